@@ -15,7 +15,7 @@ impl Writer<'_> {
             (Kind::Bool, _) => format!("select({}, {}, {a})", int(to, 0), int(to, 1)),
             (Kind::Int | Kind::Uint, Kind::Bool) => format!("({a} != {})", int(from, 0)),
             (Kind::Int | Kind::Uint, Kind::Int | Kind::Uint) => self.int_to_int(from, to, a),
-            (Kind::Int | Kind::Uint, Kind::Float) => self.int_to_float(from, to, a),
+            (Kind::Int | Kind::Uint, Kind::Float) => self.int_to_float(to, a),
             (Kind::Float, Kind::Bool) if from == DType::F64 => {
                 format!("((bitcast<u64>({a}) & 0x7ffffffffffffffflu) != 0lu)")
             }
@@ -47,34 +47,13 @@ impl Writer<'_> {
         self.narrow(to, text)
     }
 
-    fn int_to_float(&mut self, from: DType, to: DType, a: &str) -> String {
-        let exact_in_f32 = from.size_bytes() < 4;
+    fn int_to_float(&mut self, to: DType, a: &str) -> String {
         match to {
             DType::F64 => format!("f64({a})"),
-            DType::F16 | DType::BF16 if !exact_in_f32 => {
-                let odd = self.odd(from, a);
-                self.narrow(to, odd)
-            }
             _ => self.narrow(to, format!("f32({a})")),
         }
     }
 
-    /// An integer of 32 or 64 bits as f32, rounded to odd.
-    fn odd(&mut self, from: DType, a: &str) -> String {
-        let (routine, unsigned) = match from.size_bytes() {
-            8 => (Routine::OddU64, "u64"),
-            _ => (Routine::OddU32, "u32"),
-        };
-        let routine = self.call(routine);
-        if from.kind() == Kind::Uint {
-            return format!("{routine}({a})");
-        }
-        let zero = int(from, 0);
-        let magnitude = format!("{routine}(bitcast<{unsigned}>(select({a}, {zero} - {a}, {a} < {zero})))");
-        format!("bitcast<f32>(bitcast<u32>({magnitude}) | select(0u, 0x80000000u, {a} < {zero}))")
-    }
-
-    /// Truncates, saturates, and turns NaN into 0, by comparing before converting.
     fn float_to_int(&mut self, from: DType, to: DType, a: &str) -> String {
         let suffix = if from == DType::F64 { "lf" } else { "f" };
         let bits = 8 * to.size_bytes() as i32;

@@ -28,10 +28,6 @@ pub(super) enum Routine {
     RoundBf16,
     /// f64 to f32, rounded to odd: a later rounding to f16 or bf16 is then as good as one.
     OddF64,
-    /// u32 to f32, rounded to odd.
-    OddU32,
-    /// u64 to f32, rounded to odd.
-    OddU64,
     /// Mantissa with its leading one at bit 23, and biased exponent, of a positive f32.
     Unpack32,
     /// Sign, exponent and mantissa with its leading one at bit 31 to the nearest f32.
@@ -64,8 +60,6 @@ impl Routine {
             ToBf16 => "to_bf16",
             RoundBf16 => "round_bf16",
             OddF64 => "odd_f64",
-            OddU32 => "odd_u32",
-            OddU64 => "odd_u64",
             Unpack32 => "unpack32",
             Pack32 => "pack32",
             Div32 => "div32",
@@ -98,8 +92,6 @@ impl Routine {
             ToBf16 => TO_BF16,
             RoundBf16 => ROUND_BF16,
             OddF64 => ODD_F64,
-            OddU32 => ODD_U32,
-            OddU64 => ODD_U64,
             Unpack32 => UNPACK32,
             Pack32 => PACK32,
             Div32 => DIV32,
@@ -199,24 +191,6 @@ fn odd_f64(x: f64) -> f32 {
   let kept = u32(m >> drop) | select(0u, 1u, (m & ((1lu << drop) - 1lu)) != 0lu);
   let base = select((exponent - 897u) << 23u, 0u, exponent < 897u);
   return bitcast<f32>(sign | (base + kept));
-}
-";
-
-const ODD_U32: &str = "\
-fn odd_u32(x: u32) -> f32 {
-  let sticky = (x & 0xffffff00u) | select(0u, 0x100u, (x & 0xffu) != 0u);
-  return f32(select(x, sticky, x >= 0x1000000u));
-}
-";
-
-const ODD_U64: &str = "\
-fn odd_u64(x: u64) -> f32 {
-  if (x < 0x1000000lu) { return f32(u32(x)); }
-  let high = u32(x >> 32u);
-  let lead = select(countLeadingZeros(high), 32u + countLeadingZeros(u32(x & 0xfffffffflu)), high == 0u);
-  let m = x << lead;
-  let kept = u32(m >> 40u) | select(0u, 1u, (m & 0xfffffffffflu) != 0lu);
-  return bitcast<f32>(((189u - lead) << 23u) + kept);
 }
 ";
 
@@ -438,9 +412,9 @@ fn rem64(x: f64, y: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const ALL: [Routine; 19] = [
-        Hide32, Hide64, Nan32, Nan64, ToF16, FromF16, RoundF16, ToBf16, RoundBf16, OddF64, OddU32, OddU64,
-        Unpack32, Pack32, Div32, Sqrt32, Fma32, Rem32, Rem64,
+    const ALL: [Routine; 17] = [
+        Hide32, Hide64, Nan32, Nan64, ToF16, FromF16, RoundF16, ToBf16, RoundBf16, OddF64, Unpack32, Pack32,
+        Div32, Sqrt32, Fma32, Rem32, Rem64,
     ];
 
     #[test]

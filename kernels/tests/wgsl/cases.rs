@@ -185,6 +185,10 @@ pub fn hard_bits(d: DType, random: usize) -> Vec<u64> {
     for power in 0..width {
         bits.extend([1u64 << power, (1u64 << power).wrapping_sub(1), (1u64 << power).wrapping_neg()]);
     }
+    if width >= 32 {
+        // As an integer a little above the middle between two bf16, and in the middle once it is an f32.
+        bits.push((1 << (width - 2)) | (1 << (width - 10)) | 1);
+    }
     let near = [0.0, 0.4, 0.5, 0.6, 1.0, 1.5, 2.0, 2.5, 3.0, 7.0, 100.7, 127.5, 128.0, 255.5, 256.0, 32767.5];
     let far = [65504.0, 65519.0, 65520.0, 65536.0, 2147483520.0, 2147483648.0, 4294967040.0, 4294967296.0];
     let huge = [9.223371e18, 9.223372036854776e18, 1.8446744073709552e19, 3.4e38, 1e300, f64::INFINITY];
