@@ -146,6 +146,14 @@ impl Scalar {
         Scalar { dtype, bits }
     }
 
+    /// The largest or smallest value of a type: infinities, limits of integers, true and false.
+    pub fn extreme(dtype: DType, largest: bool) -> Scalar {
+        match dtype {
+            DType::Bool => Scalar::from_i64(dtype, i64::from(largest)),
+            _ => Scalar::from_f64(dtype, if largest { f64::INFINITY } else { f64::NEG_INFINITY }),
+        }
+    }
+
     /// `value` as `dtype`: integers wrap, floats round to nearest even, bool is `value != 0`.
     pub fn from_i64(dtype: DType, value: i64) -> Scalar {
         match dtype {

@@ -319,15 +319,15 @@ pub enum Fold {
         /// Where the result goes.
         output: u32,
     },
-    /// The smallest (largest) value and the index that came with it; the first in C order of the
-    /// region among equals; a NaN beats every number, the first NaN wins.
+    /// The smallest (largest) value and the index that came with it, the smallest index among equals; a NaN
+    /// beats every number, the one with the smallest index wins.
     Arg {
         /// Largest instead of smallest.
         largest: bool,
         /// What is compared.
         value: Value,
-        /// The index that travels along (i32, i64, u32 or u64, compared as i64); distinct and increasing
-        /// in C order, so that the smallest among equals is the first.
+        /// The index that travels along (i32, i64, u32 or u64, compared as i64), distinct; the smallest wins
+        /// among equals.
         index: Value,
         /// `Out` parameter of the value's type.
         value_output: u32,
@@ -353,6 +353,30 @@ pub enum FoldOp {
     Any,
 }
 
+impl FoldOp {
+    /// The operation of two operands that the fold repeats.
+    pub fn step(self) -> BinaryOp {
+        match self {
+            FoldOp::Sum => BinaryOp::Add,
+            FoldOp::Product => BinaryOp::Mul,
+            FoldOp::Min => BinaryOp::Min,
+            FoldOp::Max => BinaryOp::Max,
+            FoldOp::All => BinaryOp::And,
+            FoldOp::Any => BinaryOp::Or,
+        }
+    }
+
+    /// The neutral element in a type.
+    pub fn neutral(self, dtype: DType) -> Scalar {
+        match self {
+            FoldOp::Sum => Scalar::from_i64(dtype, 0),
+            FoldOp::Product => Scalar::from_i64(dtype, 1),
+            FoldOp::Min | FoldOp::All => Scalar::extreme(dtype, true),
+            FoldOp::Max | FoldOp::Any => Scalar::extreme(dtype, false),
+        }
+    }
+}
+
 /// Where a parameter's elements are, for one launch: in elements, not bytes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct View {
@@ -373,4 +397,19 @@ pub struct Launch {
     pub views: Vec<View>,
     /// One per scalar argument.
     pub arguments: Vec<Scalar>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neutral_elements_change_nothing() {
+        assert_eq!(FoldOp::Min.neutral(DType::I8).to_i64(), 127);
+        assert_eq!(FoldOp::Max.neutral(DType::U16).to_i64(), 0);
+        assert_eq!(FoldOp::Max.neutral(DType::F16).to_f64(), f64::NEG_INFINITY);
+        assert_eq!(FoldOp::All.neutral(DType::Bool).bits, 1);
+        assert_eq!(Scalar::extreme(DType::I64, true).to_i64(), i64::MAX);
+        assert_eq!(Scalar::extreme(DType::U64, true).bits, u64::MAX);
+    }
 }

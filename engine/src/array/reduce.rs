@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use partita_kernels::{
-    BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Kind, Scalar, UnaryOp, Value, Verified, View, simplify,
+    BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Scalar, UnaryOp, Value, Verified, View, simplify,
 };
 
 use super::eval::{Work, bind, lower_all};
@@ -249,7 +249,7 @@ fn combine_kernel(rank: usize, reduction: Reduction, dtypes: &[DType]) -> Result
     let a: Vec<Value> = kept.iter().map(|&p| k.load(p, &zeros)).collect();
     let b: Vec<Value> = other.iter().map(|&p| k.load(p, &zeros)).collect();
     let results = match reduction {
-        Reduction::Fold(op) => vec![k.binary(binary_of(op), a[0], b[0])],
+        Reduction::Fold(op) => vec![k.binary(op.step(), a[0], b[0])],
         Reduction::Arg { largest } => {
             let better = is_better(&mut k, largest, (a[0], a[1]), (b[0], b[1]));
             vec![k.select(better, b[0], a[0]), k.select(better, b[1], a[1])]
@@ -278,32 +278,10 @@ fn is_better(k: &mut Builder, largest: bool, a: (Value, Value), b: (Value, Value
     k.binary(BinaryOp::Or, ahead, tie)
 }
 
-fn binary_of(op: FoldOp) -> BinaryOp {
-    match op {
-        FoldOp::Sum => BinaryOp::Add,
-        FoldOp::Product => BinaryOp::Mul,
-        FoldOp::Min => BinaryOp::Min,
-        FoldOp::Max => BinaryOp::Max,
-        FoldOp::All => BinaryOp::And,
-        FoldOp::Any => BinaryOp::Or,
-    }
-}
-
 /// What a reduction over nothing gives.
 fn neutral(reduction: Reduction, dtype: DType) -> Scalar {
-    let extreme = |largest: bool| match (dtype.kind(), largest) {
-        (Kind::Float, true) => Scalar::from_f64(dtype, f64::INFINITY),
-        (Kind::Float, false) => Scalar::from_f64(dtype, f64::NEG_INFINITY),
-        (Kind::Uint, true) if dtype == DType::U64 => Scalar { dtype, bits: u64::MAX },
-        (_, true) => Scalar::from_f64(dtype, f64::INFINITY),
-        (_, false) => Scalar::from_f64(dtype, f64::NEG_INFINITY),
-    };
     match reduction {
-        Reduction::Fold(FoldOp::Sum) | Reduction::Arg { .. } => Scalar::from_i64(dtype, 0),
-        Reduction::Fold(FoldOp::Product) => Scalar::from_i64(dtype, 1),
-        Reduction::Fold(FoldOp::Min) if dtype != DType::Bool => extreme(true),
-        Reduction::Fold(FoldOp::Max) if dtype != DType::Bool => extreme(false),
-        Reduction::Fold(FoldOp::Min | FoldOp::All) => Scalar::from_i64(dtype, 1),
-        Reduction::Fold(FoldOp::Max | FoldOp::Any) => Scalar::from_i64(dtype, 0),
+        Reduction::Fold(op) => op.neutral(dtype),
+        Reduction::Arg { .. } => Scalar::from_i64(dtype, 0),
     }
 }

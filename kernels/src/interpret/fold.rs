@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use super::level::{Compiled, Level, Loop, compiled_narrow};
 use super::ops::with_lane;
 use super::place::{BLOCK, Lane, Place};
-use crate::dtype::{DType, Kind, Scalar};
+use crate::dtype::DType;
 use crate::ir::{Fold, FoldOp};
 
 /// Lanes to fold into accumulators.
@@ -238,20 +238,6 @@ fn arg_fold(level: Level, largest: bool, lane: Lane) -> Pair {
     })
 }
 
-/// The value that changes nothing, as lane bits.
-fn neutral(op: FoldOp, dtype: DType) -> u64 {
-    let extreme = |value: f64| Scalar::from_f64(dtype, value);
-    let scalar = match (op, dtype.kind()) {
-        (FoldOp::Sum, _) => Scalar::from_i64(dtype, 0),
-        (FoldOp::Product, _) => Scalar::from_i64(dtype, 1),
-        (FoldOp::Min | FoldOp::All, Kind::Bool) => Scalar::from_i64(dtype, 1),
-        (FoldOp::Max | FoldOp::Any, Kind::Bool) => Scalar::from_i64(dtype, 0),
-        (FoldOp::Min | FoldOp::All, Kind::Int | Kind::Uint | Kind::Float) => extreme(f64::INFINITY),
-        (FoldOp::Max | FoldOp::Any, Kind::Int | Kind::Uint | Kind::Float) => extreme(f64::NEG_INFINITY),
-    };
-    super::lower::lane_bits(scalar)
-}
-
 /// One fold of a kernel, compiled.
 pub(super) struct Folding {
     lanes: FoldFn,
@@ -280,7 +266,7 @@ impl Folding {
             Fold::Value { .. } => value_fold(level, op, lane),
             Fold::Arg { largest, .. } => arg_fold(level, *largest, lane),
         };
-        let neutral = neutral(op, kind);
+        let neutral = super::lower::lane_bits(op.neutral(kind));
         Folding { lanes, collapse, neutral, dtype: kind, lane, output: output as usize, index }
     }
 

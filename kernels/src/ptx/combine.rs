@@ -6,18 +6,7 @@ use super::reduce::{Stream, folds};
 use super::text::Writer;
 use super::types::{Class, arithmetic, class};
 use crate::dtype::DType;
-use crate::ir::{BinaryOp, CompareOp, Fold, FoldOp};
-
-fn combination(op: FoldOp) -> BinaryOp {
-    match op {
-        FoldOp::Sum => BinaryOp::Add,
-        FoldOp::Product => BinaryOp::Mul,
-        FoldOp::Min => BinaryOp::Min,
-        FoldOp::Max => BinaryOp::Max,
-        FoldOp::All => BinaryOp::And,
-        FoldOp::Any => BinaryOp::Or,
-    }
-}
+use crate::ir::{CompareOp, Fold};
 
 /// The class of a partial result in memory.
 pub(super) fn word_class(partial: DType) -> Class {
@@ -32,7 +21,7 @@ impl Writer<'_> {
             let (dtype, acc) = (streams[n].partial, format!("%acc{n}"));
             match fold {
                 Fold::Value { op, .. } => {
-                    self.binary(combination(*op), dtype, &acc, &acc, &values[n]);
+                    self.binary(op.step(), dtype, &acc, &acc, &values[n]);
                     n += 1;
                 }
                 Fold::Arg { largest, .. } => {

@@ -16,7 +16,7 @@ use super::text::Writer;
 use super::types::{Class, Place, class, partial, size_bits};
 use super::{Entry, Target};
 use crate::dtype::{DType, Kind, Scalar};
-use crate::ir::{Access, Fold, FoldOp, Form, Inst, Kernel, Op};
+use crate::ir::{Access, Fold, Form, Inst, Kernel, Op};
 
 /// Bytes that a thread has under way at once: 64 KiB on a multiprocessor with all its threads.
 const BYTES_UNDER_WAY: usize = 32;
@@ -71,9 +71,9 @@ pub(super) fn streams(kernel: &Kernel) -> Vec<Stream> {
     };
     for fold in folds(kernel) {
         match *fold {
-            Fold::Value { op, output, .. } => add(output, &|d| neutral(op, d), false),
+            Fold::Value { op, output, .. } => add(output, &|d| op.neutral(d), false),
             Fold::Arg { largest, value_output, index_output, .. } => {
-                add(value_output, &|d| extreme(d, !largest), false);
+                add(value_output, &|d| Scalar::extreme(d, !largest), false);
                 // Indices are compared as i64: this one loses against every other.
                 add(
                     index_output,
@@ -90,24 +90,6 @@ pub(super) fn streams(kernel: &Kernel) -> Vec<Stream> {
 pub(super) fn folds(kernel: &Kernel) -> &[Fold] {
     let Form::Reduce { folds, .. } = &kernel.form else { unreachable!("called for reductions") };
     folds
-}
-
-/// The element a fold starts from.
-fn neutral(op: FoldOp, dtype: DType) -> Scalar {
-    match op {
-        FoldOp::Sum => Scalar::from_i64(dtype, 0),
-        FoldOp::Product => Scalar::from_i64(dtype, 1),
-        FoldOp::Min | FoldOp::All => extreme(dtype, true),
-        FoldOp::Max | FoldOp::Any => extreme(dtype, false),
-    }
-}
-
-/// The largest or smallest value of a type.
-fn extreme(dtype: DType, largest: bool) -> Scalar {
-    match dtype.kind() {
-        Kind::Bool => Scalar::from_i64(dtype, i64::from(largest)),
-        _ => Scalar::from_f64(dtype, if largest { f64::INFINITY } else { f64::NEG_INFINITY }),
-    }
 }
 
 /// The entries `fold` and `finish`.

@@ -10,7 +10,7 @@ use super::layout::{self, Layout};
 use super::ops::{self, compare};
 use super::{Binding, Shader, Stage, Target, Writer, types};
 use crate::dtype::{DType, Kind, Scalar};
-use crate::ir::{BinaryOp, CompareOp, Fold, FoldOp, Form, Kernel};
+use crate::ir::{CompareOp, Fold, FoldOp, Form, Kernel};
 
 /// The stages of a reduction.
 pub(super) fn stages(kernel: &Kernel, target: &Target, layout: Layout) -> Shader {
@@ -163,13 +163,13 @@ impl Plan<'_> {
         for fold in self.folds {
             let dtype = self.dtype(w, stream);
             let neutral = match fold {
-                Fold::Value { op, .. } => neutral(*op, dtype),
-                Fold::Arg { largest, .. } => neutral(if *largest { FoldOp::Max } else { FoldOp::Min }, dtype),
+                Fold::Value { op, .. } => op.neutral(dtype),
+                Fold::Arg { largest, .. } => Scalar::extreme(dtype, !largest),
             };
             self.declare(w, stream, neutral);
             stream += 1;
             if matches!(fold, Fold::Arg { .. }) {
-                let last = neutral_scalar(self.dtype(w, stream), true);
+                let last = Scalar::extreme(self.dtype(w, stream), true);
                 self.declare(w, stream, last);
                 stream += 1;
             }
@@ -256,36 +256,10 @@ impl Plan<'_> {
     }
 }
 
-/// The element a fold starts from.
-fn neutral(op: FoldOp, dtype: DType) -> Scalar {
-    match op {
-        FoldOp::Sum => Scalar::from_i64(dtype, 0),
-        FoldOp::Product => Scalar::from_i64(dtype, 1),
-        FoldOp::Min | FoldOp::All => neutral_scalar(dtype, true),
-        FoldOp::Max | FoldOp::Any => neutral_scalar(dtype, false),
-    }
-}
-
-/// The largest or smallest value of a type.
-fn neutral_scalar(dtype: DType, largest: bool) -> Scalar {
-    let infinity = if largest { f64::INFINITY } else { f64::NEG_INFINITY };
-    match dtype.kind() {
-        Kind::Bool => Scalar::from_i64(dtype, i64::from(largest)),
-        Kind::Int | Kind::Uint | Kind::Float => Scalar::from_f64(dtype, infinity),
-    }
-}
-
 /// One step of a fold. f16 and bf16 add and multiply in f32 and are rounded at the end.
 fn combine(w: &mut Writer, op: FoldOp, dtype: DType, acc: &str, value: &str) -> String {
     let wide = types::partial(dtype);
-    let binary = match op {
-        FoldOp::Sum => BinaryOp::Add,
-        FoldOp::Product => BinaryOp::Mul,
-        FoldOp::Min => BinaryOp::Min,
-        FoldOp::Max => BinaryOp::Max,
-        FoldOp::All => BinaryOp::And,
-        FoldOp::Any => BinaryOp::Or,
-    };
+    let binary = op.step();
     match dtype.kind() {
         Kind::Float => w.float_binary(binary, wide, acc, value),
         Kind::Bool => w.int_binary(binary, dtype, acc, value),
@@ -306,19 +280,4 @@ fn better(w: &mut Writer, largest: bool, dtype: DType, values: [&str; 2], index:
     }
     let (acc_nan, value_nan) = (w.nan(dtype, acc), w.nan(dtype, value));
     format!("select(!{acc_nan} && {number}, !{acc_nan} || {earlier}, {value_nan})")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn neutral_elements_change_nothing() {
-        assert_eq!(neutral(FoldOp::Min, DType::I8).to_i64(), 127);
-        assert_eq!(neutral(FoldOp::Max, DType::U16).to_i64(), 0);
-        assert_eq!(neutral(FoldOp::Max, DType::F16).to_f64(), f64::NEG_INFINITY);
-        assert_eq!(neutral(FoldOp::All, DType::Bool).bits, 1);
-        assert_eq!(neutral_scalar(DType::I64, true).to_i64(), i64::MAX);
-        assert_eq!(neutral_scalar(DType::U64, true).bits, u64::MAX);
-    }
 }
