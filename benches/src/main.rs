@@ -8,6 +8,7 @@ mod bound;
 mod ceiling;
 mod formula;
 mod halo;
+mod line;
 mod machine;
 mod measure;
 mod model;
