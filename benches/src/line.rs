@@ -16,6 +16,7 @@ use partita_kernels::{BinaryOp, Builder, Launch, Verified};
 
 use crate::halo::Exchange;
 use crate::model::{Link, Model, Rates, SEVEN_POINTS, Share};
+use crate::record::Quantiles;
 use crate::sample::{Effort, samples};
 
 /// The parts: every one has a neighbour along every axis.
@@ -88,6 +89,17 @@ impl Parts {
             }
         }
         Ok(())
+    }
+
+    /// The time of lists of one box per part, one after the other.
+    fn time_us(&self, lists: &[&[Region]], effort: &Effort) -> Result<f64> {
+        let seconds = samples(effort, &mut |times| {
+            for boxes in lists.repeat(times) {
+                self.compute(0, |part| Ok(vec![boxes[part]]))?;
+            }
+            Ok(self.device.wait()?)
+        })?;
+        Ok(median_us(seconds))
     }
 
     /// `depth` steps after one exchange, whose faces arrive after `travel`.
@@ -178,26 +190,36 @@ impl Compared {
 /// What the model needs to know of 8 parts that take turns on one device.
 fn calibrate(device: &Device, extent: i64, effort: &Effort) -> Result<Rates> {
     let mut parts = Parts::new(device, extent, 1)?;
-    let median = |seconds: Vec<f64>| crate::record::Quantiles::of(seconds).median_s * 1e6;
-    let over = |parts: &mut Parts, by: i64| {
-        let seconds = samples(effort, &mut |times| {
-            for _ in 0..times {
-                parts.compute(0, |part| Ok(vec![parts.zone(part, by)?]))?;
-            }
-            Ok(parts.device.wait()?)
-        });
-        seconds.map(median)
-    };
-    // Two sizes: what does not grow with the cells is the launch.
-    let small_by = 1 - extent / 2 + 2;
-    let (all, few) = (over(&mut parts, 0)?, over(&mut parts, small_by)?);
-    let cells = |by| parts.zone(0, by).and_then(|zone| Ok(zone.volume()? as f64));
-    let launch_us = few / PARTS as f64;
-    let gb_s =
-        (cells(0)? - cells(small_by)?) * SEVEN_POINTS.bytes_per_cell / (all - few) * PARTS as f64 * 1e-3;
-    let exchange = median(samples(effort, &mut |times| parts.buffers[0].run(times))?);
-    let pack_us = exchange / (PARTS * 3) as f64;
-    Ok(Rates { copy_gb_s: gb_s, fraction: 1.0, launch_us, pack_us, cache: None })
+    let whole = (0..PARTS).map(|part| parts.zone(part, 0)).collect::<Result<Vec<Region>>>()?;
+    // What does not grow with the cells is the launch, what does not shrink with the rows their beginning.
+    let few = whole.iter().map(|zone| near_start(zone, [2, 2, 2])).collect::<Result<Vec<Region>>>()?;
+    let thin = whole.iter().map(|zone| near_start(zone, [extent, extent, 1]));
+    let thin = thin.collect::<Result<Vec<Region>>>()?;
+    let all_us = parts.time_us(&[&whole], effort)?;
+    let few_us = parts.time_us(&[&few], effort)?;
+    // After the whole, as in a step, so that nothing of them is in a cache.
+    let thin_us = parts.time_us(&[&whole, &thin], effort)? - all_us;
+    let cells = whole.iter().map(Region::volume).sum::<partita::index::Result<i64>>()? as f64;
+    let rows = thin.iter().map(Region::volume).sum::<partita::index::Result<i64>>()? as f64;
+    let exchange = median_us(samples(effort, &mut |times| parts.buffers[0].run(times))?);
+    Ok(Rates {
+        copy_gb_s: cells * SEVEN_POINTS.bytes_per_cell / (all_us - few_us).max(1e-3) * 1e-3,
+        fraction: 1.0,
+        launch_us: few_us / PARTS as f64,
+        pack_us: exchange / (PARTS * 3) as f64,
+        row_us: (thin_us - few_us).max(0.0) / rows,
+        cache: None,
+    })
+}
+
+fn median_us(seconds: Vec<f64>) -> f64 {
+    Quantiles::of(seconds).median_s * 1e6
+}
+
+/// The first cells of a box, at most so many along each axis.
+fn near_start(zone: &Region, most: [i64; 3]) -> Result<Region> {
+    let stop = [0, 1, 2].map(|d| zone.stop()[d].min(zone.start()[d] + most[d]));
+    Ok(Region::new(zone.start(), &stop)?)
 }
 
 /// Measures what the model predicts: two links, one half hidden and one too slow to hide.
@@ -220,13 +242,13 @@ pub fn compare(device: &Device, extent: i64, effort: &Effort) -> Result<(Rates, 
             for order in [Order::InTurn, Order::Overlapped] {
                 let seconds =
                     samples(effort, &mut |times| (0..times).try_for_each(|_| parts.steps(order, travel)))?;
-                let measured = crate::record::Quantiles::of(seconds).median_s * 1e6 / depth as f64;
+                let measured_us = median_us(seconds) / depth as f64;
                 let predicted_us = match order {
                     Order::InTurn => model.in_turn_us(&share, depth),
                     Order::Overlapped => model.overlapped_us(&share, depth),
                 };
                 let link = model.link.clone();
-                compared.push(Compared { link, depth, order, predicted_us, measured_us: measured });
+                compared.push(Compared { link, depth, order, predicted_us, measured_us });
             }
         }
     }

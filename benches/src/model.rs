@@ -16,6 +16,9 @@ pub struct Rates {
     pub launch_us: f64,
     /// Packing one face, its launch included.
     pub pack_us: f64,
+    /// Beginning a row of cells, which counts where boxes are thin along the last axis: the rest of a step
+    /// whose inner cells are computed first.
+    pub row_us: f64,
     /// States below so many bytes stay in a cache, and pass at this speed.
     pub cache: Option<Cache>,
 }
@@ -51,6 +54,7 @@ pub const H200: Rates = Rates {
     fraction: 0.95,
     launch_us: 1.3,
     pack_us: 1.3,
+    row_us: 0.0,
     cache: Some(Cache { bytes: 40e6, gb_s: 7000.0 }),
 };
 
@@ -168,6 +172,16 @@ impl Model {
         (all, inner)
     }
 
+    /// What the rows cost that lie before and behind the inner cells.
+    fn thin_rows_us(&self, share: &Share, depth: usize) -> f64 {
+        let inner = |by: f64, d: usize| (share.extents[d] - by * share.sides[d] as f64).max(0.0);
+        let rows = |step: usize| {
+            let by = (step + 1) as f64 * self.stencil.radius;
+            share.sides[2] as f64 * inner(by, 0) * inner(by, 1)
+        };
+        self.turns as f64 * self.rates.row_us * (0..depth).map(rows).sum::<f64>()
+    }
+
     /// A step that computes first and exchanges afterwards.
     pub fn in_turn_us(&self, share: &Share, depth: usize) -> f64 {
         let (all, _) = self.kernels_us(share, depth);
@@ -181,7 +195,8 @@ impl Model {
         }
         let (all, inner) = self.kernels_us(share, depth);
         let extra_kernels = 2.0 * self.rates.launch_us * (self.turns * depth) as f64;
-        (inner.max(self.exchange_us(share, depth)) + all - inner + extra_kernels) / depth as f64
+        let rest = all - inner + extra_kernels + self.thin_rows_us(share, depth);
+        (inner.max(self.exchange_us(share, depth)) + rest) / depth as f64
     }
 
     /// The depth that makes steps shortest, and the step.

@@ -89,13 +89,14 @@ fn check(options: &Options) -> Result<String> {
         let (rates, compared) = line::compare(&device, options.check_extent, &effort)?;
         let _ = writeln!(
             text,
-            "{}, {}^3 cells in 8 parts: {:.1} GB/s, launch {:.1} us, packing a face {:.1} us\n\n\
+            "{}, {}^3 cells in 8 parts: {:.1} GB/s, launch {:.1} us, packing a face {:.1} us, a thin row {:.3} us\n\n\
              | link | steps per exchange | order | predicted, us per step | measured | off by |\n|---|---|---|---|---|---|",
             device.name(),
             options.check_extent,
             rates.copy_gb_s,
             rates.launch_us,
-            rates.pack_us
+            rates.pack_us,
+            rates.row_us
         );
         for c in &compared {
             let order = match c.order {

@@ -266,6 +266,7 @@ pub fn measured_rates(file: &Path, device: &str) -> Result<Rates> {
         fraction: stencil.fraction.context("the run has no fraction of stencil7")?,
         launch_us: launch.time.median_s * 1e6,
         pack_us: launch.time.median_s * 1e6,
+        row_us: 0.0,
         cache: None,
     })
 }
