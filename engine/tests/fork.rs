@@ -27,8 +27,7 @@ fn after_a_fork_devices_refuse_and_the_host_computes() {
 #[ignore = "run by another test, in a process of its own"]
 fn child_forks() {
     let devices = found::devices();
-    let dist = Distribution::builder(&[1 << 18]).parts(2).build().unwrap();
-    let arrays: Vec<Array> = devices.iter().map(|device| array(device, &dist)).collect();
+    let arrays: Vec<Array> = devices.iter().map(array).collect();
     let sums: Vec<f64> = arrays.iter().map(|array| total(array).unwrap()).collect();
     // SAFETY: the forked process calls nothing that needs the threads it does not have, which is what is
     // tested, and leaves by `_exit`.
@@ -36,7 +35,7 @@ fn child_forks() {
         0 => {
             // Whoever hangs is ended.
             // SAFETY: plain calls of the system.
-            unsafe { libc::alarm(60) };
+            unsafe { libc::alarm(20) };
             let body = std::panic::AssertUnwindSafe(|| in_the_forked_process(&devices, arrays, &sums));
             let seen = std::panic::catch_unwind(body);
             // SAFETY: as above; no destructor of the parent's threads may run.
@@ -53,9 +52,12 @@ fn child_forks() {
     devices.iter().for_each(|device| found::ran("forks", device, 1));
 }
 
-fn array(device: &Device, dist: &Distribution) -> Array {
+/// On the host so large that it is computed by several threads.
+fn array(device: &Device) -> Array {
+    let extent = if device.kind() == DeviceKind::Host { 1 << 20 } else { 1 << 12 };
     let team = Team::on(std::slice::from_ref(device), 2).unwrap();
-    Array::from_fn(&team, dist, |at| (at[0] % 7) as f32).unwrap()
+    let dist = Distribution::builder(&[extent]).parts(2).build().unwrap();
+    Array::from_fn(&team, &dist, |at| (at[0] % 7) as f32).unwrap()
 }
 
 fn total(array: &Array) -> partita::Result<f64> {
