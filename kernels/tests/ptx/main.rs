@@ -2,11 +2,12 @@
 //! the text computes is what the interpreter computes, on a simulated GPU.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-#[path = "../wgsl/cases.rs"]
-#[allow(dead_code)]
-mod cases;
-
+#[path = "../agreement/mod.rs"]
+mod agreement;
 mod assembler;
 mod forms;
 mod machine;
 mod operations;
+mod stencils;
+
+use agreement::cases;

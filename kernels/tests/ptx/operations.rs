@@ -1,18 +1,14 @@
 //! Every operation, constant and argument of every type, on values that have broken something.
 
 use partita_kernels::ptx::Target;
-use partita_kernels::{Builder, DType, Launch, Math1, Math2, Scalar, UnaryOp, Verified, View};
+use partita_kernels::{Builder, DType, Launch, Math1, Math2, Scalar, UnaryOp, Verified};
 
+use crate::agreement::{Arrays, bytes, flat};
 use crate::cases;
-use crate::machine::{Arrays, Setting, agree, bytes};
+use crate::machine::{Setting, agree};
 
 /// Pairs with each value: all of them would take the simulator minutes.
 const PARTNERS: usize = 10;
-
-fn flat(kernel: &Verified, n: usize) -> Launch {
-    let views = kernel.kernel().params.iter().map(|_| View { offset: 0, strides: vec![1] }).collect();
-    Launch { extents: vec![n], origin: vec![0], views, arguments: vec![] }
-}
 
 /// Values every pair of which is worth trying: zeros, ones, extremes, infinities, NaN.
 fn corners(d: DType) -> Vec<u64> {
