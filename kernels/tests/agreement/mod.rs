@@ -65,6 +65,14 @@ pub fn small_numbers(d: DType, n: usize, seed: u64) -> Vec<u8> {
     bytes(d, (0..n).map(|_| next()))
 }
 
+/// Pseudo-random sevenths: products and sums of them are rounded, so that their order and every contraction shows.
+pub fn sevenths(d: DType, n: usize, seed: u64) -> Vec<u8> {
+    let small = small_numbers(DType::I32, 3 * n, seed);
+    let digit = |i: usize| element(DType::I32, &small, i).to_f64();
+    let value = |i: usize| (9.0 * digit(3 * i) + 3.0 * digit(3 * i + 1) + digit(3 * i + 2)) / 7.0;
+    bytes(d, (0..n).map(|i| Scalar::from_f64(d, value(i)).bits))
+}
+
 /// Strides of a contiguous array.
 pub fn c_strides(extents: &[usize]) -> Vec<i64> {
     let mut strides = vec![1; extents.len()];

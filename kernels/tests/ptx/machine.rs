@@ -5,9 +5,12 @@ use std::collections::BTreeSet;
 use partita_kernels::interpret::{Memory, Program};
 use partita_kernels::ptx::{Facts, Module, Span, Target, emit};
 use partita_kernels::{Launch, Verified};
-use simcuda::Machine;
+use simcuda::{Fault, Machine};
 
 use crate::agreement::{Arrays, difference};
+
+/// Branches of a block before its kernel counts as endless: more than any launch of these tests takes.
+const PATIENCE: u64 = 1 << 24;
 
 /// How a launch is run.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +60,12 @@ impl Compiled {
         Compiled { module, program }
     }
 
+    /// The same launches of another text; none if the simulator refuses it.
+    pub fn with_text(&mut self, text: &str) -> Option<()> {
+        self.program = simcuda::ptx::Program::parse(text).ok()?;
+        Some(())
+    }
+
     /// What the simulated GPU makes of a launch, and which entries it ran.
     pub fn run(
         &self,
@@ -64,9 +73,10 @@ impl Compiled {
         launch: &Launch,
         arrays: &Arrays,
         setting: Setting,
-    ) -> (Arrays, Vec<&'static str>) {
+    ) -> Result<(Arrays, Vec<&'static str>), Fault> {
         let facts = Facts { multiprocessors: setting.multiprocessors };
         let mut machine = Machine::new(7);
+        machine.set_patience(PATIENCE);
         let spans: Vec<Span> = (arrays.iter().zip(&kernel.kernel().params).enumerate())
             .map(|(p, (bytes, param))| {
                 let before = ((p + 1) * setting.shift * param.dtype.size_bytes()) as u64;
@@ -81,9 +91,7 @@ impl Compiled {
         for grid in self.module.prepare(launch, &spans, scratch, facts) {
             let entry = self.module.entries[grid.entry];
             assert!(grid.grid.iter().all(|&n| n >= 1) && grid.grid[1..].iter().all(|&n| n <= 65535));
-            machine
-                .run(&self.program, entry, grid.grid, grid.block, &grid.params)
-                .unwrap_or_else(|fault| panic!("{fault}\n{launch:?}\n{}", numbered(&self.module.text)));
+            machine.run(&self.program, entry, grid.grid, grid.block, &grid.params)?;
             entries.push(entry);
         }
         let read = |span: &Span| {
@@ -91,7 +99,7 @@ impl Compiled {
             machine.read(span.address, &mut bytes).unwrap();
             bytes
         };
-        (spans.iter().map(read).collect(), entries)
+        Ok((spans.iter().map(read).collect(), entries))
     }
 }
 
@@ -102,7 +110,9 @@ fn numbered(text: &str) -> String {
 /// Runs a launch both ways and compares; the entries that ran.
 pub fn agree(kernel: &Verified, launch: &Launch, arrays: &Arrays, setting: Setting) -> Vec<&'static str> {
     let compiled = Compiled::new(kernel, setting);
-    let (given, entries) = compiled.run(kernel, launch, arrays, setting);
+    let (given, entries) = compiled
+        .run(kernel, launch, arrays, setting)
+        .unwrap_or_else(|fault| panic!("{fault}\n{launch:?}\n{}", numbered(&compiled.module.text)));
     if let Some(difference) = difference(kernel, &on_host(kernel, launch, arrays), &given) {
         panic!("{difference}\n{setting:?} {entries:?}\n{launch:?}\n{}", numbered(&compiled.module.text));
     }

@@ -7,7 +7,10 @@ mod agreement;
 mod assembler;
 mod forms;
 mod machine;
+mod mutants;
 mod operations;
+#[path = "../random/mod.rs"]
+mod random;
 mod stencils;
 
 use agreement::cases;

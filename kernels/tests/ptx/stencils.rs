@@ -3,7 +3,7 @@
 use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, Verified, View};
 
 use crate::agreement::{
-    Arrays, bytes, c_strides, cases, cube, small_numbers, star, stencil_launch, weighted,
+    Arrays, bytes, c_strides, cases, cube, sevenths, small_numbers, star, stencil_launch, weighted,
 };
 use crate::machine::Tally;
 
@@ -52,7 +52,7 @@ fn stencils_that_reach_far_along_rows() {
 
 /// The inside of a grid whose planes are padded to whole vectors: `halo` cells around the region, rows of
 /// the input beginning `ahead` elements after those of the output.
-fn inside(kernel: &Verified, extents: &[usize], halo: usize, ahead: i64) -> (Launch, Arrays) {
+pub fn inside(kernel: &Verified, extents: &[usize], halo: usize, ahead: i64) -> (Launch, Arrays) {
     let last = extents.len() - 1;
     let mut padded: Vec<usize> = extents.iter().map(|e| e + 2 * halo).collect();
     padded[last] = padded[last].next_multiple_of(16);
@@ -64,7 +64,7 @@ fn inside(kernel: &Verified, extents: &[usize], halo: usize, ahead: i64) -> (Lau
         let written = params[p].access != partita_kernels::Access::In;
         View { offset: offset + if written { 0 } else { ahead }, strides: strides.clone() }
     });
-    let arrays = params.iter().enumerate().map(|(p, param)| small_numbers(param.dtype, len, 3 + p as u64));
+    let arrays = params.iter().enumerate().map(|(p, param)| sevenths(param.dtype, len, 3 + p as u64));
     let origin = vec![0; extents.len()];
     let arguments = kernel.kernel().arguments.iter().map(|&d| Scalar::from_i64(d, 3)).collect();
     (Launch { extents: extents.to_vec(), origin, views: views.collect(), arguments }, arrays.collect())
@@ -125,6 +125,10 @@ fn what_is_no_march_is_a_vector_or_a_point() {
     uneven.extents = vec![12, 6, 30];
     uneven.views[1].strides[0] += 1;
     tried(&uneven, "vector");
+    // Those of the input may be anywhere.
+    uneven.views.swap(0, 1);
+    uneven.views[0].offset += 1;
+    tried(&uneven, "march");
     // Backwards through planes and rows, and the same plane again and again, are marches all the same.
     for (dim, sign) in [(0, -1), (1, -1), (0, 0), (1, 0)] {
         let input = turned(&whole.views[0], dim, sign);
