@@ -121,7 +121,8 @@ python() {
     [ -n "$python" ] || { skip python python-install "no Python 3.11 or newer" && return; }
     step python python-install 60 "$python" -m pip install --quiet --no-index --no-deps --upgrade --target site partita-*.whl
     has_passed python-install || return
-    export PYTHONPATH="$PWD/site" PYTHONDONTWRITEBYTECODE=1
+    # JAX would take most of the GPU's memory for itself.
+    export PYTHONPATH="$PWD/site" PYTHONDONTWRITEBYTECODE=1 XLA_PYTHON_CLIENT_PREALLOCATE=false
     if "$python" -c 'import pytest' 2>/dev/null; then
         step python python-tests 280 "$python" -m pytest interop/tests -c interop/pyproject.toml -q -rs -p no:cacheprovider
     else

@@ -223,13 +223,7 @@ impl Device {
             return Ok(lease(allocation));
         }
         self.within_budget(bytes)?;
-        let memory = self.raw_alloc(bytes).or_else(|error| match error {
-            Error::OutOfMemory { .. } => {
-                self.pool().trim();
-                self.raw_alloc(bytes)
-            }
-            failure => Err(failure),
-        })?;
+        let memory = self.with_room(|| self.raw_alloc(bytes))?;
         self.pool().usage.in_use_bytes += bytes;
         Ok(lease(Arc::new(Allocation { id: next_id(), bytes, arena: Some(arena), memory })))
     }
@@ -265,6 +259,27 @@ impl Device {
         Err(self.out_of_memory(bytes, in_use_bytes, format!("budget of {budget} bytes")))
     }
 
+    /// Tries once more without what the pool keeps free, if memory was refused. A call that ran out of memory
+    /// has done nothing else.
+    pub(super) fn with_room<T>(&self, call: impl Fn() -> Result<T>) -> Result<T> {
+        call().or_else(|error| match error {
+            Error::OutOfMemory { .. } => {
+                self.pool().trim();
+                call()
+            }
+            failure => Err(failure),
+        })
+    }
+
+    pub(super) fn cuda_failure(&self, error: cuda::CudaError) -> Error {
+        match error {
+            cuda::CudaError::OutOfMemory { bytes } => {
+                self.out_of_memory(bytes, self.memory().in_use_bytes, format!("driver: {error}"))
+            }
+            failure => Error::of_driver(self.name(), failure),
+        }
+    }
+
     fn out_of_memory(&self, asked_bytes: u64, in_use_bytes: u64, limit: String) -> Error {
         Error::OutOfMemory { device: self.name().to_owned(), asked_bytes, in_use_bytes, limit }
     }
@@ -275,13 +290,9 @@ impl Device {
             Backend::Host => HostMemory::new(bytes)
                 .map(Memory::Host)
                 .ok_or_else(|| refused("the system's allocator refused".to_owned())),
-            Backend::Cuda(gpu) => gpu.alloc(bytes).map(Memory::Cuda).map_err(|error| {
-                if error.is_out_of_memory() {
-                    refused(format!("driver: {error}"))
-                } else {
-                    Error::of_driver(self.name(), error)
-                }
-            }),
+            Backend::Cuda(gpu) => {
+                gpu.alloc(bytes).map(Memory::Cuda).map_err(|error| self.cuda_failure(error))
+            }
             Backend::Wgpu(gpu) => {
                 gpu.alloc(bytes).map(Memory::Wgpu).map_err(|error| refused(format!("driver: {error}")))
             }

@@ -247,7 +247,7 @@ impl Device {
     fn cuda_refusal(&self, error: cuda::CudaError) -> Error {
         match error {
             cuda::CudaError::Unsupported(_) => self.refusal(error),
-            failure => Error::of_driver(self.name(), failure),
+            failure => self.cuda_failure(failure),
         }
     }
 
@@ -276,7 +276,10 @@ impl Device {
                 Ok(())
             }
             (Backend::Cuda(gpu), Code::Cuda(code)) => {
-                gpu.launch(code, &job.launch, &cuda_memory(job)).map_err(|e| Error::of_driver(self.name(), e))
+                let memory = cuda_memory(job);
+                let launch = || gpu.launch(code, &job.launch, &memory).map_err(|e| self.cuda_failure(e));
+                // A reduction needs memory of its own.
+                self.with_room(launch)
             }
             (Backend::Wgpu(gpu), Code::Wgpu(code)) => {
                 gpu.launch(code, &job.launch, &gpu_memory(job)).map_err(|e| Error::of_driver(self.name(), e))
@@ -303,7 +306,8 @@ impl Device {
                         Code::Host(_) | Code::Wgpu(_) => None,
                     })
                     .collect();
-                gpu.record(&prepared).map(Recording::Cuda).map_err(|e| Error::of_driver(self.name(), e))
+                let record = || gpu.record(&prepared).map_err(|e| self.cuda_failure(e));
+                self.with_room(record).map(Recording::Cuda)
             }
             Backend::Wgpu(gpu) => {
                 let memory: Vec<_> = jobs.iter().map(gpu_memory).collect();

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use cudarc::driver::{result, sys};
+use cudarc::driver::{DriverError, result, sys};
 
 use super::Gpu;
 use super::error::{CudaError, During};
@@ -75,7 +75,12 @@ impl Gpu {
     /// If the driver has none left.
     pub fn alloc(&self, bytes: u64) -> Result<GpuBuffer, CudaError> {
         // SAFETY: contents are arbitrary until written, which the engine's storage allows for.
-        let allocate = || unsafe { result::malloc_sync(bytes as usize) }.during("allocating memory");
+        let allocate = || match unsafe { result::malloc_sync(bytes as usize) } {
+            Err(DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
+                Err(CudaError::OutOfMemory { bytes })
+            }
+            outcome => outcome.during("allocating memory"),
+        };
         Ok(self.buffer(self.primary.with(allocate)?, bytes, Origin::Allocated))
     }
 

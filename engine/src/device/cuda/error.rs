@@ -41,6 +41,12 @@ pub enum CudaError {
         /// The part behind the dot.
         minor: i32,
     },
+    /// The driver has no such memory left.
+    #[error("CUDA_ERROR_OUT_OF_MEMORY for {bytes} bytes")]
+    OutOfMemory {
+        /// Bytes asked for.
+        bytes: u64,
+    },
     /// A driver call failed. What ran on the device before may have caused it.
     #[error("{operation} failed: {code} ({text}); {}", remedy(.code))]
     Driver {
@@ -87,18 +93,10 @@ pub enum CudaError {
     },
 }
 
-impl CudaError {
-    /// True if giving memory back may help.
-    pub fn is_out_of_memory(&self) -> bool {
-        matches!(self, CudaError::Driver { code, .. } if code == OUT_OF_MEMORY)
-    }
-}
-
-const OUT_OF_MEMORY: &str = "CUDA_ERROR_OUT_OF_MEMORY";
-
 /// What to do about a driver's error, by its name.
 fn remedy(code: &str) -> &'static str {
     match code.strip_prefix("CUDA_ERROR_").unwrap_or(code) {
+        // Of the driver's own: what a kernel or a module needs beside arrays.
         "OUT_OF_MEMORY" => "free arrays, or end other programs on this GPU",
         "NO_DEVICE"
         | "STUB_LIBRARY"

@@ -33,9 +33,10 @@ pub fn copy_between(
         result::memcpy_peer_async(to, target, from, source, bytes as usize, taker.stream())
     };
     taker.with(|| copy().during("copying between devices"))?;
-    let read = Event::new(taker, Purpose::Order)?;
-    read.record(taker.stream())?;
-    read.hold(giver, giver.stream())
+    // What is queued on the giver next may write the source: if it cannot be told to wait, we do.
+    let read = Event::new(taker, Purpose::Order)
+        .and_then(|read| read.record(taker.stream()).and_then(|()| read.hold(giver, giver.stream())));
+    read.inspect_err(|_| taker.settle(taker.stream()))
 }
 
 impl Gpu {
