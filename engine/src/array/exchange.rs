@@ -1,5 +1,5 @@
-//! Exchanges of whole arrays: plans remembered, because the same distributions ask for the same plan again and
-//! again, and arrays brought to other distributions and teams. Knows no expressions.
+//! Exchanges of whole arrays: plans remembered, because the same distributions ask for the same plan again
+//! and again, and arrays brought to other distributions and teams. Knows no expressions.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -70,8 +70,8 @@ pub(crate) fn halo_plan(dist: &Distribution, need: &Fresh) -> Result<Arc<Plan>> 
     remembered(key, |_| Ok(Plan::halo_widths(&dist.packed(), &need.lo, &need.hi, need.corners)?))
 }
 
-/// The plan that brings what the members of `to` need along `axes`, see [`Plan::aligned`]; `near` as there, one
-/// entry per part.
+/// The plan that brings what the members of `to` need along `axes`, see [`Plan::aligned`]; `near` as there,
+/// one entry per part.
 pub(crate) fn aligned_plan(
     from: &Distribution,
     to: &Distribution,
