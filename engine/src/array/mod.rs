@@ -8,6 +8,7 @@
 
 mod access;
 mod assign;
+pub mod collective;
 mod data;
 mod eval;
 mod exchange;

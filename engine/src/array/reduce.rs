@@ -217,8 +217,10 @@ fn arrive(work: &mut Work, partial: &Partial, root: &Place, dtypes: &[DType]) ->
         work.push(Command::Transfer {
             from_device: from.device.clone(),
             from: Arc::clone(&from.allocation),
+            from_offset: 0,
             to_device: to.device.clone(),
             to: Arc::clone(&to.allocation),
+            to_offset: 0,
             bytes: from.stored.volume()? as u64 * dtype.size_bytes() as u64,
         });
         arrived.push(to);

@@ -4,12 +4,14 @@
 //! devices. It is built completely before anything runs, so it can be run, kept and run again
 //! (that is what a `Loop` does). Knows allocations and programs; knows no arrays.
 
+pub(crate) mod copies;
+
 use std::cell::RefCell;
 use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, View};
 
-use crate::device::{Allocation, Device, Job};
+use crate::device::{Allocation, Buffer, Device, Job};
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};
 
@@ -23,16 +25,20 @@ pub enum Command {
         /// What.
         job: Job,
     },
-    /// All bytes of `from` to `to`, which lie on different devices.
+    /// Bytes of `from` to `to`, which lie on different devices.
     Transfer {
         /// The device of `from`.
         from_device: Device,
         /// Source.
         from: Arc<Allocation>,
+        /// Where in it the bytes begin.
+        from_offset: u64,
         /// The device of `to`.
         to_device: Device,
-        /// Destination, at least as large.
+        /// Destination.
         to: Arc<Allocation>,
+        /// Where in it the bytes go.
+        to_offset: u64,
         /// How many bytes.
         bytes: u64,
     },
@@ -99,14 +105,27 @@ pub fn execute(schedule: Schedule) -> Result<()> {
 pub fn run(command: &Command) -> Result<()> {
     match command {
         Command::Launch { device, job } => device.launch(job),
-        Command::Transfer { from_device, from, to_device, to, bytes } => {
-            from_device.copy_to(from, to_device, to, *bytes)
+        Command::Transfer { from_device, from, from_offset, to_device, to, to_offset, bytes } => {
+            from_device.copy_range(from, *from_offset, to_device, to, *to_offset, *bytes)
         }
     }
 }
 
 thread_local! {
     static RECORDER: RefCell<Option<Schedule>> = const { RefCell::new(None) };
+    static KEPT: RefCell<Vec<Buffer>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Memory that was uploaded for a step, and that replays of the step will read: the recording keeps it.
+pub(crate) fn keep(buffer: &Buffer) {
+    if is_recording() {
+        KEPT.with_borrow_mut(|kept| kept.push(buffer.clone()));
+    }
+}
+
+/// What was kept since the last call.
+pub(crate) fn take_kept() -> Vec<Buffer> {
+    KEPT.take()
 }
 
 /// Runs `step` and returns what it executed.
