@@ -17,7 +17,10 @@ mod node;
 mod ops;
 mod part;
 mod pick;
+mod pieces;
+mod positions;
 mod reach;
+mod rearrange;
 mod reduce;
 mod replay;
 mod show;
@@ -33,6 +36,7 @@ use partita_kernels::{DType, Scalar};
 pub use data::Element;
 pub use ops::Operand;
 pub use part::{Cells, Part};
+pub use rearrange::Stride;
 pub use replay::Loop;
 pub use slice::{IntoSpan, Span};
 
