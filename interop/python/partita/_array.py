@@ -272,7 +272,7 @@ class Array(Operators):
         if selection is None or not selection.is_box or selection.new:
             from ._rearrange import select
 
-        return select(self, key)
+            return select(self, key)
         return self._window(selection)
 
     def _window(self, selection: Selection) -> Array:
@@ -293,7 +293,7 @@ class Array(Operators):
         if selection is None or not selection.is_box or selection.new:
             from ._rearrange import assign
 
-        assign(self, key, value if array is None else array)
+            assign(self, key, value if array is None else array)
             return
         start, stop, dropped = selection.start, selection.stop, selection.dropped
         if array is None:

@@ -130,7 +130,7 @@ class Operators:
         return unary("negative", self)
 
     def __pos__(self) -> Array:
-        return self.copy()
+        return cast("Array", self).copy()
 
     def __abs__(self) -> Array:
         return unary("absolute", self)

@@ -234,7 +234,7 @@ def pad(x: Array, width: Any, mode: str = "constant", constant_values: bool | in
             if x.shape[d] == 0:
                 raise ValueError(f"pad: expected cells to repeat in dimension {d}, given shape {x.shape}")
             line: Any = np.arange(x.shape[d])
-                x = take(x, np.pad(line, pair, mode=cast(Any, mode)), axis=d)
+            x = take(x, np.pad(line, pair, mode=cast(Any, mode)), axis=d)
     return x
 
 

@@ -29,9 +29,11 @@ _UNCHANGED_INTEGERS = ("floor", "ceil", "trunc", "round")
 _ANY_KIND = ("negative", "absolute", "invert")
 
 
-def unary(name: str, array: Operand) -> Array:
+def unary(name: str, operand: Operand) -> Array:
     """A function of one array, in the type that NumPy would compute it in."""
-    dtype = array.dtype
+    if not isinstance(operand, _array.Array):
+        raise TypeError(f"{name}: expected a partita.Array, given {type(operand).__name__}; convert with partita.asarray")
+    array, dtype = operand, operand.dtype
     if name == "isnan" and dtype.kind != "f":
         return array != array
     if name in _UNCHANGED_INTEGERS and dtype.kind != "f":
