@@ -2,11 +2,13 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
+use std::sync::OnceLock;
 
 use partita_kernels::interpret;
 use partita_kernels::{Launch, LaunchError};
 
 use super::memory::ALIGN_BYTES;
+use crate::config::config;
 
 /// An aligned block of host memory, zeroed when new.
 pub(super) struct HostMemory {
@@ -57,6 +59,17 @@ impl Drop for HostMemory {
     fn drop(&mut self) {
         // SAFETY: allocated in `new` with this layout.
         unsafe { dealloc(self.pointer(), self.layout) }
+    }
+}
+
+/// Threads of a launch. A fork takes only the thread that calls it along, so a forked process, in which
+/// waiting for the others would never end, computes on one.
+pub(super) fn threads() -> usize {
+    static STARTED_IN: OnceLock<u32> = OnceLock::new();
+    match config().threads {
+        1 => 1,
+        _ if *STARTED_IN.get_or_init(std::process::id) != std::process::id() => 1,
+        threads => threads,
     }
 }
 

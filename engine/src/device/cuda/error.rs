@@ -42,7 +42,7 @@ pub enum CudaError {
         minor: i32,
     },
     /// A driver call failed. What ran on the device before may have caused it.
-    #[error("{operation} failed: {code} ({text})")]
+    #[error("{operation} failed: {code} ({text}); {}", remedy(.code))]
     Driver {
         /// What was being done.
         operation: &'static str,
@@ -52,13 +52,18 @@ pub enum CudaError {
         text: String,
     },
     /// The process was forked after the device had been opened; CUDA does not survive that.
-    #[error("this process was forked from the one that opened the device; open devices after forking")]
+    #[error(
+        "this process was forked from one that used the CUDA driver; fork first and open devices afterwards"
+    )]
     Forked,
     /// The kernel cannot be launched on any GPU.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
     /// The driver's compiler refused the PTX: a defect of the writer or of the driver.
-    #[error("the driver refused the PTX of kernel {kernel}: {log}\n{source_text}")]
+    #[error(
+        "the driver refused the PTX of kernel {kernel}: {log}; update the driver if it is older than the GPU, \
+         otherwise report this with the text:\n{source_text}"
+    )]
     Compile {
         /// The kernel's name.
         kernel: String,
@@ -80,6 +85,46 @@ pub enum CudaError {
         /// Length of the buffer.
         len: u64,
     },
+}
+
+impl CudaError {
+    /// True if giving memory back may help.
+    pub fn is_out_of_memory(&self) -> bool {
+        matches!(self, CudaError::Driver { code, .. } if code == OUT_OF_MEMORY)
+    }
+}
+
+const OUT_OF_MEMORY: &str = "CUDA_ERROR_OUT_OF_MEMORY";
+
+/// What to do about a driver's error, by its name.
+fn remedy(code: &str) -> &'static str {
+    match code.strip_prefix("CUDA_ERROR_").unwrap_or(code) {
+        "OUT_OF_MEMORY" => "free arrays, or end other programs on this GPU",
+        "NO_DEVICE"
+        | "STUB_LIBRARY"
+        | "SYSTEM_NOT_READY"
+        | "SYSTEM_DRIVER_MISMATCH"
+        | "NOT_INITIALIZED"
+        | "COMPAT_NOT_SUPPORTED_ON_DEVICE" => "see what nvidia-smi says, and CUDA_VISIBLE_DEVICES",
+        // Errors that stay: whatever this process asks of the device from now on fails.
+        "DEVICE_UNAVAILABLE"
+        | "ILLEGAL_ADDRESS"
+        | "LAUNCH_FAILED"
+        | "LAUNCH_TIMEOUT"
+        | "MISALIGNED_ADDRESS"
+        | "ILLEGAL_INSTRUCTION"
+        | "INVALID_ADDRESS_SPACE"
+        | "INVALID_PC"
+        | "HARDWARE_STACK_ERROR"
+        | "ECC_UNCORRECTABLE"
+        | "CONTEXT_IS_DESTROYED"
+        | "ASSERT"
+        | "CONTAINED"
+        | "EXTERNAL_DEVICE" => {
+            "what lies on this device is lost, other devices go on; start the process anew to use it again"
+        }
+        _ => "other devices go on",
+    }
 }
 
 /// Names the operation a driver call served.

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use cudarc::driver::{result, sys};
 
 use super::error::{CudaError, During};
-use super::event::Event;
+use super::event::{Event, Purpose};
 use super::primary::Primary;
 use super::{Gpu, GpuBuffer};
 
@@ -33,7 +33,7 @@ unsafe impl Send for Chunk {}
 
 impl Chunk {
     fn new(primary: &Arc<Primary>) -> Result<Chunk, CudaError> {
-        let idle = Event::new(primary, false)?;
+        let idle = Event::new(primary, Purpose::Order)?;
         // SAFETY: the memory is written before it is read. Not write-combined, which is slow to read.
         let allocate = || unsafe { result::malloc_host(CHUNK_BYTES, sys::CU_MEMHOSTALLOC_PORTABLE) };
         let start = primary.with(|| allocate().during("allocating pinned memory"))?.cast::<u8>();
