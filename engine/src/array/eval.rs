@@ -19,7 +19,7 @@ use super::pick;
 use super::reach::{Reach, along, brought};
 use super::reduce;
 use super::storage::{Fresh, Storage};
-use crate::device::{Buffer, Job};
+use crate::device::{Buffer, Device, Job};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
 use crate::plan::Plan;
@@ -386,8 +386,27 @@ impl Work {
         Ok(Input { places: self.fetch_planned(node, storage, &plan, &anchors)?, anchors })
     }
 
+    /// Where each part can read the box it needs: its own memory if that holds the box, otherwise a copy.
+    pub fn near(&mut self, node: &Node, storage: &Storage, needs: &[Region]) -> Result<Vec<Option<Place>>> {
+        let nothing = |need: &Region| Region::from_fn(need.rank(), |_| (0, 0));
+        let held = |part: usize| storage.dist.owned(part).contains_region(&needs[part]);
+        let afar: Vec<Region> = (0..needs.len())
+            .map(|part| if held(part) { nothing(&needs[part]) } else { needs[part] })
+            .collect();
+        let mut places = self.fetch(node, storage, &afar)?;
+        for (part, place) in places.iter_mut().enumerate().filter(|(part, _)| held(*part)) {
+            *place = storage.place(&self.team, part).filter(|_| !needs[part].is_empty());
+        }
+        Ok(places)
+    }
+
+    /// The device of a part.
+    pub fn device(&self, part: usize) -> Device {
+        self.team.device(part).clone()
+    }
+
     /// Copies what each part needs into temporary memory: the way for operands on other layouts.
-    fn fetch(&mut self, node: &Node, storage: &Storage, needs: &[Region]) -> Result<Vec<Option<Place>>> {
+    pub fn fetch(&mut self, node: &Node, storage: &Storage, needs: &[Region]) -> Result<Vec<Option<Place>>> {
         let plan = Plan::fetch(&storage.dist.packed(), needs)?;
         self.fetch_planned(node, storage, &plan, needs)
     }

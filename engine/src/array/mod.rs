@@ -18,7 +18,10 @@ mod node;
 mod ops;
 mod part;
 mod pick;
+mod pieces;
+mod positions;
 mod reach;
+mod rearrange;
 mod reduce;
 mod replay;
 mod show;
@@ -34,6 +37,7 @@ use partita_kernels::{DType, Scalar};
 pub use data::Element;
 pub use ops::Operand;
 pub use part::{Cells, Part};
+pub use rearrange::Stride;
 pub use replay::Loop;
 pub use slice::{IntoSpan, Span};
 

@@ -127,14 +127,14 @@ def from_parts(parts: Sequence[Any], dist: Distribution) -> Array:
     if len(kinds) != 1:
         names = ", ".join(sorted(kind.name for kind in kinds))
         raise TypeError(f"from_parts: expected parts of one dtype, given {names}; convert them first")
-    whole = np.zeros(dist.shape, dtype=hosts[0].dtype)
+    pieces = []
     for part, host in enumerate(hosts):
-        owned = dist.owned(part)
-        extents = tuple(o[1] - o[0] if isinstance(o, tuple) else len(o) for o in owned)
+        extents = tuple(o[1] - o[0] if isinstance(o, tuple) else len(o) for o in dist.owned(part))
         if host.shape != extents:
             raise ValueError(f"from_parts: expected shape {extents} for part {part}, given {host.shape}")
-        whole[np.ix_(*(np.arange(*o) if isinstance(o, tuple) else o for o in owned))] = host
-    return asarray(whole, dist=dist)
+        packed = np.ascontiguousarray(host, dtype=host.dtype.newbyteorder("="))
+        pieces.append(packed.reshape(-1).view(np.uint8))
+    return Array(_native.Array.from_pieces(dist, kinds.pop().name, pieces))
 
 
 def _host(part: Any) -> Any:
