@@ -13,12 +13,11 @@ use super::Array;
 use super::eval::Work;
 use super::node::Node;
 use super::rearrange::{line, sliced};
-use super::replay;
 use super::storage::Storage;
 use crate::device::{Arena, Device};
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};
-use crate::program::Place;
+use crate::program::{Place, keep};
 
 impl Array {
     /// An array of shape `shape` whose elements in C order are those at `positions`, which number the elements
@@ -170,7 +169,7 @@ impl Work {
         let device = self.device(part);
         let buffer = Arena::default().within(|| device.alloc(list.bytes.len() as u64))?;
         device.upload(buffer.allocation(), 0, &list.bytes)?;
-        replay::keep(&buffer);
+        keep(&buffer);
         let place = line_of(device, buffer.allocation(), list.count)?;
         self.leases.push(buffer);
         Ok(place)
