@@ -1,6 +1,8 @@
 //! The script of the bundle, run over programs that only pretend: which it starts, what it repeats, what it
 //! writes, and how it ends.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail where it likes")]
+
 use super::{DLPACK, PROGRAMS, RUN, TESTS};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
