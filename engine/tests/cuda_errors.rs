@@ -1,5 +1,5 @@
-//! What a person sees when a CUDA device is not there, refuses, runs out of memory or is lost while arrays are
-//! computed: an error that says what was being done, what happened and what to do, while other devices go on.
+//! What a person sees when a CUDA device is not there, refuses, runs out of memory or is lost while arrays
+//! are computed: an error that says what was done, what happened and what to do, while others go on.
 //! The simulated driver fails on demand; without it these tests print `skipped: cuda (reason)`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -61,7 +61,7 @@ fn child_computes_everywhere() {
                     let name = &gpu.name()[..6];
                     match program(gpu) {
                         Ok((_, values)) => {
-                            assert_eq!(values, expected.1, "{name} in round {round}");
+                            assert!(values == expected.1, "wrong values on {name} in round {round}");
                             println!("well in round {round}: {name}");
                         }
                         Err(error) => println!("error: {error}"),
@@ -183,7 +183,7 @@ fn calls() -> BTreeMap<String, usize> {
     calls
 }
 
-/// The error is of the device or of opening it, names the operation and the driver's error, and says what to do.
+/// Each error is of a device or of opening it, names the operation and the driver's error, and a remedy.
 fn assert_told(errors: &[String], failure: &str) {
     for error in errors {
         let of_device = error.starts_with("cuda:") || error.starts_with("out of memory on cuda:");
@@ -208,8 +208,11 @@ fn any_call_may_fail_and_the_other_device_and_the_host_go_on() {
             let said = other::said(computing(&[("PARTITA_SIM_FAIL", &failure)]));
             let errors = errors(&said);
             assert_told(&errors, &failure);
-            let well = |gpu: &str| said.contains(&format!("well in round 2: {gpu}"));
-            assert!(!said.contains("\n2 opened") || well("cuda:0") || well("cuda:1"), "{failure}: {said}");
+            let well = ["cuda:0", "cuda:1"].map(|gpu| said.contains(&format!("well in round 2: {gpu}")));
+            // A device that could not be opened is not among those that compute.
+            let expected = if how == "lost" { 1 } else { 2 };
+            let computing = well.into_iter().filter(|&well| well).count();
+            assert!(!said.contains("\n2 opened") || computing >= expected, "{failure}: {said}");
             (runs, seen) = (runs + 1, seen + usize::from(!errors.is_empty()));
         }
     }

@@ -1,4 +1,4 @@
-//! CUDA memory and events that two processes use (CUDA IPC): what arrives, in what order, and what is refused.
+//! CUDA memory and events that two processes use (CUDA IPC): what arrives, in what order, what is refused.
 //! Without a driver every test prints `skipped: cuda (reason)`.
 #![allow(missing_docs, clippy::unwrap_used)]
 

@@ -21,7 +21,7 @@ mkdir -p "$out/logs" && touch "$out/results.jsonl" || exit 2
 export XDG_RUNTIME_DIR="${XDG_RUNTIME_DIR:-/tmp}"
 [ bin -nt bin.tar.gz ] || { rm -rf bin && tar -xzf bin.tar.gz && touch bin; } || exit 2
 
-quoted() { printf '%s' "$1" | tr '\n\t' '  ' | tr -d '\000-\037' | sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$/"/'; }
+quoted() { printf '"%s"' "$(printf '%s' "$1" | tr '\n\t' '  ' | tr -d '\000-\037' | sed 's/\\/\\\\/g; s/"/\\"/g')"; }
 # record SECTION NAME VERDICT SECONDS NOTE: one line of JSON; the last line of a name counts.
 record() {
     printf '{"section":"%s","name":"%s","verdict":"%s","seconds":%s,"note":%s}\n' \
@@ -59,16 +59,18 @@ cuda=$(sed -n 's/^[a-z ]*: \(cuda:.*\)/\1/p' "$out/doctor.txt" | paste -sd ';')
 simulated=$(grep -c '^software adapter: cuda:' "$out/doctor.txt")
 no_cuda=$(sed -n 's/^cuda: //p' "$out/doctor.txt")
 [ -z "$python" ] || "$python" -c 'import sys; assert sys.version_info >= (3, 11)' 2>/dev/null || python=""
+if_there() { if command -v "$1" >/dev/null; then "$@" 2>&1; else echo "not installed"; fi; }
 gpu_facts=name,driver_version,memory.total,clocks.sm,clocks.mem,clocks.max.sm,power.limit,ecc.mode.current
 versions='from importlib.metadata import distributions as d
 words = ("numpy", "torch", "cupy", "jax", "triton", "pytest")
-print(*sorted({f"{x.name} {x.version}" for x in d() if x.name and x.name.lower().startswith(words)}), sep=", ")'
+found = sorted({f"{x.name} {x.version}" for x in d() if x.name and x.name.lower().startswith(words)})
+print(", ".join(found) or "none of " + ", ".join(words))'
 {
     echo "date: $(date -u +%FT%TZ)"
     echo "system: $(uname -srm), $(getconf GNU_LIBC_VERSION)"
     echo "cuda devices: ${cuda:-none: $no_cuda}"
-    echo "nvidia-smi: $(nvidia-smi --query-gpu=$gpu_facts --format=csv,noheader 2>&1 | paste -sd ';')"
-    echo "nvcc: $(nvcc --version 2>&1 | tail -1)"
+    echo "nvidia-smi: $(if_there nvidia-smi --query-gpu=$gpu_facts --format=csv,noheader | paste -sd ';')"
+    echo "nvcc: $(if_there nvcc --version | tail -1)"
     echo "python: $([ -n "$python" ] && "$python" -c "$versions" || echo "no Python 3.11 or newer")"
 } >"$out/machine.txt"
 sed 's/^/-- /' "$out/machine.txt"
@@ -128,7 +130,11 @@ python() {
     else
         skip python python-tests "$python has no pytest"
     fi
-    step python python-dlpack 120 "$python" dlpack.py
+    if "$python" -c 'import numpy' 2>/dev/null; then
+        step python python-dlpack 120 "$python" dlpack.py
+    else
+        skip python python-dlpack "$python has no NumPy"
+    fi
     unset PYTHONPATH
 }
 

@@ -1,6 +1,8 @@
 //! The script of the bundle, run over programs that only pretend: which it starts, what it repeats, what it
 //! writes, and how it ends.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail where it likes")]
+
 use super::{DLPACK, PROGRAMS, RUN, TESTS};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
@@ -51,8 +53,22 @@ impl Pretence {
         command.env("BUDGET", budget).env_remove("OUT").env_remove("QUICK");
         let status = command.output().unwrap().status.code();
         let names = std::fs::read_to_string(started).unwrap_or_default();
+        if !sections.contains(&"everything") {
+            self.check_lines();
+        }
         let only = names.lines().filter(|name| *name != "partita-bench").map(str::to_owned);
         (status, only.collect())
+    }
+
+    /// Every line of `results.jsonl` is an object that ends with a note, whatever was noted.
+    fn check_lines(&self) {
+        let lines = self.read("results.jsonl");
+        let complete = |line: &str| {
+            let note = line.split_once("\"note\":\"").and_then(|(_, note)| note.strip_suffix("\"}"));
+            note.is_some_and(|note| !note.replace("\\\\", "").replace("\\\"", "").contains(['"', '\\']))
+        };
+        let broken = lines.lines().find(|line| !(line.starts_with("{\"section\":\"") && complete(line)));
+        assert_eq!(broken, None);
     }
 
     fn read(&self, file: &str) -> String {

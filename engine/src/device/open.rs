@@ -3,8 +3,8 @@
 
 use std::sync::OnceLock;
 
-use super::wgpu::{Gpu, Shrink};
-use super::{Backend, Device, DeviceKind, cuda, wgpu};
+use super::wgpu::{Gpu, Shrink, adapters};
+use super::{Backend, Device, DeviceKind, cuda};
 use crate::config::config;
 use crate::error::{Error, Result};
 
@@ -25,7 +25,7 @@ fn found(kind: DeviceKind) -> &'static Found {
             Ok(count) => (0..count).map(Device::cuda).collect(),
             Err(error) => [Err(no_cuda(&error))].into_iter().collect(),
         }),
-        DeviceKind::Wgpu => WGPU.get_or_init(|| (0..wgpu::adapters().len()).map(Device::wgpu).collect()),
+        DeviceKind::Wgpu => WGPU.get_or_init(|| (0..adapters().len()).map(Device::wgpu).collect()),
     }
 }
 
@@ -58,7 +58,7 @@ impl Device {
         Device::new(format!("host ({} threads)", config().threads), Backend::Host)
     }
 
-    /// The n-th wgpu adapter, in the order of [`wgpu::adapters`].
+    /// The n-th wgpu adapter, in the order of [`adapters`].
     ///
     /// # Errors
     /// [`Error::NoDevice`] naming what was searched.

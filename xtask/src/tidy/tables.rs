@@ -54,6 +54,7 @@ pub const ROOT_FILES: &[&str] = &["lib", "prelude"];
 pub const UNSAFE_FILES: &[&str] = &[
     "kernels/src/interpret",
     "engine/src/device",
+    "engine/tests/fork.rs",
     // Tests that run the interpreter on memory of their own.
     "kernels/tests/math_single.rs",
     "kernels/tests/math_double.rs",

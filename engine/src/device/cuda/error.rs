@@ -67,8 +67,8 @@ pub enum CudaError {
     Unsupported(#[from] Unsupported),
     /// The driver's compiler refused the PTX: a defect of the writer or of the driver.
     #[error(
-        "the driver refused the PTX of kernel {kernel}: {log}; update the driver if it is older than the GPU, \
-         otherwise report this with the text:\n{source_text}"
+        "the driver refused the PTX of kernel {kernel}: {log}; update the driver if it is older than \
+         the GPU, otherwise report this with the text:\n{source_text}"
     )]
     Compile {
         /// The kernel's name.

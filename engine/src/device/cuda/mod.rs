@@ -2,8 +2,9 @@
 //!
 //! The driver is loaded at run time. Each [`Gpu`] retains the device's *primary* context, so pointers
 //! of other libraries in the process are valid here and ours there, and queues all its work on one
-//! stream, in the order of the calls. Memory is plain `cuMemAlloc`, because such memory may travel
-//! (peer copies, IPC, CUDA-aware MPI); the engine's pool above keeps it.
+//! stream, in the order of the calls: the pool above hands memory on as soon as the host is done with
+//! it, which is right only while whatever used it before comes first. Memory is plain `cuMemAlloc`,
+//! because such memory may travel (peer copies, IPC, CUDA-aware MPI).
 //!
 //! Invariant: the only home of `cudarc::`. Nothing here knows arrays, parts or pools, and nothing
 //! panics: driver failures come back as [`CudaError`].
