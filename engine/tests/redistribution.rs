@@ -81,7 +81,11 @@ fn c30_every_kind_to_every_kind_in_one_dimension() {
         for size in [0, 1, n - 1, n, n + 1, 5 * n + 3] {
             for from in kinds(size, parts) {
                 for to in kinds(size, parts) {
-                    redistribute(&team, &over(&[from.clone()], pairs % 2 == 0), &over(&[to], pairs % 3 == 0));
+                    redistribute(
+                        &team,
+                        &over(std::slice::from_ref(&from), pairs % 2 == 0),
+                        &over(&[to], pairs % 3 == 0),
+                    );
                     pairs += 1;
                 }
             }
