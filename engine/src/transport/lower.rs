@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, View};
 
+use super::batch::{Piece, batched};
 use super::cells::{Cells, End, contiguous, extents};
-use super::path::{Batching, Path, batching, path};
+use super::path::{Path, path};
 use crate::config::config;
 use crate::device::{Allocation, Buffer, Device};
 use crate::error::Result;
@@ -142,14 +143,6 @@ impl Cargo<'_> {
         let first = contiguous(&extents(self.step), &End::target(self.step, self.to))?;
         Some((Arc::clone(&self.to.allocation), first as u64 * self.dtype.size_bytes() as u64))
     }
-}
-
-/// A box copy that may share its launch with others.
-struct Piece {
-    device: Device,
-    extents: Vec<i64>,
-    dtype: DType,
-    copy: BoxCopy,
 }
 
 /// Which commands a copy is put among.
@@ -411,47 +404,4 @@ fn firsts(cargo: &[Cargo]) -> Vec<i64> {
         Some(first as i64)
     };
     cargo.iter().scan(0, begin).collect()
-}
-
-/// Copies put together into as few launches as the devices allow: boxes of the same extents share one.
-fn batched(pieces: Vec<Piece>) -> Result<Schedule> {
-    let mut batches: Vec<(Batching, Vec<Piece>)> = Vec::new();
-    // Full batches, and all of devices that take one copy each, are looked at no more.
-    let mut open: Vec<usize> = Vec::new();
-    for piece in pieces {
-        let fits = |&&at: &&usize| {
-            let (batching, batch) = &batches[at];
-            let Piece { device, extents, dtype, .. } = &batch[0];
-            let alike = (device, extents, dtype) == (&piece.device, &piece.extents, &piece.dtype);
-            alike && (batching.shared_memory || batch.iter().all(|other| apart(&other.copy, &piece.copy)))
-        };
-        match open.iter().find(fits).copied() {
-            Some(at) => {
-                let (batching, batch) = &mut batches[at];
-                batch.push(piece);
-                if batch.len() == batching.copies {
-                    open.retain(|&other| other != at);
-                }
-            }
-            None => {
-                let batching = batching(&piece.device);
-                if batching.copies > 1 {
-                    open.push(batches.len());
-                }
-                batches.push((batching, vec![piece]));
-            }
-        }
-    }
-    let launch = |(_, batch): &(Batching, Vec<Piece>)| {
-        let copies: Vec<BoxCopy> = batch.iter().map(|piece| piece.copy.clone()).collect();
-        let Piece { device, extents, dtype, .. } = &batch[0];
-        copy_boxes(device, extents, &copies, Copying { dtype: *dtype, add: false })
-    };
-    batches.iter().map(launch).collect()
-}
-
-/// Whether neither writes memory that the other uses.
-fn apart(a: &BoxCopy, b: &BoxCopy) -> bool {
-    let id = |end: &(Arc<Allocation>, View)| end.0.id;
-    id(&a.to) != id(&b.to) && id(&a.to) != id(&b.from) && id(&a.from) != id(&b.to)
 }
