@@ -81,7 +81,11 @@ impl fmt::Display for Exchange {
         let arrival = self.arrival.len();
         write!(f, "{launches} launches and {transfers} transfers depart, {arrival} launches arrive")?;
         for Link { from_part, to_part, path, moves, bytes, packed } in &self.links {
-            let how = if *packed { "" } else { ", contiguous" };
+            let how = match (path, packed) {
+                (Path::Kernel, _) => "",
+                (_, true) => ", packed",
+                (_, false) => ", as it lies",
+            };
             write!(f, "\n  {from_part} -> {to_part}: {moves} moves, {bytes} bytes, {path}{how}")?;
         }
         Ok(())
