@@ -278,3 +278,32 @@ fn fields_travel_together_and_contiguous_faces_as_they_are() {
         }
     }
 }
+
+/// One launch packs all faces of one shape that leave a device, whatever the part and the field.
+#[test]
+fn faces_of_one_shape_share_a_launch() {
+    for device in devices() {
+        let kind = device.kind();
+        let others = [device.clone(), Device::host(), device.clone(), Device::host()];
+        let team = Team::of(others.to_vec()).unwrap();
+        let dist = Distribution::builder(&[6, 8]).grid(&[1, 4]).halo(&[0, 1], &[0, 1]).build().unwrap();
+        let fields: Vec<Array> = (0..3).map(|_| positions(&team, &dist)).collect();
+        let places: Vec<_> = fields.iter().map(|field| field.places().unwrap()).collect();
+        let plan = Plan::halo(&dist, true).unwrap();
+        let field = |places| Field { plan: &plan, from: places, to: places, dtype: DType::I32 };
+        let fields: Vec<Field> = places.iter().map(|places| field(places)).collect();
+        let exchange = lower(&fields, &mut Vec::new()).unwrap();
+        let packs = exchange.departure.iter().filter(|command| match command {
+            Command::Launch { device: on, .. } => *on == device,
+            Command::Transfer { .. } => false,
+        });
+        // Parts 0 and 2 send three faces in all, times three fields; elsewhere than on CUDA no two of one
+        // message go into one launch.
+        let expected = if kind == DeviceKind::Cuda { 1 } else { 3 };
+        assert_eq!(packs.count(), expected, "{device:?} {exchange}");
+        assert_eq!(exchange.departing().1, 6);
+        execute(exchange.schedule()).unwrap();
+        team.wait().unwrap();
+        ran("shared-launches", &device, 1);
+    }
+}

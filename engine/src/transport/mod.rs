@@ -4,6 +4,7 @@
 //! - [`lower()`]: from plans and places to commands, as a departure and an arrival, so that work that needs
 //!   neither can be queued in between.
 
+mod batch;
 mod cells;
 mod lower;
 mod path;
