@@ -11,14 +11,14 @@ use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
 use crate::program::{Copying, Place, Schedule, copy_box};
 use crate::team::Team;
-use crate::transport::local;
+use crate::transport::crossing;
 
 /// The parts of one array.
 #[derive(Debug)]
 pub(crate) struct Storage {
     /// With the halo widths the buffers have.
     pub dist: Arc<Distribution>,
-    /// One per part; `None` where the part stores nothing.
+    /// One per part; `None` where the part stores nothing, and for parts of other ranks.
     pub parts: Vec<Option<Buffer>>,
     fresh: Mutex<Fresh>,
 }
@@ -44,7 +44,7 @@ impl Storage {
         let mut parts = Vec::with_capacity(dist.parts());
         for part in 0..dist.parts() {
             let stored = dist.stored(part);
-            parts.push(if stored.is_empty() {
+            parts.push(if stored.is_empty() || !team.is_here(part) {
                 None
             } else {
                 Some(team.device(part).alloc(stored.volume()? as u64 * dtype.size_bytes() as u64)?)
@@ -105,7 +105,7 @@ impl Storage {
         let plan = halo_plan(&self.dist, need)?;
         team.count_messages(plan.messages());
         let places = self.places(team);
-        local::lower(&plan, &places, &places, dtype, leases)
+        crossing::lower("halo exchange", team, &plan, &places, &places, dtype, leases)
     }
 
     /// Commands that copy all owned cells to `to`, which owns the same.

@@ -124,7 +124,12 @@ mod tests {
         let [least, greatest] = [proposal(1), proposal(2)];
         let all = [
             News::Agree { circle: 1, step: u64::MAX, round: 3, least, greatest },
-            News::Abort(Failure { rank: 3, step: 9, operation: String::new(), reason: "out of memory".into() }),
+            News::Abort(Failure {
+                rank: 3,
+                step: 9,
+                operation: String::new(),
+                reason: "out of memory".into(),
+            }),
             News::Heard,
             News::Bye { circle: 0, step: 4 },
             News::Left,

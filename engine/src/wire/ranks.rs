@@ -169,6 +169,18 @@ impl Ranks {
         Ok(Some(Ranks(Arc::new(Circle { line: Arc::clone(&self.0.line), name, members, rank, state }))))
     }
 
+    /// Names what follows, for errors.
+    ///
+    /// # Errors
+    /// The failure, if there was one: nothing works after it.
+    pub(crate) fn begin(&self, operation: &str) -> Result<()> {
+        let mut common = locked(&self.0.line.common);
+        operation.clone_into(&mut common.operation);
+        let failed = common.failure.is_some();
+        drop(common);
+        if failed { self.failure().map_or(Ok(()), Err) } else { Ok(()) }
+    }
+
     /// Begins what all ranks do next.
     ///
     /// # Errors
@@ -205,13 +217,8 @@ impl Ranks {
             let [to, from] = [distance, count - distance].map(|by| (self.rank() + by) % count);
             let told = [least.clone(), greatest.clone()];
             let [told_least, told_greatest] = told;
-            let news = News::Agree {
-                circle: self.0.name,
-                step,
-                round,
-                least: told_least,
-                greatest: told_greatest,
-            };
+            let news =
+                News::Agree { circle: self.0.name, step, round, least: told_least, greatest: told_greatest };
             self.tell(to, &news)?;
             pass("agree-told")?;
             let heard = self.hear_proposals(from, step, round)?;
@@ -537,7 +544,9 @@ impl Line {
             Some(News::Heard) => {
                 common.heard.insert(sender);
             }
-            Some(news @ (News::Agree { .. } | News::Bye { .. } | News::Left)) => common.inbox.push_back((sender, news)),
+            Some(news @ (News::Agree { .. } | News::Bye { .. } | News::Left)) => {
+                common.inbox.push_back((sender, news))
+            }
             // Nobody but us sends here; what cannot be read tells us nothing.
             None => {}
         }
@@ -633,7 +642,8 @@ impl Patience<'_> {
         if let Some(step) = self.ranks.left(peer) {
             let since = *self.missed_since.get_or_insert(now);
             if now - since > LAST_WORDS {
-                let reason = format!("it ended after step {step} while rank {} waited for it", line.wire.rank());
+                let reason =
+                    format!("it ended after step {step} while rank {} waited for it", line.wire.rank());
                 return Err(line.fail(peer, reason));
             }
         }

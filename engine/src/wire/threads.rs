@@ -4,7 +4,28 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Broken, Outcome, Request, Wire, doze};
+use super::{Broken, Outcome, Ranks, Request, Wire, doze};
+use crate::config::config;
+
+/// Runs a program on so many ranks, each a thread, and gives what it returns on each, or its panic. The ranks'
+/// deadline is the one `PARTITA_DEADLINE_SECONDS` sets.
+pub fn run<T: Send>(ranks: usize, program: impl Fn(Ranks) -> T + Sync) -> Vec<std::thread::Result<T>> {
+    run_with_deadline(ranks, config().deadline, program)
+}
+
+/// As [`run`], with a deadline.
+pub fn run_with_deadline<T: Send>(
+    ranks: usize,
+    deadline: Duration,
+    program: impl Fn(Ranks) -> T + Sync,
+) -> Vec<std::thread::Result<T>> {
+    let program = &program;
+    std::thread::scope(|scope| {
+        let start = |end| scope.spawn(move || program(Ranks::with_deadline(end, deadline)));
+        let running: Vec<_> = Threads::ends(ranks).into_iter().map(start).collect();
+        running.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
+    })
+}
 
 /// One rank's end.
 pub struct Threads {

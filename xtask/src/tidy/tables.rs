@@ -44,8 +44,26 @@ pub const ENGINE: &[(&str, &[&str])] = &[
     ("program", &["config", "error", "trace", "index", "plan", "device", "wire"]),
     ("team", &["config", "error", "trace", "index", "plan", "device", "wire", "program"]),
     ("transport", &["config", "error", "trace", "index", "plan", "device", "wire", "program", "team"]),
-    ("array", &["config", "error", "trace", "index", "plan", "device", "wire", "program", "team", "transport"]),
-    ("io", &["config", "error", "trace", "index", "plan", "device", "wire", "program", "team", "transport", "array"]),
+    (
+        "array",
+        &["config", "error", "trace", "index", "plan", "device", "wire", "program", "team", "transport"],
+    ),
+    (
+        "io",
+        &[
+            "config",
+            "error",
+            "trace",
+            "index",
+            "plan",
+            "device",
+            "wire",
+            "program",
+            "team",
+            "transport",
+            "array",
+        ],
+    ),
 ];
 
 /// Files of the engine that show everything it has, and so may use everything.

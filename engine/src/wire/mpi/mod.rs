@@ -81,9 +81,8 @@ pub fn library_version() -> String {
 
 /// This process among those of its machine, and how many they are, as the launcher says; alone if it does not.
 pub fn on_this_machine() -> (usize, usize) {
-    let number = |names: [&str; 3]| {
-        names.iter().find_map(|name| std::env::var(name).ok()?.parse::<usize>().ok())
-    };
+    let number =
+        |names: [&str; 3]| names.iter().find_map(|name| std::env::var(name).ok()?.parse::<usize>().ok());
     let rank = number(["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"]).unwrap_or(0);
     let count = number(["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"]);
     (rank, count.unwrap_or(1).max(rank + 1))

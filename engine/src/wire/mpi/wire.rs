@@ -115,7 +115,13 @@ impl Mpi {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn isend(&self, comm: Comm, to: usize, mark: u32, memory: Vec<u8>) -> std::result::Result<Transfer, Broken> {
+    fn isend(
+        &self,
+        comm: Comm,
+        to: usize,
+        mark: u32,
+        memory: Vec<u8>,
+    ) -> std::result::Result<Transfer, Broken> {
         let mut transfer = Transfer::of(memory, false, mark);
         for (offset, bytes) in self.pieces(transfer.memory.len()) {
             let mut request = null_request();
