@@ -6,7 +6,7 @@ use partita::device::Buffer;
 use partita::plan::Plan;
 use partita::prelude::*;
 use partita::program::{Schedule, run};
-use partita::transport::local;
+use partita::transport::{Field, lower};
 
 use crate::record::Record;
 use crate::sample::{Effort, samples};
@@ -61,7 +61,8 @@ impl Exchange {
         let places = array.places()?;
         let plan = Plan::halo_widths(&*array.distribution()?, widths, widths, false)?;
         let mut staging = Vec::new();
-        let schedule = local::lower(&plan, &places, &places, dtype, &mut staging)?;
+        let field = Field { plan: &plan, from: &places, to: &places, dtype };
+        let schedule = lower(&[field], &mut staging)?.schedule();
         Ok(Exchange { array, plan, schedule, _staging: staging })
     }
 

@@ -229,6 +229,11 @@ impl Team {
         self.0.members[member].device.is_some()
     }
 
+    /// Whether a member and one of another team are on one device.
+    pub(crate) fn is_beside(&self, member: usize, other: &Team, others: usize) -> bool {
+        self.0.members[member] == other.0.members[others]
+    }
+
     /// What carries bytes to the other ranks; `None` if there are none.
     pub fn wire(&self) -> Option<&Ranks> {
         self.0.ranks.as_ref()

@@ -7,8 +7,8 @@
 mod layouts;
 
 use layouts::{layout_pairs, layouts};
-use partita::index::{Distribution, ErrorKind, Index, Region};
-use partita::plan::{Move, MoveOp, Plan, halo_regions};
+use partita::index::{CustomMap, DimMap, Distribution, ErrorKind, Index, Region};
+use partita::plan::{Lane, Move, MoveOp, Pairs, Plan, halo_regions};
 use proptest::prelude::*;
 
 const POISON: i64 = -1;
@@ -45,7 +45,7 @@ impl Arrays {
 
     fn apply(&mut self, plan: &Plan, source: &mut Arrays) {
         for m in plan.moves() {
-            for (from, to) in m.from.points().zip(m.to.points()) {
+            for (from, to) in m.cells() {
                 let value = *source.cell(m.from_part, &from);
                 match m.op {
                     MoveOp::Copy => *self.cell(m.to_part, &to) = value,
@@ -236,7 +236,7 @@ proptest! {
         prop_assert!(stay.moves().iter().all(|m| m.from_part == m.to_part && m.from == m.to));
         // The way back is the same copies with their ends swapped.
         let back = Plan::redistribute(&to, &from).unwrap();
-        let copies = plan.adjoint().moves().iter().map(|m| Move { op: MoveOp::Copy, ..*m }).collect();
+        let copies = plan.adjoint().moves().iter().map(|m| Move { op: MoveOp::Copy, ..m.clone() }).collect();
         prop_assert_eq!(back, Plan::new(to.parts(), from.parts(), copies).unwrap());
     }
 
@@ -276,19 +276,19 @@ proptest! {
             return Ok(());
         }
         let victim = pick.index(plan.moves().len());
-        let m = plan.moves()[victim];
+        let m = plan.moves()[victim].clone();
         let one = Index::from_fn(dist.rank(), |d| i64::from(d == 0));
         let shifted = |region: &Region| region.shift(&one).unwrap();
         let next = (m.from_part + 1) % dist.parts();
         let mut faults = vec![
             vec![],
-            vec![m, m],
-            vec![Move { to: shifted(&m.to), ..m }],
-            vec![Move { from: shifted(&m.from), ..m }],
-            vec![Move { op: MoveOp::Add, ..m }],
+            vec![m.clone(), m.clone()],
+            vec![Move { to: shifted(&m.to), ..m.clone() }],
+            vec![Move { from: shifted(&m.from), ..m.clone() }],
+            vec![Move { op: MoveOp::Add, ..m.clone() }],
         ];
         if next != m.from_part {
-            faults.push(vec![Move { from_part: next, ..m }]);
+            faults.push(vec![Move { from_part: next, ..m.clone() }]);
         }
         for fault in faults {
             // Where a dimension has one cell, cells shifted by a whole turn are the same, but may be out of
@@ -398,18 +398,21 @@ fn the_check_says_what_is_wrong() {
     };
     let [a, b] = plan.moves() else { panic!("{plan}") };
     assert_eq!(
-        complaint(vec![*a]),
+        complaint(vec![a.clone()]),
         "Plan::check_exactly_once: expected part 1 to get every cell it needs once, given nothing for [2:3]; \
          the plan was built for other distributions or needs"
     );
-    assert!(complaint(vec![*a, *b, *b]).contains("[2:3] from part 0 a second time"));
-    assert!(complaint(vec![*a, Move { from: b.to.shift(&[-1]).unwrap(), ..*b }]).contains("its own place"));
-    assert!(complaint(vec![*a, Move { from_part: 1, ..*b }]).contains("from its own [3:6]"));
-    let more = Move { from: region([1], [3]), to: region([1], [3]), ..*b };
-    assert!(complaint(vec![*a, more]).contains("[1:2] from part 0 although it needs none of it"));
+    assert!(complaint(vec![a.clone(), b.clone(), b.clone()]).contains("[2:3] from part 0 a second time"));
+    assert!(
+        complaint(vec![a.clone(), Move { from: b.to.shift(&[-1]).unwrap(), ..b.clone() }])
+            .contains("its own place")
+    );
+    assert!(complaint(vec![a.clone(), Move { from_part: 1, ..b.clone() }]).contains("from its own [3:6]"));
+    let more = Move { from: region([1], [3]), to: region([1], [3]), ..b.clone() };
+    assert!(complaint(vec![a.clone(), more]).contains("[1:2] from part 0 although it needs none of it"));
     assert!(plan.check_exactly_once(&dist, &needs[..1]).is_err());
     // A whole turn is right only where the dimension is periodic.
-    let turned = vec![Move { from: region([0], [3]), to: region([6], [9]), ..*b }];
+    let turned = vec![Move { from: region([0], [3]), to: region([6], [9]), ..b.clone() }];
     let turned = Plan::new(2, 2, turned).unwrap();
     let error = turned.check_exactly_once(&dist, &[vec![], vec![region([6], [9])]]).unwrap_err();
     assert!(error.to_string().contains("its own place"), "{error}");
@@ -434,4 +437,230 @@ fn e20_many_parts_do_not_take_quadratic_time() {
     let all = Plan::gather(&square, &square.global()).unwrap();
     all.check_exactly_once(&square, &[vec![square.global()]]).unwrap();
     assert_eq!(all.moves().len(), 10_000);
+}
+
+/// Every kind of map over `parts` parts: even and irregular blocks, everything on one part, cyclic, block-cyclic,
+/// a slice of that, one-to-one lists without order, lists with copies, copies everywhere, a user's map.
+fn kinds(size: i64, parts: usize) -> Vec<DimMap> {
+    let p = parts as i64;
+    let scattered = |g: i64| ((g * 7 + 3) % (p + 2)) % p;
+    let list = |part: i64, keep: &dyn Fn(i64) -> i64| -> Vec<i64> {
+        (0..size).rev().filter(|&g| keep(g) == part).collect()
+    };
+    let shuffled: Vec<Vec<i64>> = (0..p).map(|part| list(part, &scattered)).collect();
+    let mut shared = shuffled.clone();
+    for g in (0..size).step_by(3) {
+        let other = &mut shared[((scattered(g) + 1) % p) as usize];
+        if !other.contains(&g) {
+            other.push(g);
+        }
+    }
+    let mut bounds = vec![0; parts];
+    bounds.push(size);
+    let irregular: Vec<i64> = (0..=p).map(|k| (k * k * size) / (p * p)).collect();
+    vec![
+        DimMap::even(size, parts).unwrap(),
+        DimMap::irregular(&irregular).unwrap(),
+        DimMap::irregular(&bounds).unwrap(),
+        DimMap::cyclic(size, parts, 1).unwrap(),
+        DimMap::cyclic(size, parts, 3).unwrap(),
+        DimMap::unstructured(&shuffled, true).unwrap(),
+        DimMap::unstructured(&shared, false).unwrap(),
+        DimMap::replicated(size, parts).unwrap(),
+        DimMap::custom(std::sync::Arc::new(Backwards { size, parts })).unwrap(),
+    ]
+}
+
+/// Coordinates dealt out singly, the last part first, each part's in descending order.
+#[derive(Debug)]
+struct Backwards {
+    size: i64,
+    parts: usize,
+}
+
+impl CustomMap for Backwards {
+    fn name(&self) -> &str {
+        "backwards"
+    }
+
+    fn size(&self) -> i64 {
+        self.size
+    }
+
+    fn parts(&self) -> usize {
+        self.parts
+    }
+
+    fn count(&self, part: usize) -> i64 {
+        let turn = (self.parts - 1 - part) as i64;
+        (self.size - turn + self.parts as i64 - 1).max(0) / self.parts as i64
+    }
+
+    fn to_local(&self, global: i64) -> (usize, i64) {
+        let part = self.parts - 1 - (global % self.parts as i64) as usize;
+        (part, self.count(part) - 1 - global / self.parts as i64)
+    }
+
+    fn to_global(&self, part: usize, local: i64) -> i64 {
+        let turn = (self.parts - 1 - part) as i64;
+        (self.count(part) - 1 - local) * self.parts as i64 + turn
+    }
+}
+
+fn line_of(map: DimMap) -> Distribution {
+    Distribution::builder(&[map.size()]).grid(&[map.parts() as i64]).map(0, map).build().unwrap()
+}
+
+#[test]
+fn c30_every_kind_to_every_kind_moves_every_cell_once() {
+    let mut pairs = 0;
+    for (size, parts) in [(0, 2), (1, 3), (4, 5), (5, 5), (6, 5), (17, 4), (40, 3), (41, 7)] {
+        for from in kinds(size, parts) {
+            for (to, others) in
+                [parts, 1, 4].iter().flat_map(|&n| kinds(size, n).into_iter().map(move |k| (k, n)))
+            {
+                let (from, to) = (line_of(from.clone()), line_of(to));
+                let plan = Plan::redistribute(&from, &to).unwrap();
+                let what = format!("{} over {parts} to {} over {others}", from.map(0), to.map(0));
+                plan.check_redistribution(&from, &to).unwrap_or_else(|error| panic!("{what}: {error}"));
+                // Nobody is sent what it holds.
+                let held = |m: &Move| m.from_part != m.to_part && parts == others && from == to;
+                assert!(!plan.moves().iter().any(held), "{what}");
+                pairs += 1;
+            }
+        }
+    }
+    println!("ran: plan-pairs {pairs}");
+}
+
+#[test]
+fn c35_the_adjoint_of_a_redistribution_of_one_kind_to_another_is_the_way_back() {
+    for from in kinds(41, 3).into_iter().filter(|map| !map.has_copies()) {
+        for to in kinds(41, 4).into_iter().filter(|map| !map.has_copies()) {
+            let (from, to) = (line_of(from.clone()), line_of(to));
+            let plan = Plan::redistribute(&from, &to).unwrap();
+            let copies =
+                plan.adjoint().moves().iter().map(|m| Move { op: MoveOp::Copy, ..m.clone() }).collect();
+            let back = Plan::new(to.parts(), from.parts(), copies).unwrap();
+            back.check_redistribution(&to, &from).unwrap();
+            let packed = |dist: &Distribution| owned(&dist.packed());
+            check_adjoint(&plan, packed(&from), packed(&to), 5).unwrap();
+        }
+    }
+}
+
+#[test]
+fn dimensions_of_different_kinds_cross() {
+    let mut seen = 0;
+    for a in kinds(7, 2) {
+        for b in kinds(11, 3) {
+            for (c, d) in [(0, 4), (4, 0), (5, 7), (7, 8), (3, 6)] {
+                let (c, d) = (kinds(7, 3).swap_remove(c), kinds(11, 2).swap_remove(d));
+                let built = |a: &DimMap, b: &DimMap| {
+                    let grid = [a.parts() as i64, b.parts() as i64];
+                    let builder = Distribution::builder(&[7, 11]).grid(&grid);
+                    builder.map(0, a.clone()).map(1, b.clone()).build().unwrap()
+                };
+                let (from, to) = (built(&a, &b), built(&c, &d));
+                let plan = Plan::redistribute(&from, &to).unwrap();
+                plan.check_redistribution(&from, &to).unwrap();
+                let back = Plan::redistribute(&to, &from).unwrap();
+                back.check_redistribution(&to, &from).unwrap();
+                seen += plan.moves().iter().filter(|m| m.lanes.is_some()).count();
+            }
+        }
+    }
+    assert!(seen > 0);
+}
+
+/// A copy that the receiving part has itself is not sent, whoever owns it.
+#[test]
+fn copies_at_hand_are_not_sent() {
+    let from = line_of(DimMap::replicated(12, 4).unwrap());
+    let to = line_of(DimMap::even(12, 4).unwrap());
+    assert_eq!(Plan::redistribute(&from, &to).unwrap().messages(), 0);
+    assert_eq!(Plan::between(&from, &to, |_| None).unwrap().messages(), 3);
+    // Along the other dimension the neighbour's copy is as good, and not everybody asks part 0.
+    let table = |rows: DimMap, columns: DimMap| {
+        let builder = Distribution::builder(&[6, 8]).grid(&[rows.parts() as i64, columns.parts() as i64]);
+        builder.map(0, rows).map(1, columns).build().unwrap()
+    };
+    let from = table(DimMap::replicated(6, 2).unwrap(), DimMap::even(8, 2).unwrap());
+    let to = table(DimMap::even(6, 4).unwrap(), DimMap::even(8, 1).unwrap());
+    let plan = Plan::redistribute(&from, &to).unwrap();
+    plan.check_redistribution(&from, &to).unwrap();
+    assert_eq!(plan.messages(), 4);
+    assert!(plan.moves().iter().all(|m| m.from_part / 2 == m.to_part / 2), "{plan}");
+}
+
+#[test]
+fn what_repeats_is_said_once() {
+    let lanes = |from: DimMap, to: DimMap| {
+        let plan = Plan::redistribute(&line_of(from), &line_of(to)).unwrap();
+        (
+            plan.moves().len(),
+            plan.moves().iter().filter(|m| matches!(m.lanes.as_deref(), Some([Lane::List(_)]))).count(),
+        )
+    };
+    let n = 1_000_000;
+    let even = |parts| DimMap::even(n, parts).unwrap();
+    let cyclic = |parts, block| DimMap::cyclic(n, parts, block).unwrap();
+    assert_eq!(lanes(even(4), cyclic(4, 1)), (16, 0));
+    // One for each of the 12 places in the common period, which no two of them share parts at.
+    assert_eq!(lanes(cyclic(4, 1), cyclic(4, 3)), (12, 0));
+    let (moves, lists) = lanes(even(4), cyclic(4, 1000));
+    assert!(moves <= 48 && lists == 0, "{moves} moves, {lists} lists");
+    let pairs = Pairs { from: vec![0, 5], to: vec![3, 0] };
+    assert_eq!(Lane::List(std::sync::Arc::new(pairs)).extents(), (6, 4));
+}
+
+#[test]
+fn the_cell_by_cell_check_finds_faults() {
+    let from = line_of(DimMap::cyclic(12, 3, 1).unwrap());
+    let to = line_of(DimMap::even(12, 3).unwrap());
+    let plan = Plan::redistribute(&from, &to).unwrap();
+    for victim in 0..plan.moves().len() {
+        let m = plan.moves()[victim].clone();
+        let shift = |region: &Region| region.shift(&[1]).unwrap();
+        let faults = [
+            vec![],
+            vec![m.clone(), m.clone()],
+            vec![Move { to: shift(&m.to), ..m.clone() }],
+            vec![Move { from: shift(&m.from), ..m.clone() }],
+            vec![Move { op: MoveOp::Add, ..m.clone() }],
+            vec![Move { from_part: (m.from_part + 1) % 3, ..m.clone() }],
+        ];
+        for fault in faults {
+            let mut moves = plan.moves().to_vec();
+            moves.splice(victim..victim + 1, fault);
+            let wrong = Plan::new(3, 3, moves).unwrap();
+            let error = wrong.check_redistribution(&from, &to).unwrap_err();
+            assert_eq!(error.kind, ErrorKind::Plan);
+        }
+    }
+    let lanes = vec![Lane::whole(3)].into();
+    let m = Move { lanes: Some(lanes), ..plan.moves()[0].clone() };
+    assert_eq!(Plan::new(3, 3, vec![m]).unwrap_err().kind, ErrorKind::Plan);
+}
+
+/// Ten thousand parts with few neighbours each, of several kinds.
+#[test]
+fn many_parts_of_any_kind_do_not_take_quadratic_time() {
+    let parts = 10_000;
+    let n = 40 * parts as i64;
+    let even = line_of(DimMap::even(n, parts).unwrap());
+    let fewer = line_of(DimMap::even(n, parts - 1).unwrap());
+    let blocks = line_of(DimMap::cyclic(n, parts, 20).unwrap());
+    let start = std::time::Instant::now();
+    let plans = [
+        Plan::redistribute(&even, &fewer).unwrap(),
+        Plan::redistribute(&even, &blocks).unwrap(),
+        Plan::redistribute(&blocks, &fewer).unwrap(),
+    ];
+    let seconds = start.elapsed().as_secs_f64();
+    for plan in plans {
+        assert!(plan.moves().len() < 5 * parts, "{} moves", plan.moves().len());
+        assert_eq!(elements(&plan), n);
+    }
+    assert!(seconds < 10.0, "{seconds} s");
 }

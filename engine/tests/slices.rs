@@ -215,14 +215,32 @@ fn a34_eight_dimensions_of_mixed_kinds_are_updated_in_place() {
 }
 
 #[test]
-fn what_would_have_to_travel_is_refused_by_dimension() {
-    let team = Team::on(&[Device::host()], 3).unwrap();
-    let dist = over(&[DimMap::cyclic(SIZE, 3, 2).unwrap()]);
-    let a = Array::from_fn(&team, &dist, |at| at[0] as f64).unwrap();
-    let text = (a.slice(&s![1..]) + a.slice(&s![..-1])).eval().unwrap_err().to_string();
-    assert!(text.contains("dimension 0") && text.contains("not divided into blocks"), "{text}");
-    let blocks = Distribution::builder(&[SIZE]).parts(3).build().unwrap();
-    let other = Array::from_fn(&team, &blocks, |at| at[0] as f64).unwrap();
-    let text = (&a + &other).eval().unwrap_err().to_string();
-    assert!(text.contains("the same distribution") && text.contains("block and cyclic 2"), "{text}");
+fn what_has_to_travel_travels() {
+    for device in devices() {
+        let team = Team::on(std::slice::from_ref(&device), 3).unwrap();
+        let blocks = Distribution::builder(&[SIZE]).parts(3).build().unwrap();
+        let lists = DimMap::unstructured(&[vec![1, 0], (2..SIZE).rev().collect(), vec![]], true).unwrap();
+        let kinds = [
+            over(&[DimMap::cyclic(SIZE, 3, 2).unwrap()]),
+            over(&[DimMap::replicated(SIZE, 3).unwrap()]),
+            over(&[lists]),
+            blocks,
+        ];
+        let value = |g: i64| (3 * g * g % 97) as f32;
+        for dist in &kinds {
+            let a = Array::from_fn(&team, dist, |at| value(at[0])).unwrap();
+            let sums = a.slice(&s![2..]) - a.slice(&s![1..-1]) * 2.0 + a.slice(&s![..-2]);
+            let expected: Vec<f32> =
+                (1..SIZE - 1).map(|g| value(g + 1) - 2.0 * value(g) + value(g - 1)).collect();
+            assert_eq!(sums.to_vec::<f32>().unwrap(), expected, "{device:?} {dist}");
+            for other in &kinds {
+                let b = Array::from_fn(&team, other, |at| at[0] as f32).unwrap();
+                let expected: Vec<f32> = (0..SIZE).map(|g| value(g) + g as f32).collect();
+                assert_eq!((&a + &b).to_vec::<f32>().unwrap(), expected, "{device:?} {dist} and {other}");
+                let expected: Vec<f32> = (1..SIZE).map(|g| value(g) + (g - 1) as f32).collect();
+                let shifted = a.slice(&s![1..]) + b.slice(&s![..-1]);
+                assert_eq!(shifted.to_vec::<f32>().unwrap(), expected, "{device:?} {dist} and {other}");
+            }
+        }
+    }
 }

@@ -12,10 +12,11 @@ use std::sync::Arc;
 
 use partita_kernels::{Launch, Scalar, Verified, View, simplify};
 
-use super::lower::{Axis, Cut, Leaf, Lowering, Source};
+use super::exchange::{aligned_plan, near};
+use super::lower::{Axis, Cut, Leaf, Lowering, Map, Source};
 use super::node::Node;
 use super::pick;
-use super::reach::Reach;
+use super::reach::{Reach, along, brought};
 use super::reduce;
 use super::storage::{Fresh, Storage};
 use crate::device::{Buffer, Job};
@@ -24,7 +25,7 @@ use crate::index::{Distribution, Index, Region};
 use crate::plan::Plan;
 use crate::program::{Command, Place, Schedule, execute};
 use crate::team::Team;
-use crate::transport::crossing;
+use crate::transport::{Field, crossing};
 use crate::wire::pass;
 
 /// Computes every node that is not computed yet.
@@ -308,7 +309,9 @@ impl Work {
         match &leaf.source {
             Source::Array(node, storage) => {
                 let storage = node.storage().unwrap_or_else(|| Arc::clone(storage));
-                let reach = Reach::of(&leaf.maps, &storage.dist, dist)?;
+                let Some(reach) = Reach::of(&leaf.maps, &storage.dist, dist)? else {
+                    return self.align(node, &storage, &leaf.maps[0], dist);
+                };
                 let places = self.bring_array(node, storage, &reach)?;
                 Ok(Input { places, anchors: reach.anchors })
             }
@@ -376,9 +379,29 @@ impl Work {
         Ok(node.storage())
     }
 
+    /// Brings what each part needs of an operand on other maps into temporary memory, in the order in which
+    /// the launches over `dist` go through it. Each shift along such maps is an operand of its own.
+    fn align(&mut self, node: &Node, storage: &Storage, map: &Map, dist: &Distribution) -> Result<Input> {
+        let near = near(&self.team, &self.team);
+        let plan = aligned_plan(&storage.dist, dist, along(map), near)?;
+        let anchors =
+            (0..dist.parts()).map(|part| brought(map, dist, part)).collect::<Result<Vec<Region>>>()?;
+        Ok(Input { places: self.fetch_planned(node, storage, &plan, &anchors)?, anchors })
+    }
+
     /// Copies what each part needs into temporary memory: the way for operands on other layouts.
     fn fetch(&mut self, node: &Node, storage: &Storage, needs: &[Region]) -> Result<Vec<Option<Place>>> {
         let plan = Plan::fetch(&storage.dist.packed(), needs)?;
+        self.fetch_planned(node, storage, &plan, needs)
+    }
+
+    fn fetch_planned(
+        &mut self,
+        node: &Node,
+        storage: &Storage,
+        plan: &Plan,
+        needs: &[Region],
+    ) -> Result<Vec<Option<Place>>> {
         self.team.count_messages(plan.messages());
         let dtype = node.dtype;
         let mut places: Vec<Option<Place>> = Vec::with_capacity(needs.len());
@@ -393,8 +416,9 @@ impl Work {
             self.leases.push(buffer);
         }
         let (team, from) = (&self.team, storage.places(&self.team));
-        let schedule = crossing::lower("fetch", team, &plan, &from, &places, dtype, &mut self.leases)?;
-        self.extend(schedule);
+        let field = Field { plan, from: &from, to: &places, dtype };
+        let exchange = crossing::lower("fetch", (team, team), &[field], &mut self.leases)?;
+        self.extend(exchange.schedule());
         Ok(places)
     }
 }

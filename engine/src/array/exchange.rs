@@ -1,29 +1,128 @@
-//! Plans remembered: the same distribution asks for the same halo again and again.
+//! Exchanges of whole arrays: plans remembered, because the same distributions ask for the same plan again and
+//! again, and arrays brought to other distributions and teams. Knows no expressions.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use super::storage::Fresh;
+use partita_kernels::DType;
+
+use super::storage::{Fresh, Storage};
 use crate::config::config;
+use crate::device::Buffer;
 use crate::error::Result;
 use crate::index::{Distribution, Index};
-use crate::plan::Plan;
+use crate::plan::{Along, Plan};
+use crate::program::{Schedule, execute};
+use crate::team::Team;
+use crate::transport::{Field, crossing};
 
-type Key = (Distribution, Index, Index, bool);
+/// What a plan follows from.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Key {
+    Halo(Distribution, Index, Index, bool),
+    Aligned(Distribution, Distribution, Vec<Along>, Vec<Option<usize>>),
+}
 
-/// The plan that makes a halo current, from the cache if it was asked for before.
-pub(crate) fn halo_plan(dist: &Distribution, need: &Fresh) -> Result<Arc<Plan>> {
-    static PLANS: OnceLock<Mutex<HashMap<Key, Arc<Plan>>>> = OnceLock::new();
-    let plans = PLANS.get_or_init(|| Mutex::new(HashMap::new()));
-    let key = (dist.clone(), need.lo, need.hi, need.corners);
-    if let Some(plan) = plans.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+/// At most so many plans are remembered, with at most so many moves in all; the oldest are forgotten.
+const MAX_PLANS: usize = 256;
+const MAX_MOVES: usize = 1 << 20;
+
+#[derive(Default)]
+struct Known {
+    plans: HashMap<Key, Arc<Plan>>,
+    order: VecDeque<Key>,
+    moves: usize,
+}
+
+impl Known {
+    fn insert(&mut self, key: Key, plan: &Arc<Plan>) {
+        if plan.moves().len() > MAX_MOVES || self.plans.contains_key(&key) {
+            return;
+        }
+        self.moves += plan.moves().len();
+        self.order.push_back(key.clone());
+        self.plans.insert(key, Arc::clone(plan));
+        while self.plans.len() > MAX_PLANS || self.moves > MAX_MOVES {
+            let Some(oldest) = self.order.pop_front() else { return };
+            self.moves -= self.plans.remove(&oldest).map_or(0, |plan| plan.moves().len());
+        }
+    }
+}
+
+fn remembered(key: Key, build: impl FnOnce(&Key) -> Result<Plan>) -> Result<Arc<Plan>> {
+    static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(plan) = known().plans.get(&key) {
         return Ok(Arc::clone(plan));
     }
-    // Memory is laid out by packed coordinates; along blocks, and only there, these have halos.
-    let plan = Arc::new(Plan::halo_widths(&dist.packed(), &need.lo, &need.hi, need.corners)?);
+    let plan = Arc::new(build(&key)?);
     if config().debug >= 4 {
-        eprintln!("[partita] halo lo {} hi {}:\n{plan}", need.lo, need.hi);
+        eprintln!("[partita] {plan}");
     }
-    plans.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&plan));
+    known().insert(key, &plan);
     Ok(plan)
+}
+
+/// The plan that makes a halo current.
+pub(crate) fn halo_plan(dist: &Distribution, need: &Fresh) -> Result<Arc<Plan>> {
+    let key = Key::Halo(dist.clone(), need.lo, need.hi, need.corners);
+    // Memory is laid out by packed coordinates; along blocks, and only there, these have halos.
+    remembered(key, |_| Ok(Plan::halo_widths(&dist.packed(), &need.lo, &need.hi, need.corners)?))
+}
+
+/// The plan that brings what the members of `to` need along `axes`, see [`Plan::aligned`]; `near` as there, one
+/// entry per part.
+pub(crate) fn aligned_plan(
+    from: &Distribution,
+    to: &Distribution,
+    axes: Vec<Along>,
+    near: Vec<Option<usize>>,
+) -> Result<Arc<Plan>> {
+    // Who is near matters to copies alone.
+    let near = if from.has_copies() { near } else { Vec::new() };
+    let key = Key::Aligned(from.clone(), to.clone(), axes, near);
+    remembered(key, |key| {
+        let Key::Aligned(from, to, axes, near) = key else { unreachable!("made above") };
+        Ok(Plan::aligned(from, to, axes, |part| near.get(part).copied().flatten())?)
+    })
+}
+
+/// For every member of `to`, the member of `from` that is the same: of one team, the one with its number;
+/// of another, one on the same device.
+pub(crate) fn near(from: &Team, to: &Team) -> Vec<Option<usize>> {
+    let same = from == to;
+    let beside = |member: usize| (0..from.size()).find(|&other| from.is_beside(other, to, member));
+    (0..to.size()).map(|member| if same { Some(member) } else { beside(member) }).collect()
+}
+
+/// The elements of computed memory in fresh memory on another distribution of the shape, of any team over the same
+/// ranks. Halos are stale.
+pub(crate) fn moved(
+    storage: &Storage,
+    (from, to): (&Team, &Team),
+    dist: &Arc<Distribution>,
+    dtype: DType,
+) -> Result<Storage> {
+    let fresh = Storage::new(to, Arc::clone(dist), dtype)?;
+    let axes = (0..dist.rank()).map(|dim| Along::Dim { dim, offset: 0 }).collect();
+    let plan = aligned_plan(&storage.dist, dist, axes, near(from, to))?;
+    let mut leases = Vec::new();
+    let schedule = carry_out("redistribution", &plan, (storage, from), (&fresh, to), dtype, &mut leases)?;
+    execute(schedule)?;
+    Ok(fresh)
+}
+
+/// The commands of a plan between two memories.
+pub(crate) fn carry_out(
+    operation: &'static str,
+    plan: &Plan,
+    (from, from_team): (&Storage, &Team),
+    (to, to_team): (&Storage, &Team),
+    dtype: DType,
+    leases: &mut Vec<Buffer>,
+) -> Result<Schedule> {
+    from_team.count_messages(plan.messages());
+    let (from, to) = (from.places(from_team), to.places(to_team));
+    let field = Field { plan, from: &from, to: &to, dtype };
+    Ok(crossing::lower(operation, (from_team, to_team), &[field], leases)?.schedule())
 }

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use partita_kernels::DType;
 
-use super::replay;
 use crate::device::{Arena, Buffer, Device};
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Region};
-use crate::program::Place;
+use crate::program::{Place, keep};
 use crate::team::Team;
 
 /// What a list says of each coordinate that a part holds.
@@ -81,7 +80,7 @@ pub(crate) fn upload(
         let held = dist.map(d).owned(coordinate);
         let stored = Region::new(&[held.start], &[held.end])?;
         let place = Place { device: device.clone(), allocation: Arc::clone(buffer.allocation()), stored };
-        replay::keep(&buffer);
+        keep(&buffer);
         leases.push(buffer);
         known.push((device.clone(), coordinate, place.clone()));
         places.push(Some(place));

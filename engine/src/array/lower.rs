@@ -15,6 +15,7 @@ use partita_kernels::{BinaryOp, Builder, DType, MAX_RANK, Scalar, Value};
 use super::lists::List;
 use super::node::{Expr, Node, Pointwise, State};
 use super::pick::is_scattered;
+use super::reach::is_contiguous;
 use super::storage::Storage;
 use crate::error::Result;
 use crate::index::{Distribution, Index};
@@ -80,12 +81,14 @@ impl Map {
         map
     }
 
-    /// The map without its offsets along blocks: maps that share it are loads of one parameter.
-    fn frame(&self, source: &Distribution) -> Map {
+    /// The map without its offsets along what is blocks here and there: maps that share it are loads of one
+    /// parameter.
+    fn frame(&self, source: &Distribution, target: &Distribution) -> Map {
         let mut frame = *self;
         for (d, axis) in frame.axes[..self.rank].iter_mut().enumerate() {
-            if let Axis::Along { offset, .. } = axis
+            if let Axis::Along { dim, offset } = axis
                 && source.map(d).is_block()
+                && is_contiguous(target.map(*dim))
             {
                 *offset = 0;
             }
@@ -222,7 +225,7 @@ impl Lowering {
     }
 
     fn load(&mut self, node: &Arc<Node>, storage: &Arc<Storage>, map: Map) -> Value {
-        let key = (Arc::as_ptr(node), map.frame(&storage.dist));
+        let key = (Arc::as_ptr(node), map.frame(&storage.dist, &self.dist));
         let at = match self.leaf_of.get(&key) {
             Some(&at) => at,
             None => {

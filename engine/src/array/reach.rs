@@ -3,8 +3,9 @@
 
 use super::lower::{Axis, Map};
 use super::storage::Fresh;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::index::{DimMap, Distribution, Index, Region};
+use crate::plan::Along;
 
 /// What is read of one operand.
 pub(crate) struct Reach {
@@ -17,18 +18,18 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    pub fn of(maps: &[Map], source: &Distribution, target: &Distribution) -> Result<Reach> {
+    /// `None` where memory along some dimension does not lie as the launches go through it: then the operand
+    /// is to be brought in their order, see [`along`].
+    pub fn of(maps: &[Map], source: &Distribution, target: &Distribution) -> Result<Option<Reach>> {
         let rank = source.rank();
-        let alignments = maps
-            .iter()
-            .map(|map| alignments(map, source, target))
-            .collect::<Result<Vec<Vec<Alignment>>>>()?;
+        let alignments = maps.iter().map(|map| alignments(map, source, target));
+        let Some(alignments) = alignments.collect::<Option<Vec<Vec<Alignment>>>>() else { return Ok(None) };
         let mut halo = Some(Fresh { lo: Index::zeros(rank), hi: Index::zeros(rank), corners: false });
         let (mut anchors, mut needs) = (Vec::new(), Vec::new());
         for part in 0..target.parts() {
             let owned = source.owned(part);
             let reads = alignments.iter().map(|axes| read(axes, source, target, part));
-            let reads = reads.collect::<Result<Vec<Region>>>()?;
+            let Some(reads) = reads.collect::<Result<Option<Vec<Region>>>>()? else { return Ok(None) };
             for read in reads.iter().filter(|read| !read.is_empty()) {
                 halo = halo.filter(|_| !owned.is_empty() && within_others(source, read, &owned));
                 if let Some(halo) = halo.as_mut() {
@@ -38,7 +39,7 @@ impl Reach {
             anchors.push(reads[0]);
             needs.push(reads[1..].iter().fold(reads[0], |hull, read| hull.hull(read)));
         }
-        Ok(Reach { anchors, needs, halo })
+        Ok(Some(Reach { anchors, needs, halo }))
     }
 }
 
@@ -53,20 +54,39 @@ enum Alignment {
     Single(i64),
 }
 
-fn alignments(map: &Map, source: &Distribution, target: &Distribution) -> Result<Vec<Alignment>> {
+/// The way from the launches' coordinates to an operand's, for a plan.
+pub(crate) fn along(map: &Map) -> Vec<Along> {
+    let along = |axis: &Axis| match *axis {
+        Axis::Along { dim, offset } => Along::Dim { dim, offset },
+        Axis::Pinned(at) => Along::Pinned(at),
+    };
+    map.axes().iter().map(along).collect()
+}
+
+/// The box that a part gets of an operand that is brought so, in the coordinates of such a plan.
+pub(crate) fn brought(map: &Map, target: &Distribution, part: usize) -> Result<Region> {
+    let (owned, rank) = (target.owned(part), map.axes().len());
+    let ends = |d: usize| match map.axes()[d] {
+        Axis::Along { dim, .. } => (owned.start()[dim], owned.stop()[dim]),
+        Axis::Pinned(_) => (0, i64::from(!owned.is_empty())),
+    };
+    Ok(Region::new(&Index::from_fn(rank, |d| ends(d).0), &Index::from_fn(rank, |d| ends(d).1))?)
+}
+
+fn alignments(map: &Map, source: &Distribution, target: &Distribution) -> Option<Vec<Alignment>> {
     let align = |(d, axis): (usize, &Axis)| match *axis {
-        Axis::Pinned(at) => Ok(Alignment::Single(at)),
+        Axis::Pinned(at) => Some(Alignment::Single(at)),
         Axis::Along { dim, offset } => {
             let (from, to) = (source.map(d), target.map(dim));
             let inside = 0 <= offset && offset + to.size() <= from.size();
             if is_contiguous(from) && is_contiguous(to) && (from.is_block() || inside) {
-                Ok(Alignment::Shifted { dim, offset })
+                Some(Alignment::Shifted { dim, offset })
             } else if same_division(from, to, offset) {
-                Ok(Alignment::Own { dim, first: offset })
+                Some(Alignment::Own { dim, first: offset })
             } else if to.size() == 1 && (0..from.size()).contains(&offset) {
-                Ok(Alignment::Single(offset))
+                Some(Alignment::Single(offset))
             } else {
-                Err(misaligned(from, to, d, offset))
+                None
             }
         }
     };
@@ -74,7 +94,7 @@ fn alignments(map: &Map, source: &Distribution, target: &Distribution) -> Result
 }
 
 /// Whether every part holds one range of coordinates.
-fn is_contiguous(map: &DimMap) -> bool {
+pub(crate) fn is_contiguous(map: &DimMap) -> bool {
     matches!(map, DimMap::Block { .. } | DimMap::Replicated { .. })
 }
 
@@ -93,26 +113,18 @@ fn same_division(from: &DimMap, to: &DimMap, first: i64) -> bool {
     inside && from.sliced(first, stop, 1).is_ok_and(|slice| slice == *to)
 }
 
-fn misaligned(from: &DimMap, to: &DimMap, d: usize, offset: i64) -> Error {
-    let what = if from.is_block() || to.is_block() || from.kind() != to.kind() {
-        format!("maps {from} and {to} in dimension {d}")
-    } else {
-        format!("another map or an offset of {offset} in dimension {d}, whose map is {from}")
-    };
-    Error::invalid(
-        "an operation on arrays that are not divided into blocks",
-        "operands whose elements lie on the parts of the result, in dimensions that are not blocks",
-        what,
-        "make both arrays with the same distribution, and do not shift them against each other",
-    )
-}
-
-/// The box that a part reads through one map; empty if it computes nothing.
-fn read(axes: &[Alignment], source: &Distribution, target: &Distribution, part: usize) -> Result<Region> {
+/// The box that a part reads through one map; empty if it computes nothing. `None` along lists without order,
+/// where it is no box.
+fn read(
+    axes: &[Alignment],
+    source: &Distribution,
+    target: &Distribution,
+    part: usize,
+) -> Result<Option<Region>> {
     let region = target.owned(part);
     if region.is_empty() {
         let zeros = Index::zeros(axes.len());
-        return Ok(Region::new(&zeros, &zeros)?);
+        return Ok(Some(Region::new(&zeros, &zeros)?));
     }
     let (here, there) = (source.grid().coordinate(part), target.grid().coordinate(part));
     let (mut start, mut stop) = (Index::zeros(axes.len()), Index::zeros(axes.len()));
@@ -127,7 +139,8 @@ fn read(axes: &[Alignment], source: &Distribution, target: &Distribution, part: 
                 let coordinate = there[dim] as usize;
                 let whole = map.size() == target.map(dim).size();
                 let below = if whole { Some(0) } else { map.held_below(coordinate, first) };
-                let first = map.owned(coordinate).start + below.ok_or_else(|| unordered(d))?;
+                let Some(below) = below else { return Ok(None) };
+                let first = map.owned(coordinate).start + below;
                 (first, first + region.extent(dim))
             }
             Alignment::Single(at) => {
@@ -136,16 +149,7 @@ fn read(axes: &[Alignment], source: &Distribution, target: &Distribution, part: 
             }
         };
     }
-    Ok(Region::new(&start, &stop)?)
-}
-
-fn unordered(d: usize) -> Error {
-    Error::invalid(
-        "a slice of an array that is not divided into blocks",
-        "parts that list their coordinates in ascending order",
-        format!("an unordered list in dimension {d}"),
-        "take the dimension whole, or sort the lists",
-    )
+    Ok(Some(Region::new(&start, &stop)?))
 }
 
 /// Along other maps than blocks there are no halos: what a part reads there it holds, or it must be fetched.

@@ -160,6 +160,7 @@ impl Crossing<'_> {
         let span = |(place, dtype): (&Place, &DType)| Span {
             device: place.device.clone(),
             allocation: Arc::clone(&place.allocation),
+            offset: 0,
             bytes: cells * dtype.size_bytes() as u64,
         };
         partial.iter().zip(self.dtypes).map(span).collect()
@@ -301,8 +302,10 @@ fn arrive(work: &mut Work, partial: &Partial, root: &Place, dtypes: &[DType]) ->
         work.push(Command::Transfer {
             from_device: from.device.clone(),
             from: Arc::clone(&from.allocation),
+            from_offset: 0,
             to_device: to.device.clone(),
             to: Arc::clone(&to.allocation),
+            to_offset: 0,
             bytes: from.stored.volume()? as u64 * dtype.size_bytes() as u64,
         });
         arrived.push(to);

@@ -5,7 +5,6 @@
 //! is deterministic, so after a few steps the state is back in the memory it started in (ping-pong:
 //! two steps); from then on steps are replayed: no recording, no planning, no compiling.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use partita_kernels::Access;
@@ -16,7 +15,7 @@ use super::storage::{Fresh, Storage};
 use crate::device::{Allocation, Arena, Buffer, Device, Job, Recording};
 use crate::error::Result;
 use crate::index::Distribution;
-use crate::program::{Command, Schedule, execute, is_recording, record, run};
+use crate::program::{Command, Schedule, execute, record, run, take_kept};
 use crate::team::Team;
 use crate::wire::pass;
 
@@ -47,17 +46,6 @@ pub struct Loop<F> {
     recorded: Vec<Recorded>,
     cycle: Option<Cycle>,
     done: u64,
-}
-
-thread_local! {
-    static KEPT: RefCell<Vec<Buffer>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Memory that was uploaded for a step, and that replays of the step will read: the recording keeps it.
-pub(crate) fn keep(buffer: &Buffer) {
-    if is_recording() {
-        KEPT.with_borrow_mut(|kept| kept.push(buffer.clone()));
-    }
 }
 
 /// Which memory the state is in, how it lies there, and how fresh its halos are.
@@ -156,7 +144,7 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
                 eval_state(state)
             })
         });
-        let (kept, schedule) = (KEPT.take(), recorded?);
+        let (kept, schedule) = (take_kept(), recorded?);
         // The first step may compute or widen arrays once and for all: it is not for replaying.
         if self.done == 0 {
             return Ok(());

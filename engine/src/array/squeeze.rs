@@ -1,20 +1,43 @@
-//! Dimensions of extent 1, dropped and inserted. The parts stay where they are: the grid's coordinates of a
-//! dropped dimension go to a neighbour, where all but the one that owns the cell own nothing.
+//! Arrays on other distributions and teams; dimensions of extent 1, dropped and inserted. Of the latter
+//! the parts stay where they are: the grid's coordinates of a dropped dimension go to a neighbour, where all but
+//! the one that owns the cell own nothing.
 
 use std::sync::Arc;
 
+use super::exchange::moved;
 use super::node::Node;
 use super::storage::Storage;
-use super::{Array, Span};
+use super::{Array, check_parts};
 use crate::error::{Error, Result};
 use crate::index::{DimMap, Distribution, Index};
+use crate::team::Team;
 
 impl Array {
-    /// The elements on another distribution of the same shape. Computes.
+    /// The elements on another distribution of the same shape, of whatever kinds. Computes. The very same
+    /// distribution gives the same array, and moves nothing.
     ///
     /// # Errors
-    /// Another shape or number of parts; those of [`Array::assign`].
+    /// Another shape or number of parts; memory; those of [`Array::eval`].
     pub fn redistribute(&self, dist: &Distribution) -> Result<Array> {
+        self.move_to(self.team(), dist)
+    }
+
+    /// The elements on another team and distribution: the teams may share all, some or no devices. Computes.
+    ///
+    /// # Errors
+    /// Another shape; another number of parts than `team` has members; memory; those of [`Array::eval`].
+    pub fn move_to(&self, team: &Team, dist: &Distribution) -> Result<Array> {
+        self.eval()?;
+        let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };
+        if team == self.team() && *dist == *storage.dist {
+            return Ok(self.clone());
+        }
+        self.copied_to(team, dist)
+    }
+
+    /// The same in memory of its own, whatever the distribution.
+    fn copied_to(&self, team: &Team, dist: &Distribution) -> Result<Array> {
+        check_parts("redistribute", team, dist)?;
         if dist.shape() != self.shape() {
             return Err(Error::invalid(
                 "redistribute",
@@ -23,9 +46,21 @@ impl Array {
                 "make it for the array's shape",
             ));
         }
-        let mut moved = Array::zeros(self.team(), dist, self.dtype())?;
-        moved.assign(&[] as &[Span], self)?;
-        Ok(moved)
+        self.eval()?;
+        let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };
+        let _guard = self.team().evaluation();
+        if self.team().wire() != team.wire() {
+            return Err(Error::invalid(
+                "move_to",
+                "teams over the same ranks",
+                format!("{} and {team}", self.team()),
+                "make both with Team::world, or one of members of the other",
+            ));
+        }
+        let storage = self.team().together("redistribution", || {
+            moved(&storage, (self.team(), team), &Arc::new(dist.clone()), self.dtype())
+        })?;
+        Ok(Array::of(Node::ready(self.dtype(), team, storage)))
     }
 
     /// The array without the dimensions `axes`, which have extent 1; at least one dimension stays unless
@@ -84,8 +119,8 @@ impl Array {
     /// The array on `plain`, and then the same memory described by `dist`, which has the same boxes up to
     /// dimensions of extent 1. Two values must not share memory, so it is fresh.
     fn relabelled(&self, plain: &Distribution, dist: Distribution) -> Result<Array> {
-        let packed = self.redistribute(plain)?;
-        let Some(storage) = packed.node.storage() else { unreachable!("redistribute computes") };
+        let packed = self.copied_to(self.team(), plain)?;
+        let Some(storage) = packed.node.storage() else { unreachable!("copies are computed") };
         let storage = Storage::from_parts(Arc::new(dist), storage.parts.clone());
         Ok(Array::of(Node::ready(self.dtype(), self.team(), storage)))
     }

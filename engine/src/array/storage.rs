@@ -5,13 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use partita_kernels::DType;
 
-use super::exchange::halo_plan;
+use super::exchange::{carry_out, halo_plan};
 use crate::device::Buffer;
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
 use crate::program::{Copying, Place, Schedule, copy_box};
 use crate::team::Team;
-use crate::transport::crossing;
 
 /// The parts of one array.
 #[derive(Debug)]
@@ -103,9 +102,7 @@ impl Storage {
             return Ok(Schedule::new());
         }
         let plan = halo_plan(&self.dist, need)?;
-        team.count_messages(plan.messages());
-        let places = self.places(team);
-        crossing::lower("halo exchange", team, &plan, &places, &places, dtype, leases)
+        carry_out("halo exchange", &plan, (self, team), (self, team), dtype, leases)
     }
 
     /// Commands that copy all owned cells to `to`, which owns the same.

@@ -397,14 +397,31 @@ impl Device {
     /// # Errors
     /// If a driver fails.
     pub fn copy_to(&self, from: &Allocation, other: &Device, to: &Allocation, bytes: u64) -> Result<()> {
+        self.copy_range(from, 0, other, to, 0, bytes)
+    }
+
+    /// The same for bytes that begin elsewhere than with the memory.
+    ///
+    /// # Errors
+    /// As [`Device::copy_to`].
+    pub fn copy_range(
+        &self,
+        from: &Allocation,
+        from_offset: u64,
+        other: &Device,
+        to: &Allocation,
+        to_offset: u64,
+        bytes: u64,
+    ) -> Result<()> {
         match (&self.0.backend, &other.0.backend, &from.memory, &to.memory) {
             (Backend::Cuda(gpu), Backend::Cuda(other), Memory::Cuda(from), Memory::Cuda(to)) => {
-                cuda::copy_between(gpu, from, other, to, bytes).map_err(|e| Error::of_driver(self.name(), e))
+                cuda::copy_between(gpu, (from, from_offset), other, (to, to_offset), bytes)
+                    .map_err(|e| Error::of_driver(self.name(), e))
             }
             _ => {
                 let mut staging = vec![0; bytes as usize];
-                self.download(from, 0, &mut staging)?;
-                other.upload(to, 0, &staging)
+                self.download(from, from_offset, &mut staging)?;
+                other.upload(to, to_offset, &staging)
             }
         }
     }

@@ -95,6 +95,21 @@ impl Cyclic {
         Blocks { offset, step: self.step, period: self.period, width, size: self.size }
     }
 
+    /// The parts that own something of `start..stop`, which lies inside and is not empty, some of them twice;
+    /// none where these may be all.
+    pub(crate) fn owners_within(&self, start: i64, stop: i64) -> Option<impl Iterator<Item = usize> + use<>> {
+        let (first, span) = ((self.phase + self.step * start) % self.period, self.step * (stop - 1 - start));
+        if span >= self.period {
+            return None;
+        }
+        let (block, parts) = (self.block, self.parts as i64);
+        let (low, high) = (first / block, (first + span).min(first + self.period - 1));
+        // Past the end of a turn the first part is next, also where the last turn is cut short.
+        let wrapped = if high >= self.period { (high - self.period) / block } else { -1 };
+        let straight = (high.min(self.period - 1) / block).min(parts - 1);
+        Some((low..=straight).chain(0..=wrapped).map(|part| part as usize))
+    }
+
     /// The coordinates `start + step * i` for `0 <= i < size`, renumbered; they lie inside, and `step` is at
     /// least 1.
     pub(crate) fn sliced(&self, start: i64, step: i64, size: i64) -> Cyclic {

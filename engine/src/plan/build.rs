@@ -1,5 +1,6 @@
-//! The constructors of plans. Every one cuts what a part needs along each dimension by owner, and crosses the
-//! dimensions; no part is ever compared with all others. Knows nothing of what plans are used for.
+//! The constructors of plans for boxes that parts need: halos and fetches. Every one cuts what a part needs
+//! along each dimension by owner, and crosses the dimensions; no part is ever compared with all others. Knows
+//! nothing of what plans are used for.
 
 use super::{Move, MoveOp, Plan};
 use crate::index::{Distribution, ErrorKind, IndexError, ProcessGrid, Region, Result};
@@ -71,23 +72,6 @@ impl Plan {
     /// The cells of `root_region`, wherever they are owned, go to the one part of the destination.
     pub fn gather(dist: &Distribution, root_region: &Region) -> Result<Plan> {
         fetch("Plan::gather", dist, std::slice::from_ref(root_region))
-    }
-
-    /// What the parts of `from` own becomes what the parts of `to` own, cells that stay with their part
-    /// included.
-    pub fn redistribute(from: &Distribution, to: &Distribution) -> Result<Plan> {
-        to.check_block("Plan::redistribute")?;
-        if from.shape() != to.shape() {
-            return Err(IndexError::new(
-                ErrorKind::Size,
-                "Plan::redistribute",
-                format!("two distributions of one shape, {}", from.shape()),
-                to.shape().to_string(),
-                "slice or pad the array to the other shape first",
-            ));
-        }
-        let needs: Vec<Region> = (0..to.parts()).map(|part| to.owned(part)).collect();
-        fetch("Plan::redistribute", from, &needs)
     }
 }
 
@@ -200,6 +184,7 @@ fn push_moves(
                 let Stretch { from, shift, .. } = chosen(d);
                 (from.0 + shift, from.1 + shift)
             }),
+            lanes: None,
             op: MoveOp::Copy,
         });
     }

@@ -1,8 +1,8 @@
-//! The machine check of plans. It knows what should arrive where, found by subtracting boxes, and so by
-//! another way than the constructors.
+//! The machine check of plans. It knows what should arrive where, found by subtracting boxes or by looking at
+//! every cell, and so by another way than the constructors.
 
 use super::{Move, MoveOp, Plan};
-use crate::index::{Distribution, ErrorKind, IndexError, Region, Result};
+use crate::index::{Distribution, ErrorKind, Index, IndexError, Region, Result};
 
 impl Plan {
     /// What every part needs so that its whole halo is filled; for [`Plan::check_exactly_once`].
@@ -30,6 +30,52 @@ impl Plan {
             .enumerate()
             .try_for_each(|(part, needs)| check_arrivals(part, needs, self.moves_to(part)))
     }
+
+    /// Checks that every cell that a part of `to` holds arrives there exactly once, from a part of `from` that
+    /// holds it. Where both are blocks this compares boxes; otherwise it looks at every cell, and takes
+    /// as long.
+    pub fn check_redistribution(&self, from: &Distribution, to: &Distribution) -> Result<()> {
+        if from.is_block() && to.is_block() {
+            let needs: Vec<Vec<Region>> = (0..to.parts()).map(|part| vec![to.owned(part)]).collect();
+            return self.check_exactly_once(from, &needs);
+        }
+        if (self.from_parts(), self.to_parts()) != (from.parts(), to.parts()) {
+            let expected = format!("{} sending and {} receiving parts", from.parts(), to.parts());
+            return Err(plan_error(expected, format!("{} and {}", self.from_parts(), self.to_parts())));
+        }
+        (0..to.parts()).try_for_each(|part| check_cells(from, to, part, self.moves_to(part)))
+    }
+}
+
+/// Looks at every cell that arrives at a part.
+fn check_cells(from: &Distribution, to: &Distribution, part: usize, moves: &[Move]) -> Result<()> {
+    let held = to.owned(part);
+    let mut arrived = vec![false; held.volume()? as usize];
+    for m in moves {
+        let given = from.owned(m.from_part);
+        for (here, there) in m.cells() {
+            let what = || format!("{here} of part {} to {there} of part {part}", m.from_part);
+            if m.op != MoveOp::Copy || !given.contains(&here) || !held.contains(&there) {
+                let expected = "copies of cells that both parts hold";
+                return Err(plan_error(expected, format!("{:?} of {}", m.op, what())));
+            }
+            if from.from_packed(&here)? != to.from_packed(&there)? {
+                return Err(plan_error("every cell to arrive at its own place", what()));
+            }
+            if std::mem::replace(&mut arrived[position(&held, &there)], true) {
+                return Err(plan_error(format!("part {part} to get every cell it needs once"), what()));
+            }
+        }
+    }
+    let Some(missing) = arrived.iter().position(|&done| !done) else { return Ok(()) };
+    let expected = format!("part {part} to get every cell it needs once");
+    Err(plan_error(expected, format!("nothing for its cell number {missing}")))
+}
+
+/// The number of a point in a box, in C order.
+fn position(region: &Region, point: &Index) -> usize {
+    let next = |at: i64, d: usize| at * region.extent(d) + point[d] - region.start()[d];
+    (0..region.rank()).fold(0, next) as usize
 }
 
 /// The cells of `stored` around `owned`, which lies inside it, as disjoint boxes; without `corners`, only
@@ -51,6 +97,9 @@ pub fn halo_regions(owned: &Region, stored: &Region, corners: bool) -> Vec<Regio
 
 fn check_move(source: &Distribution, m: &Move) -> Result<()> {
     let given = || format!("{} of part {} to {} of part {}", m.from, m.from_part, m.to, m.to_part);
+    if m.lanes.is_some() {
+        return Err(plan_error("whole boxes", format!("lanes of {}", given())));
+    }
     if m.op != MoveOp::Copy {
         return Err(plan_error("copies", format!("an addition, {}", given())));
     }

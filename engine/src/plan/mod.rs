@@ -1,19 +1,24 @@
-//! Communication as a value: a [`Plan`] lists which box of cells goes from which part to which.
+//! Communication as a value: a [`Plan`] lists which cells go from which part to which.
 //!
-//! Plans are computed, compared, printed and checked without devices and without messages. They know global
-//! coordinates only: where a region lies in a part's buffer, how large an element is and which way bytes
-//! travel is for those who carry a plan out.
+//! Plans are computed, compared, printed and checked without devices and without messages. They know packed
+//! coordinates only, which along blocks are the global ones: where a cell lies in a part's buffer, how large
+//! an element is and which way bytes travel is for those who carry a plan out.
 
+mod between;
 mod build;
 mod check;
 mod explain;
+mod lanes;
 
+pub use between::Along;
 pub use check::halo_regions;
 pub use explain::{Explanation, Link};
+pub use lanes::{Lane, Pairs};
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
-use crate::index::{ErrorKind, IndexError, Region, Result};
+use crate::index::{ErrorKind, Index, IndexError, Region, Result};
 
 /// What a move does to the cells it arrives at.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -24,18 +29,20 @@ pub enum MoveOp {
     Add,
 }
 
-/// One box of cells on its way. Both regions have the same extents; cells keep their order.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+/// Cells on their way: all of a box, which keep their order, or what the lanes take of one.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Move {
     /// The part that has the cells.
     pub from_part: usize,
     /// The part that gets them.
     pub to_part: usize,
-    /// Where they are, in global coordinates of the source.
+    /// The box around them, in packed coordinates of the source.
     pub from: Region,
-    /// Where they go, in global coordinates of the destination. In a periodic dimension these may lie outside
-    /// the shape: a halo copied from the other end is `from` shifted by the size.
+    /// The box around where they go, in packed coordinates of the destination. In a periodic dimension these
+    /// may lie outside the shape: a halo copied from the other end is `from` shifted by the size.
     pub to: Region,
+    /// One per dimension, where not all cells of two boxes of equal extents are meant.
+    pub lanes: Option<Arc<[Lane]>>,
     /// Replace or add.
     pub op: MoveOp,
 }
@@ -43,15 +50,50 @@ pub struct Move {
 impl Move {
     /// The number of cells it moves.
     pub fn elements(&self) -> u64 {
-        // Plan::new refuses volumes that cannot be counted, so the other answer is for moves outside a plan.
-        self.from.volume().map_or(u64::MAX, i64::unsigned_abs)
+        match &self.lanes {
+            // Plan::new refuses volumes that cannot be counted, so the other answer is for moves outside a
+            // plan.
+            None => self.from.volume().map_or(u64::MAX, i64::unsigned_abs),
+            Some(lanes) => lanes.iter().map(|lane| lane.len().unsigned_abs()).product(),
+        }
+    }
+
+    /// How many cells it moves along each dimension.
+    pub fn counts(&self) -> Index {
+        match &self.lanes {
+            None => self.from.extents(),
+            Some(lanes) => Index::from_fn(lanes.len(), |d| lanes[d].len()),
+        }
+    }
+
+    /// Every cell that it moves, one by one: where it is and where it goes.
+    pub fn cells(&self) -> impl Iterator<Item = (Index, Index)> + '_ {
+        let pair = |choice: Index| {
+            let distance = |d: usize| match &self.lanes {
+                None => (choice[d], choice[d]),
+                Some(lanes) => lanes[d].nth(choice[d]),
+            };
+            let from = Index::from_fn(choice.rank(), |d| self.from.start()[d] + distance(d).0);
+            (from, Index::from_fn(choice.rank(), |d| self.to.start()[d] + distance(d).1))
+        };
+        let zeros = Index::zeros(self.from.rank());
+        let all = Region::new(&zeros, &self.counts()).map(|counts| counts.points().map(pair));
+        all.into_iter().flatten()
+    }
+
+    /// Whether the lanes and boxes belong together.
+    fn fits(&self) -> bool {
+        let Some(lanes) = &self.lanes else { return self.from.extents() == self.to.extents() };
+        let within = |d: usize| lanes[d].extents() == (self.from.extent(d), self.to.extent(d));
+        let ranks = (self.from.rank(), self.to.rank()) == (lanes.len(), lanes.len());
+        ranks && (0..lanes.len()).all(within)
     }
 
     /// The order of moves in a plan.
     fn order(&self, other: &Move) -> Ordering {
         let parts = (self.to_part, self.from_part).cmp(&(other.to_part, other.from_part));
         let regions = || self.to.cmp(&other.to).then_with(|| self.from.cmp(&other.from));
-        parts.then_with(regions).then_with(|| self.op.cmp(&other.op))
+        parts.then_with(regions).then_with(|| (self.op, &self.lanes).cmp(&(other.op, &other.lanes)))
     }
 }
 
@@ -69,7 +111,7 @@ impl Plan {
     pub fn new(from_parts: usize, to_parts: usize, mut moves: Vec<Move>) -> Result<Plan> {
         for m in &moves {
             let fits = m.from_part < from_parts && m.to_part < to_parts;
-            if !fits || m.from.extents() != m.to.extents() {
+            if !fits || !m.fits() {
                 return Err(IndexError::new(
                     ErrorKind::Plan,
                     "Plan::new",
@@ -128,6 +170,7 @@ impl Plan {
             to_part: m.from_part,
             from: m.to,
             to: m.from,
+            lanes: m.lanes.as_ref().map(|lanes| lanes.iter().map(Lane::reversed).collect()),
             op: MoveOp::Add,
         };
         let mut moves: Vec<Move> = self.moves.iter().map(back).collect();
@@ -147,6 +190,7 @@ mod tests {
             to_part,
             from: Region::new(&[from.0], &[from.1]).unwrap(),
             to: Region::new(&[to.0], &[to.1]).unwrap(),
+            lanes: None,
             op: MoveOp::Copy,
         }
     }

@@ -4,13 +4,15 @@
 //! devices. It is built completely before anything runs, so it can be run, kept and run again
 //! (that is what a `Loop` does). Knows allocations and programs; knows no arrays.
 
+pub(crate) mod copies;
+
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, View};
 
-use crate::device::{Allocation, Device, Job};
+use crate::device::{Allocation, Buffer, Device, Job};
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};
 use crate::wire::{Meeting, Ranks, pass};
@@ -25,16 +27,20 @@ pub enum Command {
         /// What.
         job: Job,
     },
-    /// All bytes of `from` to `to`, which lie on different devices.
+    /// Bytes of `from` to `to`, which lie on different devices.
     Transfer {
         /// The device of `from`.
         from_device: Device,
         /// Source.
         from: Arc<Allocation>,
+        /// Where in it the bytes begin.
+        from_offset: u64,
         /// The device of `to`.
         to_device: Device,
-        /// Destination, at least as large.
+        /// Destination.
         to: Arc<Allocation>,
+        /// Where in it the bytes go.
+        to_offset: u64,
         /// How many bytes.
         bytes: u64,
     },
@@ -80,13 +86,15 @@ pub enum Command {
     },
 }
 
-/// The first bytes of a device's memory.
+/// Bytes in a device's memory.
 #[derive(Clone, Debug)]
 pub struct Span {
     /// The device.
     pub device: Device,
     /// Its memory.
     pub allocation: Arc<Allocation>,
+    /// Where in it they begin.
+    pub offset: u64,
     /// How many.
     pub bytes: u64,
 }
@@ -99,12 +107,15 @@ pub fn span_bytes(memory: &[Span]) -> u64 {
 /// Where bytes of a message lie: the memory, the place in it, and their range in what was asked for.
 fn spread(memory: &[Span], offset: u64, length: usize) -> impl Iterator<Item = (&Span, u64, Range<usize>)> {
     let stop = offset + length as u64;
-    let places = memory.iter().scan(0, move |begin, span| {
-        let first = *begin;
-        *begin += span.bytes;
-        let (from, to) = (first.max(offset), (first + span.bytes).min(stop));
-        Some((from < to).then(|| (span, from - first, (from - offset) as usize..(to - offset) as usize)))
-    });
+    let places =
+        memory.iter().scan(0, move |begin, span| {
+            let first = *begin;
+            *begin += span.bytes;
+            let (from, to) = (first.max(offset), (first + span.bytes).min(stop));
+            Some((from < to).then(|| {
+                (span, span.offset + from - first, (from - offset) as usize..(to - offset) as usize)
+            }))
+        });
     places.flatten()
 }
 
@@ -172,8 +183,8 @@ pub fn run(command: &Command) -> Result<()> {
             pass("launch")?;
             device.launch(job)
         }
-        Command::Transfer { from_device, from, to_device, to, bytes } => {
-            from_device.copy_to(from, to_device, to, *bytes)
+        Command::Transfer { from_device, from, from_offset, to_device, to, to_offset, bytes } => {
+            from_device.copy_range(from, *from_offset, to_device, to, *to_offset, *bytes)
         }
         Command::Meet { ranks, meeting } => ranks.meet(meeting),
         Command::Expect { ranks, from, bytes } => ranks.expect(*from, *bytes),
@@ -193,6 +204,19 @@ pub fn run(command: &Command) -> Result<()> {
 
 thread_local! {
     static RECORDER: RefCell<Option<Schedule>> = const { RefCell::new(None) };
+    static KEPT: RefCell<Vec<Buffer>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Memory that was uploaded for a step, and that replays of the step will read: the recording keeps it.
+pub(crate) fn keep(buffer: &Buffer) {
+    if is_recording() {
+        KEPT.with_borrow_mut(|kept| kept.push(buffer.clone()));
+    }
+}
+
+/// What was kept since the last call.
+pub(crate) fn take_kept() -> Vec<Buffer> {
+    KEPT.take()
 }
 
 /// Runs `step` and returns what it executed.

@@ -1,4 +1,14 @@
 //! Moves bytes between members. Only plans say what moves; this says how.
+//!
+//! - [`path`]: which way a move takes, and what that costs per kind of device;
+//! - [`lower()`]: from plans and places to commands, as a departure and an arrival, so that work that needs
+//!   neither can be queued in between;
+//! - [`crossing`]: the same for members of several ranks.
 
+mod cells;
 pub mod crossing;
-pub mod local;
+mod lower;
+mod path;
+
+pub use lower::{Exchange, Field, Link, lower};
+pub use path::{Batching, Path, batching, path};

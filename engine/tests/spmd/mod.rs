@@ -17,6 +17,7 @@ pub const PROGRAMS: &[Program] = &[
     ("windows", windows),
     ("chains", chains),
     ("kinds", kinds),
+    ("between kinds", between_kinds),
 ];
 
 /// Bytes of what a program read, one after the other.
@@ -211,6 +212,33 @@ fn kinds(team: &Team) -> partita::Result<Vec<u8>> {
             log.array(&(&x * 2.0 + Array::coordinate(team, &dist, 0, DType::F64)?))?;
             log.array(&x.sum(&[0]))?;
             log.array(&x.argmin(None))?;
+        }
+    }
+    Ok(log.0)
+}
+
+/// From each kind of division to each other, and operands of different kinds in one expression.
+fn between_kinds(team: &Team) -> partita::Result<Vec<u8>> {
+    let mut log = Log::default();
+    let n = team.size();
+    for size in [0, 1, n as i64 + 1, 4 * n as i64 + 3] {
+        let lists: Vec<Vec<i64>> =
+            (0..n).map(|p| (0..size).filter(|i| *i as usize % n == p).rev().collect()).collect();
+        let maps = [
+            DimMap::even(size, n)?,
+            DimMap::cyclic(size, n, 1)?,
+            DimMap::cyclic(size, n, 3)?,
+            DimMap::unstructured(&lists, true)?,
+        ];
+        let dist =
+            |map: &DimMap| Distribution::builder(&[size, 3]).grid(&[n as i64, 1]).map(0, map.clone()).build();
+        for from in &maps {
+            let x = wave(team, &dist(from)?)?;
+            for to in &maps {
+                let y = x.redistribute(&dist(to)?)?;
+                log.array(&y)?;
+                log.array(&(&y + &x))?;
+            }
         }
     }
     Ok(log.0)

@@ -16,12 +16,12 @@ use super::{Gpu, GpuBuffer};
 /// Outside a buffer, or a driver failure.
 pub fn copy_between(
     from_gpu: &Gpu,
-    from: &GpuBuffer,
+    (from, from_offset): (&GpuBuffer, u64),
     to_gpu: &Gpu,
-    to: &GpuBuffer,
+    (to, to_offset): (&GpuBuffer, u64),
     bytes: u64,
 ) -> Result<(), CudaError> {
-    let (source, target) = (from.within(0, bytes)?, to.within(0, bytes)?);
+    let (source, target) = (from.within(from_offset, bytes)?, to.within(to_offset, bytes)?);
     let (giver, taker) = (&from_gpu.primary, &to_gpu.primary);
     to_gpu.reach(from_gpu)?;
     let written = Event::new(giver, false)?;

@@ -1,0 +1,440 @@
+//! Plans between any two distributions of one shape. Along each dimension, what a grid coordinate of one side
+//! and one of the other have in common is found once: in closed form where both divisions are periodic, from
+//! the lists where one is not. Moves are the cross products. Knows maps; knows no devices.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::lanes::{Common, FEW, Lane, Pairs};
+use super::{Move, MoveOp, Plan};
+use crate::index::{DimMap, Distribution, ErrorKind, Index, IndexError, Region, Result};
+
+/// Where a receiving part finds what it needs along one dimension of the source.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Along {
+    /// Coordinate `g` of dimension `dim` of the destination is coordinate `g + offset` of the source. Where the
+    /// source is periodic, this goes round.
+    Dim {
+        /// The dimension of the destination.
+        dim: usize,
+        /// What to add.
+        offset: i64,
+    },
+    /// Every part gets this coordinate alone, as the only one, numbered 0.
+    Pinned(i64),
+}
+
+/// What one grid coordinate of the source contributes along a dimension.
+struct Share {
+    coordinate: usize,
+    common: Common,
+}
+
+impl Plan {
+    /// What the parts of `from` own becomes what the parts of `to` hold, cells that stay with their part and
+    /// copies included. Both sides are packed coordinates, in which every distribution is blocks.
+    ///
+    /// Where several parts have a cell, its owner sends it, unless the receiving part has it itself: parts
+    /// of one number are taken to be at one member if both sides have as many.
+    pub fn redistribute(from: &Distribution, to: &Distribution) -> Result<Plan> {
+        let alike = from.parts() == to.parts();
+        Plan::between(from, to, |part| alike.then_some(part))
+    }
+
+    /// The same where `near(q)` is the part of `from` at the member that holds part `q` of `to`, if there is
+    /// one. Which members the parts are at is otherwise the caller's business.
+    pub fn between(
+        from: &Distribution,
+        to: &Distribution,
+        near: impl Fn(usize) -> Option<usize>,
+    ) -> Result<Plan> {
+        if from.shape() != to.shape() {
+            return Err(IndexError::new(
+                ErrorKind::Size,
+                "Plan::redistribute",
+                format!("two distributions of one shape, {}", from.shape()),
+                to.shape().to_string(),
+                "slice or pad the array to the other shape first",
+            ));
+        }
+        let axes: Vec<Along> = (0..to.rank()).map(|dim| Along::Dim { dim, offset: 0 }).collect();
+        Plan::aligned(from, to, &axes, near)
+    }
+
+    /// Every part of `to` gets what it needs of `from` so that one shift of coordinates per dimension leads to
+    /// it: the shifted, pinned or exchanged dimensions of an operand, brought to where they are used. `axes`
+    /// has one entry per dimension of `from`, and so have the boxes at the destination: along each they are
+    /// packed coordinates of the dimension of `to` that it names.
+    pub fn aligned(
+        from: &Distribution,
+        to: &Distribution,
+        axes: &[Along],
+        near: impl Fn(usize) -> Option<usize>,
+    ) -> Result<Plan> {
+        let mut tables = Tables { from, to, axes, known: HashMap::new() };
+        let mut moves = Vec::new();
+        for part in (0..to.parts()).filter(|&part| !to.owned(part).is_empty()) {
+            let at = to.grid().coordinate(part);
+            let beside = near(part).map(|part| from.grid().coordinate(part));
+            let keys: Vec<Key> = (0..from.rank()).map(|d| tables.key(d, &at, beside.as_ref())).collect();
+            keys.iter().for_each(|key| tables.fill(*key));
+            let shares: Vec<&[Share]> = keys.iter().map(|key| &tables.known[key][..]).collect();
+            cross(&mut moves, from, part, &shares)?;
+        }
+        Plan::new(from.parts(), to.parts(), moves)
+    }
+}
+
+/// A dimension, the receiving coordinate, and the coordinate at the same member where it matters.
+type Key = (usize, usize, Option<usize>);
+
+struct Tables<'a> {
+    from: &'a Distribution,
+    to: &'a Distribution,
+    axes: &'a [Along],
+    known: HashMap<Key, Vec<Share>>,
+}
+
+impl Tables<'_> {
+    fn key(&self, d: usize, at: &Index, beside: Option<&Index>) -> Key {
+        let beside = beside.filter(|_| self.from.map(d).has_copies()).map(|at| at[d] as usize);
+        match self.axes[d] {
+            Along::Dim { dim, .. } => (d, at[dim] as usize, beside),
+            Along::Pinned(_) => (d, 0, beside),
+        }
+    }
+
+    fn fill(&mut self, key: Key) {
+        let (d, coordinate, beside) = key;
+        let (from, periodic) = (self.from.map(d), self.from.periodic(d));
+        let shares = || match self.axes[d] {
+            Along::Dim { dim, offset } => {
+                let need = Need { map: self.to.map(dim), coordinate, offset, periodic };
+                need.shares(from, beside)
+            }
+            Along::Pinned(at) => pinned(from, at, beside),
+        };
+        self.known.entry(key).or_insert_with(shares);
+    }
+}
+
+/// One move for every combination of shares.
+fn cross(moves: &mut Vec<Move>, from: &Distribution, to_part: usize, shares: &[&[Share]]) -> Result<()> {
+    let rank = shares.len();
+    let counts = Index::from_fn(rank, |d| shares[d].len() as i64);
+    for choice in Region::from_shape(&counts)?.points() {
+        let chosen = |d: usize| &shares[d][choice[d] as usize];
+        let lane = |d: usize| {
+            let Common { from, lane, .. } = &chosen(d).common;
+            lane.clone().unwrap_or_else(|| Lane::whole(from.1 - from.0))
+        };
+        let boxes = (0..rank).all(|d| chosen(d).common.lane.is_none());
+        moves.push(Move {
+            from_part: from.grid().part_at(|d| chosen(d).coordinate as i64),
+            to_part,
+            from: Region::from_fn(rank, |d| chosen(d).common.from),
+            to: Region::from_fn(rank, |d| chosen(d).common.to),
+            lanes: (!boxes).then(|| (0..rank).map(lane).collect()),
+            op: MoveOp::Copy,
+        });
+    }
+    Ok(())
+}
+
+/// One cell.
+fn pinned(from: &DimMap, at: i64, beside: Option<usize>) -> Vec<Share> {
+    let place = |part: usize| Some((part, from.owned(part).start + from.local_at(part, at)?));
+    let found = beside.and_then(place).or_else(|| from.owner(at).and_then(place));
+    let share = |(coordinate, first)| Share { coordinate, common: Common::runs(first, 0, 1, 1, (0, 0)) };
+    found.map(share).into_iter().collect()
+}
+
+/// What one grid coordinate of the destination needs: coordinate `g + offset` of the source for every `g` that
+/// it holds.
+struct Need<'a> {
+    map: &'a DimMap,
+    coordinate: usize,
+    offset: i64,
+    periodic: bool,
+}
+
+impl Need<'_> {
+    fn shares(&self, from: &DimMap, beside: Option<usize>) -> Vec<Share> {
+        match Teeth::of(self.map, self.coordinate) {
+            Some(needed) if Teeth::of(from, 0).is_some() => {
+                let (size, needed) = (from.size(), needed.shifted(self.offset));
+                if !self.periodic || needed.lo >= needed.hi || size == 0 {
+                    return self.periodic_shares(from, &needed.clipped(size), self.offset, beside);
+                }
+                let turns = needed.lo.div_euclid(size)..=(needed.hi - 1).div_euclid(size);
+                let turned = |turn: i64| {
+                    let needed = needed.shifted(-turn * size).clipped(size);
+                    self.periodic_shares(from, &needed, self.offset - turn * size, beside)
+                };
+                turns.flat_map(turned).collect()
+            }
+            _ => self.listed_shares(from, beside),
+        }
+    }
+
+    /// In closed form; `needed` is what is needed in coordinates of the source, `by` larger than ours.
+    fn periodic_shares(&self, from: &DimMap, needed: &Teeth, by: i64, beside: Option<usize>) -> Vec<Share> {
+        let mut shares = Vec::new();
+        for giver in givers(from, needed, beside) {
+            let Some(given) = Teeth::of(from, giver) else { continue };
+            let place = |map: &DimMap, part: usize, g: i64| {
+                map.owned(part).start + map.local_at(part, g).unwrap_or_default()
+            };
+            let both = |g: i64| (place(from, giver, g), place(self.map, self.coordinate, g - by));
+            let runs = given.shared(needed);
+            let common = if runs.len() > FEW {
+                let each = runs.iter().flat_map(|run| {
+                    (0..run.count).flat_map(move |k| (0..run.len).map(move |j| run.start + k * run.step + j))
+                });
+                let (from, to) = each.map(both).unzip();
+                Common::listed(Pairs { from, to })
+            } else {
+                let common = |run: &Run| {
+                    let second = run.start + run.step * (run.count - 1).min(1);
+                    let (first, second) = (both(run.start), both(second));
+                    let steps = (second.0 - first.0, second.1 - first.1);
+                    Common::runs(first.0, first.1, run.len, run.count, steps)
+                };
+                runs.iter().map(common).collect()
+            };
+            shares.extend(common.into_iter().map(|common| Share { coordinate: giver, common }));
+        }
+        shares
+    }
+
+    /// Every coordinate that is needed asks who has it.
+    fn listed_shares(&self, from: &DimMap, beside: Option<usize>) -> Vec<Share> {
+        let first = self.map.owned(self.coordinate).start;
+        let mut by_giver: BTreeMap<usize, Pairs> = BTreeMap::new();
+        for (k, global) in self.map.owned_set(self.coordinate).iter().enumerate() {
+            let wanted = global + self.offset;
+            let wanted = if self.periodic { wanted.rem_euclid(from.size().max(1)) } else { wanted };
+            let here = beside.filter(|&part| from.local_at(part, wanted).is_some());
+            let Some(giver) = here.or_else(|| from.owner(wanted)) else { continue };
+            let Some(local) = from.local_at(giver, wanted) else { continue };
+            let pairs = by_giver.entry(giver).or_default();
+            pairs.from.push(from.owned(giver).start + local);
+            pairs.to.push(first + k as i64);
+        }
+        let share = |(coordinate, pairs): (usize, Pairs)| {
+            Common::listed(pairs).into_iter().map(move |common| Share { coordinate, common })
+        };
+        by_giver.into_iter().flat_map(share).collect()
+    }
+}
+
+/// The coordinates of the source that may have something of what is needed. Each run asks for its owners as
+/// long as there are fewer runs than parts, so that few neighbours are found in little time.
+fn givers(from: &DimMap, needed: &Teeth, beside: Option<usize>) -> Vec<usize> {
+    let all = 0..from.parts();
+    match from {
+        DimMap::Replicated { .. } => vec![beside.unwrap_or(0)],
+        _ if needed.teeth() > from.parts() as i64 => all.collect(),
+        DimMap::Block { .. } => {
+            let owners = needed.runs(needed.lo, needed.hi).flat_map(|(start, stop)| from.owners(start..stop));
+            distinct(owners.collect())
+        }
+        DimMap::Cyclic(cyclic) => {
+            let mut owners = Vec::new();
+            for (start, stop) in needed.runs(needed.lo, needed.hi) {
+                let Some(turns) = cyclic.owners_within(start, stop) else { return all.collect() };
+                owners.extend(turns);
+            }
+            distinct(owners)
+        }
+        DimMap::Unstructured(_) | DimMap::Custom(_) => all.collect(),
+    }
+}
+
+fn distinct(mut parts: Vec<usize>) -> Vec<usize> {
+    parts.sort_unstable();
+    parts.dedup();
+    parts
+}
+
+/// Runs of `len` coordinates, one every `step`.
+struct Run {
+    start: i64,
+    len: i64,
+    count: i64,
+    step: i64,
+}
+
+/// The coordinates `g` in `lo..hi` with `(g + offset) mod period < width`; all of `lo..hi` where the width is
+/// the period.
+#[derive(Clone, Copy)]
+struct Teeth {
+    lo: i64,
+    hi: i64,
+    offset: i64,
+    period: i64,
+    width: i64,
+}
+
+impl Teeth {
+    /// What a part holds, if it is periodic.
+    fn of(map: &DimMap, part: usize) -> Option<Teeth> {
+        let range = |lo: i64, hi: i64| Teeth { lo, hi, offset: 0, period: 1, width: 1 };
+        match map {
+            DimMap::Block { .. } => {
+                let owned = map.owned(part);
+                Some(range(owned.start, owned.end))
+            }
+            DimMap::Replicated { size, .. } => Some(range(0, *size)),
+            DimMap::Cyclic(cyclic) => cyclic.blocks(part).unit_step().map(|blocks| {
+                let hi = if blocks.width == 0 { 0 } else { blocks.size };
+                let (offset, period, width) = (blocks.offset, blocks.period, blocks.width.max(1));
+                Teeth { lo: 0, hi, offset, period, width }
+            }),
+            DimMap::Unstructured(_) | DimMap::Custom(_) => None,
+        }
+    }
+
+    /// The same with every coordinate `by` larger.
+    fn shifted(&self, by: i64) -> Teeth {
+        let offset = (self.offset - by).rem_euclid(self.period);
+        Teeth { lo: self.lo + by, hi: self.hi + by, offset, ..*self }
+    }
+
+    /// Those in `0..size`.
+    fn clipped(&self, size: i64) -> Teeth {
+        Teeth { lo: self.lo.max(0), hi: self.hi.min(size), ..*self }
+    }
+
+    fn is_range(&self) -> bool {
+        self.width >= self.period
+    }
+
+    /// About how many runs there are.
+    fn teeth(&self) -> i64 {
+        if self.is_range() { 1 } else { (self.hi - self.lo) / self.period + 2 }
+    }
+
+    /// What is left of the run around `at`, or else the next one.
+    fn tooth(&self, at: i64) -> (i64, i64) {
+        let at = at.max(self.lo);
+        if self.is_range() {
+            return (at, self.hi);
+        }
+        let within = (at + self.offset).rem_euclid(self.period);
+        let start = if within < self.width { at } else { at + self.period - within };
+        let stop = start + self.width - (start + self.offset).rem_euclid(self.period);
+        (start, stop.min(self.hi))
+    }
+
+    /// The runs inside `from..to`.
+    fn runs(&self, from: i64, to: i64) -> impl Iterator<Item = (i64, i64)> + '_ {
+        let mut at = from;
+        std::iter::from_fn(move || {
+            let (start, stop) = self.tooth(at);
+            at = stop;
+            (start < stop.min(to)).then_some((start, stop.min(to)))
+        })
+    }
+
+    /// What two of them share. It repeats with the least common multiple of the periods, counted from the
+    /// beginning of a run, so that no run is cut by a repetition.
+    fn shared(&self, other: &Teeth) -> Vec<Run> {
+        let (lo, hi) = (self.lo.max(other.lo), self.hi.min(other.hi));
+        let turn = match (self.is_range(), other.is_range()) {
+            (true, true) => None,
+            (false, true) => Some(self.period),
+            (true, false) => Some(other.period),
+            (false, false) => least_common_multiple(self.period, other.period),
+        };
+        let combed = if self.is_range() { other } else { self };
+        let anchor = combed.beginning(lo).min(hi);
+        let single = |(start, stop): (i64, i64)| Run { start, len: stop - start, count: 1, step: 0 };
+        let mut runs: Vec<Run> = self.overlaps(other, lo, anchor).map(single).collect();
+        let Some(turn) = turn.filter(|&turn| turn < hi - anchor) else {
+            runs.extend(self.overlaps(other, anchor, hi).map(single));
+            return runs;
+        };
+        for (start, stop) in self.overlaps(other, anchor, anchor + turn) {
+            let count = if stop <= hi { (hi - stop) / turn + 1 } else { 0 };
+            if count > 0 {
+                runs.push(Run { start, len: stop - start, count, step: turn });
+            }
+            let next = start + count * turn;
+            if next < hi {
+                runs.push(single((next, hi.min(next + stop - start))));
+            }
+        }
+        runs
+    }
+
+    /// The first beginning of a run at or after `at`; `at` itself for a range.
+    fn beginning(&self, at: i64) -> i64 {
+        if self.is_range() { at } else { at + (-(at + self.offset)).rem_euclid(self.period) }
+    }
+
+    /// The runs of both inside `from..to`.
+    fn overlaps(&self, other: &Teeth, from: i64, to: i64) -> impl Iterator<Item = (i64, i64)> {
+        let (a, b, mut at) = (*self, *other, from);
+        std::iter::from_fn(move || {
+            while at < to {
+                let (one, two) = (a.tooth(at), b.tooth(at));
+                let (start, stop) = (one.0.max(two.0), one.1.min(two.1).min(to));
+                if one.0 >= one.1 || two.0 >= two.1 {
+                    return None;
+                }
+                if start < stop {
+                    at = stop;
+                    return Some((start, stop));
+                }
+                at = start;
+            }
+            None
+        })
+    }
+}
+
+/// None where it is larger than any coordinate.
+fn least_common_multiple(a: i64, b: i64) -> Option<i64> {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    (a / x).checked_mul(b)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_two_combs_share_is_what_counting_says() {
+        let combs: Vec<Teeth> = (1..7)
+            .flat_map(|period| (1..=period).map(move |width| (period, width)))
+            .flat_map(|(period, width)| {
+                [(0, 40), (3, 31), (17, 18)].map(|(lo, hi)| Teeth {
+                    lo,
+                    hi,
+                    offset: (lo + width) % period,
+                    period,
+                    width,
+                })
+            })
+            .collect();
+        let inside = |comb: &Teeth, g: i64| {
+            (comb.lo..comb.hi).contains(&g) && (g + comb.offset).rem_euclid(comb.period) < comb.width
+        };
+        for a in &combs {
+            for b in &combs {
+                let cells = |run: &Run| {
+                    let (start, len, step) = (run.start, run.len, run.step);
+                    (0..run.count).flat_map(move |k| (0..len).map(move |j| start + k * step + j))
+                };
+                let mut given: Vec<i64> = a.shared(b).iter().flat_map(cells).collect();
+                given.sort_unstable();
+                let expected: Vec<i64> = (0..60).filter(|&g| inside(a, g) && inside(b, g)).collect();
+                assert_eq!(given, expected);
+            }
+        }
+    }
+}

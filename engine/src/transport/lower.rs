@@ -1,0 +1,457 @@
+//! From plans and places to commands. Cells that stay on their device are copied there; all others of one
+//! pair of parts, of all fields, travel as one message: packed, transferred, unpacked. What is contiguous is
+//! transferred from where it is and to where it belongs. Knows no arrays and no distributions.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use partita_kernels::{DType, View};
+
+use super::cells::{Cells, End, contiguous, extents};
+use super::path::{Batching, Path, batching, path};
+use crate::config::config;
+use crate::device::{Allocation, Buffer, Device};
+use crate::error::Result;
+use crate::plan::{Move, MoveOp, Plan};
+use crate::program::copies::{BoxCopy, Direction, Listed, copy_boxes, copy_listed};
+use crate::program::{Command, Copying, Place, Schedule};
+
+/// One array's part in an exchange.
+#[derive(Clone, Copy)]
+pub struct Field<'a> {
+    /// What moves.
+    pub plan: &'a Plan,
+    /// Where the parts of the source are; `None` for parts that the plan does not name.
+    pub from: &'a [Option<Place>],
+    /// Where the parts of the destination are.
+    pub to: &'a [Option<Place>],
+    /// The element type of both.
+    pub dtype: DType,
+}
+
+/// An exchange of one or more fields, ready to be queued: first the departure, then the arrival. Work that
+/// reads nothing that arrives, and writes nothing that leaves, may be queued between them.
+#[derive(Default)]
+pub struct Exchange {
+    /// Copies within devices, packing, and transfers.
+    pub departure: Schedule,
+    /// Unpacking, and everything that is added.
+    pub arrival: Schedule,
+    /// What goes between which parts, by receiving and then sending part.
+    pub links: Vec<Link>,
+}
+
+/// Everything that goes from one part to one part in an exchange.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Link {
+    /// The sending part.
+    pub from_part: usize,
+    /// The receiving part.
+    pub to_part: usize,
+    /// Its way.
+    pub path: Path,
+    /// How many moves, of all fields.
+    pub moves: usize,
+    /// The bytes of the cells.
+    pub bytes: u64,
+    /// Whether the sender copies the cells together first.
+    pub packed: bool,
+}
+
+impl Exchange {
+    /// Both halves, to be queued back to back.
+    pub fn schedule(self) -> Schedule {
+        let mut schedule = self.departure;
+        schedule.extend(self.arrival);
+        schedule
+    }
+
+    /// How many launches and transfers the departure has.
+    pub fn departing(&self) -> (usize, usize) {
+        let transfers = self.departure.iter().filter(|c| matches!(c, Command::Transfer { .. })).count();
+        (self.departure.len() - transfers, transfers)
+    }
+}
+
+impl fmt::Display for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (launches, transfers) = self.departing();
+        let arrival = self.arrival.len();
+        write!(f, "{launches} launches and {transfers} transfers depart, {arrival} launches arrive")?;
+        for Link { from_part, to_part, path, moves, bytes, packed } in &self.links {
+            let how = if *packed { "" } else { ", contiguous" };
+            write!(f, "\n  {from_part} -> {to_part}: {moves} moves, {bytes} bytes, {path}{how}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The commands that carry out plans, one per field, between the same parts. Memory that the commands use on
+/// the way is pushed to `leases`; keep it until they have been queued.
+///
+/// # Errors
+/// Memory for messages, or a kernel that a device cannot compile.
+pub fn lower(fields: &[Field], leases: &mut Vec<Buffer>) -> Result<Exchange> {
+    let mut links: BTreeMap<(usize, usize), Vec<Cargo>> = BTreeMap::new();
+    for field in fields {
+        for step in field.plan.moves() {
+            let (Some(from), Some(to)) = (&field.from[step.from_part], &field.to[step.to_part]) else {
+                unreachable!("a plan names only parts that hold something");
+            };
+            let cargo = Cargo { step, from, to, dtype: field.dtype };
+            links.entry((step.to_part, step.from_part)).or_default().push(cargo);
+        }
+    }
+    let mut work = Work::new(leases);
+    for ((to_part, from_part), cargo) in links {
+        work.link(from_part, to_part, cargo)?;
+    }
+    let exchange = work.finish()?;
+    if config().debug >= 4 {
+        eprintln!("[partita] exchange: {exchange}");
+    }
+    Ok(exchange)
+}
+
+/// One move of one field.
+#[derive(Clone, Copy)]
+struct Cargo<'a> {
+    step: &'a Move,
+    from: &'a Place,
+    to: &'a Place,
+    dtype: DType,
+}
+
+impl Cargo<'_> {
+    fn bytes(&self) -> u64 {
+        self.step.elements() * self.dtype.size_bytes() as u64
+    }
+
+    /// The message where it is, if its cells lie one after the other: memory, and the first byte.
+    fn ready(&self) -> Option<(Arc<Allocation>, u64)> {
+        let first = contiguous(&extents(self.step), &End::source(self.step, self.from))?;
+        Some((Arc::clone(&self.from.allocation), first as u64 * self.dtype.size_bytes() as u64))
+    }
+
+    /// Where the message belongs, if it needs no unpacking.
+    fn landing(&self) -> Option<(Arc<Allocation>, u64)> {
+        if self.step.op != MoveOp::Copy {
+            return None;
+        }
+        let first = contiguous(&extents(self.step), &End::target(self.step, self.to))?;
+        Some((Arc::clone(&self.to.allocation), first as u64 * self.dtype.size_bytes() as u64))
+    }
+}
+
+/// A box copy that may share its launch with others.
+struct Piece {
+    device: Device,
+    extents: Vec<i64>,
+    dtype: DType,
+    copy: BoxCopy,
+}
+
+/// Which commands a copy is put among.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Queue {
+    /// Departs, in any order.
+    Departing,
+    /// Departs after what was queued here before.
+    DepartingNext,
+    /// Arrives, in any order.
+    Arriving,
+    /// Arrives after those, and after what was queued here before.
+    ArrivingNext,
+}
+
+impl Queue {
+    /// Where what must follow is queued.
+    fn next(self) -> Queue {
+        match self {
+            Queue::Departing | Queue::DepartingNext => Queue::DepartingNext,
+            Queue::Arriving | Queue::ArrivingNext => Queue::ArrivingNext,
+        }
+    }
+}
+
+/// A copy within one device: where, what, between which memories.
+#[derive(Clone, Copy)]
+struct Copy<'a> {
+    device: &'a Device,
+    dtype: DType,
+    op: MoveOp,
+    from: &'a Arc<Allocation>,
+    to: &'a Arc<Allocation>,
+}
+
+/// An exchange under construction.
+struct Work<'a> {
+    leases: &'a mut Vec<Buffer>,
+    departing: Vec<Piece>,
+    departing_next: Schedule,
+    transfers: Schedule,
+    arriving: Vec<Piece>,
+    arriving_next: Schedule,
+    links: Vec<Link>,
+}
+
+impl<'a> Work<'a> {
+    fn new(leases: &'a mut Vec<Buffer>) -> Work<'a> {
+        Work {
+            leases,
+            departing: Vec::new(),
+            departing_next: Vec::new(),
+            transfers: Vec::new(),
+            arriving: Vec::new(),
+            arriving_next: Vec::new(),
+            links: Vec::new(),
+        }
+    }
+
+    fn finish(self) -> Result<Exchange> {
+        let mut departure = batched(self.departing)?;
+        departure.extend(self.departing_next);
+        departure.extend(self.transfers);
+        let mut arrival = batched(self.arriving)?;
+        arrival.extend(self.arriving_next);
+        Ok(Exchange { departure, arrival, links: self.links })
+    }
+
+    fn link(&mut self, from_part: usize, to_part: usize, cargo: Vec<Cargo>) -> Result<()> {
+        let mut by_path: BTreeMap<Path, Vec<Cargo>> = BTreeMap::new();
+        for cargo in cargo {
+            by_path.entry(path(cargo.from, cargo.to)).or_default().push(cargo);
+        }
+        for (path, mut cargo) in by_path {
+            // The largest elements first: so each begins where one of its size may.
+            cargo.sort_by_key(|cargo| std::cmp::Reverse(cargo.dtype.size_bytes()));
+            let packed = match path {
+                Path::Kernel => {
+                    cargo.iter().try_for_each(|cargo| self.within(cargo))?;
+                    false
+                }
+                Path::Packed | Path::Peer | Path::Staged => self.message(path, &cargo)?,
+            };
+            let (moves, bytes) = (cargo.len(), cargo.iter().map(Cargo::bytes).sum());
+            self.links.push(Link { from_part, to_part, path, moves, bytes, packed });
+        }
+        Ok(())
+    }
+
+    /// A move that stays on its device.
+    fn within(&mut self, cargo: &Cargo) -> Result<()> {
+        let Cargo { step, from, to, dtype } = *cargo;
+        let copy =
+            Copy { device: &from.device, dtype, op: step.op, from: &from.allocation, to: &to.allocation };
+        let queue = match step.op {
+            MoveOp::Copy => Queue::Departing,
+            MoveOp::Add => Queue::ArrivingNext,
+        };
+        self.carry(queue, copy, &extents(step), End::source(step, from), End::target(step, to))
+    }
+
+    /// All moves of one pair of parts as one message; true if it was packed.
+    fn message(&mut self, path: Path, cargo: &[Cargo]) -> Result<bool> {
+        let bytes: u64 = cargo.iter().map(Cargo::bytes).sum();
+        let alone = <&[Cargo; 1]>::try_from(cargo).ok().map(|[cargo]| cargo);
+        let (from, to) = (&cargo[0].from.device, &cargo[0].to.device);
+        let ready = alone.filter(|_| path != Path::Packed).and_then(Cargo::ready);
+        let packed = ready.is_none();
+        let (leaving, from_offset) = match ready {
+            Some(ready) => ready,
+            None => (self.pack(cargo, from, bytes)?, 0),
+        };
+        if path == Path::Packed {
+            self.unpack(cargo, to, &leaving)?;
+            return Ok(packed);
+        }
+        let landing = alone.and_then(Cargo::landing);
+        let (arrived, to_offset) = match &landing {
+            Some((memory, offset)) => (Arc::clone(memory), *offset),
+            None => (self.stage(to, bytes)?, 0),
+        };
+        self.transfers.push(Command::Transfer {
+            from_device: from.clone(),
+            from: leaving,
+            from_offset,
+            to_device: to.clone(),
+            to: Arc::clone(&arrived),
+            to_offset,
+            bytes,
+        });
+        if landing.is_none() {
+            self.unpack(cargo, to, &arrived)?;
+        }
+        Ok(packed)
+    }
+
+    /// A message with the cells of every move, one move after the other.
+    fn pack(&mut self, cargo: &[Cargo], device: &Device, bytes: u64) -> Result<Arc<Allocation>> {
+        let message = self.stage(device, bytes)?;
+        for (cargo, first) in cargo.iter().zip(firsts(cargo)) {
+            let (extents, from) = (extents(cargo.step), &cargo.from.allocation);
+            let copy = Copy { device, dtype: cargo.dtype, op: MoveOp::Copy, from, to: &message };
+            let ends = (End::source(cargo.step, cargo.from), End::packed(&extents, first));
+            self.carry(Queue::Departing, copy, &extents, ends.0, ends.1)?;
+        }
+        Ok(message)
+    }
+
+    fn unpack(&mut self, cargo: &[Cargo], device: &Device, message: &Arc<Allocation>) -> Result<()> {
+        for (cargo, first) in cargo.iter().zip(firsts(cargo)) {
+            let (extents, op) = (extents(cargo.step), cargo.step.op);
+            let copy = Copy { device, dtype: cargo.dtype, op, from: message, to: &cargo.to.allocation };
+            let queue = match op {
+                MoveOp::Copy => Queue::Arriving,
+                MoveOp::Add => Queue::ArrivingNext,
+            };
+            let ends = (End::packed(&extents, first), End::target(cargo.step, cargo.to));
+            self.carry(queue, copy, &extents, ends.0, ends.1)?;
+        }
+        Ok(())
+    }
+
+    fn stage(&mut self, device: &Device, bytes: u64) -> Result<Arc<Allocation>> {
+        let buffer = device.alloc(bytes)?;
+        let allocation = Arc::clone(buffer.allocation());
+        self.leases.push(buffer);
+        Ok(allocation)
+    }
+
+    /// Copies within a device. Cells in listed places are gathered into a box or scattered from one; whatever
+    /// else is to happen to them happens to the box.
+    fn carry(&mut self, queue: Queue, copy: Copy, extents: &[i64], from: End, to: End) -> Result<()> {
+        Cells::between(extents, from, to).into_iter().try_for_each(|cells| self.nest(queue, copy, cells))
+    }
+
+    fn nest(&mut self, queue: Queue, copy: Copy, cells: Cells) -> Result<()> {
+        let Copy { device, dtype, op, .. } = copy;
+        match (cells.from.view(), cells.to.view(), op) {
+            (Some(from), Some(to), _) => {
+                let boxed = BoxCopy { from: (Arc::clone(copy.from), from), to: (Arc::clone(copy.to), to) };
+                let piece = Piece { device: device.clone(), extents: cells.extents, dtype, copy: boxed };
+                self.piece(queue, piece, op)
+            }
+            (None, Some(view), MoveOp::Copy) => {
+                let listed = (&cells.from, copy.from);
+                self.listed(queue.next(), copy, &cells, listed, (copy.to, view), Direction::Gather)
+            }
+            (Some(view), None, MoveOp::Copy) => {
+                let listed = (&cells.to, copy.to);
+                self.listed(queue.next(), copy, &cells, listed, (copy.from, view), Direction::Scatter)
+            }
+            (None, ..) => {
+                let (gathered, packed) = self.aside(copy, &cells)?;
+                let first = Copy { op: MoveOp::Copy, to: &gathered, ..copy };
+                let apart = Cells { to: packed.clone(), ..cells.clone() };
+                self.nest(queue.next(), first, apart)?;
+                let second = Copy { from: &gathered, ..copy };
+                self.nest(queue.next(), second, Cells { from: packed, ..cells })
+            }
+            (Some(_), None, MoveOp::Add) => {
+                // Every cell is named once, so sums may be made in a box and put back.
+                let (old, packed) = self.aside(copy, &cells)?;
+                let fetch = Copy { op: MoveOp::Copy, from: copy.to, to: &old, ..copy };
+                let there = Cells { from: cells.to.clone(), to: packed.clone(), ..cells.clone() };
+                self.nest(queue.next(), fetch, there)?;
+                let add = Copy { to: &old, ..copy };
+                self.nest(queue.next(), add, Cells { to: packed.clone(), ..cells.clone() })?;
+                let back = Copy { op: MoveOp::Copy, from: &old, ..copy };
+                self.nest(queue.next(), back, Cells { from: packed, ..cells })
+            }
+        }
+    }
+
+    /// Memory for the cells in a box of their own.
+    fn aside(&mut self, copy: Copy, cells: &Cells) -> Result<(Arc<Allocation>, End)> {
+        let memory = self.stage(copy.device, cells.count() as u64 * copy.dtype.size_bytes() as u64)?;
+        Ok((memory, End::packed(&cells.extents, 0)))
+    }
+
+    fn piece(&mut self, queue: Queue, piece: Piece, op: MoveOp) -> Result<()> {
+        let command = |piece: Piece| {
+            let how = Copying { dtype: piece.dtype, add: op == MoveOp::Add };
+            copy_boxes(&piece.device, &piece.extents, std::slice::from_ref(&piece.copy), how)
+        };
+        match queue {
+            Queue::Departing => self.departing.push(piece),
+            Queue::Arriving => self.arriving.push(piece),
+            Queue::DepartingNext => self.departing_next.push(command(piece)?),
+            Queue::ArrivingNext => self.arriving_next.push(command(piece)?),
+        }
+        Ok(())
+    }
+
+    fn listed(
+        &mut self,
+        queue: Queue,
+        copy: Copy,
+        cells: &Cells,
+        (end, memory): (&End, &Arc<Allocation>),
+        boxed: (&Arc<Allocation>, View),
+        direction: Direction,
+    ) -> Result<()> {
+        let listed = Listed { memory, first: end.offset, walks: &end.walks };
+        let Copy { device, dtype, .. } = copy;
+        let command = copy_listed(device, &cells.extents, &listed, boxed, direction, dtype, self.leases)?;
+        match queue {
+            Queue::Departing | Queue::DepartingNext => self.departing_next.push(command),
+            Queue::Arriving | Queue::ArrivingNext => self.arriving_next.push(command),
+        }
+        Ok(())
+    }
+}
+
+/// Where in a message the cells of each move begin, in elements of its type.
+fn firsts(cargo: &[Cargo]) -> Vec<i64> {
+    let begin = |bytes: &mut u64, cargo: &Cargo| {
+        let first = *bytes / cargo.dtype.size_bytes() as u64;
+        *bytes += cargo.bytes();
+        Some(first as i64)
+    };
+    cargo.iter().scan(0, begin).collect()
+}
+
+/// Copies put together into as few launches as the devices allow: boxes of the same extents share one.
+fn batched(pieces: Vec<Piece>) -> Result<Schedule> {
+    let mut batches: Vec<(Batching, Vec<Piece>)> = Vec::new();
+    // Full batches, and all of devices that take one copy each, are looked at no more.
+    let mut open: Vec<usize> = Vec::new();
+    for piece in pieces {
+        let fits = |&&at: &&usize| {
+            let (batching, batch) = &batches[at];
+            let Piece { device, extents, dtype, .. } = &batch[0];
+            let alike = (device, extents, dtype) == (&piece.device, &piece.extents, &piece.dtype);
+            alike && (batching.shared_memory || batch.iter().all(|other| apart(&other.copy, &piece.copy)))
+        };
+        match open.iter().find(fits).copied() {
+            Some(at) => {
+                let (batching, batch) = &mut batches[at];
+                batch.push(piece);
+                if batch.len() == batching.copies {
+                    open.retain(|&other| other != at);
+                }
+            }
+            None => {
+                let batching = batching(&piece.device);
+                if batching.copies > 1 {
+                    open.push(batches.len());
+                }
+                batches.push((batching, vec![piece]));
+            }
+        }
+    }
+    let launch = |(_, batch): &(Batching, Vec<Piece>)| {
+        let copies: Vec<BoxCopy> = batch.iter().map(|piece| piece.copy.clone()).collect();
+        let Piece { device, extents, dtype, .. } = &batch[0];
+        copy_boxes(device, extents, &copies, Copying { dtype: *dtype, add: false })
+    };
+    batches.iter().map(launch).collect()
+}
+
+/// Whether neither writes memory that the other uses.
+fn apart(a: &BoxCopy, b: &BoxCopy) -> bool {
+    let id = |end: &(Arc<Allocation>, View)| end.0.id;
+    id(&a.to) != id(&b.to) && id(&a.to) != id(&b.from) && id(&a.from) != id(&b.to)
+}
