@@ -1,6 +1,7 @@
 //! The environment variables Partita reads, all of them, once.
 
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// Settings from the environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,12 @@ pub struct Config {
     pub budget_bytes: Option<u64>,
     /// `PARTITA_THREADS`: host threads; unset means all the process may use.
     pub threads: usize,
+    /// `PARTITA_DEADLINE_SECONDS`: how long one rank waits for another, by default 30.
+    pub deadline: Duration,
+    /// `PARTITA_MPI_MAX_BYTES`: the longest message that MPI is given; longer ones are split.
+    pub mpi_max_bytes: usize,
+    /// `PARTITA_FAULT`: a fault on purpose, as [`crate::wire::POINTS`] names them; for tests.
+    pub fault: Option<String>,
 }
 
 /// The settings of this process.
@@ -30,6 +37,9 @@ fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Config {
         debug: number("PARTITA_DEBUG").unwrap_or(0).min(4) as u8,
         budget_bytes: number("PARTITA_BUDGET_MB").map(|mib| mib.saturating_mul(1 << 20)),
         threads: number("PARTITA_THREADS").map_or(cores, |n| (n as usize).max(1)),
+        deadline: Duration::from_secs(number("PARTITA_DEADLINE_SECONDS").unwrap_or(30).max(1)),
+        mpi_max_bytes: number("PARTITA_MPI_MAX_BYTES").map_or(1 << 30, |n| n.clamp(1, 1 << 30) as usize),
+        fault: lookup("PARTITA_FAULT"),
     }
 }
 

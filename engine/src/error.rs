@@ -75,6 +75,23 @@ pub enum Error {
         /// The driver's words.
         reason: String,
     },
+    /// Among the ranks that run a program together one failed, ended, does something else than the others, or did
+    /// not answer in time. Every rank gives this error then; nothing more can be computed together.
+    #[error("rank {rank} failed in {operation}, step {step}: {reason}; rank {here} was in {here_in}")]
+    Rank {
+        /// The rank at fault.
+        rank: usize,
+        /// What it or whoever noticed was doing.
+        operation: String,
+        /// At which meeting of the ranks.
+        step: u64,
+        /// What happened.
+        reason: String,
+        /// The rank that gives the error.
+        here: usize,
+        /// What it was doing.
+        here_in: String,
+    },
     /// A generated kernel broke a rule of the IR: a defect of the engine, not of the program.
     #[error("defect in a generated kernel: {0}; please report it with the program that caused it")]
     Kernel(#[from] VerifyError),
@@ -91,6 +108,19 @@ impl Error {
         remedy: &'static str,
     ) -> Error {
         Error::Invalid { operation, expected: expected.into(), given: given.into(), remedy }
+    }
+
+    /// Whether only the rank it happens on knows of it: what follows from a program alone, all ranks find alike.
+    pub(crate) fn is_local(&self) -> bool {
+        match self {
+            Error::OutOfMemory { .. }
+            | Error::NoDevice { .. }
+            | Error::Unsupported { .. }
+            | Error::Device { .. }
+            | Error::Kernel(_)
+            | Error::Launch(_) => true,
+            Error::Invalid { .. } | Error::Index(_) | Error::Rank { .. } => false,
+        }
     }
 
     /// A driver's error under the device's name.

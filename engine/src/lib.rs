@@ -19,7 +19,8 @@
 //! ```
 //!
 //! The modules, each using only those before it: [`index`] (which element lives where), [`plan`]
-//! (what must move), [`device`] (memory and launches), [`team`] (which device holds which part),
+//! (what must move), [`device`] (memory and launches), [`wire`] (bytes between the ranks of a program), [`team`]
+//! (which device of which rank holds which part),
 //! [`program`] (work as data), [`transport`] (how moves travel), [`mod@array`] (what you use).
 //!
 //! Invariant: kernels never communicate; only plans and reductions do.
@@ -33,6 +34,7 @@ pub mod plan;
 pub mod program;
 pub mod team;
 pub mod transport;
+pub mod wire;
 
 pub use array::{Array, Loop, assign_all, eval_all};
 pub use device::Device;

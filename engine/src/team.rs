@@ -1,5 +1,8 @@
-//! A team: the ordered members that hold the parts of arrays. Part p of an array lives on member p.
-//! Knows devices; knows no distributions.
+//! A team: the ordered members that hold the parts of arrays. Part p of an array lives on member p, which is a
+//! device of one rank of the program. Knows devices and ranks; knows no distributions.
+//!
+//! A program of several ranks runs the same on all of them. Everything about a team and its arrays is known on
+//! every rank, except memory: a rank has only the devices and parts of its own members.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,21 +11,73 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::config::config;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::wire::{Ranks, pass};
 
-/// Ordered members, each a device slot. Several members may share a device, and kinds may be mixed.
+/// Ordered members, each a device slot of a rank. Several members may share a device, and kinds may be mixed.
 /// Clones name the same team; equality compares the members.
 #[derive(Clone)]
 pub struct Team(Arc<Inner>);
 
 struct Inner {
-    members: Vec<Device>,
+    members: Vec<Member>,
+    /// `None` if all members are this process's.
+    ranks: Option<Ranks>,
+    /// The most arrays one kernel may bind, on whichever device.
+    max_params: usize,
     evaluation: Mutex<()>,
     messages: AtomicU64,
 }
 
+/// Where one member is.
+#[derive(Clone)]
+struct Member {
+    rank: usize,
+    /// The device's number on its rank.
+    number: u64,
+    name: String,
+    max_params: usize,
+    /// Of this rank's members only.
+    device: Option<Device>,
+}
+
+impl PartialEq for Member {
+    fn eq(&self, other: &Member) -> bool {
+        (self.rank, self.number) == (other.rank, other.number)
+    }
+}
+
+impl Member {
+    fn here(rank: usize, device: &Device) -> Member {
+        let (number, name) = (device.number(), device.name().to_owned());
+        Member { rank, number, name, max_params: device.max_params(), device: Some(device.clone()) }
+    }
+
+    /// As other ranks are told of it.
+    fn to_bytes(&self) -> Vec<u8> {
+        let numbers = [self.number, self.max_params as u64, self.name.len() as u64];
+        let head = numbers.iter().flat_map(|number| number.to_le_bytes());
+        head.chain(self.name.bytes()).collect()
+    }
+
+    /// The first member of another rank that bytes tell of.
+    fn take_from(rank: usize, bytes: &mut &[u8]) -> Option<Member> {
+        let mut number = || {
+            let (number, rest) = bytes.split_first_chunk::<8>()?;
+            *bytes = rest;
+            Some(u64::from_le_bytes(*number))
+        };
+        let (number, max_params, length) = (number()?, number()? as usize, number()? as usize);
+        let (name, rest) = bytes.split_at_checked(length)?;
+        *bytes = rest;
+        let name = String::from_utf8_lossy(name).into_owned();
+        Some(Member { rank, number, name, max_params, device: None })
+    }
+}
+
 impl PartialEq for Team {
     fn eq(&self, other: &Team) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0.members == other.0.members
+        let same = self.0.ranks == other.0.ranks && self.0.members == other.0.members;
+        Arc::ptr_eq(&self.0, &other.0) || same
     }
 }
 
@@ -32,19 +87,22 @@ impl fmt::Debug for Team {
     }
 }
 
-/// `4 members: 0-3 on host (2 threads)`
+/// `4 members: 0-3 on host (2 threads)`; members of several ranks name their rank.
 impl fmt::Display for Team {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} members:", self.size())?;
         let mut first = 0;
         while first < self.size() {
-            let device = self.device(first);
-            let run = self.0.members[first..].iter().take_while(|&d| d == device).count();
+            let member = &self.0.members[first];
+            let run = self.0.members[first..].iter().take_while(|&other| other == member).count();
             let separator = if first == 0 { " " } else { ", " };
             let last = first + run - 1;
             match run {
-                1 => write!(f, "{separator}{first} on {device:?}")?,
-                _ => write!(f, "{separator}{first}-{last} on {device:?}")?,
+                1 => write!(f, "{separator}{first} on {}", member.name)?,
+                _ => write!(f, "{separator}{first}-{last} on {}", member.name)?,
+            }
+            if self.0.ranks.is_some() {
+                write!(f, " of rank {}", member.rank)?;
             }
             first += run;
         }
@@ -77,10 +135,120 @@ impl Team {
     /// # Errors
     /// No members.
     pub fn of(members: Vec<Device>) -> Result<Team> {
-        if members.is_empty() {
-            return Err(Error::invalid("Team", "at least 1 part", "0", "ask for 1 part or more"));
+        Team::assemble(members.iter().map(|device| Member::here(0, device)).collect(), None)
+    }
+
+    /// A team over all ranks of the program: `parts_per_rank` members on each, on the devices that
+    /// `PARTITA_DEVICE` names there; ranks of one machine divide its devices among them. Of a program that was
+    /// started alone, or built without the feature `mpi`, the team is [`Team::local`]. Collective.
+    ///
+    /// # Errors
+    /// As [`Team::local`]; MPI that does not start; another rank that fails.
+    pub fn world(parts_per_rank: usize) -> Result<Team> {
+        #[cfg(feature = "mpi")]
+        if let Some(ranks) = crate::wire::mpi::world()? {
+            let devices = Device::named(&config().device)?;
+            let (rank, count) = crate::wire::mpi::on_this_machine();
+            let first = rank * devices.len() / count;
+            let stop = ((rank + 1) * devices.len() / count).max(first + 1);
+            return Team::over(&ranks, &devices[first..stop.min(devices.len())], parts_per_rank);
         }
-        Ok(Team(Arc::new(Inner { members, evaluation: Mutex::default(), messages: AtomicU64::new(0) })))
+        Team::local(parts_per_rank)
+    }
+
+    /// A team over ranks: on each, `parts` members spread over the `devices` it passes, as [`Team::on`] does. The
+    /// members of rank 0 come first. Collective; ranks may pass different numbers.
+    ///
+    /// # Errors
+    /// No devices here, or no parts on any rank; another rank that fails.
+    pub fn over(ranks: &Ranks, devices: &[Device], parts: usize) -> Result<Team> {
+        let agreed = || {
+            pass("team")?;
+            if devices.is_empty() && parts > 0 {
+                let remedy = "pass one of Device::all()";
+                return Err(Error::invalid("Team::over", "at least 1 device", "none", remedy));
+            }
+            let mine: Vec<Member> = (0..parts)
+                .map(|part| Member::here(ranks.rank(), &devices[part * devices.len() / parts]))
+                .collect();
+            let told: Vec<u8> = mine.iter().flat_map(Member::to_bytes).collect();
+            let mut members = Vec::new();
+            for (rank, bytes) in ranks.share("making a team", &told)?.iter().enumerate() {
+                if rank == ranks.rank() {
+                    members.extend(mine.iter().cloned());
+                    continue;
+                }
+                let mut rest = &bytes[..];
+                members.extend(std::iter::from_fn(|| Member::take_from(rank, &mut rest)));
+            }
+            let several = (ranks.count() > 1).then(|| ranks.clone());
+            Team::assemble(members, several)
+        };
+        agreed().inspect_err(|error| tell(ranks, error))
+    }
+
+    /// Some of the members, in this order, as a team of their own; the ranks that have none of them are members
+    /// of it too, with no part. Collective.
+    ///
+    /// # Errors
+    /// No members, or such as there are not.
+    pub fn of_members(&self, members: &[usize]) -> Result<Team> {
+        if let Some(absent) = members.iter().find(|&&member| member >= self.size()) {
+            let expected = format!("members below {}", self.size());
+            return Err(Error::invalid("Team::of_members", expected, absent.to_string(), "count from 0"));
+        }
+        let members = members.iter().map(|&member| self.0.members[member].clone()).collect();
+        Team::assemble(members, self.0.ranks.clone())
+    }
+
+    fn assemble(members: Vec<Member>, ranks: Option<Ranks>) -> Result<Team> {
+        let Some(max_params) = members.iter().map(|member| member.max_params).min() else {
+            return Err(Error::invalid("Team", "at least 1 part", "0", "ask for 1 part or more"));
+        };
+        let (evaluation, messages) = (Mutex::default(), AtomicU64::new(0));
+        Ok(Team(Arc::new(Inner { members, ranks, max_params, evaluation, messages })))
+    }
+
+    /// This rank of the program; 0 if it runs alone.
+    pub fn rank(&self) -> usize {
+        self.0.ranks.as_ref().map_or(0, Ranks::rank)
+    }
+
+    /// How many ranks the program has that the team is over.
+    pub fn ranks(&self) -> usize {
+        self.0.ranks.as_ref().map_or(1, Ranks::count)
+    }
+
+    /// The rank of a member.
+    pub fn rank_of(&self, member: usize) -> usize {
+        self.0.members[member].rank
+    }
+
+    /// Whether a member is this rank's, so that its device and memory can be used here.
+    pub fn is_here(&self, member: usize) -> bool {
+        self.0.members[member].device.is_some()
+    }
+
+    /// Whether a member and one of another team are on one device.
+    pub(crate) fn is_beside(&self, member: usize, other: &Team, others: usize) -> bool {
+        self.0.members[member] == other.0.members[others]
+    }
+
+    /// What carries bytes to the other ranks; `None` if there are none.
+    pub fn wire(&self) -> Option<&Ranks> {
+        self.0.ranks.as_ref()
+    }
+
+    /// The most arrays that one kernel may bind on every device of the team.
+    pub(crate) fn max_params(&self) -> usize {
+        self.0.max_params
+    }
+
+    /// Does what all ranks do at the same time. What fails on this rank alone, all others get to know.
+    pub(crate) fn together<T>(&self, operation: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let Some(ranks) = &self.0.ranks else { return work() };
+        ranks.begin(operation)?;
+        work().inspect_err(|error| tell(ranks, error))
     }
 
     /// Number of members, and of parts of every array on this team.
@@ -88,15 +256,19 @@ impl Team {
         self.0.members.len()
     }
 
-    /// The device of a member.
+    /// The device of a member of this rank.
+    ///
+    /// # Panics
+    /// If the member is another rank's, see [`Team::is_here`].
     pub fn device(&self, member: usize) -> &Device {
-        &self.0.members[member]
+        let Member { rank, device, .. } = &self.0.members[member];
+        device.as_ref().unwrap_or_else(|| panic!("member {member} is on rank {rank}; ask `is_here` before"))
     }
 
-    /// The distinct devices, in the order of their first member.
+    /// The distinct devices of this rank, in the order of their first member.
     pub fn devices(&self) -> Vec<Device> {
         let mut devices: Vec<Device> = Vec::new();
-        for device in &self.0.members {
+        for device in self.0.members.iter().filter_map(|member| member.device.as_ref()) {
             if !devices.contains(device) {
                 devices.push(device.clone());
             }
@@ -104,12 +276,13 @@ impl Team {
         devices
     }
 
-    /// Waits until everything queued on every device is done.
+    /// Waits until everything queued on every device of this rank is done.
     ///
     /// # Errors
     /// The first device that failed.
     pub fn wait(&self) -> Result<()> {
-        self.devices().iter().try_for_each(Device::wait)
+        let waited = self.devices().iter().try_for_each(Device::wait);
+        waited.inspect_err(|error| self.0.ranks.iter().for_each(|ranks| tell(ranks, error)))
     }
 
     /// How many boxes of cells have travelled from one member to another so far, whether the two share a
@@ -125,5 +298,12 @@ impl Team {
     /// One evaluation at a time: parts of one array are written by one thread's work.
     pub(crate) fn evaluation(&self) -> MutexGuard<'_, ()> {
         self.0.evaluation.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// All ranks get to know of what they cannot find by themselves.
+fn tell(ranks: &Ranks, error: &Error) {
+    if error.is_local() {
+        ranks.abort(&error.to_string());
     }
 }

@@ -2,7 +2,7 @@
 
 use partita_kernels::Scalar;
 
-use super::data::{check_not_recording, pack};
+use super::data::{check_not_recording, gather, pack};
 use super::{Array, Element, IntoSpan, Span, assign};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
@@ -10,6 +10,7 @@ use crate::program::{execute, fill_box};
 
 impl Array {
     /// The element at a global index, read where it is owned; nothing else travels. Computes if necessary.
+    /// Collective.
     ///
     /// # Errors
     /// An index outside the shape; those of [`Array::to_vec`].
@@ -33,14 +34,16 @@ impl Array {
         self.eval()?;
         let team = self.node.team.clone();
         let _guard = team.evaluation();
-        let node = assign::unshared(&self.node, 1)?;
-        let Some(storage) = node.storage() else { unreachable!("computed above") };
-        for part in holders {
-            let Some(place) = storage.place(&team, part) else { continue };
-            execute(vec![fill_box(&place, &cell_at(&storage.dist, part, at)?, value)?])?;
-        }
-        storage.make_stale();
-        self.node = node;
+        self.node = team.together("set", || {
+            let node = assign::unshared(&self.node, 1)?;
+            let Some(storage) = node.storage() else { unreachable!("computed above") };
+            for part in holders {
+                let Some(place) = storage.place(&team, part) else { continue };
+                execute(vec![fill_box(&place, &cell_at(&storage.dist, part, at)?, value)?])?;
+            }
+            storage.make_stale();
+            Ok(node)
+        })?;
         Ok(())
     }
 
@@ -89,9 +92,24 @@ impl Array {
         let node = &self.node;
         let Some(storage) = node.storage() else { unreachable!("eval computes or fails") };
         let _guard = node.team.evaluation();
-        let Some(place) = storage.place(&node.team, part) else { return Ok(()) };
-        let (packed, _lease) = pack(&place, &region(&storage.dist)?, node.dtype)?;
-        packed.device.download(&packed.allocation, 0, out)
+        let region = region(&storage.dist)?;
+        if region.is_empty() {
+            return Ok(());
+        }
+        let copied = |part: usize| {
+            let mut bytes = vec![0; region.volume()? as usize * node.dtype.size_bytes()];
+            if let Some(place) = storage.place(&node.team, part) {
+                let (packed, _lease) = pack(&place, &region, node.dtype)?;
+                packed.device.download(&packed.allocation, 0, &mut bytes)?;
+            }
+            Ok(bytes)
+        };
+        let mut take = |_: usize, bytes: &[u8]| {
+            out.copy_from_slice(bytes);
+            Ok(())
+        };
+        let what = (&storage.dist, node.dtype, region.extents());
+        node.team.together("read", || gather(&node.team, "read of a part", &what, &[part], copied, &mut take))
     }
 }
 

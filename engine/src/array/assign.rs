@@ -14,6 +14,7 @@ use super::storage::Storage;
 use crate::error::Result;
 use crate::index::{Index, Region};
 use crate::program::{Copying, copy_box, execute};
+use crate::wire::pass;
 
 /// One assignment, checked: shapes and types agree, the window lies inside.
 pub(crate) struct Assignment {
@@ -24,6 +25,7 @@ pub(crate) struct Assignment {
 
 /// Carries out assignments that are independent of each other; gives the new values in order.
 pub(crate) fn assign(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
+    pass("assign")?;
     let large = |a: &Assignment| -> Result<bool> {
         Ok(2 * a.window.volume()? > volume(&a.base)? && a.base.distribution()?.is_box(&a.window))
     };

@@ -1,5 +1,6 @@
 //! Host data in and out: slices become arrays, arrays become vectors. Knows bytes and boxes.
 
+use std::hash::Hash;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::index::{DimMap, Distribution, Index, IndexSet, Region};
 use crate::program::{Copying, Place, c_strides, copy_box, execute, is_recording};
 use crate::team::Team;
+use crate::wire::{Meeting, pass};
 
 /// A Rust type that is an element type.
 pub trait Element: bytemuck::Pod {
@@ -33,7 +35,7 @@ elements!(i8 = I8, i16 = I16, i32 = I32, i64 = I64, u8 = U8, u16 = U16, u32 = U3
 elements!(f16 = F16, bf16 = BF16, f32 = F32, f64 = F64);
 
 impl Array {
-    /// An array with these elements, in C order of the global shape.
+    /// An array with these elements, in C order of the global shape. Every rank passes them all.
     ///
     /// # Errors
     /// A length that is not the shape's volume; memory; a distribution that is not the team's.
@@ -85,25 +87,28 @@ impl Array {
                 "pass the whole array in C order",
             ));
         }
-        let storage = Storage::new(team, Arc::new(dist.clone()), dtype)?;
-        for part in 0..dist.parts() {
-            let Some(place) = storage.place(team, part) else { continue };
-            let owned = dist.owned(part);
-            let mut local = vec![0; place.stored.volume()? as usize * dtype.size_bytes()];
-            if dist.is_block() {
-                copy_rows(data, &global, &mut local, &place.stored, &owned, dtype.size_bytes());
-            } else {
-                let cells = Cells { dist, part, stored: place.stored, holding: Holding::All };
-                cells.each(dtype.size_bytes(), |there, here| {
-                    local[here].copy_from_slice(&data[there]);
-                })?;
+        let storage = team.together("making an array from elements", || {
+            let storage = Storage::new(team, Arc::new(dist.clone()), dtype)?;
+            for part in 0..dist.parts() {
+                let Some(place) = storage.place(team, part) else { continue };
+                let owned = dist.owned(part);
+                let mut local = vec![0; place.stored.volume()? as usize * dtype.size_bytes()];
+                if dist.is_block() {
+                    copy_rows(data, &global, &mut local, &place.stored, &owned, dtype.size_bytes());
+                } else {
+                    let cells = Cells { dist, part, stored: place.stored, holding: Holding::All };
+                    cells.each(dtype.size_bytes(), |there, here| {
+                        local[here].copy_from_slice(&data[there]);
+                    })?;
+                }
+                place.device.upload(&place.allocation, 0, &local)?;
             }
-            place.device.upload(&place.allocation, 0, &local)?;
-        }
+            Ok(storage)
+        })?;
         Ok(Array::of(Node::ready(dtype, team, storage)))
     }
 
-    /// The elements in C order of the global shape. Computes if necessary and waits.
+    /// The elements in C order of the global shape, on every rank. Computes if necessary and waits. Collective.
     ///
     /// # Errors
     /// Another dtype than the array's; those of [`Array::eval`].
@@ -182,24 +187,72 @@ impl Array {
         let _guard = node.team.evaluation();
         let size = node.dtype.size_bytes();
         let global = storage.dist.global();
-        for part in 0..storage.dist.parts() {
-            let Some(place) = storage.place(&node.team, part) else { continue };
+        let owns = |&part: &usize| owns_any(&storage.dist, part) && !storage.dist.owned(part).is_empty();
+        let parts: Vec<usize> = (0..storage.dist.parts()).filter(owns).collect();
+        let copied = |part: usize| {
             let owned = storage.dist.owned(part);
-            if !owns_any(&storage.dist, part) {
-                continue;
-            }
-            let (packed, _lease) = pack(&place, &owned, node.dtype)?;
             let mut local = vec![0; owned.volume()? as usize * size];
-            packed.device.download(&packed.allocation, 0, &mut local)?;
-            if storage.dist.is_block() {
-                copy_rows(&local, &owned, data, &global, &owned, size);
-            } else {
-                let cells = Cells { dist: &storage.dist, part, stored: owned, holding: Holding::Owned };
-                cells.each(size, |there, here| data[there].copy_from_slice(&local[here]))?;
+            if let Some(place) = storage.place(&node.team, part) {
+                let (packed, _lease) = pack(&place, &owned, node.dtype)?;
+                packed.device.download(&packed.allocation, 0, &mut local)?;
             }
-        }
-        Ok(())
+            Ok(local)
+        };
+        let mut take = |part: usize, local: &[u8]| {
+            let owned = storage.dist.owned(part);
+            if storage.dist.is_block() {
+                copy_rows(local, &owned, data, &global, &owned, size);
+                return Ok(());
+            }
+            let cells = Cells { dist: &storage.dist, part, stored: owned, holding: Holding::Owned };
+            cells.each(size, |there, here| data[there].copy_from_slice(&local[here]))
+        };
+        let what = (&storage.dist, node.dtype);
+        node.team.together("read", || gather(&node.team, "read", &what, &parts, copied, &mut take))
     }
+}
+
+/// Gives every rank the bytes of each of some parts: `copied` those of this rank's members, and of the right length
+/// for others.
+pub(super) fn gather(
+    team: &Team,
+    operation: &str,
+    what: &impl Hash,
+    parts: &[usize],
+    copied: impl Fn(usize) -> Result<Vec<u8>>,
+    take: &mut impl FnMut(usize, &[u8]) -> Result<()>,
+) -> Result<()> {
+    pass("read")?;
+    let Some(ranks) = team.wire() else {
+        return parts.iter().try_for_each(|&part| take(part, &copied(part)?));
+    };
+    ranks.meet(&Meeting::new(operation, &(what, parts)))?;
+    let all = parts.iter().map(|&part| copied(part)).collect::<Result<Vec<Vec<u8>>>>()?;
+    let all: Vec<(usize, Vec<u8>)> = parts.iter().copied().zip(all).collect();
+    pass("read-packed")?;
+    let others = || (0..ranks.count()).filter(|&rank| rank != ranks.rank());
+    for (part, local) in all.iter().filter(|(part, _)| !team.is_here(*part)) {
+        ranks.expect(team.rank_of(*part), local.len() as u64)?;
+    }
+    for (_, local) in all.iter().filter(|(part, _)| team.is_here(*part)) {
+        for rank in others() {
+            ranks.send(rank, local.len() as u64, |offset, out| {
+                out.copy_from_slice(&local[offset as usize..][..out.len()]);
+                Ok(())
+            })?;
+        }
+    }
+    for (part, mut local) in all {
+        if !team.is_here(part) {
+            ranks.receive(team.rank_of(part), local.len() as u64, |offset, bytes| {
+                local[offset as usize..][..bytes.len()].copy_from_slice(bytes);
+                Ok(())
+            })?;
+        }
+        take(part, &local)?;
+    }
+    ranks.settle()?;
+    pass("read-done")
 }
 
 /// Whether a part owns anything, and not just copies of others' cells.

@@ -25,10 +25,12 @@ use crate::index::{Distribution, Index, Region};
 use crate::plan::Plan;
 use crate::program::{Command, Place, Schedule, execute};
 use crate::team::Team;
-use crate::transport::{Field, lower};
+use crate::transport::{Field, crossing};
+use crate::wire::pass;
 
 /// Computes every node that is not computed yet.
 pub(crate) fn evaluate(roots: &[Arc<Node>]) -> Result<()> {
+    pass("eval")?;
     let lazy: Vec<Arc<Node>> = roots.iter().filter(|node| node.storage().is_none()).cloned().collect();
     for node in &lazy {
         if let Some(error) = node.error() {
@@ -124,6 +126,7 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
         return Ok(storages);
     };
     let mut work = Work::new(&first.team);
+    pass("eval-lowered")?;
     let inputs = work.bring_all(&lowering.leaves, &dist)?;
     let stored = widest_like(Arc::clone(&dist), &lowering.leaves);
     let storages = targets.iter().map(|t| t.allocate(&stored)).collect::<Result<Vec<Storage>>>()?;
@@ -133,7 +136,7 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
     let kernel = simplify(&lowering.builder.elementwise(&stores)?);
     for (part, arguments) in arguments.into_iter().enumerate() {
         let region = dist.owned(part);
-        if region.is_empty() {
+        if region.is_empty() || !first.team.is_here(part) {
             continue;
         }
         let mut bound = bind(&lowering.leaves, &inputs, part, region.rank())?;
@@ -175,8 +178,7 @@ pub(crate) fn lower_all(
     reserved: usize,
 ) -> Result<Option<(Lowering, Vec<partita_kernels::Value>)>> {
     let team = &roots[0].team;
-    let params = team.devices().iter().map(|device| device.max_params()).min().unwrap_or(8);
-    let max_leaves = params.saturating_sub(reserved).max(1);
+    let max_leaves = team.max_params().saturating_sub(reserved).max(1);
     loop {
         let mut lowering = Lowering::new(name, dist, max_leaves);
         let mut values = Vec::new();
@@ -267,6 +269,7 @@ impl Work {
     /// Queues everything; then, and only then, the halos are current.
     pub fn finish(self) -> Result<()> {
         execute(self.schedule)?;
+        pass("eval-queued")?;
         for (storage, fresh) in self.refreshed {
             storage.set_fresh(fresh);
         }
@@ -422,7 +425,7 @@ impl Work {
         let dtype = node.dtype;
         let mut places: Vec<Option<Place>> = Vec::with_capacity(needs.len());
         for (part, need) in needs.iter().enumerate() {
-            if need.is_empty() {
+            if need.is_empty() || !self.team.is_here(part) {
                 places.push(None);
                 continue;
             }
@@ -431,9 +434,9 @@ impl Work {
             places.push(Some(Place { device, allocation: Arc::clone(buffer.allocation()), stored: *need }));
             self.leases.push(buffer);
         }
-        let from = storage.places(&self.team);
+        let (team, from) = (&self.team, storage.places(&self.team));
         let field = Field { plan, from: &from, to: &places, dtype };
-        let exchange = lower(&[field], &mut self.leases)?;
+        let exchange = crossing::lower("fetch", (team, team), &[field], &mut self.leases)?;
         self.extend(exchange.schedule());
         Ok(places)
     }

@@ -14,7 +14,7 @@ use crate::index::{Distribution, Index};
 use crate::plan::{Along, Plan};
 use crate::program::{Schedule, execute};
 use crate::team::Team;
-use crate::transport::{Field, lower};
+use crate::transport::{Field, crossing};
 
 /// What a plan follows from.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -91,12 +91,12 @@ pub(crate) fn aligned_plan(
 /// of another, one on the same device.
 pub(crate) fn near(from: &Team, to: &Team) -> Vec<Option<usize>> {
     let same = from == to;
-    let beside = |member: usize| (0..from.size()).find(|&other| from.device(other) == to.device(member));
+    let beside = |member: usize| (0..from.size()).find(|&other| from.is_beside(other, to, member));
     (0..to.size()).map(|member| if same { Some(member) } else { beside(member) }).collect()
 }
 
-/// The elements of computed memory in fresh memory on another distribution of the shape, of any team of this
-/// process. Halos are stale.
+/// The elements of computed memory in fresh memory on another distribution of the shape, of any team over the same
+/// ranks. Halos are stale.
 pub(crate) fn moved(
     storage: &Storage,
     (from, to): (&Team, &Team),
@@ -107,13 +107,14 @@ pub(crate) fn moved(
     let axes = (0..dist.rank()).map(|dim| Along::Dim { dim, offset: 0 }).collect();
     let plan = aligned_plan(&storage.dist, dist, axes, near(from, to))?;
     let mut leases = Vec::new();
-    let schedule = carry_out(&plan, (storage, from), (&fresh, to), dtype, &mut leases)?;
+    let schedule = carry_out("redistribution", &plan, (storage, from), (&fresh, to), dtype, &mut leases)?;
     execute(schedule)?;
     Ok(fresh)
 }
 
 /// The commands of a plan between two memories.
 pub(crate) fn carry_out(
+    operation: &'static str,
     plan: &Plan,
     (from, from_team): (&Storage, &Team),
     (to, to_team): (&Storage, &Team),
@@ -122,5 +123,6 @@ pub(crate) fn carry_out(
 ) -> Result<Schedule> {
     from_team.count_messages(plan.messages());
     let (from, to) = (from.places(from_team), to.places(to_team));
-    Ok(lower(&[Field { plan, from: &from, to: &to, dtype }], leases)?.schedule())
+    let field = Field { plan, from: &from, to: &to, dtype };
+    Ok(crossing::lower(operation, (from_team, to_team), &[field], leases)?.schedule())
 }

@@ -65,7 +65,7 @@ pub(crate) fn upload(
     let mut known: Vec<(Device, usize, Place)> = Vec::new();
     let mut places = Vec::with_capacity(dist.parts());
     for part in 0..dist.parts() {
-        if dist.owned(part).is_empty() {
+        if dist.owned(part).is_empty() || !team.is_here(part) {
             places.push(None);
             continue;
         }

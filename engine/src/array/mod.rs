@@ -4,7 +4,8 @@
 //! [`Array::eval`] and assignment compute. A mistake in an operand gives an array that carries the
 //! error, and every later use returns it, so expressions need no `?` in the middle.
 //!
-//! Nothing here is collective yet: a team lives in one process.
+//! Over several ranks of a program everything that computes or reads is collective: all ranks do it, in the same
+//! order, and get the same.
 
 mod access;
 mod assign;
@@ -133,7 +134,8 @@ impl Array {
         eval_all(&[self])
     }
 
-    /// The parts of the computed array: where each one's stored cells are.
+    /// The parts of the computed array: where each one's stored cells are; `None` for empty parts and for those of
+    /// other ranks.
     ///
     /// # Errors
     /// As [`Array::eval`].
@@ -164,7 +166,7 @@ pub fn eval_all(arrays: &[&Array]) -> Result<()> {
     let Some(first) = arrays.first() else { return Ok(()) };
     let _guard = first.node.team.evaluation();
     let nodes: Vec<Arc<Node>> = arrays.iter().map(|array| Arc::clone(&array.node)).collect();
-    eval::evaluate(&nodes)
+    first.node.team.together("eval", || eval::evaluate(&nodes))
 }
 
 /// Assigns to the same window of several arrays at once, computing all values in one kernel where
@@ -178,7 +180,7 @@ pub fn assign_all(pairs: &mut [(&mut Array, &Array)], spans: &[Span]) -> Result<
     let _guard = team.evaluation();
     let checked = pairs.iter().map(|(array, value)| checked_assignment(array, value, spans));
     let assignments = checked.collect::<Result<Vec<Assignment>>>()?;
-    let values = assign::assign(assignments)?;
+    let values = team.together("assign", || assign::assign(assignments))?;
     for ((array, _), node) in pairs.iter_mut().zip(values) {
         array.node = node;
     }

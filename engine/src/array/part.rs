@@ -40,7 +40,7 @@ pub enum Cells {
 }
 
 impl Array {
-    /// The parts of the array, halos current. Computes if necessary, and waits.
+    /// The parts of the array that this rank holds, halos current. Computes if necessary, and waits. Collective.
     ///
     /// # Errors
     /// Inside a `Loop`'s step; those of [`Array::eval`].
@@ -56,8 +56,10 @@ impl Array {
         self.eval()?;
         let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };
         let _guard = self.team().evaluation();
-        self.fill_halos(&storage)?;
-        self.team().wait()?;
+        self.team().together("the parts of an array", || {
+            self.fill_halos(&storage)?;
+            self.team().wait()
+        })?;
         let part = |(index, buffer): (usize, &Option<Buffer>)| Part {
             array: self.clone(),
             dist: Arc::clone(&storage.dist),
@@ -66,7 +68,8 @@ impl Array {
             stored: storage.dist.stored(index),
             buffer: buffer.clone(),
         };
-        Ok(storage.parts.iter().enumerate().map(part).collect())
+        let here = storage.parts.iter().enumerate().filter(|(index, _)| self.team().is_here(*index));
+        Ok(here.map(part).collect())
     }
 
     /// Makes all halos current, so that nothing writes to them later.

@@ -5,6 +5,7 @@
 //! Every element counts once, at its owner: parts that hold nothing but copies contribute nothing, and
 //! among the coordinates that a part lists, copies are replaced by what changes no result.
 
+use std::hash::Hash;
 use std::sync::Arc;
 
 use partita_kernels::{
@@ -16,10 +17,12 @@ use super::lists::List;
 use super::lower::Lowering;
 use super::node::{Expr, Node, Reduction, State};
 use super::storage::Storage;
-use crate::device::Buffer;
+use crate::device::{Buffer, Device};
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Index, Region};
-use crate::program::{Command, Copying, Place, copy_box, fill_box};
+use crate::program::{Command, Copying, Place, Span, copy_box, fill_box};
+use crate::team::Team;
+use crate::wire::{Meeting, Ranks, pass};
 
 /// Operand, reduction and axes of a reduction that is not computed yet.
 pub(crate) fn parts_of(node: &Node) -> Option<(Arc<Node>, Reduction, Vec<usize>)> {
@@ -41,6 +44,7 @@ pub(crate) fn compute(
     reduction: Reduction,
     axes: &[usize],
 ) -> Result<Storage> {
+    pass("reduce")?;
     let dist = operand.distribution()?;
     let result = Arc::new(dist.reduced(axes)?);
     let dtypes = output_dtypes(operand.dtype, reduction);
@@ -48,16 +52,17 @@ pub(crate) fn compute(
     let partials = reduce_parts(operand, reduction, axes, &dist, &dtypes, &mut work)?;
     let storage = Storage::new(&node.team, Arc::clone(&result), node.dtype)?;
     let combine = combine_kernel(result.rank(), reduction, &dtypes)?;
+    let crossing = Crossing::new(&node.team, &dist, axes, &dtypes);
+    crossing.depart((&*dist, reduction, axes, &dtypes), &result, &partials, &mut work)?;
     for root in 0..result.parts() {
         let Some(place) = storage.place(&node.team, root) else { continue };
         let region = result.owned(root);
         let mut kept: Option<Partial> = None;
-        for (part, partial) in partials.iter().enumerate() {
-            let Some(partial) = partial.as_ref().filter(|_| root_of(&dist, part, axes) == root) else {
-                continue;
+        for part in (0..dist.parts()).filter(|&part| partial_of(&dist, part, axes) == Some(root)) {
+            let partial = match &partials[part] {
+                Some(partial) => arrive(&mut work, partial, &place, &dtypes)?,
+                None => crossing.arrive(part, &place.device, &region, &mut work)?,
             };
-            node.team.count_messages(u64::from(part != root));
-            let partial = arrive(&mut work, partial, &place, &dtypes)?;
             match &kept {
                 None => kept = Some(partial),
                 Some(kept) => {
@@ -79,8 +84,93 @@ pub(crate) fn compute(
             None => fill_box(&place, &region, neutral(reduction, node.dtype))?,
         });
     }
+    crossing.settle(&mut work);
+    let travelling = (0..dist.parts()).filter(|&p| partial_of(&dist, p, axes).is_some_and(|root| root != p));
+    node.team.count_messages(travelling.count() as u64);
+    pass("reduce-queued")?;
     work.finish()?;
     Ok(storage)
+}
+
+/// The part to which the result of `part` goes, if it has one.
+fn partial_of(dist: &Distribution, part: usize, axes: &[usize]) -> Option<usize> {
+    let has = contributes(dist, part, axes) && !dist.owned(part).is_empty();
+    has.then(|| root_of(dist, part, axes))
+}
+
+/// The results of parts that go to parts of another rank, in the order of the parts.
+struct Crossing<'a> {
+    team: &'a Team,
+    dtypes: &'a [DType],
+    /// Sender and receiver.
+    parts: Vec<(usize, usize)>,
+}
+
+impl Crossing<'_> {
+    fn new<'a>(team: &'a Team, dist: &Distribution, axes: &[usize], dtypes: &'a [DType]) -> Crossing<'a> {
+        let travels = |part: usize| {
+            let root = partial_of(dist, part, axes)?;
+            (team.rank_of(part) != team.rank_of(root)).then_some((part, root))
+        };
+        let mut parts: Vec<(usize, usize)> = (0..dist.parts()).filter_map(travels).collect();
+        // In the order in which the receivers combine them.
+        parts.sort_by_key(|&(part, root)| (root, part));
+        Crossing { team, dtypes, parts }
+    }
+
+    fn ranks(&self) -> Option<&Ranks> {
+        self.team.wire().filter(|_| !self.parts.is_empty())
+    }
+
+    fn depart(
+        &self,
+        what: impl Hash,
+        result: &Distribution,
+        partials: &[Option<Partial>],
+        work: &mut Work,
+    ) -> Result<()> {
+        let Some(ranks) = self.ranks() else { return Ok(()) };
+        let meeting = Arc::new(Meeting::new("reduction", &what));
+        work.push(Command::Meet { ranks: ranks.clone(), meeting });
+        for &(part, root) in &self.parts {
+            let (from, to) = (self.team.rank_of(part), self.team.rank_of(root));
+            let cells = result.owned(root).volume()? as u64;
+            if self.team.is_here(root) {
+                let bytes = self.dtypes.iter().map(|dtype| cells * dtype.size_bytes() as u64).sum();
+                work.push(Command::Expect { ranks: ranks.clone(), from, bytes });
+            } else if let Some(partial) = &partials[part] {
+                work.push(Command::Send { ranks: ranks.clone(), to, memory: self.spans(partial, cells) });
+            }
+        }
+        Ok(())
+    }
+
+    /// What a part of another rank sends, on the root's device.
+    fn arrive(&self, part: usize, device: &Device, region: &Region, work: &mut Work) -> Result<Partial> {
+        let Some(ranks) = self.ranks() else { unreachable!("a part of this rank has its result here") };
+        let arrived = self.dtypes.iter().map(|&dtype| scratch(device, region, dtype, &mut work.leases));
+        let arrived = arrived.collect::<Result<Partial>>()?;
+        let memory = self.spans(&arrived, region.volume()? as u64);
+        let from = self.team.rank_of(part);
+        work.push(Command::Receive { ranks: ranks.clone(), from, memory });
+        Ok(arrived)
+    }
+
+    fn spans(&self, partial: &Partial, cells: u64) -> Vec<Span> {
+        let span = |(place, dtype): (&Place, &DType)| Span {
+            device: place.device.clone(),
+            allocation: Arc::clone(&place.allocation),
+            offset: 0,
+            bytes: cells * dtype.size_bytes() as u64,
+        };
+        partial.iter().zip(self.dtypes).map(span).collect()
+    }
+
+    fn settle(&self, work: &mut Work) {
+        if let Some(ranks) = self.ranks() {
+            work.push(Command::Settle { ranks: ranks.clone() });
+        }
+    }
 }
 
 /// Whether a part owns something of what is folded: along replicated dimensions the first one owns all.
@@ -162,7 +252,7 @@ fn reduce_parts(
     let mut partials = Vec::with_capacity(dist.parts());
     for (part, arguments) in arguments.into_iter().enumerate() {
         let region = dist.owned(part);
-        if region.is_empty() || !contributes(dist, part, axes) {
+        if partial_of(dist, part, axes).is_none() || !operand.team.is_here(part) {
             partials.push(None);
             continue;
         }
@@ -193,12 +283,7 @@ fn flatten(region: &Region, axes: &[usize]) -> Result<Region> {
     Ok(Region::new(&start, &stop)?)
 }
 
-fn scratch(
-    device: &crate::device::Device,
-    region: &Region,
-    dtype: DType,
-    leases: &mut Vec<Buffer>,
-) -> Result<Place> {
+fn scratch(device: &Device, region: &Region, dtype: DType, leases: &mut Vec<Buffer>) -> Result<Place> {
     let buffer = device.alloc(region.volume()? as u64 * dtype.size_bytes() as u64)?;
     let place =
         Place { device: device.clone(), allocation: Arc::clone(buffer.allocation()), stored: *region };

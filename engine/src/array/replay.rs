@@ -16,6 +16,8 @@ use crate::device::{Allocation, Arena, Buffer, Device, Job, Recording};
 use crate::error::Result;
 use crate::index::Distribution;
 use crate::program::{Command, Schedule, execute, record, run, take_kept};
+use crate::team::Team;
+use crate::wire::pass;
 
 /// Steps after which a loop that has not come back to its first memory runs without replaying.
 const MAX_RECORDED: usize = 16;
@@ -84,7 +86,7 @@ type After = (Arc<Distribution>, Vec<Option<Buffer>>, Fresh);
 
 enum Batch {
     Jobs(Device, Recording),
-    Transfer(Command),
+    Single(Command),
 }
 
 impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
@@ -116,7 +118,10 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
     pub fn run(&mut self, count: u64) -> Result<()> {
         for _ in 0..count {
             match &mut self.cycle {
-                Some(cycle) => cycle.replay(&mut self.state)?,
+                Some(cycle) => match self.state.first().map(|array| array.node.team.clone()) {
+                    Some(team) => team.together("Loop", || cycle.replay(&team, &mut self.state))?,
+                    None => {}
+                },
                 None if self.recorded.len() < MAX_RECORDED => self.run_and_record()?,
                 None => (self.step)(&mut self.state)?,
             }
@@ -126,6 +131,9 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
     }
 
     fn run_and_record(&mut self) -> Result<()> {
+        if let Some(array) = self.state.first() {
+            array.team().together("Loop", || pass("loop-record"))?;
+        }
         eval_state(&self.state)?;
         let before = signature(&self.state)?;
         let messages = sent(&self.state);
@@ -188,9 +196,9 @@ impl Cycle {
         Ok(Some(Cycle { steps, next: 0, _leases: leases }))
     }
 
-    fn replay(&mut self, state: &mut [Array]) -> Result<()> {
+    fn replay(&mut self, team: &Team, state: &mut [Array]) -> Result<()> {
+        pass("loop-replay")?;
         let step = &self.steps[self.next];
-        let Some(team) = state.first().map(|array| array.node.team.clone()) else { return Ok(()) };
         let _guard = team.evaluation();
         for array in state.iter() {
             detach(array)?;
@@ -198,7 +206,7 @@ impl Cycle {
         for batch in &step.batches {
             match batch {
                 Batch::Jobs(device, recording) => device.replay(recording)?,
-                Batch::Transfer(command) => run(command)?,
+                Batch::Single(command) => run(command)?,
             }
         }
         team.count_messages(step.messages);
@@ -265,6 +273,10 @@ fn touched(schedule: &Schedule) -> Vec<(Device, Arc<Allocation>)> {
             Command::Transfer { from_device, from, to_device, to, .. } => {
                 vec![(from_device.clone(), Arc::clone(from)), (to_device.clone(), Arc::clone(to))]
             }
+            Command::Send { memory, .. } | Command::Receive { memory, .. } => {
+                memory.iter().map(|span| (span.device.clone(), Arc::clone(&span.allocation))).collect()
+            }
+            Command::Meet { .. } | Command::Expect { .. } | Command::Settle { .. } => Vec::new(),
         })
         .collect()
 }
@@ -280,6 +292,10 @@ fn written(schedule: &Schedule) -> Vec<u64> {
                 memory.filter(|(_, param)| param.access != Access::In).map(|(memory, _)| memory.id).collect()
             }
             Command::Transfer { to, .. } => vec![to.id],
+            Command::Receive { memory, .. } => memory.iter().map(|span| span.allocation.id).collect(),
+            Command::Send { .. } | Command::Meet { .. } | Command::Expect { .. } | Command::Settle { .. } => {
+                Vec::new()
+            }
         })
         .collect()
 }
@@ -301,9 +317,14 @@ fn batches(schedule: Schedule) -> Result<Vec<Batch>> {
                 Some((_, jobs)) => jobs.push(job),
                 None => open.push((device, vec![job])),
             },
-            transfer @ Command::Transfer { .. } => {
+            // Nothing here touches a device's memory, so launches need not end before.
+            quick @ (Command::Meet { .. } | Command::Expect { .. }) => batches.push(Batch::Single(quick)),
+            transfer @ (Command::Transfer { .. }
+            | Command::Send { .. }
+            | Command::Receive { .. }
+            | Command::Settle { .. }) => {
                 close(&mut open, &mut batches)?;
-                batches.push(Batch::Transfer(transfer));
+                batches.push(Batch::Single(transfer));
             }
         }
     }

@@ -49,7 +49,17 @@ impl Array {
         self.eval()?;
         let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };
         let _guard = self.team().evaluation();
-        let storage = moved(&storage, (self.team(), team), &Arc::new(dist.clone()), self.dtype())?;
+        if self.team().wire() != team.wire() {
+            return Err(Error::invalid(
+                "move_to",
+                "teams over the same ranks",
+                format!("{} and {team}", self.team()),
+                "make both with Team::world, or one of members of the other",
+            ));
+        }
+        let storage = self.team().together("redistribution", || {
+            moved(&storage, (self.team(), team), &Arc::new(dist.clone()), self.dtype())
+        })?;
         Ok(Array::of(Node::ready(self.dtype(), team, storage)))
     }
 

@@ -17,7 +17,7 @@ use crate::team::Team;
 pub(crate) struct Storage {
     /// With the halo widths the buffers have.
     pub dist: Arc<Distribution>,
-    /// One per part; `None` where the part stores nothing.
+    /// One per part; `None` where the part stores nothing, and for parts of other ranks.
     pub parts: Vec<Option<Buffer>>,
     fresh: Mutex<Fresh>,
 }
@@ -43,7 +43,7 @@ impl Storage {
         let mut parts = Vec::with_capacity(dist.parts());
         for part in 0..dist.parts() {
             let stored = dist.stored(part);
-            parts.push(if stored.is_empty() {
+            parts.push(if stored.is_empty() || !team.is_here(part) {
                 None
             } else {
                 Some(team.device(part).alloc(stored.volume()? as u64 * dtype.size_bytes() as u64)?)
@@ -102,7 +102,7 @@ impl Storage {
             return Ok(Schedule::new());
         }
         let plan = halo_plan(&self.dist, need)?;
-        carry_out(&plan, (self, team), (self, team), dtype, leases)
+        carry_out("halo exchange", &plan, (self, team), (self, team), dtype, leases)
     }
 
     /// Commands that copy all owned cells to `to`, which owns the same.

@@ -147,6 +147,11 @@ impl Device {
         &self.0.name
     }
 
+    /// What tells it from this process's other devices as long as it lives.
+    pub(crate) fn number(&self) -> u64 {
+        Arc::as_ptr(&self.0).addr() as u64
+    }
+
     /// The sort of device.
     pub fn kind(&self) -> DeviceKind {
         match self.0.backend {

@@ -7,6 +7,7 @@
 pub(crate) mod copies;
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, View};
@@ -14,6 +15,7 @@ use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, View};
 use crate::device::{Allocation, Buffer, Device, Job};
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};
+use crate::wire::{Meeting, Ranks, pass};
 
 /// One step of a schedule.
 #[derive(Clone)]
@@ -42,6 +44,79 @@ pub enum Command {
         /// How many bytes.
         bytes: u64,
     },
+    /// All ranks begin the same exchange.
+    Meet {
+        /// Who.
+        ranks: Ranks,
+        /// Which.
+        meeting: Arc<Meeting>,
+    },
+    /// Makes ready for a message that a [`Command::Receive`] takes later, so that it can come meanwhile.
+    Expect {
+        /// The ranks of both.
+        ranks: Ranks,
+        /// The sender.
+        from: usize,
+        /// Its length.
+        bytes: u64,
+    },
+    /// Sends what lies in some memories, one after the other, as one message; waits for the devices and not for
+    /// the other rank.
+    Send {
+        /// The ranks of both.
+        ranks: Ranks,
+        /// The receiver.
+        to: usize,
+        /// What it gets.
+        memory: Vec<Span>,
+    },
+    /// Waits for a message and puts it where it belongs.
+    Receive {
+        /// The ranks of both.
+        ranks: Ranks,
+        /// The sender.
+        from: usize,
+        /// What it fills.
+        memory: Vec<Span>,
+    },
+    /// Waits until everything that was sent is gone.
+    Settle {
+        /// Who.
+        ranks: Ranks,
+    },
+}
+
+/// Bytes in a device's memory.
+#[derive(Clone, Debug)]
+pub struct Span {
+    /// The device.
+    pub device: Device,
+    /// Its memory.
+    pub allocation: Arc<Allocation>,
+    /// Where in it they begin.
+    pub offset: u64,
+    /// How many.
+    pub bytes: u64,
+}
+
+/// The length of a message that lies in these memories.
+pub fn span_bytes(memory: &[Span]) -> u64 {
+    memory.iter().map(|span| span.bytes).sum()
+}
+
+/// Where bytes of a message lie: the memory, the place in it, and their range in what was asked for.
+fn spread(memory: &[Span], offset: u64, length: usize) -> impl Iterator<Item = (&Span, u64, Range<usize>)> {
+    let stop = offset + length as u64;
+    let places =
+        memory.iter().scan(0, move |begin, span| {
+            let first = *begin;
+            *begin += span.bytes;
+            let (from, to) = (first.max(offset), (first + span.bytes).min(stop));
+            Some((from < to).then(|| {
+                (span, span.offset + from - first, (from - offset) as usize..(to - offset) as usize)
+            }))
+        });
+    places.flatten()
 }
 
 /// Commands in the order they must take effect.
@@ -104,10 +179,26 @@ pub fn execute(schedule: Schedule) -> Result<()> {
 /// The device's.
 pub fn run(command: &Command) -> Result<()> {
     match command {
-        Command::Launch { device, job } => device.launch(job),
+        Command::Launch { device, job } => {
+            pass("launch")?;
+            device.launch(job)
+        }
         Command::Transfer { from_device, from, from_offset, to_device, to, to_offset, bytes } => {
             from_device.copy_range(from, *from_offset, to_device, to, *to_offset, *bytes)
         }
+        Command::Meet { ranks, meeting } => ranks.meet(meeting),
+        Command::Expect { ranks, from, bytes } => ranks.expect(*from, *bytes),
+        Command::Send { ranks, to, memory } => ranks.send(*to, span_bytes(memory), |offset, out| {
+            spread(memory, offset, out.len())
+                .try_for_each(|(span, at, range)| span.device.download(&span.allocation, at, &mut out[range]))
+        }),
+        Command::Receive { ranks, from, memory } => {
+            ranks.receive(*from, span_bytes(memory), |offset, bytes| {
+                spread(memory, offset, bytes.len())
+                    .try_for_each(|(span, at, range)| span.device.upload(&span.allocation, at, &bytes[range]))
+            })
+        }
+        Command::Settle { ranks } => ranks.settle(),
     }
 }
 

@@ -2,10 +2,12 @@
 //!
 //! - [`path`]: which way a move takes, and what that costs per kind of device;
 //! - [`lower()`]: from plans and places to commands, as a departure and an arrival, so that work that needs
-//!   neither can be queued in between.
+//!   neither can be queued in between;
+//! - [`crossing`]: the same for members of several ranks.
 
 mod batch;
 mod cells;
+pub mod crossing;
 mod lower;
 mod path;
 

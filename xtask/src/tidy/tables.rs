@@ -16,7 +16,7 @@ pub const SHORT_EXAMPLES: &[(&str, usize)] =
 
 /// The one home of each dependency: no other file names it.
 pub const HOMES: &[(&str, &[&str])] = &[
-    ("mpi", &["engine/src/transport/mpi"]),
+    ("mpi", &["engine/src/wire/mpi"]),
     ("cudarc", &["engine/src/device/cuda", "interop/src/dlpack", "engine/simcuda/tests"]),
     ("wgpu", &["engine/src/device/wgpu"]),
     ("pollster", &["engine/src/device/wgpu"]),
@@ -40,11 +40,30 @@ pub const ENGINE: &[(&str, &[&str])] = &[
     ("trace", &["config", "error"]),
     ("plan", &["config", "error", "trace", "index"]),
     ("device", &["config", "error", "trace", "index", "plan"]),
-    ("program", &["config", "error", "trace", "index", "plan", "device"]),
-    ("team", &["config", "error", "trace", "index", "plan", "device", "program"]),
-    ("transport", &["config", "error", "trace", "index", "plan", "device", "program", "team"]),
-    ("array", &["config", "error", "trace", "index", "plan", "device", "program", "team", "transport"]),
-    ("io", &["config", "error", "trace", "index", "plan", "device", "program", "team", "transport", "array"]),
+    ("wire", &["config", "error", "trace"]),
+    ("program", &["config", "error", "trace", "index", "plan", "device", "wire"]),
+    ("team", &["config", "error", "trace", "index", "plan", "device", "wire", "program"]),
+    ("transport", &["config", "error", "trace", "index", "plan", "device", "wire", "program", "team"]),
+    (
+        "array",
+        &["config", "error", "trace", "index", "plan", "device", "wire", "program", "team", "transport"],
+    ),
+    (
+        "io",
+        &[
+            "config",
+            "error",
+            "trace",
+            "index",
+            "plan",
+            "device",
+            "wire",
+            "program",
+            "team",
+            "transport",
+            "array",
+        ],
+    ),
 ];
 
 /// Files of the engine that show everything it has, and so may use everything.
@@ -55,6 +74,7 @@ pub const UNSAFE_FILES: &[&str] = &[
     "kernels/src/interpret",
     "engine/src/device",
     "engine/tests/fork.rs",
+    "engine/src/wire/mpi",
     // Tests that run the interpreter on memory of their own.
     "kernels/tests/math_single.rs",
     "kernels/tests/math_double.rs",

@@ -1,0 +1,227 @@
+//! Exchanges between members of several ranks: what leaves this rank for another is packed on its device and
+//! sent as one message, all fields together; what comes is unpacked where it belongs. All ranks lower the same
+//! plans; each gets the commands for its own members.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use partita_kernels::DType;
+
+use super::cells::{End, contiguous, extents};
+use super::lower::{Exchange, Field};
+use crate::device::Buffer;
+use crate::error::Result;
+use crate::index::{Index, Region};
+use crate::plan::{Lane, Move, MoveOp, Pairs, Plan};
+use crate::program::{Command, Place, Schedule, Span, span_bytes};
+use crate::team::Team;
+use crate::wire::Meeting;
+
+/// The commands that carry out plans between two teams over the same ranks, as [`lower`](super::lower()) does
+/// within one process. `operation` names the exchange where it fails. Collective; a plan that stays within
+/// ranks meets nobody.
+///
+/// # Errors
+/// As [`lower`](super::lower()).
+pub fn lower(
+    operation: &str,
+    teams: (&Team, &Team),
+    fields: &[Field],
+    leases: &mut Vec<Buffer>,
+) -> Result<Exchange> {
+    let Some(ranks) = teams.0.wire() else { return super::lower(fields, leases) };
+    let crosses = |m: &Move| teams.0.rank_of(m.from_part) != teams.1.rank_of(m.to_part);
+    if !fields.iter().any(|field| field.plan.moves().iter().any(crosses)) {
+        let here = fields.iter().map(|field| part_of(field.plan, |m| teams.0.is_here(m.from_part)));
+        return super::lower(&with_plans(fields, &here.collect::<Result<Vec<Plan>>>()?), leases);
+    }
+    // Sums come out in one order whatever is where, so where something crosses, everything that is added waits.
+    let waits = |m: &Move| crosses(m) || m.op == MoveOp::Add;
+    let here = fields.iter().map(|field| part_of(field.plan, |m| teams.0.is_here(m.from_part) && !waits(m)));
+    let here = here.collect::<Result<Vec<Plan>>>()?;
+    let local = super::lower(&with_plans(fields, &here), leases)?;
+    let mut traffic = Traffic::new(teams, leases);
+    let (mut packing, mut unpacking) = (Vec::new(), Vec::new());
+    for field in fields {
+        let moves: Vec<&Move> = field.plan.moves().iter().filter(|m| waits(m)).collect();
+        let slots = moves.iter().map(|m| traffic.slot(m, field)).collect::<Result<Vec<Slot>>>()?;
+        packing.push(Half::packing(field, &moves, &slots)?);
+        unpacking.push(Half::unpacking(field, &moves, &slots)?);
+    }
+    let pack = super::lower(&fields_of(&packing, fields), traffic.leases)?;
+    let unpack = super::lower(&fields_of(&unpacking, fields), traffic.leases)?;
+    let plans: Vec<(&Plan, DType)> = fields.iter().map(|field| (field.plan, field.dtype)).collect();
+    let dtypes: Vec<String> = fields.iter().map(|field| field.dtype.to_string()).collect();
+    let meeting = Arc::new(Meeting::new(format!("{operation} of {}", dtypes.join(", ")), &plans));
+    let mut departure: Schedule = vec![Command::Meet { ranks: ranks.clone(), meeting }];
+    departure.extend(traffic.coming.iter().map(|(&from, memory)| {
+        let bytes = span_bytes(memory);
+        Command::Expect { ranks: ranks.clone(), from, bytes }
+    }));
+    departure.extend(pack.schedule());
+    let send = |(to, memory)| Command::Send { ranks: ranks.clone(), to, memory };
+    departure.extend(std::mem::take(&mut traffic.leaving).into_iter().map(send));
+    departure.extend(local.departure);
+    let receive = |(from, memory)| Command::Receive { ranks: ranks.clone(), from, memory };
+    let mut arrival: Schedule = std::mem::take(&mut traffic.coming).into_iter().map(receive).collect();
+    arrival.extend(unpack.schedule());
+    arrival.extend(local.arrival);
+    arrival.push(Command::Settle { ranks: ranks.clone() });
+    Ok(Exchange { departure, arrival, links: local.links })
+}
+
+/// The moves of a plan that are chosen.
+fn part_of(plan: &Plan, choose: impl Fn(&Move) -> bool) -> Result<Plan> {
+    let chosen = plan.moves().iter().filter(|m| choose(m)).cloned().collect();
+    Ok(Plan::new(plan.from_parts(), plan.to_parts(), chosen)?)
+}
+
+fn with_plans<'a>(fields: &[Field<'a>], plans: &'a [Plan]) -> Vec<Field<'a>> {
+    fields.iter().zip(plans).map(|(field, plan)| Field { plan, ..*field }).collect()
+}
+
+fn fields_of<'a>(halves: &'a [Half], fields: &[Field]) -> Vec<Field<'a>> {
+    let field = |(half, field): (&'a Half, &Field)| {
+        let Half { plan, from, to } = half;
+        Field { plan, from, to, dtype: field.dtype }
+    };
+    halves.iter().zip(fields).map(field).collect()
+}
+
+/// Where the cells of one move lie between its ends; `None` if this rank has neither end, or if they are sent
+/// from where they are, or received where they belong.
+struct Slot {
+    /// Near the source, for a move that leaves; near the target otherwise.
+    place: Option<Place>,
+    packs: bool,
+    unpacks: bool,
+}
+
+/// The messages of one exchange, by the other rank; what they hold is in the order of fields and moves.
+struct Traffic<'a> {
+    teams: (&'a Team, &'a Team),
+    leases: &'a mut Vec<Buffer>,
+    leaving: BTreeMap<usize, Vec<Span>>,
+    coming: BTreeMap<usize, Vec<Span>>,
+}
+
+impl<'a> Traffic<'a> {
+    fn new(teams: (&'a Team, &'a Team), leases: &'a mut Vec<Buffer>) -> Traffic<'a> {
+        Traffic { teams, leases, leaving: BTreeMap::new(), coming: BTreeMap::new() }
+    }
+
+    fn slot(&mut self, m: &Move, field: &Field) -> Result<Slot> {
+        let (from_rank, to_rank) = (self.teams.0.rank_of(m.from_part), self.teams.1.rank_of(m.to_part));
+        let nothing = Slot { place: None, packs: false, unpacks: false };
+        match (&field.from[m.from_part], &field.to[m.to_part]) {
+            (Some(_), Some(target)) if from_rank == to_rank => {
+                let (place, _) = self.stage(target, m, field.dtype)?;
+                Ok(Slot { place: Some(place), packs: true, unpacks: true })
+            }
+            (Some(source), _) if self.teams.0.is_here(m.from_part) => {
+                let leaving =
+                    |traffic: &mut Self, span| traffic.leaving.entry(to_rank).or_default().push(span);
+                if let Some(first) = contiguous(&extents(m), &End::source(m, source)) {
+                    leaving(self, span(source, first, m, field.dtype));
+                    return Ok(nothing);
+                }
+                let (place, span) = self.stage(source, m, field.dtype)?;
+                leaving(self, span);
+                Ok(Slot { place: Some(place), packs: true, unpacks: false })
+            }
+            (_, Some(target)) if self.teams.1.is_here(m.to_part) => {
+                let coming =
+                    |traffic: &mut Self, span| traffic.coming.entry(from_rank).or_default().push(span);
+                let landing = contiguous(&extents(m), &End::target(m, target));
+                if let (Some(first), MoveOp::Copy) = (landing, m.op) {
+                    coming(self, span(target, first, m, field.dtype));
+                    return Ok(nothing);
+                }
+                let (place, span) = self.stage(target, m, field.dtype)?;
+                coming(self, span);
+                Ok(Slot { place: Some(place), packs: false, unpacks: true })
+            }
+            _ => Ok(nothing),
+        }
+    }
+
+    /// Contiguous memory for the cells of a move, near one of its ends.
+    fn stage(&mut self, near: &Place, m: &Move, dtype: DType) -> Result<(Place, Span)> {
+        let buffer = near.device.alloc(m.elements() * dtype.size_bytes() as u64)?;
+        let (device, allocation) = (near.device.clone(), Arc::clone(buffer.allocation()));
+        self.leases.push(buffer);
+        let place = Place { device, allocation, stored: counted(m)? };
+        let span = span(&place, 0, m, dtype);
+        Ok((place, span))
+    }
+}
+
+fn span(place: &Place, first: i64, m: &Move, dtype: DType) -> Span {
+    let size = dtype.size_bytes() as u64;
+    Span {
+        device: place.device.clone(),
+        allocation: Arc::clone(&place.allocation),
+        offset: first as u64 * size,
+        bytes: m.elements() * size,
+    }
+}
+
+/// The cells of a move by their numbers along each dimension.
+fn counted(m: &Move) -> Result<Region> {
+    let counts = m.counts();
+    Ok(Region::new(&Index::zeros(counts.rank()), &counts)?)
+}
+
+/// Copies between the parts of a field and the slots of its moves, as a plan of its own.
+struct Half {
+    plan: Plan,
+    from: Vec<Option<Place>>,
+    to: Vec<Option<Place>>,
+}
+
+impl Half {
+    fn packing(field: &Field, moves: &[&Move], slots: &[Slot]) -> Result<Half> {
+        let packed = moves.iter().zip(slots).enumerate().filter(|(_, (_, slot))| slot.packs);
+        let packed = packed.map(|(k, (m, _))| {
+            let lanes =
+                m.lanes.as_ref().map(|lanes| lanes.iter().map(|lane| packed_lane(lane, true)).collect());
+            let (from, to) = (m.from, counted(m)?);
+            Ok(Move { from_part: m.from_part, to_part: k, from, to, lanes, op: MoveOp::Copy })
+        });
+        let plan = Plan::new(field.plan.from_parts(), moves.len(), packed.collect::<Result<_>>()?)?;
+        Ok(Half { plan, from: field.from.to_vec(), to: places(slots) })
+    }
+
+    fn unpacking(field: &Field, moves: &[&Move], slots: &[Slot]) -> Result<Half> {
+        let unpacked = moves.iter().zip(slots).enumerate().filter(|(_, (_, slot))| slot.unpacks);
+        let unpacked = unpacked.map(|(k, (m, _))| {
+            let lanes =
+                m.lanes.as_ref().map(|lanes| lanes.iter().map(|lane| packed_lane(lane, false)).collect());
+            let (from, to) = (counted(m)?, m.to);
+            Ok(Move { from_part: k, to_part: m.to_part, from, to, lanes, op: m.op })
+        });
+        let plan = Plan::new(moves.len(), field.plan.to_parts(), unpacked.collect::<Result<_>>()?)?;
+        Ok(Half { plan, from: places(slots), to: field.to.to_vec() })
+    }
+}
+
+fn places(slots: &[Slot]) -> Vec<Option<Place>> {
+    slots.iter().map(|slot| slot.place.clone()).collect()
+}
+
+/// A lane whose target, or else whose source, has the cells one after the other.
+fn packed_lane(lane: &Lane, target: bool) -> Lane {
+    match lane {
+        Lane::Runs { run, count, from_step, to_step } => {
+            let (from_step, to_step) = if target { (*from_step, *run) } else { (*run, *to_step) };
+            Lane::Runs { run: *run, count: *count, from_step, to_step }
+        }
+        Lane::List(pairs) => {
+            let packed: Vec<i64> = (0..lane.len()).collect();
+            Lane::List(Arc::new(match target {
+                true => Pairs { from: pairs.from.clone(), to: packed },
+                false => Pairs { from: packed, to: pairs.to.clone() },
+            }))
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Faults on purpose: what `PARTITA_FAULT` asks for happens at a named point of one rank, so that tests see how
+//! all the others end. Costs one thread-local look per point.
+
+use std::cell::RefCell;
+use std::process::Command;
+
+use crate::config::config;
+use crate::error::{Error, Result};
+
+/// The names of the points, in the order in which a step usually passes them.
+pub const POINTS: &[&str] = &[
+    "team",
+    "meet",
+    "agree-begin",
+    "agree-told",
+    "agree-heard",
+    "agree-done",
+    "expect",
+    "send",
+    "send-filled",
+    "send-posted",
+    "receive",
+    "receive-arrived",
+    "receive-placed",
+    "settle",
+    "eval",
+    "eval-lowered",
+    "launch",
+    "eval-queued",
+    "assign",
+    "reduce",
+    "reduce-queued",
+    "read",
+    "read-packed",
+    "read-done",
+    "loop-record",
+    "loop-replay",
+];
+
+/// What happens there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Error,
+    Panic,
+    Kill,
+    Stop,
+}
+
+#[derive(Clone, Debug)]
+struct Fault {
+    point: String,
+    /// How often the point is passed before it happens.
+    passes: u64,
+    kind: Kind,
+}
+
+thread_local! {
+    static ARMED: RefCell<Option<Fault>> = const { RefCell::new(None) };
+}
+
+/// Lets this thread, which is a rank, meet the fault that `PARTITA_FAULT` asks for, if it is this rank's:
+/// `RANK:POINT:PASSES:KIND`, where the kind is `error`, `panic`, `kill` or `stop`.
+pub(super) fn arm(rank: usize) {
+    if let Some(fault) = config().fault.as_deref().and_then(|text| parse(text, rank)) {
+        ARMED.set(Some(fault));
+    }
+}
+
+fn parse(text: &str, rank: usize) -> Option<Fault> {
+    let [at, point, passes, kind] = text.split(':').collect::<Vec<_>>()[..] else { return None };
+    let kind = match kind {
+        "error" => Kind::Error,
+        "panic" => Kind::Panic,
+        "kill" => Kind::Kill,
+        "stop" => Kind::Stop,
+        _ => return None,
+    };
+    let known = POINTS.contains(&point) && at.parse() == Ok(rank);
+    let passes = passes.parse().ok()?;
+    known.then(|| Fault { point: point.to_owned(), passes, kind })
+}
+
+/// A point where a fault may be asked for.
+///
+/// # Errors
+/// The fault, if its kind is `error`.
+pub(crate) fn pass(point: &str) -> Result<()> {
+    let due = ARMED.with_borrow_mut(|armed| {
+        let fault = armed.as_mut().filter(|fault| fault.point == point)?;
+        let due = (fault.passes == 0).then_some(fault.kind);
+        fault.passes = fault.passes.saturating_sub(1);
+        due
+    });
+    let Some(kind) = due else { return Ok(()) };
+    ARMED.set(None);
+    match kind {
+        Kind::Error => Err(Error::of_driver("fault on purpose", format!("at `{point}`"))),
+        Kind::Panic => panic!("fault on purpose at `{point}`"),
+        Kind::Kill => signal("-KILL"),
+        Kind::Stop => signal("-STOP"),
+    }
+}
+
+/// Sends this process a signal that it cannot catch.
+fn signal(which: &str) -> Result<()> {
+    let sent = Command::new("kill").args([which, &std::process::id().to_string()]).status();
+    sent.map(|_| ()).map_err(|error| Error::of_driver("fault on purpose", error))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_happens_once_at_its_point_and_pass() {
+        assert!(POINTS.len() >= 20);
+        for text in ["1:send:0:error", "0:nowhere:0:error", "0:send:0:flood", "0:send:error", ""] {
+            assert!(parse(text, 0).is_none(), "{text}");
+        }
+        ARMED.set(parse("0:send:1:error", 0));
+        assert!(pass("receive").is_ok() && pass("send").is_ok());
+        assert!(pass("send").unwrap_err().to_string().contains("at `send`"));
+        assert!(pass("send").is_ok());
+    }
+}

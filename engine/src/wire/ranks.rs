@@ -1,0 +1,680 @@
+//! What the engine does over a wire: agree on each new exchange, move bytes in pieces, wait with a deadline,
+//! and let every rank know of a failure. Knows nothing of what the bytes are.
+//!
+//! Each exchange begins with [`Ranks::meet`]. All ranks must come to the same exchanges in the same order. The
+//! first time they come to one they compare fingerprints; afterwards that costs no message, because the mark of
+//! each message follows from all exchanges so far: a rank that does something else is found by the first message
+//! it sends or by the agreement it asks for.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::fault::{arm, pass};
+use super::news::{Failure, News, Proposal};
+use super::{Outcome, Request, Wire};
+use crate::config::config;
+use crate::error::{Error, Result};
+
+/// Longer messages travel in pieces, so that one travels while the next is copied.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// How long a failing rank waits for the others to have heard of it.
+const LINGER: Duration = Duration::from_millis(500);
+
+/// How long what a rank sent may take to arrive after its end was heard of.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// The ranks that run a program together, or some of them. Clones name the same.
+#[derive(Clone)]
+pub struct Ranks(Arc<Circle>);
+
+/// What all ranks are about to do: words for people, and a number that differs where anything does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Meeting {
+    /// The operation, as an error names it.
+    pub operation: String,
+    fingerprint: u64,
+}
+
+impl Meeting {
+    /// A meeting for an operation on `what`, whose hash is compared.
+    pub fn new(operation: impl Into<String>, what: &impl Hash) -> Meeting {
+        let operation = operation.into();
+        let fingerprint = hash(&(&operation, hash(what)));
+        Meeting { operation, fingerprint }
+    }
+}
+
+/// The same in every process of one build.
+fn hash(what: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    hasher.finish()
+}
+
+struct Circle {
+    line: Arc<Line>,
+    /// What it is called in news.
+    name: u64,
+    /// The wire's rank of each.
+    members: Vec<usize>,
+    rank: usize,
+    state: Mutex<State>,
+}
+
+/// The wire of this rank, whichever circles use it.
+pub(super) struct Line {
+    wire: Box<dyn Wire>,
+    deadline: Duration,
+    common: Mutex<Common>,
+}
+
+#[derive(Default)]
+struct Common {
+    inbox: VecDeque<(usize, News)>,
+    failure: Option<Failure>,
+    /// Who has heard of this rank's failure.
+    heard: HashSet<usize>,
+    /// What this rank is doing.
+    operation: String,
+    step: u64,
+    spare: Vec<Vec<u8>>,
+    /// How many circles of all ranks there have been.
+    circles: u64,
+}
+
+#[derive(Default)]
+struct State {
+    step: u64,
+    history: u64,
+    met: HashSet<u64>,
+    /// Messages since the last meeting, by rank.
+    sent: HashMap<usize, u64>,
+    expected: HashMap<usize, u64>,
+    open_sends: VecDeque<(usize, Request)>,
+    /// By sender: what was asked for and not taken yet.
+    open_receives: HashMap<usize, VecDeque<Awaited>>,
+}
+
+struct Awaited {
+    request: Request,
+    mark: u32,
+    bytes: usize,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl PartialEq for Ranks {
+    fn eq(&self, other: &Ranks) -> bool {
+        Arc::ptr_eq(&self.0.line, &other.0.line) && self.0.members == other.0.members
+    }
+}
+
+impl Ranks {
+    /// All ranks of a wire, with the deadline that `PARTITA_DEADLINE_SECONDS` sets.
+    pub fn over(wire: impl Wire + 'static) -> Ranks {
+        Ranks::with_deadline(wire, config().deadline)
+    }
+
+    /// All ranks of a wire. No wait is longer than `deadline`.
+    pub fn with_deadline(wire: impl Wire + 'static, deadline: Duration) -> Ranks {
+        Ranks::on(&Arc::new(Line::new(wire, deadline)))
+    }
+
+    /// All ranks of a wire that may carry other circles too.
+    pub(super) fn on(line: &Arc<Line>) -> Ranks {
+        let (rank, members) = (line.wire.rank(), (0..line.wire.ranks()).collect());
+        let mut common = locked(&line.common);
+        common.circles += 1;
+        let (line, name) = (Arc::clone(line), common.circles);
+        drop(common);
+        Ranks(Arc::new(Circle { line, name, members, rank, state: Mutex::default() }))
+    }
+
+    /// This rank among them.
+    pub fn rank(&self) -> usize {
+        self.0.rank
+    }
+
+    /// How many they are.
+    pub fn count(&self) -> usize {
+        self.0.members.len()
+    }
+
+    /// What carries their bytes.
+    pub fn wire_name(&self) -> String {
+        self.0.line.wire.name()
+    }
+
+    /// Some of the ranks, in this order; `None` on a rank that is none of them. All of these ranks call it, at
+    /// the same point of the program.
+    ///
+    /// # Errors
+    /// Ranks that there are not, or twice.
+    pub fn some(&self, ranks: &[usize]) -> Result<Option<Ranks>> {
+        let distinct: HashSet<&usize> = ranks.iter().collect();
+        if ranks.is_empty() || distinct.len() < ranks.len() || ranks.iter().any(|&r| r >= self.count()) {
+            let expected = format!("different ranks below {}", self.count());
+            return Err(Error::invalid("Ranks::some", expected, format!("{ranks:?}"), "name each rank once"));
+        }
+        let Some(rank) = ranks.iter().position(|&rank| rank == self.rank()) else { return Ok(None) };
+        let members: Vec<usize> = ranks.iter().map(|&rank| self.0.members[rank]).collect();
+        let state = locked(&self.0.state);
+        let name = hash(&(self.0.name, &members));
+        let state = Mutex::new(State { history: hash(&(name, state.history)), ..State::default() });
+        Ok(Some(Ranks(Arc::new(Circle { line: Arc::clone(&self.0.line), name, members, rank, state }))))
+    }
+
+    /// Names what follows, for errors.
+    ///
+    /// # Errors
+    /// The failure, if there was one: nothing works after it.
+    pub(crate) fn begin(&self, operation: &str) -> Result<()> {
+        let mut common = locked(&self.0.line.common);
+        operation.clone_into(&mut common.operation);
+        let failed = common.failure.is_some();
+        drop(common);
+        if failed { self.failure().map_or(Ok(()), Err) } else { Ok(()) }
+    }
+
+    /// Begins what all ranks do next.
+    ///
+    /// # Errors
+    /// Another rank does something else, failed, or does not answer.
+    pub fn meet(&self, meeting: &Meeting) -> Result<()> {
+        pass("meet")?;
+        let new = {
+            let mut state = locked(&self.0.state);
+            state.step += 1;
+            state.history = hash(&(state.history, meeting.fingerprint));
+            state.sent.clear();
+            state.expected.clear();
+            let mut common = locked(&self.0.line.common);
+            common.operation.clone_from(&meeting.operation);
+            common.step = state.step;
+            self.0.line.wire.note(&meeting.operation, state.step);
+            state.met.insert(meeting.fingerprint)
+        };
+        self.listen()?;
+        if new { self.agree(meeting) } else { Ok(()) }
+    }
+
+    /// Compares proposals by dissemination: in round k each rank tells the one 2^k further on the extremes of
+    /// what it has heard of, so that all know all after log2(n) rounds.
+    fn agree(&self, meeting: &Meeting) -> Result<()> {
+        pass("agree-begin")?;
+        let (count, step) = (self.count(), locked(&self.0.state).step);
+        let fingerprint = meeting.fingerprint;
+        let words = meeting.operation.clone();
+        let mut least = Proposal { fingerprint, rank: self.0.members[self.rank()] as u64, words };
+        let mut greatest = least.clone();
+        let rounds = (0..).map(|k| (k, 1usize << k)).take_while(|(_, distance)| *distance < count);
+        for (round, distance) in rounds {
+            let [to, from] = [distance, count - distance].map(|by| (self.rank() + by) % count);
+            let told = [least.clone(), greatest.clone()];
+            let [told_least, told_greatest] = told;
+            let news =
+                News::Agree { circle: self.0.name, step, round, least: told_least, greatest: told_greatest };
+            self.tell(to, &news)?;
+            pass("agree-told")?;
+            let heard = self.hear_proposals(from, step, round)?;
+            pass("agree-heard")?;
+            least = least.min(heard.0);
+            greatest = greatest.max(heard.1);
+        }
+        if least.fingerprint != greatest.fingerprint {
+            let mine = fingerprint == least.fingerprint;
+            let (ours, theirs) = if mine { (least, greatest) } else { (greatest, least) };
+            let reason = format!(
+                "the ranks do different things: rank {} does {} ({:016x}), rank {} does {} ({:016x})",
+                ours.rank, ours.words, ours.fingerprint, theirs.rank, theirs.words, theirs.fingerprint
+            );
+            return Err(self.0.line.fail(theirs.rank as usize, reason));
+        }
+        pass("agree-done")
+    }
+
+    fn hear_proposals(&self, from: usize, step: u64, round: u64) -> Result<(Proposal, Proposal)> {
+        let peer = self.0.members[from];
+        let mut patience = Patience::new(self);
+        loop {
+            self.listen()?;
+            let mut found = None;
+            {
+                let mut common = locked(&self.0.line.common);
+                let ours = |(sender, news): &(usize, News)| match news {
+                    News::Agree { circle, step: at, round: in_round, .. } => {
+                        *sender == peer && *circle == self.0.name && (*at, *in_round) == (step, round)
+                    }
+                    News::Abort(_) | News::Heard | News::Bye { .. } | News::Left => false,
+                };
+                if let Some(at) = common.inbox.iter().position(ours) {
+                    found = common.inbox.remove(at);
+                }
+            }
+            if let Some((_, News::Agree { least, greatest, .. })) = found {
+                return Ok((least, greatest));
+            }
+            self.check_for_strangers(step - 1)?;
+            patience.wait(peer)?;
+        }
+    }
+
+    /// A rank that asks for an agreement on a step that this rank has behind it does something else.
+    fn check_for_strangers(&self, done: u64) -> Result<()> {
+        let stranger = {
+            let common = locked(&self.0.line.common);
+            common.inbox.iter().find_map(|(sender, news)| match news {
+                News::Agree { circle, step, least, .. } if *circle == self.0.name && *step <= done => {
+                    Some((*sender, *step, least.words.clone()))
+                }
+                News::Agree { .. } | News::Abort(_) | News::Heard | News::Bye { .. } | News::Left => None,
+            })
+        };
+        let Some((sender, step, words)) = stranger else { return Ok(()) };
+        let reason = format!("rank {sender} does {words} as step {step}, which other ranks know as another");
+        Err(self.0.line.fail(sender, reason))
+    }
+
+    /// Begins to receive what `from` will send next.
+    ///
+    /// # Errors
+    /// Those of the wire, of which all ranks then know.
+    pub fn expect(&self, from: usize, bytes: u64) -> Result<()> {
+        pass("expect")?;
+        for (_, piece) in pieces(bytes) {
+            let memory = self.spare(piece);
+            let mut state = locked(&self.0.state);
+            let mark = self.mark(&state, from, self.rank(), state.expected.get(&from).copied().unwrap_or(0));
+            *state.expected.entry(from).or_default() += 1;
+            let peer = self.0.members[from];
+            let request = self.0.line.wire.receive(peer, memory);
+            let request = request.map_err(|broken| self.0.line.fail(peer, broken.0))?;
+            state.open_receives.entry(from).or_default().push_back(Awaited { request, mark, bytes: piece });
+        }
+        Ok(())
+    }
+
+    /// Sends bytes that `fill` copies, piece by piece, from an offset on. Does not wait for the other rank.
+    ///
+    /// # Errors
+    /// Those of `fill` and of the wire.
+    pub fn send(
+        &self,
+        to: usize,
+        bytes: u64,
+        mut fill: impl FnMut(u64, &mut [u8]) -> Result<()>,
+    ) -> Result<()> {
+        pass("send")?;
+        for (offset, piece) in pieces(bytes) {
+            let mut memory = self.spare(piece);
+            fill(offset, &mut memory)?;
+            pass("send-filled")?;
+            let mut state = locked(&self.0.state);
+            let mark = self.mark(&state, self.rank(), to, state.sent.get(&to).copied().unwrap_or(0));
+            *state.sent.entry(to).or_default() += 1;
+            let peer = self.0.members[to];
+            let request = self.0.line.wire.send(peer, mark, memory);
+            let request = request.map_err(|broken| self.0.line.fail(peer, broken.0))?;
+            state.open_sends.push_back((peer, request));
+        }
+        pass("send-posted")
+    }
+
+    /// Waits for what was [expected](Ranks::expect) first of what is still to come from a rank, and hands its
+    /// pieces on in order.
+    ///
+    /// # Errors
+    /// The rank does something else, failed, or does not answer; those of `place`.
+    pub fn receive(
+        &self,
+        from: usize,
+        bytes: u64,
+        mut place: impl FnMut(u64, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        pass("receive")?;
+        for (offset, _) in pieces(bytes) {
+            let awaited = locked(&self.0.state).open_receives.get_mut(&from).and_then(VecDeque::pop_front);
+            let Some(awaited) = awaited else { unreachable!("what is received was expected before") };
+            let peer = self.0.members[from];
+            let Outcome::Arrived { mark, bytes: arrived } = self.finish(awaited.request, peer)? else {
+                unreachable!("a receive ends with an arrival");
+            };
+            if mark != awaited.mark || arrived.len() != awaited.bytes {
+                let reason = format!(
+                    "a message of {} bytes marked {mark:x} came where one of {} bytes marked {:x} belongs; \
+                     rank {peer} does something else",
+                    arrived.len(),
+                    awaited.bytes,
+                    awaited.mark
+                );
+                return Err(self.0.line.fail(peer, reason));
+            }
+            pass("receive-arrived")?;
+            place(offset, &arrived)?;
+            self.keep(arrived);
+        }
+        pass("receive-placed")
+    }
+
+    /// Waits until everything sent so far is gone.
+    ///
+    /// # Errors
+    /// A rank failed, or does not take it.
+    pub fn settle(&self) -> Result<()> {
+        pass("settle")?;
+        loop {
+            let Some((peer, request)) = locked(&self.0.state).open_sends.pop_front() else { return Ok(()) };
+            if let Outcome::Sent(memory) = self.finish(request, peer)? {
+                self.keep(memory);
+            }
+        }
+    }
+
+    /// What every rank has, on every rank, in their order.
+    ///
+    /// # Errors
+    /// As [`Ranks::meet`] and [`Ranks::receive`].
+    pub fn share(&self, operation: &str, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
+        self.meet(&Meeting::new(operation, &self.count()))?;
+        let others = || (0..self.count()).filter(|&rank| rank != self.rank());
+        let mut lengths = vec![mine.len() as u64; self.count()];
+        others().try_for_each(|rank| self.expect(rank, 8))?;
+        for rank in others() {
+            self.send(rank, 8, |_, out| {
+                out.copy_from_slice(&(mine.len() as u64).to_le_bytes());
+                Ok(())
+            })?;
+        }
+        for rank in others() {
+            self.receive(rank, 8, |_, bytes| {
+                lengths[rank] = bytes.first_chunk::<8>().copied().map_or(0, u64::from_le_bytes);
+                Ok(())
+            })?;
+        }
+        others().try_for_each(|rank| self.expect(rank, lengths[rank]))?;
+        for rank in others() {
+            self.send(rank, mine.len() as u64, |offset, out| {
+                out.copy_from_slice(&mine[offset as usize..][..out.len()]);
+                Ok(())
+            })?;
+        }
+        let mut all = vec![mine.to_vec(); self.count()];
+        for rank in others() {
+            all[rank].clear();
+            self.receive(rank, lengths[rank], |_, bytes| {
+                all[rank].extend(bytes);
+                Ok(())
+            })?;
+        }
+        self.settle()?;
+        Ok(all)
+    }
+
+    /// Lets all other ranks know that this one cannot go on, and waits a moment until they do. The first failure
+    /// of all is the one that every later call gives.
+    pub fn abort(&self, reason: &str) {
+        self.0.line.fail(self.0.line.wire.rank(), reason.to_owned());
+    }
+
+    /// The failure that was found or heard of, if there was one.
+    pub fn failure(&self) -> Option<Error> {
+        let failure = locked(&self.0.line.common).failure.clone();
+        failure.map(|failure| self.0.line.error(failure))
+    }
+
+    fn mark(&self, state: &State, from: usize, to: usize, count: u64) -> u32 {
+        let mark = hash(&(state.history, self.0.members[from], self.0.members[to], count));
+        (mark % (u64::from(self.0.line.wire.max_mark()) + 1)) as u32
+    }
+
+    /// Memory for one message.
+    fn spare(&self, bytes: usize) -> Vec<u8> {
+        let mut memory = locked(&self.0.line.common).spare.pop().unwrap_or_default();
+        memory.resize(bytes, 0);
+        memory
+    }
+
+    fn keep(&self, memory: Vec<u8>) {
+        let mut common = locked(&self.0.line.common);
+        if memory.capacity() > 0 && common.spare.len() < 16 {
+            common.spare.push(memory);
+        }
+    }
+
+    /// The outcome of a request that depends on a rank of the wire.
+    fn finish(&self, request: Request, peer: usize) -> Result<Outcome> {
+        let mut patience = Patience::new(self);
+        loop {
+            match self.0.line.wire.test(request) {
+                Ok(Outcome::Pending) => {}
+                Ok(outcome) => return Ok(outcome),
+                Err(broken) => return Err(self.0.line.fail(peer, broken.0)),
+            }
+            self.listen()?;
+            self.check_for_strangers(locked(&self.0.state).step)?;
+            patience.wait(peer)?;
+        }
+    }
+
+    fn tell(&self, to: usize, news: &News) -> Result<()> {
+        let peer = self.0.members[to];
+        self.0.line.wire.tell(peer, &news.to_bytes()).map_err(|broken| self.0.line.fail(peer, broken.0))
+    }
+
+    /// Takes in what others tell.
+    ///
+    /// # Errors
+    /// The failure, once there is one.
+    fn listen(&self) -> Result<()> {
+        loop {
+            match self.0.line.wire.hear() {
+                Ok(None) => break,
+                Ok(Some((sender, bytes))) => self.0.line.take_in(sender, &bytes),
+                Err(broken) => return Err(self.0.line.fail(self.0.line.wire.rank(), broken.0)),
+            }
+        }
+        self.failure().map_or(Ok(()), Err)
+    }
+
+    /// The step at which a rank of the wire ended its part in this circle.
+    fn left(&self, peer: usize) -> Option<u64> {
+        let common = locked(&self.0.line.common);
+        common.inbox.iter().find_map(|(sender, news)| match news {
+            News::Bye { circle, step } if *sender == peer && *circle == self.0.name => Some(*step),
+            News::Left if *sender == peer => Some(0),
+            News::Agree { .. } | News::Abort(_) | News::Heard | News::Bye { .. } | News::Left => None,
+        })
+    }
+}
+
+impl Line {
+    pub fn new(wire: impl Wire + 'static, deadline: Duration) -> Line {
+        arm(wire.rank());
+        Line { wire: Box::new(wire), deadline, common: Mutex::default() }
+    }
+
+    /// Tells all others that this rank is at its end.
+    pub fn leave(&self) {
+        let others = (0..self.wire.ranks()).filter(|&rank| rank != self.wire.rank());
+        // A rank that cannot be told finds out by its deadline.
+        others.for_each(|rank| drop(self.wire.tell(rank, &News::Left.to_bytes())));
+    }
+
+    /// Waits until all others are at their end too; false if one fails first or the deadline passes.
+    #[cfg(feature = "mpi")]
+    pub fn all_left(&self) -> bool {
+        let (begin, mut looks) = (self.wire.now(), 0);
+        while self.wire.now() - begin < self.deadline {
+            while let Ok(Some((sender, bytes))) = self.wire.hear() {
+                self.take_in(sender, &bytes);
+            }
+            let common = locked(&self.common);
+            if common.failure.is_some() {
+                return false;
+            }
+            let mut others = (0..self.wire.ranks()).filter(|&rank| rank != self.wire.rank());
+            if others.all(|rank| common.inbox.contains(&(rank, News::Left))) {
+                return true;
+            }
+            drop(common);
+            self.wire.pause(looks);
+            looks += 1;
+        }
+        self.wire.alarm("another rank has not ended within the deadline");
+        false
+    }
+
+    fn take_in(&self, sender: usize, bytes: &[u8]) {
+        let mut common = locked(&self.common);
+        match News::from_bytes(bytes) {
+            Some(News::Abort(failure)) => {
+                if common.failure.is_none() {
+                    common.failure = Some(failure.clone());
+                    drop(common);
+                    self.wire.alarm(&self.error(failure).to_string());
+                }
+                // Whoever has failed waits for this a moment, and no longer.
+                let _ = self.wire.tell(sender, &News::Heard.to_bytes());
+            }
+            Some(News::Heard) => {
+                common.heard.insert(sender);
+            }
+            Some(news @ (News::Agree { .. } | News::Bye { .. } | News::Left)) => {
+                common.inbox.push_back((sender, news))
+            }
+            // Nobody but us sends here; what cannot be read tells us nothing.
+            None => {}
+        }
+    }
+
+    /// The failure of a rank of the wire, unless there was one before; everybody is told.
+    fn fail(&self, rank: usize, reason: String) -> Error {
+        let (failure, first) = {
+            let mut common = locked(&self.common);
+            let first = common.failure.is_none();
+            let (operation, step) = (common.operation.clone(), common.step);
+            let found = Failure { rank: rank as u64, step, operation, reason };
+            (common.failure.get_or_insert(found).clone(), first)
+        };
+        let error = self.error(failure.clone());
+        if first {
+            self.spread(failure, &error);
+        }
+        error
+    }
+
+    fn spread(&self, failure: Failure, error: &Error) {
+        let wire = &self.wire;
+        wire.alarm(&error.to_string());
+        let news = News::Abort(failure).to_bytes();
+        let others = (0..wire.ranks()).filter(|&rank| rank != wire.rank());
+        // Whom it does not reach finds out by the deadline.
+        others.clone().for_each(|rank| drop(wire.tell(rank, &news)));
+        let (begin, mut looks) = (wire.now(), 0);
+        while wire.now() - begin < LINGER {
+            while let Ok(Some((sender, bytes))) = wire.hear() {
+                self.take_in(sender, &bytes);
+            }
+            let common = locked(&self.common);
+            let knows = |rank| common.heard.contains(&rank) || common.inbox.contains(&(rank, News::Left));
+            if others.clone().all(knows) {
+                break;
+            }
+            drop(common);
+            wire.pause(looks);
+            looks += 1;
+        }
+    }
+
+    fn error(&self, failure: Failure) -> Error {
+        let common = locked(&self.common);
+        Error::Rank {
+            rank: failure.rank as usize,
+            operation: failure.operation,
+            step: failure.step,
+            reason: failure.reason,
+            here: self.wire.rank(),
+            here_in: format!("{}, step {}", common.operation, common.step),
+        }
+    }
+}
+
+/// Offsets and lengths of the pieces of a message; one, of nothing, of an empty one.
+fn pieces(bytes: u64) -> impl Iterator<Item = (u64, usize)> {
+    let count = bytes.div_ceil(PIECE_BYTES as u64).max(1);
+    (0..count).map(move |k| {
+        let offset = k * PIECE_BYTES as u64;
+        (offset, (bytes - offset).min(PIECE_BYTES as u64) as usize)
+    })
+}
+
+/// One wait, from its beginning to its deadline.
+struct Patience<'a> {
+    ranks: &'a Ranks,
+    begin: Duration,
+    missed_since: Option<Duration>,
+    looks: u32,
+}
+
+impl Patience<'_> {
+    fn new(ranks: &Ranks) -> Patience<'_> {
+        Patience { ranks, begin: ranks.0.line.wire.now(), missed_since: None, looks: 0 }
+    }
+
+    /// Pauses between two looks, while there is hope that a rank of the wire still answers.
+    fn wait(&mut self, peer: usize) -> Result<()> {
+        let line = &self.ranks.0.line;
+        let now = line.wire.now();
+        if now - self.begin > line.deadline {
+            let reason = format!(
+                "no answer for {} s while rank {} waited for it; it is stopped, computes for longer than that \
+                 (then raise PARTITA_DEADLINE_SECONDS), or does something else",
+                line.deadline.as_secs(),
+                line.wire.rank()
+            );
+            return Err(line.fail(peer, reason));
+        }
+        if let Some(step) = self.ranks.left(peer) {
+            let since = *self.missed_since.get_or_insert(now);
+            if now - since > LAST_WORDS {
+                let reason =
+                    format!("it ended after step {step} while rank {} waited for it", line.wire.rank());
+                return Err(line.fail(peer, reason));
+            }
+        }
+        line.wire.pause(self.looks);
+        self.looks = self.looks.saturating_add(1);
+        Ok(())
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if locked(&self.common).failure.is_none() {
+            self.leave();
+        }
+    }
+}
+
+impl Drop for Circle {
+    fn drop(&mut self) {
+        if locked(&self.line.common).failure.is_some() {
+            return;
+        }
+        if std::thread::panicking() {
+            self.line.fail(self.line.wire.rank(), "it panicked; its own output says why".to_owned());
+            return;
+        }
+        let step = locked(&self.state).step;
+        let news = News::Bye { circle: self.name, step }.to_bytes();
+        for &member in self.members.iter().filter(|&&member| member != self.line.wire.rank()) {
+            // A rank that cannot be told finds out by its deadline.
+            let _ = self.line.wire.tell(member, &news);
+        }
+    }
+}
