@@ -11,6 +11,7 @@
 mod buffer;
 mod error;
 mod event;
+mod foreign;
 mod graph;
 mod peer;
 mod primary;
