@@ -87,7 +87,7 @@ impl Array {
             let (owned, device, size) = (dist.owned(part), team.device(part), dtype.size_bytes() as u64);
             let bytes = owned.volume()? as u64 * size;
             if dist.stored(part) != owned {
-                return Err(refuse("parts without halo".to_owned(), format!("part {part} of {dist}")));
+                return Err(refuse("parts without halo".to_owned(), format!("a halo around part {part}")));
             }
             let fits = |piece: &Buffer| {
                 let memory = piece.allocation();

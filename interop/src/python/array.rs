@@ -136,7 +136,8 @@ impl Array {
             pieces.push(buffer);
         }
         let Some(dtype) = kind else { return Err(refuse("expected at least one part, given none".into())) };
-        detached(py, || partita::Array::over(team, &dist.dist, dtype, pieces)).map(Array::of)
+        let array = py.detach(|| partita::Array::over(team, &dist.dist, dtype, pieces));
+        array.map(Array::of).map_err(|error| PyBufferError::new_err(error.to_string()))
     }
 
     /// A copy of the array in a DLPack capsule.
