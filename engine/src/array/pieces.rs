@@ -1,5 +1,5 @@
 //! Arrays from what each part owns, without the whole array in between: files and other libraries hand over
-//! one piece per part.
+//! one piece per part, to be copied or used where it is.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use super::data::check_not_recording;
 use super::node::Node;
 use super::storage::Storage;
 use super::{Array, check_parts};
+use crate::device::Buffer;
 use crate::error::{Error, Result};
 use crate::index::Distribution;
 use crate::program::{Copying, Place, copy_box, execute};
@@ -58,6 +59,50 @@ impl Array {
             let copy = copy_box(&aside, &owned, &place, &owned, Copying { dtype, add: false })?;
             execute(vec![copy])?;
         }
+        Ok(Array::of(Node::ready(dtype, team, storage)))
+    }
+
+    /// An array whose part p is the memory `pieces[p]`, used where it is: C order of the box that part p owns.
+    /// A piece without cells may be `None`. Of memory that was borrowed nothing is ever written; assignments go
+    /// to other memory.
+    ///
+    /// # Errors
+    /// Another number of pieces than parts; one on another device, with too few bytes, or at an address that
+    /// the element type does not allow; a distribution with halos.
+    pub fn over(
+        team: &Team,
+        dist: &Distribution,
+        dtype: DType,
+        pieces: Vec<Option<Buffer>>,
+    ) -> Result<Array> {
+        check_parts("Array::over", team, dist)?;
+        let refuse = |expected: String, given: String| {
+            Error::invalid("Array::over", expected, given, "copy the memory instead")
+        };
+        if pieces.len() != dist.parts() {
+            return Err(refuse(format!("{} pieces", dist.parts()), pieces.len().to_string()));
+        }
+        let mut parts = Vec::with_capacity(pieces.len());
+        for (part, piece) in pieces.into_iter().enumerate() {
+            let (owned, device, size) = (dist.owned(part), team.device(part), dtype.size_bytes() as u64);
+            let bytes = owned.volume()? as u64 * size;
+            if dist.stored(part) != owned {
+                return Err(refuse("parts without halo".to_owned(), format!("a halo around part {part}")));
+            }
+            let fits = |piece: &Buffer| {
+                let memory = piece.allocation();
+                piece.device() == device && memory.bytes >= bytes && memory.is_aligned(size)
+            };
+            let piece = piece.filter(|_| bytes > 0);
+            if bytes > 0 && !piece.as_ref().is_some_and(fits) {
+                let expected =
+                    format!("{bytes} bytes aligned to {size} on {} for part {part}", device.name());
+                let given = piece.map_or("none".to_owned(), |piece| format!("{:?}", piece.allocation()));
+                return Err(refuse(expected, given));
+            }
+            parts.push(piece);
+        }
+        let storage = Storage::from_parts(Arc::new(dist.clone()), parts);
         Ok(Array::of(Node::ready(dtype, team, storage)))
     }
 }

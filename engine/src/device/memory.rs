@@ -51,6 +51,11 @@ impl fmt::Debug for Allocation {
 }
 
 impl Allocation {
+    /// Whether it has another owner, who may not expect writes.
+    pub(crate) fn is_borrowed(&self) -> bool {
+        self.arena.is_none()
+    }
+
     /// Where byte `offset` is in this process's memory; `None` for memory of another kind.
     pub(crate) fn host_address(&self, offset: usize) -> Option<NonNull<u8>> {
         let Memory::Host(block) = &self.memory else { return None };

@@ -5,6 +5,7 @@
 //! and no parts. Copies between regions are launches of a copy kernel, so there is no copy verb.
 
 pub mod cuda;
+mod foreign;
 mod host;
 mod mark;
 pub mod memory;
@@ -20,6 +21,7 @@ use partita_kernels::{Launch, Verified, interpret};
 
 use crate::config::config;
 use crate::error::{Error, Result};
+pub use foreign::Foreign;
 pub use mark::Mark;
 pub(crate) use memory::Arena;
 pub use memory::{Allocation, Buffer, MemoryUse};

@@ -11,29 +11,27 @@
 Importing starts no device. Exceptions are Python's own where they fit, otherwise subclasses of `Error`.
 """
 
-from . import _create, _dtypes, _files, _functions, _linear, _protocols, _rearrange, errors, random
-from ._array import Array
+# What is public each module says itself, in its `__all__`.
+from . import errors as errors
+from . import random as random
+from ._array import *
 from ._create import *
 from ._dtypes import *
 from ._files import *
 from ._functions import *
 from ._linear import *
-from ._loop import Loop
-from ._native import Block, Cyclic, Device, Distribution, Part, Team, Unstructured, devices
+from ._loop import *
+from ._native import Block as Block
+from ._native import Cyclic as Cyclic
+from ._native import Device as Device
+from ._native import Distribution as Distribution
+from ._native import Part as Part
+from ._native import Team as Team
+from ._native import Unstructured as Unstructured
+from ._native import devices as devices
 from ._native import version as _version
 from ._protocols import *
 from ._rearrange import *
 from .errors import *
 
 __version__ = _version()
-
-# Each module says what of it is public.
-__all__ = ["Array", "Block", "Cyclic", "Device", "Distribution", "Loop", "Part", "Team", "Unstructured", "devices", "random"]
-__all__ += _create.__all__
-__all__ += _dtypes.__all__
-__all__ += _files.__all__
-__all__ += _functions.__all__
-__all__ += _linear.__all__
-__all__ += _protocols.__all__
-__all__ += _rearrange.__all__
-__all__ += errors.__all__

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use partita::array::{IntoSpan, Span, Stride};
 use partita::index::Region;
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyTuple;
@@ -15,7 +15,7 @@ use super::convert::{dtype, name, scalar, tuple};
 use super::device::Team;
 use super::dist::{Distribution, default_team};
 use super::error::{detached, raised};
-use super::part::{self, Part};
+use super::part::{self, Part, location};
 
 /// A handle to a value; assignment gives it another one. Empty while a Loop runs on it.
 #[pyclass(frozen, module = "partita._native")]
@@ -111,6 +111,33 @@ impl Array {
         let dtype = self::dtype(dtype)?;
         let pieces = pieces.iter().map(|piece| piece.to_vec(py)).collect::<PyResult<Vec<Vec<u8>>>>()?;
         detached(py, || partita::Array::from_pieces(&dist.team, &dist.dist, dtype, &pieces)).map(Array::of)
+    }
+
+    /// The memory of the arrays in DLPack capsules, one per part, where it is.
+    #[staticmethod]
+    fn over(py: Python<'_>, dist: &Distribution, capsules: Vec<Bound<'_, PyAny>>) -> PyResult<Array> {
+        let (team, mut pieces, mut kind) = (&dist.team, Vec::new(), None);
+        let refuse = |text: String| PyBufferError::new_err(format!("from_dlpack: {text}; allow a copy"));
+        if capsules.len() != team.size() {
+            return Err(refuse(format!("expected {} capsules, given {}", team.size(), capsules.len())));
+        }
+        for (part, capsule) in capsules.iter().enumerate() {
+            let device = team.device(part);
+            let (memory, buffer) = capsule::share(capsule, device, location(device))?;
+            let extents = dist.dist.owned(part).extents();
+            if memory.shape != extents {
+                let (expected, given) = (extents, memory.shape);
+                return Err(refuse(format!("expected shape {expected} for part {part}, given {given}")));
+            }
+            if *kind.get_or_insert(memory.dtype) != memory.dtype {
+                let (one, other) = (name(memory.dtype), kind.map_or("", name));
+                return Err(refuse(format!("expected parts of one dtype, given {other} and {one}")));
+            }
+            pieces.push(buffer);
+        }
+        let Some(dtype) = kind else { return Err(refuse("expected at least one part, given none".into())) };
+        let array = py.detach(|| partita::Array::over(team, &dist.dist, dtype, pieces));
+        array.map(Array::of).map_err(|error| PyBufferError::new_err(error.to_string()))
     }
 
     /// A copy of the array in a DLPack capsule.

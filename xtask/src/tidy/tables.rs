@@ -82,6 +82,7 @@ pub const UNSAFE_FILES: &[&str] = &[
     // C interfaces.
     "interop/src/dlpack",
     "interop/src/python/capsule.rs",
+    "interop/src/python/exchange.rs",
     "engine/simcuda/src/driver",
     "engine/simcuda/tests",
 ];

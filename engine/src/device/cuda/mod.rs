@@ -12,6 +12,7 @@
 mod buffer;
 mod error;
 mod event;
+mod foreign;
 mod graph;
 mod peer;
 mod primary;
