@@ -117,6 +117,7 @@ impl Error {
             | Error::NoDevice { .. }
             | Error::Unsupported { .. }
             | Error::Device { .. }
+            | Error::Forked { .. }
             | Error::Kernel(_)
             | Error::Launch(_) => true,
             Error::Invalid { .. } | Error::Index(_) | Error::Rank { .. } => false,
