@@ -29,6 +29,7 @@ mod show;
 mod slice;
 mod squeeze;
 mod storage;
+mod work;
 
 use std::fmt;
 use std::sync::Arc;

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use partita_kernels::{Builder, DType, Verified, View};
 
 use super::Array;
-use super::eval::Work;
 use super::node::Node;
 use super::rearrange::{line, sliced};
 use super::storage::Storage;
+use super::work::Work;
 use crate::device::{Arena, Device};
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};

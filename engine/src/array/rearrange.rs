@@ -8,9 +8,9 @@ use std::sync::Arc;
 use partita_kernels::{Builder, DType, MAX_RANK, Verified, View};
 
 use super::Array;
-use super::eval::Work;
 use super::node::Node;
 use super::storage::Storage;
+use super::work::Work;
 use crate::error::{Error, Result};
 use crate::index::{DimMap, Distribution, Index, Region};
 use crate::program::Place;
