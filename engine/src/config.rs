@@ -19,6 +19,8 @@ pub struct Config {
     pub deadline: Duration,
     /// `PARTITA_MPI_MAX_BYTES`: the longest message that MPI is given; longer ones are split.
     pub mpi_max_bytes: usize,
+    /// `PARTITA_TRACE`: the file that [`crate::trace`] writes.
+    pub trace: Option<String>,
     /// `PARTITA_FAULT`: a fault on purpose, as [`crate::wire::POINTS`] names them; for tests.
     pub fault: Option<String>,
 }
@@ -39,6 +41,7 @@ fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Config {
         threads: number("PARTITA_THREADS").map_or(cores, |n| (n as usize).max(1)),
         deadline: Duration::from_secs(number("PARTITA_DEADLINE_SECONDS").unwrap_or(30).max(1)),
         mpi_max_bytes: number("PARTITA_MPI_MAX_BYTES").map_or(1 << 30, |n| n.clamp(1, 1 << 30) as usize),
+        trace: lookup("PARTITA_TRACE"),
         fault: lookup("PARTITA_FAULT"),
     }
 }

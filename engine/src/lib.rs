@@ -33,6 +33,7 @@ pub mod index;
 pub mod plan;
 pub mod program;
 pub mod team;
+pub mod trace;
 pub mod transport;
 pub mod wire;
 

@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::index::Distribution;
 use crate::program::{Command, Schedule, execute, record, run, take_kept};
 use crate::team::Team;
+use crate::trace;
 use crate::wire::pass;
 
 /// Steps after which a loop that has not come back to its first memory runs without replaying.
@@ -206,7 +207,9 @@ impl Cycle {
         }
         for batch in &step.batches {
             match batch {
-                Batch::Jobs(device, recording) => device.replay(recording)?,
+                Batch::Jobs(device, recording) => {
+                    trace::on_device(device, || "replayed step".to_owned(), || device.replay(recording))?;
+                }
                 Batch::Single(command) => run(command)?,
             }
         }

@@ -15,6 +15,7 @@ use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, View};
 use crate::device::{Allocation, Buffer, Device, Job};
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};
+use crate::trace;
 use crate::wire::{Meeting, Ranks, pass};
 
 /// One step of a schedule.
@@ -181,24 +182,39 @@ pub fn run(command: &Command) -> Result<()> {
     match command {
         Command::Launch { device, job } => {
             pass("launch")?;
-            device.launch(job)
+            trace::on_device(device, || job.program.kernel().kernel().name.clone(), || device.launch(job))
         }
         Command::Transfer { from_device, from, from_offset, to_device, to, to_offset, bytes } => {
-            from_device.copy_range(from, *from_offset, to_device, to, *to_offset, *bytes)
+            let name = || format!("{bytes} bytes to {}", to_device.name());
+            trace::on_device(from_device, name, || {
+                from_device.copy_range(from, *from_offset, to_device, to, *to_offset, *bytes)
+            })
         }
-        Command::Meet { ranks, meeting } => ranks.meet(meeting),
-        Command::Expect { ranks, from, bytes } => ranks.expect(*from, *bytes),
-        Command::Send { ranks, to, memory } => ranks.send(*to, span_bytes(memory), |offset, out| {
-            spread(memory, offset, out.len())
-                .try_for_each(|(span, at, range)| span.device.download(&span.allocation, at, &mut out[range]))
+        Command::Meet { ranks, meeting } => {
+            trace::on_rank(ranks.rank());
+            ranks.meet(meeting)
+        }
+        Command::Expect { ranks, from, bytes } => {
+            trace::ready_for(*from, ranks.rank());
+            ranks.expect(*from, *bytes)
+        }
+        Command::Send { ranks, to, memory } => trace::on_link(ranks.rank(), *to, "send", || {
+            ranks.send(*to, span_bytes(memory), |offset, out| {
+                spread(memory, offset, out.len()).try_for_each(|(span, at, range)| {
+                    span.device.download(&span.allocation, at, &mut out[range])
+                })
+            })
         }),
-        Command::Receive { ranks, from, memory } => {
+        Command::Receive { ranks, from, memory } => trace::taking(*from, ranks.rank(), || {
             ranks.receive(*from, span_bytes(memory), |offset, bytes| {
                 spread(memory, offset, bytes.len())
                     .try_for_each(|(span, at, range)| span.device.upload(&span.allocation, at, &bytes[range]))
             })
+        }),
+        Command::Settle { ranks } => {
+            trace::settle()?;
+            ranks.settle()
         }
-        Command::Settle { ranks } => ranks.settle(),
     }
 }
 
