@@ -1,5 +1,5 @@
 //! Kernels run on a device and on the host's, and the first element in which they differ.
-#![allow(dead_code, missing_docs, clippy::unwrap_used)]
+#![allow(dead_code, unused_imports, missing_docs, clippy::unwrap_used)]
 
 use std::sync::{Arc, OnceLock};
 
