@@ -135,6 +135,10 @@ fn what_is_no_march_is_a_vector_or_a_point() {
         let input = turned(&whole.views[0], dim, sign);
         tried(&Launch { views: vec![input, whole.views[1].clone()], ..whole.clone() }, "march");
     }
+    // Rows that are not whole vectors apart: one aligned, those beside it not.
+    let mut narrow = whole.clone();
+    narrow.views.iter_mut().for_each(|view| view.strides[1] -= 2);
+    tried(&narrow, "march");
     // Neighbours of a row that are not side by side in memory.
     for sign in [-1, 0] {
         let input = turned(&whole.views[0], 2, sign);
