@@ -6,10 +6,10 @@ mod found;
 #[path = "../../kernels/tests/random/mod.rs"]
 mod random;
 
-use agreement::{difference, gpus, on_host, run_on};
+use agreement::{SMALL_BINDING_BYTES, difference, gpus, on_host, run_on};
 use found::ran;
 use partita::prelude::*;
-use partita_kernels::{Verified, simplify};
+use partita_kernels::{Launch, Param, Verified, simplify};
 use random::Case;
 
 /// Seeds of one run; `PARTITA_FUZZ_SEEDS=first..last` takes others.
@@ -33,6 +33,18 @@ fn is_tried(device: &Device, kernel: &Verified) -> bool {
     }
 }
 
+/// An adapter with small limits refuses kernels of which one point alone reads more than a binding holds
+/// (with what aligning its ends may add).
+fn holds_a_point(device: &Device, kernel: &Verified, launch: &Launch) -> bool {
+    let point = Launch { extents: vec![1; launch.extents.len()], ..launch.clone() };
+    let params = &kernel.kernel().params;
+    let spans = kernel.touched(&point).into_iter().zip(params);
+    let bytes = |(span, param): (Option<(i64, i64)>, &Param)| {
+        span.map_or(0, |(first, last)| (last - first + 1) as u64 * param.dtype.size_bytes() as u64)
+    };
+    Device::all().contains(device) || spans.map(bytes).all(|bytes| bytes + 512 <= SMALL_BINDING_BYTES)
+}
+
 #[test]
 fn random_kernels_give_the_interpreters_bits() {
     let mut counts = vec![0; gpus().len()];
@@ -41,7 +53,7 @@ fn random_kernels_give_the_interpreters_bits() {
         let Case { kernel, launch, arrays } = random::case(seed);
         let expected = on_host(&kernel, &launch, &arrays);
         for (device, count) in gpus().iter().zip(&mut counts) {
-            if !is_tried(device, &kernel) {
+            if !is_tried(device, &kernel) || !holds_a_point(device, &kernel, &launch) {
                 continue;
             }
             *count += 1;

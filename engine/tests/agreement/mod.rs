@@ -1,5 +1,5 @@
 //! Kernels run on a device and on the host's, and the first element in which they differ.
-#![allow(dead_code, missing_docs, clippy::unwrap_used)]
+#![allow(dead_code, unused_imports, missing_docs, clippy::unwrap_used)]
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,9 +13,15 @@ mod shared;
 
 pub use shared::*;
 
+/// What a binding of the adapter with small limits holds.
+pub const SMALL_BINDING_BYTES: u64 = 4096;
+
 /// Limits so small that every code path behind them runs on a few thousand elements.
-const SMALL: Shrink =
-    Shrink { max_binding_bytes: Some(4096), max_groups_per_dimension: Some(3), cautious: false };
+const SMALL: Shrink = Shrink {
+    max_binding_bytes: Some(SMALL_BINDING_BYTES),
+    max_groups_per_dimension: Some(3),
+    cautious: false,
+};
 
 /// Every device but the host's, and a wgpu adapter with small limits.
 pub fn gpus() -> &'static [Device] {

@@ -226,8 +226,8 @@ impl Source<'_> {
         Some(Shape::rows("vector", plan.lanes as u64, plan.vectors as u64, region))
     }
 
-    /// Vectors of so many points can run this: outputs are contiguous, their phases agree in every row, and what
-    /// is read sideways lies side by side.
+    /// Vectors of so many points can run this: outputs are contiguous, their phases agree in every row, and
+    /// what is read sideways lies side by side.
     fn fits(&self, lanes: usize, mut sideways: impl Iterator<Item = u32>, region: &Region) -> bool {
         let Form::Elementwise { stores } = &self.kernel.form else { return false };
         let lanes = lanes as i64;

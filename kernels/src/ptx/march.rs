@@ -1,6 +1,6 @@
 //! The entry `march`: each thread goes along one dimension, plane by plane, and keeps what it has
 //! loaded in registers until the last plane that reads it. A stencil of 27 points then loads 3 rows per
-//! plane where `vector` loads 9, one of radius 4 loads 10 and not 17.
+//! plane where `vector` loads 9.
 //!
 //! Every element that is read in several planes has a ring of registers. The text repeats the body
 //! once per register of the longest ring, so that nothing is moved from register to register. Along x
@@ -8,9 +8,23 @@
 //! vector that sticks out one by one. Planes of the outputs must be whole vectors apart, so that the
 //! phase is the same in all of them.
 //!
+//! What the text says, and what `ptxas` makes of it (loads per point of an aligned vector; registers of a
+//! thread for sm_80 and sm_90; nothing spills). How fast it is has not been measured on hardware.
+//!
+//! ```text
+//! points, type   loads: vector  march   registers of march
+//!  7  f32, f64   1.75, 3.50     none
+//! 13  f32        2.75           1.75     74   80
+//! 13  f64        5.50           3.50     64   80
+//! 25  f32        4.75           2.75    160  191
+//! 25  f64       10.50           6.50    168  176
+//! 27  f32        6.75           2.25    114  118
+//! 27  f64       13.50           4.50    116  110
+//! ```
+//!
 //! Knows no sizes: whether a launch is worth a march is decided in [`super::launch`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::block::{Field, Quantity};
 use super::pointwise::register;
@@ -129,6 +143,12 @@ impl March {
         (at, (self.streams[at].row.offsets[self.along] - offsets[self.along]) as usize)
     }
 
+    /// The rows that this one is aligned with.
+    fn group(&self, row: &Row) -> Group {
+        let distance = |(k, d): (usize, &i32)| if k == self.along { 0 } else { d.unsigned_abs() };
+        (row.param, row.offsets.iter().enumerate().map(distance).collect())
+    }
+
     /// Something of this parameter is loaded in this plane: in those before the first, only what is kept
     /// long enough to be read.
     fn loads_in(&self, param: u32, plane: i32) -> bool {
@@ -194,8 +214,20 @@ fn column_register(quantity: Quantity) -> String {
     }
 }
 
-/// For each parameter, the predicate that its rows cannot be loaded as vectors; none if they surely can.
-type Pieces = BTreeMap<u32, String>;
+/// Rows that are aligned together: those of a parameter at one distance from the point, on either side,
+/// where rows need not be whole vectors apart. The plane makes no difference.
+type Group = (u32, Vec<u32>);
+
+/// For each group, the predicate that it cannot be loaded as vectors; none if it surely can.
+type Pieces = BTreeMap<Group, String>;
+
+/// A row of a plane: where it is, and the registers of its elements.
+struct Load {
+    group: Group,
+    row: Row,
+    at: String,
+    elements: Elements,
+}
 
 impl Writer<'_> {
     /// `%first` to `%last`: the planes of the thread. Slot 0 holds the number of the block.
@@ -211,7 +243,7 @@ impl Writer<'_> {
 
     fn pieces(&mut self, plan: &March) -> Pieces {
         self.note("which inputs are side by side and aligned");
-        let mut misfits: BTreeMap<u32, String> = BTreeMap::new();
+        let mut misfits: BTreeMap<Group, String> = BTreeMap::new();
         for stream in &plan.streams {
             let param = stream.row.param;
             if !self.may_be_unaligned(&stream.row) {
@@ -219,13 +251,15 @@ impl Writer<'_> {
             }
             let at = self.neighbour(param, &format!("%column{param}"), &stream.row.offsets);
             let misfit = self.misfit(&stream.row, &at.register, plan.lanes, Field::Uneven(param));
-            let any = match misfits.get(&param) {
+            let group = plan.group(&stream.row);
+            let any = match misfits.get(&group) {
                 Some(others) => self.set(Class::B32, "or.b32", &[others, &misfit]),
                 None => misfit,
             };
-            misfits.insert(param, any);
+            misfits.insert(group, any);
         }
-        let test = |(p, any): (u32, String)| (p, self.set(Class::Pred, "setp.ne.u32", &[&any, "0"]));
+        let test =
+            |(group, any): (Group, String)| (group, self.set(Class::Pred, "setp.ne.u32", &[&any, "0"]));
         misfits.into_iter().map(test).collect()
     }
 
@@ -271,25 +305,33 @@ impl Writer<'_> {
         for param in (0..self.kernel.params.len() as u32).filter(|&p| plan.loads_in(p, plane)) {
             self.enter_plane(Quantity::Param(param));
             let loads = self.loads(plan, param, plane);
-            match pieces.get(&param) {
-                None => self.whole_rows(plan, &loads),
-                Some(pieces) => {
-                    let (single, done) = (self.label("SINGLE"), self.label("LOADED"));
-                    self.op(&format!("@{pieces} bra {single}"));
-                    self.whole_rows(plan, &loads);
-                    self.op(&format!("bra {done}"));
-                    self.place(&single);
-                    for (row, at, elements) in &loads {
-                        self.single_row(row, elements, at, x);
-                    }
-                    self.place(&done);
-                }
+            for group in loads.iter().map(|load| &load.group).collect::<BTreeSet<_>>() {
+                let rows: Vec<&Load> = loads.iter().filter(|load| load.group == *group).collect();
+                self.load_group(plan, &rows, pieces.get(group), x);
             }
         }
     }
 
+    fn load_group(&mut self, plan: &March, rows: &[&Load], pieces: Option<&String>, x: usize) {
+        let labels = pieces.map(|pieces| (pieces, self.label("SINGLE"), self.label("LOADED")));
+        if let Some((pieces, single, _)) = &labels {
+            self.op(&format!("@{pieces} bra {single}"));
+        }
+        for load in rows {
+            self.aligned_row(&load.row, plan.lanes, &load.elements, &load.at);
+        }
+        if let Some((_, single, done)) = &labels {
+            self.op(&format!("bra {done}"));
+            self.place(single);
+            for load in rows {
+                self.single_row(&load.row, &load.elements, &load.at, x);
+            }
+            self.place(done);
+        }
+    }
+
     /// The rows of a parameter that are loaded in a plane, where they are, and into which registers.
-    fn loads(&mut self, plan: &March, param: u32, plane: i32) -> Vec<(Row, String, Elements)> {
+    fn loads(&mut self, plan: &March, param: u32, plane: i32) -> Vec<Load> {
         let mut loads = Vec::new();
         for (n, stream) in plan.streams.iter().enumerate().filter(|(_, s)| s.row.param == param) {
             let kept = stream.planes.iter().filter(|(_, planes)| **planes as i32 > -plane).map(|(&p, _)| p);
@@ -301,15 +343,9 @@ impl Writer<'_> {
             let at = self.neighbour(param, &format!("%at{param}"), &row.offsets);
             let name = |&p: &i32| (p, self.named(class(dtype), &plan.element(n, p, plane)));
             let elements = row.positions.iter().map(name).collect();
-            loads.push((row, at.register, elements));
+            loads.push(Load { group: plan.group(&row), row, at: at.register, elements });
         }
         loads
-    }
-
-    fn whole_rows(&mut self, plan: &March, loads: &[(Row, String, Elements)]) {
-        for (row, at, elements) in loads {
-            self.aligned_row(row, plan.lanes, elements, at);
-        }
     }
 
     fn compute_plane(&mut self, plan: &March, stores: &[Store], plane: i32, x: usize) {

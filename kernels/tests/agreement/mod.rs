@@ -65,7 +65,8 @@ pub fn small_numbers(d: DType, n: usize, seed: u64) -> Vec<u8> {
     bytes(d, (0..n).map(|_| next()))
 }
 
-/// Pseudo-random sevenths: products and sums of them are rounded, so that their order and every contraction shows.
+/// Pseudo-random sevenths: products and sums of them are rounded, so that their order and every contraction
+/// shows.
 pub fn sevenths(d: DType, n: usize, seed: u64) -> Vec<u8> {
     let small = small_numbers(DType::I32, 3 * n, seed);
     let digit = |i: usize| element(DType::I32, &small, i).to_f64();

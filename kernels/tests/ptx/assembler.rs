@@ -169,12 +169,17 @@ fn loads_per_point(text: &str, entry: &str) -> Option<f64> {
         "march" => entry_text.split("// plane 0 of").nth(1)?.split("// plane 1 of").next()?,
         _ => return None,
     };
-    // Behind the branch to them stand the loads of single elements.
-    let aligned = body.split("bra LOADED").next()?;
+    // What stands between a branch over them and its label are loads of single elements.
+    let mut aligned = true;
+    let counted = |line: &&str| {
+        aligned = (aligned && !line.contains("bra LOADED")) || line.starts_with("LOADED");
+        aligned && line.contains("ld.global")
+    };
+    let loads = body.lines().filter(counted).count();
     let stores =
         entry_text.split("// a vector that sticks out").next()?.lines().find(|l| l.contains("st.global"))?;
     let lanes = stores.split('{').nth(1).map_or(1, |list| list.split(',').count());
-    Some(aligned.matches("ld.global").count() as f64 / lanes as f64)
+    Some(loads as f64 / lanes as f64)
 }
 
 struct Usage {

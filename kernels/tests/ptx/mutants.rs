@@ -1,7 +1,7 @@
-//! Would the tests see a bug of the writer? Each bug of a table is put into the text that the writer makes, and
-//! the same cases as elsewhere (forms, stencils, operations, random kernels) are run against the interpreter until one
-//! differs or the simulated GPU reports a fault. A bug that changes no text, or none that the simulator
-//! takes, is a failure of the table, not a bug that was found.
+//! Would the tests see a bug of the writer? Each bug of a table is put into the text that the writer makes,
+//! and the same cases as elsewhere (forms, stencils, operations, random kernels) are run against the
+//! interpreter until one differs or the simulated GPU reports a fault. A bug that changes no text, or none
+//! that the simulator takes, is a failure of the table, not a bug that was found.
 
 use partita_kernels::{DType, FoldOp, Launch, Verified};
 

@@ -5,7 +5,8 @@ use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, Verified, View};
 use crate::agreement::{
     Arrays, bytes, c_strides, cases, cube, sevenths, small_numbers, star, stencil_launch, weighted,
 };
-use crate::machine::Tally;
+use crate::machine::{Setting, Tally, agree};
+use crate::random;
 
 #[test]
 fn stencils_of_every_type_and_rank() {
@@ -134,6 +135,10 @@ fn what_is_no_march_is_a_vector_or_a_point() {
         let input = turned(&whole.views[0], dim, sign);
         tried(&Launch { views: vec![input, whole.views[1].clone()], ..whole.clone() }, "march");
     }
+    // Rows that are not whole vectors apart: one aligned, those beside it not.
+    let mut narrow = whole.clone();
+    narrow.views.iter_mut().for_each(|view| view.strides[1] -= 2);
+    tried(&narrow, "march");
     // Neighbours of a row that are not side by side in memory.
     for sign in [-1, 0] {
         let input = turned(&whole.views[0], 2, sign);
@@ -190,4 +195,20 @@ fn a_march_along_an_inner_dimension() {
     let mut tally = Tally::on(1);
     tally.everywhere(&kernel, &launch, &arrays);
     tally.ran_through(&["march"]);
+}
+
+/// Every eighth random kernel reads all around the point; where its memory allows it, it marches.
+#[test]
+fn random_stencils_march() {
+    let mut marched = 0;
+    let seeds: Vec<u64> = (7..1600).step_by(8).collect();
+    let ran = seeds.len();
+    for seed in seeds {
+        let random::Case { kernel, launch, arrays } = random::case(seed);
+        let setting = Setting { multiprocessors: 1, ..Setting::PLAIN };
+        marched += usize::from(agree(&kernel, &launch, &arrays, setting).contains(&"march"));
+    }
+    println!("{marched} of {ran} kernels marched");
+    assert!(marched >= 20, "{marched}");
+    println!("ran: ptx-cases {ran}");
 }

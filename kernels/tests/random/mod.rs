@@ -1,6 +1,6 @@
 //! Random typed kernels with a launch and memory, by seed: every form, type and operation, views of every
-//! sort, hard bit patterns, stencils of every reach. What they compute is defined to the bit: no float sums (their order is free), no
-//! reinterpreted NaN (its payload is free).
+//! sort, hard bit patterns, stencils of every reach. What they compute is defined to the bit: no float sums
+//! (their order is free), no reinterpreted NaN (its payload is free).
 #![allow(dead_code, missing_docs, clippy::unwrap_used)]
 
 use partita_kernels::{
@@ -55,9 +55,9 @@ pub fn case(seed: u64) -> Case {
     let wide = seed % 8 == 7 && rank > 1;
     let mut maker = Maker { k: Builder::new(&format!("random_{seed}"), rank), rank, wide, random };
     let form = maker.form();
-    let Maker { k, mut random, .. } = maker;
+    let Maker { k, wide, mut random, .. } = maker;
     let kernel = k.finish(form).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-    let launch = launch(&kernel, &mut random);
+    let launch = launch(&kernel, wide, &mut random);
     let arrays = arrays(&kernel, &launch, &mut random);
     Case { kernel, launch, arrays }
 }
@@ -297,9 +297,11 @@ fn fold_fits(op: FoldOp, d: DType) -> bool {
     }
 }
 
-fn launch(kernel: &Verified, random: &mut Random) -> Launch {
+fn launch(kernel: &Verified, wide: bool, random: &mut Random) -> Launch {
     let k = kernel.kernel();
-    let widest = [1, 600, 70, 17, 9][k.rank];
+    let widest = if wide { [1, 600, 90, 40, 12] } else { [1, 600, 70, 17, 9] }[k.rank];
+    // Planes of whole vectors, in most wide kernels: what a writer wants for them.
+    let even = wide && !random.one_in(4);
     let mut extents: Vec<usize> = (0..k.rank).map(|_| 1 + random.below(widest)).collect();
     if k.rank > 0 && random.one_in(25) {
         extents[random.below(k.rank)] = 0;
@@ -309,7 +311,14 @@ fn launch(kernel: &Verified, random: &mut Random) -> Launch {
         Form::Reduce { axes, .. } => axes.clone(),
         _ => vec![false; k.rank],
     };
-    let views = k.params.iter().map(|param| view(&extents, &folded, param.access, random)).collect();
+    let views = k
+        .params
+        .iter()
+        .map(|param| match even {
+            true => even_view(&extents, &folded, param.access),
+            false => view(&extents, &folded, param.access, random),
+        })
+        .collect();
     let arguments = k.arguments.iter().map(|&dtype| {
         let bits = random.pick(&cases::hard_bits(dtype, 5));
         Scalar { dtype, bits }
@@ -320,12 +329,27 @@ fn launch(kernel: &Verified, random: &mut Random) -> Launch {
     }
     // Memory begins with the lowest element touched, or a little before it.
     for (p, span) in kernel.touched(&launch).into_iter().enumerate() {
-        let slack = random.pick(&[0, 0, 1, 3, 4, 16]);
+        let apart = even && k.params[p].access != Access::In;
+        let slack = random.pick(if apart { &[0, 16][..] } else { &[0, 0, 1, 3, 4, 16] });
         if let Some((lowest, _)) = span {
             launch.views[p].offset += slack - lowest;
         }
     }
     launch
+}
+
+/// C order, rows padded to sixteen elements.
+fn even_view(extents: &[usize], folded: &[bool], access: Access) -> View {
+    let mut strides = vec![0; extents.len()];
+    let mut next = 1;
+    for dim in (0..extents.len()).rev() {
+        if access == Access::In || !folded[dim] {
+            strides[dim] = next;
+            next *= extents[dim].max(1) as i64;
+            next = (next + 15) / 16 * 16;
+        }
+    }
+    View { offset: 0, strides }
 }
 
 /// C order, usually; else permuted, padded, for inputs also reversed or broadcast.
