@@ -372,3 +372,68 @@ fn c2_c6_c21_what_does_not_fit_is_refused() {
     assert!(halo.forward(&random::<f64>(&a, &blocks(&a, &[6], false), 1, false)).is_err());
     assert!(Collective::halo_exchange(&b, &dist).is_err());
 }
+
+/// A line of members divides the first dimension; between start and finish other work may be queued.
+#[test]
+fn d20_d30_default_partition_and_work_in_between() {
+    for device in devices() {
+        let others =
+            Team::of((0..4).map(|k| [device.clone(), Device::host()][k % 2].clone()).collect()).unwrap();
+        let world = Partition::world(&others).unwrap();
+        let (a, b) = (grid(&world, &[0, 1, 2, 3], &[2, 2]), world.inclusive(&[3, 1, 0]).unwrap());
+        let mut x = random::<f32>(&a, &blocks(&a, &[8, 5], true), 2, false);
+        let expected = numbers(&x);
+        let pending = Collective::repartition(&a, &b).unwrap().start(&x).unwrap();
+        // The input may be replaced, and computed with, while it travels.
+        let doubled = numbers(&(&x * 2.0));
+        x.assign(&s![..], &Array::zeros(x.team(), &x.distribution().unwrap(), DType::F32).unwrap()).unwrap();
+        let y = pending.finish().unwrap();
+        assert_eq!(numbers(&y), expected);
+        assert_eq!(doubled, expected.iter().map(|v| 2.0 * v).collect::<Vec<f64>>());
+        let default = Distribution::default_partition(3, &[8, 5]).unwrap();
+        assert_eq!(*y.distribution().unwrap(), default);
+        assert_eq!(b.held(&y, 1).unwrap(), default.owned(1));
+        let back = Collective::repartition(&b, &a).unwrap().forward(&y).unwrap();
+        assert_eq!(numbers(&back), expected);
+    }
+}
+
+/// Requests that reach over what members own, overlap, are empty, or lie elsewhere.
+#[test]
+fn d15_d18_d19_requests_on_arrays() {
+    let at = |start: [i64; 2], stop: [i64; 2]| Region::new(&start, &stop).unwrap();
+    for device in devices() {
+        let others =
+            Team::of((0..4).map(|k| [device.clone(), Device::host()][k / 2].clone()).collect()).unwrap();
+        let dist = Distribution::builder(&[8, 6]).parts(4).halo(&[1, 0], &[0, 0]).build().unwrap();
+        let value = |at: &[i64]| (10 * at[0] + at[1]) as f32;
+        let mut u = Array::from_fn(&others, &dist, value).unwrap();
+        let requests = [at([0, 0], [5, 6]), at([0, 0], [0, 0]), at([0, 1], [2, 3]), at([3, 0], [8, 6])];
+        let requested = u.request(&requests).unwrap();
+        let memory = |u: &Array, part: usize| u.places().unwrap()[part].as_ref().unwrap().allocation.id;
+        let before: Vec<u64> = (0..4).map(|part| memory(&u, part)).collect();
+        u.assign(&s![..], &(&u * 0.0)).unwrap();
+        for (part, asked) in requests.iter().enumerate() {
+            let mut cells = 0;
+            for (k, section) in requested[part].sections().enumerate() {
+                let expected: Vec<f32> = section.region.points().map(|at| value(&at)).collect();
+                assert_eq!(
+                    requested[part].to_vec::<f32>(k).unwrap(),
+                    expected,
+                    "{device:?} {part} {section}"
+                );
+                cells += expected.len() as i64;
+                // What is owned is shown where it is.
+                if section.outside() == 0 && !section.region.is_empty() {
+                    assert_eq!(requested[part].place(k).unwrap().allocation.id, before[part]);
+                }
+            }
+            assert_eq!(cells, asked.volume().unwrap());
+        }
+        assert_eq!(requested[3].offset().unwrap()[..], [3, 0]);
+        assert!(requested[1].offset().is_none());
+        let error = u.request(&requests[..3]).err().unwrap().to_string();
+        assert!(error.contains("4 boxes"), "{error}");
+        assert!(u.request(&[at([0, 0], [9, 6]), requests[1], requests[1], requests[1]]).is_err());
+    }
+}

@@ -307,3 +307,34 @@ fn faces_of_one_shape_share_a_launch() {
         ran("shared-launches", &device, 1);
     }
 }
+
+/// The adjoint adds into the sources what every holder has, through boxes, runs and lists.
+#[test]
+fn adjoint_plans_add_what_all_holders_have() {
+    let both = [Device::host(), Device::host()];
+    let mut pairs = 0;
+    for devices in [vec![both[0].clone()], both.to_vec()] {
+        let team = Team::of((0..3).map(|k| devices[k % devices.len()].clone()).collect()).unwrap();
+        for from in kinds(17, 3) {
+            for to in kinds(17, 3) {
+                let (from, to) = (
+                    over(&[from.clone(), DimMap::even(2, 1).unwrap()], false),
+                    over(&[to, DimMap::even(2, 1).unwrap()], true),
+                );
+                let a = Array::full(&team, &from, Scalar::from_i64(DType::I32, 1000)).unwrap();
+                let b = positions(&team, &to);
+                // Nobody is near: the owners send, so to them it comes back.
+                let plan = Plan::between(&from, &to, |_| None).unwrap().adjoint();
+                let (there, here) = (b.places().unwrap(), a.places().unwrap());
+                let field = Field { plan: &plan, from: &there, to: &here, dtype: DType::I32 };
+                execute(lower(&[field], &mut Vec::new()).unwrap().schedule()).unwrap();
+                let holders = |at: &[i64]| to.holders(at).unwrap().len() as i32;
+                let expected: Vec<i32> =
+                    from.global().points().map(|at| 1000 + holders(&at) * position(&to, &at)).collect();
+                assert_eq!(a.to_vec::<i32>().unwrap(), expected, "{from} from {to}");
+                pairs += 1;
+            }
+        }
+    }
+    println!("ran: adjoint-plans {pairs}");
+}

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use partita_kernels::{Launch, Scalar, Verified, View, simplify};
 
-use super::exchange::{aligned_plan, near};
+use super::exchange::{aligned_plan, fetch_plan, near};
 use super::lower::{Axis, Cut, Leaf, Lowering, Map, Source};
 use super::node::Node;
 use super::pick;
@@ -388,7 +388,7 @@ impl Work {
 
     /// Copies what each part needs into temporary memory: the way for operands on other layouts.
     fn fetch(&mut self, node: &Node, storage: &Storage, needs: &[Region]) -> Result<Vec<Option<Place>>> {
-        let plan = Plan::fetch(&storage.dist.packed(), needs)?;
+        let plan = fetch_plan(&storage.dist.packed(), needs.to_vec())?;
         self.fetch_planned(node, storage, &plan, needs)
     }
 

@@ -21,6 +21,7 @@ mod pick;
 mod reach;
 mod reduce;
 mod replay;
+mod request;
 mod show;
 mod slice;
 mod squeeze;
@@ -35,6 +36,7 @@ pub use data::Element;
 pub use ops::Operand;
 pub use part::{Cells, Part};
 pub use replay::Loop;
+pub use request::Requested;
 pub use slice::{IntoSpan, Span};
 
 use crate::error::{Error, Result};
