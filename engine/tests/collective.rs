@@ -211,6 +211,29 @@ fn c36_c38_halos_and_their_adjoint_by_hand() {
     assert_eq!(numbers(&y), [1., 2., 3., 4.]);
 }
 
+/// In two dimensions every cell of every halo gets its owner's value, corners included.
+#[test]
+fn c36_corners_arrive() {
+    let over = grid(&world(&Device::host(), 6), &[5, 3, 1, 0, 2, 4], &[3, 2]);
+    let dist = Distribution::builder(&[9, 8]).grid(&[3, 2]).halo(&[1, 2], &[2, 1]).periodic(&[true, false]);
+    let dist = dist.build().unwrap();
+    let padded = Collective::padded(&dist).unwrap();
+    // The cell of the array that a cell of the padded layout stands for, and whether its part owns it.
+    let cell = |at: &[i64]| {
+        let part = padded.owner(at).unwrap();
+        let (stored, block) = (dist.stored(part), padded.owned(part));
+        let here: Vec<i64> = (0..2).map(|d| at[d] - block.start()[d] + stored.start()[d]).collect();
+        let value = (10 * here[0].rem_euclid(9) + here[1]) as f64;
+        (value, dist.owned(part).contains(&here))
+    };
+    let given = |at: &[i64]| if cell(at).1 { cell(at).0 } else { -1.0 };
+    let x = Array::from_fn(&over.team().unwrap(), &padded, given).unwrap();
+    let y = Collective::halo_exchange(&over, &dist).unwrap().forward(&x).unwrap();
+    let expected: Vec<f64> = padded.global().points().map(|at| cell(&at).0).collect();
+    assert_ne!(numbers(&x), expected);
+    assert_eq!(numbers(&y), expected);
+}
+
 #[test]
 fn c30_c33_c34_repartition_gather_scatter_allgather() {
     for device in devices() {

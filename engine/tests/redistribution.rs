@@ -217,11 +217,12 @@ fn d19_the_same_distribution_moves_nothing() {
 fn redistributions_are_replayed() {
     for device in devices() {
         let team = Team::on(std::slice::from_ref(&device), 3).unwrap();
-        let (a, b) =
-            (over(&[kinds(30, 3).swap_remove(5)], false), over(&[kinds(30, 3).swap_remove(3)], false));
+        // The lists of the way there are not those of the way back.
+        let line = |kind: usize| over(&[kinds(30, 3).swap_remove(kind)], false);
+        let (a, b, c) = (line(5), line(8), line(3));
         let start = positions(&team, &a);
         let mut steps = Loop::new(vec![start], |state| {
-            let there = (&state[0].redistribute(&b)? + 1.0).redistribute(&a)?;
+            let there = (&state[0].redistribute(&b)? + 1.0).redistribute(&c)?.redistribute(&a)?;
             state[0] = there;
             Ok(())
         });
