@@ -211,6 +211,29 @@ fn c36_c38_halos_and_their_adjoint_by_hand() {
     assert_eq!(numbers(&y), [1., 2., 3., 4.]);
 }
 
+/// In two dimensions every cell of every halo gets its owner's value, corners included.
+#[test]
+fn c36_corners_arrive() {
+    let over = grid(&world(&Device::host(), 6), &[5, 3, 1, 0, 2, 4], &[3, 2]);
+    let dist = Distribution::builder(&[9, 8]).grid(&[3, 2]).halo(&[1, 2], &[2, 1]).periodic(&[true, false]);
+    let dist = dist.build().unwrap();
+    let padded = Collective::padded(&dist).unwrap();
+    // The cell of the array that a cell of the padded layout stands for, and whether its part owns it.
+    let cell = |at: &[i64]| {
+        let part = padded.owner(at).unwrap();
+        let (stored, block) = (dist.stored(part), padded.owned(part));
+        let here: Vec<i64> = (0..2).map(|d| at[d] - block.start()[d] + stored.start()[d]).collect();
+        let value = (10 * here[0].rem_euclid(9) + here[1]) as f64;
+        (value, dist.owned(part).contains(&here))
+    };
+    let given = |at: &[i64]| if cell(at).1 { cell(at).0 } else { -1.0 };
+    let x = Array::from_fn(&over.team().unwrap(), &padded, given).unwrap();
+    let y = Collective::halo_exchange(&over, &dist).unwrap().forward(&x).unwrap();
+    let expected: Vec<f64> = padded.global().points().map(|at| cell(&at).0).collect();
+    assert_ne!(numbers(&x), expected);
+    assert_eq!(numbers(&y), expected);
+}
+
 #[test]
 fn c30_c33_c34_repartition_gather_scatter_allgather() {
     for device in devices() {
@@ -371,4 +394,69 @@ fn c2_c6_c21_what_does_not_fit_is_refused() {
     let halo = Collective::halo_exchange(&a, &dist).unwrap();
     assert!(halo.forward(&random::<f64>(&a, &blocks(&a, &[6], false), 1, false)).is_err());
     assert!(Collective::halo_exchange(&b, &dist).is_err());
+}
+
+/// A line of members divides the first dimension; between start and finish other work may be queued.
+#[test]
+fn d20_d30_default_partition_and_work_in_between() {
+    for device in devices() {
+        let others =
+            Team::of((0..4).map(|k| [device.clone(), Device::host()][k % 2].clone()).collect()).unwrap();
+        let world = Partition::world(&others).unwrap();
+        let (a, b) = (grid(&world, &[0, 1, 2, 3], &[2, 2]), world.inclusive(&[3, 1, 0]).unwrap());
+        let mut x = random::<f32>(&a, &blocks(&a, &[8, 5], true), 2, false);
+        let expected = numbers(&x);
+        let pending = Collective::repartition(&a, &b).unwrap().start(&x).unwrap();
+        // The input may be replaced, and computed with, while it travels.
+        let doubled = numbers(&(&x * 2.0));
+        x.assign(&s![..], &Array::zeros(x.team(), &x.distribution().unwrap(), DType::F32).unwrap()).unwrap();
+        let y = pending.finish().unwrap();
+        assert_eq!(numbers(&y), expected);
+        assert_eq!(doubled, expected.iter().map(|v| 2.0 * v).collect::<Vec<f64>>());
+        let default = Distribution::default_partition(3, &[8, 5]).unwrap();
+        assert_eq!(*y.distribution().unwrap(), default);
+        assert_eq!(b.held(&y, 1).unwrap(), default.owned(1));
+        let back = Collective::repartition(&b, &a).unwrap().forward(&y).unwrap();
+        assert_eq!(numbers(&back), expected);
+    }
+}
+
+/// Requests that reach over what members own, overlap, are empty, or lie elsewhere.
+#[test]
+fn d15_d18_d19_requests_on_arrays() {
+    let at = |start: [i64; 2], stop: [i64; 2]| Region::new(&start, &stop).unwrap();
+    for device in devices() {
+        let others =
+            Team::of((0..4).map(|k| [device.clone(), Device::host()][k / 2].clone()).collect()).unwrap();
+        let dist = Distribution::builder(&[8, 6]).parts(4).halo(&[1, 0], &[0, 0]).build().unwrap();
+        let value = |at: &[i64]| (10 * at[0] + at[1]) as f32;
+        let mut u = Array::from_fn(&others, &dist, value).unwrap();
+        let requests = [at([0, 0], [5, 6]), at([0, 0], [0, 0]), at([0, 1], [2, 3]), at([3, 0], [8, 6])];
+        let requested = u.request(&requests).unwrap();
+        let memory = |u: &Array, part: usize| u.places().unwrap()[part].as_ref().unwrap().allocation.id;
+        let before: Vec<u64> = (0..4).map(|part| memory(&u, part)).collect();
+        u.assign(&s![..], &(&u * 0.0)).unwrap();
+        for (part, asked) in requests.iter().enumerate() {
+            let mut cells = 0;
+            for (k, section) in requested[part].sections().enumerate() {
+                let expected: Vec<f32> = section.region.points().map(|at| value(&at)).collect();
+                assert_eq!(
+                    requested[part].to_vec::<f32>(k).unwrap(),
+                    expected,
+                    "{device:?} {part} {section}"
+                );
+                cells += expected.len() as i64;
+                // What is owned is shown where it is.
+                if section.outside() == 0 && !section.region.is_empty() {
+                    assert_eq!(requested[part].place(k).unwrap().allocation.id, before[part]);
+                }
+            }
+            assert_eq!(cells, asked.volume().unwrap());
+        }
+        assert_eq!(requested[3].offset().unwrap()[..], [3, 0]);
+        assert!(requested[1].offset().is_none());
+        let error = u.request(&requests[..3]).err().unwrap().to_string();
+        assert!(error.contains("4 boxes"), "{error}");
+        assert!(u.request(&[at([0, 0], [9, 6]), requests[1], requests[1], requests[1]]).is_err());
+    }
 }

@@ -11,11 +11,11 @@ use partita::transport::{Field, lower};
 
 const HEAD: &str = "# Four plans, explained
 
-Every exchange is a plan: moves of boxes of cells, or of what *lanes* take of a box, from part to part, in
-packed coordinates (along blocks these are the global ones). `Plan::explain` counts what goes over each link
-and predicts a time from a latency and a bandwidth; `transport::lower` makes commands of it, and says which way
-each message takes. Here the parts alternate between two host devices, so that some of them share one. This page
-is written by a test.
+Every exchange is a plan: moves of boxes of cells, or of what *lanes* take of a box, from part to part,
+in packed coordinates (along blocks these are the global ones). `Plan::explain` counts what goes over each
+link and predicts a time from a latency and a bandwidth; `transport::lower` makes commands of it, and says
+which way each message takes. Here the parts alternate between two host devices, so that some of them
+share one. This page is written by a test.
 ";
 
 /// A section: what it is, the plan, its links, and how it is carried out on two devices.
@@ -75,8 +75,8 @@ fn page() -> String {
     let broadcast = Collective::broadcast(&row, &all).unwrap();
     page += &section(
         "A broadcast from 1 x 2 to 2 x 2 members",
-        "Each column's root sends what it holds to all members of the column, itself included. The adjoint goes \
-         back, and adds.",
+        "Each column's root sends what it holds to all members of the column, itself included. The \
+         adjoint goes back, and adds.",
         &broadcast.plans(&x.distribution().unwrap()).unwrap()[0],
         &x,
         &broadcast.forward(&x).unwrap(),

@@ -217,11 +217,12 @@ fn d19_the_same_distribution_moves_nothing() {
 fn redistributions_are_replayed() {
     for device in devices() {
         let team = Team::on(std::slice::from_ref(&device), 3).unwrap();
-        let (a, b) =
-            (over(&[kinds(30, 3).swap_remove(5)], false), over(&[kinds(30, 3).swap_remove(3)], false));
+        // The lists of the way there are not those of the way back.
+        let line = |kind: usize| over(&[kinds(30, 3).swap_remove(kind)], false);
+        let (a, b, c) = (line(5), line(8), line(3));
         let start = positions(&team, &a);
         let mut steps = Loop::new(vec![start], |state| {
-            let there = (&state[0].redistribute(&b)? + 1.0).redistribute(&a)?;
+            let there = (&state[0].redistribute(&b)? + 1.0).redistribute(&c)?.redistribute(&a)?;
             state[0] = there;
             Ok(())
         });
@@ -306,4 +307,35 @@ fn faces_of_one_shape_share_a_launch() {
         team.wait().unwrap();
         ran("shared-launches", &device, 1);
     }
+}
+
+/// The adjoint adds into the sources what every holder has, through boxes, runs and lists.
+#[test]
+fn adjoint_plans_add_what_all_holders_have() {
+    let both = [Device::host(), Device::host()];
+    let mut pairs = 0;
+    for devices in [vec![both[0].clone()], both.to_vec()] {
+        let team = Team::of((0..3).map(|k| devices[k % devices.len()].clone()).collect()).unwrap();
+        for from in kinds(17, 3) {
+            for to in kinds(17, 3) {
+                let (from, to) = (
+                    over(&[from.clone(), DimMap::even(2, 1).unwrap()], false),
+                    over(&[to, DimMap::even(2, 1).unwrap()], true),
+                );
+                let a = Array::full(&team, &from, Scalar::from_i64(DType::I32, 1000)).unwrap();
+                let b = positions(&team, &to);
+                // Nobody is near: the owners send, so to them it comes back.
+                let plan = Plan::between(&from, &to, |_| None).unwrap().adjoint();
+                let (there, here) = (b.places().unwrap(), a.places().unwrap());
+                let field = Field { plan: &plan, from: &there, to: &here, dtype: DType::I32 };
+                execute(lower(&[field], &mut Vec::new()).unwrap().schedule()).unwrap();
+                let holders = |at: &[i64]| to.holders(at).unwrap().len() as i32;
+                let expected: Vec<i32> =
+                    from.global().points().map(|at| 1000 + holders(&at) * position(&to, &at)).collect();
+                assert_eq!(a.to_vec::<i32>().unwrap(), expected, "{from} from {to}");
+                pairs += 1;
+            }
+        }
+    }
+    println!("ran: adjoint-plans {pairs}");
 }

@@ -238,6 +238,10 @@ fn what_has_to_travel_travels() {
                 let expected: Vec<f32> = (0..SIZE).map(|g| value(g) + g as f32).collect();
                 assert_eq!((&a + &b).to_vec::<f32>().unwrap(), expected, "{device:?} {dist} and {other}");
                 let expected: Vec<f32> = (1..SIZE).map(|g| value(g) + (g - 1) as f32).collect();
+                let stencil = a.slice(&s![1..-1]) + b.slice(&s![2..]) * 2.0 - b.slice(&s![..-2]);
+                let around: Vec<f32> =
+                    (1..SIZE - 1).map(|g| value(g) + 2.0 * (g + 1) as f32 - (g - 1) as f32).collect();
+                assert_eq!(stencil.to_vec::<f32>().unwrap(), around, "{device:?} {dist} and {other}");
                 let shifted = a.slice(&s![1..]) + b.slice(&s![..-1]);
                 assert_eq!(shifted.to_vec::<f32>().unwrap(), expected, "{device:?} {dist} and {other}");
             }

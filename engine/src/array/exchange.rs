@@ -10,7 +10,7 @@ use super::storage::{Fresh, Storage};
 use crate::config::config;
 use crate::device::Buffer;
 use crate::error::Result;
-use crate::index::{Distribution, Index};
+use crate::index::{Distribution, Index, Region};
 use crate::plan::{Along, Plan};
 use crate::program::{Schedule, execute};
 use crate::team::Team;
@@ -20,6 +20,7 @@ use crate::transport::{Field, crossing};
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Key {
     Halo(Distribution, Index, Index, bool),
+    Fetch(Distribution, Vec<Region>),
     Aligned(Distribution, Distribution, Vec<Along>, Vec<Option<usize>>),
 }
 
@@ -68,6 +69,14 @@ pub(crate) fn halo_plan(dist: &Distribution, need: &Fresh) -> Result<Arc<Plan>> 
     let key = Key::Halo(dist.clone(), need.lo, need.hi, need.corners);
     // Memory is laid out by packed coordinates; along blocks, and only there, these have halos.
     remembered(key, |_| Ok(Plan::halo_widths(&dist.packed(), &need.lo, &need.hi, need.corners)?))
+}
+
+/// The plan that brings each part a box, see [`Plan::fetch`].
+pub(crate) fn fetch_plan(dist: &Distribution, needs: Vec<Region>) -> Result<Arc<Plan>> {
+    remembered(Key::Fetch(dist.clone(), needs), |key| {
+        let Key::Fetch(dist, needs) = key else { unreachable!("made above") };
+        Ok(Plan::fetch(dist, needs)?)
+    })
 }
 
 /// The plan that brings what the members of `to` need along `axes`, see [`Plan::aligned`]; `near` as there,

@@ -25,6 +25,7 @@ mod reach;
 mod rearrange;
 mod reduce;
 mod replay;
+mod request;
 mod show;
 mod slice;
 mod squeeze;
@@ -41,6 +42,7 @@ pub use ops::Operand;
 pub use part::{Cells, Part};
 pub use rearrange::Stride;
 pub use replay::Loop;
+pub use request::Requested;
 pub use slice::{IntoSpan, Span};
 
 use crate::error::{Error, Result};

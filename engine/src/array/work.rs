@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Launch, Scalar, Verified, View};
 
-use super::exchange::{aligned_plan, near};
+use super::exchange::{aligned_plan, fetch_plan, near};
 use super::lower::{Axis, Leaf, Map, Source};
 use super::node::Node;
 use super::reach::{Reach, along, brought};
@@ -384,8 +384,8 @@ impl Work {
 
     /// Copies what each part needs into temporary memory: the way for operands on other layouts.
     pub fn fetch(&mut self, node: &Node, storage: &Storage, needs: &[Region]) -> Result<Vec<Option<Place>>> {
-        let plan = Plan::fetch(&storage.dist.packed(), needs)?;
-        self.fetch_planned(node, storage, Arc::new(plan), needs)
+        let plan = fetch_plan(&storage.dist.packed(), needs.to_vec())?;
+        self.fetch_planned(node, storage, plan, needs)
     }
 
     fn fetch_planned(

@@ -173,6 +173,13 @@ mod tests {
     }
 
     #[test]
+    fn a_loop_that_runs_once_is_only_a_beginning() {
+        let listed = End { offset: 5, walks: vec![Walk::List([7].into()), Walk::Step(1)] };
+        let cells = Cells::between(&[1, 4], listed, End::packed(&[1, 4], 2));
+        assert_eq!((cells[0].from.offset, cells[0].to.offset, &cells[0].extents), (12, 2, &vec![4]));
+    }
+
+    #[test]
     fn more_loops_than_a_kernel_has_become_several_nests() {
         let extents = [2; 10];
         let far = End { offset: 0, walks: (0..10).map(|k| Walk::Step(3i64.pow(k))).collect() };

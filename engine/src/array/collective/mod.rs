@@ -17,11 +17,12 @@ use std::sync::Arc;
 pub use partition::{Data, Partition};
 
 use super::Array;
+use crate::device::Buffer;
 use crate::error::{Error, Result};
 use crate::index::Distribution;
 use crate::plan::Plan;
-use crate::program::{Place, execute};
-use crate::transport::{Field, lower};
+use crate::program::{Place, Schedule, execute};
+use crate::transport::{Exchange, Field, lower};
 
 /// A linear operator from arrays over one partition to arrays over another. Shapes are not part of it: they
 /// are found when it is applied.
@@ -221,13 +222,29 @@ impl Collective {
     /// An array that is not over the partition it is applied to, or whose members' extents do not fit each
     /// other; memory; those of [`Array::eval`].
     pub fn forward(&self, x: &Array) -> Result<Array> {
-        self.from.check_array("Collective::forward", x)?;
-        let mut result = x.clone();
-        for step in 0..self.step_count() {
-            let made = self.step(step, &*result.distribution()?)?;
-            result = carry_out(&made, &result)?;
+        self.start(x)?.finish()
+    }
+
+    /// Begins to apply it: what leaves is packed and on its way when this returns, or soon after. Work that
+    /// is queued before [`Pending::finish`] runs while it travels.
+    ///
+    /// Collective over the union of both partitions, as is the end.
+    ///
+    /// # Errors
+    /// As [`Collective::forward`].
+    pub fn start(&self, x: &Array) -> Result<Pending> {
+        self.from.check_array("Collective::forward", x, self.needs_grid())?;
+        let mut step = start(&self.step(0, &*x.distribution()?)?, x)?;
+        for next in 1..self.step_count() {
+            let made = step.finish()?;
+            step = start(&self.step(next, &*made.distribution()?)?, &made)?;
         }
-        Ok(result)
+        Ok(step)
+    }
+
+    /// Whether the members' places in the grid matter, and not their order alone.
+    fn needs_grid(&self) -> bool {
+        self.kind != Kind::Repartition
     }
 
     /// The plans that applying it to an array of this distribution takes, in their order.
@@ -269,8 +286,33 @@ impl Collective {
     }
 }
 
-/// Applies one plan. What no move replaces is zero.
-fn carry_out(step: &Step, x: &Array) -> Result<Array> {
+/// An operator that is being applied. Its input may be assigned to meanwhile; the result has no value before
+/// the end.
+#[must_use = "the result is there only after `finish`"]
+pub struct Pending {
+    // Both ends' memory stays until the commands that use it are queued.
+    source: Array,
+    made: Array,
+    arrival: Schedule,
+    leases: Vec<Buffer>,
+}
+
+impl Pending {
+    /// Queues what remains to be done where things arrive, and gives the result.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn finish(self) -> Result<Array> {
+        let Pending { source, made, arrival, leases } = self;
+        let _guard = source.team().evaluation();
+        execute(arrival)?;
+        drop(leases);
+        Ok(made)
+    }
+}
+
+/// Begins to apply one plan. What no move replaces is zero.
+fn start(step: &Step, x: &Array) -> Result<Pending> {
     x.eval()?;
     let team = step.to.team()?;
     // Not through `forward`'s team: it may be the same, and is locked below.
@@ -288,8 +330,9 @@ fn carry_out(step: &Step, x: &Array) -> Result<Array> {
     x.team().count_messages(step.plan.messages());
     let mut leases = Vec::new();
     let field = Field { plan: &step.plan, from: &sources, to: &targets, dtype: x.dtype() };
-    execute(lower(&[field], &mut leases)?.schedule())?;
-    Ok(made)
+    let Exchange { departure, arrival, .. } = lower(&[field], &mut leases)?;
+    execute(departure)?;
+    Ok(Pending { source: x.clone(), made, arrival, leases })
 }
 
 /// The same memory with dimensions of extent 1 in front.

@@ -97,7 +97,7 @@ impl Partition {
     /// # Errors
     /// An array that is not over this partition.
     pub fn held(&self, array: &Array, world_member: usize) -> Result<Region> {
-        self.check_array("Partition::held", array)?;
+        self.check_array("Partition::held", array, false)?;
         let dist = array.distribution()?;
         let nothing = Index::zeros(dist.rank());
         match self.members.rank_of(world_member) {
@@ -142,9 +142,11 @@ impl Partition {
         Err(Error::invalid(operation, format!("members of {}", self.world), other.world.to_string(), remedy))
     }
 
-    pub(super) fn check_array(&self, operation: &'static str, array: &Array) -> Result<()> {
+    /// Members on a line have an order only: an array over them may be in any grid, unless `in_grid`.
+    pub(super) fn check_array(&self, operation: &'static str, array: &Array, in_grid: bool) -> Result<()> {
         let dist = array.distribution()?;
-        if *array.team() == self.team()? && dist.grid().shape() == self.shape() {
+        let fits = dist.grid().shape() == self.shape() || (!in_grid && self.shape().rank() == 1);
+        if *array.team() == self.team()? && fits {
             return Ok(());
         }
         Err(Error::invalid(

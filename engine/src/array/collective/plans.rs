@@ -169,9 +169,14 @@ pub(super) fn repartition(
 ) -> Result<(Plan, Distribution)> {
     let made = match asked {
         Some(asked) => asked.clone(),
+        // Members on a line divide the first dimension.
+        None if to.shape().rank() == 1 => {
+            Distribution::default_partition(to.members().size(), &dist.shape())?
+        }
         None => Distribution::builder(&dist.shape()).grid(to.shape()).build()?,
     };
-    if made.grid().shape() != to.shape() {
+    let fits = made.grid().shape() == to.shape() || to.shape().rank() == 1;
+    if !fits || made.parts() != to.members().size() {
         let (expected, given) =
             (format!("a division in a grid of {}", to.members().grid()), made.to_string());
         return Err(Error::invalid("repartition", expected, given, "ask for one over the partition"));
