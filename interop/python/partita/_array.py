@@ -113,16 +113,9 @@ class Array(Operators):
         return f"<partita.Array {self.shape} {self.dtype.name}, {dist.num_parts} parts in grid {dist.grid}>"
 
     def _repr_html_(self) -> str:
-        dist, item = self.dist, self.dtype.itemsize
-        rows = []
-        for part, device in enumerate(dist.team.devices):
-            cells = 1
-            for owned in dist.owned(part):
-                cells *= owned[1] - owned[0] if isinstance(owned, tuple) else len(owned)
-            rows.append(f"<tr><td>{part}</td><td>{cells * item:,}</td><td>{device.name}</td></tr>")
-        head = f"<b>partita.Array</b> {self.shape} {self.dtype.name}, {self.nbytes:,} bytes"
-        table = "<table><tr><th>part</th><th>bytes</th><th>device</th></tr>" + "".join(rows) + "</table>"
-        return f"<div>{head}{table}{dist._repr_html_()}</div>"
+        from ._show import html_of
+
+        return html_of(self)
 
     # Values on the host.
 
