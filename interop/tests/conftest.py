@@ -7,10 +7,14 @@ import os
 
 import partita as pt
 import pytest
+from partita import array_api
 
 ON_CUDA = os.environ.get("PARTITA_TEST_DEVICES") == "cuda"
 CUDA = [device for device in pt.devices() if device.kind == "cuda"]
 ADAPTERS = [device for device in pt.devices() if device.kind == "wgpu"]
+
+# Not even collected without a driver: one line says so.
+collect_ignore = [] if CUDA else ["test_cuda.py"]
 
 
 def _teams():
@@ -49,10 +53,19 @@ def pytest_terminal_summary(terminalreporter):
     passed = [report.nodeid for report in terminalreporter.stats.get("passed", [])]
     on_wgpu = sum("wgpu-" in nodeid for nodeid in passed)
     on_cuda = sum("cuda" in nodeid for nodeid in passed)
-    counts = {"python-tests": len(passed) - on_wgpu - on_cuda, "wgpu-python-tests": on_wgpu, "cuda-python-tests": on_cuda}
+    of_standard = sum("test_array_api.py" in nodeid for nodeid in passed)
+    counts = {
+        "python-tests": len(passed) - on_wgpu - on_cuda,
+        "wgpu-python-tests": on_wgpu,
+        "cuda-python-tests": on_cuda,
+        "array-api-tests": of_standard,
+        "array-api-names": len(array_api.__all__) if of_standard else 0,
+    }
     for name, count in counts.items():
         if count:
             terminalreporter.write_line(f"ran: {name} {count}")
+    if not CUDA:
+        terminalreporter.write_line("skipped: test_cuda.py (no CUDA driver)")
     if not ADAPTERS and not ON_CUDA:
         terminalreporter.write_line("skipped: wgpu (no adapter answered)")
     for report in terminalreporter.stats.get("skipped", []):

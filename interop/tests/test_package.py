@@ -63,4 +63,21 @@ def test_examples(example):
     if "jax" in example:
         pytest.importorskip("jax")
     code, out, err = python(f"examples/python/{example}")
-    assert code == 0 and "ok" in out.splitlines()[-1], out + err
+    assert code == 0 and out.splitlines()[-1].startswith("ok"), out + err
+    reasons = [line for line in out.splitlines() if line.startswith("skipped: ")]
+    if reasons:
+        pytest.skip(reasons[0].removeprefix("skipped: "))
+
+
+def test_the_notebook():
+    """It runs, checks its result, and shows an array, a picture and a distribution."""
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    notebook = nbformat.read(ROOT / "examples/python/heat.ipynb", as_version=4)
+    assert not any(cell.get("outputs") for cell in notebook.cells), "outputs are not kept in git"
+    kernel = nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3")
+    outputs = [output for cell in kernel.execute().cells for output in cell.get("outputs", [])]
+    shown = [kind for output in outputs for kind in output.get("data", {})]
+    assert shown.count("image/png") == 1 and shown.count("text/html") == 2
+    assert any("ok: equal" in output.get("text", "") for output in outputs)

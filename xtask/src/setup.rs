@@ -66,6 +66,9 @@ const NEEDS: &[Need] = &[
             "mypy",
             "jax",
             "ml_dtypes",
+            "array-api-strict",
+            "nbclient",
+            "ipykernel",
         ]),
     },
     Need {
@@ -168,7 +171,7 @@ fn has_python(root: &Path) -> bool {
 /// What builds and tests the Python package.
 fn has_packages(root: &Path) -> bool {
     let python = root.join(".venv/bin/python");
-    let imports = "import maturin, numpy, pytest, mypy, jax, ml_dtypes";
+    let imports = "import maturin, numpy, pytest, mypy, jax, ml_dtypes, array_api_strict, nbclient, ipykernel";
     python.to_str().is_some_and(|python| answers(python, &["-c", imports]))
 }
 

@@ -233,8 +233,24 @@ impl Run<'_> {
         if !built.failed.is_empty() {
             return built;
         }
-        let mut tests = self.shared(Command::new(environment.join("bin/python")));
+        let mut tally = built;
+        tally.add(self.pytest(&[], lines));
+        if !self.options.may_miss("cuda") {
+            println!("\n-- the Python package on the simulated driver with {SEVERAL} devices");
+            tally.add(self.pytest(&["-k", "cuda"], lines));
+        }
+        tally
+    }
+
+    /// Runs the package's tests; a selection of them is that of the tests on CUDA devices.
+    fn pytest(&self, selection: &[&str], lines: &mut Vec<String>) -> Tally {
+        let mut tests = self.shared(Command::new(self.root.join(".venv/bin/python")));
         tests.args(["-m", "pytest", "interop/tests", "-c", "interop/pyproject.toml", "-q", "-rf"]);
+        tests.args(selection);
+        if !selection.is_empty() {
+            Driver::of(self.root).for_command(&mut tests, SEVERAL);
+            tests.env("PARTITA_TEST_DEVICES", "cuda");
+        }
         let outcome = run(tests, SILENCE, |line| {
             if !line.trim_end_matches(']').ends_with('%') {
                 println!("{line}");
@@ -243,8 +259,7 @@ impl Run<'_> {
         lines.push("     Running python (interop/tests)".to_owned());
         let passed = outcome.lines.iter().rev().find_map(|line| cargo_output::passed(line)).unwrap_or(0);
         lines.extend(outcome.lines);
-        let mut tally = built;
-        tally.passed += passed;
+        let mut tally = Tally { passed, ..Tally::default() };
         if outcome.end != End::Success {
             tally.add(Tally::failed(format!("pytest {}", outcome.end)));
         }

@@ -82,6 +82,27 @@ class Array(Operators):
         """The parts, in order; each exports its memory by DLPack. Computes and waits."""
         return self._native.parts()
 
+    @property
+    def device(self) -> _native.Team:
+        """The array API standard's device: the team, which holds the array together."""
+        return self.team
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
+        """The array on another team, which may be given as a device or a word such as 'host'."""
+        if stream is not None:
+            raise ValueError(f"to_device: expected stream=None, given {stream}; partita orders its own work")
+        from ._create import asarray
+
+        return asarray(self, team=device if isinstance(device, _native.Team) else _native.Team(None, device))
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """`partita.array_api`, the array API standard 2024.12 as far as the engine reaches."""
+        if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+            raise ValueError(f"__array_namespace__: expected a version up to 2024.12, given {api_version!r}")
+        from . import array_api
+
+        return array_api
+
     def __len__(self) -> int:
         if self.ndim == 0:
             raise TypeError("len() of an array without dimensions; use u.size")
@@ -92,16 +113,9 @@ class Array(Operators):
         return f"<partita.Array {self.shape} {self.dtype.name}, {dist.num_parts} parts in grid {dist.grid}>"
 
     def _repr_html_(self) -> str:
-        dist, item = self.dist, self.dtype.itemsize
-        rows = []
-        for part, device in enumerate(dist.team.devices):
-            cells = 1
-            for owned in dist.owned(part):
-                cells *= owned[1] - owned[0] if isinstance(owned, tuple) else len(owned)
-            rows.append(f"<tr><td>{part}</td><td>{cells * item:,}</td><td>{device.name}</td></tr>")
-        head = f"<b>partita.Array</b> {self.shape} {self.dtype.name}, {self.nbytes:,} bytes"
-        table = "<table><tr><th>part</th><th>bytes</th><th>device</th></tr>" + "".join(rows) + "</table>"
-        return f"<div>{head}{table}{dist._repr_html_()}</div>"
+        from ._show import html_of
+
+        return html_of(self)
 
     # Values on the host.
 

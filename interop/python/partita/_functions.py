@@ -7,7 +7,9 @@ from ._index import Axis
 from ._rules import Operand, binary, unary, where
 
 __all__ = [
-    "abs",
+    "abs", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+    "equal", "greater", "greater_equal", "less", "less_equal", "logaddexp", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "not_equal", "positive", "reciprocal", "sign",
     "add",
     "all",
     "any",
@@ -60,7 +62,7 @@ __all__ = [
     "tanh",
     "trunc",
     "where",
-]
+]  # fmt: skip
 
 
 def abs(x: Array, /) -> Array:
@@ -322,3 +324,110 @@ def isinf(x: Array, /) -> Array:
 def isfinite(x: Array, /) -> Array:
     """True where the element is neither infinite nor NaN."""
     return unary("absolute", x) < float("inf")
+
+
+def equal(a: Operand, b: Operand, /) -> Array:
+    """Whether elements are equal."""
+    return binary("equal", a, b)
+
+
+def not_equal(a: Operand, b: Operand, /) -> Array:
+    """Whether elements differ."""
+    return binary("not_equal", a, b)
+
+
+def less(a: Operand, b: Operand, /) -> Array:
+    """Whether elements of the first are less."""
+    return binary("less", a, b)
+
+
+def less_equal(a: Operand, b: Operand, /) -> Array:
+    """Whether elements of the first are less or equal."""
+    return binary("less_equal", a, b)
+
+
+def greater(a: Operand, b: Operand, /) -> Array:
+    """Whether elements of the first are greater."""
+    return binary("greater", a, b)
+
+
+def greater_equal(a: Operand, b: Operand, /) -> Array:
+    """Whether elements of the first are greater or equal."""
+    return binary("greater_equal", a, b)
+
+
+def bitwise_and(a: Operand, b: Operand, /) -> Array:
+    """Bits of both; of bool, logical and."""
+    return binary("and", a, b)
+
+
+def bitwise_or(a: Operand, b: Operand, /) -> Array:
+    """Bits of either; of bool, logical or."""
+    return binary("or", a, b)
+
+
+def bitwise_xor(a: Operand, b: Operand, /) -> Array:
+    """Bits of one of both; of bool, logical exclusive or."""
+    return binary("xor", a, b)
+
+
+def bitwise_left_shift(a: Operand, b: Operand, /) -> Array:
+    """Bits shifted to the left, by counts modulo the width."""
+    return binary("left_shift", a, b)
+
+
+def bitwise_right_shift(a: Operand, b: Operand, /) -> Array:
+    """Bits shifted to the right, by counts modulo the width; signed ones keep their sign."""
+    return binary("right_shift", a, b)
+
+
+def bitwise_invert(x: Array, /) -> Array:
+    """The other bits; of bool, logical not."""
+    return unary("invert", x)
+
+
+def positive(x: Array, /) -> Array:
+    """The same elements."""
+    return x.copy()
+
+
+def reciprocal(x: Array, /) -> Array:
+    """1 / x."""
+    return 1 / x
+
+
+def sign(x: Array, /) -> Array:
+    """-1, 0 or 1 as the element is less than, equal to or greater than 0; NaN stays."""
+    signs = (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)
+    return where(isnan(x), x, signs) if x.dtype.kind == "f" else signs
+
+
+def _truth(x: Operand) -> Operand:
+    return x.astype(bool) if isinstance(x, Array) else x
+
+
+def logical_and(a: Operand, b: Operand, /) -> Array:
+    """Whether both are nonzero."""
+    return binary("and", _truth(a), _truth(b))
+
+
+def logical_or(a: Operand, b: Operand, /) -> Array:
+    """Whether either is nonzero."""
+    return binary("or", _truth(a), _truth(b))
+
+
+def logical_xor(a: Operand, b: Operand, /) -> Array:
+    """Whether one of both is nonzero."""
+    return binary("xor", _truth(a), _truth(b))
+
+
+def logical_not(x: Array, /) -> Array:
+    """Whether the element is 0."""
+    return unary("invert", _truth(x))
+
+
+def logaddexp(a: Operand, b: Operand, /) -> Array:
+    """log(exp(a) + exp(b)) without undue overflow."""
+    larger, apart = maximum(a, b), abs(subtract(a, b))
+    # Equal infinities have no difference.
+    return where(isnan(apart) & ~isnan(larger), larger, larger + log1p(exp(-apart)))

@@ -107,6 +107,8 @@ def operate(name: str, a: Operand, b: Operand) -> Array:
         native = [of_rank(left, rank), of_rank(right, rank)]
     if weak and name == "power" and b is weak[0] and isinstance(b, int):
         return _integer_power(like.astype(common), b)
+    if name == "power" and common.kind in "iu":
+        return _integer_powers(*(_integers(value, like, common) for value in (a, b)))
     name, common = _rule(name, common)
     numbers = {id(value): value for value in weak}
     operands = [
@@ -164,6 +166,25 @@ def _integer_power(base: Array, exponent: int) -> Array:
         exponent >>= 1
         base = base * base if exponent else base
     assert result is not None
+    return result
+
+
+def _integers(value: Operand, like: Array, common: DType) -> Array:
+    if _weak(value):
+        return _array.Array(like._native.constant(common.name, value), like._scalar)
+    array = array_operand(value, like)
+    assert array is not None
+    return array.astype(common)
+
+
+def _integer_powers(base: Array, exponent: Array) -> Array:
+    """Powers of integers by repeated squaring; they wrap around. Computes the exponents."""
+    if exponent.dtype.kind == "i" and exponent.size and bool((exponent < 0).any()):
+        raise ValueError("Integers to negative integer powers are not allowed.")
+    result = base * 0 + exponent * 0 + 1
+    for _ in range(int(exponent.max()).bit_length() if exponent.size else 0):
+        result = where((exponent & 1) != 0, result * base, result)
+        exponent, base = exponent >> 1, base * base
     return result
 
 

@@ -1,0 +1,576 @@
+"""The Python array API standard, 2024.12, as far as the engine reaches: ``xp = u.__array_namespace__()``.
+
+A ``device`` of the standard is a `Team` here, because an array is on all members of one. Absent are complex numbers,
+sorting, sets, ``searchsorted``, and the extensions ``linalg`` and ``fft``. Shapes that depend on data
+(``nonzero``, boolean indices) are there; they gather the mask on the host.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from . import _create, _dtypes, _functions, _native, _rearrange
+from ._array import Array
+from ._dtypes import DType, as_dtype, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
+from ._dtypes import bool_ as bool
+from ._functions import arccos as acos
+from ._functions import arccosh as acosh
+from ._functions import arcsin as asin
+from ._functions import arcsinh as asinh
+from ._functions import arctan as atan
+from ._functions import arctan2 as atan2
+from ._functions import arctanh as atanh
+from ._functions import (
+    abs,
+    add,
+    bitwise_and,
+    bitwise_invert,
+    bitwise_left_shift,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
+    ceil,
+    cos,
+    cosh,
+    divide,
+    equal,
+    exp,
+    expm1,
+    floor,
+    floor_divide,
+    greater,
+    greater_equal,
+    hypot,
+    isfinite,
+    isinf,
+    isnan,
+    less,
+    less_equal,
+    log,
+    log1p,
+    log2,
+    log10,
+    logaddexp,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    maximum,
+    minimum,
+    multiply,
+    negative,
+    not_equal,
+    positive,
+    reciprocal,
+    remainder,
+    round,
+    sign,
+    sin,
+    sinh,
+    sqrt,
+    square,
+    subtract,
+    tan,
+    tanh,
+    trunc,
+    where,
+)
+from ._functions import power as pow
+from ._index import one_axis
+from ._linear import matmul, matrix_transpose, tensordot, vecdot
+from ._native import Distribution, Team
+from ._rearrange import broadcast_arrays, broadcast_to, moveaxis, permute_dims
+
+__array_api_version__ = "2024.12"
+
+__all__ = [
+    "abs", "acos", "acosh", "add", "all", "any", "arange", "argmax", "argmin", "asarray", "asin", "asinh", "astype",
+    "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "bool", "broadcast_arrays", "broadcast_to", "can_cast", "ceil", "clip",
+    "concat", "cos", "cosh", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff", "divide", "e", "empty",
+    "empty_like", "equal", "exp", "expand_dims", "expm1", "eye", "finfo", "flip", "float32", "float64", "floor",
+    "floor_divide", "from_dlpack", "full", "full_like", "greater", "greater_equal", "hypot", "iinfo", "inf", "int16",
+    "int32", "int64", "int8", "isdtype", "isfinite", "isinf", "isnan", "less", "less_equal", "linspace", "log",
+    "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "matmul",
+    "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan",
+    "negative", "newaxis", "nonzero", "not_equal", "ones", "ones_like", "permute_dims", "pi", "positive", "pow", "prod",
+    "reciprocal", "remainder", "repeat", "reshape", "result_type", "roll", "round", "sign", "sin", "sinh", "sqrt",
+    "square", "squeeze", "stack", "std", "subtract", "sum", "take", "take_along_axis", "tan", "tanh", "tensordot",
+    "tile", "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unstack", "var", "vecdot", "where",
+    "zeros", "zeros_like",
+]  # fmt: skip
+
+e, inf, nan, pi, newaxis = math.e, math.inf, math.nan, math.pi, None
+
+Shape = int | Sequence[int]
+Axis = int | tuple[int, ...] | None
+_ints, _floats = (int8, int16, int32, int64), (float32, float64)
+_uints = (uint8, uint16, uint32, uint64)
+
+
+def _team(device: Any) -> Team | None:
+    if device is None or isinstance(device, Team):
+        return device
+    return Team(None, device)
+
+
+def _like(x: Array, dtype: Any, device: Any) -> dict[str, Any]:
+    """Where a new array of the shape of ``x`` goes: on its distribution, unless another device is asked for."""
+    kind = x.dtype if dtype is None else dtype
+    if device is None and not x._scalar:
+        return {"dtype": kind, "dist": x.dist}
+    return {"dtype": kind, "team": _team(device) or x.team}
+
+
+# Creation.
+
+
+def arange(
+    start: int | float, /, stop: int | float | None = None, step: int | float = 1, *, dtype: Any = None, device: Any = None
+) -> Array:
+    """Numbers from ``start`` up to and without ``stop``."""
+    return _create.arange(start, stop, step, dtype, team=_team(device))
+
+
+def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: builtins.bool | None = None) -> Array:
+    """An array with the elements of ``obj``."""
+    if copy is False and not (isinstance(obj, Array) and (dtype is None or obj.dtype == dtype)):
+        raise ValueError(f"asarray: expected an array of that type for copy=False, given {type(obj).__name__}; allow a copy")
+    array = _create.asarray(obj, dtype, team=_team(device))
+    return array.copy() if copy else array
+
+
+def empty(shape: Shape, *, dtype: Any = None, device: Any = None) -> Array:
+    """An array whose elements do not matter."""
+    return zeros(shape, dtype=dtype, device=device)
+
+
+def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """As `empty`, like another array."""
+    return zeros_like(x, dtype=dtype, device=device)
+
+
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Array:
+    """Ones on a diagonal, zeros elsewhere."""
+    shape = (n_rows, n_rows if n_cols is None else n_cols)
+    row, column = _coordinates(shape, _team(device))
+    return (column - row == k).astype(float64 if dtype is None else dtype)
+
+
+def _coordinates(shape: tuple[int, ...], team: Team | None) -> list[Array]:
+    """Every element's own coordinates in the last two dimensions."""
+    dist = Distribution(shape, team=team)
+    native = _native.Array
+    return [Array(native.coordinate(dist, d, "int64")) for d in (len(shape) - 2, len(shape) - 1)]
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: builtins.bool | None = None) -> Array:
+    """An array over or of foreign memory; see ``partita.from_dlpack``."""
+    return _create.from_dlpack(x, team=_team(device), copy=copy)
+
+
+def full(shape: Shape, fill_value: builtins.bool | int | float, *, dtype: Any = None, device: Any = None) -> Array:
+    """One value everywhere."""
+    return _create.full(shape, fill_value, dtype, team=_team(device))
+
+
+def full_like(x: Array, /, fill_value: builtins.bool | int | float, *, dtype: Any = None, device: Any = None) -> Array:
+    """One value everywhere, like another array."""
+    return _create.full(x.shape, fill_value, **_like(x, dtype, device))
+
+
+def linspace(
+    start: int | float, stop: int | float, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: builtins.bool = True
+) -> Array:
+    """``num`` numbers at equal distances, from ``start`` to ``stop`` (without it unless ``endpoint``)."""
+    if num < 0:
+        raise ValueError(f"linspace: expected at least 0 numbers, given {num}")
+    gaps = num - 1 if endpoint else num
+    numbers = _create.arange(num, dtype=float64, team=_team(device))
+    step = (stop - start) / gaps if gaps > 0 else math.nan
+    line = numbers * step + start if gaps > 0 else numbers * 0.0 + start
+    if endpoint and num > 1:
+        line = where(numbers == num - 1, float(stop), line)
+    return line if dtype is None else line.astype(dtype)
+
+
+def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
+    """Coordinates of a grid, from those of its axes."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: expected indexing 'xy' or 'ij', given {indexing!r}")
+    rank = len(arrays)
+    order = list(range(rank))
+    if indexing == "xy" and rank > 1:
+        order[:2] = [1, 0]
+    shape = tuple(arrays[d].size for d in order)
+    lines = (x.reshape((1,) * order[d] + (-1,) + (1,) * (rank - order[d] - 1)) for d, x in enumerate(arrays))
+    return tuple(broadcast_to(line, shape) for line in lines)
+
+
+def ones(shape: Shape, *, dtype: Any = None, device: Any = None) -> Array:
+    """Ones everywhere."""
+    return full(shape, 1, dtype=float64 if dtype is None else dtype, device=device)
+
+
+def ones_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """Ones everywhere, like another array."""
+    return full_like(x, 1, dtype=dtype, device=device)
+
+
+def tril(x: Array, /, *, k: int = 0) -> Array:
+    """Zeros above a diagonal of the last two dimensions."""
+    return _triangle("tril", x, lambda row, column: column - row <= k)
+
+
+def triu(x: Array, /, *, k: int = 0) -> Array:
+    """Zeros below a diagonal of the last two dimensions."""
+    return _triangle("triu", x, lambda row, column: column - row >= k)
+
+
+def _triangle(name: str, x: Array, inside: Any) -> Array:
+    if x.ndim < 2:
+        raise ValueError(f"{name}: expected at least 2 dimensions, given {x.ndim}")
+    native = _native.Array
+    row, column = (Array(native.coordinate(x.dist, d, "int64")) for d in (x.ndim - 2, x.ndim - 1))
+    return where(inside(row, column), x, zeros_like(x))
+
+
+def zeros(shape: Shape, *, dtype: Any = None, device: Any = None) -> Array:
+    """Zeros everywhere."""
+    return full(shape, 0, dtype=float64 if dtype is None else dtype, device=device)
+
+
+def zeros_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
+    """Zeros everywhere, like another array."""
+    return full_like(x, 0, dtype=dtype, device=device)
+
+
+# Types.
+
+
+def astype(x: Array, dtype: Any, /, *, copy: builtins.bool = True, device: Any = None) -> Array:
+    """Conversion by value."""
+    x = x if device is None else x.to_device(device)
+    same = x.dtype == dtype
+    return x.astype(dtype) if not same else x.copy() if copy else x
+
+
+def can_cast(from_: Any, to: Any, /) -> builtins.bool:
+    """Whether promotion leads from one type to the other."""
+    source = from_.dtype if isinstance(from_, Array) else as_dtype(from_)
+    return _dtypes.result_type(source, as_dtype(to)) is as_dtype(to)
+
+
+class _Float(NamedTuple):
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: DType
+
+
+class _Int(NamedTuple):
+    bits: int
+    max: int
+    min: int
+    dtype: DType
+
+
+def finfo(type: Any, /) -> _Float:
+    """What a type of floats can hold."""
+    kind = type.dtype if isinstance(type, Array) else as_dtype(type)
+    digits = {float32: (24, 128), float64: (53, 1024), _dtypes.float16: (11, 16), _dtypes.bfloat16: (8, 128)}
+    if kind not in digits:
+        raise TypeError(f"finfo: expected a type of floats, given {kind.name}; use iinfo")
+    precision, top = digits[kind]
+    largest = math.ldexp(2.0 - math.ldexp(1.0, 1 - precision), top - 1)
+    return _Float(8 * kind.itemsize, math.ldexp(1.0, 1 - precision), largest, -largest, math.ldexp(1.0, 2 - top), kind)
+
+
+def iinfo(type: Any, /) -> _Int:
+    """What a type of integers can hold."""
+    kind = type.dtype if isinstance(type, Array) else as_dtype(type)
+    if kind.kind not in "iu":
+        raise TypeError(f"iinfo: expected a type of integers, given {kind.name}; use finfo")
+    bits = 8 * kind.itemsize
+    low = 0 if kind.kind == "u" else -(2 ** (bits - 1))
+    return _Int(bits, 2**bits - 1 + low, low, kind)
+
+
+_KINDS: dict[str, tuple[DType, ...]] = {
+    "bool": (bool,),
+    "signed integer": _ints,
+    "unsigned integer": _uints,
+    "integral": _ints + _uints,
+    "real floating": _floats,
+    "complex floating": (),
+    "numeric": _ints + _uints + _floats,
+}
+
+
+def isdtype(dtype: Any, kind: Any) -> builtins.bool:
+    """Whether a type is of a kind, or one of several."""
+    if isinstance(kind, tuple):
+        return builtins.any(isdtype(dtype, one) for one in kind)
+    if isinstance(kind, str):
+        if kind not in _KINDS:
+            raise ValueError(f"isdtype: expected one of {', '.join(_KINDS)}, given {kind!r}")
+        return as_dtype(dtype) in _KINDS[kind]
+    return as_dtype(dtype) is as_dtype(kind)
+
+
+def result_type(*arrays_and_dtypes: Any) -> DType:
+    """The type that an operation on these gives. Python's numbers take the type of the others."""
+    strong = [x.dtype if isinstance(x, Array) else as_dtype(x) for x in arrays_and_dtypes if not _is_number(x)]
+    if not strong:
+        raise ValueError("result_type: expected an array or a type at least, given none")
+    common = strong[0]
+    for kind in strong[1:]:
+        common = _dtypes.result_type(common, kind)
+    for number in filter(_is_number, arrays_and_dtypes):
+        common = float64 if isinstance(number, float) and common.kind != "f" else common
+    return common
+
+
+def _is_number(x: Any) -> builtins.bool:
+    return isinstance(x, (builtins.bool, int, float))
+
+
+# Elementwise, where the signature is another than NumPy's.
+
+
+def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
+    """Elements within bounds."""
+    kind = x.dtype
+    bounds = [bound.astype(kind) if isinstance(bound, Array) else bound for bound in (min, max)]
+    return _functions.clip(x, *bounds)
+
+
+# Manipulation.
+
+
+def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
+    """One behind the other."""
+    return _rearrange.concatenate(arrays, axis)
+
+
+def expand_dims(x: Array, /, axis: Shape = 0) -> Array:
+    """With dimensions of extent 1."""
+    return _rearrange.expand_dims(x, axis)
+
+
+def flip(x: Array, /, *, axis: Axis = None) -> Array:
+    """In reverse order."""
+    return _rearrange.flip(x, axis)
+
+
+def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
+    """Every element several times."""
+    return _rearrange.repeat(x, repeats, axis)
+
+
+def reshape(x: Array, /, shape: Sequence[int], *, copy: builtins.bool | None = None) -> Array:
+    """In another shape."""
+    if copy is False:
+        raise ValueError("reshape: expected copy=None or True, given False; the elements move between parts")
+    return _rearrange.reshape(x, shape)
+
+
+def roll(x: Array, /, shift: Shape, *, axis: Axis = None) -> Array:
+    """Shifted, wrapping around."""
+    return _rearrange.roll(x, shift, axis)
+
+
+def squeeze(x: Array, /, axis: Shape) -> Array:
+    """Without dimensions of extent 1."""
+    return _rearrange.squeeze(x, axis)
+
+
+def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
+    """Along a new dimension."""
+    return _rearrange.stack(arrays, axis)
+
+
+def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
+    """The elements at indices along an axis."""
+    if axis is None and x.ndim != 1:
+        raise ValueError(f"take: expected an axis for {x.ndim} dimensions, given none")
+    return _rearrange.take(x, indices, 0 if axis is None else axis)
+
+
+def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
+    """Element by element the one at an index along an axis."""
+    return _rearrange.take_along_axis(x, indices, axis)
+
+
+def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
+    """Side by side."""
+    return _rearrange.tile(x, repetitions)
+
+
+def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """One array per coordinate of an axis."""
+    return _rearrange.unstack(x, axis)
+
+
+# Reductions and scans.
+
+
+def all(x: Array, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Array:
+    """Whether all elements are nonzero."""
+    return x.all(axis, keepdims)
+
+
+def any(x: Array, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Array:
+    """Whether any element is nonzero."""
+    return x.any(axis, keepdims)
+
+
+def argmax(x: Array, /, *, axis: int | None = None, keepdims: builtins.bool = False) -> Array:
+    """Where the largest element is."""
+    return x.argmax(axis, keepdims)
+
+
+def argmin(x: Array, /, *, axis: int | None = None, keepdims: builtins.bool = False) -> Array:
+    """Where the smallest element is."""
+    return x.argmin(axis, keepdims)
+
+
+def count_nonzero(x: Array, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Array:
+    """How many elements are not 0."""
+    return (x != 0).sum(axis, keepdims)
+
+
+def nonzero(x: Array, /) -> tuple[Array, ...]:
+    """The coordinates of the elements that are not 0. The mask is gathered on the host."""
+    import numpy as np
+
+    if x.ndim == 0:
+        raise ValueError("nonzero: expected at least one dimension, given none")
+    found = np.nonzero((x != 0).numpy())
+    return tuple(_create.asarray(line.astype(np.int64), team=x.team) for line in found)
+
+
+def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: builtins.bool = False) -> Array:
+    """Sums of all elements up to each."""
+    return _scan("cumulative_sum", x, axis, dtype, include_initial, 0)
+
+
+def cumulative_prod(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: builtins.bool = False) -> Array:
+    """Products of all elements up to each."""
+    return _scan("cumulative_prod", x, axis, dtype, include_initial, 1)
+
+
+def _scan(name: str, x: Array, axis: int | None, dtype: Any, initial: builtins.bool, unit: int) -> Array:
+    if axis is None and x.ndim != 1:
+        raise ValueError(f"{name}: expected an axis for {x.ndim} dimensions, given none")
+    d = one_axis(name, 0 if axis is None else axis, x.ndim)
+    combine = operator.add if unit == 0 else operator.mul
+    result = x.astype(_wide(x.dtype) if dtype is None else dtype)
+    result = result.copy()
+    front: tuple[slice, ...] = (slice(None),) * d
+    # After k rounds, each element holds what 2^k elements come to.
+    reach = 1
+    while reach < x.shape[d]:
+        result[(*front, slice(reach, None))] = combine(result[(*front, slice(reach, None))], result[(*front, slice(None, -reach))])
+        reach *= 2
+    if initial:
+        shape = (*x.shape[:d], 1, *x.shape[d + 1 :])
+        first = _create.full(shape, unit, result.dtype, team=x.team)
+        result = _rearrange.concatenate([first, result], d)
+    return result
+
+
+def _wide(kind: DType) -> DType:
+    return {"b": int64, "i": int64, "u": uint64}.get(kind.kind, kind)
+
+
+def max(x: Array, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Array:
+    """The largest elements."""
+    return x.max(axis, keepdims)
+
+
+def min(x: Array, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Array:
+    """The smallest elements."""
+    return x.min(axis, keepdims)
+
+
+def mean(x: Array, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Array:
+    """Arithmetic means."""
+    return x.mean(axis, keepdims)
+
+
+def sum(x: Array, /, *, axis: Axis = None, dtype: Any = None, keepdims: builtins.bool = False) -> Array:
+    """Sums."""
+    return _folded("sum", x, axis, dtype, keepdims)
+
+
+def prod(x: Array, /, *, axis: Axis = None, dtype: Any = None, keepdims: builtins.bool = False) -> Array:
+    """Products."""
+    return _folded("prod", x, axis, dtype, keepdims)
+
+
+def _folded(name: str, x: Array, axis: Axis, dtype: Any, keepdims: builtins.bool) -> Array:
+    kind = _wide(x.dtype) if dtype is None else as_dtype(dtype)
+    result: Array = getattr(x.astype(kind), name)(axis, keepdims)
+    return result.astype(kind)
+
+
+def var(x: Array, /, *, axis: Axis = None, correction: int | float = 0.0, keepdims: builtins.bool = False) -> Array:
+    """Mean squares of the distances from the mean, of N - ``correction`` elements."""
+    middle = x.mean(axis, True) if not x._scalar else x
+    count = x.size / builtins.max(1, middle.size)
+    return square(x - middle).sum(axis, keepdims) / (count - correction if count > correction else 0.0)
+
+
+def std(x: Array, /, *, axis: Axis = None, correction: int | float = 0.0, keepdims: builtins.bool = False) -> Array:
+    """Square roots of `var`."""
+    return sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
+
+
+def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = None, append: Array | None = None) -> Array:
+    """Differences of neighbours along an axis, ``n`` times."""
+    if n < 0:
+        raise ValueError(f"diff: expected n of at least 0, given {n}")
+    d = one_axis("diff", axis, x.ndim)
+    x = _rearrange.concatenate([piece for piece in (prepend, x, append) if piece is not None], d)
+    front: tuple[slice, ...] = (slice(None),) * d
+    for _ in range(n):
+        after, before = x[(*front, slice(1, None))], x[(*front, slice(None, -1))]
+        x = not_equal(after, before) if x.dtype is bool else after - before
+    return x
+
+
+class _Info:
+    """What the namespace can do."""
+
+    def capabilities(self) -> dict[str, Any]:
+        """What is there, and the largest rank."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
+
+    def default_device(self) -> Team:
+        """One part on every device that ``PARTITA_DEVICE`` names."""
+        return Team()
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
+        """The types of arrays made without one."""
+        return {"real floating": float64, "integral": int64, "indexing": int64}
+
+    def devices(self) -> tuple[Team, ...]:
+        """A team of one part on each device."""
+        return tuple(Team(1, device) for device in _native.devices())
+
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:
+        """The types that arrays can have, by name."""
+        every = {dtype.name: dtype for dtype in (bool, *_ints, *_uints, *_floats)}
+        return every if kind is None else {name: dtype for name, dtype in every.items() if isdtype(dtype, kind)}
+
+
+def __array_namespace_info__() -> _Info:
+    """What the namespace can do."""
+    return _Info()
