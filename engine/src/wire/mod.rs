@@ -9,6 +9,7 @@ mod fault;
 pub mod mpi;
 mod news;
 mod ranks;
+pub mod sim;
 pub mod threads;
 
 use std::fmt;
