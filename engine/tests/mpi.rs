@@ -1,5 +1,5 @@
-//! One rank of an MPI program, started by `mpirun -n N mpi WHAT`. `programs` compares what programs for many ranks
-//! read with one process; `fault` passes every point at which `PARTITA_FAULT` can ask for a fault.
+//! One rank of an MPI program, started by `mpirun -n N mpi WHAT`. `programs` compares what programs for many
+//! ranks read with one process; `fault` passes every point at which `PARTITA_FAULT` can ask for a fault.
 #![allow(clippy::unwrap_used)]
 
 mod spmd;

@@ -1,5 +1,6 @@
-//! Exchanges under the simulator: whoever runs when, and whatever goes wrong, every cell of a halo has its owner's
-//! current version or every rank that is left gets an error; nothing is written unasked, and nobody waits for ever.
+//! Exchanges under the simulator: whoever runs when, and whatever goes wrong, every cell of a halo has its
+//! owner's current version or every rank that is left gets an error; nothing is written unasked, and nobody
+//! waits for ever.
 #![allow(clippy::unwrap_used)]
 
 mod spmd;
@@ -94,7 +95,8 @@ fn every_halo_has_its_owners_version_under_every_schedule() {
     println!("ran: sim-seeds {SEEDS}");
 }
 
-/// A planted fault is found: some rank errs or sees a wrong cell, and nobody goes on with the wrong cells alone.
+/// A planted fault is found: some rank errs or sees a wrong cell, and nobody goes on with the wrong cells
+/// alone.
 fn is_found(seed: u64, plant: Plant) -> Option<bool> {
     let (ends, trace) = exchange_run(seed, plant);
     let victim = trace.planted?;

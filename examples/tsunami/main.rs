@@ -1,8 +1,8 @@
 //! A tsunami crosses the Salish Sea: shallow water over measured topography, on a distributed array.
 //!
 //! `cargo run --release --example tsunami` computes the crossing and draws it. This file holds the
-//! command line and the run, under `mpirun` that of one rank of several; `scheme` the equations, `terrain` and `wave` the beginning, `picture`,
-//! `relief` and `animation` the drawing.
+//! command line and the run, under `mpirun` that of one rank of several; `scheme` the equations, `terrain`
+//! and `wave` the beginning, `picture`, `relief` and `animation` the drawing.
 
 mod animation;
 mod picture;
@@ -199,8 +199,8 @@ fn simulate<T: Real>(options: &Options) -> Result<()> {
     if options.json {
         let grid = dist.grid().shape();
         let line = json!({
-            "device": team.device(0).name(), "ranks": team.ranks(), "parts": team.size(), "grid": [grid[0], grid[1]],
-            "shape": [rows, cols], "dtype": T::DTYPE.name(), "steps": steps, "seconds": seconds,
+            "device": team.device(0).name(), "ranks": team.ranks(), "parts": team.size(),
+            "grid": [grid[0], grid[1]], "shape": [rows, cols], "dtype": T::DTYPE.name(), "steps": steps, "seconds": seconds,
             "t_eff_gb_s": t_eff, "mass_drift": drift,
         });
         println!("{line}");

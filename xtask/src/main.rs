@@ -24,7 +24,7 @@ const HELP: &str = "\
 cargo xtask test [--no-install] [--allow-missing NAME] [--only STEP]
     Sets up what is missing, then runs every check there is; the last line counts them.
     --no-install          only say what is missing, install nothing
-    --allow-missing NAME  do without `wgpu`, `cuda`, `ptxas`, `python` or `mpi`: waives set-up, floors, smoke runs
+    --allow-missing NAME  do without `wgpu`, `cuda`, `ptxas`, `python` or `mpi`: waives set-up, floors, runs
     --only STEP           one of setup, fmt, clippy, tidy, tests, doc, smoke; may be repeated
 cargo xtask tidy
     The rules of taste that no other tool checks, with file and line.

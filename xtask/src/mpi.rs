@@ -1,5 +1,5 @@
-//! Programs of several processes: the tests that `mpirun` starts, and the matrix of faults on purpose. It knows how
-//! such a job ends and what its survivors must say; it does not know what the programs compute.
+//! Programs of several processes: the tests that `mpirun` starts, and the matrix of faults on purpose. It
+//! knows how such a job ends and what its survivors must say; it does not know what the programs compute.
 
 use crate::exec::{End, SILENCE, run};
 use crate::tally::Tally;

@@ -1,5 +1,5 @@
-//! Exchanges of whole arrays: plans remembered, because the same distributions ask for the same plan again and
-//! again, and arrays brought to other distributions and teams. Knows no expressions.
+//! Exchanges of whole arrays: plans remembered, because the same distributions ask for the same plan again
+//! and again, and arrays brought to other distributions and teams. Knows no expressions.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -70,8 +70,8 @@ pub(crate) fn halo_plan(dist: &Distribution, need: &Fresh) -> Result<Arc<Plan>> 
     remembered(key, |_| Ok(Plan::halo_widths(&dist.packed(), &need.lo, &need.hi, need.corners)?))
 }
 
-/// The plan that brings what the members of `to` need along `axes`, see [`Plan::aligned`]; `near` as there, one
-/// entry per part.
+/// The plan that brings what the members of `to` need along `axes`, see [`Plan::aligned`]; `near` as there,
+/// one entry per part.
 pub(crate) fn aligned_plan(
     from: &Distribution,
     to: &Distribution,
@@ -95,8 +95,8 @@ pub(crate) fn near(from: &Team, to: &Team) -> Vec<Option<usize>> {
     (0..to.size()).map(|member| if same { Some(member) } else { beside(member) }).collect()
 }
 
-/// The elements of computed memory in fresh memory on another distribution of the shape, of any team over the same
-/// ranks. Halos are stale.
+/// The elements of computed memory in fresh memory on another distribution of the shape, of any team over the
+/// same ranks. Halos are stale.
 pub(crate) fn moved(
     storage: &Storage,
     (from, to): (&Team, &Team),

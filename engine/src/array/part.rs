@@ -40,7 +40,8 @@ pub enum Cells {
 }
 
 impl Array {
-    /// The parts of the array that this rank holds, halos current. Computes if necessary, and waits. Collective.
+    /// The parts of the array that this rank holds, halos current. Computes if necessary, and waits.
+    /// Collective.
     ///
     /// # Errors
     /// Inside a `Loop`'s step; those of [`Array::eval`].

@@ -118,10 +118,11 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
     pub fn run(&mut self, count: u64) -> Result<()> {
         for _ in 0..count {
             match &mut self.cycle {
-                Some(cycle) => match self.state.first().map(|array| array.node.team.clone()) {
-                    Some(team) => team.together("Loop", || cycle.replay(&team, &mut self.state))?,
-                    None => {}
-                },
+                Some(cycle) => {
+                    if let Some(team) = self.state.first().map(|array| array.node.team.clone()) {
+                        team.together("Loop", || cycle.replay(&team, &mut self.state))?;
+                    }
+                }
                 None if self.recorded.len() < MAX_RECORDED => self.run_and_record()?,
                 None => (self.step)(&mut self.state)?,
             }

@@ -1,10 +1,10 @@
 //! What the engine does over a wire: agree on each new exchange, move bytes in pieces, wait with a deadline,
 //! and let every rank know of a failure. Knows nothing of what the bytes are.
 //!
-//! Each exchange begins with [`Ranks::meet`]. All ranks must come to the same exchanges in the same order. The
-//! first time they come to one they compare fingerprints; afterwards that costs no message, because the mark of
-//! each message follows from all exchanges so far: a rank that does something else is found by the first message
-//! it sends or by the agreement it asks for.
+//! Each exchange begins with [`Ranks::meet`]. All ranks must come to the same exchanges in the same order.
+//! The first time they come to one they compare fingerprints; afterwards that costs no message, because the
+//! mark of each message follows from all exchanges so far: a rank that does something else is found by the
+//! first message it sends or by the agreement it asks for.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -150,8 +150,8 @@ impl Ranks {
         self.0.line.wire.name()
     }
 
-    /// Some of the ranks, in this order; `None` on a rank that is none of them. All of these ranks call it, at
-    /// the same point of the program.
+    /// Some of the ranks, in this order; `None` on a rank that is none of them. All of these ranks call it,
+    /// at the same point of the program.
     ///
     /// # Errors
     /// Ranks that there are not, or twice.
@@ -415,8 +415,8 @@ impl Ranks {
         Ok(all)
     }
 
-    /// Lets all other ranks know that this one cannot go on, and waits a moment until they do. The first failure
-    /// of all is the one that every later call gives.
+    /// Lets all other ranks know that this one cannot go on, and waits a moment until they do. The first
+    /// failure of all is the one that every later call gives.
     pub fn abort(&self, reason: &str) {
         self.0.line.fail(self.0.line.wire.rank(), reason.to_owned());
     }

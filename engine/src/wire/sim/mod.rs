@@ -1,6 +1,6 @@
-//! A deterministic simulation of a wire: ranks are threads of which one runs at a time, time is virtual, and a
-//! seed decides who runs next, how long each message takes, and where a fault is planted. The same seed gives the
-//! same run, which its trace's hash shows.
+//! A deterministic simulation of a wire: ranks are threads of which one runs at a time, time is virtual, and
+//! a seed decides who runs next, how long each message takes, and where a fault is planted. The same seed
+//! gives the same run, which its trace's hash shows.
 //!
 //! Messages from one rank to another keep their order, as on every wire; those of different pairs do not. A
 //! rank gives its turn away where it pauses, which it does wherever it waits.
@@ -76,6 +76,9 @@ struct Stage {
     turns: Vec<Condvar>,
 }
 
+/// Sender and receiver.
+type Pair = (usize, usize);
+
 struct State {
     random: u64,
     now: Duration,
@@ -86,13 +89,13 @@ struct State {
     /// Who has looked in vain since something last changed.
     idle: Vec<bool>,
     /// By sender and receiver, with the time of arrival.
-    data: BTreeMap<(usize, usize), VecDeque<(Duration, u32, Vec<u8>)>>,
-    news: BTreeMap<(usize, usize), VecDeque<(Duration, Vec<u8>)>>,
-    awaited: BTreeMap<(usize, usize), VecDeque<u64>>,
+    data: BTreeMap<Pair, VecDeque<(Duration, u32, Vec<u8>)>>,
+    news: BTreeMap<Pair, VecDeque<(Duration, Vec<u8>)>>,
+    awaited: BTreeMap<Pair, VecDeque<u64>>,
     arrived: BTreeMap<(usize, u64), (u32, Vec<u8>)>,
     requests: u64,
     /// The last message of each pair.
-    before: BTreeMap<(usize, usize), Vec<u8>>,
+    before: BTreeMap<Pair, Vec<u8>>,
     plant: Plant,
     /// Messages, or calls of a rank, until it happens.
     countdown: u64,
@@ -168,7 +171,8 @@ impl State {
         due
     }
 
-    /// Whose turn is next: of those who may find something new; if nobody can, time passes until somebody does.
+    /// Whose turn is next: of those who may find something new; if nobody can, time passes until somebody
+    /// does.
     fn pass_on(&mut self) {
         let busy = |state: &State| -> Vec<usize> {
             (0..state.playing.len()).filter(|&rank| state.playing[rank] && !state.idle[rank]).collect()
@@ -199,10 +203,10 @@ impl State {
         if !bytes.is_empty() && self.is_due(from, &[Plant::Short]) {
             bytes.pop();
         }
-        if let Some(old) = old {
-            if self.is_due(from, &[Plant::Stale]) {
-                bytes = old;
-            }
+        if let Some(old) = old
+            && self.is_due(from, &[Plant::Stale])
+        {
+            bytes = old;
         }
         let overtakes = waiting > 0 && self.is_due(from, &[Plant::Overtaken]);
         let lost = self.is_due(from, &[Plant::Lost]);
