@@ -48,9 +48,9 @@ fn exchanges(ranks: &Ranks, seed: u64) -> Result<Vec<String>> {
             }
         }
         for from in others().filter(|&from| is_planned(seed, step, from, me)) {
-            for half in 0..2 {
+            for cell in &mut halo[from] {
                 ranks.receive(from, 8, |_, bytes| {
-                    halo[from][half] = u64::from_le_bytes(bytes.try_into().unwrap());
+                    *cell = u64::from_le_bytes(bytes.try_into().unwrap());
                     Ok(())
                 })?;
             }
@@ -58,10 +58,10 @@ fn exchanges(ranks: &Ranks, seed: u64) -> Result<Vec<String>> {
         ranks.settle()?;
         for from in others() {
             let planned = is_planned(seed, step, from, me);
-            for half in 0..2 {
+            for (half, &cell) in halo[from].iter().enumerate() {
                 let expected = if planned { version(from, step) + 100 * half as u64 } else { POISON };
-                if halo[from][half] != expected {
-                    wrong.push(format!("step {step}: {} where {expected} belongs", halo[from][half]));
+                if cell != expected {
+                    wrong.push(format!("step {step}: {cell} where {expected} belongs"));
                 }
             }
         }

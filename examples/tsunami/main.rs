@@ -200,8 +200,9 @@ fn simulate<T: Real>(options: &Options) -> Result<()> {
         let grid = dist.grid().shape();
         let line = json!({
             "device": team.device(0).name(), "ranks": team.ranks(), "parts": team.size(),
-            "grid": [grid[0], grid[1]], "shape": [rows, cols], "dtype": T::DTYPE.name(), "steps": steps, "seconds": seconds,
-            "t_eff_gb_s": t_eff, "mass_drift": drift,
+            "grid": [grid[0], grid[1]], "shape": [rows, cols],
+            "dtype": T::DTYPE.name(),
+            "steps": steps, "seconds": seconds, "t_eff_gb_s": t_eff, "mass_drift": drift,
         });
         println!("{line}");
     }

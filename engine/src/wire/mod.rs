@@ -4,7 +4,9 @@
 //! waits with deadlines, agreement on what is done next, and failures that every rank gets to know. Knows
 //! bytes and ranks; knows no devices, parts or plans.
 
+mod agree;
 mod fault;
+mod line;
 #[cfg(feature = "mpi")]
 pub mod mpi;
 mod news;

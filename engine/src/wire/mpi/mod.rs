@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use mpi::ffi;
 
 use super::Ranks;
-use super::ranks::Line;
+use super::line::Line;
 use crate::config::config;
 use crate::error::{Error, Result};
 pub use wire::Mpi;
