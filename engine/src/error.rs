@@ -75,8 +75,8 @@ pub enum Error {
         /// The driver's words.
         reason: String,
     },
-    /// Among the ranks that run a program together one failed, ended, does something else than the others, or did
-    /// not answer in time. Every rank gives this error then; nothing more can be computed together.
+    /// Among the ranks that run a program together one failed, ended, does something else than the others, or
+    /// did not answer in time. Every rank gives this error then; nothing more can be computed together.
     #[error("rank {rank} failed in {operation}, step {step}: {reason}; rank {here} was in {here_in}")]
     Rank {
         /// The rank at fault.
@@ -110,7 +110,8 @@ impl Error {
         Error::Invalid { operation, expected: expected.into(), given: given.into(), remedy }
     }
 
-    /// Whether only the rank it happens on knows of it: what follows from a program alone, all ranks find alike.
+    /// Whether only the rank it happens on knows of it: what follows from a program alone, all ranks find
+    /// alike.
     pub(crate) fn is_local(&self) -> bool {
         match self {
             Error::OutOfMemory { .. }

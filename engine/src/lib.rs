@@ -19,9 +19,9 @@
 //! ```
 //!
 //! The modules, each using only those before it: [`index`] (which element lives where), [`plan`]
-//! (what must move), [`device`] (memory and launches), [`wire`] (bytes between the ranks of a program), [`team`]
-//! (which device of which rank holds which part),
-//! [`program`] (work as data), [`transport`] (how moves travel), [`mod@array`] (what you use).
+//! (what must move), [`device`] (memory and launches), [`wire`] (bytes between the ranks of a program),
+//! [`team`] (which device of which rank holds which part), [`program`] (work as data), [`transport`] (how
+//! moves travel), [`mod@array`] (what you use).
 //!
 //! Invariant: kernels never communicate; only plans and reductions do.
 

@@ -1,8 +1,8 @@
-//! A team: the ordered members that hold the parts of arrays. Part p of an array lives on member p, which is a
-//! device of one rank of the program. Knows devices and ranks; knows no distributions.
+//! A team: the ordered members that hold the parts of arrays. Part p of an array lives on member p, which is
+//! a device of one rank of the program. Knows devices and ranks; knows no distributions.
 //!
-//! A program of several ranks runs the same on all of them. Everything about a team and its arrays is known on
-//! every rank, except memory: a rank has only the devices and parts of its own members.
+//! A program of several ranks runs the same on all of them. Everything about a team and its arrays is known
+//! on every rank, except memory: a rank has only the devices and parts of its own members.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -139,25 +139,33 @@ impl Team {
     }
 
     /// A team over all ranks of the program: `parts_per_rank` members on each, on the devices that
-    /// `PARTITA_DEVICE` names there; ranks of one machine divide its devices among them. Of a program that was
-    /// started alone, or built without the feature `mpi`, the team is [`Team::local`]. Collective.
+    /// `PARTITA_DEVICE` names there. Collective.
     ///
     /// # Errors
-    /// As [`Team::local`]; MPI that does not start; another rank that fails.
+    /// As [`Team::world_on`]; no such device.
     pub fn world(parts_per_rank: usize) -> Result<Team> {
-        #[cfg(feature = "mpi")]
-        if let Some(ranks) = crate::wire::mpi::world()? {
-            let devices = Device::named(&config().device)?;
-            let (rank, count) = crate::wire::mpi::on_this_machine();
-            let first = rank * devices.len() / count;
-            let stop = ((rank + 1) * devices.len() / count).max(first + 1);
-            return Team::over(&ranks, &devices[first..stop.min(devices.len())], parts_per_rank);
-        }
-        Team::local(parts_per_rank)
+        Team::world_on(&Device::named(&config().device)?, parts_per_rank)
     }
 
-    /// A team over ranks: on each, `parts` members spread over the `devices` it passes, as [`Team::on`] does. The
-    /// members of rank 0 come first. Collective; ranks may pass different numbers.
+    /// As [`Team::world`], on some of this machine's devices, which the ranks of the machine divide among
+    /// them. Of a program that was started alone, or built without the feature `mpi`, the team is
+    /// [`Team::on`]. Collective.
+    ///
+    /// # Errors
+    /// No parts or no devices; MPI that does not start; another rank that fails.
+    pub fn world_on(devices: &[Device], parts_per_rank: usize) -> Result<Team> {
+        #[cfg(feature = "mpi")]
+        if let Some(ranks) = crate::wire::mpi::world()? {
+            let (rank, count) = crate::wire::mpi::on_this_machine();
+            let first = rank * devices.len() / count;
+            let stop = ((rank + 1) * devices.len() / count).max(first + 1).min(devices.len());
+            return Team::over(&ranks, &devices[first..stop], parts_per_rank);
+        }
+        Team::on(devices, parts_per_rank)
+    }
+
+    /// A team over ranks: on each, `parts` members spread over the `devices` it passes, as [`Team::on`] does.
+    /// The members of rank 0 come first. Collective; ranks may pass different numbers.
     ///
     /// # Errors
     /// No devices here, or no parts on any rank; another rank that fails.
@@ -187,8 +195,8 @@ impl Team {
         agreed().inspect_err(|error| tell(ranks, error))
     }
 
-    /// Some of the members, in this order, as a team of their own; the ranks that have none of them are members
-    /// of it too, with no part. Collective.
+    /// Some of the members, in this order, as a team of their own; the ranks that have none of them are
+    /// members of it too, with no part. Collective.
     ///
     /// # Errors
     /// No members, or such as there are not.

@@ -161,9 +161,12 @@ fn ranks_that_do_different_things_all_end_with_an_error() {
     println!("ran: rank-mismatches {ran}");
 }
 
+/// What one rank does where the others go on.
+type Fault = fn() -> Result<()>;
+
 #[test]
 fn a_rank_that_fails_panics_ends_or_stops_is_named_on_all_others() {
-    let faults: [(&str, fn() -> Result<()>); 3] = [
+    let faults: [(&str, Fault); 3] = [
         ("ended", || {
             Err(Error::Invalid { operation: "x", expected: "".into(), given: "".into(), remedy: "" })
         }),
@@ -197,7 +200,7 @@ fn an_error_of_one_device_is_everybodys() {
     for count in [2, 4] {
         let ends = ends(count, |ranks| {
             let device = Device::host();
-            let team = Team::over(&ranks, &[device.clone()], 1)?;
+            let team = Team::over(&ranks, std::slice::from_ref(&device), 1)?;
             known(&team)?;
             if ranks.rank() == 1 {
                 device.set_budget(Some(1));

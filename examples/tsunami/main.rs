@@ -1,8 +1,8 @@
 //! A tsunami crosses the Salish Sea: shallow water over measured topography, on a distributed array.
 //!
 //! `cargo run --release --example tsunami` computes the crossing and draws it. This file holds the
-//! command line and the run; `scheme` the equations, `terrain` and `wave` the beginning, `picture`,
-//! `relief` and `animation` the drawing.
+//! command line and the run, under `mpirun` that of one rank of several; `scheme` the equations, `terrain`
+//! and `wave` the beginning, `picture`, `relief` and `animation` the drawing.
 
 mod animation;
 mod picture;
@@ -39,7 +39,7 @@ struct Options {
     /// Where to compute: `auto`, `host`, `wgpu` or `cuda`.
     #[arg(long, default_value = "auto")]
     device: String,
-    /// Parts the sea is divided into.
+    /// Parts the sea is divided into, on each rank.
     #[arg(long, default_value_t = 4)]
     parts: usize,
     /// Rows and columns of parts, such as `2x3`; chosen well if not given.
@@ -121,8 +121,9 @@ impl Real for f64 {
 fn simulate<T: Real>(options: &Options) -> Result<()> {
     let terrain = Terrain::read(&options.data, options.scale)?;
     let [rows, cols] = terrain.shape();
-    let team = Team::on(&Device::named(&options.device)?, options.parts)?;
-    let dist = distribution(options, [rows as i64, cols as i64])?;
+    let team = Team::world_on(&Device::named(&options.device)?, options.parts)?;
+    let speaks = team.rank() == 0;
+    let dist = distribution(options, team.size(), [rows as i64, cols as i64])?;
     let numbers = Numbers {
         gravity: wave::GRAVITY,
         step: wave::time_step(&terrain),
@@ -130,17 +131,9 @@ fn simulate<T: Real>(options: &Options) -> Result<()> {
         coriolis: wave::coriolis(&terrain),
     };
     let steps = options.steps.unwrap_or_else(|| (wave::CROSSING / numbers.step).ceil() as u64);
-    println!("{team}\n{dist}");
-    if terrain.unsurveyed > 0 {
-        println!(
-            "{} measured cells are water without soundings; their depth is interpolated",
-            terrain.unsurveyed
-        );
+    if speaks {
+        introduce(&team, &dist, &terrain, steps, numbers.step);
     }
-    println!(
-        "{rows} x {cols} cells of {:.0} x {:.0} m; {steps} steps of {:.2} s",
-        terrain.dx, terrain.dy, numbers.step
-    );
 
     let bed = terrain.bed();
     let load = |values: &Array2<f64>| {
@@ -153,8 +146,8 @@ fn simulate<T: Real>(options: &Options) -> Result<()> {
     let volume_before = volume::<T>(&state[0], &fixed.bed)?;
 
     let mut sea = Loop::new(state, |state| scheme::step(state, &fixed, &numbers));
-    let mut album = Album::new(options, &terrain, &dist, &team)?;
-    let progress = progress_bar(steps);
+    let mut album = if speaks { Album::new(options, &terrain, &dist, &team)? } else { None };
+    let progress = if speaks { progress_bar(steps) } else { ProgressBar::hidden() };
     let mut seconds = 0.0;
     for frame in 1..=options.frames.max(1) {
         let until = steps * frame / options.frames.max(1);
@@ -166,8 +159,12 @@ fn simulate<T: Real>(options: &Options) -> Result<()> {
             seconds += clock.elapsed().as_secs_f64();
             progress.inc(some);
         }
-        if let Some(album) = &mut album {
-            album.add::<T>(&sea.state()[0], sea.steps() as f64 * numbers.step)?;
+        if options.frames > 0 {
+            // Every rank reads; one draws.
+            let eta = sea.state()[0].to_vec::<T>()?;
+            if let Some(album) = &mut album {
+                album.add(&eta, sea.steps() as f64 * numbers.step)?;
+            }
         }
     }
     progress.finish_and_clear();
@@ -176,6 +173,10 @@ fn simulate<T: Real>(options: &Options) -> Result<()> {
     check_finite(&eta, cols)?;
     let drift = (volume::<T>(&sea.state()[0], &fixed.bed)? - volume_before) / volume_before;
     let bytes = (NECESSARY_ARRAYS * rows * cols * T::DTYPE.size_bytes()) as f64 * steps as f64;
+    let moved = if options.rest { Some(largest_motion::<T>(&start.eta, &sea)?) } else { None };
+    if !speaks {
+        return Ok(());
+    }
     let t_eff = if seconds > 0.0 { bytes / seconds / 1e9 } else { 0.0 };
     if let Some(album) = album {
         println!("{}", album.finish()?);
@@ -185,8 +186,7 @@ fn simulate<T: Real>(options: &Options) -> Result<()> {
         seconds,
         (rows * cols) as f64 * steps as f64 / seconds / 1e6
     );
-    if options.rest {
-        let moved = largest_motion::<T>(&start.eta, &sea)?;
+    if let Some(moved) = moved {
         println!(
             "lake at rest: the surface moved by {:.1e} m, the largest discharge is {:.1e} m2/s",
             moved[0], moved[1]
@@ -199,20 +199,37 @@ fn simulate<T: Real>(options: &Options) -> Result<()> {
     if options.json {
         let grid = dist.grid().shape();
         let line = json!({
-            "device": team.device(0).name(), "parts": options.parts, "grid": [grid[0], grid[1]],
-            "shape": [rows, cols], "dtype": T::DTYPE.name(), "steps": steps, "seconds": seconds,
-            "t_eff_gb_s": t_eff, "mass_drift": drift,
+            "device": team.device(0).name(), "ranks": team.ranks(), "parts": team.size(),
+            "grid": [grid[0], grid[1]], "shape": [rows, cols],
+            "dtype": T::DTYPE.name(),
+            "steps": steps, "seconds": seconds, "t_eff_gb_s": t_eff, "mass_drift": drift,
         });
         println!("{line}");
     }
     Ok(())
 }
 
+/// What is computed where, before it begins.
+fn introduce(team: &Team, dist: &Distribution, terrain: &Terrain, steps: u64, step: f64) {
+    let [rows, cols] = terrain.shape();
+    println!("{team}\n{dist}");
+    if terrain.unsurveyed > 0 {
+        println!(
+            "{} measured cells are water without soundings; their depth is interpolated",
+            terrain.unsurveyed
+        );
+    }
+    println!(
+        "{rows} x {cols} cells of {:.0} x {:.0} m; {steps} steps of {step:.2} s",
+        terrain.dx, terrain.dy
+    );
+}
+
 /// The parts, with halos as wide as the scheme reaches where the parts are wide enough for them.
-fn distribution(options: &Options, shape: [i64; 2]) -> Result<Distribution> {
+fn distribution(options: &Options, parts: usize, shape: [i64; 2]) -> Result<Distribution> {
     let grid = match &options.grid {
-        None => ProcessGrid::balanced(options.parts, &shape)?,
-        Some(text) => parse_grid(text, options.parts)?,
+        None => ProcessGrid::balanced(parts, &shape)?,
+        Some(text) => parse_grid(text, parts)?,
     };
     Ok(Distribution::builder(&shape).grid(grid.shape()).boundary(&[2, 2], &[2, 2]).build()?)
 }
@@ -312,8 +329,8 @@ impl Album {
         Ok(Some(Album { picture, animation, folder: options.out.clone(), frames: 0 }))
     }
 
-    fn add<T: Real>(&mut self, eta: &Array, seconds: f64) -> Result<()> {
-        let values: Vec<f32> = eta.to_vec::<T>()?.iter().map(|v| v.to_f64() as f32).collect();
+    fn add<T: Real>(&mut self, eta: &[T], seconds: f64) -> Result<()> {
+        let values: Vec<f32> = eta.iter().map(|v| v.to_f64() as f32).collect();
         let frame = self.picture.frame(&values, seconds)?;
         self.frames += 1;
         frame.save_png(&self.folder.join(format!("frame_{:03}.png", self.frames)))?;

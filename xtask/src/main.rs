@@ -8,6 +8,7 @@ mod bundle;
 mod cargo_output;
 mod exec;
 mod floors;
+mod mpi;
 mod options;
 mod requirements;
 mod setup;
@@ -23,12 +24,15 @@ const HELP: &str = "\
 cargo xtask test [--no-install] [--allow-missing NAME] [--only STEP]
     Sets up what is missing, then runs every check there is; the last line counts them.
     --no-install          only say what is missing, install nothing
-    --allow-missing NAME  do without `wgpu`, `cuda`, `ptxas` or `python`: waives set-up, floors, smoke runs
+    --allow-missing NAME  do without `wgpu`, `cuda`, `ptxas`, `python` or `mpi`: waives set-up, floors, runs
     --only STEP           one of setup, fmt, clippy, tidy, tests, doc, smoke; may be repeated
 cargo xtask tidy
     The rules of taste that no other tool checks, with file and line.
 cargo xtask bundle
     Packs target/bundle: tests, benchmark and examples for a machine with GPUs and no Rust.
+cargo xtask soak
+    What takes too long for every change: programs of several processes, and faults of every kind at every
+    point of them, on 2, 3, 4 and 8 ranks.
 cargo xtask bless
     Writes the golden files anew. Read the difference before you commit it.";
 
@@ -50,7 +54,8 @@ fn main() -> ExitCode {
         ("tidy", []) => steps::tidy(&root()),
         ("bless", []) => steps::bless(&root()),
         ("bundle", []) => steps::bundle(&root()),
-        ("tidy" | "bless" | "bundle", _) => misuse(&format!("`{chore}` takes no options")),
+        ("soak", []) => steps::soak(&root()),
+        ("tidy" | "bless" | "bundle" | "soak", _) => misuse(&format!("`{chore}` takes no options")),
         _ => misuse(&format!("there is no chore `{chore}`")),
     }
 }

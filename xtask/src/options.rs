@@ -1,7 +1,7 @@
 //! The options of `cargo xtask test`. It does not know what the steps do.
 
 /// Names that `--allow-missing` takes: what a machine may lack.
-pub const MAY_BE_MISSING: &[&str] = &["wgpu", "cuda", "ptxas", "python"];
+pub const MAY_BE_MISSING: &[&str] = &["wgpu", "cuda", "ptxas", "python", "mpi"];
 
 /// The steps of a full run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! that can be typed. It does not know which tests use what.
 
 use crate::exec::{End, SILENCE, run};
+use crate::mpi;
 use crate::options::Options;
 use crate::tally::Tally;
 use std::path::Path;
@@ -37,6 +38,12 @@ const NEEDS: &[Need] = &[
         waiver: Some("wgpu"),
         present: |_| !cfg!(target_os = "linux") || vulkan_chosen() || vulkan_below(Path::new("/")),
         fix: Fix::Apt(&["mesa-vulkan-drivers", "libvulkan1"]),
+    },
+    Need {
+        name: "Open MPI, and what its bindings are made with",
+        waiver: Some("mpi"),
+        present: |_| mpi::is_installed() && answers("sh", &["-c", "ls /usr/lib/llvm-*/lib/libclang*.so*"]),
+        fix: Fix::Apt(&["libopenmpi-dev", "openmpi-bin", "libclang-dev"]),
     },
     Need {
         name: "Python with venv",

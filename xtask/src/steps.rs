@@ -6,7 +6,7 @@ use crate::exec::{End, Outcome, SILENCE, run};
 use crate::options::{Options, Step};
 use crate::simulated::{self, Driver};
 use crate::tally::Tally;
-use crate::{bundle, cargo_output, floors, requirements, setup, tidy};
+use crate::{bundle, cargo_output, floors, mpi, requirements, setup, tidy};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -126,6 +126,23 @@ pub fn bundle(root: &Path) -> ExitCode {
     bundle::bundle(root, || cargo(root))
 }
 
+/// `cargo xtask soak`: what takes minutes to hours.
+pub fn soak(root: &Path) -> ExitCode {
+    let begin = Instant::now();
+    let job = mpi::build(cargo(root)).and_then(|program| Ok((program, mpi::points(root)?)));
+    let tally = match job {
+        Ok((program, points)) => {
+            let mut tally = mpi::programs(&program, &mut Vec::new());
+            tally.add(mpi::faults(&program, &[2, 3, 4, 8], &points, &mut Vec::new()));
+            tally
+        }
+        Err(reason) => Tally::failed(format!("soak: {reason}")),
+    };
+    println!("\n== summary, after {} s", begin.elapsed().as_secs());
+    println!("{}", tally.summary());
+    if tally.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
 /// The tests that compare with files in the repository: package and test.
 const GOLDEN: &[[&str; 2]] = &[["partita-kernels", "golden"], ["partita", "pictures"]];
 
@@ -197,6 +214,7 @@ impl Run<'_> {
         lines.extend(several.lines);
         let end = if end == End::Success { several.end } else { end };
         let python = self.python(&mut lines);
+        let ranks = self.mpi(&mut lines);
         let mut report = cargo_output::read(&lines);
         let names = report.sections.iter().flat_map(|section| &section.passed_names);
         let (table, covered) = requirements::table(names.map(String::as_str));
@@ -209,6 +227,7 @@ impl Run<'_> {
         let mut tally = report.tally(end == End::Success);
         tally.add(built);
         tally.add(python);
+        tally.add(ranks);
         if let End::Silent(_) = end {
             let last = lines.last().map_or("", String::as_str);
             tally.add(Tally::failed(format!("tests: cargo test {end}; its last line: {last}")));
@@ -264,6 +283,58 @@ impl Run<'_> {
             tally.add(Tally::failed(format!("pytest {}", outcome.end)));
         }
         tally
+    }
+
+    /// The tests of several processes, whose counts join `lines`, and the tsunami on several.
+    fn mpi(&self, lines: &mut Vec<String>) -> Tally {
+        if self.options.may_miss("mpi") {
+            return Tally::skipped("mpi", "--allow-missing mpi");
+        }
+        println!("\n-- programs of several processes");
+        lines.push("     Running mpi (engine/tests/mpi.rs)".to_owned());
+        let program = match mpi::build(self.cargo(&[])) {
+            Ok(program) => program,
+            Err(reason) => return Tally::failed(format!("mpi: {reason}")),
+        };
+        let mut tally = mpi::programs(&program, lines);
+        tally.add(match mpi::points(self.root) {
+            // Every fifth point, on three ranks; `cargo xtask soak` has all.
+            Ok(points) => {
+                let some: Vec<String> = points.into_iter().step_by(5).collect();
+                mpi::faults(&program, &[3], &some, lines)
+            }
+            Err(reason) => Tally::failed(format!("mpi: {reason}")),
+        });
+        tally.add(self.tsunami_on_ranks());
+        tally
+    }
+
+    /// Three ranks with two parts each compute the surface that one process does with one part.
+    fn tsunami_on_ranks(&self) -> Tally {
+        println!("\n-- the tsunami on 3 ranks with 2 parts each");
+        let mut build = self.cargo(&["build", "--example", "tsunami", "--features", "partita/mpi"]);
+        build.env_remove("CARGO_BUILD_TARGET");
+        let built = self.check("tsunami with MPI", build);
+        if !built.failed.is_empty() {
+            return built;
+        }
+        let target =
+            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), PathBuf::from);
+        let program = target.join("debug/examples/tsunami");
+        let surface = |command: Command, parts: &str| {
+            let dump = self.scratch.join(format!("surface-{parts}.npy"));
+            let mut command = self.shared(command);
+            command.args(["--device", "host", "--scale", "1", "--steps", "60", "--frames", "0"]);
+            command.args(["--parts", parts, "--dump"]).arg(&dump);
+            let end = run(command, SILENCE, |line| println!("{line}")).end;
+            (end, std::fs::read(&dump).unwrap_or_default())
+        };
+        let (one, expected) = surface(Command::new(&program), "1");
+        let (many, given) = surface(mpi::mpirun(3, &program), "2");
+        if one != End::Success || many != End::Success || expected.is_empty() || expected != given {
+            return Tally::failed(format!("tsunami on 3 ranks: {many}, and {one} alone; other bits or none"));
+        }
+        Tally::passed()
     }
 
     fn floors(&self, report: &cargo_output::Report) -> Tally {

@@ -108,7 +108,8 @@ impl Array {
         Ok(Array::of(Node::ready(dtype, team, storage)))
     }
 
-    /// The elements in C order of the global shape, on every rank. Computes if necessary and waits. Collective.
+    /// The elements in C order of the global shape, on every rank. Computes if necessary and waits.
+    /// Collective.
     ///
     /// # Errors
     /// Another dtype than the array's; those of [`Array::eval`].
@@ -212,8 +213,8 @@ impl Array {
     }
 }
 
-/// Gives every rank the bytes of each of some parts: `copied` those of this rank's members, and of the right length
-/// for others.
+/// Gives every rank the bytes of each of some parts: `copied` those of this rank's members, and of the right
+/// length for others.
 pub(super) fn gather(
     team: &Team,
     operation: &str,

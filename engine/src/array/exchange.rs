@@ -104,8 +104,8 @@ pub(crate) fn near(from: &Team, to: &Team) -> Vec<Option<usize>> {
     (0..to.size()).map(|member| if same { Some(member) } else { beside(member) }).collect()
 }
 
-/// The elements of computed memory in fresh memory on another distribution of the shape, of any team over the same
-/// ranks. Halos are stale.
+/// The elements of computed memory in fresh memory on another distribution of the shape, of any team over the
+/// same ranks. Halos are stale.
 pub(crate) fn moved(
     storage: &Storage,
     (from, to): (&Team, &Team),

@@ -4,8 +4,8 @@
 //! [`Array::eval`] and assignment compute. A mistake in an operand gives an array that carries the
 //! error, and every later use returns it, so expressions need no `?` in the middle.
 //!
-//! Over several ranks of a program everything that computes or reads is collective: all ranks do it, in the same
-//! order, and get the same.
+//! Over several ranks of a program everything that computes or reads is collective: all ranks do it, in the
+//! same order, and get the same.
 
 mod access;
 mod assign;
@@ -137,8 +137,8 @@ impl Array {
         eval_all(&[self])
     }
 
-    /// The parts of the computed array: where each one's stored cells are; `None` for empty parts and for those of
-    /// other ranks.
+    /// The parts of the computed array: where each one's stored cells are; `None` for empty parts and for
+    /// those of other ranks.
     ///
     /// # Errors
     /// As [`Array::eval`].

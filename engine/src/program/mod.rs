@@ -61,8 +61,8 @@ pub enum Command {
         /// Its length.
         bytes: u64,
     },
-    /// Sends what lies in some memories, one after the other, as one message; waits for the devices and not for
-    /// the other rank.
+    /// Sends what lies in some memories, one after the other, as one message; waits for the devices and not
+    /// for the other rank.
     Send {
         /// The ranks of both.
         ranks: Ranks,

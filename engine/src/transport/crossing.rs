@@ -1,6 +1,6 @@
 //! Exchanges between members of several ranks: what leaves this rank for another is packed on its device and
-//! sent as one message, all fields together; what comes is unpacked where it belongs. All ranks lower the same
-//! plans; each gets the commands for its own members.
+//! sent as one message, all fields together; what comes is unpacked where it belongs. All ranks lower the
+//! same plans; each gets the commands for its own members.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,7 +35,8 @@ pub fn lower(
         let here = fields.iter().map(|field| part_of(field.plan, |m| teams.0.is_here(m.from_part)));
         return super::lower(&with_plans(fields, &here.collect::<Result<Vec<Plan>>>()?), leases);
     }
-    // Sums come out in one order whatever is where, so where something crosses, everything that is added waits.
+    // Sums come out in one order whatever is where, so where something crosses, everything that is added
+    // waits.
     let waits = |m: &Move| crosses(m) || m.op == MoveOp::Add;
     let here = fields.iter().map(|field| part_of(field.plan, |m| teams.0.is_here(m.from_part) && !waits(m)));
     let here = here.collect::<Result<Vec<Plan>>>()?;

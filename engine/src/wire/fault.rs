@@ -1,5 +1,5 @@
-//! Faults on purpose: what `PARTITA_FAULT` asks for happens at a named point of one rank, so that tests see how
-//! all the others end. Costs one thread-local look per point.
+//! Faults on purpose: what `PARTITA_FAULT` asks for happens at a named point of one rank, so that tests see
+//! how all the others end. Costs one thread-local look per point.
 
 use std::cell::RefCell;
 use std::process::Command;

@@ -4,11 +4,14 @@
 //! waits with deadlines, agreement on what is done next, and failures that every rank gets to know. Knows
 //! bytes and ranks; knows no devices, parts or plans.
 
+mod agree;
 mod fault;
+mod line;
 #[cfg(feature = "mpi")]
 pub mod mpi;
 mod news;
 mod ranks;
+pub mod sim;
 pub mod threads;
 
 use std::fmt;

@@ -21,7 +21,8 @@ pub(super) struct Failure {
 /// A short message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum News {
-    /// One round of an agreement among the ranks that `circle` names: the extremes of what its sender heard of.
+    /// One round of an agreement among the ranks that `circle` names: the extremes of what its sender heard
+    /// of.
     Agree { circle: u64, step: u64, round: u64, least: Proposal, greatest: Proposal },
     /// Somebody failed; nothing more will work.
     Abort(Failure),

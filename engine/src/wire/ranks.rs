@@ -1,18 +1,19 @@
 //! What the engine does over a wire: agree on each new exchange, move bytes in pieces, wait with a deadline,
 //! and let every rank know of a failure. Knows nothing of what the bytes are.
 //!
-//! Each exchange begins with [`Ranks::meet`]. All ranks must come to the same exchanges in the same order. The
-//! first time they come to one they compare fingerprints; afterwards that costs no message, because the mark of
-//! each message follows from all exchanges so far: a rank that does something else is found by the first message
-//! it sends or by the agreement it asks for.
+//! Each exchange begins with [`Ranks::meet`]. All ranks must come to the same exchanges in the same order.
+//! The first time they come to one they compare fingerprints; afterwards that costs no message, because the
+//! mark of each message follows from all exchanges so far: a rank that does something else is found by the
+//! first message it sends or by the agreement it asks for.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::fault::{arm, pass};
-use super::news::{Failure, News, Proposal};
+use super::fault::pass;
+use super::line::{Line, Patience, locked};
+use super::news::News;
 use super::{Outcome, Request, Wire};
 use crate::config::config;
 use crate::error::{Error, Result};
@@ -20,22 +21,16 @@ use crate::error::{Error, Result};
 /// Longer messages travel in pieces, so that one travels while the next is copied.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// How long a failing rank waits for the others to have heard of it.
-const LINGER: Duration = Duration::from_millis(500);
-
-/// How long what a rank sent may take to arrive after its end was heard of.
-const LAST_WORDS: Duration = Duration::from_millis(500);
-
 /// The ranks that run a program together, or some of them. Clones name the same.
 #[derive(Clone)]
-pub struct Ranks(Arc<Circle>);
+pub struct Ranks(pub(super) Arc<Circle>);
 
 /// What all ranks are about to do: words for people, and a number that differs where anything does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Meeting {
     /// The operation, as an error names it.
     pub operation: String,
-    fingerprint: u64,
+    pub(super) fingerprint: u64,
 }
 
 impl Meeting {
@@ -54,40 +49,19 @@ fn hash(what: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-struct Circle {
-    line: Arc<Line>,
+pub(super) struct Circle {
+    pub line: Arc<Line>,
     /// What it is called in news.
-    name: u64,
+    pub name: u64,
     /// The wire's rank of each.
-    members: Vec<usize>,
+    pub members: Vec<usize>,
     rank: usize,
-    state: Mutex<State>,
-}
-
-/// The wire of this rank, whichever circles use it.
-pub(super) struct Line {
-    wire: Box<dyn Wire>,
-    deadline: Duration,
-    common: Mutex<Common>,
+    pub state: Mutex<State>,
 }
 
 #[derive(Default)]
-struct Common {
-    inbox: VecDeque<(usize, News)>,
-    failure: Option<Failure>,
-    /// Who has heard of this rank's failure.
-    heard: HashSet<usize>,
-    /// What this rank is doing.
-    operation: String,
-    step: u64,
-    spare: Vec<Vec<u8>>,
-    /// How many circles of all ranks there have been.
-    circles: u64,
-}
-
-#[derive(Default)]
-struct State {
-    step: u64,
+pub(super) struct State {
+    pub step: u64,
     history: u64,
     met: HashSet<u64>,
     /// Messages since the last meeting, by rank.
@@ -102,10 +76,6 @@ struct Awaited {
     request: Request,
     mark: u32,
     bytes: usize,
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl PartialEq for Ranks {
@@ -150,8 +120,8 @@ impl Ranks {
         self.0.line.wire.name()
     }
 
-    /// Some of the ranks, in this order; `None` on a rank that is none of them. All of these ranks call it, at
-    /// the same point of the program.
+    /// Some of the ranks, in this order; `None` on a rank that is none of them. All of these ranks call it,
+    /// at the same point of the program.
     ///
     /// # Errors
     /// Ranks that there are not, or twice.
@@ -201,83 +171,6 @@ impl Ranks {
         };
         self.listen()?;
         if new { self.agree(meeting) } else { Ok(()) }
-    }
-
-    /// Compares proposals by dissemination: in round k each rank tells the one 2^k further on the extremes of
-    /// what it has heard of, so that all know all after log2(n) rounds.
-    fn agree(&self, meeting: &Meeting) -> Result<()> {
-        pass("agree-begin")?;
-        let (count, step) = (self.count(), locked(&self.0.state).step);
-        let fingerprint = meeting.fingerprint;
-        let words = meeting.operation.clone();
-        let mut least = Proposal { fingerprint, rank: self.0.members[self.rank()] as u64, words };
-        let mut greatest = least.clone();
-        let rounds = (0..).map(|k| (k, 1usize << k)).take_while(|(_, distance)| *distance < count);
-        for (round, distance) in rounds {
-            let [to, from] = [distance, count - distance].map(|by| (self.rank() + by) % count);
-            let told = [least.clone(), greatest.clone()];
-            let [told_least, told_greatest] = told;
-            let news =
-                News::Agree { circle: self.0.name, step, round, least: told_least, greatest: told_greatest };
-            self.tell(to, &news)?;
-            pass("agree-told")?;
-            let heard = self.hear_proposals(from, step, round)?;
-            pass("agree-heard")?;
-            least = least.min(heard.0);
-            greatest = greatest.max(heard.1);
-        }
-        if least.fingerprint != greatest.fingerprint {
-            let mine = fingerprint == least.fingerprint;
-            let (ours, theirs) = if mine { (least, greatest) } else { (greatest, least) };
-            let reason = format!(
-                "the ranks do different things: rank {} does {} ({:016x}), rank {} does {} ({:016x})",
-                ours.rank, ours.words, ours.fingerprint, theirs.rank, theirs.words, theirs.fingerprint
-            );
-            return Err(self.0.line.fail(theirs.rank as usize, reason));
-        }
-        pass("agree-done")
-    }
-
-    fn hear_proposals(&self, from: usize, step: u64, round: u64) -> Result<(Proposal, Proposal)> {
-        let peer = self.0.members[from];
-        let mut patience = Patience::new(self);
-        loop {
-            self.listen()?;
-            let mut found = None;
-            {
-                let mut common = locked(&self.0.line.common);
-                let ours = |(sender, news): &(usize, News)| match news {
-                    News::Agree { circle, step: at, round: in_round, .. } => {
-                        *sender == peer && *circle == self.0.name && (*at, *in_round) == (step, round)
-                    }
-                    News::Abort(_) | News::Heard | News::Bye { .. } | News::Left => false,
-                };
-                if let Some(at) = common.inbox.iter().position(ours) {
-                    found = common.inbox.remove(at);
-                }
-            }
-            if let Some((_, News::Agree { least, greatest, .. })) = found {
-                return Ok((least, greatest));
-            }
-            self.check_for_strangers(step - 1)?;
-            patience.wait(peer)?;
-        }
-    }
-
-    /// A rank that asks for an agreement on a step that this rank has behind it does something else.
-    fn check_for_strangers(&self, done: u64) -> Result<()> {
-        let stranger = {
-            let common = locked(&self.0.line.common);
-            common.inbox.iter().find_map(|(sender, news)| match news {
-                News::Agree { circle, step, least, .. } if *circle == self.0.name && *step <= done => {
-                    Some((*sender, *step, least.words.clone()))
-                }
-                News::Agree { .. } | News::Abort(_) | News::Heard | News::Bye { .. } | News::Left => None,
-            })
-        };
-        let Some((sender, step, words)) = stranger else { return Ok(()) };
-        let reason = format!("rank {sender} does {words} as step {step}, which other ranks know as another");
-        Err(self.0.line.fail(sender, reason))
     }
 
     /// Begins to receive what `from` will send next.
@@ -415,8 +308,8 @@ impl Ranks {
         Ok(all)
     }
 
-    /// Lets all other ranks know that this one cannot go on, and waits a moment until they do. The first failure
-    /// of all is the one that every later call gives.
+    /// Lets all other ranks know that this one cannot go on, and waits a moment until they do. The first
+    /// failure of all is the one that every later call gives.
     pub fn abort(&self, reason: &str) {
         self.0.line.fail(self.0.line.wire.rank(), reason.to_owned());
     }
@@ -461,7 +354,7 @@ impl Ranks {
         }
     }
 
-    fn tell(&self, to: usize, news: &News) -> Result<()> {
+    pub(super) fn tell(&self, to: usize, news: &News) -> Result<()> {
         let peer = self.0.members[to];
         self.0.line.wire.tell(peer, &news.to_bytes()).map_err(|broken| self.0.line.fail(peer, broken.0))
     }
@@ -470,7 +363,7 @@ impl Ranks {
     ///
     /// # Errors
     /// The failure, once there is one.
-    fn listen(&self) -> Result<()> {
+    pub(super) fn listen(&self) -> Result<()> {
         loop {
             match self.0.line.wire.hear() {
                 Ok(None) => break,
@@ -482,125 +375,13 @@ impl Ranks {
     }
 
     /// The step at which a rank of the wire ended its part in this circle.
-    fn left(&self, peer: usize) -> Option<u64> {
+    pub(super) fn left(&self, peer: usize) -> Option<u64> {
         let common = locked(&self.0.line.common);
         common.inbox.iter().find_map(|(sender, news)| match news {
             News::Bye { circle, step } if *sender == peer && *circle == self.0.name => Some(*step),
             News::Left if *sender == peer => Some(0),
             News::Agree { .. } | News::Abort(_) | News::Heard | News::Bye { .. } | News::Left => None,
         })
-    }
-}
-
-impl Line {
-    pub fn new(wire: impl Wire + 'static, deadline: Duration) -> Line {
-        arm(wire.rank());
-        Line { wire: Box::new(wire), deadline, common: Mutex::default() }
-    }
-
-    /// Tells all others that this rank is at its end.
-    pub fn leave(&self) {
-        let others = (0..self.wire.ranks()).filter(|&rank| rank != self.wire.rank());
-        // A rank that cannot be told finds out by its deadline.
-        others.for_each(|rank| drop(self.wire.tell(rank, &News::Left.to_bytes())));
-    }
-
-    /// Waits until all others are at their end too; false if one fails first or the deadline passes.
-    #[cfg(feature = "mpi")]
-    pub fn all_left(&self) -> bool {
-        let (begin, mut looks) = (self.wire.now(), 0);
-        while self.wire.now() - begin < self.deadline {
-            while let Ok(Some((sender, bytes))) = self.wire.hear() {
-                self.take_in(sender, &bytes);
-            }
-            let common = locked(&self.common);
-            if common.failure.is_some() {
-                return false;
-            }
-            let mut others = (0..self.wire.ranks()).filter(|&rank| rank != self.wire.rank());
-            if others.all(|rank| common.inbox.contains(&(rank, News::Left))) {
-                return true;
-            }
-            drop(common);
-            self.wire.pause(looks);
-            looks += 1;
-        }
-        self.wire.alarm("another rank has not ended within the deadline");
-        false
-    }
-
-    fn take_in(&self, sender: usize, bytes: &[u8]) {
-        let mut common = locked(&self.common);
-        match News::from_bytes(bytes) {
-            Some(News::Abort(failure)) => {
-                if common.failure.is_none() {
-                    common.failure = Some(failure.clone());
-                    drop(common);
-                    self.wire.alarm(&self.error(failure).to_string());
-                }
-                // Whoever has failed waits for this a moment, and no longer.
-                let _ = self.wire.tell(sender, &News::Heard.to_bytes());
-            }
-            Some(News::Heard) => {
-                common.heard.insert(sender);
-            }
-            Some(news @ (News::Agree { .. } | News::Bye { .. } | News::Left)) => {
-                common.inbox.push_back((sender, news))
-            }
-            // Nobody but us sends here; what cannot be read tells us nothing.
-            None => {}
-        }
-    }
-
-    /// The failure of a rank of the wire, unless there was one before; everybody is told.
-    fn fail(&self, rank: usize, reason: String) -> Error {
-        let (failure, first) = {
-            let mut common = locked(&self.common);
-            let first = common.failure.is_none();
-            let (operation, step) = (common.operation.clone(), common.step);
-            let found = Failure { rank: rank as u64, step, operation, reason };
-            (common.failure.get_or_insert(found).clone(), first)
-        };
-        let error = self.error(failure.clone());
-        if first {
-            self.spread(failure, &error);
-        }
-        error
-    }
-
-    fn spread(&self, failure: Failure, error: &Error) {
-        let wire = &self.wire;
-        wire.alarm(&error.to_string());
-        let news = News::Abort(failure).to_bytes();
-        let others = (0..wire.ranks()).filter(|&rank| rank != wire.rank());
-        // Whom it does not reach finds out by the deadline.
-        others.clone().for_each(|rank| drop(wire.tell(rank, &news)));
-        let (begin, mut looks) = (wire.now(), 0);
-        while wire.now() - begin < LINGER {
-            while let Ok(Some((sender, bytes))) = wire.hear() {
-                self.take_in(sender, &bytes);
-            }
-            let common = locked(&self.common);
-            let knows = |rank| common.heard.contains(&rank) || common.inbox.contains(&(rank, News::Left));
-            if others.clone().all(knows) {
-                break;
-            }
-            drop(common);
-            wire.pause(looks);
-            looks += 1;
-        }
-    }
-
-    fn error(&self, failure: Failure) -> Error {
-        let common = locked(&self.common);
-        Error::Rank {
-            rank: failure.rank as usize,
-            operation: failure.operation,
-            step: failure.step,
-            reason: failure.reason,
-            here: self.wire.rank(),
-            here_in: format!("{}, step {}", common.operation, common.step),
-        }
     }
 }
 
@@ -611,54 +392,6 @@ fn pieces(bytes: u64) -> impl Iterator<Item = (u64, usize)> {
         let offset = k * PIECE_BYTES as u64;
         (offset, (bytes - offset).min(PIECE_BYTES as u64) as usize)
     })
-}
-
-/// One wait, from its beginning to its deadline.
-struct Patience<'a> {
-    ranks: &'a Ranks,
-    begin: Duration,
-    missed_since: Option<Duration>,
-    looks: u32,
-}
-
-impl Patience<'_> {
-    fn new(ranks: &Ranks) -> Patience<'_> {
-        Patience { ranks, begin: ranks.0.line.wire.now(), missed_since: None, looks: 0 }
-    }
-
-    /// Pauses between two looks, while there is hope that a rank of the wire still answers.
-    fn wait(&mut self, peer: usize) -> Result<()> {
-        let line = &self.ranks.0.line;
-        let now = line.wire.now();
-        if now - self.begin > line.deadline {
-            let reason = format!(
-                "no answer for {} s while rank {} waited for it; it is stopped, computes for longer than that \
-                 (then raise PARTITA_DEADLINE_SECONDS), or does something else",
-                line.deadline.as_secs(),
-                line.wire.rank()
-            );
-            return Err(line.fail(peer, reason));
-        }
-        if let Some(step) = self.ranks.left(peer) {
-            let since = *self.missed_since.get_or_insert(now);
-            if now - since > LAST_WORDS {
-                let reason =
-                    format!("it ended after step {step} while rank {} waited for it", line.wire.rank());
-                return Err(line.fail(peer, reason));
-            }
-        }
-        line.wire.pause(self.looks);
-        self.looks = self.looks.saturating_add(1);
-        Ok(())
-    }
-}
-
-impl Drop for Line {
-    fn drop(&mut self) {
-        if locked(&self.common).failure.is_none() {
-            self.leave();
-        }
-    }
 }
 
 impl Drop for Circle {

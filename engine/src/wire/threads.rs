@@ -1,4 +1,5 @@
-//! Ranks that are threads of one process: programs for many ranks run, and are tested, with nothing installed.
+//! Ranks that are threads of one process: programs for many ranks run, and are tested, with nothing
+//! installed.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,8 +8,8 @@ use std::time::{Duration, Instant};
 use super::{Broken, Outcome, Ranks, Request, Wire, doze};
 use crate::config::config;
 
-/// Runs a program on so many ranks, each a thread, and gives what it returns on each, or its panic. The ranks'
-/// deadline is the one `PARTITA_DEADLINE_SECONDS` sets.
+/// Runs a program on so many ranks, each a thread, and gives what it returns on each, or its panic. The
+/// ranks' deadline is the one `PARTITA_DEADLINE_SECONDS` sets.
 pub fn run<T: Send>(ranks: usize, program: impl Fn(Ranks) -> T + Sync) -> Vec<std::thread::Result<T>> {
     run_with_deadline(ranks, config().deadline, program)
 }

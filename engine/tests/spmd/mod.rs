@@ -1,5 +1,5 @@
-//! Programs for many ranks. Each computes with arrays over a team and gives everything it read; on one process
-//! and on any number of ranks that must be the same bytes.
+//! Programs for many ranks. Each computes with arrays over a team and gives everything it read; on one
+//! process and on any number of ranks that must be the same bytes.
 #![allow(clippy::unwrap_used)]
 
 use partita::index::DimMap;

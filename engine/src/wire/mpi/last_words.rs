@@ -1,5 +1,5 @@
-//! What a process says when its launcher ends it because another one died: where it was. A signal may come at any
-//! moment, so the words lie ready and are written without allocating.
+//! What a process says when its launcher ends it because another one died: where it was. A signal may come at
+//! any moment, so the words lie ready and are written without allocating.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use mpi::ffi;
 
 use super::Ranks;
-use super::ranks::Line;
+use super::line::Line;
 use crate::config::config;
 use crate::error::{Error, Result};
 pub use wire::Mpi;
@@ -42,9 +42,9 @@ pub fn world() -> Result<Option<Ranks>> {
     line.clone().map(|line| Some(Ranks::on(&line)))
 }
 
-/// The ranks of a communicator that somebody else made, such as mpi4py: `handle` is the value of its `MPI_Comm`,
-/// and `library` what `MPI_Get_library_version` says there. It is duplicated; the caller may free it. All its
-/// ranks call this.
+/// The ranks of a communicator that somebody else made, such as mpi4py: `handle` is the value of its
+/// `MPI_Comm`, and `library` what `MPI_Get_library_version` says there. It is duplicated; the caller may free
+/// it. All its ranks call this.
 ///
 /// # Errors
 /// If MPI is not initialised here or is another library: a process with two of them has neither.
@@ -79,7 +79,8 @@ pub fn library_version() -> String {
     String::from_utf8_lossy(&text).trim_end_matches('\0').to_owned()
 }
 
-/// This process among those of its machine, and how many they are, as the launcher says; alone if it does not.
+/// This process among those of its machine, and how many they are, as the launcher says; alone if it does
+/// not.
 pub fn on_this_machine() -> (usize, usize) {
     let number =
         |names: [&str; 3]| names.iter().find_map(|name| std::env::var(name).ok()?.parse::<usize>().ok());

@@ -1,5 +1,6 @@
 //! [`Wire`] over MPI: Isend, Irecv and Test only, every return code looked at, messages split where they are
-//! longer than a limit so that no count is narrowed. Two duplicates of the communicator keep data and news apart.
+//! longer than a limit so that no count is narrowed. Two duplicates of the communicator keep data and news
+//! apart.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::c_int;
@@ -47,7 +48,8 @@ struct Open {
     hearing: Option<(usize, Transfer)>,
 }
 
-/// A message in as many pieces as the limit asks for. The library reads or writes the memory until all are over.
+/// A message in as many pieces as the limit asks for. The library reads or writes the memory until all are
+/// over.
 struct Transfer {
     pieces: Vec<(ffi::MPI_Request, usize)>,
     done: usize,
@@ -185,9 +187,8 @@ impl Transfer {
             let mark = status.MPI_TAG as u32;
             let first = self.done == 1;
             if count as usize != expected && self.pieces.len() > 1 || !first && mark != self.mark {
-                return Err(Broken(format!(
-                    "{count} bytes marked {mark:x} came where {expected} belong; the sender does something else"
-                )));
+                let what = format!("{count} bytes marked {mark:x} came where {expected} belong");
+                return Err(Broken(format!("{what}; their sender does something else")));
             }
             self.mark = mark;
             if first && self.pieces.len() == 1 {

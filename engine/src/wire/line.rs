@@ -1,0 +1,203 @@
+//! One rank's end of the wire as all circles of ranks share it: what was heard, the failure that ends
+//! everything, and how long to wait. Knows news; knows nothing of data.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::Wire;
+use super::fault::arm;
+use super::news::{Failure, News};
+use super::ranks::Ranks;
+use crate::error::{Error, Result};
+
+/// How long a failing rank waits for the others to have heard of it.
+const LINGER: Duration = Duration::from_millis(500);
+
+/// How long what a rank sent may take to arrive after its end was heard of.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// The wire of this rank, whichever circles use it.
+pub(super) struct Line {
+    pub wire: Box<dyn Wire>,
+    pub deadline: Duration,
+    pub common: Mutex<Common>,
+}
+
+#[derive(Default)]
+pub(super) struct Common {
+    pub inbox: VecDeque<(usize, News)>,
+    pub failure: Option<Failure>,
+    /// Who has heard of this rank's failure.
+    pub heard: HashSet<usize>,
+    /// What this rank is doing.
+    pub operation: String,
+    pub step: u64,
+    pub spare: Vec<Vec<u8>>,
+    /// How many circles of all ranks there have been.
+    pub circles: u64,
+}
+
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Line {
+    pub fn new(wire: impl Wire + 'static, deadline: Duration) -> Line {
+        arm(wire.rank());
+        Line { wire: Box::new(wire), deadline, common: Mutex::default() }
+    }
+
+    /// Tells all others that this rank is at its end.
+    pub fn leave(&self) {
+        let others = (0..self.wire.ranks()).filter(|&rank| rank != self.wire.rank());
+        // A rank that cannot be told finds out by its deadline.
+        others.for_each(|rank| drop(self.wire.tell(rank, &News::Left.to_bytes())));
+    }
+
+    /// Waits until all others are at their end too; false if one fails first or the deadline passes.
+    #[cfg(feature = "mpi")]
+    pub fn all_left(&self) -> bool {
+        let (begin, mut looks) = (self.wire.now(), 0);
+        while self.wire.now() - begin < self.deadline {
+            while let Ok(Some((sender, bytes))) = self.wire.hear() {
+                self.take_in(sender, &bytes);
+            }
+            let common = locked(&self.common);
+            if common.failure.is_some() {
+                return false;
+            }
+            let mut others = (0..self.wire.ranks()).filter(|&rank| rank != self.wire.rank());
+            if others.all(|rank| common.inbox.contains(&(rank, News::Left))) {
+                return true;
+            }
+            drop(common);
+            self.wire.pause(looks);
+            looks += 1;
+        }
+        self.wire.alarm("another rank has not ended within the deadline");
+        false
+    }
+
+    pub fn take_in(&self, sender: usize, bytes: &[u8]) {
+        let mut common = locked(&self.common);
+        match News::from_bytes(bytes) {
+            Some(News::Abort(failure)) => {
+                if common.failure.is_none() {
+                    common.failure = Some(failure.clone());
+                    drop(common);
+                    self.wire.alarm(&self.error(failure).to_string());
+                }
+                // Whoever has failed waits for this a moment, and no longer.
+                let _ = self.wire.tell(sender, &News::Heard.to_bytes());
+            }
+            Some(News::Heard) => {
+                common.heard.insert(sender);
+            }
+            Some(news @ (News::Agree { .. } | News::Bye { .. } | News::Left)) => {
+                common.inbox.push_back((sender, news))
+            }
+            // Nobody but us sends here; what cannot be read tells us nothing.
+            None => {}
+        }
+    }
+
+    /// The failure of a rank of the wire, unless there was one before; everybody is told.
+    pub fn fail(&self, rank: usize, reason: String) -> Error {
+        let (failure, first) = {
+            let mut common = locked(&self.common);
+            let first = common.failure.is_none();
+            let (operation, step) = (common.operation.clone(), common.step);
+            let found = Failure { rank: rank as u64, step, operation, reason };
+            (common.failure.get_or_insert(found).clone(), first)
+        };
+        let error = self.error(failure.clone());
+        if first {
+            self.spread(failure, &error);
+        }
+        error
+    }
+
+    fn spread(&self, failure: Failure, error: &Error) {
+        let wire = &self.wire;
+        wire.alarm(&error.to_string());
+        let news = News::Abort(failure).to_bytes();
+        let others = (0..wire.ranks()).filter(|&rank| rank != wire.rank());
+        // Whom it does not reach finds out by the deadline.
+        others.clone().for_each(|rank| drop(wire.tell(rank, &news)));
+        let (begin, mut looks) = (wire.now(), 0);
+        while wire.now() - begin < LINGER {
+            while let Ok(Some((sender, bytes))) = wire.hear() {
+                self.take_in(sender, &bytes);
+            }
+            let common = locked(&self.common);
+            let knows = |rank| common.heard.contains(&rank) || common.inbox.contains(&(rank, News::Left));
+            if others.clone().all(knows) {
+                break;
+            }
+            drop(common);
+            wire.pause(looks);
+            looks += 1;
+        }
+    }
+
+    pub fn error(&self, failure: Failure) -> Error {
+        let common = locked(&self.common);
+        Error::Rank {
+            rank: failure.rank as usize,
+            operation: failure.operation,
+            step: failure.step,
+            reason: failure.reason,
+            here: self.wire.rank(),
+            here_in: format!("{}, step {}", common.operation, common.step),
+        }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if locked(&self.common).failure.is_none() {
+            self.leave();
+        }
+    }
+}
+
+/// One wait, from its beginning to its deadline.
+pub(super) struct Patience<'a> {
+    ranks: &'a Ranks,
+    begin: Duration,
+    missed_since: Option<Duration>,
+    looks: u32,
+}
+
+impl Patience<'_> {
+    pub fn new(ranks: &Ranks) -> Patience<'_> {
+        Patience { ranks, begin: ranks.0.line.wire.now(), missed_since: None, looks: 0 }
+    }
+
+    /// Pauses between two looks, while there is hope that a rank of the wire still answers.
+    pub fn wait(&mut self, peer: usize) -> Result<()> {
+        let line = &self.ranks.0.line;
+        let now = line.wire.now();
+        if now - self.begin > line.deadline {
+            let reason = format!(
+                "no answer for {} s while rank {} waited for it; it is stopped, computes for longer than that \
+                 (then raise PARTITA_DEADLINE_SECONDS), or does something else",
+                line.deadline.as_secs(),
+                line.wire.rank()
+            );
+            return Err(line.fail(peer, reason));
+        }
+        if let Some(step) = self.ranks.left(peer) {
+            let since = *self.missed_since.get_or_insert(now);
+            if now - since > LAST_WORDS {
+                let reason =
+                    format!("it ended after step {step} while rank {} waited for it", line.wire.rank());
+                return Err(line.fail(peer, reason));
+            }
+        }
+        line.wire.pause(self.looks);
+        self.looks = self.looks.saturating_add(1);
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! One rank of an MPI program, started by `mpirun -n N mpi WHAT`. `programs` compares what programs for many
+//! ranks read with one process; `fault` passes every point at which `PARTITA_FAULT` can ask for a fault.
+#![allow(clippy::unwrap_used)]
+
+mod spmd;
+
+use std::process::ExitCode;
+
+use partita::prelude::*;
+use partita::wire::mpi;
+
+fn main() -> ExitCode {
+    let what = std::env::args().nth(1).unwrap_or_default();
+    let result = match what.as_str() {
+        "programs" => programs(),
+        "fault" => fault(),
+        "ranks" => ranks(),
+        _ => {
+            println!("skipped: mpi (it is run by mpirun, with `programs`, `fault` or `ranks`)");
+            return ExitCode::SUCCESS;
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("mpi test: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn programs() -> partita::Result<()> {
+    let mut ran = 0;
+    for parts in [1, 2] {
+        let team = Team::world_on(&[Device::host()], parts)?;
+        let alone = Team::on(&[Device::host()], team.size())?;
+        for (name, program) in spmd::PROGRAMS {
+            assert!(program(&team)? == program(&alone)?, "{name}: rank {} reads something else", team.rank());
+            ran += 1;
+        }
+        if team.rank() == 0 && parts == 2 {
+            println!("{team}; {}", mpi::library_version().trim());
+            println!("ran: mpi-programs {}", ran * team.ranks());
+        }
+    }
+    Ok(())
+}
+
+/// What there is to say of the ranks, and what is refused.
+fn ranks() -> partita::Result<()> {
+    // SAFETY: refused before the handle is looked at.
+    let refused = unsafe { mpi::adopt(0, "another library 1.0") }.map(drop).unwrap_err().to_string();
+    assert!(refused.contains("another library") && refused.contains("same MPI"), "{refused}");
+    let team = Team::world(1)?;
+    let (here, count) = mpi::on_this_machine();
+    assert!(here < count && team.rank() < team.ranks());
+    println!("ran: mpi-ranks 1");
+    Ok(())
+}
+
+fn fault() -> partita::Result<()> {
+    let team = Team::world_on(&[Device::host()], 1)?;
+    let dist = Distribution::builder(&[40]).parts(team.size()).build()?;
+    let u = Array::from_fn(&team, &dist, |at| at[0] as f64)?;
+    let mut heat = Loop::new(vec![u], |state| {
+        let u = &state[0];
+        let rate = u.slice(&s![..-2]) - 2.0 * u.slice(&s![1..-1]) + u.slice(&s![2..]);
+        let next = u.slice(&s![1..-1]) + 0.1 * rate;
+        state[0].assign(&s![1..-1], &next)
+    });
+    for _ in 0..4 {
+        heat.run(6)?;
+        let total: f64 = heat.state()[0].sum(&[]).item()?;
+        assert!(total.is_finite());
+        heat.state()[0].to_vec::<f64>()?;
+    }
+    println!("rank {}: no fault happened", team.rank());
+    Ok(())
+}
