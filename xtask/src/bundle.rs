@@ -226,6 +226,5 @@ mod tests {
 }
 
 #[cfg(all(test, unix))]
-#[allow(clippy::unwrap_used)]
 #[path = "bundle_tests.rs"]
 mod runs;
