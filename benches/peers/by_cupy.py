@@ -8,7 +8,10 @@ from cuda_text import c_lines, raw_kernel
 from ufuncs import ufunc_calls
 from workloads import Windows
 
-cp.cuda.runtime.getDeviceCount()  # without a GPU, this file is as good as missing
+try:
+    cp.cuda.runtime.getDeviceCount()
+except cp.cuda.runtime.CUDARuntimeError as reason:
+    raise ImportError(f"CuPy finds no CUDA device: {reason}") from reason
 
 
 def waited(run):

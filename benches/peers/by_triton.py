@@ -30,7 +30,7 @@ def bind(job):
     if job.workload.folds:
         return bind_fold(job, inputs[0], outputs[0])
     kernel = compiled(kernel_text(job), job.name, job.dtype)
-    grid = (triton.cdiv(job.inner[-1], BLOCK), product(job.inner[:-1]))
+    grid = (triton.cdiv(job.inner[-1], BLOCK) * product(job.inner[:-1]),)
 
     def call():
         kernel[grid](*inputs, *outputs, BLOCK=BLOCK)
@@ -66,11 +66,14 @@ def kernel_text(job):
 
     lines, values = job.trace.lines(cell, repr, lambda f, argument: f"tl.{f}({argument})")
     text = [f"def kernel({', '.join(arrays)}, BLOCK: tl.constexpr):"]
-    text += ["x = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)", f"inside = x < {inner[-1]}"]
+    # Along one axis of the grid, because CUDA's others end at 65535.
+    pieces = triton.cdiv(inner[-1], BLOCK)
+    text.append(f"x = tl.program_id(0) % {pieces} * BLOCK + tl.arange(0, BLOCK)")
+    text += [f"inside = x < {inner[-1]}", f"row = tl.program_id(0) // {pieces}"]
     if workload.rank == 2:
-        text.append("y = tl.program_id(1)")
+        text.append("y = row")
     if workload.rank == 3:
-        text += [f"z = tl.program_id(1) // {inner[1]}", f"y = tl.program_id(1) % {inner[1]}"]
+        text += [f"z = row // {inner[1]}", f"y = row % {inner[1]}"]
     text += [f"{name} = {line}" for name, line in lines]
     text += [f"tl.store(o{k} + {output_place(job)}, {value}, inside)" for k, value in enumerate(values)]
     return HEAD + "\n    ".join(text) + "\n"
