@@ -87,10 +87,13 @@ fn every_program_travels_with_the_binary() {
     assert_eq!(found, FILES.iter().map(|(name, _)| *name).collect::<Vec<_>>());
 }
 
-/// What Python prints, or nothing where there is no Python.
+/// What Python prints, or nothing where there is no Python: that of `PARTITA_PEERS`, of the repository's
+/// environment, or of the system.
 fn python(arguments: &[&str]) -> Option<std::process::Output> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
-    let python = std::env::var("PARTITA_PEERS").unwrap_or_else(|_| "python3".to_owned());
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.venv/bin/python");
+    let other = if own.exists() { own } else { PathBuf::from("python3") };
+    let python = std::env::var_os("PARTITA_PEERS").map_or(other, PathBuf::from);
     Command::new(python).env("PYTHONDONTWRITEBYTECODE", "1").current_dir(folder).args(arguments).output().ok()
 }
 
