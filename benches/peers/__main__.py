@@ -89,14 +89,14 @@ class Bound:
 
     def bind(self, peer, module):
         try:
-            bind = importlib.import_module(module).CONTENDERS[peer]
+            bind = loaded(module)[peer]
             run = bind(self.job) if self.job.offered else None
             if run is None:
                 self.without[peer] = {"skipped": "not offered"}
                 return
             self.errors[peer] = checked(self.job, run)
             self.runs[peer] = run
-        except (ImportError, OSError) as reason:  # an OSError: a library of its own that cannot be loaded
+        except ImportError as reason:
             self.without[peer] = {"skipped": first_line(reason)}
         except Exception as reason:  # of any library, none of which may end the others' measurements
             self.without[peer] = {"failed": f"{type(reason).__name__}: {first_line(reason)}"}
@@ -114,6 +114,21 @@ class Bound:
                 times[peer].append(taken * getattr(run, "share", 1.0))
         timed = {peer: {"timed": {"seconds": s, "error": self.errors[peer]}} for peer, s in times.items()}
         return timed | self.without
+
+
+LOADED = {}  # the contenders of each file, or why it cannot be loaded
+
+
+def loaded(module):
+    """Loads a file once: a library that failed to load says something else the second time."""
+    if module not in LOADED:
+        try:
+            LOADED[module] = importlib.import_module(module).CONTENDERS
+        except Exception as reason:  # libraries fail in many ways where a part of them is missing
+            LOADED[module] = ImportError(first_line(reason))
+    if isinstance(LOADED[module], ImportError):
+        raise LOADED[module]
+    return LOADED[module]
 
 
 def first_line(reason):

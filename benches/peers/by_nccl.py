@@ -5,6 +5,9 @@ from cupy.cuda import nccl
 
 from messages import TRIPS
 
+if not getattr(nccl, "available", False):
+    raise ImportError("CuPy finds no NCCL")
+
 
 def bind(job):
     return PingPong(job.bytes) if job.kind == "message" else None
