@@ -73,7 +73,7 @@ struct RunOptions {
     /// Parts of names, or whole families such as E1, comma separated; everything by default.
     #[arg(long, value_delimiter = ',')]
     filter: Vec<String>,
-    /// Types, comma separated; peers compute in f32 only.
+    /// Types, comma separated.
     #[arg(long, default_value = "f32", value_delimiter = ',')]
     dtype: Vec<Precision>,
     /// Elements of the one-dimensional arrays.
@@ -100,8 +100,9 @@ struct RunOptions {
     /// A few workloads over arrays from tiny to the largest.
     #[arg(long)]
     sweep: bool,
-    /// A Python with numpy, numexpr, numba and jax, or cupy, torch and jax for CUDA: measures these peers in
-    /// the same run. They use one set of arrays each, so small sizes may lie in their caches, not in ours.
+    /// A Python with NumPy and whatever it has of numexpr, numba, jax, torch and mpi4py (for CUDA: cupy, torch,
+    /// triton, jax): measures these peers in the same run, and nvcc's code where nvcc is. They use one set of
+    /// arrays each, so small sizes may lie in their caches, not in ours.
     #[arg(long)]
     peers: Option<PathBuf>,
     /// Print JSON lines instead of tables.
@@ -256,7 +257,7 @@ fn doctor() {
         println!("cuda: {}", partita::device::cuda::absence());
     }
     println!(
-        "peers: pass a Python with numpy, numexpr, numba and jax \
+        "peers: pass a Python with numpy, numexpr, numba, jax, torch and mpi4py \
          (CUDA: cupy, torch, triton, jax) as --peers PYTHON"
     );
 }

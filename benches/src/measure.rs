@@ -14,7 +14,7 @@ use crate::ceiling::{self, Ceiling};
 use crate::halo::{self, FACES};
 use crate::machine::{self, Machine};
 use crate::overhead::OVERHEADS;
-use crate::peers::{Peers, Timed};
+use crate::peers::{Outcome, Outcomes, Peers, Request, merge};
 use crate::record::{Line, Missing, Quantiles, Record};
 use crate::repartition::REPARTITIONS;
 use crate::sample::{Effort, Pace, sample};
@@ -143,6 +143,9 @@ pub fn run(wanted: &Wanted, mut peers: Option<&mut Peers>) -> Result<Vec<Line>> 
     machine.peers = peers.as_ref().map(|peers| peers.versions.clone()).unwrap_or_default();
 
     progress.ceilings()?;
+    if let Some(peers) = peers.as_deref_mut() {
+        progress.messages(peers);
+    }
     if wanted.sweep {
         progress.sweep()?;
     } else {
@@ -152,8 +155,9 @@ pub fn run(wanted: &Wanted, mut peers: Option<&mut Peers>) -> Result<Vec<Line>> 
                 progress.workload(workload, dtype, sizes, wanted.rotated_bytes, peers.as_deref_mut())?;
             }
         }
-        for device in &wanted.devices {
-            progress.costs(device, &tasks);
+        for (nth, device) in wanted.devices.iter().enumerate() {
+            // They compute the same beside every device: once is enough.
+            progress.costs(device, &tasks, if nth == 0 { peers.as_deref_mut() } else { None });
         }
     }
     progress.bar.finish_and_clear();
@@ -241,8 +245,8 @@ impl Progress<'_> {
                 Err(error) => self.without(workload.name, device.name(), dtype, &error),
             }
         }
-        let timed = match rounds(workload, dtype, &mut contenders, peers) {
-            Ok(timed) => timed,
+        let outcomes = match rounds(workload, dtype, &mut contenders, peers, &self.wanted.effort) {
+            Ok(outcomes) => outcomes,
             Err(error) => {
                 self.without(workload.name, "this run", dtype, &error);
                 return Ok(());
@@ -263,13 +267,40 @@ impl Progress<'_> {
             let record = about(record).moving(bytes, Some(gb_s));
             self.lines.push(Line::Record(Record { error: Some(contender.error), ..record }));
         }
-        for Timed { name, seconds, error } in timed {
-            let record = about(Record::of_time(workload.group, workload.name, &name, seconds));
-            let record = record.moving(bytes, (copy > 0.0).then_some(copy));
-            self.lines.push(Line::Record(Record { is_peer: true, error: Some(error), ..record }));
-        }
+        let example = about(Record::of_time(workload.group, workload.name, "", vec![0.0]));
+        self.keep_peers(&example.moving(bytes, (copy > 0.0).then_some(copy)), outcomes);
         self.bar.inc(1);
         Ok(())
+    }
+
+    /// All rounds of the peers at once, for what is measured on its own.
+    fn ask_peers(&mut self, peers: Option<&mut Peers>, example: &Record, dtype: DType) {
+        if let Some(peers) = peers {
+            let outcomes = ask(peers, &example.workload, dtype, &self.wanted.effort, ROUNDS);
+            self.keep_peers(example, outcomes);
+        }
+    }
+
+    /// What became of the peers, each about the same as `example`.
+    fn keep_peers(&mut self, example: &Record, outcomes: Outcomes) {
+        for (who, outcome) in outcomes {
+            let line = outcome.line(who, example);
+            if let Line::Failed(missing) = &line {
+                self.bar.suspend(|| eprintln!("failed: {}", missing.sentence()));
+            }
+            self.lines.push(line);
+        }
+    }
+
+    /// Bare messages beside the ceiling of the same name.
+    fn messages(&mut self, peers: &mut Peers) {
+        let of = |name, bytes: f64| {
+            let record = Record::of_time("ceiling", name, "", vec![1.0]);
+            if bytes > 16.0 { record.moving(bytes, None) } else { record }
+        };
+        for example in [of("message", 16.0), of("message_1MiB", (1 << 20) as f64)] {
+            self.ask_peers(Some(peers), &example, DType::F32);
+        }
     }
 
     /// Names what has no figure: a device may lack a type, anything else that goes wrong is a failure.
@@ -290,13 +321,17 @@ impl Progress<'_> {
         self.lines.push(line);
     }
 
-    fn costs(&mut self, device: &Device, tasks: &[Task]) {
+    /// Each task alone on the device; `peers` then do the same, where it is something that they know.
+    fn costs(&mut self, device: &Device, tasks: &[Task], mut peers: Option<&mut Peers>) {
         let copy = self.best_copy.get(device.name()).copied();
         for task in tasks {
             for &dtype in self.wanted.types(task) {
                 self.step(task.name);
                 match (task.measure)(device, dtype, self.wanted, copy) {
-                    Ok(record) => self.lines.push(Line::Record(record)),
+                    Ok(record) => {
+                        self.lines.push(Line::Record(record.clone()));
+                        self.ask_peers(peers.as_deref_mut(), &record, dtype);
+                    }
                     Err(error) => self.without(task.name, device.name(), dtype, &error),
                 }
                 self.bar.inc(1);
@@ -385,26 +420,30 @@ fn rounds(
     dtype: DType,
     contenders: &mut [Contender],
     mut peers: Option<&mut Peers>,
-) -> Result<Vec<Timed>> {
-    let mut timed: Vec<Timed> = Vec::new();
+    effort: &Effort,
+) -> Result<Outcomes> {
+    let mut outcomes = Outcomes::new();
     for _ in 0..ROUNDS {
         for contender in contenders.iter_mut() {
             contender.round().with_context(|| format!("{} on {}", workload.name, contender.device.name()))?;
         }
-        if let (DType::F32, Some(peers)) = (dtype, peers.as_deref_mut()) {
-            for peer in peers.run(workload.name)? {
-                match timed.iter_mut().find(|other| other.name == peer.name) {
-                    Some(other) => other.seconds.extend(peer.seconds),
-                    None => timed.push(peer),
-                }
-            }
+        if let Some(peers) = peers.as_deref_mut() {
+            merge(&mut outcomes, ask(peers, workload.name, dtype, effort, 1));
         }
     }
     for contender in contenders {
         let WorstError(error) = contender.bound.check()?;
         contender.error = contender.error.max(error);
     }
-    Ok(timed)
+    Ok(outcomes)
+}
+
+/// So many rounds of the peers in one request. Our own figures stand even if their process ended.
+fn ask(peers: &mut Peers, workload: &str, dtype: DType, effort: &Effort, rounds: usize) -> Outcomes {
+    let share = rounds as f64 / ROUNDS as f64;
+    let repeats = (effort.most as f64 * share).ceil() as usize;
+    let answered = peers.run(&Request { workload, dtype, repeats, seconds: effort.seconds * share });
+    answered.unwrap_or_else(|error| [("peers".to_owned(), Outcome::Failed(format!("{error:#}")))].into())
 }
 
 fn progress_bar(steps: usize) -> Result<ProgressBar> {

@@ -129,6 +129,23 @@ impl Missing {
     }
 }
 
+/// What was skipped, one sentence for all workloads that the same one lacks in the same type for the same reason.
+pub fn skipped(lines: &[Line]) -> Vec<String> {
+    let mut groups: Vec<Missing> = Vec::new();
+    for line in lines {
+        let Line::Skipped(missing) = line else { continue };
+        let is_same = |other: &&mut Missing| {
+            (&other.who, &other.dtype, &other.reason) == (&missing.who, &missing.dtype, &missing.reason)
+        };
+        match groups.iter_mut().find(is_same) {
+            Some(group) => group.workload = format!("{}, {}", group.workload, missing.workload),
+            None => groups.push(missing.clone()),
+        }
+    }
+    let sentence = |m: &Missing| format!("{} {}: {} ({})", m.who, m.dtype, m.workload, m.reason);
+    groups.iter().map(sentence).collect()
+}
+
 /// The lines as text, one JSON object each.
 pub fn to_text(lines: &[Line]) -> Result<String> {
     let texts = lines.iter().map(serde_json::to_string).collect::<serde_json::Result<Vec<_>>>()?;
@@ -163,6 +180,20 @@ mod tests {
             assert!((quantile(&sorted, q) - expected).abs() < 1e-12);
         }
         assert_eq!(quantile(&[7.0], 0.9), 7.0);
+    }
+
+    #[test]
+    fn what_is_skipped_for_one_reason_is_one_sentence() {
+        let missing = |workload: &str, dtype: &str, reason: &str| {
+            Line::Skipped(Missing {
+                workload: workload.to_owned(),
+                who: "numexpr".to_owned(),
+                dtype: dtype.to_owned(),
+                reason: reason.to_owned(),
+            })
+        };
+        let lines = [missing("max", "f32", "no"), missing("copy", "f16", "no"), missing("norm", "f32", "no")];
+        assert_eq!(skipped(&lines), ["numexpr f32: max, norm (no)", "numexpr f16: copy (no)"]);
     }
 
     #[test]

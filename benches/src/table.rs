@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::record::{Line, Record};
+use crate::record::{Line, Record, skipped};
 
 /// Everything a run says, for people.
 pub fn markdown(lines: &[Line]) -> String {
@@ -24,11 +24,13 @@ pub fn markdown(lines: &[Line]) -> String {
     let records: Vec<&Record> = lines.iter().filter_map(Line::record).collect();
     bandwidths(&records, &mut text);
     times(&records, &mut text);
+    for sentence in skipped(lines) {
+        let _ = writeln!(text, "\nskipped: {sentence}");
+    }
     for line in lines {
         let _ = match line {
-            Line::Skipped(missing) => writeln!(text, "\nskipped: {}", missing.sentence()),
             Line::Failed(missing) => writeln!(text, "\nFAILED: {}", missing.sentence()),
-            Line::Machine(_) | Line::Record(_) => Ok(()),
+            Line::Machine(_) | Line::Record(_) | Line::Skipped(_) => Ok(()),
         };
     }
     text

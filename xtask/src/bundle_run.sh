@@ -114,7 +114,7 @@ bench() {
         step bench "bench-$dtype" 280 bin/partita-bench run --device "$([ -n "$cuda" ] && echo cuda || echo host)" \
             --filter copy,triad,fused8,expsin,sum,max,norm,stencil5,stencil7,stencil27 --dtype "$dtype" \
             "${size[@]}" ${peers[@]+"${peers[@]}"} --save "$out/bench-$dtype.jsonl"
-        peers=() # They compute in f32.
+        peers=() # Their compilers take the time of both.
     done
     step bench bench-page 60 bin/partita-bench report "$out"/bench-*.jsonl --out "$out/bench.html"
 }

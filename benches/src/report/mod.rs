@@ -12,7 +12,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::machine::Machine;
 use crate::model::Rates;
-use crate::record::{Line, Record, read};
+use crate::record::{Line, Record, read, skipped};
 use crate::table::{distinct, duration};
 
 use figures::About;
@@ -149,8 +149,8 @@ fn section(saved: &Saved, figures: &[Figure]) -> Markup {
                 summary { "All figures" }
                 (table(saved))
             }
+            @for sentence in skipped(&saved.lines) { p.note { "Skipped: " (sentence) } }
             @for line in &saved.lines {
-                @if let Line::Skipped(missing) = line { p.note { "Skipped: " (missing.sentence()) } }
                 @if let Line::Failed(missing) = line { p.failed { "Failed: " (missing.sentence()) } }
             }
         }

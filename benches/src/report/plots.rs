@@ -66,7 +66,7 @@ const GRID: RGBColor = RGBColor(228, 231, 236);
 const FAINT: RGBColor = RGBColor(120, 128, 140);
 
 /// The first is for Partita, the others for peers and further devices.
-const COLORS: [RGBColor; 10] = [
+const COLORS: [RGBColor; 14] = [
     RGBColor(36, 92, 160),
     RGBColor(226, 119, 40),
     RGBColor(44, 148, 104),
@@ -77,6 +77,10 @@ const COLORS: [RGBColor; 10] = [
     RGBColor(110, 118, 130),
     RGBColor(176, 170, 40),
     RGBColor(38, 166, 190),
+    RGBColor(20, 20, 24),
+    RGBColor(140, 200, 90),
+    RGBColor(240, 170, 160),
+    RGBColor(90, 60, 20),
 ];
 
 pub fn color(k: usize) -> RGBColor {
@@ -219,19 +223,30 @@ impl Rows<'_> {
                 drawn(chart.draw_series([PathElement::new(spread, INK.stroke_width(1))]))?;
             }
         }
-        for series in self.series.iter().filter(|series| !series.is_bar) {
+        let dots: Vec<&Series> = self.series.iter().filter(|series| !series.is_bar).collect();
+        for (nth, series) in dots.iter().enumerate() {
+            let (lane, radius) = lane(nth, dots.len());
             for value in &series.values {
-                let middle = value.row as f64 + 0.5;
+                let middle = value.row as f64 + lane;
                 if bars == 0 {
                     let spread = vec![(value.low.max(low), middle), (value.high, middle)];
                     drawn(chart.draw_series([PathElement::new(spread, series.color.stroke_width(1))]))?;
                 }
                 let at = (value.median, middle);
-                drawn(chart.draw_series([Circle::new(at, 5, series.color.filled())]))?;
-                drawn(chart.draw_series([Circle::new(at, 5, WHITE.stroke_width(1))]))?;
+                drawn(chart.draw_series([Circle::new(at, radius, series.color.filled())]))?;
+                drawn(chart.draw_series([Circle::new(at, radius, WHITE.stroke_width(1))]))?;
             }
         }
         Ok(())
+    }
+}
+
+/// How far down in its row the nth series has its dots, as a fraction, and their radius in pixels: many would
+/// hide each other, so each keeps to its own height.
+fn lane(nth: usize, count: usize) -> (f64, i32) {
+    match count {
+        0..=3 => (0.5, 5),
+        _ => (0.16 + 0.68 * nth as f64 / (count - 1) as f64, 4),
     }
 }
 

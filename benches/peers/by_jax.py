@@ -1,0 +1,86 @@
+"""JAX: jitted functions that write into the previous result, because a donated buffer spares fresh pages."""
+
+import os
+
+import jax
+import jax.numpy as jnp
+
+from by_numpy import Program
+
+jax.config.update("jax_enable_x64", True)
+
+
+def bind(job):
+    try:
+        jax.devices()
+    except (RuntimeError, AssertionError) as reason:  # the second where no plugin knows the platform
+        raise ImportError(str(reason) or f"JAX finds no {os.environ['JAX_PLATFORMS']}") from reason
+    match job.kind:
+        case "workload":
+            return bind_workload(job)
+        case "app":
+            return bind_app(job)
+        case "move":
+            moved = lambda a, _: jnp.copy(a.reshape(job.shape).transpose(job.axes))  # noqa: E731
+            return Into(moved, [jnp.asarray(job.given)], [job.output])
+    return None
+
+
+class Into:
+    """A function whose last arguments are donated: the outputs of the call before."""
+
+    def __init__(self, function, inputs, outputs):
+        count = range(len(inputs), len(inputs) + len(outputs))
+        self.run = jax.jit(function, donate_argnums=tuple(count), keep_unused=True)
+        self.inputs = inputs
+        self.last = [jnp.array(output, copy=True) for output in outputs]  # never one of ours
+
+    def __call__(self):
+        self.last = jax.block_until_ready(self.run(*self.inputs, *self.last))
+        self.last = self.last if isinstance(self.last, (list, tuple)) else [self.last]
+        return self.last
+
+
+def bind_workload(job):
+    workload, count = job.workload, len(job.inputs)
+    inputs = [jnp.asarray(array) for array in job.inputs]
+    if workload.folds:
+        run = jax.jit(lambda a: folded(job, a))
+        return lambda: [run(*inputs).block_until_ready()]
+    if workload.then == "assign":
+
+        def function(*arrays):
+            return Library.assign(arrays[count], workload.reach, job.values(arrays[:count], jnp)[0])
+
+        return Into(function, inputs, job.outputs)
+    return Into(lambda *arrays: [jnp.copy(value) for value in job.values(arrays[:count], jnp)], inputs, job.outputs)
+
+
+def folded(job, a):
+    (value,) = job.values([a], jnp)
+    axes = job.workload.axes or None
+    if job.workload.then == "max":
+        return jnp.max(value)
+    total = jnp.sum(value, axis=axes, dtype=job.result_type)
+    return jnp.sqrt(total) if job.workload.then == "norm" else total
+
+
+class Library:
+    xp = jnp
+
+    @staticmethod
+    def assign(array, reach, values):
+        return array.at[(slice(reach, -reach),) * array.ndim].set(values)
+
+    @staticmethod
+    def sum(array):
+        return jnp.sum(array)
+
+
+def bind_app(job):
+    compiled = lambda step: jax.jit(step, donate_argnums=0)  # noqa: E731
+    put = lambda array: jnp.array(array, copy=True)  # noqa: E731
+    return Program(job, Library, put, compiled, jax.block_until_ready)
+
+
+CONTENDERS = {"jax": bind}

@@ -1,0 +1,197 @@
+"""numba: parallel loops into preallocated outputs, with NumPy's rules for division.
+
+The loops' bodies are the formulas, written out; no fastmath but for sums, which may be reordered. It has
+no f16 on the CPU.
+"""
+
+import numba
+import numpy as np
+
+from data import BLOCK
+
+REORDERED = {"reassoc", "nsz"}
+
+
+def bind(job):
+    if job.dtype == "f16":
+        return None
+    match job.kind:
+        case "workload":
+            return bind_fold(job) if job.workload.folds else bind_workload(job)
+        case "app" if job.name != "gradients":
+            return bind_app(job)
+        case "move":
+            return bind_move(job)
+    return None
+
+
+def jit(text, name, numbers, fastmath=False):
+    """Compiles a function from its text."""
+    space = {"np": np, "prange": numba.prange, **numbers}
+    exec(text, space)  # noqa: S102: our own text
+    return numba.njit(parallel=True, fastmath=fastmath, error_model="numpy")(space[name])
+
+
+def body(trace, formula_type, shapes, rank):
+    """Lines that compute the formula at (z, y, x), the names of its values, and its numbers."""
+    numbers = {}
+    made = np.dtype(formula_type).type
+    axes = "zyx"[3 - rank :]
+
+    def cell(array, offset):
+        shifts = offset[3 - rank :]
+        places = [f"{a} + {by}" if by else a for a, by in zip(axes, shifts)]
+        places = ["0" if n == 1 else place for place, n in zip(places, shapes[array])]
+        return f"a{array}[{', '.join(places)}]"
+
+    def number(value):  # as a literal it would be f64, and with it everything else
+        name = f"k{len(numbers)}"
+        numbers[name] = made(value)
+        return name
+
+    lines, outputs = trace.lines(cell, number, lambda f, argument: f"np.{f}({argument})")
+    return [f"{name} = {text}" for name, text in lines], outputs, numbers
+
+
+def kernel(trace, job_type, shapes, rank, reach, shift, outputs, extra=()):
+    """A loop nest over the inner cells; outputs start `shift` cells before the inputs."""
+    lines, values, numbers = body(trace, job_type, shapes, rank)
+    axes = "zyx"[3 - rank :]
+    arrays = [f"a{k}" for k in range(len(shapes))] + [f"o{k}" for k in range(outputs)]
+    text = [f"def run({', '.join(arrays)}):", " change = np.float64(0)"] if extra else [f"def run({', '.join(arrays)}):"]
+    for depth, axis in enumerate(axes):
+        loop = "prange" if depth == 0 else "range"
+        extent = f"o0.shape[{depth}] + {2 * shift}"
+        text.append(f"{' ' * (depth + 1)}for {axis} in {loop}({reach}, {extent} - {reach}):")
+    indent = " " * (rank + 1)
+    place = ", ".join(f"{axis} - {shift}" if shift else axis for axis in axes)
+    text += [indent + line for line in lines]
+    text += [f"{indent}o{k}[{place}] = {value}" for k, value in enumerate(values)]
+    text += [indent + line.format(value=values[0]) for line in extra]
+    if extra:
+        text.append(" return change")
+    return jit("\n".join(text) + "\n", "run", numbers, REORDERED if extra else False)
+
+
+def bind_workload(job):
+    workload = job.workload
+    shapes = [array.shape for array in job.inputs]
+    shift = 0 if workload.then == "assign" else workload.reach
+    run = kernel(job.trace, job.type, shapes, workload.rank, workload.reach, shift, workload.outputs)
+
+    def call():
+        run(*job.inputs, *job.outputs)
+        return job.outputs
+
+    return call
+
+
+FOLDS = f"""
+def sum(a):  # f32 within a block, f64 between blocks
+    blocks = a.size // {BLOCK}
+    total = np.float64(0)
+    for i in range(blocks * {BLOCK}, a.size):
+        total += a[i]
+    for block in prange(blocks):
+        part = zero
+        for i in range({BLOCK} * block, {BLOCK} * block + {BLOCK}):
+            part += a[i]
+        total += part
+    return total
+
+def norm(a):
+    blocks = a.size // {BLOCK}
+    total = np.float64(0)
+    for i in range(blocks * {BLOCK}, a.size):
+        total += a[i] * a[i]
+    for block in prange(blocks):
+        part = zero
+        for i in range({BLOCK} * block, {BLOCK} * block + {BLOCK}):
+            part += a[i] * a[i]
+        total += part
+    return np.sqrt(total)
+
+def largest_of(a):
+    largest = a[0]
+    for i in prange(a.size):
+        largest = max(largest, a[i])
+    return largest
+
+def sum_rows(a, out):
+    for y in prange(a.shape[0]):
+        part = zero
+        for x in range(a.shape[1]):
+            part += a[y, x]
+        out[y] = part
+
+def sum_columns(a, out):
+    strips = (a.shape[1] + 1023) // 1024
+    for strip in prange(strips):
+        first, last = strip * 1024, min(strip * 1024 + 1024, a.shape[1])
+        out[first:last] = zero
+        for y in range(a.shape[0]):
+            for x in range(first, last):
+                out[x] += a[y, x]
+"""
+
+
+def bind_fold(job):
+    fastmath = False if job.workload.then == "max" else REORDERED
+    run = jit(FOLDS, "largest_of" if job.name == "max" else job.name, {"zero": np.dtype(job.type).type(0)}, fastmath)
+    (a,), (out,) = job.inputs, job.outputs
+    if not job.workload.axes:
+        return lambda: [run(a)]
+
+    def call():
+        run(a, out)
+        return [out]
+
+    return call
+
+
+def bind_app(job):
+    """Two sets of arrays that change places; the norm is summed in the same loop."""
+    from tracing import traced
+    import formulas
+
+    formula = {"jacobi": formulas.jacobi, "reaction": formulas.gray_scott, "shot": formulas.wave}[job.name]
+    arrays = [array for array in job.state if array.ndim]
+    shapes = [array.shape for array in arrays]
+    outputs = 2 if job.name == "reaction" else 1
+    extra = ("change += ({value} - a0[y, x]) * ({value} - a0[y, x])",) if job.name == "jacobi" else ()
+    run = kernel(traced(formula), job.type, shapes, job.app.rank, job.app.reach, 0, outputs, extra)
+    now = [array.copy() for array in arrays]
+    after = [array.copy() for array in arrays[:outputs]]
+
+    def call():
+        nonlocal now, after
+        if job.name == "shot":  # a cell of the field before is read once, where the new one is written
+            run(*now, now[1])
+            now = [now[1], now[0], now[2]]
+            return now
+        norm = run(*now, *after)
+        now, after = after, now
+        return [*now, np.float64(norm)] if extra else now
+
+    return call
+
+
+MOVES = """
+def move(a, out):
+    for block in prange(out.shape[0]):
+        out[block] = a[block]
+"""
+
+
+def bind_move(job):
+    run = jit(MOVES, "move", {})
+    view = job.given.transpose(job.axes)
+
+    def call():
+        run(view, job.output)
+        return [job.output]
+
+    return call
+
+
+CONTENDERS = {"numba": bind}

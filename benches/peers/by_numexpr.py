@@ -1,0 +1,59 @@
+"""numexpr: each formula as one string over views, evaluated into the output. It has no f16."""
+
+import os
+
+import numexpr as ne
+import numpy as np
+
+from workloads import Windows
+
+
+def bind(job):
+    if job.kind != "workload" or job.dtype == "f16" or job.workload.then in ("max", "norm"):
+        return None  # its max takes no whole array in parallel either, and a norm is no string
+    if job.workload.folds:
+        return bind_sum(job)
+    ne.set_num_threads(int(os.environ.get("NUMEXPR_NUM_THREADS", "1")))
+    windows, names = Windows(job.inputs, job.workload.reach), {}
+    made = np.dtype(job.type).type
+
+    def named(value):
+        name = f"x{len(names)}"
+        names[name] = value
+        return name
+
+    # A literal 1.5 would be f64, and with it everything else.
+    lines, outputs = job.trace.lines(
+        cell=lambda array, offset: named(windows(array, offset)),
+        number=lambda value: named(made(value)),
+        call=lambda function, argument: f"{function}({argument})",
+    )
+    formulas = [nested(lines, output) for output in outputs]
+    pairs = list(zip(formulas, job.targets()))
+
+    def call():
+        for formula, target in pairs:
+            ne.evaluate(formula, local_dict=names, global_dict={}, out=target)
+        return job.outputs
+
+    return call
+
+
+def nested(lines, output):
+    """One string; a value that is used twice is written twice, and numexpr finds it again."""
+    texts = {}
+    for name, text in lines:
+        words = [texts.get(word, word) for word in text.replace("(", "( ").replace(")", " )").split()]
+        texts[name] = words[0] if len(words) == 1 else f"({' '.join(words)})"
+    return texts[output]
+
+
+def bind_sum(job):
+    (a,), axes = job.inputs, job.workload.axes
+    # It adds one element after another: in f32 a long sum would stop at 2^25, so this one is f64.
+    names = {"a": a, "one": np.float64(1)}
+    text = f"sum(a * one, axis={axes[0]})" if axes else "sum(a * one)"
+    return lambda: [ne.evaluate(text, local_dict=names, global_dict={})]
+
+
+CONTENDERS = {"numexpr": bind}

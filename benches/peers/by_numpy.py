@@ -1,0 +1,60 @@
+"""NumPy: ufuncs with `out=` and as few temporaries as the formula needs; programs as they are written."""
+
+import numpy as np
+
+from apps import NumpyLibrary
+from ufuncs import ufunc_calls
+
+
+def bind(job):
+    match job.kind:
+        case "workload":
+            return bind_workload(job)
+        case "app":
+            return Program(job, NumpyLibrary(np), np.array)
+        case "move":
+            return lambda: copied(job.output, job.given.transpose(job.axes))
+    return None
+
+
+def copied(output, view):
+    np.copyto(output, view)
+    return [output]
+
+
+def bind_workload(job):
+    if job.workload.folds:
+        return bind_fold(job)
+    run = ufunc_calls(job, np, job.inputs, job.targets(), np.empty, np.copyto)
+
+    def call():
+        run()
+        return job.outputs
+
+    return call
+
+
+def bind_fold(job):
+    (a,), axes = job.inputs, job.workload.axes or None
+    if job.workload.then == "max":
+        return lambda: [a.max()]
+    if job.workload.then == "sum":
+        return lambda: [a.sum(axis=axes, dtype=job.result_type)]
+    square = np.empty_like(a)
+    return lambda: [np.sqrt(np.multiply(a, a, out=square).sum(dtype=job.result_type))]
+
+
+class Program:
+    """A program in a library; a call is one step, then the device is idle."""
+
+    def __init__(self, job, lib, put, compiled=lambda step: step, wait=lambda state: None):
+        self.state, self.wait = tuple(put(array) for array in job.state), wait
+        self.step = compiled(lambda state: tuple(job.app.step(state, lib)))
+
+    def __call__(self):
+        self.state = self.step(self.state)
+        self.wait(self.state)
+        return self.state
+
+
+CONTENDERS = {"numpy": bind}

@@ -1,0 +1,94 @@
+"""PyTorch: eager, with `out=`, and compiled by TorchInductor into preallocated outputs. On the CPU or a GPU."""
+
+import os
+
+import torch
+
+from apps import NumpyLibrary
+from by_numpy import Program
+from ufuncs import ufunc_calls
+
+
+def device():
+    name = os.environ["PEERS_DEVICE"]
+    if name == "cuda" and not torch.cuda.is_available():
+        raise ImportError("PyTorch finds no CUDA device")
+    if name == "cpu":
+        torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+    return name
+
+
+def wait(_=None):
+    if os.environ["PEERS_DEVICE"] == "cuda":
+        torch.cuda.synchronize()
+
+
+def bind_eager(job):
+    return bind(job, None)
+
+
+def bind_compiled(job):
+    torch._dynamo.reset()
+    return bind(job, lambda function: torch.compile(function, dynamic=False))
+
+
+def bind(job, compiled):
+    place = device()
+    put = lambda array: torch.tensor(array, device=place)  # noqa: E731
+    match job.kind:
+        case "workload":
+            inputs, outputs = [put(a) for a in job.inputs], [put(a) for a in job.outputs]
+            if job.workload.folds:
+                run = fold(job)
+                return waited(compiled(run) if compiled else run, inputs)
+            run = into(job, inputs, outputs, compiled)
+            return waited(lambda: run() or outputs, ())
+        case "app":
+            return Program(job, NumpyLibrary(torch), put, compiled or (lambda step: step), wait)
+        case "move":
+            given, output = put(job.given), put(job.output)
+            move = lambda given, output: output.copy_(given.permute(job.axes))  # noqa: E731
+            run = compiled(move) if compiled else move
+            return waited(lambda: run(given, output) is None or [output], ())
+    return None
+
+
+def waited(run, arguments):
+    def call():
+        result = run(*arguments)
+        wait()
+        return result if isinstance(result, list) else [result]
+
+    return call
+
+
+def into(job, inputs, outputs, compiled):
+    targets = job.targets(outputs)
+    if compiled is None:
+        empty = lambda shape, dtype: torch.empty(shape, dtype=dtype, device=inputs[0].device)  # noqa: E731
+        return ufunc_calls(job, torch, inputs, targets, empty, lambda out, value: out.copy_(value))
+
+    def function(inputs, outputs):
+        for target, value in zip(job.targets(outputs), job.values(inputs, torch)):
+            target.copy_(value)
+
+    function = compiled(function)
+    return lambda: function(inputs, outputs)
+
+
+def fold(job):
+    kind, axes = job.workload.then, job.workload.axes
+    result_type = getattr(torch, job.result_type)
+    formula = job.workload.formula
+
+    def function(a):
+        (value,) = formula(lambda array: a, torch)
+        if kind == "max":
+            return value.max()
+        total = value.sum(dim=axes, dtype=result_type) if axes else value.sum(dtype=result_type)
+        return total.sqrt() if kind == "norm" else total
+
+    return function
+
+
+CONTENDERS = {"torch": bind_eager, "torch.compile": bind_compiled}

@@ -1,0 +1,123 @@
+"""One workload in one type: its inputs, the memory for its results, and what the results must be in f64.
+
+Uses NumPy; knows no peer.
+"""
+
+import numpy as np
+
+from tracing import traced
+from workloads import DTYPES, Windows, product, window
+
+SEED = 20240229
+SAMPLES = 4096
+BLOCK = 4096  # numbers that may be added one after another
+
+
+def aligned(shape, dtype):
+    """Zeros on a 64-byte boundary."""
+    dtype = np.dtype(dtype)
+    size = product(shape)
+    raw = np.zeros(size + 64 // dtype.itemsize, dtype)
+    start = -(raw.ctypes.data // dtype.itemsize) % (64 // dtype.itemsize)
+    return raw[start : start + size].reshape(shape)
+
+
+def random(shape, dtype, rng):
+    """Between 0.5 and 1.5, plane by plane so that nothing large is made besides."""
+    array = aligned(shape, dtype)
+    for part in array.reshape(max(shape[0], 1), -1) if len(shape) > 1 else [array]:
+        part[...] = rng.random(part.shape, dtype=np.float32) + np.float32(0.5)
+    return array
+
+
+def compared(want, got, allowed):
+    """The largest error, relative to what is expected or absolute below 1."""
+    want, got = np.asarray(want, np.float64), np.asarray(got, np.float64)
+    if want.shape != got.shape:
+        raise ArithmeticError(f"shape {got.shape} instead of {want.shape}")
+    error = float(np.max(np.abs(got - want) / np.maximum(np.abs(want), 1.0)))
+    if not error <= allowed:
+        raise ArithmeticError(f"wrong: relative error {error:.2g}, allowed {allowed:.1g}")
+    return error
+
+
+class Job:
+    """A workload of the table. `inputs` and `outputs` are host arrays that the CPU peers share."""
+
+    kind, offered = "workload", True
+
+    def __init__(self, workload, sizes, dtype):
+        rng = np.random.default_rng(SEED)
+        self.workload, self.name, self.dtype, self.sizes = workload, workload.name, dtype, sizes
+        self.type, self.result_type = DTYPES[dtype], DTYPES[workload.result_dtype(dtype)]
+        self.bytes = workload.bytes(sizes, dtype)
+        shapes = [workload.shape(sizes, array) for array in range(workload.inputs)]
+        self.inputs = [random(shape, self.type, rng) for shape in shapes]
+        shape = workload.result_shape(sizes)
+        if workload.then == "assign":  # its rim is kept
+            self.outputs = [random(shape, self.type, rng)]
+        else:
+            self.outputs = [aligned(shape, self.result_type) for _ in range(workload.outputs)]
+        self.trace = traced(workload.formula)
+        inner = workload.result_shape(sizes)
+        if workload.folds:
+            inner = workload.shape(sizes)
+        elif workload.then == "assign":
+            inner = tuple(n - 2 * workload.reach for n in inner)
+        self.inner = inner
+        self.cells = [rng.integers(0, n, min(SAMPLES, product(inner))) for n in inner]
+
+    def type_of(self, xp):
+        """The type as the library names it."""
+        return getattr(xp, self.type)
+
+    def targets(self, outputs=None):
+        """Where the formula's values go, as windows of the outputs."""
+        outputs = self.outputs if outputs is None else outputs
+        reach = self.workload.reach if self.workload.then == "assign" else 0
+        return [window(output, reach) for output in outputs]
+
+    def values(self, inputs, xp):
+        """The formula over arrays of any library."""
+        return self.workload.formula(Windows(inputs, self.workload.reach), xp)
+
+    def allowed(self):
+        """Roundings of the formula, and of additions one after another: those wander like the root of
+        their number, up to the length of a block, because a good sum adds blocks."""
+        operations = sum(step.op not in ("cell", "number") for step in self.trace.steps)
+        added = 0
+        if self.workload.then in ("sum", "norm"):
+            shape = self.workload.shape(self.sizes)
+            added = product(shape[axis] for axis in self.workload.axes or range(len(shape)))
+        return float(np.finfo(self.type).eps) * (9 + operations + min(added, BLOCK) ** 0.5)
+
+    def spoil(self):
+        """So that a result that another peer left cannot pass."""
+        for target in self.targets():
+            target.fill(np.nan)
+
+    def check(self, results):
+        """The largest error of a sample of the results."""
+        if self.workload.folds:
+            return compared(self.folded(), results[0], self.allowed())
+        at = tuple(cells + self.workload.reach for cells in self.cells)
+        wanted = self.workload.formula(lambda array, by=(0, 0, 0): self.cell(array, at, by), np)
+        given = [target[tuple(self.cells)] for target in self.targets(results)]
+        return max(compared(want, got, self.allowed()) for want, got in zip(wanted, given, strict=True))
+
+    def cell(self, array, at, by):
+        array = self.inputs[array]
+        shifts = by[3 - array.ndim :]
+        at = tuple(0 if n == 1 else cells + shift for n, cells, shift in zip(array.shape, at, shifts))
+        return array[at].astype(np.float64)
+
+    def folded(self):
+        (a,), axes = self.inputs, self.workload.axes or None
+        match self.workload.then:
+            case "sum":
+                return a.sum(axis=axes, dtype=np.float64)
+            case "max":
+                return a.max()
+            case "norm":  # in pieces, so that no f64 copy of the whole is made
+                pieces = (a[start : start + (1 << 20)].astype(np.float64) for start in range(0, a.size, 1 << 20))
+                return np.sqrt(sum(float(piece @ piece) for piece in pieces))

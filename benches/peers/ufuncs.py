@@ -1,0 +1,44 @@
+"""A formula as calls of ufuncs with `out=`, for every library that has NumPy's names for them.
+
+Each result goes into memory that no later call reads any more; the last into the output. Knows no library.
+"""
+
+from workloads import Windows
+
+NAMES = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "sqrt": "sqrt", "exp": "exp", "sin": "sin"}
+
+
+def ufunc_calls(job, xp, inputs, targets, empty, copy):
+    """A function that computes the targets. `empty(shape, dtype)` makes a temporary."""
+    windows = Windows(inputs, job.workload.reach)
+    steps, outputs = job.trace.steps, job.trace.outputs
+    last = {}  # the last step that reads a step's value
+    for place, step in enumerate(steps):
+        if step.op not in ("cell", "number"):
+            last.update(dict.fromkeys(step.arguments, place))
+    last.update({output: len(steps) for output in outputs if output in last})
+    values, calls, free, owned = {}, [], [], {}
+    for place, step in enumerate(steps):
+        if step.op == "cell":
+            values[place] = windows(*step.arguments)
+        elif step.op == "number":
+            (values[place],) = step.arguments
+        else:
+            arguments = [values[argument] for argument in step.arguments]
+            if place in outputs and place not in last:
+                out = targets[outputs.index(place)]
+            else:
+                # Memory that this very call reads last may also be written: ufuncs go element by element.
+                free += [owned.pop(a) for a in set(step.arguments) if last[a] == place and a in owned]
+                out = owned[place] = free.pop() if free else empty(job.inner, job.type_of(xp))
+            values[place] = out
+            calls.append((getattr(xp, NAMES[step.op]), arguments, out))
+    for output, target in zip(outputs, targets):
+        if values[output] is not target:
+            calls.append((lambda value, out: copy(out, value), [values[output]], target))
+
+    def run():
+        for function, arguments, out in calls:
+            function(*arguments, out=out)
+
+    return run

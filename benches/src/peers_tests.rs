@@ -1,0 +1,154 @@
+//! The protocol, with a shell in place of Python; that both halves of the suite mean the same; and the peers
+//! themselves, where a Python has NumPy.
+
+use super::*;
+use crate::formula::{self, Formula, Numbers};
+use crate::workload::WORKLOADS;
+
+const HELLO: &str = r#"echo '{"versions":{"numpy":"2.4","cupy":null},"workloads":["triad","copy"]}'"#;
+
+/// A child that says hello and then answers each request by the words of this script.
+fn fake(answers: &str) -> Result<Peers> {
+    Peers::talk_to(Command::new("sh").args(["-c", &format!("{HELLO}; {answers}")]), None)
+}
+
+fn triad() -> Request<'static> {
+    Request { workload: "triad", dtype: DType::F64, repeats: 5, seconds: 0.25 }
+}
+
+#[test]
+fn a_request_is_one_line_and_its_answer_names_every_peer() {
+    let answer = r#"{"peers":{"numpy":{"timed":{"seconds":[0.5,0.25],"error":1e-7}},
+        "numexpr":{"skipped":"not offered"},"jax":{"failed":"wrong"}}}"#;
+    let script = format!("read line; echo \"$line\" >&2; echo '{}'", answer.replace('\n', ""));
+    let mut peers = fake(&script).expect("start");
+    assert_eq!(peers.versions["numpy"].as_deref(), Some("2.4"));
+    assert_eq!(peers.versions["cupy"], None);
+    let outcomes = peers.run(&triad()).expect("an answer");
+    assert_eq!(outcomes["numpy"], Outcome::Timed { seconds: vec![0.5, 0.25], error: 1e-7 });
+    assert_eq!(outcomes["numexpr"], Outcome::Skipped("not offered".to_owned()));
+    assert_eq!(outcomes["jax"], Outcome::Failed("wrong".to_owned()));
+    let unknown = Request { workload: "unknown", ..triad() };
+    assert!(peers.run(&unknown).expect("not asked").is_empty());
+}
+
+#[test]
+fn the_request_says_type_repeats_and_seconds() {
+    let mut peers = fake(r#"read line; echo "{\"error\":\"$line\"}""#).expect("start");
+    let error = peers.run(&triad()).expect_err("refused").to_string();
+    assert!(error.ends_with("triad f64 5 0.25"), "{error}");
+}
+
+#[test]
+fn a_child_that_ends_or_babbles_is_an_error() {
+    let error = fake("exit 1").expect("start").run(&triad()).expect_err("no answer");
+    assert!(format!("{error:#}").contains("peers"), "{error:#}");
+    let error = fake("read line; echo hm").expect("start").run(&triad()).expect_err("no answer");
+    assert!(error.to_string().contains("the peers answered hm"), "{error}");
+    assert!(Peers::talk_to(Command::new("sh").args(["-c", "echo hm"]), None).is_err());
+}
+
+#[test]
+fn rounds_add_up_and_a_failure_stays() {
+    let timed = |seconds: &[f64], error| Outcome::Timed { seconds: seconds.to_vec(), error };
+    let failed = || Outcome::Failed("wrong".to_owned());
+    let mut all =
+        Outcomes::from([("a".to_owned(), timed(&[1.0], 0.5)), ("b".to_owned(), timed(&[1.0], 0.0))]);
+    merge(&mut all, [("a".to_owned(), timed(&[2.0], 0.25)), ("b".to_owned(), failed())].into());
+    merge(&mut all, [("b".to_owned(), timed(&[3.0], 0.0))].into());
+    assert_eq!(all, [("a".to_owned(), timed(&[1.0, 2.0], 0.5)), ("b".to_owned(), failed())].into());
+}
+
+#[test]
+fn a_peers_line_is_about_the_same_as_ours() {
+    let example = Record::of_time("E1", "triad", "host", vec![1.0]).moving(12e9, Some(24.0));
+    let Line::Record(record) =
+        (Outcome::Timed { seconds: vec![0.5], error: 1e-8 }).line("numba".to_owned(), &example)
+    else {
+        panic!("a time is a record");
+    };
+    assert_eq!((record.gb_s, record.fraction, record.is_peer), (Some(24.0), Some(1.0), true));
+    assert_eq!((record.who.as_str(), record.error), ("numba", Some(1e-8)));
+    let line = Outcome::Failed("wrong".to_owned()).line("numba".to_owned(), &example);
+    assert!(matches!(line, Line::Failed(missing) if missing.workload == "triad" && missing.who == "numba"));
+}
+
+#[test]
+fn every_program_travels_with_the_binary() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("benches/peers") {
+        let name = entry.expect("an entry").file_name().into_string().expect("a name");
+        if (name.ends_with(".py") || name.ends_with(".cu")) && !name.starts_with("test_") {
+            found.push(name);
+        }
+    }
+    found.sort();
+    assert_eq!(found, FILES.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+}
+
+/// What Python prints, or nothing where there is no Python: that of `PARTITA_PEERS`, of the repository's
+/// environment, or of the system.
+fn python(arguments: &[&str]) -> Option<std::process::Output> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.venv/bin/python");
+    let other = if own.exists() { own } else { PathBuf::from("python3") };
+    let python = std::env::var_os("PARTITA_PEERS").map_or(other, PathBuf::from);
+    Command::new(python).env("PYTHONDONTWRITEBYTECODE", "1").current_dir(folder).args(arguments).output().ok()
+}
+
+#[derive(Deserialize)]
+struct Probe {
+    values: BTreeMap<String, Vec<f64>>,
+    /// In f16, f32 and f64.
+    bytes: BTreeMap<String, [f64; 3]>,
+    names: Vec<String>,
+}
+
+/// Cells that no two arrays or offsets share.
+fn probed(array: usize, [z, y, x]: [i64; 3]) -> f64 {
+    1.5 + (7.0 * array as f64 + 1.1 * z as f64 + 2.3 * y as f64 + 3.7 * x as f64).sin()
+}
+
+#[test]
+fn both_halves_mean_the_same_by_every_name() {
+    let Some(output) = python(&[".", "--probe"]) else {
+        println!("skipped: both_halves_mean_the_same_by_every_name (no python3)");
+        return;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let probe: Probe = serde_json::from_slice(&output.stdout).expect("JSON");
+    let compare = |name: &str, formula: &Formula| {
+        let ours = (formula.of_a_cell)(&Numbers(&probed));
+        assert_eq!(ours.len(), probe.values[name].len(), "{name}: outputs");
+        for (ours, theirs) in ours.iter().zip(&probe.values[name]) {
+            let error = (ours - theirs).abs() / ours.abs().max(1.0);
+            assert!(error < 1e-13, "{name}: ours is {ours}, theirs {theirs}");
+        }
+    };
+    let sizes = Sizes { line: 1000, plane: 100, cube: 20 };
+    for workload in WORKLOADS {
+        compare(workload.name, &workload.formula);
+        let ours = [DType::F16, DType::F32, DType::F64].map(|dtype| workload.bytes(&sizes, dtype));
+        assert_eq!(ours, probe.bytes[workload.name], "{}: bytes", workload.name);
+    }
+    compare("jacobi", &crate::formula!(formula::jacobi));
+    compare("minus_laplacian", &crate::formula!(formula::minus_laplacian));
+    let programs = crate::apps::APPS.iter().map(|app| app.name);
+    for name in programs.chain(crate::repartition::REPARTITIONS.iter().map(|what| what.name)) {
+        assert!(probe.names.iter().any(|known| known == name), "the peers do not know {name}");
+    }
+}
+
+#[test]
+fn every_peer_that_is_here_is_right() {
+    const NAME: &str = "every_peer_that_is_here_is_right";
+    let has_numpy = python(&["-c", "import numpy"]).is_some_and(|output| output.status.success());
+    if !has_numpy {
+        println!("skipped: {NAME} (no python3 with NumPy; PARTITA_PEERS names another Python)");
+        return;
+    }
+    let output = python(&["test_peers.py"]).expect("it ran before");
+    println!("{}", String::from_utf8_lossy(&output.stdout));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
