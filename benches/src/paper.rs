@@ -30,8 +30,8 @@ pub struct Options {
     /// Extent of the cube that all devices share.
     #[arg(long, default_value_t = 2048.0)]
     strong: f64,
-    /// Compare predictions with runs of 8 parts on one device, whose faces arrive late as over a link, instead
-    /// of predicting; fails if one is off by more than 15 %.
+    /// Compare predictions with runs of 8 parts on one device, whose faces arrive late as over a link,
+    /// instead of predicting; fails if one is off by more than 15 %.
     #[arg(long)]
     check: bool,
     /// The device of these runs.
@@ -89,8 +89,10 @@ fn check(options: &Options) -> Result<String> {
         let (rates, compared) = line::compare(&device, options.check_extent, &effort)?;
         let _ = writeln!(
             text,
-            "{}, {}^3 cells in 8 parts: {:.1} GB/s, launch {:.1} us, packing a face {:.1} us, a thin row {:.3} us\n\n\
-             | link | steps per exchange | order | predicted, us per step | measured | off by |\n|---|---|---|---|---|---|",
+            "{}, {}^3 cells in 8 parts: {:.1} GB/s, launch {:.1} us, packing a face {:.1} us, \
+             a thin row {:.3} us\n\n\
+             | link | steps per exchange | order | predicted, us per step | measured | off by |\n\
+             |---|---|---|---|---|---|",
             device.name(),
             options.check_extent,
             rates.copy_gb_s,

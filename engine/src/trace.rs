@@ -97,11 +97,10 @@ fn file() -> Option<&'static Mutex<File>> {
 /// One event: a bar on a row.
 fn write(file: &Mutex<File>, rank: usize, row: &str, name: &str, begin_us: f64, duration_us: f64) {
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+    let (row, name, duration_us) = (quoted(row), quoted(name), duration_us.max(0.0));
     let line = format!(
-        "{{\"ph\":\"X\",\"pid\":{rank},\"tid\":\"{}\",\"name\":\"{}\",\"ts\":{begin_us:.3},\"dur\":{:.3}}},\n",
-        quoted(row),
-        quoted(name),
-        duration_us.max(0.0)
+        "{{\"ph\":\"X\",\"pid\":{rank},\"tid\":\"{row}\",\"name\":\"{name}\",\
+         \"ts\":{begin_us:.3},\"dur\":{duration_us:.3}}},\n"
     );
     // A full disk loses events, not results.
     let _ = file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());

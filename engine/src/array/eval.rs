@@ -145,7 +145,8 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
     if !has_time {
         work.arrive()?;
     }
-    // While operands travel between ranks, what needs nothing of them is computed; afterwards the rim around it.
+    // While operands travel between ranks, what needs nothing of them is computed; afterwards the rim around
+    // it.
     let mut rims = Vec::new();
     for (part, region, bound, arguments) in launches {
         let core = if has_time { core(&inputs, part, &region) } else { region };

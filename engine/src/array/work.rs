@@ -1,8 +1,8 @@
 //! A schedule under construction: operands are brought to where launches read them, launches follow.
 //!
 //! What has to be brought is collected, and departs as ONE exchange: one message per pair of ranks, whatever
-//! the number of operands. Launches that read nothing of it, the *core*, may be queued before it arrives; every
-//! other launch comes after.
+//! the number of operands. Launches that read nothing of it, the *core*, may be queued before it arrives;
+//! every other launch comes after.
 
 use std::sync::Arc;
 
@@ -35,8 +35,8 @@ pub(crate) struct Input {
 enum Arrival {
     /// None: everything is there.
     Nothing,
-    /// Those that read beyond what the part owns: per part, how far from the ends of the launch's region, along
-    /// each of its dimensions.
+    /// Those that read beyond what the part owns: per part, how far from the ends of the launch's region,
+    /// along each of its dimensions.
     Halo(Vec<(Index, Index)>),
     /// All.
     Everything,
@@ -208,8 +208,8 @@ impl Work {
         self.launch_box(kernel, part, region, region, &bound, arguments)
     }
 
-    /// A launch over a box of one part's region, as soon as what was queued before is done. The views are those
-    /// of the region.
+    /// A launch over a box of one part's region, as soon as what was queued before is done. The views are
+    /// those of the region.
     pub fn launch_box(
         &mut self,
         kernel: &Verified,
