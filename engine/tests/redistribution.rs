@@ -78,7 +78,7 @@ fn c30_every_kind_to_every_kind_in_one_dimension() {
     for parts in PARTS {
         let team = Team::on(std::slice::from_ref(&host), parts).unwrap();
         let n = parts as i64;
-        for size in [0, 1, n - 1, n, n + 1, 5 * n + 3] {
+        for size in [0, 1, n - 1, n, n + 1, 5 * n + 3, 50] {
             for from in kinds(size, parts) {
                 for to in kinds(size, parts) {
                     redistribute(
@@ -218,7 +218,7 @@ fn redistributions_are_replayed() {
     for device in devices() {
         let team = Team::on(std::slice::from_ref(&device), 3).unwrap();
         // The lists of the way there are not those of the way back.
-        let line = |kind: usize| over(&[kinds(30, 3).swap_remove(kind)], false);
+        let line = |kind: usize| over(&[kinds(300, 3).swap_remove(kind)], false);
         let (a, b, c) = (line(5), line(8), line(3));
         let start = positions(&team, &a);
         let mut steps = Loop::new(vec![start], |state| {
@@ -228,7 +228,7 @@ fn redistributions_are_replayed() {
         });
         steps.run(12).unwrap();
         assert!(steps.is_replaying(), "{device:?}");
-        let expected: Vec<i32> = (1..=30).map(|k| k + 12).collect();
+        let expected: Vec<i32> = (1..=300).map(|k| k + 12).collect();
         assert_eq!(steps.state()[0].to_vec::<i32>().unwrap(), expected, "{device:?}");
     }
 }
