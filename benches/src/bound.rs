@@ -23,6 +23,8 @@ pub struct Bound {
     dtype: DType,
     team: Team,
     shape: Vec<i64>,
+    /// Of each input.
+    shapes: Vec<Vec<i64>>,
     sets: Vec<Set>,
     runs: usize,
 }
@@ -49,19 +51,23 @@ impl Bound {
     ) -> Result<Bound> {
         let team = Team::on(std::slice::from_ref(device), parts)?;
         let shape = sizes.shape(workload.rank);
+        let shapes: Vec<Vec<i64>> = (0..workload.inputs).map(|input| workload.shape(sizes, input)).collect();
         let halo = vec![if parts > 1 { workload.reach } else { 0 }; shape.len()];
-        let dist = Distribution::builder(&shape).parts(parts).halo(&halo, &halo).build()?;
+        let filled = |shape: &[i64], seed| {
+            let dist = Distribution::builder(shape).parts(parts).halo(&halo, &halo).build()?;
+            array(&team, &dist, dtype, seed)
+        };
         let set = |set| {
-            let input = |input| array(&team, &dist, dtype, seed(set, input));
-            let inputs = (0..workload.inputs).map(input).collect::<Result<_>>()?;
+            let inputs = shapes.iter().enumerate().map(|(k, shape)| filled(shape, seed(set, k)));
+            let inputs = inputs.collect::<Result<_>>()?;
             let results = match workload.then {
-                Then::Assign => vec![input(workload.inputs)?],
+                Then::Assign => vec![filled(&shape, seed(set, workload.inputs))?],
                 Then::Keep | Then::Fold(..) => Vec::new(),
             };
             Ok(Set { inputs, results })
         };
         let sets = (0..count).map(set).collect::<Result<_>>()?;
-        Ok(Bound { workload, dtype, team, shape, sets, runs: 0 })
+        Ok(Bound { workload, dtype, team, shape, shapes, sets, runs: 0 })
     }
 
     /// Computes `times` results, each from the next set, and waits for the last.
@@ -135,8 +141,11 @@ impl Bound {
     fn formula_at(&self, turn: usize, output: usize, cell: &[i64]) -> f64 {
         let lookup = |array: usize, offset: [i64; 3]| {
             let skipped = 3 - cell.len();
-            let at = cell.iter().enumerate().map(|(d, at)| at + offset[skipped + d]);
-            let flat = at.zip(&self.shape).fold(0, |flat, (at, extent)| flat * extent + at);
+            let along = cell.iter().zip(&self.shapes[array]).enumerate();
+            let flat = along.fold(0, |flat, (d, (at, &extent))| {
+                let at = if extent == 1 { 0 } else { at + offset[skipped + d] };
+                flat * extent + at
+            });
             element(self.dtype, seed(turn, array), flat as u64)
         };
         (self.workload.formula.of_a_cell)(&Numbers(&lookup))[output]
@@ -233,12 +242,12 @@ fn epsilon(dtype: DType) -> f64 {
     }
 }
 
-fn seed(set: usize, input: usize) -> u64 {
+pub fn seed(set: usize, input: usize) -> u64 {
     (set * 16 + input) as u64
 }
 
 /// The element at a position, as the array holds it: in 0.5..1.5, without a pattern.
-fn element(dtype: DType, seed: u64, at: u64) -> f64 {
+pub fn element(dtype: DType, seed: u64, at: u64) -> f64 {
     // The finaliser of splitmix64.
     let mut bits = (seed << 40).wrapping_add(at).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -252,7 +261,7 @@ fn element(dtype: DType, seed: u64, at: u64) -> f64 {
 }
 
 /// An array of the elements of this seed.
-fn array(team: &Team, dist: &Distribution, dtype: DType, seed: u64) -> Result<Array> {
+pub fn array(team: &Team, dist: &Distribution, dtype: DType, seed: u64) -> Result<Array> {
     let values = (0..dist.global().volume()? as u64).map(|at| element(dtype, seed, at));
     let array = match dtype {
         DType::F16 => Array::from_slice(team, dist, &values.map(f16::from_f64).collect::<Vec<_>>()),
@@ -263,7 +272,7 @@ fn array(team: &Team, dist: &Distribution, dtype: DType, seed: u64) -> Result<Ar
     Ok(array?)
 }
 
-fn to_f64(array: &Array) -> Result<Vec<f64>> {
+pub fn to_f64(array: &Array) -> Result<Vec<f64>> {
     let name = array.dtype();
     let values = match name {
         DType::F16 => array.to_vec::<f16>()?.iter().map(|v| v.to_f64()).collect(),
@@ -307,6 +316,7 @@ mod tests {
             inputs: 1,
             outputs: 1,
             reach: 1,
+            thin: &[],
             formula: crate::formula!(upwind),
             then: Then::Keep,
         };

@@ -179,6 +179,15 @@ pub fn triad<C: Cells>(c: &C) -> Vec<C::Value> {
     vec![c.at(0, HERE) + c.at(1, HERE) * 1.5]
 }
 
+/// No two of a, b and the result lie alike relative to 16 bytes.
+pub fn offset<C: Cells>(c: &C) -> Vec<C::Value> {
+    vec![c.at(0, [0, 0, 1]) + c.at(1, [0, 0, -1]) * 1.5]
+}
+
+pub fn add<C: Cells>(c: &C) -> Vec<C::Value> {
+    vec![c.at(0, HERE) + c.at(1, HERE)]
+}
+
 pub fn fused8<C: Cells>(c: &C) -> Vec<C::Value> {
     let (a, b) = (c.at(0, HERE), c.at(1, HERE));
     let length = (a.clone() * a.clone() + b.clone() * b.clone()).sqrt();
@@ -240,6 +249,16 @@ fn laplacian<C: Cells>(c: &C, array: usize, weights: &[f64]) -> C::Value {
 
 pub fn stencil5<C: Cells>(c: &C) -> Vec<C::Value> {
     vec![diffusion(c, 0, 2, DIFFUSION)]
+}
+
+/// The mean of the four neighbours.
+pub fn jacobi<C: Cells>(c: &C) -> Vec<C::Value> {
+    vec![sum(c, 0, star(2, 1)) * 0.25]
+}
+
+/// Seven points, positive definite.
+pub fn minus_laplacian<C: Cells>(c: &C) -> Vec<C::Value> {
+    vec![c.at(0, HERE) * 6.0 - sum(c, 0, star(3, 1))]
 }
 
 pub fn stencil9<C: Cells>(c: &C) -> Vec<C::Value> {

@@ -5,7 +5,7 @@ use half::f16;
 use partita::device::Buffer;
 use partita::plan::Plan;
 use partita::prelude::*;
-use partita::program::{Schedule, run};
+use partita::program::{Place, Schedule, run};
 use partita::transport::{Field, lower};
 
 use crate::record::Record;
@@ -50,6 +50,28 @@ impl Exchange {
         grid: &[i64],
         widths: &[i64],
     ) -> Result<Exchange> {
+        Exchange::of(device, dtype, shape, grid, widths, false)
+    }
+
+    /// The same with edges and corners, as several steps per exchange need.
+    pub fn with_corners(
+        device: &Device,
+        dtype: DType,
+        shape: &[i64],
+        grid: &[i64],
+        widths: &[i64],
+    ) -> Result<Exchange> {
+        Exchange::of(device, dtype, shape, grid, widths, true)
+    }
+
+    fn of(
+        device: &Device,
+        dtype: DType,
+        shape: &[i64],
+        grid: &[i64],
+        widths: &[i64],
+        corners: bool,
+    ) -> Result<Exchange> {
         let parts = grid.iter().product::<i64>() as usize;
         let team = Team::on(std::slice::from_ref(device), parts)?;
         let dist = Distribution::builder(shape).grid(grid).halo(widths, widths).build()?;
@@ -59,7 +81,7 @@ impl Exchange {
             _ => Array::from_fn(&team, &dist, |at| position(at) as f32),
         }?;
         let places = array.places()?;
-        let plan = Plan::halo_widths(&*array.distribution()?, widths, widths, false)?;
+        let plan = Plan::halo_widths(&*array.distribution()?, widths, widths, corners)?;
         let mut staging = Vec::new();
         let field = Field { plan: &plan, from: &places, to: &places, dtype };
         let schedule = lower(&[field], &mut staging)?.schedule();
@@ -72,6 +94,16 @@ impl Exchange {
             self.schedule.iter().try_for_each(run)?;
         }
         Ok(self.array.team().wait()?)
+    }
+
+    #[cfg(test)]
+    pub fn array(&self) -> &Array {
+        &self.array
+    }
+
+    /// Where the parts are.
+    pub fn places(&self) -> Result<Vec<Option<Place>>> {
+        Ok(self.array.places()?)
     }
 
     pub fn messages(&self) -> usize {

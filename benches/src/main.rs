@@ -3,10 +3,12 @@
 //! Knows the command line. The measuring is in `measure`, what is measured in `ceiling`, `workload`, `halo`
 //! and `overhead`, the figures in `record`, their pictures in `report`.
 
+mod apps;
 mod bound;
 mod ceiling;
 mod formula;
 mod halo;
+mod line;
 mod machine;
 mod measure;
 mod model;
@@ -15,6 +17,7 @@ mod paper;
 mod peers;
 mod plain;
 mod record;
+mod repartition;
 mod report;
 mod sample;
 mod table;
@@ -173,6 +176,12 @@ fn list() {
     }
     for faces in halo::FACES {
         println!("{:8} {:12} {}", "H1", faces.name, faces.text);
+    }
+    for what in repartition::REPARTITIONS {
+        println!("{:8} {:12} {}", "P1", what.name, what.text);
+    }
+    for app in apps::APPS {
+        println!("{:8} {:12} {}", "A1", app.name, app.text);
     }
     for overhead in overhead::OVERHEADS {
         println!("{:8} {:12} {}", overhead.group, overhead.name, overhead.text);

@@ -8,13 +8,15 @@ use anyhow::{Context, Result, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 use partita::prelude::*;
 
+use crate::apps::APPS;
 use crate::bound::{Bound, WorstError};
 use crate::ceiling::{self, Ceiling};
-use crate::halo::{self, FACES, Faces};
+use crate::halo::{self, FACES};
 use crate::machine::{self, Machine};
-use crate::overhead::{OVERHEADS, Overhead};
+use crate::overhead::OVERHEADS;
 use crate::peers::{Peers, Timed};
 use crate::record::{Line, Missing, Quantiles, Record};
+use crate::repartition::REPARTITIONS;
 use crate::sample::{Effort, Pace, sample};
 use crate::workload::{Sizes, WORKLOADS, Workload};
 
@@ -33,6 +35,18 @@ pub struct Wanted {
     pub sweep: bool,
 }
 
+/// Something that is measured on its own.
+struct Task {
+    group: &'static str,
+    name: &'static str,
+    /// Whether it has elements, of every wanted type.
+    is_typed: bool,
+    measure: Measure,
+}
+
+/// On a device, with elements of a type, beside that device's best copy in GB/s.
+type Measure = Box<dyn Fn(&Device, DType, &Wanted, Option<f64>) -> Result<Record>>;
+
 /// Rounds of interleaving: the samples are split over them.
 const ROUNDS: usize = 3;
 /// Sets of arrays that take turns, at most.
@@ -50,12 +64,39 @@ impl Wanted {
         WORKLOADS.iter().filter(|workload| self.wants(workload.group, workload.name)).collect()
     }
 
-    fn faces(&self) -> Vec<&'static Faces> {
-        FACES.iter().filter(|faces| self.wants("H1", faces.name)).collect()
+    /// What is measured on its own, beside no copy and no peer.
+    fn tasks(&self) -> Vec<Task> {
+        let typed = |group, name, measure| Task { group, name, is_typed: true, measure };
+        let faces = FACES.iter().map(|faces| {
+            let measure: Measure = Box::new(|device, dtype, wanted, copy| {
+                halo::measure(faces, device, dtype, wanted.sizes.cube, &wanted.effort, copy)
+            });
+            typed("H1", faces.name, measure)
+        });
+        let repartitions = REPARTITIONS.iter().map(|what| {
+            let measure: Measure = Box::new(|device, dtype, wanted, copy| {
+                what.measure(device, dtype, wanted.sizes.cube, &wanted.effort, copy)
+            });
+            typed("P1", what.name, measure)
+        });
+        let apps = APPS.iter().map(|app| {
+            let measure: Measure = Box::new(|device, dtype, wanted, copy| {
+                let extents = (wanted.sizes.plane, wanted.sizes.cube);
+                app.measure(device, dtype, extents, wanted.parts, &wanted.effort, copy)
+            });
+            typed("A1", app.name, measure)
+        });
+        let overheads = OVERHEADS.iter().map(|overhead| {
+            let measure: Measure = Box::new(|device, _, wanted, _| overhead.measure(device, &wanted.effort));
+            Task { is_typed: false, ..typed(overhead.group, overhead.name, measure) }
+        });
+        let all = faces.chain(repartitions).chain(apps).chain(overheads);
+        all.filter(|task| self.wants(task.group, task.name)).collect()
     }
 
-    fn overheads(&self) -> Vec<&'static Overhead> {
-        OVERHEADS.iter().filter(|overhead| self.wants(overhead.group, overhead.name)).collect()
+    /// The types a task is measured in.
+    fn types(&self, task: &Task) -> &[DType] {
+        if task.is_typed { &self.dtypes } else { &[DType::F32] }
     }
 
     /// Sets of arrays of which each passes so many bytes.
@@ -85,14 +126,14 @@ struct Progress<'a> {
 
 /// Measures everything that is wanted.
 pub fn run(wanted: &Wanted, mut peers: Option<&mut Peers>) -> Result<Vec<Line>> {
-    let (workloads, faces, overheads) = (wanted.workloads(), wanted.faces(), wanted.overheads());
+    let (workloads, tasks) = (wanted.workloads(), wanted.tasks());
     ensure!(
-        !(workloads.is_empty() && faces.is_empty() && overheads.is_empty()),
+        !(workloads.is_empty() && tasks.is_empty()),
         "nothing is called {}; `partita-bench list` names what there is",
         wanted.filter.join(" or ")
     );
-    let types = wanted.dtypes.len();
-    let steps = 1 + workloads.len() * types + (faces.len() * types + overheads.len()) * wanted.devices.len();
+    let costs = tasks.iter().map(|task| wanted.types(task).len()).sum::<usize>();
+    let steps = 1 + workloads.len() * wanted.dtypes.len() + costs * wanted.devices.len();
     let mut progress =
         Progress { wanted, bar: progress_bar(steps)?, lines: Vec::new(), best_copy: BTreeMap::new() };
     let mut machine = Machine::here(&wanted.devices);
@@ -112,7 +153,7 @@ pub fn run(wanted: &Wanted, mut peers: Option<&mut Peers>) -> Result<Vec<Line>> 
             }
         }
         for device in &wanted.devices {
-            progress.costs(device, &faces, &overheads)?;
+            progress.costs(device, &tasks);
         }
     }
     progress.bar.finish_and_clear();
@@ -249,28 +290,18 @@ impl Progress<'_> {
         self.lines.push(line);
     }
 
-    fn costs(&mut self, device: &Device, faces: &[&Faces], overheads: &[&Overhead]) -> Result<()> {
-        let (effort, cube) = (&self.wanted.effort, self.wanted.sizes.cube);
+    fn costs(&mut self, device: &Device, tasks: &[Task]) {
         let copy = self.best_copy.get(device.name()).copied();
-        for faces in faces {
-            for &dtype in &self.wanted.dtypes {
-                self.step(faces.name);
-                match halo::measure(faces, device, dtype, cube, effort, copy) {
+        for task in tasks {
+            for &dtype in self.wanted.types(task) {
+                self.step(task.name);
+                match (task.measure)(device, dtype, self.wanted, copy) {
                     Ok(record) => self.lines.push(Line::Record(record)),
-                    Err(error) => self.without(faces.name, device.name(), dtype, &error),
+                    Err(error) => self.without(task.name, device.name(), dtype, &error),
                 }
                 self.bar.inc(1);
             }
         }
-        for overhead in overheads {
-            self.step(overhead.name);
-            match overhead.measure(device, effort) {
-                Ok(record) => self.lines.push(Line::Record(record)),
-                Err(error) => self.without(overhead.name, device.name(), DType::F32, &error),
-            }
-            self.bar.inc(1);
-        }
-        Ok(())
     }
 }
 

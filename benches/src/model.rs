@@ -4,8 +4,7 @@
 //! A step is as fast as its memory traffic, `launch` more per kernel. Faces go out one axis after the other,
 //! both sides at once, each packed by one kernel. With overlap the inner cells are computed while faces
 //! travel. With a halo of `depth` steps, faces travel once in `depth` steps, and the cells that neighbours
-//! compute too are computed again. Not checked against runs: that takes parts with a link that can be slowed
-//! down, which the engine does not have yet.
+//! compute too are computed again. `line` compares it with runs.
 
 /// What one device does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +14,11 @@ pub struct Rates {
     /// Of the copy that the stencil reaches.
     pub fraction: f64,
     pub launch_us: f64,
+    /// Packing one face, its launch included.
+    pub pack_us: f64,
+    /// Beginning a row of cells, which counts where boxes are thin along the last axis: the rest of a step
+    /// whose inner cells are computed first.
+    pub row_us: f64,
     /// States below so many bytes stay in a cache, and pass at this speed.
     pub cache: Option<Cache>,
 }
@@ -49,6 +53,8 @@ pub const H200: Rates = Rates {
     copy_gb_s: 4300.0,
     fraction: 0.95,
     launch_us: 1.3,
+    pack_us: 1.3,
+    row_us: 0.0,
     cache: Some(Cache { bytes: 40e6, gb_s: 7000.0 }),
 };
 
@@ -114,6 +120,8 @@ pub struct Model {
     pub rates: Rates,
     pub link: Link,
     pub stencil: Stencil,
+    /// Devices that are one: their kernels take turns, their links do not.
+    pub turns: usize,
 }
 
 impl Model {
@@ -123,7 +131,7 @@ impl Model {
             Some(cache) if state * self.stencil.bytes_per_cell < cache.bytes => cache.gb_s,
             _ => self.rates.fraction * self.rates.copy_gb_s,
         };
-        cells * self.stencil.bytes_per_cell / gb_s * 1e-3 + self.rates.launch_us
+        self.turns as f64 * (cells * self.stencil.bytes_per_cell / gb_s * 1e-3 + self.rates.launch_us)
     }
 
     /// A step of a device that has no neighbours.
@@ -131,8 +139,8 @@ impl Model {
         self.kernel_us(cells, cells)
     }
 
-    /// An exchange of faces `depth` steps deep.
-    fn exchange_us(&self, share: &Share, depth: usize) -> f64 {
+    /// What faces `depth` steps deep need on the link.
+    pub fn travel_us(&self, share: &Share, depth: usize) -> f64 {
         let layers = depth as f64 * self.stencil.radius;
         let turn = |d: usize| match share.sides[d] {
             0 => 0.0,
@@ -141,8 +149,17 @@ impl Model {
                 self.link.latency_us + sides as f64 * face / self.link.gb_s * 1e-3
             }
         };
+        (0..3).map(turn).sum()
+    }
+
+    /// The kernels that pack the faces.
+    fn packing_us(&self, share: &Share) -> f64 {
         let packs: usize = share.sides.iter().sum();
-        (0..3).map(turn).sum::<f64>() + packs as f64 * self.rates.launch_us
+        (self.turns * packs) as f64 * self.rates.pack_us
+    }
+
+    fn exchange_us(&self, share: &Share, depth: usize) -> f64 {
+        self.travel_us(share, depth) + self.packing_us(share)
     }
 
     /// The kernels of `depth` steps over all cells, and over those that need no neighbour.
@@ -153,6 +170,16 @@ impl Model {
         let all = steps().map(|step| over(depth as f64 - 1.0 - step)).sum();
         let inner = steps().map(|step| over(-1.0 - step)).sum();
         (all, inner)
+    }
+
+    /// What the rows cost that lie before and behind the inner cells.
+    fn thin_rows_us(&self, share: &Share, depth: usize) -> f64 {
+        let inner = |by: f64, d: usize| (share.extents[d] - by * share.sides[d] as f64).max(0.0);
+        let rows = |step: usize| {
+            let by = (step + 1) as f64 * self.stencil.radius;
+            share.sides[2] as f64 * inner(by, 0) * inner(by, 1)
+        };
+        self.turns as f64 * self.rates.row_us * (0..depth).map(rows).sum::<f64>()
     }
 
     /// A step that computes first and exchanges afterwards.
@@ -167,8 +194,9 @@ impl Model {
             return self.alone_us(share.cells());
         }
         let (all, inner) = self.kernels_us(share, depth);
-        let extra_kernels = 2.0 * self.rates.launch_us * depth as f64;
-        (inner.max(self.exchange_us(share, depth)) + all - inner + extra_kernels) / depth as f64
+        let extra_kernels = 2.0 * self.rates.launch_us * (self.turns * depth) as f64;
+        let rest = all - inner + extra_kernels + self.thin_rows_us(share, depth);
+        (inner.max(self.exchange_us(share, depth)) + rest) / depth as f64
     }
 
     /// The depth that makes steps shortest, and the step.
@@ -213,7 +241,7 @@ mod tests {
     fn models() -> Vec<Model> {
         let link =
             |(name, latency_us, gb_s): (&str, f64, f64)| Link { name: name.to_owned(), latency_us, gb_s };
-        LINKS.map(link).map(|link| Model { rates: H200, link, stencil: SEVEN_POINTS }).to_vec()
+        LINKS.map(link).map(|link| Model { rates: H200, link, stencil: SEVEN_POINTS, turns: 1 }).to_vec()
     }
 
     /// Figures worked out by hand with two digits.

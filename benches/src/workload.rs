@@ -16,6 +16,8 @@ pub struct Workload {
     pub text: &'static str,
     pub rank: usize,
     pub inputs: usize,
+    /// Inputs that are one cell long along an axis, and broadcast: (input, axis).
+    pub thin: &'static [(usize, usize)],
     pub outputs: usize,
     /// Cells at the rim that are read and not computed.
     pub reach: i64,
@@ -67,6 +69,14 @@ pub const WORKLOADS: &[Workload] = &[
     line("triad", "a + 1.5 b", 2, formula!(formula::triad)),
     line("fused8", "sqrt(a a + b b) (a - b) + a / b", 2, formula!(formula::fused8)),
     line("expsin", "exp(a) sin(b)", 2, formula!(formula::expsin)),
+    Workload {
+        group: "E2",
+        reach: 1,
+        ..line("offset", "a[1:] + 1.5 b[:-1]: views that start off the vectors", 2, formula!(formula::offset))
+    },
+    broadcast("row", "a + b, b one row", &[(1, 0)], formula!(formula::add)),
+    broadcast("column", "a + b, b one column", &[(1, 1)], formula!(formula::add)),
+    broadcast("outer", "a + b, a one column and b one row", &[(0, 1), (1, 0)], formula!(formula::add)),
     fold("sum", "sum of a", 1, formula!(formula::copy), Fold::Sum, &[]),
     fold("max", "largest of a", 1, formula!(formula::copy), Fold::Max, &[]),
     fold("norm", "sqrt(sum of a a), the square fused", 1, formula!(formula::square), Fold::RootOfSum, &[]),
@@ -109,7 +119,27 @@ pub const ARITHMETIC: Workload =
     line("arithmetic", "32 multiplications and additions a cell", 1, formula!(formula::polynomial));
 
 const fn line(name: &'static str, text: &'static str, inputs: usize, formula: Formula) -> Workload {
-    Workload { group: "E1", name, text, rank: 1, inputs, outputs: 1, reach: 0, formula, then: Then::Keep }
+    Workload {
+        group: "E1",
+        name,
+        text,
+        rank: 1,
+        inputs,
+        thin: &[],
+        outputs: 1,
+        reach: 0,
+        formula,
+        then: Then::Keep,
+    }
+}
+
+const fn broadcast(
+    name: &'static str,
+    text: &'static str,
+    thin: &'static [(usize, usize)],
+    formula: Formula,
+) -> Workload {
+    Workload { group: "E2", rank: 2, thin, ..line(name, text, 2, formula) }
 }
 
 const fn fold(
@@ -121,7 +151,7 @@ const fn fold(
     axes: &'static [usize],
 ) -> Workload {
     let then = Then::Fold(fold, axes);
-    Workload { group: "R1", name, text, rank, inputs: 1, outputs: 1, reach: 0, formula, then }
+    Workload { group: "R1", rank, then, ..line(name, text, 1, formula) }
 }
 
 const fn stencil(
@@ -132,7 +162,7 @@ const fn stencil(
     reach: i64,
     formula: Formula,
 ) -> Workload {
-    Workload { group, name, text, rank, inputs: 1, outputs: 1, reach, formula, then: Then::Keep }
+    Workload { group, rank, reach, ..line(name, text, 1, formula) }
 }
 
 impl Workload {
@@ -144,7 +174,14 @@ impl Workload {
         }
     }
 
-    /// Cells of one input.
+    /// Extents of an input.
+    pub fn shape(&self, sizes: &Sizes, input: usize) -> Vec<i64> {
+        let mut shape = sizes.shape(self.rank);
+        self.thin.iter().filter(|(thin, _)| *thin == input).for_each(|&(_, axis)| shape[axis] = 1);
+        shape
+    }
+
+    /// Cells of an input that is not broadcast.
     pub fn points(&self, sizes: &Sizes) -> f64 {
         sizes.shape(self.rank).iter().map(|&extent| extent as f64).product()
     }
@@ -171,7 +208,8 @@ impl Workload {
     pub fn bytes(&self, sizes: &Sizes, dtype: DType) -> f64 {
         let size = dtype.size_bytes() as f64;
         let written = self.outputs as f64 * self.results(sizes);
-        self.inputs as f64 * self.points(sizes) * size
+        let volume = |input| self.shape(sizes, input).iter().map(|&extent| extent as f64).product::<f64>();
+        (0..self.inputs).map(volume).sum::<f64>() * size
             + written * self.result_dtype(dtype).size_bytes() as f64
     }
 
@@ -209,6 +247,10 @@ mod tests {
         ("triad", 2, 2, 12000.0),
         ("fused8", 2, 8, 12000.0),
         ("expsin", 2, 3, 12000.0),
+        ("offset", 2, 2, 8000.0 + 4.0 * 998.0),
+        ("row", 2, 1, 80400.0),
+        ("column", 2, 1, 80400.0),
+        ("outer", 2, 1, 40800.0),
         ("sum", 1, 1, 4004.0),
         ("max", 1, 1, 4004.0),
         ("norm", 1, 2, 4004.0),

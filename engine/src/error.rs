@@ -50,6 +50,15 @@ pub enum Error {
         /// What was searched and found, and what to do.
         searched: String,
     },
+    /// The process was forked from the one that opened the device; no driver survives that.
+    #[error(
+        "{device} was opened before this process was forked, and drivers do not survive a fork; fork first \
+         and open devices afterwards, or start the process anew (Python: multiprocessing's `spawn`)"
+    )]
+    Forked {
+        /// The device's name.
+        device: String,
+    },
     /// A device cannot run a kernel: a type or operation it lacks.
     #[error("{device} cannot run this: {reason}; cast to a type it has, or use the host device")]
     Unsupported {
@@ -109,6 +118,7 @@ impl Error {
             | Error::NoDevice { .. }
             | Error::Unsupported { .. }
             | Error::Device { .. }
+            | Error::Forked { .. }
             | Error::Kernel(_)
             | Error::Launch(_) => true,
             Error::Invalid { .. } | Error::Index(_) | Error::Rank { .. } => false,

@@ -45,6 +45,7 @@ pub use team::Team;
 
 /// What a program needs: `use partita::prelude::*`.
 pub mod prelude {
+    pub use crate::array::collective::{Collective, Partition};
     pub use crate::array::{Array, Element, Loop, assign_all, eval_all};
     pub use crate::device::{Device, DeviceKind};
     pub use crate::index::{Distribution, Region};

@@ -6,7 +6,7 @@ mod found;
 #[path = "../../kernels/tests/random/mod.rs"]
 mod random;
 
-use agreement::{cases, difference, gpus, on_host, run_on};
+use agreement::{difference, gpus, on_host, run_on};
 use found::ran;
 use partita::prelude::*;
 use partita_kernels::{Verified, simplify};

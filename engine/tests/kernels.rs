@@ -85,34 +85,8 @@ fn folds_of_every_type_and_shape() {
     for d in DType::ALL {
         for op in cases::FOLDS {
             for (extents, axes) in shapes {
-                let Ok(kernel) = cases::fold(op, d, axes) else { continue };
-                // f16 sums beyond 2048 are not exact, so neither device promises more than the others.
-                let inexact =
-                    matches!(d, DType::F16 | DType::BF16) && matches!(op, FoldOp::Sum | FoldOp::Product);
-                if inexact && extents.iter().product::<usize>() > 200 {
-                    continue;
-                }
-                let product = op == FoldOp::Product && d.is_float();
-                let n: usize = extents.iter().product();
-                let input = if product {
-                    bytes(d, (0..n).map(|i| Scalar::from_f64(d, [1.0, 2.0, 0.5][i % 3]).bits))
-                } else {
-                    small_numbers(d, n, 5)
-                };
-                let kept: Vec<usize> =
-                    extents.iter().zip(axes).map(|(&e, &f)| if f { 1 } else { e }).collect();
-                let strides: Vec<i64> =
-                    c_strides(&kept).into_iter().zip(axes).map(|(s, &f)| if f { 0 } else { s }).collect();
-                let views =
-                    vec![View { offset: 0, strides: c_strides(extents) }, View { offset: 1, strides }];
-                let launch = Launch {
-                    extents: extents.to_vec(),
-                    origin: vec![0; extents.len()],
-                    views,
-                    arguments: vec![],
-                };
-                let output = vec![0xa5; (kept.iter().product::<usize>() + 2) * d.size_bytes()];
-                agree(&kernel, &launch, &vec![input, output]);
+                let Some((kernel, launch, arrays)) = fold_case(op, d, extents, axes) else { continue };
+                agree(&kernel, &launch, &arrays);
             }
         }
     }
@@ -123,23 +97,8 @@ fn arg_folds_take_the_first_of_equals_and_nan() {
     for d in DType::ALL {
         for (largest, index) in [(true, DType::I32), (false, DType::I64), (true, DType::U32)] {
             for (rows, columns, seed) in [(1, 4000, 3), (40, 50, 4), (3, 1, 5), (3, 0, 6)] {
-                let kernel = cases::arg_fold(largest, d, index, &[false, true]).unwrap();
-                let mut input = small_numbers(d, rows * columns, seed);
-                if d.is_float() && columns > 1 {
-                    for at in [columns / 2, columns - 2, rows * columns - 1] {
-                        let nan = bytes(d, [Scalar::from_f64(d, f64::NAN).bits]);
-                        input[at * d.size_bytes()..][..nan.len()].copy_from_slice(&nan);
-                    }
-                }
-                let views = vec![
-                    View { offset: 0, strides: vec![columns as i64, 1] },
-                    View { offset: 0, strides: vec![1, 0] },
-                    View { offset: 0, strides: vec![1, 0] },
-                ];
-                let launch =
-                    Launch { extents: vec![rows, columns], origin: vec![0, 100], views, arguments: vec![] };
-                let outputs = [vec![0; rows * d.size_bytes()], vec![0; rows * index.size_bytes()]];
-                agree(&kernel, &launch, &vec![input, outputs[0].clone(), outputs[1].clone()]);
+                let (kernel, launch, arrays) = arg_fold_case(largest, d, index, [rows, columns], seed);
+                agree(&kernel, &launch, &arrays);
             }
         }
     }
@@ -153,7 +112,7 @@ fn float_sums_are_close_and_repeat() {
         let values: Vec<f64> =
             (0..n).map(|i| Scalar::from_f64(d, ((i * 7919) % 1009) as f64 / 8192.0).to_f64()).collect();
         let input = bytes(d, values.iter().map(|&v| Scalar::from_f64(d, v).bits));
-        let views = vec![line(n), View { offset: 0, strides: vec![0] }];
+        let views = vec![line(0), View { offset: 0, strides: vec![0] }];
         let launch = Launch { extents: vec![n], origin: vec![0], views, arguments: vec![] };
         let arrays = vec![input, vec![0; d.size_bytes()]];
         let exact: f64 = values.iter().sum();
@@ -179,25 +138,9 @@ fn gather_and_scatter_of_every_type() {
                 ((i * 3571) % (len + 400)) as i64
                     - if index == DType::U32 || index == DType::U64 { 0 } else { 200 }
             };
-            let indices = bytes(index, (0..n).map(|i| Scalar::from_i64(index, place(i)).bits));
-            let source = small_numbers(d, len + 3, 11);
-            let mut launch = Launch {
-                extents: vec![n],
-                origin: vec![0],
-                views: vec![
-                    line(n),
-                    View { offset: 3, strides: vec![1] },
-                    View { offset: 1, strides: vec![1] },
-                ],
-                arguments: vec![],
-            };
-            let output = vec![0x5a; (n + 2) * d.size_bytes()];
-            agree(&cases::gather(d, index).unwrap(), &launch, &vec![indices.clone(), source.clone(), output]);
-            launch.views.swap(1, 2);
-            for add in [false, true] {
-                let Ok(kernel) = cases::scatter(d, index, add) else { continue };
-                let values = small_numbers(d, n + 1, 12);
-                agree(&kernel, &launch, &vec![indices.clone(), values, source.clone()]);
+            let indices: Vec<i64> = (0..n).map(place).collect();
+            for (kernel, launch, arrays) in indexed_cases(d, index, &indices, len) {
+                agree(&kernel, &launch, &arrays);
             }
         }
     }
@@ -208,7 +151,7 @@ fn stencils_of_every_type_and_rank() {
     let shapes: [&[usize]; 7] = [&[3000], &[7, 300], &[60, 41], &[5, 6, 70], &[3, 4, 5, 6], &[1, 1], &[0, 5]];
     for d in DType::ALL.into_iter().filter(|&d| d != DType::Bool) {
         for extents in shapes {
-            let (launch, arrays) = stencil_launch(d, extents);
+            let (launch, arrays) = stencil_launch(d, extents, 3);
             agree(&cases::stencil(d, extents.len()).unwrap(), &launch, &arrays);
         }
     }
@@ -223,17 +166,9 @@ fn copies_through_transposed_reversed_and_broadcast_views() {
     for d in [DType::U8, DType::F16, DType::I32, DType::F64] {
         for input in &inputs {
             for output in &outputs {
-                let view =
-                    |(offset, strides): &(i64, Vec<i64>)| View { offset: *offset, strides: strides.clone() };
-                let launch = Launch {
-                    extents: vec![rows as usize, columns as usize],
-                    origin: vec![0, 0],
-                    views: vec![view(input), view(output)],
-                    arguments: vec![],
-                };
-                let n = (rows * columns) as usize + 4;
-                let arrays = vec![small_numbers(d, n, 31), vec![0x77; n * d.size_bytes()]];
-                agree(&copy(d, 2), &launch, &arrays);
+                let views = [input.clone(), output.clone()];
+                let (kernel, launch, arrays) = copy_case(d, [rows as usize, columns as usize], views);
+                agree(&kernel, &launch, &arrays);
             }
         }
     }
@@ -322,7 +257,7 @@ fn a_replay_equals_its_launches() {
     for device in gpus() {
         let step = cases::stencil(DType::F32, 2).unwrap();
         let max = cases::fold(FoldOp::Max, DType::F32, &[true, true]).unwrap();
-        let (launch, mut arrays) = stencil_launch(DType::F32, &[40, 50]);
+        let (launch, mut arrays) = stencil_launch(DType::F32, &[40, 50], 3);
         arrays.push(vec![0; 4]);
         let fold = Launch {
             extents: vec![40, 50],
@@ -385,7 +320,7 @@ fn large(gpu: &Device) {
     let value = k.binary(BinaryOp::Add, step, at);
     let kernel = k.elementwise(&[(output, value)]).unwrap();
     let input: Vec<u8> = (0..n).flat_map(|i| ((i % 1000) as f32).to_le_bytes()).collect();
-    let launch = Launch { views: vec![line(n), line(n)], ..flat(&kernel, n - 1) };
+    let launch = Launch { views: vec![line(0), line(0)], ..flat(&kernel, n - 1) };
     let buffers = [gpu.alloc(n as u64 * 4).unwrap(), gpu.alloc(n as u64 * 4).unwrap(), gpu.alloc(8).unwrap()];
     gpu.upload(buffers[0].allocation(), 0, &input).unwrap();
     gpu.launch(&job(gpu, &kernel, &launch, &[&buffers[0], &buffers[1]]).unwrap()).unwrap();
@@ -401,7 +336,7 @@ fn large(gpu: &Device) {
     let value = k.cast(value, DType::F64);
     let fold = Fold::Value { op: FoldOp::Sum, value, output };
     let kernel = k.finish(Form::Reduce { axes: vec![true], folds: vec![fold] }).unwrap();
-    let views = vec![line(n), View { offset: 0, strides: vec![0] }];
+    let views = vec![line(0), View { offset: 0, strides: vec![0] }];
     let launch = Launch { extents: vec![n], origin: vec![0], views, arguments: vec![] };
     gpu.launch(&job(gpu, &kernel, &launch, &[&buffers[0], &buffers[2]]).unwrap()).unwrap();
     let mut sum = [0; 8];

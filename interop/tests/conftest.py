@@ -1,25 +1,33 @@
-"""Teams to test on: the host and every wgpu adapter, with 1 and 4 parts. The summary counts what ran where, in
-the words that `cargo xtask test` reads: `ran: NAME N` and `skipped: NAME (reason)`."""
+"""Teams to test on: the host and every wgpu adapter, with 1 and 4 parts; with ``PARTITA_TEST_DEVICES=cuda`` the
+CUDA devices instead, one part on the first and four parts on all. The summary counts what ran where, in the words
+that `cargo xtask test` reads: `ran: NAME N` and `skipped: NAME (reason)`."""
 
 import gc
+import os
 
 import partita as pt
 import pytest
 
-ADAPTERS = [device for device in pt.devices() if device.kind != "host"]
+ON_CUDA = os.environ.get("PARTITA_TEST_DEVICES") == "cuda"
+CUDA = [device for device in pt.devices() if device.kind == "cuda"]
+ADAPTERS = [device for device in pt.devices() if device.kind == "wgpu"]
 
 
 def _teams():
+    if ON_CUDA:
+        yield pytest.param((1, CUDA[:1]), id="cuda-1")
+        yield pytest.param((4, CUDA), id="cuda-4")
+        return
     for device in [pt.devices()[0], *ADAPTERS]:
         name = device.kind if device.kind == "host" else f"{device.kind}-{ADAPTERS.index(device)}"
         for parts in (1, 4):
-            yield pytest.param((parts, device), id=f"{name}-{parts}")
+            yield pytest.param((parts, [device]), id=f"{name}-{parts}")
 
 
 @pytest.fixture(params=_teams())
 def team(request):
-    parts, device = request.param
-    return pt.Team(parts, device)
+    parts, devices = request.param
+    return pt.Team(parts, devices)
 
 
 @pytest.fixture(params=[1, 4], ids=["host-1", "host-4"])
@@ -39,10 +47,13 @@ def exports_end():
 
 def pytest_terminal_summary(terminalreporter):
     passed = [report.nodeid for report in terminalreporter.stats.get("passed", [])]
-    on_wgpu = sum("[wgpu" in nodeid for nodeid in passed)
-    terminalreporter.write_line(f"ran: python-tests {len(passed) - on_wgpu}")
-    terminalreporter.write_line(f"ran: wgpu-python-tests {on_wgpu}")
-    if not ADAPTERS:
+    on_wgpu = sum("wgpu-" in nodeid for nodeid in passed)
+    on_cuda = sum("cuda" in nodeid for nodeid in passed)
+    counts = {"python-tests": len(passed) - on_wgpu - on_cuda, "wgpu-python-tests": on_wgpu, "cuda-python-tests": on_cuda}
+    for name, count in counts.items():
+        if count:
+            terminalreporter.write_line(f"ran: {name} {count}")
+    if not ADAPTERS and not ON_CUDA:
         terminalreporter.write_line("skipped: wgpu (no adapter answered)")
     for report in terminalreporter.stats.get("skipped", []):
         name, reason = report.nodeid.split("::")[-1], report.longrepr[2].removeprefix("Skipped: ")

@@ -360,4 +360,4 @@ def test_python_protocols(host_team, floats):
 def test_roll():
     dist = pt.Distribution((8, 5), team=pt.Team(4, "host"), periodic=True)
     host = np.arange(40).reshape(8, 5)
-    same(pt.asarray(host, dist=dist).roll((1, -2)), np.roll(host, (1, -2), (0, 1)))
+    same(pt.asarray(host, dist=dist).roll((1, -2), (0, 1)), np.roll(host, (1, -2), (0, 1)))

@@ -2,13 +2,12 @@
 //! as a diff to be read. `cargo xtask bless` rewrites them.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-#[path = "wgsl/cases.rs"]
-#[allow(dead_code)]
-mod cases;
+mod agreement;
 
 use std::fmt::Write as _;
 use std::path::Path;
 
+use agreement::{cases, cube, star, weighted};
 use partita_kernels::{
     BinaryOp, Builder, CompareOp, DType, FoldOp, Math1, Math2, Scalar, UnaryOp, Verified, ptx, simplify, wgsl,
 };
@@ -28,6 +27,8 @@ fn golden_cases() -> Vec<Verified> {
         integer_division(),
         casts(),
         named("stencil_3d", cases::stencil(DType::F32, 3).unwrap()),
+        weighted("star_13", DType::F32, &star(3, 2)),
+        weighted("cube_27", DType::F32, &cube(3, 1)),
         named("sum_inner", cases::fold(FoldOp::Sum, DType::F32, &[false, true]).unwrap()),
         named("max_outer", cases::fold(FoldOp::Max, DType::F32, &[true, false]).unwrap()),
         named("any_all", cases::fold(FoldOp::Any, DType::Bool, &[true, true]).unwrap()),

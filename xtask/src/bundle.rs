@@ -7,16 +7,24 @@ use std::process::{Command, ExitCode};
 
 /// What starts everything there.
 const RUN: &str = include_str!("bundle_run.sh");
+/// What exchanges arrays with other libraries there.
+const DLPACK: &str = include_str!("bundle_dlpack.py");
 
 /// The largest bundle: it travels.
-const MOST_BYTES: u64 = 60 << 20;
+const MOST_BYTES: u64 = 60_000_000;
 
-/// The test programs worth running on other devices: package, and its test or its own unit tests.
+/// The newest version of the C library that its programs may ask for.
+const NEWEST_GLIBC: (u32, u32) = (2, 36);
+
+/// The test programs worth running on a GPU: package, and its test or its own unit tests.
 const TESTS: &[(&str, Option<&str>)] = &[
     ("partita", Some("kernels")),
+    ("partita", Some("fuzz")),
     ("partita", Some("cuda_device")),
+    ("partita", Some("cuda_shared")),
     ("partita", Some("arrays")),
     ("partita", Some("every_kind")),
+    ("partita", Some("fork")),
     ("partita", None),
 ];
 
@@ -28,14 +36,24 @@ const PROGRAMS: &[&[&str]] = &[
     &["--example", "gray_scott"],
 ];
 
-/// Files that go along.
-const FILES: &[&str] = &["README.md", "examples/data/salish_topobathy.npz"];
+/// Files and folders that go along, and where to.
+const FILES: &[(&str, &str)] = &[
+    ("README.md", "README.md"),
+    ("examples/data/salish_topobathy.npz", "salish_topobathy.npz"),
+    ("examples/python", "examples/python"),
+    ("interop/tests", "interop/tests"),
+    ("interop/pyproject.toml", "interop/pyproject.toml"),
+];
 
-/// Makes the folder; gives its path.
+/// Makes the folder; says how large it is.
 pub fn bundle(root: &Path, cargo: impl Fn() -> Command) -> ExitCode {
     match make(root, cargo) {
         Ok((folder, bytes)) => {
-            println!("{} holds {} MiB; on the other machine: bash run.sh", folder.display(), bytes >> 20);
+            println!(
+                "{} holds {} MB; on the other machine: bash run.sh",
+                folder.display(),
+                bytes / 1_000_000
+            );
             ExitCode::SUCCESS
         }
         Err(message) => {
@@ -59,24 +77,67 @@ fn make(root: &Path, cargo: impl Fn() -> Command) -> Result<(PathBuf, u64), Stri
             Some(name) => command.args(["--test", name]),
             None => command.arg("--lib"),
         };
-        let name = format!("test-{}", test.unwrap_or(package));
-        put(&folder, &name, &built(command)?)?;
+        put(&folder, &format!("test-{}", test.unwrap_or(package)), &built(command)?)?;
     }
     for arguments in PROGRAMS {
         let mut command = cargo();
         command.args(["build", "--release", "--message-format", "json"]).args(*arguments);
         put(&folder, arguments[1], &built(command)?)?;
     }
-    for file in FILES {
-        let name = Path::new(file).file_name().unwrap_or_default();
-        std::fs::copy(root.join(file), folder.join(name)).map_err(io)?;
+    // Packed, programs are a third as large.
+    finish(Command::new("tar").arg("-C").arg(&folder).arg("-czf").arg(folder.join("bin.tar.gz")).arg("bin"))?;
+    std::fs::remove_dir_all(folder.join("bin")).map_err(io)?;
+    finish(
+        wheel(root)
+            .args(["build", "--release", "--quiet", "--manifest-path", "interop/Cargo.toml"])
+            .args([Path::new("--out"), &folder]),
+    )?;
+    for (from, to) in FILES {
+        copy(&root.join(from), &folder.join(to)).map_err(|error| format!("{from}: {error}"))?;
     }
     std::fs::write(folder.join("run.sh"), RUN).map_err(io)?;
+    std::fs::write(folder.join("dlpack.py"), DLPACK).map_err(io)?;
     let bytes = size(&folder).map_err(io)?;
     if bytes > MOST_BYTES {
-        return Err(format!("{} MiB are more than the {} that should travel", bytes >> 20, MOST_BYTES >> 20));
+        return Err(format!("{bytes} bytes are more than the {MOST_BYTES} that should travel"));
     }
     Ok((folder, bytes))
+}
+
+/// maturin, of the environment if it is there.
+fn wheel(root: &Path) -> Command {
+    let own = root.join(".venv/bin/maturin");
+    let mut command = Command::new(if own.exists() { own.as_path() } else { Path::new("maturin") });
+    command.current_dir(root);
+    command
+}
+
+/// Runs a command to its end, which must be a success.
+fn finish(command: &mut Command) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{command:?} ended with {status}")),
+        Err(error) => {
+            Err(format!("{command:?}: {error}; `cargo xtask test --only setup` gets what is missing"))
+        }
+    }
+}
+
+/// Copies a file, or a folder without what Python leaves in it.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    if let Some(above) = to.parent() {
+        std::fs::create_dir_all(above)?;
+    }
+    if from.is_file() {
+        return std::fs::copy(from, to).map(drop);
+    }
+    for entry in std::fs::read_dir(from)? {
+        let name = entry?.file_name();
+        if !name.to_string_lossy().starts_with("__pycache__") {
+            copy(&from.join(&name), &to.join(&name))?;
+        }
+    }
+    Ok(())
 }
 
 /// The program that a cargo command made.
@@ -104,12 +165,26 @@ fn executable(line: &str) -> Option<&str> {
 fn put(folder: &Path, name: &str, program: &Path) -> Result<(), String> {
     let to = folder.join("bin").join(name);
     std::fs::copy(program, &to).map_err(|error| format!("{}: {error}", program.display()))?;
-    let stripped = Command::new("strip").arg(&to).status();
-    match stripped {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("strip {name} ended with {status}")),
-        Err(error) => Err(format!("strip: {error}; it is in the package binutils")),
+    finish(Command::new("strip").arg(&to))?;
+    let bytes = std::fs::read(&to).map_err(|error| format!("{}: {error}", to.display()))?;
+    match newest_glibc(&bytes) {
+        newest if newest <= NEWEST_GLIBC => Ok(()),
+        (major, minor) => Err(format!("{name} needs glibc {major}.{minor}; build it on an older system")),
     }
+}
+
+/// The newest version of the C library that a program names.
+fn newest_glibc(program: &[u8]) -> (u32, u32) {
+    const MARK: &[u8] = b"GLIBC_";
+    let places = program.windows(MARK.len()).enumerate().filter(|(_, window)| *window == MARK);
+    let version = |(at, _): (usize, &[u8])| {
+        let digits = |byte: &&u8| byte.is_ascii_digit() || **byte == b'.';
+        let text: Vec<u8> = program[at + MARK.len()..].iter().take_while(digits).copied().collect();
+        let text = String::from_utf8(text).ok()?;
+        let (major, minor) = text.split_once('.')?;
+        Some((major.parse().ok()?, minor.split('.').next()?.parse().ok()?))
+    };
+    places.filter_map(version).max().unwrap_or((0, 0))
 }
 
 fn size(folder: &Path) -> std::io::Result<u64> {
@@ -132,10 +207,25 @@ mod tests {
     }
 
     #[test]
-    fn the_script_runs_every_program_of_the_bundle() {
-        assert!(RUN.contains("bin/test-*"));
-        for arguments in PROGRAMS {
-            assert!(RUN.contains(&format!("bin/{}", arguments[1])), "{arguments:?}");
+    fn what_goes_along_is_there() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for (from, _) in FILES {
+            assert!(root.join(from).exists(), "{from}");
+        }
+        for name in TESTS.iter().filter_map(|(_, test)| *test) {
+            assert!(root.join(format!("engine/tests/{name}.rs")).exists(), "{name}");
         }
     }
+
+    #[test]
+    fn the_c_library_is_read_from_a_program() {
+        let program = b"..GLIBC_2.2.5\0GLIBC_2.34\0GLIBC_PRIVATE\0GLIBC_2.9\0";
+        assert_eq!(newest_glibc(program), (2, 34));
+        assert_eq!(newest_glibc(b"static"), (0, 0));
+    }
 }
+
+#[cfg(all(test, unix))]
+#[allow(clippy::unwrap_used)]
+#[path = "bundle_tests.rs"]
+mod runs;

@@ -1,76 +1,179 @@
 #!/usr/bin/env bash
-# Runs every test, example and benchmark of the bundle on this machine's GPUs and writes results/.
-#   bash run.sh [OUT]          OUT: folder for the results, default ./results
-#   PEERS=PYTHON               measures its CuPy, PyTorch, Triton and JAX in the same run; default: python3
-#                              if it has NumPy; empty: no peers
-#   QUICK=1                    small sizes, no sanitizer
+# Runs what this bundle holds on this machine's GPUs and writes results/. Needs neither Rust nor network.
+#   bash run.sh [SECTION...]   of: tests tsunami bench python sanitize; all of them by default
+# What has passed is not repeated, and nothing is started whose time limit lies beyond BUDGET seconds (570)
+# from the start of the call: call again until nothing is left.
+#   OUT=FOLDER    where results go, default ./results
+#   PEERS=PYTHON  whose CuPy, PyTorch, Triton, JAX and pytest are used, default python3; empty: none
+#   QUICK=1       small sizes, to see that everything runs; the figures mean nothing
+# Exit status: 0 all passed, 1 something failed, 2 misuse, 3 something was skipped or is left to be run.
 set -uo pipefail
-here="$(cd "$(dirname "$0")" && pwd)"
-out="${1:-$here/results}"
-mkdir -p "$out"
-cd "$here"
-chmod +x bin/* 2>/dev/null
-export PARTITA_TEST_DEVICES=cuda
-if [ -z "${PEERS+set}" ]; then
-    PEERS=""
-    python3 -c 'import numpy' 2>/dev/null && PEERS=python3
-fi
+cd "$(dirname "$0")" || exit 2
+sections=("${@:-all}")
+for section in "${sections[@]}"; do
+    case "$section" in
+    all | tests | tsunami | bench | python | sanitize) ;;
+    *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+    esac
+done
+out="${OUT:-results}" budget="${BUDGET:-570}" python="${PEERS-python3}" quick="${QUICK:-}"
+mkdir -p "$out/logs" && touch "$out/results.jsonl" || exit 2
 export XDG_RUNTIME_DIR="${XDG_RUNTIME_DIR:-/tmp}"
+[ bin -nt bin.tar.gz ] || { rm -rf bin && tar -xzf bin.tar.gz && touch bin; } || exit 2
 
-{
-    date -u
-    uname -srm
-    ldd --version | head -1
-    nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.sm,clocks.mem,clocks.max.sm,power.limit,ecc.mode.current \
-        --format=csv || echo "no nvidia-smi"
-    nvcc --version 2>/dev/null | tail -2
-} >"$out/machine.txt" 2>&1
-cat "$out/machine.txt"
-
-: >"$out/results.jsonl"
-failed=0
-# run NAME SECONDS COMMAND...: one line of JSON with the verdict, the output in a log.
-run() {
-    local name="$1" limit="$2" begin end code
-    shift 2
-    begin=$(date +%s.%N)
-    timeout "$limit" "$@" >"$out/$name.log" 2>&1
+quoted() { printf '"%s"' "$(printf '%s' "$1" | tr '\n\t' '  ' | tr -d '\000-\037' | sed 's/\\/\\\\/g; s/"/\\"/g')"; }
+# record SECTION NAME VERDICT SECONDS NOTE: one line of JSON; the last line of a name counts.
+record() {
+    printf '{"section":"%s","name":"%s","verdict":"%s","seconds":%s,"note":%s}\n' \
+        "$1" "$2" "$3" "$4" "$(quoted "$5")" | tee -a "$out/results.jsonl"
+}
+has_passed() { grep "\"name\":\"$1\"" "$out/results.jsonl" | tail -1 | grep -q '"verdict":"passed"'; }
+left=()
+# step SECTION NAME LIMIT COMMAND...: runs it unless it has passed; its output becomes a log.
+step() {
+    local section="$1" name="$2" limit="$3" log="$out/logs/$2.log" begin code
+    shift 3
+    ! has_passed "$name" || return 0
+    if [ "$SECONDS" -gt 0 ] && [ $((SECONDS + limit)) -gt "$budget" ]; then
+        left+=("$name")
+        return
+    fi
+    begin=$(date +%s%N)
+    timeout -k 5 "$limit" "$@" >"$log" 2>&1
     code=$?
-    end=$(date +%s.%N)
-    [ "$code" -eq 0 ] || failed=$((failed + 1))
-    printf '{"name":"%s","ok":%s,"code":%d,"seconds":%.3f}\n' "$name" \
-        "$([ "$code" -eq 0 ] && echo true || echo false)" "$code" "$(echo "$end - $begin" | bc 2>/dev/null || echo 0)" |
-        tee -a "$out/results.jsonl"
-    [ "$code" -eq 0 ] || tail -30 "$out/$name.log"
+    # A filter that finds no test would look like success.
+    ! grep -q '^test result: ok. 0 passed' "$log" || code=no-test-ran
+    set -- "$(awk "BEGIN { printf \"%.1f\", ($(date +%s%N) - $begin) / 1e9 }")"
+    case "$code" in
+    0) record "$section" "$name" passed "$1" "" ;;
+    124 | 137) record "$section" "$name" failed "$1" "stopped after $limit s" ;;
+    *) record "$section" "$name" failed "$1" "ended with $code: $(tail -n 3 "$log")" ;;
+    esac
+}
+# skip SECTION NAME REASON
+skip() { has_passed "$2" || record "$1" "$2" skipped 0 "$3"; }
+
+# What is here: the driver decides what can be run.
+bin/partita-bench doctor >"$out/doctor.txt" 2>&1
+cuda=$(sed -n 's/^[a-z ]*: \(cuda:.*\)/\1/p' "$out/doctor.txt" | paste -sd ';')
+simulated=$(grep -c '^software adapter: cuda:' "$out/doctor.txt")
+no_cuda=$(sed -n 's/^cuda: //p' "$out/doctor.txt")
+[ -z "$python" ] || "$python" -c 'import sys; assert sys.version_info >= (3, 11)' 2>/dev/null || python=""
+if_there() { if command -v "$1" >/dev/null; then "$@" 2>&1; else echo "not installed"; fi; }
+gpu_facts=name,driver_version,memory.total,clocks.sm,clocks.mem,clocks.max.sm,power.limit,ecc.mode.current
+versions='from importlib.metadata import distributions as d
+words = ("numpy", "torch", "cupy", "jax", "triton", "pytest")
+found = sorted({f"{x.name} {x.version}" for x in d() if x.name and x.name.lower().startswith(words)})
+print(", ".join(found) or "none of " + ", ".join(words))'
+{
+    echo "date: $(date -u +%FT%TZ)"
+    echo "system: $(uname -srm), $(getconf GNU_LIBC_VERSION)"
+    echo "cuda devices: ${cuda:-none: $no_cuda}"
+    echo "nvidia-smi: $(if_there nvidia-smi --query-gpu=$gpu_facts --format=csv,noheader | paste -sd ';')"
+    echo "nvcc: $(if_there nvcc --version | tail -1)"
+    echo "python: $([ -n "$python" ] && "$python" -c "$versions" || echo "no Python 3.11 or newer")"
+} >"$out/machine.txt"
+sed 's/^/-- /' "$out/machine.txt"
+record machine machine seen 0 "$(cat "$out/machine.txt")" >/dev/null
+
+tests() {
+    local test
+    if [ -n "$cuda" ]; then export PARTITA_TEST_DEVICES=cuda; else skip tests cuda-tests "$no_cuda"; fi
+    [ -z "$quick" ] || export PARTITA_FUZZ_SEEDS=0..40
+    for test in bin/test-*; do
+        step tests "$(basename "$test")" 280 "$test" --show-output
+    done
+    unset PARTITA_TEST_DEVICES
 }
 
-for test in bin/test-*; do
-    run "$(basename "$test")" 300 "$test" --show-output
-done
-
-run heat 60 env PARTITA_DEVICE=cuda bin/heat
-run gray_scott 120 env PARTITA_DEVICE=cuda bin/gray_scott
-for device in host cuda; do
-    run "tsunami-$device" 120 bin/tsunami --device "$device" --scale 4 --parts 6 --steps 200 --frames 0 --data salish_topobathy.npz \
-        --dump "$out/$device.npy" --json
-done
-run same-bits-as-host 10 cmp "$out/host.npy" "$out/cuda.npy"
-rm -f "$out/host.npy" "$out/cuda.npy"
-
-if [ -z "${QUICK:-}" ]; then
-    sizes=(--n $((1 << 28)) --stencil 1024 --repeat 21)
-else
-    sizes=(--n $((1 << 20)) --stencil 64 --repeat 3)
-fi
-run benchmark 500 bin/partita-bench run --device cuda "${sizes[@]}" ${PEERS:+--peers "$PEERS"} --save "$out/benchmark.jsonl"
-cat "$out/benchmark.log"
-
-if [ -z "${QUICK:-}" ] && command -v compute-sanitizer >/dev/null; then
-    for tool in memcheck racecheck initcheck; do
-        run "sanitizer-$tool" 400 compute-sanitizer --tool "$tool" --error-exitcode 1 \
-            bin/test-kernels --test-threads 1 folds arg_folds gather stencils copies narrow
+tsunami() {
+    local device size=(--scale 4 --parts 6 --steps 200 --frames 0 --data salish_topobathy.npz --json)
+    [ -z "$quick" ] || size=(--scale 1 --parts 3 --steps 5 --frames 0 --data salish_topobathy.npz --json)
+    step tsunami tsunami-host 120 bin/tsunami --device host "${size[@]}" --dump "$out/host.npy"
+    [ -n "$cuda" ] || { skip tsunami tsunami-cuda "$no_cuda" && return; }
+    step tsunami tsunami-cuda 120 bin/tsunami --device cuda "${size[@]}" --dump "$out/cuda.npy"
+    step tsunami tsunami-same-bits 10 cmp "$out/host.npy" "$out/cuda.npy"
+    for device in heat gray_scott; do
+        [ -n "$quick" ] || step tsunami "$device" 120 env PARTITA_DEVICE=cuda "bin/$device"
     done
-fi
+}
 
-echo "$failed failed; everything is in $out"
-[ "$failed" -eq 0 ]
+bench() {
+    local dtype size=(--n $((1 << 27)) --plane 16384 --cube 512 --samples 21) peers=()
+    [ -z "$quick" ] || size=(--smoke)
+    if [ -z "$python" ]; then
+        skip bench peers "no Python 3.11 or newer"
+    elif ! "$python" -c 'import numpy' 2>/dev/null; then
+        skip bench peers "$python has no NumPy"
+    else
+        peers=(--peers "$python")
+    fi
+    [ -n "$cuda" ] || skip bench bench-cuda "$no_cuda"
+    for dtype in f32 f64; do
+        # The copy is measured first, and again between the others.
+        step bench "bench-$dtype" 280 bin/partita-bench run --device "$([ -n "$cuda" ] && echo cuda || echo host)" \
+            --filter copy,triad,fused8,expsin,sum,max,norm,stencil5,stencil7,stencil27 --dtype "$dtype" \
+            "${size[@]}" ${peers[@]+"${peers[@]}"} --save "$out/bench-$dtype.jsonl"
+        peers=() # They compute in f32.
+    done
+    step bench bench-page 60 bin/partita-bench report "$out"/bench-*.jsonl --out "$out/bench.html"
+}
+
+python() {
+    [ -n "$python" ] || { skip python python-install "no Python 3.11 or newer" && return; }
+    step python python-install 60 "$python" -m pip install --quiet --no-index --no-deps --upgrade --target site partita-*.whl
+    has_passed python-install || return
+    # JAX would take most of the GPU's memory for itself.
+    export PYTHONPATH="$PWD/site" PYTHONDONTWRITEBYTECODE=1 XLA_PYTHON_CLIENT_PREALLOCATE=false
+    if "$python" -c 'import pytest' 2>/dev/null; then
+        step python python-tests 280 "$python" -m pytest interop/tests -c interop/pyproject.toml -q -rs -p no:cacheprovider
+    else
+        skip python python-tests "$python has no pytest"
+    fi
+    if "$python" -c 'import numpy' 2>/dev/null; then
+        step python python-dlpack 120 "$python" dlpack.py
+    else
+        skip python python-dlpack "$python has no NumPy"
+    fi
+    unset PYTHONPATH
+}
+
+sanitize() {
+    local tool
+    for tool in memcheck racecheck initcheck; do
+        if [ -z "$cuda" ]; then
+            skip sanitize "sanitize-$tool" "$no_cuda"
+        elif [ "$simulated" -gt 0 ]; then
+            skip sanitize "sanitize-$tool" "the simulated driver checks by itself"
+        elif ! command -v compute-sanitizer >/dev/null; then
+            skip sanitize "sanitize-$tool" "compute-sanitizer is not installed"
+        else
+            PARTITA_TEST_DEVICES=cuda step sanitize "sanitize-$tool" 280 compute-sanitizer --tool "$tool" \
+                --error-exitcode 1 bin/test-kernels --test-threads 1 folds gather stencils copies narrow
+        fi
+    done
+}
+
+for section in "${sections[@]}"; do
+    case "$section" in
+    all) tests; tsunami; bench; python; sanitize ;;
+    *) "$section" ;;
+    esac
+done
+
+# The last verdict of each name, what the tests counted, and the tables.
+{
+    cat "$out/machine.txt"
+    echo && sed -n 's/.*"name":"\([^"]*\)","verdict":"\([^"]*\)","seconds":\([^,]*\),"note":\(.*\)}/\2 \1 \3 s \4/p' \
+        "$out/results.jsonl" | awk '$1 != "seen" { last[$2] = $0 } END { for (name in last) print last[name] }' | sort
+    echo && for name in ${left[@]+"${left[@]}"}; do echo "left $name"; done
+    echo && grep -h '^ran: ' "$out"/logs/*.log 2>/dev/null | awk '{ n[$2] += $3 } END { for (i in n) print "ran:", i, n[i] }' | sort
+    grep -h '^skipped: ' "$out"/logs/*.log 2>/dev/null | sort -u
+    for dtype in f32 f64; do
+        [ ! -s "$out/bench-$dtype.jsonl" ] || { echo && cat "$out/logs/bench-$dtype.log"; }
+    done
+} >"$out/summary.txt"
+count() { grep -c "^$1 " "$out/summary.txt"; }
+echo "$(count passed) passed, $(count failed) failed, $(count skipped) skipped, ${#left[@]} left; see $out/summary.txt"
+[ "$(count failed)" -eq 0 ] || exit 1
+[ "$(count skipped)" -eq 0 ] && [ "${#left[@]}" -eq 0 ] || exit 3

@@ -199,10 +199,7 @@ impl Run<'_> {
     /// All tests, then the floors over what they say they ran.
     fn tests(&self) -> Tally {
         let driver = Driver::of(self.root);
-        let built = self.check("simulated driver", simulated::build(self.cargo(&[])));
-        if let Err(error) = simulated::link(self.root, &driver) {
-            return Tally::failed(format!("simulated driver: {error}"));
-        }
+        let built = self.simulated_driver();
         let mut command = self.cargo(&["test", "--workspace", "--no-fail-fast", "--", "--show-output"]);
         if !simulated::is_driver_installed() {
             driver.for_command(&mut command, ONE);
@@ -337,12 +334,26 @@ impl Run<'_> {
         }
     }
 
+    /// The simulated driver, built and where the loader finds it: whatever runs on it asks for this first.
+    fn simulated_driver(&self) -> Tally {
+        let built = self.check("simulated driver", simulated::build(self.cargo(&[])));
+        match simulated::link(self.root, &Driver::of(self.root)) {
+            Ok(()) => built,
+            Err(error) => Tally::failed(format!("simulated driver: {error}")),
+        }
+    }
+
     fn smoke(&self) -> Tally {
+        let driver = match self.options.may_miss("cuda") {
+            true => Tally::default(),
+            false => self.simulated_driver(),
+        };
         let names: Vec<&str> = SMOKES.iter().flat_map(|smoke| smoke.target).copied().collect();
         let unlisted = examples(self.root).into_iter().filter(|name| !names.contains(&name.as_str()));
         let unlisted = unlisted.map(|name| Tally::failed(format!("smoke: examples/{name}.rs has no row")));
         let same = DEVICES.iter().map(|device| self.same_bits(device));
-        unlisted.chain(SMOKES.iter().map(|smoke| self.smoke_one(smoke))).chain(same).collect()
+        let smokes = SMOKES.iter().map(|smoke| self.smoke_one(smoke));
+        std::iter::once(driver).chain(unlisted).chain(smokes).chain(same).collect()
     }
 
     /// The tsunami's final surface is the same file for every number of parts and every grid.

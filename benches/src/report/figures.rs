@@ -224,7 +224,7 @@ pub fn scaling(rates: &Rates, links: &[Link], weak: f64, strong: f64) -> Result<
     let counts = || (0..=12).map(|log2| 1usize << log2);
     let curves = |efficiency: &dyn Fn(&Model, usize, bool) -> f64| -> Vec<Curve> {
         let both = |(k, link): (usize, &Link)| {
-            let model = Model { rates: *rates, link: link.clone(), stencil: SEVEN_POINTS };
+            let model = Model { rates: *rates, link: link.clone(), stencil: SEVEN_POINTS, turns: 1 };
             [false, true].map(|is_deep| Curve {
                 name: if is_deep { link.name.clone() } else { String::new() },
                 color: color(k),

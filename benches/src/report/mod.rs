@@ -265,6 +265,8 @@ pub fn measured_rates(file: &Path, device: &str) -> Result<Rates> {
         copy_gb_s: stencil.copy_gb_s.context("the run has no copy beside stencil7")?,
         fraction: stencil.fraction.context("the run has no fraction of stencil7")?,
         launch_us: launch.time.median_s * 1e6,
+        pack_us: launch.time.median_s * 1e6,
+        row_us: 0.0,
         cache: None,
     })
 }

@@ -152,10 +152,11 @@ fn overwrite(base: Arc<Node>, window: &Region, value: &Storage) -> Result<Arc<No
 /// The node itself if nobody but the `expected` references has it, and so nobody sees its elements change;
 /// otherwise one with a copy of them. It is computed.
 pub(crate) fn unshared(node: &Arc<Node>, expected: usize) -> Result<Arc<Node>> {
-    if Arc::strong_count(node) <= expected {
+    let Some(old) = node.storage() else { unreachable!("only computed nodes are written") };
+    let borrowed = || old.parts.iter().flatten().any(|buffer| buffer.allocation().is_borrowed());
+    if Arc::strong_count(node) <= expected && !borrowed() {
         return Ok(Arc::clone(node));
     }
-    let Some(old) = node.storage() else { unreachable!("only computed nodes are written") };
     let copy = Storage::new(&node.team, Arc::clone(&old.dist), node.dtype)?;
     execute(old.copy_owned(&node.team, node.dtype, &copy)?)?;
     Ok(Node::ready(node.dtype, &node.team, copy))

@@ -9,6 +9,7 @@
 
 mod access;
 mod assign;
+pub mod collective;
 mod data;
 mod eval;
 mod exchange;
@@ -18,13 +19,17 @@ mod node;
 mod ops;
 mod part;
 mod pick;
+mod pieces;
+mod positions;
 mod reach;
+mod rearrange;
 mod reduce;
 mod replay;
 mod show;
 mod slice;
 mod squeeze;
 mod storage;
+mod work;
 
 use std::fmt;
 use std::sync::Arc;
@@ -34,6 +39,7 @@ use partita_kernels::{DType, Scalar};
 pub use data::Element;
 pub use ops::Operand;
 pub use part::{Cells, Part};
+pub use rearrange::Stride;
 pub use replay::Loop;
 pub use slice::{IntoSpan, Span};
 

@@ -454,6 +454,14 @@ impl Array {
     fn any_type(&self, _: &'static str, then: impl FnOnce(&Array) -> Array) -> Array {
         then(self)
     }
+
+    fn integers_only(&self, operation: &'static str, then: impl FnOnce(&Array) -> Array) -> Array {
+        if self.dtype().is_integer() {
+            return then(self);
+        }
+        let given = self.dtype().to_string();
+        self.failed(Error::invalid(operation, "integers", given, "convert it with `cast`"))
+    }
 }
 
 binary_methods! {
@@ -461,6 +469,10 @@ binary_methods! {
     minimum Min any_type;
     /// The larger of two elements; NaN if either is.
     maximum Max any_type;
+    /// Integers shifted left, by counts modulo their width.
+    shift_left Shl integers_only;
+    /// Integers shifted right, by counts modulo their width; signed ones keep their sign.
+    shift_right Shr integers_only;
 }
 
 macro_rules! math2_methods {

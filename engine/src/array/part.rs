@@ -12,7 +12,7 @@ use super::storage::{Fresh, Storage};
 use crate::device::{Buffer, Device};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
-use crate::program::{Place, c_strides, execute, is_recording};
+use crate::program::{Copying, Place, c_strides, copy_box, execute, is_recording};
 
 /// What one member of the team holds of an array: the cells it owns inside the box of cells it stores.
 ///
@@ -40,8 +40,9 @@ pub enum Cells {
 }
 
 impl Array {
-    /// The parts of the array that this rank holds, halos current. Computes if necessary, and waits.
-    /// Collective.
+    /// The parts of the array that this rank holds, halos current. Computes if necessary. Collective. CUDA
+    /// devices may still be working: whoever reads their memory orders his stream behind theirs
+    /// ([`Device::publish_to`]).
     ///
     /// # Errors
     /// Inside a `Loop`'s step; those of [`Array::eval`].
@@ -57,10 +58,7 @@ impl Array {
         self.eval()?;
         let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };
         let _guard = self.team().evaluation();
-        self.team().together("the parts of an array", || {
-            self.fill_halos(&storage)?;
-            self.team().wait()
-        })?;
+        self.team().together("the parts of an array", || self.fill_halos(&storage))?;
         let part = |(index, buffer): (usize, &Option<Buffer>)| Part {
             array: self.clone(),
             dist: Arc::clone(&storage.dist),
@@ -134,13 +132,37 @@ impl Part {
     /// Where the first of the cells is in this process's memory; `None` if it is elsewhere, or nowhere.
     /// What is there may be read, and not written, as long as the part lives.
     pub fn address(&self, cells: Cells) -> Option<NonNull<u8>> {
+        let offset = self.offset(cells)?;
+        self.buffer.as_ref()?.allocation().host_address(offset as usize)
+    }
+
+    /// Where the first of the cells is in the memory of a CUDA device, as [`Part::address`].
+    pub fn cuda_address(&self, cells: Cells) -> Option<u64> {
+        self.buffer.as_ref()?.allocation().cuda_address(self.offset(cells)?)
+    }
+
+    /// The first of the cells, in bytes from the start of the memory; `None` if there are none.
+    fn offset(&self, cells: Cells) -> Option<u64> {
         let (region, strides) = (self.region(cells), self.strides());
-        if region.is_empty() {
-            return None;
-        }
         let apart = |d: usize| (region.start()[d] - self.stored.start()[d]) * strides[d];
         let offset: i64 = (0..region.rank()).map(apart).sum();
-        self.buffer.as_ref()?.allocation().host_address(offset as usize * self.dtype().size_bytes())
+        (!region.is_empty()).then_some(offset as u64 * self.dtype().size_bytes() as u64)
+    }
+
+    /// A copy of the cells in memory of its own on the same device, as a part that stores nothing else.
+    ///
+    /// # Errors
+    /// Memory; the device's.
+    pub fn copied(&self, cells: Cells) -> Result<Part> {
+        let region = self.region(cells);
+        let copy = |buffer| Part { owned: region, stored: region, buffer, ..self.clone() };
+        let Some(from) = self.place().filter(|_| !region.is_empty()) else { return Ok(copy(None)) };
+        let _guard = self.array.team().evaluation();
+        let buffer = from.device.alloc(region.volume()? as u64 * self.dtype().size_bytes() as u64)?;
+        let (device, allocation) = (from.device.clone(), Arc::clone(buffer.allocation()));
+        let to = Place { device, allocation, stored: region };
+        execute(vec![copy_box(&from, &region, &to, &region, Copying { dtype: self.dtype(), add: false })?])?;
+        Ok(copy(Some(buffer)))
     }
 
     /// Copies the cells to `out`, in C order. Waits.

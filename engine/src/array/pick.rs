@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, Builder, DType, Scalar, Value, View};
 
-use super::eval::{Work, evaluate};
+use super::eval::evaluate;
 use super::lists::upload;
 use super::node::{Expr, Node, State};
 use super::storage::Storage;
+use super::work::Work;
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
 use crate::program::Place;

@@ -12,11 +12,12 @@ use partita_kernels::{
     BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Scalar, UnaryOp, Value, Verified, View, simplify,
 };
 
-use super::eval::{Work, bind, lower_all};
+use super::eval::lower_all;
 use super::lists::List;
 use super::lower::Lowering;
 use super::node::{Expr, Node, Reduction, State};
 use super::storage::Storage;
+use super::work::{Work, bind};
 use crate::device::{Buffer, Device};
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Index, Region};

@@ -1,5 +1,5 @@
-//! Arrays on other distributions and teams; dimensions of extent 1, dropped and inserted. Of the latter
-//! the parts stay where they are: the grid's coordinates of a dropped dimension go to a neighbour, where all but
+//! Arrays on other distributions and teams; dimensions of extent 1, dropped and inserted. Of the latter the
+//! parts stay where they are: the grid's coordinates of a dropped dimension go to a neighbour, where all but
 //! the one that owns the cell own nothing.
 
 use std::sync::Arc;

@@ -9,6 +9,7 @@ use super::exchange::{carry_out, halo_plan};
 use crate::device::Buffer;
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
+use crate::plan::Plan;
 use crate::program::{Copying, Place, Schedule, copy_box};
 use crate::team::Team;
 
@@ -31,7 +32,7 @@ pub(crate) struct Fresh {
 }
 
 impl Fresh {
-    fn covers(&self, other: &Fresh) -> bool {
+    pub fn covers(&self, other: &Fresh) -> bool {
         let wide = |a: &Index, b: &Index| a.iter().zip(b.iter()).all(|(a, b)| a >= b);
         wide(&self.lo, &other.lo) && wide(&self.hi, &other.hi) && (self.corners || !other.corners)
     }
@@ -89,6 +90,11 @@ impl Storage {
         self.set_fresh(Fresh { lo: zeros, hi: zeros, corners: true });
     }
 
+    /// The plan that makes the halo current as wide as `need`; `None` if it is.
+    pub fn lacking(&self, need: &Fresh) -> Result<Option<Arc<Plan>>> {
+        if self.fresh().covers(need) { Ok(None) } else { halo_plan(&self.dist, need).map(Some) }
+    }
+
     /// Commands that make the halo current as wide as `need`, none if it is. Whoever executes them
     /// then calls [`Storage::set_fresh`].
     pub fn refresh(
@@ -98,10 +104,7 @@ impl Storage {
         need: &Fresh,
         leases: &mut Vec<Buffer>,
     ) -> Result<Schedule> {
-        if self.fresh().covers(need) {
-            return Ok(Schedule::new());
-        }
-        let plan = halo_plan(&self.dist, need)?;
+        let Some(plan) = self.lacking(need)? else { return Ok(Schedule::new()) };
         carry_out("halo exchange", &plan, (self, team), (self, team), dtype, leases)
     }
 

@@ -1,17 +1,27 @@
 //! Host memory, and the host device's copies and launches. The interpreter does the computing.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::any::Any;
 use std::ptr::NonNull;
+use std::sync::OnceLock;
 
 use partita_kernels::interpret;
 use partita_kernels::{Launch, LaunchError};
 
 use super::memory::ALIGN_BYTES;
+use crate::config::config;
 
-/// An aligned block of host memory, zeroed when new.
+/// A block of host memory: ours, aligned and zeroed when new, or another owner's.
 pub(super) struct HostMemory {
     start: NonNull<u8>,
-    layout: Layout,
+    bytes: usize,
+    origin: Origin,
+}
+
+/// Where memory comes from decides how it is given back.
+enum Origin {
+    Allocated(Layout),
+    Borrowed { _owner: Box<dyn Any + Send + Sync> },
 }
 
 // SAFETY: the block is plain memory owned by this value. Who may read and write it when is decided
@@ -26,11 +36,25 @@ impl HostMemory {
         let layout = Layout::from_size_align(usize::try_from(bytes).ok()?, ALIGN_BYTES as usize).ok()?;
         // SAFETY: callers round sizes up to a multiple of ALIGN_BYTES, so the size is not zero.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(HostMemory { start, layout })
+        Some(HostMemory { start, bytes: layout.size(), origin: Origin::Allocated(layout) })
+    }
+
+    /// Another owner's memory; `None` for the null pointer.
+    ///
+    /// # Safety
+    /// The bytes are readable for as long as `owner` lives, and nobody writes to them while anything here
+    /// reads them. They must not be written through this value.
+    pub(super) unsafe fn borrowed(
+        address: u64,
+        bytes: u64,
+        owner: Box<dyn Any + Send + Sync>,
+    ) -> Option<HostMemory> {
+        let start = NonNull::new(std::ptr::with_exposed_provenance_mut(address as usize))?;
+        Some(HostMemory { start, bytes: bytes as usize, origin: Origin::Borrowed { _owner: owner } })
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.layout.size()
+        self.bytes
     }
 
     pub(super) fn pointer(&self) -> *mut u8 {
@@ -55,8 +79,21 @@ impl HostMemory {
 
 impl Drop for HostMemory {
     fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this layout.
-        unsafe { dealloc(self.pointer(), self.layout) }
+        if let Origin::Allocated(layout) = self.origin {
+            // SAFETY: allocated in `new` with this layout.
+            unsafe { dealloc(self.pointer(), layout) }
+        }
+    }
+}
+
+/// Threads of a launch. A fork takes only the thread that calls it along, so a forked process, in which
+/// waiting for the others would never end, computes on one.
+pub(super) fn threads() -> usize {
+    static STARTED_IN: OnceLock<u32> = OnceLock::new();
+    match config().threads {
+        1 => 1,
+        _ if *STARTED_IN.get_or_init(std::process::id) != std::process::id() => 1,
+        threads => threads,
     }
 }
 

@@ -33,7 +33,8 @@ pub struct Allocation {
     pub id: u64,
     /// Its size.
     pub bytes: u64,
-    arena: Arena,
+    /// Where it is reused; nothing for another owner's memory, which is not.
+    arena: Option<Arena>,
     pub(super) memory: Memory,
 }
 
@@ -50,6 +51,11 @@ impl fmt::Debug for Allocation {
 }
 
 impl Allocation {
+    /// Whether it has another owner, who may not expect writes.
+    pub(crate) fn is_borrowed(&self) -> bool {
+        self.arena.is_none()
+    }
+
     /// Where byte `offset` is in this process's memory; `None` for memory of another kind.
     pub(crate) fn host_address(&self, offset: usize) -> Option<NonNull<u8>> {
         let Memory::Host(block) = &self.memory else { return None };
@@ -157,13 +163,17 @@ impl Pool {
     }
 
     fn release(&mut self, allocation: &Arc<Allocation>) {
+        if allocation.arena.is_none() {
+            return;
+        }
         self.usage.in_use_bytes -= allocation.bytes;
         self.usage.cached_bytes += allocation.bytes;
         self.keep(Arc::clone(allocation));
     }
 
     fn keep(&mut self, allocation: Arc<Allocation>) {
-        let sized = self.free.entry((allocation.arena.number(), allocation.bytes)).or_default();
+        let Some(arena) = &allocation.arena else { return };
+        let sized = self.free.entry((arena.number(), allocation.bytes)).or_default();
         sized.insert(allocation.id, allocation);
     }
 
@@ -183,6 +193,11 @@ impl Pool {
         self.free.clear();
         self.usage.cached_bytes = 0;
     }
+}
+
+fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Device {
@@ -205,6 +220,7 @@ impl Device {
     /// # Errors
     /// [`Error::OutOfMemory`] if the budget or the driver refuses; nothing else changes then.
     pub fn alloc(&self, bytes: u64) -> Result<Buffer> {
+        self.usable()?;
         let bytes = bytes.max(1).checked_next_multiple_of(ALIGN_BYTES).unwrap_or(u64::MAX);
         let lease = |allocation| Buffer(Arc::new(Lease { allocation, device: self.clone() }));
         let arena = ARENA.with_borrow(Arena::clone);
@@ -212,20 +228,21 @@ impl Device {
             return Ok(lease(allocation));
         }
         self.within_budget(bytes)?;
-        let memory = self.raw_alloc(bytes).or_else(|_| {
-            self.pool().trim();
-            self.raw_alloc(bytes)
-        })?;
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let memory = self.with_room(|| self.raw_alloc(bytes))?;
         self.pool().usage.in_use_bytes += bytes;
-        Ok(lease(Arc::new(Allocation { id, bytes, arena, memory })))
+        Ok(lease(Arc::new(Allocation { id: next_id(), bytes, arena: Some(arena), memory })))
+    }
+
+    /// Another owner's memory as a buffer: it counts in no budget and goes to no pool.
+    pub(super) fn adopt(&self, bytes: u64, memory: Memory) -> Buffer {
+        let allocation = Arc::new(Allocation { id: next_id(), bytes, arena: None, memory });
+        Buffer(Arc::new(Lease { allocation, device: self.clone() }))
     }
 
     /// A lease on an allocation that is free in the pool; `None` if it is not.
     pub(crate) fn claim(&self, allocation: &Arc<Allocation>) -> Option<Buffer> {
         let mut pool = self.pool();
-        let key = (allocation.arena.number(), allocation.bytes);
+        let key = (allocation.arena.as_ref()?.number(), allocation.bytes);
         let found = pool.free.get_mut(&key)?.remove(&allocation.id)?;
         pool.lend(found.bytes);
         drop(pool);
@@ -247,6 +264,27 @@ impl Device {
         Err(self.out_of_memory(bytes, in_use_bytes, format!("budget of {budget} bytes")))
     }
 
+    /// Tries once more without what the pool keeps free, if memory was refused. A call that ran out of memory
+    /// has done nothing else.
+    pub(super) fn with_room<T>(&self, call: impl Fn() -> Result<T>) -> Result<T> {
+        call().or_else(|error| match error {
+            Error::OutOfMemory { .. } => {
+                self.pool().trim();
+                call()
+            }
+            failure => Err(failure),
+        })
+    }
+
+    pub(super) fn cuda_failure(&self, error: cuda::CudaError) -> Error {
+        match error {
+            cuda::CudaError::OutOfMemory { bytes } => {
+                self.out_of_memory(bytes, self.memory().in_use_bytes, format!("driver: {error}"))
+            }
+            failure => Error::of_driver(self.name(), failure),
+        }
+    }
+
     fn out_of_memory(&self, asked_bytes: u64, in_use_bytes: u64, limit: String) -> Error {
         Error::OutOfMemory { device: self.name().to_owned(), asked_bytes, in_use_bytes, limit }
     }
@@ -258,7 +296,7 @@ impl Device {
                 .map(Memory::Host)
                 .ok_or_else(|| refused("the system's allocator refused".to_owned())),
             Backend::Cuda(gpu) => {
-                gpu.alloc(bytes).map(Memory::Cuda).map_err(|error| refused(format!("driver: {error}")))
+                gpu.alloc(bytes).map(Memory::Cuda).map_err(|error| self.cuda_failure(error))
             }
             Backend::Wgpu(gpu) => {
                 gpu.alloc(bytes).map(Memory::Wgpu).map_err(|error| refused(format!("driver: {error}")))

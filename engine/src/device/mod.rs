@@ -5,18 +5,24 @@
 //! and no parts. Copies between regions are launches of a copy kernel, so there is no copy verb.
 
 pub mod cuda;
+mod foreign;
 mod host;
+mod mark;
 pub mod memory;
+mod open;
+mod share;
 pub mod wgpu;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use partita_kernels::{Launch, Verified, interpret};
 
 use crate::config::config;
 use crate::error::{Error, Result};
+pub use foreign::Foreign;
+pub use mark::Mark;
 pub(crate) use memory::Arena;
 pub use memory::{Allocation, Buffer, MemoryUse};
 use memory::{Memory, Pool};
@@ -29,6 +35,8 @@ pub struct Device(Arc<Inner>);
 struct Inner {
     name: String,
     backend: Backend,
+    /// The process that opened it.
+    process: u32,
     pool: Mutex<Pool>,
     programs: Mutex<HashMap<Verified, Arc<Program>>>,
 }
@@ -120,79 +128,20 @@ impl Device {
         Device(Arc::new(Inner {
             name,
             backend,
+            process: std::process::id(),
             pool: Mutex::new(Pool::new(config().budget_bytes)),
             programs: Mutex::new(HashMap::new()),
         }))
     }
 
-    /// A new host device with a pool and budget of its own.
-    pub fn host() -> Device {
-        Device::new(format!("host ({} threads)", config().threads), Backend::Host)
-    }
-
-    /// The n-th wgpu adapter, in the order of [`wgpu::adapters`].
-    ///
-    /// # Errors
-    /// [`Error::NoDevice`] naming what was searched.
-    pub fn wgpu(index: usize) -> Result<Device> {
-        Device::wgpu_with_limits(index, wgpu::Shrink::default())
-    }
-
-    /// As [`Device::wgpu`], with limits made smaller so that a test reaches the code behind them.
-    ///
-    /// # Errors
-    /// As [`Device::wgpu`].
-    pub fn wgpu_with_limits(index: usize, limits: wgpu::Shrink) -> Result<Device> {
-        let gpu = Gpu::open(index, limits)
-            .map_err(|error| Error::NoDevice { asked: "wgpu".to_owned(), searched: error.to_string() })?;
-        Ok(Device::new(format!("wgpu {}", gpu.name()), Backend::Wgpu(Box::new(gpu))))
-    }
-
-    /// The n-th CUDA device the driver shows.
-    ///
-    /// # Errors
-    /// [`Error::NoDevice`] saying what is missing: the driver, the device, or a newer one of either.
-    pub fn cuda(index: usize) -> Result<Device> {
-        let gpu = cuda::Gpu::open(index)
-            .map_err(|error| Error::NoDevice { asked: "cuda".to_owned(), searched: error.to_string() })?;
-        Ok(Device::new(format!("cuda:{index} {}", gpu.name()), Backend::Cuda(Box::new(gpu))))
-    }
-
-    /// This process's host device, every CUDA device and every wgpu adapter, opened once.
-    pub fn all() -> &'static [Device] {
-        static ALL: OnceLock<Vec<Device>> = OnceLock::new();
-        ALL.get_or_init(|| {
-            let gpus = (0..cuda::count()).filter_map(|index| Device::cuda(index).ok());
-            let adapters = (0..wgpu::adapters().len()).filter_map(|index| Device::wgpu(index).ok());
-            std::iter::once(Device::shared_host()).chain(gpus).chain(adapters).collect()
-        })
-    }
-
-    /// The host device of [`Device::all`]; asking for it opens no adapter.
-    fn shared_host() -> Device {
-        static HOST: OnceLock<Device> = OnceLock::new();
-        HOST.get_or_init(Device::host).clone()
-    }
-
-    /// The devices a word names: `host`; `cuda` (every GPU of the driver); `wgpu` (every adapter); `auto`
-    /// (the first of CUDA devices, hardware adapters and the host that there is).
-    ///
-    /// # Errors
-    /// [`Error::NoDevice`] for a word that names nothing here, with what was searched.
-    pub fn named(word: &str) -> Result<Vec<Device>> {
-        let kind = |kind| Device::all().iter().filter(move |device| device.kind() == kind).cloned();
-        let hardware = |sort| kind(sort).filter(|device| !device.is_software()).collect::<Vec<Device>>();
-        let found: Vec<Device> = match word {
-            "host" => vec![Device::shared_host()],
-            "cuda" => kind(DeviceKind::Cuda).collect(),
-            "wgpu" => kind(DeviceKind::Wgpu).collect(),
-            "auto" => [hardware(DeviceKind::Cuda), hardware(DeviceKind::Wgpu), vec![Device::shared_host()]]
-                .into_iter()
-                .find(|devices| !devices.is_empty())
-                .unwrap_or_default(),
-            _ => Vec::new(),
-        };
-        if found.is_empty() { Err(absent(word)) } else { Ok(found) }
+    /// Drivers do not survive a fork, so what was opened before one is refused after it: otherwise it hangs,
+    /// or changes what the parent sees. The host needs no driver.
+    fn usable(&self) -> Result<()> {
+        match self.0.backend {
+            Backend::Host => Ok(()),
+            Backend::Cuda(_) | Backend::Wgpu(_) if std::process::id() == self.0.process => Ok(()),
+            Backend::Cuda(_) | Backend::Wgpu(_) => Err(Error::Forked { device: self.name().to_owned() }),
+        }
     }
 
     /// The name people see.
@@ -238,6 +187,7 @@ impl Device {
     /// # Errors
     /// If the driver fails.
     pub fn upload(&self, to: &Allocation, offset_bytes: u64, data: &[u8]) -> Result<()> {
+        self.usable()?;
         match (&self.0.backend, &to.memory) {
             (Backend::Host, Memory::Host(block)) => {
                 block.write(offset_bytes as usize, data);
@@ -258,6 +208,7 @@ impl Device {
     /// # Errors
     /// If the driver fails, or work queued before had failed.
     pub fn download(&self, from: &Allocation, offset_bytes: u64, out: &mut [u8]) -> Result<()> {
+        self.usable()?;
         match (&self.0.backend, &from.memory) {
             (Backend::Host, Memory::Host(block)) => {
                 block.read(offset_bytes as usize, out);
@@ -278,6 +229,7 @@ impl Device {
     /// # Errors
     /// If the device lacks a type or operation, or its compiler refuses the source.
     pub fn compile(&self, kernel: Verified) -> Result<Arc<Program>> {
+        self.usable()?;
         let mut programs = self.0.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = programs.get(&kernel) {
             return Ok(Arc::clone(program));
@@ -300,10 +252,9 @@ impl Device {
 
     /// A kernel this device cannot run is one thing, a device that fails another.
     fn cuda_refusal(&self, error: cuda::CudaError) -> Error {
-        use cuda::CudaError::{Compile, Unsupported};
         match error {
-            Compile { .. } | Unsupported(_) => self.refusal(error),
-            failure => Error::of_driver(self.name(), failure),
+            cuda::CudaError::Unsupported(_) => self.refusal(error),
+            failure => self.cuda_failure(failure),
         }
     }
 
@@ -316,6 +267,7 @@ impl Device {
     /// # Errors
     /// If the launch does not fit its memory or the driver fails.
     pub fn launch(&self, job: &Job) -> Result<()> {
+        self.usable()?;
         if config().debug >= 1 {
             eprintln!(
                 "[partita] {} on {}: {:?} points {:?}",
@@ -327,11 +279,14 @@ impl Device {
         }
         match (&self.0.backend, &job.program.code) {
             (Backend::Host, Code::Host(code)) => {
-                host::launch(code, &job.launch, &host_memory(job), config().threads)?;
+                host::launch(code, &job.launch, &host_memory(job), host::threads())?;
                 Ok(())
             }
             (Backend::Cuda(gpu), Code::Cuda(code)) => {
-                gpu.launch(code, &job.launch, &cuda_memory(job)).map_err(|e| Error::of_driver(self.name(), e))
+                let memory = cuda_memory(job);
+                let launch = || gpu.launch(code, &job.launch, &memory).map_err(|e| self.cuda_failure(e));
+                // A reduction needs memory of its own.
+                self.with_room(launch)
             }
             (Backend::Wgpu(gpu), Code::Wgpu(code)) => {
                 gpu.launch(code, &job.launch, &gpu_memory(job)).map_err(|e| Error::of_driver(self.name(), e))
@@ -345,6 +300,7 @@ impl Device {
     /// # Errors
     /// As [`Device::launch`].
     pub fn record(&self, jobs: Vec<Job>) -> Result<Recording> {
+        self.usable()?;
         match &self.0.backend {
             Backend::Host => Ok(Recording::Host(jobs)),
             Backend::Cuda(gpu) => {
@@ -357,7 +313,8 @@ impl Device {
                         Code::Host(_) | Code::Wgpu(_) => None,
                     })
                     .collect();
-                gpu.record(&prepared).map(Recording::Cuda).map_err(|e| Error::of_driver(self.name(), e))
+                let record = || gpu.record(&prepared).map_err(|e| self.cuda_failure(e));
+                self.with_room(record).map(Recording::Cuda)
             }
             Backend::Wgpu(gpu) => {
                 let memory: Vec<_> = jobs.iter().map(gpu_memory).collect();
@@ -379,6 +336,7 @@ impl Device {
     /// # Errors
     /// As [`Device::launch`].
     pub fn replay(&self, recording: &Recording) -> Result<()> {
+        self.usable()?;
         match (&self.0.backend, recording) {
             (Backend::Host, Recording::Host(jobs)) => jobs.iter().try_for_each(|job| self.launch(job)),
             (Backend::Cuda(gpu), Recording::Cuda(recording)) => {
@@ -413,6 +371,7 @@ impl Device {
         to_offset: u64,
         bytes: u64,
     ) -> Result<()> {
+        self.usable()?;
         match (&self.0.backend, &other.0.backend, &from.memory, &to.memory) {
             (Backend::Cuda(gpu), Backend::Cuda(other), Memory::Cuda(from), Memory::Cuda(to)) => {
                 cuda::copy_between(gpu, (from, from_offset), other, (to, to_offset), bytes)
@@ -431,6 +390,7 @@ impl Device {
     /// # Errors
     /// If the driver fails, or work queued before had failed.
     pub fn wait(&self) -> Result<()> {
+        self.usable()?;
         match &self.0.backend {
             Backend::Host => Ok(()),
             Backend::Cuda(gpu) => gpu.wait().map_err(|e| Error::of_driver(self.name(), e)),
@@ -469,16 +429,4 @@ fn gpu_memory(job: &Job) -> Vec<&wgpu::GpuBuffer> {
             Memory::Host(_) | Memory::Cuda(_) => unreachable!("memory belongs to the device it is used with"),
         })
         .collect()
-}
-
-fn absent(word: &str) -> Error {
-    let found: Vec<&str> = Device::all().iter().map(Device::name).collect();
-    let searched = match word {
-        "cuda" => cuda::absence(),
-        "wgpu" => "no adapter answered through Vulkan, Metal or DX12 (OpenGL is not used); on Debian or \
-                   Ubuntu `apt install mesa-vulkan-drivers` gives a software one"
-            .to_owned(),
-        _ => format!("`{word}` is not one of auto, host, wgpu, cuda"),
-    };
-    Error::NoDevice { asked: word.to_owned(), searched: format!("{searched}; present: {}", found.join(", ")) }
 }

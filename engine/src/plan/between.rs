@@ -11,8 +11,8 @@ use crate::index::{DimMap, Distribution, ErrorKind, Index, IndexError, Region, R
 /// Where a receiving part finds what it needs along one dimension of the source.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Along {
-    /// Coordinate `g` of dimension `dim` of the destination is coordinate `g + offset` of the source. Where the
-    /// source is periodic, this goes round.
+    /// Coordinate `g` of dimension `dim` of the destination is coordinate `g + offset` of the source. Where
+    /// the source is periodic, this goes round.
     Dim {
         /// The dimension of the destination.
         dim: usize,
@@ -60,10 +60,10 @@ impl Plan {
         Plan::aligned(from, to, &axes, near)
     }
 
-    /// Every part of `to` gets what it needs of `from` so that one shift of coordinates per dimension leads to
-    /// it: the shifted, pinned or exchanged dimensions of an operand, brought to where they are used. `axes`
-    /// has one entry per dimension of `from`, and so have the boxes at the destination: along each they are
-    /// packed coordinates of the dimension of `to` that it names.
+    /// Every part of `to` gets what it needs of `from` so that one shift of coordinates per dimension leads
+    /// to it: the shifted, pinned or exchanged dimensions of an operand, brought to where they are used.
+    /// `axes` has one entry per dimension of `from`, and so have the boxes at the destination: along each
+    /// they are packed coordinates of the dimension of `to` that it names.
     pub fn aligned(
         from: &Distribution,
         to: &Distribution,
@@ -148,8 +148,8 @@ fn pinned(from: &DimMap, at: i64, beside: Option<usize>) -> Vec<Share> {
     found.map(share).into_iter().collect()
 }
 
-/// What one grid coordinate of the destination needs: coordinate `g + offset` of the source for every `g` that
-/// it holds.
+/// What one grid coordinate of the destination needs: coordinate `g + offset` of the source for every `g`
+/// that it holds.
 struct Need<'a> {
     map: &'a DimMap,
     coordinate: usize,

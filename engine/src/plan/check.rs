@@ -31,8 +31,8 @@ impl Plan {
             .try_for_each(|(part, needs)| check_arrivals(part, needs, self.moves_to(part)))
     }
 
-    /// Checks that every cell that a part of `to` holds arrives there exactly once, from a part of `from` that
-    /// holds it. Where both are blocks this compares boxes; otherwise it looks at every cell, and takes
+    /// Checks that every cell that a part of `to` holds arrives there exactly once, from a part of `from`
+    /// that holds it. Where both are blocks this compares boxes; otherwise it looks at every cell, and takes
     /// as long.
     pub fn check_redistribution(&self, from: &Distribution, to: &Distribution) -> Result<()> {
         if from.is_block() && to.is_block() {

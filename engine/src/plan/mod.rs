@@ -12,7 +12,7 @@ mod lanes;
 
 pub use between::Along;
 pub use check::halo_regions;
-pub use explain::{Explanation, Link};
+pub use explain::{Costs, Explanation, Link};
 pub use lanes::{Lane, Pairs};
 
 use std::cmp::Ordering;

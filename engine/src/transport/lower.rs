@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, View};
 
+use super::batch::{Piece, batched};
 use super::cells::{Cells, End, contiguous, extents};
-use super::path::{Batching, Path, batching, path};
+use super::path::{Path, path};
 use crate::config::config;
 use crate::device::{Allocation, Buffer, Device};
 use crate::error::Result;
@@ -80,7 +81,11 @@ impl fmt::Display for Exchange {
         let arrival = self.arrival.len();
         write!(f, "{launches} launches and {transfers} transfers depart, {arrival} launches arrive")?;
         for Link { from_part, to_part, path, moves, bytes, packed } in &self.links {
-            let how = if *packed { "" } else { ", contiguous" };
+            let how = match (path, packed) {
+                (Path::Kernel, _) => "",
+                (_, true) => ", packed",
+                (_, false) => ", as it lies",
+            };
             write!(f, "\n  {from_part} -> {to_part}: {moves} moves, {bytes} bytes, {path}{how}")?;
         }
         Ok(())
@@ -142,14 +147,6 @@ impl Cargo<'_> {
         let first = contiguous(&extents(self.step), &End::target(self.step, self.to))?;
         Some((Arc::clone(&self.to.allocation), first as u64 * self.dtype.size_bytes() as u64))
     }
-}
-
-/// A box copy that may share its launch with others.
-struct Piece {
-    device: Device,
-    extents: Vec<i64>,
-    dtype: DType,
-    copy: BoxCopy,
 }
 
 /// Which commands a copy is put among.
@@ -411,47 +408,4 @@ fn firsts(cargo: &[Cargo]) -> Vec<i64> {
         Some(first as i64)
     };
     cargo.iter().scan(0, begin).collect()
-}
-
-/// Copies put together into as few launches as the devices allow: boxes of the same extents share one.
-fn batched(pieces: Vec<Piece>) -> Result<Schedule> {
-    let mut batches: Vec<(Batching, Vec<Piece>)> = Vec::new();
-    // Full batches, and all of devices that take one copy each, are looked at no more.
-    let mut open: Vec<usize> = Vec::new();
-    for piece in pieces {
-        let fits = |&&at: &&usize| {
-            let (batching, batch) = &batches[at];
-            let Piece { device, extents, dtype, .. } = &batch[0];
-            let alike = (device, extents, dtype) == (&piece.device, &piece.extents, &piece.dtype);
-            alike && (batching.shared_memory || batch.iter().all(|other| apart(&other.copy, &piece.copy)))
-        };
-        match open.iter().find(fits).copied() {
-            Some(at) => {
-                let (batching, batch) = &mut batches[at];
-                batch.push(piece);
-                if batch.len() == batching.copies {
-                    open.retain(|&other| other != at);
-                }
-            }
-            None => {
-                let batching = batching(&piece.device);
-                if batching.copies > 1 {
-                    open.push(batches.len());
-                }
-                batches.push((batching, vec![piece]));
-            }
-        }
-    }
-    let launch = |(_, batch): &(Batching, Vec<Piece>)| {
-        let copies: Vec<BoxCopy> = batch.iter().map(|piece| piece.copy.clone()).collect();
-        let Piece { device, extents, dtype, .. } = &batch[0];
-        copy_boxes(device, extents, &copies, Copying { dtype: *dtype, add: false })
-    };
-    batches.iter().map(launch).collect()
-}
-
-/// Whether neither writes memory that the other uses.
-fn apart(a: &BoxCopy, b: &BoxCopy) -> bool {
-    let id = |end: &(Arc<Allocation>, View)| end.0.id;
-    id(&a.to) != id(&b.to) && id(&a.to) != id(&b.from) && id(&a.from) != id(&b.to)
 }

@@ -5,6 +5,7 @@
 //!   neither can be queued in between;
 //! - [`crossing`]: the same for members of several ranks.
 
+mod batch;
 mod cells;
 pub mod crossing;
 mod lower;

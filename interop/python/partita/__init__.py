@@ -11,183 +11,27 @@
 Importing starts no device. Exceptions are Python's own where they fit, otherwise subclasses of `Error`.
 """
 
-from ._array import Array
-from ._create import arange, asarray, empty, from_dlpack, from_parts, full, ones, zeros
-from ._dtypes import (
-    DType,
-    bfloat16,
-    bool_,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    result_type,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
-from ._functions import (
-    abs,
-    add,
-    all,
-    any,
-    arccos,
-    arccosh,
-    arcsin,
-    arcsinh,
-    arctan,
-    arctan2,
-    arctanh,
-    argmax,
-    argmin,
-    cbrt,
-    ceil,
-    clip,
-    cos,
-    cosh,
-    divide,
-    erf,
-    exp,
-    expm1,
-    floor,
-    floor_divide,
-    hypot,
-    isfinite,
-    isinf,
-    isnan,
-    log,
-    log10,
-    log1p,
-    log2,
-    max,
-    maximum,
-    mean,
-    min,
-    minimum,
-    multiply,
-    negative,
-    power,
-    prod,
-    remainder,
-    round,
-    sin,
-    sinh,
-    sqrt,
-    square,
-    subtract,
-    sum,
-    tan,
-    tanh,
-    trunc,
-    where,
-)
-from ._loop import Loop
-from ._native import Block, Cyclic, Device, Distribution, Part, Team, Unstructured, devices
+# What is public each module says itself, in its `__all__`.
+from . import errors as errors
+from . import random as random
+from ._array import *
+from ._create import *
+from ._dtypes import *
+from ._files import *
+from ._functions import *
+from ._linear import *
+from ._loop import *
+from ._native import Block as Block
+from ._native import Cyclic as Cyclic
+from ._native import Device as Device
+from ._native import Distribution as Distribution
+from ._native import Part as Part
+from ._native import Team as Team
+from ._native import Unstructured as Unstructured
+from ._native import devices as devices
 from ._native import version as _version
-from ._protocols import from_distarray, from_partitioned, validate_distarray, validate_partitioned
-from .errors import DefectError, DeviceError, Error, NoDeviceError, OutOfMemoryError, UnsupportedError
+from ._protocols import *
+from ._rearrange import *
+from .errors import *
 
 __version__ = _version()
-
-__all__ = [
-    "Array",
-    "Block",
-    "Cyclic",
-    "DType",
-    "DefectError",
-    "Device",
-    "DeviceError",
-    "Distribution",
-    "Error",
-    "Loop",
-    "NoDeviceError",
-    "OutOfMemoryError",
-    "Part",
-    "Team",
-    "Unstructured",
-    "UnsupportedError",
-    "abs",
-    "add",
-    "all",
-    "any",
-    "arange",
-    "arccos",
-    "arccosh",
-    "arcsin",
-    "arcsinh",
-    "arctan",
-    "arctan2",
-    "arctanh",
-    "argmax",
-    "argmin",
-    "asarray",
-    "bfloat16",
-    "bool_",
-    "cbrt",
-    "ceil",
-    "clip",
-    "cos",
-    "cosh",
-    "devices",
-    "divide",
-    "empty",
-    "erf",
-    "exp",
-    "expm1",
-    "float16",
-    "float32",
-    "float64",
-    "floor",
-    "floor_divide",
-    "from_distarray",
-    "from_dlpack",
-    "from_partitioned",
-    "from_parts",
-    "full",
-    "hypot",
-    "int16",
-    "int32",
-    "int64",
-    "int8",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "max",
-    "maximum",
-    "mean",
-    "min",
-    "minimum",
-    "multiply",
-    "negative",
-    "ones",
-    "power",
-    "prod",
-    "remainder",
-    "result_type",
-    "round",
-    "sin",
-    "sinh",
-    "sqrt",
-    "square",
-    "subtract",
-    "sum",
-    "tan",
-    "tanh",
-    "trunc",
-    "uint16",
-    "uint32",
-    "uint64",
-    "uint8",
-    "validate_distarray",
-    "validate_partitioned",
-    "where",
-    "zeros",
-]

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._dtypes import DType, as_dtype, can_cast
-from ._index import Axis, window_of, with_dropped
-from ._rules import Operand, array_operand, of_rank, operate, reduce, unary
+from ._index import Selection, selection_of
+from ._operators import Operators
+from ._rules import Operand, array_operand, of_rank
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Array"]
 
 
-class Array:
+class Array(Operators):
     """A distributed N-D array. Made by ``partita.zeros``, ``asarray`` and others.
 
     Arithmetic only records; reading, ``eval`` and assignment compute. Slices are values, not views: writing to
@@ -28,6 +29,8 @@ class Array:
     """
 
     __slots__ = ("__weakref__", "_native", "_scalar")
+    # Elements change, so arrays are no keys.
+    __hash__ = None  # type: ignore[assignment]
     # NumPy leaves `numpy_array + ours` to us.
     __array_ufunc__ = None
 
@@ -203,19 +206,78 @@ class Array:
         """The elements on another distribution of the same shape and team. Computes."""
         return Array(self._native.redistribute(dist), self._scalar)
 
-    def roll(self, offsets: Sequence[int]) -> Array:
-        """Element i of the result is element i - offsets, wrapping around, as ``numpy.roll``. Dimensions with an
-        offset must be periodic in the distribution."""
-        return Array(self._native.shift([-offset for offset in offsets]), self._scalar)
+    @property
+    def T(self) -> Array:
+        """The transpose of an array of two dimensions; of another one see ``permute_dims``."""
+        if self.ndim != 2:
+            text = f"T: expected an array of 2 dimensions, given {self.ndim}; use partita.permute_dims"
+            raise ValueError(text)
+        return self.transpose()
 
-    # Windows.
+    @property
+    def mT(self) -> Array:
+        """The last two dimensions in each other's place."""
+        if self.ndim < 2:
+            raise ValueError(f"mT: expected at least 2 dimensions, given {self.ndim}; use partita.reshape first")
+        from ._rearrange import swapaxes
+
+        return swapaxes(self, -1, -2)
+
+    def transpose(self, axes: Sequence[int] | None = None) -> Array:
+        """The dimensions in the order ``axes``, by default reversed. Computes."""
+        from ._rearrange import transpose
+
+        return transpose(self, axes)
+
+    def reshape(self, *shape: Any) -> Array:
+        """The same elements in C order in another shape; one extent may be -1. Computes."""
+        from ._rearrange import reshape
+
+        return reshape(self, shape[0] if len(shape) == 1 else shape)
+
+    def ravel(self) -> Array:
+        """All elements in C order, in one dimension. Computes."""
+        from ._rearrange import ravel
+
+        return ravel(self)
+
+    def squeeze(self, axis: Any = None) -> Array:
+        """Without the dimensions ``axis`` (all that can go if None), which have extent 1. Computes."""
+        from ._rearrange import squeeze
+
+        return squeeze(self, axis)
+
+    def roll(self, shift: Any, axis: Any = None) -> Array:
+        """Element i of the result is element i - shift along each axis, as ``partita.roll``."""
+        from ._rearrange import roll
+
+        return roll(self, shift, axis)
+
+    def __copy__(self) -> Array:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> Array:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the gathered elements; unpickled, they are on the default partition of the default team."""
+        from ._create import asarray
+
+        return asarray, (self.numpy(),)
+
+    # Parts of it.
 
     def __getitem__(self, key: Any) -> Array:
-        if self._scalar:
-            window_of(key, self.shape)
-            return self.copy()
-        start, stop, dropped = window_of(key, self.shape)
-        native = self._native.window(start, stop)
+        selection = None if self._scalar else selection_of(key, self.shape)
+        if selection is None or not selection.is_box or selection.new:
+            from ._rearrange import select
+
+            return select(self, key)
+        return self._window(selection)
+
+    def _window(self, selection: Selection) -> Array:
+        native = self._native.window(selection.start, selection.stop)
+        dropped = selection.dropped
         if not dropped:
             return Array(native)
         if len(dropped) == self.ndim:
@@ -223,168 +285,43 @@ class Array:
         return Array(native.squeeze(dropped))
 
     def __setitem__(self, key: Any, value: Operand) -> None:
-        start, stop, dropped = window_of(key, self.shape)
-        if self._scalar:
-            start, stop = [0] * len(self._native.shape), [1] * len(self._native.shape)
-        native = self._native.window(start, stop)
-        if isinstance(value, (bool, int, float)):
-            assigned = native.constant(self.dtype.name, value)
+        is_number = isinstance(value, (bool, int, float))
+        array = None if is_number else array_operand(value, self)
+        if array is None and not is_number:
+            raise TypeError(f"assignment: expected an array or a number, given {type(value).__name__}")
+        selection = None if self._scalar else selection_of(key, self.shape)
+        if selection is None or not selection.is_box or selection.new:
+            from ._rearrange import assign
+
+            assign(self, key, value if array is None else array)
+            return
+        start, stop, dropped = selection.start, selection.stop, selection.dropped
+        if array is None:
+            assigned = self._native.window(start, stop).constant(self.dtype.name, value)
         else:
-            array = array_operand(value, self)
-            if array is None:
-                raise TypeError(f"assignment: expected an array or a number, given {type(value).__name__}")
             engine_array = of_rank(array, len(start)).cast(self.dtype.name)
-            assigned = engine_array if array._scalar else with_dropped(engine_array, dropped, self.ndim)
+            assigned = engine_array if array._scalar else _with_dropped(engine_array, dropped, self.ndim)
         self._native.assign(start, stop, assigned)
 
     def _assign_all(self, result: Array) -> Array:
         if not can_cast(result.dtype, self.dtype):
             given = f"{result.dtype.name} into {self.dtype.name}"
             raise TypeError(f"in-place operation: expected a result of the array's kind, given {given}; use astype")
-        self[...] = result
+        self._native.assign([0] * len(self._native.shape), list(self._native.shape), _whole(result, self))
         return self
 
-    # Operators.
 
-    def __add__(self, other: Operand) -> Array:
-        return operate("add", self, other)
+def _whole(result: Array, target: Array) -> _native.Array:
+    """A result that is assigned to a whole array."""
+    if not target._scalar and not result._scalar and result.ndim > target.ndim:
+        text = f"in-place operation: expected a result of shape {target.shape}, given {result.shape}; use a new array"
+        raise ValueError(text)
+    return of_rank(result, len(target._native.shape)).cast(target.dtype.name)
 
-    def __radd__(self, other: Operand) -> Array:
-        return operate("add", other, self)
 
-    def __iadd__(self, other: Operand) -> Array:
-        return self._assign_all(self + other)
-
-    def __sub__(self, other: Operand) -> Array:
-        return operate("subtract", self, other)
-
-    def __rsub__(self, other: Operand) -> Array:
-        return operate("subtract", other, self)
-
-    def __isub__(self, other: Operand) -> Array:
-        return self._assign_all(self - other)
-
-    def __mul__(self, other: Operand) -> Array:
-        return operate("multiply", self, other)
-
-    def __rmul__(self, other: Operand) -> Array:
-        return operate("multiply", other, self)
-
-    def __imul__(self, other: Operand) -> Array:
-        return self._assign_all(self * other)
-
-    def __truediv__(self, other: Operand) -> Array:
-        return operate("divide", self, other)
-
-    def __rtruediv__(self, other: Operand) -> Array:
-        return operate("divide", other, self)
-
-    def __itruediv__(self, other: Operand) -> Array:
-        return self._assign_all(self / other)
-
-    def __floordiv__(self, other: Operand) -> Array:
-        return operate("floor_divide", self, other)
-
-    def __rfloordiv__(self, other: Operand) -> Array:
-        return operate("floor_divide", other, self)
-
-    def __mod__(self, other: Operand) -> Array:
-        return operate("remainder", self, other)
-
-    def __rmod__(self, other: Operand) -> Array:
-        return operate("remainder", other, self)
-
-    def __pow__(self, other: Operand) -> Array:
-        return operate("power", self, other)
-
-    def __rpow__(self, other: Operand) -> Array:
-        return operate("power", other, self)
-
-    def __and__(self, other: Operand) -> Array:
-        return operate("and", self, other)
-
-    def __rand__(self, other: Operand) -> Array:
-        return operate("and", other, self)
-
-    def __or__(self, other: Operand) -> Array:
-        return operate("or", self, other)
-
-    def __ror__(self, other: Operand) -> Array:
-        return operate("or", other, self)
-
-    def __xor__(self, other: Operand) -> Array:
-        return operate("xor", self, other)
-
-    def __rxor__(self, other: Operand) -> Array:
-        return operate("xor", other, self)
-
-    def __eq__(self, other: Operand) -> Array:  # type: ignore[override]
-        return operate("equal", self, other)
-
-    def __ne__(self, other: Operand) -> Array:  # type: ignore[override]
-        return operate("not_equal", self, other)
-
-    def __lt__(self, other: Operand) -> Array:
-        return operate("less", self, other)
-
-    def __le__(self, other: Operand) -> Array:
-        return operate("less_equal", self, other)
-
-    def __gt__(self, other: Operand) -> Array:
-        return operate("greater", self, other)
-
-    def __ge__(self, other: Operand) -> Array:
-        return operate("greater_equal", self, other)
-
-    # Elements change, so arrays are no keys.
-    __hash__ = None  # type: ignore[assignment]
-
-    def __neg__(self) -> Array:
-        return unary("negative", self)
-
-    def __pos__(self) -> Array:
-        return self.copy()
-
-    def __abs__(self) -> Array:
-        return unary("absolute", self)
-
-    def __invert__(self) -> Array:
-        return unary("invert", self)
-
-    # Reductions.
-
-    def sum(self, axis: Axis = None, keepdims: bool = False) -> Array:
-        """Sums over ``axis`` (all if None). Integers and bool sum in 64 bits."""
-        return reduce("sum", self, axis, keepdims)
-
-    def prod(self, axis: Axis = None, keepdims: bool = False) -> Array:
-        """Products over ``axis`` (all if None). Integers and bool multiply in 64 bits."""
-        return reduce("prod", self, axis, keepdims)
-
-    def min(self, axis: Axis = None, keepdims: bool = False) -> Array:
-        """The smallest elements over ``axis`` (all if None); NaN wins."""
-        return reduce("min", self, axis, keepdims)
-
-    def max(self, axis: Axis = None, keepdims: bool = False) -> Array:
-        """The largest elements over ``axis`` (all if None); NaN wins."""
-        return reduce("max", self, axis, keepdims)
-
-    def mean(self, axis: Axis = None, keepdims: bool = False) -> Array:
-        """Arithmetic means over ``axis`` (all if None). Integers give float64."""
-        return reduce("mean", self, axis, keepdims)
-
-    def all(self, axis: Axis = None, keepdims: bool = False) -> Array:
-        """True where all elements over ``axis`` (all if None) are nonzero."""
-        return reduce("all", self, axis, keepdims)
-
-    def any(self, axis: Axis = None, keepdims: bool = False) -> Array:
-        """True where any element over ``axis`` (all if None) is nonzero."""
-        return reduce("any", self, axis, keepdims)
-
-    def argmin(self, axis: int | None = None, keepdims: bool = False) -> Array:
-        """Where the smallest element is: along ``axis``, or in the array flattened in C order."""
-        return reduce("argmin", self, axis, keepdims)
-
-    def argmax(self, axis: int | None = None, keepdims: bool = False) -> Array:
-        """Where the largest element is: along ``axis``, or in the array flattened in C order."""
-        return reduce("argmax", self, axis, keepdims)
+def _with_dropped(native: _native.Array, dropped: list[int], ndim: int) -> _native.Array:
+    """A value for a window: where a plain index dropped a dimension, one of extent 1."""
+    rank = len(native.shape)
+    behind = [sum(1 for e in range(d + 1, ndim) if e not in dropped) for d in dropped]
+    before = [rank - kept for kept in behind if kept < rank]
+    return native.unsqueeze(before) if before else native

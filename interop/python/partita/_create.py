@@ -109,32 +109,42 @@ def asarray(obj: Any, dtype: Any = None, dist: Distribution | None = None, *, te
     return array if dtype is None else array.astype(dtype)
 
 
-def from_parts(parts: Sequence[Any], dist: Distribution) -> Array:
-    """An array whose part p has the elements of ``parts[p]``, in the shape that part p owns. They are copied.
+def from_parts(parts: Sequence[Any], dist: Distribution, *, copy: bool | None = True) -> Array:
+    """An array whose part p has the elements of ``parts[p]``, in the shape that part p owns.
 
     Parameters
     ----------
     parts : sequence of arrays
         One per part: anything NumPy makes an array of, and parts of arrays.
     dist : Distribution
+    copy : bool, optional
+        False uses the memory of all parts where it is, as in `from_dlpack`, or raises BufferError; None copies where
+        that cannot be.
     """
     import numpy as np
 
     if len(parts) != dist.num_parts:
         raise ValueError(f"from_parts: expected {dist.num_parts} parts, given {len(parts)}; pass one per part of dist")
+    if copy is not True:
+        try:
+            wanted = [device.__dlpack_device__() for device in dist.team.devices]
+            return Array(_native.Array.over(dist, [_lent(x, at) for x, at in zip(parts, wanted, strict=True)]))
+        except BufferError:
+            if copy is False:
+                raise
     hosts = [_host(part) for part in parts]
     kinds = {as_dtype(host.dtype) for host in hosts}
     if len(kinds) != 1:
         names = ", ".join(sorted(kind.name for kind in kinds))
         raise TypeError(f"from_parts: expected parts of one dtype, given {names}; convert them first")
-    whole = np.zeros(dist.shape, dtype=hosts[0].dtype)
+    pieces = []
     for part, host in enumerate(hosts):
-        owned = dist.owned(part)
-        extents = tuple(o[1] - o[0] if isinstance(o, tuple) else len(o) for o in owned)
+        extents = tuple(o[1] - o[0] if isinstance(o, tuple) else len(o) for o in dist.owned(part))
         if host.shape != extents:
             raise ValueError(f"from_parts: expected shape {extents} for part {part}, given {host.shape}")
-        whole[np.ix_(*(np.arange(*o) if isinstance(o, tuple) else o for o in owned))] = host
-    return asarray(whole, dist=dist)
+        packed = np.ascontiguousarray(host, dtype=host.dtype.newbyteorder("="))
+        pieces.append(packed.reshape(-1).view(np.uint8))
+    return Array(_native.Array.from_pieces(dist, kinds.pop().name, pieces))
 
 
 def _host(part: Any) -> Any:
@@ -151,29 +161,101 @@ def _host(part: Any) -> Any:
 def from_dlpack(
     x: Any, dist: Distribution | None = None, *, team: Team | None = None, copy: bool | None = None
 ) -> Array:
-    """An array with the elements of any array that exports DLPack. They are copied, by way of the host.
+    """An array with the elements of any array that exports DLPack.
+
+    Memory in C order on the one device of the result is used where it is. It must then not be written while the
+    array, its copies, or expressions with it are in use; the array itself is assigned to in other memory. Everything
+    else is copied, by way of the host.
 
     Parameters
     ----------
     x : object
         With ``__dlpack__`` and ``__dlpack_device__``, or a capsule.
     dist : Distribution, optional
-        Where the elements go; by default as in `full`.
+        Where the elements go; by default one part on the device that has them, the host if that is not known.
     team : Team, optional
+        The same with the default partition.
     copy : bool, optional
-        False raises BufferError, because the engine does not hold memory that others may change.
+        True always copies, False raises BufferError where a copy would be needed.
     """
-    if copy is False:
-        raise BufferError("from_dlpack: expected copy=None or True, given False; partita copies what it imports")
     if dist is not None and team is not None and dist.team != team:
         raise ValueError("from_dlpack: expected dist= or team=, given both and different")
+    if copy is not True:
+        shared = _shared(x, dist, team, must=copy is False)
+        if shared is not None:
+            return shared
     capsule = x if type(x).__name__ == "PyCapsule" else _exported(x)
+    if dist is None and team is None:
+        team = _team_of(x) or Team(1, "host")
     native = _native.Array.from_capsule(capsule, dist, team) if _rank_fits(x, dist) else None
     if native is not None:
         return Array(native)
     # Without dimensions, on a team of any size.
     single = _native.Array.from_capsule(capsule, None, Team(1, "host"))
     return asarray(Array(single).numpy(), team=team)
+
+
+def _shared(x: Any, dist: Distribution | None, team: Team | None, must: bool) -> Array | None:
+    """The memory of ``x`` where it is, or None if it must be copied; then BufferError if it must not."""
+    if type(x).__name__ == "PyCapsule":
+        # A capsule can be taken once, so there is no second try.
+        return _over(x, dist, team or Team(1, "host")) if must else None
+    shape = getattr(x, "shape", None)
+    try:
+        if shape is None or (tuple(shape) == () and dist is None):
+            raise BufferError("from_dlpack: expected at least one dimension, given none; allow a copy")
+        placed = dist.team if dist is not None else team or _team_of(x)
+        if placed is None or len(placed) != 1:
+            parts = "no team of ours" if placed is None else f"{len(placed)} parts"
+            raise BufferError(f"from_dlpack: expected a team of one part for copy=False, given {parts}; allow a copy")
+        dist = dist if dist is not None else _line(tuple(shape), placed)
+        return Array(_native.Array.over(dist, [_lent(x, placed.devices[0].__dlpack_device__())]))
+    except BufferError:
+        if must:
+            raise
+        return None
+
+
+def _line(shape: tuple[int, ...], team: Team) -> Distribution:
+    try:
+        return Distribution(shape, team=team)
+    except ValueError as error:
+        raise BufferError(f"from_dlpack: {error}") from None
+
+
+def _over(capsule: Any, dist: Distribution | None, team: Team) -> Array:
+    if dist is None:
+        text = "from_dlpack: expected dist= with copy=False, given a bare capsule, whose shape is not known"
+        raise BufferError(f"{text}; pass the object itself")
+    return Array(_native.Array.over(dist, [capsule]))
+
+
+def _team_of(x: Any) -> Team | None:
+    """One part on the device that holds the memory, if it is one of ours."""
+    where = getattr(x, "__dlpack_device__", lambda: (1, 0))()
+    if where[0] in (1, 3):
+        return Team(1, "host")
+    found = [device for device in _native.devices() if device.__dlpack_device__() == tuple(where)]
+    return Team(1, found[0]) if found else None
+
+
+def _lent(x: Any, wanted: tuple[int, int]) -> Any:
+    """A capsule of the memory where it is, ordered before what our device does from now on."""
+    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
+        raise BufferError(f"from_dlpack: expected an object with __dlpack__, given {type(x).__name__}; allow a copy")
+    _check_torch(x)
+    where = tuple(int(n) for n in x.__dlpack_device__())
+    if where != wanted and not (where[0] == 3 and wanted[0] == 1):
+        raise BufferError(f"from_dlpack: expected memory on device {wanted}, given {where}; allow a copy")
+    wishes: dict[str, Any] = {}
+    if wanted[0] == 2:
+        device = next(device for device in _native.devices() if device.__dlpack_device__() == wanted)
+        wishes["stream"] = device.stream
+    try:
+        return x.__dlpack__(max_version=(1, 0), **wishes)
+    except TypeError:
+        # Exporters from before version 1.
+        return x.__dlpack__(**wishes)
 
 
 def _rank_fits(x: Any, dist: Distribution | None) -> bool:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-__all__ = ["ALL", "DType", "as_dtype", "can_cast", "float_for", "result_type"]
+__all__ = [
+    "DType", "bfloat16", "bool_", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "result_type",
+    "uint8", "uint16", "uint32", "uint64",
+]  # fmt: skip
 
 
 class DType:

@@ -49,6 +49,11 @@ class Device:
         """Limits what arrays and temporaries may hold; None leaves it to the driver."""
     def wait(self) -> None:
         """Waits until all queued work is done."""
+    @property
+    def stream(self) -> int | None:
+        """The handle of the CUDA stream on which all work is queued; None on other devices."""
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """DLPack's (device type, device number)."""
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -181,6 +186,13 @@ class Stored:
         copy: bool | None = None,
     ) -> CapsuleType:
         """A DLPack capsule of the stored cells."""
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """NumPy's description of host memory, read-only."""
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The CUDA Array Interface, version 3, of CUDA memory; not to be written."""
+    __dlpack_c_exchange_api__: CapsuleType
     def __dlpack_device__(self) -> tuple[int, int]:
         """DLPack's (device type, device number)."""
 
@@ -218,6 +230,13 @@ class Part:
         copy: bool | None = None,
     ) -> CapsuleType:
         """A DLPack capsule of the owned cells."""
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """NumPy's description of host memory, read-only."""
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The CUDA Array Interface, version 3, of CUDA memory; not to be written."""
+    __dlpack_c_exchange_api__: CapsuleType
     def __dlpack_device__(self) -> tuple[int, int]:
         """DLPack's (device type, device number)."""
     def __distarray__(self) -> dict[str, Any]:
@@ -233,6 +252,10 @@ class Array:
     def coordinate(dist: Distribution, dimension: int, dtype: str) -> Array: ...
     @staticmethod
     def from_bytes(dist: Distribution, dtype: str, data: Any) -> Array: ...
+    @staticmethod
+    def from_pieces(dist: Distribution, dtype: str, pieces: Sequence[Any]) -> Array: ...
+    @staticmethod
+    def over(dist: Distribution, capsules: Sequence[object]) -> Array: ...
     @staticmethod
     def from_capsule(capsule: object, dist: Distribution | None = None, team: Team | None = None) -> Array: ...
     @property
@@ -259,7 +282,14 @@ class Array:
     def squeeze(self, axes: Sequence[int]) -> Array: ...
     def unsqueeze(self, before: Sequence[int]) -> Array: ...
     def redistribute(self, dist: Distribution) -> Array: ...
+    def rearranged(self, axes: Sequence[tuple[int | None, int, int, int]]) -> Array: ...
+    def reshaped(self, shape: Sequence[int]) -> Array: ...
+    def gathered(self, shape: Sequence[int], positions: Any) -> Array: ...
     def assign(self, start: Sequence[int], stop: Sequence[int], value: Array) -> None: ...
+    def assign_strided(
+        self, start: Sequence[int], stop: Sequence[int], steps: Sequence[int], value: Array
+    ) -> None: ...
+    def scatter(self, positions: Any, value: Array) -> None: ...
 
 @final
 class Loop:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Operand = Any
 
 _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-_BITWISE = ("and", "or", "xor")
+_BITWISE = ("and", "or", "xor", "left_shift", "right_shift")
 #: What NumPy does to bool in place of arithmetic.
 _ON_BOOL = {"add": "or", "multiply": "and", "minimum": "and", "maximum": "or"}
 #: Operations that NumPy computes in floats whatever they are given.
@@ -29,9 +29,11 @@ _UNCHANGED_INTEGERS = ("floor", "ceil", "trunc", "round")
 _ANY_KIND = ("negative", "absolute", "invert")
 
 
-def unary(name: str, array: Array) -> Array:
+def unary(name: str, operand: Operand) -> Array:
     """A function of one array, in the type that NumPy would compute it in."""
-    dtype = array.dtype
+    if not isinstance(operand, _array.Array):
+        raise TypeError(f"{name}: expected a partita.Array, given {type(operand).__name__}; convert with partita.asarray")
+    array, dtype = operand, operand.dtype
     if name == "isnan" and dtype.kind != "f":
         return array != array
     if name in _UNCHANGED_INTEGERS and dtype.kind != "f":
@@ -121,6 +123,8 @@ def _rule(name: str, common: DType) -> tuple[str, DType]:
     if common is bool_:
         if name == "subtract":
             _refuse_dtype(name, common)
+        if name in ("left_shift", "right_shift"):
+            common = int8
         name, common = _ON_BOOL.get(name, name), int8 if name in ("floor_divide", "remainder", "power") else common
     if name in _FLOATING and common.kind != "f":
         common = float64 if name == "divide" else float_for(common)
@@ -199,7 +203,7 @@ def where(condition: Array, x: Operand, y: Operand) -> Array:
     return _array.Array(mask.select(yes, no), scalar)
 
 
-def reduce(name: str, array: Array, axis: Axis, keepdims: bool) -> Array:
+def reduce(name: str, array: Operand, axis: Axis, keepdims: bool) -> Array:
     axes = axes_of(name, axis, array.ndim)
     if name in ("min", "max", "argmin", "argmax") and any(array.shape[d] == 0 for d in axes):
         raise ValueError(f"{name}: expected at least one element to reduce, given shape {array.shape}")

@@ -21,6 +21,10 @@ pub fn live_loans() -> i64 {
 /// Cells that are ready to be lent.
 pub struct Loan {
     memory: Memory,
+    location: Location,
+    /// Where the first cell is; 0 if there is none.
+    address: u64,
+    flags: u64,
     dtype: DType,
     shape: Index,
     strides: Index,
@@ -28,10 +32,21 @@ pub struct Loan {
 
 /// What a loan keeps alive.
 enum Memory {
-    /// These cells of the engine's own.
-    Lent(Arc<Part>, Cells),
-    /// A copy, which is the consumer's.
-    Copied(Vec<Line>),
+    /// The engine's own.
+    Lent { _part: Lent },
+    /// A copy on the host, which is the consumer's.
+    Copied { _lines: Vec<Line> },
+}
+
+/// Memory of a part. Before it is used again, the work that consumers have queued on it must be done, on
+/// whatever streams.
+struct Lent(Arc<Part>);
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // A device that fails here is lost, and its memory with it.
+        let _ = self.0.device().wait_for_all();
+    }
 }
 
 /// Memory as consumers like it aligned.
@@ -40,14 +55,28 @@ enum Memory {
 struct Line([u8; 64]);
 
 impl Loan {
-    /// The cells where they are. `None` if they are not in this process's memory.
-    pub fn of(part: &Arc<Part>, cells: Cells) -> Option<Loan> {
+    /// The cells where they are, which is `location`. `None` if that is neither the host nor a CUDA device.
+    pub fn of(part: &Arc<Part>, cells: Cells, location: Location) -> Option<Loan> {
         let region = part.region(cells);
-        if part.address(cells).is_none() && !region.is_empty() {
-            return None;
-        }
-        let memory = Memory::Lent(Arc::clone(part), cells);
-        Some(Loan { memory, dtype: part.dtype(), shape: region.extents(), strides: part.strides() })
+        let host = || part.address(cells).map(|address| address.as_ptr().expose_provenance() as u64);
+        let address = match location.kind {
+            kind if kind == Location::HOST.kind => host(),
+            Location::CUDA => part.cuda_address(cells),
+            _ => return None,
+        };
+        let memory = Memory::Lent { _part: Lent(Arc::clone(part)) };
+        let (dtype, shape, strides) = (part.dtype(), region.extents(), part.strides());
+        let address = if region.is_empty() { 0 } else { address? };
+        Some(Loan { memory, location, address, flags: READ_ONLY, dtype, shape, strides })
+    }
+
+    /// A copy of the cells on their device, which is `location`. `None` as for [`Loan::of`].
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn copied(part: &Part, cells: Cells, location: Location) -> Result<Option<Loan>> {
+        let copy = Arc::new(part.copied(cells)?);
+        Ok(Loan::of(&copy, Cells::Owned, location).map(|loan| Loan { flags: IS_COPIED, ..loan }))
     }
 
     /// A copy of the cells in host memory.
@@ -60,19 +89,17 @@ impl Loan {
         let mut lines = vec![Line([0; 64]); bytes.div_ceil(64)];
         part.read_into(cells, &mut bytemuck::cast_slice_mut(&mut lines)[..bytes])?;
         let strides = partita::program::c_strides(&region);
-        let (shape, memory) = (region.extents(), Memory::Copied(lines));
-        Ok(Loan { memory, dtype: part.dtype(), shape, strides })
+        let address = lines.first_mut().map_or(0, |line| std::ptr::from_mut(line).expose_provenance() as u64);
+        let (memory, location) = (Memory::Copied { _lines: lines }, Location::HOST);
+        let (dtype, shape) = (part.dtype(), region.extents());
+        Ok(Loan { memory, location, address, flags: IS_COPIED, dtype, shape, strides })
     }
 
     /// Hands the loan out: whoever gets the pointer calls the struct's deleter once.
-    pub fn hand_out<H: Head>(mut self) -> NonNull<H> {
-        let (data, flags) = match &mut self.memory {
-            Memory::Lent(part, cells) => (part.address(*cells), READ_ONLY),
-            Memory::Copied(lines) => (lines.first_mut().map(|line| NonNull::from(line).cast()), IS_COPIED),
-        };
+    pub fn hand_out<H: Head>(self) -> NonNull<H> {
         let array = Strided {
-            data: data.map_or(std::ptr::null_mut(), |data| data.as_ptr().cast::<c_void>()),
-            location: Location::HOST,
+            data: std::ptr::with_exposed_provenance_mut::<c_void>(self.address as usize),
+            location: self.location,
             rank: self.shape.rank() as i32,
             element: ElementType::of(self.dtype),
             shape: std::ptr::null_mut(),
@@ -81,7 +108,7 @@ impl Loan {
         };
         let values = |index: &Index| std::array::from_fn(|d| index.get(d).copied().unwrap_or(0));
         let (shape, strides) = (values(&self.shape), values(&self.strides));
-        let head = H::new(array, flags, end::<H>);
+        let head = H::new(array, self.flags, end::<H>);
         let block = Box::leak(Box::new(Block { head, shape, strides, _memory: self.memory }));
         block.head.array().shape = block.shape.as_mut_ptr();
         block.head.array().strides = block.strides.as_mut_ptr();

@@ -5,12 +5,16 @@
 //! read-only; the legacy struct has no room for the mark, and its consumer must not write. Who needs to
 //! write asks for a copy. Strides are always given, the offset is always 0, and no cells means no pointer.
 //!
-//! Reading copies: the engine does not hold memory that others may change.
+//! CUDA memory is lent as it is, too: the consumer's stream is ordered behind ours when it is handed out, and
+//! when it comes back all work on the device is awaited, because nobody says on which streams it was used.
+//!
+//! Borrowing. Memory in C order on the device that is to have it is used where it is, and never written; all
+//! else is copied.
 
 mod abi;
 mod lend;
 mod read;
 
-pub use abi::{Head, IS_COPIED, Legacy, Location, READ_ONLY, Versioned};
+pub use abi::{ElementType, Head, IS_COPIED, Legacy, Location, READ_ONLY, Strided, Versioned};
 pub use lend::{Loan, live_loans, release};
-pub use read::{Borrowed, Elements, Refusal};
+pub use read::{Borrowed, Elements, Memory, Refusal};

@@ -15,6 +15,21 @@ pub struct Borrowed<H: Head>(NonNull<H>);
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal(pub String);
 
+/// Memory in C order that stays where it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Memory {
+    /// The type of the elements.
+    pub dtype: DType,
+    /// How many along each dimension.
+    pub shape: Index,
+    /// Where it is.
+    pub location: Location,
+    /// The first element's address there; 0 if there is none.
+    pub address: u64,
+    /// Its size.
+    pub bytes: u64,
+}
+
 /// An array's elements in C order.
 #[derive(Debug)]
 pub struct Elements {
@@ -45,18 +60,62 @@ impl<H: Head> Borrowed<H> {
         Borrowed(head)
     }
 
+    /// The description, copied once.
+    fn array(&mut self) -> Result<Strided, Refusal> {
+        // SAFETY: alive until dropped, and used by nobody else.
+        let head = unsafe { self.0.as_mut() };
+        match head.major() {
+            1 => Ok(*head.array()),
+            major => Err(Refusal(format!("expected DLPack version 1, given version {major}"))),
+        }
+    }
+
+    /// The memory, to be used where it is for as long as this value lives.
+    ///
+    /// # Errors
+    /// Memory that is not in C order, or neither the host's nor a CUDA device's; types that the engine lacks;
+    /// addresses that the type does not allow; bools other than 0 and 1; descriptions that cannot be.
+    pub fn memory(&mut self) -> Result<Memory, Refusal> {
+        let array = self.array()?;
+        let layout = Layout::of(&array)?;
+        let Strided { location, byte_offset, .. } = array;
+        let on_host = is_on_host(location);
+        if !on_host && location.kind != Location::CUDA {
+            return Err(elsewhere(location));
+        }
+        let (dtype, shape, size) = (layout.dtype, layout.shape, layout.dtype.size_bytes());
+        let bytes = layout.count()? * size;
+        if !layout.is_packed() {
+            return Err(Refusal(format!("expected elements in C order, given strides {}", layout.strides)));
+        }
+        let start = (array.data.expose_provenance() as u64).checked_add(byte_offset);
+        let start = start.filter(|_| !array.data.is_null() || bytes == 0);
+        let Some(address) = start.filter(|start| start.is_multiple_of(size as u64) || bytes == 0) else {
+            let given = format!("{:?} and an offset of {byte_offset} bytes", array.data);
+            return Err(Refusal(format!("expected an address that is a multiple of {size}, given {given}")));
+        };
+        if dtype == DType::Bool && on_host && bytes > 0 {
+            let first = array.data.cast::<u8>().wrapping_add(byte_offset as usize);
+            // SAFETY: the producer says that every element is readable, and they lie one behind the other.
+            let held = unsafe { std::slice::from_raw_parts(first, bytes) };
+            if held.iter().any(|&byte| byte > 1) {
+                return Err(Refusal("expected bools of 0 and 1, given other bytes".to_owned()));
+            }
+        }
+        let address = if bytes == 0 { 0 } else { address };
+        Ok(Memory { dtype, shape, location, address, bytes: bytes as u64 })
+    }
+
     /// A copy of the elements.
     ///
     /// # Errors
     /// Memory that cannot be read here, types that the engine lacks, and descriptions that cannot be.
     pub fn elements(&mut self) -> Result<Elements, Refusal> {
-        // SAFETY: alive until dropped, and used by nobody else.
-        let head = unsafe { self.0.as_mut() };
-        if head.major() != 1 {
-            return Err(Refusal(format!("expected DLPack version 1, given version {}", head.major())));
-        }
-        let array = *head.array();
+        let array = self.array()?;
         let layout = Layout::of(&array)?;
+        if !is_on_host(array.location) {
+            return Err(elsewhere(array.location));
+        }
         let mut bytes = vec![0; layout.count()? * layout.dtype.size_bytes()];
         if !bytes.is_empty() {
             let Some(data) = NonNull::new(array.data.cast::<u8>()) else {
@@ -75,6 +134,14 @@ impl<H: Head> Borrowed<H> {
     }
 }
 
+fn is_on_host(location: Location) -> bool {
+    [Location::HOST.kind, Location::PINNED].contains(&location.kind)
+}
+
+fn elsewhere(location: Location) -> Refusal {
+    Refusal(format!("expected host memory, given DLPack device type {}", location.kind))
+}
+
 /// A description, checked.
 #[derive(Debug)]
 struct Layout {
@@ -86,10 +153,6 @@ struct Layout {
 
 impl Layout {
     fn of(array: &Strided) -> Result<Layout, Refusal> {
-        let kind = array.location.kind;
-        if kind != Location::HOST.kind && kind != Location::PINNED {
-            return Err(Refusal(format!("expected host memory, given DLPack device type {kind}")));
-        }
         let Some(dtype) = array.element.dtype() else {
             return Err(Refusal(format!(
                 "expected bool, int, uint, float or bfloat16, given {:?}",
@@ -134,6 +197,17 @@ impl Layout {
             Some(count) => Ok(count as usize),
             None => Err(Refusal(format!("expected extents that can be counted, given {}", self.shape))),
         }
+    }
+
+    /// Whether the elements lie one behind the other in C order. Dimensions of one element have no say.
+    fn is_packed(&self) -> bool {
+        let mut packed = self.dtype.size_bytes() as i64;
+        let fits = |d: usize| {
+            let fits = self.shape[d] == 1 || self.strides[d] == packed;
+            packed *= self.shape[d];
+            fits
+        };
+        self.shape.contains(&0) || (0..self.shape.rank()).rev().all(fits)
     }
 
     /// Copies every element, the last dimension fastest.
@@ -207,7 +281,6 @@ mod tests {
         let (mut huge, mut huge_but_empty) = ([i64::MAX, i64::MAX], [0, i64::MAX, 64]);
         let good = strided(&mut one, None, data.as_ptr());
         let refused = [
-            Strided { location: Location { kind: 2, number: 0 }, ..good },
             Strided { element: ElementType { code: 5, bits: 64, lanes: 1 }, ..good },
             Strided { element: ElementType { lanes: 4, ..good.element }, ..good },
             Strided { rank: -1, ..good },
@@ -222,5 +295,42 @@ mod tests {
         for (case, array) in refused.iter().enumerate() {
             assert!(Layout::of(array).is_err(), "case {case}: {array:?}");
         }
+    }
+
+    unsafe extern "C" fn nothing(_: *mut crate::dlpack::Legacy) {}
+
+    #[test]
+    fn memory_is_shared_where_it_can_be() {
+        let data: Vec<i32> = (0..12).collect();
+        let seen = |array: Strided| {
+            let mut head = crate::dlpack::Legacy::new(array, 0, nothing);
+            // SAFETY: the struct outlives the value, and its deleter does nothing.
+            let mut borrowed = unsafe { Borrowed::new(NonNull::from(&mut head)) };
+            (borrowed.memory(), borrowed.elements())
+        };
+        let (mut shape, mut turned, mut one) = ([3, 4], [1, 3], [1, 99]);
+        let whole = strided(&mut shape, None, data.as_ptr());
+        let memory = seen(whole).0.unwrap();
+        assert_eq!((memory.address, memory.bytes), (data.as_ptr().addr() as u64, 48));
+        assert!(seen(Strided { byte_offset: 1, rank: 0, ..whole }).0.unwrap_err().0.contains("multiple"));
+        assert!(seen(Strided { strides: turned.as_mut_ptr(), ..whole }).0.is_err());
+        let mut row = [4, 1];
+        let single = Strided { shape: row.as_mut_ptr(), strides: one.as_mut_ptr(), ..whole };
+        assert_eq!(seen(single).0.unwrap().bytes, 16);
+        let gpu = Strided { location: Location { kind: Location::CUDA, number: 1 }, ..whole };
+        assert_eq!(seen(gpu).0.unwrap().location.number, 1);
+        assert!(seen(gpu).1.is_err());
+        assert!(seen(Strided { location: Location { kind: 4, number: 0 }, ..whole }).0.is_err());
+        assert!(seen(Strided { data: std::ptr::null_mut(), ..whole }).0.is_err());
+        let bytes = [0u8, 1, 2];
+        let mut three = [3];
+        let flags = Strided {
+            data: bytes.as_ptr().cast_mut().cast(),
+            element: ElementType::of(DType::Bool),
+            ..strided(&mut three, None, data.as_ptr())
+        };
+        assert!(seen(flags).0.is_err());
+        let mut two = [2];
+        assert!(seen(Strided { shape: two.as_mut_ptr(), ..flags }).0.is_ok());
     }
 }

@@ -2,9 +2,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use partita::array::{IntoSpan, Span};
+use partita::array::{IntoSpan, Span, Stride};
+use partita::index::Region;
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyTuple;
@@ -14,7 +15,7 @@ use super::convert::{dtype, name, scalar, tuple};
 use super::device::Team;
 use super::dist::{Distribution, default_team};
 use super::error::{detached, raised};
-use super::part::{self, Part};
+use super::part::{self, Part, location};
 
 /// A handle to a value; assignment gives it another one. Empty while a Loop runs on it.
 #[pyclass(frozen, module = "partita._native")]
@@ -38,6 +39,21 @@ impl Array {
     /// The value, which the handle no longer has until it is `put` back.
     pub fn take(&self, py: Python<'_>) -> PyResult<partita::Array> {
         self.locked(py).take().ok_or_else(busy)
+    }
+
+    /// Changes the value, without the interpreter's lock and with the handle's.
+    fn changed(
+        &self,
+        py: Python<'_>,
+        value: &Array,
+        change: impl FnOnce(&mut partita::Array, &partita::Array) -> partita::Result<()> + Send,
+    ) -> PyResult<()> {
+        let value = value.value(py)?;
+        let outcome = py.detach(|| {
+            let mut target = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            target.as_mut().map(|target| change(target, &value))
+        });
+        outcome.ok_or_else(busy)?.map_err(raised)
     }
 
     /// Gives the handle a value.
@@ -82,6 +98,46 @@ impl Array {
     fn from_bytes(py: Python<'_>, dist: &Distribution, dtype: &str, data: PyBuffer<u8>) -> PyResult<Array> {
         let (dtype, data) = (self::dtype(dtype)?, data.to_vec(py)?);
         detached(py, || partita::Array::from_bytes(&dist.team, &dist.dist, dtype, &data)).map(Array::of)
+    }
+
+    /// One piece per part: the bytes of what it owns, in C order.
+    #[staticmethod]
+    fn from_pieces(
+        py: Python<'_>,
+        dist: &Distribution,
+        dtype: &str,
+        pieces: Vec<PyBuffer<u8>>,
+    ) -> PyResult<Array> {
+        let dtype = self::dtype(dtype)?;
+        let pieces = pieces.iter().map(|piece| piece.to_vec(py)).collect::<PyResult<Vec<Vec<u8>>>>()?;
+        detached(py, || partita::Array::from_pieces(&dist.team, &dist.dist, dtype, &pieces)).map(Array::of)
+    }
+
+    /// The memory of the arrays in DLPack capsules, one per part, where it is.
+    #[staticmethod]
+    fn over(py: Python<'_>, dist: &Distribution, capsules: Vec<Bound<'_, PyAny>>) -> PyResult<Array> {
+        let (team, mut pieces, mut kind) = (&dist.team, Vec::new(), None);
+        let refuse = |text: String| PyBufferError::new_err(format!("from_dlpack: {text}; allow a copy"));
+        if capsules.len() != team.size() {
+            return Err(refuse(format!("expected {} capsules, given {}", team.size(), capsules.len())));
+        }
+        for (part, capsule) in capsules.iter().enumerate() {
+            let device = team.device(part);
+            let (memory, buffer) = capsule::share(capsule, device, location(device))?;
+            let extents = dist.dist.owned(part).extents();
+            if memory.shape != extents {
+                let (expected, given) = (extents, memory.shape);
+                return Err(refuse(format!("expected shape {expected} for part {part}, given {given}")));
+            }
+            if *kind.get_or_insert(memory.dtype) != memory.dtype {
+                let (one, other) = (name(memory.dtype), kind.map_or("", name));
+                return Err(refuse(format!("expected parts of one dtype, given {other} and {one}")));
+            }
+            pieces.push(buffer);
+        }
+        let Some(dtype) = kind else { return Err(refuse("expected at least one part, given none".into())) };
+        let array = py.detach(|| partita::Array::over(team, &dist.dist, dtype, pieces));
+        array.map(Array::of).map_err(|error| PyBufferError::new_err(error.to_string()))
     }
 
     /// A copy of the array in a DLPack capsule.
@@ -240,14 +296,52 @@ impl Array {
         detached(py, || value.redistribute(&dist.dist)).map(Array::of)
     }
 
+    /// The elements that `axes` select: per dimension of the result (dimension, start, step, count), or (None,
+    /// 0, 0, count) for a new one. Computes.
+    fn rearranged(&self, py: Python<'_>, axes: Vec<(Option<usize>, i64, i64, i64)>) -> PyResult<Array> {
+        let value = self.value(py)?;
+        let along = |(dim, start, step, count)| match dim {
+            Some(dim) => Stride::Of { dim, start, step, count },
+            None => Stride::New { count },
+        };
+        let axes: Vec<Stride> = axes.into_iter().map(along).collect();
+        detached(py, || value.rearranged(&axes)).map(Array::of)
+    }
+
+    /// The same elements in C order in another shape. Computes.
+    fn reshaped(&self, py: Python<'_>, shape: Vec<i64>) -> PyResult<Array> {
+        let value = self.value(py)?;
+        detached(py, || value.reshaped(&shape)).map(Array::of)
+    }
+
+    /// An array of this shape of the elements with these numbers in C order. Computes.
+    fn gathered(&self, py: Python<'_>, shape: Vec<i64>, positions: PyBuffer<i64>) -> PyResult<Array> {
+        let (value, positions) = (self.value(py)?, positions.to_vec(py)?);
+        detached(py, || value.gathered(&shape, &positions)).map(Array::of)
+    }
+
+    /// Replaces every `steps[d]`-th element of a box. Computes.
+    fn assign_strided(
+        &self,
+        py: Python<'_>,
+        start: Vec<i64>,
+        stop: Vec<i64>,
+        steps: Vec<i64>,
+        value: &Array,
+    ) -> PyResult<()> {
+        let region = Region::new(&start, &stop).map_err(|error| raised(error.into()))?;
+        self.changed(py, value, |target, value| target.assign_strided(&region, &steps, value))
+    }
+
+    /// Replaces the elements with these numbers in C order by a line of values. Computes.
+    fn scatter(&self, py: Python<'_>, positions: PyBuffer<i64>, value: &Array) -> PyResult<()> {
+        let positions = positions.to_vec(py)?;
+        self.changed(py, value, |target, value| target.scatter(&positions, value))
+    }
+
     /// Replaces the elements of a box. Computes.
     fn assign(&self, py: Python<'_>, start: Vec<i64>, stop: Vec<i64>, value: &Array) -> PyResult<()> {
-        let value = value.value(py)?;
-        let outcome = py.detach(|| {
-            let mut target = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            target.as_mut().map(|target| target.assign(&spans(&start, &stop), &value))
-        });
-        outcome.ok_or_else(busy)?.map_err(raised)
+        self.changed(py, value, |target, value| target.assign(&spans(&start, &stop), value))
     }
 }
 
@@ -302,6 +396,8 @@ fn op2(name: &str, a: &partita::Array, b: &partita::Array) -> Option<partita::Ar
         "and" => a & b,
         "or" => a | b,
         "xor" => a ^ b,
+        "left_shift" => a.shift_left(b),
+        "right_shift" => a.shift_right(b),
         "minimum" => a.minimum(b),
         "maximum" => a.maximum(b),
         "power" => a.pow(b),

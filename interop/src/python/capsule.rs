@@ -1,13 +1,18 @@
-//! DLPack capsules: loans go out in them, foreign arrays come in. Knows names and who owns what when.
+//! DLPack capsules: loans go out in them, foreign arrays come in. Knows names, who owns what when, and whose
+//! stream waits for whose.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
+use std::sync::Mutex;
+
+use partita::device::{Buffer, Foreign};
 
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-use crate::dlpack::{Borrowed, Elements, Head, Legacy, Loan, Versioned, release};
+use super::error::raised;
+use crate::dlpack::{Borrowed, Elements, Head, Legacy, Loan, Location, Memory, Versioned, release};
 
 /// A capsule that a consumer may take once.
 pub fn offer<H: Head>(py: Python<'_>, loan: Loan) -> PyResult<Py<PyAny>> {
@@ -47,6 +52,71 @@ pub fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Elements> {
         },
     }
     .map_err(|refusal| PyBufferError::new_err(format!("from_dlpack: {}; pass a copy on the host", refusal.0)))
+}
+
+/// The memory of the array in a capsule, used where it is by `device`, whose place in DLPack's terms is `here`.
+/// The capsule is then used up.
+pub fn share(
+    capsule: &Bound<'_, PyAny>,
+    device: &partita::Device,
+    here: Location,
+) -> PyResult<(Memory, Option<Buffer>)> {
+    match adopt::<Versioned>(capsule)? {
+        Some(borrowed) => held(borrowed, device, here),
+        None => match adopt::<Legacy>(capsule)? {
+            Some(borrowed) => held(borrowed, device, here),
+            None => Err(not_one(capsule)),
+        },
+    }
+}
+
+/// The memory of a struct that is ours to end, as [`share`].
+pub fn held<H: Head + 'static>(
+    mut borrowed: Borrowed<H>,
+    device: &partita::Device,
+    here: Location,
+) -> PyResult<(Memory, Option<Buffer>)> {
+    let refuse = |text: String| PyBufferError::new_err(format!("from_dlpack: {text}; allow a copy"));
+    let memory = borrowed.memory().map_err(|refusal| refuse(refusal.0))?;
+    let pinned = Location { kind: Location::PINNED, ..memory.location };
+    if memory.location != here && !(memory.location == pinned && here == Location::HOST) {
+        return Err(refuse(format!("expected memory at {here:?}, given {:?}", memory.location)));
+    }
+    if memory.bytes == 0 {
+        return Ok((memory, None));
+    }
+    let (address, bytes) = (memory.address, memory.bytes);
+    let foreign = Foreign { address, bytes, owner: Box::new(Mutex::new(borrowed)) };
+    // SAFETY: the producer keeps the memory readable until its deleter is called, which dropping the owner
+    // does; that nobody writes meanwhile is what sharing asks of people.
+    let buffer = unsafe { device.borrow(foreign) }.map_err(|error| refuse(error.to_string()))?;
+    Ok((memory, Some(buffer)))
+}
+
+/// Lets the consumer's stream wait for what is queued on a device so far, as `stream` says in DLPack's terms.
+pub fn publish(device: &partita::Device, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let legacy: i64 = 1;
+    let handle = match stream {
+        None => legacy,
+        Some(given) => match given.call_method0("__cuda_stream__") {
+            Ok(pair) => pair.extract::<(u32, i64)>()?.1,
+            Err(_) => given.extract::<i64>().map_err(|_| no_stream(&given.to_string()))?,
+        },
+    };
+    match handle {
+        // The consumer orders its work itself.
+        -1 => Ok(()),
+        ..=0 => Err(no_stream(&handle.to_string())),
+        // SAFETY: the consumer says that it is a stream of its own on this device, or one of the special ones.
+        _ => unsafe { device.publish_to(handle as u64) }.map_err(raised),
+    }
+}
+
+fn no_stream(given: &str) -> PyErr {
+    let expected = "None, -1, 1 (legacy), 2 (per thread) or the handle of a CUDA stream";
+    PyBufferError::new_err(format!(
+        "__dlpack__: expected stream={expected}, given {given}; pass one of these"
+    ))
 }
 
 /// Takes the struct out if the capsule has the name that offers one.

@@ -5,11 +5,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::error::{detached, raised};
+use super::part::location;
 
 /// A processor with memory of its own.
 #[pyclass(frozen, eq, module = "partita")]
 #[derive(Clone, PartialEq)]
-pub struct Device(partita::Device);
+pub struct Device(pub partita::Device);
 
 impl Device {
     /// The Python object for a device.
@@ -58,6 +59,18 @@ impl Device {
     /// Waits until all queued work is done.
     fn wait(&self, py: Python<'_>) -> PyResult<()> {
         detached(py, || self.0.wait())
+    }
+
+    /// The handle of the CUDA stream on which all work is queued; None on other devices.
+    #[getter]
+    fn stream(&self) -> Option<u64> {
+        self.0.stream()
+    }
+
+    /// DLPack's (device type, device number).
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        let location = location(&self.0);
+        (location.kind, location.number)
     }
 
     fn __hash__(&self) -> isize {

@@ -11,6 +11,8 @@ mod convert;
 mod device;
 mod dist;
 mod error;
+#[allow(unsafe_code)]
+mod exchange;
 mod part;
 mod protocols;
 mod repeat;

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use partita::DType;
 use partita::array::{self, Cells};
 use partita::device::DeviceKind;
-use pyo3::exceptions::PyBufferError;
+use partita::index::Index;
+use pyo3::exceptions::{PyAttributeError, PyBufferError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
-use super::capsule::offer;
+use super::capsule::{offer, publish};
 use super::convert::{name, tuple};
 use super::device::Device;
 use super::dist::owned;
@@ -21,67 +23,138 @@ pub struct Part(pub Arc<array::Part>);
 
 /// A part with its halo: its memory is all cells it stores.
 #[pyclass(frozen, module = "partita")]
-pub struct Stored(Arc<array::Part>);
+pub struct Stored(pub Arc<array::Part>);
 
 /// What a consumer asks of `__dlpack__`.
-struct Wishes {
-    stream: bool,
+struct Wishes<'a, 'py> {
+    stream: Option<&'a Bound<'py, PyAny>>,
     versioned: bool,
     device: Option<(i32, i32)>,
     copy: Option<bool>,
 }
 
-impl Wishes {
+impl<'a, 'py> Wishes<'a, 'py> {
     fn of(
-        stream: Option<&Bound<'_, PyAny>>,
+        stream: Option<&'a Bound<'py, PyAny>>,
         max_version: Option<(u32, u32)>,
         device: Option<(i32, i32)>,
         copy: Option<bool>,
-    ) -> Wishes {
+    ) -> Wishes<'a, 'py> {
         let versioned = max_version.is_some_and(|(major, _)| major >= 1);
-        Wishes { stream: stream.is_some(), versioned, device, copy }
+        Wishes { stream, versioned, device, copy }
     }
 }
 
-/// Where a part's memory is, in DLPack's terms.
-fn location(part: &array::Part) -> Location {
-    let kind = match part.device().kind() {
+/// Where a device's memory is, in DLPack's terms.
+pub fn location(of: &partita::Device) -> Location {
+    let kind = match of.kind() {
         DeviceKind::Host => return Location::HOST,
         DeviceKind::Cuda => Location::CUDA,
         DeviceKind::Wgpu => Location::WEBGPU,
     };
-    let alike = partita::Device::all().iter().filter(|device| device.kind() == part.device().kind());
-    let number = alike.take_while(|device| *device != part.device()).count();
+    let alike = partita::Device::all().iter().filter(|device| device.kind() == of.kind());
+    let number = alike.take_while(|device| *device != of).count();
     Location { kind, number: number as i32 }
 }
 
 /// A capsule with the cells, as the consumer wishes, or BufferError.
 fn lend(py: Python<'_>, part: &Arc<array::Part>, cells: Cells, wishes: &Wishes) -> PyResult<Py<PyAny>> {
     let refuse = |text: String| Err(PyBufferError::new_err(format!("__dlpack__: {text}")));
-    let here = location(part);
+    let here = location(part.device());
     let wanted = wishes.device.map_or(here, |(kind, number)| Location { kind, number });
-    if wishes.stream && wanted == Location::HOST {
+    if wishes.stream.is_some() && wanted == Location::HOST {
         return refuse("expected stream=None for host memory, given a stream; leave it out".to_owned());
     }
-    if wanted != Location::HOST {
+    let reachable = wanted == Location::HOST || (wanted == here && here.kind == Location::CUDA);
+    if !reachable {
         return refuse(format!(
             "expected a consumer of host memory, given {} and a request for device {wanted:?}; ask for a \
              copy on the host: dl_device=(1, 0), in NumPy from_dlpack(x, device='cpu')",
             part.device().name()
         ));
     }
-    let in_place = if wishes.copy == Some(true) { None } else { Loan::of(part, cells) };
-    let loan = match (in_place, wishes.copy) {
-        (Some(loan), _) => loan,
-        (None, Some(false)) => {
+    let loan = if wishes.copy == Some(true) || wanted != here {
+        if wishes.copy == Some(false) {
             let name = part.device().name();
             return refuse(format!(
                 "expected memory of this process for copy=False, given {name}; allow a copy"
             ));
         }
-        (None, _) => detached(py, || Loan::copy_of(part, cells))?,
+        match wanted == Location::HOST {
+            true => Some(detached(py, || Loan::copy_of(part, cells))?),
+            false => detached(py, || Loan::copied(part, cells, here))?,
+        }
+    } else {
+        Loan::of(part, cells, here)
     };
+    let Some(loan) = loan else {
+        return refuse(format!(
+            "expected memory with an address, given {here:?}; ask for a copy on the host"
+        ));
+    };
+    if wanted.kind == Location::CUDA {
+        publish(part.device(), wishes.stream)?;
+    }
     if wishes.versioned { offer::<Versioned>(py, loan) } else { offer::<Legacy>(py, loan) }
+}
+
+/// NumPy's code of an element type; None for bfloat16, which has none.
+fn typestr(dtype: DType) -> Option<String> {
+    let letter = match dtype {
+        DType::Bool => 'b',
+        DType::I8 | DType::I16 | DType::I32 | DType::I64 => 'i',
+        DType::U8 | DType::U16 | DType::U32 | DType::U64 => 'u',
+        DType::F16 | DType::F32 | DType::F64 => 'f',
+        DType::BF16 => return None,
+    };
+    let order = if dtype.size_bytes() == 1 { '|' } else { '<' };
+    Some(format!("{order}{letter}{}", dtype.size_bytes()))
+}
+
+/// What `__array_interface__` and `__cuda_array_interface__`, version 3, say of memory at an address. Objects
+/// elsewhere have no such attribute.
+fn interface<'py>(
+    py: Python<'py>,
+    name: &str,
+    part: &array::Part,
+    cells: Cells,
+    address: Option<u64>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let region = part.region(cells);
+    let (Some(typestr), true) = (typestr(part.dtype()), address.is_some() || region.is_empty()) else {
+        let given = format!("{} on {}", super::convert::name(part.dtype()), part.device().name());
+        return Err(PyAttributeError::new_err(format!("{name}: not there for {given}; use __dlpack__")));
+    };
+    let size = part.dtype().size_bytes() as i64;
+    let strides = Index::from_fn(region.rank(), |d| part.strides()[d] * size);
+    let described = PyDict::new(py);
+    described.set_item("shape", tuple(py, &region.extents())?)?;
+    described.set_item("typestr", typestr)?;
+    described.set_item("data", (address.unwrap_or(0), true))?;
+    described.set_item("strides", tuple(py, &strides)?)?;
+    described.set_item("version", 3)?;
+    Ok(described)
+}
+
+fn array_interface<'py>(py: Python<'py>, part: &array::Part, cells: Cells) -> PyResult<Bound<'py, PyDict>> {
+    let address = part.address(cells).map(|address| address.as_ptr().expose_provenance() as u64);
+    interface(py, "__array_interface__", part, cells, address)
+}
+
+fn cuda_array_interface<'py>(
+    py: Python<'py>,
+    part: &array::Part,
+    cells: Cells,
+) -> PyResult<Bound<'py, PyDict>> {
+    let Some(stream) = part.device().stream() else {
+        let text = format!("__cuda_array_interface__: not there on {}; use __dlpack__", part.device().name());
+        return Err(PyAttributeError::new_err(text));
+    };
+    let address = part.cuda_address(cells);
+    let described = interface(py, "__cuda_array_interface__", part, cells, address)?;
+    // The consumer orders its work behind this stream.
+    described.set_item("stream", stream)?;
+    Ok(described)
 }
 
 #[pymethods]
@@ -141,9 +214,27 @@ impl Part {
         lend(py, &self.0, Cells::Owned, &Wishes::of(stream, max_version, dl_device, copy))
     }
 
+    /// NumPy's description of host memory, read-only.
+    #[getter]
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        array_interface(py, &self.0, Cells::Owned)
+    }
+
+    /// The CUDA Array Interface, version 3, of CUDA memory; not to be written.
+    #[getter]
+    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        cuda_array_interface(py, &self.0, Cells::Owned)
+    }
+
+    /// DLPack's table of C functions.
+    #[classattr]
+    fn __dlpack_c_exchange_api__(py: Python<'_>) -> PyResult<Py<PyAny>> {
+        super::exchange::table(py)
+    }
+
     /// DLPack's (device type, device number).
     fn __dlpack_device__(&self) -> (i32, i32) {
-        let location = location(&self.0);
+        let location = location(self.0.device());
         (location.kind, location.number)
     }
 
@@ -194,9 +285,27 @@ impl Stored {
         lend(py, &self.0, Cells::Stored, &Wishes::of(stream, max_version, dl_device, copy))
     }
 
+    /// NumPy's description of host memory, read-only.
+    #[getter]
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        array_interface(py, &self.0, Cells::Stored)
+    }
+
+    /// The CUDA Array Interface, version 3, of CUDA memory; not to be written.
+    #[getter]
+    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        cuda_array_interface(py, &self.0, Cells::Stored)
+    }
+
+    /// DLPack's table of C functions.
+    #[classattr]
+    fn __dlpack_c_exchange_api__(py: Python<'_>) -> PyResult<Py<PyAny>> {
+        super::exchange::table(py)
+    }
+
     /// DLPack's (device type, device number).
     fn __dlpack_device__(&self) -> (i32, i32) {
-        let location = location(&self.0);
+        let location = location(self.0.device());
         (location.kind, location.number)
     }
 

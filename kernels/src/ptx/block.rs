@@ -30,6 +30,10 @@ pub(super) enum Field {
     Delta(u32, Offsets),
     /// 0 if neighbours along the innermost slot are neighbours in the parameter's memory, else 1.
     Apart(u32),
+    /// As `Apart`, and 1 also if planes of the parameter are not whole vectors apart.
+    Uneven(u32),
+    /// Planes that a thread of the march goes through.
+    Planes,
     /// 1 if neighbours along the slot before the innermost are neighbours in the parameter's memory.
     Turned(u32),
     /// A scalar argument.
@@ -86,7 +90,8 @@ impl Field {
             Field::Start(Quantity::Param(_) | Quantity::Coord(_, DType::I64)) => Class::B64,
             Field::Delta(..) | Field::IndexedStart | Field::IndexedCount | Field::Partials(_) => Class::B64,
             Field::Extent(_) | Field::Start(_) | Field::Step(..) => Class::B32,
-            Field::Apart(_) | Field::Turned(_) | Field::Share(_) | Field::Digit(_) => Class::B32,
+            Field::Apart(_) | Field::Uneven(_) | Field::Turned(_) => Class::B32,
+            Field::Planes | Field::Share(_) | Field::Digit(_) => Class::B32,
             Field::Argument(_, DType::Bool) => Class::B32,
             Field::Argument(_, dtype) => class(*dtype),
         }
@@ -105,6 +110,8 @@ impl Field {
                 format!("%delta{p}_{}", others.iter().filter(same).count())
             }
             Field::Apart(p) => format!("%apart{p}"),
+            Field::Uneven(p) => format!("%uneven{p}"),
+            Field::Planes => "%planes".into(),
             Field::Turned(p) => format!("%turned{p}"),
             Field::Argument(n, _) => format!("%arg{n}"),
             Field::IndexedStart => "%indexed".into(),

@@ -3,22 +3,22 @@
 //! A grid's coordinates and the steps along its slots are 32-bit numbers; addresses are 64-bit.
 //! Regions beyond that, or beyond what a grid may have of blocks, are cut into several grids.
 
-use super::block::{Field, Quantity, Share};
-use super::reduce::{partial_bytes, streams};
+use super::block::{Field, Quantity};
+use super::march::{self, March};
 use super::region::{Dim, Region};
-use super::schedule::{SIDE, TURNS, Vectors};
-use super::{Facts, Grid, Module, Span, THREADS, pointwise, reduce, tile};
+use super::schedule::{SIDE, TURNS};
+use super::{Facts, Grid, Module, Span, THREADS, pointwise, tile};
 use crate::ir::{Form, Kernel, Launch};
 
 /// How large one grid may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Limits {
     /// Points along x; points that stay, and points that fold into one, of a reduction.
-    points: u64,
+    pub points: u64,
     /// Blocks along y and along z.
-    blocks: u64,
+    pub blocks: u64,
     /// Folded points that are worth a segment of their own, per thread.
-    per_thread: u64,
+    pub per_thread: u64,
 }
 
 impl Limits {
@@ -26,8 +26,11 @@ impl Limits {
     pub(super) const SMALL: Limits = Limits { points: 100, blocks: 2, per_thread: 1 };
 }
 
-/// Blocks per multiprocessor that a reduction spreads over.
-const BLOCKS_PER_MULTIPROCESSOR: u64 = 8;
+/// Blocks per multiprocessor that a reduction or a march spreads over.
+pub(super) const BLOCKS_PER_MULTIPROCESSOR: u64 = 8;
+
+/// Planes that a walk must have for each that is loaded before its first.
+const PLANES_PER_FILL: u64 = 4;
 
 pub(super) fn prepare(
     module: &Module,
@@ -39,7 +42,7 @@ pub(super) fn prepare(
     let source = Source { module, kernel: module.kernel.kernel(), launch, memory };
     match &source.kernel.form {
         Form::Reduce { .. } => source.reduction(scratch, facts),
-        Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => source.pointwise(),
+        Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => source.pointwise(facts),
     }
 }
 
@@ -55,16 +58,16 @@ pub(super) fn scratch_bytes(module: &Module, launch: &Launch, facts: Facts) -> u
 }
 
 /// What blocks are filled from.
-struct Source<'a> {
-    module: &'a Module,
-    kernel: &'a Kernel,
-    launch: &'a Launch,
-    memory: &'a [Span],
+pub(super) struct Source<'a> {
+    pub module: &'a Module,
+    pub kernel: &'a Kernel,
+    pub launch: &'a Launch,
+    pub memory: &'a [Span],
 }
 
 impl Source<'_> {
     /// One grid of an entry. `special` has the fields that neither the launch nor the region knows.
-    fn grid(
+    pub(super) fn grid(
         &self,
         entry: usize,
         region: &Region,
@@ -82,6 +85,9 @@ impl Source<'_> {
                 elements.fold(0, i64::wrapping_add).wrapping_mul(self.size(*param)) as u64
             }
             Field::Apart(param) => u64::from(!self.adjacent(region, *param)),
+            Field::Uneven(param) => {
+                u64::from(!self.adjacent(region, *param) || self.planes_phase(region, *param) != 0)
+            }
             Field::Turned(param) => {
                 let [.., y, _] = region.dims.as_slice() else { unreachable!("squares have two sides") };
                 let along_y = y.steps[region.of(Quantity::Param(*param))] == self.size(*param);
@@ -94,7 +100,7 @@ impl Source<'_> {
             }
             Field::IndexedStart => self.indexed().0,
             Field::IndexedCount => self.indexed().1,
-            Field::Share(_) | Field::Partials(_) | Field::Digit(_) => special(field),
+            Field::Planes | Field::Share(_) | Field::Partials(_) | Field::Digit(_) => special(field),
         });
         Grid { entry, grid: grid.map(|n| n as u32), block, params }
     }
@@ -117,23 +123,22 @@ impl Source<'_> {
         (span.address + offset * size, span.bytes / size - offset)
     }
 
-    fn pointwise(&self) -> Vec<Grid> {
-        let mut region = Region::new(self.kernel, self.launch, self.memory);
+    fn pointwise(&self, facts: Facts) -> Vec<Grid> {
+        let region = Region::new(self.kernel, self.launch, self.memory);
         if region.points() == 0 {
             return Vec::new();
         }
-        region.arrange(leader(self.kernel, &region));
-        let slots = pointwise::slots(self.kernel);
-        region.fill(slots, 0);
-        fill_y(&mut region.dims);
-        let shape = self.tile(&mut region).or_else(|| self.vector(&region));
-        let shape = shape.unwrap_or_else(|| Shape::rows("plain", 1, 1, &region));
+        let (region, shape) = self.march(&region, facts).unwrap_or_else(|| self.at_once(region));
+        let slots = region.dims.len();
         let Limits { points, blocks, .. } = self.module.limits;
         let mut most = vec![1; slots];
         most[slots - 1] = points;
         if slots >= 2 {
             most[slots - 2] = blocks * shape.height;
             fill_up(&region.dims[..slots - 2], blocks, &mut most[..slots - 2]);
+        }
+        if slots >= 3 {
+            most[0] = (most[0] * shape.planes).min(points);
         }
         for (most, dim) in most.iter_mut().zip(&region.dims) {
             if !dim.fits() {
@@ -143,10 +148,53 @@ impl Source<'_> {
         let entry = self.module.entries.iter().position(|&name| name == shape.entry);
         let entry = entry.expect("the schedule offers it");
         let grid = |part: &Region| {
-            let none = |_: &Field| unreachable!("only reductions ask");
-            self.grid(entry, part, shape.blocks(part), shape.threads, none)
+            self.grid(entry, part, shape.blocks(part), shape.threads, |field| match field {
+                Field::Planes => shape.planes,
+                _ => unreachable!("only reductions ask"),
+            })
         };
         region.parts(&most).iter().map(grid).collect()
+    }
+
+    /// All points side by side.
+    fn at_once(&self, mut region: Region) -> (Region, Shape) {
+        region.arrange(leader(self.kernel, &region));
+        region.fill(pointwise::slots(self.kernel), 0);
+        fill_y(&mut region.dims);
+        let shape = self.tile(&mut region).or_else(|| self.vector(&region));
+        let shape = shape.unwrap_or_else(|| Shape::rows("plain", 1, 1, &region));
+        (region, shape)
+    }
+
+    /// Planes one after the other, if there are enough of them to be worth filling the registers, and
+    /// enough walks for every multiprocessor to have one.
+    fn march(&self, whole: &Region, facts: Facts) -> Option<(Region, Shape)> {
+        let plan = self.module.schedule.march.as_ref()?;
+        let mut region = whole.clone();
+        let walk = region.dims.remove(plan.along);
+        let least = PLANES_PER_FILL * (plan.period as u64 - 1);
+        if walk.extent < least || !walk.fits() || !self.module.entries.contains(&"march") {
+            return None;
+        }
+        region.arrange(leader(self.kernel, &region));
+        region.fill(march::slots(self.kernel) - 1, 0);
+        fill_y(&mut region.dims);
+        region.dims.insert(0, walk);
+        let Form::Elementwise { stores } = &self.kernel.form else { return None };
+        let in_phase = stores.iter().all(|s| self.planes_phase(&region, s.param) == 0);
+        let sideways = self.module.schedule.vector.as_ref()?.sideways();
+        if !in_phase || !self.fits(plan.lanes, sideways, &region) {
+            return None;
+        }
+        let shape = Shape::march(plan, least, &region, u64::from(facts.multiprocessors));
+        let blocks: u64 = shape.blocks(&region).iter().product();
+        (blocks >= u64::from(facts.multiprocessors)).then_some((region, shape))
+    }
+
+    /// Elements by which a plane of a march is ahead of a whole number of vectors after the one before it.
+    fn planes_phase(&self, region: &Region, param: u32) -> i64 {
+        let lanes = self.module.schedule.march.as_ref().map_or(1, |plan| plan.lanes as i64);
+        region.dims[0].steps[region.of(Quantity::Param(param))] % (lanes * self.size(param))
     }
 
     /// Transposed inputs through shared memory, if the output is contiguous and an input is along some
@@ -166,20 +214,23 @@ impl Source<'_> {
         region.dims[turned..=y].rotate_left(1);
         let height = SIDE as u64;
         let threads = [SIDE as u32, (SIDE / TURNS) as u32, 1];
-        Some(Shape { entry: "tile", lanes: 1, width: height, height, threads })
+        Some(Shape { entry: "tile", lanes: 1, width: height, height, planes: 1, threads })
     }
 
     /// Several points per thread, if the outputs allow it.
     fn vector(&self, region: &Region) -> Option<Shape> {
-        let plan = self.module.schedule.vector.as_ref().filter(|plan| self.fits(plan, region))?;
+        let plan = self.module.schedule.vector.as_ref()?;
+        if !self.fits(plan.lanes, plan.sideways(), region) {
+            return None;
+        }
         Some(Shape::rows("vector", plan.lanes as u64, plan.vectors as u64, region))
     }
 
-    /// The vector entry can run this: outputs are contiguous, their phases agree in every row, and what
+    /// Vectors of so many points can run this: outputs are contiguous, their phases agree in every row, and what
     /// is read sideways lies side by side.
-    fn fits(&self, plan: &Vectors, region: &Region) -> bool {
+    fn fits(&self, lanes: usize, mut sideways: impl Iterator<Item = u32>, region: &Region) -> bool {
         let Form::Elementwise { stores } = &self.kernel.form else { return false };
-        let lanes = plan.lanes as i64;
+        let lanes = lanes as i64;
         let last = self.kernel.rank - 1;
         let x = region.dims.last().map_or(1, |d| d.extent);
         let residues = |param: u32| {
@@ -190,7 +241,7 @@ impl Source<'_> {
         let contiguous = stores.iter().all(|s| self.adjacent(region, s.param));
         let agree = stores.iter().all(|s| residues(s.param).eq(residues(stores[0].param)));
         let beside = |p: u32| self.adjacent(region, p) && self.launch.views[p as usize].strides[last] == 1;
-        x >= 2 * plan.lanes as u64 && contiguous && agree && plan.sideways().all(beside)
+        x >= 2 * lanes as u64 && contiguous && agree && sideways.all(beside)
     }
 }
 
@@ -203,6 +254,8 @@ struct Shape {
     width: u64,
     /// Rows of a block.
     height: u64,
+    /// Points along slot 0 of a thread.
+    planes: u64,
     threads: [u32; 3],
 }
 
@@ -212,12 +265,36 @@ impl Shape {
         let (x, y) = last_two(region);
         let [width, height] = block_shape(items(x, lanes).div_ceil(vectors), y);
         let threads = [width, height, 1];
-        Shape { entry, lanes, width: u64::from(width) * vectors, height: u64::from(height), threads }
+        Shape {
+            entry,
+            lanes,
+            width: u64::from(width) * vectors,
+            height: u64::from(height),
+            planes: 1,
+            threads,
+        }
+    }
+
+    /// Walks of at least `least` planes, so many that they fill the multiprocessors if they can.
+    fn march(plan: &March, least: u64, region: &Region, multiprocessors: u64) -> Shape {
+        let (x, y) = last_two(region);
+        let lanes = plan.lanes as u64;
+        let [width, height] = march_shape(items(x, lanes), y);
+        let threads = [width, height, 1];
+        let (width, height) = (u64::from(width), u64::from(height));
+        let planes = region.dims[0].extent;
+        let whole = Shape { entry: "march", lanes, width, height, planes, threads };
+        let walks: u64 = whole.blocks(region).iter().product();
+        let cuts = (BLOCKS_PER_MULTIPROCESSOR * multiprocessors).div_ceil(walks).clamp(1, planes / least);
+        Shape { planes: planes.div_ceil(cuts), ..whole }
     }
 
     fn blocks(&self, part: &Region) -> [u64; 3] {
         let (x, y) = last_two(part);
-        let outer = part.dims.iter().rev().skip(2).map(|d| d.extent).product();
+        let walks =
+            |(slot, d): (usize, &Dim)| if slot == 0 { d.extent.div_ceil(self.planes) } else { d.extent };
+        let outer = part.dims.len().saturating_sub(2);
+        let outer = part.dims[..outer].iter().enumerate().map(walks).product();
         [items(x, self.lanes).div_ceil(self.width), y.div_ceil(self.height), outer]
     }
 }
@@ -235,7 +312,7 @@ fn last_two(region: &Region) -> (u64, u64) {
 
 /// The quantity that decides in which order memory is visited: the first output, or what a reduction or
 /// a scatter reads.
-fn leader(kernel: &Kernel, region: &Region) -> Option<usize> {
+pub(super) fn leader(kernel: &Kernel, region: &Region) -> Option<usize> {
     let written = match &kernel.form {
         Form::Elementwise { stores } => stores.first().map(|s| s.param),
         Form::Gather { output, .. } => Some(*output),
@@ -267,198 +344,21 @@ fn block_shape(items: u64, rows: u64) -> [u32; 2] {
     [width as u32, height as u32]
 }
 
+/// Threads along x and y of a block that marches: a warp along x, so that the rows of a block are
+/// neighbours and find what they share in the first-level cache.
+fn march_shape(items: u64, rows: u64) -> [u32; 2] {
+    let full = u64::from(THREADS);
+    let width = items.next_power_of_two().min(32);
+    let height = (full / width).min(rows.next_power_of_two());
+    let width = (full / height).min(items.next_power_of_two());
+    [width as u32, height as u32]
+}
+
 /// Extents of at most `limit` points in all, filled from the last dimension.
-fn fill_up(dims: &[Dim], limit: u64, most: &mut [u64]) {
+pub(super) fn fill_up(dims: &[Dim], limit: u64, most: &mut [u64]) {
     let mut left = limit;
     for (most, dim) in most.iter_mut().zip(dims).rev() {
         *most = left.min(dim.extent).max(1);
         left /= *most;
     }
-}
-
-/// How one box of a reduction is spread over blocks.
-struct Spread {
-    region: Region,
-    /// Threads along x fold.
-    inner: bool,
-    /// Threads that fold into one point.
-    lanes: u64,
-    kept: u64,
-    /// Points that fold into each kept one; 0 if there are none.
-    folded: u64,
-    /// Folded points of one segment.
-    length: u64,
-}
-
-impl Spread {
-    fn segments(&self) -> u64 {
-        self.folded.div_ceil(self.length).max(1)
-    }
-
-    fn block(&self) -> [u32; 3] {
-        let others = THREADS / self.lanes as u32;
-        if self.inner { [self.lanes as u32, others, 1] } else { [others, self.lanes as u32, 1] }
-    }
-
-    fn blocks(&self) -> u64 {
-        self.kept.div_ceil(u64::from(THREADS) / self.lanes)
-    }
-}
-
-/// All that folds into one box of kept points.
-struct Folding {
-    spreads: Vec<Spread>,
-    segments: u64,
-}
-
-impl Folding {
-    fn kept(&self) -> u64 {
-        self.spreads[0].kept
-    }
-
-    /// Where each stream's partial results begin, and the end of the last.
-    fn partials(&self, kernel: &Kernel) -> Vec<u64> {
-        let mut at = vec![0];
-        for stream in streams(kernel) {
-            let bytes = self.kept() * self.segments * partial_bytes(&stream);
-            at.push(at[at.len() - 1] + bytes.next_multiple_of(256));
-        }
-        at
-    }
-
-    fn scratch_bytes(&self, kernel: &Kernel) -> u64 {
-        if self.segments == 1 { 0 } else { self.partials(kernel)[streams(kernel).len()] }
-    }
-}
-
-impl Source<'_> {
-    /// The boxes of a reduction.
-    fn folds(&self, facts: Facts) -> Vec<Folding> {
-        let mut region = Region::new(self.kernel, self.launch, self.memory);
-        let empty = region.dims.iter().any(|d| d.folded && d.extent == 0);
-        if empty {
-            region.dims.retain(|d| !d.folded);
-        }
-        if region.points() == 0 {
-            return Vec::new();
-        }
-        region.arrange(leader(self.kernel, &region));
-        let inner = is_inner(&region, leader(self.kernel, &region));
-        let (kept, folded) = reduce::slots(self.kernel);
-        region.fill(kept, folded);
-        let mut most = vec![1; kept + folded];
-        let limit = self.module.limits.points;
-        fill_up(&region.dims[..kept], limit, &mut most[..kept]);
-        fill_up(&region.dims[kept..], limit, &mut most[kept..]);
-        for (most, dim) in most.iter_mut().zip(&region.dims) {
-            if !dim.fits() {
-                *most = 1;
-            }
-        }
-        let cuts = |d: (&Dim, &u64)| d.0.extent.div_ceil(*d.1) as usize;
-        let per_kept: usize = region.dims[kept..].iter().zip(&most[kept..]).map(cuts).product();
-        let parts = region.parts(&most);
-        parts
-            .chunks(per_kept)
-            .map(|parts| {
-                let wanted = BLOCKS_PER_MULTIPROCESSOR * u64::from(facts.multiprocessors);
-                let spread = |part: &Region| self.spread(part.clone(), inner, empty, wanted);
-                let spreads: Vec<Spread> = parts.iter().map(spread).collect();
-                Folding { segments: spreads.iter().map(Spread::segments).sum(), spreads }
-            })
-            .collect()
-    }
-
-    fn spread(&self, region: Region, inner: bool, empty: bool, wanted: u64) -> Spread {
-        let points = |folded: bool| -> u64 {
-            region.dims.iter().filter(|d| d.folded == folded).map(|d| d.extent).product()
-        };
-        let kept = points(false);
-        let folded = if empty { 0 } else { points(true) };
-        let lanes = lanes(inner, kept, folded);
-        let tiles = kept.div_ceil(u64::from(THREADS) / lanes);
-        let worth = folded / (lanes * self.module.limits.per_thread);
-        let segments = wanted.div_ceil(tiles).min(worth).clamp(1, self.module.limits.blocks);
-        let length = folded.div_ceil(segments).next_multiple_of(lanes).max(1);
-        Spread { region, inner, lanes, kept, folded, length }
-    }
-
-    fn reduction(&self, scratch: u64, facts: Facts) -> Vec<Grid> {
-        let mut grids = Vec::new();
-        for folding in self.folds(facts) {
-            let partials: Vec<u64> = folding.partials(self.kernel).iter().map(|at| at + scratch).collect();
-            let mut first = 0;
-            for spread in &folding.spreads {
-                let blocks = [spread.blocks(), spread.segments(), 1];
-                let digits = digits(&spread.region, spread.lanes);
-                grids.push(self.grid(0, &spread.region, blocks, spread.block(), |field| match field {
-                    Field::Digit(slot) => digits[*slot],
-                    Field::Partials(stream) => partials[*stream],
-                    Field::Share(Share::Inner) => u64::from(spread.inner),
-                    Field::Share(Share::Kept) => spread.kept,
-                    Field::Share(Share::Folded) => spread.folded,
-                    Field::Share(Share::Length) => spread.length,
-                    Field::Share(Share::First) => first,
-                    Field::Share(Share::Segments) => folding.segments,
-                    Field::Share(Share::Empty) => u64::from(spread.folded == 0),
-                    _ => unreachable!("the region knows it"),
-                }));
-                first += spread.segments();
-            }
-            if folding.segments > 1 {
-                grids.push(self.finish(&folding, &partials));
-            }
-        }
-        grids
-    }
-
-    fn finish(&self, folding: &Folding, partials: &[u64]) -> Grid {
-        let region = folding.spreads[0].region.clone();
-        let (kept, folded, inner) = (folding.kept(), folding.segments, true);
-        let lanes = lanes(inner, kept, folded);
-        let spread = Spread { region, inner, lanes, kept, folded, length: folded };
-        self.grid(1, &spread.region, [spread.blocks(), 1, 1], spread.block(), |field| match field {
-            Field::Partials(stream) => partials[*stream],
-            Field::Share(Share::Inner) => 1,
-            Field::Share(Share::Kept) => kept,
-            Field::Share(Share::Folded | Share::Segments | Share::Length) => folded,
-            Field::Share(Share::First | Share::Empty) => 0,
-            _ => unreachable!("the region knows it"),
-        })
-    }
-}
-
-/// Threads along x fold if what folds is closer in memory than what stays.
-fn is_inner(region: &Region, lead: Option<usize>) -> bool {
-    let closest = |folded: bool| {
-        let dims = region.dims.iter().filter(|d| d.folded == folded);
-        dims.map(|d| lead.map_or(0, |q| d.steps[q].unsigned_abs())).min()
-    };
-    match (closest(true), closest(false)) {
-        (None, _) => false,
-        (Some(_), None) => true,
-        (Some(folded), Some(kept)) => folded <= kept,
-    }
-}
-
-/// Threads that fold into one point: as many as have a few items each, or as are left over.
-fn lanes(inner: bool, kept: u64, folded: u64) -> u64 {
-    let full = u64::from(THREADS);
-    let some = folded.div_ceil(4).next_power_of_two();
-    let spare = full / kept.next_power_of_two().min(full);
-    match inner {
-        true => some.max(spare.min(folded.next_power_of_two())).min(full),
-        false => some.min(full / kept.next_power_of_two().min(64)).max(1),
-    }
-}
-
-/// A number of items as digits of the folded slots.
-fn digits(region: &Region, items: u64) -> Vec<u64> {
-    let mut digits = vec![0; region.dims.len()];
-    let mut rest = items;
-    for (slot, dim) in region.dims.iter().enumerate().rev().take_while(|(_, d)| d.folded) {
-        digits[slot] = rest % dim.extent;
-        rest /= dim.extent;
-    }
-    digits
 }

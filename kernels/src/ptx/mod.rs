@@ -1,7 +1,8 @@
 //! The PTX writer: from a verified kernel to PTX text, and from a launch to grids.
 //!
 //! A [`Module`] has a few entry points, each a complete way to run the kernel: `plain` visits one
-//! point per thread, whatever the strides; `vector` moves 16 bytes at a time; `tile` transposes
+//! point per thread, whatever the strides; `vector` moves 16 bytes at a time; `march` takes the planes of a
+//! wide stencil one after the other and keeps what the next ones need in registers; `tile` transposes
 //! through shared memory; `fold` and `finish` are the stages of a reduction. [`Module::prepare`] picks
 //! entries, cuts the region into grids and fills in their parameters: the *block*, which the text
 //! reads with `ld.param`. All of it is pure: text and numbers.
@@ -22,7 +23,9 @@
 mod block;
 mod casts;
 mod combine;
+mod folds;
 mod launch;
+mod march;
 mod ops;
 mod pointwise;
 mod reduce;
@@ -157,6 +160,8 @@ pub fn emit(kernel: &Verified, target: &Target) -> Result<Module, Unsupported> {
             let mut entries = vec![pointwise::entry(kernel, target)];
             entries.extend(schedule.vector.as_ref().map(|plan| vector::entry(kernel, target, plan)));
             entries.extend(schedule.tile.then(|| tile::entry(kernel, target)));
+            let march = schedule.march.as_ref().map(|plan| march::entry(kernel, target, plan));
+            entries.extend(march.filter(|entry| entry.block.bytes() <= MAX_BLOCK_BYTES));
             entries
         }
     };

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::march::March;
 use super::tile;
 use crate::ir::{Form, Inst, Kernel, Offsets, Op};
 
 /// Instructions that the fast path may repeat in all: more would cost compile time, and such a kernel
 /// is bound by arithmetic.
-const MAX_INSTRUCTIONS: usize = 2048;
+pub(super) const MAX_INSTRUCTIONS: usize = 2048;
 
 /// Instructions of a body that is bound by memory alone. If it also reads a single row, one vector per
 /// thread keeps 32 KiB of loads under way on a multiprocessor, and two are needed.
@@ -29,6 +30,8 @@ const VECTOR_BYTES: usize = 16;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Schedule {
     pub vector: Option<Vectors>,
+    /// Planes of a stencil one after the other.
+    pub march: Option<March>,
     /// Transposed inputs may go through shared memory.
     pub tile: bool,
 }
@@ -55,7 +58,9 @@ pub(super) struct Row {
 
 impl Schedule {
     pub(super) fn of(kernel: &Kernel) -> Schedule {
-        Schedule { vector: Vectors::of(kernel), tile: tile(kernel) }
+        let vector = Vectors::of(kernel);
+        let march = vector.as_ref().and_then(|vector| March::of(kernel, vector));
+        Schedule { vector, march, tile: tile(kernel) }
     }
 }
 
@@ -91,6 +96,13 @@ impl Vectors {
     pub(super) fn sideways(&self) -> impl Iterator<Item = u32> {
         let lanes = 0..self.lanes as i32;
         self.rows.iter().filter(move |r| r.positions.iter().any(|p| !lanes.contains(p))).map(|r| r.param)
+    }
+}
+
+impl Row {
+    /// Instructions that load it where it is aligned.
+    pub(super) fn loads(&self, lanes: usize) -> usize {
+        runs(&self.positions, lanes).len()
     }
 }
 

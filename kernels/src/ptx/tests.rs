@@ -169,6 +169,94 @@ fn many_rows_are_cut_at_the_limits_of_a_grid() {
     }
 }
 
+/// The sum of an array's elements at some offsets.
+fn stencil(offsets: &[Vec<i32>]) -> Module {
+    let mut k = Builder::new("stencil", offsets[0].len());
+    let (input, output) = (k.input(DType::F32), k.output(DType::F32));
+    let loads: Vec<_> = offsets.iter().map(|offsets| k.load(input, offsets)).collect();
+    let sum = loads.into_iter().reduce(|a, b| k.binary(BinaryOp::Add, a, b)).unwrap();
+    emit(&k.elementwise(&[(output, sum)]).unwrap(), &TARGET).unwrap()
+}
+
+fn star(rank: usize, radius: i32) -> Vec<Vec<i32>> {
+    let along =
+        |k: usize| (-radius..=radius).map(move |r| (0..rank).map(|n| if n == k { r } else { 0 }).collect());
+    (0..rank).flat_map(along).collect()
+}
+
+fn cube(rank: usize) -> Vec<Vec<i32>> {
+    let digit = |n: usize, k: usize| (n / 3usize.pow(k as u32) % 3) as i32 - 1;
+    (0..3usize.pow(rank as u32)).map(|n| (0..rank).map(|k| digit(n, k)).collect()).collect()
+}
+
+#[test]
+fn wide_stencils_offer_a_march_and_narrow_ones_do_not() {
+    let march =
+        |offsets: &[Vec<i32>]| stencil(offsets).schedule.march.map(|m| (m.along, m.period, m.streams.len()));
+    assert_eq!([march(&star(1, 4)), march(&star(2, 1)), march(&star(3, 1))], [None; 3]);
+    // Along the outermost dimension, one row of each column; of a star the sides of the middle row too.
+    assert_eq!(march(&cube(3)), Some((0, 3, 3)));
+    assert_eq!(march(&star(3, 2)), Some((0, 5, 6)));
+    assert_eq!(march(&star(3, 4)), Some((0, 9, 10)));
+    assert_eq!([march(&cube(2)), march(&star(2, 2))], [Some((0, 3, 1)), Some((0, 5, 2))]);
+    // Only the second dimension has neighbours; five cubed is more than the registers hold.
+    let along_y: Vec<Vec<i32>> = (-3..=3).map(|r| vec![0, r, 0]).collect();
+    assert_eq!(march(&along_y), Some((1, 7, 1)));
+    let dense: Vec<Vec<i32>> = (0..125).map(|n| vec![n / 25 - 2, n / 5 % 5 - 2, n % 5 - 2]).collect();
+    assert_eq!(march(&dense), None);
+}
+
+/// A launch of a stencil inside an array with one cell of halo, rows padded to whole vectors.
+fn inside(extents: [usize; 3]) -> Launch {
+    let pitch = (extents[2] as i64 + 2 + 31) / 32 * 32;
+    let strides = [pitch * (extents[1] as i64 + 2), pitch, 1];
+    launch(&extents, &strides, &strides)
+}
+
+#[test]
+fn a_march_has_as_many_walks_as_fill_the_device() {
+    let module = stencil(&cube(3));
+    let grids = prepare(&module, &inside([1000, 1000, 1000]));
+    let shape = |grid: &Grid| (module.entries[grid.entry], grid.grid, grid.block);
+    assert_eq!((grids.len(), shape(&grids[0])), (1, ("march", [8, 125, 2], [32, 8, 1])));
+    assert_eq!(number(&module, &grids[0], "%planes"), 500);
+    let small = prepare(&module, &inside([128, 128, 128]));
+    assert_eq!(
+        (shape(&small[0]), number(&module, &small[0], "%planes")),
+        (("march", [2, 16, 16], [32, 8, 1]), 8)
+    );
+    // Too few planes, too few points: all of them at once.
+    for extents in [[7, 1000, 1000], [64, 64, 64]] {
+        assert_eq!(module.entries[prepare(&module, &inside(extents))[0].entry], "vector", "{extents:?}");
+    }
+}
+
+#[test]
+fn a_march_is_cut_at_the_limits_of_a_grid() {
+    let module = stencil(&cube(3));
+    for extents in [[1 << 21, 9, 70], [30, 600_000, 40], [5_000_000, 1, 40]] {
+        let grids = prepare(&module, &inside(extents));
+        let points: u64 = grids
+            .iter()
+            .map(|g| {
+                ["%extent0", "%extent1", "%extent2"]
+                    .map(|name| number(&module, g, name))
+                    .iter()
+                    .product::<u64>()
+            })
+            .sum();
+        assert_eq!(points, extents.iter().product::<usize>() as u64);
+        for grid in &grids {
+            let walks = u64::from(grid.grid[2]) * number(&module, grid, "%planes");
+            assert!(walks >= number(&module, grid, "%extent0"), "{extents:?}");
+        }
+    }
+    // A plane beyond what 32 bits count is no step of a march.
+    let far = 1i64 << 31;
+    let grids = prepare(&module, &launch(&[100, 90, 80], &[far, 96, 1], &[far, 96, 1]));
+    assert_eq!((grids.len(), module.entries[grids[0].entry]), (100, "vector"));
+}
+
 #[test]
 fn empty_regions_need_no_grid_but_empty_folds_do() {
     assert!(prepare(&copy(DType::F32, 2), &launch(&[0, 5], &[5, 1], &[5, 1])).is_empty());

@@ -40,7 +40,7 @@ pub(super) fn entry(kernel: &Kernel, target: &Target, plan: &Vectors) -> Entry {
     if plan.vectors > 1 {
         w.several(plan, stores, x);
     }
-    w.leave_unless_whole(1, plan, x, "PARTIAL");
+    w.leave_unless_whole(1, plan.lanes, x, "PARTIAL");
     w.note("a whole vector");
     w.whole(1, plan, stores, x);
     w.next(plan, x);
@@ -56,7 +56,7 @@ pub(super) fn entry(kernel: &Kernel, target: &Target, plan: &Vectors) -> Entry {
 }
 
 /// The register of a quantity at the beginning of the thread's row.
-fn row_register(quantity: Quantity) -> String {
+pub(super) fn row_register(quantity: Quantity) -> String {
     match quantity {
         Quantity::Param(p) => format!("%row{p}"),
         Quantity::Coord(..) => format!("{}_row", register(quantity)),
@@ -64,7 +64,7 @@ fn row_register(quantity: Quantity) -> String {
 }
 
 /// The elements of a row that a vector needs: the register of each position.
-type Elements = BTreeMap<i32, String>;
+pub(super) type Elements = BTreeMap<i32, String>;
 
 /// How the registers of a thread's second vector differ from those of its first.
 fn mark(vector: usize) -> String {
@@ -72,7 +72,7 @@ fn mark(vector: usize) -> String {
 }
 
 /// A position in the name of a register.
-fn place_name(position: i32) -> String {
+pub(super) fn place_name(position: i32) -> String {
     if position < 0 { format!("m{}", -position) } else { position.to_string() }
 }
 
@@ -93,7 +93,7 @@ impl Writer<'_> {
     }
 
     /// The x of the thread's first point: its number times the lanes, less the phase of the row.
-    fn first_point(&mut self, leader: u32, lanes: usize, x: usize) {
+    pub(super) fn first_point(&mut self, leader: u32, lanes: usize, x: usize) {
         let dtype = self.kernel.params[leader as usize].dtype;
         let low = self.set(Class::B32, "cvt.u32.u64", &[&format!("%row{leader}")]);
         let width = lanes.trailing_zeros().to_string();
@@ -103,14 +103,14 @@ impl Writer<'_> {
     }
 
     /// Goes elsewhere unless the next vectors lie wholly in the row; `%end` is the end of the last.
-    fn leave_unless_whole(&mut self, vectors: usize, plan: &Vectors, x: usize, to: &str) {
+    pub(super) fn leave_unless_whole(&mut self, vectors: usize, lanes: usize, x: usize, to: &str) {
         let extent = self.field(Field::Extent(x));
         let mut last = format!("%i{x}");
         if vectors > 1 {
             let distance = (vectors - 1).to_string();
             last = self.set(Class::B32, "mad.lo.s32", &["%hop", &distance, &last]);
         }
-        self.op(&format!("add.s32 %end, {last}, {}", plan.lanes));
+        self.op(&format!("add.s32 %end, {last}, {lanes}"));
         let head = self.set(Class::Pred, "setp.lt.s32", &[&format!("%i{x}"), "0"]);
         let out = self.set(Class::Pred, "setp.gt.or.s32", &["%end", &extent, &head]);
         self.op(&format!("@{out} bra {to}"));
@@ -119,7 +119,7 @@ impl Writer<'_> {
     /// All vectors of the thread together, so that all their loads are under way at once; or, where one
     /// sticks out of the row, one after the other.
     fn several(&mut self, plan: &Vectors, stores: &[Store], x: usize) {
-        self.leave_unless_whole(plan.vectors, plan, x, "SEVERAL");
+        self.leave_unless_whole(plan.vectors, plan.lanes, x, "SEVERAL");
         self.note("all vectors are whole");
         self.whole(plan.vectors, plan, stores, x);
         self.op("ret");
@@ -206,7 +206,7 @@ impl Writer<'_> {
         }
     }
 
-    fn coordinate(&mut self, dim: u32, dtype: DType, lane: usize, mark: &str, x: usize) -> String {
+    pub(super) fn coordinate(&mut self, dim: u32, dtype: DType, lane: usize, mark: &str, x: usize) -> String {
         let quantity = Quantity::Coord(dim, dtype);
         let first = register(quantity) + mark;
         if lane == 0 {
@@ -231,8 +231,10 @@ impl Writer<'_> {
             })
             .collect();
         let tested: Vec<usize> = (0..rows.len()).filter(|&n| self.may_be_unaligned(&plan.rows[n])).collect();
-        let misfits: Vec<String> =
-            tested.iter().map(|&n| self.misfit(&plan.rows[n], &rows[n].0, plan.lanes)).collect();
+        let misfits: Vec<String> = (tested.iter())
+            .map(|&n| (&plan.rows[n], &rows[n].0))
+            .map(|(row, at)| self.misfit(row, at, plan.lanes, Field::Apart(row.param)))
+            .collect();
         let loaded = self.label("LOADED");
         if tested.len() > 1 {
             let pieces = self.label("PIECES");
@@ -259,14 +261,14 @@ impl Writer<'_> {
     }
 
     /// What is stored is aligned, so a load of it at the point itself is too.
-    fn may_be_unaligned(&self, row: &Row) -> bool {
+    pub(super) fn may_be_unaligned(&self, row: &Row) -> bool {
         self.kernel.params[row.param as usize].access == Access::In
     }
 
     /// 0 if the row is side by side in memory and aligned.
-    fn misfit(&mut self, row: &Row, at: &str, lanes: usize) -> String {
+    pub(super) fn misfit(&mut self, row: &Row, at: &str, lanes: usize, apart: Field) -> String {
         let size = self.kernel.params[row.param as usize].dtype.size_bytes();
-        let apart = self.field(Field::Apart(row.param));
+        let apart = self.field(apart);
         let low = self.set(Class::B32, "cvt.u32.u64", &[at]);
         let low = self.set(Class::B32, "and.b32", &[&low, &(lanes * size - 1).to_string()]);
         self.set(Class::B32, "or.b32", &[&low, &apart])
@@ -283,7 +285,7 @@ impl Writer<'_> {
         self.place(&done);
     }
 
-    fn aligned_row(&mut self, row: &Row, lanes: usize, elements: &Elements, at: &str) {
+    pub(super) fn aligned_row(&mut self, row: &Row, lanes: usize, elements: &Elements, at: &str) {
         let dtype = self.kernel.params[row.param as usize].dtype;
         for (first, len) in runs(&row.positions, lanes) {
             let to: Vec<String> = (first..first + len as i32).map(|p| elements[&p].clone()).collect();
@@ -294,7 +296,7 @@ impl Writer<'_> {
     }
 
     /// Element by element. What is read sideways is known to lie side by side in memory.
-    fn single_row(&mut self, row: &Row, elements: &Elements, at: &str, x: usize) {
+    pub(super) fn single_row(&mut self, row: &Row, elements: &Elements, at: &str, x: usize) {
         let dtype = self.kernel.params[row.param as usize].dtype;
         let step = self.field(Field::Step(Quantity::Param(row.param), x));
         for (&position, to) in elements {

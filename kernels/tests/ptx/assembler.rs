@@ -8,6 +8,7 @@ use std::process::Command;
 use partita_kernels::ptx::{Target, emit};
 use partita_kernels::{DType, Scalar, Verified};
 
+use crate::agreement::{cube, star, weighted};
 use crate::cases;
 
 const TARGETS: [Target; 4] = [Target { sm: 75 }, Target { sm: 80 }, Target { sm: 90 }, Target { sm: 100 }];
@@ -116,6 +117,64 @@ fn golden_kernels_fit_in_registers() {
         assert_eq!(usage(&said).len(), text.matches(".entry").count(), "{said}");
     }
     println!("ran: ptxas {entries}");
+}
+
+/// Stencils in three dimensions: loads per point, registers and spills of the entries that are meant for
+/// them. Loads are those of the text, along its aligned path; how fast they are is not measured here.
+#[test]
+fn stencils_fit_in_registers_and_marches_load_less() {
+    let Some(ptxas) = ptxas() else { return };
+    let footprints = [(7, star(3, 1)), (13, star(3, 2)), (25, star(3, 4)), (27, cube(3, 1))];
+    let mut assembled = 0;
+    println!(
+        "{:8} {:5} {:8} {:>7} {:>15} {:>9} {:>6}",
+        "points", "type", "entry", "target", "loads per point", "registers", "spills"
+    );
+    for (points, offsets) in &footprints {
+        for d in [DType::F32, DType::F64] {
+            let kernel = weighted(&format!("stencil_{points}"), d, offsets);
+            let loads = ["vector", "march"]
+                .map(|entry| loads_per_point(&emit(&kernel, &TARGETS[0]).unwrap().text, entry));
+            match (points, loads) {
+                (7, [Some(_), None]) => {}
+                (_, [Some(vector), Some(march)]) => {
+                    assert!(march < 0.7 * vector, "{points} {d}: {march}, {vector}")
+                }
+                _ => panic!("{points} {d}: {loads:?}"),
+            }
+            for target in TARGETS {
+                let text = emit(&kernel, &target).unwrap().text;
+                let said = assemble(&ptxas, target, &text, &["-v"]).unwrap_or_else(|e| panic!("{e}"));
+                for usage in usage(&said) {
+                    let loads =
+                        loads_per_point(&text, &usage.entry).map_or("-".into(), |n| format!("{n:.2}"));
+                    println!(
+                        "{points:<8} {d:5} {:8} {:>7} {loads:>15} {:9} {:6}",
+                        usage.entry, target.sm, usage.registers, usage.spills
+                    );
+                    assert_eq!(usage.spills, 0, "{points} {d} {}\n{said}", usage.entry);
+                    assembled += 1;
+                }
+            }
+        }
+    }
+    println!("ran: ptxas {assembled}");
+}
+
+/// Load instructions per point of a whole vector that is aligned; none if there is no such entry.
+fn loads_per_point(text: &str, entry: &str) -> Option<f64> {
+    let entry_text = text.split(&format!(".entry {entry}(")).nth(1)?.split(".entry").next()?;
+    let body = match entry {
+        "vector" => entry_text.split("// a whole vector").nth(1)?.split("bra LOADED").next()?,
+        "march" => entry_text.split("// plane 0 of").nth(1)?.split("// plane 1 of").next()?,
+        _ => return None,
+    };
+    // Behind the branch to them stand the loads of single elements.
+    let aligned = body.split("bra LOADED").next()?;
+    let stores =
+        entry_text.split("// a vector that sticks out").next()?.lines().find(|l| l.contains("st.global"))?;
+    let lanes = stores.split('{').nth(1).map_or(1, |list| list.split(',').count());
+    Some(aligned.matches("ld.global").count() as f64 / lanes as f64)
 }
 
 struct Usage {

@@ -1,45 +1,13 @@
 //! Every form over ranks, odd sizes, offsets, strides, broadcasts and empty regions, on whole grids and
 //! on grids so small that the region is cut.
 
-use std::collections::BTreeSet;
+use partita_kernels::{BinaryOp, Builder, DType, Fold, FoldOp, Launch, View};
 
-use partita_kernels::ptx::Target;
-use partita_kernels::{BinaryOp, Builder, DType, FoldOp, Launch, Scalar, Verified, View};
-
-use crate::cases;
-use crate::machine::{Arrays, Setting, agree, bytes, c_strides, small_numbers};
-
-/// Whole grids with aligned arrays, arrays that begin at odd elements, and grids cut small.
-fn settings() -> [Setting; 3] {
-    let target = Target { sm: 90 };
-    [
-        Setting { target, ..Setting::PLAIN },
-        Setting { target, shift: 1, ..Setting::PLAIN },
-        Setting { target, shrunk: true, shift: 4 },
-    ]
-}
-
-/// What a test has run.
-#[derive(Default)]
-struct Tally {
-    ran: usize,
-    entries: BTreeSet<&'static str>,
-}
-
-impl Tally {
-    fn everywhere(&mut self, kernel: &Verified, launch: &Launch, arrays: &Arrays) {
-        for setting in settings() {
-            self.entries.extend(agree(kernel, launch, arrays, setting));
-            self.ran += 1;
-        }
-    }
-
-    /// The launches must have gone through these entries: otherwise the test does not test them.
-    fn ran_through(&self, entries: &[&'static str]) {
-        assert_eq!(self.entries, entries.iter().copied().collect());
-        println!("ran: ptx-cases {}", self.ran);
-    }
-}
+use crate::agreement::{
+    arg_fold_case, bytes, c_strides, cases, copy, copy_case, fold_case, indexed_cases, small_numbers,
+    strided_fold_case,
+};
+use crate::machine::Tally;
 
 #[test]
 fn folds_of_every_type_and_shape() {
@@ -62,33 +30,8 @@ fn folds_of_every_type_and_shape() {
     for d in DType::ALL {
         for op in cases::FOLDS {
             for (extents, axes) in shapes {
-                let Ok(kernel) = cases::fold(op, d, axes) else { continue };
-                // f16 sums beyond 2048 are not exact, so neither promises more than the other.
-                let inexact =
-                    matches!(d, DType::F16 | DType::BF16) && matches!(op, FoldOp::Sum | FoldOp::Product);
-                if inexact && extents.iter().product::<usize>() > 200 {
-                    continue;
-                }
-                let n: usize = extents.iter().product();
-                let input = if op == FoldOp::Product && d.is_float() {
-                    bytes(d, (0..n).map(|i| Scalar::from_f64(d, [1.0, 2.0, 0.5][i % 3]).bits))
-                } else {
-                    small_numbers(d, n, 5)
-                };
-                let kept: Vec<usize> =
-                    extents.iter().zip(axes).map(|(&e, &f)| if f { 1 } else { e }).collect();
-                let strides: Vec<i64> =
-                    c_strides(&kept).into_iter().zip(axes).map(|(s, &f)| if f { 0 } else { s }).collect();
-                let views =
-                    vec![View { offset: 0, strides: c_strides(extents) }, View { offset: 1, strides }];
-                let launch = Launch {
-                    extents: extents.to_vec(),
-                    origin: vec![0; extents.len()],
-                    views,
-                    arguments: vec![],
-                };
-                let output = vec![0xa5; (kept.iter().product::<usize>() + 2) * d.size_bytes()];
-                tally.everywhere(&kernel, &launch, &vec![input, output]);
+                let Some((kernel, launch, arrays)) = fold_case(op, d, extents, axes) else { continue };
+                tally.everywhere(&kernel, &launch, &arrays);
             }
         }
     }
@@ -109,15 +52,10 @@ fn folds_of_padded_reversed_and_transposed_arrays() {
     for (offset, strides) in inputs {
         for mask in 0..8 {
             let axes: Vec<bool> = (0..3).map(|k| mask >> k & 1 == 1).collect();
-            let kept: Vec<usize> = extents.iter().zip(&axes).map(|(&e, &f)| if f { 1 } else { e }).collect();
-            let output =
-                c_strides(&kept).into_iter().zip(&axes).map(|(s, &f)| if f { 0 } else { s }).collect();
-            let views = vec![View { offset, strides: strides.clone() }, View { offset: 0, strides: output }];
-            let launch = Launch { extents: extents.to_vec(), origin: vec![0; 3], views, arguments: vec![] };
             for d in [DType::I16, DType::F32, DType::F64] {
-                let kernel = cases::fold(FoldOp::Sum, d, &axes).unwrap();
-                let output = vec![0; kept.iter().product::<usize>() * d.size_bytes()];
-                tally.everywhere(&kernel, &launch, &vec![small_numbers(d, 2000, 3), output]);
+                let input = View { offset, strides: strides.clone() };
+                let (kernel, launch, arrays) = strided_fold_case(d, &extents, &axes, input);
+                tally.everywhere(&kernel, &launch, &arrays);
             }
         }
     }
@@ -132,20 +70,7 @@ fn arg_folds_take_the_first_of_equals_and_nan() {
             [(true, DType::I32), (false, DType::I64), (true, DType::U32), (false, DType::U64)]
         {
             for (rows, columns, seed) in [(1, 4000, 3), (40, 50, 4), (3, 1, 5), (2, 0, 6)] {
-                let kernel = cases::arg_fold(largest, d, index, &[false, true]).unwrap();
-                let mut input = small_numbers(d, rows * columns, seed);
-                if d.is_float() && columns > 1 {
-                    for at in [columns / 2, columns - 2, rows * columns - 1] {
-                        let nan = bytes(d, [Scalar::from_f64(d, f64::NAN).bits]);
-                        input[at * d.size_bytes()..][..nan.len()].copy_from_slice(&nan);
-                    }
-                }
-                let out = View { offset: 0, strides: vec![1, 0] };
-                let views = vec![View { offset: 0, strides: vec![columns as i64, 1] }, out.clone(), out];
-                let launch =
-                    Launch { extents: vec![rows, columns], origin: vec![0, 100], views, arguments: vec![] };
-                let outputs = [vec![0; rows * d.size_bytes()], vec![0; rows * index.size_bytes()]];
-                let arrays = vec![input, outputs[0].clone(), outputs[1].clone()];
+                let (kernel, launch, arrays) = arg_fold_case(largest, d, index, [rows, columns], seed);
                 tally.everywhere(&kernel, &launch, &arrays);
             }
         }
@@ -155,7 +80,6 @@ fn arg_folds_take_the_first_of_equals_and_nan() {
 
 #[test]
 fn several_folds_in_one_kernel() {
-    use partita_kernels::Fold;
     let mut k = Builder::new("several", 2);
     let (a, b) = (k.input(DType::F32), k.input(DType::U8));
     let outs = [DType::F64, DType::U8, DType::F32, DType::I32].map(|d| k.output(d));
@@ -194,94 +118,13 @@ fn gather_and_scatter_of_every_type() {
                 k @ ..350 => k - if unsigned { 0 } else { 175 },
                 k => len - 175 + (k - 350),
             };
-            let indices = bytes(index, (0..n).map(|i| Scalar::from_i64(index, place(i)).bits));
-            let source = small_numbers(d, len as usize + 3, 11);
-            let view = |offset| View { offset, strides: vec![1] };
-            let mut launch = Launch {
-                extents: vec![n],
-                origin: vec![0],
-                views: vec![view(0), view(3), view(1)],
-                arguments: vec![],
-            };
-            let output = vec![0x5a; (n + 2) * d.size_bytes()];
-            let arrays = vec![indices.clone(), source.clone(), output];
-            tally.everywhere(&cases::gather(d, index).unwrap(), &launch, &arrays);
-            launch.views.swap(1, 2);
-            for add in [false, true] {
-                let Ok(kernel) = cases::scatter(d, index, add) else { continue };
-                let values = small_numbers(d, n + 1, 12);
-                tally.everywhere(&kernel, &launch, &vec![indices.clone(), values, source.clone()]);
+            let indices: Vec<i64> = (0..n).map(place).collect();
+            for (kernel, launch, arrays) in indexed_cases(d, index, &indices, len as usize) {
+                tally.everywhere(&kernel, &launch, &arrays);
             }
         }
     }
     tally.ran_through(&["plain"]);
-}
-
-/// A launch of a stencil over the inside of arrays with margins, odd offsets and padded rows.
-fn stencil_launch(d: DType, extents: &[usize], pad: usize) -> (Launch, Arrays) {
-    let padded: Vec<usize> = extents.iter().map(|e| e + pad).collect();
-    let strides = c_strides(&padded);
-    let offset: i64 = strides.iter().sum();
-    let len = padded.iter().product::<usize>() + 5;
-    let view = |offset| View { offset, strides: strides.clone() };
-    let launch = Launch {
-        extents: extents.to_vec(),
-        origin: (0..extents.len()).map(|k| 10 * k as i64 - 3).collect(),
-        views: vec![view(offset), view(offset + 1), view(offset + if pad == 3 { 3 } else { 1 })],
-        arguments: vec![Scalar::from_i64(d, 3)],
-    };
-    let arrays = (0..3).map(|seed| small_numbers(d, len, seed + 20)).collect();
-    (launch, arrays)
-}
-
-#[test]
-fn stencils_of_every_type_and_rank() {
-    let shapes: [&[usize]; 8] =
-        [&[3000], &[7, 300], &[60, 41], &[5, 6, 70], &[3, 4, 5, 6], &[2, 3, 4, 40], &[1, 1], &[0, 5]];
-    let mut tally = Tally::default();
-    for d in DType::ALL.into_iter().filter(|&d| d != DType::Bool) {
-        for extents in shapes {
-            let kernel = cases::stencil(d, extents.len()).unwrap();
-            for pad in [3, 4] {
-                let (launch, arrays) = stencil_launch(d, extents, pad);
-                tally.everywhere(&kernel, &launch, &arrays);
-            }
-        }
-    }
-    tally.ran_through(&["plain", "vector"]);
-}
-
-#[test]
-fn stencils_that_reach_far_along_rows() {
-    let mut tally = Tally::default();
-    for d in [DType::U8, DType::F16, DType::F32, DType::F64] {
-        for reach in [2, 3, 5, 8] {
-            let mut k = Builder::new("wide", 1);
-            let (input, output) = (k.input(d), k.output(d));
-            let values: Vec<_> = (-reach..=reach).map(|d| k.load(input, &[d])).collect();
-            let sum = values.into_iter().reduce(|a, b| k.binary(BinaryOp::Add, a, b)).unwrap();
-            let kernel = k.elementwise(&[(output, sum)]).unwrap();
-            let n = 500usize;
-            for shift in [0, 1, 3] {
-                let views = vec![
-                    View { offset: i64::from(reach) + shift, strides: vec![1] },
-                    View { offset: 0, strides: vec![1] },
-                ];
-                let launch = Launch { extents: vec![n], origin: vec![0], views, arguments: vec![] };
-                let len = n + 2 * reach as usize + shift as usize;
-                let arrays = vec![small_numbers(d, len, 9), vec![0; n * d.size_bytes()]];
-                tally.everywhere(&kernel, &launch, &arrays);
-            }
-        }
-    }
-    tally.ran_through(&["vector"]);
-}
-
-fn copy(d: DType, rank: usize) -> Verified {
-    let mut k = Builder::new("copy", rank);
-    let (input, output) = (k.input(d), k.output(d));
-    let value = k.load(input, &vec![0; rank]);
-    k.elementwise(&[(output, value)]).unwrap()
 }
 
 #[test]
@@ -305,17 +148,9 @@ fn copies_through_transposed_reversed_and_broadcast_views() {
     for d in [DType::Bool, DType::U8, DType::I16, DType::F16, DType::I32, DType::F64] {
         for input in &inputs {
             for output in &outputs {
-                let view =
-                    |(offset, strides): &(i64, Vec<i64>)| View { offset: *offset, strides: strides.clone() };
-                let launch = Launch {
-                    extents: vec![rows as usize, columns as usize],
-                    origin: vec![0, 0],
-                    views: vec![view(input), view(output)],
-                    arguments: vec![],
-                };
-                let n = (rows * (columns + 3)) as usize + 4;
-                let arrays = vec![small_numbers(d, n, 31), vec![0x77; n * d.size_bytes()]];
-                tally.everywhere(&copy(d, 2), &launch, &arrays);
+                let views = [input.clone(), output.clone()];
+                let (kernel, launch, arrays) = copy_case(d, [rows as usize, columns as usize], views);
+                tally.everywhere(&kernel, &launch, &arrays);
             }
         }
     }

@@ -2,11 +2,15 @@
 //! the text computes is what the interpreter computes, on a simulated GPU.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-#[path = "../wgsl/cases.rs"]
-#[allow(dead_code)]
-mod cases;
-
+#[path = "../agreement/mod.rs"]
+mod agreement;
 mod assembler;
 mod forms;
 mod machine;
+mod mutants;
 mod operations;
+#[path = "../random/mod.rs"]
+mod random;
+mod stencils;
+
+use agreement::cases;

@@ -1,18 +1,14 @@
 //! Every operation, constant and argument of every type, on values that have broken something.
 
 use partita_kernels::ptx::Target;
-use partita_kernels::{Builder, DType, Launch, Math1, Math2, Scalar, UnaryOp, Verified, View};
+use partita_kernels::{Builder, DType, Launch, Math1, Math2, Param, Scalar, UnaryOp, Verified};
 
+use crate::agreement::{Arrays, Case, bytes, flat};
 use crate::cases;
-use crate::machine::{Arrays, Setting, agree, bytes};
+use crate::machine::{Setting, agree};
 
 /// Pairs with each value: all of them would take the simulator minutes.
 const PARTNERS: usize = 10;
-
-fn flat(kernel: &Verified, n: usize) -> Launch {
-    let views = kernel.kernel().params.iter().map(|_| View { offset: 0, strides: vec![1] }).collect();
-    Launch { extents: vec![n], origin: vec![0], views, arguments: vec![] }
-}
 
 /// Values every pair of which is worth trying: zeros, ones, extremes, infinities, NaN.
 fn corners(d: DType) -> Vec<u64> {
@@ -49,6 +45,18 @@ fn operands(kernel: &Verified) -> (usize, Arrays) {
     let mut arrays: Arrays = (0..inputs).map(|p| bytes(params[p].dtype, columns[p].clone())).collect();
     arrays.push(vec![0xa5; n * params[inputs].dtype.size_bytes()]);
     (n, arrays)
+}
+
+/// Every operation on every pair of corners and some hard values.
+pub fn brief_cases() -> impl Iterator<Item = Case> {
+    cases::operations().into_iter().map(|kernel| {
+        let (n, arrays) = operands(&kernel);
+        let (kept, params) = (n.min(600), &kernel.kernel().params);
+        let brief = |(array, param): (&Vec<u8>, &Param)| array[..kept * param.dtype.size_bytes()].to_vec();
+        let arrays = arrays.iter().zip(params).map(brief).collect();
+        let launch = flat(&kernel, kept);
+        (kernel, launch, arrays)
+    })
 }
 
 fn check_operations(target: Target, wanted: impl Fn(&str) -> bool) -> usize {

@@ -1,14 +1,14 @@
 //! Random typed kernels with a launch and memory, by seed: every form, type and operation, views of every
-//! sort, hard bit patterns. What they compute is defined to the bit: no float sums (their order is free), no
+//! sort, hard bit patterns, stencils of every reach. What they compute is defined to the bit: no float sums (their order is free), no
 //! reinterpreted NaN (its payload is free).
 #![allow(dead_code, missing_docs, clippy::unwrap_used)]
 
 use partita_kernels::{
-    Access, Builder, CompareOp, DType, Fold, FoldOp, Form, Launch, Math1, Math2, Op, Scalar, Store, UnaryOp,
-    Value, Verified, View,
+    Access, BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Form, Launch, Math1, Math2, Op, Scalar, Store,
+    UnaryOp, Value, Verified, View,
 };
 
-use crate::cases;
+use crate::agreement::{cases, cube, star};
 
 /// A kernel, a launch of it, and one memory per parameter.
 pub struct Case {
@@ -52,7 +52,8 @@ const MATH1: [Math1; 6] = [Math1::Exp, Math1::Log, Math1::Sin, Math1::Tanh, Math
 pub fn case(seed: u64) -> Case {
     let mut random = Random::new(seed);
     let rank = random.pick(&[0, 1, 1, 1, 2, 2, 2, 3, 3, 4]);
-    let mut maker = Maker { k: Builder::new(&format!("random_{seed}"), rank), rank, random };
+    let wide = seed % 8 == 7 && rank > 1;
+    let mut maker = Maker { k: Builder::new(&format!("random_{seed}"), rank), rank, wide, random };
     let form = maker.form();
     let Maker { k, mut random, .. } = maker;
     let kernel = k.finish(form).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
@@ -64,6 +65,8 @@ pub fn case(seed: u64) -> Case {
 struct Maker {
     k: Builder,
     rank: usize,
+    /// One of the arrays is read all around the point.
+    wide: bool,
     random: Random,
 }
 
@@ -93,6 +96,22 @@ impl Maker {
                 self.k.load(input, &offsets);
             }
         }
+        if self.wide {
+            self.neighbourhood();
+        }
+    }
+
+    /// A cube or a star of loads, folded into one value.
+    fn neighbourhood(&mut self) {
+        let dtype = self.random.pick(&DType::ALL);
+        let input = self.k.input(dtype);
+        let offsets = match self.random.one_in(2) {
+            true => cube(self.rank, 1),
+            false => star(self.rank, 2 + self.random.below(3) as i32),
+        };
+        let fold = if dtype == DType::Bool { BinaryOp::Xor } else { BinaryOp::Sub };
+        let values: Vec<Value> = offsets.iter().map(|offsets| self.k.load(input, offsets)).collect();
+        values.into_iter().reduce(|a, b| self.k.binary(fold, a, b));
     }
 
     fn values(&self, of: impl Fn(DType) -> bool) -> Vec<Value> {
@@ -235,7 +254,7 @@ impl Maker {
     fn indexed(&mut self) -> Form {
         let at = self.k.coord(self.rank - 1, DType::I64);
         let three = self.k.int(DType::I64, 3);
-        let at = self.k.binary(partita_kernels::BinaryOp::Mul, at, three);
+        let at = self.k.binary(BinaryOp::Mul, at, three);
         let index = self.k.cast(at, DType::I32);
         let value = self.value(DType::F32);
         let dtype = self.random.pick(&DType::ALL);
@@ -260,8 +279,8 @@ fn unary_fits(op: UnaryOp, d: DType) -> bool {
     }
 }
 
-fn binary_fits(op: partita_kernels::BinaryOp, d: DType) -> bool {
-    use partita_kernels::BinaryOp::{Add, And, Div, Max, Min, Mul, Or, Rem, Shl, Shr, Sub, Xor};
+fn binary_fits(op: BinaryOp, d: DType) -> bool {
+    use BinaryOp::{Add, And, Div, Max, Min, Mul, Or, Rem, Shl, Shr, Sub, Xor};
     match op {
         Add | Sub | Mul | Div | Rem => d != DType::Bool,
         Min | Max => true,

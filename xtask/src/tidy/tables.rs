@@ -77,6 +77,7 @@ pub const ROOT_FILES: &[&str] = &["lib", "prelude"];
 pub const UNSAFE_FILES: &[&str] = &[
     "kernels/src/interpret",
     "engine/src/device",
+    "engine/tests/fork.rs",
     "engine/src/wire/mpi",
     "engine/tests/mpi.rs",
     // Tests that run the interpreter on memory of their own.
@@ -86,6 +87,7 @@ pub const UNSAFE_FILES: &[&str] = &[
     // C interfaces.
     "interop/src/dlpack",
     "interop/src/python/capsule.rs",
+    "interop/src/python/exchange.rs",
     "engine/simcuda/src/driver",
     "engine/simcuda/tests",
 ];

@@ -35,6 +35,8 @@ pub struct Config {
     pub seed: u64,
     /// Compute capability times ten.
     pub sm: u32,
+    /// CUDA version of the driver, as 1000 * major + 10 * minor.
+    pub version: i32,
     /// The calls that fail.
     pub failures: Vec<Injection>,
     /// Where explanations of faults are appended.
@@ -52,6 +54,7 @@ impl Config {
             memory_bytes: number(get("PARTITA_SIM_MEMORY_BYTES"), "PARTITA_SIM_MEMORY_BYTES", 2 << 30)?,
             seed: number(get("PARTITA_SIM_SEED"), "PARTITA_SIM_SEED", 0)?,
             sm: number(get("PARTITA_SIM_SM"), "PARTITA_SIM_SM", 90)? as u32,
+            version: version(&get("PARTITA_SIM_CUDA").unwrap_or("13.0".to_owned()))?,
             failures: failures(&get("PARTITA_SIM_FAIL").unwrap_or_default(), known)?,
             log: get("PARTITA_SIM_LOG").map(PathBuf::from),
             trace: get("PARTITA_SIM_TRACE").is_some_and(|text| text != "0"),
@@ -71,6 +74,15 @@ fn number(text: Option<String>, name: &str, default: u64) -> Result<u64, String>
         None => Ok(default),
         Some(text) => text.trim().parse().map_err(|_| format!("{name} is `{text}`, not a whole number")),
     }
+}
+
+/// Reads `major.minor`.
+fn version(text: &str) -> Result<i32, String> {
+    let read = |text: &str| text.parse::<i32>().ok().filter(|n| (0..100).contains(n));
+    let parts = text.trim().split_once('.').and_then(|(major, minor)| Some((read(major)?, read(minor)?)));
+    parts
+        .map(|(major, minor)| 1000 * major + 10 * minor)
+        .ok_or_else(|| format!("PARTITA_SIM_CUDA is `{text}`; write major.minor, as in 12.4"))
 }
 
 /// Reads `symbol:n:how,symbol:n:how`.
@@ -115,6 +127,12 @@ fn failure(how: &str, item: &str) -> Result<Failure, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn versions_are_read_and_misspellings_refused() {
+        assert_eq!((version("11.4"), version("13.0")), (Ok(11_040), Ok(13_000)));
+        assert!(["13", "13.", "a.b", "13.-1"].iter().all(|bad| version(bad).is_err()));
+    }
 
     #[test]
     fn failures_are_read_and_misspellings_refused() {

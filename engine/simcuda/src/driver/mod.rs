@@ -10,7 +10,7 @@
 //!
 //! **Faults** stay: every later call on the device returns the code (a race returns
 //! `CUDA_ERROR_LAUNCH_FAILED`); the explanation goes to stderr once and to the log file. A lost device
-//! returns `CUDA_ERROR_DEVICE_UNAVAILABLE`.
+//! returns `CUDA_ERROR_DEVICE_UNAVAILABLE`. A call in a forked process is a fault of that process.
 //!
 //! **Stricter than hardware:** pageable memory and allocations cannot be captured; a captured stream cannot
 //! wait for an event recorded outside; pinned memory must not be freed while queued copies use it; bytes that
@@ -28,6 +28,7 @@
 //! | `PARTITA_SIM_MEMORY_BYTES` | memory of each device | 2 GiB |
 //! | `PARTITA_SIM_SEED` | of the order of execution; seed mod 3: 0 lazy, 1 mixed, 2 eager | 0 |
 //! | `PARTITA_SIM_SM` | compute capability times ten: 75, 80, 86, 89, 90, 100 | 90 |
+//! | `PARTITA_SIM_CUDA` | CUDA version of the driver | 13.0 |
 //! | `PARTITA_SIM_FAIL` | `symbol:n:how,...`: the n-th call (from 1) of a symbol fails | none |
 //! | `PARTITA_SIM_LOG` | file to which explanations of faults are appended | none |
 //! | `PARTITA_SIM_TRACE` | print every call to stderr | off |

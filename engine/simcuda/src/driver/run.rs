@@ -302,6 +302,9 @@ impl Driver {
                 state.queue.clear();
                 state.done = state.queued;
                 self.busy.remove(&stream);
+                if let Some(membership) = state.capture.take() {
+                    self.captures[membership.capture] = None;
+                }
             }
         }
     }

@@ -19,6 +19,8 @@ use std::thread::ThreadId;
 /// The simulated driver.
 pub struct Driver {
     pub config: Config,
+    /// The process it runs in.
+    pub process: u32,
     pub random: Random,
     pub report: Reporter,
     pub devices: Vec<Device>,
@@ -141,6 +143,7 @@ pub struct Exec {
 impl Driver {
     pub fn new(config: Config) -> Driver {
         Driver {
+            process: std::process::id(),
             random: Random::new(config.seed),
             report: Reporter::new(config.log.clone()),
             devices: (0..config.devices).map(|_| Device::default()).collect(),

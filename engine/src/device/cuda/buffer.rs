@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use cudarc::driver::{result, sys};
+use cudarc::driver::{DriverError, result, sys};
 
 use super::Gpu;
 use super::error::{CudaError, During};
@@ -18,7 +18,7 @@ pub struct GpuBuffer {
 }
 
 /// Where memory comes from decides how it is given back.
-enum Origin {
+pub(super) enum Origin {
     /// `cuMemAlloc`.
     Allocated,
     /// `cuIpcOpenMemHandle`.
@@ -26,10 +26,6 @@ enum Origin {
     /// Another owner's, kept alive by the value.
     Borrowed { _owner: Box<dyn Any + Send + Sync> },
 }
-
-/// Names memory to another process of this machine.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct IpcHandle(pub [u8; 64]);
 
 impl GpuBuffer {
     /// The device pointer.
@@ -47,19 +43,6 @@ impl GpuBuffer {
             Some(stop) if stop <= self.bytes => Ok(self.address + offset),
             _ => Err(CudaError::OutOfRange { offset, stop: offset.saturating_add(len), len: self.bytes }),
         }
-    }
-
-    /// A handle by which another process opens this memory ([`Gpu::open_shared`]). Keep the buffer until
-    /// that process is done.
-    ///
-    /// # Errors
-    /// If the driver or the system does not share memory, or the buffer is not ours.
-    pub fn share(&self) -> Result<IpcHandle, CudaError> {
-        let mut handle = sys::CUipcMemHandle { reserved: [0; 64] };
-        // SAFETY: the handle is a local; the address is of a live allocation.
-        let mut get = || unsafe { sys::cuIpcGetMemHandle(&mut handle, self.address) }.result();
-        self.primary.with(|| get().during("sharing memory with another process"))?;
-        Ok(IpcHandle(handle.reserved.map(|byte| byte as u8)))
     }
 }
 
@@ -82,7 +65,7 @@ impl Drop for GpuBuffer {
 }
 
 impl Gpu {
-    fn buffer(&self, address: u64, bytes: u64, origin: Origin) -> GpuBuffer {
+    pub(super) fn buffer(&self, address: u64, bytes: u64, origin: Origin) -> GpuBuffer {
         GpuBuffer { primary: Arc::clone(&self.primary), address, bytes, origin }
     }
 
@@ -92,22 +75,13 @@ impl Gpu {
     /// If the driver has none left.
     pub fn alloc(&self, bytes: u64) -> Result<GpuBuffer, CudaError> {
         // SAFETY: contents are arbitrary until written, which the engine's storage allows for.
-        let allocate = || unsafe { result::malloc_sync(bytes as usize) }.during("allocating memory");
+        let allocate = || match unsafe { result::malloc_sync(bytes as usize) } {
+            Err(DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
+                Err(CudaError::OutOfMemory { bytes })
+            }
+            outcome => outcome.during("allocating memory"),
+        };
         Ok(self.buffer(self.primary.with(allocate)?, bytes, Origin::Allocated))
-    }
-
-    /// Memory of `bytes` bytes that another process of this machine shares.
-    ///
-    /// # Errors
-    /// If the driver refuses the handle, for instance because it comes from this same process.
-    pub fn open_shared(&self, handle: IpcHandle, bytes: u64) -> Result<GpuBuffer, CudaError> {
-        let handle = sys::CUipcMemHandle { reserved: handle.0.map(|byte| byte as std::ffi::c_char) };
-        let lazily = sys::CUipcMem_flags_enum::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32;
-        let mut address = 0;
-        // SAFETY: the pointer is to a local.
-        let mut open = || unsafe { sys::cuIpcOpenMemHandle_v2(&mut address, handle, lazily) }.result();
-        self.primary.with(|| open().during("opening another process's memory"))?;
-        Ok(self.buffer(address, bytes, Origin::Opened))
     }
 
     /// Another library's memory, used in place.

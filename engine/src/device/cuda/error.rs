@@ -41,8 +41,14 @@ pub enum CudaError {
         /// The part behind the dot.
         minor: i32,
     },
+    /// The driver has no such memory left.
+    #[error("CUDA_ERROR_OUT_OF_MEMORY for {bytes} bytes")]
+    OutOfMemory {
+        /// Bytes asked for.
+        bytes: u64,
+    },
     /// A driver call failed. What ran on the device before may have caused it.
-    #[error("{operation} failed: {code} ({text})")]
+    #[error("{operation} failed: {code} ({text}); {}", remedy(.code))]
     Driver {
         /// What was being done.
         operation: &'static str,
@@ -52,13 +58,18 @@ pub enum CudaError {
         text: String,
     },
     /// The process was forked after the device had been opened; CUDA does not survive that.
-    #[error("this process was forked from the one that opened the device; open devices after forking")]
+    #[error(
+        "this process was forked from one that used the CUDA driver; fork first and open devices afterwards"
+    )]
     Forked,
     /// The kernel cannot be launched on any GPU.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
     /// The driver's compiler refused the PTX: a defect of the writer or of the driver.
-    #[error("the driver refused the PTX of kernel {kernel}: {log}\n{source_text}")]
+    #[error(
+        "the driver refused the PTX of kernel {kernel}: {log}; update the driver if it is older than \
+         the GPU, otherwise report this with the text:\n{source_text}"
+    )]
     Compile {
         /// The kernel's name.
         kernel: String,
@@ -80,6 +91,38 @@ pub enum CudaError {
         /// Length of the buffer.
         len: u64,
     },
+}
+
+/// What to do about a driver's error, by its name.
+fn remedy(code: &str) -> &'static str {
+    match code.strip_prefix("CUDA_ERROR_").unwrap_or(code) {
+        // Of the driver's own: what a kernel or a module needs beside arrays.
+        "OUT_OF_MEMORY" => "free arrays, or end other programs on this GPU",
+        "NO_DEVICE"
+        | "STUB_LIBRARY"
+        | "SYSTEM_NOT_READY"
+        | "SYSTEM_DRIVER_MISMATCH"
+        | "NOT_INITIALIZED"
+        | "COMPAT_NOT_SUPPORTED_ON_DEVICE" => "see what nvidia-smi says, and CUDA_VISIBLE_DEVICES",
+        // Errors that stay: whatever this process asks of the device from now on fails.
+        "DEVICE_UNAVAILABLE"
+        | "ILLEGAL_ADDRESS"
+        | "LAUNCH_FAILED"
+        | "LAUNCH_TIMEOUT"
+        | "MISALIGNED_ADDRESS"
+        | "ILLEGAL_INSTRUCTION"
+        | "INVALID_ADDRESS_SPACE"
+        | "INVALID_PC"
+        | "HARDWARE_STACK_ERROR"
+        | "ECC_UNCORRECTABLE"
+        | "CONTEXT_IS_DESTROYED"
+        | "ASSERT"
+        | "CONTAINED"
+        | "EXTERNAL_DEVICE" => {
+            "what lies on this device is lost, other devices go on; start the process anew to use it again"
+        }
+        _ => "other devices go on",
+    }
 }
 
 /// Names the operation a driver call served.

@@ -14,18 +14,47 @@ pub(super) struct Event {
     raw: sys::CUevent,
 }
 
+/// What an event is for; one that is not measured costs less.
+pub(super) enum Purpose {
+    /// Work waits for it.
+    Order,
+    /// As `Order`, and time is measured from and to it.
+    Measure,
+    /// As `Order`, in other processes too.
+    Share,
+}
+
 // SAFETY: the driver's handles may be used from any thread.
 unsafe impl Send for Event {}
 // SAFETY: as for Send; driver calls are thread-safe.
 unsafe impl Sync for Event {}
 
 impl Event {
-    /// `timed` events cost a little more and can be measured between.
-    pub(super) fn new(primary: &Arc<Primary>, timed: bool) -> Result<Event, CudaError> {
-        use sys::CUevent_flags_enum::{CU_EVENT_DEFAULT, CU_EVENT_DISABLE_TIMING};
-        let flags = if timed { CU_EVENT_DEFAULT } else { CU_EVENT_DISABLE_TIMING };
-        let raw = primary.with(|| result::event::create(flags).during("creating an event"))?;
-        Ok(Event { primary: Arc::clone(primary), raw })
+    pub(super) fn new(primary: &Arc<Primary>, purpose: Purpose) -> Result<Event, CudaError> {
+        use sys::CUevent_flags_enum as Flags;
+        let flags = match purpose {
+            Purpose::Order => Flags::CU_EVENT_DISABLE_TIMING as u32,
+            Purpose::Measure => Flags::CU_EVENT_DEFAULT as u32,
+            Purpose::Share => Flags::CU_EVENT_DISABLE_TIMING as u32 | Flags::CU_EVENT_INTERPROCESS as u32,
+        };
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: the pointer is to a local.
+        let mut create = || unsafe { sys::cuEventCreate(&mut raw, flags) }.result();
+        primary.with(|| create().during("creating an event"))?;
+        Ok(Event::opened(primary, raw))
+    }
+
+    /// An event that is already there, ours from now on.
+    pub(super) fn opened(primary: &Arc<Primary>, raw: sys::CUevent) -> Event {
+        Event { primary: Arc::clone(primary), raw }
+    }
+
+    pub(super) fn raw(&self) -> sys::CUevent {
+        self.raw
+    }
+
+    pub(super) fn primary(&self) -> &Arc<Primary> {
+        &self.primary
     }
 
     /// The event is reached when all work queued on `stream` so far is done.
@@ -51,7 +80,7 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        // SAFETY: created in `new`, destroyed once. On a lost device there is nothing to report.
+        // SAFETY: created or opened once, destroyed once. On a lost device there is nothing to report.
         let _ =
             self.primary.with(|| unsafe { result::event::destroy(self.raw) }.during("destroying an event"));
     }
@@ -80,7 +109,7 @@ impl Gpu {
     /// # Errors
     /// If the driver refuses.
     pub fn mark(&self) -> Result<Mark, CudaError> {
-        let event = Event::new(&self.primary, true)?;
+        let event = Event::new(&self.primary, Purpose::Measure)?;
         event.record(self.primary.stream())?;
         Ok(Mark(event))
     }
@@ -93,7 +122,7 @@ impl Gpu {
     /// # Safety
     /// `stream` is a live stream of this device's primary context, or one of the driver's special ones.
     pub unsafe fn publish_to(&self, stream: u64) -> Result<(), CudaError> {
-        let event = Event::new(&self.primary, false)?;
+        let event = Event::new(&self.primary, Purpose::Order)?;
         event.record(self.primary.stream())?;
         event.hold(&self.primary, stream as sys::CUstream)
     }
@@ -106,7 +135,7 @@ impl Gpu {
     /// # Safety
     /// As for [`Gpu::publish_to`].
     pub unsafe fn await_stream(&self, stream: u64) -> Result<(), CudaError> {
-        let event = Event::new(&self.primary, false)?;
+        let event = Event::new(&self.primary, Purpose::Order)?;
         event.record(stream as sys::CUstream)?;
         event.hold(&self.primary, self.primary.stream())
     }

@@ -87,7 +87,9 @@ fn capture(
         .during("starting to capture")?;
     let queued = work();
     // SAFETY: capturing was started above; it must end even if queueing failed.
-    let graph = unsafe { result::stream::end_capture(stream) }.during("capturing a graph");
+    let end = || unsafe { result::stream::end_capture(stream) }.during("capturing a graph");
+    // While a stream captures, this thread may wait for nothing on any device: a second try is worth it.
+    let graph = end().inspect_err(|_| drop(end()));
     queued?;
     let graph = graph?;
     let mut executable = std::ptr::null_mut();

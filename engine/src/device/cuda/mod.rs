@@ -2,8 +2,9 @@
 //!
 //! The driver is loaded at run time. Each [`Gpu`] retains the device's *primary* context, so pointers
 //! of other libraries in the process are valid here and ours there, and queues all its work on one
-//! stream, in the order of the calls. Memory is plain `cuMemAlloc`, because such memory may travel
-//! (peer copies, IPC, CUDA-aware MPI); the engine's pool above keeps it.
+//! stream, in the order of the calls: the pool above hands memory on as soon as the host is done with
+//! it, which is right only while whatever used it before comes first. Memory is plain `cuMemAlloc`,
+//! because such memory may travel (peer copies, IPC, CUDA-aware MPI).
 //!
 //! Invariant: the only home of `cudarc::`. Nothing here knows arrays, parts or pools, and nothing
 //! panics: driver failures come back as [`CudaError`].
@@ -11,23 +12,26 @@
 mod buffer;
 mod error;
 mod event;
+mod foreign;
 mod graph;
 mod peer;
 mod primary;
 mod program;
 mod queue;
+mod share;
 mod staging;
 #[cfg(test)]
 mod tests;
 
-pub use buffer::{GpuBuffer, IpcHandle};
+pub use buffer::GpuBuffer;
 pub use error::CudaError;
 pub use event::Mark;
 pub use graph::Recording;
 pub use peer::copy_between;
 pub use program::GpuProgram;
+pub use share::{IpcHandle, SharedEvent};
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use cudarc::driver::{result, sys};
 use partita_kernels::ptx::{Facts, Target};
@@ -64,26 +68,30 @@ pub struct Gpu {
     scratch: Mutex<Option<GpuBuffer>>,
 }
 
-/// How many devices the driver shows; 0 without a driver.
-pub fn count() -> usize {
-    loaded()
-        .and_then(|()| result::device::get_count().during("counting devices"))
-        .map_or(0, |n| n.max(0) as usize)
+/// How many devices the driver shows.
+///
+/// # Errors
+/// If there is no driver, or it does not start.
+pub fn count() -> Result<usize, CudaError> {
+    loaded()?;
+    result::device::get_count().during("counting devices").map(|n| n.max(0) as usize)
 }
 
 /// Why there is no device, for people who asked for one.
 pub fn absence() -> String {
-    match loaded() {
-        Err(error) => error.to_string(),
-        Ok(()) => CudaError::NoDevice { index: 0, found: count() }.to_string(),
-    }
+    let none = |found| CudaError::NoDevice { index: 0, found };
+    count().map_or_else(|error| error.to_string(), |found| none(found).to_string())
 }
 
-/// Loads and starts the driver.
+/// Loads and starts the driver, in one process: in one forked from it the driver is of no use.
 fn loaded() -> Result<(), CudaError> {
+    static STARTED_IN: OnceLock<u32> = OnceLock::new();
     // SAFETY: looks for the library and keeps it loaded; the driver's library has no other conditions.
     if !unsafe { sys::is_culib_present() } {
         return Err(CudaError::NoDriver);
+    }
+    if *STARTED_IN.get_or_init(std::process::id) != std::process::id() {
+        return Err(CudaError::Forked);
     }
     result::init().during("starting the driver")
 }
@@ -94,8 +102,7 @@ impl Gpu {
     /// # Errors
     /// No driver, no such device, or one too old.
     pub fn open(index: usize) -> Result<Gpu, CudaError> {
-        loaded()?;
-        let found = count();
+        let found = count()?;
         if index >= found {
             return Err(CudaError::NoDevice { index, found });
         }
@@ -166,7 +173,8 @@ fn facts(device: sys::CUdevice) -> Result<GpuFacts, CudaError> {
 /// The first CUDA version whose driver reads the PTX version the writer uses for a target.
 fn oldest_driver(target: Target) -> i32 {
     match target.sm {
-        ..=80 => 11_000,
+        // Before CUDA 11.4 a driver lacks `cuGraphInstantiateWithFlags`.
+        ..=80 => 11_040,
         81..=90 => 11_080,
         _ => 12_070,
     }

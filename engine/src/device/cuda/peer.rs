@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cudarc::driver::{result, sys};
 
 use super::error::{CudaError, During};
-use super::event::Event;
+use super::event::{Event, Purpose};
 use super::{Gpu, GpuBuffer};
 
 /// Copies `bytes` bytes from one GPU to another, behind all work queued on both so far; later work on either
@@ -24,7 +24,7 @@ pub fn copy_between(
     let (source, target) = (from.within(from_offset, bytes)?, to.within(to_offset, bytes)?);
     let (giver, taker) = (&from_gpu.primary, &to_gpu.primary);
     to_gpu.reach(from_gpu)?;
-    let written = Event::new(giver, false)?;
+    let written = Event::new(giver, Purpose::Order)?;
     written.record(giver.stream())?;
     written.hold(taker, taker.stream())?;
     // SAFETY: both ranges lie inside live buffers; the stream waits for the source to be written.
@@ -33,9 +33,10 @@ pub fn copy_between(
         result::memcpy_peer_async(to, target, from, source, bytes as usize, taker.stream())
     };
     taker.with(|| copy().during("copying between devices"))?;
-    let read = Event::new(taker, false)?;
-    read.record(taker.stream())?;
-    read.hold(giver, giver.stream())
+    // What is queued on the giver next may write the source: if it cannot be told to wait, we do.
+    let read = Event::new(taker, Purpose::Order)
+        .and_then(|read| read.record(taker.stream()).and_then(|()| read.hold(giver, giver.stream())));
+    read.inspect_err(|_| taker.settle(taker.stream()))
 }
 
 impl Gpu {

@@ -42,6 +42,12 @@ impl Primary {
         self.stream
     }
 
+    /// Waits for a stream whose end could not be marked. A device that is lost has nothing under way.
+    pub(super) fn settle(&self, stream: sys::CUstream) {
+        // SAFETY: streams passed here are alive and of this device.
+        let _ = self.with(|| unsafe { result::stream::synchronize(stream) }.during("waiting for the device"));
+    }
+
     /// Runs `calls` with the context current.
     pub(super) fn with<T>(&self, calls: impl FnOnce() -> Result<T, CudaError>) -> Result<T, CudaError> {
         if std::process::id() != self.process {

@@ -88,9 +88,17 @@ pub(super) fn load(kernel: &str, text: &str) -> Result<sys::CUmodule, CudaError>
     let said = String::from_utf8_lossy(&log).trim_end_matches('\0').trim().to_owned();
     match code.result().during("loading a module") {
         Ok(()) => Ok(module),
-        Err(error) if said.is_empty() => Err(error),
-        Err(error) => Err(compile_error(format!("{error}: {said}"))),
+        Err(CudaError::Driver { code, text, .. }) if !said.is_empty() || is_of_ptx(&code) => {
+            Err(compile_error(format!("{code} ({text}) {said}").trim_end().to_owned()))
+        }
+        Err(error) => Err(error),
     }
+}
+
+/// Whether a driver's error is about what it was given to compile; it may leave the log empty.
+fn is_of_ptx(code: &str) -> bool {
+    let codes = ["INVALID_PTX", "UNSUPPORTED_PTX_VERSION", "NO_BINARY_FOR_GPU", "JIT_COMPILER_NOT_FOUND"];
+    code.strip_prefix("CUDA_ERROR_").is_some_and(|code| codes.contains(&code))
 }
 
 fn functions(loaded: sys::CUmodule, entries: &[&'static str]) -> Result<Vec<sys::CUfunction>, CudaError> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use cudarc::driver::{result, sys};
 
 use super::error::{CudaError, During};
-use super::event::Event;
+use super::event::{Event, Purpose};
 use super::primary::Primary;
 use super::{Gpu, GpuBuffer};
 
@@ -33,11 +33,17 @@ unsafe impl Send for Chunk {}
 
 impl Chunk {
     fn new(primary: &Arc<Primary>) -> Result<Chunk, CudaError> {
-        let idle = Event::new(primary, false)?;
+        let idle = Event::new(primary, Purpose::Order)?;
         // SAFETY: the memory is written before it is read. Not write-combined, which is slow to read.
         let allocate = || unsafe { result::malloc_host(CHUNK_BYTES, sys::CU_MEMHOSTALLOC_PORTABLE) };
         let start = primary.with(|| allocate().during("allocating pinned memory"))?.cast::<u8>();
         Ok(Chunk { primary: Arc::clone(primary), start, idle })
+    }
+
+    /// Marks when what was just queued has let go of the chunk. Where that cannot be marked it is waited for:
+    /// the next transfer through the chunk must not meet this one.
+    fn travels(&self, stream: sys::CUstream) -> Result<(), CudaError> {
+        self.idle.record(stream).inspect_err(|_| self.primary.settle(stream))
     }
 }
 
@@ -77,7 +83,7 @@ impl Staging {
             // SAFETY: the range lies inside a live buffer; the chunk is not touched before `idle`.
             let send = || unsafe { sys::cuMemcpyHtoDAsync_v2(to, chunk.start.cast(), piece.len(), stream) };
             primary.with(|| send().result().during("uploading"))?;
-            chunk.idle.record(stream)?;
+            chunk.travels(stream)?;
             to += piece.len() as u64;
         }
         Ok(())
@@ -93,7 +99,7 @@ impl Staging {
             // SAFETY: the range lies inside a live buffer; the chunk is not touched before `idle`.
             let fetch = || unsafe { sys::cuMemcpyDtoHAsync_v2(chunk.start.cast(), from, len, stream) };
             primary.with(|| fetch().result().during("downloading"))?;
-            chunk.idle.record(stream)?;
+            chunk.travels(stream)?;
             from += len as u64;
             if let Some((chunk, piece)) = arriving.replace((self.next, piece)) {
                 self.land(chunk, piece)?;

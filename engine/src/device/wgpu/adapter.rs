@@ -71,35 +71,38 @@ pub struct Shrink {
 const BACKENDS: wgpu::Backends =
     wgpu::Backends::VULKAN.union(wgpu::Backends::METAL).union(wgpu::Backends::DX12);
 
-fn instance() -> &'static wgpu::Instance {
-    static INSTANCE: OnceLock<wgpu::Instance> = OnceLock::new();
-    INSTANCE.get_or_init(|| {
+/// The way to the drivers, in one process: in one forked from it they are of no use.
+fn instance() -> Result<&'static wgpu::Instance, DeviceError> {
+    static INSTANCE: OnceLock<(u32, wgpu::Instance)> = OnceLock::new();
+    let (process, instance) = INSTANCE.get_or_init(|| {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         descriptor.backends = BACKENDS;
         descriptor.flags = wgpu::InstanceFlags::empty();
-        wgpu::Instance::new(descriptor)
-    })
+        (std::process::id(), wgpu::Instance::new(descriptor))
+    });
+    if *process == std::process::id() { Ok(instance) } else { Err(DeviceError::Forked) }
 }
 
 /// All adapters, the same order every time: by kind, name, bus.
-fn found() -> Vec<(wgpu::Adapter, AdapterFacts)> {
-    let adapters = pollster::block_on(instance().enumerate_adapters(BACKENDS));
+fn found() -> Result<Vec<(wgpu::Adapter, AdapterFacts)>, DeviceError> {
+    let adapters = pollster::block_on(instance()?.enumerate_adapters(BACKENDS));
     let mut all: Vec<_> =
         adapters.into_iter().map(|a| (AdapterFacts::of(&a), a.get_info().device_pci_bus_id, a)).collect();
     all.sort_by(|(a, a_bus, _), (b, b_bus, _)| {
         (a.kind, &a.name, &a.driver, &a.backend, a_bus).cmp(&(b.kind, &b.name, &b.driver, &b.backend, b_bus))
     });
-    all.into_iter().map(|(facts, _, adapter)| (adapter, facts)).collect()
+    Ok(all.into_iter().map(|(facts, _, adapter)| (adapter, facts)).collect())
 }
 
-/// Every adapter that can compute, best kind first. OpenGL is not used.
+/// Every adapter that can compute, best kind first. OpenGL is not used. None in a process that was forked
+/// from one that used adapters.
 pub fn adapters() -> Vec<AdapterFacts> {
-    found().into_iter().map(|(_, facts)| facts).collect()
+    found().into_iter().flatten().map(|(_, facts)| facts).collect()
 }
 
 /// The n-th adapter.
 pub(super) fn find(index: usize) -> Result<(wgpu::Adapter, AdapterFacts), DeviceError> {
-    let mut all = found();
+    let mut all = found()?;
     if index >= all.len() {
         return Err(DeviceError::NoAdapter { index, found: all.len(), searched: format!("{BACKENDS:?}") });
     }

@@ -16,6 +16,9 @@ pub enum DeviceError {
         /// Where they were looked for.
         searched: String,
     },
+    /// The process was forked from one that used adapters; drivers do not survive that.
+    #[error("this process was forked from one that used wgpu; fork first and open devices afterwards")]
+    Forked,
     /// The adapter refused to open a device.
     #[error("wgpu adapter {adapter} does not open: {reason}")]
     Open {

@@ -4,9 +4,6 @@ use super::super::abi::Code;
 use super::{Out, Text, exports, symbols};
 use std::ffi::{c_char, c_void};
 
-/// CUDA 13.0.
-const VERSION: i32 = 13_000;
-
 exports! {
     fn cuInit(flags: u32) Nothing, |driver, _device| {
         if flags != 0 {
@@ -16,7 +13,7 @@ exports! {
         Ok(())
     }
 
-    fn cuDriverGetVersion(version: Out<i32>) Nothing, |_driver, _device| { version.put(VERSION) }
+    fn cuDriverGetVersion(version: Out<i32>) Nothing, |driver, _device| { version.put(driver.config.version) }
 
     fn cuGetErrorName(error: u32, text: Out<*const c_char>) Nothing, |_driver, _device| {
         match Code::text(error) {

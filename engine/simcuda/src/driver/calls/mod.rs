@@ -269,6 +269,13 @@ fn locked(
         *driver = Some(Driver::new(config));
     }
     let driver = driver.as_mut().expect("made above");
+    if driver.process != std::process::id() {
+        let process = driver.process;
+        driver
+            .report
+            .fault(&format!("{symbol} was called in a process forked from {process}, which started CUDA"));
+        return Err(Code::NOT_INITIALIZED);
+    }
     let outcome = admitted(driver, symbol, needs).and_then(|device| body(driver, device));
     if driver.config.trace {
         let code = outcome.err().map_or(0, |code| code.0);

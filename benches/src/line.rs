@@ -1,0 +1,313 @@
+//! A link that can be slowed down: parts of one device exchange faces, and what was sent counts as arrived
+//! only after the link's time. So the predictions of `model` can be compared with runs on one device.
+//!
+//! The steps are queued kernel by kernel, because what is measured is their order: faces first, then inner
+//! cells while faces travel, then the rest; and several steps per exchange where halos are deep.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use partita::device::{Job, Program};
+use partita::index::Region;
+use partita::prelude::*;
+use partita::program::{Command, Place, run};
+use partita_kernels::{BinaryOp, Builder, Launch, Verified};
+
+use crate::halo::Exchange;
+use crate::model::{Link, Model, Rates, SEVEN_POINTS, Share};
+use crate::record::Quantiles;
+use crate::sample::{Effort, samples};
+
+/// The parts: every one has a neighbour along every axis.
+const GRID: [i64; 3] = [2, 2, 2];
+const PARTS: usize = 8;
+/// Depths of halos, in steps.
+pub const DEPTHS: [usize; 3] = [1, 2, 4];
+
+/// When inner cells are computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// After the faces have arrived, with all others.
+    InTurn,
+    /// While faces travel.
+    Overlapped,
+}
+
+/// A 7-point stencil over 8 parts of a cube, with two buffers that change places.
+struct Parts {
+    device: Device,
+    extent: i64,
+    depth: usize,
+    dist: Distribution,
+    program: std::sync::Arc<Program>,
+    /// The buffer that holds the state comes first.
+    buffers: [Exchange; 2],
+}
+
+impl Parts {
+    fn new(device: &Device, extent: i64, depth: usize) -> Result<Parts> {
+        let widths = [depth as i64; 3];
+        let buffer = || Exchange::with_corners(device, DType::F32, &[extent; 3], &GRID, &widths);
+        let dist = Distribution::builder(&[extent; 3]).grid(&GRID).halo(&widths, &widths).build()?;
+        let program = device.compile(stencil()?)?;
+        let mut buffers = [buffer()?, buffer()?];
+        // The cube's faces never change, but halos hold copies of them, in both buffers.
+        buffers.iter_mut().try_for_each(|buffer| buffer.run(1))?;
+        Ok(Parts { device: device.clone(), extent, depth, dist, program, buffers })
+    }
+
+    /// What a part owns, moved out by so many cells towards its neighbours; never the cube's faces.
+    fn zone(&self, part: usize, by: i64) -> Result<Region> {
+        let owned = self.dist.owned(part);
+        let mut ends = ([0; 3], [0; 3]);
+        for d in 0..3 {
+            let (start, stop) = (owned.start()[d], owned.stop()[d]);
+            ends.0[d] = if start > 0 { start - by } else { 1 };
+            ends.1[d] = if stop < self.extent { stop + by } else { self.extent - 1 };
+            ends.1[d] = ends.1[d].max(ends.0[d]);
+        }
+        Ok(Region::new(&ends.0, &ends.1)?)
+    }
+
+    /// Queues one step over boxes of every part, from one buffer to the other.
+    fn compute(&self, from: usize, boxes: impl Fn(usize) -> Result<Vec<Region>>) -> Result<()> {
+        let (sources, targets) = (self.buffers[from].places()?, self.buffers[1 - from].places()?);
+        for part in 0..PARTS {
+            let place = |places: &[Option<Place>]| places[part].clone().context("every part has cells");
+            let (source, target) = (place(&sources)?, place(&targets)?);
+            for region in boxes(part)?.iter().filter(|region| !region.is_empty()) {
+                let launch = Launch {
+                    extents: region.extents().iter().map(|&extent| extent as usize).collect(),
+                    origin: region.start().to_vec(),
+                    views: vec![source.view(region.start()), target.view(region.start())],
+                    arguments: Vec::new(),
+                };
+                let memory = vec![source.allocation.clone(), target.allocation.clone()];
+                let job = Job { program: self.program.clone(), launch: launch.into(), memory };
+                run(&Command::Launch { device: self.device.clone(), job })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The time of lists of one box per part, one after the other.
+    fn time_us(&self, lists: &[&[Region]], effort: &Effort) -> Result<f64> {
+        let seconds = samples(effort, &mut |times| {
+            for boxes in lists.repeat(times) {
+                self.compute(0, |part| Ok(vec![boxes[part]]))?;
+            }
+            Ok(self.device.wait()?)
+        })?;
+        Ok(median_us(seconds))
+    }
+
+    /// `depth` steps after one exchange, whose faces arrive after `travel`.
+    fn steps(&mut self, order: Order, travel: Duration) -> Result<()> {
+        let depth = self.depth as i64;
+        self.buffers[0].run(1)?;
+        let arrival = Instant::now() + travel;
+        let inner = |step: i64| -step - 1;
+        let outer = |step: i64| depth - 1 - step;
+        match order {
+            Order::InTurn => {
+                wait_until(arrival);
+                for step in 0..depth {
+                    self.compute(step as usize % 2, |part| Ok(vec![self.zone(part, outer(step))?]))?;
+                }
+            }
+            Order::Overlapped => {
+                for step in 0..depth {
+                    self.compute(step as usize % 2, |part| Ok(vec![self.zone(part, inner(step))?]))?;
+                }
+                self.device.wait()?;
+                wait_until(arrival);
+                for step in 0..depth {
+                    self.compute(step as usize % 2, |part| {
+                        Ok(self.zone(part, outer(step))?.subtract(&self.zone(part, inner(step))?))
+                    })?;
+                }
+            }
+        }
+        self.device.wait()?;
+        if depth % 2 == 1 {
+            self.buffers.swap(0, 1);
+        }
+        Ok(())
+    }
+}
+
+/// Sleeps for most of the time, because threads of a shared machine wake late.
+fn wait_until(end: Instant) {
+    const SPIN: Duration = Duration::from_micros(300);
+    if let Some(rest) = end.checked_duration_since(Instant::now() + SPIN) {
+        thread::sleep(rest);
+    }
+    while Instant::now() < end {
+        std::hint::spin_loop();
+    }
+}
+
+/// `u + 0.1 (sum of 6 neighbours - 6 u)`.
+fn stencil() -> Result<Verified> {
+    let mut k = Builder::new("line_stencil7", 3);
+    let (from, to) = (k.input(DType::F32), k.output(DType::F32));
+    let centre = k.load(from, &[0, 0, 0]);
+    let mut around = None;
+    for d in 0..3 {
+        for by in [-1, 1] {
+            let mut offset = [0; 3];
+            offset[d] = by;
+            let value = k.load(from, &offset);
+            around = Some(around.map_or(value, |sum| k.binary(BinaryOp::Add, sum, value)));
+        }
+    }
+    let (six, tenth) = (k.float(DType::F32, 6.0), k.float(DType::F32, 0.1));
+    let centres = k.binary(BinaryOp::Mul, centre, six);
+    let around = around.context("a cell has neighbours")?;
+    let rate = k.binary(BinaryOp::Sub, around, centres);
+    let change = k.binary(BinaryOp::Mul, rate, tenth);
+    let next = k.binary(BinaryOp::Add, centre, change);
+    Ok(k.elementwise(&[(to, next)])?)
+}
+
+/// A step that was predicted and measured, in microseconds.
+pub struct Compared {
+    pub link: Link,
+    pub depth: usize,
+    pub order: Order,
+    pub predicted_us: f64,
+    pub measured_us: f64,
+}
+
+impl Compared {
+    /// How much longer it took than was predicted, as a fraction.
+    pub fn error(&self) -> f64 {
+        self.measured_us / self.predicted_us - 1.0
+    }
+}
+
+/// What the model needs to know of 8 parts that take turns on one device.
+fn calibrate(device: &Device, extent: i64, effort: &Effort) -> Result<Rates> {
+    let mut parts = Parts::new(device, extent, 1)?;
+    let whole = (0..PARTS).map(|part| parts.zone(part, 0)).collect::<Result<Vec<Region>>>()?;
+    // What does not grow with the cells is the launch, what does not shrink with the rows their beginning.
+    let few = whole.iter().map(|zone| near_start(zone, [2, 2, 2])).collect::<Result<Vec<Region>>>()?;
+    let thin = whole.iter().map(|zone| near_start(zone, [extent, extent, 1]));
+    let thin = thin.collect::<Result<Vec<Region>>>()?;
+    let all_us = parts.time_us(&[&whole], effort)?;
+    let few_us = parts.time_us(&[&few], effort)?;
+    // After the whole, as in a step, so that nothing of them is in a cache.
+    let thin_us = parts.time_us(&[&whole, &thin], effort)? - all_us;
+    let cells = whole.iter().map(Region::volume).sum::<partita::index::Result<i64>>()? as f64;
+    let rows = thin.iter().map(Region::volume).sum::<partita::index::Result<i64>>()? as f64;
+    let exchange = median_us(samples(effort, &mut |times| parts.buffers[0].run(times))?);
+    Ok(Rates {
+        copy_gb_s: cells * SEVEN_POINTS.bytes_per_cell / (all_us - few_us).max(1e-3) * 1e-3,
+        fraction: 1.0,
+        launch_us: few_us / PARTS as f64,
+        pack_us: exchange / (PARTS * 3) as f64,
+        row_us: (thin_us - few_us).max(0.0) / rows,
+        cache: None,
+    })
+}
+
+fn median_us(seconds: Vec<f64>) -> f64 {
+    Quantiles::of(seconds).median_s * 1e6
+}
+
+/// The first cells of a box, at most so many along each axis.
+fn near_start(zone: &Region, most: [i64; 3]) -> Result<Region> {
+    let stop = [0, 1, 2].map(|d| zone.stop()[d].min(zone.start()[d] + most[d]));
+    Ok(Region::new(zone.start(), &stop)?)
+}
+
+/// Measures what the model predicts: two links, one half hidden and one too slow to hide.
+pub fn compare(device: &Device, extent: i64, effort: &Effort) -> Result<(Rates, Vec<Compared>)> {
+    let rates = calibrate(device, extent, effort)?;
+    let half = extent as f64 / 2.0;
+    let share = Share { extents: [half; 3], sides: [1; 3] };
+    let mut compared = Vec::new();
+    for (name, ratio) in [("quick", 0.5), ("slow", 2.0)] {
+        // Of the time that the faces travel, half is latency.
+        let model = |link| Model { rates, link, stencil: SEVEN_POINTS, turns: PARTS };
+        let no_time = Link { name: name.to_owned(), latency_us: 0.0, gb_s: f64::INFINITY };
+        let step = model(no_time).in_turn_us(&share, 1);
+        let face_bytes = half * half * SEVEN_POINTS.bytes_per_face_cell;
+        let (latency_us, gb_s) = (ratio * step / 6.0, face_bytes * 1e-3 / (ratio * step / 6.0));
+        let model = model(Link { name: name.to_owned(), latency_us, gb_s });
+        for depth in DEPTHS {
+            let mut parts = Parts::new(device, extent, depth)?;
+            let travel = Duration::from_secs_f64(model.travel_us(&share, depth) * 1e-6);
+            for order in [Order::InTurn, Order::Overlapped] {
+                let seconds =
+                    samples(effort, &mut |times| (0..times).try_for_each(|_| parts.steps(order, travel)))?;
+                let measured_us = median_us(seconds) / depth as f64;
+                let predicted_us = match order {
+                    Order::InTurn => model.in_turn_us(&share, depth),
+                    Order::Overlapped => model.overlapped_us(&share, depth),
+                };
+                let link = model.link.clone();
+                compared.push(Compared { link, depth, order, predicted_us, measured_us });
+            }
+        }
+    }
+    Ok((rates, compared))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The inner cells of the state after so many exchanges.
+    fn after(depth: usize, order: Order, exchanges: usize) -> Vec<f32> {
+        let mut parts = Parts::new(&Device::host(), 20, depth).expect("parts");
+        for _ in 0..exchanges {
+            parts.steps(order, Duration::ZERO).expect("steps");
+        }
+        parts.buffers[0].array().slice(&s![1..-1].repeat(3)).to_vec().expect("read")
+    }
+
+    #[test]
+    fn orders_and_depths_give_the_same_bits_and_the_right_values() {
+        let plain = after(1, Order::InTurn, 4);
+        for (depth, exchanges) in [(1, 4), (2, 2), (4, 1)] {
+            for order in [Order::InTurn, Order::Overlapped] {
+                assert!(after(depth, order, exchanges) == plain, "{order:?}, {depth} steps deep");
+            }
+        }
+        let exchange = Exchange::new(&Device::host(), DType::F32, &[20; 3], &[1; 3], &[0; 3]).expect("array");
+        let mut u = exchange.array().clone();
+        let inner: Vec<_> = s![1..-1].repeat(3);
+        for _ in 0..4 {
+            let windows = crate::formula::Windows { inputs: std::slice::from_ref(&u), reach: 1 };
+            let next = crate::formula::stencil7(&windows).remove(0);
+            u.assign(&inner, &next).expect("assign");
+        }
+        let expected = u.slice(&inner).to_vec::<f32>().expect("read");
+        let worst = expected.iter().zip(&plain).map(|(a, b)| (a - b).abs()).fold(0f32, f32::max);
+        assert!(worst < 1e-3, "values up to 1021, worst difference {worst}");
+    }
+
+    #[test]
+    fn faces_that_have_not_arrived_would_be_seen() {
+        let mut parts = Parts::new(&Device::host(), 20, 1).expect("parts");
+        parts.steps(Order::InTurn, Duration::ZERO).expect("a step");
+        parts.compute(0, |part| Ok(vec![parts.zone(part, 0)?])).expect("a step without an exchange");
+        parts.buffers.swap(0, 1);
+        let given = parts.buffers[0].array().slice(&s![1..-1].repeat(3)).to_vec::<f32>().expect("read");
+        assert!(given != after(1, Order::InTurn, 2));
+    }
+
+    #[test]
+    fn a_run_is_compared_with_its_prediction() {
+        let effort = Effort { seconds: 0.01, least: 2, most: 3 };
+        let (rates, compared) = compare(&Device::host(), 24, &effort).expect("compare");
+        assert!(rates.copy_gb_s.is_finite() && rates.launch_us > 0.0 && rates.pack_us > 0.0);
+        assert_eq!(compared.len(), 2 * DEPTHS.len() * 2);
+        let slow = |order| compared.iter().filter(move |c| c.link.name == "slow" && c.order == order);
+        for (in_turn, overlapped) in slow(Order::InTurn).zip(slow(Order::Overlapped)) {
+            assert!(overlapped.predicted_us < in_turn.predicted_us, "depth {}", in_turn.depth);
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Linear operators between arrays over partitions, each with its adjoint: what DistDL calls primitives.
+//!
+//! Here an array is what its members hold, side by side: the local array of the member at `(i, j)` of the
+//! grid is block `(i, j)` of the global one. Where members hold copies, the global array has the copies side
+//! by side too, so that they may differ, as gradients do. Then `<F x, y> == <x, F* y>` with the ordinary sums
+//! over all elements. For copies that are one element each, use a replicated dimension and
+//! [`redistribute`](super::Array::redistribute).
+//!
+//! Every operator is one or two plans. Sums are made in the order of the members, so they are the same every
+//! time.
+
+mod partition;
+mod plans;
+
+use std::sync::Arc;
+
+pub use partition::{Data, Partition};
+
+use super::Array;
+use crate::error::{Error, Result};
+use crate::index::Distribution;
+use crate::plan::Plan;
+use crate::program::{Place, execute};
+use crate::transport::{Field, lower};
+
+/// A linear operator from arrays over one partition to arrays over another. Shapes are not part of it: they
+/// are found when it is applied.
+///
+/// ```
+/// use partita::prelude::*;
+/// # fn main() -> partita::Result<()> {
+/// let world = Partition::world(&Team::on(&[Device::host()], 4)?)?;
+/// let (root, all) = (world.inclusive(&[2])?, world.cartesian(&[4])?);
+/// let x = Array::from_slice(&root.team()?, &Distribution::builder(&[2]).build()?, &[1.0, 2.0])?;
+/// let copies = Collective::broadcast(&root, &all)?;
+/// let y = copies.forward(&x)?;
+/// assert_eq!(y.to_vec::<f64>()?, [1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0]);
+/// assert_eq!(copies.adjoint().forward(&y)?.to_vec::<f64>()?, [4.0, 8.0]);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct Collective {
+    from: Partition,
+    to: Partition,
+    kind: Kind,
+    layout: Option<Distribution>,
+    adjoint_layout: Option<Distribution>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum Kind {
+    Broadcast,
+    SumReduce,
+    AllSumReduce(Vec<usize>),
+    /// The distribution whose halos are meant.
+    Halo(Arc<Distribution>),
+    HaloAdjoint(Arc<Distribution>),
+    Repartition,
+    AllGather(Vec<usize>),
+    SumScatter(Vec<usize>),
+}
+
+/// One plan of an operator, and the layout of what it makes over which partition.
+pub(super) struct Step<'a> {
+    pub plan: Plan,
+    pub to: &'a Partition,
+    pub layout: Distribution,
+}
+
+impl Collective {
+    fn new(from: &Partition, to: &Partition, kind: Kind) -> Result<Collective> {
+        from.check_world("Collective", to)?;
+        Ok(Collective { from: from.clone(), to: to.clone(), kind, layout: None, adjoint_layout: None })
+    }
+
+    /// Every member of `to` gets a copy of what one member of `from` holds: along each dimension of the
+    /// grids, compared from the last on, `from` has as many members as `to`, or one.
+    ///
+    /// # Errors
+    /// Other extents; partitions of two worlds.
+    pub fn broadcast(from: &Partition, to: &Partition) -> Result<Collective> {
+        from.members().broadcast_to(to.members())?;
+        Collective::new(from, to, Kind::Broadcast)
+    }
+
+    /// Every member of `to` gets the sum of what several members of `from` hold: a broadcast from `to` with
+    /// its ends exchanged.
+    ///
+    /// # Errors
+    /// As [`Collective::broadcast`].
+    pub fn sum_reduce(from: &Partition, to: &Partition) -> Result<Collective> {
+        from.members().sum_reduce_to(to.members())?;
+        Collective::new(from, to, Kind::SumReduce)
+    }
+
+    /// Every member gets the sum over all members that differ from it along `axes` of the grid alone.
+    ///
+    /// # Errors
+    /// An axis beyond the grid.
+    pub fn all_sum_reduce(over: &Partition, axes: &[usize]) -> Result<Collective> {
+        over.members().all_sum_reduce(axes)?;
+        let mut axes = axes.to_vec();
+        axes.sort_unstable();
+        axes.dedup();
+        Collective::new(over, over, Kind::AllSumReduce(axes))
+    }
+
+    /// Every member gets the values of its halo from their owners. Applied to arrays of the
+    /// [`padded`](Collective::padded) layout of `dist`: the local array of a member is what it stores, its
+    /// own cells and its halo. What the halo held before is lost, and the adjoint adds it to the owners'
+    /// cells and leaves zeros.
+    ///
+    /// # Errors
+    /// A distribution of another grid, or not of blocks.
+    pub fn halo_exchange(over: &Partition, dist: &Distribution) -> Result<Collective> {
+        if dist.grid().shape() != over.shape() || !dist.is_block() {
+            return Err(Error::invalid(
+                "halo_exchange",
+                format!("blocks in a grid of {}", over.members().grid()),
+                dist.to_string(),
+                "make the distribution for the partition",
+            ));
+        }
+        Collective::new(over, over, Kind::Halo(Arc::new(dist.clone())))
+    }
+
+    /// The same array divided over other members. The result is divided evenly, see
+    /// [`with_layout`](Collective::with_layout) for other divisions; what is divided may be of any kind.
+    ///
+    /// # Errors
+    /// Partitions of two worlds.
+    pub fn repartition(from: &Partition, to: &Partition) -> Result<Collective> {
+        Collective::new(from, to, Kind::Repartition)
+    }
+
+    /// The whole array at the member of one rank: a partition of one member in a grid of as many dimensions.
+    ///
+    /// # Errors
+    /// No such member.
+    pub fn gather(from: &Partition, root: usize) -> Result<Collective> {
+        let one = vec![1; from.shape().rank()];
+        Collective::repartition(from, &from.inclusive(&[root])?.cartesian(&one)?)
+    }
+
+    /// An array of the one member of rank `root` divided over all: the adjoint of [`Collective::gather`].
+    ///
+    /// # Errors
+    /// No such member.
+    pub fn scatter(to: &Partition, root: usize) -> Result<Collective> {
+        Ok(Collective::gather(to, root)?.adjoint())
+    }
+
+    /// Every member gets what all members hold that differ from it along `axes` alone, side by side. The
+    /// adjoint sums what the members hold of each element, and gives every member its share.
+    ///
+    /// # Errors
+    /// An axis beyond the grid.
+    pub fn allgather(over: &Partition, axes: &[usize]) -> Result<Collective> {
+        over.members().all_sum_reduce(axes)?;
+        Collective::new(over, over, Kind::AllGather(axes.to_vec()))
+    }
+
+    /// Asks for a division of the result, for operators that are free to choose: repartition, gather, scatter
+    /// and the adjoint of allgather.
+    pub fn with_layout(mut self, layout: &Distribution) -> Collective {
+        self.layout = Some(layout.clone());
+        self
+    }
+
+    /// Asks for the division of what the adjoint makes.
+    pub fn with_adjoint_layout(mut self, layout: &Distribution) -> Collective {
+        self.adjoint_layout = Some(layout.clone());
+        self
+    }
+
+    /// The transposed operator: `<F x, y> == <x, F* y>` for all `x` and `y`.
+    pub fn adjoint(&self) -> Collective {
+        let kind = match &self.kind {
+            Kind::Broadcast => Kind::SumReduce,
+            Kind::SumReduce => Kind::Broadcast,
+            Kind::AllSumReduce(axes) => Kind::AllSumReduce(axes.clone()),
+            Kind::Halo(dist) => Kind::HaloAdjoint(Arc::clone(dist)),
+            Kind::HaloAdjoint(dist) => Kind::Halo(Arc::clone(dist)),
+            Kind::Repartition => Kind::Repartition,
+            Kind::AllGather(axes) => Kind::SumScatter(axes.clone()),
+            Kind::SumScatter(axes) => Kind::AllGather(axes.clone()),
+        };
+        Collective {
+            from: self.to.clone(),
+            to: self.from.clone(),
+            kind,
+            layout: self.adjoint_layout.clone(),
+            adjoint_layout: self.layout.clone(),
+        }
+    }
+
+    /// The partition of the arrays that it is applied to.
+    pub fn source(&self) -> &Partition {
+        &self.from
+    }
+
+    /// The partition of the arrays that it makes.
+    pub fn target(&self) -> &Partition {
+        &self.to
+    }
+
+    /// The layout in which every member has its own cells and its halo side by side: what a halo exchange is
+    /// applied to.
+    ///
+    /// # Errors
+    /// A distribution that is not blocks.
+    pub fn padded(dist: &Distribution) -> Result<Distribution> {
+        plans::padded(dist)
+    }
+
+    /// Applies it. Computes.
+    ///
+    /// Collective over the union of both partitions.
+    ///
+    /// # Errors
+    /// An array that is not over the partition it is applied to, or whose members' extents do not fit each
+    /// other; memory; those of [`Array::eval`].
+    pub fn forward(&self, x: &Array) -> Result<Array> {
+        self.from.check_array("Collective::forward", x)?;
+        let mut result = x.clone();
+        for step in 0..self.step_count() {
+            let made = self.step(step, &*result.distribution()?)?;
+            result = carry_out(&made, &result)?;
+        }
+        Ok(result)
+    }
+
+    /// The plans that applying it to an array of this distribution takes, in their order.
+    ///
+    /// # Errors
+    /// As [`Collective::forward`].
+    pub fn plans(&self, dist: &Distribution) -> Result<Vec<Plan>> {
+        let mut dist = dist.clone();
+        let mut plans = Vec::new();
+        for step in 0..self.step_count() {
+            let Step { plan, layout, .. } = self.step(step, &dist)?;
+            plans.push(plan);
+            dist = layout;
+        }
+        Ok(plans)
+    }
+
+    fn step_count(&self) -> usize {
+        if matches!(self.kind, Kind::AllSumReduce(_)) { 2 } else { 1 }
+    }
+
+    fn step(&self, step: usize, dist: &Distribution) -> Result<Step<'_>> {
+        let (from, to, asked) = (&self.from, &self.to, self.layout.as_ref());
+        let (plan, layout) = match &self.kind {
+            Kind::Broadcast => plans::broadcast(from, to, dist)?,
+            Kind::SumReduce => plans::sum_reduce(from, to, dist)?,
+            Kind::AllSumReduce(axes) if step == 0 => plans::sum_to_roots(from, axes, dist)?,
+            Kind::AllSumReduce(axes) => plans::copy_from_roots(from, axes, dist)?,
+            Kind::Halo(halo) => plans::halo(halo, dist)?,
+            Kind::HaloAdjoint(halo) => {
+                let (plan, layout) = plans::halo(halo, dist)?;
+                (plan.adjoint(), layout)
+            }
+            Kind::Repartition => plans::repartition(from, to, dist, asked)?,
+            Kind::AllGather(axes) => plans::allgather(axes, dist)?,
+            Kind::SumScatter(axes) => plans::sum_scatter(axes, dist, asked)?,
+        };
+        Ok(Step { plan, to, layout })
+    }
+}
+
+/// Applies one plan. What no move replaces is zero.
+fn carry_out(step: &Step, x: &Array) -> Result<Array> {
+    x.eval()?;
+    let team = step.to.team()?;
+    // Not through `forward`'s team: it may be the same, and is locked below.
+    let made = Array::zeros(&team, &step.layout, x.dtype())?;
+    made.eval()?;
+    let (Some(from), Some(to)) = (x.node.storage(), made.node.storage()) else {
+        unreachable!("eval computes or fails")
+    };
+    let _guard = x.team().evaluation();
+    let rank = step.plan.moves().first().map_or(0, |m| m.from.rank());
+    let lifted = |places: Vec<Option<Place>>| -> Vec<Option<Place>> {
+        places.into_iter().map(|place| place.map(|place| lift(place, rank))).collect()
+    };
+    let (sources, targets) = (lifted(from.places(x.team())), lifted(to.places(&team)));
+    x.team().count_messages(step.plan.messages());
+    let mut leases = Vec::new();
+    let field = Field { plan: &step.plan, from: &sources, to: &targets, dtype: x.dtype() };
+    execute(lower(&[field], &mut leases)?.schedule())?;
+    Ok(made)
+}
+
+/// The same memory with dimensions of extent 1 in front.
+fn lift(place: Place, rank: usize) -> Place {
+    Place { stored: plans::lifted(&place.stored, rank), ..place }
+}

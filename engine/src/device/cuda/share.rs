@@ -1,0 +1,99 @@
+//! Memory and events that other processes of this machine use too (CUDA IPC). The exporter keeps what it
+//! shares until the others have closed it; who tells whom a handle, and when, is the callers' business.
+
+use cudarc::driver::sys;
+
+use super::buffer::Origin;
+use super::error::{CudaError, During};
+use super::event::{Event, Purpose};
+use super::{Gpu, GpuBuffer};
+
+/// Names memory or an event to another process of this machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IpcHandle(pub [u8; 64]);
+
+/// A point in a device's work for which other processes can wait.
+pub struct SharedEvent(Event);
+
+impl GpuBuffer {
+    /// A handle by which another process opens this memory ([`Gpu::open_shared`]). Keep the buffer until
+    /// that process has closed it.
+    ///
+    /// # Errors
+    /// If the driver or the system does not share memory, or the buffer is not ours.
+    pub fn share(&self) -> Result<IpcHandle, CudaError> {
+        let mut handle = sys::CUipcMemHandle { reserved: [0; 64] };
+        // SAFETY: the handle is a local; the address is of a live allocation.
+        let mut get = || unsafe { sys::cuIpcGetMemHandle(&mut handle, self.address()) }.result();
+        self.primary.with(|| get().during("sharing memory with another process"))?;
+        Ok(IpcHandle(handle.reserved.map(|byte| byte as u8)))
+    }
+}
+
+impl SharedEvent {
+    /// A handle by which another process opens the event ([`Gpu::open_event`]).
+    ///
+    /// # Errors
+    /// If the driver does not share events, or the event was opened here.
+    pub fn share(&self) -> Result<IpcHandle, CudaError> {
+        let mut handle = sys::CUipcEventHandle { reserved: [0; 64] };
+        // SAFETY: the handle is a local; the event is alive.
+        let mut get = || unsafe { sys::cuIpcGetEventHandle(&mut handle, self.0.raw()) }.result();
+        self.0.primary().with(|| get().during("sharing an event with another process"))?;
+        Ok(IpcHandle(handle.reserved.map(|byte| byte as u8)))
+    }
+
+    /// The event is reached when all work queued on this process's device so far is done.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn record(&self) -> Result<(), CudaError> {
+        self.0.record(self.0.primary().stream())
+    }
+
+    /// Work queued on this process's device from now on waits for the latest record, of any process. That
+    /// record must have been called before: the driver does not wait for what is not there yet.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn hold(&self) -> Result<(), CudaError> {
+        self.0.hold(self.0.primary(), self.0.primary().stream())
+    }
+}
+
+impl Gpu {
+    /// Memory of `bytes` bytes that another process of this machine shares; closed when dropped.
+    ///
+    /// # Errors
+    /// If the driver refuses the handle: it comes from this same process, or its memory was freed.
+    pub fn open_shared(&self, handle: IpcHandle, bytes: u64) -> Result<GpuBuffer, CudaError> {
+        let handle = sys::CUipcMemHandle { reserved: handle.0.map(|byte| byte as std::ffi::c_char) };
+        let lazily = sys::CUipcMem_flags_enum::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32;
+        let mut address = 0;
+        // SAFETY: the pointer is to a local.
+        let mut open = || unsafe { sys::cuIpcOpenMemHandle_v2(&mut address, handle, lazily) }.result();
+        self.primary.with(|| open().during("opening another process's memory"))?;
+        Ok(self.buffer(address, bytes, Origin::Opened))
+    }
+
+    /// A new event that other processes can open.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn shared_event(&self) -> Result<SharedEvent, CudaError> {
+        Event::new(&self.primary, Purpose::Share).map(SharedEvent)
+    }
+
+    /// An event that another process of this machine shares.
+    ///
+    /// # Errors
+    /// If the driver refuses the handle, for instance because it comes from this same process.
+    pub fn open_event(&self, handle: IpcHandle) -> Result<SharedEvent, CudaError> {
+        let handle = sys::CUipcEventHandle { reserved: handle.0.map(|byte| byte as std::ffi::c_char) };
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: the pointer is to a local.
+        let mut open = || unsafe { sys::cuIpcOpenEventHandle(&mut raw, handle) }.result();
+        self.primary.with(|| open().during("opening another process's event"))?;
+        Ok(SharedEvent(Event::opened(&self.primary, raw)))
+    }
+}

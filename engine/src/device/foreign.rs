@@ -1,0 +1,115 @@
+//! Memory and streams of other libraries in this process: theirs used here, ours used there, and who waits for
+//! whom. Knows no protocol by which the two sides meet.
+
+use std::any::Any;
+
+use super::cuda::{CudaError, Gpu};
+use super::host::HostMemory;
+use super::memory::{Allocation, Buffer, Memory};
+use super::{Backend, Device};
+use crate::error::{Error, Result};
+
+/// Memory of another owner.
+pub struct Foreign {
+    /// Where it is in the device's address space; on the host, a pointer.
+    pub address: u64,
+    /// Its size.
+    pub bytes: u64,
+    /// What keeps it alive.
+    pub owner: Box<dyn Any + Send + Sync>,
+}
+
+impl Device {
+    /// Another owner's memory, used where it is. It counts in no budget, goes to no pool, and is never written;
+    /// the last clone of the buffer lets the owner go.
+    ///
+    /// # Errors
+    /// wgpu devices; a CUDA address that is another device's; no memory at all.
+    ///
+    /// # Safety
+    /// The bytes are readable on this device for as long as the owner lives, and nobody writes to them while
+    /// anything here reads them.
+    pub unsafe fn borrow(&self, foreign: Foreign) -> Result<Buffer> {
+        let Foreign { address, bytes, owner } = foreign;
+        let memory = match &self.0.backend {
+            // SAFETY: as the caller says.
+            Backend::Host => unsafe { HostMemory::borrowed(address, bytes, owner) }.map(Memory::Host),
+            Backend::Cuda(gpu) => {
+                let ours = gpu.holds(address).map_err(|e| Error::of_driver(self.name(), e))?;
+                // SAFETY: the driver says that it is this device's; else as the caller says.
+                ours.then(|| Memory::Cuda(unsafe { gpu.borrow(address, bytes, owner) }))
+            }
+            Backend::Wgpu(_) => None,
+        };
+        let Some(memory) = memory else {
+            let expected = format!("memory that {} reads where it is", self.name());
+            let given = format!("{bytes} bytes at address {address:#x}");
+            return Err(Error::invalid("sharing memory", expected, given, "copy it instead"));
+        };
+        Ok(self.adopt(bytes, memory))
+    }
+
+    /// The stream on which all work is queued, as the driver's handle; `None` without streams.
+    pub fn stream(&self) -> Option<u64> {
+        match &self.0.backend {
+            Backend::Cuda(gpu) => Some(gpu.stream()),
+            Backend::Host | Backend::Wgpu(_) => None,
+        }
+    }
+
+    /// Work on another library's stream from now on waits for all work queued here so far. Without streams
+    /// there is nothing to do.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    ///
+    /// # Safety
+    /// As for [`Gpu::publish_to`].
+    pub unsafe fn publish_to(&self, stream: u64) -> Result<()> {
+        // SAFETY: as the caller says.
+        self.on_gpu(|gpu| unsafe { gpu.publish_to(stream) })
+    }
+
+    /// Work queued here from now on waits for all work on another library's stream so far.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    ///
+    /// # Safety
+    /// As for [`Gpu::publish_to`].
+    pub unsafe fn await_stream(&self, stream: u64) -> Result<()> {
+        // SAFETY: as the caller says.
+        self.on_gpu(|gpu| unsafe { gpu.await_stream(stream) })
+    }
+
+    /// Waits until nobody in this process works on the device any more: before memory that others were lent
+    /// is used again.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn wait_for_all(&self) -> Result<()> {
+        self.on_gpu(Gpu::wait_for_all)
+    }
+
+    fn on_gpu(&self, call: impl FnOnce(&Gpu) -> std::result::Result<(), CudaError>) -> Result<()> {
+        match &self.0.backend {
+            Backend::Cuda(gpu) => call(gpu).map_err(|e| Error::of_driver(self.name(), e)),
+            Backend::Host | Backend::Wgpu(_) => Ok(()),
+        }
+    }
+}
+
+impl Allocation {
+    /// Where byte `offset` is in the memory of a CUDA device; `None` for memory of another kind.
+    pub(crate) fn cuda_address(&self, offset: u64) -> Option<u64> {
+        let Memory::Cuda(buffer) = &self.memory else { return None };
+        Some(buffer.address() + offset).filter(|_| offset < buffer.bytes())
+    }
+
+    /// Whether it begins at a multiple of so many bytes. Memory that the process cannot address is ours, and
+    /// does.
+    pub(crate) fn is_aligned(&self, bytes: u64) -> bool {
+        let host = self.host_address(0).map(|address| address.as_ptr().addr() as u64);
+        host.or_else(|| self.cuda_address(0)).is_none_or(|address| address.is_multiple_of(bytes))
+    }
+}

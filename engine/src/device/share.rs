@@ -1,0 +1,61 @@
+//! Memory and events of one machine's processes, where the kind of device has them (CUDA does). A handle is
+//! bytes to be sent to the other process; sending them is not this file's business.
+
+use super::cuda::{CudaError, Gpu, IpcHandle, SharedEvent};
+use super::memory::{Allocation, Buffer, Memory};
+use super::{Backend, Device};
+use crate::error::{Error, Result};
+
+impl Device {
+    /// A handle by which another process of this machine opens `memory` ([`Device::open_shared`]). Waits for
+    /// nothing; keep the memory leased until the other process has dropped its buffer.
+    ///
+    /// # Errors
+    /// Other kinds than CUDA; if the driver or the system does not share memory.
+    pub fn share(&self, memory: &Allocation) -> Result<IpcHandle> {
+        match &memory.memory {
+            Memory::Cuda(buffer) => self.shared(|_| buffer.share()),
+            Memory::Host(_) | Memory::Wgpu(_) => Err(self.unshared()),
+        }
+    }
+
+    /// Memory of `bytes` bytes that another process of this machine shares. It counts in no budget; the last
+    /// clone of the buffer closes it.
+    ///
+    /// # Errors
+    /// Other kinds than CUDA; a handle the driver refuses: of this same process, or
+    /// of memory that was freed.
+    pub fn open_shared(&self, handle: IpcHandle, bytes: u64) -> Result<Buffer> {
+        let buffer = self.shared(|gpu| gpu.open_shared(handle, bytes))?;
+        Ok(self.adopt(bytes, Memory::Cuda(buffer)))
+    }
+
+    /// A new event that other processes of this machine can open ([`Device::open_event`]).
+    ///
+    /// # Errors
+    /// Other kinds than CUDA; if the driver refuses.
+    pub fn shared_event(&self) -> Result<SharedEvent> {
+        self.shared(Gpu::shared_event)
+    }
+
+    /// An event that another process of this machine shares.
+    ///
+    /// # Errors
+    /// As [`Device::open_shared`].
+    pub fn open_event(&self, handle: IpcHandle) -> Result<SharedEvent> {
+        self.shared(|gpu| gpu.open_event(handle))
+    }
+
+    fn shared<T>(&self, call: impl FnOnce(&Gpu) -> std::result::Result<T, CudaError>) -> Result<T> {
+        self.usable()?;
+        match &self.0.backend {
+            Backend::Cuda(gpu) => call(gpu).map_err(|e| Error::of_driver(self.name(), e)),
+            Backend::Host | Backend::Wgpu(_) => Err(self.unshared()),
+        }
+    }
+
+    fn unshared(&self) -> Error {
+        let remedy = "send the values to the other process instead";
+        Error::invalid("sharing memory between processes", "a CUDA device", self.name(), remedy)
+    }
+}

@@ -1,0 +1,374 @@
+//! The collective operators against DistDL's definitions: what each member gets, from whom, and the dot test
+//! `<F x, y> == <x, F* y>` of every operator. Models hold one list per member and know no plans.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod found;
+
+use found::devices;
+use partita::array::collective::Data;
+use partita::index::DimMap;
+use partita::prelude::*;
+
+fn world(device: &Device, members: usize) -> Partition {
+    Partition::world(&Team::on(std::slice::from_ref(device), members).unwrap()).unwrap()
+}
+
+fn grid(world: &Partition, ranks: &[usize], shape: &[i64]) -> Partition {
+    world.inclusive(ranks).unwrap().cartesian(shape).unwrap()
+}
+
+/// Blocks over a partition's grid; with irregular bounds where that is possible.
+fn blocks(over: &Partition, shape: &[i64], irregular: bool) -> Distribution {
+    let builder = Distribution::builder(shape).grid(over.shape());
+    let uneven = |size: i64, parts: i64| {
+        let bounds: Vec<i64> = (0..=parts).map(|k| k * k * size / (parts * parts)).collect();
+        DimMap::irregular(&bounds).unwrap()
+    };
+    let dims = 0..shape.len();
+    let builder =
+        dims.filter(|_| irregular).fold(builder, |b, d| b.map(d, uneven(shape[d], over.shape()[d])));
+    builder.build().unwrap()
+}
+
+/// Small numbers without a pattern: integers whose sums are exact, or fractions.
+fn noise(seed: u64, at: &[i64], fractions: bool) -> f64 {
+    let mixed = at.iter().fold(seed.wrapping_mul(0x9e37_79b9), |state, &value| {
+        (state ^ value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
+    });
+    let number = (mixed.wrapping_mul(0xd134_2543_de82_ef95) >> 40) as i64 % 2001 - 1000;
+    if fractions { number as f64 / 700.0 } else { (number % 16) as f64 }
+}
+
+fn random<T: Element + From<f32>>(
+    over: &Partition,
+    dist: &Distribution,
+    seed: u64,
+    fractions: bool,
+) -> Array {
+    let value = |at: &[i64]| T::from(noise(seed, at, fractions) as f32);
+    Array::from_fn(&over.team().unwrap(), dist, value).unwrap()
+}
+
+fn numbers(array: &Array) -> Vec<f64> {
+    match array.dtype() {
+        DType::F32 => array.to_vec::<f32>().unwrap().into_iter().map(f64::from).collect(),
+        _ => array.to_vec::<f64>().unwrap(),
+    }
+}
+
+fn dot(a: &Array, b: &Array) -> f64 {
+    numbers(a).into_iter().zip(numbers(b)).map(|(x, y)| x * y).sum()
+}
+
+fn held(array: &Array, rank: usize) -> Vec<f64> {
+    match array.dtype() {
+        DType::F32 => array.part_to_vec::<f32>(rank).unwrap().into_iter().map(f64::from).collect(),
+        _ => array.part_to_vec::<f64>(rank).unwrap(),
+    }
+}
+
+/// `<F x, y> == <x, F* y>`: exactly with integers; with fractions up to the rounding of the sums that F and
+/// F* make (at most `terms` additions each, one rounding of half an ulp each) and of the products here.
+fn dot_test<T: Element + From<f32>>(f: &Collective, dist: &Distribution, seed: u64) {
+    for fractions in [false, true] {
+        let x = random::<T>(f.source(), dist, seed, fractions);
+        let forward = f.forward(&x).unwrap();
+        let layout = forward.distribution().unwrap();
+        let y = random::<T>(f.target(), &layout, seed + 1, fractions);
+        let back = f.adjoint().with_layout(dist).forward(&y).unwrap();
+        assert_eq!(back.shape(), x.shape());
+        let (left, right) = (dot(&forward, &y), dot(&x, &back));
+        // No sum inside F or F* is larger than what F makes of the magnitudes.
+        let size = dot(&f.forward(&x.abs()).unwrap(), &y.abs());
+        let terms = (f.source().members().size() + f.target().members().size()) as f64;
+        let unit = if T::DTYPE == DType::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON } / 2.0;
+        let products = (numbers(&x).len() + numbers(&y).len()) as f64 * f64::EPSILON;
+        let bound = if fractions { (terms * unit + products) * size } else { 0.0 };
+        assert!((left - right).abs() <= bound, "{left} and {right} differ by more than {bound}: {f:?}");
+        // The test must be able to fail: another y gives another product.
+        if !fractions && left != 0.0 {
+            assert_ne!(dot(&forward, &(&y * 2.0)), left);
+        }
+    }
+}
+
+fn both_types(f: &Collective, dist: &Distribution, seed: u64) {
+    dot_test::<f32>(f, dist, seed);
+    dot_test::<f64>(f, dist, seed);
+}
+
+/// Every member of `to` has what its root has; the roots and groups are those published for this case.
+#[test]
+fn c18_c19_c22_golden_broadcast() {
+    for device in devices() {
+        let world = world(&device, 14);
+        let p_x = grid(&world, &[1, 2, 3], &[1, 3, 1]);
+        let p_y = grid(&world, &(0..12).collect::<Vec<_>>(), &[2, 3, 2]);
+        let f = Collective::broadcast(&p_x, &p_y).unwrap();
+        let dist = blocks(&p_x, &[2, 7, 3], true);
+        let x = random::<f32>(&p_x, &dist, 3, false);
+        let y = f.forward(&x).unwrap();
+        assert_eq!(&y.shape()[..], [4, 7, 6]);
+        // Whom each worker hears: {1: 0 1 6 7} {2: 2 3 8 9} {3: 4 5 10 11}.
+        for (root, receivers) in [(0, [0, 1, 6, 7]), (1, [2, 3, 8, 9]), (2, [4, 5, 10, 11])] {
+            for receiver in receivers {
+                assert_eq!(held(&y, receiver), held(&x, root), "{device:?} {receiver}");
+            }
+        }
+        // Workers outside have boxes of volume 0 of either.
+        assert!(p_y.held(&y, 12).unwrap().is_empty() && !p_y.held(&y, 11).unwrap().is_empty());
+        assert!(p_x.held(&x, 0).unwrap().is_empty() && !p_x.held(&x, 2).unwrap().is_empty());
+        // The adjoint sums what the group holds.
+        let back = f.adjoint().forward(&y).unwrap();
+        assert_eq!(numbers(&back), numbers(&x).iter().map(|v| 4.0 * v).collect::<Vec<f64>>());
+    }
+}
+
+#[test]
+fn c24_c25_sum_reduce_counts_the_root_once() {
+    let world = world(&Device::host(), 12);
+    let all = grid(&world, &(0..12).collect::<Vec<_>>(), &[2, 3, 2]);
+    let roots = grid(&world, &[1, 2, 3], &[1, 3, 1]);
+    let f = Collective::sum_reduce(&all, &roots).unwrap();
+    let x = random::<f64>(&all, &blocks(&all, &[4, 6, 8], false), 5, false);
+    let y = f.forward(&x).unwrap();
+    for (root, group) in [[0, 1, 6, 7], [2, 3, 8, 9], [4, 5, 10, 11]].into_iter().enumerate() {
+        let mut sum = vec![0.0; held(&y, root).len()];
+        for member in group {
+            sum.iter_mut().zip(held(&x, member)).for_each(|(s, v)| *s += v);
+        }
+        assert_eq!(held(&y, root), sum);
+    }
+    assert_eq!(f.adjoint(), Collective::broadcast(&roots, &all).unwrap());
+}
+
+#[test]
+fn c26_c27_c28_all_sum_reduce() {
+    let world = world(&Device::host(), 12);
+    let over = grid(&world, &(0..12).collect::<Vec<_>>(), &[2, 3, 2]);
+    let dist = blocks(&over, &[4, 9, 6], false);
+    let x = random::<f64>(&over, &dist, 7, false);
+    let f = Collective::all_sum_reduce(&over, &[0, 2]).unwrap();
+    let y = f.forward(&x).unwrap();
+    for group in [[0, 1, 6, 7], [2, 3, 8, 9], [4, 5, 10, 11]] {
+        let mut sum = vec![0.0; held(&x, group[0]).len()];
+        for member in group {
+            sum.iter_mut().zip(held(&x, member)).for_each(|(s, v)| *s += v);
+        }
+        group.iter().for_each(|&member| assert_eq!(held(&y, member), sum, "{member}"));
+    }
+    assert_eq!(f.adjoint(), f);
+    // Sum-reduce, then broadcast.
+    let roots = grid(&world, &[0, 2, 4], &[1, 3, 1]);
+    let sum = Collective::sum_reduce(&over, &roots).unwrap().forward(&x).unwrap();
+    let again = Collective::broadcast(&roots, &over).unwrap().forward(&sum).unwrap();
+    assert_eq!(numbers(&again), numbers(&y));
+    // Over no dimension it is the identity, over all everybody has the sum of everything.
+    let none = Collective::all_sum_reduce(&over, &[]).unwrap().forward(&x).unwrap();
+    assert_eq!(numbers(&none), numbers(&x));
+    let all = Collective::all_sum_reduce(&over, &[0, 1, 2]).unwrap().forward(&x).unwrap();
+    let mut sum = vec![0.0; held(&x, 0).len()];
+    (0..12).for_each(|member| sum.iter_mut().zip(held(&x, member)).for_each(|(s, v)| *s += v));
+    (0..12).for_each(|member| assert_eq!(held(&all, member), sum));
+}
+
+/// Four cells each on a ring of three: the adjoint adds what the halos hold to the owners, and leaves zeros.
+#[test]
+fn c36_c38_halos_and_their_adjoint_by_hand() {
+    let world = world(&Device::host(), 3);
+    let over = grid(&world, &[2, 0, 1], &[3]);
+    let dist = Distribution::builder(&[6]).grid(&[3]).halo(&[1], &[2]).periodic(&[true]).build().unwrap();
+    let padded = Collective::padded(&dist).unwrap();
+    let f = Collective::halo_exchange(&over, &dist).unwrap();
+    let given: Vec<f64> = (1..=15).map(f64::from).collect();
+    let x = Array::from_slice(&over.team().unwrap(), &padded, &given).unwrap();
+    // Per member: one halo cell, two of its own, two halo cells.
+    let expected = [13., 2., 3., 7., 8., 3., 7., 8., 12., 13., 8., 12., 13., 2., 3.];
+    assert_eq!(numbers(&f.forward(&x).unwrap()), expected);
+    let back = [
+        0.,
+        2. + 14.,
+        3. + 15. + 6.,
+        0.,
+        0.,
+        0.,
+        7. + 4.,
+        8. + 5. + 11.,
+        0.,
+        0.,
+        0.,
+        12. + 9.,
+        13. + 10. + 1.,
+        0.,
+        0.,
+    ];
+    assert_eq!(numbers(&f.adjoint().forward(&x).unwrap()), back);
+    // One member without neighbours: the identity.
+    let one = world.inclusive(&[1]).unwrap();
+    let alone = Distribution::builder(&[4]).grid(&[1]).halo(&[2], &[1]).build().unwrap();
+    let x = Array::from_slice(&one.team().unwrap(), &Collective::padded(&alone).unwrap(), &[1., 2., 3., 4.]);
+    let y = Collective::halo_exchange(&one, &alone).unwrap().forward(&x.unwrap()).unwrap();
+    assert_eq!(numbers(&y), [1., 2., 3., 4.]);
+}
+
+#[test]
+fn c30_c33_c34_repartition_gather_scatter_allgather() {
+    for device in devices() {
+        let world = world(&device, 7);
+        let (a, b) = (grid(&world, &[5, 1, 2], &[3, 1]), grid(&world, &[0, 2, 4, 6], &[2, 2]));
+        let dist = blocks(&a, &[9, 5], true);
+        let x = random::<f32>(&a, &dist, 11, false);
+        let f = Collective::repartition(&a, &b).unwrap();
+        let y = f.forward(&x).unwrap();
+        assert_eq!((numbers(&y), y.team()), (numbers(&x), &b.team().unwrap()));
+        assert_eq!(y.distribution().unwrap().grid().shape(), b.shape());
+        let asked = blocks(&b, &[9, 5], true);
+        let uneven = f.clone().with_layout(&asked).forward(&x).unwrap();
+        assert_eq!((numbers(&uneven), &*uneven.distribution().unwrap()), (numbers(&x), &asked));
+        // Member 3 is in neither, 5 only sends, 0 only receives.
+        for (member, sends, receives) in
+            [(3, false, false), (5, true, false), (0, false, true), (2, true, true)]
+        {
+            assert_eq!(a.held(&x, member).unwrap().is_empty(), !sends, "{member}");
+            assert_eq!(b.held(&y, member).unwrap().is_empty(), !receives, "{member}");
+        }
+        let gathered = Collective::gather(&b, 2).unwrap().forward(&y).unwrap();
+        assert_eq!((held(&gathered, 0), gathered.team().size()), (numbers(&x), 1));
+        let scattered = Collective::scatter(&b, 2).unwrap().forward(&gathered).unwrap();
+        assert_eq!(numbers(&scattered), numbers(&x));
+        let copies = Collective::allgather(&a, &[0, 1]).unwrap();
+        let everywhere = copies.forward(&x).unwrap();
+        (0..3).for_each(|rank| assert_eq!(held(&everywhere, rank), numbers(&x), "{rank}"));
+        let sums = copies.adjoint().forward(&everywhere).unwrap();
+        assert_eq!(numbers(&sums), numbers(&x).iter().map(|v| 3.0 * v).collect::<Vec<f64>>());
+    }
+}
+
+/// Every operator, on partitions that are equal, disjoint, overlapping, in any order of the members.
+#[test]
+fn c20_c29_c39_dot_tests() {
+    let world = world(&Device::host(), 9);
+    let mut tests = 0;
+    let mut test = |f: Collective, dist: &Distribution| {
+        tests += 1;
+        both_types(&f, dist, 40 + tests);
+    };
+    for order in [[0, 1, 2, 3, 4, 5, 6, 7], [7, 3, 5, 0, 2, 6, 1, 4], [8, 6, 4, 2, 0, 1, 3, 5]] {
+        let big = grid(&world, &order, &[2, 2, 2]);
+        for (ranks, shape) in [
+            (&order[..2], &[1, 2, 1][..]),
+            (&order[6..], &[2, 1, 1]),
+            (&[8][..], &[1, 1, 1]),
+            (&[3, 8, 0, 6], &[2, 2]),
+            (&order[..], &[2, 2, 2]),
+            (&[5], &[1]),
+        ] {
+            let small = grid(&world, ranks, shape);
+            let extents: Vec<i64> = shape.iter().map(|n| 3 * n).collect();
+            test(Collective::broadcast(&small, &big).unwrap(), &blocks(&small, &extents, true));
+            // A dimension that is not in the small grid is one cell per member.
+            let cells: Vec<i64> = (0..3).map(|d| if d + shape.len() < 3 { 2 } else { 6 }).collect();
+            test(Collective::sum_reduce(&big, &small).unwrap(), &blocks(&big, &cells, false));
+            let line: Vec<i64> =
+                std::iter::repeat_n(1, shape.len() - 1).chain([ranks.len() as i64]).collect();
+            let line = small.cartesian(&line).unwrap();
+            let flat = vec![5; shape.len()];
+            let to = grid(
+                &world,
+                &order[..3],
+                &std::iter::repeat_n(1, shape.len() - 1).chain([3]).collect::<Vec<_>>(),
+            );
+            test(Collective::repartition(&line, &to).unwrap(), &blocks(&line, &flat, true));
+        }
+        for axes in [&[][..], &[0], &[1, 2], &[0, 1, 2]] {
+            test(Collective::all_sum_reduce(&big, axes).unwrap(), &blocks(&big, &[4, 6, 2], false));
+            test(Collective::allgather(&big, axes).unwrap(), &blocks(&big, &[4, 5, 3], true));
+        }
+        test(Collective::gather(&big, 5).unwrap(), &blocks(&big, &[3, 4, 5], true));
+        let one = grid(&world, &order[5..6], &[1, 1, 1]);
+        test(Collective::scatter(&big, 5).unwrap(), &blocks(&one, &[3, 4, 5], false));
+        let flat = grid(&world, &order, &[4, 2]);
+        for (lo, hi, periodic) in
+            [([1, 0], [0, 2], [false; 2]), ([1, 1], [2, 1], [true; 2]), ([0, 2], [1, 2], [true, false])]
+        {
+            let builder = Distribution::builder(&[9, 7]).grid(&[4, 2]).halo(&lo, &hi).periodic(&periodic);
+            let dist = builder.build().unwrap();
+            let padded = Collective::padded(&dist).unwrap();
+            test(Collective::halo_exchange(&flat, &dist).unwrap(), &padded);
+        }
+    }
+    println!("ran: dot-tests {}", 4 * tests);
+}
+
+/// What travels between devices of unlike kinds is what stays on one.
+#[test]
+fn c40_operators_between_devices() {
+    let mut mixed = devices();
+    mixed.push(Device::host());
+    let team = Team::of((0..6).map(|k| mixed[k % mixed.len()].clone()).collect()).unwrap();
+    let (mixed, plain) = (Partition::world(&team).unwrap(), world(&Device::host(), 6));
+    let made = |world: &Partition| -> Vec<Vec<f64>> {
+        let (all, some) = (grid(world, &[0, 1, 2, 3, 4, 5], &[3, 2]), grid(world, &[4, 1, 0], &[3, 1]));
+        let dist =
+            Distribution::builder(&[9, 8]).grid(&[3, 2]).halo(&[1, 1], &[1, 2]).periodic(&[true, false]);
+        let dist = dist.build().unwrap();
+        let operators = [
+            (Collective::broadcast(&some, &all).unwrap(), blocks(&some, &[7, 2], true)),
+            (Collective::sum_reduce(&all, &some).unwrap(), blocks(&all, &[9, 8], false)),
+            (Collective::all_sum_reduce(&all, &[1]).unwrap(), blocks(&all, &[9, 8], false)),
+            (Collective::repartition(&some, &all).unwrap(), blocks(&some, &[9, 8], true)),
+            (Collective::allgather(&all, &[0]).unwrap(), blocks(&all, &[9, 8], true)),
+            (Collective::halo_exchange(&all, &dist).unwrap(), Collective::padded(&dist).unwrap()),
+        ];
+        let both = operators.iter().flat_map(|(f, dist)| {
+            let x = random::<f32>(f.source(), dist, 9, false);
+            let y = f.forward(&x).unwrap();
+            let back = f.adjoint().forward(&y).unwrap();
+            [numbers(&y), numbers(&back)]
+        });
+        both.collect()
+    };
+    assert_eq!(made(&mixed), made(&plain));
+}
+
+#[test]
+fn c9_c10_c11_data_needs_no_prior_knowledge() {
+    let world = world(&Device::host(), 5);
+    let some = world.inclusive(&[3, 1]).unwrap();
+    let value = || Data::line(&[1.5f32, 2.5]);
+    assert_eq!(some.broadcast_data(1, &world, value).unwrap(), value());
+    assert!(some.broadcast_data(2, &world, value).is_err());
+    assert!(world.broadcast_data(0, &some, value).is_err(), "the root is outside");
+    let lines = world.allgather_data(|rank| Data::line(&vec![rank as i32; rank])).unwrap();
+    assert_eq!(lines.iter().map(|data| data.shape[0]).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+    assert_eq!(Data::value(Scalar::from_i64(DType::I16, -2)).bytes, [0xfe, 0xff]);
+    let x = Array::from_slice(
+        &some.team().unwrap(),
+        &Distribution::builder(&[2]).parts(2).build().unwrap(),
+        &[7u8, 9],
+    );
+    assert_eq!(Data::of(&x.unwrap()).unwrap().bytes, [7, 9]);
+}
+
+#[test]
+fn c2_c6_c21_what_does_not_fit_is_refused() {
+    let first = world(&Device::host(), 6);
+    let other = world(&Device::host(), 6);
+    let (a, b) = (grid(&first, &[0, 1, 2], &[3]), grid(&first, &[0, 1, 2, 3], &[2, 2]));
+    assert!(!a.seat(5).active() && a.seat(5).rank().is_err() && a.seat(2).rank().is_ok());
+    assert!(first.union(&other).is_err() && Collective::repartition(&a, &other).is_err());
+    let text = Collective::broadcast(&a, &b).unwrap_err().to_string();
+    assert!(text.contains("1 or those of"), "{text}");
+    assert!(Collective::all_sum_reduce(&b, &[2]).is_err() && Collective::gather(&b, 4).is_err());
+    let sum = Collective::all_sum_reduce(&a, &[0]).unwrap();
+    let uneven = random::<f64>(&a, &blocks(&a, &[7], true), 1, false);
+    let text = sum.forward(&uneven).unwrap_err().to_string();
+    assert!(text.contains("equally much along dimension 0"), "{text}");
+    let elsewhere = random::<f64>(&b, &blocks(&b, &[4, 4], false), 1, false);
+    let text = sum.forward(&elsewhere).unwrap_err().to_string();
+    assert!(text.contains("over the partition"), "{text}");
+    let dist = Distribution::builder(&[6]).grid(&[3]).halo(&[1], &[1]).build().unwrap();
+    let halo = Collective::halo_exchange(&a, &dist).unwrap();
+    assert!(halo.forward(&random::<f64>(&a, &blocks(&a, &[6], false), 1, false)).is_err());
+    assert!(Collective::halo_exchange(&b, &dist).is_err());
+}

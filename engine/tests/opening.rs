@@ -1,0 +1,91 @@
+//! Which drivers a program starts: those of the devices it asks for, and no others. The simulated driver and
+//! the Vulkan loader say when they are started.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod found;
+mod other;
+
+use partita::prelude::*;
+
+/// What a process that asks for `word` prints, drivers included.
+fn asked_for(word: &str, failures: &str) -> String {
+    let mut command = other::test("child_asks_for_devices");
+    command.env("PARTITA_DEVICE", word).env("PARTITA_SIM_TRACE", "1").env("VK_LOADER_DEBUG", "all");
+    command.env("PARTITA_SIM_FAIL", failures).env("PARTITA_SIM_DEVICES", "2").env("PARTITA_DEBUG", "1");
+    other::said(command)
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn child_asks_for_devices() {
+    match Team::local(2) {
+        Ok(team) => println!("opened: {team}"),
+        Err(error) => println!("refused: {error}"),
+    }
+    if std::env::var("PARTITA_SIM_FAIL").is_ok_and(|failures| !failures.is_empty()) {
+        Device::all().iter().for_each(|device| println!("all: {device:?}"));
+    }
+}
+
+fn starts_cuda(text: &str) -> bool {
+    text.contains("simcuda: cuInit")
+}
+
+fn starts_vulkan(text: &str) -> bool {
+    text.lines()
+        .any(|line| line.contains("DRIVER:") || line.contains("LAYER:") || line.contains("Vulkan Loader"))
+}
+
+fn has(kind: DeviceKind) -> bool {
+    Device::all().iter().any(|device| device.kind() == kind)
+}
+
+fn is_simulated() -> bool {
+    Device::all().iter().any(|device| device.kind() == DeviceKind::Cuda && device.is_software())
+}
+
+#[test]
+fn a_program_starts_the_drivers_it_asks_for() {
+    let devices = found::devices();
+    let host = asked_for("host", "");
+    assert!(host.contains("opened: 2 members: 0-1 on host"), "{host}");
+    assert!(!starts_cuda(&host) && !starts_vulkan(&host), "{host}");
+    found::ran("only-opened", &devices[0], 1);
+    if is_simulated() {
+        let cuda = asked_for("cuda", "");
+        assert!(cuda.contains("opened: 2 members: 0 on cuda:0 "), "{cuda}");
+        assert!(starts_cuda(&cuda) && !starts_vulkan(&cuda), "{cuda}");
+        println!("ran: cuda-only-opened 1");
+    }
+    if has(DeviceKind::Wgpu) && cfg!(target_os = "linux") {
+        let wgpu = asked_for("wgpu", "");
+        assert!(wgpu.contains("opened: 2 members: 0-1 on wgpu "), "{wgpu}");
+        assert!(!starts_cuda(&wgpu) && starts_vulkan(&wgpu), "{wgpu}");
+        println!("ran: wgpu-only-opened 1");
+    }
+    assert!(asked_for("abacus", "").contains("refused: no abacus device: `abacus` is not one of auto"));
+}
+
+#[test]
+fn a_device_that_does_not_open_hides_no_other() {
+    if !is_simulated() {
+        return;
+    }
+    let one = asked_for("cuda", "cuDevicePrimaryCtxRetain:1:lost");
+    assert!(one.contains("opened: 2 members: 0-1 on cuda:1 "), "{one}");
+    let all = |text: &str, kind: &str| {
+        text.lines().filter(|line| line.starts_with(&format!("all: {kind}"))).count()
+    };
+    assert_eq!((all(&one, "host"), all(&one, "cuda")), (1, 1), "{one}");
+    let none = asked_for("cuda", "cuInit:1:system_not_ready");
+    let why = "refused: no cuda device: starting the driver failed: CUDA_ERROR_SYSTEM_NOT_READY";
+    assert!(none.contains(why) && none.contains("nvidia-smi"), "{none}");
+    assert_eq!((all(&none, "host"), all(&none, "cuda")), (1, 0), "{none}");
+    assert_eq!(all(&none, "wgpu") > 0, has(DeviceKind::Wgpu), "{none}");
+    let auto = asked_for("auto", "cuInit:1:system_not_ready");
+    assert!(
+        auto.contains("opened: ") && auto.contains("auto passes over: no cuda device: starting"),
+        "{auto}"
+    );
+    println!("ran: cuda-unopened 3");
+}

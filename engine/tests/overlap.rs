@@ -1,0 +1,102 @@
+//! What travels between ranks travels while the core is computed, one message per pair of ranks.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use partita::prelude::*;
+use partita::program::{Command, Schedule, record};
+use partita::wire::{Ranks, threads};
+
+/// What a command is, in one letter.
+fn letter(command: &Command) -> char {
+    match command {
+        Command::Launch { .. } => 'L',
+        Command::Transfer { .. } => 'T',
+        Command::Meet { .. } => 'M',
+        Command::Expect { .. } => 'E',
+        Command::Send { .. } => 'S',
+        Command::Receive { .. } => 'R',
+        Command::Settle { .. } => 'Z',
+    }
+}
+
+fn letters(schedule: &Schedule) -> String {
+    schedule.iter().map(letter).collect()
+}
+
+/// Three fields that a step reads on both sides, on `parts` members per rank.
+fn fields(team: &Team) -> Vec<Array> {
+    let dist = Distribution::builder(&[24, 10]).parts(team.size()).halo(&[1, 0], &[1, 0]).build().unwrap();
+    let field = |k: i64| Array::from_fn(team, &dist, |at| (100 * k + 10 * at[0] + at[1] % 7) as f32).unwrap();
+    (0..3).map(field).collect()
+}
+
+fn step(fields: &[Array]) -> Array {
+    let sides = |u: &Array| u.slice(&s![..-2, ..]) + u.slice(&s![2.., ..]);
+    // The first operand says where the result is computed.
+    let centre = fields[2].slice(&s![1..-1, ..]);
+    &centre + sides(&fields[0]) * 0.5 + sides(&fields[1]) * 0.25 - sides(&fields[2]) * &centre
+}
+
+/// The commands of one step on a rank whose arrays were read before, and the result.
+fn run(ranks: &Ranks, parts: usize) -> (String, Vec<u64>, Vec<f32>) {
+    let team = Team::over(ranks, &[Device::host()], parts).unwrap();
+    let fields = fields(&team);
+    let result = step(&fields);
+    let schedule = record(|| result.eval()).unwrap();
+    let extents = |command: &Command| match command {
+        Command::Launch { job, .. } => Some(job.launch.extents.iter().map(|&e| e as u64).product()),
+        _ => None,
+    };
+    let computed = schedule.iter().filter_map(extents).collect();
+    (letters(&schedule), computed, result.to_vec().unwrap())
+}
+
+#[test]
+fn the_core_is_computed_while_halos_travel_in_one_message() {
+    let alone = {
+        let team = Team::on(&[Device::host()], 3).unwrap();
+        step(&fields(&team)).to_vec::<f32>().unwrap()
+    };
+    let all = threads::run(3, |ranks| run(&ranks, 1));
+    for (rank, outcome) in all.into_iter().enumerate() {
+        let (commands, computed, values) = outcome.unwrap();
+        assert_eq!(values, alone, "rank {rank}");
+        let neighbours = if rank == 1 { 2 } else { 1 };
+        let count = |which| commands.chars().filter(|&c| c == which).count();
+        assert_eq!((count('M'), count('S'), count('R')), (1, neighbours, neighbours), "{rank}: {commands}");
+        // Faces of rows are contiguous: nothing is packed, so every launch computes.
+        let receive = commands.find('R').unwrap();
+        assert_eq!(commands[..receive].matches('L').count(), 1, "rank {rank}: {commands}");
+        assert_eq!(commands[receive..].matches('L').count(), neighbours, "rank {rank}: {commands}");
+        // Rows 1..23 in parts of 8: the rim is one row per neighbour.
+        let rows = if rank == 1 { 8 } else { 7 };
+        assert_eq!(computed[0], 10 * (rows - neighbours as u64), "rank {rank}");
+        assert_eq!(computed.iter().sum::<u64>(), 10 * rows, "rank {rank}");
+    }
+}
+
+#[test]
+fn members_of_one_rank_wait_for_nobody() {
+    let all = threads::run(1, |ranks| run(&ranks, 3));
+    for outcome in all {
+        let (commands, ..) = outcome.unwrap();
+        assert!(!commands.contains(['M', 'S', 'R']), "{commands}");
+    }
+}
+
+#[test]
+fn parts_thinner_than_the_halo_are_right_too() {
+    let result = |team: &Team| {
+        let dist = Distribution::builder(&[7, 5]).parts(team.size()).build().unwrap();
+        let u = Array::from_fn(team, &dist, |at| (at[0] * at[0] + 3 * at[1]) as f64).unwrap();
+        let wide = u.slice(&s![..-4, ..]) + 2.0 * u.slice(&s![4.., ..]) - u.slice(&s![2..-2, ..]);
+        wide.to_vec::<f64>().unwrap()
+    };
+    let alone = result(&Team::on(&[Device::host()], 1).unwrap());
+    for (ranks, parts) in [(2, 1), (2, 2), (3, 1), (5, 1), (3, 3)] {
+        for outcome in
+            threads::run(ranks, |ranks| result(&Team::over(&ranks, &[Device::host()], parts).unwrap()))
+        {
+            assert_eq!(outcome.unwrap(), alone, "{ranks} ranks, {parts} parts each");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The page of the documentation that shows four plans: written by the code it describes. Set
+//! `UPDATE_GOLDEN=1` to write it anew; then read it.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use partita::plan::{Costs, Plan};
+use partita::prelude::*;
+use partita::transport::{Field, lower};
+
+const HEAD: &str = "# Four plans, explained
+
+Every exchange is a plan: moves of boxes of cells, or of what *lanes* take of a box, from part to part, in
+packed coordinates (along blocks these are the global ones). `Plan::explain` counts what goes over each link
+and predicts a time from a latency and a bandwidth; `transport::lower` makes commands of it, and says which way
+each message takes. Here the parts alternate between two host devices, so that some of them share one. This page
+is written by a test.
+";
+
+/// A section: what it is, the plan, its links, and how it is carried out on two devices.
+fn section(title: &str, text: &str, plan: &Plan, from: &Array, to: &Array) -> String {
+    let costs = Costs { latency_seconds: 2e-6, bandwidth: 20e9 };
+    let (here, there) = (from.places().unwrap(), to.places().unwrap());
+    let field = Field { plan, from: &here, to: &there, dtype: from.dtype() };
+    let exchange = lower(&[field], &mut Vec::new()).unwrap();
+    let moves: Vec<String> = plan.to_string().lines().take(9).map(str::to_owned).collect();
+    let more = plan.moves().len().saturating_sub(8);
+    let mut out = format!("\n## {title}\n\n{text}\n\n```text\n{}\n", moves.join("\n"));
+    if more > 0 {
+        writeln!(out, "  and {more} more moves").unwrap();
+    }
+    let explanation = plan.explain(from.dtype().size_bytes()).with_costs(costs);
+    write!(out, "\nexplain: {explanation}\n\ncarried out: {exchange}\n```\n").unwrap();
+    out
+}
+
+fn page() -> String {
+    let devices = [Device::host(), Device::host()];
+    let team = Team::of((0..4).map(|member| devices[member % 2].clone()).collect()).unwrap();
+    let zeros = |team: &Team, dist: &Distribution| Array::zeros(team, dist, DType::F32).unwrap();
+    let halo = Distribution::builder(&[8, 8]).grid(&[2, 2]).halo(&[1, 1], &[1, 1]).periodic(&[true, true]);
+    let halo = halo.build().unwrap();
+    let u = zeros(&team, &halo);
+    let mut page = HEAD.to_owned();
+    page += &section(
+        "A halo of one cell on a torus of 2 x 2 parts",
+        "Edges and corners come from their owners; where the array goes round, from the other end.",
+        &Plan::halo(&halo, true).unwrap(),
+        &u,
+        &u,
+    );
+    let block = Distribution::builder(&[64]).grid(&[4]).build().unwrap();
+    let cyclic = Distribution::builder(&[64]).grid(&[4]).cyclic(0, 2).build().unwrap();
+    page += &section(
+        "Blocks to blocks of two dealt out in turn",
+        "What two parts have in common repeats: one move takes both runs of two.",
+        &Plan::redistribute(&block, &cyclic).unwrap(),
+        &zeros(&team, &block),
+        &zeros(&team, &cyclic),
+    );
+    let slabs = Distribution::builder(&[8, 8, 8]).grid(&[4, 1, 1]).build().unwrap();
+    let pencils = Distribution::builder(&[8, 8, 8]).grid(&[2, 2, 1]).build().unwrap();
+    page += &section(
+        "Slabs to pencils",
+        "The step before a Fourier transform along the last dimension.",
+        &Plan::redistribute(&slabs, &pencils).unwrap(),
+        &zeros(&team, &slabs),
+        &zeros(&team, &pencils),
+    );
+    let world = Partition::world(&team).unwrap();
+    let (row, all) = (world.inclusive(&[0, 1]).unwrap(), world.cartesian(&[2, 2]).unwrap());
+    let row = row.cartesian(&[1, 2]).unwrap();
+    let x = zeros(&row.team().unwrap(), &Distribution::builder(&[3, 6]).grid(&[1, 2]).build().unwrap());
+    let broadcast = Collective::broadcast(&row, &all).unwrap();
+    page += &section(
+        "A broadcast from 1 x 2 to 2 x 2 members",
+        "Each column's root sends what it holds to all members of the column, itself included. The adjoint goes \
+         back, and adds.",
+        &broadcast.plans(&x.distribution().unwrap()).unwrap()[0],
+        &x,
+        &broadcast.forward(&x).unwrap(),
+    );
+    page
+}
+
+#[test]
+fn the_page_of_plans_is_what_the_code_says() {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/plans.md");
+    let page = page();
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&file, &page).unwrap();
+    }
+    let kept = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(kept == page, "{} differs: UPDATE_GOLDEN=1 writes it anew", file.display());
+}

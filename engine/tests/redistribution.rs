@@ -1,0 +1,309 @@
+//! Arrays brought from any distribution to any other. Every cell holds its own global position, counted from
+//! 1; all memory they could have come from holds something else.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod divisions;
+mod found;
+
+use divisions::{KINDS, kinds};
+use found::{PARTS, devices, ran};
+use partita::index::DimMap;
+use partita::plan::Plan;
+use partita::prelude::*;
+use partita::program::{Command, execute};
+use partita::transport::{Field, Path, lower};
+
+/// A distribution over one map per dimension; with a halo of 1 where `halo` and the map allow one.
+fn over(maps: &[DimMap], halo: bool) -> Distribution {
+    let shape: Vec<i64> = maps.iter().map(DimMap::size).collect();
+    let grid: Vec<i64> = maps.iter().map(|map| map.parts() as i64).collect();
+    let widths: Vec<i64> = maps.iter().map(|map| i64::from(map.is_block())).collect();
+    let builder = || {
+        let builder = Distribution::builder(&shape).grid(&grid);
+        maps.iter().enumerate().fold(builder, |builder, (d, map)| builder.map(d, map.clone()))
+    };
+    let wide = halo.then(|| builder().halo(&widths, &widths).build().ok()).flatten();
+    wide.unwrap_or_else(|| builder().build().unwrap())
+}
+
+fn position(dist: &Distribution, at: &[i64]) -> i32 {
+    at.iter().zip(dist.shape().iter()).fold(0, |sum, (&i, &n)| sum * n as i32 + i as i32) + 1
+}
+
+fn positions(team: &Team, dist: &Distribution) -> Array {
+    Array::from_fn(team, dist, |at| position(dist, at)).unwrap()
+}
+
+/// Compares what every part holds, copies included, with the formula.
+fn check(array: &Array, what: &str) {
+    let dist = array.distribution().unwrap();
+    for part in 0..dist.parts() {
+        let sets = dist.owned_set(part).unwrap();
+        let counts: Vec<i64> = sets.iter().map(|set| set.len()).collect();
+        let global = |local: &[i64]| -> Vec<i64> {
+            sets.iter().zip(local).map(|(set, &k)| set.nth(k).unwrap()).collect()
+        };
+        let cells = Region::from_shape(&counts).unwrap();
+        let expected: Vec<i32> = cells.points().map(|local| position(&dist, &global(&local))).collect();
+        assert_eq!(array.part_to_vec::<i32>(part).unwrap(), expected, "part {part}, {what}");
+    }
+}
+
+/// Leaves -7 in free memory of the right sizes.
+fn poison(team: &Team, dist: &Distribution) {
+    let poisoned = Array::full(team, dist, Scalar::from_i64(DType::I32, -7)).unwrap();
+    poisoned.eval().unwrap();
+}
+
+/// Redistributes, and checks first that the check can fail.
+fn redistribute(team: &Team, from: &Distribution, to: &Distribution) {
+    let a = positions(team, from);
+    poison(team, to);
+    let what = format!("{from} to {to}");
+    check(&a.redistribute(to).unwrap(), &what);
+}
+
+#[test]
+#[should_panic(expected = "part 0")]
+fn the_check_sees_poison() {
+    let team = Team::on(&[Device::host()], 2).unwrap();
+    let dist = over(&kinds(8, 2)[3..4], false);
+    check(&Array::full(&team, &dist, Scalar::from_i64(DType::I32, -7)).unwrap(), "poison");
+}
+
+#[test]
+fn c30_every_kind_to_every_kind_in_one_dimension() {
+    let host = Device::host();
+    let mut pairs = 0;
+    for parts in PARTS {
+        let team = Team::on(std::slice::from_ref(&host), parts).unwrap();
+        let n = parts as i64;
+        for size in [0, 1, n - 1, n, n + 1, 5 * n + 3] {
+            for from in kinds(size, parts) {
+                for to in kinds(size, parts) {
+                    redistribute(
+                        &team,
+                        &over(std::slice::from_ref(&from), pairs % 2 == 0),
+                        &over(&[to], pairs % 3 == 0),
+                    );
+                    pairs += 1;
+                }
+            }
+        }
+    }
+    ran("redistributed-lines", &host, pairs);
+}
+
+#[test]
+fn c30_every_pair_of_kinds_in_two_and_three_dimensions() {
+    for device in devices() {
+        let mut pairs = 0;
+        // On the host all, elsewhere a diagonal of them.
+        let stride = if device.kind() == DeviceKind::Host { 1 } else { 5 };
+        for (sizes, grid, other) in [
+            (&[7, 9][..], &[2, 3][..], &[3, 2][..]),
+            (&[8, 5], &[4, 1], &[1, 4]),
+            (&[5, 4, 6], &[2, 1, 2], &[1, 4, 1]),
+            (&[3, 7, 5], &[1, 3, 1], &[3, 1, 1]),
+        ] {
+            let parts = grid.iter().product::<i64>() as usize;
+            let team = Team::on(std::slice::from_ref(&device), parts).unwrap();
+            for from in (0..KINDS * KINDS).step_by(stride) {
+                let maps = |grid: &[i64], kind: &dyn Fn(usize) -> usize| -> Vec<DimMap> {
+                    let map = |d: usize| kinds(sizes[d], grid[d] as usize).swap_remove(kind(d) % KINDS);
+                    (0..sizes.len()).map(map).collect()
+                };
+                let a = maps(grid, &|d| if d == 0 { from / KINDS } else { from + d - 1 });
+                for turn in [1, 4] {
+                    let b = maps(other, &|d| from * 5 + turn * (d + 1) + from / KINDS);
+                    redistribute(&team, &over(&a, turn == 1), &over(&b, turn == 4));
+                    pairs += 1;
+                }
+            }
+        }
+        ran("redistributed-boxes", &device, pairs);
+    }
+}
+
+#[test]
+fn chains_come_back_to_the_start() {
+    for device in devices() {
+        let mut state = 12345u64;
+        let mut draw = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        let chains = if device.kind() == DeviceKind::Host { 40 } else { 6 };
+        for _ in 0..chains {
+            let parts = PARTS[draw(PARTS.len())];
+            let team = Team::on(std::slice::from_ref(&device), parts).unwrap();
+            let shape = [draw(2 * parts + 2) as i64, draw(9) as i64 + 1];
+            let mut any = || {
+                let rows = if draw(2) == 0 { parts } else { 1 };
+                let a = kinds(shape[0], rows).swap_remove(draw(KINDS));
+                over(&[a, kinds(shape[1], parts / rows).swap_remove(draw(KINDS))], draw(2) == 0)
+            };
+            let first = any();
+            let start = positions(&team, &first);
+            let mut a = start.clone();
+            for _ in 0..5 {
+                let next = any();
+                poison(&team, &next);
+                a = a.redistribute(&next).unwrap();
+            }
+            let back = a.redistribute(&first).unwrap();
+            check(&back, "back at the start");
+            assert_eq!(back.to_vec::<i32>().unwrap(), start.to_vec::<i32>().unwrap());
+        }
+        ran("redistribution-chains", &device, chains);
+    }
+}
+
+/// Host, wgpu and CUDA parts in one team, and teams of other sizes on the same and other devices.
+#[test]
+fn c20_teams_that_are_disjoint_overlap_or_are_equal() {
+    let mut mixed = devices();
+    mixed.push(Device::host());
+    let all = Team::of(mixed.iter().cycle().take(5).cloned().collect()).unwrap();
+    let few = Team::of(mixed.iter().rev().take(2).cloned().collect()).unwrap();
+    let alone = Team::on(&[Device::host()], 3).unwrap();
+    let mut moves = 0;
+    for (from_team, to_team) in [(&all, &all), (&all, &few), (&few, &all), (&alone, &all), (&all, &alone)] {
+        for k in 0..KINDS {
+            let from = over(&[kinds(13, from_team.size()).swap_remove(k), DimMap::even(4, 1).unwrap()], true);
+            let to = over(
+                &[kinds(13, to_team.size()).swap_remove((k * 2 + 1) % KINDS), DimMap::even(4, 1).unwrap()],
+                true,
+            );
+            let a = positions(from_team, &from);
+            poison(to_team, &to);
+            let b = a.move_to(to_team, &to).unwrap();
+            assert_eq!(b.team(), to_team);
+            check(&b, &format!("{from} to {to}"));
+            moves += 1;
+        }
+    }
+    println!("ran: mixed-moves {moves}");
+    for kind in [DeviceKind::Cuda, DeviceKind::Wgpu] {
+        if mixed.iter().all(|device| device.kind() != kind) {
+            println!("skipped: mixed-{kind:?} (no such device)");
+        }
+    }
+}
+
+#[test]
+fn d19_the_same_distribution_moves_nothing() {
+    let team = Team::on(&[Device::host()], 3).unwrap();
+    let dist = over(&[DimMap::cyclic(10, 3, 2).unwrap()], false);
+    let a = positions(&team, &dist);
+    let before = team.messages();
+    let same = a.redistribute(&dist).unwrap();
+    assert!(same.is_same(&a) && team.messages() == before);
+    // Squeezing relabels memory of its own: a later assignment does not reach the first array.
+    let row = Array::from_fn(&team, &Distribution::builder(&[1, 6]).grid(&[1, 3]).build().unwrap(), |at| {
+        at[1] as i32
+    });
+    let row = row.unwrap();
+    let mut line = row.squeeze(&[0]).unwrap();
+    line.set(&[2], Scalar::from_i64(DType::I32, 50)).unwrap();
+    assert_eq!(row.to_vec::<i32>().unwrap(), [0, 1, 2, 3, 4, 5]);
+    let error = a.redistribute(&over(&[DimMap::even(11, 3).unwrap()], false)).unwrap_err().to_string();
+    assert!(error.contains("shape (10)") && error.contains("(11)"), "{error}");
+    assert!(a.redistribute(&over(&[DimMap::even(10, 2).unwrap()], false)).is_err());
+}
+
+/// A replay does not repeat uploads: the lists of a redistribution stay for it.
+#[test]
+fn redistributions_are_replayed() {
+    for device in devices() {
+        let team = Team::on(std::slice::from_ref(&device), 3).unwrap();
+        let (a, b) =
+            (over(&[kinds(30, 3).swap_remove(5)], false), over(&[kinds(30, 3).swap_remove(3)], false));
+        let start = positions(&team, &a);
+        let mut steps = Loop::new(vec![start], |state| {
+            let there = (&state[0].redistribute(&b)? + 1.0).redistribute(&a)?;
+            state[0] = there;
+            Ok(())
+        });
+        steps.run(12).unwrap();
+        assert!(steps.is_replaying(), "{device:?}");
+        let expected: Vec<i32> = (1..=30).map(|k| k + 12).collect();
+        assert_eq!(steps.state()[0].to_vec::<i32>().unwrap(), expected, "{device:?}");
+    }
+}
+
+/// All fields of a pair of parts are one transfer; a single contiguous face needs neither packing nor
+/// unpacking.
+#[test]
+fn fields_travel_together_and_contiguous_faces_as_they_are() {
+    let devices = [Device::host(), Device::host()];
+    let team = Team::of(devices.to_vec()).unwrap();
+    let rows = Distribution::builder(&[8, 6]).grid(&[2, 1]).halo(&[1, 1], &[1, 1]).build().unwrap();
+    let columns = Distribution::builder(&[8, 6]).grid(&[1, 2]).halo(&[1, 1], &[1, 1]).build().unwrap();
+    for (dist, contiguous) in [(&rows, true), (&columns, false)] {
+        let plan = Plan::halo(dist, true).unwrap();
+        let a = Array::from_fn(&team, dist, |at| (10 * at[0] + at[1]) as u8).unwrap();
+        let b = Array::from_fn(&team, dist, |at| (10 * at[0] + at[1]) as f64).unwrap();
+        let (in_a, in_b) = (a.places().unwrap(), b.places().unwrap());
+        let one = Field { plan: &plan, from: &in_b, to: &in_b, dtype: DType::F64 };
+        let other = Field { plan: &plan, from: &in_a, to: &in_a, dtype: DType::U8 };
+        let mut leases = Vec::new();
+        let alone = lower(&[one], &mut leases).unwrap();
+        let launches = if contiguous { 0 } else { 2 };
+        assert_eq!((alone.departing(), alone.arrival.len()), ((launches, 2), launches), "{alone}");
+        let both = lower(&[other, one], &mut leases).unwrap();
+        assert_eq!((both.departing(), both.arrival.len()), ((4, 2), 4), "{both}");
+        assert!(both.links.iter().all(|link| link.path == Path::Staged && link.moves == 2 && link.packed));
+        let bytes = |command: &Command| match command {
+            Command::Transfer { bytes, .. } => *bytes,
+            _ => 0,
+        };
+        let cells: u64 = plan.moves().iter().map(|m| m.elements()).sum();
+        assert_eq!(both.departure.iter().map(bytes).sum::<u64>(), 9 * cells);
+        execute(both.schedule()).unwrap();
+        for (array, size) in [(&a, 1), (&b, 8)] {
+            for (part, place) in array.places().unwrap().iter().enumerate() {
+                let place = place.as_ref().unwrap();
+                let mut memory = vec![0; place.stored.volume().unwrap() as usize * size];
+                place.device.download(&place.allocation, 0, &mut memory).unwrap();
+                for (k, at) in place.stored.points().enumerate() {
+                    let expected = 10 * at[0] + at[1];
+                    let given = match size {
+                        1 => i64::from(memory[k]),
+                        _ => f64::from_le_bytes(memory[8 * k..8 * k + 8].try_into().unwrap()) as i64,
+                    };
+                    assert_eq!(given, expected, "part {part} at {at}");
+                }
+            }
+        }
+    }
+}
+
+/// One launch packs all faces of one shape that leave a device, whatever the part and the field.
+#[test]
+fn faces_of_one_shape_share_a_launch() {
+    for device in devices() {
+        let kind = device.kind();
+        let others = [device.clone(), Device::host(), device.clone(), Device::host()];
+        let team = Team::of(others.to_vec()).unwrap();
+        let dist = Distribution::builder(&[6, 8]).grid(&[1, 4]).halo(&[0, 1], &[0, 1]).build().unwrap();
+        let fields: Vec<Array> = (0..3).map(|_| positions(&team, &dist)).collect();
+        let places: Vec<_> = fields.iter().map(|field| field.places().unwrap()).collect();
+        let plan = Plan::halo(&dist, true).unwrap();
+        let field = |places| Field { plan: &plan, from: places, to: places, dtype: DType::I32 };
+        let fields: Vec<Field> = places.iter().map(|places| field(places)).collect();
+        let exchange = lower(&fields, &mut Vec::new()).unwrap();
+        let packs = exchange.departure.iter().filter(|command| match command {
+            Command::Launch { device: on, .. } => *on == device,
+            _ => false,
+        });
+        // Parts 0 and 2 send three faces in all, times three fields; elsewhere than on CUDA no two of one
+        // message go into one launch.
+        let expected = if kind == DeviceKind::Cuda { 1 } else { 3 };
+        assert_eq!(packs.count(), expected, "{device:?} {exchange}");
+        assert_eq!(exchange.departing().1, 6);
+        execute(exchange.schedule()).unwrap();
+        team.wait().unwrap();
+        ran("shared-launches", &device, 1);
+    }
+}

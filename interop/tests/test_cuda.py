@@ -1,0 +1,231 @@
+"""CUDA parts shared with other libraries: pointers, streams and lifetimes. On a simulated driver its memory must not
+be read from here, so values go through copies, or through the driver as a consumer would."""
+
+import ctypes
+import gc
+from pathlib import Path
+
+import numpy as np
+import partita as pt
+import pytest
+from conftest import CUDA
+from test_dlpack import Exchange, fields
+
+pytestmark = pytest.mark.skipif(not CUDA, reason="no CUDA driver")
+KIND = 2
+
+
+@pytest.fixture
+def u():
+    """Four parts on all devices, with halos, assigned to a moment ago."""
+    dist = pt.Distribution((8, 6), team=pt.Team(4, CUDA), halo=1)
+    u = pt.asarray(np.arange(48, dtype=np.float32).reshape(8, 6), dist=dist)
+    u[1:-1] = (u[:-2] + u[2:]) * 0.5 + 0.25
+    return u
+
+
+@pytest.fixture
+def expected():
+    host = np.arange(48, dtype=np.float32).reshape(8, 6)
+    host[1:-1] = (host[:-2] + host[2:]) * np.float32(0.5) + np.float32(0.25)
+    return host
+
+
+class Driver:
+    """A consumer that calls the driver itself."""
+
+    def __init__(self):
+        # The one that is loaded already.
+        lines = Path("/proc/self/maps").read_text().splitlines()
+        self.library = ctypes.CDLL(next(line.split()[-1] for line in lines if "cuda.so" in line or "simcuda" in line))
+        self.call("cuInit", 0)
+
+    def call(self, name, *arguments):
+        code = getattr(self.library, name)(*arguments)
+        assert code == 0, f"{name}: CUDA error {code}"
+
+    def current(self, number):
+        device, primary = ctypes.c_int(), ctypes.c_void_p()
+        self.call("cuDeviceGet", ctypes.byref(device), number)
+        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(primary), device)
+        self.call("cuCtxSetCurrent", primary)
+
+    def stream(self, number):
+        """A stream of device ``number`` that does not wait for the default one."""
+        self.current(number)
+        stream = ctypes.c_void_p()
+        self.call("cuStreamCreate", ctypes.byref(stream), 1)
+        return stream.value
+
+    def read(self, address, count, stream):
+        """float32 elements, copied behind what the stream has queued."""
+        out = np.zeros(count, np.float32)
+        pointer = ctypes.c_void_p(out.ctypes.data)
+        self.call("cuMemcpyDtoHAsync_v2", pointer, ctypes.c_uint64(address), ctypes.c_size_t(4 * count), ctypes.c_void_p(stream))
+        self.call("cuStreamSynchronize", ctypes.c_void_p(stream))
+        return out
+
+
+@pytest.fixture(scope="module")
+def driver():
+    return Driver()
+
+
+def test_parts_say_where_they_are(u):
+    for p in u.parts:
+        number = CUDA.index(p.device)
+        said = fields(p.__dlpack__(max_version=(1, 0)))
+        assert p.__dlpack_device__() == said["device"] == p.device.__dlpack_device__() == (KIND, number)
+        assert said["flags"] == 1 and said["data"] and said["shape"] == list(p.shape)
+        assert fields(p.__dlpack__())["name"] == "dltensor"
+        around = p.__cuda_array_interface__
+        assert around["data"] == (said["data"], True) and around["stream"] == p.device.stream > 2
+        assert (around["shape"], around["typestr"], around["version"]) == (p.shape, "<f4", 3)
+        assert around["strides"] == tuple(4 * stride for stride in said["strides"])
+        stored = fields(p.stored.__dlpack__(max_version=(1, 0)))
+        lo, left = (sides[0] for sides in p.stored.halo)
+        assert said["data"] - stored["data"] == 4 * (lo * stored["strides"][0] + left)
+        assert not hasattr(p, "__array_interface__")
+
+
+def test_parts_are_copied_to_the_host_on_request(u, expected):
+    gathered = [np.from_dlpack(p, device="cpu") for p in u.parts]
+    np.testing.assert_array_equal(np.concatenate(gathered), expected)
+    said = fields(u.parts[0].__dlpack__(dl_device=(1, 0), max_version=(1, 0)))
+    assert said["device"] == (1, 0) and said["flags"] == 2
+    with pytest.raises(BufferError, match="allow a copy"):
+        u.parts[0].__dlpack__(dl_device=(1, 0), copy=False)
+
+
+def test_copies_on_the_device(u, driver, expected):
+    p = u.parts[0]
+    stream = driver.stream(CUDA.index(p.device))
+    capsule = p.__dlpack__(copy=True, max_version=(1, 0), stream=stream)
+    said = fields(capsule)
+    assert said["device"] == p.__dlpack_device__() and said["flags"] == 2 and said["strides"] == [6, 1]
+    assert said["data"] != fields(p.__dlpack__())["data"]
+    np.testing.assert_array_equal(driver.read(said["data"], 12, stream), expected[:2].reshape(-1))
+
+
+def test_the_consumers_stream_waits_for_the_producer(driver):
+    """A kernel that takes its time, and a copy behind it on a stream of the consumer's."""
+    team = pt.Team(1, CUDA[:1])
+    stream = driver.stream(0)
+
+    class Stream:
+        def __cuda_stream__(self):
+            return (0, stream)
+
+    for ask in (stream, Stream()):
+        u = pt.arange(5000, dtype=pt.float32, team=team)
+        for _ in range(5):
+            u = pt.sqrt(u * u + 1)
+        p = u.parts[0]
+        capsule = p.__dlpack__(stream=ask, max_version=(1, 0))
+        read = driver.read(fields(capsule)["data"], 5000, stream)
+        assert read.tobytes() == u.numpy().tobytes()
+
+
+def test_the_producers_stream_is_waited_for():
+    """A producer is asked with the stream that reads: ours."""
+    asked = []
+
+    class Producer:
+        def __init__(self, part):
+            self.part = part
+
+        def __dlpack__(self, **wishes):
+            asked.append(wishes)
+            return self.part.__dlpack__(**wishes)
+
+        def __dlpack_device__(self):
+            return self.part.__dlpack_device__()
+
+        shape = (64,)
+
+    p = pt.arange(64, dtype=pt.float32, team=pt.Team(1, CUDA[-1:])).parts[0]
+    v = pt.from_dlpack(Producer(p), copy=False)
+    assert asked == [{"stream": CUDA[-1].stream, "max_version": (1, 0)}]
+    assert v.team.devices == CUDA[-1:] and v.parts[0].__cuda_array_interface__["data"] == p.__cuda_array_interface__["data"]
+    assert (v * 2).numpy().tolist() == (np.arange(64) * 2).tolist()
+    v[:2] = -1
+    assert p.__cuda_array_interface__["data"] != v.parts[0].__cuda_array_interface__["data"]
+    assert np.from_dlpack(p, device="cpu")[0] == 0
+    pt.from_dlpack(Producer(p), team=pt.Team(1, "host"))
+    assert asked[-1]["dl_device"] == (1, 0)
+
+
+def test_parts_become_parts():
+    team = pt.Team(4, CUDA)
+    u = pt.arange(10, dtype=pt.float32, team=team)
+    v = pt.from_parts(u.parts, u.dist, copy=False)
+    pointers = [[p.__cuda_array_interface__["data"] for p in x.parts] for x in (u, v)]
+    assert pointers[0] == pointers[1] and v.numpy().tolist() == list(range(10))
+
+
+@pytest.mark.parametrize("stream", [0, -2, "x", 1.5])
+def test_streams_that_are_none(u, stream):
+    with pytest.raises(BufferError, match="stream"):
+        u.parts[0].__dlpack__(stream=stream)
+
+
+@pytest.mark.parametrize("stream", [None, 1, 2, -1])
+def test_streams_without_a_handle(u, stream):
+    assert u.parts[0].__dlpack__(stream=stream) is not None
+
+
+@pytest.mark.skipif(len(CUDA) < 2, reason="one device")
+def test_memory_of_another_device_is_refused():
+    class Liar:
+        """Says device 0 of memory on device 1."""
+
+        def __init__(self, part):
+            self.part = part
+            self.shape = part.shape
+
+        def __dlpack__(self, **wishes):
+            capsule = self.part.__dlpack__(max_version=(1, 0))
+            api = ctypes.pythonapi
+            api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+            api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+            head = api.PyCapsule_GetPointer(capsule, b"dltensor_versioned")
+            (ctypes.c_uint32 * 20).from_address(head)[11] = 0
+            return capsule
+
+        def __dlpack_device__(self):
+            return (KIND, 0)
+
+    part = pt.arange(8, team=pt.Team(1, CUDA[1:2])).parts[0]
+    with pytest.raises(BufferError, match="reads where it is"):
+        pt.from_dlpack(Liar(part), copy=False)
+    with pytest.raises(BufferError, match="expected memory on device"):
+        pt.from_dlpack(part, team=pt.Team(1, CUDA[:1]), copy=False)
+
+
+def test_lent_memory_is_not_used_again(driver):
+    team = pt.Team(1, CUDA[:1])
+    stream = driver.stream(0)
+    u = pt.arange(100, dtype=pt.float32, team=team)
+    before = pt._native.live_exports()
+    capsule = u.parts[0].__dlpack__(stream=stream, max_version=(1, 0))
+    u[:50] = -1
+    del u
+    others = [pt.full(100, n, pt.float32, team=team).eval() for n in range(5)]
+    read = driver.read(fields(capsule)["data"], 100, stream)
+    assert read.tolist() == list(range(100)) and len(others) == 5
+    del capsule
+    gc.collect()
+    assert pt._native.live_exports() == before
+
+
+def test_the_c_exchange_table(u):
+    table = Exchange(pt.Part)
+    for p in u.parts:
+        out = ctypes.c_uint64()
+        kind, number = p.__dlpack_device__()
+        assert table.stream(kind, number, ctypes.addressof(out)) == 0 and out.value == p.device.stream
+        code, head = table.lend(p)
+        assert code == 0 and (ctypes.c_uint64 * 10).from_address(head)[4] == p.__cuda_array_interface__["data"][0]
+        shown = table.show(head)
+        np.testing.assert_array_equal(shown.numpy(), np.from_dlpack(p, device="cpu"))
+        assert shown.team.devices == [p.device]

@@ -1,0 +1,256 @@
+"""Indices of every kind and the functions that put elements elsewhere, against NumPy."""
+
+import copy
+import pickle
+
+import numpy as np
+import partita as pt
+import pytest
+
+
+def same(ours, expected):
+    theirs = np.asarray(expected)
+    assert (ours.shape, ours.dtype.name) == (theirs.shape, theirs.dtype.name)
+    np.testing.assert_array_equal(ours.numpy(), theirs)
+
+
+def numbered(*shape, dtype=np.int32):
+    return np.arange(np.prod(shape, dtype=int), dtype=dtype).reshape(shape)
+
+
+def redistributes_lists():
+    """Whether the engine brings other maps to blocks and back."""
+    team = pt.Team(2, "host")
+    cyclic = pt.Distribution(5, team=team, dims=[pt.Cyclic(1)])
+    try:
+        pt.arange(5, dist=cyclic).eval().redistribute(pt.Distribution(5, team=team))
+    except ValueError:
+        return False
+    return True
+
+
+LISTS = redistributes_lists()
+
+
+@pytest.fixture(params=["whole", "grid", "cyclic", "halo", "lists"])
+def layout(request, team):
+    """Distributions of a shape over the team."""
+    if request.param in ("cyclic", "lists") and not LISTS:
+        pytest.skip("the engine does not redistribute cyclic and listed dimensions")
+
+    def make(shape):
+        parts = len(team)
+        if request.param == "whole" or len(shape) < 2:
+            return pt.Distribution(shape, team=team)
+        if request.param == "grid":
+            return pt.Distribution(shape, team=team, grid=(1, parts) + (1,) * (len(shape) - 2))
+        if request.param == "cyclic":
+            return pt.Distribution(shape, team=team, dims=[pt.Cyclic(2)] + [None] * (len(shape) - 1))
+        if request.param == "lists":
+            order = np.random.default_rng(5).permutation(shape[0])
+            lists = [list(map(int, piece)) for piece in np.array_split(order, parts)]
+            return pt.Distribution(shape, team=team, dims=[pt.Unstructured(lists)] + [None] * (len(shape) - 1))
+        return pt.Distribution(shape, team=team, halo=1)
+
+    return make
+
+
+BASIC = [
+    np.s_[::2], np.s_[::-1], np.s_[1::3, ::-2], np.s_[-1:0:-4], np.s_[5:1], np.s_[7:2:-1, 1], np.s_[None], np.s_[:, None, 1:3],
+    np.s_[2, None], np.s_[..., None], np.s_[3, 4, None, None], np.s_[..., ::-1], np.s_[2, ::3], np.s_[None, ..., 2], np.s_[-2::-1, None, ::4],
+    np.s_[100::2], np.s_[1:2:5],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", BASIC, ids=str)
+def test_steps_and_new_dimensions(layout, key):
+    host = numbered(11, 6)
+    u = pt.asarray(host, dist=layout((11, 6)))
+    same(u[key], host[key])
+    for value in (-1, -2 - host[key], -5 - host[key][..., :1] if host[key].ndim else -7):
+        expected = host.copy()
+        expected[key] = value
+        assigned = u.copy()
+        assigned[key] = value
+        same(assigned, expected)
+    same(u, host)
+
+
+ADVANCED = [
+    [1, 5, 5, -1], ([0, 3], [2, 2]), ([[0], [3]], [1, 4]), np.s_[1:9:2, [4, 0]], np.s_[[2, 2], ::-1], (np.array(3), [1, 2]), np.s_[[], :],
+    np.arange(11) % 3 == 0, (np.arange(11) % 3 == 0, 2), np.s_[:, [True, False] * 3], True, False, np.s_[None, [1], ..., None], np.zeros((11, 6), bool),
+    np.s_[3, [1, -6]], np.array([[1, 2], [3, 4]], np.uint8),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", ADVANCED, ids=lambda key: str(key).replace("\n", ""))
+def test_arrays_as_indices(layout, key):
+    host = numbered(11, 6, dtype=np.float32)
+    u = pt.asarray(host, dist=layout((11, 6)))
+    same(u[key], host[key])
+    for value in (-1.5, host[key] * -3):
+        expected = host.copy()
+        expected[key] = value
+        assigned = u.copy()
+        assigned[key] = value
+        same(assigned, expected)
+
+
+def test_arrays_of_ours_as_indices(layout):
+    host = numbered(11, 6, dtype=np.float32)
+    u = pt.asarray(host, dist=layout((11, 6)))
+    same(u[u > 20], host[host > 20])
+    same(u[pt.asarray(np.array([4, 1]), team=u.team)], host[[4, 1]])
+    same(u[u.argmax(axis=0), 2], host[host.argmax(axis=0), 2])
+    u[u > 20] = -1
+    host[host > 20] = -1
+    same(u, host)
+    u[u < 0] = pt.arange(45, dtype=pt.float32, team=u.team)
+    host[host < 0] = np.arange(45)
+    same(u, host)
+    u[(u > 3) & (u < 9)] += 100
+    host[(host > 3) & (host < 9)] += 100
+    same(u, host)
+
+
+def test_of_several_values_for_one_place_the_last_counts(team):
+    u = pt.zeros(7, team=team)
+    u[[3, 1, 3, 3]] = np.array([1.0, 2.0, 3.0, 4.0])
+    assert u.numpy().tolist() == [0, 2, 0, 4, 0, 0, 0]
+
+
+def test_random_keys(host_team):
+    """Keys of slices, integers, new dimensions and arrays in any order, read and assigned through."""
+    rng = np.random.default_rng(11)
+    shape = (5, 4, 6)
+    host = numbered(*shape)
+    u = pt.asarray(host, dist=pt.Distribution(shape, team=host_team, grid=(1, len(host_team), 1)))
+
+    def entry(extent):
+        kind = rng.integers(5)
+        ends = [int(n) for n in rng.integers(-extent - 2, extent + 3, 2)]
+        if kind == 0:
+            return int(rng.integers(-extent, extent))
+        if kind == 1:
+            return [int(i) for i in rng.integers(-extent, extent, 3)]
+        step = int(rng.choice([-3, -2, -1, 1, 2, 3]))
+        return slice(*ends, step) if kind < 4 else slice(None, None, step)
+
+    for _ in range(150):
+        key = [entry(extent) for extent in shape[: rng.integers(1, 4)]]
+        for _ in range(rng.integers(3)):
+            key.insert(rng.integers(len(key) + 1), None)
+        key = tuple(key)
+        same(u[key], host[key])
+        expected, assigned = host.copy(), u.copy()
+        value = rng.integers(100, 200, host[key].shape).astype(np.int32)
+        if not any(isinstance(k, list) for k in key):
+            expected[key] = value
+            assigned[key] = value
+            same(assigned, expected)
+
+
+def test_functions(layout):
+    host = numbered(8, 3, 4)
+    u = pt.asarray(host, dist=layout((8, 3, 4)))
+    for name, *arguments in [
+        ("reshape", (4, 24)), ("reshape", (-1,)), ("reshape", (2, 2, 2, -1)), ("reshape", 96), ("ravel",), ("transpose",),
+        ("transpose", (1, 0, 2)), ("permute_dims", (2, 0, 1)), ("moveaxis", 0, -1), ("moveaxis", (0, 1), (2, 0)), ("swapaxes", 0, 2),
+        ("expand_dims", 1), ("expand_dims", (0, -1)), ("flip",), ("flip", 1), ("flip", (0, -1)), ("roll", 5), ("roll", -3, 0),
+        ("roll", (1, 2), (0, 2)), ("roll", 2, (0, 1)), ("broadcast_to", (2, 8, 3, 4)), ("pad", 1), ("pad", ((0, 2), (1, 0), (0, 0))),
+        ("pad", (1, 2), "edge"), ("pad", 2, "wrap"), ("pad", 1, "reflect"), ("pad", 2, "symmetric"), ("take", [3, 1, -1], 0),
+        ("take", [3, 50]), ("repeat", 2), ("repeat", [1, 0, 3], 1), ("tile", 2), ("tile", (2, 1, 1, 3)), ("squeeze",),
+    ]:  # fmt: skip
+        same(getattr(pt, name)(u, *arguments), getattr(np, name)(host, *arguments))
+    same(pt.pad(u, 1, constant_values=7), np.pad(host, 1, constant_values=7))
+    same(pt.squeeze(u[:, :1, :1], 1), host[:, :1, :1].squeeze(1))
+    same(u.mT, host.mT)
+    same(u[0].T, host[0].T)
+    same(u.reshape(4, -1), host.reshape(4, -1))
+    order = np.argsort(host % 5, axis=1)
+    same(pt.take_along_axis(u, order, axis=1), np.take_along_axis(host, order, axis=1))
+    for ours, theirs in zip(pt.unstack(u, axis=1), np.unstack(host, axis=1), strict=True):
+        same(ours, theirs)
+
+
+def test_joining(layout):
+    a, b = numbered(8, 3), numbered(5, 3, dtype=np.float32)
+    u, v = pt.asarray(a, dist=layout((8, 3))), pt.asarray(b, dist=layout((5, 3)))
+    same(pt.concatenate([u, v]), np.concatenate([a, b]))
+    same(pt.concatenate([u, u, u[:, :0]], axis=1), np.concatenate([a, a], axis=1))
+    same(pt.concatenate([u, v], axis=None), np.concatenate([a, b], axis=None))
+    for axis in (0, 1, -1):
+        same(pt.stack([u, -u], axis=axis), np.stack([a, -a], axis=axis))
+    for ours, theirs in zip(pt.broadcast_arrays(u, v[:1]), np.broadcast_arrays(a, b[:1]), strict=True):
+        same(ours, theirs)
+
+
+def test_nothing_and_single_elements(team):
+    none, one = pt.zeros((0, 3), team=team), pt.asarray(np.float32(7), team=team)
+    assert pt.reshape(none, (3, 0)).shape == (3, 0)
+    assert (none[::2].shape, none.T.shape, pt.flip(none).shape) == ((0, 3), (3, 0), (0, 3))
+    assert none[[], :].shape == (0, 3)
+    same(one[None], np.float32(7)[None])
+    same(one[..., None, None], np.float32(7)[None, None])
+    same(pt.reshape(one, (1, 1)), np.full((1, 1), np.float32(7)))
+    same(pt.broadcast_to(one, (3, 2)), np.full((3, 2), np.float32(7)))
+    same(pt.reshape(pt.ones((1, 1), team=team), ()), np.float64(1))
+    one[...] = 8
+    one[()] = one + 1
+    same(one, np.float32(9))
+
+
+def test_steps_keep_elements_on_their_parts():
+    """Every second row of four parts is on the same four parts."""
+    u = pt.arange(16, team=pt.Team(4, "host"))
+    even = u[::2]
+    assert [even.dist.owned(p) for p in range(4)] == [((2 * p, 2 * p + 2),) for p in range(4)]
+
+
+def test_rearranging_inside_a_loop(host_team):
+    u, host = pt.asarray(numbered(6, 6) * 1.0, team=host_team), numbered(6, 6) * 1.0
+
+    def step(u):
+        u[::2, 1:] = u.T[::2, :-1] * 0.5
+        u[1::2] += pt.flip(u, 0)[1::2]
+
+    pt.Loop(step).run(u, steps=7)
+    for _ in range(7):
+        host[::2, 1:] = host.T[::2, :-1].copy() * 0.5
+        host[1::2] += host[::-1][1::2].copy()
+    same(u, host)
+
+
+def test_copies_and_pickles(team):
+    host = numbered(5, 3)
+    u = pt.asarray(host, team=team)
+    for other in (copy.copy(u), copy.deepcopy(u), u.copy(), pickle.loads(pickle.dumps(u))):
+        other[0] = -1
+        same(other[1:], host[1:])
+    same(u, host)
+    same(pickle.loads(pickle.dumps(u.sum())), host.sum())
+    assert [float(row.sum()) for row in u] == host.sum(axis=1).tolist()
+
+
+def test_products_of_matrices(host_team):
+    rng = np.random.default_rng(3)
+    a, b, c = rng.integers(-4, 5, (6, 5)), rng.integers(-4, 5, (5, 7)), rng.integers(-4, 5, (2, 1, 5, 3))
+    u, v, w = (pt.asarray(x, team=host_team) for x in (a, b, c))
+    same(u @ v, a @ b)
+    same(u[0] @ v, a[0] @ b)
+    same(v.T @ u[2], b.T @ a[2])
+    same(u[0] @ u[1], a[0] @ a[1])
+    same(u @ w, a @ c)
+    same(pt.vecdot(u, u[:1]), np.vecdot(a, a[:1]))
+    same(pt.tensordot(u, v, axes=1), np.tensordot(a, b, axes=1))
+    same(pt.tensordot(u, w, axes=((1,), (2,))), np.tensordot(a, c, axes=((1,), (2,))))
+    same(pt.tensordot(u, u), np.tensordot(a, a))
+    same(pt.tensordot(u[0], u[0], axes=0), np.tensordot(a[0], a[0], axes=0))
+
+
+def test_shifts_of_bits(host_team):
+    a = np.array([5, -6, 7, 1 << 20], np.int32)
+    u = pt.asarray(a, team=host_team)
+    same(u << 3, a << 3)
+    same(u >> 2, a >> 2)
+    same(1 << (u & 7), 1 << (a & 7))

@@ -1,0 +1,364 @@
+//! The entry `march`: each thread goes along one dimension, plane by plane, and keeps what it has
+//! loaded in registers until the last plane that reads it. A stencil of 27 points then loads 3 rows per
+//! plane where `vector` loads 9, one of radius 4 loads 10 and not 17.
+//!
+//! Every element that is read in several planes has a ring of registers. The text repeats the body
+//! once per register of the longest ring, so that nothing is moved from register to register. Along x
+//! the entry is `vector` again: 16 bytes per thread, aligned by the phase of the row, and the points of a
+//! vector that sticks out one by one. Planes of the outputs must be whole vectors apart, so that the
+//! phase is the same in all of them.
+//!
+//! Knows no sizes: whether a launch is worth a march is decided in [`super::launch`].
+
+use std::collections::BTreeMap;
+
+use super::block::{Field, Quantity};
+use super::pointwise::register;
+use super::region::quantities;
+use super::schedule::{MAX_INSTRUCTIONS, Row, Vectors, split};
+use super::text::Writer;
+use super::types::{Class, Place, class};
+use super::vector::{Elements, place_name, row_register};
+use super::{Entry, Target};
+use crate::ir::{Form, Kernel, Offsets, Op, Store};
+
+/// Loads of one vector of one parameter that a march must save to be worth its registers: more than a
+/// stencil of 5 or 7 points has to offer, whose neighbours the second-level cache serves well.
+const MIN_SAVED: usize = 4;
+
+/// Registers of 32 bits that may be filled with elements: the body needs some, and a multiprocessor
+/// should hold two blocks at least.
+const MAX_KEPT: usize = 96;
+
+/// How a kernel marches.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct March {
+    /// Points of a thread in a plane.
+    pub lanes: usize,
+    /// The dimension of the kernel that is walked along.
+    pub along: usize,
+    /// Registers of the longest ring, and copies of the body.
+    pub period: usize,
+    /// What is loaded in each plane.
+    pub streams: Vec<Stream>,
+}
+
+/// A row that is loaded in each plane, and for how many planes each of its elements is kept.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Stream {
+    pub row: Row,
+    pub planes: BTreeMap<i32, usize>,
+}
+
+impl March {
+    /// The walk that saves the most loads, if one is worth it.
+    pub(super) fn of(kernel: &Kernel, vector: &Vectors) -> Option<March> {
+        let narrower = |along: usize| {
+            let lanes = (0..).map(|n| vector.lanes >> n).take_while(|&lanes| lanes > 0);
+            lanes.map(|lanes| March::along(kernel, along, lanes)).find(|march| march.fits(kernel))
+        };
+        let marches = (0..kernel.rank.saturating_sub(1)).rev().filter_map(narrower);
+        let best = marches.max_by_key(|march| march.saved(kernel, vector))?;
+        (best.saved(kernel, vector) >= MIN_SAVED).then_some(best)
+    }
+
+    /// Each element is loaded in the first plane that reads it.
+    fn along(kernel: &Kernel, along: usize, lanes: usize) -> March {
+        let mut read: BTreeMap<(u32, Offsets, i32), (i32, i32)> = BTreeMap::new();
+        for inst in &kernel.body {
+            let Op::Load { param, offsets } = &inst.op else { continue };
+            let (mut column, last) = split(offsets);
+            let plane = std::mem::take(&mut column[along]);
+            for lane in 0..lanes as i32 {
+                let planes = read.entry((*param, column.clone(), lane + last)).or_insert((plane, plane));
+                *planes = (planes.0.min(plane), planes.1.max(plane));
+            }
+        }
+        let mut streams: Vec<Stream> = Vec::new();
+        for ((param, mut offsets, position), (lowest, highest)) in read {
+            offsets[along] = highest;
+            let at = streams.iter().position(|s| s.row.param == param && s.row.offsets == offsets);
+            let at = at.unwrap_or_else(|| {
+                let row = Row { param, offsets, positions: Default::default() };
+                streams.push(Stream { row, planes: BTreeMap::new() });
+                streams.len() - 1
+            });
+            streams[at].row.positions.insert(position);
+            streams[at].planes.insert(position, (highest - lowest) as usize + 1);
+        }
+        let period = streams.iter().flat_map(|s| s.planes.values().copied()).max().unwrap_or(1);
+        March { lanes, along, period, streams }
+    }
+
+    /// Registers of a ring that keeps this many planes: a divisor of the period, so that each copy of the
+    /// body always meets the same ones.
+    fn ring(&self, planes: usize) -> usize {
+        (planes..=self.period).find(|ring| self.period.is_multiple_of(*ring)).unwrap_or(self.period)
+    }
+
+    fn fits(&self, kernel: &Kernel) -> bool {
+        let words = |s: &Stream| {
+            let wide = kernel.params[s.row.param as usize].dtype.size_bytes().div_ceil(4);
+            s.planes.values().map(|&planes| wide * self.ring(planes)).sum::<usize>()
+        };
+        let computed = kernel.body.iter().filter(|inst| !matches!(inst.op, Op::Load { .. })).count();
+        self.streams.iter().map(words).sum::<usize>() <= MAX_KEPT
+            && computed * self.lanes * self.period <= MAX_INSTRUCTIONS
+    }
+
+    /// Loads per vector of the other entry that the march saves, for the parameter where it saves most.
+    fn saved(&self, kernel: &Kernel, vector: &Vectors) -> usize {
+        let here = |p: u32| self.streams.iter().map(|s| &s.row).filter(move |r| r.param == p);
+        let there = |p: u32| vector.rows.iter().filter(move |r| r.param == p);
+        let saved = |p: u32| {
+            let loads: usize = there(p).map(|r| r.loads(vector.lanes)).sum();
+            let marched: usize = here(p).map(|r| r.loads(self.lanes)).sum();
+            loads.saturating_sub(marched * (vector.lanes / self.lanes))
+        };
+        (0..kernel.params.len() as u32).map(saved).max().unwrap_or(0)
+    }
+
+    /// The stream and the plane of it that a load reads at a position: 0 is the newest.
+    fn source(&self, param: u32, offsets: &Offsets, position: i32) -> (usize, usize) {
+        let same = |row: &Row| {
+            let others = row.offsets.iter().zip(offsets).enumerate();
+            row.param == param && others.filter(|(k, _)| *k != self.along).all(|(_, (a, b))| a == b)
+        };
+        let at = self.streams.iter().position(|s| same(&s.row) && s.planes.contains_key(&position));
+        let at = at.expect("every load has its stream");
+        (at, (self.streams[at].row.offsets[self.along] - offsets[self.along]) as usize)
+    }
+
+    /// Something of this parameter is loaded in this plane: in those before the first, only what is kept
+    /// long enough to be read.
+    fn loads_in(&self, param: u32, plane: i32) -> bool {
+        let kept = |s: &Stream| s.planes.values().any(|&planes| planes as i32 > -plane);
+        self.streams.iter().any(|s| s.row.param == param && kept(s))
+    }
+
+    /// The register of an element that is loaded in a plane, counted from the march's first.
+    fn element(&self, stream: usize, position: i32, plane: i32) -> String {
+        let name = format!("%w{stream}_{}", place_name(position));
+        match self.ring(self.streams[stream].planes[&position]) {
+            1 => name,
+            ring => format!("{name}_{}", plane.rem_euclid(ring as i32)),
+        }
+    }
+}
+
+/// Slots of a march: the walk, and at least x and y.
+pub(super) fn slots(kernel: &Kernel) -> usize {
+    kernel.rank.max(3)
+}
+
+/// The entry `march`.
+pub(super) fn entry(kernel: &Kernel, target: &Target, plan: &March) -> Entry {
+    let Form::Elementwise { stores } = &kernel.form else { unreachable!("only these have vectors") };
+    let mut w = Writer::new(kernel, target);
+    let x = slots(kernel) - 1;
+    w.note("the thread's rows, one per plane, and where they are in memory");
+    w.grid_outer(x + 1);
+    for quantity in quantities(kernel) {
+        let to = w.named(Field::Start(quantity).class(), &row_register(quantity));
+        w.step(quantity, 1..x, None, &to);
+    }
+    w.note("its planes: those of its block");
+    w.planes();
+    w.note("its first point: its vectors are aligned in all planes");
+    w.grid_x();
+    w.first_point(stores[0].param, plan.lanes, x);
+    let extent = w.field(Field::Extent(x));
+    let past = w.set(Class::Pred, "setp.ge.s32", &[&format!("%i{x}"), &extent]);
+    w.op(&format!("@{past} ret"));
+    w.prologue();
+    w.named(Class::B32, "%end");
+    w.leave_unless_whole(1, plan.lanes, x, "PARTIAL");
+    for quantity in quantities(kernel) {
+        let to = w.named(Field::Start(quantity).class(), &column_register(quantity));
+        w.step(quantity, x..x + 1, Some(&row_register(quantity)), &to);
+    }
+    let pieces = w.pieces(plan);
+    w.fill(plan, &pieces, x);
+    w.march(plan, stores, &pieces, x);
+    w.place("PARTIAL");
+    w.note("a vector that sticks out: its points inside, one by one");
+    w.partial_planes(x);
+    w.finish("march")
+}
+
+/// The register of a quantity at the thread's first point, in the region's first plane.
+fn column_register(quantity: Quantity) -> String {
+    match quantity {
+        Quantity::Param(p) => format!("%column{p}"),
+        Quantity::Coord(..) => format!("{}_column", register(quantity)),
+    }
+}
+
+/// For each parameter, the predicate that its rows cannot be loaded as vectors; none if they surely can.
+type Pieces = BTreeMap<u32, String>;
+
+impl Writer<'_> {
+    /// `%first` to `%last`: the planes of the thread. Slot 0 holds the number of the block.
+    fn planes(&mut self) {
+        for name in ["%first", "%last"] {
+            self.named(Class::B32, name);
+        }
+        let (planes, extent) = (self.field(Field::Planes), self.field(Field::Extent(0)));
+        self.op(&format!("mul.lo.u32 %first, %i0, {planes}"));
+        self.op(&format!("add.u32 %last, %first, {planes}"));
+        self.op(&format!("min.u32 %last, %last, {extent}"));
+    }
+
+    fn pieces(&mut self, plan: &March) -> Pieces {
+        self.note("which inputs are side by side and aligned");
+        let mut misfits: BTreeMap<u32, String> = BTreeMap::new();
+        for stream in &plan.streams {
+            let param = stream.row.param;
+            if !self.may_be_unaligned(&stream.row) {
+                continue;
+            }
+            let at = self.neighbour(param, &format!("%column{param}"), &stream.row.offsets);
+            let misfit = self.misfit(&stream.row, &at.register, plan.lanes, Field::Uneven(param));
+            let any = match misfits.get(&param) {
+                Some(others) => self.set(Class::B32, "or.b32", &[others, &misfit]),
+                None => misfit,
+            };
+            misfits.insert(param, any);
+        }
+        let test = |(p, any): (u32, String)| (p, self.set(Class::Pred, "setp.ne.u32", &[&any, "0"]));
+        misfits.into_iter().map(test).collect()
+    }
+
+    /// Loads what the planes before the first would have left in the rings.
+    fn fill(&mut self, plan: &March, pieces: &Pieces, x: usize) {
+        self.note("what the first plane needs of those before it");
+        for plane in 1 - plan.period as i32..0 {
+            self.op(&format!("add.s32 %i0, %first, {plane}"));
+            self.load_plane(plan, pieces, plane, x);
+        }
+        self.op("mov.b32 %i0, %first");
+    }
+
+    fn march(&mut self, plan: &March, stores: &[Store], pieces: &Pieces, x: usize) {
+        self.place("MARCH");
+        for plane in 0..plan.period as i32 {
+            self.note(&format!("plane {plane} of {}", plan.period));
+            for quantity in quantities(self.kernel) {
+                if !matches!(quantity, Quantity::Param(p) if plan.loads_in(p, plane)) {
+                    self.enter_plane(quantity);
+                }
+            }
+            self.load_plane(plan, pieces, plane, x);
+            self.compute_plane(plan, stores, plane, x);
+            self.op("add.s32 %i0, %i0, 1");
+            if plane + 1 < plan.period as i32 {
+                let over = self.set(Class::Pred, "setp.ge.s32", &["%i0", "%last"]);
+                self.op(&format!("@{over} ret"));
+            }
+        }
+        let more = self.set(Class::Pred, "setp.lt.s32", &["%i0", "%last"]);
+        self.op(&format!("@{more} bra MARCH"));
+        self.op("ret");
+    }
+
+    /// Moves a quantity from the thread's column to plane `%i0`.
+    fn enter_plane(&mut self, quantity: Quantity) {
+        let to = self.named(Field::Start(quantity).class(), &register(quantity));
+        self.step(quantity, 0..1, Some(&column_register(quantity)), &to);
+    }
+
+    fn load_plane(&mut self, plan: &March, pieces: &Pieces, plane: i32, x: usize) {
+        for param in (0..self.kernel.params.len() as u32).filter(|&p| plan.loads_in(p, plane)) {
+            self.enter_plane(Quantity::Param(param));
+            let loads = self.loads(plan, param, plane);
+            match pieces.get(&param) {
+                None => self.whole_rows(plan, &loads),
+                Some(pieces) => {
+                    let (single, done) = (self.label("SINGLE"), self.label("LOADED"));
+                    self.op(&format!("@{pieces} bra {single}"));
+                    self.whole_rows(plan, &loads);
+                    self.op(&format!("bra {done}"));
+                    self.place(&single);
+                    for (row, at, elements) in &loads {
+                        self.single_row(row, elements, at, x);
+                    }
+                    self.place(&done);
+                }
+            }
+        }
+    }
+
+    /// The rows of a parameter that are loaded in a plane, where they are, and into which registers.
+    fn loads(&mut self, plan: &March, param: u32, plane: i32) -> Vec<(Row, String, Elements)> {
+        let mut loads = Vec::new();
+        for (n, stream) in plan.streams.iter().enumerate().filter(|(_, s)| s.row.param == param) {
+            let kept = stream.planes.iter().filter(|(_, planes)| **planes as i32 > -plane).map(|(&p, _)| p);
+            let row = Row { positions: kept.collect(), ..stream.row.clone() };
+            if row.positions.is_empty() {
+                continue;
+            }
+            let dtype = self.kernel.params[param as usize].dtype;
+            let at = self.neighbour(param, &format!("%at{param}"), &row.offsets);
+            let name = |&p: &i32| (p, self.named(class(dtype), &plan.element(n, p, plane)));
+            let elements = row.positions.iter().map(name).collect();
+            loads.push((row, at.register, elements));
+        }
+        loads
+    }
+
+    fn whole_rows(&mut self, plan: &March, loads: &[(Row, String, Elements)]) {
+        for (row, at, elements) in loads {
+            self.aligned_row(row, plan.lanes, elements, at);
+        }
+    }
+
+    fn compute_plane(&mut self, plan: &March, stores: &[Store], plane: i32, x: usize) {
+        let kernel = self.kernel;
+        let mut results: Vec<Vec<String>> = vec![Vec::new(); stores.len()];
+        for lane in 0..plan.lanes {
+            for (at, inst) in kernel.body.iter().enumerate() {
+                match &inst.op {
+                    Op::Load { param, offsets } => {
+                        let (outer, last) = split(offsets);
+                        let position = lane as i32 + last;
+                        let (stream, age) = plan.source(*param, &outer, position);
+                        self.names[at] = plan.element(stream, position, plane - age as i32);
+                    }
+                    Op::Coord(k) => self.names[at] = self.coordinate(*k, inst.dtype, lane, "", x),
+                    _ => {}
+                }
+            }
+            self.compute(&format!("_{lane}"));
+            for (results, store) in results.iter_mut().zip(stores) {
+                results.push(self.name(store.value));
+            }
+        }
+        for (values, store) in results.iter().zip(stores) {
+            let dtype = kernel.params[store.param as usize].dtype;
+            self.store_run("global", dtype, values, &Place::at(&format!("%at{}", store.param)));
+        }
+    }
+
+    fn partial_planes(&mut self, x: usize) {
+        let extent = self.field(Field::Extent(x));
+        self.named(Class::B32, "%begin");
+        self.op(&format!("max.s32 %begin, %i{x}, 0"));
+        self.op(&format!("min.s32 %end, %end, {extent}"));
+        self.op("mov.b32 %i0, %first");
+        self.place("PLANE");
+        self.op(&format!("mov.b32 %i{x}, %begin"));
+        self.place("POINT");
+        for quantity in quantities(self.kernel) {
+            let at = self.locate(quantity, x..x + 1, Some(&row_register(quantity)));
+            self.step(quantity, 0..1, Some(&at), &at);
+        }
+        self.point();
+        self.op(&format!("add.s32 %i{x}, %i{x}, 1"));
+        let more = self.set(Class::Pred, "setp.lt.s32", &[&format!("%i{x}"), "%end"]);
+        self.op(&format!("@{more} bra POINT"));
+        self.op("add.s32 %i0, %i0, 1");
+        let more = self.set(Class::Pred, "setp.lt.s32", &["%i0", "%last"]);
+        self.op(&format!("@{more} bra PLANE"));
+        self.op("ret");
+    }
+}

@@ -1,0 +1,155 @@
+//! Kernels of every form with a launch and memory, parameterised by what a test varies.
+
+use partita_kernels::{BinaryOp, Builder, DType, FoldOp, Launch, Scalar, Verified, View};
+
+use super::{Arrays, bytes, c_strides, cases, line, small_numbers};
+
+/// A kernel, a launch of it and its memory.
+pub type Case = (Verified, Launch, Arrays);
+
+/// The output's strides: 0 where the dimension folds away.
+fn kept(extents: &[usize], axes: &[bool]) -> (Vec<usize>, Vec<i64>) {
+    let kept: Vec<usize> = extents.iter().zip(axes).map(|(&e, &f)| if f { 1 } else { e }).collect();
+    let strides = c_strides(&kept).into_iter().zip(axes).map(|(s, &f)| if f { 0 } else { s }).collect();
+    (kept, strides)
+}
+
+/// A fold whose result is exact in every order; none where the type has no such operation, or where it
+/// would not be exact: f16 sums beyond 2048.
+pub fn fold_case(op: FoldOp, d: DType, extents: &[usize], axes: &[bool]) -> Option<Case> {
+    let kernel = cases::fold(op, d, axes).ok()?;
+    let n: usize = extents.iter().product();
+    if matches!(d, DType::F16 | DType::BF16) && matches!(op, FoldOp::Sum | FoldOp::Product) && n > 200 {
+        return None;
+    }
+    let input = if op == FoldOp::Product && d.is_float() {
+        bytes(d, (0..n).map(|i| Scalar::from_f64(d, [1.0, 2.0, 0.5][i % 3]).bits))
+    } else {
+        small_numbers(d, n, 5)
+    };
+    let (kept, strides) = kept(extents, axes);
+    let views = vec![View { offset: 0, strides: c_strides(extents) }, View { offset: 1, strides }];
+    let launch =
+        Launch { extents: extents.to_vec(), origin: vec![0; extents.len()], views, arguments: vec![] };
+    let output = vec![0xa5; (kept.iter().product::<usize>() + 2) * d.size_bytes()];
+    Some((kernel, launch, vec![input, output]))
+}
+
+/// A sum over some dimensions of an array that is not contiguous.
+pub fn strided_fold_case(d: DType, extents: &[usize], axes: &[bool], input: View) -> Case {
+    let (kept, strides) = kept(extents, axes);
+    let views = vec![input, View { offset: 0, strides }];
+    let launch =
+        Launch { extents: extents.to_vec(), origin: vec![0; extents.len()], views, arguments: vec![] };
+    let output = vec![0; kept.iter().product::<usize>() * d.size_bytes()];
+    (cases::fold(FoldOp::Sum, d, axes).unwrap(), launch, vec![small_numbers(d, 2000, 3), output])
+}
+
+/// The extreme of each row with its column; floats with NaN in some places.
+pub fn arg_fold_case(largest: bool, d: DType, index: DType, shape: [usize; 2], seed: u64) -> Case {
+    let [rows, columns] = shape;
+    let mut input = small_numbers(d, rows * columns, seed);
+    if d.is_float() && columns > 1 {
+        for at in [columns / 2, columns - 2, rows * columns - 1] {
+            let nan = bytes(d, [Scalar::from_f64(d, f64::NAN).bits]);
+            input[at * d.size_bytes()..][..nan.len()].copy_from_slice(&nan);
+        }
+    }
+    let out = View { offset: 0, strides: vec![1, 0] };
+    let views = vec![View { offset: 0, strides: vec![columns as i64, 1] }, out.clone(), out];
+    let launch = Launch { extents: vec![rows, columns], origin: vec![0, 100], views, arguments: vec![] };
+    let arrays = vec![input, vec![0; rows * d.size_bytes()], vec![0; rows * index.size_bytes()]];
+    (cases::arg_fold(largest, d, index, &[false, true]).unwrap(), launch, arrays)
+}
+
+/// A gather, a scatter and an adding scatter through these indices, of a source (target) of `len` elements
+/// behind the three that its view skips.
+pub fn indexed_cases(d: DType, index: DType, indices: &[i64], len: usize) -> Vec<Case> {
+    let n = indices.len();
+    let indices = bytes(index, indices.iter().map(|&i| Scalar::from_i64(index, i).bits));
+    let source = small_numbers(d, len + 3, 11);
+    let launch = |views: [View; 3]| Launch {
+        extents: vec![n],
+        origin: vec![0],
+        views: views.to_vec(),
+        arguments: vec![],
+    };
+    let output = vec![0x5a; (n + 2) * d.size_bytes()];
+    let gather = (
+        cases::gather(d, index).unwrap(),
+        launch([line(0), line(3), line(1)]),
+        vec![indices.clone(), source.clone(), output],
+    );
+    let scatters = [false, true].into_iter().filter_map(|add| cases::scatter(d, index, add).ok());
+    let scatters = scatters.map(|kernel| {
+        let arrays = vec![indices.clone(), small_numbers(d, n + 1, 12), source.clone()];
+        (kernel, launch([line(0), line(1), line(3)]), arrays)
+    });
+    std::iter::once(gather).chain(scatters).collect()
+}
+
+/// A launch of a stencil over the inside of arrays with margins, odd offsets and padded rows.
+pub fn stencil_launch(d: DType, extents: &[usize], pad: usize) -> (Launch, Arrays) {
+    let padded: Vec<usize> = extents.iter().map(|e| e + pad).collect();
+    let strides = c_strides(&padded);
+    let offset: i64 = strides.iter().sum();
+    let len = padded.iter().product::<usize>() + 5;
+    let view = |offset| View { offset, strides: strides.clone() };
+    let launch = Launch {
+        extents: extents.to_vec(),
+        origin: (0..extents.len()).map(|k| 10 * k as i64 - 3).collect(),
+        views: vec![view(offset), view(offset + 1), view(offset + if pad == 3 { 3 } else { 1 })],
+        arguments: vec![Scalar::from_i64(d, 3)],
+    };
+    let arrays = (0..3).map(|seed| small_numbers(d, len, seed + 20)).collect();
+    (launch, arrays)
+}
+
+pub fn copy(d: DType, rank: usize) -> Verified {
+    let mut k = Builder::new("copy", rank);
+    let (input, output) = (k.input(d), k.output(d));
+    let value = k.load(input, &vec![0; rank]);
+    k.elementwise(&[(output, value)]).unwrap()
+}
+
+/// A copy of two dimensions between views.
+pub fn copy_case(d: DType, extents: [usize; 2], views: [(i64, Vec<i64>); 2]) -> Case {
+    let reach = |(offset, strides): &(i64, Vec<i64>)| {
+        let far = strides.iter().zip(extents).map(|(&s, e)| s.max(0) * (e as i64 - 1)).sum::<i64>();
+        (offset + far) as usize + 4
+    };
+    let n = views.iter().map(reach).max().unwrap();
+    let views = views.map(|(offset, strides)| View { offset, strides }).to_vec();
+    let launch = Launch { extents: extents.to_vec(), origin: vec![0, 0], views, arguments: vec![] };
+    (copy(d, 2), launch, vec![small_numbers(d, n, 31), vec![0x77; n * d.size_bytes()]])
+}
+
+/// The sum of an array's elements at some offsets, each times a number of its own, so that none can be
+/// taken for another.
+pub fn weighted(name: &str, d: DType, offsets: &[Vec<i32>]) -> Verified {
+    let mut k = Builder::new(name, offsets[0].len());
+    let (input, output) = (k.input(d), k.output(d));
+    let terms: Vec<_> = (offsets.iter().enumerate())
+        .map(|(n, offsets)| {
+            let value = k.load(input, offsets);
+            let weight = k.constant(Scalar::from_i64(d, n as i64 % 5 + 1));
+            k.binary(BinaryOp::Mul, value, weight)
+        })
+        .collect();
+    let sum = terms.into_iter().reduce(|a, b| k.binary(BinaryOp::Add, a, b)).unwrap();
+    k.elementwise(&[(output, sum)]).unwrap()
+}
+
+/// The point and its neighbours up to `radius` away along each axis.
+pub fn star(rank: usize, radius: i32) -> Vec<Vec<i32>> {
+    let away = (0..rank).flat_map(|k| (1..=radius).flat_map(move |r| [(k, -r), (k, r)]));
+    let at = |(k, r): (usize, i32)| (0..rank).map(|n| if n == k { r } else { 0 }).collect();
+    std::iter::once(vec![0; rank]).chain(away.map(at)).collect()
+}
+
+/// All points of the cube around the point.
+pub fn cube(rank: usize, radius: i32) -> Vec<Vec<i32>> {
+    (0..rank).fold(vec![vec![]], |all, _| {
+        all.iter().flat_map(|o| (-radius..=radius).map(move |d| [o.as_slice(), &[d]].concat())).collect()
+    })
+}

@@ -1,0 +1,94 @@
+//! What comparing a kernel's results on two devices takes: elements, the first that differs, memory and
+//! launches. Included by the tests of the kernels and of the engine; knows neither a machine nor a device.
+#![allow(dead_code, unused_imports, missing_docs, clippy::unwrap_used)]
+
+#[path = "../wgsl/cases.rs"]
+pub mod cases;
+mod launches;
+
+use partita_kernels::{Access, DType, Launch, Scalar, Verified, View};
+
+pub use launches::*;
+
+/// The bytes of every parameter.
+pub type Arrays = Vec<Vec<u8>>;
+
+pub fn element(d: DType, bytes: &[u8], at: usize) -> Scalar {
+    let size = d.size_bytes();
+    let mut bits = [0; 8];
+    bits[..size].copy_from_slice(&bytes[at * size..][..size]);
+    Scalar { dtype: d, bits: u64::from_le_bytes(bits) }
+}
+
+/// Any NaN equals any NaN.
+pub fn same(a: Scalar, b: Scalar) -> bool {
+    a == b || (a.dtype.is_float() && a.to_f64().is_nan() && b.to_f64().is_nan())
+}
+
+/// The first element that differs, with what the inputs hold at the same place.
+pub fn difference(kernel: &Verified, expected: &Arrays, given: &Arrays) -> Option<String> {
+    let params = &kernel.kernel().params;
+    for (p, param) in params.iter().enumerate() {
+        let n = expected[p].len() / param.dtype.size_bytes();
+        let at = |arrays: &Arrays, i| element(param.dtype, &arrays[p], i);
+        let wrong: Vec<usize> = (0..n).filter(|&i| !same(at(expected, i), at(given, i))).collect();
+        let Some(&i) = wrong.first() else { continue };
+        let operands: Vec<String> = (params.iter().zip(expected))
+            .filter(|(other, bytes)| other.access == Access::In && bytes.len() > i * other.dtype.size_bytes())
+            .map(|(other, bytes)| element(other.dtype, bytes, i))
+            .map(|s| format!("{s} ({:#x})", s.bits))
+            .collect();
+        let (e, g) = (at(expected, i), at(given, i));
+        return Some(format!(
+            "{}: p{p}[{i}] ({} of {n} differ) expected {e} ({:#x}) given {g} ({:#x}), {operands:?}",
+            kernel.kernel().name,
+            wrong.len(),
+            e.bits,
+            g.bits
+        ));
+    }
+    None
+}
+
+/// Elements as bytes.
+pub fn bytes(d: DType, bits: impl IntoIterator<Item = u64>) -> Vec<u8> {
+    bits.into_iter().flat_map(|b| b.to_le_bytes()[..d.size_bytes()].to_vec()).collect()
+}
+
+/// Pseudo-random small integers as elements: sums of them are exact in every order.
+pub fn small_numbers(d: DType, n: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed | 1;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        Scalar::from_i64(d, (state >> 40) as i64 % 3).bits
+    };
+    bytes(d, (0..n).map(|_| next()))
+}
+
+/// Pseudo-random sevenths: products and sums of them are rounded, so that their order and every contraction shows.
+pub fn sevenths(d: DType, n: usize, seed: u64) -> Vec<u8> {
+    let small = small_numbers(DType::I32, 3 * n, seed);
+    let digit = |i: usize| element(DType::I32, &small, i).to_f64();
+    let value = |i: usize| (9.0 * digit(3 * i) + 3.0 * digit(3 * i + 1) + digit(3 * i + 2)) / 7.0;
+    bytes(d, (0..n).map(|i| Scalar::from_f64(d, value(i)).bits))
+}
+
+/// Strides of a contiguous array.
+pub fn c_strides(extents: &[usize]) -> Vec<i64> {
+    let mut strides = vec![1; extents.len()];
+    for k in (1..extents.len()).rev() {
+        strides[k - 1] = strides[k] * extents[k] as i64;
+    }
+    strides
+}
+
+/// A view of one dimension, one element after the other.
+pub fn line(offset: i64) -> View {
+    View { offset, strides: vec![1] }
+}
+
+/// A launch of one dimension over contiguous arrays.
+pub fn flat(kernel: &Verified, n: usize) -> Launch {
+    let views = kernel.kernel().params.iter().map(|_| line(0)).collect();
+    Launch { extents: vec![n], origin: vec![0], views, arguments: vec![] }
+}

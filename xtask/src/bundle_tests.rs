@@ -1,0 +1,161 @@
+//! The script of the bundle, run over programs that only pretend: which it starts, what it repeats, what it
+//! writes, and how it ends.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail where it likes")]
+
+use super::{DLPACK, PROGRAMS, RUN, TESTS};
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// A bundle of programs that note that they were started.
+struct Pretence {
+    folder: PathBuf,
+}
+
+const DOCTOR: &str = "case $1 in doctor) echo \"$PRETEND\";; esac\n";
+
+impl Pretence {
+    fn new(name: &str) -> Pretence {
+        let folder = std::env::temp_dir().join(format!("partita-bundle-{name}-{}", std::process::id()));
+        let pretence = Pretence { folder };
+        std::fs::create_dir_all(pretence.folder.join("bin")).unwrap();
+        std::fs::write(pretence.folder.join("run.sh"), RUN).unwrap();
+        std::fs::write(pretence.folder.join("dlpack.py"), DLPACK).unwrap();
+        let tests = TESTS.iter().map(|(package, test)| format!("test-{}", test.unwrap_or(package)));
+        for program in tests.chain(PROGRAMS.iter().map(|arguments| arguments[1].to_owned())) {
+            pretence.program(&program, "");
+        }
+        pretence.program("partita-bench", DOCTOR);
+        pretence
+    }
+
+    /// A program that writes its name into `started` and does `then`.
+    fn program(&self, name: &str, then: &str) {
+        let file = self.folder.join("bin").join(name);
+        // The dump of one that is asked for it, so that two can be compared.
+        let dump = "while [ $# -gt 0 ]; do [ \"$1\" != --dump ] || echo same >\"$2\"; shift; done\n";
+        std::fs::write(&file, format!("#!/bin/sh\necho {name} >>started\n{then}\n{dump}")).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let mut pack = Command::new("tar");
+        pack.current_dir(&self.folder).args(["-czf", "bin.tar.gz", "bin"]);
+        assert!(pack.status().unwrap().success());
+    }
+
+    /// Runs sections on a machine whose devices are said so; the exit status, and what was started.
+    fn run(&self, sections: &[&str], doctor: &str, budget: &str) -> (Option<i32>, Vec<String>) {
+        let started = self.folder.join("started");
+        // Nothing was started before the first run.
+        let _ = std::fs::remove_file(&started);
+        let mut command = Command::new("bash");
+        command.arg(self.folder.join("run.sh")).args(sections).env("PRETEND", doctor).env("PEERS", "");
+        command.env("BUDGET", budget).env_remove("OUT").env_remove("QUICK");
+        let status = command.output().unwrap().status.code();
+        let names = std::fs::read_to_string(started).unwrap_or_default();
+        if !sections.contains(&"everything") {
+            self.check_lines();
+        }
+        let only = names.lines().filter(|name| *name != "partita-bench").map(str::to_owned);
+        (status, only.collect())
+    }
+
+    /// Every line of `results.jsonl` is an object that ends with a note, whatever was noted.
+    fn check_lines(&self) {
+        let lines = self.read("results.jsonl");
+        let complete = |line: &str| {
+            let note = line.split_once("\"note\":\"").and_then(|(_, note)| note.strip_suffix("\"}"));
+            note.is_some_and(|note| !note.replace("\\\\", "").replace("\\\"", "").contains(['"', '\\']))
+        };
+        let broken = lines.lines().find(|line| !(line.starts_with("{\"section\":\"") && complete(line)));
+        assert_eq!(broken, None);
+    }
+
+    fn read(&self, file: &str) -> String {
+        std::fs::read_to_string(self.folder.join("results").join(file)).unwrap()
+    }
+}
+
+impl Drop for Pretence {
+    fn drop(&mut self) {
+        // What stays in the temporary folder harms nobody.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+const GPU: &str = "device: cuda:0 Pretended 9000";
+const NO_GPU: &str = "cuda: the CUDA driver is \\\"nowhere\\\"";
+
+#[test]
+fn every_program_is_started_once_and_not_again() {
+    let bundle = Pretence::new("once");
+    let (status, started) = bundle.run(&["tests", "tsunami", "bench"], GPU, "570");
+    let tests = TESTS.iter().map(|(package, test)| format!("test-{}", test.unwrap_or(package)));
+    let programs = PROGRAMS[1..].iter().map(|arguments| arguments[1].to_owned());
+    let expected: BTreeSet<String> = tests.chain(programs).collect();
+    assert_eq!(started.iter().cloned().collect::<BTreeSet<_>>(), expected);
+    assert_eq!(status, Some(3), "the peers are missing:\n{}", bundle.read("summary.txt"));
+    assert!(bundle.read("summary.txt").contains("passed tsunami-same-bits "));
+    assert_eq!(bundle.run(&["tests", "tsunami", "bench"], GPU, "570"), (Some(3), Vec::new()));
+}
+
+#[test]
+fn one_failure_is_named_and_stops_nothing() {
+    let bundle = Pretence::new("failure");
+    bundle.program("test-arrays", "echo 'a \"quoted\" reason'; exit 7");
+    bundle.program("test-fuzz", "echo 'test result: ok. 0 passed; 0 failed'");
+    let (status, started) = bundle.run(&["tests"], GPU, "570");
+    assert_eq!((status, started.len()), (Some(1), TESTS.len()));
+    let summary = bundle.read("summary.txt");
+    let failed: Vec<&str> = summary.lines().filter(|line| line.starts_with("failed ")).collect();
+    assert!(
+        failed.len() == 2 && failed[0].contains("test-arrays") && failed[0].contains("quoted"),
+        "{summary}"
+    );
+    assert!(failed[1].contains("test-fuzz") && failed[1].contains("no-test-ran"), "{summary}");
+    let line = bundle.read("results.jsonl");
+    assert!(
+        line.contains(r#""verdict":"failed","#) && line.contains(r#"ended with 7: a \"quoted\" reason"#),
+        "{line}"
+    );
+    // What failed is tried again, alone.
+    bundle.program("test-arrays", "");
+    bundle.program("test-fuzz", "");
+    let (status, started) = bundle.run(&["tests"], GPU, "570");
+    assert_eq!((status, started), (Some(0), vec!["test-arrays".to_owned(), "test-fuzz".to_owned()]));
+}
+
+#[test]
+fn what_does_not_fit_into_a_call_is_left_for_the_next() {
+    let bundle = Pretence::new("budget");
+    bundle.program("test-arrays", "sleep 2.2");
+    let (status, first) = bundle.run(&["tests"], GPU, "281");
+    assert_eq!((status, first.len() < TESTS.len()), (Some(3), true), "{first:?}");
+    assert!(bundle.read("summary.txt").contains("left test-"));
+    let (status, second) = bundle.run(&["tests"], GPU, "570");
+    assert_eq!((status, first.len() + second.len()), (Some(0), TESTS.len()));
+}
+
+#[test]
+fn without_a_gpu_everything_missing_is_named() {
+    let bundle = Pretence::new("without");
+    let (status, started) = bundle.run(&[], NO_GPU, "570");
+    let summary = bundle.read("summary.txt");
+    assert_eq!(status, Some(3), "{summary}");
+    assert!(started.contains(&"tsunami".to_owned()) && !started.contains(&"heat".to_owned()), "{started:?}");
+    let named = ["cuda-tests", "tsunami-cuda", "bench-cuda", "peers", "python-install", "sanitize-memcheck"];
+    for name in named {
+        let skipped = format!("skipped {name} ");
+        let line = summary.lines().find(|line| line.starts_with(&skipped));
+        assert!(
+            line.is_some_and(|line| line.contains("nowhere") || line.contains("Python")),
+            "{name}\n{summary}"
+        );
+    }
+}
+
+#[test]
+fn words_it_does_not_know_are_refused() {
+    let bundle = Pretence::new("misuse");
+    assert_eq!(bundle.run(&["everything"], GPU, "570"), (Some(2), Vec::new()));
+}
