@@ -181,8 +181,8 @@ impl Patience<'_> {
         let now = line.wire.now();
         if now - self.begin > line.deadline {
             let reason = format!(
-                "no answer for {} s while rank {} waited for it; it is stopped, computes for longer than \
-                 that (then raise PARTITA_DEADLINE_SECONDS), or does something else",
+                "no answer for {} s while rank {} waited for it; it is stopped, computes for longer (then \
+                 raise PARTITA_DEADLINE_SECONDS), or does something else",
                 line.deadline.as_secs(),
                 line.wire.rank()
             );
