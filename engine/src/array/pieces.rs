@@ -16,8 +16,8 @@ use crate::program::{Copying, Place, copy_box, execute};
 use crate::team::Team;
 
 impl Array {
-    /// An array whose part p owns the elements `pieces[p]`: their memory form, in C order of the box that part
-    /// p owns. Of elements that several parts hold, every part is given its copy.
+    /// An array whose part p owns the elements `pieces[p]`: their memory form, in C order of the box that
+    /// part p owns. Of elements that several parts hold, every part is given its copy.
     ///
     /// # Errors
     /// Another number of pieces than parts, or of bytes in one; inside a `Loop`'s step; memory.
@@ -62,9 +62,9 @@ impl Array {
         Ok(Array::of(Node::ready(dtype, team, storage)))
     }
 
-    /// An array whose part p is the memory `pieces[p]`, used where it is: C order of the box that part p owns.
-    /// A piece without cells may be `None`. Of memory that was borrowed nothing is ever written; assignments go
-    /// to other memory.
+    /// An array whose part p is the memory `pieces[p]`, used where it is: C order of the box that part p
+    /// owns. A piece without cells may be `None`. Memory that was borrowed is never written; assignments go to
+    /// other memory.
     ///
     /// # Errors
     /// Another number of pieces than parts; one on another device, with too few bytes, or at an address that

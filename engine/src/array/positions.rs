@@ -21,8 +21,8 @@ use crate::index::{Index, Region};
 use crate::program::Place;
 
 impl Array {
-    /// An array of shape `shape` whose elements in C order are those at `positions`, which number the elements
-    /// of this array in C order. Its first dimension of more than one cell is cut into all parts. Computes.
+    /// An array of shape `shape` whose elements in C order are those at `positions`, which number the
+    /// elements of this array in C order. Its first dimension of more than one cell is cut into all parts. Computes.
     ///
     /// # Errors
     /// Positions outside the array, or not one per element of the shape; those of [`Array::eval`].

@@ -1,5 +1,5 @@
-//! Memory and streams of other libraries in this process: theirs used here, ours used there, and who waits for
-//! whom. Knows no protocol by which the two sides meet.
+//! Memory and streams of other libraries in this process: theirs used here, ours used there, and who waits
+//! for whom. Knows no protocol by which the two sides meet.
 
 use std::any::Any;
 
@@ -20,8 +20,8 @@ pub struct Foreign {
 }
 
 impl Device {
-    /// Another owner's memory, used where it is. It counts in no budget, goes to no pool, and is never written;
-    /// the last clone of the buffer lets the owner go.
+    /// Another owner's memory, used where it is. It counts in no budget, goes to no pool, and is never
+    /// written; the last clone of the buffer lets the owner go.
     ///
     /// # Errors
     /// wgpu devices; a CUDA address that is another device's; no memory at all.

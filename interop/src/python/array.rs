@@ -296,8 +296,8 @@ impl Array {
         detached(py, || value.redistribute(&dist.dist)).map(Array::of)
     }
 
-    /// The elements that `axes` select: per dimension of the result (dimension, start, step, count), or (None,
-    /// 0, 0, count) for a new one. Computes.
+    /// The elements that `axes` select: per dimension of the result (dimension, start, step, count), or
+    /// (None, 0, 0, count) for a new one. Computes.
     fn rearranged(&self, py: Python<'_>, axes: Vec<(Option<usize>, i64, i64, i64)>) -> PyResult<Array> {
         let value = self.value(py)?;
         let along = |(dim, start, step, count)| match dim {

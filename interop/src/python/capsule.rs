@@ -54,8 +54,8 @@ pub fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Elements> {
     .map_err(|refusal| PyBufferError::new_err(format!("from_dlpack: {}; pass a copy on the host", refusal.0)))
 }
 
-/// The memory of the array in a capsule, used where it is by `device`, whose place in DLPack's terms is `here`.
-/// The capsule is then used up.
+/// The memory of the array in a capsule, used where it is by `device`, whose place in DLPack's terms is
+/// `here`. The capsule is then used up.
 pub fn share(
     capsule: &Bound<'_, PyAny>,
     device: &partita::Device,
@@ -107,7 +107,7 @@ pub fn publish(device: &partita::Device, stream: Option<&Bound<'_, PyAny>>) -> P
         // The consumer orders its work itself.
         -1 => Ok(()),
         ..=0 => Err(no_stream(&handle.to_string())),
-        // SAFETY: the consumer says that it is a stream of its own on this device, or one of the special ones.
+        // SAFETY: the consumer says that it is a stream of its own on this device, or a special one.
         _ => unsafe { device.publish_to(handle as u64) }.map_err(raised),
     }
 }

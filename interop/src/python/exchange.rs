@@ -1,8 +1,8 @@
 //! DLPack's table of C functions (`__dlpack_c_exchange_api__`, version 1.3): what `__dlpack__` does, without
 //! calls of Python. Its functions never wait; consumers ask for our stream and order their work themselves.
 //!
-//! Each function is called attached to the interpreter, and leaves an exception set when it returns -1. A panic
-//! in one ends the process, because it is `extern "C"`.
+//! Each function is called attached to the interpreter, and leaves an exception set when it returns -1. A
+//! panic in one ends the process, because it is `extern "C"`.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::NonNull;
@@ -110,7 +110,7 @@ unsafe extern "C" fn allocate(
         }
         Err(error) => {
             let text = std::ffi::CString::new(error.to_string()).unwrap_or_default();
-            // SAFETY: the caller's function, with the caller's value and strings that live as long as the call.
+            // SAFETY: the caller's function, with the caller's value and strings that outlive the call.
             unsafe { set_error(told, c"BufferError".as_ptr(), text.as_ptr()) };
             -1
         }
