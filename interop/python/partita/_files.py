@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import itertools
 import os
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ._array import Array
 from ._create import _host, _placed, from_parts
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ._native import Distribution, Part, Team
 
 __all__ = ["load", "save"]
+
+_Given = TypeVar("_Given")
+_Made = TypeVar("_Made")
 
 #: Rows of a part shorter than this are read together with what lies between them.
 _SHORT_BYTES = 4096
@@ -46,8 +49,7 @@ def save(file: str | os.PathLike[str], arr: Array) -> None:
         mapped = np.lib.format.open_memmap(half, mode="w+", dtype=kind, shape=arr.shape)
         flat = mapped.reshape(arr._native.shape) if arr.size else None
         if flat is not None:
-            with ThreadPoolExecutor(_workers(arr.dist.num_parts)) as pool:
-                list(pool.map(lambda part: _write(flat, part), arr.parts))
+            _at_once(lambda part: _write(flat, part), arr.parts)
             mapped.flush()
         del flat, mapped
         os.replace(half, path)
@@ -63,8 +65,12 @@ def _portable(arr: Array) -> Any:
     return arr.dtype.dtype
 
 
-def _workers(parts: int) -> int:
-    return max(1, min(parts, os.cpu_count() or 1, 8))
+def _at_once(work: Callable[[_Given], _Made], items: Iterable[_Given]) -> list[_Made]:
+    """The work for several items at a time, by threads."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as pool:
+        return list(pool.map(work, items))
 
 
 def _write(whole: Any, part: Part) -> None:
@@ -118,8 +124,7 @@ def load(
         placed, scalar = _placed("load", shape, dist, team)
         reader = _Reader(opened.fileno(), begin, kind, order or (1,), fortran)
         blocks = [placed.owned(part) for part in range(placed.num_parts)]
-        with ThreadPoolExecutor(_workers(placed.num_parts)) as pool:
-            array = from_parts(list(pool.map(reader.block, blocks)), placed)
+        array = from_parts(_at_once(reader.block, blocks), placed)
     array = Array(array._native, scalar)
     return array if dtype is None else array.astype(dtype)
 

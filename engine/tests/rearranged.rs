@@ -1,0 +1,102 @@
+//! Elements in another order and by lists of positions, against the arithmetic that says where each comes
+//! from: every cell holds its own number.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod found;
+
+use found::devices;
+use partita::array::Stride;
+use partita::index::Region;
+use partita::prelude::*;
+
+const SHAPE: [i64; 2] = [11, 6];
+
+/// Arrays of numbered cells on several layouts of every device.
+fn numbered() -> Vec<Array> {
+    let mut arrays = Vec::new();
+    for device in devices() {
+        for parts in [1, 2, 4] {
+            let team = Team::on(std::slice::from_ref(&device), parts).unwrap();
+            for grid in [[parts as i64, 1], [1, parts as i64]] {
+                let builder = Distribution::builder(&SHAPE).grid(&grid);
+                let dist = builder.halo(&[1, 0], &[0, 1]).build().unwrap();
+                arrays.push(Array::from_fn(&team, &dist, |at| (at[0] * 6 + at[1]) as i32).unwrap());
+            }
+        }
+    }
+    arrays
+}
+
+#[test]
+fn steps_flips_and_transpositions() {
+    let mut cases = 0;
+    for u in numbered() {
+        for (start, step, count) in [(0, 1, 11), (1, 3, 4), (10, -1, 11), (9, -4, 3), (5, 2, 0), (7, 0, 3)] {
+            let rows = Stride::Of { dim: 0, start, step, count };
+            let columns = Stride::Of { dim: 1, start: 5, step: -2, count: 3 };
+            let turned = u.rearranged(&[columns, Stride::New { count: 2 }, rows]).unwrap();
+            let cell = |c: i64, r: i64| ((start + r * step) * 6 + 5 - 2 * c) as i32;
+            let expected: Vec<i32> =
+                (0..3).flat_map(|c| (0..2 * count).map(move |k| cell(c, k % count))).collect();
+            assert_eq!(turned.to_vec::<i32>().unwrap(), expected, "{u:?} {rows:?}");
+            cases += 1;
+        }
+        for wrong in [
+            vec![Stride::Of { dim: 0, start: 0, step: 1, count: 12 }, Stride::New { count: 1 }],
+            vec![Stride::Of { dim: 0, start: 0, step: 1, count: 11 }],
+        ] {
+            assert!(u.rearranged(&wrong).is_err());
+        }
+    }
+    println!("ran: rearranged-strides {cases}");
+}
+
+#[test]
+fn other_shapes_keep_the_order() {
+    for u in numbered() {
+        for shape in [&[66][..], &[6, 11], &[1, 3, 22], &[2, 1, 33]] {
+            let flat = u.reshaped(shape).unwrap();
+            assert_eq!(flat.shape()[..], *shape);
+            assert_eq!(flat.to_vec::<i32>().unwrap(), (0..66).collect::<Vec<i32>>(), "{u:?} {shape:?}");
+        }
+        assert!(u.reshaped(&[65]).is_err());
+    }
+}
+
+#[test]
+fn positions_are_gathered_and_scattered() {
+    for mut u in numbered() {
+        let positions: Vec<i64> = (0..40).map(|k| (k * 29 + 7) % 66).collect();
+        let picked = u.gathered(&[5, 8], &positions).unwrap();
+        assert_eq!(picked.to_vec::<i32>().unwrap(), positions.iter().map(|&p| p as i32).collect::<Vec<_>>());
+        assert!(u.gathered(&[2], &[0, 66]).is_err());
+        // Of a position that is named twice the last value counts.
+        let line = Distribution::default_partition(u.team().size(), &[4]).unwrap();
+        let values = Array::from_fn(u.team(), &line, |at| -1 - at[0] as i32).unwrap();
+        u.scatter(&[65, 0, 30, 65], &values).unwrap();
+        let expected = (0..66).map(|k| match k {
+            0 => -2,
+            30 => -3,
+            65 => -4,
+            k => k,
+        });
+        assert_eq!(u.to_vec::<i32>().unwrap(), expected.collect::<Vec<i32>>());
+        assert!(u.scatter(&[1], &values).is_err());
+    }
+}
+
+#[test]
+fn every_second_cell_is_assigned() {
+    for mut u in numbered() {
+        let before = u.clone();
+        let region = Region::new(&[1, 0], &[10, 6]).unwrap();
+        let value = u.slice(&s![..3, ..1]).cast(DType::I32);
+        u.assign_strided(&region, &[3, 2], &value).unwrap();
+        let expected = (0..66).map(|k| match (k / 6, k % 6) {
+            (row @ (1 | 4 | 7), 0 | 2 | 4) => row / 3 * 6,
+            _ => k,
+        });
+        assert_eq!(u.to_vec::<i32>().unwrap(), expected.collect::<Vec<i32>>());
+        assert_eq!(before.to_vec::<i32>().unwrap(), (0..66).collect::<Vec<i32>>());
+    }
+}
