@@ -52,8 +52,8 @@ pub struct Batching {
 
 /// The choice for a device: as many as a kernel can have arrays. On a GPU that saves launches of a few
 /// microseconds each. On the host, halos of 16 parts of 16 x 16 cells took 0.31 microseconds per face rather
-/// than 0.64, and a large launch knows that it should write past the caches: slabs to pencils, 4096 x 4096
-/// f32, went from about half to about the whole speed of a copy.
+/// than 0.64, and a large launch knows that it should write past the caches: slabs to pencils, 8192 x 8192
+/// f32 in 4 parts, went from half the speed of a copy to all of it (on two busy cores; see `exchange_speed`).
 ///
 /// Two cells of one memory are not written by two parameters where nothing promises that this works: WebGPU
 /// refuses it, and the host's interpreter asks for memories that are apart.
