@@ -18,26 +18,9 @@ def numbered(*shape, dtype=np.int32):
     return np.arange(np.prod(shape, dtype=int), dtype=dtype).reshape(shape)
 
 
-def redistributes_lists():
-    """Whether the engine brings other maps to blocks and back."""
-    team = pt.Team(2, "host")
-    cyclic = pt.Distribution(5, team=team, dims=[pt.Cyclic(1)])
-    try:
-        pt.arange(5, dist=cyclic).eval().redistribute(pt.Distribution(5, team=team))
-    except ValueError:
-        return False
-    return True
-
-
-LISTS = redistributes_lists()
-
-
 @pytest.fixture(params=["whole", "grid", "cyclic", "halo", "lists"])
 def layout(request, team):
     """Distributions of a shape over the team."""
-    if request.param in ("cyclic", "lists") and not LISTS:
-        pytest.skip("the engine does not redistribute cyclic and listed dimensions")
-
     def make(shape):
         parts = len(team)
         if request.param == "whole" or len(shape) < 2:

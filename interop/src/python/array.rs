@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use partita::array::{IntoSpan, Span, Stride};
 use partita::index::Region;
+use partita::plan::Plan;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -66,6 +67,14 @@ fn busy() -> PyErr {
     PyRuntimeError::new_err(
         "expected an array that is not in use, given one that a Loop runs on; wait for it",
     )
+}
+
+fn same_team(operation: &str, value: &partita::Array, dist: &Distribution) -> PyResult<()> {
+    if dist.team == *value.team() {
+        return Ok(());
+    }
+    let text = "expected a distribution over the array's team, given one over another team";
+    Err(PyValueError::new_err(format!("{operation}: {text}; use partita.asarray(u.numpy(), dist=...)")))
 }
 
 fn unknown(name: &str) -> PyErr {
@@ -223,6 +232,22 @@ impl Array {
         out.copy_from_slice(py, &bytes)
     }
 
+    /// The bytes of every link when the halos are filled, or when the elements go to another distribution.
+    #[pyo3(signature = (to = None))]
+    fn explain(&self, py: Python<'_>, to: Option<&Distribution>) -> PyResult<String> {
+        let value = self.value(py)?;
+        let dist = value.distribution().map_err(raised)?;
+        let plan = match to {
+            Some(to) => {
+                same_team("explain", &value, to)?;
+                Plan::redistribute(&dist, &to.dist)
+            }
+            None => Plan::halo(&dist, true),
+        };
+        let plan = plan.map_err(|error| raised(error.into()))?;
+        Ok(plan.explain(value.dtype().size_bytes()).to_string())
+    }
+
     /// The parts, halos current.
     fn parts(&self, py: Python<'_>) -> PyResult<Vec<Part>> {
         part::parts(py, &self.value(py)?)
@@ -288,11 +313,7 @@ impl Array {
     /// The elements on another distribution. Computes.
     fn redistribute(&self, py: Python<'_>, dist: &Distribution) -> PyResult<Array> {
         let value = self.value(py)?;
-        if dist.team != *value.team() {
-            let text =
-                "redistribute: expected a distribution over the array's team, given one over another team";
-            return Err(PyValueError::new_err(format!("{text}; use partita.asarray(u.numpy(), dist=...)")));
-        }
+        same_team("redistribute", &value, dist)?;
         detached(py, || value.redistribute(&dist.dist)).map(Array::of)
     }
 
