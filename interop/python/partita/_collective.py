@@ -8,6 +8,7 @@ through the operators, see ``partita.torch``.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
 from . import _native
@@ -80,8 +81,25 @@ def _partition(name: str, given: object) -> Partition:
     return given
 
 
-def _axes(axes: int | Sequence[int]) -> list[int]:
-    return list(axes) if isinstance(axes, Sequence) else [axes]
+def _axes(name: str, axes: int | Sequence[int]) -> list[int]:
+    try:
+        return [operator.index(d) for d in (axes if isinstance(axes, Sequence) else (axes,))]
+    except TypeError:
+        raise TypeError(f"{name}: expected an axis of the grid, or several, given {axes!r}; count from 0") from None
+
+
+def _rank(name: str, root: int) -> int:
+    try:
+        return operator.index(root)
+    except TypeError:
+        raise TypeError(f"{name}: expected the rank of a member, given {root!r}; count from 0") from None
+
+
+def _layout(name: str, given: object) -> Distribution:
+    if not isinstance(given, Distribution):
+        text = f"expected a partita.Distribution, given {type(given).__name__}; make one for the partition's team"
+        raise TypeError(f"{name}: {text}")
+    return given
 
 
 def broadcast(source: Partition, target: Partition) -> Collective:
@@ -102,7 +120,7 @@ def sum_reduce(source: Partition, target: Partition) -> Collective:
 def all_sum_reduce(over: Partition, axes: int | Sequence[int]) -> Collective:
     """Every member gets the sum over all members that differ from it along ``axes`` of the grid alone. Its own adjoint.
     Applying it is collective over the partition."""
-    return Collective(_native.all_sum_reduce(_partition("all_sum_reduce", over), _axes(axes)))
+    return Collective(_native.all_sum_reduce(_partition("all_sum_reduce", over), _axes("all_sum_reduce", axes)))
 
 
 def halo_exchange(over: Partition, dist: Distribution) -> Collective:
@@ -112,7 +130,7 @@ def halo_exchange(over: Partition, dist: Distribution) -> Collective:
     held before is lost; the adjoint adds it to the owners' cells and leaves zeros. ``dist`` is of blocks in the
     partition's grid, otherwise ValueError. Applying it is collective over the partition.
     """
-    return Collective(_native.halo_exchange(_partition("halo_exchange", over), dist))
+    return Collective(_native.halo_exchange(_partition("halo_exchange", over), _layout("halo_exchange", dist)))
 
 
 def repartition(
@@ -132,13 +150,13 @@ def repartition(
 def gather(source: Partition, root: int, *, adjoint_layout: Distribution | None = None) -> Collective:
     """The whole array at the member of rank ``root``. The adjoint scatters it, as ``adjoint_layout`` says, or evenly.
     Applying it is collective over the partition."""
-    return Collective(_native.gather(_partition("gather", source), root, adjoint_layout))
+    return Collective(_native.gather(_partition("gather", source), _rank("gather", root), adjoint_layout))
 
 
 def scatter(target: Partition, root: int, *, layout: Distribution | None = None) -> Collective:
     """An array of the one member of rank ``root`` divided over all, as ``layout`` says, or evenly: the adjoint of
     ``gather``. Applying it is collective over the partition."""
-    return Collective(_native.scatter(_partition("scatter", target), root, layout))
+    return Collective(_native.scatter(_partition("scatter", target), _rank("scatter", root), layout))
 
 
 def allgather(
@@ -147,4 +165,4 @@ def allgather(
     """Every member gets, side by side, what all members hold that differ from it along ``axes`` alone. The adjoint sums
     what the members hold of each element, and gives every member its share, divided as ``adjoint_layout`` says, or evenly.
     Applying it is collective over the partition."""
-    return Collective(_native.allgather(_partition("allgather", over), _axes(axes), adjoint_layout))
+    return Collective(_native.allgather(_partition("allgather", over), _axes("allgather", axes), adjoint_layout))

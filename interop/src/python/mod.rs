@@ -14,6 +14,7 @@ mod dist;
 mod error;
 #[allow(unsafe_code)]
 mod exchange;
+mod operations;
 mod part;
 mod protocols;
 mod repeat;
