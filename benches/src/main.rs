@@ -100,8 +100,8 @@ struct RunOptions {
     /// A few workloads over arrays from tiny to the largest.
     #[arg(long)]
     sweep: bool,
-    /// A Python with NumPy and whatever it has of numexpr, numba, jax, torch and mpi4py (for CUDA: cupy, torch,
-    /// triton, jax): measures these peers in the same run, and nvcc's code where nvcc is. They use one set of
+    /// A Python with NumPy and whatever it has of numexpr, numba, jax, torch and mpi4py (for CUDA: cupy,
+    /// torch, triton, jax): measures these peers in the same run, and nvcc's code where nvcc is. They use one set of
     /// arrays each, so small sizes may lie in their caches, not in ours.
     #[arg(long)]
     peers: Option<PathBuf>,
