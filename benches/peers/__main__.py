@@ -218,7 +218,7 @@ def probe():
 
 
 def serve(bench):
-    """Answers until the input ends: {"peers": {peer: {"timed" | "skipped" | "failed": ...}}} or {"error": text}."""
+    """Answers until the input ends: {"peers": {peer: {"timed" | "skipped" | "failed"}}} or {"error"}."""
     print(json.dumps({"versions": versions(), "workloads": EVERYTHING}), flush=True)
     for line in sys.stdin:
         try:

@@ -101,8 +101,8 @@ struct RunOptions {
     #[arg(long)]
     sweep: bool,
     /// A Python with NumPy and whatever it has of numexpr, numba, jax, torch and mpi4py (for CUDA: cupy,
-    /// torch, triton, jax): measures these peers in the same run, and nvcc's code where nvcc is. They use one set of
-    /// arrays each, so small sizes may lie in their caches, not in ours.
+    /// torch, triton, jax): measures these peers in the same run, and nvcc's code where nvcc is. They use one
+    /// set of arrays each, so small sizes may lie in their caches, not in ours.
     #[arg(long)]
     peers: Option<PathBuf>,
     /// Print JSON lines instead of tables.
