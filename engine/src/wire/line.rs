@@ -55,8 +55,8 @@ impl Line {
         others.for_each(|rank| drop(self.wire.tell(rank, &News::Left.to_bytes())));
     }
 
-    /// After a failure: stays for a moment before this process ends, because a launcher ends all others as soon
-    /// as it sees one end, and they must have said what they know by then.
+    /// After a failure: stays for a moment before this process ends, because a launcher ends all others as
+    /// soon as it sees one end, and they must have said what they know by then.
     #[cfg(feature = "mpi")]
     pub fn stay(&self) {
         let (begin, mut looks) = (self.wire.now(), 0);
