@@ -252,3 +252,27 @@ fn collectives_are_the_same_over_ranks() {
     }
     println!("ran: rank-collectives 21");
 }
+
+/// Boxes asked for by members (the Dist dialect's `repartition`), over ranks: what this rank's members get.
+#[test]
+fn requests_are_answered_over_ranks() {
+    let results = threads::run(3, |ranks| {
+        let team = over(&ranks, 2)?;
+        let dist = Distribution::builder(&[14, 3]).parts(6).build()?;
+        let x = Array::from_fn(&team, &dist, |at| 100 * at[0] + at[1])?;
+        let asked: Vec<Region> = (0..6)
+            .map(|part| Region::new(&[part, 1], &[14 - part, 3]))
+            .collect::<partita::index::Result<_>>()?;
+        let mut cells = 0;
+        for requested in x.request(&asked)?.iter().filter(|requested| team.is_here(requested.part())) {
+            for (section, at) in requested.sections().enumerate() {
+                let expected: Vec<i64> = at.region.points().map(|at| 100 * at[0] + at[1]).collect();
+                assert_eq!(requested.to_vec::<i64>(section)?, expected, "part {}", requested.part());
+                cells += expected.len();
+            }
+        }
+        Ok::<_, Error>(cells)
+    });
+    let cells: usize = results.into_iter().map(|result| result.unwrap().unwrap()).sum();
+    assert_eq!(cells, (0..6).map(|part| 2 * (14 - 2 * part)).sum());
+}
