@@ -143,7 +143,7 @@ impl Requested {
     /// Another dtype than the array's; no such section; the device's.
     pub fn to_vec<T: Element>(&self, section: usize) -> Result<Vec<T>> {
         if T::DTYPE != self.array.dtype() {
-            return Err(Error::dtypes("Requested::to_vec", self.array.dtype(), T::DTYPE));
+            return Err(Error::element_type("Requested::to_vec", self.array.dtype(), T::DTYPE));
         }
         let Some(piece) = self.pieces.get(section) else {
             let expected = format!("a section below {}", self.pieces.len());
