@@ -218,13 +218,15 @@ def probe():
 
 
 def serve(bench):
-    """Answers requests until the input ends: {peer: {"timed" | "skipped" | "failed": ...}} or {"error": text}."""
+    """Answers until the input ends: {"peers": {peer: {"timed" | "skipped" | "failed"}}} or {"error"}."""
     print(json.dumps({"versions": versions(), "workloads": EVERYTHING}), flush=True)
     for line in sys.stdin:
         try:
             name, dtype, repeats, seconds = line.split()
             if name not in EVERYTHING or dtype not in DTYPES:
-                raise ValueError(f"no workload is called {name!r} {dtype!r}; there are {', '.join(EVERYTHING)}")
+                raise ValueError(
+                    f"no workload is called {name!r} {dtype!r}; there are {', '.join(EVERYTHING)}"
+                )
             answer = {"peers": bench.measure(name, dtype, positive(repeats), float(seconds))}
         except (ValueError, MemoryError, argparse.ArgumentTypeError) as reason:
             answer = {"error": first_line(reason)}
@@ -275,7 +277,9 @@ def show(name, dtype, bench, answers):
     for peer, median in sorted(medians.items(), key=lambda item: item[1]):
         timed = answers[peer]["timed"]
         speed = bench.bound.job.bytes / median / 1e9
-        print(f"{name:14}{dtype:4} {peer:17}{1e3 * median:11.4f} ms{speed:9.2f} GB/s  error {timed['error']:.0e}")
+        print(
+            f"{name:14}{dtype:4} {peer:17}{1e3 * median:11.4f} ms{speed:9.2f} GB/s {timed['error']:8.0e}"
+        )
     for peer, answer in answers.items():
         for what in ("skipped", "failed"):
             if what in answer:

@@ -153,7 +153,9 @@ class AppJob:
             dots, rr, xx = dots + dot(r[z], x[z]), rr + dot(r[z], r[z]), xx + dot(x[z], x[z])
         error = max(worst, abs(dots) / max((rr * xx) ** 0.5, 1e-300))
         if not (xx > 0 and error <= 4000 * self.epsilon()):
-            raise ArithmeticError(f"wrong: b - A x differs from r, or r is not orthogonal to x, by {error:.2g}")
+            raise ArithmeticError(
+                f"wrong: b - A x differs from r, or r is not orthogonal to x, by {error:.2g}"
+            )
         return error
 
 

@@ -117,7 +117,9 @@ def bind_elementwise(job):
     results = [f"T y{k}" for k in range(len(targets))]
     text = lines + [f"y{k} = static_cast<T>({value});" for k, value in enumerate(values)]
     preamble = "#include <cuda_fp16.h>" if job.dtype == "f16" else ""
-    kernel = cp.ElementwiseKernel(", ".join(names), ", ".join(results), "\n".join(text), job.name, preamble=preamble)
+    kernel = cp.ElementwiseKernel(
+        ", ".join(names), ", ".join(results), "\n".join(text), job.name, preamble=preamble
+    )
     return waited(lambda: kernel(*views, *targets) and None or outputs)
 
 

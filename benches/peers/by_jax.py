@@ -53,7 +53,9 @@ def bind_workload(job):
             return Library.assign(arrays[count], workload.reach, job.values(arrays[:count], jnp)[0])
 
         return Into(function, inputs, job.outputs)
-    return Into(lambda *arrays: [jnp.copy(value) for value in job.values(arrays[:count], jnp)], inputs, job.outputs)
+    return Into(
+        lambda *arrays: [jnp.copy(value) for value in job.values(arrays[:count], jnp)], inputs, job.outputs
+    )
 
 
 def folded(job, a):

@@ -24,7 +24,9 @@ class PingPong:
         for gpu, link in enumerate(nccl.NcclCommunicator.initAll(list(range(count)))):
             with cp.cuda.Device(gpu):
                 stream = cp.cuda.Stream(non_blocking=True)
-                self.ends.append((gpu, link, stream, cp.full(size, gpu + 1, cp.uint8), cp.zeros(size, cp.uint8)))
+                self.ends.append(
+                    (gpu, link, stream, cp.full(size, gpu + 1, cp.uint8), cp.zeros(size, cp.uint8))
+                )
 
     def send(self, source, target):
         """One message between two of the ends."""

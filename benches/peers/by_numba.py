@@ -58,7 +58,11 @@ def kernel(trace, job_type, shapes, rank, reach, shift, outputs, extra=()):
     lines, values, numbers = body(trace, job_type, shapes, rank)
     axes = "zyx"[3 - rank :]
     arrays = [f"a{k}" for k in range(len(shapes))] + [f"o{k}" for k in range(outputs)]
-    text = [f"def run({', '.join(arrays)}):", " change = np.float64(0)"] if extra else [f"def run({', '.join(arrays)}):"]
+    text = (
+        [f"def run({', '.join(arrays)}):", " change = np.float64(0)"]
+        if extra
+        else [f"def run({', '.join(arrays)}):"]
+    )
     for depth, axis in enumerate(axes):
         loop = "prange" if depth == 0 else "range"
         extent = f"o0.shape[{depth}] + {2 * shift}"
@@ -137,7 +141,9 @@ def sum_columns(a, out):
 
 def bind_fold(job):
     fastmath = False if job.workload.then == "max" else REORDERED
-    run = jit(FOLDS, "largest_of" if job.name == "max" else job.name, {"zero": np.dtype(job.type).type(0)}, fastmath)
+    run = jit(
+        FOLDS, "largest_of" if job.name == "max" else job.name, {"zero": np.dtype(job.type).type(0)}, fastmath
+    )
     (a,), (out,) = job.inputs, job.outputs
     if not job.workload.axes:
         return lambda: [run(a)]

@@ -25,7 +25,18 @@ def library():
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reference.cu")
     with tempfile.TemporaryDirectory(prefix="peers-nvcc-") as folder:
         binary = os.path.join(folder, "reference.so")
-        command = [nvcc, "-O3", "-std=c++17", "-arch=native", "-shared", "-Xcompiler", "-fPIC", source, "-o", binary]
+        command = [
+            nvcc,
+            "-O3",
+            "-std=c++17",
+            "-arch=native",
+            "-shared",
+            "-Xcompiler",
+            "-fPIC",
+            source,
+            "-o",
+            binary,
+        ]
         built = subprocess.run(command, capture_output=True, text=True)
         if built.returncode != 0:
             raise ImportError(f"nvcc cannot compile the reference: {built.stderr.strip()[-200:]}")

@@ -1,4 +1,4 @@
-"""PyTorch: eager, with `out=`, and compiled by TorchInductor into preallocated outputs. On the CPU or a GPU."""
+"""PyTorch: eager, with `out=`, and compiled by TorchInductor into preallocated outputs. CPU or GPU."""
 
 import os
 

@@ -119,5 +119,7 @@ class Job:
             case "max":
                 return a.max()
             case "norm":  # in pieces, so that no f64 copy of the whole is made
-                pieces = (a[start : start + (1 << 20)].astype(np.float64) for start in range(0, a.size, 1 << 20))
+                pieces = (
+                    a[start : start + (1 << 20)].astype(np.float64) for start in range(0, a.size, 1 << 20)
+                )
                 return np.sqrt(sum(float(piece @ piece) for piece in pieces))

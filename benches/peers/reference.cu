@@ -174,7 +174,8 @@ __global__ void __launch_bounds__(WIDE* HIGH)
     corners[2] = tile[ty - 1][tx - 1] + tile[ty - 1][tx + 1] + tile[ty + 1][tx - 1] + tile[ty + 1][tx + 1];
     if (z <= first) continue;
     const Q faces = edges[1] + centre[0] + centre[2], sides = corners[1] + edges[0] + edges[2];
-    const Q result = centre[1] * Q(0.38) + faces * Q(0.05) + sides * Q(0.02) + (corners[0] + corners[2]) * Q(0.01);
+    const Q far = corners[0] + corners[2];
+    const Q result = centre[1] * Q(0.38) + faces * Q(0.05) + sides * Q(0.02) + far * Q(0.01);
     out[((long)(z - 2) * (ny - 2) + y - 1) * (nx - 2) + x - 1] = T(result);
   }
 }

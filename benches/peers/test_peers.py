@@ -72,7 +72,7 @@ class Peers(unittest.TestCase):
             job = Job(right, SIZES, "f32")
             run = by_numpy.bind(job)
             job.check(run())
-            formula = lambda c, xp, right=right: [value * 1.001 for value in right.formula(c, xp)]  # noqa: E731
+            formula = lambda c, xp, f=right.formula: [v * 1.001 for v in f(c, xp)]  # noqa: E731
             job.workload = replace(right, formula=formula)
             with self.assertRaises(ArithmeticError, msg=name):
                 job.check(run())

@@ -5,7 +5,15 @@ Each result goes into memory that no later call reads any more; the last into th
 
 from workloads import Windows
 
-NAMES = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "sqrt": "sqrt", "exp": "exp", "sin": "sin"}
+NAMES = {
+    "+": "add",
+    "-": "subtract",
+    "*": "multiply",
+    "/": "divide",
+    "sqrt": "sqrt",
+    "exp": "exp",
+    "sin": "sin",
+}
 
 
 def ufunc_calls(job, xp, inputs, targets, empty, copy):

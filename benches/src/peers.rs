@@ -186,8 +186,7 @@ pub fn merge(all: &mut Outcomes, round: Outcomes) {
     }
 }
 
-/// The programs in a folder of their own: Python imports them, Triton reads its kernels' source, nvcc
-/// compiles.
+/// The programs in a folder of their own, where Python imports and nvcc compiles them.
 fn unpacked() -> Result<PathBuf> {
     let folder = std::env::temp_dir().join(format!("partita-peers-{}", std::process::id()));
     std::fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;

@@ -129,8 +129,7 @@ impl Missing {
     }
 }
 
-/// What was skipped, one sentence for all workloads that the same one lacks in the same type for the same
-/// reason.
+/// What was skipped: one sentence for all that one peer or device lacks in one type for one reason.
 pub fn skipped(lines: &[Line]) -> Vec<String> {
     let mut groups: Vec<Missing> = Vec::new();
     for line in lines {

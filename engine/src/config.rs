@@ -9,7 +9,7 @@ pub struct Config {
     /// `PARTITA_DEVICE`: the devices [`crate::Team::local`] uses: `auto`, `host`, `cuda`, `wgpu`.
     pub device: String,
     /// `PARTITA_DEBUG`: 1 prints launches, 2 also kernels as they are compiled, 3 also
-    /// what drivers are given to compile, 4 also halo plans.
+    /// what drivers are given to compile, 4 also plans and exchanges.
     pub debug: u8,
     /// `PARTITA_BUDGET_MB`: bytes each device may use, in MiB; unset means no budget of our own.
     pub budget_bytes: Option<u64>,

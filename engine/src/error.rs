@@ -130,6 +130,12 @@ impl Error {
         Error::Device { device: device.to_owned(), reason: error.to_string() }
     }
 
+    /// Elements that are to be read or written as another type than they are.
+    pub(crate) fn element_type(operation: &'static str, is: DType, asked: DType) -> Error {
+        let remedy = "use the array's type, or convert the array with `cast`";
+        Error::invalid(operation, format!("elements of the array's type, {is}"), asked.to_string(), remedy)
+    }
+
     /// Two operands whose types differ.
     pub(crate) fn dtypes(operation: &'static str, a: DType, b: DType) -> Error {
         Error::invalid(

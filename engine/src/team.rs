@@ -148,11 +148,11 @@ impl Team {
     }
 
     /// As [`Team::world`], on some of this machine's devices, which the ranks of the machine divide among
-    /// them. Of a program that was started alone, or built without the feature `mpi`, the team is
-    /// [`Team::on`]. Collective.
+    /// them. Of a program that was started alone the team is [`Team::on`]. Collective.
     ///
     /// # Errors
-    /// No parts or no devices; MPI that does not start; another rank that fails.
+    /// No parts or no devices; several processes started by `mpirun` without the feature `mpi`; MPI that does
+    /// not start; another rank that fails.
     pub fn world_on(devices: &[Device], parts_per_rank: usize) -> Result<Team> {
         #[cfg(feature = "mpi")]
         if let Some(ranks) = crate::wire::mpi::world()? {
@@ -161,6 +161,8 @@ impl Team {
             let stop = ((rank + 1) * devices.len() / count).max(first + 1).min(devices.len());
             return Team::over(&ranks, &devices[first..stop], parts_per_rank);
         }
+        #[cfg(not(feature = "mpi"))]
+        check_alone(|name| std::env::var(name).ok())?;
         Team::on(devices, parts_per_rank)
     }
 
@@ -313,5 +315,33 @@ impl Team {
 fn tell(ranks: &Ranks, error: &Error) {
     if error.is_local() {
         ranks.abort(&error.to_string());
+    }
+}
+
+/// Refuses to let every process of a launcher believe that it is alone.
+#[cfg(not(feature = "mpi"))]
+fn check_alone(lookup: impl Fn(&str) -> Option<String>) -> Result<()> {
+    let several = |name: &&&str| lookup(name).and_then(|text| text.parse().ok()).is_some_and(|n: u64| n > 1);
+    match ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"].iter().find(several) {
+        None => Ok(()),
+        Some(name) => Err(Error::invalid(
+            "Team::world",
+            "a program built with MPI, or started alone",
+            format!("{name} above 1 and a build without the feature `mpi`"),
+            "build with `--features partita/mpi`, or start one process",
+        )),
+    }
+}
+
+#[cfg(all(test, not(feature = "mpi")))]
+mod tests {
+    use super::check_alone;
+
+    #[test]
+    fn processes_of_a_launcher_do_not_believe_that_they_are_alone() {
+        assert!(check_alone(|_| None).is_ok());
+        assert!(check_alone(|name| (name == "PMI_SIZE").then(|| "1".to_owned())).is_ok());
+        let error = check_alone(|name| (name == "OMPI_COMM_WORLD_SIZE").then(|| "3".to_owned()));
+        assert!(error.is_err_and(|error| error.to_string().contains("--features partita/mpi")));
     }
 }

@@ -219,3 +219,60 @@ fn an_error_of_one_device_is_everybodys() {
         }
     }
 }
+
+/// Linear operators over ranks: DistDL's golden broadcast, its adjoint, and data nobody knows beforehand.
+#[test]
+fn collectives_are_the_same_over_ranks() {
+    use partita::array::collective::Data;
+    let program = |team: &Team| -> Result<(Vec<Vec<f64>>, Vec<Data>)> {
+        let world = Partition::world(team)?;
+        let root = world.inclusive(&[1, 2, 3])?.cartesian(&[1, 3, 1])?;
+        let all = world.cartesian(&[2, 3, 2])?;
+        let dist = Distribution::builder(&[2, 6, 1]).grid(&[1, 3, 1]).build()?;
+        let x = Array::from_fn(&root.team()?, &dist, |at| (10 * at[0] + at[1]) as f64)?;
+        let copies = Collective::broadcast(&root, &all)?;
+        let y = copies.forward(&x)?;
+        let back = copies.adjoint().forward(&y)?;
+        let everywhere = Collective::all_sum_reduce(&all, &[0, 2])?.forward(&y)?;
+        let told = root.broadcast_data(2, &all, || Data::line(&[7i16, 8, 9]))?;
+        let mut data = all.allgather_data(|rank| Data::line(&vec![rank as f32; rank % 3]))?;
+        data.push(told);
+        Ok((vec![y.to_vec()?, back.to_vec()?, everywhere.to_vec()?], data))
+    };
+    let alone = program(&Team::on(&[Device::host()], 12).unwrap()).unwrap();
+    // Each of the three pieces had four copies.
+    let fourfold: Vec<f64> = (0..2).flat_map(|a| (0..6).map(move |b| f64::from(4 * (10 * a + b)))).collect();
+    assert_eq!(alone.0[1], fourfold);
+    for (ranks, parts) in [(2, 6), (3, 4), (4, 3), (12, 1)] {
+        for (rank, result) in
+            threads::run(ranks, |ranks| program(&over(&ranks, parts)?)).into_iter().enumerate()
+        {
+            assert!(result.unwrap().unwrap() == alone, "rank {rank} of {ranks}");
+        }
+    }
+    println!("ran: rank-collectives 21");
+}
+
+/// Boxes asked for by members (the Dist dialect's `repartition`), over ranks: what this rank's members get.
+#[test]
+fn requests_are_answered_over_ranks() {
+    let results = threads::run(3, |ranks| {
+        let team = over(&ranks, 2)?;
+        let dist = Distribution::builder(&[14, 3]).parts(6).build()?;
+        let x = Array::from_fn(&team, &dist, |at| 100 * at[0] + at[1])?;
+        let asked: Vec<Region> = (0..6)
+            .map(|part| Region::new(&[part, 1], &[14 - part, 3]))
+            .collect::<partita::index::Result<_>>()?;
+        let mut cells = 0;
+        for requested in x.request(&asked)?.iter().filter(|requested| team.is_here(requested.part())) {
+            for (section, at) in requested.sections().enumerate() {
+                let expected: Vec<i64> = at.region.points().map(|at| 100 * at[0] + at[1]).collect();
+                assert_eq!(requested.to_vec::<i64>(section)?, expected, "part {}", requested.part());
+                cells += expected.len();
+            }
+        }
+        Ok::<_, Error>(cells)
+    });
+    let cells: usize = results.into_iter().map(|result| result.unwrap().unwrap()).sum();
+    assert_eq!(cells, (0..6).map(|part| 2 * (14 - 2 * part)).sum());
+}

@@ -144,7 +144,7 @@ pub fn soak(root: &Path) -> ExitCode {
 }
 
 /// The tests that compare with files in the repository: package and test.
-const GOLDEN: &[[&str; 2]] = &[["partita-kernels", "golden"], ["partita", "pictures"]];
+const GOLDEN: &[[&str; 2]] = &[["partita-kernels", "golden"], ["partita", "pictures"], ["partita", "pages"]];
 
 struct Run<'a> {
     root: &'a Path,

@@ -130,7 +130,7 @@ fn html_page(sections: &[(&Saved, Vec<Figure>)], model: &[Figure]) -> Markup {
                     h2 { "Scaling, on paper" }
                     p {
                         "Predicted from the published rates of an H200 and assumed links; "
-                        "not measured, and not checked against runs."
+                        "not measured; `model --check` compares the model with runs on one device."
                     }
                     @for figure in model { (picture(figure)) }
                 }

@@ -28,7 +28,7 @@ impl Array {
     /// An index outside the shape; a value of another dtype; those of [`Array::eval`].
     pub fn set(&mut self, at: &[i64], value: Scalar) -> Result<()> {
         if value.dtype != self.dtype() {
-            return Err(Error::dtypes("set", self.dtype(), value.dtype));
+            return Err(Error::element_type("set", self.dtype(), value.dtype));
         }
         let holders = self.distribution()?.holders(at)?;
         self.eval()?;
@@ -70,7 +70,7 @@ impl Array {
     /// No such part; those of [`Array::to_vec`].
     pub fn part_to_vec<T: Element>(&self, part: usize) -> Result<Vec<T>> {
         if T::DTYPE != self.dtype() {
-            return Err(Error::dtypes("part_to_vec", self.dtype(), T::DTYPE));
+            return Err(Error::element_type("part_to_vec", self.dtype(), T::DTYPE));
         }
         let dist = self.distribution()?;
         dist.check_part(part)?;

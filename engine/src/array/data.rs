@@ -115,7 +115,7 @@ impl Array {
     /// Another dtype than the array's; those of [`Array::eval`].
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         if T::DTYPE != self.dtype() {
-            return Err(Error::dtypes("to_vec", self.dtype(), T::DTYPE));
+            return Err(Error::element_type("to_vec", self.dtype(), T::DTYPE));
         }
         let mut elements = vec![T::zeroed(); self.volume()?];
         self.read(bytemuck::cast_slice_mut(&mut elements))?;
@@ -128,7 +128,7 @@ impl Array {
     /// As [`Array::to_vec`].
     pub fn to_bools(&self) -> Result<Vec<bool>> {
         if self.dtype() != DType::Bool {
-            return Err(Error::dtypes("to_bools", self.dtype(), DType::Bool));
+            return Err(Error::element_type("to_bools", self.dtype(), DType::Bool));
         }
         Ok(self.to_bytes()?.into_iter().map(|byte| byte != 0).collect())
     }

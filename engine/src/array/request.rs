@@ -11,7 +11,7 @@ use crate::device::Buffer;
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region, Section, sections};
 use crate::program::{Place, execute};
-use crate::transport::{Field, lower};
+use crate::transport::{Field, crossing};
 
 /// What one member asked for: in one dimension the left halo, its own cells and the right halo; see
 /// [`sections`] for more. The values are those at the time of the request.
@@ -77,7 +77,8 @@ impl Array {
         let fields: Vec<Field> =
             brought.iter().map(|(plan, to)| Field { plan, from: &from, to, dtype: self.dtype() }).collect();
         self.team().count_messages(brought.iter().map(|(plan, _)| plan.messages()).sum());
-        execute(lower(&fields, &mut leases)?.schedule())?;
+        let teams = (self.team(), self.team());
+        execute(crossing::lower("request", teams, &fields, &mut leases)?.schedule())?;
         Ok(requested)
     }
 }
@@ -85,7 +86,7 @@ impl Array {
 impl Array {
     /// Memory for a box at a part.
     fn room(&self, part: usize, region: &Region) -> Result<(Option<Place>, Option<Buffer>)> {
-        if region.is_empty() {
+        if region.is_empty() || !self.team().is_here(part) {
             return Ok((None, None));
         }
         let device = self.team().device(part).clone();
@@ -142,7 +143,7 @@ impl Requested {
     /// Another dtype than the array's; no such section; the device's.
     pub fn to_vec<T: Element>(&self, section: usize) -> Result<Vec<T>> {
         if T::DTYPE != self.array.dtype() {
-            return Err(Error::dtypes("Requested::to_vec", self.array.dtype(), T::DTYPE));
+            return Err(Error::element_type("Requested::to_vec", self.array.dtype(), T::DTYPE));
         }
         let Some(piece) = self.pieces.get(section) else {
             let expected = format!("a section below {}", self.pieces.len());

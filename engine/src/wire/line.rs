@@ -55,6 +55,20 @@ impl Line {
         others.for_each(|rank| drop(self.wire.tell(rank, &News::Left.to_bytes())));
     }
 
+    /// After a failure: stays for a moment before this process ends, because a launcher ends all others as
+    /// soon as it sees one end, and they must have said what they know by then.
+    #[cfg(feature = "mpi")]
+    pub fn stay(&self) {
+        let (begin, mut looks) = (self.wire.now(), 0);
+        while self.wire.now() - begin < Duration::from_secs(1) {
+            while let Ok(Some((sender, bytes))) = self.wire.hear() {
+                self.take_in(sender, &bytes);
+            }
+            self.wire.pause(looks);
+            looks += 1;
+        }
+    }
+
     /// Waits until all others are at their end too; false if one fails first or the deadline passes.
     #[cfg(feature = "mpi")]
     pub fn all_left(&self) -> bool {

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::index::Distribution;
 use crate::plan::Plan;
 use crate::program::{Place, Schedule, execute};
-use crate::transport::{Exchange, Field, lower};
+use crate::transport::{Exchange, Field, crossing};
 
 /// A linear operator from arrays over one partition to arrays over another. Shapes are not part of it: they
 /// are found when it is applied.
@@ -216,7 +216,7 @@ impl Collective {
 
     /// Applies it. Computes.
     ///
-    /// Collective over the union of both partitions.
+    /// Collective over the world that the partitions are of.
     ///
     /// # Errors
     /// An array that is not over the partition it is applied to, or whose members' extents do not fit each
@@ -228,7 +228,7 @@ impl Collective {
     /// Begins to apply it: what leaves is packed and on its way when this returns, or soon after. Work that
     /// is queued before [`Pending::finish`] runs while it travels.
     ///
-    /// Collective over the union of both partitions, as is the end.
+    /// Collective over the world that the partitions are of, as is the end.
     ///
     /// # Errors
     /// As [`Collective::forward`].
@@ -330,7 +330,8 @@ fn start(step: &Step, x: &Array) -> Result<Pending> {
     x.team().count_messages(step.plan.messages());
     let mut leases = Vec::new();
     let field = Field { plan: &step.plan, from: &sources, to: &targets, dtype: x.dtype() };
-    let Exchange { departure, arrival, .. } = lower(&[field], &mut leases)?;
+    let teams = (x.team(), &team);
+    let Exchange { departure, arrival, .. } = crossing::lower("collective", teams, &[field], &mut leases)?;
     execute(departure)?;
     Ok(Pending { source: x.clone(), made, arrival, leases })
 }

@@ -88,7 +88,7 @@ impl Partition {
         if ids.len() == self.world.size() && ids.iter().enumerate().all(|(rank, &id)| rank == id) {
             return Ok(self.world.clone());
         }
-        Team::of(ids.iter().map(|&id| self.world.device(id).clone()).collect())
+        self.world.of_members(ids)
     }
 
     /// What a member of the world holds of an array over this partition, in packed coordinates: an empty box
@@ -109,10 +109,10 @@ impl Partition {
     /// A value that member `root` of this partition has, at all members of `to`, which the root belongs to.
     /// `data` is called where the root lives; nobody else need know type or length.
     ///
-    /// Collective over `to`.
+    /// Collective over the world.
     ///
     /// # Errors
-    /// A root outside `self`; members outside `to`; partitions of two worlds.
+    /// A root outside `self`; members outside `to`; partitions of two worlds; those of the wire.
     pub fn broadcast_data(&self, root: usize, to: &Partition, data: impl FnOnce() -> Data) -> Result<Data> {
         self.check_world("broadcast_data", to)?;
         let Some(&id) = self.members.ids().get(root) else {
@@ -120,18 +120,28 @@ impl Partition {
             return Err(Error::invalid("broadcast_data", expected, root.to_string(), "name a member"));
         };
         to.members.value_from(&self.members, id)?;
-        Ok(data())
+        let Some(ranks) = self.world.wire() else { return Ok(data()) };
+        let mine = if self.world.is_here(id) { data().to_message() } else { Vec::new() };
+        let all = ranks.share("broadcast_data", &mine)?;
+        Data::from_messages(&all[self.world.rank_of(id)]).next().ok_or_else(spoilt)
     }
 
     /// What every member contributes, in rank order, at all of them. `data` is called with the ranks that
     /// live here; types and lengths may differ.
     ///
-    /// Collective over the partition.
+    /// Collective over the world.
     ///
     /// # Errors
-    /// Those of the transport.
-    pub fn allgather_data(&self, data: impl FnMut(usize) -> Data) -> Result<Vec<Data>> {
-        Ok((0..self.members.size()).map(data).collect())
+    /// Those of the wire.
+    pub fn allgather_data(&self, mut data: impl FnMut(usize) -> Data) -> Result<Vec<Data>> {
+        let ids = self.members.ids();
+        let Some(ranks) = self.world.wire() else { return Ok((0..ids.len()).map(data).collect()) };
+        let here = (0..ids.len()).filter(|&rank| self.world.is_here(ids[rank]));
+        let mine: Vec<u8> = here.flat_map(|rank| data(rank).to_message()).collect();
+        let all = ranks.share("allgather_data", &mine)?;
+        // Every rank sent its members' in their order.
+        let mut messages: Vec<_> = all.iter().map(|bytes| Data::from_messages(bytes)).collect();
+        ids.iter().map(|&id| messages[self.world.rank_of(id)].next().ok_or_else(spoilt)).collect()
     }
 
     pub(super) fn check_world(&self, operation: &'static str, other: &Partition) -> Result<()> {
@@ -188,5 +198,58 @@ impl Data {
     /// Those of [`Array::to_bytes`].
     pub fn of(array: &Array) -> Result<Data> {
         Ok(Data { dtype: array.dtype(), shape: array.shape(), bytes: array.to_bytes()? })
+    }
+
+    /// Type, rank, extents and bytes, one after the other.
+    fn to_message(&self) -> Vec<u8> {
+        let dtype = DType::ALL.iter().position(|&dtype| dtype == self.dtype).unwrap_or_default();
+        let head = [dtype as i64, self.shape.rank() as i64];
+        let numbers = head.iter().chain(self.shape.iter());
+        numbers.flat_map(|number| number.to_le_bytes()).chain(self.bytes.iter().copied()).collect()
+    }
+
+    /// What was put together of messages.
+    fn from_messages(bytes: &[u8]) -> impl Iterator<Item = Data> + '_ {
+        let mut rest = bytes;
+        let mut take = move |count: usize| -> Option<&[u8]> {
+            let (taken, left) = rest.split_at_checked(count)?;
+            rest = left;
+            Some(taken)
+        };
+        std::iter::from_fn(move || {
+            let mut number = || take(8)?.first_chunk::<8>().copied().map(i64::from_le_bytes);
+            let dtype = *DType::ALL.get(usize::try_from(number()?).ok()?)?;
+            let extents = (0..number()?).map(|_| number()).collect::<Option<Vec<i64>>>()?;
+            let shape = Index::new(&extents).ok()?;
+            let count = usize::try_from(Region::from_shape(&shape).ok()?.volume().ok()?).ok()?;
+            Some(Data { dtype, shape, bytes: take(count * dtype.size_bytes())?.to_vec() })
+        })
+    }
+}
+
+/// A message that none of ours is.
+fn spoilt() -> Error {
+    Error::invalid(
+        "data between ranks",
+        "type, shape and elements of every member",
+        "something shorter",
+        "run the same build on all ranks",
+    )
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_comes_out_of_messages_as_it_went_in() {
+        let mut all = vec![Data::value(Scalar::from_i64(DType::I8, -3)), Data::line(&[1.5f64, -0.0])];
+        let empty = Data { dtype: DType::Bool, shape: Index::new(&[3, 0]).unwrap(), bytes: Vec::new() };
+        all.push(empty);
+        let message: Vec<u8> = all.iter().flat_map(Data::to_message).collect();
+        assert_eq!(Data::from_messages(&message).collect::<Vec<_>>(), all);
+        assert_eq!(Data::from_messages(&message[..message.len() - 1]).count(), 2);
+        assert_eq!(Data::from_messages(&[7; 40]).count(), 0);
     }
 }

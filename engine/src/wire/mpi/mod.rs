@@ -136,6 +136,7 @@ extern "C" fn at_exit() {
     if let Some(Ok(line)) = WORLD.get() {
         line.leave();
         if !line.all_left() {
+            line.stay();
             return;
         }
     }
