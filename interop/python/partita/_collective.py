@@ -24,8 +24,8 @@ __all__ = [
 class Collective:
     """A linear operator from arrays over one partition to arrays over another. A value; call it.
 
-    Calling it computes, and is collective over the union of both partitions. An array that is not over ``source`` raises
-    ValueError.
+    Calling it computes, and is collective over the world that the partitions are of. An array that is not over
+    ``source`` raises ValueError.
     """
 
     __slots__ = ("_native",)
@@ -34,7 +34,7 @@ class Collective:
         self._native = native
 
     def __call__(self, x: Array) -> Array:
-        """Applies it. Computes; collective over the union of both partitions."""
+        """Applies it. Computes; collective over the world that the partitions are of."""
         return Array(self._native.forward(self._checked(x)))
 
     def _checked(self, x: Array) -> _native.Array:
@@ -106,20 +106,20 @@ def broadcast(source: Partition, target: Partition) -> Collective:
     """Every member of ``target`` gets a copy of what one member of ``source`` holds. Its adjoint sums.
 
     Along each dimension of the grids, compared from the last on, ``source`` has as many members as ``target``, or one;
-    otherwise ValueError. Applying it is collective over the union of both.
+    otherwise ValueError. Applying it is collective over their world.
     """
     return Collective(_native.broadcast(_partition("broadcast", source), _partition("broadcast", target)))
 
 
 def sum_reduce(source: Partition, target: Partition) -> Collective:
     """Every member of ``target`` gets the sum of what several members of ``source`` hold: the adjoint of a broadcast from
-    ``target``. Sums are made in the order of the members. Applying it is collective over the union of both."""
+    ``target``. Sums are made in the order of the members. Applying it is collective over their world."""
     return Collective(_native.sum_reduce(_partition("sum_reduce", source), _partition("sum_reduce", target)))
 
 
 def all_sum_reduce(over: Partition, axes: int | Sequence[int]) -> Collective:
     """Every member gets the sum over all members that differ from it along ``axes`` of the grid alone. Its own adjoint.
-    Applying it is collective over the partition."""
+    Applying it is collective over its world."""
     return Collective(_native.all_sum_reduce(_partition("all_sum_reduce", over), _axes("all_sum_reduce", axes)))
 
 
@@ -128,7 +128,7 @@ def halo_exchange(over: Partition, dist: Distribution) -> Collective:
 
     Applied to arrays distributed as ``dist.padded()``: what a member holds is its own cells and its halo. What the halo
     held before is lost; the adjoint adds it to the owners' cells and leaves zeros. ``dist`` is of blocks in the
-    partition's grid, otherwise ValueError. Applying it is collective over the partition.
+    partition's grid, otherwise ValueError. Applying it is collective over its world.
     """
     return Collective(_native.halo_exchange(_partition("halo_exchange", over), _layout("halo_exchange", dist)))
 
@@ -142,20 +142,20 @@ def repartition(
 ) -> Collective:
     """The same array divided over other members, as ``layout`` says, or evenly. The adjoint brings it back, divided as
     ``adjoint_layout`` says, or evenly. Arrays may be divided in any way, cyclic and listed ones too. Applying it is
-    collective over the union of both."""
+    collective over their world."""
     name = "repartition"
     return Collective(_native.repartition(_partition(name, source), _partition(name, target), layout, adjoint_layout))
 
 
 def gather(source: Partition, root: int, *, adjoint_layout: Distribution | None = None) -> Collective:
     """The whole array at the member of rank ``root``. The adjoint scatters it, as ``adjoint_layout`` says, or evenly.
-    Applying it is collective over the partition."""
+    Applying it is collective over its world."""
     return Collective(_native.gather(_partition("gather", source), _rank("gather", root), adjoint_layout))
 
 
 def scatter(target: Partition, root: int, *, layout: Distribution | None = None) -> Collective:
     """An array of the one member of rank ``root`` divided over all, as ``layout`` says, or evenly: the adjoint of
-    ``gather``. Applying it is collective over the partition."""
+    ``gather``. Applying it is collective over its world."""
     return Collective(_native.scatter(_partition("scatter", target), _rank("scatter", root), layout))
 
 
@@ -164,5 +164,5 @@ def allgather(
 ) -> Collective:
     """Every member gets, side by side, what all members hold that differ from it along ``axes`` alone. The adjoint sums
     what the members hold of each element, and gives every member its share, divided as ``adjoint_layout`` says, or evenly.
-    Applying it is collective over the partition."""
+    Applying it is collective over its world."""
     return Collective(_native.allgather(_partition("allgather", over), _axes("allgather", axes), adjoint_layout))

@@ -150,7 +150,7 @@ impl Collective {
         self.name
     }
 
-    /// Applies it. Computes. Collective over the union of both partitions.
+    /// Applies it. Computes. Collective over the world that the partitions are of.
     fn forward(&self, py: Python<'_>, x: &Array) -> PyResult<Array> {
         let value = x.value(py)?;
         detached(py, || self.operator.forward(&value)).map(Array::of)
