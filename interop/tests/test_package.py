@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import partita as pt
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -33,6 +34,7 @@ def test_doctor():
     code, out, err = python("-m", "partita", "doctor")
     assert code == 0, err
     assert "host" in out and "works" in out and "numpy" in out
+    assert ("MPI: built into" in out) == pt._native.has_mpi() and "mpi4py" in out
     assert python("-m", "partita", "surgeon")[0] == 2
 
 

@@ -18,26 +18,9 @@ def numbered(*shape, dtype=np.int32):
     return np.arange(np.prod(shape, dtype=int), dtype=dtype).reshape(shape)
 
 
-def redistributes_lists():
-    """Whether the engine brings other maps to blocks and back."""
-    team = pt.Team(2, "host")
-    cyclic = pt.Distribution(5, team=team, dims=[pt.Cyclic(1)])
-    try:
-        pt.arange(5, dist=cyclic).eval().redistribute(pt.Distribution(5, team=team))
-    except ValueError:
-        return False
-    return True
-
-
-LISTS = redistributes_lists()
-
-
 @pytest.fixture(params=["whole", "grid", "cyclic", "halo", "lists"])
 def layout(request, team):
     """Distributions of a shape over the team."""
-    if request.param in ("cyclic", "lists") and not LISTS:
-        pytest.skip("the engine does not redistribute cyclic and listed dimensions")
-
     def make(shape):
         parts = len(team)
         if request.param == "whole" or len(shape) < 2:
@@ -254,3 +237,34 @@ def test_shifts_of_bits(host_team):
     same(u << 3, a << 3)
     same(u >> 2, a >> 2)
     same(1 << (u & 7), 1 << (a & 7))
+
+
+def test_layouts_of_results():
+    """Results are blocks; what is assigned to keeps its distribution."""
+    team = pt.Team(3, "host")
+    cyclic = pt.Distribution((8, 5), team=team, grid=(1, 3), dims=[None, pt.Cyclic(1)])
+    a = numbered(8, 5)
+    u = pt.asarray(a, dist=cyclic)
+    assert u[::2].dist.grid == (3, 1) and u[::2].dist.kinds == ("block", "block")
+    assert u[::2].dist == pt.asarray(a, team=team)[::2].dist
+    assert u[:, ::-1].T.dist == pt.asarray(a, team=team)[:, ::-1].T.dist
+    u[1::3, ::-2] = -1
+    u[[0, 2], [4, 1]] = pt.asarray(np.array([7, 8], np.int32), team=team)
+    u[u == 3] = 9
+    a[1::3, ::-2] = -1
+    a[[0, 2], [4, 1]] = [7, 8]
+    a[a == 3] = 9
+    same(u, a)
+    assert u.dist == cyclic
+
+
+def test_what_moves_is_told():
+    team = pt.Team(2, "host")
+    u = pt.zeros(8, dtype=pt.float32, dist=pt.Distribution(8, team=team, halo=1))
+    assert "halo exchange: 2 parts to 2: 2 moves, 8 bytes between parts" in u.explain()
+    cyclic = pt.Distribution(8, team=team, dims=[pt.Cyclic(1)])
+    assert "redistribution to <partita.Distribution (8), 2 parts" in u.explain(cyclic)
+    assert "0 -> 1: 1 moves, 8 bytes" in u.explain(cyclic)
+    assert "no halos" in u.redistribute(cyclic).explain()
+    with pytest.raises(ValueError, match="the array's team"):
+        u.explain(pt.Distribution(8, team=pt.Team(1, "host")))

@@ -15,6 +15,7 @@ Importing starts no device. Exceptions are Python's own where they fit, otherwis
 from . import errors as errors
 from . import random as random
 from ._array import *
+from ._collective import *
 from ._create import *
 from ._dtypes import *
 from ._files import *

@@ -220,6 +220,12 @@ class Array(Operators):
         """The elements on another distribution of the same shape and team. Computes."""
         return Array(self._native.redistribute(dist), self._scalar)
 
+    def explain(self, to: _native.Distribution | None = None) -> str:
+        """What moves, in bytes per link of two parts: when this array's halos are filled, or when it is redistributed
+        ``to`` another distribution of its team. Sends nothing, computes nothing."""
+        goal = "halo exchange" if to is None else f"redistribution to {to!r}"
+        return f"{self!r}\n{goal}: {self._native.explain(to)}"
+
     @property
     def T(self) -> Array:
         """The transpose of an array of two dimensions; of another one see ``permute_dims``."""

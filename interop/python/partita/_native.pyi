@@ -8,20 +8,31 @@ from typing_extensions import CapsuleType
 __all__ = [
     "Array",
     "Block",
+    "Collective",
     "Cyclic",
     "Device",
     "Distribution",
     "Loop",
     "Part",
+    "Partition",
     "Stored",
     "Team",
     "Unstructured",
+    "all_sum_reduce",
+    "allgather",
+    "broadcast",
     "devices",
+    "gather",
+    "halo_exchange",
+    "has_mpi",
     "live_exports",
     "read_distarray",
     "read_partitioned",
+    "repartition",
     "say_distarray",
     "say_partitioned",
+    "scatter",
+    "sum_reduce",
     "validate_distarray",
     "validate_partitioned",
     "version",
@@ -157,6 +168,9 @@ class Distribution:
         """The cell at a place of a part's stored memory."""
     def neighbors(self, part: int) -> tuple[tuple[int | None, int | None], ...]:
         """The (left, right) neighbours of a part per dimension; None at an end."""
+    def padded(self) -> Distribution:
+        """The layout in which every part has its own cells and its halo side by side, so that halos are elements like
+        others: what a halo exchange is applied to. Of blocks only."""
     def svg(self) -> str:
         """The drawing of the distribution, as SVG text."""
     def _repr_html_(self) -> str: ...
@@ -270,6 +284,7 @@ class Array:
     def replace(self, other: Array) -> None: ...
     def eval(self) -> None: ...
     def read_into(self, out: Any) -> None: ...
+    def explain(self, to: Distribution | None = None) -> str: ...
     def parts(self) -> list[Part]: ...
     def constant(self, dtype: str, value: float) -> Array: ...
     def cast(self, dtype: str) -> Array: ...
@@ -292,6 +307,53 @@ class Array:
     def scatter(self, positions: Any, value: Array) -> None: ...
 
 @final
+class Partition:
+    """Some members of a team, in an order and a grid, over which arrays are divided."""
+
+    def __new__(cls, team: Team, grid: Sequence[int] | None = None) -> Partition: ...
+    def inclusive(self, ranks: Sequence[int]) -> Partition:
+        """The members with these ranks, in the order of the list, on a line."""
+    def union(self, other: Partition) -> Partition:
+        """The members of this one in their order, then those of the other that are new; on a line."""
+    def cartesian(self, shape: Sequence[int]) -> Partition:
+        """The same members in a grid, in C order."""
+    @property
+    def members(self) -> tuple[int, ...]:
+        """The numbers of its members in the team it was made from, by rank."""
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of its grid."""
+    @property
+    def team(self) -> Team:
+        """Its members as a team of their own: arrays over the partition are made on it."""
+    def __len__(self) -> int: ...
+    def __eq__(self, value: object, /) -> bool: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Collective:
+    """A linear operator from arrays over one partition to arrays over another: call it."""
+
+    @property
+    def adjoint(self) -> Collective:
+        """The transposed operator: <F x, y> == <x, F.adjoint y>, as sums over all elements."""
+    @property
+    def source(self) -> Partition:
+        """The partition of the arrays it is applied to."""
+    @property
+    def target(self) -> Partition:
+        """The partition of the arrays it makes."""
+    @property
+    def name(self) -> str:
+        """What it is called."""
+    def forward(self, x: Array) -> Array: ...
+    def explain(self, x: Array) -> str: ...
+    def __eq__(self, value: object, /) -> bool: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    __hash__ = None  # type: ignore[assignment]
+
+@final
 class Loop:
     """A step that is recorded once and replayed."""
 
@@ -300,8 +362,26 @@ class Loop:
     def is_replaying(self) -> bool: ...
     def run(self, state: Sequence[Array], step: Callable[[], object], count: int) -> None: ...
 
+def broadcast(source: Partition, target: Partition) -> Collective: ...
+def sum_reduce(source: Partition, target: Partition) -> Collective: ...
+def all_sum_reduce(over: Partition, axes: Sequence[int]) -> Collective: ...
+def halo_exchange(over: Partition, dist: Distribution) -> Collective: ...
+def repartition(
+    source: Partition,
+    target: Partition,
+    layout: Distribution | None = None,
+    adjoint_layout: Distribution | None = None,
+) -> Collective: ...
+def gather(source: Partition, root: int, adjoint_layout: Distribution | None = None) -> Collective: ...
+def scatter(target: Partition, root: int, layout: Distribution | None = None) -> Collective: ...
+def allgather(
+    over: Partition, axes: Sequence[int], adjoint_layout: Distribution | None = None
+) -> Collective: ...
 def devices() -> list[Device]:
     """Every device of this process, the host first. Opens the adapters."""
+
+def has_mpi() -> bool:
+    """Whether teams over the ranks of an MPI program were built in."""
 
 def live_exports() -> int:
     """DLPack exports that no consumer has released yet."""

@@ -1,7 +1,9 @@
 """Arrays of the same elements in other places. What each function does is NumPy's; all of them compute.
 
-Dimensions that are not blocks become blocks, and halos are not kept. An array on the parts of another
-distribution comes from ``redistribute``.
+The results' dimensions are blocks, without halos. An array of blocks keeps its elements on their parts where their order
+allows it; one with a cyclic or listed dimension is first brought to the default partition (dimension 0 cut evenly), and
+the result is that of an array so divided. Assignment keeps the array's distribution, whatever it is. An array on the
+parts of another distribution comes from ``redistribute``.
 """
 
 from __future__ import annotations

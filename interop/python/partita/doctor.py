@@ -8,6 +8,8 @@ from importlib.metadata import PackageNotFoundError, version
 
 import partita as pt
 
+from . import _native
+
 _PEERS = {
     "numpy": "needed to read arrays on the host",
     "ml_dtypes": "needed for bfloat16 in NumPy",
@@ -36,6 +38,14 @@ def _check(device: pt.Device) -> str:
     return f"works ({seconds:.2f} s)" if total == 999000 else f"FAILED: a sum gave {total} instead of 999000"
 
 
+def _mpi() -> str:
+    peer = _version("mpi4py")
+    theirs = f"mpi4py {peer}" if peer else "mpi4py not installed"
+    if _native.has_mpi():
+        return f"built into the engine; Python's teams are of one process; {theirs}"
+    return f"not built in: one process; {theirs}"
+
+
 def main() -> int:
     """Prints the report; 1 if a device gave a wrong result."""
     print(f"partita {pt.__version__}, Python {platform.python_version()}, {platform.platform()}")
@@ -56,5 +66,5 @@ def main() -> int:
     for name, purpose in _PEERS.items():
         found = _version(name)
         print(f"  {name}: {found or f'not installed, {purpose}; pip install {name}'}")
-    print("\nMPI: this version runs in one process")
+    print(f"\nMPI: {_mpi()}")
     return int(failed)

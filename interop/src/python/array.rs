@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use partita::array::{IntoSpan, Span, Stride};
 use partita::index::Region;
+use partita::plan::Plan;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -15,6 +16,7 @@ use super::convert::{dtype, name, scalar, tuple};
 use super::device::Team;
 use super::dist::{Distribution, default_team};
 use super::error::{detached, raised};
+use super::operations::{op1, op2, reduce};
 use super::part::{self, Part, location};
 
 /// A handle to a value; assignment gives it another one. Empty while a Loop runs on it.
@@ -66,6 +68,14 @@ fn busy() -> PyErr {
     PyRuntimeError::new_err(
         "expected an array that is not in use, given one that a Loop runs on; wait for it",
     )
+}
+
+fn same_team(operation: &str, value: &partita::Array, dist: &Distribution) -> PyResult<()> {
+    if dist.team == *value.team() {
+        return Ok(());
+    }
+    let text = "expected a distribution over the array's team, given one over another team";
+    Err(PyValueError::new_err(format!("{operation}: {text}; use partita.asarray(u.numpy(), dist=...)")))
 }
 
 fn unknown(name: &str) -> PyErr {
@@ -223,6 +233,23 @@ impl Array {
         out.copy_from_slice(py, &bytes)
     }
 
+    /// The bytes of every link when the halos are filled, or when the elements go to another distribution.
+    #[pyo3(signature = (to = None))]
+    fn explain(&self, py: Python<'_>, to: Option<&Distribution>) -> PyResult<String> {
+        let value = self.value(py)?;
+        let dist = value.distribution().map_err(raised)?;
+        let plan = match to {
+            Some(to) => {
+                same_team("explain", &value, to)?;
+                Plan::redistribute(&dist, &to.dist)
+            }
+            None if dist.is_block() => Plan::halo(&dist, true),
+            None => return Ok("no halos: a dimension is not blocks".to_owned()),
+        };
+        let plan = plan.map_err(|error| raised(error.into()))?;
+        Ok(plan.explain(value.dtype().size_bytes()).to_string())
+    }
+
     /// The parts, halos current.
     fn parts(&self, py: Python<'_>) -> PyResult<Vec<Part>> {
         part::parts(py, &self.value(py)?)
@@ -288,11 +315,7 @@ impl Array {
     /// The elements on another distribution. Computes.
     fn redistribute(&self, py: Python<'_>, dist: &Distribution) -> PyResult<Array> {
         let value = self.value(py)?;
-        if dist.team != *value.team() {
-            let text =
-                "redistribute: expected a distribution over the array's team, given one over another team";
-            return Err(PyValueError::new_err(format!("{text}; use partita.asarray(u.numpy(), dist=...)")));
-        }
+        same_team("redistribute", &value, dist)?;
         detached(py, || value.redistribute(&dist.dist)).map(Array::of)
     }
 
@@ -330,13 +353,17 @@ impl Array {
         value: &Array,
     ) -> PyResult<()> {
         let region = Region::new(&start, &stop).map_err(|error| raised(error.into()))?;
-        self.changed(py, value, |target, value| target.assign_strided(&region, &steps, value))
+        self.changed(py, value, |target, value| {
+            keeping_layout(target, |target| target.assign_strided(&region, &steps, value))
+        })
     }
 
     /// Replaces the elements with these numbers in C order by a line of values. Computes.
     fn scatter(&self, py: Python<'_>, positions: PyBuffer<i64>, value: &Array) -> PyResult<()> {
         let positions = positions.to_vec(py)?;
-        self.changed(py, value, |target, value| target.scatter(&positions, value))
+        self.changed(py, value, |target, value| {
+            keeping_layout(target, |target| target.scatter(&positions, value))
+        })
     }
 
     /// Replaces the elements of a box. Computes.
@@ -345,85 +372,23 @@ impl Array {
     }
 }
 
+/// Changes an array that the engine may bring to blocks meanwhile.
+fn keeping_layout(
+    target: &mut partita::Array,
+    change: impl FnOnce(&mut partita::Array) -> partita::Result<()>,
+) -> partita::Result<()> {
+    let layout = target.distribution()?;
+    if layout.is_block() {
+        return change(target);
+    }
+    let mut changed = target.clone();
+    change(&mut changed)?;
+    *target = changed.redistribute(&layout)?;
+    Ok(())
+}
+
 /// A new handle. Errors of operands are raised now, where they are made, rather than when the result is used.
 fn recorded(array: partita::Array) -> PyResult<Array> {
     array.distribution().map_err(raised)?;
     Ok(Array::of(array))
-}
-
-fn op1(name: &str, a: &partita::Array) -> Option<partita::Array> {
-    Some(match name {
-        "negative" => -a,
-        "invert" => !a,
-        "absolute" => a.abs(),
-        "sqrt" => a.sqrt(),
-        "floor" => a.floor(),
-        "ceil" => a.ceil(),
-        "trunc" => a.trunc(),
-        "round" => a.round(),
-        "isnan" => a.is_nan(),
-        "exp" => a.exp(),
-        "expm1" => a.expm1(),
-        "log" => a.log(),
-        "log1p" => a.log1p(),
-        "log2" => a.log2(),
-        "log10" => a.log10(),
-        "sin" => a.sin(),
-        "cos" => a.cos(),
-        "tan" => a.tan(),
-        "arcsin" => a.asin(),
-        "arccos" => a.acos(),
-        "arctan" => a.atan(),
-        "sinh" => a.sinh(),
-        "cosh" => a.cosh(),
-        "tanh" => a.tanh(),
-        "arcsinh" => a.asinh(),
-        "arccosh" => a.acosh(),
-        "arctanh" => a.atanh(),
-        "erf" => a.erf(),
-        "cbrt" => a.cbrt(),
-        _ => return None,
-    })
-}
-
-fn op2(name: &str, a: &partita::Array, b: &partita::Array) -> Option<partita::Array> {
-    Some(match name {
-        "add" => a + b,
-        "subtract" => a - b,
-        "multiply" => a * b,
-        "divide" => a / b,
-        "fmod" => a % b,
-        "and" => a & b,
-        "or" => a | b,
-        "xor" => a ^ b,
-        "left_shift" => a.shift_left(b),
-        "right_shift" => a.shift_right(b),
-        "minimum" => a.minimum(b),
-        "maximum" => a.maximum(b),
-        "power" => a.pow(b),
-        "arctan2" => a.atan2(b),
-        "hypot" => a.hypot(b),
-        "equal" => a.equal(b),
-        "not_equal" => a.not_equal(b),
-        "less" => a.less(b),
-        "less_equal" => a.less_equal(b),
-        "greater" => a.greater(b),
-        "greater_equal" => a.greater_equal(b),
-        _ => return None,
-    })
-}
-
-fn reduce(name: &str, a: &partita::Array, axes: &[usize]) -> Option<partita::Array> {
-    Some(match name {
-        "sum" => a.sum(axes),
-        "prod" => a.prod(axes),
-        "min" => a.min(axes),
-        "max" => a.max(axes),
-        "mean" => a.mean(axes),
-        "all" => a.all(axes),
-        "any" => a.any(axes),
-        "argmin" => a.argmin(axes.first().copied()),
-        "argmax" => a.argmax(axes.first().copied()),
-        _ => return None,
-    })
 }

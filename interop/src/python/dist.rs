@@ -291,6 +291,13 @@ impl Distribution {
         PyTuple::new(py, neighbors)
     }
 
+    /// The layout in which every part has its own cells and its halo side by side, so that halos are elements
+    /// like others: what a halo exchange is applied to. Of blocks only.
+    fn padded(&self) -> PyResult<Distribution> {
+        let dist = partita::prelude::Collective::padded(&self.dist).map_err(raised)?;
+        Ok(Distribution { team: self.team.clone(), dist })
+    }
+
     /// The drawing of the distribution, as SVG text.
     fn svg(&self) -> PyResult<String> {
         self.dist.svg().map_err(|error| raised(error.into()))

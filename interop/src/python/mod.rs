@@ -7,12 +7,14 @@
 mod array;
 #[allow(unsafe_code)]
 mod capsule;
+mod collective;
 mod convert;
 mod device;
 mod dist;
 mod error;
 #[allow(unsafe_code)]
 mod exchange;
+mod operations;
 mod part;
 mod protocols;
 mod repeat;
@@ -25,6 +27,11 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::array::Array;
+    #[pymodule_export]
+    use super::collective::{
+        Collective, Partition, all_sum_reduce, allgather, broadcast, gather, halo_exchange, repartition,
+        scatter, sum_reduce,
+    };
     #[pymodule_export]
     use super::device::{Device, Team};
     #[pymodule_export]
@@ -39,7 +46,7 @@ mod _native {
     #[pymodule_export]
     use super::repeat::Loop;
     #[pymodule_export]
-    use super::{devices, live_exports, version};
+    use super::{devices, has_mpi, live_exports, version};
 }
 
 /// Every device of this process, the host first. Opens the adapters.
@@ -52,6 +59,12 @@ fn devices(py: Python<'_>) -> Vec<device::Device> {
 #[pyfunction]
 fn live_exports() -> i64 {
     crate::dlpack::live_loans()
+}
+
+/// Whether teams over the ranks of an MPI program were built in.
+#[pyfunction]
+fn has_mpi() -> bool {
+    cfg!(feature = "mpi")
 }
 
 /// The version of the package.

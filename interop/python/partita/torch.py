@@ -1,0 +1,95 @@
+"""The operators of ``partita`` between partitions as functions that PyTorch differentiates through.
+
+    copies = partita.torch.broadcast(root, everyone)
+    weights = copies(weight)                 # a tensor in, one tensor per member out
+    loss(*weights).backward()                # weight.grad is the sum over the members
+
+Tensors are what members hold, by rank, each where its member's device is: on the host or on a CUDA device. Importing this
+imports no torch; applying an operator does.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+from typing import Any, ParamSpec
+
+from . import _collective
+from ._collective import Collective
+from ._local import apply
+
+__all__ = [
+    "Differentiable", "all_sum_reduce", "allgather", "broadcast", "gather", "halo_exchange", "repartition", "scatter",
+    "sum_reduce",
+]  # fmt: skip
+
+P = ParamSpec("P")
+
+
+class Differentiable:
+    """An operator on tensors: one per member of its source in, one per member of its target out. Applying it and going
+    back through it are collective over the world that the partitions are of."""
+
+    __slots__ = ("operator",)
+
+    def __init__(self, operator: Collective) -> None:
+        self.operator = operator
+
+    def __call__(self, *blocks: Any) -> tuple[Any, ...]:
+        """The results, by rank of the target's members, in memory of torch's own."""
+        made: tuple[Any, ...] = _function().apply(self.operator, *blocks)
+        return made
+
+    def __repr__(self) -> str:
+        return f"partita.torch.Differentiable({self.operator!r})"
+
+
+def _torch() -> Any:
+    return importlib.import_module("torch")
+
+
+def _forward(ctx: Any, operator: Collective, *blocks: Any) -> tuple[Any, ...]:
+    parts, ctx.layout = apply(operator, [block.detach().contiguous() for block in blocks], None)
+    ctx.operator = operator
+    return _owned(parts)
+
+
+def _backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
+    parts, _ = apply(ctx.operator.adjoint, [g.detach().contiguous() for g in gradients], ctx.layout)
+    return (None, *_owned(parts))
+
+
+def _owned(parts: list[Any]) -> tuple[Any, ...]:
+    # A value of ours never changes; what is given to torch may be written to.
+    return tuple(_torch().from_dlpack(part).clone() for part in parts)
+
+
+#: The function of autograd, once torch is there to make it of.
+_made: Any = None
+
+
+def _function() -> Any:
+    global _made
+    if _made is None:
+        methods = {"forward": staticmethod(_forward), "backward": staticmethod(_backward)}
+        _made = type("Operator", (_torch().autograd.Function,), methods)
+    return _made
+
+
+def _wrapped(make: Callable[P, Collective]) -> Callable[P, Differentiable]:
+    @functools.wraps(make)
+    def made(*args: P.args, **kwargs: P.kwargs) -> Differentiable:
+        return Differentiable(make(*args, **kwargs))
+
+    return made
+
+
+broadcast = _wrapped(_collective.broadcast)
+sum_reduce = _wrapped(_collective.sum_reduce)
+all_sum_reduce = _wrapped(_collective.all_sum_reduce)
+halo_exchange = _wrapped(_collective.halo_exchange)
+repartition = _wrapped(_collective.repartition)
+gather = _wrapped(_collective.gather)
+scatter = _wrapped(_collective.scatter)
+allgather = _wrapped(_collective.allgather)

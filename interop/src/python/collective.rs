@@ -1,0 +1,238 @@
+//! Partitions of teams, and the linear operators between arrays over them. What they mean is the engine's.
+
+use partita::plan::Plan;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use super::array::Array;
+use super::convert::tuple;
+use super::device::Team;
+use super::dist::Distribution;
+use super::error::{detached, raised};
+
+/// Some members of a team, in an order and a grid, over which arrays are divided.
+#[pyclass(frozen, eq, module = "partita")]
+#[derive(Clone, PartialEq)]
+pub struct Partition(partita::prelude::Partition);
+
+/// Ranks and axes, which count from 0.
+fn counted(operation: &str, given: Vec<i64>) -> PyResult<Vec<usize>> {
+    given.iter().map(|&n| usize::try_from(n)).collect::<Result<_, _>>().map_err(|_| {
+        PyValueError::new_err(format!("{operation}: expected numbers from 0, given {given:?}; count from 0"))
+    })
+}
+
+#[pymethods]
+impl Partition {
+    /// All members of a team, on a line or in a grid.
+    #[new]
+    #[pyo3(signature = (team, grid = None))]
+    fn new(team: &Team, grid: Option<Vec<i64>>) -> PyResult<Partition> {
+        let world = partita::prelude::Partition::world(&team.0);
+        let made = match grid {
+            Some(grid) => world.and_then(|world| world.cartesian(&grid)),
+            None => world,
+        };
+        made.map(Partition).map_err(raised)
+    }
+
+    /// The members with these ranks, in the order of the list, on a line.
+    fn inclusive(&self, ranks: Vec<i64>) -> PyResult<Partition> {
+        self.0.inclusive(&counted("Partition.inclusive", ranks)?).map(Partition).map_err(raised)
+    }
+
+    /// The members of this one in their order, then those of the other that are new; on a line.
+    fn union(&self, other: &Partition) -> PyResult<Partition> {
+        self.0.union(&other.0).map(Partition).map_err(raised)
+    }
+
+    /// The same members in a grid, in C order.
+    fn cartesian(&self, shape: Vec<i64>) -> PyResult<Partition> {
+        self.0.cartesian(&shape).map(Partition).map_err(raised)
+    }
+
+    /// The numbers of its members in the team it was made from, by rank.
+    #[getter]
+    fn members<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.0.members().ids())
+    }
+
+    /// The extents of its grid.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        tuple(py, self.0.shape())
+    }
+
+    /// Its members as a team of their own: arrays over the partition are made on it.
+    #[getter]
+    fn team(&self) -> PyResult<Team> {
+        self.0.team().map(Team).map_err(raised)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.members().size()
+    }
+
+    fn __hash__(&self) -> isize {
+        self.0.members().ids().iter().fold(3, |hash: isize, &id| hash.wrapping_mul(31) ^ id as isize)
+    }
+
+    fn __repr__(&self) -> String {
+        let members = self.0.members();
+        format!("<partita.Partition of members {:?} in grid {}>", members.ids(), members.grid())
+    }
+}
+
+/// A linear operator from arrays over one partition to arrays over another: call it.
+#[pyclass(frozen, eq, module = "partita")]
+#[derive(Clone, PartialEq)]
+pub struct Collective {
+    name: &'static str,
+    operator: partita::prelude::Collective,
+}
+
+type Made = partita::Result<partita::prelude::Collective>;
+
+impl Collective {
+    fn of(name: &'static str, made: Made) -> PyResult<Collective> {
+        made.map(|operator| Collective { name, operator }).map_err(raised)
+    }
+
+    /// With the divisions that were asked for.
+    fn with(self, layout: Option<&Distribution>, adjoint_layout: Option<&Distribution>) -> Collective {
+        let Collective { name, mut operator } = self;
+        if let Some(layout) = layout {
+            operator = operator.with_layout(&layout.dist);
+        }
+        if let Some(layout) = adjoint_layout {
+            operator = operator.with_adjoint_layout(&layout.dist);
+        }
+        Collective { name, operator }
+    }
+}
+
+#[pymethods]
+impl Collective {
+    /// The transposed operator: <F x, y> == <x, F.adjoint y>, as sums over all elements.
+    #[getter]
+    fn adjoint(&self) -> Collective {
+        let name = match self.name {
+            "broadcast" => "sum_reduce",
+            "sum_reduce" => "broadcast",
+            "gather" => "scatter",
+            "scatter" => "gather",
+            "halo_exchange" => "halo_exchange.adjoint",
+            "halo_exchange.adjoint" => "halo_exchange",
+            "allgather" => "allgather.adjoint",
+            "allgather.adjoint" => "allgather",
+            // Its own adjoint, or one of the same kind.
+            other => other,
+        };
+        Collective { name, operator: self.operator.adjoint() }
+    }
+
+    /// The partition of the arrays it is applied to.
+    #[getter]
+    fn source(&self) -> Partition {
+        Partition(self.operator.source().clone())
+    }
+
+    /// The partition of the arrays it makes.
+    #[getter]
+    fn target(&self) -> Partition {
+        Partition(self.operator.target().clone())
+    }
+
+    /// What it is called.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Applies it. Computes. Collective over the world that the partitions are of.
+    fn forward(&self, py: Python<'_>, x: &Array) -> PyResult<Array> {
+        let value = x.value(py)?;
+        detached(py, || self.operator.forward(&value)).map(Array::of)
+    }
+
+    /// What it sends for an array, link by link.
+    fn explain(&self, py: Python<'_>, x: &Array) -> PyResult<String> {
+        let value = x.value(py)?;
+        let dist = value.distribution().map_err(raised)?;
+        let plans = self.operator.plans(&dist).map_err(raised)?;
+        let say = |plan: &Plan| plan.explain(value.dtype().size_bytes()).to_string();
+        Ok(plans.iter().map(say).collect::<Vec<String>>().join("\n"))
+    }
+
+    fn __repr__(&self) -> String {
+        let (from, to) = (self.operator.source().members(), self.operator.target().members());
+        format!("<partita.Collective {} from grid {} to grid {}>", self.name, from.grid(), to.grid())
+    }
+}
+
+/// Copies from one member to many.
+#[pyfunction]
+pub fn broadcast(source: &Partition, target: &Partition) -> PyResult<Collective> {
+    Collective::of("broadcast", partita::prelude::Collective::broadcast(&source.0, &target.0))
+}
+
+/// Sums of many members at one.
+#[pyfunction]
+pub fn sum_reduce(source: &Partition, target: &Partition) -> PyResult<Collective> {
+    Collective::of("sum_reduce", partita::prelude::Collective::sum_reduce(&source.0, &target.0))
+}
+
+/// Sums along axes of the grid, at all members.
+#[pyfunction]
+pub fn all_sum_reduce(over: &Partition, axes: Vec<i64>) -> PyResult<Collective> {
+    let axes = counted("all_sum_reduce", axes)?;
+    Collective::of("all_sum_reduce", partita::prelude::Collective::all_sum_reduce(&over.0, &axes))
+}
+
+/// The values of halos from their owners.
+#[pyfunction]
+pub fn halo_exchange(over: &Partition, dist: &Distribution) -> PyResult<Collective> {
+    Collective::of("halo_exchange", partita::prelude::Collective::halo_exchange(&over.0, &dist.dist))
+}
+
+/// The same array divided over other members.
+#[pyfunction]
+#[pyo3(signature = (source, target, layout = None, adjoint_layout = None))]
+pub fn repartition(
+    source: &Partition,
+    target: &Partition,
+    layout: Option<&Distribution>,
+    adjoint_layout: Option<&Distribution>,
+) -> PyResult<Collective> {
+    let made = partita::prelude::Collective::repartition(&source.0, &target.0);
+    Ok(Collective::of("repartition", made)?.with(layout, adjoint_layout))
+}
+
+/// The whole array at one member.
+#[pyfunction]
+#[pyo3(signature = (source, root, adjoint_layout = None))]
+pub fn gather(source: &Partition, root: i64, adjoint_layout: Option<&Distribution>) -> PyResult<Collective> {
+    let made = partita::prelude::Collective::gather(&source.0, counted("gather", vec![root])?[0]);
+    Ok(Collective::of("gather", made)?.with(None, adjoint_layout))
+}
+
+/// The array of one member divided over all.
+#[pyfunction]
+#[pyo3(signature = (target, root, layout = None))]
+pub fn scatter(target: &Partition, root: i64, layout: Option<&Distribution>) -> PyResult<Collective> {
+    let made = partita::prelude::Collective::scatter(&target.0, counted("scatter", vec![root])?[0]);
+    Ok(Collective::of("scatter", made)?.with(layout, None))
+}
+
+/// What all members along axes of the grid hold, at each of them.
+#[pyfunction]
+#[pyo3(signature = (over, axes, adjoint_layout = None))]
+pub fn allgather(
+    over: &Partition,
+    axes: Vec<i64>,
+    adjoint_layout: Option<&Distribution>,
+) -> PyResult<Collective> {
+    let made = partita::prelude::Collective::allgather(&over.0, &counted("allgather", axes)?);
+    Ok(Collective::of("allgather", made)?.with(None, adjoint_layout))
+}

@@ -1,0 +1,81 @@
+//! The engine's operations by name.
+
+/// A function of one argument; None for names that are none.
+pub fn op1(name: &str, a: &partita::Array) -> Option<partita::Array> {
+    Some(match name {
+        "negative" => -a,
+        "invert" => !a,
+        "absolute" => a.abs(),
+        "sqrt" => a.sqrt(),
+        "floor" => a.floor(),
+        "ceil" => a.ceil(),
+        "trunc" => a.trunc(),
+        "round" => a.round(),
+        "isnan" => a.is_nan(),
+        "exp" => a.exp(),
+        "expm1" => a.expm1(),
+        "log" => a.log(),
+        "log1p" => a.log1p(),
+        "log2" => a.log2(),
+        "log10" => a.log10(),
+        "sin" => a.sin(),
+        "cos" => a.cos(),
+        "tan" => a.tan(),
+        "arcsin" => a.asin(),
+        "arccos" => a.acos(),
+        "arctan" => a.atan(),
+        "sinh" => a.sinh(),
+        "cosh" => a.cosh(),
+        "tanh" => a.tanh(),
+        "arcsinh" => a.asinh(),
+        "arccosh" => a.acosh(),
+        "arctanh" => a.atanh(),
+        "erf" => a.erf(),
+        "cbrt" => a.cbrt(),
+        _ => return None,
+    })
+}
+
+/// A function of two arguments.
+pub fn op2(name: &str, a: &partita::Array, b: &partita::Array) -> Option<partita::Array> {
+    Some(match name {
+        "add" => a + b,
+        "subtract" => a - b,
+        "multiply" => a * b,
+        "divide" => a / b,
+        "fmod" => a % b,
+        "and" => a & b,
+        "or" => a | b,
+        "xor" => a ^ b,
+        "left_shift" => a.shift_left(b),
+        "right_shift" => a.shift_right(b),
+        "minimum" => a.minimum(b),
+        "maximum" => a.maximum(b),
+        "power" => a.pow(b),
+        "arctan2" => a.atan2(b),
+        "hypot" => a.hypot(b),
+        "equal" => a.equal(b),
+        "not_equal" => a.not_equal(b),
+        "less" => a.less(b),
+        "less_equal" => a.less_equal(b),
+        "greater" => a.greater(b),
+        "greater_equal" => a.greater_equal(b),
+        _ => return None,
+    })
+}
+
+/// A reduction over axes.
+pub fn reduce(name: &str, a: &partita::Array, axes: &[usize]) -> Option<partita::Array> {
+    Some(match name {
+        "sum" => a.sum(axes),
+        "prod" => a.prod(axes),
+        "min" => a.min(axes),
+        "max" => a.max(axes),
+        "mean" => a.mean(axes),
+        "all" => a.all(axes),
+        "any" => a.any(axes),
+        "argmin" => a.argmin(axes.first().copied()),
+        "argmax" => a.argmax(axes.first().copied()),
+        _ => return None,
+    })
+}
