@@ -305,9 +305,11 @@ mod tests {
         let (rates, compared) = compare(&Device::host(), 24, &effort).expect("compare");
         assert!(rates.copy_gb_s.is_finite() && rates.launch_us > 0.0 && rates.pack_us > 0.0);
         assert_eq!(compared.len(), 2 * DEPTHS.len() * 2);
-        let slow = |order| compared.iter().filter(move |c| c.link.name == "slow" && c.order == order);
-        for (in_turn, overlapped) in slow(Order::InTurn).zip(slow(Order::Overlapped)) {
-            assert!(overlapped.predicted_us < in_turn.predicted_us, "depth {}", in_turn.depth);
+        for c in &compared {
+            // Faces never arrive early, whatever the machine is busy with.
+            let latency_us = 3.0 * c.link.latency_us / c.depth as f64;
+            assert!(c.measured_us >= latency_us, "{} us of {latency_us}", c.measured_us);
+            assert!(c.predicted_us.is_finite() && (c.error() + 1.0) * c.predicted_us > 0.0);
         }
     }
 }

@@ -312,6 +312,24 @@ mod tests {
     }
 
     #[test]
+    fn devices_that_are_one_take_turns_and_thin_rows_cost() {
+        let share = Share { extents: [100.0; 3], sides: [1; 3] };
+        let link = Link { name: "slow".to_owned(), latency_us: 100.0, gb_s: 1.0 };
+        let rates =
+            Rates { copy_gb_s: 10.0, fraction: 1.0, launch_us: 2.0, pack_us: 5.0, row_us: 0.0, cache: None };
+        let model = Model { rates, link, stencil: SEVEN_POINTS, turns: 8 };
+        // 8 parts of 10^6 cells of 8 bytes at 10 GB/s, a launch each; three faces of 10^4 cells of 4 bytes.
+        let (kernels, faces) = (8.0 * (800.0 + 2.0), 3.0 * (100.0 + 40.0) + 8.0 * 3.0 * 5.0);
+        assert!((model.in_turn_us(&share, 1) - kernels - faces).abs() < 1e-6);
+        // Faces are hidden by the inner cells: what is left are two launches more per part.
+        assert!((model.overlapped_us(&share, 1) - kernels - 8.0 * 2.0 * 2.0).abs() < 1e-6);
+        let thin = Model { rates: Rates { row_us: 0.01, ..rates }, ..model.clone() };
+        // One side along the last axis; the inner cells have 99 rows of 99.
+        let more = thin.overlapped_us(&share, 1) - model.overlapped_us(&share, 1);
+        assert!((more - 8.0 * 0.01 * 99.0 * 99.0).abs() < 1e-6, "{more}");
+    }
+
+    #[test]
     fn grids_are_cubic_and_one_device_has_no_neighbours() {
         assert_eq!(
             [1, 2, 8, 12, 64, 4096].map(grid),

@@ -88,6 +88,13 @@ def test_parts_say_where_they_are(u):
         assert not hasattr(p, "__array_interface__")
 
 
+def test_partitioned_names_the_kind_of_device(u):
+    described = u.__partitioned__
+    kinds = {name.split(":")[0] for entry in described["partitions"].values() for *_, name in entry["location"]}
+    assert kinds == {"kDLCUDA"}
+    assert pt.validate_partitioned(described)[0]
+
+
 def test_parts_are_copied_to_the_host_on_request(u, expected):
     gathered = [np.from_dlpack(p, device="cpu") for p in u.parts]
     np.testing.assert_array_equal(np.concatenate(gathered), expected)

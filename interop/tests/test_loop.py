@@ -91,6 +91,12 @@ def test_clones_and_their_exports_keep_their_values(host_team):
     np.testing.assert_array_equal(clone.numpy(), before)
 
 
+def test_a_step_that_returns_a_number_is_refused(host_team):
+    u = start(host_team)
+    with pytest.raises(TypeError, match="returns None or its state, given int"):
+        pt.Loop(lambda u: 3).run(u, steps=2)
+
+
 def test_exceptions_leave_the_arrays_usable(host_team):
     u = start(host_team)
     before = u.numpy()

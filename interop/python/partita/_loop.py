@@ -55,6 +55,9 @@ class Loop:
             if results is None:
                 return
             new = results if isinstance(results, (tuple, list)) else (results,)
+            wrong = [type(array).__name__ for array in new if not isinstance(array, Array)]
+            if wrong:
+                raise TypeError(f"Loop: expected a step that returns None or its state, given {', '.join(wrong)}")
             if [(array.shape, array.dtype) for array in new] != shapes:
                 given = [(array.shape, array.dtype.name) for array in new]
                 raise ValueError(f"Loop: expected a step that returns None or its state, given {given}")

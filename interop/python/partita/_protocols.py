@@ -40,6 +40,10 @@ def distarray(part: _native.Part) -> dict[str, Any]:
     return described
 
 
+# DLPack's numbers of the kinds of device, and their names.
+_KINDS = {1: "kDLCPU", 2: "kDLCUDA", 15: "kDLWebGPU"}
+
+
 def get(data: Any) -> Any:
     """What ``data`` stands for, which here is itself."""
     return data
@@ -48,7 +52,7 @@ def get(data: Any) -> Any:
 def partitioned(array: Array) -> dict[str, Any]:
     """``__partitioned__`` of an array."""
     dist, parts = array.dist, array.parts
-    devices = [f"kDL{'CPU' if p.device.kind == 'host' else 'WebGPU'}:{p.__dlpack_device__()[1]}" for p in parts]
+    devices = [f"{_KINDS[kind]}:{number}" for kind, number in (p.__dlpack_device__() for p in parts)]
     described = _native.say_partitioned(dist, [(_ADDRESS, os.getpid(), device) for device in devices])
     described["get"] = get
     # Where something is replicated there are fewer boxes than parts; each is held by the owner.

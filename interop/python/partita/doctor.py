@@ -58,9 +58,11 @@ def main() -> int:
         budget = device.memory["budget_bytes"]
         limit = "no budget" if budget is None else f"budget {budget / 2**20:.0f} MiB"
         print(f"  {device.name}{software}: {limit}; {outcome}")
-    if all(device.kind == "host" for device in pt.devices()):
-        print("  no adapter answered through Vulkan, Metal or DX12; on Debian or Ubuntu, a software one is in")
-        print("  mesa-vulkan-drivers: apt install mesa-vulkan-drivers")
+    for kind in ("cuda", "wgpu"):
+        try:
+            pt.Team(1, kind)
+        except pt.NoDeviceError as error:
+            print(f"  no {kind}: {error}")
     print(f"  used without a team: {', '.join(device.name for device in pt.Team().devices)} (PARTITA_DEVICE)")
     print("\npackages")
     for name, purpose in _PEERS.items():
