@@ -91,6 +91,21 @@ def test_broadcast_and_sums():
     np.testing.assert_array_equal(pt.all_sum_reduce(line, 0)(y).numpy(), [30, 36] * 6)
 
 
+def test_on_every_device(team):
+    line = pt.Partition(team)
+    root = line.inclusive([len(line) - 1])
+    host = np.arange(3, dtype=np.float32)
+    copies = pt.broadcast(root, line)(pt.asarray(host, team=root.team))
+    np.testing.assert_array_equal(copies.numpy(), np.tile(host, len(line)))
+    np.testing.assert_array_equal(pt.sum_reduce(line, root)(copies).numpy(), len(line) * host)
+    np.testing.assert_array_equal(pt.all_sum_reduce(line, 0)(copies).numpy(), np.tile(len(line) * host, len(line)))
+    np.testing.assert_array_equal(pt.allgather(line, 0)(copies).numpy(), np.tile(copies.numpy(), len(line)))
+    np.testing.assert_array_equal(pt.gather(line, 0)(copies).numpy(), copies.numpy())
+    halo = pt.Distribution(12, team=team, halo=1, periodic=True)
+    u = pt.ones(halo.padded().shape, dtype=pt.float32, dist=halo.padded())
+    assert float(pt.halo_exchange(line, halo).adjoint(u).sum()) == u.size
+
+
 def test_halos_come_from_their_owners():
     over = world().inclusive([1, 0, 4])
     dist = pt.Distribution(9, team=over.team, halo=1)
