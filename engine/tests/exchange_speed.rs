@@ -76,7 +76,8 @@ fn halos_of_many_small_parts() {
         let places = a.places().unwrap();
         let plan = Plan::halo(&dist, true).unwrap();
         let field = Field { plan: &plan, from: &places, to: &places, dtype: DType::F32 };
-        let schedule = lower(&[field], &mut Vec::new()).unwrap().schedule();
+        let mut leases = Vec::new();
+        let schedule = lower(&[field], &mut leases).unwrap().schedule();
         let least = seconds(&team, &[&schedule], 50)[0];
         let moves = plan.moves().len();
         println!(

@@ -293,7 +293,9 @@ fn faces_of_one_shape_share_a_launch() {
         let plan = Plan::halo(&dist, true).unwrap();
         let field = |places| Field { plan: &plan, from: places, to: places, dtype: DType::I32 };
         let fields: Vec<Field> = places.iter().map(|places| field(places)).collect();
-        let exchange = lower(&fields, &mut Vec::new()).unwrap();
+        // Until the commands are queued: otherwise another test may be given the memory.
+        let mut leases = Vec::new();
+        let exchange = lower(&fields, &mut leases).unwrap();
         let packs = exchange.departure.iter().filter(|command| match command {
             Command::Launch { device: on, .. } => *on == device,
             _ => false,
