@@ -9,6 +9,8 @@
 //! allowed in `dlpack` and for its capsules alone.
 
 #![deny(unsafe_code)]
+// The documentation asks whether what holds a device may be sent between threads; wgpu nests that deeply.
+#![recursion_limit = "256"]
 
 pub mod distarray;
 #[allow(unsafe_code)]
