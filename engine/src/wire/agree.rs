@@ -55,7 +55,9 @@ impl Ranks {
                     News::Agree { circle, step: at, round: in_round, .. } => {
                         *sender == peer && *circle == self.0.name && (*at, *in_round) == (step, round)
                     }
-                    News::Abort(_) | News::Heard | News::Bye { .. } | News::Left => false,
+                    News::Abort(_) | News::Heard | News::Bye { .. } | News::Left | News::Waits { .. } => {
+                        false
+                    }
                 };
                 if let Some(at) = common.inbox.iter().position(ours) {
                     found = common.inbox.remove(at);
@@ -77,7 +79,12 @@ impl Ranks {
                 News::Agree { circle, step, least, .. } if *circle == self.0.name && *step <= done => {
                     Some((*sender, *step, least.words.clone()))
                 }
-                News::Agree { .. } | News::Abort(_) | News::Heard | News::Bye { .. } | News::Left => None,
+                News::Agree { .. }
+                | News::Abort(_)
+                | News::Heard
+                | News::Bye { .. }
+                | News::Left
+                | News::Waits { .. } => None,
             })
         };
         let Some((sender, step, words)) = stranger else { return Ok(()) };

@@ -1,7 +1,7 @@
 //! One rank's end of the wire as all circles of ranks share it: what was heard, the failure that ends
 //! everything, and how long to wait. Knows news; knows nothing of data.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -36,6 +36,8 @@ pub(super) struct Common {
     pub spare: Vec<Vec<u8>>,
     /// How many circles of all ranks there have been.
     pub circles: u64,
+    /// Who waits for whom, and since when that is known here.
+    waits: HashMap<usize, (usize, Duration)>,
 }
 
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -111,9 +113,25 @@ impl Line {
             Some(news @ (News::Agree { .. } | News::Bye { .. } | News::Left)) => {
                 common.inbox.push_back((sender, news))
             }
+            Some(News::Waits { peer }) => {
+                common.waits.insert(sender, (peer as usize, self.wire.now()));
+            }
             // Nobody but us sends here; what cannot be read tells us nothing.
             None => {}
         }
+    }
+
+    /// Who a rank waits for that has not answered since a time, and so on: the last of them is at fault.
+    fn at_fault(&self, peer: usize, since: Duration) -> usize {
+        let common = locked(&self.common);
+        let mut last = peer;
+        for _ in 0..self.wire.ranks() {
+            match common.waits.get(&last) {
+                Some(&(next, told)) if told >= since && next != self.wire.rank() => last = next,
+                _ => break,
+            }
+        }
+        last
     }
 
     /// The failure of a rank of the wire, unless there was one before; everybody is told.
@@ -181,26 +199,35 @@ pub(super) struct Patience<'a> {
     ranks: &'a Ranks,
     begin: Duration,
     missed_since: Option<Duration>,
+    /// Whether the others know of this wait.
+    told: bool,
     looks: u32,
 }
 
 impl Patience<'_> {
     pub fn new(ranks: &Ranks) -> Patience<'_> {
-        Patience { ranks, begin: ranks.0.line.wire.now(), missed_since: None, looks: 0 }
+        Patience { ranks, begin: ranks.0.line.wire.now(), missed_since: None, told: false, looks: 0 }
     }
 
     /// Pauses between two looks, while there is hope that a rank of the wire still answers.
     pub fn wait(&mut self, peer: usize) -> Result<()> {
         let line = &self.ranks.0.line;
         let now = line.wire.now();
+        if !self.told && now - self.begin > line.deadline / 2 {
+            self.told = true;
+            let news = News::Waits { peer: peer as u64 }.to_bytes();
+            let others = (0..line.wire.ranks()).filter(|&rank| rank != line.wire.rank());
+            others.for_each(|rank| drop(line.wire.tell(rank, &news)));
+        }
         if now - self.begin > line.deadline {
+            let at_fault = line.at_fault(peer, self.begin);
             let reason = format!(
                 "no answer for {} s while rank {} waited for it; it is stopped, computes for longer (then \
                  raise PARTITA_DEADLINE_SECONDS), or does something else",
                 line.deadline.as_secs(),
                 line.wire.rank()
             );
-            return Err(line.fail(peer, reason));
+            return Err(line.fail(at_fault, reason));
         }
         if let Some(step) = self.ranks.left(peer) {
             let since = *self.missed_since.get_or_insert(now);

@@ -32,6 +32,8 @@ pub(super) enum News {
     Bye { circle: u64, step: u64 },
     /// The sender has ended altogether.
     Left,
+    /// The sender has waited for a rank for half of its patience.
+    Waits { peer: u64 },
 }
 
 impl News {
@@ -52,6 +54,7 @@ impl News {
             News::Heard => bytes.numbers(&[2]),
             News::Bye { circle, step } => bytes.numbers(&[3, *circle, *step]),
             News::Left => bytes.numbers(&[4]),
+            News::Waits { peer } => bytes.numbers(&[5, *peer]),
         }
         bytes.0
     }
@@ -74,6 +77,7 @@ impl News {
             2 => News::Heard,
             3 => News::Bye { circle: rest.number()?, step: rest.number()? },
             4 => News::Left,
+            5 => News::Waits { peer: rest.number()? },
             _ => return None,
         };
         rest.0.is_empty().then_some(news)
@@ -133,6 +137,7 @@ mod tests {
             }),
             News::Heard,
             News::Bye { circle: 0, step: 4 },
+            News::Waits { peer: 6 },
             News::Left,
         ];
         for news in all {
