@@ -1,5 +1,7 @@
 //! The environment variables Partita reads, all of them, once.
 
+use std::fmt;
+use std::io::Write as _;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -44,6 +46,14 @@ fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Config {
         trace: lookup("PARTITA_TRACE"),
         fault: lookup("PARTITA_FAULT"),
     }
+}
+
+/// One line to standard error, in one piece: the ranks of a program often share a terminal, and their words
+/// must not mix.
+pub(crate) fn say(words: fmt::Arguments) {
+    let line = format!("[partita] {words}\n");
+    // Nobody can be told that nobody can be told.
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
 #[cfg(test)]

@@ -172,7 +172,9 @@ impl Team {
     /// # Errors
     /// No devices here, or no parts on any rank; another rank that fails.
     pub fn over(ranks: &Ranks, devices: &[Device], parts: usize) -> Result<Team> {
+        const OPERATION: &str = "making a team";
         let agreed = || {
+            ranks.begin(OPERATION)?;
             pass("team")?;
             if devices.is_empty() && parts > 0 {
                 let remedy = "pass one of Device::all()";
@@ -183,7 +185,7 @@ impl Team {
                 .collect();
             let told: Vec<u8> = mine.iter().flat_map(Member::to_bytes).collect();
             let mut members = Vec::new();
-            for (rank, bytes) in ranks.share("making a team", &told)?.iter().enumerate() {
+            for (rank, bytes) in ranks.share(OPERATION, &told)?.iter().enumerate() {
                 if rank == ranks.rank() {
                     members.extend(mine.iter().cloned());
                     continue;

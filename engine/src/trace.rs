@@ -14,7 +14,7 @@ use std::io::Write;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use crate::config::config;
+use crate::config::{config, say};
 use crate::device::{Device, DeviceKind, Mark};
 use crate::error::Result;
 
@@ -86,7 +86,7 @@ fn file() -> Option<&'static Mutex<File>> {
         match File::create(&path).and_then(|mut file| file.write_all(begin.as_bytes()).map(|()| file)) {
             Ok(file) => Some(Mutex::new(file)),
             Err(error) => {
-                eprintln!("[partita] no trace: PARTITA_TRACE={path}: {error}");
+                say(format_args!("no trace: PARTITA_TRACE={path}: {error}"));
                 None
             }
         }

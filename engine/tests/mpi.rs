@@ -4,6 +4,7 @@
 
 mod spmd;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use partita::prelude::*;
@@ -23,7 +24,8 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("mpi test: {error}");
+            // In one piece: the ranks share standard error.
+            let _ = std::io::stderr().write_all(format!("mpi test: {error}\n").as_bytes());
             ExitCode::FAILURE
         }
     }

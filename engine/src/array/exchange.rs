@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use partita_kernels::DType;
 
 use super::storage::{Fresh, Storage};
-use crate::config::config;
+use crate::config::{config, say};
 use crate::device::Buffer;
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
@@ -58,7 +58,7 @@ fn remembered(key: Key, build: impl FnOnce(&Key) -> Result<Plan>) -> Result<Arc<
     }
     let plan = Arc::new(build(&key)?);
     if config().debug >= 4 {
-        eprintln!("[partita] {plan}");
+        say(format_args!("{plan}"));
     }
     known().insert(key, &plan);
     Ok(plan)

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use partita_kernels::{Launch, Verified, interpret};
 
-use crate::config::config;
+use crate::config::{config, say};
 use crate::error::{Error, Result};
 pub use foreign::Foreign;
 pub use mark::Mark;
@@ -235,7 +235,7 @@ impl Device {
             return Ok(Arc::clone(program));
         }
         if config().debug >= 2 {
-            eprintln!("[partita] compile for {}:\n{kernel}", self.name());
+            say(format_args!("compile for {}:\n{kernel}", self.name()));
         }
         let code = match &self.0.backend {
             Backend::Host => Code::Host(interpret::Program::compile(&kernel)),
@@ -269,13 +269,13 @@ impl Device {
     pub fn launch(&self, job: &Job) -> Result<()> {
         self.usable()?;
         if config().debug >= 1 {
-            eprintln!(
-                "[partita] {} on {}: {:?} points {:?}",
+            say(format_args!(
+                "{} on {}: {:?} points {:?}",
                 job.program.kernel().kernel().name,
                 self.name(),
                 job.launch.extents,
                 job.memory
-            );
+            ));
         }
         match (&self.0.backend, &job.program.code) {
             (Backend::Host, Code::Host(code)) => {

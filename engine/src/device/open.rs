@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::wgpu::{Gpu, Shrink, adapters};
 use super::{Backend, Device, DeviceKind, cuda};
-use crate::config::config;
+use crate::config::{config, say};
 use crate::error::{Error, Result};
 
 /// The devices of one kind, and why others of it could not be opened.
@@ -46,7 +46,7 @@ impl Found {
     /// Those that are not programs on the processor; says what a person may wonder not to find among them.
     fn hardware(&self) -> Vec<Device> {
         if config().debug >= 1 {
-            self.refusals.iter().for_each(|error| eprintln!("[partita] auto passes over: {error}"));
+            self.refusals.iter().for_each(|error| say(format_args!("auto passes over: {error}")));
         }
         self.devices.iter().filter(|device| !device.is_software()).cloned().collect()
     }

@@ -11,7 +11,7 @@ use partita_kernels::{DType, View};
 use super::batch::{Piece, batched};
 use super::cells::{Cells, End, contiguous, extents};
 use super::path::{Path, path};
-use crate::config::config;
+use crate::config::{config, say};
 use crate::device::{Allocation, Buffer, Device};
 use crate::error::Result;
 use crate::plan::{Move, MoveOp, Plan};
@@ -114,7 +114,7 @@ pub fn lower(fields: &[Field], leases: &mut Vec<Buffer>) -> Result<Exchange> {
     }
     let exchange = work.finish()?;
     if config().debug >= 4 {
-        eprintln!("[partita] exchange: {exchange}");
+        say(format_args!("exchange: {exchange}"));
     }
     Ok(exchange)
 }

@@ -12,7 +12,7 @@ use mpi::ffi;
 
 use super::super::{Broken, Outcome, Request, Wire, doze};
 use super::last_words;
-use crate::config::config;
+use crate::config::{config, say};
 use crate::error::{Error, Result};
 
 /// A communicator. Its handle may be a pointer.
@@ -276,7 +276,7 @@ impl Wire for Mpi {
     }
 
     fn alarm(&self, words: &str) {
-        eprintln!("[partita] on rank {} of {}: {words}", self.rank, self.ranks);
+        say(format_args!("on rank {} of {}: {words}", self.rank, self.ranks));
     }
 
     fn pause(&self, looks: u32) {
