@@ -10,8 +10,8 @@ use super::storage::{Fresh, Storage};
 use crate::config::{config, say};
 use crate::device::Buffer;
 use crate::error::Result;
-use crate::index::{Distribution, Index, Region};
-use crate::plan::{Along, Plan};
+use crate::index::{Along, Distribution, Index, Region};
+use crate::plan::Plan;
 use crate::program::{Schedule, execute};
 use crate::team::Team;
 use crate::transport::{Field, crossing};
@@ -113,7 +113,7 @@ pub(crate) fn moved(
     dtype: DType,
 ) -> Result<Storage> {
     let fresh = Storage::new(to, Arc::clone(dist), dtype)?;
-    let axes = (0..dist.rank()).map(|dim| Along::Dim { dim, offset: 0 }).collect();
+    let axes = (0..dist.rank()).map(Along::same).collect();
     let plan = aligned_plan(&storage.dist, dist, axes, near(from, to))?;
     let mut leases = Vec::new();
     let schedule = carry_out("redistribution", &plan, (storage, from), (&fresh, to), dtype, &mut leases)?;

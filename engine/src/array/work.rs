@@ -9,13 +9,14 @@ use std::sync::Arc;
 use partita_kernels::{DType, Launch, Scalar, Verified, View};
 
 use super::exchange::{aligned_plan, fetch_plan, near};
-use super::lower::{Axis, Leaf, Map, Source};
+use super::lower::{Leaf, Source};
+use super::map::Map;
 use super::node::Node;
-use super::reach::{Reach, along, brought};
+use super::reach::{Reach, brought};
 use super::storage::{Fresh, Storage};
 use crate::device::{Buffer, Device, Job};
 use crate::error::{Error, Result};
-use crate::index::{Distribution, Index, Region};
+use crate::index::{Along, Distribution, Index, Region};
 use crate::plan::Plan;
 use crate::program::{Command, Place, Schedule, execute};
 use crate::team::Team;
@@ -26,9 +27,19 @@ use crate::wire::pass;
 pub(crate) struct Input {
     /// Per part: the memory.
     places: Vec<Option<Place>>,
-    /// Per part: the first cell, in the coordinates of the memory.
-    anchors: Vec<Region>,
+    /// Per part: the cell of the first point, in the coordinates of the memory.
+    anchors: Vec<Index>,
+    order: Order,
     arrival: Arrival,
+}
+
+/// How an operand lies in memory.
+#[derive(Clone, Copy)]
+enum Order {
+    /// As in the array: launches go through it in the steps of their maps.
+    Own,
+    /// As the launches go through it.
+    Launched,
 }
 
 /// Which launches must wait for an operand.
@@ -68,11 +79,13 @@ fn margins(map: &Map, reach: &Reach, source: &Distribution, target: &Distributio
             let below = (owned.start()[d] - need.start()[d]).max(0);
             let above = (need.stop()[d] - owned.stop()[d]).max(0);
             match *axis {
-                Axis::Along { dim, .. } => {
-                    (lo[dim], hi[dim]) = (lo[dim].max(below), hi[dim].max(above));
+                Along::Dim { dim, step, .. } => {
+                    let [below, above] = [below, above].map(|cells| (cells + step.abs() - 1) / step.abs());
+                    let (first, last) = if step > 0 { (below, above) } else { (above, below) };
+                    (lo[dim], hi[dim]) = (lo[dim].max(first), hi[dim].max(last));
                 }
-                Axis::Pinned(_) if below + above > 0 && region.rank() > 0 => lo[0] = region.extent(0),
-                Axis::Pinned(_) => {}
+                Along::Pinned(_) if below + above > 0 && region.rank() > 0 => lo[0] = region.extent(0),
+                Along::Pinned(_) => {}
             }
         }
         (lo, hi)
@@ -92,12 +105,13 @@ pub(crate) fn bind(
         .zip(inputs)
         .map(|(leaf, input)| {
             let place = input.places[part].clone().ok_or_else(|| missing_part("operand"))?;
-            let inner = place.view(input.anchors[part].start());
-            let strides = place.strides();
+            let inner = place.view(&input.anchors[part]);
             let mut view = View { offset: inner.offset, strides: vec![0; rank] };
-            for (d, axis) in leaf.maps[0].axes().iter().enumerate() {
-                if let Axis::Along { dim, .. } = axis {
-                    view.strides[*dim] = strides[d];
+            for (along, stride) in leaf.maps[0].axes().iter().zip(inner.strides) {
+                match (*along, input.order) {
+                    (Along::Dim { dim, step, .. }, Order::Own) => view.strides[dim] += step * stride,
+                    (Along::Dim { dim, .. }, Order::Launched) => view.strides[dim] += stride,
+                    (Along::Pinned(_), _) => {}
                 }
             }
             Ok((view, place))
@@ -248,16 +262,15 @@ impl Work {
             Source::Array(node, storage) => {
                 let storage = node.storage().unwrap_or_else(|| Arc::clone(storage));
                 match Reach::of(&leaf.maps, &storage.dist, dist)? {
-                    Some(reach) => self.bring_array(node, storage, &leaf.maps[0], reach, dist),
+                    Some(reach) => self.bring_array(node, storage, &leaf.maps, reach, dist),
                     None => self.align(node, &storage, &leaf.maps[0], dist),
                 }
             }
             Source::List(list, dim) => {
                 let places = list.upload(&self.team, dist, *dim, &mut self.leases)?;
-                let owned = (0..dist.parts()).map(|part| dist.owned(part));
-                let line = |owned: Region| Region::new(&[owned.start()[*dim]], &[owned.stop()[*dim]]);
-                let anchors = owned.map(line).collect::<std::result::Result<_, _>>()?;
-                Ok(Input { places, anchors, arrival: Arrival::Nothing })
+                let first = |part: usize| Index::filled(1, dist.owned(part).start()[*dim]);
+                let anchors = (0..dist.parts()).map(first).collect();
+                Ok(Input { places, anchors, order: Order::Own, arrival: Arrival::Nothing })
             }
         }
     }
@@ -266,7 +279,7 @@ impl Work {
         &mut self,
         node: &Arc<Node>,
         storage: Arc<Storage>,
-        map: &Map,
+        maps: &[Map],
         reach: Reach,
         dist: &Distribution,
     ) -> Result<Input> {
@@ -274,19 +287,23 @@ impl Work {
             None => (None, None),
             Some(halo) if halo.is_nothing() => {
                 let places = storage.places(&self.team);
-                return Ok(Input { places, anchors: reach.anchors, arrival: Arrival::Nothing });
+                return Ok(Input { places, anchors: reach.anchors, order: Order::Own, arrival: Arrival::Nothing });
             }
             Some(halo) => (self.with_halo(node, &storage, halo)?, Some(halo)),
         };
         let (Some(storage), Some(halo)) = (wide, halo) else {
+            if maps.len() == 1 && maps[0].skips() {
+                // In steps no more is brought than the steps name.
+                return self.align(node, &storage, &maps[0], dist);
+            }
             let places = self.fetch(node, &storage, &reach.needs)?;
-            return Ok(Input { places, anchors: reach.anchors, arrival: Arrival::Everything });
+            return Ok(Input { places, anchors: reach.anchors, order: Order::Own, arrival: Arrival::Everything });
         };
         let arrival = match self.refresh(&storage, node.dtype, halo)? {
             false => Arrival::Nothing,
-            true => Arrival::Halo(margins(map, &reach, &storage.dist, dist)),
+            true => Arrival::Halo(margins(&maps[0], &reach, &storage.dist, dist)),
         };
-        Ok(Input { places: storage.places(&self.team), anchors: reach.anchors, arrival })
+        Ok(Input { places: storage.places(&self.team), anchors: reach.anchors, order: Order::Own, arrival })
     }
 
     /// Has a halo made current; false if nothing needs to be brought for that.
@@ -361,11 +378,11 @@ impl Work {
     /// the launches over `dist` go through it. Each shift along such maps is an operand of its own.
     fn align(&mut self, node: &Node, storage: &Storage, map: &Map, dist: &Distribution) -> Result<Input> {
         let near = near(&self.team, &self.team);
-        let plan = aligned_plan(&storage.dist, dist, along(map), near)?;
-        let anchors =
-            (0..dist.parts()).map(|part| brought(map, dist, part)).collect::<Result<Vec<Region>>>()?;
-        let places = self.fetch_planned(node, storage, plan, &anchors)?;
-        Ok(Input { places, anchors, arrival: Arrival::Everything })
+        let plan = aligned_plan(&storage.dist, dist, map.axes().to_vec(), near)?;
+        let boxes = (0..dist.parts()).map(|part| brought(map, dist, part)).collect::<Result<Vec<Region>>>()?;
+        let places = self.fetch_planned(node, storage, plan, &boxes)?;
+        let anchors = boxes.iter().map(|region| *region.start()).collect();
+        Ok(Input { places, anchors, order: Order::Launched, arrival: Arrival::Everything })
     }
 
     /// Where each part can read the box it needs: its own memory if that holds the box, otherwise a copy.
