@@ -11,10 +11,12 @@ use std::sync::Arc;
 
 use partita_kernels::{Scalar, simplify};
 
+use super::direction::computed_elsewhere;
 use super::lower::{Cut, Leaf, Lowering, Source};
 use super::node::Node;
 use super::pick;
 use super::reduce;
+use super::route::routes;
 use super::storage::Storage;
 use super::work::{Input, Work, bind, missing_part};
 use crate::error::Result;
@@ -118,9 +120,14 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
         storages.extend(compute(right)?);
         return Ok(storages);
     };
+    let found = routes(&lowering.leaves, &dist)?;
+    if let Some(node) = computed_elsewhere(&roots, &lowering.leaves, &found, &dist)? {
+        evaluate(&[node])?;
+        return compute(targets);
+    }
     let mut work = Work::new(&first.team);
     pass("eval-lowered")?;
-    let inputs = work.bring_all(&lowering.leaves, &dist)?;
+    let inputs = work.bring_by(&lowering.leaves, &found, &dist)?;
     let stored = widest_like(Arc::clone(&dist), &lowering.leaves);
     let storages = targets.iter().map(|t| t.allocate(&stored)).collect::<Result<Vec<Storage>>>()?;
     let stores: Vec<_> =

@@ -21,6 +21,7 @@ use crate::transport::{Field, crossing};
 enum Key {
     Halo(Distribution, Index, Index, bool),
     Fetch(Distribution, Vec<Region>),
+    Boxes(Distribution, Vec<Region>, Vec<Option<usize>>),
     Aligned(Distribution, Distribution, Vec<Along>, Vec<Option<usize>>),
 }
 
@@ -76,6 +77,19 @@ pub(crate) fn fetch_plan(dist: &Distribution, needs: Vec<Region>) -> Result<Arc<
     remembered(Key::Fetch(dist.clone(), needs), |key| {
         let Key::Fetch(dist, needs) = key else { unreachable!("made above") };
         Ok(Plan::fetch(dist, needs)?)
+    })
+}
+
+/// The plan that brings each part a box of an operand of any maps, see [`Plan::boxes`]; `near` as there.
+pub(crate) fn box_plan(
+    from: &Distribution,
+    needs: Vec<Region>,
+    near: Vec<Option<usize>>,
+) -> Result<Arc<Plan>> {
+    let near = if from.has_copies() { near } else { Vec::new() };
+    remembered(Key::Boxes(from.clone(), needs, near), |key| {
+        let Key::Boxes(from, needs, near) = key else { unreachable!("made above") };
+        Ok(Plan::boxes(from, needs, |part| near.get(part).copied().flatten())?)
     })
 }
 

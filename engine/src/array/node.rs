@@ -143,6 +143,19 @@ impl Node {
         }
     }
 
+    /// What it is computed from, if it is not computed yet.
+    pub fn operands(&self) -> Vec<Arc<Node>> {
+        match &*self.state() {
+            State::Lazy { expr: Expr::Apply(_, operands), .. } => operands.as_slice().to_vec(),
+            State::Lazy { expr: Expr::View { base: node, .. } | Expr::Reduce { operand: node, .. }, .. } => {
+                vec![Arc::clone(node)]
+            }
+            State::Lazy { expr: Expr::Fill(_) | Expr::Coord(_), .. } | State::Ready(_) | State::Failed(_) => {
+                Vec::new()
+            }
+        }
+    }
+
     /// True for a pointwise operation that is not computed yet.
     pub fn is_operation(&self) -> bool {
         matches!(&*self.state(), State::Lazy { expr: Expr::Apply(..), .. })

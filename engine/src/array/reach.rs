@@ -82,17 +82,29 @@ pub(crate) fn brought(map: &Map, target: &Distribution, part: usize) -> Result<R
     Ok(Region::new(&Index::from_fn(rank, |d| ends(d).0), &Index::from_fn(rank, |d| ends(d).1))?)
 }
 
-/// The map without the offsets by which loads of one parameter may differ: along what is blocks here and there.
-/// What is brought in the order of the launches is there for one map alone.
+/// The map without the offsets by which loads of one parameter may differ: along what is blocks here and
+/// there, and of what is brought as a box. What is brought in the order of the launches is there for one map
+/// alone.
 pub(crate) fn frame(map: &Map, source: &Distribution, target: &Distribution) -> Map {
     let along_blocks = |d: usize| match map.axes()[d] {
         Along::Dim { dim, .. } => source.map(d).is_block() && is_contiguous(target.map(dim)) && !map.repeats(d),
         Along::Pinned(_) => false,
     };
-    if !(source.is_block() && target.is_block()) && alignments(map, source, target).is_none() {
-        return *map;
-    }
-    (0..source.rank()).filter(|&d| along_blocks(d)).fold(*map, Map::without_offset)
+    let whole = source.is_block() && target.is_block();
+    let shared = |d: &usize| match whole || alignments(map, source, target).is_some() {
+        true => along_blocks(*d),
+        false => is_boxable(map, target) && !map.repeats(*d),
+    };
+    (0..source.rank()).filter(shared).fold(*map, Map::without_offset)
+}
+
+/// Whether what a part reads through the map is a box in global coordinates, and most of that box.
+pub(crate) fn is_boxable(map: &Map, target: &Distribution) -> bool {
+    let in_order = |along: &Along| match along {
+        Along::Dim { dim, .. } => is_contiguous(target.map(*dim)),
+        Along::Pinned(_) => true,
+    };
+    !map.skips() && map.axes().iter().all(in_order)
 }
 
 fn alignments(map: &Map, source: &Distribution, target: &Distribution) -> Option<Vec<Alignment>> {
@@ -194,6 +206,13 @@ fn within_others(source: &Distribution, read: &Region, owned: &Region) -> bool {
 impl Fresh {
     pub fn is_nothing(&self) -> bool {
         self.lo.iter().chain(self.hi.iter()).all(|&width| width == 0)
+    }
+
+    /// As wide as both.
+    pub fn joined(&self, other: &Fresh) -> Fresh {
+        let max = |a: &Index, b: &Index| Index::from_fn(a.rank(), |d| a[d].max(b[d]));
+        let (lo, hi) = (max(&self.lo, &other.lo), max(&self.hi, &other.hi));
+        Fresh { lo, hi, corners: self.corners || other.corners }
     }
 
     /// Widens to what `read` reaches beyond `owned`.

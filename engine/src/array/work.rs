@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Launch, Scalar, Verified, View};
 
-use super::exchange::{aligned_plan, fetch_plan, near};
+use super::exchange::{aligned_plan, box_plan, fetch_plan, near};
 use super::lower::{Leaf, Source};
 use super::map::Map;
 use super::node::Node;
 use super::reach::{Reach, brought};
+use super::route::{Route, Way, routes, wide_enough};
 use super::storage::{Fresh, Storage};
 use crate::device::{Buffer, Device, Job};
 use crate::error::{Error, Result};
@@ -137,6 +138,9 @@ struct Pending {
     dtype: DType,
 }
 
+/// What was fetched of an array: a box per part, and where it is.
+type Fetched = (Arc<Node>, Vec<Region>, Vec<Option<Place>>);
+
 /// A schedule under construction, the leases its commands rely on, and the halos it makes current.
 pub(crate) struct Work {
     team: Team,
@@ -147,6 +151,7 @@ pub(crate) struct Work {
     arrival: Schedule,
     pub leases: Vec<Buffer>,
     refreshed: Vec<(Arc<Storage>, Fresh)>,
+    fetched: Vec<Fetched>,
 }
 
 impl Work {
@@ -158,6 +163,7 @@ impl Work {
             arrival: Schedule::new(),
             leases: Vec::new(),
             refreshed: Vec::new(),
+            fetched: Vec::new(),
         }
     }
 
@@ -254,19 +260,27 @@ impl Work {
 
     /// Brings every operand within reach of the launches over `dist`'s owned regions.
     pub fn bring_all(&mut self, leaves: &[Leaf], dist: &Distribution) -> Result<Vec<Input>> {
-        leaves.iter().map(|leaf| self.bring(leaf, dist)).collect()
+        self.bring_by(leaves, &routes(leaves, dist)?, dist)
     }
 
-    fn bring(&mut self, leaf: &Leaf, dist: &Distribution) -> Result<Input> {
-        match &leaf.source {
-            Source::Array(node, storage) => {
-                let storage = node.storage().unwrap_or_else(|| Arc::clone(storage));
-                match Reach::of(&leaf.maps, &storage.dist, dist)? {
-                    Some(reach) => self.bring_array(node, storage, &leaf.maps, reach, dist),
-                    None => self.align(node, &storage, &leaf.maps[0], dist),
-                }
-            }
-            Source::List(list, dim) => {
+    /// The same on routes that are known.
+    pub fn bring_by(
+        &mut self,
+        leaves: &[Leaf],
+        routes: &[Option<Route>],
+        dist: &Distribution,
+    ) -> Result<Vec<Input>> {
+        leaves.iter().zip(routes).map(|(leaf, route)| self.bring(leaf, route.as_ref(), dist)).collect()
+    }
+
+    fn bring(&mut self, leaf: &Leaf, route: Option<&Route>, dist: &Distribution) -> Result<Input> {
+        match (&leaf.source, route) {
+            (Source::Array(node, _), Some(route)) => match (&route.way, &route.reach) {
+                (Way::Aligned, _) | (_, None) => self.align(route, &leaf.maps[0], dist),
+                (way, Some(reach)) => self.bring_array(node, route, way, reach, &leaf.maps[0], dist),
+            },
+            (Source::Array(..), None) => Err(missing_part("operand")),
+            (Source::List(list, dim), _) => {
                 let places = list.upload(&self.team, dist, *dim, &mut self.leases)?;
                 let first = |part: usize| Index::filled(1, dist.owned(part).start()[*dim]);
                 let anchors = (0..dist.parts()).map(first).collect();
@@ -278,32 +292,50 @@ impl Work {
     fn bring_array(
         &mut self,
         node: &Arc<Node>,
-        storage: Arc<Storage>,
-        maps: &[Map],
-        reach: Reach,
+        route: &Route,
+        way: &Way,
+        reach: &Reach,
+        map: &Map,
         dist: &Distribution,
     ) -> Result<Input> {
-        let (wide, halo) = match &reach.halo {
-            None => (None, None),
-            Some(halo) if halo.is_nothing() => {
-                let places = storage.places(&self.team);
-                return Ok(Input { places, anchors: reach.anchors, order: Order::Own, arrival: Arrival::Nothing });
+        // Another leaf may have given the array a wider halo.
+        let storage = node.storage().unwrap_or_else(|| Arc::clone(&route.storage));
+        let (places, arrival) = match way {
+            Way::Here | Way::Aligned => (storage.places(&self.team), Arrival::Nothing),
+            Way::Halo(halo) => {
+                let storage = self.with_halo(node, storage, halo)?;
+                let arrival = match self.refresh(&storage, node.dtype, halo)? {
+                    false => Arrival::Nothing,
+                    true => Arrival::Halo(margins(map, reach, &storage.dist, dist)),
+                };
+                (storage.places(&self.team), arrival)
             }
-            Some(halo) => (self.with_halo(node, &storage, halo)?, Some(halo)),
-        };
-        let (Some(storage), Some(halo)) = (wide, halo) else {
-            if maps.len() == 1 && maps[0].skips() {
-                // In steps no more is brought than the steps name.
-                return self.align(node, &storage, &maps[0], dist);
+            Way::Fetch(needs) | Way::Boxes(needs) => {
+                (self.fetch_once(node, &storage, way, needs)?, Arrival::Everything)
             }
-            let places = self.fetch(node, &storage, &reach.needs)?;
-            return Ok(Input { places, anchors: reach.anchors, order: Order::Own, arrival: Arrival::Everything });
         };
-        let arrival = match self.refresh(&storage, node.dtype, halo)? {
-            false => Arrival::Nothing,
-            true => Arrival::Halo(margins(&maps[0], &reach, &storage.dist, dist)),
+        Ok(Input { places, anchors: reach.anchors.clone(), order: Order::Own, arrival })
+    }
+
+    /// What another leaf has asked for is not fetched again.
+    fn fetch_once(
+        &mut self,
+        node: &Arc<Node>,
+        storage: &Storage,
+        way: &Way,
+        needs: &[Region],
+    ) -> Result<Vec<Option<Place>>> {
+        let same = |(other, boxes, _): &&Fetched| Arc::ptr_eq(other, node) && boxes == needs;
+        if let Some((.., places)) = self.fetched.iter().find(same) {
+            return Ok(places.clone());
+        }
+        let plan = match way {
+            Way::Boxes(_) => box_plan(&storage.dist, needs.to_vec(), near(&self.team, &self.team))?,
+            _ => fetch_plan(&storage.dist.packed(), needs.to_vec())?,
         };
-        Ok(Input { places: storage.places(&self.team), anchors: reach.anchors, order: Order::Own, arrival })
+        let places = self.fetch_planned(node, storage, plan, needs)?;
+        self.fetched.push((Arc::clone(node), needs.to_vec(), places.clone()));
+        Ok(places)
     }
 
     /// Has a halo made current; false if nothing needs to be brought for that.
@@ -315,12 +347,12 @@ impl Work {
         }
         let Some(plan) = storage.lacking(halo)? else { return Ok(false) };
         let (from, to) = (storage.places(&self.team), storage.places(&self.team));
-        self.bring_by("halo exchange", plan, from, to, dtype);
+        self.carry("halo exchange", plan, from, to, dtype);
         self.refreshed.push((Arc::clone(storage), halo.clone()));
         Ok(true)
     }
 
-    fn bring_by(
+    fn carry(
         &mut self,
         operation: &'static str,
         plan: Arc<Plan>,
@@ -332,55 +364,28 @@ impl Work {
         self.pending.push(Pending { operation, plan, from, to, dtype });
     }
 
-    /// The array's memory if its halos are wide enough, or else as it is with wider ones; `None` if it cannot
-    /// have them.
-    fn with_halo(
-        &mut self,
-        node: &Arc<Node>,
-        storage: &Arc<Storage>,
-        halo: &Fresh,
-    ) -> Result<Option<Arc<Storage>>> {
-        let (lo, hi) = storage.dist.halo();
-        let wide = |have: &Index, need: &Index| have.iter().zip(need.iter()).all(|(h, n)| h >= n);
-        if wide(&lo, &halo.lo) && wide(&hi, &halo.hi) {
-            return Ok(Some(Arc::clone(storage)));
-        }
-        self.widen(node, storage, halo)
-    }
-
-    /// Gives an array halos wide enough, once; later steps only exchange them. `None` if the
-    /// distribution cannot have such halos or they would cost more memory than the array.
-    fn widen(
-        &mut self,
-        node: &Arc<Node>,
-        storage: &Arc<Storage>,
-        halo: &Fresh,
-    ) -> Result<Option<Arc<Storage>>> {
-        let (lo, hi) = storage.dist.halo();
-        let max = |a: &Index, b: &Index| Index::from_fn(a.rank(), |d| a[d].max(b[d]));
-        let Ok(dist) = storage.dist.with_halo(&max(&lo, &halo.lo), &max(&hi, &halo.hi)) else {
-            return Ok(None);
+    /// The array's memory if its halos are wide enough, or else as it is with wider ones: once, because later
+    /// steps only exchange them.
+    fn with_halo(&mut self, node: &Arc<Node>, storage: Arc<Storage>, halo: &Fresh) -> Result<Arc<Storage>> {
+        let Some(dist) = wide_enough(&storage.dist, halo)?.filter(|dist| *dist != *storage.dist) else {
+            return Ok(storage);
         };
-        let cells =
-            (0..dist.parts()).map(|p| dist.stored(p).volume()).sum::<std::result::Result<i64, _>>()?;
-        if cells > 2 * dist.global().volume()? {
-            return Ok(None);
-        }
         let wide = Storage::new(&self.team, Arc::new(dist), node.dtype)?;
         let copies = storage.copy_owned(&self.team, node.dtype, &wide)?;
         self.extend(copies);
         self.leases.extend(storage.parts.iter().flatten().cloned());
         node.set_ready(wide);
-        Ok(node.storage())
+        Ok(node.storage().unwrap_or(storage))
     }
 
     /// Brings what each part needs of an operand on other maps into temporary memory, in the order in which
     /// the launches over `dist` go through it. Each shift along such maps is an operand of its own.
-    fn align(&mut self, node: &Node, storage: &Storage, map: &Map, dist: &Distribution) -> Result<Input> {
-        let near = near(&self.team, &self.team);
+    fn align(&mut self, route: &Route, map: &Map, dist: &Distribution) -> Result<Input> {
+        let (near, node) = (near(&self.team, &self.team), &route.node);
+        let storage = node.storage().unwrap_or_else(|| Arc::clone(&route.storage));
         let plan = aligned_plan(&storage.dist, dist, map.axes().to_vec(), near)?;
         let boxes = (0..dist.parts()).map(|part| brought(map, dist, part)).collect::<Result<Vec<Region>>>()?;
-        let places = self.fetch_planned(node, storage, plan, &boxes)?;
+        let places = self.fetch_planned(node, &storage, plan, &boxes)?;
         let anchors = boxes.iter().map(|region| *region.start()).collect();
         Ok(Input { places, anchors, order: Order::Launched, arrival: Arrival::Everything })
     }
@@ -424,7 +429,7 @@ impl Work {
             places.push(Some(Place { device, allocation: Arc::clone(buffer.allocation()), stored: *need }));
             self.leases.push(buffer);
         }
-        self.bring_by("fetch", plan, storage.places(&self.team), places.clone(), dtype);
+        self.carry("fetch", plan, storage.places(&self.team), places.clone(), dtype);
         Ok(places)
     }
 }

@@ -68,6 +68,33 @@ impl Plan {
         }
         Plan::new(from.parts(), to.parts(), moves)
     }
+
+    /// Part `p` gets the box `needs[p]` of global coordinates, whatever the maps of `from`: one box for all
+    /// that a part reads of it. `near` as in [`Plan::between`]. As in [`Plan::fetch`], needs may reach past the
+    /// ends of periodic dimensions.
+    pub fn boxes(
+        from: &Distribution,
+        needs: &[Region],
+        near: impl Fn(usize) -> Option<usize>,
+    ) -> Result<Plan> {
+        let mut moves = Vec::new();
+        for (part, need) in needs.iter().enumerate().filter(|(_, need)| !need.is_empty()) {
+            let beside = near(part).map(|part| from.grid().coordinate(part));
+            let shares = |d: usize| {
+                let (map, offset) = (DimMap::even(need.extent(d), 1)?, need.start()[d]);
+                let beside = beside.as_ref().filter(|_| from.map(d).has_copies()).map(|at| at[d] as usize);
+                let need = Need { map: &map, coordinate: 0, offset, step: 1, periodic: from.periodic(d) };
+                Ok(need.shares(from.map(d), beside))
+            };
+            let shares = (0..from.rank()).map(shares).collect::<Result<Vec<Vec<Share>>>>()?;
+            let first = moves.len();
+            cross(&mut moves, from, part, &shares.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+            for m in &mut moves[first..] {
+                m.to = m.to.shift(need.start())?;
+            }
+        }
+        Plan::new(from.parts(), needs.len(), moves)
+    }
 }
 
 /// A dimension, the receiving coordinate, and the coordinate at the same member where it matters.
