@@ -24,7 +24,8 @@ pub(crate) fn computed_elsewhere(
     dist: &Arc<Distribution>,
 ) -> Result<Option<Arc<Node>>> {
     let afar = |route: &&Route| matches!(route.way, Way::Fetch(_) | Way::Boxes(_) | Way::Aligned);
-    let away: HashSet<*const Node> = found.iter().flatten().filter(afar).map(|r| Arc::as_ptr(&r.node)).collect();
+    let away: HashSet<*const Node> =
+        found.iter().flatten().filter(afar).map(|r| Arc::as_ptr(&r.node)).collect();
     if away.len() < 2 {
         return Ok(None);
     }
@@ -32,7 +33,8 @@ pub(crate) fn computed_elsewhere(
     let mut bytes: HashMap<*const Node, u64> = HashMap::new();
     for (leaf, route) in leaves.iter().zip(found) {
         let Some(route) = route.as_ref().filter(afar) else { continue };
-        let (moved, known) = (route.bytes(leaf, dist, team)?, bytes.entry(Arc::as_ptr(&route.node)).or_default());
+        let (moved, known) =
+            (route.bytes(leaf, dist, team)?, bytes.entry(Arc::as_ptr(&route.node)).or_default());
         // Views of one array share a box; in the launches' order each comes on its own.
         *known = if matches!(route.way, Way::Aligned) { *known + moved } else { moved.max(*known) };
     }
@@ -41,7 +43,8 @@ pub(crate) fn computed_elsewhere(
         if node.distribution()?.same_layout(dist) && node.shape == dist.shape() {
             continue;
         }
-        let (below, others) = (Reached::from([&node], None), Reached::from(roots.iter().copied(), Some(&node)));
+        let (below, others) =
+            (Reached::from([&node], None), Reached::from(roots.iter().copied(), Some(&node)));
         let saved = below.ends.iter().filter(|&&end| !others.ends.contains(&end));
         let saved: u64 = saved.filter_map(|end| bytes.get(end)).sum();
         let Some(spent) = cost(&node)? else { continue };
@@ -66,20 +69,21 @@ fn cost(node: &Arc<Node>) -> Result<Option<u64>> {
 }
 
 /// What an expression consists of.
-struct Reached {
+pub(super) struct Reached {
     /// The nodes that are not computed yet, operands before those that use them.
-    lazy: Vec<Arc<Node>>,
+    pub lazy: Vec<Arc<Node>>,
     /// The computed ones.
     ends: HashSet<*const Node>,
 }
 
 impl Reached {
     /// Everything below some nodes, without what is reached through `without` alone.
-    fn from<'a>(roots: impl IntoIterator<Item = &'a Arc<Node>>, without: Option<&Arc<Node>>) -> Reached {
+    pub fn from<'a>(roots: impl IntoIterator<Item = &'a Arc<Node>>, without: Option<&Arc<Node>>) -> Reached {
         let mut reached = Reached { lazy: Vec::new(), ends: HashSet::new() };
         let mut seen: HashSet<*const Node> = without.map(Arc::as_ptr).into_iter().collect();
         // A node is met a second time after all its operands.
-        let mut pending: Vec<(Arc<Node>, bool)> = roots.into_iter().map(|root| (Arc::clone(root), false)).collect();
+        let mut pending: Vec<(Arc<Node>, bool)> =
+            roots.into_iter().map(|root| (Arc::clone(root), false)).collect();
         while let Some((node, again)) = pending.pop() {
             if again {
                 reached.lazy.push(node);

@@ -17,6 +17,7 @@ use super::node::Node;
 use super::pick;
 use super::reduce;
 use super::route::routes;
+use super::shared::computed_first;
 use super::storage::Storage;
 use super::work::{Input, Work, bind, missing_part};
 use crate::error::Result;
@@ -27,10 +28,14 @@ use crate::wire::pass;
 pub(crate) fn evaluate(roots: &[Arc<Node>]) -> Result<()> {
     pass("eval")?;
     let lazy: Vec<Arc<Node>> = roots.iter().filter(|node| node.storage().is_none()).cloned().collect();
+    if let Some(error) = lazy.iter().find_map(|node| node.error()) {
+        return Err(error);
+    }
+    let common = computed_first(&lazy)?;
+    if !common.is_empty() {
+        evaluate(&common)?;
+    }
     for node in &lazy {
-        if let Some(error) = node.error() {
-            return Err(error);
-        }
         if let Some((operand, reduction, axes)) = reduce::parts_of(node) {
             node.set_ready(reduce::compute(node, &operand, reduction, &axes)?);
         } else if let Some((base, start)) = pick::scattered_window(node)? {

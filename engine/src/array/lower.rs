@@ -185,7 +185,8 @@ impl Lowering {
             Along::Dim { dim, offset, step } => {
                 let point = self.global(dim);
                 // A view's base may be larger than the view.
-                let ends = [0, self.dist.map(dim).size()].map(|at| offset.saturating_add(step.saturating_mul(at)));
+                let ends =
+                    [0, self.dist.map(dim).size()].map(|at| offset.saturating_add(step.saturating_mul(at)));
                 let wide = ends.iter().any(|end| !is_small(*end)) || !is_small(step);
                 let within = if wide { DType::I64 } else { self.coord };
                 let point = self.builder.cast(point, within);

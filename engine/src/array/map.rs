@@ -110,7 +110,8 @@ mod tests {
         });
         let reader = Map::window(&Index::new(&[2, 1]).unwrap());
         let both = reader.through(&view);
-        let at = |map: &Map, point: &[i64]| map.axes().iter().map(|along| along.at(point)).collect::<Vec<_>>();
+        let at =
+            |map: &Map, point: &[i64]| map.axes().iter().map(|along| along.at(point)).collect::<Vec<_>>();
         assert_eq!(at(&both, &[4, 0]), at(&view, &at(&reader, &[4, 0])));
         assert_eq!(at(&both, &[4, 0]), [6, 5, 19]);
         assert_eq!(both.without_offset(0).axes()[0], Along::Dim { dim: 1, offset: 0, step: -2 });

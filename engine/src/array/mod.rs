@@ -30,6 +30,7 @@ mod reduce;
 mod replay;
 mod request;
 mod route;
+mod shared;
 mod show;
 mod slice;
 mod storage;

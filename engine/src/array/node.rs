@@ -147,7 +147,9 @@ impl Node {
     pub fn operands(&self) -> Vec<Arc<Node>> {
         match &*self.state() {
             State::Lazy { expr: Expr::Apply(_, operands), .. } => operands.as_slice().to_vec(),
-            State::Lazy { expr: Expr::View { base: node, .. } | Expr::Reduce { operand: node, .. }, .. } => {
+            State::Lazy {
+                expr: Expr::View { base: node, .. } | Expr::Reduce { operand: node, .. }, ..
+            } => {
                 vec![Arc::clone(node)]
             }
             State::Lazy { expr: Expr::Fill(_) | Expr::Coord(_), .. } | State::Ready(_) | State::Failed(_) => {
@@ -159,6 +161,16 @@ impl Node {
     /// True for a pointwise operation that is not computed yet.
     pub fn is_operation(&self) -> bool {
         matches!(&*self.state(), State::Lazy { expr: Expr::Apply(..), .. })
+    }
+
+    /// About how many instructions it takes per element, without its operands.
+    pub fn weight(&self) -> u32 {
+        match &*self.state() {
+            State::Lazy { expr: Expr::Apply(Pointwise::Math1(_) | Pointwise::Math2(_), _), .. } => 20,
+            State::Lazy { expr: Expr::Apply(..) | Expr::Coord(_), .. } => 1,
+            State::Lazy { expr: Expr::Fill(_) | Expr::View { .. } | Expr::Reduce { .. }, .. } => 0,
+            State::Ready(_) | State::Failed(_) => 0,
+        }
     }
 
     pub fn rank(&self) -> usize {

@@ -87,7 +87,9 @@ pub(crate) fn brought(map: &Map, target: &Distribution, part: usize) -> Result<R
 /// alone.
 pub(crate) fn frame(map: &Map, source: &Distribution, target: &Distribution) -> Map {
     let along_blocks = |d: usize| match map.axes()[d] {
-        Along::Dim { dim, .. } => source.map(d).is_block() && is_contiguous(target.map(dim)) && !map.repeats(d),
+        Along::Dim { dim, .. } => {
+            source.map(d).is_block() && is_contiguous(target.map(dim)) && !map.repeats(d)
+        }
         Along::Pinned(_) => false,
     };
     let whole = source.is_block() && target.is_block();

@@ -85,10 +85,14 @@ fn join(routes: &mut [Option<Route>], first: usize) -> Result<()> {
             });
             wide_enough(&storage.dist, &both)?.map(|_| Way::Halo(both))
         }
-        Way::Fetch(needs) => hulls(needs, others(), |way| if let Way::Fetch(n) = way { Some(n) } else { None })?
-            .map(Way::Fetch),
-        Way::Boxes(needs) => hulls(needs, others(), |way| if let Way::Boxes(n) = way { Some(n) } else { None })?
-            .map(Way::Boxes),
+        Way::Fetch(needs) => {
+            hulls(needs, others(), |way| if let Way::Fetch(n) = way { Some(n) } else { None })?
+                .map(Way::Fetch)
+        }
+        Way::Boxes(needs) => {
+            hulls(needs, others(), |way| if let Way::Boxes(n) = way { Some(n) } else { None })?
+                .map(Way::Boxes)
+        }
         Way::Here | Way::Aligned => None,
     };
     let (Some(joined), node) = (joined, Arc::clone(node)) else { return Ok(()) };

@@ -172,7 +172,8 @@ mod tests {
     #[test]
     fn dimensions_come_and_go() {
         let shape = Index::new(&[4, 5, 6]).unwrap();
-        let Selected { shape, map } = resolve("slice", &shape, &s![NewAxis, -1, .., NewAxis, 1..; 2]).unwrap();
+        let Selected { shape, map } =
+            resolve("slice", &shape, &s![NewAxis, -1, .., NewAxis, 1..; 2]).unwrap();
         assert_eq!(shape[..], [1, 5, 1, 3]);
         let axes = [
             Along::Pinned(3),

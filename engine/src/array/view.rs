@@ -83,7 +83,9 @@ impl Array {
     /// The array seen with a larger shape: dimensions of extent 1 stretch, missing ones are added in front.
     /// Recorded; where its elements are depends on what they are used with.
     pub fn broadcast_to(&self, shape: &[i64]) -> Array {
-        self.or_failed(Index::new(shape).map_err(Error::from).and_then(|s| self.stretched("broadcast_to", &s)))
+        self.or_failed(
+            Index::new(shape).map_err(Error::from).and_then(|s| self.stretched("broadcast_to", &s)),
+        )
     }
 
     /// As [`Array::broadcast_to`], for an operation that needs it.

@@ -384,7 +384,8 @@ impl Work {
         let (near, node) = (near(&self.team, &self.team), &route.node);
         let storage = node.storage().unwrap_or_else(|| Arc::clone(&route.storage));
         let plan = aligned_plan(&storage.dist, dist, map.axes().to_vec(), near)?;
-        let boxes = (0..dist.parts()).map(|part| brought(map, dist, part)).collect::<Result<Vec<Region>>>()?;
+        let boxes =
+            (0..dist.parts()).map(|part| brought(map, dist, part)).collect::<Result<Vec<Region>>>()?;
         let places = self.fetch_planned(node, &storage, plan, &boxes)?;
         let anchors = boxes.iter().map(|region| *region.start()).collect();
         Ok(Input { places, anchors, order: Order::Launched, arrival: Arrival::Everything })

@@ -66,7 +66,8 @@ impl Distribution {
             dropped.extend((parts > 1).then_some(Dropped { parts, stride, held }));
         }
         let new = |extent: i64| Ok(Factor { map: DimMap::even(extent, 1)?, periodic: false, stride: 0 });
-        let factors = factors.into_iter().zip(shape).map(|(factor, &extent)| factor.map_or_else(|| new(extent), Ok));
+        let factors =
+            factors.into_iter().zip(shape).map(|(factor, &extent)| factor.map_or_else(|| new(extent), Ok));
         assembled(merged(factors.collect::<Result<_>>()?, dropped)?)
     }
 
@@ -192,7 +193,12 @@ impl Dropped {
     }
 
     /// The map over the products of both dimensions' grid coordinates.
-    fn at_owner(&self, owner: usize, map: &DimMap, split: impl Fn(usize) -> (usize, usize)) -> Result<DimMap> {
+    fn at_owner(
+        &self,
+        owner: usize,
+        map: &DimMap,
+        split: impl Fn(usize) -> (usize, usize),
+    ) -> Result<DimMap> {
         let kept = |merged: usize| {
             let (mine, kept) = split(merged);
             (mine == owner).then_some(kept)

@@ -202,7 +202,8 @@ impl Need<'_> {
         }
         let share = |coordinate: usize| {
             let owned = from.owned(coordinate);
-            let before = |bound: i64| (bound - offset + step - 1).div_euclid(step).clamp(held.start, held.end);
+            let before =
+                |bound: i64| (bound - offset + step - 1).div_euclid(step).clamp(held.start, held.end);
             let (start, stop) = (before(owned.start), before(owned.end));
             let common = Common::runs(offset + step * start, start, 1, stop - start, (step, 1));
             (start < stop).then_some(Share { coordinate, common })
