@@ -14,6 +14,7 @@ use partita_kernels::{Scalar, simplify};
 use super::direction::computed_elsewhere;
 use super::lower::{Cut, Leaf, Lowering, Source};
 use super::node::Node;
+use super::outline::{is_telling, nowhere, tell, tell_reduction};
 use super::pick;
 use super::reduce;
 use super::route::routes;
@@ -37,7 +38,10 @@ pub(crate) fn evaluate(roots: &[Arc<Node>]) -> Result<()> {
     }
     for node in &lazy {
         if let Some((operand, reduction, axes)) = reduce::parts_of(node) {
-            node.set_ready(reduce::compute(node, &operand, reduction, &axes)?);
+            node.set_ready(match is_telling() {
+                true => tell_reduction(node, &operand, &axes)?,
+                false => reduce::compute(node, &operand, reduction, &axes)?,
+            });
         } else if let Some((base, start)) = pick::scattered_window(node)? {
             node.set_ready(pick::compute(node, &base, &start)?);
         }
@@ -130,15 +134,21 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
         evaluate(&[node])?;
         return compute(targets);
     }
+    let stores: Vec<_> =
+        targets.iter().zip(values).map(|(t, value)| (lowering.builder.output(t.node.dtype), value)).collect();
+    let arguments: Vec<Vec<Scalar>> = (0..dist.parts()).map(|part| lowering.arguments(part)).collect();
+    let kernel = simplify(&lowering.builder.elementwise(&stores)?);
+    if is_telling() {
+        let cells = dist.global().volume()? as u64;
+        let written = targets.iter().map(|target| target.node.dtype.size_bytes() as u64 * cells).sum();
+        tell(kernel.kernel(), &lowering.leaves, &found, &dist, written)?;
+        return Ok(targets.iter().map(|_| nowhere(Arc::clone(&dist))).collect());
+    }
     let mut work = Work::new(&first.team);
     pass("eval-lowered")?;
     let inputs = work.bring_by(&lowering.leaves, &found, &dist)?;
     let stored = widest_like(Arc::clone(&dist), &lowering.leaves);
     let storages = targets.iter().map(|t| t.allocate(&stored)).collect::<Result<Vec<Storage>>>()?;
-    let stores: Vec<_> =
-        targets.iter().zip(values).map(|(t, value)| (lowering.builder.output(t.node.dtype), value)).collect();
-    let arguments: Vec<Vec<Scalar>> = (0..dist.parts()).map(|part| lowering.arguments(part)).collect();
-    let kernel = simplify(&lowering.builder.elementwise(&stores)?);
     let has_time = work.depart()?;
     let mut launches = Vec::new();
     for (part, arguments) in arguments.into_iter().enumerate() {

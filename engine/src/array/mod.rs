@@ -19,6 +19,8 @@ mod lower;
 mod map;
 mod node;
 mod ops;
+mod outline;
+mod outline_svg;
 mod part;
 mod pick;
 mod pieces;
@@ -44,6 +46,7 @@ use partita_kernels::{DType, Scalar};
 
 pub use data::Element;
 pub use ops::Operand;
+pub use outline::{ExchangeStep, KernelStep, Outline};
 pub use part::{Cells, Part};
 pub use rearrange::Stride;
 pub use replay::Loop;

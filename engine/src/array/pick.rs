@@ -9,6 +9,7 @@ use super::eval::evaluate;
 use super::lists::upload;
 use super::map::Map;
 use super::node::{Expr, Node, State};
+use super::outline::{is_telling, nowhere, tell_gathering};
 use super::storage::Storage;
 use super::work::Work;
 use crate::error::Result;
@@ -43,6 +44,11 @@ pub(crate) fn compute(node: &Node, base: &Arc<Node>, start: &Index) -> Result<St
     let Some(whole) = base.storage() else { unreachable!("just computed") };
     let window = Region::from_shape(&node.shape)?.shift(start)?;
     let picks = Picks::new(&whole.dist, &window, &Index::filled(window.rank(), 1))?;
+    if is_telling() {
+        let dist = Arc::new(picks.dist.clone());
+        tell_gathering("pick", &dist, node.dtype)?;
+        return Ok(nowhere(dist));
+    }
     let result = Storage::new(&node.team, Arc::new(picks.dist.clone()), node.dtype)?;
     picks.run(&whole, &result, node, Direction::Gather)?;
     Ok(result)
