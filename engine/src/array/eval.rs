@@ -235,7 +235,12 @@ pub(crate) fn lower_all(
             Some(node) if roots.len() > 1 && roots.iter().any(|root| Arc::ptr_eq(root, &node)) => {
                 return Ok(None);
             }
-            Some(node) => evaluate(&[node])?,
+            Some(node) => {
+                // Of a kernel and the reduction that it waits for, what both need.
+                let both: Vec<Arc<Node>> = roots.iter().map(|&root| root).chain([&node]).cloned().collect();
+                let common = if node.is_operation() { Vec::new() } else { computed_first(&both)? };
+                evaluate(if common.is_empty() { std::slice::from_ref(&node) } else { &common })?;
+            }
             None if lowering.leaves.len() > max_leaves && roots.len() > 1 => return Ok(None),
             None => return Ok(Some((lowering, values))),
         }

@@ -166,7 +166,7 @@ impl Node {
     /// About how many instructions it takes per element, without its operands.
     pub fn weight(&self) -> u32 {
         match &*self.state() {
-            State::Lazy { expr: Expr::Apply(Pointwise::Math1(_) | Pointwise::Math2(_), _), .. } => 20,
+            State::Lazy { expr: Expr::Apply(Pointwise::Math1(_) | Pointwise::Math2(_), _), .. } => 30,
             State::Lazy { expr: Expr::Apply(..) | Expr::Coord(_), .. } => 1,
             State::Lazy { expr: Expr::Fill(_) | Expr::View { .. } | Expr::Reduce { .. }, .. } => 0,
             State::Ready(_) | State::Failed(_) => 0,

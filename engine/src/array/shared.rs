@@ -8,8 +8,9 @@ use super::direction::Reached;
 use super::node::Node;
 use crate::error::Result;
 
-/// What is stored is at least so many operations, or one mathematical function.
-const WORTH_STORING: u32 = 16;
+/// What is stored takes at least so many instructions: about what a large GPU does in the time of writing and
+/// reading back four bytes.
+const WORTH_STORING: u32 = 64;
 
 /// The largest expressions that two or more of the kernels of `roots` have in common, in any order.
 pub(crate) fn computed_first(roots: &[Arc<Node>]) -> Result<Vec<Arc<Node>>> {
