@@ -68,7 +68,7 @@ pub fn lower(
     arrival.extend(unpack.schedule());
     arrival.extend(local.arrival);
     arrival.push(Command::Settle { ranks: ranks.clone() });
-    Ok(Exchange { departure, arrival, links: local.links })
+    Ok(Exchange { departure, arrival, join: Schedule::new(), links: local.links })
 }
 
 /// The moves of a plan that are chosen.
