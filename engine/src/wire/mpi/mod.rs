@@ -2,6 +2,7 @@
 //! somebody else made. Initialises MPI if nobody has, and ends it only when every rank has come to its end: a
 //! process that fails must never wait in `MPI_Finalize`.
 
+mod aware;
 mod last_words;
 mod wire;
 
