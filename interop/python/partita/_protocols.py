@@ -6,7 +6,6 @@ bfloat16, which has no PEP 3118 format, give an object with ``__dlpack__``: an e
 
 from __future__ import annotations
 
-import functools
 import os
 import socket
 from collections.abc import Sequence
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["from_distarray", "from_partitioned", "validate_distarray", "validate_partitioned"]
 
 
-@functools.cache
 def _address(ranks: int) -> str:
     """Where others reach this process: on the machine itself, or on the machine's network."""
     try:
