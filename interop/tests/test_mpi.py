@@ -46,6 +46,7 @@ def test_mpi_programs(ranks, count, tmp_path):
 ENDS = [
     ("raise", "compute"), ("raise", "sleep"), ("raise", "catch"), ("step", "compute"), ("thread", "compute"), ("exit", "compute"),
     ("return", "compute"), pytest.param("raise", "receive", marks=needs_mpi4py), ("exit", "catch"),
+    pytest.param("foreign", "compute", marks=needs_mpi4py),
 ]  # fmt: skip
 
 

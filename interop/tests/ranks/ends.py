@@ -7,8 +7,12 @@ import time
 import partita as pt
 
 kind, others = sys.argv[1:]
-team = pt.Team(devices="host")
-u = pt.ones(40, team=team)
+if kind == "foreign":
+    # MPI is mpi4py's, which ends it together with the interpreter.
+    from mpi4py import MPI
+# Over the default team, which lasts as long as the process: nothing else tells the others of its end.
+u = pt.ones(40)
+team = u.team
 assert float(u.sum()) == 40
 
 
@@ -26,7 +30,7 @@ if team.rank == 2:
             thread = threading.Thread(target=fail)
             thread.start()
             thread.join()
-        case "exit":
+        case "exit" | "foreign":
             sys.exit(3)
         case "return":
             sys.exit()
