@@ -3,10 +3,11 @@
 //! business, what must have run is [`floors`]'.
 
 use crate::exec::{End, Outcome, SILENCE, run};
+use crate::mpi::{Mpi, PROCESSES};
 use crate::options::{Options, Step};
 use crate::simulated::{self, Driver};
 use crate::tally::Tally;
-use crate::{bundle, cargo_output, floors, mpi, requirements, setup, tidy};
+use crate::{bundle, cargo_output, faults, floors, requirements, setup, tidy};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -124,15 +125,15 @@ pub fn bundle(root: &Path) -> ExitCode {
 /// `cargo xtask soak`: what takes minutes to hours.
 pub fn soak(root: &Path) -> ExitCode {
     let begin = Instant::now();
-    let job = mpi::build(cargo(root)).and_then(|program| Ok((program, mpi::points(root)?)));
-    let tally = match job {
+    let soaked = |mpi: &Mpi| match mpi.build(cargo(root)).and_then(|p| Ok((p, faults::points(root)?))) {
         Ok((program, points)) => {
-            let mut tally = mpi::programs(&program, &mut Vec::new());
-            tally.add(mpi::faults(&program, &[2, 3, 4, 8], &points, &mut Vec::new()));
+            let mut tally = mpi.programs(&program, PROCESSES, &mut Vec::new());
+            tally.add(faults::matrix(mpi, &program, &[2, 3, 4, 8], &points, &mut Vec::new()));
             tally
         }
-        Err(reason) => Tally::failed(format!("soak: {reason}")),
+        Err(reason) => Tally::failed(format!("soak: {}: {reason}", mpi.name)),
     };
+    let tally: Tally = [Mpi::open_mpi(), Mpi::mpich(root)].iter().map(soaked).collect();
     println!("\n== summary, after {} s", begin.elapsed().as_secs());
     println!("{}", tally.summary());
     if tally.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -242,6 +243,10 @@ impl Run<'_> {
         println!("\n-- the Python package");
         let mut build = self.shared(Command::new(environment.join("bin/maturin")));
         build.args(["develop", "--quiet", "--manifest-path", "interop/Cargo.toml"]);
+        // One build for all tests: what has MPI does without it in a process that was started alone.
+        if !self.options.may_miss("mpi") {
+            build.args(["--features", "mpi"]);
+        }
         build.env("VIRTUAL_ENV", &environment);
         let built = self.check("maturin develop", build);
         if !built.failed.is_empty() {
@@ -287,21 +292,26 @@ impl Run<'_> {
         }
         println!("\n-- programs of several processes");
         lines.push("     Running mpi (engine/tests/mpi.rs)".to_owned());
-        let program = match mpi::build(self.cargo(&[])) {
-            Ok(program) => program,
-            Err(reason) => return Tally::failed(format!("mpi: {reason}")),
-        };
-        let mut tally = mpi::programs(&program, lines);
-        tally.add(match mpi::points(self.root) {
-            // Every fifth point, on three ranks; `cargo xtask soak` has all.
-            Ok(points) => {
-                let some: Vec<String> = points.into_iter().step_by(5).collect();
-                mpi::faults(&program, &[3], &some, lines)
-            }
-            Err(reason) => Tally::failed(format!("mpi: {reason}")),
-        });
+        let mut tally = self.mpi_on(&Mpi::open_mpi(), PROCESSES, 5, lines);
+        lines.push("     Running mpich (engine/tests/mpi.rs)".to_owned());
+        tally.add(self.mpi_on(&Mpi::mpich(self.root), &[2, 8], 13, lines));
         tally.add(self.tsunami_on_ranks());
         tally
+    }
+
+    /// The programs on some numbers of ranks, and faults on three ranks at every so many points; `cargo xtask
+    /// soak` has all of both.
+    fn mpi_on(&self, mpi: &Mpi, sizes: &[usize], step: usize, lines: &mut Vec<String>) -> Tally {
+        let job = mpi.build(self.cargo(&[])).and_then(|program| Ok((program, faults::points(self.root)?)));
+        match job {
+            Ok((program, points)) => {
+                let mut tally = mpi.programs(&program, sizes, lines);
+                let some: Vec<String> = points.into_iter().step_by(step).collect();
+                tally.add(faults::matrix(mpi, &program, &[3], &some, lines));
+                tally
+            }
+            Err(reason) => Tally::failed(format!("{}: {reason}", mpi.name)),
+        }
     }
 
     /// Three ranks with two parts each compute the surface that one process does with one part.
@@ -323,7 +333,7 @@ impl Run<'_> {
             (end, std::fs::read(&dump).unwrap_or_default())
         };
         let (one, expected) = surface(Command::new(&program), "1");
-        let (many, given) = surface(mpi::mpirun(3, &program), "2");
+        let (many, given) = surface(Mpi::open_mpi().job(3, &program, &[]), "2");
         if one != End::Success || many != End::Success || expected.is_empty() || expected != given {
             return Tally::failed(format!("tsunami on 3 ranks: {many}, and {one} alone; other bits or none"));
         }
