@@ -8,6 +8,7 @@ last bit which may differ does not decide about what comes after it, and everyth
 from __future__ import annotations
 
 import functools
+import warnings
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -90,10 +91,20 @@ def _defined(statement: Statement, variables: dict[str, Any]) -> None:
         _fits(operands["a"], np.dtype(places["dtype"]))
     if "] = {b}" in statement.text and isinstance(operands["b"], np.ndarray):
         _fits(operands["b"], operands["a"].dtype)
+    if "where" in statement.text:
+        _wraps([resolved(places[place], variables) for place in ("a", "b")])
     if "<<" in statement.text or ">>" in statement.text:
         width = 8 * max(np.asarray(x).dtype.itemsize for x in operands.values() if isinstance(x, np.ndarray))
         if np.any((np.asarray(operands["b"]) < 0) | (np.asarray(operands["b"]) >= width)):
             raise Undefined("shift by more bits than there are")
+
+
+def _wraps(operands: list[Any]) -> None:
+    arrays = [x for x in operands if isinstance(x, np.ndarray)]
+    numbers = [x for x in operands if type(x) is int]
+    if arrays and numbers and (dtype := np.result_type(*arrays)).kind in "iu":
+        if not np.iinfo(dtype).min <= numbers[0] <= np.iinfo(dtype).max:
+            raise Undefined("NumPy's where wraps numbers that the type does not hold; partita refuses them")
 
 
 def _fits(given: np.ndarray, dtype: np.dtype) -> None:
@@ -140,6 +151,12 @@ def _no_interrupt(error: BaseException) -> None:
 def failure_of(program: Program, parts: int, devices: Any) -> Failure | None:
     """What differs between partita and NumPy, or None. A program that NumPy refuses has no failure."""
     shown = run_partita(program, pt.Team(parts, devices))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return _compared(program, shown)
+
+
+def _compared(program: Program, shown: Shown) -> Failure | None:
     variables: dict[str, Any] = {}
     written: dict[str, int] = {}
     for at, statement in enumerate(program):

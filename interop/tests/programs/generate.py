@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 from typing import Any, NamedTuple
 
 from programs import vocabulary
@@ -72,7 +73,9 @@ def _add(program: Program, variables: dict[str, Any], statement: Statement) -> N
         statement = statement.with_place("out", Name(f"v{len(program)}"))
     tried = {name: value.copy() for name, value in variables.items()}
     try:
-        numpy_step(statement, tried)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            numpy_step(statement, tried)
     except Exception:
         return
     if all(value.size <= LARGEST and value.ndim <= RANK for value in tried.values()):
