@@ -46,7 +46,7 @@ pub use request::Requested;
 pub use slice::{IntoSpan, Span};
 
 use crate::error::{Error, Result};
-use crate::index::{Distribution, Index, Region};
+use crate::index::{Distribution, Index};
 use crate::program::Place;
 use crate::team::Team;
 use assign::Assignment;

@@ -322,7 +322,7 @@ def clip(x: Array, /, low: Operand = None, high: Operand = None) -> Array:
 
 def _is_beyond(bound: Operand, dtype: DType, end: int) -> bool:
     """Whether an integer of Python is below (-1) or above (1) all that an integer type holds."""
-    return type(bound) is int and beyond(bound, dtype) == end
+    return type(bound) is int and dtype.kind in "iu" and beyond(bound, dtype) == end
 
 
 def isinf(x: Array, /) -> Array:

@@ -237,7 +237,7 @@ def pad(x: Array, width: Any, mode: str = "constant", constant_values: bool | in
                 raise ValueError(f"pad: expected cells to repeat in dimension {d}, given shape {x.shape}")
             line: Any = np.arange(x.shape[d])
             x = take(x, np.pad(line, pair, mode=cast(Any, mode)), axis=d)
-    return x
+    return x.copy()
 
 
 def roll(x: Array, /, shift: int | Sequence[int], axis: Axes = None) -> Array:

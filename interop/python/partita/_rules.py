@@ -192,7 +192,9 @@ def _integer_power(base: Array, exponent: int) -> Array:
     if base.dtype.kind == "f" and exponent not in (0, 1, 2):
         return operate("power", base, float(exponent))
     if exponent < 0:
-        raise ValueError("Integers to negative integer powers are not allowed.")
+        if base.size:
+            raise ValueError("Integers to negative integer powers are not allowed.")
+        return base.copy()
     result = _array.Array(base._native.constant(base.dtype.name, 1), base._scalar) if exponent == 0 else None
     while exponent:
         if exponent & 1:

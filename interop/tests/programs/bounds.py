@@ -68,7 +68,7 @@ def _product(dtype: np.dtype, a: np.ndarray, axis: Any, keepdims: bool) -> tuple
     if np.any(np.isfinite(most) & (most > float(info.max))) or np.any(least < float(info.tiny)):
         raise Undefined("a partial product may overflow or underflow")
     count = _count(a.shape, axis)
-    return exact, np.abs(exact) * ((1 + float(info.eps) / 2) ** count - 1)
+    return exact, np.abs(exact) * np.expm1(count * np.log1p(Wide(info.eps) / 2))
 
 
 def _matmul(dtype: np.dtype, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
