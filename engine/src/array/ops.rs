@@ -8,7 +8,7 @@ use partita_kernels::{BinaryOp, CompareOp, DType, FoldOp, Kind, Math1, Math2, Sc
 
 use super::node::{Expr, Layout, Node, Operands, Pointwise, Reduction};
 use super::slice::{Span, resolve};
-use super::{Array, whole};
+use super::Array;
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};
 
@@ -241,7 +241,8 @@ impl Array {
             Reduction::Fold(_) => self.dtype(),
             Reduction::Arg { .. } => DType::I64,
         };
-        if matches!(reduction, Reduction::Arg { .. }) && whole(&self.shape())?.is_empty() {
+        let extents = self.shape();
+        if matches!(reduction, Reduction::Arg { .. }) && axes.iter().any(|&axis| extents[axis] == 0) {
             return Err(Error::invalid(
                 operation,
                 "at least one element",
