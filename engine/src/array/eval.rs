@@ -12,10 +12,13 @@ use std::sync::Arc;
 
 use partita_kernels::{Scalar, simplify};
 
+use super::direction::computed_elsewhere;
 use super::lower::{Cut, Leaf, Lowering, Source};
 use super::node::Node;
 use super::pick;
 use super::reduce;
+use super::route::routes;
+use super::shared::computed_first;
 use super::storage::Storage;
 use super::work::{Input, Work, bind, missing_part};
 use crate::error::Result;
@@ -26,10 +29,14 @@ use crate::wire::pass;
 pub(crate) fn evaluate(roots: &[Arc<Node>]) -> Result<()> {
     pass("eval")?;
     let lazy: Vec<Arc<Node>> = roots.iter().filter(|node| node.storage().is_none()).cloned().collect();
+    if let Some(error) = lazy.iter().find_map(|node| node.error()) {
+        return Err(error);
+    }
+    let common = computed_first(&lazy)?;
+    if !common.is_empty() {
+        evaluate(&common)?;
+    }
     for node in &lazy {
-        if let Some(error) = node.error() {
-            return Err(error);
-        }
         if let Some((operand, reduction, axes)) = reduce::parts_of(node) {
             node.set_ready(reduce::compute(node, &operand, reduction, &axes)?);
         } else if let Some((base, start)) = pick::scattered_window(node)? {
@@ -119,9 +126,14 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
         storages.extend(compute(right)?);
         return Ok(storages);
     };
+    let found = routes(&lowering.leaves, &dist)?;
+    if let Some(node) = computed_elsewhere(&roots, &lowering.leaves, &found, &dist)? {
+        evaluate(&[node])?;
+        return compute(targets);
+    }
     let mut work = Work::new(&first.team);
     pass("eval-lowered")?;
-    let inputs = work.bring_all(&lowering.leaves, &dist)?;
+    let inputs = work.bring_by(&lowering.leaves, &found, &dist)?;
     let stored = widest_like(Arc::clone(&dist), &lowering.leaves);
     let storages = targets.iter().map(|t| t.allocate(&stored)).collect::<Result<Vec<Storage>>>()?;
     let stores: Vec<_> =
