@@ -236,6 +236,7 @@ pub(crate) fn queue<'a, T>(
         // The first failure is the one to report.
         joins.for_each(|join| drop(run(join)));
     }
+    trace::queued();
     outcome
 }
 
