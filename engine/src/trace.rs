@@ -211,10 +211,10 @@ pub(crate) fn on_device(
     work: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
     let Some(file) = file() else { return work() };
-    LAST.with(|_| ());
     let (rank, begin_us) = (RANK.get(), now_us());
     if !device.has_lanes() {
         work()?;
+        LAST.with(|_| ());
         write(file, rank, device.name(), &name(), begin_us, now_us() - begin_us);
         return Ok(());
     }
@@ -227,6 +227,8 @@ pub(crate) fn on_device(
     let begin = device.mark_on(lane)?;
     work()?;
     let end = device.mark_on(lane)?;
+    // After the driver's first call: a thread's end goes backwards, and drivers have their own things at it.
+    LAST.with(|_| ());
     let mut state = state();
     let evaluation = state.evaluations;
     state.open.push(Open { rank, device: device.clone(), lane, evaluation, name: name(), begin, end });

@@ -11,10 +11,10 @@ fn letter(command: &Command) -> char {
         Command::Launch { .. } => 'L',
         Command::Transfer { .. } => 'T',
         Command::Meet { .. } => 'M',
-        Command::Expect { .. } => 'E',
+        Command::Expect { .. } | Command::ExpectInPlace { .. } => 'E',
         Command::Send { .. } => 'S',
         Command::Receive { .. } => 'R',
-        Command::Settle { .. } => 'Z',
+        Command::Settle { .. } | Command::Reclaim { .. } => 'Z',
         Command::After { .. } | Command::Aside(_) => 'A',
     }
 }

@@ -292,7 +292,11 @@ fn touched(schedule: &Schedule) -> Vec<(Device, Arc<Allocation>)> {
             Command::Send { memory, .. } | Command::Receive { memory, .. } => {
                 memory.iter().map(|span| (span.device.clone(), Arc::clone(&span.allocation))).collect()
             }
-            Command::Meet { .. } | Command::Expect { .. } | Command::Settle { .. } => Vec::new(),
+            Command::Meet { .. }
+            | Command::Expect { .. }
+            | Command::ExpectInPlace { .. }
+            | Command::Settle { .. }
+            | Command::Reclaim { .. } => Vec::new(),
             Command::After { .. } | Command::Aside(_) => Vec::new(),
         })
         .collect()
@@ -310,9 +314,12 @@ fn written(schedule: &Schedule) -> Vec<u64> {
             }
             Command::Transfer { to, .. } => vec![to.id],
             Command::Receive { memory, .. } => memory.iter().map(|span| span.allocation.id).collect(),
-            Command::Send { .. } | Command::Meet { .. } | Command::Expect { .. } | Command::Settle { .. } => {
-                Vec::new()
-            }
+            Command::Send { .. }
+            | Command::Meet { .. }
+            | Command::Expect { .. }
+            | Command::ExpectInPlace { .. }
+            | Command::Settle { .. }
+            | Command::Reclaim { .. } => Vec::new(),
             Command::After { .. } | Command::Aside(_) => Vec::new(),
         })
         .collect()
@@ -343,6 +350,8 @@ fn batches(schedule: Schedule) -> Result<Vec<Batch>> {
             // Nothing here touches a device's memory, so launches need not end before.
             quick @ (Command::Meet { .. } | Command::Expect { .. }) => batches.push(Batch::Single(quick)),
             transfer @ (Command::Transfer { .. }
+            | Command::ExpectInPlace { .. }
+            | Command::Reclaim { .. }
             | Command::Send { .. }
             | Command::Receive { .. }
             | Command::Settle { .. }

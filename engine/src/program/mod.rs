@@ -1,10 +1,13 @@
 //! Work as data: commands, schedules, and the few kernels the engine itself needs.
 //!
-//! A [`Schedule`] is what an evaluation or an exchange comes down to: launches, and copies between
-//! devices, and which waits for which. It is built completely before anything runs, so it can be run, kept and run again
-//! (that is what a `Loop` does). Knows allocations and programs; knows no arrays.
+//! A [`Schedule`] is what an evaluation or an exchange comes down to: launches, copies between devices, and
+//! which waits for which. It is built completely before anything runs, so it can be run, kept and run
+//! again (that is what a `Loop` does). Knows allocations and programs; knows no arrays.
 
 pub(crate) mod copies;
+mod reach;
+mod shares;
+mod ways;
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -17,6 +20,10 @@ use crate::error::{Error, Result};
 use crate::index::{Index, Region};
 use crate::trace;
 use crate::wire::{Meeting, Ranks, pass};
+pub use reach::Reach;
+pub use shares::Shares;
+pub use ways::Way;
+pub(crate) use ways::message_bytes;
 
 /// One step of a schedule.
 #[derive(Clone)]
@@ -61,6 +68,16 @@ pub enum Command {
         /// Its length.
         bytes: u64,
     },
+    /// As [`Command::Expect`], for a message that lands where it belongs, [`Way::InPlace`]; waits for the
+    /// devices.
+    ExpectInPlace {
+        /// The ranks of both.
+        ranks: Ranks,
+        /// The sender.
+        from: usize,
+        /// What it fills.
+        memory: Vec<Span>,
+    },
     /// Sends what lies in some memories, one after the other, as one message; waits for the devices and not
     /// for the other rank.
     Send {
@@ -70,6 +87,8 @@ pub enum Command {
         to: usize,
         /// What it gets.
         memory: Vec<Span>,
+        /// How.
+        way: Way,
     },
     /// Waits for a message and puts it where it belongs.
     Receive {
@@ -79,11 +98,21 @@ pub enum Command {
         from: usize,
         /// What it fills.
         memory: Vec<Span>,
+        /// How it was sent.
+        way: Way,
     },
     /// Waits until everything that was sent is gone.
     Settle {
         /// Who.
         ranks: Ranks,
+    },
+    /// Waits until others have come to read what was shown to them, [`Way::Shared`]; what is queued next
+    /// waits until they have read it.
+    Reclaim {
+        /// Who.
+        ranks: Ranks,
+        /// What was shown.
+        shares: Arc<Shares>,
     },
     /// What is queued on `then` from now on comes after what is queued on `first` so far.
     After {
@@ -123,7 +152,11 @@ impl Command {
             Command::Send { memory, .. } | Command::Receive { memory, .. } => {
                 memory.iter().map(|span| &span.device).collect()
             }
-            Command::Meet { .. } | Command::Expect { .. } | Command::Settle { .. } => Vec::new(),
+            Command::Meet { .. }
+            | Command::Expect { .. }
+            | Command::ExpectInPlace { .. }
+            | Command::Settle { .. }
+            | Command::Reclaim { .. } => Vec::new(),
             Command::After { .. } | Command::Aside(_) => Vec::new(),
         }
     }
@@ -269,20 +302,17 @@ pub fn run(command: &Command) -> Result<()> {
             trace::ready_for(*from, ranks.rank());
             ranks.expect(*from, *bytes)
         }
-        Command::Send { ranks, to, memory } => trace::on_link(ranks.rank(), *to, "send", || {
-            ranks.send(*to, span_bytes(memory), |offset, out| {
-                spread(memory, offset, out.len()).try_for_each(|(span, at, range)| {
-                    span.device.download_on(lane, &span.allocation, at, &mut out[range])
-                })
-            })
-        }),
-        Command::Receive { ranks, from, memory } => trace::taking(*from, ranks.rank(), || {
-            ranks.receive(*from, span_bytes(memory), |offset, bytes| {
-                spread(memory, offset, bytes.len()).try_for_each(|(span, at, range)| {
-                    span.device.upload_on(lane, &span.allocation, at, &bytes[range])
-                })
-            })
-        }),
+        Command::ExpectInPlace { ranks, from, memory } => {
+            trace::ready_for(*from, ranks.rank());
+            ways::expect_in_place(ranks, *from, memory)
+        }
+        Command::Send { ranks, to, memory, way } => {
+            trace::on_link(ranks.rank(), *to, way.name(), || ways::send(lane, ranks, *to, memory, way))
+        }
+        Command::Receive { ranks, from, memory, way } => {
+            trace::taking(*from, ranks.rank(), || ways::receive(lane, ranks, *from, memory, way))
+        }
+        Command::Reclaim { ranks, shares } => shares.reclaim(ranks),
         Command::Settle { ranks } => {
             trace::settle()?;
             ranks.settle()

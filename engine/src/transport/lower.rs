@@ -42,7 +42,7 @@ pub struct Exchange {
     /// After the arrival, and after what is queued on its lane behind it: waits for what was done beside the
     /// computation. None if nothing was ([`Exchange::aside`]).
     pub join: Schedule,
-    /// What goes between which parts, by receiving and then sending part.
+    /// What goes between which parts of this rank, and from and to them, by receiving and then sending part.
     pub links: Vec<Link>,
 }
 
@@ -59,7 +59,7 @@ pub struct Link {
     pub moves: usize,
     /// The bytes of the cells.
     pub bytes: u64,
-    /// Whether the sender copies the cells together first.
+    /// Whether this rank copies the cells together before they leave, or apart after they came.
     pub packed: bool,
 }
 
@@ -233,6 +233,7 @@ impl<'a> Work<'a> {
                     false
                 }
                 Path::Packed | Path::Peer | Path::Staged => self.message(path, &cargo)?,
+                Path::Shared | Path::InPlace | Path::Pointers => unreachable!("paths between ranks"),
             };
             let (moves, bytes) = (cargo.len(), cargo.iter().map(Cargo::bytes).sum());
             self.links.push(Link { from_part, to_part, path, moves, bytes, packed });

@@ -14,4 +14,4 @@ mod lower;
 mod path;
 
 pub use lower::{Exchange, Field, Link, lower};
-pub use path::{Batching, Path, batching, path};
+pub use path::{Across, Batching, Path, batching, path, path_across};
