@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, CompareOp, DType, FoldOp, Kind, Math1, Math2, Scalar, UnaryOp};
 
+use super::Array;
+use super::map::Map;
 use super::node::{Expr, Layout, Node, Operands, Pointwise, Reduction};
 use super::slice::{Selected, Span, resolve};
-use super::{Array, map::Map};
 use crate::error::{Error, Result};
 use crate::index::Index;
 

@@ -1,8 +1,8 @@
 //! Work as data: commands, schedules, and the few kernels the engine itself needs.
 //!
-//! A [`Schedule`] is what an evaluation or an exchange comes down to: launches, and copies between
-//! devices, and which waits for which. It is built completely before anything runs, so it can be run, kept and run again
-//! (that is what a `Loop` does). Knows allocations and programs; knows no arrays.
+//! A [`Schedule`] is what an evaluation or an exchange comes down to: launches, copies between devices, and
+//! which waits for which. It is built completely before anything runs, so it can be run, kept and run
+//! again (that is what a `Loop` does). Knows allocations and programs; knows no arrays.
 
 pub(crate) mod copies;
 mod reach;
@@ -269,6 +269,7 @@ pub(crate) fn queue<'a, T>(
         // The first failure is the one to report.
         joins.for_each(|join| drop(run(join)));
     }
+    trace::queued();
     outcome
 }
 
