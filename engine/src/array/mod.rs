@@ -236,11 +236,6 @@ fn check_parts(operation: &'static str, team: &Team, dist: &Distribution) -> Res
     ))
 }
 
-/// The whole of a shape.
-fn whole(shape: &Index) -> Result<Region> {
-    Ok(Region::from_shape(shape)?)
-}
-
 impl fmt::Debug for Array {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Array {} {} over {}", self.shape(), self.dtype(), self.node.team)
