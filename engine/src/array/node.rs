@@ -143,6 +143,22 @@ impl Node {
         }
     }
 
+    /// What a view that is not computed yet is a view of, through all views in between, and where its elements
+    /// are in that.
+    pub fn seen(self: &Arc<Node>) -> Option<(Arc<Node>, Map)> {
+        let (mut node, mut map) = (Arc::clone(self), Map::identity(self.rank()));
+        loop {
+            let (base, view) = match &*node.state() {
+                State::Lazy { expr: Expr::View { base, map: view }, .. } => {
+                    (Arc::clone(base), map.through(view))
+                }
+                State::Lazy { .. } | State::Ready(_) | State::Failed(_) => break,
+            };
+            (node, map) = (base, view);
+        }
+        (!Arc::ptr_eq(&node, self)).then_some((node, map))
+    }
+
     /// What it is computed from, if it is not computed yet.
     pub fn operands(&self) -> Vec<Arc<Node>> {
         match &*self.state() {

@@ -29,12 +29,13 @@ pub(crate) fn computed_first(roots: &[Arc<Node>]) -> Result<Vec<Arc<Node>>> {
             }
         }
     }
-    // Only what no other common expression contains.
-    let inner: HashSet<*const Node> =
-        all.iter().flat_map(|node| node.operands()).map(|node| Arc::as_ptr(&node)).collect();
     let is_root = |node: &Arc<Node>| roots.iter().any(|root| Arc::ptr_eq(root, node));
-    let outer = all.into_iter().filter(|node| !inner.contains(&Arc::as_ptr(node)));
-    Ok(outer.filter(|node| node.is_operation() && (is_root(node) || weight(node) >= WORTH_STORING)).collect())
+    all.retain(|node| node.is_operation() && (is_root(node) || weight(node) >= WORTH_STORING));
+    // Only what no other one contains.
+    let below = |node: &Arc<Node>| node.operands().into_iter().flat_map(|x| Reached::from([&x], None).lazy);
+    let inner: HashSet<*const Node> = all.iter().flat_map(below).map(|node| Arc::as_ptr(&node)).collect();
+    all.retain(|node| !inner.contains(&Arc::as_ptr(node)));
+    Ok(all)
 }
 
 /// Results that share a kernel: those of one shape and layout, and reductions of one operand.
