@@ -105,7 +105,20 @@ fn spans(draw: &mut Draw, shape: &[i64]) -> Vec<Span> {
 /// One more view of both.
 fn step(draw: &mut Draw, array: &Array, model: &Model) -> (Array, Model) {
     let rank = model.shape.len();
-    match draw.below(5) {
+    let dist = array.distribution().unwrap();
+    let round: Vec<usize> = (0..rank).filter(|&d| dist.periodic(d) && model.shape[d] > 0).collect();
+    match draw.below(6) {
+        3 if !round.is_empty() => {
+            let (d, by) = (round[draw.below(round.len() as i64) as usize], draw.below(9) - 4);
+            let mut offsets = vec![0; rank];
+            offsets[d] = by;
+            let cell = |point: &[i64]| {
+                let mut cell = point.to_vec();
+                cell[d] = (cell[d] + by).rem_euclid(model.shape[d]);
+                cell
+            };
+            (array.shift(&offsets), model.seen(&model.shape, cell))
+        }
         0 if rank > 1 => {
             let turn = 1 + draw.below(rank as i64 - 1) as usize;
             let axes: Vec<usize> = (0..rank).map(|d| (d + turn) % rank).collect();
@@ -157,7 +170,8 @@ fn numbered(draw: &mut Draw, device: &Device, kinds: bool) -> (Array, Model) {
     for (extent, map) in shape.iter_mut().zip(&kind) {
         *extent = map.as_ref().map_or(*extent, DimMap::size);
     }
-    let mut builder = Distribution::builder(&shape).grid(grid);
+    let round: Vec<bool> = grid.iter().map(|_| draw.below(2) == 0).collect();
+    let mut builder = Distribution::builder(&shape).grid(grid).periodic(&round);
     for (d, map) in kind.into_iter().enumerate() {
         builder = if let Some(map) = map { builder.map(d, map) } else { builder };
     }
@@ -193,6 +207,16 @@ fn views_of_views_are_what_their_elements_say() {
             let sums: Vec<i32> =
                 expected.numbers.iter().zip(&turned.numbers).map(|(a, b)| 2 * a + b).collect();
             assert_eq!(again.to_vec::<i32>().unwrap(), sums, "{what}");
+            // Neighbours in the view: two loads of one parameter.
+            let behind = expected.shape[0].min(1);
+            let slope = view.slice(&s![behind..]) * 3.0 - view.slice(&s![..expected.shape[0] - behind]);
+            let [high, low] = [behind, 0].map(|first| {
+                let shape = [&[expected.shape[0] - behind], &expected.shape[1..]].concat();
+                let cell = |point: &[i64]| [&[point[0] + first], &point[1..]].concat();
+                expected.seen(&shape, cell).numbers
+            });
+            let slopes: Vec<i32> = high.iter().zip(&low).map(|(a, b)| 3 * a - b).collect();
+            assert_eq!(slope.to_vec::<i32>().unwrap(), slopes, "{what}");
             let sum = view.sum(&[]).item::<i64>().unwrap();
             assert_eq!(sum, expected.numbers.iter().map(|&n| i64::from(n)).sum::<i64>(), "{what}");
             assert_eq!(view.to_vec::<i32>().unwrap(), expected.numbers, "{what}");

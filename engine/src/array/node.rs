@@ -143,8 +143,8 @@ impl Node {
         }
     }
 
-    /// What a view that is not computed yet is a view of, through all views in between, and where its elements
-    /// are in that.
+    /// What a view that is not computed yet is a view of, through all views in between, and where its
+    /// elements are in that.
     pub fn seen(self: &Arc<Node>) -> Option<(Arc<Node>, Map)> {
         let (mut node, mut map) = (Arc::clone(self), Map::identity(self.rank()));
         loop {

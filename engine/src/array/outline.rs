@@ -1,6 +1,6 @@
-//! [`Outline`]: what an evaluation will do, as numbers and text: kernels with the bytes they must touch and the
-//! operations they do, plans with the bytes of every link, and what is computed while these travel. Knows no
-//! devices; a drawing of it is `outline_svg`'s.
+//! [`Outline`]: what an evaluation will do, as numbers and text: kernels with the bytes they must touch and
+//! the operations they do, plans with the bytes of every link, and what is computed while these travel. Knows
+//! no devices; a drawing of it is `outline_svg`'s.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,5 +1,5 @@
-//! Outlines drawn: one column per part, time downwards; plans as arrows from column to column, kernels as boxes
-//! whose pale margin waits for what travels. Knows nothing but the outline.
+//! Outlines drawn: one column per part, time downwards; plans as arrows from column to column, kernels as
+//! boxes whose pale margin waits for what travels. Knows nothing but the outline.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,6 @@
-//! Slices along unordered lists, and steps along what is no block: what a part holds of them lies scattered in its memory, so they are gathered
-//! into memory of their own, and assigned to by scattering. Every element stays on its part.
+//! Slices along unordered lists, and steps along what is no block: what a part holds of them lies scattered
+//! in its memory, so they are gathered into memory of their own, and assigned to by scattering. Every element
+//! stays on its part.
 
 use std::sync::Arc;
 

@@ -70,8 +70,8 @@ fn route(leaf: &Leaf, dist: &Distribution) -> Result<Option<Route>> {
     Ok(Some(Route { node: Arc::clone(node), storage, way, reach }))
 }
 
-/// Several leaves may be views of one array, flipped, transposed or in steps: one halo serves them all, or one
-/// box if that is no larger than what they ask for together.
+/// Several leaves may be views of one array, flipped, transposed or in steps: one halo serves them all, or
+/// one box if that is no larger than what they ask for together.
 fn join(routes: &mut [Option<Route>], first: usize, dist: &Distribution) -> Result<()> {
     let Some(Route { node, storage, .. }) = &routes[first] else { return Ok(()) };
     let (node, storage) = (Arc::clone(node), Arc::clone(storage));

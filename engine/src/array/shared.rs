@@ -1,5 +1,5 @@
-//! What several kernels of one evaluation need: computed once and stored, if computing it again would cost more
-//! than a trip through memory. Within one kernel nothing is computed twice anyway.
+//! What several kernels of one evaluation need: computed once and stored, if computing it again would cost
+//! more than a trip through memory. Within one kernel nothing is computed twice anyway.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

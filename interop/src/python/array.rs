@@ -302,8 +302,8 @@ impl Array {
         recorded(self.value(py)?.slice(&spans(&start, &stop)))
     }
 
-    /// A view: per dimension of the array an element's number, which drops it, or (start, step, count), and None
-    /// for a new one.
+    /// A view: per dimension of the array an element's number, which drops it, or (start, step, count), and
+    /// None for a new one.
     fn view(&self, py: Python<'_>, key: Vec<Option<Key>>) -> PyResult<Array> {
         recorded(self.value(py)?.slice(&key.into_iter().map(span).collect::<Vec<Span>>()))
     }
