@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use partita_kernels::{Scalar, simplify};
 
+use super::fused::{compute_reductions, is_pending};
 use super::lower::{Cut, Leaf, Lowering, Source};
 use super::node::Node;
 use super::pick;
-use super::reduce;
 use super::storage::Storage;
 use super::work::{Input, Work, bind, missing_part};
 use crate::error::Result;
@@ -29,9 +29,12 @@ pub(crate) fn evaluate(roots: &[Arc<Node>]) -> Result<()> {
         if let Some(error) = node.error() {
             return Err(error);
         }
-        if let Some((operand, reduction, axes)) = reduce::parts_of(node) {
-            node.set_ready(reduce::compute(node, &operand, reduction, &axes)?);
-        } else if let Some((base, start)) = pick::scattered_window(node)? {
+    }
+    if lazy.iter().any(|node| is_pending(node)) {
+        compute_reductions(&lazy)?;
+    }
+    for node in &lazy {
+        if let Some((base, start)) = pick::scattered_window(node)? {
             node.set_ready(pick::compute(node, &base, &start)?);
         }
     }
@@ -212,6 +215,10 @@ pub(crate) fn lower_all(
         match cut {
             Some(node) if roots.len() > 1 && roots.iter().any(|root| Arc::ptr_eq(root, &node)) => {
                 return Ok(None);
+            }
+            // All reductions that are needed, so that those over one operand share a pass.
+            Some(node) if is_pending(&node) => {
+                compute_reductions(&roots.iter().map(|&root| Arc::clone(root)).collect::<Vec<_>>())?;
             }
             Some(node) => evaluate(&[node])?,
             None if lowering.leaves.len() > max_leaves && roots.len() > 1 => return Ok(None),
