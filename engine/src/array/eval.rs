@@ -214,7 +214,7 @@ pub(crate) fn lower_all(
                 return Ok(None);
             }
             Some(node) => evaluate(&[node])?,
-            None if lowering.leaves.len() > max_leaves && roots.len() > 1 => return Ok(None),
+            None if lowering.binds_too_much() && roots.len() > 1 => return Ok(None),
             None => return Ok(Some((lowering, values))),
         }
     }
