@@ -172,7 +172,7 @@ fn several_windows_along_blocks_of_an_array_on_other_maps_than_the_result() {
     for device in devices() {
         let team = Team::on(std::slice::from_ref(&device), 6).unwrap();
         let blocks = Distribution::builder(&[SIZE - 2, SIZE - 2]).grid(&[3, 2]).build().unwrap();
-        let zeros = Array::full(&team, &blocks, 0.0f32).unwrap();
+        let zeros = Array::full(&team, &blocks, Scalar::from_f64(DType::F32, 0.0)).unwrap();
         for map in maps() {
             let dist = Distribution::builder(&[SIZE, SIZE]).grid(&[2, 3]).map(1, map).build().unwrap();
             let u = Array::from_fn(&team, &dist, value).unwrap();

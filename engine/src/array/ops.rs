@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, CompareOp, DType, FoldOp, Kind, Math1, Math2, Scalar, UnaryOp};
 
+use super::Array;
 use super::node::{Expr, Layout, Node, Operands, Pointwise, Reduction};
 use super::slice::{Span, resolve};
-use super::Array;
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};
 
