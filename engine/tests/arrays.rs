@@ -310,7 +310,7 @@ fn more_places_than_one_launch_can_name() {
         let team = Team::on(std::slice::from_ref(&device), 2).unwrap();
         let dist = Distribution::builder(&SHAPE).parts(2).periodic(&[true, true]).build().unwrap();
         let value = |n: i64, at: &[i64]| (n * 100 + at[0] * 10 + at[1]) as i32;
-        let arrays = (0..5).map(|n| Array::from_fn(&team, &dist, |at| value(n, at)).unwrap());
+        let arrays = (0..6).map(|n| Array::from_fn(&team, &dist, |at| value(n, at)).unwrap());
         let places = Region::new(&[-5, -5], &[5, 5]).unwrap();
         let mut sum = Array::full(&team, &dist, Scalar::from_i64(DType::I32, 0)).unwrap();
         for u in arrays {
@@ -318,7 +318,7 @@ fn more_places_than_one_launch_can_name() {
         }
         let wrap = |i: i64, j: i64| [i.rem_euclid(SHAPE[0]), j.rem_euclid(SHAPE[1])];
         let shifted = |n: i64| places.points().map(move |by| value(n, &wrap(3 + by[0], 4 + by[1])));
-        let expected: i32 = (0..5).flat_map(shifted).sum();
+        let expected: i32 = (0..6).flat_map(shifted).sum();
         assert_eq!(sum.get(&[3, 4]).unwrap().to_f64(), f64::from(expected), "{device:?}");
     }
 }
