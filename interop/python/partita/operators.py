@@ -224,9 +224,9 @@ def convolve(u: Array, kernel: Any, *, boundary: Boundary = None) -> Array:
         On the host. Each of its numbers becomes a constant of the generated kernel, zeros vanish, and the terms are
         added in the order of its elements.
     boundary : optional
-        None gives what ``scipy.signal.convolve(mode="valid")`` gives: only complete sums, so that each extent shrinks
-        by the kernel's less one. Others give the shape of ``u``, with the kernel centred, as ``scipy.ndimage.convolve``
-        does; the kernel's extents must then be odd.
+        None gives what ``scipy.signal.convolve(mode="valid")`` gives: only complete sums, so that each extent
+        shrinks by the kernel's less one. Others give the shape of ``u``, with the kernel centred, as
+        ``scipy.ndimage.convolve`` does; the kernel's extents must then be odd.
     """
     import numpy as np
 
@@ -291,9 +291,9 @@ def dirichlet(u: Array, value: Any = 0, *, axis: Axes = None, side: str | None =
 def neumann(u: Array, slope: Any = 0, spacing: Spacing = 1.0, *, axis: Axes = None, side: str | None = None) -> None:
     """Known outward derivatives: u[0] = u[1] + h slope, and likewise at the other end.
 
-    The difference is of order h at the outermost point, of order h^2 half a cell inside of it, where cell-centred schemes
-    have their wall. ``slope`` is per unit of ``spacing``: a number, or an array that broadcasts to the outermost layer
-    without its axis.
+    The difference is of order h at the outermost point, of order h^2 half a cell inside of it, where cell-centred
+    schemes have their wall. ``slope`` is per unit of ``spacing``: a number, or an array that broadcasts to the
+    outermost layer without its axis.
     """
     axes = _axes("neumann", u, axis)
     spacings = _spacings("neumann", spacing, len(axes))
