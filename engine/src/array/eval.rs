@@ -248,7 +248,7 @@ pub(crate) fn lower_all(
                     (true, false) => evaluate(std::slice::from_ref(&node))?,
                 }
             }
-            None if lowering.leaves.len() > max_leaves && roots.len() > 1 => return Ok(None),
+            None if lowering.binds_too_much() && roots.len() > 1 => return Ok(None),
             None => return Ok(Some((lowering, values))),
         }
     }
