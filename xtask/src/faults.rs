@@ -90,7 +90,7 @@ pub fn matrix(
             let (total, survivors) = (points.len(), points.len() * (processes - 1));
             let usual = if kind.launcher == Launcher::Strict { "as usual" } else { "others live on" };
             rows.push(format!(
-                "{:>6}  n = {processes}  {usual:<14}  ended in time {ended}/{total}  survivors that named the \
+                "{:>6}  n = {processes}  {usual:<14}  ended in time {ended}/{total}  survivors naming the \
                  rank {said}/{survivors}  slowest {:.1} s",
                 kind.name,
                 slowest.as_secs_f64()
