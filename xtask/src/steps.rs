@@ -17,21 +17,21 @@ use std::time::Instant;
 /// A program that a person would run, in its smallest useful form. It must end successfully.
 struct Smoke {
     name: &'static str,
-    /// What follows `cargo run --release`.
-    target: &'static [&'static str],
+    /// Its file under `target/debug`.
+    program: &'static str,
     /// The device it needs, for `--allow-missing`.
     device: Option<&'static str>,
     /// `{out}` becomes a folder that is removed afterwards.
     arguments: &'static [&'static str],
 }
 
-const TSUNAMI: &[&str] = &["--example", "tsunami"];
+const TSUNAMI: &str = "examples/tsunami";
 
 /// Every example has at least one row here.
 const SMOKES: &[Smoke] = &[
     Smoke {
         name: "tsunami on the host",
-        target: TSUNAMI,
+        program: TSUNAMI,
         device: None,
         arguments: &[
             "--device", "host", "--scale", "1", "--parts", "3", "--steps", "20", "--frames", "1", "--out",
@@ -40,7 +40,7 @@ const SMOKES: &[Smoke] = &[
     },
     Smoke {
         name: "tsunami on wgpu",
-        target: TSUNAMI,
+        program: TSUNAMI,
         device: Some("wgpu"),
         arguments: &[
             "--device", "wgpu", "--scale", "1", "--parts", "3", "--steps", "20", "--frames", "1", "--out",
@@ -49,21 +49,16 @@ const SMOKES: &[Smoke] = &[
     },
     Smoke {
         name: "tsunami on simulated CUDA",
-        target: TSUNAMI,
+        program: TSUNAMI,
         device: Some("cuda"),
         arguments: &[
             "--device", "cuda", "--scale", "1", "--parts", "5", "--steps", "20", "--frames", "0", "--json",
         ],
     },
-    Smoke { name: "gray_scott", target: &["--example", "gray_scott"], device: None, arguments: &[] },
-    Smoke { name: "heat", target: &["--example", "heat"], device: None, arguments: &[] },
-    Smoke { name: "own_map", target: &["--example", "own_map"], device: None, arguments: &[] },
-    Smoke {
-        name: "benchmarks",
-        target: &["--package", "partita-bench"],
-        device: None,
-        arguments: &["run", "--smoke"],
-    },
+    Smoke { name: "gray_scott", program: "examples/gray_scott", device: None, arguments: &[] },
+    Smoke { name: "heat", program: "examples/heat", device: None, arguments: &[] },
+    Smoke { name: "own_map", program: "examples/own_map", device: None, arguments: &[] },
+    Smoke { name: "benchmarks", program: "partita-bench", device: None, arguments: &["run", "--smoke"] },
 ];
 
 /// What is linted: everything, and what features add. Each is also the proof that it builds.
@@ -347,12 +342,18 @@ impl Run<'_> {
             true => Tally::default(),
             false => self.simulated_driver(),
         };
-        let names: Vec<&str> = SMOKES.iter().flat_map(|smoke| smoke.target).copied().collect();
+        // What a person gets who asks for one example has its own set of features; it must compile. What runs
+        // are the programs that the tests have built.
+        let alone = self.check("cargo check --examples", self.cargo(&["check", "--examples"]));
+        let all = self.cargo(&["build", "--workspace", "--examples", "--bins"]);
+        let built = self.check("the examples and programs", all);
+        let names: Vec<&str> =
+            SMOKES.iter().filter_map(|smoke| smoke.program.strip_prefix("examples/")).collect();
         let unlisted = examples(self.root).into_iter().filter(|name| !names.contains(&name.as_str()));
         let unlisted = unlisted.map(|name| Tally::failed(format!("smoke: examples/{name}.rs has no row")));
         let same = DEVICES.iter().map(|device| self.same_bits(device));
         let smokes = SMOKES.iter().map(|smoke| self.smoke_one(smoke));
-        std::iter::once(driver).chain(unlisted).chain(smokes).chain(same).collect()
+        [driver, alone, built].into_iter().chain(unlisted).chain(smokes).chain(same).collect()
     }
 
     /// The tsunami's final surface is the same file for every number of parts and every grid.
@@ -365,9 +366,9 @@ impl Run<'_> {
         let mut first: Option<Vec<u8>> = None;
         for (parts, grid) in LAYOUTS {
             let dump = self.scratch.join("surface.npy");
-            let mut command = self.cargo(&["run", "--release", "--quiet"]);
+            let mut command = self.program(TSUNAMI);
             self.with_device(&mut command, Some(device));
-            command.args(TSUNAMI).args(["--", "--device", device, "--scale", "1", "--steps", "60"]);
+            command.args(["--device", device, "--scale", "1", "--steps", "60"]);
             command.args(["--frames", "0", "--parts", parts]).arg("--dump").arg(&dump);
             if !grid.is_empty() {
                 command.args(["--grid", grid]);
@@ -385,6 +386,17 @@ impl Run<'_> {
         Tally::passed()
     }
 
+    /// A program that cargo has built.
+    fn program(&self, name: &str) -> Command {
+        self.shared(Command::new(self.built(name)))
+    }
+
+    fn built(&self, name: &str) -> PathBuf {
+        let target =
+            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), PathBuf::from);
+        target.join("debug").join(name)
+    }
+
     /// CUDA runs on the simulated driver, so that every machine runs the same.
     fn with_device(&self, command: &mut Command, device: Option<&str>) {
         if device == Some("cuda") {
@@ -398,9 +410,8 @@ impl Run<'_> {
         }
         println!("\n-- {}", smoke.name);
         let out = self.scratch.join(smoke.name.replace(' ', "_"));
-        let mut command = self.cargo(&["run", "--release"]);
+        let mut command = self.program(smoke.program);
         self.with_device(&mut command, smoke.device);
-        command.args(smoke.target).arg("--");
         for argument in smoke.arguments {
             match *argument {
                 "{out}" => command.arg(&out),

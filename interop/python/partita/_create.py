@@ -13,7 +13,9 @@ from ._dtypes import as_dtype, float64, int64
 from ._native import Distribution, Team
 from ._ranks import of_members, of_processes
 
-__all__ = ["arange", "asarray", "empty", "from_dlpack", "from_parts", "full", "ones", "zeros"]
+__all__ = [
+    "arange", "asarray", "empty", "from_dlpack", "from_parts", "full", "full_like", "ones", "ones_like", "zeros", "zeros_like",
+]  # fmt: skip
 
 Shape = int | Sequence[int]
 
@@ -70,6 +72,22 @@ def ones(shape: Shape, dtype: Any = float64, dist: Distribution | None = None, *
 def empty(shape: Shape, dtype: Any = float64, dist: Distribution | None = None, *, team: Team | None = None) -> Array:
     """An array whose elements do not matter; they are zeros. See `full`."""
     return full(shape, 0, dtype, dist, team=team)
+
+
+def full_like(x: Array, fill_value: bool | int | float, dtype: Any = None) -> Array:
+    """An array filled with one value, of the shape, distribution and, unless told, the type of ``x``."""
+    kind = x.dtype if dtype is None else as_dtype(dtype)
+    return Array(_native.Array.full(x.dist, kind.name, fill_value), x._scalar)
+
+
+def zeros_like(x: Array, dtype: Any = None) -> Array:
+    """Zeros; see `full_like`."""
+    return full_like(x, 0, dtype)
+
+
+def ones_like(x: Array, dtype: Any = None) -> Array:
+    """Ones; see `full_like`."""
+    return full_like(x, 1, dtype)
 
 
 def arange(

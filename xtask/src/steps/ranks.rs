@@ -1,11 +1,10 @@
 //! The part of the tests that runs in several processes: programs and faults on each MPI, and the tsunami.
 
-use super::Run;
+use super::{Run, TSUNAMI};
 use crate::exec::{End, SILENCE, run};
 use crate::faults;
 use crate::mpi::{Mpi, PROCESSES};
 use crate::tally::Tally;
-use std::path::PathBuf;
 use std::process::Command;
 
 impl Run<'_> {
@@ -47,9 +46,7 @@ impl Run<'_> {
         if !built.failed.is_empty() {
             return built;
         }
-        let target =
-            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), PathBuf::from);
-        let program = target.join("debug/examples/tsunami");
+        let program = self.built(TSUNAMI);
         let surface = |command: Command, parts: &str| {
             let dump = self.scratch.join(format!("surface-{parts}.npy"));
             let mut command = self.shared(command);

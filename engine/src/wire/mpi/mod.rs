@@ -1,6 +1,7 @@
 //! Ranks that are the processes of an MPI program: started by `mpirun`, or joined through a communicator that
 //! somebody else made. Initialises MPI if nobody has; how it ends is `ending`'s.
 
+mod aware;
 mod ending;
 mod known;
 mod last_words;
