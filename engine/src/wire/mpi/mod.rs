@@ -3,6 +3,7 @@
 //! process that fails must never wait in `MPI_Finalize`.
 
 mod aware;
+mod guard;
 mod last_words;
 mod wire;
 
