@@ -6,7 +6,7 @@ use crate::exec::{End, Outcome, SILENCE, run};
 use crate::options::{Options, Step};
 use crate::simulated::{self, Driver};
 use crate::tally::Tally;
-use crate::{bundle, cargo_output, floors, mpi, requirements, setup, tidy};
+use crate::{bundle, cargo_output, cuda_mpi, floors, mpi, requirements, setup, tidy};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -297,6 +297,9 @@ impl Run<'_> {
             Err(reason) => return Tally::failed(format!("mpi: {reason}")),
         };
         let mut tally = mpi::programs(&program, lines);
+        if !self.options.may_miss("cuda") {
+            tally.add(cuda_mpi::programs(self.root, &program, lines));
+        }
         tally.add(match mpi::points(self.root) {
             // Every fifth point, on three ranks; `cargo xtask soak` has all.
             Ok(points) => {
