@@ -49,7 +49,7 @@ const JOBS: &[Job] = &[
     Job {
         library: Library::Pretended,
         processes: 2,
-        settings: &[NO_IPC, ("PARTITA_MPI_MAX_BYTES", "7")],
+        settings: &[NO_IPC, ("PARTITA_MPI_MAX_BYTES", "999")],
         words: "device pointers",
     },
     Job {
@@ -68,7 +68,7 @@ const JOBS: &[Job] = &[
         library: Library::Pretended,
         processes: 2,
         settings: &[NO_IPC, ("PARTITA_TEST_MPI", "garble")],
-        words: "of device memory came wrong",
+        words: "staged: rank 0: 1024 bytes of device memory came wrong",
     },
     Job { library: Library::Aware, processes: 2, settings: &[NO_IPC], words: "device pointers" },
     Job { library: Library::Aware, processes: 3, settings: &[NO_IPC], words: "device pointers" },
