@@ -181,10 +181,7 @@ impl Team {
     pub fn world_on(devices: &[Device], parts_per_rank: usize) -> Result<Team> {
         #[cfg(feature = "mpi")]
         if let Some(ranks) = crate::wire::mpi::world()? {
-            let (rank, count) = crate::wire::mpi::on_this_machine();
-            let first = rank * devices.len() / count;
-            let stop = ((rank + 1) * devices.len() / count).max(first + 1).min(devices.len());
-            return Team::over(&ranks, &devices[first..stop], parts_per_rank);
+            return Team::over(&ranks, crate::wire::mpi::share_of_this_machine(devices), parts_per_rank);
         }
         #[cfg(not(feature = "mpi"))]
         check_alone(|name| std::env::var(name).ok())?;
@@ -260,6 +257,11 @@ impl Team {
     /// The rank of a member.
     pub fn rank_of(&self, member: usize) -> usize {
         self.0.members[member].rank
+    }
+
+    /// What people call the device of a member, whichever rank's it is.
+    pub fn device_name(&self, member: usize) -> &str {
+        &self.0.members[member].name
     }
 
     /// Whether a member is this rank's, so that its device and memory can be used here.

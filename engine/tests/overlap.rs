@@ -9,7 +9,7 @@ use partita::wire::{Ranks, threads};
 
 /// What a command is, in one letter.
 fn letter(command: &Command) -> char {
-    match command {
+    match command.lane().1 {
         Command::Launch { .. } => 'L',
         Command::Transfer { .. } => 'T',
         Command::Meet { .. } => 'M',
@@ -17,6 +17,7 @@ fn letter(command: &Command) -> char {
         Command::Send { .. } => 'S',
         Command::Receive { .. } => 'R',
         Command::Settle { .. } | Command::Reclaim { .. } => 'Z',
+        Command::After { .. } | Command::Aside(_) => 'A',
     }
 }
 

@@ -3,7 +3,7 @@
 //! the programs compute.
 
 use crate::exec::{End, Outcome, SILENCE, run};
-use crate::mpi::mpirun;
+use crate::mpi::Mpi;
 use crate::simulated::Driver;
 use crate::tally::Tally;
 use std::path::{Path, PathBuf};
@@ -116,14 +116,15 @@ impl Job {
             Library::Aware => ", of the Open MPI built for CUDA",
         };
         let settings = self.settings.iter().map(|(name, value)| format!(" {name}={value}"));
-        format!("mpirun -n {} cuda{library}{}", self.processes, settings.collect::<String>())
+        format!("mpiexec -n {} cuda{library}{}", self.processes, settings.collect::<String>())
     }
 
     fn command(&self, root: &Path, pretender: &Path, program: &Path) -> Command {
-        let mut command = match self.library {
-            Library::Plain | Library::Pretended => mpirun(self.processes, program),
-            Library::Aware => built_mpirun(root, self.processes, program),
+        let mpi = match self.library {
+            Library::Plain | Library::Pretended => Mpi::open_mpi(),
+            Library::Aware => Mpi::open_mpi_in(prefix(root)),
         };
+        let mut command = mpi.job(self.processes, program, &[]);
         command.args(["cuda", self.words]).envs(self.settings.iter().copied());
         Driver::of(root).for_command(&mut command, 2);
         match self.library {
@@ -137,15 +138,6 @@ impl Job {
         }
         command
     }
-}
-
-/// As [`mpirun`], by the launcher that was built.
-fn built_mpirun(root: &Path, processes: usize, program: &Path) -> Command {
-    let usual = mpirun(processes, program);
-    let mut command = Command::new(prefix(root).join("bin/mpirun"));
-    command.args(usual.get_args());
-    command.envs(usual.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    command
 }
 
 /// What Open MPI is configured without: nothing that a test on one machine asks for.

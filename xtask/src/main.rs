@@ -8,6 +8,7 @@ mod bundle;
 mod cargo_output;
 mod cuda_mpi;
 mod exec;
+mod faults;
 mod floors;
 mod mpi;
 mod options;

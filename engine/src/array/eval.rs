@@ -3,7 +3,8 @@
 //! For each group of results: lower them to one kernel, bring every operand where the kernel of
 //! each part can read it (nothing to do if the part owns it; ONE halo plan however many shifted
 //! reads there are; otherwise one fetch plan into temporary memory), then one launch per part. Where
-//! operands come from other ranks, each part's core is computed while they travel, and its rim after.
+//! operands come from other ranks or from other CUDA devices, each part's core is computed while they
+//! travel, and its rim after, beside the core if that takes longer.
 //!
 //! Invariant: kernels never communicate. Everything a launch reads is on its own device before.
 
@@ -11,10 +12,13 @@ use std::sync::Arc;
 
 use partita_kernels::{Scalar, simplify};
 
+use super::direction::computed_elsewhere;
 use super::lower::{Cut, Leaf, Lowering, Source};
 use super::node::Node;
 use super::pick;
 use super::reduce;
+use super::route::routes;
+use super::shared::computed_first;
 use super::storage::Storage;
 use super::work::{Input, Work, bind, missing_part};
 use crate::error::Result;
@@ -25,10 +29,14 @@ use crate::wire::pass;
 pub(crate) fn evaluate(roots: &[Arc<Node>]) -> Result<()> {
     pass("eval")?;
     let lazy: Vec<Arc<Node>> = roots.iter().filter(|node| node.storage().is_none()).cloned().collect();
+    if let Some(error) = lazy.iter().find_map(|node| node.error()) {
+        return Err(error);
+    }
+    let common = computed_first(&lazy)?;
+    if !common.is_empty() {
+        evaluate(&common)?;
+    }
     for node in &lazy {
-        if let Some(error) = node.error() {
-            return Err(error);
-        }
         if let Some((operand, reduction, axes)) = reduce::parts_of(node) {
             node.set_ready(reduce::compute(node, &operand, reduction, &axes)?);
         } else if let Some((base, start)) = pick::scattered_window(node)? {
@@ -118,9 +126,14 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
         storages.extend(compute(right)?);
         return Ok(storages);
     };
+    let found = routes(&lowering.leaves, &dist)?;
+    if let Some(node) = computed_elsewhere(&roots, &lowering.leaves, &found, &dist)? {
+        evaluate(&[node])?;
+        return compute(targets);
+    }
     let mut work = Work::new(&first.team);
     pass("eval-lowered")?;
-    let inputs = work.bring_all(&lowering.leaves, &dist)?;
+    let inputs = work.bring_by(&lowering.leaves, &found, &dist)?;
     let stored = widest_like(Arc::clone(&dist), &lowering.leaves);
     let storages = targets.iter().map(|t| t.allocate(&stored)).collect::<Result<Vec<Storage>>>()?;
     let stores: Vec<_> =
@@ -145,8 +158,7 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
     if !has_time {
         work.arrive()?;
     }
-    // While operands travel between ranks, what needs nothing of them is computed; afterwards the rim around
-    // it.
+    // While operands travel, what needs nothing of them is computed; afterwards the rim around it.
     let mut rims = Vec::new();
     for (part, region, bound, arguments) in launches {
         let core = if has_time { core(&inputs, part, &region) } else { region };
@@ -160,9 +172,9 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
                 .map(|rim| (part, region, rim, bound.clone(), arguments.clone())),
         );
     }
-    work.arrive()?;
+    work.land()?;
     for (part, region, rim, bound, arguments) in rims {
-        work.launch_box(&kernel, part, &region, &rim, &bound, arguments)?;
+        work.launch_rim(&kernel, part, &region, &rim, &bound, arguments)?;
     }
     work.finish()?;
     Ok(storages)

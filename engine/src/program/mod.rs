@@ -1,8 +1,8 @@
 //! Work as data: commands, schedules, and the few kernels the engine itself needs.
 //!
-//! A [`Schedule`] is what an evaluation or an exchange comes down to: launches, and copies between
-//! devices. It is built completely before anything runs, so it can be run, kept and run again
-//! (that is what a `Loop` does). Knows allocations and programs; knows no arrays.
+//! A [`Schedule`] is what an evaluation or an exchange comes down to: launches, copies between devices, and
+//! which waits for which. It is built completely before anything runs, so it can be run, kept and run
+//! again (that is what a `Loop` does). Knows allocations and programs; knows no arrays.
 
 pub(crate) mod copies;
 mod reach;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, View};
 
-use crate::device::{Allocation, Buffer, Device, Job};
+use crate::device::{Allocation, Buffer, Carriage, Device, Job, Lane};
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};
 use crate::trace;
@@ -114,6 +114,57 @@ pub enum Command {
         /// What was shown.
         shares: Arc<Shares>,
     },
+    /// What is queued on `then` from now on comes after what is queued on `first` so far.
+    After {
+        /// Whose work comes first.
+        first: (Device, Lane),
+        /// Who waits for it.
+        then: (Device, Lane),
+    },
+    /// A command on the lanes [`Lane::Exchange`] of its devices. Every other is on [`Lane::Compute`]. A transfer
+    /// there lets nobody wait: those who must are named by [`Command::After`].
+    Aside(Box<Command>),
+}
+
+impl Command {
+    /// The lane of a command, and the command itself.
+    pub fn lane(&self) -> (Lane, &Command) {
+        match self {
+            Command::Aside(command) => (Lane::Exchange, command.lane().1),
+            command => (Lane::Compute, command),
+        }
+    }
+
+    /// The same command on a lane.
+    pub fn on(self, lane: Lane) -> Command {
+        match (lane, self) {
+            (_, Command::Aside(command)) => command.on(lane),
+            (Lane::Compute, command) => command,
+            (Lane::Exchange, command) => Command::Aside(Box::new(command)),
+        }
+    }
+
+    /// The devices whose memory it uses.
+    pub fn devices(&self) -> Vec<&Device> {
+        match self.lane().1 {
+            Command::Launch { device, .. } => vec![device],
+            Command::Transfer { from_device, to_device, .. } => vec![from_device, to_device],
+            Command::Send { memory, .. } | Command::Receive { memory, .. } => {
+                memory.iter().map(|span| &span.device).collect()
+            }
+            Command::Meet { .. }
+            | Command::Expect { .. }
+            | Command::ExpectInPlace { .. }
+            | Command::Settle { .. }
+            | Command::Reclaim { .. } => Vec::new(),
+            Command::After { .. } | Command::Aside(_) => Vec::new(),
+        }
+    }
+
+    /// True if memory may be let go only after it: a device's lane of memory waits for another one.
+    fn is_join(&self) -> bool {
+        matches!(self, Command::After { then: (_, Lane::Compute), .. })
+    }
 }
 
 /// Bytes in a device's memory.
@@ -192,9 +243,7 @@ pub fn c_strides(region: &Region) -> Index {
 /// # Errors
 /// The first command that fails; those after it are not queued.
 pub fn execute(schedule: Schedule) -> Result<()> {
-    for command in &schedule {
-        run(command)?;
-    }
+    queue(&schedule, Some, run)?;
     RECORDER.with_borrow_mut(|recorder| {
         if let Some(recorded) = recorder {
             recorded.extend(schedule);
@@ -203,20 +252,46 @@ pub fn execute(schedule: Schedule) -> Result<()> {
     Ok(())
 }
 
+/// Queues steps, some of which are single commands. After the first that fails no more of them are queued, but
+/// for the waits by which lanes join again: the caller lets go of the memory.
+///
+/// # Errors
+/// That of the first that fails.
+pub(crate) fn queue<'a, T>(
+    steps: &'a [T],
+    single: impl Fn(&'a T) -> Option<&'a Command>,
+    run_one: impl Fn(&'a T) -> Result<()>,
+) -> Result<()> {
+    let mut left = steps.iter();
+    let outcome = left.by_ref().try_for_each(&run_one);
+    if outcome.is_err() {
+        let joins = left.filter_map(single).filter(|command| command.is_join());
+        // The first failure is the one to report.
+        joins.for_each(|join| drop(run(join)));
+    }
+    trace::queued();
+    outcome
+}
+
 /// Queues one command.
 ///
 /// # Errors
 /// The device's.
 pub fn run(command: &Command) -> Result<()> {
+    let (lane, command) = command.lane();
     match command {
         Command::Launch { device, job } => {
             pass("launch")?;
-            trace::on_device(device, || job.program.kernel().kernel().name.clone(), || device.launch(job))
+            let name = || job.program.kernel().kernel().name.clone();
+            trace::on_device(device, lane, name, || device.launch_on(lane, job))
         }
         Command::Transfer { from_device, from, from_offset, to_device, to, to_offset, bytes } => {
-            let name = || format!("{bytes} bytes to {}", to_device.name());
-            trace::on_device(from_device, name, || {
-                from_device.copy_range(from, *from_offset, to_device, to, *to_offset, *bytes)
+            let (from_offset, to_offset, bytes) = (*from_offset, *to_offset, *bytes);
+            let what = Carriage { from, from_offset, to, to_offset, bytes };
+            let name = || format!("{bytes} bytes of {}", from_device.name());
+            trace::on_device(to_device, lane, name, || match lane {
+                Lane::Compute => from_device.copy_range(to_device, what),
+                Lane::Exchange => from_device.carry(lane, to_device, what),
             })
         }
         Command::Meet { ranks, meeting } => {
@@ -232,16 +307,20 @@ pub fn run(command: &Command) -> Result<()> {
             ways::expect_in_place(ranks, *from, memory)
         }
         Command::Send { ranks, to, memory, way } => {
-            trace::on_link(ranks.rank(), *to, way.name(), || ways::send(ranks, *to, memory, way))
+            trace::on_link(ranks.rank(), *to, way.name(), || ways::send(lane, ranks, *to, memory, way))
         }
         Command::Receive { ranks, from, memory, way } => {
-            trace::taking(*from, ranks.rank(), || ways::receive(ranks, *from, memory, way))
+            trace::taking(*from, ranks.rank(), || ways::receive(lane, ranks, *from, memory, way))
         }
         Command::Reclaim { ranks, shares } => shares.reclaim(ranks),
         Command::Settle { ranks } => {
             trace::settle()?;
             ranks.settle()
         }
+        Command::After { first: (first, first_lane), then: (then, lane) } => {
+            then.after(*lane, first, *first_lane)
+        }
+        Command::Aside(_) => unreachable!("its lane was taken off above"),
     }
 }
 
@@ -297,7 +376,19 @@ pub fn copy_box(
     to_box: &Region,
     how: Copying,
 ) -> Result<Command> {
-    let rank = from_box.rank();
+    copy_views(&from_box.extents(), ((from.view(from_box.start()), from), (to.view(to_box.start()), to)), how)
+}
+
+/// The same for elements that lie as two views say, of one device's memory.
+///
+/// # Errors
+/// If the device cannot compile the kernel.
+pub(crate) fn copy_views(
+    extents: &[i64],
+    ((from_view, from), (to_view, to)): ((View, &Place), (View, &Place)),
+    how: Copying,
+) -> Result<Command> {
+    let rank = extents.len();
     let Copying { dtype, add } = how;
     let mut k = Builder::new(if add { "add_box" } else { "copy_box" }, rank);
     let source = k.input(dtype);
@@ -312,9 +403,9 @@ pub fn copy_box(
         k.elementwise(&[(target, value)])?
     };
     let launch = Launch {
-        extents: from_box.extents().iter().map(|&e| e as usize).collect(),
+        extents: extents.iter().map(|&e| e as usize).collect(),
         origin: vec![0; rank],
-        views: vec![from.view(from_box.start()), to.view(to_box.start())],
+        views: vec![from_view, to_view],
         arguments: Vec::new(),
     };
     let memory = vec![Arc::clone(&from.allocation), Arc::clone(&to.allocation)];

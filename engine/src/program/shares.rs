@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Span;
 use crate::device::cuda::{IpcHandle, SharedEvent};
-use crate::device::{Allocation, Buffer, Device};
+use crate::device::{Allocation, Buffer, Carriage, Device, Lane};
 use crate::error::{Error, Result};
 use crate::wire::Ranks;
 
@@ -77,7 +77,7 @@ impl Shares {
 
     /// Names memory to another rank once what was queued so far has written it, and makes ready for the answer
     /// that it was read.
-    pub(super) fn show(&self, ranks: &Ranks, to: usize, memory: &[Span]) -> Result<()> {
+    pub(super) fn show(&self, lane: Lane, ranks: &Ranks, to: usize, memory: &[Span]) -> Result<()> {
         let mut state = self.state();
         let mut message = Vec::with_capacity(memory.len() * NAME);
         let mut devices: Vec<Device> = Vec::new();
@@ -86,7 +86,7 @@ impl Shares {
             if fresh {
                 devices.push(span.device.clone());
             }
-            let written = event_of(&mut state.written, &span.device, fresh)?;
+            let written = event_of(&mut state.written, &span.device, fresh.then_some(lane))?;
             let handle = match state.shown.entry(span.allocation.id) {
                 Entry::Occupied(shown) => shown.get().0,
                 Entry::Vacant(vacant) => {
@@ -108,7 +108,7 @@ impl Shares {
     }
 
     /// Copies what another rank shows to where it belongs, and says when that is done.
-    pub(super) fn fetch(&self, ranks: &Ranks, from: usize, memory: &[Span]) -> Result<()> {
+    pub(super) fn fetch(&self, lane: Lane, ranks: &Ranks, from: usize, memory: &[Span]) -> Result<()> {
         let message = received(ranks, from, memory.len() * NAME)?;
         let mut state = self.state();
         for (span, bytes) in memory.iter().zip(message.chunks(NAME)) {
@@ -116,16 +116,18 @@ impl Shares {
             let device = &span.device;
             state
                 .event(from, device, name.written)?
-                .hold()
+                .hold_on(lane)
                 .map_err(|e| Error::of_driver(device.name(), e))?;
             let theirs = state.memory(from, device, &name)?;
-            let (theirs, ours) = (theirs.allocation(), &span.allocation);
-            device.copy_range(theirs, name.offset, device, ours, span.offset, span.bytes)?;
+            let (from, to) = (theirs.allocation(), &span.allocation);
+            let what =
+                Carriage { from, from_offset: name.offset, to, to_offset: span.offset, bytes: span.bytes };
+            device.carry(lane, device, what)?;
         }
         let mut answer = Vec::with_capacity(memory.len() * HANDLE);
         for (k, span) in memory.iter().enumerate() {
             let first = memory[..k].iter().all(|other| other.device != span.device);
-            answer.extend(event_of(&mut state.read, &span.device, first)?.0);
+            answer.extend(event_of(&mut state.read, &span.device, first.then_some(lane))?.0);
         }
         ranks.send(from, answer.len() as u64, |offset, out| {
             out.copy_from_slice(&answer[offset as usize..][..out.len()]);
@@ -174,11 +176,11 @@ impl State {
     }
 }
 
-/// The handle of our event on a device; recorded behind all work queued so far, if it is to be.
+/// The handle of our event on a device; recorded behind what a lane has queued so far, if it is to be.
 fn event_of(
     events: &mut Vec<(Device, IpcHandle, SharedEvent)>,
     device: &Device,
-    record: bool,
+    record: Option<Lane>,
 ) -> Result<IpcHandle> {
     let failed = |error| Error::of_driver(device.name(), error);
     let at = match events.iter().position(|(other, ..)| other == device) {
@@ -190,8 +192,8 @@ fn event_of(
         }
     };
     let (_, handle, event) = &events[at];
-    if record {
-        event.record().map_err(failed)?;
+    if let Some(lane) = record {
+        event.record_on(lane).map_err(failed)?;
     }
     Ok(*handle)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::shares::Shares;
 use super::{Span, span_bytes, spread};
-use crate::device::DeviceKind;
+use crate::device::{DeviceKind, Lane};
 use crate::error::Result;
 use crate::wire::{InPlace, Piece, Ranks, frame};
 
@@ -46,10 +46,11 @@ pub(super) fn expect_in_place(ranks: &Ranks, from: usize, memory: &[Span]) -> Re
     ranks.expect_pieces(from, &pieces_in_place(memory), |piece| place(memory, piece))
 }
 
-pub(super) fn send(ranks: &Ranks, to: usize, memory: &[Span], way: &Way) -> Result<()> {
+pub(super) fn send(lane: Lane, ranks: &Ranks, to: usize, memory: &[Span], way: &Way) -> Result<()> {
     let fill = |offset: u64, out: &mut [u8]| {
-        spread(memory, offset, out.len())
-            .try_for_each(|(span, at, range)| span.device.download(&span.allocation, at, &mut out[range]))
+        spread(memory, offset, out.len()).try_for_each(|(span, at, range)| {
+            span.device.download_on(lane, &span.allocation, at, &mut out[range])
+        })
     };
     match way {
         Way::Staged => ranks.send(to, span_bytes(memory), fill),
@@ -57,19 +58,20 @@ pub(super) fn send(ranks: &Ranks, to: usize, memory: &[Span], way: &Way) -> Resu
             idle(memory)?;
             ranks.send_pieces(to, &pieces_in_place(memory), |piece| place(memory, piece), fill)
         }
-        Way::Shared(shares) => shares.show(ranks, to, memory),
+        Way::Shared(shares) => shares.show(lane, ranks, to, memory),
     }
 }
 
-pub(super) fn receive(ranks: &Ranks, from: usize, memory: &[Span], way: &Way) -> Result<()> {
+pub(super) fn receive(lane: Lane, ranks: &Ranks, from: usize, memory: &[Span], way: &Way) -> Result<()> {
     let put = |offset: u64, bytes: &[u8]| {
-        spread(memory, offset, bytes.len())
-            .try_for_each(|(span, at, range)| span.device.upload(&span.allocation, at, &bytes[range]))
+        spread(memory, offset, bytes.len()).try_for_each(|(span, at, range)| {
+            span.device.upload_on(lane, &span.allocation, at, &bytes[range])
+        })
     };
     match way {
         Way::Staged => ranks.receive(from, span_bytes(memory), put),
         Way::InPlace => ranks.receive_pieces(from, pieces_in_place(memory).len(), put),
-        Way::Shared(shares) => shares.fetch(ranks, from, memory),
+        Way::Shared(shares) => shares.fetch(lane, ranks, from, memory),
     }
 }
 

@@ -87,7 +87,7 @@ pub fn lower(
     arrival.push(Command::Settle { ranks: ranks.clone() });
     let mut links: Vec<Link> = local.links.into_iter().chain(links.into_values()).collect();
     links.sort_by_key(|link| (link.to_part, link.from_part, link.path));
-    Ok(Exchange { departure, arrival, links })
+    Ok(Exchange { departure, arrival, join: Schedule::new(), links })
 }
 
 /// Which ways there are between the ranks of an exchange.

@@ -39,6 +39,9 @@ pub struct Exchange {
     pub departure: Schedule,
     /// Unpacking, and everything that is added.
     pub arrival: Schedule,
+    /// After the arrival, and after what is queued on its lane behind it: waits for what was done beside the
+    /// computation. None if nothing was ([`Exchange::aside`]).
+    pub join: Schedule,
     /// What goes between which parts of this rank, and from and to them, by receiving and then sending part.
     pub links: Vec<Link>,
 }
@@ -61,10 +64,11 @@ pub struct Link {
 }
 
 impl Exchange {
-    /// Both halves, to be queued back to back.
+    /// All of it, to be queued back to back.
     pub fn schedule(self) -> Schedule {
         let mut schedule = self.departure;
         schedule.extend(self.arrival);
+        schedule.extend(self.join);
         schedule
     }
 
@@ -212,7 +216,7 @@ impl<'a> Work<'a> {
         departure.extend(self.transfers);
         let mut arrival = batched(self.arriving)?;
         arrival.extend(self.arriving_next);
-        Ok(Exchange { departure, arrival, links: self.links })
+        Ok(Exchange { departure, arrival, join: Schedule::new(), links: self.links })
     }
 
     fn link(&mut self, from_part: usize, to_part: usize, cargo: Vec<Cargo>) -> Result<()> {

@@ -97,6 +97,7 @@ pub const UNSAFE_FILES: &[&str] = &[
     "interop/src/dlpack",
     "interop/src/python/capsule.rs",
     "interop/src/python/exchange.rs",
+    "interop/src/python/ranks.rs",
     "engine/simcuda/src/driver",
     "engine/simcuda/tests",
 ];
