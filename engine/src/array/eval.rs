@@ -9,11 +9,12 @@
 
 use std::sync::Arc;
 
-use partita_kernels::{Scalar, simplify};
+use partita_kernels::{DType, Scalar, simplify};
 
 use super::lower::{Cut, Leaf, Lowering, Source};
 use super::node::Node;
 use super::pick;
+use super::prepared::Sketch;
 use super::reduce;
 use super::storage::Storage;
 use super::work::{Input, Work, bind, missing_part};
@@ -110,6 +111,12 @@ impl Target {
 /// outside a target's region have arbitrary contents.
 pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
     let first = &targets[0].node;
+    let sketch = Sketch::of(targets)?;
+    if let Some(sketch) = &sketch
+        && let Some(storages) = sketch.repeat(&first.team)?
+    {
+        return Ok(storages);
+    }
     let dist = targets[0].distribution()?;
     let roots: Vec<&Arc<Node>> = targets.iter().map(|target| &target.node).collect();
     let Some((mut lowering, values)) = lower_all("fused", &roots, &dist, roots.len())? else {
@@ -164,7 +171,12 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
     for (part, region, rim, bound, arguments) in rims {
         work.launch_box(&kernel, part, &region, &rim, &bound, arguments)?;
     }
+    let dtypes: Vec<DType> = targets.iter().map(|target| target.node.dtype).collect();
+    let prepared = sketch.and_then(|sketch| sketch.prepare(&lowering.leaves, &work, &storages, &dtypes));
     work.finish()?;
+    if let Some(prepared) = prepared {
+        prepared.keep(&first.team);
+    }
     Ok(storages)
 }
 

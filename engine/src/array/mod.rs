@@ -21,6 +21,7 @@ mod part;
 mod pick;
 mod pieces;
 mod positions;
+mod prepared;
 mod reach;
 mod rearrange;
 mod reduce;

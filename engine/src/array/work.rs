@@ -133,6 +133,7 @@ pub(crate) struct Work {
     arrival: Schedule,
     pub leases: Vec<Buffer>,
     refreshed: Vec<(Arc<Storage>, Fresh)>,
+    messages: u64,
 }
 
 impl Work {
@@ -144,7 +145,23 @@ impl Work {
             arrival: Schedule::new(),
             leases: Vec::new(),
             refreshed: Vec::new(),
+            messages: 0,
         }
+    }
+
+    /// What is to be done, everything that has been brought included.
+    pub fn commands(&self) -> &[Command] {
+        &self.schedule
+    }
+
+    /// The halos that will be current afterwards.
+    pub fn refreshed(&self) -> &[(Arc<Storage>, Fresh)] {
+        &self.refreshed
+    }
+
+    /// What the team has counted for it.
+    pub fn messages(&self) -> u64 {
+        self.messages
     }
 
     pub fn push(&mut self, command: Command) {
@@ -312,6 +329,7 @@ impl Work {
         dtype: DType,
     ) {
         self.team.count_messages(plan.messages());
+        self.messages += plan.messages();
         self.pending.push(Pending { operation, plan, from, to, dtype });
     }
 
