@@ -154,7 +154,8 @@ pub fn to_text(lines: &[Line]) -> Result<String> {
 
 /// Reads a saved run.
 pub fn read(file: &Path) -> Result<Vec<Line>> {
-    let text = fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
+    let text = fs::read_to_string(file)
+        .with_context(|| format!("read {}, which `partita-bench run --save FILE` writes", file.display()))?;
     from_text(&text).with_context(|| format!("parse {}", file.display()))
 }
 

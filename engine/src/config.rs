@@ -21,6 +21,11 @@ pub struct Config {
     pub deadline: Duration,
     /// `PARTITA_MPI_MAX_BYTES`: the longest message that MPI is given; longer ones are split.
     pub mpi_max_bytes: usize,
+    /// `PARTITA_CUDA_AWARE_MPI`: 1 says that MPI takes device pointers though it does not say so itself, 0
+    /// that it must not get any; unset, the library is asked.
+    pub cuda_aware_mpi: Option<bool>,
+    /// `PARTITA_CUDA_IPC`: 0 keeps ranks of one machine from opening each other's CUDA memory.
+    pub cuda_ipc: bool,
     /// `PARTITA_TRACE`: the file that [`crate::trace`] writes.
     pub trace: Option<String>,
     /// `PARTITA_FAULT`: a fault on purpose, as [`crate::wire::POINTS`] names them; for tests.
@@ -43,6 +48,8 @@ fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Config {
         threads: number("PARTITA_THREADS").map_or(cores, |n| (n as usize).max(1)),
         deadline: Duration::from_secs(number("PARTITA_DEADLINE_SECONDS").unwrap_or(30).max(1)),
         mpi_max_bytes: number("PARTITA_MPI_MAX_BYTES").map_or(1 << 30, |n| n.clamp(1, 1 << 30) as usize),
+        cuda_aware_mpi: number("PARTITA_CUDA_AWARE_MPI").map(|n| n != 0),
+        cuda_ipc: number("PARTITA_CUDA_IPC") != Some(0),
         trace: lookup("PARTITA_TRACE"),
         fault: lookup("PARTITA_FAULT"),
     }

@@ -9,9 +9,10 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::config::config;
-use crate::device::Device;
+use crate::config::{config, say};
+use crate::device::{Device, DeviceKind};
 use crate::error::{Error, Result};
+use crate::program::Reach;
 use crate::wire::{Ranks, pass};
 
 /// Ordered members, each a device slot of a rank. Several members may share a device, and kinds may be mixed.
@@ -28,6 +29,15 @@ struct Inner {
     evaluation: Mutex<()>,
     notes: OnceLock<Box<dyn Any + Send + Sync>>,
     messages: AtomicU64,
+    origin: Arc<Origin>,
+}
+
+/// What a team shares with the teams of some of its members.
+#[derive(Default)]
+struct Origin {
+    /// This rank's.
+    devices: Vec<Device>,
+    reach: OnceLock<Reach>,
 }
 
 /// Where one member is.
@@ -36,6 +46,7 @@ struct Member {
     rank: usize,
     /// The device's number on its rank.
     number: u64,
+    kind: DeviceKind,
     name: String,
     max_params: usize,
     /// Of this rank's members only.
@@ -51,12 +62,18 @@ impl PartialEq for Member {
 impl Member {
     fn here(rank: usize, device: &Device) -> Member {
         let (number, name) = (device.number(), device.name().to_owned());
-        Member { rank, number, name, max_params: device.max_params(), device: Some(device.clone()) }
+        let (kind, max_params) = (device.kind(), device.max_params());
+        Member { rank, number, kind, name, max_params, device: Some(device.clone()) }
     }
 
     /// As other ranks are told of it.
     fn to_bytes(&self) -> Vec<u8> {
-        let numbers = [self.number, self.max_params as u64, self.name.len() as u64];
+        let kind = match self.kind {
+            DeviceKind::Host => 0,
+            DeviceKind::Cuda => 1,
+            DeviceKind::Wgpu => 2,
+        };
+        let numbers = [self.number, kind, self.max_params as u64, self.name.len() as u64];
         let head = numbers.iter().flat_map(|number| number.to_le_bytes());
         head.chain(self.name.bytes()).collect()
     }
@@ -68,11 +85,18 @@ impl Member {
             *bytes = rest;
             Some(u64::from_le_bytes(*number))
         };
-        let (number, max_params, length) = (number()?, number()? as usize, number()? as usize);
+        let (number, kind, max_params, length) =
+            (number()?, number()?, number()? as usize, number()? as usize);
+        let kind = match kind {
+            0 => DeviceKind::Host,
+            1 => DeviceKind::Cuda,
+            2 => DeviceKind::Wgpu,
+            _ => return None,
+        };
         let (name, rest) = bytes.split_at_checked(length)?;
         *bytes = rest;
         let name = String::from_utf8_lossy(name).into_owned();
-        Some(Member { rank, number, name, max_params, device: None })
+        Some(Member { rank, number, kind, name, max_params, device: None })
     }
 }
 
@@ -137,7 +161,8 @@ impl Team {
     /// # Errors
     /// No members.
     pub fn of(members: Vec<Device>) -> Result<Team> {
-        Team::assemble(members.iter().map(|device| Member::here(0, device)).collect(), None)
+        let members = members.iter().map(|device| Member::here(0, device)).collect();
+        Team::assemble(members, None, Arc::default())
     }
 
     /// A team over all ranks of the program: `parts_per_rank` members on each, on the devices that
@@ -158,10 +183,7 @@ impl Team {
     pub fn world_on(devices: &[Device], parts_per_rank: usize) -> Result<Team> {
         #[cfg(feature = "mpi")]
         if let Some(ranks) = crate::wire::mpi::world()? {
-            let (rank, count) = crate::wire::mpi::on_this_machine();
-            let first = rank * devices.len() / count;
-            let stop = ((rank + 1) * devices.len() / count).max(first + 1).min(devices.len());
-            return Team::over(&ranks, &devices[first..stop], parts_per_rank);
+            return Team::over(&ranks, crate::wire::mpi::share_of_this_machine(devices), parts_per_rank);
         }
         #[cfg(not(feature = "mpi"))]
         check_alone(|name| std::env::var(name).ok())?;
@@ -196,7 +218,8 @@ impl Team {
                 members.extend(std::iter::from_fn(|| Member::take_from(rank, &mut rest)));
             }
             let several = (ranks.count() > 1).then(|| ranks.clone());
-            Team::assemble(members, several)
+            let origin = Origin { devices: distinct(&mine), reach: OnceLock::new() };
+            Team::assemble(members, several, Arc::new(origin))
         };
         agreed().inspect_err(|error| tell(ranks, error))
     }
@@ -212,15 +235,15 @@ impl Team {
             return Err(Error::invalid("Team::of_members", expected, absent.to_string(), "count from 0"));
         }
         let members = members.iter().map(|&member| self.0.members[member].clone()).collect();
-        Team::assemble(members, self.0.ranks.clone())
+        Team::assemble(members, self.0.ranks.clone(), Arc::clone(&self.0.origin))
     }
 
-    fn assemble(members: Vec<Member>, ranks: Option<Ranks>) -> Result<Team> {
+    fn assemble(members: Vec<Member>, ranks: Option<Ranks>, origin: Arc<Origin>) -> Result<Team> {
         let Some(max_params) = members.iter().map(|member| member.max_params).min() else {
             return Err(Error::invalid("Team", "at least 1 part", "0", "ask for 1 part or more"));
         };
         let (evaluation, notes, messages) = (Mutex::default(), OnceLock::new(), AtomicU64::new(0));
-        Ok(Team(Arc::new(Inner { members, ranks, max_params, evaluation, notes, messages })))
+        Ok(Team(Arc::new(Inner { members, ranks, max_params, evaluation, notes, messages, origin })))
     }
 
     /// This rank of the program; 0 if it runs alone.
@@ -238,6 +261,11 @@ impl Team {
         self.0.members[member].rank
     }
 
+    /// What people call the device of a member, whichever rank's it is.
+    pub fn device_name(&self, member: usize) -> &str {
+        &self.0.members[member].name
+    }
+
     /// Whether a member is this rank's, so that its device and memory can be used here.
     pub fn is_here(&self, member: usize) -> bool {
         self.0.members[member].device.is_some()
@@ -251,6 +279,34 @@ impl Team {
     /// What carries bytes to the other ranks; `None` if there are none.
     pub fn wire(&self) -> Option<&Ranks> {
         self.0.ranks.as_ref()
+    }
+
+    /// The sort of a member's device, whichever rank it is on.
+    pub(crate) fn kind(&self, member: usize) -> DeviceKind {
+        self.0.members[member].kind
+    }
+
+    /// How CUDA memory travels between the ranks, in words: `MPI, device pointers`, or `MPI, staged: ` and the
+    /// reason; `None` if there is one rank. The first call tries it. Collective.
+    ///
+    /// # Errors
+    /// A rank or a device that fails.
+    pub fn carriage(&self) -> Result<Option<String>> {
+        self.together("trying how CUDA memory travels", || Ok(self.reach()?.map(Reach::to_string)))
+    }
+
+    /// How CUDA memory travels between the ranks, found out when first asked for. Collective.
+    pub(crate) fn reach(&self) -> Result<Option<&Reach>> {
+        let (Some(ranks), origin) = (&self.0.ranks, &self.0.origin) else { return Ok(None) };
+        if origin.reach.get().is_none() {
+            let found = Reach::find(ranks, &origin.devices)?;
+            if config().debug >= 1 && ranks.rank() == 0 {
+                say(format_args!("CUDA memory between ranks: {found}"));
+            }
+            // Another thread of this rank finds the same.
+            let _ = origin.reach.set(found);
+        }
+        Ok(origin.reach.get())
     }
 
     /// The most arrays that one kernel may bind on every device of the team.
@@ -281,13 +337,7 @@ impl Team {
 
     /// The distinct devices of this rank, in the order of their first member.
     pub fn devices(&self) -> Vec<Device> {
-        let mut devices: Vec<Device> = Vec::new();
-        for device in self.0.members.iter().filter_map(|member| member.device.as_ref()) {
-            if !devices.contains(device) {
-                devices.push(device.clone());
-            }
-        }
-        devices
+        distinct(&self.0.members)
     }
 
     /// Waits until everything queued on every device of this rank is done.
@@ -322,6 +372,17 @@ impl Team {
     pub(crate) fn evaluation(&self) -> MutexGuard<'_, ()> {
         self.0.evaluation.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The devices of this rank among members, each once, in the order of their first member.
+fn distinct(members: &[Member]) -> Vec<Device> {
+    let mut devices: Vec<Device> = Vec::new();
+    for device in members.iter().filter_map(|member| member.device.as_ref()) {
+        if !devices.contains(device) {
+            devices.push(device.clone());
+        }
+    }
+    devices
 }
 
 /// All ranks get to know of what they cannot find by themselves.

@@ -15,7 +15,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use crate::config::{config, say};
-use crate::device::{Device, DeviceKind, Mark};
+use crate::device::{Device, Lane, Mark};
 use crate::error::Result;
 
 /// How long messages from other ranks were on their way, and how long this process waited for them meanwhile.
@@ -114,19 +114,20 @@ pub(crate) fn on_rank(rank: usize) {
 /// Runs work that a device is given.
 pub(crate) fn on_device(
     device: &Device,
+    lane: Lane,
     name: impl FnOnce() -> String,
     work: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
     let Some(file) = file() else { return work() };
     let (rank, begin_us) = (RANK.get(), now_us());
-    if device.kind() != DeviceKind::Cuda {
+    if !device.has_lanes() {
         work()?;
         write(file, rank, device.name(), &name(), begin_us, now_us() - begin_us);
         return Ok(());
     }
-    let begin = device.mark()?;
+    let begin = device.mark_on(lane)?;
     work()?;
-    let end = device.mark()?;
+    let end = device.mark_on(lane)?;
     let mut state = state();
     if !state.clocks.iter().any(|(other, ..)| other == device) {
         drop(state);

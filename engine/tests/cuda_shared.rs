@@ -8,6 +8,7 @@ mod other;
 
 use agreement::{bytes, downloaded, flat, job, uploaded};
 use other::{Other, hex, told, unhex};
+use partita::device::Lane;
 use partita::device::cuda::{CudaError, Gpu, IpcHandle};
 use partita::prelude::*;
 use partita_kernels::{BinaryOp, Builder, Verified};
@@ -131,7 +132,7 @@ fn freed_memory_is_refused_before_and_after_it_is_opened() {
     }
     let gpu = Gpu::open(0).unwrap();
     let buffer = gpu.alloc(4096).unwrap();
-    gpu.upload(&buffer, 0, &[7; 4096]).unwrap();
+    gpu.upload(Lane::Compute, &buffer, 0, &[7; 4096]).unwrap();
     let mut command = other::test("child_opens_what_is_freed");
     command.env("PARTITA_TEST_MEMORY", hex(&buffer.share().unwrap().0));
     let mut early = Other::start(command_again(&command));
@@ -155,11 +156,11 @@ fn child_opens_what_is_freed() {
     let read = || -> Result<(), CudaError> {
         let buffer = gpu.open_shared(handle("PARTITA_TEST_MEMORY"), 4096)?;
         let mut back = [0; 4096];
-        gpu.download(&buffer, 0, &mut back)?;
+        gpu.download(Lane::Compute, &buffer, 0, &mut back)?;
         assert_eq!(back, [7; 4096]);
         println!("opened");
         assert_eq!(told(), "freed");
-        gpu.download(&buffer, 0, &mut back)
+        gpu.download(Lane::Compute, &buffer, 0, &mut back)
     };
     println!("error: {}", read().unwrap_err());
 }

@@ -1,5 +1,6 @@
 //! One rank of an MPI program, started by `mpirun -n N mpi WHAT`. `programs` compares what programs for many
-//! ranks read with one process; `fault` passes every point at which `PARTITA_FAULT` can ask for a fault.
+//! ranks read with one process, `cuda WORDS` does that on CUDA devices and asks that messages travel as the
+//! words say; `fault` passes every point at which `PARTITA_FAULT` can ask for a fault.
 #![allow(clippy::unwrap_used)]
 
 mod spmd;
@@ -13,11 +14,12 @@ use partita::wire::mpi;
 fn main() -> ExitCode {
     let what = std::env::args().nth(1).unwrap_or_default();
     let result = match what.as_str() {
-        "programs" => programs(),
+        "programs" => programs(&Device::host(), "mpi-programs"),
+        "cuda" => cuda(),
         "fault" => fault(),
         "ranks" => ranks(),
         _ => {
-            println!("skipped: mpi (it is run by mpirun, with `programs`, `fault` or `ranks`)");
+            println!("skipped: mpi (it is run by mpirun, with `programs`, `cuda`, `fault` or `ranks`)");
             return ExitCode::SUCCESS;
         }
     };
@@ -31,21 +33,44 @@ fn main() -> ExitCode {
     }
 }
 
-fn programs() -> partita::Result<()> {
+fn programs(device: &Device, counted: &str) -> partita::Result<()> {
     let mut ran = 0;
     for parts in [1, 2] {
-        let team = Team::world_on(&[Device::host()], parts)?;
-        let alone = Team::on(&[Device::host()], team.size())?;
+        let team = Team::world_on(std::slice::from_ref(device), parts)?;
+        let alone = Team::on(std::slice::from_ref(device), team.size())?;
         for (name, program) in spmd::PROGRAMS {
             assert!(program(&team)? == program(&alone)?, "{name}: rank {} reads something else", team.rank());
             ran += 1;
         }
         if team.rank() == 0 && parts == 2 {
             println!("{team}; {}", mpi::library_version().trim());
-            println!("ran: mpi-programs {}", ran * team.ranks());
+            println!("ran: {counted} {}", ran * team.ranks());
         }
     }
     Ok(())
+}
+
+/// The same on CUDA devices, one for each rank of the machine as far as they go. Further arguments are words
+/// that the account of how messages travel has.
+fn cuda() -> partita::Result<()> {
+    let devices = match Device::named("cuda") {
+        Ok(devices) => devices,
+        Err(error) => {
+            println!("skipped: mpi-cuda ({error})");
+            return Ok(());
+        }
+    };
+    let (here, _) = mpi::on_this_machine();
+    let device = &devices[here % devices.len()];
+    let team = Team::world_on(std::slice::from_ref(device), 1)?;
+    let account = team.carriage()?.unwrap_or_default();
+    if team.rank() == 0 {
+        println!("CUDA memory between {} ranks: {account}", team.ranks());
+    }
+    for words in std::env::args().skip(2) {
+        assert!(account.contains(&words), "expected: {words}; given: {account}");
+    }
+    programs(device, "mpi-cuda-programs")
 }
 
 /// What there is to say of the ranks, and what is refused.

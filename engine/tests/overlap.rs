@@ -7,14 +7,15 @@ use partita::wire::{Ranks, threads};
 
 /// What a command is, in one letter.
 fn letter(command: &Command) -> char {
-    match command {
+    match command.lane().1 {
         Command::Launch { .. } => 'L',
         Command::Transfer { .. } => 'T',
         Command::Meet { .. } => 'M',
-        Command::Expect { .. } => 'E',
+        Command::Expect { .. } | Command::ExpectInPlace { .. } => 'E',
         Command::Send { .. } => 'S',
         Command::Receive { .. } => 'R',
-        Command::Settle { .. } => 'Z',
+        Command::Settle { .. } | Command::Reclaim { .. } => 'Z',
+        Command::After { .. } | Command::Aside(_) => 'A',
     }
 }
 

@@ -15,6 +15,7 @@ mod wave;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Parser, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use ndarray::{Array2, ArrayView2};
@@ -46,7 +47,7 @@ struct Options {
     #[arg(long)]
     grid: Option<String>,
     /// Refine the measured grid of 91 x 120 points this many times each way.
-    #[arg(long, default_value_t = 4)]
+    #[arg(long, default_value_t = 4, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     scale: usize,
     /// Precision.
     #[arg(long, value_enum, default_value_t = Precision::F32)]

@@ -112,7 +112,8 @@ impl Terrain {
 fn read_arrays(path: &Path) -> Result<(Array2<f64>, Array1<f64>, Array1<f64>)> {
     let foreign =
         |e| format!("not a topography file: {e}; expected a .npz with topo, latitude and longitude");
-    let mut npz = NpzReader::new(File::open(path)?).map_err(foreign)?;
+    let absent = |e| format!("{e}; name a .npz with topo, latitude and longitude, or leave `--data` out");
+    let mut npz = NpzReader::new(File::open(path).map_err(absent)?).map_err(foreign)?;
     let present = npz.names()?;
     let wanted = ["topo", "latitude", "longitude"];
     let missing: Vec<_> = wanted.into_iter().filter(|w| !present.iter().any(|p| p == w)).collect();

@@ -54,11 +54,13 @@ def pytest_terminal_summary(terminalreporter):
     on_wgpu = sum("wgpu-" in nodeid for nodeid in passed)
     on_cuda = sum("cuda" in nodeid for nodeid in passed)
     of_standard = sum("test_array_api.py" in nodeid for nodeid in passed)
+    of_ranks = sum("test_mpi.py" in nodeid for nodeid in passed)
     counts = {
-        "python-tests": len(passed) - on_wgpu - on_cuda,
+        "python-tests": len(passed) - on_wgpu - on_cuda - of_ranks,
         "wgpu-python-tests": on_wgpu,
         "cuda-python-tests": on_cuda,
         "array-api-tests": of_standard,
+        "mpi-python-tests": of_ranks,
         "array-api-names": len(array_api.__all__) if of_standard else 0,
     }
     for name, count in counts.items():

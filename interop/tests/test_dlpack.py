@@ -499,7 +499,7 @@ def test_a_million_round_trips_leave_nothing():
             except BufferError:
                 pass
             pt._native.Array.from_capsule(read.__dlpack__(), None, team)
-            pt._native.Array.over(line, [read.__dlpack__()])
+            pt._native.Array.over(line, None, [read.__dlpack__()])
 
     trips(20_000)
     before, live = resident_kib(), pt._native.live_exports()

@@ -7,6 +7,7 @@
 mod bundle;
 mod cargo_output;
 mod exec;
+mod faults;
 mod floors;
 mod mpi;
 mod options;

@@ -3,7 +3,7 @@
 //! that can be typed. It does not know which tests use what.
 
 use crate::exec::{End, SILENCE, run};
-use crate::mpi;
+use crate::mpi::{MPICH, Mpi};
 use crate::options::Options;
 use crate::tally::Tally;
 use std::path::Path;
@@ -42,7 +42,9 @@ const NEEDS: &[Need] = &[
     Need {
         name: "Open MPI, and what its bindings are made with",
         waiver: Some("mpi"),
-        present: |_| mpi::is_installed() && answers("sh", &["-c", "ls /usr/lib/llvm-*/lib/libclang*.so*"]),
+        present: |_| {
+            Mpi::open_mpi().is_installed() && answers("sh", &["-c", "ls /usr/lib/llvm-*/lib/libclang*.so*"])
+        },
         fix: Fix::Apt(&["libopenmpi-dev", "openmpi-bin", "libclang-dev"]),
     },
     Need {
@@ -76,7 +78,14 @@ const NEEDS: &[Need] = &[
             "array-api-strict",
             "nbclient",
             "ipykernel",
+            "mpi4py",
         ]),
+    },
+    Need {
+        name: "MPICH, the second MPI",
+        waiver: Some("mpi"),
+        present: |root| Mpi::mpich(root).is_installed(),
+        fix: Fix::Run(&[".venv/bin/python", "-m", "pip", "install", "--quiet", "--prefix", MPICH, "mpich"]),
     },
     Need {
         name: "NVIDIA's PTX assembler",
@@ -179,7 +188,7 @@ fn has_python(root: &Path) -> bool {
 fn has_packages(root: &Path) -> bool {
     let python = root.join(".venv/bin/python");
     let imports =
-        "import maturin, numpy, pytest, mypy, jax, ml_dtypes, array_api_strict, nbclient, ipykernel";
+        "import maturin, numpy, pytest, mypy, jax, ml_dtypes, array_api_strict, nbclient, ipykernel, mpi4py";
     python.to_str().is_some_and(|python| answers(python, &["-c", imports]))
 }
 

@@ -3,10 +3,11 @@
 //! business, what must have run is [`floors`]'.
 
 use crate::exec::{End, Outcome, SILENCE, run};
+use crate::mpi::{Mpi, PROCESSES};
 use crate::options::{Options, Step};
 use crate::simulated::{self, Driver};
 use crate::tally::Tally;
-use crate::{bundle, cargo_output, floors, mpi, requirements, setup, tidy};
+use crate::{bundle, cargo_output, faults, floors, requirements, setup, tidy};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -14,21 +15,21 @@ use std::time::Instant;
 /// A program that a person would run, in its smallest useful form. It must end successfully.
 struct Smoke {
     name: &'static str,
-    /// What follows `cargo run --release`.
-    target: &'static [&'static str],
+    /// Its file under `target/debug`.
+    program: &'static str,
     /// The device it needs, for `--allow-missing`.
     device: Option<&'static str>,
     /// `{out}` becomes a folder that is removed afterwards.
     arguments: &'static [&'static str],
 }
 
-const TSUNAMI: &[&str] = &["--example", "tsunami"];
+const TSUNAMI: &str = "examples/tsunami";
 
 /// Every example has at least one row here.
 const SMOKES: &[Smoke] = &[
     Smoke {
         name: "tsunami on the host",
-        target: TSUNAMI,
+        program: TSUNAMI,
         device: None,
         arguments: &[
             "--device", "host", "--scale", "1", "--parts", "3", "--steps", "20", "--frames", "1", "--out",
@@ -37,7 +38,7 @@ const SMOKES: &[Smoke] = &[
     },
     Smoke {
         name: "tsunami on wgpu",
-        target: TSUNAMI,
+        program: TSUNAMI,
         device: Some("wgpu"),
         arguments: &[
             "--device", "wgpu", "--scale", "1", "--parts", "3", "--steps", "20", "--frames", "1", "--out",
@@ -46,21 +47,16 @@ const SMOKES: &[Smoke] = &[
     },
     Smoke {
         name: "tsunami on simulated CUDA",
-        target: TSUNAMI,
+        program: TSUNAMI,
         device: Some("cuda"),
         arguments: &[
             "--device", "cuda", "--scale", "1", "--parts", "5", "--steps", "20", "--frames", "0", "--json",
         ],
     },
-    Smoke { name: "gray_scott", target: &["--example", "gray_scott"], device: None, arguments: &[] },
-    Smoke { name: "heat", target: &["--example", "heat"], device: None, arguments: &[] },
-    Smoke { name: "own_map", target: &["--example", "own_map"], device: None, arguments: &[] },
-    Smoke {
-        name: "benchmarks",
-        target: &["--package", "partita-bench"],
-        device: None,
-        arguments: &["run", "--smoke"],
-    },
+    Smoke { name: "gray_scott", program: "examples/gray_scott", device: None, arguments: &[] },
+    Smoke { name: "heat", program: "examples/heat", device: None, arguments: &[] },
+    Smoke { name: "own_map", program: "examples/own_map", device: None, arguments: &[] },
+    Smoke { name: "benchmarks", program: "partita-bench", device: None, arguments: &["run", "--smoke"] },
 ];
 
 /// Where the tsunami is computed in every layout.
@@ -129,15 +125,15 @@ pub fn bundle(root: &Path) -> ExitCode {
 /// `cargo xtask soak`: what takes minutes to hours.
 pub fn soak(root: &Path) -> ExitCode {
     let begin = Instant::now();
-    let job = mpi::build(cargo(root)).and_then(|program| Ok((program, mpi::points(root)?)));
-    let tally = match job {
+    let soaked = |mpi: &Mpi| match mpi.build(cargo(root)).and_then(|p| Ok((p, faults::points(root)?))) {
         Ok((program, points)) => {
-            let mut tally = mpi::programs(&program, &mut Vec::new());
-            tally.add(mpi::faults(&program, &[2, 3, 4, 8], &points, &mut Vec::new()));
+            let mut tally = mpi.programs(&program, PROCESSES, &mut Vec::new());
+            tally.add(faults::matrix(mpi, &program, &[2, 3, 4, 8], &points, &mut Vec::new()));
             tally
         }
-        Err(reason) => Tally::failed(format!("soak: {reason}")),
+        Err(reason) => Tally::failed(format!("soak: {}: {reason}", mpi.name)),
     };
+    let tally: Tally = [Mpi::open_mpi(), Mpi::mpich(root)].iter().map(soaked).collect();
     println!("\n== summary, after {} s", begin.elapsed().as_secs());
     println!("{}", tally.summary());
     if tally.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -247,6 +243,10 @@ impl Run<'_> {
         println!("\n-- the Python package");
         let mut build = self.shared(Command::new(environment.join("bin/maturin")));
         build.args(["develop", "--quiet", "--manifest-path", "interop/Cargo.toml"]);
+        // One build for all tests: what has MPI does without it in a process that was started alone.
+        if !self.options.may_miss("mpi") {
+            build.args(["--features", "mpi"]);
+        }
         build.env("VIRTUAL_ENV", &environment);
         let built = self.check("maturin develop", build);
         if !built.failed.is_empty() {
@@ -292,21 +292,26 @@ impl Run<'_> {
         }
         println!("\n-- programs of several processes");
         lines.push("     Running mpi (engine/tests/mpi.rs)".to_owned());
-        let program = match mpi::build(self.cargo(&[])) {
-            Ok(program) => program,
-            Err(reason) => return Tally::failed(format!("mpi: {reason}")),
-        };
-        let mut tally = mpi::programs(&program, lines);
-        tally.add(match mpi::points(self.root) {
-            // Every fifth point, on three ranks; `cargo xtask soak` has all.
-            Ok(points) => {
-                let some: Vec<String> = points.into_iter().step_by(5).collect();
-                mpi::faults(&program, &[3], &some, lines)
-            }
-            Err(reason) => Tally::failed(format!("mpi: {reason}")),
-        });
+        let mut tally = self.mpi_on(&Mpi::open_mpi(), PROCESSES, 5, lines);
+        lines.push("     Running mpich (engine/tests/mpi.rs)".to_owned());
+        tally.add(self.mpi_on(&Mpi::mpich(self.root), &[2, 8], 13, lines));
         tally.add(self.tsunami_on_ranks());
         tally
+    }
+
+    /// The programs on some numbers of ranks, and faults on three ranks at every so many points; `cargo xtask
+    /// soak` has all of both.
+    fn mpi_on(&self, mpi: &Mpi, sizes: &[usize], step: usize, lines: &mut Vec<String>) -> Tally {
+        let job = mpi.build(self.cargo(&[])).and_then(|program| Ok((program, faults::points(self.root)?)));
+        match job {
+            Ok((program, points)) => {
+                let mut tally = mpi.programs(&program, sizes, lines);
+                let some: Vec<String> = points.into_iter().step_by(step).collect();
+                tally.add(faults::matrix(mpi, &program, &[3], &some, lines));
+                tally
+            }
+            Err(reason) => Tally::failed(format!("{}: {reason}", mpi.name)),
+        }
     }
 
     /// Three ranks with two parts each compute the surface that one process does with one part.
@@ -318,9 +323,7 @@ impl Run<'_> {
         if !built.failed.is_empty() {
             return built;
         }
-        let target =
-            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), PathBuf::from);
-        let program = target.join("debug/examples/tsunami");
+        let program = self.built(TSUNAMI);
         let surface = |command: Command, parts: &str| {
             let dump = self.scratch.join(format!("surface-{parts}.npy"));
             let mut command = self.shared(command);
@@ -330,7 +333,7 @@ impl Run<'_> {
             (end, std::fs::read(&dump).unwrap_or_default())
         };
         let (one, expected) = surface(Command::new(&program), "1");
-        let (many, given) = surface(mpi::mpirun(3, &program), "2");
+        let (many, given) = surface(Mpi::open_mpi().job(3, &program, &[]), "2");
         if one != End::Success || many != End::Success || expected.is_empty() || expected != given {
             return Tally::failed(format!("tsunami on 3 ranks: {many}, and {one} alone; other bits or none"));
         }
@@ -363,12 +366,18 @@ impl Run<'_> {
             true => Tally::default(),
             false => self.simulated_driver(),
         };
-        let names: Vec<&str> = SMOKES.iter().flat_map(|smoke| smoke.target).copied().collect();
+        // What a person gets who asks for one example has its own set of features; it must compile. What runs
+        // are the programs that the tests have built.
+        let alone = self.check("cargo check --examples", self.cargo(&["check", "--examples"]));
+        let all = self.cargo(&["build", "--workspace", "--examples", "--bins"]);
+        let built = self.check("the examples and programs", all);
+        let names: Vec<&str> =
+            SMOKES.iter().filter_map(|smoke| smoke.program.strip_prefix("examples/")).collect();
         let unlisted = examples(self.root).into_iter().filter(|name| !names.contains(&name.as_str()));
         let unlisted = unlisted.map(|name| Tally::failed(format!("smoke: examples/{name}.rs has no row")));
         let same = DEVICES.iter().map(|device| self.same_bits(device));
         let smokes = SMOKES.iter().map(|smoke| self.smoke_one(smoke));
-        std::iter::once(driver).chain(unlisted).chain(smokes).chain(same).collect()
+        [driver, alone, built].into_iter().chain(unlisted).chain(smokes).chain(same).collect()
     }
 
     /// The tsunami's final surface is the same file for every number of parts and every grid.
@@ -381,9 +390,9 @@ impl Run<'_> {
         let mut first: Option<Vec<u8>> = None;
         for (parts, grid) in LAYOUTS {
             let dump = self.scratch.join("surface.npy");
-            let mut command = self.cargo(&["run", "--release", "--quiet"]);
+            let mut command = self.program(TSUNAMI);
             self.with_device(&mut command, Some(device));
-            command.args(TSUNAMI).args(["--", "--device", device, "--scale", "1", "--steps", "60"]);
+            command.args(["--device", device, "--scale", "1", "--steps", "60"]);
             command.args(["--frames", "0", "--parts", parts]).arg("--dump").arg(&dump);
             if !grid.is_empty() {
                 command.args(["--grid", grid]);
@@ -401,6 +410,17 @@ impl Run<'_> {
         Tally::passed()
     }
 
+    /// A program that cargo has built.
+    fn program(&self, name: &str) -> Command {
+        self.shared(Command::new(self.built(name)))
+    }
+
+    fn built(&self, name: &str) -> PathBuf {
+        let target =
+            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), PathBuf::from);
+        target.join("debug").join(name)
+    }
+
     /// CUDA runs on the simulated driver, so that every machine runs the same.
     fn with_device(&self, command: &mut Command, device: Option<&str>) {
         if device == Some("cuda") {
@@ -414,9 +434,8 @@ impl Run<'_> {
         }
         println!("\n-- {}", smoke.name);
         let out = self.scratch.join(smoke.name.replace(' ', "_"));
-        let mut command = self.cargo(&["run", "--release"]);
+        let mut command = self.program(smoke.program);
         self.with_device(&mut command, smoke.device);
-        command.args(smoke.target).arg("--");
         for argument in smoke.arguments {
             match *argument {
                 "{out}" => command.arg(&out),

@@ -3,7 +3,8 @@
 //! For each group of results: lower them to one kernel, bring every operand where the kernel of
 //! each part can read it (nothing to do if the part owns it; ONE halo plan however many shifted
 //! reads there are; otherwise one fetch plan into temporary memory), then one launch per part. Where
-//! operands come from other ranks, each part's core is computed while they travel, and its rim after.
+//! operands come from other ranks or from other CUDA devices, each part's core is computed while they
+//! travel, and its rim after, beside the core if that takes longer.
 //!
 //! Invariant: kernels never communicate. Everything a launch reads is on its own device before.
 
@@ -152,8 +153,7 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
     if !has_time {
         work.arrive()?;
     }
-    // While operands travel between ranks, what needs nothing of them is computed; afterwards the rim around
-    // it.
+    // While operands travel, what needs nothing of them is computed; afterwards the rim around it.
     let mut rims = Vec::new();
     for (part, region, bound, arguments) in launches {
         let core = if has_time { core(&inputs, part, &region) } else { region };
@@ -167,10 +167,11 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
                 .map(|rim| (part, region, rim, bound.clone(), arguments.clone())),
         );
     }
-    work.arrive()?;
+    work.land()?;
     for (part, region, rim, bound, arguments) in rims {
-        work.launch_box(&kernel, part, &region, &rim, &bound, arguments)?;
+        work.launch_rim(&kernel, part, &region, &rim, &bound, arguments)?;
     }
+    work.arrive()?;
     let dtypes: Vec<DType> = targets.iter().map(|target| target.node.dtype).collect();
     let prepared = sketch.and_then(|sketch| sketch.prepare(&lowering.leaves, &work, &storages, &dtypes));
     work.finish()?;

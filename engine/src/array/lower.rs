@@ -15,7 +15,7 @@ use partita_kernels::{BinaryOp, Builder, DType, MAX_RANK, Scalar, Value};
 use super::lists::List;
 use super::node::{Expr, Node, Pointwise, State};
 use super::pick::is_scattered;
-use super::reach::is_contiguous;
+use super::reach::{is_contiguous, is_in_place};
 use super::storage::Storage;
 use crate::error::Result;
 use crate::index::{Distribution, Index};
@@ -82,9 +82,12 @@ impl Map {
     }
 
     /// The map without its offsets along what is blocks here and there: maps that share it are loads of one
-    /// parameter.
-    fn frame(&self, source: &Distribution, target: &Distribution) -> Map {
+    /// parameter. An operand that is brought in the launches' order is brought through one map only.
+    fn frame(&self, source: &Distribution, target: &Distribution) -> Result<Map> {
         let mut frame = *self;
+        if !is_in_place(self, source, target)? {
+            return Ok(frame);
+        }
         for (d, axis) in frame.axes[..self.rank].iter_mut().enumerate() {
             if let Axis::Along { dim, offset } = axis
                 && source.map(d).is_block()
@@ -93,7 +96,7 @@ impl Map {
                 *offset = 0;
             }
         }
-        frame
+        Ok(frame)
     }
 }
 
@@ -189,7 +192,7 @@ impl Lowering {
     fn step(&mut self, node: &Arc<Node>, map: Map, pending: &mut Vec<(Arc<Node>, Map)>) -> Result<Step> {
         let state = node.state();
         let expr = match &*state {
-            State::Ready(storage) => return Ok(Step::Done(self.load(node, storage, map))),
+            State::Ready(storage) => return Ok(Step::Done(self.load(node, storage, map)?)),
             State::Failed(error) => return Err(error.clone()),
             State::Lazy { expr, .. } => expr,
         };
@@ -224,8 +227,8 @@ impl Lowering {
         }))
     }
 
-    fn load(&mut self, node: &Arc<Node>, storage: &Arc<Storage>, map: Map) -> Value {
-        let key = (Arc::as_ptr(node), map.frame(&storage.dist, &self.dist));
+    fn load(&mut self, node: &Arc<Node>, storage: &Arc<Storage>, map: Map) -> Result<Value> {
+        let key = (Arc::as_ptr(node), map.frame(&storage.dist, &self.dist)?);
         let at = match self.leaf_of.get(&key) {
             Some(&at) => at,
             None => {
@@ -246,7 +249,7 @@ impl Lowering {
                 offsets[*dim] = (offset - first) as i32;
             }
         }
-        self.builder.load(leaf.param, &offsets)
+        Ok(self.builder.load(leaf.param, &offsets))
     }
 
     fn coordinate(&mut self, axis: Axis, dtype: DType) -> Value {

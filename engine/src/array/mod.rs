@@ -47,7 +47,7 @@ pub use request::Requested;
 pub use slice::{IntoSpan, Span};
 
 use crate::error::{Error, Result};
-use crate::index::{Distribution, Index, Region};
+use crate::index::{Distribution, Index};
 use crate::program::Place;
 use crate::team::Team;
 use assign::Assignment;
@@ -218,11 +218,6 @@ fn check_parts(operation: &'static str, team: &Team, dist: &Distribution) -> Res
         format!("{} parts", dist.parts()),
         "build the distribution with `.parts(team.size())` or a grid of that many",
     ))
-}
-
-/// The whole of a shape.
-fn whole(shape: &Index) -> Result<Region> {
-    Ok(Region::from_shape(shape)?)
 }
 
 impl fmt::Debug for Array {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, CompareOp, DType, FoldOp, Kind, Math1, Math2, Scalar, UnaryOp};
 
+use super::Array;
 use super::node::{Expr, Layout, Node, Operands, Pointwise, Reduction};
 use super::slice::{Span, resolve};
-use super::{Array, whole};
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};
 
@@ -249,7 +249,8 @@ impl Array {
             Reduction::Fold(_) => self.dtype(),
             Reduction::Arg { .. } => DType::I64,
         };
-        if matches!(reduction, Reduction::Arg { .. }) && whole(&self.shape())?.is_empty() {
+        let extents = self.shape();
+        if matches!(reduction, Reduction::Arg { .. }) && axes.iter().any(|&axis| extents[axis] == 0) {
             return Err(Error::invalid(
                 operation,
                 "at least one element",

@@ -1,5 +1,5 @@
 //! Arrays from what each part owns, without the whole array in between: files and other libraries hand over
-//! one piece per part, to be copied or used where it is.
+//! one piece per part of this rank, to be copied or used where it is.
 
 use std::sync::Arc;
 
@@ -16,11 +16,12 @@ use crate::program::{Copying, Place, copy_box, execute};
 use crate::team::Team;
 
 impl Array {
-    /// An array whose part p owns the elements `pieces[p]`: their memory form, in C order of the box that
-    /// part p owns. Of elements that several parts hold, every part is given its copy.
+    /// An array whose parts own the elements of `pieces`: their memory form, in C order of the box that a part
+    /// owns. Each rank passes the pieces of its members, in order. Of elements that several parts hold, every
+    /// part is given its copy. Not collective.
     ///
     /// # Errors
-    /// Another number of pieces than parts, or of bytes in one; inside a `Loop`'s step; memory.
+    /// Another number of pieces than parts here, or of bytes in one; inside a `Loop`'s step; memory.
     pub fn from_pieces<P: AsRef<[u8]>>(
         team: &Team,
         dist: &Distribution,
@@ -36,12 +37,13 @@ impl Array {
         let refuse = |expected: String, given: String| {
             Error::invalid("Array::from_pieces", expected, given, "pass what each part owns, in C order")
         };
-        if pieces.len() != dist.parts() {
-            return Err(refuse(format!("{} pieces", dist.parts()), pieces.len().to_string()));
+        let here = parts_here(team, dist);
+        if pieces.len() != here.len() {
+            return Err(refuse(format!("{} pieces", here.len()), pieces.len().to_string()));
         }
         let storage = Storage::new(team, Arc::new(dist.clone()), dtype)?;
         let _guard = team.evaluation();
-        for (part, piece) in pieces.iter().enumerate() {
+        for (part, piece) in here.into_iter().zip(pieces) {
             let (owned, piece) = (dist.owned(part), piece.as_ref());
             let bytes = owned.volume()? as usize * dtype.size_bytes();
             if piece.len() != bytes {
@@ -62,12 +64,12 @@ impl Array {
         Ok(Array::of(Node::ready(dtype, team, storage)))
     }
 
-    /// An array whose part p is the memory `pieces[p]`, used where it is: C order of the box that part p
-    /// owns. A piece without cells may be `None`. Of memory that was borrowed nothing is ever written;
+    /// An array whose parts are the memory of `pieces`, used where it is: C order of the box that a part owns.
+    /// Each rank passes the pieces of its members, in order; one without cells may be `None`. Of memory that was borrowed nothing is ever written;
     /// assignments go to other memory.
     ///
     /// # Errors
-    /// Another number of pieces than parts; one on another device, with too few bytes, or at an address that
+    /// Another number of pieces than parts here; one on another device, with too few bytes, or at an address that
     /// the element type does not allow; a distribution with halos.
     pub fn over(
         team: &Team,
@@ -79,11 +81,12 @@ impl Array {
         let refuse = |expected: String, given: String| {
             Error::invalid("Array::over", expected, given, "copy the memory instead")
         };
-        if pieces.len() != dist.parts() {
-            return Err(refuse(format!("{} pieces", dist.parts()), pieces.len().to_string()));
+        let here = parts_here(team, dist);
+        if pieces.len() != here.len() {
+            return Err(refuse(format!("{} pieces", here.len()), pieces.len().to_string()));
         }
-        let mut parts = Vec::with_capacity(pieces.len());
-        for (part, piece) in pieces.into_iter().enumerate() {
+        let mut parts = vec![None; dist.parts()];
+        for (part, piece) in here.into_iter().zip(pieces) {
             let (owned, device, size) = (dist.owned(part), team.device(part), dtype.size_bytes() as u64);
             let bytes = owned.volume()? as u64 * size;
             if dist.stored(part) != owned {
@@ -100,9 +103,14 @@ impl Array {
                 let given = piece.map_or("none".to_owned(), |piece| format!("{:?}", piece.allocation()));
                 return Err(refuse(expected, given));
             }
-            parts.push(piece);
+            parts[part] = piece;
         }
         let storage = Storage::from_parts(Arc::new(dist.clone()), parts);
         Ok(Array::of(Node::ready(dtype, team, storage)))
     }
+}
+
+/// The parts whose memory this rank has.
+fn parts_here(team: &Team, dist: &Distribution) -> Vec<usize> {
+    (0..dist.parts()).filter(|&part| team.is_here(part)).collect()
 }

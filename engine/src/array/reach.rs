@@ -43,6 +43,12 @@ impl Reach {
     }
 }
 
+/// Whether memory lies as the launches go through it, so that [`Reach::of`] tells what they read.
+pub(crate) fn is_in_place(map: &Map, source: &Distribution, target: &Distribution) -> Result<bool> {
+    let blocks = |dist: &Distribution| (0..dist.rank()).all(|d| dist.map(d).is_block());
+    Ok((blocks(source) && blocks(target)) || Reach::of(&[*map], source, target)?.is_some())
+}
+
 /// Where the parts find what they read along one dimension of an operand.
 #[derive(Clone, Copy, Debug)]
 enum Alignment {

@@ -21,7 +21,7 @@ use super::work::{Work, bind};
 use crate::device::{Buffer, Device};
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Index, Region};
-use crate::program::{Command, Copying, Place, Span, copy_box, fill_box};
+use crate::program::{Command, Copying, Place, Span, Way, copy_box, fill_box};
 use crate::team::Team;
 use crate::wire::{Meeting, Ranks, pass};
 
@@ -140,7 +140,8 @@ impl Crossing<'_> {
                 let bytes = self.dtypes.iter().map(|dtype| cells * dtype.size_bytes() as u64).sum();
                 work.push(Command::Expect { ranks: ranks.clone(), from, bytes });
             } else if let Some(partial) = &partials[part] {
-                work.push(Command::Send { ranks: ranks.clone(), to, memory: self.spans(partial, cells) });
+                let (memory, way) = (self.spans(partial, cells), Way::Staged);
+                work.push(Command::Send { ranks: ranks.clone(), to, memory, way });
             }
         }
         Ok(())
@@ -153,7 +154,7 @@ impl Crossing<'_> {
         let arrived = arrived.collect::<Result<Partial>>()?;
         let memory = self.spans(&arrived, region.volume()? as u64);
         let from = self.team.rank_of(part);
-        work.push(Command::Receive { ranks: ranks.clone(), from, memory });
+        work.push(Command::Receive { ranks: ranks.clone(), from, memory, way: Way::Staged });
         Ok(arrived)
     }
 

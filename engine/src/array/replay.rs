@@ -12,10 +12,10 @@ use partita_kernels::Access;
 use super::Array;
 use super::node::Node;
 use super::storage::{Fresh, Storage};
-use crate::device::{Allocation, Arena, Buffer, Device, Job, Recording};
+use crate::device::{Allocation, Arena, Buffer, Device, Job, Lane, Recording};
 use crate::error::Result;
 use crate::index::Distribution;
-use crate::program::{Command, Schedule, execute, record, run, take_kept};
+use crate::program::{Command, Schedule, execute, queue, record, run, take_kept};
 use crate::team::Team;
 use crate::trace;
 use crate::wire::pass;
@@ -86,7 +86,7 @@ struct Prepared {
 type After = (Arc<Distribution>, Vec<Option<Buffer>>, Fresh);
 
 enum Batch {
-    Jobs(Device, Recording),
+    Jobs(Device, Lane, Recording),
     Single(Command),
 }
 
@@ -205,14 +205,7 @@ impl Cycle {
         for array in state.iter() {
             detach(array)?;
         }
-        for batch in &step.batches {
-            match batch {
-                Batch::Jobs(device, recording) => {
-                    trace::on_device(device, || "replayed step".to_owned(), || device.replay(recording))?;
-                }
-                Batch::Single(command) => run(command)?,
-            }
-        }
+        queue(&step.batches, Batch::single, Batch::run)?;
         team.count_messages(step.messages);
         for (array, (dist, parts, fresh)) in state.iter_mut().zip(&step.after) {
             let storage = Storage::from_parts(Arc::clone(dist), parts.clone());
@@ -221,6 +214,25 @@ impl Cycle {
         }
         self.next = (self.next + 1) % self.steps.len();
         Ok(())
+    }
+}
+
+impl Batch {
+    fn run(&self) -> Result<()> {
+        match self {
+            Batch::Jobs(device, lane, recording) => {
+                let name = || "replayed step".to_owned();
+                trace::on_device(device, *lane, name, || device.replay_on(*lane, recording))
+            }
+            Batch::Single(command) => run(command),
+        }
+    }
+
+    fn single(&self) -> Option<&Command> {
+        match self {
+            Batch::Jobs(..) => None,
+            Batch::Single(command) => Some(command),
+        }
     }
 }
 
@@ -270,7 +282,7 @@ fn held(storage: Arc<Storage>) -> Vec<Buffer> {
 fn touched(schedule: &Schedule) -> Vec<(Device, Arc<Allocation>)> {
     schedule
         .iter()
-        .flat_map(|command| match command {
+        .flat_map(|command| match command.lane().1 {
             Command::Launch { device, job } => {
                 job.memory.iter().map(|memory| (device.clone(), Arc::clone(memory))).collect()
             }
@@ -280,7 +292,12 @@ fn touched(schedule: &Schedule) -> Vec<(Device, Arc<Allocation>)> {
             Command::Send { memory, .. } | Command::Receive { memory, .. } => {
                 memory.iter().map(|span| (span.device.clone(), Arc::clone(&span.allocation))).collect()
             }
-            Command::Meet { .. } | Command::Expect { .. } | Command::Settle { .. } => Vec::new(),
+            Command::Meet { .. }
+            | Command::Expect { .. }
+            | Command::ExpectInPlace { .. }
+            | Command::Settle { .. }
+            | Command::Reclaim { .. } => Vec::new(),
+            Command::After { .. } | Command::Aside(_) => Vec::new(),
         })
         .collect()
 }
@@ -289,7 +306,7 @@ fn touched(schedule: &Schedule) -> Vec<(Device, Arc<Allocation>)> {
 fn written(schedule: &Schedule) -> Vec<u64> {
     schedule
         .iter()
-        .flat_map(|command| match command {
+        .flat_map(|command| match command.lane().1 {
             Command::Launch { job, .. } => {
                 let params = &job.program.kernel().kernel().params;
                 let memory = job.memory.iter().zip(params);
@@ -297,38 +314,51 @@ fn written(schedule: &Schedule) -> Vec<u64> {
             }
             Command::Transfer { to, .. } => vec![to.id],
             Command::Receive { memory, .. } => memory.iter().map(|span| span.allocation.id).collect(),
-            Command::Send { .. } | Command::Meet { .. } | Command::Expect { .. } | Command::Settle { .. } => {
-                Vec::new()
-            }
+            Command::Send { .. }
+            | Command::Meet { .. }
+            | Command::Expect { .. }
+            | Command::ExpectInPlace { .. }
+            | Command::Settle { .. }
+            | Command::Reclaim { .. } => Vec::new(),
+            Command::After { .. } | Command::Aside(_) => Vec::new(),
         })
         .collect()
 }
 
-/// Runs of launches between transfers, gathered per device: devices meet only in transfers.
+/// Runs of launches between transfers and waits, gathered per device and lane: these meet nowhere else. A lane
+/// has recordings of its own, because one begins as a whole: with both lanes in it, the core would wait for
+/// what the rim waits for.
 fn batches(schedule: Schedule) -> Result<Vec<Batch>> {
     let mut batches = Vec::new();
-    let mut open: Vec<(Device, Vec<Job>)> = Vec::new();
-    let close = |open: &mut Vec<(Device, Vec<Job>)>, batches: &mut Vec<Batch>| -> Result<()> {
-        for (device, jobs) in open.drain(..) {
+    let mut open: Vec<(Device, Lane, Vec<Job>)> = Vec::new();
+    let close = |open: &mut Vec<(Device, Lane, Vec<Job>)>, batches: &mut Vec<Batch>| -> Result<()> {
+        for (device, lane, jobs) in open.drain(..) {
             let recording = device.record(jobs)?;
-            batches.push(Batch::Jobs(device, recording));
+            batches.push(Batch::Jobs(device, lane, recording));
         }
         Ok(())
     };
     for command in schedule {
-        match command {
-            Command::Launch { device, job } => match open.iter_mut().find(|(other, _)| *other == device) {
-                Some((_, jobs)) => jobs.push(job),
-                None => open.push((device, vec![job])),
-            },
+        let lane = command.lane().0;
+        match command.on(Lane::Compute) {
+            Command::Launch { device, job } => {
+                match open.iter_mut().find(|(other, on, _)| *other == device && *on == lane) {
+                    Some((.., jobs)) => jobs.push(job),
+                    None => open.push((device, lane, vec![job])),
+                }
+            }
             // Nothing here touches a device's memory, so launches need not end before.
             quick @ (Command::Meet { .. } | Command::Expect { .. }) => batches.push(Batch::Single(quick)),
             transfer @ (Command::Transfer { .. }
+            | Command::ExpectInPlace { .. }
+            | Command::Reclaim { .. }
             | Command::Send { .. }
             | Command::Receive { .. }
-            | Command::Settle { .. }) => {
+            | Command::Settle { .. }
+            | Command::After { .. }
+            | Command::Aside(_)) => {
                 close(&mut open, &mut batches)?;
-                batches.push(Batch::Single(transfer));
+                batches.push(Batch::Single(transfer.on(lane)));
             }
         }
     }

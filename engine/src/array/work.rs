@@ -13,7 +13,7 @@ use super::lower::{Axis, Leaf, Map, Source};
 use super::node::Node;
 use super::reach::{Reach, along, brought};
 use super::storage::{Fresh, Storage};
-use crate::device::{Buffer, Device, Job};
+use crate::device::{Buffer, Device, Job, Lane};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
 use crate::plan::Plan;
@@ -131,6 +131,8 @@ pub(crate) struct Work {
     pending: Vec<Pending>,
     /// What is left to do of the exchange that has departed.
     arrival: Schedule,
+    /// The waits by which it joins what is queued afterwards.
+    join: Schedule,
     pub leases: Vec<Buffer>,
     refreshed: Vec<(Arc<Storage>, Fresh)>,
     messages: u64,
@@ -143,6 +145,7 @@ impl Work {
             schedule: Schedule::new(),
             pending: Vec::new(),
             arrival: Schedule::new(),
+            join: Schedule::new(),
             leases: Vec::new(),
             refreshed: Vec::new(),
             messages: 0,
@@ -177,8 +180,8 @@ impl Work {
         self.team.device(part).clone()
     }
 
-    /// Sends what launches will need on its way. True if some of it comes from other ranks, so that there is
-    /// time to compute something else meanwhile.
+    /// Sends what launches will need on its way. True if some of it comes from other ranks or devices, so that
+    /// there is time to compute something else meanwhile.
     pub fn depart(&mut self) -> Result<bool> {
         let pending = std::mem::take(&mut self.pending);
         let Some(first) = pending.first() else { return Ok(false) };
@@ -188,16 +191,26 @@ impl Work {
             .iter()
             .map(|Pending { plan, from, to, dtype, .. }| Field { plan, from, to, dtype: *dtype })
             .collect();
-        let exchange = crossing::lower(operation, (&self.team, &self.team), &fields, &mut self.leases)?;
+        let exchange =
+            crossing::lower(operation, (&self.team, &self.team), &fields, &mut self.leases)?.aside();
+        let leaves_time = exchange.leaves_time();
         self.schedule.extend(exchange.departure);
         self.arrival.extend(exchange.arrival);
-        Ok(self.arrival.iter().any(|command| matches!(command, Command::Receive { .. })))
+        self.join.extend(exchange.join);
+        Ok(leaves_time)
+    }
+
+    /// Rims that are queued from now on come after everything that was on its way.
+    pub fn land(&mut self) -> Result<()> {
+        self.depart()?;
+        self.schedule.append(&mut self.arrival);
+        Ok(())
     }
 
     /// What is queued from now on comes after everything that was on its way.
     pub fn arrive(&mut self) -> Result<()> {
-        self.depart()?;
-        self.schedule.append(&mut self.arrival);
+        self.land()?;
+        self.schedule.append(&mut self.join);
         Ok(())
     }
 
@@ -236,6 +249,41 @@ impl Work {
         bound: &[(View, Place)],
         arguments: Vec<Scalar>,
     ) -> Result<()> {
+        let launch = self.boxed(kernel, part, region, inside, bound, arguments)?;
+        self.push(launch);
+        Ok(())
+    }
+
+    /// The same as soon as what was on its way has arrived at the part, beside what is still computed there.
+    pub fn launch_rim(
+        &mut self,
+        kernel: &Verified,
+        part: usize,
+        region: &Region,
+        inside: &Region,
+        bound: &[(View, Place)],
+        arguments: Vec<Scalar>,
+    ) -> Result<()> {
+        let launch = self.boxed(kernel, part, region, inside, bound, arguments)?;
+        let device = self.team.device(part);
+        let joins = |command: &Command| match command {
+            Command::After { first, .. } => *first == (device.clone(), Lane::Exchange),
+            _ => false,
+        };
+        let lane = if self.join.iter().any(joins) { Lane::Exchange } else { Lane::Compute };
+        self.push(launch.on(lane));
+        Ok(())
+    }
+
+    fn boxed(
+        &self,
+        kernel: &Verified,
+        part: usize,
+        region: &Region,
+        inside: &Region,
+        bound: &[(View, Place)],
+        arguments: Vec<Scalar>,
+    ) -> Result<Command> {
         let device = self.team.device(part);
         let program = device.compile(kernel.clone())?;
         let view = |view: &View| {
@@ -251,8 +299,7 @@ impl Work {
         };
         let memory = bound.iter().map(|(_, place)| Arc::clone(&place.allocation)).collect();
         let job = Job { program, launch: Arc::new(launch), memory };
-        self.push(Command::Launch { device: device.clone(), job });
-        Ok(())
+        Ok(Command::Launch { device: device.clone(), job })
     }
 
     /// Brings every operand within reach of the launches over `dist`'s owned regions.

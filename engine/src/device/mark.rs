@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{Backend, Device, cuda};
+use super::{Backend, Device, Lane, cuda};
 use crate::error::{Error, Result};
 
 /// A point in the work queued on a device ([`Device::mark`]).
@@ -19,16 +19,24 @@ enum Clock {
 }
 
 impl Device {
-    /// Marks the work queued so far. A CUDA device does not stop for it: the mark is an event and carries
+    /// Marks the work queued so far, as [`Device::mark_on`] does on the lane `Compute`.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn mark(&self) -> Result<Mark> {
+        self.mark_on(Lane::Compute)
+    }
+
+    /// Marks the work queued on a lane so far. A CUDA device does not stop for it: the mark is an event and carries
     /// the device's own clock. The host's work is done when it returns, and a wgpu device is waited for;
     /// their marks carry the host's clock.
     ///
     /// # Errors
     /// If the driver fails.
-    pub fn mark(&self) -> Result<Mark> {
+    pub fn mark_on(&self, lane: Lane) -> Result<Mark> {
         self.usable()?;
         let clock = match &self.0.backend {
-            Backend::Cuda(gpu) => Clock::Cuda(gpu.mark().map_err(|e| Error::of_driver(self.name(), e))?),
+            Backend::Cuda(gpu) => Clock::Cuda(gpu.mark(lane).map_err(|e| Error::of_driver(self.name(), e))?),
             Backend::Host | Backend::Wgpu(_) => {
                 self.wait()?;
                 Clock::Done(Instant::now())

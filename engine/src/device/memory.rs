@@ -8,14 +8,15 @@
 //! An arena keeps a step's memory apart, so that what other threads allocate and free meanwhile does
 //! not disturb which memory the step finds.
 //!
-//! Devices run their work in order, so memory may be leased again as soon as the host is done
-//! queueing work on it.
+//! Devices run the work of the lane `Compute` in order, so memory may be leased again as soon as the host is
+//! done queueing work on it there. Whoever uses memory on another lane has that lane wait for this one before,
+//! and this one for that before the lease ends.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::cuda;
@@ -35,7 +36,28 @@ pub struct Allocation {
     pub bytes: u64,
     /// Where it is reused; nothing for another owner's memory, which is not.
     arena: Option<Arena>,
+    /// How often it is lent: such memory is not leased again.
+    lent: AtomicU32,
     pub(super) memory: Memory,
+}
+
+/// Memory that a wire uses where it lies. Even if whoever leased it is gone, nobody else gets it meanwhile.
+pub(crate) struct Lent {
+    allocation: Arc<Allocation>,
+    address: usize,
+}
+
+impl Lent {
+    /// Where it begins, for who knows the kind of memory.
+    pub fn address(&self) -> usize {
+        self.address
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        self.allocation.lent.fetch_sub(1, Ordering::Release);
+    }
 }
 
 pub(super) enum Memory {
@@ -51,9 +73,29 @@ impl fmt::Debug for Allocation {
 }
 
 impl Allocation {
+    fn new(bytes: u64, arena: Option<Arena>, memory: Memory) -> Allocation {
+        Allocation { id: next_id(), bytes, arena, lent: AtomicU32::new(0), memory }
+    }
+
     /// Whether it has another owner, who may not expect writes.
     pub(crate) fn is_borrowed(&self) -> bool {
         self.arena.is_none()
+    }
+
+    /// Lends some bytes to a wire; `None` if no wire can reach such memory: other kinds than the host's and
+    /// CUDA's, and CUDA memory of other origin than a plain allocation, which MPI libraries may not accept.
+    pub(crate) fn lend(self: &Arc<Allocation>, offset: u64, bytes: u64) -> Option<Lent> {
+        let begin = match &self.memory {
+            Memory::Host(block) => block.pointer().expose_provenance(),
+            Memory::Cuda(buffer) => buffer.plain_address()? as usize,
+            Memory::Wgpu(_) => return None,
+        };
+        let stop = offset.checked_add(bytes)?;
+        let address = begin + offset as usize;
+        (stop <= self.bytes).then(|| {
+            self.lent.fetch_add(1, Ordering::Relaxed);
+            Lent { allocation: Arc::clone(self), address }
+        })
     }
 
     /// Where byte `offset` is in this process's memory; `None` for memory of another kind.
@@ -179,7 +221,9 @@ impl Pool {
 
     fn take(&mut self, arena: u64, bytes: u64) -> Option<Arc<Allocation>> {
         let sized = self.free.get_mut(&(arena, bytes))?;
-        let (_, allocation) = sized.pop_first()?;
+        let idle = |allocation: &&Arc<Allocation>| allocation.lent.load(Ordering::Acquire) == 0;
+        let number = sized.values().find(idle)?.id;
+        let allocation = sized.remove(&number)?;
         self.lend(bytes);
         Some(allocation)
     }
@@ -230,12 +274,12 @@ impl Device {
         self.within_budget(bytes)?;
         let memory = self.with_room(|| self.raw_alloc(bytes))?;
         self.pool().usage.in_use_bytes += bytes;
-        Ok(lease(Arc::new(Allocation { id: next_id(), bytes, arena: Some(arena), memory })))
+        Ok(lease(Arc::new(Allocation::new(bytes, Some(arena), memory))))
     }
 
     /// Another owner's memory as a buffer: it counts in no budget and goes to no pool.
     pub(super) fn adopt(&self, bytes: u64, memory: Memory) -> Buffer {
-        let allocation = Arc::new(Allocation { id: next_id(), bytes, arena: None, memory });
+        let allocation = Arc::new(Allocation::new(bytes, None, memory));
         Buffer(Arc::new(Lease { allocation, device: self.clone() }))
     }
 

@@ -1,16 +1,18 @@
 //! Devices and what they do: allocate, upload, download, compile, launch, record, replay, wait.
 //!
-//! A [`Device`] is one of a closed set of backends behind one match. Work queued on one device runs
-//! in order; the host device runs it at once. Knows bytes, kernels and launches; knows no arrays
+//! A [`Device`] is one of a closed set of backends behind one match. Work queued on one [`Lane`] of a
+//! device runs in order; the host device runs it at once. Knows bytes, kernels and launches; knows no arrays
 //! and no parts. Copies between regions are launches of a copy kernel, so there is no copy verb.
 
 pub mod cuda;
 mod foreign;
 mod host;
+mod lane;
 mod mark;
 pub mod memory;
 mod open;
 mod share;
+mod transfer;
 pub mod wgpu;
 
 use std::collections::HashMap;
@@ -22,10 +24,12 @@ use partita_kernels::{Launch, Verified, interpret};
 use crate::config::{config, say};
 use crate::error::{Error, Result};
 pub use foreign::Foreign;
+pub use lane::Lane;
 pub use mark::Mark;
 pub(crate) use memory::Arena;
 pub use memory::{Allocation, Buffer, MemoryUse};
 use memory::{Memory, Pool};
+pub use transfer::Carriage;
 use wgpu::{Gpu, GpuProgram};
 
 /// A processor with memory of its own. Clones name the same device; equality is identity.
@@ -182,48 +186,6 @@ impl Device {
         }
     }
 
-    /// Copies bytes to the device, behind all work queued so far.
-    ///
-    /// # Errors
-    /// If the driver fails.
-    pub fn upload(&self, to: &Allocation, offset_bytes: u64, data: &[u8]) -> Result<()> {
-        self.usable()?;
-        match (&self.0.backend, &to.memory) {
-            (Backend::Host, Memory::Host(block)) => {
-                block.write(offset_bytes as usize, data);
-                Ok(())
-            }
-            (Backend::Cuda(gpu), Memory::Cuda(buffer)) => {
-                gpu.upload(buffer, offset_bytes, data).map_err(|e| Error::of_driver(self.name(), e))
-            }
-            (Backend::Wgpu(gpu), Memory::Wgpu(buffer)) => {
-                gpu.upload(buffer, offset_bytes, data).map_err(|e| Error::of_driver(self.name(), e))
-            }
-            _ => unreachable!("memory belongs to the device it is used with"),
-        }
-    }
-
-    /// Copies bytes from the device after all work queued so far; waits.
-    ///
-    /// # Errors
-    /// If the driver fails, or work queued before had failed.
-    pub fn download(&self, from: &Allocation, offset_bytes: u64, out: &mut [u8]) -> Result<()> {
-        self.usable()?;
-        match (&self.0.backend, &from.memory) {
-            (Backend::Host, Memory::Host(block)) => {
-                block.read(offset_bytes as usize, out);
-                Ok(())
-            }
-            (Backend::Cuda(gpu), Memory::Cuda(buffer)) => {
-                gpu.download(buffer, offset_bytes, out).map_err(|e| Error::of_driver(self.name(), e))
-            }
-            (Backend::Wgpu(gpu), Memory::Wgpu(buffer)) => {
-                gpu.download(buffer, offset_bytes, out).map_err(|e| Error::of_driver(self.name(), e))
-            }
-            _ => unreachable!("memory belongs to the device it is used with"),
-        }
-    }
-
     /// Compiles a kernel, or finds it compiled.
     ///
     /// # Errors
@@ -267,6 +229,14 @@ impl Device {
     /// # Errors
     /// If the launch does not fit its memory or the driver fails.
     pub fn launch(&self, job: &Job) -> Result<()> {
+        self.launch_on(Lane::Compute, job)
+    }
+
+    /// The same on a lane.
+    ///
+    /// # Errors
+    /// As [`Device::launch`].
+    pub fn launch_on(&self, lane: Lane, job: &Job) -> Result<()> {
         self.usable()?;
         if config().debug >= 1 {
             say(format_args!(
@@ -284,7 +254,8 @@ impl Device {
             }
             (Backend::Cuda(gpu), Code::Cuda(code)) => {
                 let memory = cuda_memory(job);
-                let launch = || gpu.launch(code, &job.launch, &memory).map_err(|e| self.cuda_failure(e));
+                let launch =
+                    || gpu.launch(lane, code, &job.launch, &memory).map_err(|e| self.cuda_failure(e));
                 // A reduction needs memory of its own.
                 self.with_room(launch)
             }
@@ -336,52 +307,24 @@ impl Device {
     /// # Errors
     /// As [`Device::launch`].
     pub fn replay(&self, recording: &Recording) -> Result<()> {
+        self.replay_on(Lane::Compute, recording)
+    }
+
+    /// The same on a lane.
+    ///
+    /// # Errors
+    /// As [`Device::launch`].
+    pub fn replay_on(&self, lane: Lane, recording: &Recording) -> Result<()> {
         self.usable()?;
         match (&self.0.backend, recording) {
             (Backend::Host, Recording::Host(jobs)) => jobs.iter().try_for_each(|job| self.launch(job)),
             (Backend::Cuda(gpu), Recording::Cuda(recording)) => {
-                gpu.replay(recording).map_err(|e| Error::of_driver(self.name(), e))
+                gpu.replay(lane, recording).map_err(|e| Error::of_driver(self.name(), e))
             }
             (Backend::Wgpu(gpu), Recording::Wgpu(recording)) => {
                 gpu.replay(recording).map_err(|e| Error::of_driver(self.name(), e))
             }
             _ => unreachable!("a recording is replayed on the device that made it"),
-        }
-    }
-
-    /// Copies the first `bytes` bytes of memory of this device to memory of another one, behind all work
-    /// queued on both so far. Between CUDA devices the driver copies; all else is staged through the host.
-    ///
-    /// # Errors
-    /// If a driver fails.
-    pub fn copy_to(&self, from: &Allocation, other: &Device, to: &Allocation, bytes: u64) -> Result<()> {
-        self.copy_range(from, 0, other, to, 0, bytes)
-    }
-
-    /// The same for bytes that begin elsewhere than with the memory.
-    ///
-    /// # Errors
-    /// As [`Device::copy_to`].
-    pub fn copy_range(
-        &self,
-        from: &Allocation,
-        from_offset: u64,
-        other: &Device,
-        to: &Allocation,
-        to_offset: u64,
-        bytes: u64,
-    ) -> Result<()> {
-        self.usable()?;
-        match (&self.0.backend, &other.0.backend, &from.memory, &to.memory) {
-            (Backend::Cuda(gpu), Backend::Cuda(other), Memory::Cuda(from), Memory::Cuda(to)) => {
-                cuda::copy_between(gpu, (from, from_offset), other, (to, to_offset), bytes)
-                    .map_err(|e| Error::of_driver(self.name(), e))
-            }
-            _ => {
-                let mut staging = vec![0; bytes as usize];
-                self.download(from, from_offset, &mut staging)?;
-                other.upload(to, to_offset, &staging)
-            }
         }
     }
 

@@ -256,7 +256,7 @@ impl Distribution {
                     "global index",
                     format!("a point inside {}", self.global()),
                     format!("{global_point:?}"),
-                    "count from 0; negative indices are resolved before",
+                    "count from 0, below the size of the dimension",
                 ));
             };
             at[d] = owner as i64;

@@ -48,7 +48,7 @@ impl Region {
         if let Some(d) = shape.iter().position(|&size| size < 0) {
             return Err(IndexError::new(
                 ErrorKind::Size,
-                "Region::from_shape",
+                "shape",
                 "sizes of at least 0",
                 format!("{} in dimension {d}", shape[d]),
                 "use 0 for an empty dimension",

@@ -1,10 +1,13 @@
 //! Work as data: commands, schedules, and the few kernels the engine itself needs.
 //!
 //! A [`Schedule`] is what an evaluation or an exchange comes down to: launches, and copies between
-//! devices. It is built completely before anything runs, so it can be run, kept and run again
+//! devices, and which waits for which. It is built completely before anything runs, so it can be run, kept and run again
 //! (that is what a `Loop` does). Knows allocations and programs; knows no arrays.
 
 pub(crate) mod copies;
+mod reach;
+mod shares;
+mod ways;
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -12,11 +15,15 @@ use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, View};
 
-use crate::device::{Allocation, Buffer, Device, Job};
+use crate::device::{Allocation, Buffer, Carriage, Device, Job, Lane};
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};
 use crate::trace;
 use crate::wire::{Meeting, Ranks, pass};
+pub use reach::Reach;
+pub use shares::Shares;
+pub use ways::Way;
+pub(crate) use ways::message_bytes;
 
 /// One step of a schedule.
 #[derive(Clone)]
@@ -61,6 +68,16 @@ pub enum Command {
         /// Its length.
         bytes: u64,
     },
+    /// As [`Command::Expect`], for a message that lands where it belongs, [`Way::InPlace`]; waits for the
+    /// devices.
+    ExpectInPlace {
+        /// The ranks of both.
+        ranks: Ranks,
+        /// The sender.
+        from: usize,
+        /// What it fills.
+        memory: Vec<Span>,
+    },
     /// Sends what lies in some memories, one after the other, as one message; waits for the devices and not
     /// for the other rank.
     Send {
@@ -70,6 +87,8 @@ pub enum Command {
         to: usize,
         /// What it gets.
         memory: Vec<Span>,
+        /// How.
+        way: Way,
     },
     /// Waits for a message and puts it where it belongs.
     Receive {
@@ -79,12 +98,73 @@ pub enum Command {
         from: usize,
         /// What it fills.
         memory: Vec<Span>,
+        /// How it was sent.
+        way: Way,
     },
     /// Waits until everything that was sent is gone.
     Settle {
         /// Who.
         ranks: Ranks,
     },
+    /// Waits until others have come to read what was shown to them, [`Way::Shared`]; what is queued next
+    /// waits until they have read it.
+    Reclaim {
+        /// Who.
+        ranks: Ranks,
+        /// What was shown.
+        shares: Arc<Shares>,
+    },
+    /// What is queued on `then` from now on comes after what is queued on `first` so far.
+    After {
+        /// Whose work comes first.
+        first: (Device, Lane),
+        /// Who waits for it.
+        then: (Device, Lane),
+    },
+    /// A command on the lanes [`Lane::Exchange`] of its devices. Every other is on [`Lane::Compute`]. A transfer
+    /// there lets nobody wait: those who must are named by [`Command::After`].
+    Aside(Box<Command>),
+}
+
+impl Command {
+    /// The lane of a command, and the command itself.
+    pub fn lane(&self) -> (Lane, &Command) {
+        match self {
+            Command::Aside(command) => (Lane::Exchange, command.lane().1),
+            command => (Lane::Compute, command),
+        }
+    }
+
+    /// The same command on a lane.
+    pub fn on(self, lane: Lane) -> Command {
+        match (lane, self) {
+            (_, Command::Aside(command)) => command.on(lane),
+            (Lane::Compute, command) => command,
+            (Lane::Exchange, command) => Command::Aside(Box::new(command)),
+        }
+    }
+
+    /// The devices whose memory it uses.
+    pub fn devices(&self) -> Vec<&Device> {
+        match self.lane().1 {
+            Command::Launch { device, .. } => vec![device],
+            Command::Transfer { from_device, to_device, .. } => vec![from_device, to_device],
+            Command::Send { memory, .. } | Command::Receive { memory, .. } => {
+                memory.iter().map(|span| &span.device).collect()
+            }
+            Command::Meet { .. }
+            | Command::Expect { .. }
+            | Command::ExpectInPlace { .. }
+            | Command::Settle { .. }
+            | Command::Reclaim { .. } => Vec::new(),
+            Command::After { .. } | Command::Aside(_) => Vec::new(),
+        }
+    }
+
+    /// True if memory may be let go only after it: a device's lane of memory waits for another one.
+    fn is_join(&self) -> bool {
+        matches!(self, Command::After { then: (_, Lane::Compute), .. })
+    }
 }
 
 /// Bytes in a device's memory.
@@ -163,9 +243,7 @@ pub fn c_strides(region: &Region) -> Index {
 /// # Errors
 /// The first command that fails; those after it are not queued.
 pub fn execute(schedule: Schedule) -> Result<()> {
-    for command in &schedule {
-        run(command)?;
-    }
+    queue(&schedule, Some, run)?;
     RECORDER.with_borrow_mut(|recorder| {
         if let Some(recorded) = recorder {
             recorded.extend(schedule);
@@ -174,20 +252,45 @@ pub fn execute(schedule: Schedule) -> Result<()> {
     Ok(())
 }
 
+/// Queues steps, some of which are single commands. After the first that fails no more of them are queued, but
+/// for the waits by which lanes join again: the caller lets go of the memory.
+///
+/// # Errors
+/// That of the first that fails.
+pub(crate) fn queue<'a, T>(
+    steps: &'a [T],
+    single: impl Fn(&'a T) -> Option<&'a Command>,
+    run_one: impl Fn(&'a T) -> Result<()>,
+) -> Result<()> {
+    let mut left = steps.iter();
+    let outcome = left.by_ref().try_for_each(&run_one);
+    if outcome.is_err() {
+        let joins = left.filter_map(single).filter(|command| command.is_join());
+        // The first failure is the one to report.
+        joins.for_each(|join| drop(run(join)));
+    }
+    outcome
+}
+
 /// Queues one command.
 ///
 /// # Errors
 /// The device's.
 pub fn run(command: &Command) -> Result<()> {
+    let (lane, command) = command.lane();
     match command {
         Command::Launch { device, job } => {
             pass("launch")?;
-            trace::on_device(device, || job.program.kernel().kernel().name.clone(), || device.launch(job))
+            let name = || job.program.kernel().kernel().name.clone();
+            trace::on_device(device, lane, name, || device.launch_on(lane, job))
         }
         Command::Transfer { from_device, from, from_offset, to_device, to, to_offset, bytes } => {
-            let name = || format!("{bytes} bytes to {}", to_device.name());
-            trace::on_device(from_device, name, || {
-                from_device.copy_range(from, *from_offset, to_device, to, *to_offset, *bytes)
+            let (from_offset, to_offset, bytes) = (*from_offset, *to_offset, *bytes);
+            let what = Carriage { from, from_offset, to, to_offset, bytes };
+            let name = || format!("{bytes} bytes of {}", from_device.name());
+            trace::on_device(to_device, lane, name, || match lane {
+                Lane::Compute => from_device.copy_range(to_device, what),
+                Lane::Exchange => from_device.carry(lane, to_device, what),
             })
         }
         Command::Meet { ranks, meeting } => {
@@ -198,23 +301,25 @@ pub fn run(command: &Command) -> Result<()> {
             trace::ready_for(*from, ranks.rank());
             ranks.expect(*from, *bytes)
         }
-        Command::Send { ranks, to, memory } => trace::on_link(ranks.rank(), *to, "send", || {
-            ranks.send(*to, span_bytes(memory), |offset, out| {
-                spread(memory, offset, out.len()).try_for_each(|(span, at, range)| {
-                    span.device.download(&span.allocation, at, &mut out[range])
-                })
-            })
-        }),
-        Command::Receive { ranks, from, memory } => trace::taking(*from, ranks.rank(), || {
-            ranks.receive(*from, span_bytes(memory), |offset, bytes| {
-                spread(memory, offset, bytes.len())
-                    .try_for_each(|(span, at, range)| span.device.upload(&span.allocation, at, &bytes[range]))
-            })
-        }),
+        Command::ExpectInPlace { ranks, from, memory } => {
+            trace::ready_for(*from, ranks.rank());
+            ways::expect_in_place(ranks, *from, memory)
+        }
+        Command::Send { ranks, to, memory, way } => {
+            trace::on_link(ranks.rank(), *to, way.name(), || ways::send(lane, ranks, *to, memory, way))
+        }
+        Command::Receive { ranks, from, memory, way } => {
+            trace::taking(*from, ranks.rank(), || ways::receive(lane, ranks, *from, memory, way))
+        }
+        Command::Reclaim { ranks, shares } => shares.reclaim(ranks),
         Command::Settle { ranks } => {
             trace::settle()?;
             ranks.settle()
         }
+        Command::After { first: (first, first_lane), then: (then, lane) } => {
+            then.after(*lane, first, *first_lane)
+        }
+        Command::Aside(_) => unreachable!("its lane was taken off above"),
     }
 }
 

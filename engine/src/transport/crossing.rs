@@ -8,14 +8,15 @@ use std::sync::Arc;
 use partita_kernels::DType;
 
 use super::cells::{End, contiguous, extents};
-use super::lower::{Exchange, Field};
-use crate::device::Buffer;
+use super::lower::{Exchange, Field, Link};
+use super::path::{Across, Path, path_across};
+use crate::device::{Buffer, DeviceKind};
 use crate::error::Result;
 use crate::index::{Index, Region};
 use crate::plan::{Lane, Move, MoveOp, Pairs, Plan};
-use crate::program::{Command, Place, Schedule, Span, span_bytes};
+use crate::program::{Command, Place, Reach, Schedule, Span, Way, message_bytes};
 use crate::team::Team;
-use crate::wire::Meeting;
+use crate::wire::{Meeting, Ranks};
 
 /// The commands that carry out plans between two teams over the same ranks, as [`lower`](super::lower()) does
 /// within one process. `operation` names the exchange where it fails. Collective; a plan that stays within
@@ -41,7 +42,9 @@ pub fn lower(
     let here = fields.iter().map(|field| part_of(field.plan, |m| teams.0.is_here(m.from_part) && !waits(m)));
     let here = here.collect::<Result<Vec<Plan>>>()?;
     let local = super::lower(&with_plans(fields, &here), leases)?;
-    let mut traffic = Traffic::new(teams, leases);
+    let crossing = fields.iter().flat_map(|field| field.plan.moves()).filter(|m| crosses(m));
+    let roads = Roads::between(teams, ranks, crossing)?;
+    let mut traffic = Traffic::new(teams, &roads, leases);
     let (mut packing, mut unpacking) = (Vec::new(), Vec::new());
     for field in fields {
         let moves: Vec<&Move> = field.plan.moves().iter().filter(|m| waits(m)).collect();
@@ -49,26 +52,92 @@ pub fn lower(
         packing.push(Half::packing(field, &moves, &slots)?);
         unpacking.push(Half::unpacking(field, &moves, &slots)?);
     }
-    let pack = super::lower(&fields_of(&packing, fields), traffic.leases)?;
-    let unpack = super::lower(&fields_of(&unpacking, fields), traffic.leases)?;
+    let Traffic { leaving, coming, links, .. } = traffic;
+    let pack = super::lower(&fields_of(&packing, fields), leases)?;
+    let unpack = super::lower(&fields_of(&unpacking, fields), leases)?;
     let plans: Vec<(&Plan, DType)> = fields.iter().map(|field| (field.plan, field.dtype)).collect();
     let dtypes: Vec<String> = fields.iter().map(|field| field.dtype.to_string()).collect();
     let meeting = Arc::new(Meeting::new(format!("{operation} of {}", dtypes.join(", ")), &plans));
     let mut departure: Schedule = vec![Command::Meet { ranks: ranks.clone(), meeting }];
-    departure.extend(traffic.coming.iter().map(|(&from, memory)| {
-        let bytes = span_bytes(memory);
+    let (landing, copied): (Vec<_>, Vec<_>) =
+        coming.iter().partition(|((_, path), _)| matches!(roads.way(*path), Way::InPlace));
+    departure.extend(copied.into_iter().map(|(&(from, path), memory)| {
+        let bytes = message_bytes(memory, &roads.way(path));
         Command::Expect { ranks: ranks.clone(), from, bytes }
     }));
     departure.extend(pack.schedule());
-    let send = |(to, memory)| Command::Send { ranks: ranks.clone(), to, memory };
-    departure.extend(std::mem::take(&mut traffic.leaving).into_iter().map(send));
+    // What lands where it belongs may come at once, so only when everything queued before has been read.
+    departure.extend(landing.into_iter().map(|(&(from, _), memory)| {
+        let memory = memory.clone();
+        Command::ExpectInPlace { ranks: ranks.clone(), from, memory }
+    }));
+    departure.extend(leaving.into_iter().map(|((to, path), memory)| {
+        let way = roads.way(path);
+        Command::Send { ranks: ranks.clone(), to, memory, way }
+    }));
     departure.extend(local.departure);
-    let receive = |(from, memory)| Command::Receive { ranks: ranks.clone(), from, memory };
-    let mut arrival: Schedule = std::mem::take(&mut traffic.coming).into_iter().map(receive).collect();
+    let receive = |((from, path), memory)| {
+        let way = roads.way(path);
+        Command::Receive { ranks: ranks.clone(), from, memory, way }
+    };
+    let mut arrival: Schedule = coming.into_iter().map(receive).collect();
     arrival.extend(unpack.schedule());
     arrival.extend(local.arrival);
+    arrival.extend(roads.reclaim(ranks));
     arrival.push(Command::Settle { ranks: ranks.clone() });
-    Ok(Exchange { departure, arrival, links: local.links })
+    let mut links: Vec<Link> = local.links.into_iter().chain(links.into_values()).collect();
+    links.sort_by_key(|link| (link.to_part, link.from_part, link.path));
+    Ok(Exchange { departure, arrival, join: Schedule::new(), links })
+}
+
+/// Which ways there are between the ranks of an exchange.
+struct Roads<'a> {
+    teams: (&'a Team, &'a Team),
+    host: bool,
+    /// Known where CUDA memory goes to CUDA memory.
+    reach: Option<&'a Reach>,
+}
+
+impl<'a> Roads<'a> {
+    /// All ranks come here with the same moves, and so find out together what they have to.
+    fn between<'m>(
+        teams: (&'a Team, &'a Team),
+        ranks: &Ranks,
+        mut crossing: impl Iterator<Item = &'m Move>,
+    ) -> Result<Roads<'a>> {
+        let is_cuda = |team: &Team, part| team.kind(part) == DeviceKind::Cuda;
+        let asks = crossing.any(|m| is_cuda(teams.0, m.from_part) && is_cuda(teams.1, m.to_part));
+        let reach = if asks { teams.0.reach()? } else { None };
+        Ok(Roads { teams, host: ranks.takes_host_memory(), reach })
+    }
+
+    /// The path of a move, as both its ranks find it.
+    fn path(&self, m: &Move) -> Path {
+        let (from, to) = (self.teams.0.rank_of(m.from_part), self.teams.1.rank_of(m.to_part));
+        if from == to {
+            return Path::Packed;
+        }
+        let link = Across {
+            host: self.host,
+            pointers: self.reach.is_some_and(Reach::has_pointers),
+            near: self.reach.is_some_and(|reach| reach.is_near(from, to)),
+        };
+        path_across(self.teams.0.kind(m.from_part), self.teams.1.kind(m.to_part), link)
+    }
+
+    fn way(&self, path: Path) -> Way {
+        match (path, self.reach) {
+            (Path::InPlace | Path::Pointers, _) => Way::InPlace,
+            (Path::Shared, Some(reach)) => Way::Shared(Arc::clone(&reach.shares)),
+            (Path::Shared | Path::Staged | Path::Kernel | Path::Packed | Path::Peer, _) => Way::Staged,
+        }
+    }
+
+    /// What ends an exchange in which memory was shown.
+    fn reclaim(&self, ranks: &Ranks) -> Option<Command> {
+        let shares = Arc::clone(&self.reach?.shares);
+        Some(Command::Reclaim { ranks: ranks.clone(), shares })
+    }
 }
 
 /// The moves of a plan that are chosen.
@@ -98,22 +167,46 @@ struct Slot {
     unpacks: bool,
 }
 
-/// The messages of one exchange, by the other rank; what they hold is in the order of fields and moves.
+/// By the other rank, and in the order in which two ranks' messages follow each other: [`Path`]'s, in which
+/// those that are expected in place come last.
+type Messages = BTreeMap<(usize, Path), Vec<Span>>;
+
+/// The messages of one exchange; what they hold is in the order of fields and moves.
 struct Traffic<'a> {
     teams: (&'a Team, &'a Team),
+    roads: &'a Roads<'a>,
     leases: &'a mut Vec<Buffer>,
-    leaving: BTreeMap<usize, Vec<Span>>,
-    coming: BTreeMap<usize, Vec<Span>>,
+    leaving: Messages,
+    coming: Messages,
+    links: BTreeMap<(usize, usize), Link>,
 }
 
 impl<'a> Traffic<'a> {
-    fn new(teams: (&'a Team, &'a Team), leases: &'a mut Vec<Buffer>) -> Traffic<'a> {
-        Traffic { teams, leases, leaving: BTreeMap::new(), coming: BTreeMap::new() }
+    fn new(teams: (&'a Team, &'a Team), roads: &'a Roads<'a>, leases: &'a mut Vec<Buffer>) -> Traffic<'a> {
+        let (leaving, coming) = (BTreeMap::new(), BTreeMap::new());
+        Traffic { teams, roads, leases, leaving, coming, links: BTreeMap::new() }
     }
 
     fn slot(&mut self, m: &Move, field: &Field) -> Result<Slot> {
+        let slot = self.ends(m, field)?;
+        let &Move { from_part, to_part, .. } = m;
+        if self.teams.0.is_here(from_part) || self.teams.1.is_here(to_part) {
+            let new = || {
+                let path = self.roads.path(m);
+                Link { from_part, to_part, path, moves: 0, bytes: 0, packed: false }
+            };
+            let link = self.links.entry((to_part, from_part)).or_insert_with(new);
+            link.moves += 1;
+            link.bytes += m.elements() * field.dtype.size_bytes() as u64;
+            link.packed |= slot.packs || slot.unpacks;
+        }
+        Ok(slot)
+    }
+
+    fn ends(&mut self, m: &Move, field: &Field) -> Result<Slot> {
         let (from_rank, to_rank) = (self.teams.0.rank_of(m.from_part), self.teams.1.rank_of(m.to_part));
         let nothing = Slot { place: None, packs: false, unpacks: false };
+        let path = self.roads.path(m);
         match (&field.from[m.from_part], &field.to[m.to_part]) {
             (Some(_), Some(target)) if from_rank == to_rank => {
                 let (place, _) = self.stage(target, m, field.dtype)?;
@@ -121,8 +214,10 @@ impl<'a> Traffic<'a> {
             }
             (Some(source), _) if self.teams.0.is_here(m.from_part) => {
                 let leaving =
-                    |traffic: &mut Self, span| traffic.leaving.entry(to_rank).or_default().push(span);
-                if let Some(first) = contiguous(&extents(m), &End::source(m, source)) {
+                    |traffic: &mut Self, span| traffic.leaving.entry((to_rank, path)).or_default().push(span);
+                // What others open is memory for messages, which is kept; an array's may be freed.
+                let ready = contiguous(&extents(m), &End::source(m, source));
+                if let Some(first) = ready.filter(|_| path != Path::Shared) {
                     leaving(self, span(source, first, m, field.dtype));
                     return Ok(nothing);
                 }
@@ -131,8 +226,9 @@ impl<'a> Traffic<'a> {
                 Ok(Slot { place: Some(place), packs: true, unpacks: false })
             }
             (_, Some(target)) if self.teams.1.is_here(m.to_part) => {
-                let coming =
-                    |traffic: &mut Self, span| traffic.coming.entry(from_rank).or_default().push(span);
+                let coming = |traffic: &mut Self, span| {
+                    traffic.coming.entry((from_rank, path)).or_default().push(span)
+                };
                 let landing = contiguous(&extents(m), &End::target(m, target));
                 if let (Some(first), MoveOp::Copy) = (landing, m.op) {
                     coming(self, span(target, first, m, field.dtype));

@@ -39,7 +39,10 @@ pub struct Exchange {
     pub departure: Schedule,
     /// Unpacking, and everything that is added.
     pub arrival: Schedule,
-    /// What goes between which parts, by receiving and then sending part.
+    /// After the arrival, and after what is queued on its lane behind it: waits for what was done beside the
+    /// computation. None if nothing was ([`Exchange::aside`]).
+    pub join: Schedule,
+    /// What goes between which parts of this rank, and from and to them, by receiving and then sending part.
     pub links: Vec<Link>,
 }
 
@@ -56,15 +59,16 @@ pub struct Link {
     pub moves: usize,
     /// The bytes of the cells.
     pub bytes: u64,
-    /// Whether the sender copies the cells together first.
+    /// Whether this rank copies the cells together before they leave, or apart after they came.
     pub packed: bool,
 }
 
 impl Exchange {
-    /// Both halves, to be queued back to back.
+    /// All of it, to be queued back to back.
     pub fn schedule(self) -> Schedule {
         let mut schedule = self.departure;
         schedule.extend(self.arrival);
+        schedule.extend(self.join);
         schedule
     }
 
@@ -212,7 +216,7 @@ impl<'a> Work<'a> {
         departure.extend(self.transfers);
         let mut arrival = batched(self.arriving)?;
         arrival.extend(self.arriving_next);
-        Ok(Exchange { departure, arrival, links: self.links })
+        Ok(Exchange { departure, arrival, join: Schedule::new(), links: self.links })
     }
 
     fn link(&mut self, from_part: usize, to_part: usize, cargo: Vec<Cargo>) -> Result<()> {
@@ -229,6 +233,7 @@ impl<'a> Work<'a> {
                     false
                 }
                 Path::Packed | Path::Peer | Path::Staged => self.message(path, &cargo)?,
+                Path::Shared | Path::InPlace | Path::Pointers => unreachable!("paths between ranks"),
             };
             let (moves, bytes) = (cargo.len(), cargo.iter().map(Cargo::bytes).sum());
             self.links.push(Link { from_part, to_part, path, moves, bytes, packed });

@@ -3,8 +3,10 @@
 //! - [`path`]: which way a move takes, and what that costs per kind of device;
 //! - [`lower()`]: from plans and places to commands, as a departure and an arrival, so that work that needs
 //!   neither can be queued in between;
-//! - [`crossing`]: the same for members of several ranks.
+//! - [`crossing`]: the same for members of several ranks;
+//! - [`aside`]: an exchange put beside the computation, on lanes of its own, with the waits that need.
 
+pub mod aside;
 mod batch;
 mod cells;
 pub mod crossing;
@@ -12,4 +14,4 @@ mod lower;
 mod path;
 
 pub use lower::{Exchange, Field, Link, lower};
-pub use path::{Batching, Path, batching, path};
+pub use path::{Across, Batching, Path, batching, path, path_across};

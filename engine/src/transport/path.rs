@@ -17,6 +17,13 @@ pub enum Path {
     Peer,
     /// Packed, through host memory, unpacked.
     Staged,
+    /// Between ranks of one machine: packed, opened by the receiver and copied by the driver (CUDA IPC),
+    /// unpacked.
+    Shared,
+    /// Between ranks: host memory that the wire reads and writes where it lies.
+    InPlace,
+    /// Between ranks: device memory that the wire reads and writes where it lies.
+    Pointers,
 }
 
 impl fmt::Display for Path {
@@ -26,6 +33,9 @@ impl fmt::Display for Path {
             Path::Packed => "packed",
             Path::Peer => "peer",
             Path::Staged => "staged",
+            Path::Shared => "CUDA IPC",
+            Path::InPlace => "in place",
+            Path::Pointers => "device pointers",
         })
     }
 }
@@ -38,6 +48,27 @@ pub fn path(from: &Place, to: &Place) -> Path {
     match (from.device.kind(), to.device.kind()) {
         (DeviceKind::Cuda, DeviceKind::Cuda) => Path::Peer,
         _ => Path::Staged,
+    }
+}
+
+/// What two ranks know of each other and of their wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Across {
+    /// Whether the wire uses host memory where it lies.
+    pub host: bool,
+    /// Whether it takes device pointers.
+    pub pointers: bool,
+    /// Whether the receiver opens the sender's CUDA memory.
+    pub near: bool,
+}
+
+/// The path between devices of two ranks, which both ranks find alike.
+pub fn path_across(from: DeviceKind, to: DeviceKind, link: Across) -> Path {
+    match (from, to) {
+        (DeviceKind::Host, DeviceKind::Host) if link.host => Path::InPlace,
+        (DeviceKind::Cuda, DeviceKind::Cuda) if link.near => Path::Shared,
+        (DeviceKind::Cuda, DeviceKind::Cuda) if link.pointers => Path::Pointers,
+        (DeviceKind::Host | DeviceKind::Cuda | DeviceKind::Wgpu, _) => Path::Staged,
     }
 }
 

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::process::Command;
 
-use crate::config::config;
+use crate::config::{config, say};
 use crate::error::{Error, Result};
 
 /// The names of the points, in the order in which a step usually passes them.
@@ -93,6 +93,8 @@ pub(crate) fn pass(point: &str) -> Result<()> {
     });
     let Some(kind) = due else { return Ok(()) };
     ARMED.set(None);
+    // From here on the others' time is counted.
+    say(format_args!("a fault on purpose now, at `{point}`"));
     match kind {
         Kind::Error => Err(Error::of_driver("fault on purpose", format!("at `{point}`"))),
         Kind::Panic => panic!("fault on purpose at `{point}`"),

@@ -62,13 +62,21 @@ impl Line {
     #[cfg(feature = "mpi")]
     pub fn stay(&self) {
         let (begin, mut looks) = (self.wire.now(), 0);
-        while self.wire.now() - begin < Duration::from_secs(1) {
+        while self.wire.now() - begin < Duration::from_secs(1) && !self.have_left() {
             while let Ok(Some((sender, bytes))) = self.wire.hear() {
                 self.take_in(sender, &bytes);
             }
             self.wire.pause(looks);
             looks += 1;
         }
+    }
+
+    /// Whether all others have said that they are at their end.
+    #[cfg(feature = "mpi")]
+    fn have_left(&self) -> bool {
+        let common = locked(&self.common);
+        let mut others = (0..self.wire.ranks()).filter(|&rank| rank != self.wire.rank());
+        others.all(|rank| common.inbox.contains(&(rank, News::Left)))
     }
 
     /// Waits until all others are at their end too; false if one fails first or the deadline passes.
@@ -79,15 +87,12 @@ impl Line {
             while let Ok(Some((sender, bytes))) = self.wire.hear() {
                 self.take_in(sender, &bytes);
             }
-            let common = locked(&self.common);
-            if common.failure.is_some() {
+            if locked(&self.common).failure.is_some() {
                 return false;
             }
-            let mut others = (0..self.wire.ranks()).filter(|&rank| rank != self.wire.rank());
-            if others.all(|rank| common.inbox.contains(&(rank, News::Left))) {
+            if self.have_left() {
                 return true;
             }
-            drop(common);
             self.wire.pause(looks);
             looks += 1;
         }

@@ -6,6 +6,7 @@
 
 mod agree;
 mod fault;
+mod frame;
 mod line;
 #[cfg(feature = "mpi")]
 pub mod mpi;
@@ -13,12 +14,16 @@ mod news;
 mod ranks;
 pub mod sim;
 pub mod threads;
+mod trial;
 
+use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use fault::POINTS;
 pub(crate) use fault::pass;
+pub(crate) use frame::{Piece, frame};
 pub use ranks::{Meeting, Ranks};
 
 /// A transfer that was begun. Numbers are not reused.
@@ -39,6 +44,39 @@ pub enum Outcome {
         /// As many as came.
         bytes: Vec<u8>,
     },
+    /// The same for a message that was received where it belongs.
+    Landed {
+        /// The sender's.
+        mark: u32,
+        /// How many bytes came.
+        bytes: usize,
+    },
+}
+
+/// Memory that a wire reads or writes where it lies: of this process, or of a device whose addresses the wire
+/// understands. Kept until the wire is done with it.
+#[derive(Clone)]
+pub struct InPlace {
+    address: usize,
+    bytes: usize,
+    _keep: Arc<dyn Any + Send + Sync>,
+}
+
+impl InPlace {
+    /// `bytes` bytes from `address` on, which `keep` keeps.
+    ///
+    /// # Safety
+    /// The memory is there while `keep` lives. Until the transfer is over nobody writes what is sent, and
+    /// nobody uses what is received.
+    pub(crate) unsafe fn new(address: usize, bytes: usize, keep: Arc<dyn Any + Send + Sync>) -> InPlace {
+        InPlace { address, bytes, _keep: keep }
+    }
+}
+
+impl fmt::Debug for InPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes at {:#x}", self.bytes, self.address)
+    }
 }
 
 /// A wire's own failure, in its words.
@@ -76,6 +114,35 @@ pub trait Wire: Send + Sync {
     /// # Errors
     /// If nothing can be received any more.
     fn receive(&self, from: usize, memory: Vec<u8>) -> Result<Request, Broken>;
+
+    /// Whether [`Wire::send_from`] and [`Wire::receive_into`] take this process's own memory.
+    fn takes_host_memory(&self) -> bool {
+        false
+    }
+
+    /// Whether they take CUDA devices' memory, as far as the wire itself knows.
+    ///
+    /// # Errors
+    /// Why not, in words for people.
+    fn takes_device_memory(&self) -> std::result::Result<(), String> {
+        Err("the wire carries this process's memory only".to_owned())
+    }
+
+    /// As [`Wire::send`], from where the bytes lie.
+    ///
+    /// # Errors
+    /// As [`Wire::send`]; memory the wire does not take.
+    fn send_from(&self, _to: usize, _mark: u32, memory: InPlace) -> Result<Request, Broken> {
+        Err(Broken(format!("it cannot send {memory:?}")))
+    }
+
+    /// As [`Wire::receive`], to where the bytes belong; the outcome is [`Outcome::Landed`].
+    ///
+    /// # Errors
+    /// As [`Wire::receive`]; memory the wire does not take.
+    fn receive_into(&self, _from: usize, memory: InPlace) -> Result<Request, Broken> {
+        Err(Broken(format!("it cannot receive {memory:?}")))
+    }
 
     /// What has become of a request. Once it is over, its number names nothing.
     ///

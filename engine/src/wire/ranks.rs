@@ -12,14 +12,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::fault::pass;
+use super::frame::{Piece, frame};
 use super::line::{Line, Patience, locked};
 use super::news::News;
-use super::{Outcome, Request, Wire};
+use super::{InPlace, Outcome, Request, Wire};
 use crate::config::config;
 use crate::error::{Error, Result};
 
-/// Longer messages travel in pieces, so that one travels while the next is copied.
-const PIECE_BYTES: usize = 1 << 20;
+/// Messages that are copied travel in pieces, so that one travels while the next is copied.
+const PIECE_BYTES: u64 = 1 << 20;
 
 /// The ranks that run a program together, or some of them. Clones name the same.
 #[derive(Clone)]
@@ -75,7 +76,7 @@ pub(super) struct State {
 struct Awaited {
     request: Request,
     mark: u32,
-    bytes: usize,
+    piece: Piece,
 }
 
 impl PartialEq for Ranks {
@@ -178,16 +179,30 @@ impl Ranks {
     /// # Errors
     /// Those of the wire, of which all ranks then know.
     pub fn expect(&self, from: usize, bytes: u64) -> Result<()> {
+        self.expect_pieces(from, &frame(&[bytes], PIECE_BYTES), |_| None)
+    }
+
+    /// The same for a message in pieces, as its sender cuts it too; `belongs` says where pieces are received
+    /// in place.
+    pub(crate) fn expect_pieces(
+        &self,
+        from: usize,
+        pieces: &[Piece],
+        belongs: impl Fn(Piece) -> Option<InPlace>,
+    ) -> Result<()> {
         pass("expect")?;
-        for (_, piece) in pieces(bytes) {
-            let memory = self.spare(piece);
+        for &piece in pieces {
             let mut state = locked(&self.0.state);
             let mark = self.mark(&state, from, self.rank(), state.expected.get(&from).copied().unwrap_or(0));
             *state.expected.entry(from).or_default() += 1;
             let peer = self.0.members[from];
-            let request = self.0.line.wire.receive(peer, memory);
+            let request = match belongs(piece) {
+                Some(place) => self.0.line.wire.receive_into(peer, place),
+                None => self.0.line.wire.receive(peer, self.spare(piece.bytes)),
+            };
             let request = request.map_err(|broken| self.0.line.fail(peer, broken.0))?;
-            state.open_receives.entry(from).or_default().push_back(Awaited { request, mark, bytes: piece });
+            let awaited = Awaited { request, mark, piece };
+            state.open_receives.entry(from).or_default().push_back(awaited);
         }
         Ok(())
     }
@@ -196,22 +211,36 @@ impl Ranks {
     ///
     /// # Errors
     /// Those of `fill` and of the wire.
-    pub fn send(
+    pub fn send(&self, to: usize, bytes: u64, fill: impl FnMut(u64, &mut [u8]) -> Result<()>) -> Result<()> {
+        self.send_pieces(to, &frame(&[bytes], PIECE_BYTES), |_| None, fill)
+    }
+
+    /// The same for a message in pieces; those that `lies` knows are sent from where they lie, which must not
+    /// change before [`Ranks::settle`].
+    pub(crate) fn send_pieces(
         &self,
         to: usize,
-        bytes: u64,
+        pieces: &[Piece],
+        lies: impl Fn(Piece) -> Option<InPlace>,
         mut fill: impl FnMut(u64, &mut [u8]) -> Result<()>,
     ) -> Result<()> {
         pass("send")?;
-        for (offset, piece) in pieces(bytes) {
-            let mut memory = self.spare(piece);
-            fill(offset, &mut memory)?;
+        let peer = self.0.members[to];
+        for &piece in pieces {
+            let place = lies(piece);
+            let mut memory = Vec::new();
+            if place.is_none() {
+                memory = self.spare(piece.bytes);
+                fill(piece.offset, &mut memory)?;
+            }
             pass("send-filled")?;
             let mut state = locked(&self.0.state);
             let mark = self.mark(&state, self.rank(), to, state.sent.get(&to).copied().unwrap_or(0));
             *state.sent.entry(to).or_default() += 1;
-            let peer = self.0.members[to];
-            let request = self.0.line.wire.send(peer, mark, memory);
+            let request = match place {
+                Some(place) => self.0.line.wire.send_from(peer, mark, place),
+                None => self.0.line.wire.send(peer, mark, memory),
+            };
             let request = request.map_err(|broken| self.0.line.fail(peer, broken.0))?;
             state.open_sends.push_back((peer, request));
         }
@@ -227,29 +256,41 @@ impl Ranks {
         &self,
         from: usize,
         bytes: u64,
+        place: impl FnMut(u64, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.receive_pieces(from, frame(&[bytes], PIECE_BYTES).len(), place)
+    }
+
+    /// The same for a message of so many pieces. What was received in place is not handed on.
+    pub(crate) fn receive_pieces(
+        &self,
+        from: usize,
+        pieces: usize,
         mut place: impl FnMut(u64, &[u8]) -> Result<()>,
     ) -> Result<()> {
         pass("receive")?;
-        for (offset, _) in pieces(bytes) {
+        for _ in 0..pieces {
             let awaited = locked(&self.0.state).open_receives.get_mut(&from).and_then(VecDeque::pop_front);
             let Some(awaited) = awaited else { unreachable!("what is received was expected before") };
             let peer = self.0.members[from];
-            let Outcome::Arrived { mark, bytes: arrived } = self.finish(awaited.request, peer)? else {
-                unreachable!("a receive ends with an arrival");
+            let (mark, bytes, arrived) = match self.finish(awaited.request, peer)? {
+                Outcome::Arrived { mark, bytes } => (mark, bytes.len(), Some(bytes)),
+                Outcome::Landed { mark, bytes } => (mark, bytes, None),
+                Outcome::Pending | Outcome::Sent(_) => unreachable!("a receive ends with an arrival"),
             };
-            if mark != awaited.mark || arrived.len() != awaited.bytes {
+            if mark != awaited.mark || bytes != awaited.piece.bytes {
                 let reason = format!(
-                    "a message of {} bytes marked {mark:x} came where one of {} bytes marked {:x} belongs; \
-                     rank {peer} does something else",
-                    arrived.len(),
-                    awaited.bytes,
-                    awaited.mark
+                    "a message of {bytes} bytes marked {mark:x} came where one of {} bytes marked {:x} \
+                     belongs; rank {peer} does something else",
+                    awaited.piece.bytes, awaited.mark
                 );
                 return Err(self.0.line.fail(peer, reason));
             }
             pass("receive-arrived")?;
-            place(offset, &arrived)?;
-            self.keep(arrived);
+            if let Some(arrived) = arrived {
+                place(awaited.piece.offset, &arrived)?;
+                self.keep(arrived);
+            }
         }
         pass("receive-placed")
     }
@@ -340,7 +381,7 @@ impl Ranks {
     }
 
     /// The outcome of a request that depends on a rank of the wire.
-    fn finish(&self, request: Request, peer: usize) -> Result<Outcome> {
+    pub(super) fn finish(&self, request: Request, peer: usize) -> Result<Outcome> {
         let mut patience = Patience::new(self);
         loop {
             match self.0.line.wire.test(request) {
@@ -388,15 +429,6 @@ impl Ranks {
             | News::Waits { .. } => None,
         })
     }
-}
-
-/// Offsets and lengths of the pieces of a message; one, of nothing, of an empty one.
-fn pieces(bytes: u64) -> impl Iterator<Item = (u64, usize)> {
-    let count = bytes.div_ceil(PIECE_BYTES as u64).max(1);
-    (0..count).map(move |k| {
-        let offset = k * PIECE_BYTES as u64;
-        (offset, (bytes - offset).min(PIECE_BYTES as u64) as usize)
-    })
 }
 
 impl Drop for Circle {

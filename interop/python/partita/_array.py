@@ -25,7 +25,8 @@ class Array(Operators):
     """A distributed N-D array. Made by ``partita.zeros``, ``asarray`` and others.
 
     Arithmetic only records; reading, ``eval`` and assignment compute. Slices are values, not views: writing to
-    one does not change the array it came from. Nothing here is collective: a team lives in one process.
+    one does not change the array it came from. Where the team is over several processes, whatever computes, reads or
+    assigns is collective: all of them do it, in the same order. Asking for shape, dtype or distribution is not.
     """
 
     __slots__ = ("__weakref__", "_native", "_scalar")
@@ -79,7 +80,7 @@ class Array(Operators):
 
     @property
     def parts(self) -> list[_native.Part]:
-        """The parts, in order; each exports its memory by DLPack. Computes and waits."""
+        """This process's parts, in order; each exports its memory by DLPack. Computes and waits. Collective."""
         return self._native.parts()
 
     @property
@@ -125,7 +126,8 @@ class Array(Operators):
         return self
 
     def numpy(self) -> np.ndarray[Any, Any]:
-        """The whole array as a NumPy array: a copy, gathered from all parts. Computes and waits."""
+        """The whole array as a NumPy array: a copy, gathered from all parts, in every process. Computes and waits.
+        Collective."""
         import numpy as np
 
         out = np.empty(self._native.shape, dtype=self.dtype.dtype)
@@ -182,7 +184,7 @@ class Array(Operators):
         return self._only_part().__dlpack_device__()
 
     def _only_part(self) -> _native.Part:
-        if self.dist.num_parts != 1:
+        if self.dist.num_parts != 1 or self.team.ranks != 1:
             raise BufferError(
                 f"__dlpack__: expected an array of one part, given {self.dist.num_parts} parts, each with memory of "
                 "its own; export them one by one: [numpy.from_dlpack(p) for p in u.parts], or gather with u.numpy()"
@@ -191,17 +193,19 @@ class Array(Operators):
         return (native.squeeze(range(len(native.shape))) if self._scalar else native).parts()[0]
 
     def __distarray__(self) -> dict[str, Any]:
-        """The Distributed Array Protocol 0.10, of an array with one part; the parts of others have it."""
-        if self.dist.num_parts != 1:
+        """The Distributed Array Protocol 0.10, of an array with one part in this process; otherwise its parts have it.
+        Computes. Collective."""
+        here = len(self.team.local_members)
+        if here != 1:
             raise ValueError(
-                f"__distarray__: expected an array of one part in this process, given {self.dist.num_parts}; "
+                f"__distarray__: expected an array of one part in this process, given {here}; "
                 "use [p.__distarray__() for p in u.parts]"
             )
         return self.parts[0].__distarray__()
 
     @property
     def __partitioned__(self) -> dict[str, Any]:
-        """The array as a grid of boxes, with the parts' memory as data. Computes and waits."""
+        """The array as a grid of boxes, with the memory of this process's parts as data. Computes and waits. Collective."""
         from ._protocols import partitioned
 
         return partitioned(self)
@@ -280,7 +284,8 @@ class Array(Operators):
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the gathered elements; unpickled, they are on the default partition of the default team."""
+        """Pickles the gathered elements; unpickled, they are on the default partition of the default team. Both are
+        collective where the teams are over several processes."""
         from ._create import asarray
 
         return asarray, (self.numpy(),)

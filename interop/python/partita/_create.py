@@ -11,8 +11,11 @@ from . import _native
 from ._array import Array
 from ._dtypes import as_dtype, float64, int64
 from ._native import Distribution, Team
+from ._ranks import of_members, of_processes
 
-__all__ = ["arange", "asarray", "empty", "from_dlpack", "from_parts", "full", "ones", "zeros"]
+__all__ = [
+    "arange", "asarray", "empty", "from_dlpack", "from_parts", "full", "full_like", "ones", "ones_like", "zeros", "zeros_like",
+]  # fmt: skip
 
 Shape = int | Sequence[int]
 
@@ -48,7 +51,7 @@ def full(
     dist : Distribution, optional
         Default: dimension 0 cut over the members of ``team``, the extra rows with the last ones.
     team : Team, optional
-        Default: one part on every device that ``PARTITA_DEVICE`` names.
+        Default: one part on every device that ``PARTITA_DEVICE`` names; in a program of several processes, of each.
     """
     if dtype is None:
         dtype = bool if isinstance(fill_value, bool) else int if isinstance(fill_value, int) else float
@@ -69,6 +72,22 @@ def ones(shape: Shape, dtype: Any = float64, dist: Distribution | None = None, *
 def empty(shape: Shape, dtype: Any = float64, dist: Distribution | None = None, *, team: Team | None = None) -> Array:
     """An array whose elements do not matter; they are zeros. See `full`."""
     return full(shape, 0, dtype, dist, team=team)
+
+
+def full_like(x: Array, fill_value: bool | int | float, dtype: Any = None) -> Array:
+    """An array filled with one value, of the shape, distribution and, unless told, the type of ``x``."""
+    kind = x.dtype if dtype is None else as_dtype(dtype)
+    return Array(_native.Array.full(x.dist, kind.name, fill_value), x._scalar)
+
+
+def zeros_like(x: Array, dtype: Any = None) -> Array:
+    """Zeros; see `full_like`."""
+    return full_like(x, 0, dtype)
+
+
+def ones_like(x: Array, dtype: Any = None) -> Array:
+    """Ones; see `full_like`."""
+    return full_like(x, 1, dtype)
 
 
 def arange(
@@ -110,12 +129,12 @@ def asarray(obj: Any, dtype: Any = None, dist: Distribution | None = None, *, te
 
 
 def from_parts(parts: Sequence[Any], dist: Distribution, *, copy: bool | None = True) -> Array:
-    """An array whose part p has the elements of ``parts[p]``, in the shape that part p owns.
+    """An array from what each part owns. Collective where the team is over several processes.
 
     Parameters
     ----------
     parts : sequence of arrays
-        One per part: anything NumPy makes an array of, and parts of arrays.
+        One per part of this process, in the shape that it owns: anything NumPy makes an array of, and parts of arrays.
     dist : Distribution
     copy : bool, optional
         False uses the memory of all parts where it is, as in `from_dlpack`, or raises BufferError; None copies where
@@ -123,28 +142,53 @@ def from_parts(parts: Sequence[Any], dist: Distribution, *, copy: bool | None = 
     """
     import numpy as np
 
-    if len(parts) != dist.num_parts:
-        raise ValueError(f"from_parts: expected {dist.num_parts} parts, given {len(parts)}; pass one per part of dist")
+    here = dist.team.local_members
+    if len(parts) != len(here):
+        whose = "" if dist.team.ranks == 1 else " of this process"
+        raise ValueError(f"from_parts: expected {len(here)} parts, given {len(parts)}; pass one per part of dist{whose}")
     if copy is not True:
-        try:
-            wanted = [device.__dlpack_device__() for device in dist.team.devices]
-            return Array(_native.Array.over(dist, [_lent(x, at) for x, at in zip(parts, wanted, strict=True)]))
-        except BufferError:
-            if copy is False:
-                raise
+        shared = _used(parts, dist, must=copy is False)
+        if shared is not None:
+            return Array(shared)
     hosts = [_host(part) for part in parts]
-    kinds = {as_dtype(host.dtype) for host in hosts}
-    if len(kinds) != 1:
-        names = ", ".join(sorted(kind.name for kind in kinds))
-        raise TypeError(f"from_parts: expected parts of one dtype, given {names}; convert them first")
+    kind = _one_kind(of_members(dist.team, "from_parts", [as_dtype(host.dtype).name for host in hosts]))
     pieces = []
-    for part, host in enumerate(hosts):
+    for part, host in zip(here, hosts, strict=True):
         extents = tuple(o[1] - o[0] if isinstance(o, tuple) else len(o) for o in dist.owned(part))
         if host.shape != extents:
             raise ValueError(f"from_parts: expected shape {extents} for part {part}, given {host.shape}")
         packed = np.ascontiguousarray(host, dtype=host.dtype.newbyteorder("="))
         pieces.append(packed.reshape(-1).view(np.uint8))
-    return Array(_native.Array.from_pieces(dist, kinds.pop().name, pieces))
+    return Array(_native.Array.from_pieces(dist, kind, pieces))
+
+
+def _one_kind(names: Sequence[str]) -> str:
+    kinds = sorted(set(names))
+    if len(kinds) != 1:
+        given = ", ".join(kinds)
+        raise TypeError(f"from_parts: expected parts of one dtype, given {given}; convert them first")
+    return kinds[0]
+
+
+def _used(parts: Sequence[Any], dist: Distribution, must: bool) -> _native.Array | None:
+    """The memory of all parts where it is, or None if one in any process must be copied; then BufferError if it must
+    not."""
+    made, refusal = None, None
+    try:
+        wanted = [device.__dlpack_device__() for device in dist.team.devices]
+        lent = [_lent(x, at) for x, at in zip(parts, wanted, strict=True)]
+        made = _native.Array.over(dist, None, lent) if lent else None
+    except BufferError as error:
+        refusal = error
+    told = of_processes(dist.team, "from_parts", (made and made.dtype, refusal and str(refusal)))
+    refusals = [text for _, text in told if text]
+    if refusals and must:
+        raise refusal or BufferError(refusals[0])
+    if refusals:
+        return None
+    # A process without parts learns the type from the others.
+    kind = _one_kind([kind for kind, _ in told if kind])
+    return made or _native.Array.over(dist, kind, [])
 
 
 def _host(part: Any) -> Any:
@@ -155,7 +199,7 @@ def _host(part: Any) -> Any:
     if part.dtype != "bfloat16":
         return np.from_dlpack(part, device="cpu")
     # NumPy's from_dlpack knows no bfloat16.
-    return from_dlpack(part, team=Team(1, "host")).numpy()
+    return from_dlpack(part, team=Team.local(1, "host")).numpy()
 
 
 def from_dlpack(
@@ -186,12 +230,12 @@ def from_dlpack(
             return shared
     capsule = x if type(x).__name__ == "PyCapsule" else _exported(x)
     if dist is None and team is None:
-        team = _team_of(x) or Team(1, "host")
+        team = _team_of(x) or Team.local(1, "host")
     native = _native.Array.from_capsule(capsule, dist, team) if _rank_fits(x, dist) else None
     if native is not None:
         return Array(native)
     # Without dimensions, on a team of any size.
-    single = _native.Array.from_capsule(capsule, None, Team(1, "host"))
+    single = _native.Array.from_capsule(capsule, None, Team.local(1, "host"))
     return asarray(Array(single).numpy(), team=team)
 
 
@@ -199,17 +243,18 @@ def _shared(x: Any, dist: Distribution | None, team: Team | None, must: bool) ->
     """The memory of ``x`` where it is, or None if it must be copied; then BufferError if it must not."""
     if type(x).__name__ == "PyCapsule":
         # A capsule can be taken once, so there is no second try.
-        return _over(x, dist, team or Team(1, "host")) if must else None
+        return _over(x, dist, team or Team.local(1, "host")) if must else None
     shape = getattr(x, "shape", None)
     try:
         if shape is None or (tuple(shape) == () and dist is None):
             raise BufferError("from_dlpack: expected at least one dimension, given none; allow a copy")
         placed = dist.team if dist is not None else team or _team_of(x)
-        if placed is None or len(placed) != 1:
-            parts = "no team of ours" if placed is None else f"{len(placed)} parts"
+        if placed is None or len(placed) != 1 or placed.ranks != 1:
+            parts = "no team of ours" if placed is None else f"{len(placed)} parts over {placed.ranks} processes"
             raise BufferError(f"from_dlpack: expected a team of one part for copy=False, given {parts}; allow a copy")
         dist = dist if dist is not None else _line(tuple(shape), placed)
-        return Array(_native.Array.over(dist, [_lent(x, placed.devices[0].__dlpack_device__())]))
+        lent = _lent(x, placed.devices[0].__dlpack_device__())
+        return Array(_native.Array.over(dist, None, [lent]))
     except BufferError:
         if must:
             raise
@@ -227,16 +272,16 @@ def _over(capsule: Any, dist: Distribution | None, team: Team) -> Array:
     if dist is None:
         text = "from_dlpack: expected dist= with copy=False, given a bare capsule, whose shape is not known"
         raise BufferError(f"{text}; pass the object itself")
-    return Array(_native.Array.over(dist, [capsule]))
+    return Array(_native.Array.over(dist, None, [capsule]))
 
 
 def _team_of(x: Any) -> Team | None:
     """One part on the device that holds the memory, if it is one of ours."""
     where = getattr(x, "__dlpack_device__", lambda: (1, 0))()
     if where[0] in (1, 3):
-        return Team(1, "host")
+        return Team.local(1, "host")
     found = [device for device in _native.devices() if device.__dlpack_device__() == tuple(where)]
-    return Team(1, found[0]) if found else None
+    return Team.local(1, found[0]) if found else None
 
 
 def _lent(x: Any, wanted: tuple[int, int]) -> Any:

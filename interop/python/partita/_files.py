@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ._array import Array
 from ._create import _host, _placed, from_parts
 from ._dtypes import as_dtype
+from ._ranks import of_processes
 
 if TYPE_CHECKING:
     from ._native import Distribution, Part, Team
@@ -28,7 +29,8 @@ _SHORT_BYTES = 4096
 
 
 def save(file: str | os.PathLike[str], arr: Array) -> None:
-    """Writes an array to a ``.npy`` file, which ``numpy.load`` reads. Computes and waits.
+    """Writes an array to a ``.npy`` file, which ``numpy.load`` reads. Computes and waits. Collective: several processes
+    write to one file, on a file system that they share.
 
     Every part writes what it owns; several do at a time. The file appears under its name when it is complete.
 
@@ -42,20 +44,41 @@ def save(file: str | os.PathLike[str], arr: Array) -> None:
 
     if not isinstance(arr, Array):
         raise TypeError(f"save: expected a partita.Array, given {type(arr).__name__}; use numpy.save")
-    path = os.fspath(file)
-    half = f"{path}.{os.getpid()}.part"
-    kind = _portable(arr)
-    try:
-        mapped = np.lib.format.open_memmap(half, mode="w+", dtype=kind, shape=arr.shape)
-        flat = mapped.reshape(arr._native.shape) if arr.size else None
-        if flat is not None:
-            _at_once(lambda part: _write(flat, part), arr.parts)
-            mapped.flush()
-        del flat, mapped
+    path, kind, team, parts = os.fspath(file), _portable(arr), arr.team, arr.parts
+    first = team.rank == 0
+    half = of_processes(team, "save", f"{path}.{os.getpid()}.part")[0]
+
+    def make() -> None:
+        np.lib.format.open_memmap(half, mode="w+", dtype=kind, shape=arr.shape)
+
+    def write() -> None:
+        mapped = np.lib.format.open_memmap(half, mode="r+")
+        flat = mapped.reshape(arr._native.shape)
+        _at_once(lambda part: _write(flat, part), parts)
+        mapped.flush()
+
+    def name() -> None:
         os.replace(half, path)
+
+    try:
+        # What one process cannot do, none goes on from.
+        for work, mine in ((make, first), (write, bool(arr.size and parts)), (name, first)):
+            _all(team, work if mine else lambda: None)
     finally:
-        if os.path.exists(half):
+        if first and os.path.exists(half):
             os.remove(half)
+
+
+def _all(team: Team, work: Callable[[], None]) -> None:
+    """Some work of every process of a team; raises on all of them what it raised on one."""
+    error: OSError | None = None
+    try:
+        work()
+    except OSError as raised:
+        error = raised
+    errors = [each for each in of_processes(team, "save", error) if each is not None]
+    if errors:
+        raise errors[0] if error is None else error
 
 
 def _portable(arr: Array) -> Any:
@@ -86,7 +109,7 @@ def _write(whole: Any, part: Part) -> None:
 def load(
     file: str | os.PathLike[str], dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None
 ) -> Array:
-    """The array in a ``.npy`` file, read part by part.
+    """The array in a ``.npy`` file, read part by part; each process reads those of its members. Collective.
 
     Parameters
     ----------
@@ -123,7 +146,7 @@ def load(
             raise ValueError(f"load: expected a distribution of the file's shape {shape}, given {dist.shape}")
         placed, scalar = _placed("load", shape, dist, team)
         reader = _Reader(opened.fileno(), begin, kind, order or (1,), fortran)
-        blocks = [placed.owned(part) for part in range(placed.num_parts)]
+        blocks = [placed.owned(part) for part in placed.team.local_members]
         array = from_parts(_at_once(reader.block, blocks), placed)
     array = Array(array._native, scalar)
     return array if dtype is None else array.astype(dtype)

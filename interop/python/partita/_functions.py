@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ._array import Array
+from ._dtypes import DType, bool_, int8
 from ._index import Axis
-from ._rules import Operand, binary, unary, where
+from ._rules import Operand, beyond, binary, unary, where
 
 __all__ = [
     "abs", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
@@ -306,14 +307,22 @@ def argmax(x: Array, /, axis: int | None = None, keepdims: bool = False) -> Arra
 
 
 def square(x: Array, /) -> Array:
-    """Squares."""
+    """Squares; those of bool are int8."""
+    x = x.astype(int8) if x.dtype is bool_ else x
     return x * x
 
 
 def clip(x: Array, /, low: Operand = None, high: Operand = None) -> Array:
     """Elements below ``low`` become ``low``, those above ``high`` become ``high``."""
-    lifted = x if low is None else maximum(x, low)
-    return lifted if high is None else minimum(lifted, high)
+    # Integers of Python beyond the ends of the type change nothing there.
+    lifted = x if low is None or _is_beyond(low, x.dtype, -1) else maximum(x, low)
+    limited = lifted if high is None or _is_beyond(high, x.dtype, 1) else minimum(lifted, high)
+    return limited.copy() if limited is x else limited
+
+
+def _is_beyond(bound: Operand, dtype: DType, end: int) -> bool:
+    """Whether an integer of Python is below (-1) or above (1) all that an integer type holds."""
+    return type(bound) is int and dtype.kind in "iu" and beyond(bound, dtype) == end
 
 
 def isinf(x: Array, /) -> Array:
@@ -403,7 +412,7 @@ def sign(x: Array, /) -> Array:
 
 
 def _truth(x: Operand) -> Operand:
-    return x.astype(bool) if isinstance(x, Array) else x
+    return bool(x) if isinstance(x, (int, float)) else x.astype(bool) if hasattr(x, "astype") else x
 
 
 def logical_and(a: Operand, b: Operand, /) -> Array:

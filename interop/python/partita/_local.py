@@ -9,14 +9,20 @@ from . import _native
 from ._collective import Collective
 from ._create import from_parts
 from ._native import Distribution, Partition
+from ._ranks import of_members
 
 
 def apply(
     operator: Collective, blocks: Sequence[Any], wanted: Distribution | None
 ) -> tuple[list[_native.Part], Distribution]:
-    """The operator's result, in parts, and how the blocks were divided. ``wanted`` is the division of the result, where
-    the operator is free to choose."""
-    dist = layout_of(operator, [tuple(block.shape) for block in blocks])
+    """The operator's result, in parts, and how the blocks were divided: those of this process's members. ``wanted`` is
+    the division of the result, where the operator is free to choose. Collective."""
+    shapes = [tuple(block.shape) for block in blocks]
+    team = operator.source.team
+    if len(blocks) != len(team.local_members):
+        expected = f"{len(team.local_members)} blocks, given {len(blocks)}"
+        raise ValueError(f"{operator._native.name}: expected {expected}; pass one per member, by rank")
+    dist = layout_of(operator, of_members(team, operator._native.name, shapes))
     made = operator(from_parts(blocks, dist, copy=None))
     if wanted is not None and made.dist != wanted:
         made = made.redistribute(wanted)

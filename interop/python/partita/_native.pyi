@@ -18,6 +18,7 @@ __all__ = [
     "Stored",
     "Team",
     "Unstructured",
+    "abort",
     "all_sum_reduce",
     "allgather",
     "broadcast",
@@ -25,7 +26,9 @@ __all__ = [
     "gather",
     "halo_exchange",
     "has_mpi",
+    "leave",
     "live_exports",
+    "mpi_library",
     "read_distarray",
     "read_partitioned",
     "repartition",
@@ -75,15 +78,32 @@ _Devices: TypeAlias = str | Device | Sequence[str | Device]
 class Team:
     """The ordered members that hold the parts of arrays."""
 
-    def __new__(cls, parts: int | None = None, devices: _Devices | None = None) -> Team: ...
+    def __new__(cls, parts: int | None = None, devices: _Devices | None = None, comm: Any = None) -> Team: ...
+    @staticmethod
+    def local(parts: int | None = None, devices: _Devices | None = None) -> Team:
+        """A team of this process alone, also in a program of several ranks. Not collective."""
     @property
     def size(self) -> int:
         """Number of members, and of parts of every array."""
     @property
+    def rank(self) -> int:
+        """This process among those that the team is over; 0 if it is over this one alone."""
+    @property
+    def ranks(self) -> int:
+        """How many processes the team is over."""
+    @property
+    def local_members(self) -> list[int]:
+        """The numbers of this process's members."""
+    @property
     def devices(self) -> list[Device]:
-        """The device of every member."""
+        """The device of each of this process's members."""
+    @property
+    def device_names(self) -> list[str]:
+        """What people call the device of every member, with its rank if there are several."""
+    def share(self, operation: str, mine: bytes) -> list[bytes]:
+        """What every process of the team has, in bytes, at each of them. Collective."""
     def wait(self) -> None:
-        """Waits until all queued work is done on every device."""
+        """Waits until all queued work is done on every device of this process."""
     def __len__(self) -> int: ...
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
@@ -269,7 +289,7 @@ class Array:
     @staticmethod
     def from_pieces(dist: Distribution, dtype: str, pieces: Sequence[Any]) -> Array: ...
     @staticmethod
-    def over(dist: Distribution, capsules: Sequence[object]) -> Array: ...
+    def over(dist: Distribution, dtype: str | None, capsules: Sequence[object]) -> Array: ...
     @staticmethod
     def from_capsule(capsule: object, dist: Distribution | None = None, team: Team | None = None) -> Array: ...
     @property
@@ -383,6 +403,15 @@ def devices() -> list[Device]:
 
 def has_mpi() -> bool:
     """Whether teams over the ranks of an MPI program were built in."""
+
+def mpi_library() -> str | None:
+    """What the MPI library that was built in says of itself; None without one."""
+
+def leave() -> bool:
+    """Ends this process's part in the program: whether all ranks came to their end. Collective."""
+
+def abort(reason: str) -> None:
+    """Lets all ranks know why this one cannot go on, and ends all processes. Does not return."""
 
 def live_exports() -> int:
     """DLPack exports that no consumer has released yet."""

@@ -7,11 +7,13 @@ bfloat16, which has no PEP 3118 format, give an object with ``__dlpack__``: an e
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._create import _host, from_parts
+from ._ranks import of_members
 
 if TYPE_CHECKING:
     from ._array import Array
@@ -19,8 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = ["from_distarray", "from_partitioned", "validate_distarray", "validate_partitioned"]
 
-#: Descriptions are of this process, so its address is that of the machine itself.
-_ADDRESS = "127.0.0.1"
+
+def _address(ranks: int) -> str:
+    """Where others reach this process: on the machine itself, or on the machine's network."""
+    try:
+        return "127.0.0.1" if ranks == 1 else socket.gethostbyname(socket.gethostname())
+    except OSError:
+        return "127.0.0.1"
 
 
 def _visible(part: _native.Part | _native.Stored) -> Any:
@@ -50,28 +57,39 @@ def get(data: Any) -> Any:
 
 
 def partitioned(array: Array) -> dict[str, Any]:
-    """``__partitioned__`` of an array."""
-    dist, parts = array.dist, array.parts
-    devices = [f"{_KINDS[kind]}:{number}" for kind, number in (p.__dlpack_device__() for p in parts)]
-    described = _native.say_partitioned(dist, [(_ADDRESS, os.getpid(), device) for device in devices])
+    """``__partitioned__`` of an array; the data of other processes' parts is None. Collective."""
+    dist, team, parts = array.dist, array.team, {part.index: part for part in array.parts}
+    devices = [f"{_KINDS[kind]}:{number}" for kind, number in (p.__dlpack_device__() for p in parts.values())]
+    mine = [(_address(team.ranks), os.getpid(), device) for device in devices]
+    described = _native.say_partitioned(dist, of_members(team, "__partitioned__", mine))
     described["get"] = get
+    local = []
     # Where something is replicated there are fewer boxes than parts; each is held by the owner.
-    for entry in described["partitions"].values():
-        owner = dist.owner(entry["start"]) if all(entry["shape"]) else None
-        part = parts[owner] if owner is not None else next(p for p in parts if p.shape == entry["shape"])
-        entry["data"] = _visible(part)
+    for position, entry in described["partitions"].items():
+        owner = dist.owner(entry["start"]) if all(entry["shape"]) else _empty(dist, entry["shape"])
+        if owner in parts:
+            entry["data"] = _visible(parts[owner])
+            local.append(position)
+    if team.ranks > 1:
+        described["locals"] = local
     return described
 
 
+def _empty(dist: _native.Distribution, shape: tuple[int, ...]) -> int:
+    """A part that owns a box without cells, of this shape."""
+    extents = (tuple(len(o) if not isinstance(o, tuple) else o[1] - o[0] for o in dist.owned(p)) for p in range(dist.num_parts))
+    return next(part for part, extent in enumerate(extents) if extent == tuple(shape))
+
+
 def from_distarray(obj: Any, team: Team | None = None) -> Array:
-    """An array from objects with ``__distarray__``. The elements are copied; padding is not needed.
+    """An array from objects with ``__distarray__``. The elements are copied; padding is not needed. Collective.
 
     Parameters
     ----------
     obj : object, dict, or a sequence of them
-        What has ``__distarray__``, or what it returned; of all parts, in the order of their ranks.
+        What has ``__distarray__``, or what it returned; of all parts of this process, in the order of their ranks.
     team : Team, optional
-        With one member per part; by default over the devices that ``PARTITA_DEVICE`` names.
+        With one member per part; by default over the devices that ``PARTITA_DEVICE`` names, of all processes.
 
     Raises
     ------
@@ -80,9 +98,16 @@ def from_distarray(obj: Any, team: Team | None = None) -> Array:
     """
     given = list(obj) if isinstance(obj, Sequence) else [obj]
     described = [part.__distarray__() if hasattr(part, "__distarray__") else part for part in given]
-    dist = _native.read_distarray(described, team)
+    told = team or _native.Team()
+    if told.ranks > 1 and len(described) != len(told.local_members):
+        expected = f"{len(told.local_members)} parts, as many as this process has members"
+        raise ValueError(f"from_distarray: expected {expected}, given {len(described)}; pass team=")
+    everyone = described if told.ranks == 1 else of_members(told, "from_distarray", [_outline(d) for d in described])
+    if told.ranks > 1:
+        everyone = [_with_cells(d) for d in everyone]
+    dist = _native.read_distarray(everyone, told if told.ranks > 1 else team)
     blocks = []
-    for part, description in enumerate(described):
+    for part, description in zip(dist.team.local_members, described, strict=True):
         host = _memory(description["buffer"])
         owned = dist.owned(part)
         extents = [o[1] - o[0] if isinstance(o, tuple) else len(o) for o in owned]
@@ -91,6 +116,24 @@ def from_distarray(obj: Any, team: Team | None = None) -> Array:
         inner = tuple(slice(at, at + extent) for at, extent in zip(offset, extents, strict=True))
         blocks.append(host[inner].reshape(extents))
     return from_parts(blocks, dist)
+
+
+def _outline(described: Any) -> Any:
+    """A description without its memory, for other processes; what is none is theirs to refuse, too."""
+    if not isinstance(described, dict) or "buffer" not in described:
+        return described
+    host = _memory(described["buffer"])
+    return {**described, "buffer": (host.shape, host.dtype.str)}
+
+
+def _with_cells(outline: Any) -> Any:
+    """The description with memory of that shape, which takes none."""
+    import numpy as np
+
+    if not isinstance(outline, dict) or "buffer" not in outline:
+        return outline
+    shape, kind = outline["buffer"]
+    return {**outline, "buffer": np.broadcast_to(np.zeros((), kind), shape)}
 
 
 def _memory(buffer: Any) -> Any:
@@ -106,14 +149,14 @@ def _memory(buffer: Any) -> Any:
 
 
 def from_partitioned(obj: Any, team: Team | None = None) -> Array:
-    """An array from an object with ``__partitioned__``, of any dialect. The elements are copied.
+    """An array from an object with ``__partitioned__``, of any dialect. The elements are copied. Collective.
 
     Parameters
     ----------
     obj : object or dict
-        All of its partitions must be local, because this version runs in one process.
+        The partitions of this process's members must have data here, in a single process all of them.
     team : Team, optional
-        With one member per partition; by default over the devices that ``PARTITA_DEVICE`` names.
+        With one member per partition; by default over the devices that ``PARTITA_DEVICE`` names, of all processes.
 
     Raises
     ------
@@ -124,9 +167,10 @@ def from_partitioned(obj: Any, team: Team | None = None) -> Array:
     dist = _native.read_partitioned(described, team)
     fetch = described.get("get") or get
     blocks = []
-    for position, entry in sorted(described["partitions"].items()):
+    entries = sorted(described["partitions"].items())
+    for position, entry in (entries[member] for member in dist.team.local_members):
         if entry["data"] is None:
-            text = f"expected data, as all partitions must be in this process; given None at {position}"
+            text = f"expected data of the partitions of this process's members; given None at {position}"
             raise ValueError(f"__partitioned__: partitions[{position}]['data']: {text}")
         blocks.append(_memory(fetch(entry["data"])))
     return from_parts(blocks, dist)

@@ -237,7 +237,7 @@ def pad(x: Array, width: Any, mode: str = "constant", constant_values: bool | in
                 raise ValueError(f"pad: expected cells to repeat in dimension {d}, given shape {x.shape}")
             line: Any = np.arange(x.shape[d])
             x = take(x, np.pad(line, pair, mode=cast(Any, mode)), axis=d)
-    return x
+    return x.copy()
 
 
 def roll(x: Array, /, shift: int | Sequence[int], axis: Axes = None) -> Array:
@@ -298,7 +298,7 @@ def take_along_axis(x: Array, indices: Any, /, axis: int = -1) -> Array:
     if host.ndim != x.ndim:
         raise ValueError(f"take_along_axis: expected indices of {x.ndim} dimensions, given {host.ndim}")
     shape = np.broadcast_shapes(x.shape[:d] + (1,) + x.shape[d + 1 :], host.shape)
-    key = [np.arange(n).reshape((-1,) + (1,) * (x.ndim - e - 1)) if x.shape[e] > 1 else 0 for e, n in enumerate(shape)]
+    key = [np.arange(n).reshape((-1,) + (1,) * (x.ndim - e - 1)) if x.shape[e] != 1 else 0 for e, n in enumerate(shape)]
     key[d] = np.broadcast_to(host, shape)
     return x[tuple(key)]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 # The class and its operators need each other; the class is looked up when it is used.
 from . import _array, _native
-from ._dtypes import DType, bool_, float64, float_for, int8, int64, result_type
+from ._dtypes import DType, bool_, float16, float32, float64, float_for, int8, int64, result_type
 from ._index import Axis, axes_of
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ def unary(name: str, operand: Operand) -> Array:
     if name == "isnan" and dtype.kind != "f":
         return array != array
     if name in _UNCHANGED_INTEGERS and dtype.kind != "f":
-        return array.copy()
+        # NumPy rounds bool as it does numbers with decimals.
+        return array.astype(float16) if dtype is bool_ and name == "round" else array.copy()
     if dtype is bool_ and name == "absolute":
         return array.copy()
     if (dtype is bool_ and name == "negative") or (dtype.kind == "f" and name == "invert"):
@@ -115,6 +116,8 @@ def operate(name: str, a: Operand, b: Operand) -> Array:
     if weak:
         common = _weak_type(weak[0], like.dtype)
         scalar = like._scalar
+        if name in _COMPARISONS and common.kind in "iu" and beyond(int(weak[0]), common):
+            return _all_alike(name, a, b)
         native = [None if _weak(value) else like._native for value in (a, b)]
     else:
         arrays = [array_operand(value, like) for value in (a, b)]
@@ -127,6 +130,7 @@ def operate(name: str, a: Operand, b: Operand) -> Array:
         native = [of_rank(left, rank), of_rank(right, rank)]
     if weak and name == "power" and b is weak[0] and isinstance(b, int):
         return _integer_power(like.astype(common), b)
+    common = int8 if name == "power" and common is bool_ else common
     if name == "power" and common.kind in "iu":
         return _integer_powers(*(_integers(value, like, common) for value in (a, b)))
     name, common = _rule(name, common)
@@ -136,6 +140,23 @@ def operate(name: str, a: Operand, b: Operand) -> Array:
         for value, array in zip((a, b), native, strict=True)
     ]
     return _array.Array(_apply(name, common, *operands), scalar)
+
+
+def beyond(number: int, dtype: DType) -> int:
+    """-1 or 1 for numbers below or above all that an integer type holds, else 0."""
+    bits = 8 * dtype.itemsize - (dtype.kind == "i")
+    return (number >= 2**bits) - (number < (-(2**bits) if dtype.kind == "i" else 0))
+
+
+def _all_alike(name: str, a: Operand, b: Operand) -> Array:
+    """A comparison with an integer that the type does not hold: every element compares as 0 does."""
+    array = a if isinstance(a, _array.Array) else b
+    left, right = (0 if x is array else x for x in (a, b))
+    truth = {
+        "equal": left == right, "not_equal": left != right, "less": left < right,
+        "less_equal": left <= right, "greater": left > right, "greater_equal": left >= right,
+    }[name]  # fmt: skip
+    return _array.Array(array._native.constant("bool", truth), array._scalar)
 
 
 def _rule(name: str, common: DType) -> tuple[str, DType]:
@@ -158,19 +179,32 @@ def _rule(name: str, common: DType) -> tuple[str, DType]:
 def _apply(name: str, common: DType, a: _native.Array, b: _native.Array) -> _native.Array:
     if name not in ("floor_divide", "remainder"):
         return a.op2(name, b)
+    if common is float16:
+        # Rounded once, at the end.
+        return _apply(name, float32, a.cast("float32"), b.cast("float32")).cast("float16")
     # The engine's remainder has the sign of the dividend, NumPy's that of the divisor.
     remainder = a.op2("fmod", b)
     zero = remainder.constant(common.name, 0)
     crosses = remainder.op2("not_equal", zero)
     crosses = crosses.op2("and", remainder.op2("less", zero).op2("xor", b.op2("less", b.constant(common.name, 0))))
     if name == "remainder":
-        return crosses.select(remainder.op2("add", b), remainder)
-    if common.kind == "f":
-        exact = a.op2("subtract", remainder).op2("divide", b).op1("round")
-        quotient = b.op2("equal", b.constant(common.name, 0)).select(a.op2("divide", b), exact)
-    else:
-        quotient = a.op2("divide", b)
-    return crosses.select(quotient.op2("subtract", quotient.constant(common.name, 1)), quotient)
+        moved = crosses.select(remainder.op2("add", b), remainder)
+        if common.kind != "f":
+            return moved
+        negative = b.op2("less", b.constant(common.name, 0))
+        return _with_zeros(moved, negative.select(zero.constant(common.name, -0.0), zero))
+    ratio = a.op2("divide", b)
+    quotient = a.op2("subtract", remainder).op2("divide", b).op1("round") if common.kind == "f" else ratio
+    quotient = crosses.select(quotient.op2("subtract", quotient.constant(common.name, 1)), quotient)
+    if common.kind != "f":
+        return quotient
+    by_zero = b.op2("equal", b.constant(common.name, 0))
+    return by_zero.select(ratio, _with_zeros(quotient, ratio.op2("multiply", zero)))
+
+
+def _with_zeros(result: _native.Array, zeros: _native.Array) -> _native.Array:
+    """Zeros with the sign that NumPy gives them: that of the divisor, or that of the exact quotient."""
+    return result.op2("equal", result.constant(result.dtype, 0)).select(zeros, result)
 
 
 def _integer_power(base: Array, exponent: int) -> Array:
@@ -178,7 +212,9 @@ def _integer_power(base: Array, exponent: int) -> Array:
     if base.dtype.kind == "f" and exponent not in (0, 1, 2):
         return operate("power", base, float(exponent))
     if exponent < 0:
-        raise ValueError("Integers to negative integer powers are not allowed.")
+        if base.size:
+            raise ValueError("Integers to negative integer powers are not allowed.")
+        return base.copy()
     result = _array.Array(base._native.constant(base.dtype.name, 1), base._scalar) if exponent == 0 else None
     while exponent:
         if exponent & 1:
@@ -199,9 +235,9 @@ def _integers(value: Operand, like: Array, common: DType) -> Array:
 
 def _integer_powers(base: Array, exponent: Array) -> Array:
     """Powers of integers by repeated squaring; they wrap around. Computes the exponents."""
-    if exponent.dtype.kind == "i" and exponent.size and bool((exponent < 0).any()):
-        raise ValueError("Integers to negative integer powers are not allowed.")
     result = base * 0 + exponent * 0 + 1
+    if exponent.dtype.kind == "i" and result.size and bool((exponent < 0).any()):
+        raise ValueError("Integers to negative integer powers are not allowed.")
     for _ in range(int(exponent.max()).bit_length() if exponent.size else 0):
         result = where((exponent & 1) != 0, result * base, result)
         exponent, base = exponent >> 1, base * base

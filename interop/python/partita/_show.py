@@ -37,11 +37,11 @@ def numbers(parts: list[int]) -> str:
 def table(array: Array) -> list[tuple[str, str, str]]:
     """One row for the parts of one device that hold as much: device, parts, bytes."""
     dist, rows = array.dist, dict[tuple[str, int], list[int]]()
-    for part, device in enumerate(dist.team.devices):
+    for part, device in enumerate(dist.team.device_names):
         cells = array.dtype.itemsize
         for owned in dist.owned(part):
             cells *= owned[1] - owned[0] if isinstance(owned, tuple) else len(owned)
-        rows.setdefault((device.name, cells), []).append(part)
+        rows.setdefault((device, cells), []).append(part)
     return [(name, numbers(parts), size(held)) for (name, held), parts in rows.items()]
 
 

@@ -30,7 +30,7 @@ def _check(device: pt.Device) -> str:
     """A sum over four parts on the device, against its known value."""
     begin = time.perf_counter()
     try:
-        numbers = pt.arange(1000, dtype=pt.int32, team=pt.Team(4, device))
+        numbers = pt.arange(1000, dtype=pt.int32, team=pt.Team.local(4, device))
         total = int(pt.sum(numbers * 2))
     except pt.Error as error:
         return f"FAILED: {error}"
@@ -42,8 +42,10 @@ def _mpi() -> str:
     peer = _version("mpi4py")
     theirs = f"mpi4py {peer}" if peer else "mpi4py not installed"
     if _native.has_mpi():
-        return f"built into the engine; Python's teams are of one process; {theirs}"
-    return f"not built in: one process; {theirs}"
+        library = (_native.mpi_library() or "").split(",")[0].splitlines()[0]
+        return f"built into the engine ({library}); {theirs}"
+    remedy = 'pip install ./interop --config-settings=build-args="--features mpi"'
+    return f"not built in: one process ({remedy}); {theirs}"
 
 
 def main() -> int:
@@ -60,10 +62,10 @@ def main() -> int:
         print(f"  {device.name}{software}: {limit}; {outcome}")
     for kind in ("cuda", "wgpu"):
         try:
-            pt.Team(1, kind)
+            pt.Team.local(1, kind)
         except pt.NoDeviceError as error:
             print(f"  no {kind}: {error}")
-    print(f"  used without a team: {', '.join(device.name for device in pt.Team().devices)} (PARTITA_DEVICE)")
+    print(f"  used without a team: {', '.join(device.name for device in pt.Team.local().devices)} (PARTITA_DEVICE)")
     print("\npackages")
     for name, purpose in _PEERS.items():
         found = _version(name)

@@ -1,6 +1,6 @@
 """What partita raises besides Python's own exceptions. The texts say operation, expected, given, what to do."""
 
-__all__ = ["DefectError", "DeviceError", "Error", "NoDeviceError", "OutOfMemoryError", "UnsupportedError"]
+__all__ = ["DefectError", "DeviceError", "Error", "NoDeviceError", "OutOfMemoryError", "RankError", "UnsupportedError"]
 
 
 class Error(Exception):
@@ -21,6 +21,11 @@ class UnsupportedError(Error):
 
 class DeviceError(Error):
     """A device or its driver failed."""
+
+
+class RankError(Error):
+    """Among the processes that run the program together one failed, ended, does something else than the others, or
+    did not answer in time; the text says which and where. Nothing more can be computed together."""
 
 
 class DefectError(Error):

@@ -4,7 +4,7 @@
     weights = copies(weight)                 # a tensor in, one tensor per member out
     loss(*weights).backward()                # weight.grad is the sum over the members
 
-Tensors are what members hold, by rank, each where its member's device is: on the host or on a CUDA device. Importing this
+Tensors are what this process's members hold, by rank, each where its member's device is: on the host or on a CUDA device. Importing this
 imports no torch; applying an operator does.
 """
 
@@ -28,7 +28,8 @@ P = ParamSpec("P")
 
 
 class Differentiable:
-    """An operator on tensors: one per member of its source in, one per member of its target out. Applying it and going
+    """An operator on tensors: one per member of its source in, one per member of its target out, of this process's
+    members. Applying it and going
     back through it are collective over the world that the partitions are of."""
 
     __slots__ = ("operator",)

@@ -14,10 +14,11 @@ use pyo3::types::{PyFloat, PyInt, PyTuple};
 use super::capsule;
 use super::convert::{dtype, name, scalar, tuple};
 use super::device::Team;
-use super::dist::{Distribution, default_team};
+use super::dist::Distribution;
 use super::error::{detached, raised};
 use super::operations::{op1, op2, plain, reduce};
 use super::part::{self, Part, location};
+use super::ranks::default_team;
 
 /// A handle to a value; assignment gives it another one. Empty while a Loop runs on it.
 #[pyclass(frozen, module = "partita._native")]
@@ -110,7 +111,7 @@ impl Array {
         detached(py, || partita::Array::from_bytes(&dist.team, &dist.dist, dtype, &data)).map(Array::of)
     }
 
-    /// One piece per part: the bytes of what it owns, in C order.
+    /// One piece per part of this process: the bytes of what it owns, in C order.
     #[staticmethod]
     fn from_pieces(
         py: Python<'_>,
@@ -123,15 +124,22 @@ impl Array {
         detached(py, || partita::Array::from_pieces(&dist.team, &dist.dist, dtype, &pieces)).map(Array::of)
     }
 
-    /// The memory of the arrays in DLPack capsules, one per part, where it is.
+    /// The memory of the arrays in DLPack capsules, one per part of this process, where it is.
     #[staticmethod]
-    fn over(py: Python<'_>, dist: &Distribution, capsules: Vec<Bound<'_, PyAny>>) -> PyResult<Array> {
-        let (team, mut pieces, mut kind) = (&dist.team, Vec::new(), None);
+    fn over(
+        py: Python<'_>,
+        dist: &Distribution,
+        dtype: Option<&str>,
+        capsules: Vec<Bound<'_, PyAny>>,
+    ) -> PyResult<Array> {
+        let (team, mut pieces) = (&dist.team, Vec::new());
+        let mut kind = dtype.map(self::dtype).transpose()?;
         let refuse = |text: String| PyBufferError::new_err(format!("from_dlpack: {text}; allow a copy"));
-        if capsules.len() != team.size() {
-            return Err(refuse(format!("expected {} capsules, given {}", team.size(), capsules.len())));
+        let here: Vec<usize> = (0..team.size()).filter(|&part| team.is_here(part)).collect();
+        if capsules.len() != here.len() {
+            return Err(refuse(format!("expected {} capsules, given {}", here.len(), capsules.len())));
         }
-        for (part, capsule) in capsules.iter().enumerate() {
+        for (part, capsule) in here.into_iter().zip(&capsules) {
             let device = team.device(part);
             let (memory, buffer) = capsule::share(capsule, device, location(device))?;
             let extents = dist.dist.owned(part).extents();
@@ -160,14 +168,15 @@ impl Array {
         team: Option<&Team>,
     ) -> PyResult<Array> {
         let elements = capsule::take(capsule)?;
+        let team = match (dist, team) {
+            (Some(dist), _) => dist.team.clone(),
+            (None, Some(team)) => team.0.clone(),
+            (None, None) => default_team(py)?,
+        };
         let array = detached(py, || {
-            let (team, dist) = match (dist, team) {
-                (Some(dist), _) => (dist.team.clone(), dist.dist.clone()),
-                (None, team) => {
-                    let team = team.map_or_else(default_team, |team| Ok(team.0.clone()))?;
-                    let dist = partita::Distribution::default_partition(team.size(), &elements.shape)?;
-                    (team, dist)
-                }
+            let dist = match dist {
+                Some(dist) => dist.dist.clone(),
+                None => partita::Distribution::default_partition(team.size(), &elements.shape)?,
             };
             if dist.shape() != elements.shape {
                 return Ok(None);

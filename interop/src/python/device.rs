@@ -2,10 +2,11 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use super::error::{detached, raised};
 use super::part::location;
+use super::ranks::{self, Communicator};
 
 /// A processor with memory of its own.
 #[pyclass(frozen, eq, module = "partita")]
@@ -113,23 +114,38 @@ impl Devices {
 #[derive(Clone, PartialEq)]
 pub struct Team(pub partita::Team);
 
+/// The devices that are named, or those of `PARTITA_DEVICE`.
+fn devices(given: Option<Bound<'_, PyAny>>) -> PyResult<Devices> {
+    let expected = "Team: expected devices= a word ('auto', 'host', 'wgpu'), a Device, or a list of them";
+    match given {
+        None => Ok(Devices::Word(partita::config::config().device.clone())),
+        Some(given) => given.extract().map_err(|_| {
+            PyTypeError::new_err(format!("{expected}, given {}; see partita.devices()", given.get_type()))
+        }),
+    }
+}
+
 #[pymethods]
 impl Team {
     #[new]
+    #[pyo3(signature = (parts = None, devices = None, comm = None))]
+    fn new(
+        py: Python<'_>,
+        parts: Option<usize>,
+        devices: Option<Bound<'_, PyAny>>,
+        comm: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Team> {
+        let devices = self::devices(devices)?;
+        let comm = comm.as_ref().map(Communicator::of).transpose()?;
+        ranks::team(py, comm, || devices.list(), parts).map(Team)
+    }
+
+    /// A team of this process alone, also in a program of several ranks. Not collective.
+    #[staticmethod]
     #[pyo3(signature = (parts = None, devices = None))]
-    fn new(py: Python<'_>, parts: Option<usize>, devices: Option<Bound<'_, PyAny>>) -> PyResult<Team> {
-        let expected = "Team: expected devices= a word ('auto', 'host', 'wgpu'), a Device, or a list of them";
-        let devices = match devices {
-            None => Devices::Word(partita::config::config().device.clone()),
-            Some(given) => given.extract().map_err(|_| {
-                PyTypeError::new_err(format!("{expected}, given {}; see partita.devices()", given.get_type()))
-            })?,
-        };
-        detached(py, || {
-            let devices = devices.list()?;
-            partita::Team::on(&devices, parts.unwrap_or(devices.len()))
-        })
-        .map(Team)
+    fn local(py: Python<'_>, parts: Option<usize>, devices: Option<Bound<'_, PyAny>>) -> PyResult<Team> {
+        let devices = self::devices(devices)?;
+        detached(py, || ranks::local(&devices.list()?, parts)).map(Team)
     }
 
     /// Number of members, and of parts of every array.
@@ -138,13 +154,55 @@ impl Team {
         self.0.size()
     }
 
-    /// The device of every member.
+    /// This process among those that the team is over; 0 if it is over this one alone.
     #[getter]
-    fn devices(&self) -> Vec<Device> {
-        (0..self.0.size()).map(|member| Device(self.0.device(member).clone())).collect()
+    fn rank(&self) -> usize {
+        self.0.rank()
     }
 
-    /// Waits until all queued work is done on every device.
+    /// How many processes the team is over.
+    #[getter]
+    fn ranks(&self) -> usize {
+        self.0.ranks()
+    }
+
+    /// The numbers of this process's members.
+    #[getter]
+    fn local_members(&self) -> Vec<usize> {
+        (0..self.0.size()).filter(|&member| self.0.is_here(member)).collect()
+    }
+
+    /// The device of each of this process's members.
+    #[getter]
+    fn devices(&self) -> Vec<Device> {
+        self.local_members().into_iter().map(|member| Device(self.0.device(member).clone())).collect()
+    }
+
+    /// What people call the device of every member, with its rank if there are several.
+    #[getter]
+    fn device_names(&self) -> Vec<String> {
+        let name = |member| match self.0.ranks() {
+            1 => self.0.device_name(member).to_owned(),
+            _ => format!("{} of rank {}", self.0.device_name(member), self.0.rank_of(member)),
+        };
+        (0..self.0.size()).map(name).collect()
+    }
+
+    /// What every process of the team has, in bytes, at each of them. Collective.
+    fn share<'py>(
+        &self,
+        py: Python<'py>,
+        operation: &str,
+        mine: Vec<u8>,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let shared = detached(py, || match self.0.wire() {
+            Some(ranks) => ranks.share(operation, &mine),
+            None => Ok(vec![mine]),
+        })?;
+        Ok(shared.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
+    }
+
+    /// Waits until all queued work is done on every device of this process.
     fn wait(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.wait()).map_err(raised)
     }

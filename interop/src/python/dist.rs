@@ -8,6 +8,7 @@ use pyo3::types::{PyList, PyTuple};
 use super::convert::tuple;
 use super::device::Team;
 use super::error::raised;
+use super::ranks::default_team;
 
 /// One dimension cut into contiguous ranges.
 #[pyclass(frozen, get_all, module = "partita")]
@@ -177,7 +178,7 @@ impl Distribution {
         let rank = shape.len();
         let team = match team {
             Some(team) => team.0.clone(),
-            None => super::error::detached(py, default_team)?,
+            None => default_team(py)?,
         };
         let widths = "an int, one per dimension, or pairs (below, above)";
         let mut builder = partita::Distribution::builder(&shape).parts(team.size());
@@ -337,12 +338,6 @@ impl Distribution {
         self.dist.check_part(number).map_err(|error| raised(error.into()))?;
         Ok(number)
     }
-}
-
-/// The members that hold parts where no team is named: one per device of this process.
-pub fn default_team() -> partita::Result<partita::Team> {
-    let devices = partita::Device::named(&partita::config::config().device)?;
-    partita::Team::on(&devices, devices.len())
 }
 
 fn divided(

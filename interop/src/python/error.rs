@@ -1,4 +1,4 @@
-//! The engine's errors as Python exceptions, texts kept. The classes are Python's own or `partita.errors`'s.
+//! The engine's errors as Python exceptions, their texts with Python's names. The classes are Python's own or `partita.errors`'s.
 
 use partita::Error;
 use partita::index::ErrorKind;
@@ -6,9 +6,48 @@ use pyo3::exceptions::{PyIndexError, PyNotImplementedError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
+/// What the engine calls things, and what they are called here. Of what is not listed, only the separator of
+/// names is another.
+const NAMES: &[(&str, &str)] = &[
+    (
+        "build with `--features partita/mpi`",
+        "build the package with MPI: `pip install ./interop --config-settings=build-args=\"--features mpi\"`",
+    ),
+    ("a build without the feature `mpi`", "a package without MPI"),
+    ("Array::from_slice", "asarray"),
+    ("Array::from_pieces", "from_parts"),
+    ("Array::over", "from_parts"),
+    ("Array::coordinate", "arange"),
+    ("Array::full", "full"),
+    ("Region::from_shape", "shape"),
+    ("Region::volume", "shape"),
+    ("Team::of_members", "Partition"),
+    ("Team::world", "Team"),
+    ("Team::over", "Team"),
+    ("Team::on", "Team"),
+    ("Members::", "Partition."),
+    ("ProcessGrid::balanced", "Distribution: grid"),
+    ("Plan::redistribute", "redistribute"),
+    ("Plan::halo", "halo exchange"),
+    ("Device::all()", "partita.devices()"),
+    ("`cast`", "astype"),
+    ("to_vec", "numpy()"),
+    ("Collective::padded", "Distribution.padded"),
+    ("Collective::forward", "applying a Collective"),
+    ("::", "."),
+];
+
+/// The engine's words about a call of the user's, with the names that the user knows.
+fn in_python(text: &str) -> String {
+    NAMES.iter().fold(text.to_owned(), |text, (engine, here)| text.replace(engine, here))
+}
+
 /// The exception that says the same.
 pub fn raised(error: Error) -> PyErr {
-    let text = error.to_string();
+    let text = match &error {
+        Error::Invalid { .. } | Error::Index(_) => in_python(&error.to_string()),
+        _ => error.to_string(),
+    };
     let ours = |class: &str| Python::attach(|py| own(py, class, &text)).unwrap_or_else(|error| error);
     match &error {
         Error::Invalid { .. } => PyValueError::new_err(text),
@@ -20,7 +59,8 @@ pub fn raised(error: Error) -> PyErr {
         Error::OutOfMemory { .. } => ours("OutOfMemoryError"),
         Error::NoDevice { .. } => ours("NoDeviceError"),
         Error::Unsupported { .. } => ours("UnsupportedError"),
-        Error::Device { .. } => ours("DeviceError"),
+        Error::Device { .. } | Error::Forked { .. } => ours("DeviceError"),
+        Error::Rank { .. } => ours("RankError"),
         _ => ours("DefectError"),
     }
 }

@@ -17,6 +17,8 @@ mod exchange;
 mod operations;
 mod part;
 mod protocols;
+#[allow(unsafe_code)]
+mod ranks;
 mod repeat;
 mod value;
 
@@ -44,9 +46,11 @@ mod _native {
         validate_partitioned,
     };
     #[pymodule_export]
+    use super::ranks::{abort, leave};
+    #[pymodule_export]
     use super::repeat::Loop;
     #[pymodule_export]
-    use super::{devices, has_mpi, live_exports, version};
+    use super::{devices, has_mpi, live_exports, mpi_library, version};
 }
 
 /// Every device of this process, the host first. Opens the adapters.
@@ -65,6 +69,15 @@ fn live_exports() -> i64 {
 #[pyfunction]
 fn has_mpi() -> bool {
     cfg!(feature = "mpi")
+}
+
+/// What the MPI library that was built in says of itself; None without one.
+#[pyfunction]
+fn mpi_library() -> Option<String> {
+    #[cfg(feature = "mpi")]
+    return Some(partita::wire::mpi::library_version());
+    #[cfg(not(feature = "mpi"))]
+    return None;
 }
 
 /// The version of the package.

@@ -10,6 +10,7 @@ use super::device::Team;
 use super::dist::Distribution;
 use super::error::detached;
 use super::part::Part;
+use super::ranks::default_team;
 use super::value::{read, write};
 use crate::distarray;
 use crate::partitioned::{self, Location};
@@ -79,7 +80,10 @@ pub fn read_partitioned(
 fn over(py: Python<'_>, dist: partita::Distribution, team: Option<&Team>) -> PyResult<Distribution> {
     let team = match team {
         Some(team) => team.0.clone(),
-        None => detached(py, || partita::Team::local(dist.parts()))?,
+        None => match default_team(py)? {
+            team if team.ranks() > 1 => team,
+            _ => detached(py, || partita::Team::local(dist.parts()))?,
+        },
     };
     if team.size() == dist.parts() {
         return Ok(Distribution { team, dist });

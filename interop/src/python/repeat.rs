@@ -128,7 +128,7 @@ fn stepper(slot: Slot) -> Step {
                     let handles: Vec<Py<Array>> = call.state.iter().map(|h| h.clone_ref(py)).collect();
                     (call.step.clone_ref(py), handles)
                 }
-                None => return Err(stopped()),
+                None => return Err(stopped("it is not running")),
             };
             let idle = idle(&state[0])?;
             for (handle, array) in handles.iter().zip(state.iter_mut()) {
@@ -140,10 +140,11 @@ fn stepper(slot: Slot) -> Step {
                 Ok(())
             }));
             outcome.map_err(|error| {
+                let reason = error.to_string();
                 if let Some(call) = &mut *locked() {
                     call.raised = Some(error);
                 }
-                stopped()
+                stopped(&reason)
             })
         })
     })
@@ -155,7 +156,7 @@ fn idle(like: &partita::Array) -> partita::Result<partita::Array> {
     partita::Array::zeros(team, &Distribution::default_partition(team.size(), &[0])?, like.dtype())
 }
 
-/// Ends the engine's loop; the exception itself waits in the slot.
-fn stopped() -> Error {
-    Error::Device { device: "Loop".to_owned(), reason: "the step raised".to_owned() }
+/// Ends the engine's loop, on all ranks; the exception itself waits in the slot.
+fn stopped(reason: &str) -> Error {
+    Error::Device { device: "Loop".to_owned(), reason: format!("the step raised {reason}") }
 }

@@ -79,6 +79,9 @@ pub const UNSAFE_FILES: &[&str] = &[
     "engine/src/device",
     "engine/tests/fork.rs",
     "engine/src/wire/mpi",
+    // What a wire is lent of a device.
+    "engine/src/program/ways.rs",
+    "engine/src/program/reach.rs",
     "engine/tests/mpi.rs",
     // Tests that run the interpreter on memory of their own.
     "kernels/tests/math_single.rs",
@@ -88,6 +91,7 @@ pub const UNSAFE_FILES: &[&str] = &[
     "interop/src/dlpack",
     "interop/src/python/capsule.rs",
     "interop/src/python/exchange.rs",
+    "interop/src/python/ranks.rs",
     "engine/simcuda/src/driver",
     "engine/simcuda/tests",
 ];

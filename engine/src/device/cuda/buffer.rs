@@ -33,6 +33,14 @@ impl GpuBuffer {
         self.address
     }
 
+    /// The device pointer of memory that may travel: of a plain allocation of ours.
+    pub fn plain_address(&self) -> Option<u64> {
+        match self.origin {
+            Origin::Allocated => Some(self.address),
+            Origin::Opened | Origin::Borrowed { .. } => None,
+        }
+    }
+
     /// Bytes asked for.
     pub fn bytes(&self) -> u64 {
         self.bytes

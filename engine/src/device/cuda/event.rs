@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 
+use super::super::Lane;
 use super::Gpu;
 use super::error::{CudaError, During};
 use super::primary::Primary;
@@ -104,14 +105,27 @@ impl Mark {
 }
 
 impl Gpu {
-    /// Marks the work queued so far.
+    /// Marks the work queued on a lane so far.
     ///
     /// # Errors
     /// If the driver refuses.
-    pub fn mark(&self) -> Result<Mark, CudaError> {
+    pub fn mark(&self, lane: Lane) -> Result<Mark, CudaError> {
         let event = Event::new(&self.primary, Purpose::Measure)?;
-        event.record(self.primary.stream())?;
+        event.record(self.primary.stream(lane))?;
         Ok(Mark(event))
+    }
+
+    /// What is queued on `lane` from now on comes after all that is queued on a lane of `first`, which may be
+    /// this device, so far.
+    ///
+    /// # Errors
+    /// If the driver refuses; that work is done then, because whoever cannot be told to wait must find it so.
+    pub fn after(&self, lane: Lane, first: &Gpu, first_lane: Lane) -> Result<(), CudaError> {
+        // Another thread may record the event again in between: then the wait covers more, never less.
+        let (end, stream) = (&first.ends[first_lane as usize], first.primary.stream(first_lane));
+        end.record(stream)
+            .and_then(|()| end.hold(&self.primary, self.primary.stream(lane)))
+            .inspect_err(|_| first.primary.settle(stream))
     }
 
     /// Work queued on a stream of another library from now on waits for all work queued here so far.
@@ -123,7 +137,7 @@ impl Gpu {
     /// `stream` is a live stream of this device's primary context, or one of the driver's special ones.
     pub unsafe fn publish_to(&self, stream: u64) -> Result<(), CudaError> {
         let event = Event::new(&self.primary, Purpose::Order)?;
-        event.record(self.primary.stream())?;
+        event.record(self.primary.stream(Lane::Compute))?;
         event.hold(&self.primary, stream as sys::CUstream)
     }
 
@@ -137,6 +151,6 @@ impl Gpu {
     pub unsafe fn await_stream(&self, stream: u64) -> Result<(), CudaError> {
         let event = Event::new(&self.primary, Purpose::Order)?;
         event.record(stream as sys::CUstream)?;
-        event.hold(&self.primary, self.primary.stream())
+        event.hold(&self.primary, self.primary.stream(Lane::Compute))
     }
 }

@@ -1,15 +1,17 @@
-//! What other libraries of the process must know to share a GPU: our stream, whose memory an address is, and
+//! What other libraries of the process must know to share a GPU: our stream for them, whose memory an address is, and
 //! waiting for everybody's work.
 
 use cudarc::driver::{result, sys};
 
+use super::super::Lane;
 use super::Gpu;
 use super::error::{CudaError, During};
 
 impl Gpu {
-    /// The stream on which all work is queued, as the driver's handle.
+    /// The stream after which all work that has been queued is done, as the driver's handle: the lane
+    /// `Compute`'s, because whoever uses the other joins it again.
     pub fn stream(&self) -> u64 {
-        self.primary.stream() as u64
+        self.primary.stream(Lane::Compute) as u64
     }
 
     /// Whether an address is memory of this device.

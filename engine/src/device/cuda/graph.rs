@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cudarc::driver::{result, sys};
 use partita_kernels::Launch;
 
+use super::super::Lane;
 use super::error::{CudaError, During};
 use super::primary::Primary;
 use super::queue::queue;
@@ -34,7 +35,7 @@ impl Drop for Recording {
 }
 
 impl Gpu {
-    /// Prepares launches for repetition. Nothing runs.
+    /// Prepares launches for repetition on one lane. Nothing runs.
     ///
     /// # Errors
     /// As [`Gpu::launch`].
@@ -54,8 +55,7 @@ impl Gpu {
         }
         // A stream of its own, so that other threads' work on ours is not captured.
         let graph = self.primary.with(|| {
-            let kind = result::stream::StreamKind::NonBlocking;
-            let stream = result::stream::create(kind).during("creating a stream")?;
+            let stream = self.primary.new_stream(Lane::Compute)?;
             let graph =
                 capture(stream, || grids.iter().try_for_each(|(program, grid)| queue(program, grid, stream)));
             // SAFETY: created above; capturing has ended.
@@ -65,13 +65,13 @@ impl Gpu {
         Ok(Recording { graph, primary: Arc::clone(&self.primary), _scratch: scratch })
     }
 
-    /// Queues a recording's launches, in their order, behind all work queued so far.
+    /// Queues a recording's launches, in their order, behind all work queued on a lane so far.
     ///
     /// # Errors
     /// As [`Gpu::launch`].
-    pub fn replay(&self, recording: &Recording) -> Result<(), CudaError> {
+    pub fn replay(&self, lane: Lane, recording: &Recording) -> Result<(), CudaError> {
         // SAFETY: graph and stream are alive; the engine keeps the memory of the launches.
-        let launch = || unsafe { result::graph::launch(recording.graph, self.primary.stream()) };
+        let launch = || unsafe { result::graph::launch(recording.graph, self.primary.stream(lane)) };
         self.primary.with(|| launch().during("launching a graph"))
     }
 }

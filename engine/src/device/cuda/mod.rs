@@ -1,10 +1,12 @@
 //! The CUDA device: NVIDIA GPUs behind the engine's device verbs.
 //!
 //! The driver is loaded at run time. Each [`Gpu`] retains the device's *primary* context, so pointers
-//! of other libraries in the process are valid here and ours there, and queues all its work on one
-//! stream, in the order of the calls: the pool above hands memory on as soon as the host is done with
-//! it, which is right only while whatever used it before comes first. Memory is plain `cuMemAlloc`,
-//! because such memory may travel (peer copies, IPC, CUDA-aware MPI).
+//! of other libraries in the process are valid here and ours there, and has two streams, one per
+//! [`Lane`], each in the order of the calls. Memory belongs to the lane `Compute`: the pool above hands
+//! it on as soon as the host is done with it, which is right only while whatever used it before comes
+//! first on that lane. So what uses memory on the other lane comes after a point of this one, and this
+//! one after it, before the memory is let go: two waits per exchange, and none per allocation. Memory is
+//! plain `cuMemAlloc`, because such memory may travel (peer copies, IPC, CUDA-aware MPI).
 //!
 //! Invariant: the only home of `cudarc::`. Nothing here knows arrays, parts or pools, and nothing
 //! panics: driver failures come back as [`CudaError`].
@@ -36,7 +38,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use cudarc::driver::{result, sys};
 use partita_kernels::ptx::{Facts, Target};
 
+use super::Lane;
 use error::During;
+use event::{Event, Purpose};
 use primary::Primary;
 use staging::Staging;
 
@@ -59,13 +63,15 @@ pub struct GpuFacts {
     pub target: Target,
 }
 
-/// One GPU, opened. Work of all threads runs in the order of the calls.
+/// One GPU, opened. Work of all threads runs in the order of the calls, lane by lane.
 pub struct Gpu {
     primary: Arc<Primary>,
     facts: GpuFacts,
     staging: Mutex<Staging>,
-    /// Partial results of reductions; work in order may share it.
-    scratch: Mutex<Option<GpuBuffer>>,
+    /// By lane: where it stood when somebody was last told to wait for it.
+    ends: [Event; 2],
+    /// By lane: partial results of reductions, which work in order may share.
+    scratch: [Mutex<Option<GpuBuffer>>; 2],
 }
 
 /// How many devices the driver shows.
@@ -110,7 +116,9 @@ impl Gpu {
         let facts = facts(device)?;
         let primary = Arc::new(Primary::retain(device)?);
         let staging = Mutex::new(Staging::new(&primary));
-        Ok(Gpu { primary, facts, staging, scratch: Mutex::new(None) })
+        let end = || Event::new(&primary, Purpose::Order);
+        let ends = [end()?, end()?];
+        Ok(Gpu { primary, facts, staging, ends, scratch: Default::default() })
     }
 
     /// The GPU's name.
@@ -132,9 +140,12 @@ impl Gpu {
     /// # Errors
     /// If that work or the device failed.
     pub fn wait(&self) -> Result<(), CudaError> {
-        let stream = self.primary.stream();
-        // SAFETY: the stream lives as long as `primary`.
-        self.primary.with(|| unsafe { result::stream::synchronize(stream) }.during("waiting for the device"))
+        Lane::ALL.into_iter().try_for_each(|lane| {
+            let stream = self.primary.stream(lane);
+            // SAFETY: the stream lives as long as `primary`.
+            let wait = || unsafe { result::stream::synchronize(stream) }.during("waiting for the device");
+            self.primary.with(wait)
+        })
     }
 }
 

@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 
+use super::super::Lane;
 use super::error::{CudaError, During};
-use super::event::{Event, Purpose};
 use super::{Gpu, GpuBuffer};
 
-/// Copies `bytes` bytes from one GPU to another, behind all work queued on both so far; later work on either
-/// waits for it. The host does not.
+/// Copies `bytes` bytes from one GPU to another, behind all work queued on the receiving one's lane so far. The
+/// caller makes the two wait for each other, as often as is needed and no more ([`Gpu::after`]): the copies of
+/// one exchange then run side by side.
 ///
 /// # Errors
 /// Outside a buffer, or a driver failure.
 pub fn copy_between(
+    lane: Lane,
     from_gpu: &Gpu,
     (from, from_offset): (&GpuBuffer, u64),
     to_gpu: &Gpu,
@@ -24,19 +26,12 @@ pub fn copy_between(
     let (source, target) = (from.within(from_offset, bytes)?, to.within(to_offset, bytes)?);
     let (giver, taker) = (&from_gpu.primary, &to_gpu.primary);
     to_gpu.reach(from_gpu)?;
-    let written = Event::new(giver, Purpose::Order)?;
-    written.record(giver.stream())?;
-    written.hold(taker, taker.stream())?;
-    // SAFETY: both ranges lie inside live buffers; the stream waits for the source to be written.
+    // SAFETY: both ranges lie inside live buffers, which the engine keeps until the copy is done.
     let copy = || unsafe {
         let (to, from) = (taker.handle(), giver.handle());
-        result::memcpy_peer_async(to, target, from, source, bytes as usize, taker.stream())
+        result::memcpy_peer_async(to, target, from, source, bytes as usize, taker.stream(lane))
     };
-    taker.with(|| copy().during("copying between devices"))?;
-    // What is queued on the giver next may write the source: if it cannot be told to wait, we do.
-    let read = Event::new(taker, Purpose::Order)
-        .and_then(|read| read.record(taker.stream()).and_then(|()| read.hold(giver, giver.stream())));
-    read.inspect_err(|_| taker.settle(taker.stream()))
+    taker.with(|| copy().during("copying between devices"))
 }
 
 impl Gpu {

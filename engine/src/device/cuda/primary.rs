@@ -1,15 +1,17 @@
-//! A device's primary context and our stream in it: made current around every call, and the one
+//! A device's primary context and our two streams in it: made current around every call, and the one
 //! that was current before restored, because other libraries of the process use the same thread.
 
 use cudarc::driver::{result, sys};
 
+use super::super::Lane;
 use super::error::{CudaError, During};
 
-/// The primary context, retained, and a stream of ours.
+/// The primary context, retained, and a stream of ours per lane.
 pub(super) struct Primary {
     device: sys::CUdevice,
     handle: sys::CUcontext,
-    stream: sys::CUstream,
+    /// By [`Lane`]; null until made.
+    streams: [sys::CUstream; 2],
     process: u32,
 }
 
@@ -24,9 +26,10 @@ impl Primary {
         let handle =
             unsafe { result::primary_ctx::retain(device) }.during("retaining the primary context")?;
         let process = std::process::id();
-        let mut primary = Primary { device, handle, stream: std::ptr::null_mut(), process };
-        let kind = result::stream::StreamKind::NonBlocking;
-        primary.stream = primary.with(|| result::stream::create(kind).during("creating a stream"))?;
+        let mut primary = Primary { device, handle, streams: [std::ptr::null_mut(); 2], process };
+        for lane in Lane::ALL {
+            primary.streams[lane as usize] = primary.with(|| primary.new_stream(lane))?;
+        }
         Ok(primary)
     }
 
@@ -38,8 +41,21 @@ impl Primary {
         self.handle
     }
 
-    pub(super) fn stream(&self) -> sys::CUstream {
-        self.stream
+    pub(super) fn stream(&self, lane: Lane) -> sys::CUstream {
+        self.streams[lane as usize]
+    }
+
+    /// A new stream for work of a lane; the context is current. What is beside the computation is short and
+    /// others wait for it, so it comes first.
+    pub(super) fn new_stream(&self, lane: Lane) -> Result<sys::CUstream, CudaError> {
+        let operation = "creating a stream";
+        let (least, greatest) = result::stream::get_priority_range().during(operation)?;
+        let priority = match lane {
+            Lane::Compute => least,
+            Lane::Exchange => greatest,
+        };
+        let kind = result::stream::StreamKind::NonBlocking;
+        result::stream::create_with_priority(kind, priority).during(operation)
     }
 
     /// Waits for a stream whose end could not be marked. A device that is lost has nothing under way.
@@ -69,9 +85,8 @@ impl Primary {
 
 impl Drop for Primary {
     fn drop(&mut self) {
-        let stream = self.stream;
         // A lost device refuses to give anything back; there is nobody to tell and nothing to save.
-        if !stream.is_null() {
+        for stream in self.streams.into_iter().filter(|stream| !stream.is_null()) {
             // SAFETY: created in `retain`, destroyed once.
             let _ = self.with(|| unsafe { result::stream::destroy(stream) }.during("destroying a stream"));
         }

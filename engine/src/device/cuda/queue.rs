@@ -1,4 +1,4 @@
-//! Launching: the writer's schedule for a launch, queued grid by grid on our stream.
+//! Launching: the writer's schedule for a launch, queued grid by grid on a lane's stream.
 
 use std::ffi::c_void;
 use std::sync::PoisonError;
@@ -7,6 +7,7 @@ use cudarc::driver::{result, sys};
 use partita_kernels::Launch;
 use partita_kernels::ptx::{Grid, Span};
 
+use super::super::Lane;
 use super::error::{CudaError, During};
 use super::{Gpu, GpuBuffer, GpuProgram};
 
@@ -25,13 +26,14 @@ impl GpuProgram {
 }
 
 impl Gpu {
-    /// Queues a launch behind all work queued so far.
+    /// Queues a launch behind all work queued on a lane so far.
     ///
     /// # Errors
     /// If the launch does not fit its memory, or the driver fails. A failure while the kernel runs is
     /// reported by a later call.
     pub fn launch(
         &self,
+        lane: Lane,
         program: &GpuProgram,
         launch: &Launch,
         memory: &[&GpuBuffer],
@@ -39,7 +41,7 @@ impl Gpu {
         let spans = program.check(launch, memory)?;
         let facts = self.schedule_facts();
         // Held until everything is queued: another thread's reduction must not come in between.
-        let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scratch = self.scratch[lane as usize].lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = program.module.scratch_bytes(launch, facts);
         if scratch.as_ref().map_or(0, GpuBuffer::bytes) < bytes {
             // The old one is freed first; the driver waits for the work that uses it.
@@ -48,7 +50,8 @@ impl Gpu {
         }
         let partials = scratch.as_ref().map_or(0, GpuBuffer::address);
         let grids = program.module.prepare(launch, &spans, partials, facts);
-        self.primary.with(|| grids.iter().try_for_each(|grid| queue(program, grid, self.primary.stream())))
+        self.primary
+            .with(|| grids.iter().try_for_each(|grid| queue(program, grid, self.primary.stream(lane))))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use cudarc::driver::sys;
 
+use super::super::Lane;
 use super::buffer::Origin;
 use super::error::{CudaError, During};
 use super::event::{Event, Purpose};
@@ -43,21 +44,41 @@ impl SharedEvent {
         Ok(IpcHandle(handle.reserved.map(|byte| byte as u8)))
     }
 
-    /// The event is reached when all work queued on this process's device so far is done.
+    /// The event is reached when all work queued on this process's device so far is done, of both lanes.
     ///
     /// # Errors
     /// If the driver refuses.
     pub fn record(&self) -> Result<(), CudaError> {
-        self.0.record(self.0.primary().stream())
+        let primary = self.0.primary();
+        let computed = Event::new(primary, Purpose::Order)?;
+        computed.record(primary.stream(Lane::Compute))?;
+        computed.hold(primary, primary.stream(Lane::Exchange))?;
+        self.record_on(Lane::Exchange)
     }
 
-    /// Work queued on this process's device from now on waits for the latest record, of any process. That
-    /// record must have been called before: the driver does not wait for what is not there yet.
+    /// The event is reached when all work queued on a lane so far is done.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn record_on(&self, lane: Lane) -> Result<(), CudaError> {
+        self.0.record(self.0.primary().stream(lane))
+    }
+
+    /// Work queued on this process's device from now on, on both lanes, waits for the latest record, of any
+    /// process. That record must have been called before: the driver does not wait for what is not there yet.
     ///
     /// # Errors
     /// If the driver refuses.
     pub fn hold(&self) -> Result<(), CudaError> {
-        self.0.hold(self.0.primary(), self.0.primary().stream())
+        Lane::ALL.into_iter().try_for_each(|lane| self.hold_on(lane))
+    }
+
+    /// Work queued on a lane from now on waits so.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn hold_on(&self, lane: Lane) -> Result<(), CudaError> {
+        self.0.hold(self.0.primary(), self.0.primary().stream(lane))
     }
 }
 

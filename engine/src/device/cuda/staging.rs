@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 
 use cudarc::driver::{result, sys};
 
+use super::super::Lane;
 use super::error::{CudaError, During};
 use super::event::{Event, Purpose};
 use super::primary::Primary;
@@ -73,8 +74,8 @@ impl Staging {
         Ok(chunk)
     }
 
-    fn upload(&mut self, mut to: u64, data: &[u8]) -> Result<(), CudaError> {
-        let stream = self.primary.stream();
+    fn upload(&mut self, lane: Lane, mut to: u64, data: &[u8]) -> Result<(), CudaError> {
+        let stream = self.primary.stream(lane);
         for piece in data.chunks(CHUNK_BYTES) {
             let primary = Arc::clone(&self.primary);
             let chunk = self.turn()?;
@@ -89,8 +90,8 @@ impl Staging {
         Ok(())
     }
 
-    fn download(&mut self, mut from: u64, out: &mut [u8]) -> Result<(), CudaError> {
-        let stream = self.primary.stream();
+    fn download(&mut self, lane: Lane, mut from: u64, out: &mut [u8]) -> Result<(), CudaError> {
+        let stream = self.primary.stream(lane);
         let mut arriving: Option<(usize, &mut [u8])> = None;
         for piece in out.chunks_mut(CHUNK_BYTES) {
             let primary = Arc::clone(&self.primary);
@@ -118,21 +119,27 @@ impl Staging {
 }
 
 impl Gpu {
-    /// Copies bytes to the device behind all work queued so far. `data` may be reused at once.
+    /// Copies bytes to the device behind all work queued on a lane so far. `data` may be reused at once.
     ///
     /// # Errors
     /// Outside the buffer, or a driver failure.
-    pub fn upload(&self, to: &GpuBuffer, offset: u64, data: &[u8]) -> Result<(), CudaError> {
+    pub fn upload(&self, lane: Lane, to: &GpuBuffer, offset: u64, data: &[u8]) -> Result<(), CudaError> {
         let address = to.within(offset, data.len() as u64)?;
-        self.staging.lock().unwrap_or_else(PoisonError::into_inner).upload(address, data)
+        self.staging.lock().unwrap_or_else(PoisonError::into_inner).upload(lane, address, data)
     }
 
-    /// Copies bytes from the device after all work queued so far; waits.
+    /// Copies bytes from the device after all work queued on a lane so far; waits.
     ///
     /// # Errors
     /// Outside the buffer, a driver failure, or one of the work before.
-    pub fn download(&self, from: &GpuBuffer, offset: u64, out: &mut [u8]) -> Result<(), CudaError> {
+    pub fn download(
+        &self,
+        lane: Lane,
+        from: &GpuBuffer,
+        offset: u64,
+        out: &mut [u8],
+    ) -> Result<(), CudaError> {
         let address = from.within(offset, out.len() as u64)?;
-        self.staging.lock().unwrap_or_else(PoisonError::into_inner).download(address, out)
+        self.staging.lock().unwrap_or_else(PoisonError::into_inner).download(lane, address, out)
     }
 }

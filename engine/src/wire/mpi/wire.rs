@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use mpi::ffi;
 
-use super::super::{Broken, Outcome, Request, Wire, doze};
-use super::last_words;
+use super::super::{Broken, InPlace, Outcome, Request, Wire, doze};
+use super::{aware, last_words};
 use crate::config::{config, say};
 use crate::error::{Error, Result};
 
@@ -53,9 +53,41 @@ struct Open {
 struct Transfer {
     pieces: Vec<(ffi::MPI_Request, usize)>,
     done: usize,
-    memory: Vec<u8>,
+    memory: Memory,
     receives: bool,
     mark: u32,
+    /// How many bytes have come.
+    arrived: usize,
+}
+
+/// What a transfer reads or writes.
+enum Memory {
+    Own(Vec<u8>),
+    InPlace(InPlace),
+}
+
+impl Memory {
+    fn bytes(&self) -> usize {
+        match self {
+            Memory::Own(bytes) => bytes.len(),
+            Memory::InPlace(place) => place.bytes,
+        }
+    }
+
+    /// Where it begins, as the library is told.
+    fn begin(&mut self) -> *mut u8 {
+        match self {
+            Memory::Own(bytes) => bytes.as_mut_ptr(),
+            Memory::InPlace(place) => std::ptr::with_exposed_provenance_mut(place.address),
+        }
+    }
+
+    fn take(&mut self) -> Vec<u8> {
+        match self {
+            Memory::Own(bytes) => std::mem::take(bytes),
+            Memory::InPlace(_) => Vec::new(),
+        }
+    }
 }
 
 // SAFETY: handles that the library looks up, and memory that this value owns; used under one lock.
@@ -65,7 +97,7 @@ impl Drop for Transfer {
     fn drop(&mut self) {
         if self.done < self.pieces.len() {
             // The library may still use the memory, so it is never freed.
-            std::mem::forget(std::mem::take(&mut self.memory));
+            std::mem::forget(std::mem::replace(&mut self.memory, Memory::Own(Vec::new())));
         }
     }
 }
@@ -117,37 +149,33 @@ impl Mpi {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn isend(
-        &self,
-        comm: Comm,
-        to: usize,
-        mark: u32,
-        memory: Vec<u8>,
-    ) -> std::result::Result<Transfer, Broken> {
+    fn isend(&self, to: usize, mark: u32, memory: Memory) -> std::result::Result<Transfer, Broken> {
         let mut transfer = Transfer::of(memory, false, mark);
-        for (offset, bytes) in self.pieces(transfer.memory.len()) {
+        let begin = transfer.memory.begin();
+        for (offset, bytes) in self.pieces(transfer.memory.bytes()) {
             let mut request = null_request();
-            let from = transfer.memory[offset..].as_ptr().cast();
             // SAFETY: the memory lives in the transfer until it is over; the count is at most the limit.
             checked(unsafe {
+                let from = begin.wrapping_add(offset).cast_const().cast();
                 let (bytes, to, mark) = (bytes as c_int, to as c_int, mark as c_int);
-                ffi::MPI_Isend(from, bytes, ffi::RSMPI_UINT8_T, to, mark, comm.0, &mut request)
+                ffi::MPI_Isend(from, bytes, ffi::RSMPI_UINT8_T, to, mark, self.data.0, &mut request)
             })?;
             transfer.pieces.push((request, bytes));
         }
         Ok(transfer)
     }
 
-    fn irecv(&self, comm: Comm, from: usize, memory: Vec<u8>) -> std::result::Result<Transfer, Broken> {
+    fn irecv(&self, from: usize, memory: Memory) -> std::result::Result<Transfer, Broken> {
         let mut transfer = Transfer::of(memory, true, 0);
-        for (offset, bytes) in self.pieces(transfer.memory.len()) {
+        let begin = transfer.memory.begin();
+        for (offset, bytes) in self.pieces(transfer.memory.bytes()) {
             let mut request = null_request();
-            let to = transfer.memory[offset..].as_mut_ptr().cast();
             // SAFETY: the memory lives in the transfer until it is over; the count is at most the limit.
             checked(unsafe {
+                let to = begin.wrapping_add(offset).cast();
                 let (bytes, from) = (bytes as c_int, from as c_int);
                 let any = ffi::RSMPI_ANY_TAG;
-                ffi::MPI_Irecv(to, bytes, ffi::RSMPI_UINT8_T, from, any, comm.0, &mut request)
+                ffi::MPI_Irecv(to, bytes, ffi::RSMPI_UINT8_T, from, any, self.data.0, &mut request)
             })?;
             transfer.pieces.push((request, bytes));
         }
@@ -162,8 +190,8 @@ impl Mpi {
 }
 
 impl Transfer {
-    fn of(memory: Vec<u8>, receives: bool, mark: u32) -> Transfer {
-        Transfer { pieces: Vec::new(), done: 0, memory, receives, mark }
+    fn of(memory: Memory, receives: bool, mark: u32) -> Transfer {
+        Transfer { pieces: Vec::new(), done: 0, memory, receives, mark, arrived: 0 }
     }
 
     /// Whether it is over.
@@ -191,8 +219,9 @@ impl Transfer {
                 return Err(Broken(format!("{what}; their sender does something else")));
             }
             self.mark = mark;
-            if first && self.pieces.len() == 1 {
-                self.memory.truncate(count as usize);
+            self.arrived += count as usize;
+            if let (1, Memory::Own(bytes)) = (self.pieces.len(), &mut self.memory) {
+                bytes.truncate(count as usize);
             }
         }
         Ok(true)
@@ -218,13 +247,33 @@ impl Wire for Mpi {
 
     fn send(&self, to: usize, mark: u32, bytes: Vec<u8>) -> std::result::Result<Request, Broken> {
         let mut open = self.open();
-        let transfer = self.isend(self.data, to, mark, bytes)?;
+        let transfer = self.isend(to, mark, Memory::Own(bytes))?;
         Ok(open.begin(transfer))
     }
 
     fn receive(&self, from: usize, memory: Vec<u8>) -> std::result::Result<Request, Broken> {
         let mut open = self.open();
-        let transfer = self.irecv(self.data, from, memory)?;
+        let transfer = self.irecv(from, Memory::Own(memory))?;
+        Ok(open.begin(transfer))
+    }
+
+    fn takes_host_memory(&self) -> bool {
+        true
+    }
+
+    fn takes_device_memory(&self) -> std::result::Result<(), String> {
+        aware::word(config().cuda_aware_mpi)
+    }
+
+    fn send_from(&self, to: usize, mark: u32, memory: InPlace) -> std::result::Result<Request, Broken> {
+        let mut open = self.open();
+        let transfer = self.isend(to, mark, Memory::InPlace(memory))?;
+        Ok(open.begin(transfer))
+    }
+
+    fn receive_into(&self, from: usize, memory: InPlace) -> std::result::Result<Request, Broken> {
+        let mut open = self.open();
+        let transfer = self.irecv(from, Memory::InPlace(memory))?;
         Ok(open.begin(transfer))
     }
 
@@ -235,10 +284,11 @@ impl Wire for Mpi {
             return Ok(Outcome::Pending);
         }
         let Some(mut transfer) = open.transfers.remove(&request) else { return Ok(Outcome::Pending) };
-        let bytes = std::mem::take(&mut transfer.memory);
-        Ok(match transfer.receives {
-            true => Outcome::Arrived { mark: transfer.mark, bytes },
-            false => Outcome::Sent(bytes),
+        let (mark, arrived) = (transfer.mark, transfer.arrived);
+        Ok(match (transfer.receives, &mut transfer.memory) {
+            (true, Memory::InPlace(_)) => Outcome::Landed { mark, bytes: arrived },
+            (true, Memory::Own(bytes)) => Outcome::Arrived { mark, bytes: std::mem::take(bytes) },
+            (false, memory) => Outcome::Sent(memory.take()),
         })
     }
 
@@ -247,7 +297,7 @@ impl Wire for Mpi {
             return Ok(());
         }
         let mut open = self.open();
-        let whole = Transfer::of(news.to_vec(), false, 0);
+        let whole = Transfer::of(Memory::Own(news.to_vec()), false, 0);
         let transfer = send_whole(self.news, to, whole)?;
         open.told.push_back(transfer);
         open.reap();
@@ -264,7 +314,7 @@ impl Wire for Mpi {
         if !transfer.test()? {
             return Ok(None);
         }
-        Ok(open.hearing.take().map(|(from, mut heard)| (from, std::mem::take(&mut heard.memory))))
+        Ok(open.hearing.take().map(|(from, mut heard)| (from, heard.memory.take())))
     }
 
     fn now(&self) -> Duration {
@@ -300,9 +350,9 @@ impl Mpi {
         let mut count = 0;
         // SAFETY: the status of a message of bytes.
         checked(unsafe { ffi::MPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut count) })?;
-        let mut transfer = Transfer::of(vec![0; count as usize], true, 0);
+        let mut transfer = Transfer::of(Memory::Own(vec![0; count as usize]), true, 0);
         let mut request = null_request();
-        let to = transfer.memory.as_mut_ptr().cast();
+        let to = transfer.memory.begin().cast();
         // SAFETY: the memory lives in the transfer until it is over.
         checked(unsafe {
             let from = status.MPI_SOURCE;
@@ -335,7 +385,7 @@ impl Open {
 
 fn send_whole(comm: Comm, to: usize, mut news: Transfer) -> std::result::Result<Transfer, Broken> {
     let mut request = null_request();
-    let (from, bytes) = (news.memory.as_ptr().cast(), news.memory.len());
+    let (from, bytes) = (news.memory.begin().cast_const().cast(), news.memory.bytes());
     // SAFETY: the memory lives in the transfer until it is over; news are short.
     checked(unsafe {
         let (bytes, to) = (bytes as c_int, to as c_int);

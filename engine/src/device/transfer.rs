@@ -1,0 +1,126 @@
+//! Bytes to, from and between devices. Between CUDA devices the driver copies; all else goes through the host.
+
+use super::memory::Memory;
+use super::{Allocation, Backend, Device, Lane, cuda};
+use crate::error::{Error, Result};
+
+/// Bytes on their way from one device's memory to another's.
+#[derive(Clone, Copy, Debug)]
+pub struct Carriage<'a> {
+    /// The source.
+    pub from: &'a Allocation,
+    /// Where in it the bytes begin.
+    pub from_offset: u64,
+    /// The destination.
+    pub to: &'a Allocation,
+    /// Where in it they go.
+    pub to_offset: u64,
+    /// How many.
+    pub bytes: u64,
+}
+
+impl Device {
+    /// Copies bytes to the device, behind all work queued so far.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn upload(&self, to: &Allocation, offset_bytes: u64, data: &[u8]) -> Result<()> {
+        self.upload_on(Lane::Compute, to, offset_bytes, data)
+    }
+
+    /// The same on a lane.
+    ///
+    /// # Errors
+    /// As [`Device::upload`].
+    pub fn upload_on(&self, lane: Lane, to: &Allocation, offset_bytes: u64, data: &[u8]) -> Result<()> {
+        self.usable()?;
+        match (&self.0.backend, &to.memory) {
+            (Backend::Host, Memory::Host(block)) => {
+                block.write(offset_bytes as usize, data);
+                Ok(())
+            }
+            (Backend::Cuda(gpu), Memory::Cuda(buffer)) => {
+                gpu.upload(lane, buffer, offset_bytes, data).map_err(|e| Error::of_driver(self.name(), e))
+            }
+            (Backend::Wgpu(gpu), Memory::Wgpu(buffer)) => {
+                gpu.upload(buffer, offset_bytes, data).map_err(|e| Error::of_driver(self.name(), e))
+            }
+            _ => unreachable!("memory belongs to the device it is used with"),
+        }
+    }
+
+    /// Copies bytes from the device after all work queued so far; waits.
+    ///
+    /// # Errors
+    /// If the driver fails, or work queued before had failed.
+    pub fn download(&self, from: &Allocation, offset_bytes: u64, out: &mut [u8]) -> Result<()> {
+        self.download_on(Lane::Compute, from, offset_bytes, out)
+    }
+
+    /// The same on a lane, after the work of that lane.
+    ///
+    /// # Errors
+    /// As [`Device::download`].
+    pub fn download_on(
+        &self,
+        lane: Lane,
+        from: &Allocation,
+        offset_bytes: u64,
+        out: &mut [u8],
+    ) -> Result<()> {
+        self.usable()?;
+        match (&self.0.backend, &from.memory) {
+            (Backend::Host, Memory::Host(block)) => {
+                block.read(offset_bytes as usize, out);
+                Ok(())
+            }
+            (Backend::Cuda(gpu), Memory::Cuda(buffer)) => {
+                gpu.download(lane, buffer, offset_bytes, out).map_err(|e| Error::of_driver(self.name(), e))
+            }
+            (Backend::Wgpu(gpu), Memory::Wgpu(buffer)) => {
+                gpu.download(buffer, offset_bytes, out).map_err(|e| Error::of_driver(self.name(), e))
+            }
+            _ => unreachable!("memory belongs to the device it is used with"),
+        }
+    }
+
+    /// Copies the first `bytes` bytes of memory of this device to memory of another one, behind all work
+    /// queued on both so far; later work on either waits for it.
+    ///
+    /// # Errors
+    /// If a driver fails.
+    pub fn copy_to(&self, from: &Allocation, other: &Device, to: &Allocation, bytes: u64) -> Result<()> {
+        self.copy_range(other, Carriage { from, from_offset: 0, to, to_offset: 0, bytes })
+    }
+
+    /// The same for bytes that begin elsewhere than with the memory.
+    ///
+    /// # Errors
+    /// As [`Device::copy_to`].
+    pub fn copy_range(&self, other: &Device, what: Carriage) -> Result<()> {
+        other.after(Lane::Compute, self, Lane::Compute)?;
+        self.carry(Lane::Compute, other, what)?;
+        self.after(Lane::Compute, other, Lane::Compute)
+    }
+
+    /// Queues such a copy on a lane of the other device, and makes nobody wait: the caller orders it with what
+    /// this device does ([`Device::after`]). What goes through the host is done when this returns.
+    ///
+    /// # Errors
+    /// As [`Device::copy_to`].
+    pub fn carry(&self, lane: Lane, other: &Device, what: Carriage) -> Result<()> {
+        self.usable()?;
+        let Carriage { from, from_offset, to, to_offset, bytes } = what;
+        match (&self.0.backend, &other.0.backend, &from.memory, &to.memory) {
+            (Backend::Cuda(gpu), Backend::Cuda(other), Memory::Cuda(from), Memory::Cuda(to)) => {
+                cuda::copy_between(lane, gpu, (from, from_offset), other, (to, to_offset), bytes)
+                    .map_err(|e| Error::of_driver(self.name(), e))
+            }
+            _ => {
+                let mut staging = vec![0; bytes as usize];
+                self.download_on(lane, from, from_offset, &mut staging)?;
+                other.upload_on(lane, to, to_offset, &staging)
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! An exchange beside the computation: on devices with lanes its commands go to [`Lane::Exchange`], and the
+//! waits that this needs are commands of their own. Knows lanes; knows no cells and no plans.
+//!
+//! - *Fork*, first of all: the exchange comes after everything that was queued before it.
+//! - Before copies between devices: who receives waits for who packs. Once per pair and not per copy, and
+//!   before the first copy, so that those of all pairs run side by side.
+//! - *Join*, last: the computation comes after the exchange, on every device; and after the copies that
+//!   others make of its memory, because its next kernel may write there.
+//!
+//! No wait is per allocation. What the exchange uses is leased before the fork and let go after the join, and
+//! the pool hands memory on in the order of [`Lane::Compute`].
+
+use super::Exchange;
+use crate::device::{Device, Lane};
+use crate::program::{Command, Schedule};
+
+impl Exchange {
+    /// The same beside the computation, if bytes travel while devices compute: from device to device, or from
+    /// rank to rank. An exchange within one device only competes with the kernels there, and stays as it is.
+    pub fn aside(self) -> Exchange {
+        let Exchange { departure, arrival, join, links } = self;
+        let both = || departure.iter().chain(&arrival);
+        let devices = distinct(both().flat_map(Command::devices).filter(|device| device.has_lanes()));
+        if devices.is_empty() || !both().any(travels) {
+            return Exchange { departure, arrival, join, links };
+        }
+        let after = |first: (&Device, Lane), then: (&Device, Lane)| Command::After {
+            first: (first.0.clone(), first.1),
+            then: (then.0.clone(), then.1),
+        };
+        let forks = devices.iter().map(|device| after((device, Lane::Compute), (device, Lane::Exchange)));
+        let joins = devices.iter().map(|device| after((device, Lane::Exchange), (device, Lane::Compute)));
+        let pairs = distinct(both().filter_map(peers));
+        let given = pairs.iter().map(|(from, to)| after((to, Lane::Exchange), (from, Lane::Compute)));
+        let join = join.into_iter().chain(joins).chain(given).collect();
+        let departure = forks.chain(on_lane(&departure)).collect();
+        Exchange { departure, arrival: on_lane(&arrival), join, links }
+    }
+
+    /// Whether something else can be computed between departure and arrival: messages of other ranks fly
+    /// meanwhile, or copies that the host does not wait for.
+    pub fn leaves_time(&self) -> bool {
+        self.departure.iter().chain(&self.arrival).any(travels)
+    }
+}
+
+/// Whether bytes travel while devices and host do something else.
+fn travels(command: &Command) -> bool {
+    matches!(command.lane().1, Command::Receive { .. }) || peers(command).is_some()
+}
+
+/// Giver and taker of a copy that the driver makes from device to device.
+fn peers(command: &Command) -> Option<(&Device, &Device)> {
+    match command.lane().1 {
+        Command::Transfer { from_device, to_device, .. } => {
+            (from_device.has_lanes() && to_device.has_lanes()).then_some((from_device, to_device))
+        }
+        _ => None,
+    }
+}
+
+/// Commands on the lane of exchanges, each run of copies between devices behind the waits that it needs.
+fn on_lane(commands: &[Command]) -> Schedule {
+    let mut schedule = Schedule::new();
+    for run in commands.chunk_by(|a, b| peers(a).is_some() == peers(b).is_some()) {
+        let pairs = distinct(run.iter().filter_map(peers));
+        schedule.extend(pairs.into_iter().map(|(from, to)| Command::After {
+            first: (from.clone(), Lane::Exchange),
+            then: (to.clone(), Lane::Exchange),
+        }));
+        schedule.extend(run.iter().cloned().map(|command| {
+            let laned = command.devices().iter().any(|device| device.has_lanes());
+            command.on(if laned { Lane::Exchange } else { Lane::Compute })
+        }));
+    }
+    schedule
+}
+
+fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    all.fold(Vec::new(), |mut found, one| {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+        found
+    })
+}

@@ -1,0 +1,241 @@
+//! Between CUDA devices of one process the exchange runs beside the computation, on lanes of its own: results
+//! are the same to the bit, and of the waits between the lanes none can be left out. The children run on the
+//! simulated driver, which orders streams by seed and refuses what no wait orders.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod found;
+mod other;
+
+use std::sync::Arc;
+
+use partita::device::Lane;
+use partita::prelude::*;
+use partita::program::{Command, Schedule, execute, record};
+use partita::wire::{Ranks, threads};
+
+const SEEDS: usize = 6;
+
+fn gpus() -> Vec<Device> {
+    Device::all().iter().filter(|device| device.kind() == DeviceKind::Cuda).cloned().collect()
+}
+
+/// Whether children get as many simulated devices as they ask for.
+fn is_simulated(name: &str) -> bool {
+    let gpus = gpus();
+    let simulated = gpus.iter().any(Device::is_software);
+    if !simulated {
+        println!("skipped: {name} ({} CUDA devices, none of them simulated)", gpus.len());
+    }
+    simulated
+}
+
+/// An ignored test of this file, on so many simulated devices.
+fn child(test: &str, devices: usize, seed: usize) -> std::process::Command {
+    let mut command = other::test(test);
+    command.env("PARTITA_SIM_DEVICES", devices.to_string()).env("PARTITA_SIM_SEED", seed.to_string());
+    command
+}
+
+fn dist(team: &Team, shape: &[i64], grid: &[i64]) -> Distribution {
+    let halo = vec![1; shape.len()];
+    Distribution::builder(shape).parts(team.size()).grid(grid).halo(&halo, &halo).build().unwrap()
+}
+
+/// Two fields of unlike types, stepped together: their halos travel in one exchange.
+fn fields(team: &Team, grid: &[i64]) -> Vec<Array> {
+    let dist = dist(team, &[26, 22], grid);
+    let u = Array::from_fn(team, &dist, |at| (at[0] * 31 + at[1] * 7 % 13) as f32).unwrap();
+    let v = Array::from_fn(team, &dist, |at| (at[0] * 5 - at[1] * 11) as f64 / 3.0).unwrap();
+    vec![u, v]
+}
+
+fn step(state: &mut [Array]) -> partita::Result<()> {
+    let cross = |a: &Array| {
+        let rows = a.slice(&s![..-2, 1..-1]) + a.slice(&s![2.., 1..-1]);
+        rows + a.slice(&s![1..-1, ..-2]) * 0.5 + a.slice(&s![1..-1, 2..])
+    };
+    let corners = |a: &Array| a.slice(&s![..-2, ..-2]) - a.slice(&s![2.., 2..]);
+    let wide = cross(&state[1]) * 0.25 + corners(&state[1]);
+    let u = cross(&state[0]) * 0.125 + corners(&state[0]) + wide.cast(DType::F32) * 0.5;
+    let v = wide + state[0].slice(&s![1..-1, ..-2]).cast(DType::F64) * 0.25;
+    state[0].assign(&s![1..-1, 1..-1], &u)?;
+    state[1].assign(&s![1..-1, 1..-1], &v)
+}
+
+type Values = (Vec<f32>, Vec<f64>);
+
+fn values(state: &[Array]) -> Values {
+    (state[0].to_vec().unwrap(), state[1].to_vec().unwrap())
+}
+
+/// Some steps, each on its own and in a `Loop`.
+fn stepped(team: &Team, grid: &[i64]) -> (Values, Values) {
+    let mut single = fields(team, grid);
+    for _ in 0..4 {
+        step(&mut single).unwrap();
+    }
+    let mut many = Loop::new(fields(team, grid), step);
+    many.run(9).unwrap();
+    assert!(many.is_replaying());
+    (values(&single), values(many.state()))
+}
+
+#[test]
+fn results_are_the_same_to_the_bit_under_every_order_of_the_streams() {
+    if !is_simulated("cuda-lanes") {
+        return;
+    }
+    for seed in 0..SEEDS {
+        let said = other::said(child("four_devices_agree_with_the_host", 4, seed));
+        assert!(said.contains("agreed"), "seed {seed}: {said}");
+    }
+    println!("ran: cuda-lanes {SEEDS}");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn four_devices_agree_with_the_host() {
+    let host = Team::on(&[Device::host()], 1).unwrap();
+    let expected = stepped(&host, &[1, 1]);
+    for (grid, parts) in [([2, 2], 4), ([4, 1], 4), ([2, 4], 8)] {
+        let team = Team::on(&gpus(), parts).unwrap();
+        assert_eq!(stepped(&team, &grid), expected, "{grid:?}");
+    }
+    let over = |ranks: Ranks| {
+        let mine = &gpus()[2 * ranks.rank()..][..2];
+        stepped(&Team::over(&ranks, mine, 2).unwrap(), &[2, 2])
+    };
+    for outcome in threads::run(2, over) {
+        assert_eq!(outcome.unwrap(), expected, "on two ranks with two devices each");
+    }
+    println!("agreed");
+}
+
+#[test]
+fn what_fails_within_an_exchange_leaves_no_memory_in_use() {
+    if !is_simulated("cuda-lanes-failing") {
+        return;
+    }
+    let mut failed = 0;
+    for n in 0..12 {
+        let (symbol, first) =
+            [("cuLaunchKernel", 6), ("cuMemcpyPeerAsync", 1), ("cuStreamWaitEvent", 1)][n % 3];
+        let failure = format!("{symbol}:{}:launch_out_of_resources", first + n / 3);
+        let mut command = child("steps_go_on_after_one_that_failed", 4, n);
+        command.env("PARTITA_SIM_FAIL", failure);
+        let said = other::said(command);
+        failed += usize::from(said.contains("one failed"));
+    }
+    assert!(failed > 8, "{failed}");
+    println!("ran: cuda-lanes-failing {failed}");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn steps_go_on_after_one_that_failed() {
+    let team = Team::on(&gpus(), 4).unwrap();
+    let run = || -> partita::Result<Vec<f32>> {
+        let mut state = fields(&team, &[2, 2]);
+        for _ in 0..2 {
+            // Its memory is taken by the next, whatever happened.
+            step(&mut state)?;
+        }
+        let sums = (&state[0] * 2.0).slice(&s![1.., ..]);
+        sums.to_vec()
+    };
+    let outcomes: Vec<_> = (0..4).map(|_| run()).collect();
+    let good: Vec<&Vec<f32>> = outcomes.iter().flatten().collect();
+    assert!(good.len() >= 3 && outcomes[3].is_ok(), "{:?}", outcomes.iter().find(|o| o.is_err()));
+    assert!(good.iter().all(|values| *values == good[0]));
+    if good.len() == 3 {
+        println!("one failed");
+    }
+}
+
+/// A step whose halos are rows, and so travel from where they are to where they belong.
+fn rows(team: &Team) -> Array {
+    let u = Array::from_fn(team, &dist(team, &[24, 10], &[team.size() as i64, 1]), |at| at[0] as f32);
+    let u = u.unwrap();
+    // The first operand says where the result is computed.
+    u.slice(&s![1..-1, ..]) * 3.0 + u.slice(&s![..-2, ..]) + u.slice(&s![2.., ..])
+}
+
+fn waits(schedule: &Schedule) -> Vec<usize> {
+    (0..schedule.len()).filter(|&at| matches!(schedule[at], Command::After { .. })).collect()
+}
+
+#[test]
+fn no_wait_between_lanes_can_be_left_out() {
+    if !is_simulated("cuda-waits") {
+        return;
+    }
+    let run = |without: &str, seed: usize| {
+        let mut command = child("the_exchange_of_a_step_without_one_of_its_waits", 3, seed);
+        command.env("PARTITA_TEST_WITHOUT", without);
+        other::said(command)
+    };
+    for seed in 0..3 {
+        let said = run("none", seed);
+        assert!(said.contains("clean"), "{said}");
+    }
+    // Of three devices in a row: three forks, a wait per pair and direction, as many for the givers, and
+    // three joins.
+    for k in 0..14 {
+        let said = run(&k.to_string(), k % 3);
+        assert!(said.contains("refused"), "without wait {k}:\n{said}");
+    }
+    let said = run("14", 0);
+    assert!(said.contains("there are 14 waits"), "{said}");
+    println!("ran: cuda-waits 14");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn the_exchange_of_a_step_without_one_of_its_waits() {
+    let team = Team::on(&gpus(), 3).unwrap();
+    let result = rows(&team);
+    let mut schedule = record(|| result.eval()).unwrap();
+    let expected: Vec<f32> = result.to_vec().unwrap();
+    let waits = waits(&schedule);
+    if let Ok(without) = std::env::var("PARTITA_TEST_WITHOUT").unwrap().parse::<usize>() {
+        if without >= waits.len() {
+            println!("there are {} waits", waits.len());
+            return;
+        }
+        schedule.remove(waits[without]);
+    }
+    // What leaves is written right before the step and right after it.
+    let leaving = schedule.iter().filter_map(|command| match command.lane() {
+        (Lane::Exchange, Command::Transfer { from_device, from, from_offset, bytes, .. }) => {
+            Some((from_device.clone(), Arc::clone(from), *from_offset, *bytes as usize))
+        }
+        _ => None,
+    });
+    let leaving: Vec<_> = leaving.collect();
+    assert_eq!(leaving.len(), 4);
+    let before = leaving.iter().map(|(device, memory, offset, bytes)| {
+        let mut row = vec![0; *bytes];
+        device.download(memory, *offset, &mut row).unwrap();
+        row
+    });
+    let before: Vec<Vec<u8>> = before.collect();
+    let write = |rows: &[Vec<u8>]| {
+        leaving
+            .iter()
+            .zip(rows)
+            .try_for_each(|((device, memory, offset, _), row)| device.upload(memory, *offset, row))
+    };
+    let again = || -> partita::Result<Vec<f32>> {
+        write(&before)?;
+        execute(schedule.clone())?;
+        write(&before.iter().map(|row| vec![0; row.len()]).collect::<Vec<_>>())?;
+        result.to_vec()
+    };
+    match again() {
+        Ok(values) => {
+            assert_eq!(values, expected);
+            println!("clean");
+        }
+        Err(error) => println!("refused: {error}"),
+    }
+}

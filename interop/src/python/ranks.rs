@@ -1,0 +1,129 @@
+//! Teams over the ranks of an MPI program: all that were started together, or those of a communicator of
+//! mpi4py. Knows which of a team's members are this process's; what the ranks do together is the engine's.
+
+use std::sync::OnceLock;
+
+use partita::Team;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use super::error::raised;
+
+/// A communicator of mpi4py: the value of its handle, and what its library says of itself.
+pub struct Communicator {
+    #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
+    handle: usize,
+    #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
+    library: String,
+}
+
+impl Communicator {
+    /// What mpi4py knows of it.
+    pub fn of(comm: &Bound<'_, PyAny>) -> PyResult<Communicator> {
+        let refuse = |given: String| {
+            let remedy = "pass one that this process is in, such as MPI.COMM_WORLD";
+            PyTypeError::new_err(format!("Team: expected a communicator of mpi4py, given {given}; {remedy}"))
+        };
+        let loaded = comm.py().import("sys")?.getattr("modules")?.call_method1("get", ("mpi4py.MPI",))?;
+        if loaded.is_none() || !comm.is_instance(&loaded.getattr("Intracomm")?)? {
+            return Err(refuse(comm.get_type().name()?.to_string()));
+        }
+        if comm.eq(loaded.getattr("COMM_NULL")?)? {
+            return Err(refuse("COMM_NULL".to_owned()));
+        }
+        let handle = loaded.call_method1("_handleof", (comm,))?.extract()?;
+        let library = loaded.call_method0("Get_library_version")?.extract()?;
+        Ok(Communicator { handle, library })
+    }
+}
+
+/// The team of so many members, on one of these devices each, or one member per device: over the ranks of a
+/// communicator, or all ranks of the program. Members are divided among the ranks in contiguous runs of nearly
+/// equal length. Collective.
+#[cfg(feature = "mpi")]
+pub fn team(
+    py: Python<'_>,
+    comm: Option<Communicator>,
+    devices: impl FnOnce() -> partita::Result<Vec<partita::Device>> + Send,
+    members: Option<usize>,
+) -> PyResult<Team> {
+    use partita::wire::mpi;
+    let ranks = py.detach(|| match &comm {
+        // SAFETY: mpi4py gave the handle away, and `adopt` compares the libraries before it is used.
+        Some(comm) => unsafe { mpi::adopt(comm.handle, &comm.library) }.map(Some),
+        None => mpi::world(),
+    });
+    let Some(ranks) = ranks.map_err(raised)? else {
+        return py.detach(|| local(&devices()?, members)).map_err(raised);
+    };
+    if ranks.count() > 1 {
+        // From now on the end of this process concerns others.
+        py.import("partita._ending")?.call_method0("watch")?;
+    }
+    py.detach(|| {
+        let devices = devices().inspect_err(|error| ranks.abort(&error.to_string()))?;
+        let mine = mpi::share_of_this_machine(&devices);
+        let (rank, count) = (ranks.rank(), ranks.count());
+        let of_total = |total| (0..total).filter(|member| member * count / total == rank).count();
+        Team::over(&ranks, mine, members.map_or(mine.len(), of_total))
+    })
+    .map_err(raised)
+}
+
+/// As above, of a process that was started alone; others are refused.
+#[cfg(not(feature = "mpi"))]
+pub fn team(
+    py: Python<'_>,
+    comm: Option<Communicator>,
+    devices: impl FnOnce() -> partita::Result<Vec<partita::Device>> + Send,
+    members: Option<usize>,
+) -> PyResult<Team> {
+    if comm.is_some() {
+        let text = "Team: expected a build of partita with MPI for comm=, given one without";
+        let remedy = "build it with `pip install ./interop --config-settings=build-args=\"--features mpi\"`";
+        return Err(pyo3::exceptions::PyValueError::new_err(format!("{text}; {remedy}")));
+    }
+    let alone = || {
+        let devices = devices()?;
+        Team::world_on(&devices, members.unwrap_or(devices.len()))
+    };
+    py.detach(alone).map_err(raised)
+}
+
+/// A team of this process alone.
+pub fn local(devices: &[partita::Device], members: Option<usize>) -> partita::Result<Team> {
+    Team::on(devices, members.unwrap_or(devices.len()))
+}
+
+/// The members that hold parts where no team is named: one per device of every rank. Collective the first time.
+pub fn default_team(py: Python<'_>) -> PyResult<Team> {
+    // Making a team over ranks takes messages, so there is one; nothing else is kept.
+    static OVER_RANKS: OnceLock<Team> = OnceLock::new();
+    if let Some(team) = OVER_RANKS.get() {
+        return Ok(team.clone());
+    }
+    let team = team(py, None, || partita::Device::named(&partita::config::config().device), None)?;
+    if team.ranks() > 1 {
+        return Ok(OVER_RANKS.get_or_init(|| team).clone());
+    }
+    Ok(team)
+}
+
+/// Ends this process's part in the program: whether all ranks came to their end. Collective.
+#[pyfunction]
+pub fn leave(py: Python<'_>) -> bool {
+    #[cfg(feature = "mpi")]
+    return py.detach(partita::wire::mpi::leave);
+    #[cfg(not(feature = "mpi"))]
+    return py.detach(|| true);
+}
+
+/// Lets all ranks know why this one cannot go on, and ends all processes. Does not return.
+#[pyfunction]
+pub fn abort(py: Python<'_>, reason: &str) {
+    #[cfg(feature = "mpi")]
+    py.detach(|| partita::wire::mpi::abort(reason));
+    // Alone there is nobody to tell, and nobody asks for it.
+    #[cfg(not(feature = "mpi"))]
+    let _ = (py, reason);
+}

@@ -1,0 +1,85 @@
+"""Five NumPy codes from textbooks (examples/python/codes), unchanged, over parts: NumPy's results."""
+
+import importlib
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import partita as pt
+import pytest
+from conftest import CUDA, ON_CUDA
+
+FOLDER = pathlib.Path(__file__).parents[2] / "examples/python/codes"
+NAMES = ["heat2d", "wave2d", "gray_scott", "life", "jacobi"]
+WHERE = "cuda" if ON_CUDA else "host"
+DEVICES = CUDA if ON_CUDA else "host"
+LAYOUTS = {
+    "even": {},
+    "columns": {"grid": (1, 4)},
+    "halo": {"grid": (2, 2), "halo": 1},
+    "torus": {"grid": (4, 1), "halo": 2, "periodic": True},
+    "cyclic": {"grid": (2, 2), "dims": [pt.Cyclic(5), pt.Cyclic(1)]},
+}
+
+
+@pytest.fixture(scope="module")
+def codes():
+    sys.path.insert(0, str(FOLDER))
+    yield importlib.import_module("compare")
+    sys.path.remove(str(FOLDER))
+
+
+@pytest.mark.parametrize("where", [WHERE])
+@pytest.mark.parametrize("parts", [1, 2, 3, 4, 8])
+@pytest.mark.parametrize("name", NAMES)
+def test_textbook_codes_are_numpys_on_parts(codes, name, parts, where):
+    assert codes.check(importlib.import_module(name), parts, devices=DEVICES)
+
+
+@pytest.mark.parametrize("where", [WHERE])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", NAMES)
+def test_textbook_codes_are_numpys_on_layouts(codes, name, layout, where):
+    assert codes.check(importlib.import_module(name), 4, devices=DEVICES, **LAYOUTS[layout])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_codes_say_nothing_of_parts(name):
+    """No word of distributions stands in them, and they import nothing."""
+    text = (FOLDER / f"{name}.py").read_text().lower()
+    assert not [word for word in ("halo", "ghost", "part", "dist", "team", "import ") if word in text.replace("partial", "")]
+
+
+def test_the_comparison_sees_one_wrong_bit(codes, monkeypatch):
+    """A window that is one row off, and a last bit."""
+    heat2d = importlib.import_module("heat2d")
+    run = heat2d.run
+
+    def one_bit_off(xp, u):
+        u = run(xp, u, steps=3)
+        if xp is pt:
+            u[20, 20] = float(np.nextafter(u[20, 20].item(), 9))
+        return u
+
+    monkeypatch.setattr(heat2d, "run", one_bit_off)
+    with pytest.raises(AssertionError, match="differs from NumPy"):
+        codes.check(heat2d, 3)
+
+
+def test_the_comparison_sees_a_wrong_norm(codes, monkeypatch):
+    jacobi = importlib.import_module("jacobi")
+    run = jacobi.run
+
+    def far_norm(xp, u):
+        u, norms = run(xp, u, steps=3)
+        return u, [n * (1 + 2 * codes.norm_bound(u.size)) if xp is pt else n for n in norms]
+
+    monkeypatch.setattr(jacobi, "run", far_norm)
+    with pytest.raises(AssertionError, match="a norm differs"):
+        codes.check(jacobi, 3)
+
+
+def test_the_comparison_is_a_program():
+    ran = subprocess.run([sys.executable, FOLDER / "compare.py", "3"], capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0 and "ok: five NumPy codes" in ran.stdout, ran.stdout + ran.stderr

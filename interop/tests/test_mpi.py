@@ -1,0 +1,90 @@
+"""Python programs of several processes, started by ``mpiexec``: what they compute, and how they end."""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import partita as pt
+import pytest
+
+RANKS = Path(__file__).parent / "ranks"
+EXAMPLES = Path(__file__).parents[2] / "examples/python"
+
+if not pt._native.has_mpi():
+    pytest.skip("partita was built without MPI", allow_module_level=True)
+if shutil.which("mpiexec") is None:
+    pytest.skip("no mpiexec", allow_module_level=True)
+
+needs_mpi4py = pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="no mpi4py")
+
+
+def job(ranks, script, *arguments, **environment):
+    """Exit code, output and seconds of a job."""
+    # As root in containers, more ranks than cores, one thread each; mpi4py finds the library that we were built with.
+    settings = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PARTITA_THREADS": "1"}
+    settings |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PARTITA_DEADLINE_SECONDS": "20", "MPI4PY_MPIABI": "openmpi"}
+    words = ["mpiexec", "-n", str(ranks), sys.executable, str(script), *map(str, arguments)]
+    begin = time.perf_counter()
+    done = subprocess.run(
+        words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=120,
+        env={**os.environ, **settings, **environment},
+    )  # fmt: skip
+    return done.returncode, done.stdout, time.perf_counter() - begin
+
+
+@pytest.mark.parametrize("ranks, count", [(1, 18), (2, 27), (3, 18), (4, 9)])
+def test_mpi_programs(ranks, count, tmp_path):
+    code, out, _ = job(ranks, RANKS / "programs.py", tmp_path)
+    assert code == 0 and f"ok: {count} programs on {ranks} ranks" in out, out
+
+
+ENDS = [
+    ("raise", "compute"), ("raise", "sleep"), ("raise", "catch"), ("step", "compute"), ("thread", "compute"), ("exit", "compute"),
+    ("return", "compute"), pytest.param("raise", "receive", marks=needs_mpi4py), ("exit", "catch"),
+    pytest.param("foreign", "compute", marks=needs_mpi4py),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind, others", ENDS)
+def test_mpi_ends(kind, others):
+    """Whatever the others do, the job ends, and who failed is told by all who listen."""
+    code, out, seconds = job(3, RANKS / "ends.py", kind, others)
+    assert code != 0 and seconds < 10, out
+    if kind in ("raise", "step", "thread"):
+        # The traceback in one piece.
+        assert re.search(r'ends.py", line \d+, in fail\n(?:.*\n){1,2}ValueError: the third rank gives up\n', out), out
+        assert "rank 2 failed in" in out and "ValueError: the third rank gives up" in out
+    if others in ("compute", "catch"):
+        for rank in (0, 1):
+            assert f"[partita] on rank {rank} of 3: rank 2 failed in " in out, out
+    if others == "catch":
+        assert len(re.findall(r"rank [01] caught: rank 2 failed in ", out)) == 2, out
+
+
+@needs_mpi4py
+@pytest.mark.parametrize("order", ["first", "last"])
+def test_mpi_communicators(order):
+    code, out, _ = job(3, RANKS / "communicators.py", order)
+    assert code == 0 and "ok: communicators on 3 ranks" in out, out
+
+
+@pytest.mark.parametrize("example", ["heat.py", "mpi.py"])
+def test_mpi_examples(example):
+    code, out, _ = job(3, EXAMPLES / example)
+    assert code == 0 and out.count("ok: ") >= 1 and "Traceback" not in out, out
+
+
+def test_mpi_of_another_launcher_is_refused():
+    """A process that another library's launcher started with others must not compute alone."""
+    alone = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI", "PMI"))}
+    done = subprocess.run(
+        [sys.executable, "-c", "import partita as pt; pt.Team(2, 'host')"],
+        env={**alone, "PMI_SIZE": "2", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 1 and "PMI_SIZE above 1" in done.stderr, done.stderr

@@ -1,0 +1,279 @@
+"""Random programs against NumPy: 2,000 seeds that stay, and 500 new ones in every run, whose numbers are printed.
+
+``PARTITA_PROGRAMS=FIRST:COUNT`` runs those seeds in place of new ones. A failing program is shrunk and printed as a
+script; planted bugs prove that failures are found and become small.
+"""
+
+import os
+import random
+import subprocess
+import sys
+import warnings
+from collections import Counter
+
+import numpy as np
+import partita as pt
+import pytest
+from conftest import CUDA, ON_CUDA
+from partita import _array, _functions, _index, _rearrange, _rules
+from programs import bounds, vocabulary
+from programs.check import Failure, failure_of, numpy_step
+from programs.generate import Draft, draft
+from programs.language import Key, Name, Statement
+from programs.layouts import Layout, plain
+from programs.script import script
+from programs.shrink import shrunk
+
+FIXED, NEW = 2000, 500
+WHERE = "cuda" if ON_CUDA else "host"
+DEVICES = CUDA if ON_CUDA else "host"
+
+
+def new_seeds():
+    first, count = random.SystemRandom().randrange(10**6, 10**12), NEW
+    asked = os.environ.get("PARTITA_PROGRAMS")
+    if asked:
+        first, count = map(int, asked.split(":"))
+    return range(first, first + count)
+
+
+def fails(candidate):
+    return failure_of(*candidate, DEVICES)
+
+
+def report(seed):
+    """The shrunk program of a failing seed, as a script."""
+    small, failure = shrunk(draft(seed), fails)
+    return f"seed {seed}: {failure.kind} in statement {failure.at}: {failure.text}\n\n{script(small, failure, seed, WHERE)}"
+
+
+def run(seeds):
+    """Every program once: those that differ from NumPy, shrunk, and what kinds of distributions occurred."""
+    wrong, kinds = [], Counter()
+    for seed in seeds:
+        made = draft(seed)
+        layouts = [v for s in made.program for v in s.places.values() if isinstance(v, Layout)]
+        kinds.update({kind for layout in layouts for kind in layout.kinds()})
+        if fails(made) is not None:
+            wrong.append(report(seed))
+        if len(wrong) == 3:
+            break
+    return wrong, kinds
+
+
+@pytest.mark.parametrize("where", [WHERE])
+def test_fixed_seeds(where, capsys):
+    wrong, kinds = run(range(FIXED))
+    assert not wrong, "\n\n".join(wrong)
+    every = {"even", "block", "cyclic", "unstructured", "copies", "halo", "periodic"}
+    assert set(kinds) == every and min(kinds.values()) > FIXED / 20, kinds
+    with capsys.disabled():
+        print(f"\nran: {where}-programs {FIXED}")
+
+
+@pytest.mark.parametrize("where", [WHERE])
+def test_new_seeds(where, capsys):
+    seeds = new_seeds()
+    with capsys.disabled():
+        print(f"\nprograms: new seeds PARTITA_PROGRAMS={seeds.start}:{len(seeds)} on {where}")
+    wrong, _ = run(seeds)
+    assert not wrong, "\n\n".join(wrong)
+    with capsys.disabled():
+        print(f"ran: {where}-programs {len(seeds)}")
+
+
+# What is in the programs.
+
+
+def test_every_function_occurs_or_is_left_out_with_a_reason(capsys):
+    lines = "\n".join(s.text for seed in range(FIXED) for s in draft(seed).program)
+    public = {*_functions.__all__, *_rearrange.__all__, "matmul"} - {
+        # Written as operators, or as methods of arrays, and the same code.
+        "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "equal", "not_equal", "less", "less_equal",
+        "greater", "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert", "bitwise_left_shift",
+        "bitwise_right_shift", "matmul", "unstack", "broadcast_arrays",
+    }  # fmt: skip
+    missing = {name for name in public if f"xp.{name}(" not in lines}
+    assert missing == set(vocabulary.LEFT_OUT) & public, missing ^ (set(vocabulary.LEFT_OUT) & public)
+    signs = [f" {sign} " for sign in (*vocabulary.OPERATORS, "@", "+=", "-=", "*=", "/=", "//=", "%=", "&=", "|=", "^=")]
+    assert not [sign for sign in signs if sign not in lines]
+    with capsys.disabled():
+        for name, reason in vocabulary.LEFT_OUT.items():
+            print(f"\nleft out of random programs: {name} ({reason})", end="")
+
+
+def test_a_seed_is_a_program():
+    for seed in (0, 17, 1999):
+        assert [s.line() for s in draft(seed).program] == [s.line() for s in draft(seed).program]
+    assert len({"\n".join(s.line() for s in draft(seed).program) for seed in range(200)}) == 200
+
+
+def test_programs_are_defined():
+    """What NumPy refuses or leaves undefined would end a comparison early: nothing of it is in a program."""
+    for seed in range(300):
+        variables = {}
+        for statement in draft(seed).program:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                numpy_step(statement, variables)
+
+
+def test_bounds_refuse_what_is_too_far():
+    """The bounds themselves: just inside and just outside, of sums, functions and bits."""
+    x = np.linspace(0.1, 3, 50, dtype=np.float32)
+    total, exact = x.sum(), x.astype(np.longdouble).sum()
+    limit = (np.log2(50) + 4) * np.finfo(np.float32).eps / 2 * float(np.abs(x).sum())
+    for factor, is_wrong in ((0.9, False), (1.2, True)):
+        ours = np.float32(float(exact) + factor * limit)
+        assert bool(bounds.differs("sum", np.array(ours), np.array(total), [x, None, False])) == is_wrong
+    exact = np.sin(x.astype(np.float64)).astype(np.float32)
+    for steps, is_wrong in ((1, False), (4, True)):
+        ours = exact
+        for _ in range(steps):
+            ours = np.nextafter(ours, np.float32(9))
+        assert bool(bounds.differs("ulp sin", ours, exact, [x])) == is_wrong
+    assert bounds.differs("same", np.array([0.0]), np.array([-0.0]), [])
+    assert not bounds.differs("sign", np.array([0.0]), np.array([-0.0]), [])
+    assert not bounds.differs("same", np.array([np.nan]), np.array([-np.nan]), [])
+    assert bounds.differs("same", np.array([1]), np.array([1.0]), [])
+
+
+# Planted bugs: each is found soon, and what remains of the program is small.
+
+
+def off_by_one(monkeypatch):
+    """Slices with a step of 2 start one too late where they can."""
+    real = _index.selection_of
+
+    def selection_of(key, shape):
+        selection = real(key, shape)
+        for d, step in enumerate(selection.steps if selection else []):
+            if step == 2 and selection.start[d] + 2 * (selection.counts[d] - 1) + 1 < shape[d]:
+                selection.start[d] += 1
+        return selection
+
+    monkeypatch.setattr(_array, "selection_of", selection_of)
+    monkeypatch.setattr(_rearrange, "selection_of", selection_of)
+
+
+def wrong_axis(monkeypatch):
+    """Reductions over the last axis reduce the first."""
+    real = _rules.axes_of
+    monkeypatch.setattr(_rules, "axes_of", lambda name, axis, ndim: real(name, 0 if axis == -1 else axis, ndim))
+
+
+def stale_halo(monkeypatch):
+    """After an assignment, windows that are read at once see the old cells of the parts they reach into."""
+    assign, window = _array.Array.__setitem__, _array.Array._window
+    before = {}
+
+    def setitem(self, key, value):
+        old = self.numpy()
+        assign(self, key, value)
+        before[id(self)] = (self, old)
+
+    def stale(self, selection):
+        fresh = window(self, selection)
+        if id(self) not in before or selection.dropped or self.ndim == 0 or fresh.size == 0:
+            return fresh
+        old = before[id(self)][1][tuple(map(slice, selection.start, selection.stop))]
+        # A cell of the window is computed by the part that owns the cell of the same number.
+        reach = [
+            self.dist.owner(at) != self.dist.owner(tuple(np.add(at, selection.start))) for at in np.ndindex(*fresh.shape)
+        ]
+        return pt.asarray(np.where(np.reshape(reach, fresh.shape), old, fresh.numpy()), team=self.team)
+
+    monkeypatch.setattr(_array.Array, "__setitem__", setitem)
+    monkeypatch.setattr(_array.Array, "_window", stale)
+
+
+def shared_handle(monkeypatch):
+    """Functions that change nothing give the array itself, so that assigning to one changes the other."""
+    flat, squeezed = _rearrange.ravel, _rearrange.squeeze
+    monkeypatch.setattr(pt, "positive", lambda x: x)
+    monkeypatch.setattr(pt, "ravel", lambda x: x if x.ndim == 1 else flat(x))
+    monkeypatch.setattr(pt, "squeeze", lambda x: squeezed(x) if 1 in x.shape else x)
+
+
+def rounded_last_bit(monkeypatch):
+    """Products of float32 are one bit too large."""
+    real = _rules._apply
+
+    def apply(name, common, a, b):
+        result = real(name, common, a, b)
+        if name != "multiply" or common is not pt.float32:
+            return result
+        return result.op2("multiply", result.constant("float32", 1 + 2**-23))
+
+    monkeypatch.setattr(_rules, "_apply", apply)
+
+
+def forgotten_keepdims(monkeypatch):
+    """Positions and sums over an axis lose it whatever is asked."""
+    real = _rules.reduce
+
+    def reduce(name, array, axis, keepdims):
+        return real(name, array, axis, keepdims and not isinstance(axis, int))
+
+    monkeypatch.setattr("partita._operators.reduce", reduce)
+
+
+def wide_sum(monkeypatch):
+    """Sums of floats are off by a hundred times what their bound allows."""
+    real = _rules.reduce
+
+    def reduce(name, array, axis, keepdims):
+        result = real(name, array, axis, keepdims)
+        return result * (1 + 2.0**-9) if name == "sum" and array.dtype.kind == "f" else result
+
+    monkeypatch.setattr("partita._operators.reduce", reduce)
+
+
+PLANTED = [off_by_one, wrong_axis, stale_halo, shared_handle, rounded_last_bit, forgotten_keepdims, wide_sum]
+
+
+@pytest.mark.skipif(ON_CUDA, reason="planted in Python, which is the same on every device")
+@pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__)
+def test_planted_bugs_are_found_and_shrunk(plant, monkeypatch, capsys):
+    plant(monkeypatch)
+    seed = next((seed for seed in range(FIXED) if fails(draft(seed)) is not None), None)
+    assert seed is not None, f"not found in {FIXED} programs"
+    small, failure = shrunk(draft(seed), fails)
+    assert len(small.program) <= 4, [s.line() for s in small.program]
+    assert failure.at == len(small.program) - 1 or small.program[failure.at].writes
+    text = script(small, failure, seed)
+    # The script shows the bug while it is there, and nothing once it is gone.
+    with pytest.raises(AssertionError if failure.kind == "mismatch" else ValueError):
+        exec(compile(text, "script", "exec"), {})
+    monkeypatch.undo()
+    exec(compile(text, "script", "exec"), {})
+    with capsys.disabled():
+        print(f"\nran: planted-program-bugs 1  ({plant.__name__}: seed {seed}, {len(small.program)} statements)", end="")
+
+
+def test_exceptions_are_found_and_shrunk(monkeypatch):
+    def flip(x, axis=None):
+        raise RuntimeError("planted")
+
+    monkeypatch.setattr(pt, "flip", flip)
+    seed = next(seed for seed in range(600) if fails(draft(seed)) is not None)
+    small, failure = shrunk(draft(seed), fails)
+    assert failure.kind == "RuntimeError" and [s.text for s in small.program][1:] == ["{out} = own(xp.flip({a}, {x}))"]
+
+
+def test_scripts_run_by_themselves(tmp_path):
+    """A script is a program: it needs nothing of this folder, and fails if the packages differ."""
+    a, out = Name("v0"), Name("v1")
+    program = [
+        Statement("{out} = make({host}, {layout})", {"out": a, "host": np.arange(6.0), "layout": plain((6,), 3)}),
+        Statement("{a}[{key}] = {a}[{one}]", {"a": a, "key": Key([slice(1, None)]), "one": Key([slice(None, -1)])}),
+        Statement("{out} = own(xp.sum({a}, axis={axis}, keepdims={keepdims}))",
+                  {"out": out, "a": a, "axis": None, "keepdims": False}, "sum"),
+    ]  # fmt: skip
+    assert failure_of(program, 3, "host") is None
+    text = script(Draft(program, 3), Failure(2, "mismatch", "expected float64"), 0)
+    for given, code in [(text, 0), (text.replace("program(np, np.array", "program(np, lambda x: np.array(x) + 1"), 1)]:
+        path = tmp_path / f"{code}.py"
+        path.write_text(given)
+        ran = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=300)
+        assert ran.returncode == code and ("AssertionError" in ran.stderr) == bool(code), ran.stderr
