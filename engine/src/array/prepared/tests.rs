@@ -77,6 +77,20 @@ fn expression(arrays: &[Array], numbers: &mut Numbers, depth: u32) -> Array {
     }
 }
 
+/// One of a dozen small forms, which meet again soon, and in pairs differ in one thing only.
+fn small(arrays: &[Array], numbers: &mut Numbers) -> Array {
+    let window = |n: usize, row: i64| arrays[n].slice(&s![row..row + 5, 1..3]);
+    let row = numbers.below(2) as i64;
+    let (x, y) = (window(0, row), window(1, row));
+    match numbers.below(5) {
+        0 => &x - (&y - &x),
+        1 => &x - (&y - &y),
+        2 => (x * 40.0).cast(DType::I32).cast(DType::F32),
+        3 => (x * 40.0).cast(DType::I8).cast(DType::F32),
+        _ => window(0, 0) - window(1, 1) - window(0, row),
+    }
+}
+
 /// Runs a program; the bytes and the messages after each of its steps.
 fn run(team: &Team, seed: u64, forgets: bool) -> Vec<(Vec<u8>, u64)> {
     let mut numbers = Numbers(seed);
@@ -93,7 +107,10 @@ fn run(team: &Team, seed: u64, forgets: bool) -> Vec<(Vec<u8>, u64)> {
             *kept(team) = super::Kept::default();
         }
         let depth = [0, 0, 1, 2][numbers.below(4) as usize];
-        let value = expression(&arrays, &mut numbers, depth);
+        let value = match numbers.below(2) {
+            0 => small(&arrays, &mut numbers),
+            _ => expression(&arrays, &mut numbers, depth),
+        };
         let at = numbers.below(2) as usize;
         let read = match numbers.below(5) {
             0 => {
@@ -106,10 +123,12 @@ fn run(team: &Team, seed: u64, forgets: bool) -> Vec<(Vec<u8>, u64)> {
                 arrays[at].clone()
             }
             2 => {
-                // One of them is an operand of the other.
+                // One of them is an operand of the other, and so met in any case.
+                let row = numbers.below(2) as i64;
+                let value = arrays[0].slice(&s![row..row + 6, ..]);
                 let [first, second] = &mut arrays;
                 let both = &mut [(first, &(-&value)), (second, &value)];
-                assign_all(&mut both[..1 + numbers.below(2) as usize], &s![1..6, 1..3]).unwrap();
+                assign_all(&mut both[..1 + numbers.below(2) as usize], &s![..6, ..]).unwrap();
                 arrays[1].clone()
             }
             3 => {
@@ -127,8 +146,9 @@ fn run(team: &Team, seed: u64, forgets: bool) -> Vec<(Vec<u8>, u64)> {
 /// A component of a key.
 type Component = (&'static str, fn(&mut Key));
 
-/// All but the numbers of targets, which are met first, and so follow from how many there are.
-const COMPONENTS: [Component; 11] = [
+/// All but what leaves traces elsewhere: targets are met first, so their numbers follow from how many there are;
+/// where they are written is also in the lists.
+const COMPONENTS: [Component; 10] = [
     ("constants", |key| {
         each(key, |form| {
             if let Value::Fill(scalar, _) = &mut form.value {
@@ -157,7 +177,7 @@ const COMPONENTS: [Component; 11] = [
             }
         });
     }),
-    ("windows", |key| {
+    ("starts of windows", |key| {
         each(key, |form| match &mut form.value {
             Value::Window { start, whose, .. } => (*start, *whose) = (0, Whose::Nobodys),
             Value::Fill(_, whose) | Value::Coord(_, whose) | Value::Apply(_, _, whose) => {
@@ -177,7 +197,6 @@ const COMPONENTS: [Component; 11] = [
     ("distributions", |key| key.dists.clear()),
     ("shapes, starts and widths", |key| key.indices.clear()),
     ("how many targets", |key| key.targets.truncate(1)),
-    ("where targets are written", |key| key.targets.iter_mut().for_each(|goal| goal.into = None)),
 ];
 
 fn each(key: &mut Key, change: impl FnMut(&mut Form)) {
