@@ -1,6 +1,9 @@
 //! What ran when: `PARTITA_TRACE=FILE` writes every command as an event for Perfetto (ui.perfetto.dev) or
-//! Chrome's tracing page: one process per rank, one row per device, one per link between ranks. A message is
-//! drawn from when its receiver made ready for it to when it was taken, and the wait for it inside.
+//! Chrome's tracing page: one process per rank, one row per device, or two where a device has lanes, one per link
+//! between ranks. A message is drawn from when its receiver made ready for it to when it was taken, and the
+//! wait for it inside. What a device with lanes does is timed by the device. On a row of its own stands, per
+//! evaluation with an exchange beside it, how much of the exchange was hidden; the share of all is printed at
+//! the end.
 //!
 //! Under `mpirun` every rank writes a file of its own, `FILE.0`, `FILE.1` and so on; put together with `cat`,
 //! in this order, they are one trace.
@@ -11,6 +14,7 @@ use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
@@ -34,6 +38,52 @@ impl Travel {
     }
 }
 
+/// How long the exchange lanes of devices were busy, copies and rims, and for how long of that the same devices
+/// computed something else meanwhile.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub struct Beside {
+    /// Seconds in which exchange lanes were busy, over all devices.
+    pub busy_s: f64,
+    /// Seconds of these in which the device's other lane was busy too.
+    pub hidden_s: f64,
+}
+
+impl Beside {
+    /// The share that was hidden; `None` if nothing was beside the computation.
+    pub fn hidden_share(&self) -> Option<f64> {
+        (self.busy_s > 0.0).then(|| self.hidden_s / self.busy_s)
+    }
+
+    /// What two lanes of a device did, as times from and to.
+    fn of(exchange: &[(f64, f64)], compute: &[(f64, f64)]) -> Beside {
+        let (exchange, compute) = (united(exchange), united(compute));
+        let common = |a: &(f64, f64), b: &(f64, f64)| (a.1.min(b.1) - a.0.max(b.0)).max(0.0);
+        Beside {
+            busy_s: exchange.iter().map(|(from, to)| to - from).sum(),
+            hidden_s: exchange.iter().flat_map(|a| compute.iter().map(move |b| common(a, b))).sum(),
+        }
+    }
+}
+
+/// The same times as spans that do not touch.
+fn united(spans: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut sorted = spans.to_vec();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut united: Vec<(f64, f64)> = Vec::new();
+    for (from, to) in sorted {
+        match united.last_mut() {
+            Some(last) if from <= last.1 => last.1 = last.1.max(to),
+            _ => united.push((from, to)),
+        }
+    }
+    united
+}
+
+/// What lanes have done beside each other so far, as far as it was traced and written.
+pub fn beside() -> Beside {
+    state().beside
+}
+
 /// The messages that this process has received so far, traced or not.
 pub fn travel() -> Travel {
     state().travel
@@ -43,6 +93,9 @@ pub fn travel() -> Travel {
 #[derive(Default)]
 struct State {
     travel: Travel,
+    beside: Beside,
+    /// How many evaluations with an exchange beside them were queued.
+    evaluations: usize,
     /// Per receiving and sending rank: when the messages that are to come were made ready for.
     ready: HashMap<(usize, usize), VecDeque<Instant>>,
     /// Where a device's own clock stands on ours.
@@ -54,10 +107,15 @@ struct State {
 struct Open {
     rank: usize,
     device: Device,
+    lane: Lane,
+    evaluation: usize,
     name: String,
     begin: Mark,
     end: Mark,
 }
+
+/// So much work is left to be written later at most.
+const MOST_OPEN: usize = 4096;
 
 fn state() -> std::sync::MutexGuard<'static, State> {
     static STATE: OnceLock<Mutex<State>> = OnceLock::new();
@@ -66,6 +124,40 @@ fn state() -> std::sync::MutexGuard<'static, State> {
 
 thread_local! {
     static RANK: Cell<usize> = const { Cell::new(0) };
+    static LAST: Last = Last::new();
+}
+
+/// How many threads trace.
+static TRACING: AtomicUsize = AtomicUsize::new(0);
+
+/// When the last thread that traced ends, what is left is written, and the shares are printed.
+struct Last;
+
+impl Last {
+    fn new() -> Last {
+        TRACING.fetch_add(1, Ordering::Relaxed);
+        Last
+    }
+}
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        if TRACING.fetch_sub(1, Ordering::Relaxed) > 1 {
+            return;
+        }
+        if let Err(error) = settle() {
+            say(format_args!("trace: what devices did at the end is missing: {error}"));
+        }
+        let percent = |share: f64| 100.0 * share;
+        if let Some(share) = beside().hidden_share() {
+            let (ms, share) = (1e3 * beside().busy_s, percent(share));
+            say(format_args!("trace: exchanges took {ms:.3} ms of devices, {share:.1} % beside computation"));
+        }
+        if let Some(share) = travel().hidden_share() {
+            let (ms, share) = (1e3 * travel().travelled_s, percent(share));
+            say(format_args!("trace: messages travelled for {ms:.3} ms, {share:.1} % not waited for"));
+        }
+    }
 }
 
 /// Microseconds since the process began to trace.
@@ -122,22 +214,38 @@ pub(crate) fn on_device(
     let (rank, begin_us) = (RANK.get(), now_us());
     if !device.has_lanes() {
         work()?;
+        LAST.with(|_| ());
         write(file, rank, device.name(), &name(), begin_us, now_us() - begin_us);
         return Ok(());
+    }
+    if !state().clocks.iter().any(|(other, ..)| other == device) {
+        // Before anything of it is traced, because it stops the device.
+        let zero = device.mark()?;
+        device.wait()?;
+        state().clocks.push((device.clone(), zero, now_us()));
     }
     let begin = device.mark_on(lane)?;
     work()?;
     let end = device.mark_on(lane)?;
+    // After the driver's first call: a thread's end goes backwards, and drivers have their own things at it.
+    LAST.with(|_| ());
     let mut state = state();
-    if !state.clocks.iter().any(|(other, ..)| other == device) {
-        drop(state);
-        let zero = device.mark()?;
-        device.wait()?;
-        self::state().clocks.push((device.clone(), zero, now_us()));
-        state = self::state();
+    let evaluation = state.evaluations;
+    state.open.push(Open { rank, device: device.clone(), lane, evaluation, name: name(), begin, end });
+    let full = state.open.len() >= MOST_OPEN;
+    drop(state);
+    if full { settle() } else { Ok(()) }
+}
+
+/// What was run until here belonged together: an evaluation, if some of it was beside the computation.
+pub(crate) fn queued() {
+    if file().is_some() {
+        let mut state = state();
+        let this = state.evaluations;
+        if state.open.iter().rev().take_while(|o| o.evaluation == this).any(|o| o.lane == Lane::Exchange) {
+            state.evaluations += 1;
+        }
     }
-    state.open.push(Open { rank, device: device.clone(), name: name(), begin, end });
-    Ok(())
 }
 
 /// Runs work on a link from one rank to another.
@@ -184,12 +292,55 @@ pub(crate) fn settle() -> Result<()> {
     let Some(file) = file() else { return Ok(()) };
     let mut state = state();
     let open = std::mem::take(&mut state.open);
-    for Open { rank, device, name, begin, end } in open {
-        let Some((_, zero, zero_us)) = state.clocks.iter().find(|(other, ..)| *other == device) else {
-            continue;
+    for evaluation in open.chunk_by(|a, b| a.evaluation == b.evaluation) {
+        let times = evaluation.iter().map(|open| state.write(file, open)).collect::<Result<Vec<_>>>()?;
+        let spans = |device: &Device, lane: Lane| -> Vec<(f64, f64)> {
+            let on_lane = |open: &(&Open, &(f64, f64))| open.0.device == *device && open.0.lane == lane;
+            evaluation.iter().zip(&times).filter(on_lane).map(|(_, span)| *span).collect()
         };
-        let begin_us = zero_us + begin.seconds_since(zero)? * 1e6;
-        write(file, rank, device.name(), &name, begin_us, end.seconds_since(&begin)? * 1e6);
+        let mut all = Beside::default();
+        for (device, ..) in &state.clocks {
+            let one = Beside::of(&spans(device, Lane::Exchange), &spans(device, Lane::Compute));
+            all = Beside { busy_s: all.busy_s + one.busy_s, hidden_s: all.hidden_s + one.hidden_s };
+        }
+        if let (Some(share), Some(first)) = (all.hidden_share(), evaluation.first()) {
+            let (us, percent) = (1e6 * all.busy_s, 100.0 * share);
+            let name = format!("exchange {us:.1} us, {percent:.1} % beside computation");
+            let begin = times.iter().map(|span| span.0).fold(f64::INFINITY, f64::min);
+            let end = times.iter().map(|span| span.1).fold(begin, f64::max);
+            write(file, first.rank, "evaluations", &name, 1e6 * begin, 1e6 * (end - begin));
+            let Beside { busy_s, hidden_s } = state.beside;
+            state.beside = Beside { busy_s: busy_s + all.busy_s, hidden_s: hidden_s + all.hidden_s };
+        }
     }
     Ok(())
+}
+
+impl State {
+    /// Writes one piece of work; when it began and ended, in seconds.
+    fn write(&self, file: &Mutex<File>, open: &Open) -> Result<(f64, f64)> {
+        let Open { rank, device, lane, name, begin, end, .. } = open;
+        let clock = self.clocks.iter().find(|(other, ..)| other == device);
+        let Some((_, zero, zero_us)) = clock else { unreachable!("set before anything is open") };
+        let begin_s = zero_us / 1e6 + begin.seconds_since(zero)?;
+        let lasted_s = end.seconds_since(begin)?;
+        let row = match lane {
+            Lane::Compute => format!("{} compute", device.name()),
+            Lane::Exchange => format!("{} exchange", device.name()),
+        };
+        write(file, *rank, &row, name, 1e6 * begin_s, 1e6 * lasted_s);
+        Ok((begin_s, begin_s + lasted_s))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_hidden_is_counted_once() {
+        let beside = Beside::of(&[(0.0, 4.0), (6.0, 8.0)], &[(1.0, 3.0), (2.0, 5.0), (7.0, 9.0)]);
+        assert_eq!(beside, Beside { busy_s: 6.0, hidden_s: 4.0 });
+        assert_eq!((beside.hidden_share(), Beside::default().hidden_share()), (Some(4.0 / 6.0), None));
+    }
 }

@@ -1,4 +1,4 @@
-//! The trace file: messages are seen to fly while the core runs.
+//! The trace file: messages are seen to fly while the core runs, and copies between devices to be beside it.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod other;
@@ -65,4 +65,66 @@ fn messages_fly_while_the_core_runs() {
         assert_eq!(messages.iter().filter(flies_over_a_kernel).count(), 3, "rank {rank}:\n{text}");
     }
     println!("ran: traced-messages 6");
+}
+
+/// The row and name of an event, and when it began and ended.
+fn bar(event: &str) -> (String, String, f64, f64) {
+    let word = |key: &str| {
+        let rest = event.split_once(&format!("\"{key}\":\"")).unwrap().1;
+        rest.split('"').next().unwrap().to_owned()
+    };
+    let begin = number(event, "ts");
+    (word("tid"), word("name"), begin, begin + number(event, "dur"))
+}
+
+#[test]
+#[ignore = "started by the test below"]
+fn a_step_on_three_devices_is_traced() {
+    let gpus: Vec<Device> =
+        Device::all().iter().filter(|device| device.kind() == DeviceKind::Cuda).cloned().collect();
+    let team = Team::on(&gpus, 3).unwrap();
+    let dist = Distribution::builder(&[450, 300]).parts(3).halo(&[1, 0], &[1, 0]).build().unwrap();
+    let mut u = Array::from_fn(&team, &dist, |at| (at[0] % 13) as f32).unwrap();
+    for _ in 0..3 {
+        let next = u.slice(&s![1..-1, ..]) + u.slice(&s![..-2, ..]) * 0.5 + u.slice(&s![2.., ..]) * 0.25;
+        u.assign(&s![1..-1, ..], &next).unwrap();
+        u.eval().unwrap();
+    }
+}
+
+/// The simulated devices' clocks say what the order of the streams allows: work that nothing makes wait begins
+/// at once.
+#[test]
+fn the_order_of_the_lanes_lets_copies_run_while_the_core_does() {
+    let simulated = Device::all().iter().any(|d| d.kind() == DeviceKind::Cuda && d.is_software());
+    if !simulated {
+        println!("skipped: cuda-traced-copies (there is no simulated CUDA device)");
+        return;
+    }
+    let path = std::env::temp_dir().join(format!("partita-lanes-{}.json", std::process::id()));
+    let mut command = other::test("a_step_on_three_devices_is_traced");
+    command.env("PARTITA_TRACE", &path).env("PARTITA_SIM_DEVICES", "3");
+    let said = other::said(command);
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let bars: Vec<_> = text.lines().skip(1).map(bar).collect();
+    let on = |row: &str, name: &str| -> Vec<(f64, f64)> {
+        let fits = bars.iter().filter(|bar| bar.0.ends_with(row) && bar.1.contains(name));
+        fits.map(|bar| (bar.2, bar.3)).collect()
+    };
+    let mut beside = 0;
+    for device in 0..3 {
+        let row = |lane: &str| format!("cuda:{device} simulated device {device} (sm_90, not a GPU) {lane}");
+        let (cores, copies) = (on(&row("compute"), "fused"), on(&row("exchange"), "bytes of"));
+        assert_eq!((cores.len(), on(&row("exchange"), "fused").len() >= 3), (3, true), "{text}");
+        assert_eq!(copies.len(), 3 * if device == 1 { 2 } else { 1 }, "{text}");
+        let within = |copy: &&(f64, f64)| cores.iter().any(|core| core.0 <= copy.0 && copy.1 <= core.1);
+        beside += copies.iter().filter(within).count();
+    }
+    assert_eq!(beside, 12, "{text}");
+    assert_eq!(on("evaluations", "beside computation").len(), 3, "{text}");
+    let percent = said.split("ms of devices, ").nth(1).and_then(|rest| rest.split(" %").next());
+    let percent: f64 = percent.unwrap_or_else(|| panic!("{said}")).parse().unwrap();
+    assert!((50.0..=100.0).contains(&percent), "{said}");
+    println!("ran: cuda-traced-copies {beside}");
 }

@@ -261,10 +261,15 @@ def test_layouts_of_results():
 def test_what_moves_is_told():
     team = pt.Team(2, "host")
     u = pt.zeros(8, dtype=pt.float32, dist=pt.Distribution(8, team=team, halo=1))
-    assert "halo exchange: 2 parts to 2: 2 moves, 8 bytes between parts" in u.explain()
+    assert "computed" in u.eval().explain()
+    slope = u[1:] - u[:-1]
+    assert "plan halo of f32 (8): 4 bytes over 1 links" in slope.explain()
+    assert "kernel fused on 2 parts" in slope.explain()
+    page = slope.explain(html=True)
+    assert page.startswith("<!DOCTYPE html>") and page.count("marker-end") == 1
+    assert "computed" in slope.eval().explain()
     cyclic = pt.Distribution(8, team=team, dims=[pt.Cyclic(1)])
     assert "redistribution to <partita.Distribution (8), 2 parts" in u.explain(cyclic)
     assert "0 -> 1: 1 moves, 8 bytes" in u.explain(cyclic)
-    assert "no halos" in u.redistribute(cyclic).explain()
     with pytest.raises(ValueError, match="the array's team"):
         u.explain(pt.Distribution(8, team=pt.Team(1, "host")))

@@ -1,5 +1,5 @@
-//! The matrix of faults on purpose: the last rank of a job fails at a point, and all others must say so and end
-//! in time. It knows how such a job ends and what its survivors must say; not what it computes.
+//! The matrix of faults on purpose: the last rank of a job fails at a point, and all others must say so and
+//! end in time. It knows how such a job ends and what its survivors must say; not what it computes.
 
 use crate::exec::{End, run};
 use crate::mpi::Mpi;
@@ -42,8 +42,8 @@ enum Launcher {
     Lenient,
 }
 
-/// How long ranks wait for each other in the matrix, in seconds; how long the others may live after the fault,
-/// beyond that; and how long a job may be silent before.
+/// How long ranks wait for each other in the matrix, in seconds; how long the others may live after the
+/// fault, beyond that; and how long a job may be silent before.
 const DEADLINE: u64 = 2;
 const GRACE: Duration = Duration::from_secs(5);
 const START: Duration = Duration::from_secs(20);
@@ -90,8 +90,8 @@ pub fn matrix(
             let (total, survivors) = (points.len(), points.len() * (processes - 1));
             let usual = if kind.launcher == Launcher::Strict { "as usual" } else { "others live on" };
             rows.push(format!(
-                "{:>6}  n = {processes}  {usual:<14}  ended in time {ended}/{total}  survivors that named the rank \
-                 {said}/{survivors}  slowest {:.1} s",
+                "{:>6}  n = {processes}  {usual:<14}  ended in time {ended}/{total}  survivors that named the \
+                 rank {said}/{survivors}  slowest {:.1} s",
                 kind.name,
                 slowest.as_secs_f64()
             ));

@@ -1,5 +1,6 @@
-//! Programs of several processes, on each MPI there is: how they are built and started, and the tests that run
-//! on every number of ranks. It does not know what the programs compute; how jobs fail is in [`crate::faults`].
+//! Programs of several processes, on each MPI there is: how they are built and started, and the tests that
+//! run on every number of ranks. It does not know what the programs compute; how jobs fail is in
+//! [`crate::faults`].
 
 use crate::exec::{End, SILENCE, run};
 use crate::tally::Tally;
@@ -60,8 +61,9 @@ impl Mpi {
     pub fn build(&self, mut cargo: Command) -> Result<PathBuf, String> {
         cargo.args(["test", "--package", "partita", "--features", "mpi", "--test", "mpi", "--no-run"]);
         if self.folder.is_some() {
-            // Cargo does not see that the compiler is another. With a setting of its own for the bindings, what
-            // is built on them stands beside what is built for the system's library, and the rest is shared.
+            // Cargo does not see that the compiler is another. With a setting of its own for the bindings,
+            // what is built on them stands beside what is built for the system's library, and the rest is
+            // shared.
             cargo.args(["--config", "profile.dev.package.mpi-sys.opt-level=2"]);
             cargo.env("MPICC", self.tool("mpicc"));
         }

@@ -12,11 +12,15 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Scalar, simplify};
 
+use super::direction::computed_elsewhere;
 use super::lower::{Cut, Leaf, Lowering, Source};
 use super::node::Node;
+use super::outline::{is_telling, nowhere, tell, tell_reduction};
 use super::pick;
 use super::prepared::Sketch;
 use super::reduce;
+use super::route::routes;
+use super::shared::computed_first;
 use super::storage::Storage;
 use super::work::{Input, Work, bind, missing_part};
 use crate::error::Result;
@@ -27,12 +31,19 @@ use crate::wire::pass;
 pub(crate) fn evaluate(roots: &[Arc<Node>]) -> Result<()> {
     pass("eval")?;
     let lazy: Vec<Arc<Node>> = roots.iter().filter(|node| node.storage().is_none()).cloned().collect();
+    if let Some(error) = lazy.iter().find_map(|node| node.error()) {
+        return Err(error);
+    }
+    let common = computed_first(&lazy)?;
+    if !common.is_empty() {
+        evaluate(&common)?;
+    }
     for node in &lazy {
-        if let Some(error) = node.error() {
-            return Err(error);
-        }
         if let Some((operand, reduction, axes)) = reduce::parts_of(node) {
-            node.set_ready(reduce::compute(node, &operand, reduction, &axes)?);
+            node.set_ready(match is_telling() {
+                true => tell_reduction(node, &operand, &axes)?,
+                false => reduce::compute(node, &operand, reduction, &axes)?,
+            });
         } else if let Some((base, start)) = pick::scattered_window(node)? {
             node.set_ready(pick::compute(node, &base, &start)?);
         }
@@ -112,7 +123,7 @@ impl Target {
 /// outside a target's region have arbitrary contents.
 pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
     let first = &targets[0].node;
-    let sketch = Sketch::of(targets)?;
+    let sketch = if is_telling() { None } else { Sketch::of(targets)? };
     if let Some(sketch) = &sketch
         && let Some(storages) = sketch.repeat(&first.team)?
     {
@@ -126,15 +137,26 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
         storages.extend(compute(right)?);
         return Ok(storages);
     };
-    let mut work = Work::new(&first.team);
-    pass("eval-lowered")?;
-    let inputs = work.bring_all(&lowering.leaves, &dist)?;
-    let stored = widest_like(Arc::clone(&dist), &lowering.leaves);
-    let storages = targets.iter().map(|t| t.allocate(&stored)).collect::<Result<Vec<Storage>>>()?;
+    let found = routes(&lowering.leaves, &dist)?;
+    if let Some(node) = computed_elsewhere(&roots, &lowering.leaves, &found, &dist)? {
+        evaluate(&[node])?;
+        return compute(targets);
+    }
     let stores: Vec<_> =
         targets.iter().zip(values).map(|(t, value)| (lowering.builder.output(t.node.dtype), value)).collect();
     let arguments: Vec<Vec<Scalar>> = (0..dist.parts()).map(|part| lowering.arguments(part)).collect();
     let kernel = simplify(&lowering.builder.elementwise(&stores)?);
+    if is_telling() {
+        let cells = dist.global().volume()? as u64;
+        let written = targets.iter().map(|target| target.node.dtype.size_bytes() as u64 * cells).sum();
+        tell(kernel.kernel(), &lowering.leaves, &found, &dist, written)?;
+        return Ok(targets.iter().map(|_| nowhere(Arc::clone(&dist))).collect());
+    }
+    let mut work = Work::new(&first.team);
+    pass("eval-lowered")?;
+    let inputs = work.bring_by(&lowering.leaves, &found, &dist)?;
+    let stored = widest_like(Arc::clone(&dist), &lowering.leaves);
+    let storages = targets.iter().map(|t| t.allocate(&stored)).collect::<Result<Vec<Storage>>>()?;
     let has_time = work.depart()?;
     let mut launches = Vec::new();
     for (part, arguments) in arguments.into_iter().enumerate() {
@@ -226,7 +248,12 @@ pub(crate) fn lower_all(
             Some(node) if roots.len() > 1 && roots.iter().any(|root| Arc::ptr_eq(root, &node)) => {
                 return Ok(None);
             }
-            Some(node) => evaluate(&[node])?,
+            Some(node) => {
+                // Of a kernel and the reduction that it waits for, what both need.
+                let both: Vec<Arc<Node>> = roots.iter().map(|&root| root).chain([&node]).cloned().collect();
+                let common = if node.is_operation() { Vec::new() } else { computed_first(&both)? };
+                evaluate(if common.is_empty() { std::slice::from_ref(&node) } else { &common })?;
+            }
             None if lowering.leaves.len() > max_leaves && roots.len() > 1 => return Ok(None),
             None => return Ok(Some((lowering, values))),
         }

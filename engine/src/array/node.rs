@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use partita_kernels::{BinaryOp, CompareOp, DType, FoldOp, Math1, Math2, Scalar, UnaryOp};
 
+use super::map::Map;
 use super::storage::Storage;
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
@@ -42,8 +43,8 @@ pub(crate) enum Expr {
     Coord(usize),
     /// One result per point.
     Apply(Pointwise, Operands),
-    /// The operand's elements at `point + start`. Beyond the edge of a periodic dimension it wraps.
-    Window { base: Arc<Node>, start: Index },
+    /// The base's elements where the map says. Beyond the edge of a periodic dimension it wraps.
+    View { base: Arc<Node>, map: Arc<Map> },
     /// Folds the marked dimensions away; they stay with extent 1.
     Reduce { operand: Arc<Node>, reduction: Reduction, axes: Vec<usize> },
 }
@@ -73,8 +74,8 @@ pub(crate) enum Layout {
     Free,
     /// This one.
     Known(Arc<Distribution>),
-    /// That of another node, restricted to a window of it.
-    WindowOf(Arc<Node>, Index),
+    /// That of another node, as seen through a map: every element where its cell is.
+    ViewOf(Arc<Node>, Arc<Map>),
 }
 
 #[derive(Debug)]
@@ -142,9 +143,50 @@ impl Node {
         }
     }
 
+    /// What a view that is not computed yet is a view of, through all views in between, and where its
+    /// elements are in that.
+    pub fn seen(self: &Arc<Node>) -> Option<(Arc<Node>, Map)> {
+        let (mut node, mut map) = (Arc::clone(self), Map::identity(self.rank()));
+        loop {
+            let (base, view) = match &*node.state() {
+                State::Lazy { expr: Expr::View { base, map: view }, .. } => {
+                    (Arc::clone(base), map.through(view))
+                }
+                State::Lazy { .. } | State::Ready(_) | State::Failed(_) => break,
+            };
+            (node, map) = (base, view);
+        }
+        (!Arc::ptr_eq(&node, self)).then_some((node, map))
+    }
+
+    /// What it is computed from, if it is not computed yet.
+    pub fn operands(&self) -> Vec<Arc<Node>> {
+        match &*self.state() {
+            State::Lazy { expr: Expr::Apply(_, operands), .. } => operands.as_slice().to_vec(),
+            State::Lazy {
+                expr: Expr::View { base: node, .. } | Expr::Reduce { operand: node, .. }, ..
+            } => {
+                vec![Arc::clone(node)]
+            }
+            State::Lazy { expr: Expr::Fill(_) | Expr::Coord(_), .. } | State::Ready(_) | State::Failed(_) => {
+                Vec::new()
+            }
+        }
+    }
+
     /// True for a pointwise operation that is not computed yet.
     pub fn is_operation(&self) -> bool {
         matches!(&*self.state(), State::Lazy { expr: Expr::Apply(..), .. })
+    }
+
+    /// About how many instructions it takes per element, without its operands.
+    pub fn weight(&self) -> u32 {
+        match &*self.state() {
+            State::Lazy { expr: Expr::Apply(Pointwise::Math1(_) | Pointwise::Math2(_), _), .. } => 30,
+            State::Lazy { expr: Expr::Apply(..) | Expr::Coord(_), .. } => 1,
+            State::Lazy { expr: Expr::Fill(_) | Expr::View { .. } | Expr::Reduce { .. }, .. } => 0,
+            State::Ready(_) | State::Failed(_) => 0,
+        }
     }
 
     pub fn rank(&self) -> usize {
@@ -162,21 +204,23 @@ impl Node {
 
     /// The distribution the value has or will have.
     pub fn distribution(&self) -> Result<Arc<Distribution>> {
-        let (node, start) = match self.layout() {
+        let (node, map) = match self.layout() {
             Layout::Known(dist) => return Ok(dist),
             Layout::Free => {
                 let grid = crate::index::ProcessGrid::balanced(self.team.size(), &self.shape)?;
                 return Ok(Arc::new(Distribution::builder(&self.shape).grid(grid.shape()).build()?));
             }
-            Layout::WindowOf(node, start) => (node, start),
+            Layout::ViewOf(node, map) => (node, map),
         };
         let base = node.distribution()?;
-        let whole = start.iter().all(|&s| s == 0) && node.shape == self.shape;
-        let window = Region::from_shape(&self.shape)?.shift(&start)?;
-        if whole || !base.global().contains_region(&window) {
+        let window = map.as_window(self.rank());
+        if window.is_some() && node.shape == self.shape {
             return Ok(base);
         }
-        Ok(Arc::new(base.restricted(&window)?))
+        Ok(Arc::new(match window {
+            Some(start) => base.restricted(&Region::from_shape(&self.shape)?.shift(&start)?)?,
+            None => base.viewed(&self.shape, map.axes())?,
+        }))
     }
 }
 
@@ -222,10 +266,10 @@ fn drop_iteratively(state: State) {
             Expr::Apply(_, Operands::One(nodes)) => nodes.into_iter().for_each(&mut release),
             Expr::Apply(_, Operands::Two(nodes)) => nodes.into_iter().for_each(&mut release),
             Expr::Apply(_, Operands::Three(nodes)) => nodes.into_iter().for_each(&mut release),
-            Expr::Window { base, .. } => release(base),
+            Expr::View { base, .. } => release(base),
             Expr::Reduce { operand, .. } => release(operand),
         }
-        if let Layout::WindowOf(node, _) = layout {
+        if let Layout::ViewOf(node, _) = layout {
             release(node);
         }
     }

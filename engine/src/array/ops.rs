@@ -7,10 +7,11 @@ use std::sync::Arc;
 use partita_kernels::{BinaryOp, CompareOp, DType, FoldOp, Kind, Math1, Math2, Scalar, UnaryOp};
 
 use super::Array;
+use super::map::Map;
 use super::node::{Expr, Layout, Node, Operands, Pointwise, Reduction};
-use super::slice::{Span, resolve};
+use super::slice::{Selected, Span, resolve};
 use crate::error::{Error, Result};
-use crate::index::{Index, Region};
+use crate::index::Index;
 
 pub(super) fn other_team(operation: &'static str) -> Error {
     Error::invalid(
@@ -22,7 +23,7 @@ pub(super) fn other_team(operation: &'static str) -> Error {
 }
 
 /// The common shape of two operands: dimensions align at the end, 1 stretches.
-fn broadcast(operation: &'static str, a: &Index, b: &Index) -> Result<Index> {
+pub(super) fn broadcast(operation: &'static str, a: &Index, b: &Index) -> Result<Index> {
     let rank = a.rank().max(b.rank());
     let extent = |shape: &Index, d: usize| match (d + shape.rank()).checked_sub(rank) {
         Some(at) => shape[at],
@@ -54,7 +55,7 @@ impl Array {
         Array::of(Node::failed(&self.node, error))
     }
 
-    fn or_failed(&self, result: Result<Array>) -> Array {
+    pub(super) fn or_failed(&self, result: Result<Array>) -> Array {
         result.unwrap_or_else(|error| self.failed(error))
     }
 
@@ -159,44 +160,15 @@ impl Array {
         Ok(Array::of(Node::lazy(shape, yes.dtype(), &self.node.team, expr, layout)))
     }
 
-    /// The array seen with a larger shape: dimensions of extent 1 stretch, missing ones are added in
-    /// front.
-    pub(super) fn broadcast_to(&self, operation: &'static str, shape: &Index) -> Result<Array> {
-        if self.shape() == *shape {
-            return Ok(self.clone());
-        }
-        if broadcast(operation, &self.shape(), shape)? != *shape {
-            return Err(Error::invalid(
-                operation,
-                format!("a value that broadcasts to {shape}"),
-                self.shape().to_string(),
-                "take a window of the right extents",
-            ));
-        }
-        let node = &self.node;
-        let operands = Operands::One([Arc::clone(node)]);
-        let expr = Expr::Apply(Pointwise::Cast, operands);
-        Ok(Array::of(Node::lazy(*shape, node.dtype, &node.team, expr, Layout::Free)))
-    }
-
-    /// A window: the elements of a box, recorded, not copied. `u.slice(&s![1..-1, ..])`.
+    /// A view: the elements that spans name, recorded, not copied. `u.slice(&s![1..-1, ..; 2])`; see
+    /// [`crate::s!`]. What computes with it reads the elements where they are.
     pub fn slice(&self, spans: &[Span]) -> Array {
         self.or_failed(self.try_slice(spans))
     }
 
     fn try_slice(&self, spans: &[Span]) -> Result<Array> {
-        let region = resolve("slice", &self.shape(), spans)?;
-        Ok(self.window(
-            region.extents(),
-            *region.start(),
-            Layout::WindowOf(Arc::clone(&self.node), *region.start()),
-        ))
-    }
-
-    fn window(&self, shape: Index, start: Index, layout: Layout) -> Array {
-        let node = &self.node;
-        let expr = Expr::Window { base: Arc::clone(node), start };
-        Array::of(Node::lazy(shape, node.dtype, &node.team, expr, layout))
+        let Selected { shape, map } = resolve("slice", &self.shape(), spans)?;
+        self.seen("slice", shape, map)
     }
 
     /// The array moved: element `i` of the result is element `i + offsets` of this one, wrapping
@@ -233,7 +205,9 @@ impl Array {
                 if 2 * forward > extent { forward - extent } else { forward }
             }
         });
-        Ok(self.window(self.shape(), wrapped, self.node.layout()))
+        let node = &self.node;
+        let expr = Expr::View { base: Arc::clone(node), map: Arc::new(Map::window(&wrapped)) };
+        Ok(Array::of(Node::lazy(node.shape, node.dtype, &node.team, expr, node.layout())))
     }
 
     fn reduction(&self, operation: &'static str, axes: &[usize], reduction: Reduction) -> Array {
@@ -603,16 +577,5 @@ impl Not for Array {
     type Output = Array;
     fn not(self) -> Array {
         !&self
-    }
-}
-
-/// The window's box, for messages and pictures.
-impl Array {
-    /// The region that spans name in this array.
-    ///
-    /// # Errors
-    /// Spans outside the shape.
-    pub fn region(&self, spans: &[Span]) -> Result<Region> {
-        resolve("region", &self.shape(), spans)
     }
 }

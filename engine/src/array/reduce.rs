@@ -206,12 +206,7 @@ fn owned_only(lowering: &mut Lowering, value: Value, reduction: Reduction, copie
 /// The part that keeps what `part` contributes to: grid coordinate 0 in every reduced dimension.
 fn root_of(dist: &Distribution, part: usize, axes: &[usize]) -> usize {
     let at = dist.grid().coordinate(part);
-    let mut root = 0;
-    for d in 0..dist.rank() {
-        let coordinate = if axes.contains(&d) { 0 } else { at[d] };
-        root = root * dist.grid().shape()[d] as usize + coordinate as usize;
-    }
-    root
+    dist.grid().part_at(|d| if axes.contains(&d) { 0 } else { at[d] })
 }
 
 fn output_dtypes(operand: DType, reduction: Reduction) -> Vec<DType> {

@@ -1,8 +1,8 @@
 //! Work as data: commands, schedules, and the few kernels the engine itself needs.
 //!
-//! A [`Schedule`] is what an evaluation or an exchange comes down to: launches, and copies between
-//! devices, and which waits for which. It is built completely before anything runs, so it can be run, kept and run again
-//! (that is what a `Loop` does). Knows allocations and programs; knows no arrays.
+//! A [`Schedule`] is what an evaluation or an exchange comes down to: launches, copies between devices, and
+//! which waits for which. It is built completely before anything runs, so it can be run, kept and run
+//! again (that is what a `Loop` does). Knows allocations and programs; knows no arrays.
 
 pub(crate) mod copies;
 mod reach;
@@ -269,6 +269,7 @@ pub(crate) fn queue<'a, T>(
         // The first failure is the one to report.
         joins.for_each(|join| drop(run(join)));
     }
+    trace::queued();
     outcome
 }
 
@@ -375,7 +376,19 @@ pub fn copy_box(
     to_box: &Region,
     how: Copying,
 ) -> Result<Command> {
-    let rank = from_box.rank();
+    copy_views(&from_box.extents(), ((from.view(from_box.start()), from), (to.view(to_box.start()), to)), how)
+}
+
+/// The same for elements that lie as two views say, of one device's memory.
+///
+/// # Errors
+/// If the device cannot compile the kernel.
+pub(crate) fn copy_views(
+    extents: &[i64],
+    ((from_view, from), (to_view, to)): ((View, &Place), (View, &Place)),
+    how: Copying,
+) -> Result<Command> {
+    let rank = extents.len();
     let Copying { dtype, add } = how;
     let mut k = Builder::new(if add { "add_box" } else { "copy_box" }, rank);
     let source = k.input(dtype);
@@ -390,9 +403,9 @@ pub fn copy_box(
         k.elementwise(&[(target, value)])?
     };
     let launch = Launch {
-        extents: from_box.extents().iter().map(|&e| e as usize).collect(),
+        extents: extents.iter().map(|&e| e as usize).collect(),
         origin: vec![0; rank],
-        views: vec![from.view(from_box.start()), to.view(to_box.start())],
+        views: vec![from_view, to_view],
         arguments: Vec::new(),
     };
     let memory = vec![Arc::clone(&from.allocation), Arc::clone(&to.allocation)];

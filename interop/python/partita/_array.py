@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._dtypes import DType, as_dtype, can_cast
-from ._index import Selection, selection_of
+from ._index import selection_of
 from ._operators import Operators
 from ._rules import Operand, array_operand, of_rank
 
@@ -224,11 +224,14 @@ class Array(Operators):
         """The elements on another distribution of the same shape and team. Computes."""
         return Array(self._native.redistribute(dist), self._scalar)
 
-    def explain(self, to: _native.Distribution | None = None) -> str:
-        """What moves, in bytes per link of two parts: when this array's halos are filled, or when it is redistributed
-        ``to`` another distribution of its team. Sends nothing, computes nothing."""
-        goal = "halo exchange" if to is None else f"redistribution to {to!r}"
-        return f"{self!r}\n{goal}: {self._native.explain(to)}"
+    def explain(self, to: _native.Distribution | None = None, *, html: bool = False) -> str:
+        """What computing this array will run: kernels with the bytes they touch at least and their operations, plans
+        with the bytes of every link of two parts, and how many cells are computed while these travel. With ``html``
+        as a page that draws it. With ``to`` the bytes of every link when it is redistributed to another distribution
+        of its team. Sends nothing, computes nothing."""
+        if to is None:
+            return self._native.explain(None, html)
+        return f"{self!r}\nredistribution to {to!r}: {self._native.explain(to)}"
 
     @property
     def T(self) -> Array:
@@ -294,20 +297,11 @@ class Array(Operators):
 
     def __getitem__(self, key: Any) -> Array:
         selection = None if self._scalar else selection_of(key, self.shape)
-        if selection is None or not selection.is_box or selection.new:
+        if selection is None or not selection.layout:
             from ._rearrange import select
 
             return select(self, key)
-        return self._window(selection)
-
-    def _window(self, selection: Selection) -> Array:
-        native = self._native.window(selection.start, selection.stop)
-        dropped = selection.dropped
-        if not dropped:
-            return Array(native)
-        if len(dropped) == self.ndim:
-            return Array(native, scalar=True)
-        return Array(native.squeeze(dropped))
+        return Array(self._native.view(selection.spans))
 
     def __setitem__(self, key: Any, value: Operand) -> None:
         is_number = isinstance(value, (bool, int, float))

@@ -123,8 +123,19 @@ impl Driver {
         if self.streams[stream].queue.is_empty() {
             self.busy.remove(&stream);
         }
-        self.time += 1000;
+        self.took = match op.work {
+            Work::Record { .. } | Work::Nothing => 0,
+            _ => 1000,
+        };
+        let begin = self.earliest(&op);
         let outcome = self.exchanged(&op);
+        self.streams[stream].ends.push(begin + self.took);
+        if let Work::Record { event, generation } = op.work
+            && let Some(event) = &mut self.events[event]
+            && event.generation == generation
+        {
+            event.time = Some((generation, begin));
+        }
         let checked = match outcome {
             Ok(touched) => self.check(&op, touched),
             Err(mut failed) => {
@@ -136,6 +147,16 @@ impl Driver {
             let text = format!("{} in {}: {}", op.mark.label, self.stream_name(stream), failed.text);
             self.fault(&devices, failed.code, &text);
         }
+    }
+
+    /// When an operation begins: at once after what it comes after, whatever else its device does. So the
+    /// times say what the order allows at best, and are the same under every seed.
+    fn earliest(&self, op: &Op) -> u64 {
+        let ended = |(stream, count): (usize, u64)| {
+            let before = count as usize - usize::from(stream == op.mark.stream);
+            before.checked_sub(1).map_or(0, |last| self.streams[stream].ends[last])
+        };
+        op.clock.entries().map(ended).max().unwrap_or(0)
     }
 
     /// Performs an operation between exchanges with other processes.
@@ -158,16 +179,16 @@ impl Driver {
         match &op.work {
             Work::Kernel(launch) => {
                 let touched = self.memory.launch(launch)?;
-                self.time += touched.bytes() / 100;
+                self.took += touched.bytes() / 100;
                 self.refuse_foreign(op.mark.device, &touched)?;
                 Ok(touched)
             }
             Work::Copy { target, source, bytes } => {
-                self.time += bytes / 20;
+                self.took += bytes / 20;
                 self.memory.copy(*target, source, *bytes)
             }
             Work::Fill { address, pattern, count } => {
-                self.time += *count * pattern.len() as u64 / 100;
+                self.took += *count * pattern.len() as u64 / 100;
                 self.memory.fill(*address, pattern, *count)
             }
             Work::Reserve { address } => Ok(Touched::write(self.memory.whole(*address)?)),
@@ -176,15 +197,6 @@ impl Driver {
                 self.memory.release(*address)?;
                 Ok(Touched::write(bytes))
             }
-            Work::Record { event, generation } => {
-                let time = self.time;
-                if let Some(event) = &mut self.events[*event]
-                    && event.generation == *generation
-                {
-                    event.time = Some((*generation, time));
-                }
-                Ok(Touched::default())
-            }
             Work::Host { function, data } => {
                 IN_HOST_FUNCTION.set(true);
                 // SAFETY: whoever queued the function promised that it may be called with this pointer.
@@ -192,7 +204,7 @@ impl Driver {
                 IN_HOST_FUNCTION.set(false);
                 Ok(Touched::default())
             }
-            Work::Nothing => Ok(Touched::default()),
+            Work::Record { .. } | Work::Nothing => Ok(Touched::default()),
         }
     }
 
@@ -301,6 +313,8 @@ impl Driver {
             if state.device == device {
                 state.queue.clear();
                 state.done = state.queued;
+                let last = state.ends.last().copied().unwrap_or(0);
+                state.ends.resize(state.queued as usize, last);
                 self.busy.remove(&stream);
                 if let Some(membership) = state.capture.take() {
                     self.captures[membership.capture] = None;

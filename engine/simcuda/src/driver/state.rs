@@ -38,8 +38,8 @@ pub struct Driver {
     pub exchange: Exchange,
     /// What the host has waited for.
     pub host: Clock,
-    /// Simulated nanoseconds since the start.
-    pub time: u64,
+    /// Simulated nanoseconds that the operation under way takes.
+    pub took: u64,
     /// Whether `cuInit` was called.
     pub initialised: bool,
     /// How often each symbol was called.
@@ -90,6 +90,8 @@ pub struct Stream {
     pub queued: u64,
     /// How many of them are done.
     pub done: u64,
+    /// When each of these ended, in simulated nanoseconds since the start.
+    pub ends: Vec<u64>,
     /// What the next operation comes after.
     pub clock: Clock,
     /// The capture this stream is part of.
@@ -159,7 +161,7 @@ impl Driver {
             shadow: Shadow::default(),
             exchange: Exchange::default(),
             host: Clock::default(),
-            time: 0,
+            took: 0,
             initialised: false,
             calls: HashMap::new(),
             config,
@@ -204,6 +206,7 @@ impl Driver {
             queue: VecDeque::new(),
             queued: 0,
             done: 0,
+            ends: Vec::new(),
             clock: self.host.clone(),
             capture: None,
             alive: true,

@@ -28,6 +28,7 @@ pub fn cases() -> Vec<Case> {
         good("pageable_is_staged", pageable_is_staged),
         good("host_function", host_function),
         good("elapsed", elapsed),
+        good("times_say_what_the_order_allows", times_say_what_the_order_allows),
         good("threads", threads),
     ]
 }
@@ -278,6 +279,34 @@ fn elapsed() {
         ok(sys::cuEventElapsedTime_v2(&mut milliseconds, from, to));
     }
     assert!(milliseconds > 0.0);
+}
+
+/// Streams that nothing orders work at the same time, whichever the seed lets run first; a wait shows.
+fn times_say_what_the_order_allows() {
+    start(0);
+    let (a, b, bump) = (stream(), stream(), bump());
+    let events: [sys::CUevent; 5] = std::array::from_fn(|_| event());
+    let [a_begin, a_end, b_begin, b_end, later] = events;
+    record(a_begin, a);
+    begin(a, bump);
+    record(a_end, a);
+    record(b_begin, b);
+    begin(b, bump);
+    record(b_end, b);
+    wait(b, a_end);
+    begin(b, bump);
+    record(later, b);
+    ok(sync(b));
+    ok(sync(a));
+    let between = |from, to| {
+        let mut milliseconds = 0.0;
+        // SAFETY: the handles came from the driver.
+        ok(unsafe { sys::cuEventElapsedTime_v2(&mut milliseconds, from, to) });
+        milliseconds
+    };
+    assert!(between(a_begin, b_begin) == 0.0 && between(a_end, b_end) == 0.0);
+    assert!(between(a_begin, a_end) > 0.0);
+    assert!(between(a_end, later) >= between(a_begin, a_end));
 }
 
 fn threads() {
