@@ -19,6 +19,7 @@ use partita_kernels::{DType, Launch, Scalar};
 
 use super::eval::Target;
 use super::lower::{Leaf, Source};
+use super::map::Map;
 use super::node::{Expr, Layout, Node, Operands, Pointwise, Reduction, State};
 use super::storage::{Fresh, Storage};
 use super::work::Work;
@@ -43,6 +44,7 @@ struct Key {
     nodes: Vec<Form>,
     targets: Vec<Goal>,
     indices: Vec<Index>,
+    maps: Vec<Arc<Map>>,
     dists: Vec<Arc<Distribution>>,
 }
 
@@ -61,9 +63,9 @@ enum Value {
     Fill(Scalar, Whose),
     Coord(usize, Whose),
     Apply(Pointwise, [Option<At>; 3], Whose),
-    Window {
+    View {
         base: At,
-        start: At,
+        map: At,
         whose: Whose,
     },
     Reduce {
@@ -86,7 +88,7 @@ enum Value {
 enum Whose {
     Nobodys,
     Known(At),
-    WindowOf(At, At),
+    ViewOf(At, At),
 }
 
 /// A [`Target`]: the node, and the distribution and shift of the memory it is written into.
@@ -99,10 +101,11 @@ struct Goal {
 /// Distributions take no part: few forms differ in them alone.
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Key { nodes, targets, indices, dists } = self;
+        let Key { nodes, targets, indices, maps, dists } = self;
         nodes.hash(state);
         targets.hash(state);
         indices.iter().for_each(|index| index.iter().for_each(|&value| state.write_i64(value)));
+        maps.iter().for_each(|map| map.axes().hash(state));
         state.write_usize(dists.len());
     }
 }
@@ -187,6 +190,12 @@ impl Walk {
         known.unwrap_or_else(|| push(indices, *index)) as At
     }
 
+    fn map(&mut self, map: &Arc<Map>) -> At {
+        let maps = &mut self.key.maps;
+        let known = maps.iter().rposition(|other| other == map);
+        known.unwrap_or_else(|| push(maps, Arc::clone(map))) as At
+    }
+
     fn dist(&mut self, dist: &Arc<Distribution>) -> At {
         let dists = &mut self.key.dists;
         let known = dists.iter().position(|other| other == dist);
@@ -197,7 +206,7 @@ impl Walk {
         match layout {
             Layout::Free => Whose::Nobodys,
             Layout::Known(dist) => Whose::Known(self.dist(dist)),
-            Layout::WindowOf(node, start) => Whose::WindowOf(self.node(node), self.index(start)),
+            Layout::ViewOf(node, map) => Whose::ViewOf(self.node(node), self.map(map)),
         }
     }
 
@@ -217,9 +226,10 @@ impl Walk {
                     Expr::Fill(scalar) => Value::Fill(*scalar, whose),
                     Expr::Coord(dim) => Value::Coord(*dim, whose),
                     Expr::Apply(op, operands) => Value::Apply(*op, self.operands(operands), whose),
-                    Expr::Window { base, start } => {
-                        Value::Window { base: self.node(base), start: self.index(start), whose }
+                    Expr::View { base, map } => {
+                        Value::View { base: self.node(base), map: self.map(map), whose }
                     }
+
                     Expr::Reduce { operand, reduction, axes } => Value::Reduce {
                         operand: self.node(operand),
                         reduction: *reduction,

@@ -148,7 +148,7 @@ type Component = (&'static str, fn(&mut Key));
 
 /// All but what leaves traces elsewhere: targets are met first, so their numbers follow from how many there are;
 /// where they are written is also in the lists.
-const COMPONENTS: [Component; 10] = [
+const COMPONENTS: [Component; 11] = [
     ("constants", |key| {
         each(key, |form| {
             if let Value::Fill(scalar, _) = &mut form.value {
@@ -177,9 +177,9 @@ const COMPONENTS: [Component; 10] = [
             }
         });
     }),
-    ("starts of windows", |key| {
+    ("views", |key| {
         each(key, |form| match &mut form.value {
-            Value::Window { start, whose, .. } => (*start, *whose) = (0, Whose::Nobodys),
+            Value::View { map, whose, .. } => (*map, *whose) = (0, Whose::Nobodys),
             Value::Fill(_, whose) | Value::Coord(_, whose) | Value::Apply(_, _, whose) => {
                 *whose = Whose::Nobodys;
             }
@@ -195,7 +195,8 @@ const COMPONENTS: [Component; 10] = [
         });
     }),
     ("distributions", |key| key.dists.clear()),
-    ("shapes, starts and widths", |key| key.indices.clear()),
+    ("shapes and widths", |key| key.indices.clear()),
+    ("maps of views", |key| key.maps.clear()),
     ("how many targets", |key| key.targets.truncate(1)),
 ];
 
