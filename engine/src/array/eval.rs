@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use partita_kernels::{Scalar, simplify};
+use partita_kernels::{DType, Scalar, simplify};
 
 use super::direction::computed_elsewhere;
 use super::fused::{compute_reductions, is_pending};
@@ -18,6 +18,7 @@ use super::lower::{Cut, Leaf, Lowering, Source};
 use super::node::Node;
 use super::outline::{is_telling, nowhere, tell};
 use super::pick;
+use super::prepared::Sketch;
 use super::route::routes;
 use super::shared::computed_first;
 use super::storage::Storage;
@@ -123,6 +124,12 @@ impl Target {
 /// outside a target's region have arbitrary contents.
 pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
     let first = &targets[0].node;
+    let sketch = if is_telling() { None } else { Sketch::of(targets)? };
+    if let Some(sketch) = &sketch
+        && let Some(storages) = sketch.repeat(&first.team)?
+    {
+        return Ok(storages);
+    }
     let dist = targets[0].distribution()?;
     let roots: Vec<&Arc<Node>> = targets.iter().map(|target| &target.node).collect();
     let Some((mut lowering, values)) = lower_all("fused", &roots, &dist, roots.len())? else {
@@ -187,7 +194,13 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
     for (part, region, rim, bound, arguments) in rims {
         work.launch_rim(&kernel, part, &region, &rim, &bound, arguments)?;
     }
+    work.arrive()?;
+    let dtypes: Vec<DType> = targets.iter().map(|target| target.node.dtype).collect();
+    let prepared = sketch.and_then(|sketch| sketch.prepare(&lowering.leaves, &work, &storages, &dtypes));
     work.finish()?;
+    if let Some(prepared) = prepared {
+        prepared.keep(&first.team);
+    }
     Ok(storages)
 }
 

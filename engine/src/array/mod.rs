@@ -27,6 +27,7 @@ mod partials;
 mod pick;
 mod pieces;
 mod positions;
+mod prepared;
 mod reach;
 mod rearrange;
 mod redistribute;

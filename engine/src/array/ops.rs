@@ -59,6 +59,14 @@ impl Array {
         result.unwrap_or_else(|error| self.failed(error))
     }
 
+    /// Whether the array carries an error; says nothing of what computing it may bring.
+    ///
+    /// # Errors
+    /// The error the array carries.
+    pub fn recorded(&self) -> Result<()> {
+        self.node.error().map_or(Ok(()), Err)
+    }
+
     /// A constant of this array's dtype and shape, for arithmetic with plain numbers.
     fn constant(&self, value: f64) -> Array {
         let scalar = Scalar::from_f64(self.dtype(), value);

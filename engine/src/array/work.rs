@@ -157,6 +157,7 @@ pub(crate) struct Work {
     pub leases: Vec<Buffer>,
     refreshed: Vec<(Arc<Storage>, Fresh)>,
     fetched: Vec<Fetched>,
+    messages: u64,
 }
 
 impl Work {
@@ -170,7 +171,23 @@ impl Work {
             leases: Vec::new(),
             refreshed: Vec::new(),
             fetched: Vec::new(),
+            messages: 0,
         }
+    }
+
+    /// What is to be done, everything that has been brought included.
+    pub fn commands(&self) -> &[Command] {
+        &self.schedule
+    }
+
+    /// The halos that will be current afterwards.
+    pub fn refreshed(&self) -> &[(Arc<Storage>, Fresh)] {
+        &self.refreshed
+    }
+
+    /// What the team has counted for it.
+    pub fn messages(&self) -> u64 {
+        self.messages
     }
 
     pub fn push(&mut self, command: Command) {
@@ -414,6 +431,7 @@ impl Work {
         dtype: DType,
     ) {
         self.team.count_messages(plan.messages());
+        self.messages += plan.messages();
         self.pending.push(Pending { operation, plan, from, to, dtype });
     }
 

@@ -8,14 +8,14 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyFloat, PyInt, PyTuple};
 
 use super::capsule;
 use super::convert::{dtype, name, scalar, tuple};
 use super::device::Team;
 use super::dist::Distribution;
 use super::error::{detached, raised};
-use super::operations::{op1, op2, reduce};
+use super::operations::{op1, op2, plain, reduce};
 use super::part::{self, Part, location};
 use super::ranks::default_team;
 
@@ -285,6 +285,33 @@ impl Array {
         recorded(op2(name, &a, &b).ok_or_else(|| unknown(name))?)
     }
 
+    /// A function of two arguments, where no rule of NumPy's has to decide: both are arrays of one float type,
+    /// or the other, which stands first if `swapped`, is a number of Python. None for all else.
+    fn plain(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        other: &Bound<'_, PyAny>,
+        swapped: bool,
+    ) -> PyResult<Option<Array>> {
+        let a = self.value(py)?;
+        if !a.dtype().is_float() {
+            return Ok(None);
+        }
+        let b = match other.cast_exact::<Array>() {
+            Ok(other) => other.get().value(py)?,
+            Err(_) if other.is_exact_instance_of::<PyFloat>() || other.is_exact_instance_of::<PyInt>() => {
+                partita::array::Operand::operand(&scalar(other, a.dtype())?, &a)
+            }
+            Err(_) => return Ok(None),
+        };
+        if a.dtype() != b.dtype() {
+            return Ok(None);
+        }
+        let (a, b) = if swapped { (&b, &a) } else { (&a, &b) };
+        plain(name, a, b).map(recorded).transpose()
+    }
+
     /// `yes` where this is true, else `no`.
     fn select(&self, py: Python<'_>, yes: &Array, no: &Array) -> PyResult<Array> {
         recorded(self.value(py)?.select(&yes.value(py)?, &no.value(py)?))
@@ -415,6 +442,6 @@ fn span(key: Option<Key>) -> Span {
 
 /// A new handle. Errors of operands are raised now, where they are made, rather than when the result is used.
 fn recorded(array: partita::Array) -> PyResult<Array> {
-    array.distribution().map_err(raised)?;
+    array.recorded().map_err(raised)?;
     Ok(Array::of(array))
 }

@@ -84,6 +84,8 @@ pub const UNSAFE_FILES: &[&str] = &[
     "kernels/src/interpret",
     "engine/src/device",
     "engine/tests/fork.rs",
+    // Counts allocations.
+    "engine/tests/overhead.rs",
     "engine/src/wire/mpi",
     // What a wire is lent of a device.
     "engine/src/program/ways.rs",
