@@ -30,6 +30,11 @@ impl Mpi {
         Mpi { name: "Open MPI", folder: None, lenient, lenient_to_kills: true, crowded: &["--oversubscribe"] }
     }
 
+    /// An Open MPI in a folder of its own.
+    pub fn open_mpi_in(folder: PathBuf) -> Mpi {
+        Mpi { folder: Some(folder), ..Mpi::open_mpi() }
+    }
+
     /// The one from PyPI. It stands aside, because mpi4py would take it for its own.
     pub fn mpich(root: &Path) -> Mpi {
         let folder = Some(root.join(MPICH));

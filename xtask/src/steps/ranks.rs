@@ -2,9 +2,9 @@
 
 use super::{Run, TSUNAMI};
 use crate::exec::{End, SILENCE, run};
-use crate::faults;
 use crate::mpi::{Mpi, PROCESSES};
 use crate::tally::Tally;
+use crate::{cuda_mpi, faults};
 use std::process::Command;
 
 impl Run<'_> {
@@ -16,6 +16,12 @@ impl Run<'_> {
         println!("\n-- programs of several processes");
         lines.push("     Running mpi (engine/tests/mpi.rs)".to_owned());
         let mut tally = self.mpi_on(&Mpi::open_mpi(), PROCESSES, 5, lines);
+        if !self.options.may_miss("cuda") {
+            tally.add(match Mpi::open_mpi().build(self.cargo(&[])) {
+                Ok(program) => cuda_mpi::programs(self.root, &program, lines),
+                Err(reason) => Tally::failed(format!("messages of CUDA memory: {reason}")),
+            });
+        }
         lines.push("     Running mpich (engine/tests/mpi.rs)".to_owned());
         tally.add(self.mpi_on(&Mpi::mpich(self.root), &[2, 8], 13, lines));
         tally.add(self.tsunami_on_ranks());
