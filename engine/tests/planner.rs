@@ -148,7 +148,7 @@ fn what_several_kernels_need_is_computed_once() {
     let u = array(&team, &slabs(&[30, 4], 2));
     // Three results of three layouts.
     let of = |heavy: &Array| [heavy.slice(&s![..-1]) * 2.0, heavy.transpose(&[1, 0]) + 1.0, heavy.sum(&[])];
-    let heavy = u.sin().exp();
+    let heavy = u.sin().exp().sin();
     let [a, b, c] = of(&heavy);
     let (launches, _) = counted(&team, || eval_all(&[&a, &b, &c]));
     assert_eq!(fused(&launches), 6, "the common one, and one for each of two results: {launches:?}");
@@ -156,6 +156,12 @@ fn what_several_kernels_need_is_computed_once() {
     let [a, b, c] = of(&(&u + 1.0));
     let (launches, _) = counted(&team, || eval_all(&[&a, &b, &c]));
     assert_eq!(fused(&launches), 4, "{launches:?}");
+    // So is what a kernel shares with the reduction that it waits for.
+    let of = |x: &Array| x / &x.sum(&[]);
+    let (launches, _) = counted(&team, || of(&u.sin().exp().sin()).eval());
+    assert_eq!(fused(&launches), 4, "{launches:?}");
+    let (launches, _) = counted(&team, || of(&u.exp()).eval());
+    assert_eq!(fused(&launches), 2, "{launches:?}");
     // What is stored anyway is computed first, and then read.
     let x = &u + 1.0;
     let sum = x.sum(&[]);

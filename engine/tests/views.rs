@@ -7,7 +7,7 @@ mod pairs;
 
 use found::{devices, ran};
 use pairs::maps;
-use partita::array::{NewAxis, Span};
+use partita::array::{Cells, NewAxis, Span};
 use partita::index::DimMap;
 use partita::prelude::*;
 
@@ -105,7 +105,20 @@ fn spans(draw: &mut Draw, shape: &[i64]) -> Vec<Span> {
 /// One more view of both.
 fn step(draw: &mut Draw, array: &Array, model: &Model) -> (Array, Model) {
     let rank = model.shape.len();
-    match draw.below(5) {
+    let dist = array.distribution().unwrap();
+    let round: Vec<usize> = (0..rank).filter(|&d| dist.periodic(d) && model.shape[d] > 0).collect();
+    match draw.below(6) {
+        3 if !round.is_empty() => {
+            let (d, by) = (round[draw.below(round.len() as i64) as usize], draw.below(9) - 4);
+            let mut offsets = vec![0; rank];
+            offsets[d] = by;
+            let cell = |point: &[i64]| {
+                let mut cell = point.to_vec();
+                cell[d] = (cell[d] + by).rem_euclid(model.shape[d]);
+                cell
+            };
+            (array.shift(&offsets), model.seen(&model.shape, cell))
+        }
         0 if rank > 1 => {
             let turn = 1 + draw.below(rank as i64 - 1) as usize;
             let axes: Vec<usize> = (0..rank).map(|d| (d + turn) % rank).collect();
@@ -157,7 +170,8 @@ fn numbered(draw: &mut Draw, device: &Device, kinds: bool) -> (Array, Model) {
     for (extent, map) in shape.iter_mut().zip(&kind) {
         *extent = map.as_ref().map_or(*extent, DimMap::size);
     }
-    let mut builder = Distribution::builder(&shape).grid(grid);
+    let round: Vec<bool> = grid.iter().map(|_| draw.below(2) == 0).collect();
+    let mut builder = Distribution::builder(&shape).grid(grid).periodic(&round);
     for (d, map) in kind.into_iter().enumerate() {
         builder = if let Some(map) = map { builder.map(d, map) } else { builder };
     }
@@ -193,6 +207,16 @@ fn views_of_views_are_what_their_elements_say() {
             let sums: Vec<i32> =
                 expected.numbers.iter().zip(&turned.numbers).map(|(a, b)| 2 * a + b).collect();
             assert_eq!(again.to_vec::<i32>().unwrap(), sums, "{what}");
+            // Neighbours in the view: two loads of one parameter.
+            let behind = expected.shape[0].min(1);
+            let slope = view.slice(&s![behind..]) * 3.0 - view.slice(&s![..expected.shape[0] - behind]);
+            let [high, low] = [behind, 0].map(|first| {
+                let shape = [&[expected.shape[0] - behind], &expected.shape[1..]].concat();
+                let cell = |point: &[i64]| [&[point[0] + first], &point[1..]].concat();
+                expected.seen(&shape, cell).numbers
+            });
+            let slopes: Vec<i32> = high.iter().zip(&low).map(|(a, b)| 3 * a - b).collect();
+            assert_eq!(slope.to_vec::<i32>().unwrap(), slopes, "{what}");
             let sum = view.sum(&[]).item::<i64>().unwrap();
             assert_eq!(sum, expected.numbers.iter().map(|&n| i64::from(n)).sum::<i64>(), "{what}");
             assert_eq!(view.to_vec::<i32>().unwrap(), expected.numbers, "{what}");
@@ -267,6 +291,50 @@ fn steps_flips_and_transpositions_of_blocks_move_nothing() {
         });
         assert_eq!(u.to_vec::<i32>().unwrap(), expected.collect::<Vec<i32>>(), "{device:?}");
     }
+}
+
+#[test]
+fn a32_parts_of_views_are_memory_of_their_base() {
+    let team = Team::on(&[Device::host()], 4).unwrap();
+    let dist = Distribution::builder(&[14, 6]).grid(&[4, 1]).halo(&[1, 0], &[0, 2]).build().unwrap();
+    let number = |at: &[i64]| (at[0] * 6 + at[1]) as i32;
+    let mut u = Array::from_fn(&team, &dist, number).unwrap();
+    let bases: Vec<_> = u.parts().unwrap().iter().map(|part| part.address(Cells::Stored).unwrap()).collect();
+    // The rows 1, 4 and 7 of the transpose's columns 2 and 4; the last part has none of them.
+    let view = u.slice(&s![1..9; 3, ..]).transpose(&[1, 0]).slice(&s![2..; 2, NewAxis, ..]);
+    assert_eq!(view.shape()[..], [2, 1, 3]);
+    let parts = view.parts().unwrap();
+    for (part, base) in parts.iter().zip(&bases) {
+        let owned = part.region(Cells::Owned);
+        let Some(first) = part.address(Cells::Owned) else {
+            assert!(owned.is_empty());
+            continue;
+        };
+        let row = 1 + 3 * owned.start()[2];
+        let stored = dist.stored(part.index());
+        let expected = (row - stored.start()[0]) * 6 + 2;
+        assert_eq!(first.as_ptr() as usize - base.as_ptr() as usize, 4 * expected as usize);
+        assert_eq!((part.strides()[0], part.strides()[2]), (2, 18));
+    }
+    assert!(parts.iter().any(|part| part.region(Cells::Owned).is_empty()));
+    // What was handed on keeps its values, whatever becomes of the array and the view.
+    u.assign(&s![..], &(&u * -1.0)).unwrap();
+    u.assign(&s![4..5, ..], &(u.slice(&s![4..5, ..]) + 1000.0)).unwrap();
+    view.eval().unwrap();
+    for part in &parts {
+        let owned = part.region(Cells::Owned);
+        let cells: Vec<i32> = owned.points().map(|at| number(&[1 + 3 * at[2], 2 + 2 * at[0]])).collect();
+        let (mut read, copy) = (vec![0i32; cells.len()], part.copied(Cells::Owned).unwrap());
+        part.read_into(Cells::Owned, bytemuck::cast_slice_mut(&mut read)).unwrap();
+        assert_eq!(read, cells);
+        copy.read_into(Cells::Owned, bytemuck::cast_slice_mut(&mut read)).unwrap();
+        assert_eq!(read, cells);
+    }
+    // Downwards, and where elements are elsewhere, there is no such memory: the view is computed.
+    let flipped = u.flip(0).parts().unwrap();
+    assert!(flipped.iter().zip(&bases).all(|(part, base)| part.address(Cells::Owned) != Some(*base)));
+    let stretched = u.slice(&s![2, ..]).broadcast_to(&[5, 6]).parts().unwrap();
+    assert_eq!(stretched.iter().map(|part| part.region(Cells::Owned).volume().unwrap()).sum::<i64>(), 30);
 }
 
 #[test]

@@ -15,8 +15,8 @@ use crate::index::{Distribution, Region};
 /// Of large expressions only so many places to divide them are considered.
 const MOST_CANDIDATES: usize = 16;
 
-/// The operation below `roots` that should be computed where its operands are before the rest is computed over
-/// `dist`; `None` if the operands had better come, as `found` says.
+/// The operation below `roots` that should be computed where its operands are before the rest is computed
+/// over `dist`; `None` if the operands had better come, as `found` says.
 pub(crate) fn computed_elsewhere(
     roots: &[&Arc<Node>],
     leaves: &[Leaf],

@@ -1,5 +1,6 @@
-//! Slices along unordered lists, and steps along what is no block: what a part holds of them lies scattered in its memory, so they are gathered
-//! into memory of their own, and assigned to by scattering. Every element stays on its part.
+//! Slices along unordered lists, and steps along what is no block: what a part holds of them lies scattered
+//! in its memory, so they are gathered into memory of their own, and assigned to by scattering. Every element
+//! stays on its part.
 
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use super::eval::evaluate;
 use super::lists::upload;
 use super::map::Map;
 use super::node::{Expr, Node, State};
+use super::outline::{is_telling, nowhere, tell_gathering};
 use super::storage::Storage;
 use super::work::Work;
 use crate::error::Result;
@@ -43,6 +45,11 @@ pub(crate) fn compute(node: &Node, base: &Arc<Node>, start: &Index) -> Result<St
     let Some(whole) = base.storage() else { unreachable!("just computed") };
     let window = Region::from_shape(&node.shape)?.shift(start)?;
     let picks = Picks::new(&whole.dist, &window, &Index::filled(window.rank(), 1))?;
+    if is_telling() {
+        let dist = Arc::new(picks.dist.clone());
+        tell_gathering("pick", &dist, node.dtype)?;
+        return Ok(nowhere(dist));
+    }
     let result = Storage::new(&node.team, Arc::new(picks.dist.clone()), node.dtype)?;
     picks.run(&whole, &result, node, Direction::Gather)?;
     Ok(result)

@@ -47,8 +47,8 @@ impl Reach {
         Ok(Some(reach))
     }
 
-    /// Whether bringing a halo takes fewer copies than bringing all that is read: flips and transpositions read
-    /// from afar.
+    /// Whether bringing a halo takes fewer copies than bringing all that is read: flips and transpositions
+    /// read from afar.
     fn halo_pays(&self, source: &Distribution) -> Result<bool> {
         let Some(halo) = self.halo.as_ref().filter(|halo| !halo.is_nothing()) else { return Ok(true) };
         let (mut held, mut read) = (0, 0);
@@ -150,8 +150,8 @@ fn same_division(from: &DimMap, to: &DimMap, first: i64) -> bool {
     inside && from.sliced(first, stop, 1).is_ok_and(|slice| slice == *to)
 }
 
-/// What a part reads through one map: the cell of its first point, and the box around all of them; empty if it
-/// computes nothing.
+/// What a part reads through one map: the cell of its first point, and the box around all of them; empty if
+/// it computes nothing.
 struct Read {
     first: Index,
     cells: Region,

@@ -41,7 +41,7 @@ pub(crate) struct Route {
 pub(crate) fn routes(leaves: &[Leaf], dist: &Distribution) -> Result<Vec<Option<Route>>> {
     let mut routes = leaves.iter().map(|leaf| route(leaf, dist)).collect::<Result<Vec<Option<Route>>>>()?;
     for first in 0..routes.len() {
-        join(&mut routes, first)?;
+        join(&mut routes, first, dist)?;
     }
     Ok(routes)
 }
@@ -70,51 +70,62 @@ fn route(leaf: &Leaf, dist: &Distribution) -> Result<Option<Route>> {
     Ok(Some(Route { node: Arc::clone(node), storage, way, reach }))
 }
 
-/// Several leaves may be views of one array, flipped, transposed or in steps: one halo serves them all, or one
-/// box if that is no larger than theirs together.
-fn join(routes: &mut [Option<Route>], first: usize) -> Result<()> {
-    let Some(Route { node, storage, way, .. }) = &routes[first] else { return Ok(()) };
-    let others = || {
-        routes[first + 1..].iter().flatten().filter(|other| Arc::ptr_eq(&other.node, node)).map(|o| &o.way)
-    };
-    let joined = match way {
-        Way::Halo(halo) => {
-            let both = others().fold(halo.clone(), |both, way| match way {
-                Way::Halo(other) => both.joined(other),
-                _ => both,
-            });
+/// Several leaves may be views of one array, flipped, transposed or in steps: one halo serves them all, or
+/// one box if that is no larger than what they ask for together.
+fn join(routes: &mut [Option<Route>], first: usize, dist: &Distribution) -> Result<()> {
+    let Some(Route { node, storage, .. }) = &routes[first] else { return Ok(()) };
+    let (node, storage) = (Arc::clone(node), Arc::clone(storage));
+    let kind = routes[first].as_ref().map(Route::kind);
+    let alike = |route: &&mut Route| Arc::ptr_eq(&route.node, &node) && Some(route.kind()) == kind;
+    let mut members: Vec<&mut Route> = routes[first..].iter_mut().flatten().filter(alike).collect();
+    if members.len() < 2 {
+        return Ok(());
+    }
+    let joined = match kind {
+        Some(Kind::Halo) => {
+            let halos =
+                members.iter().filter_map(|m| if let Way::Halo(halo) = &m.way { Some(halo) } else { None });
+            let both = halos.cloned().reduce(|both, halo| both.joined(&halo));
+            let Some(both) = both else { return Ok(()) };
             wide_enough(&storage.dist, &both)?.map(|_| Way::Halo(both))
         }
-        Way::Fetch(needs) => {
-            hulls(needs, others(), |way| if let Way::Fetch(n) = way { Some(n) } else { None })?
-                .map(Way::Fetch)
-        }
-        Way::Boxes(needs) => {
-            hulls(needs, others(), |way| if let Way::Boxes(n) = way { Some(n) } else { None })?
-                .map(Way::Boxes)
-        }
-        Way::Here | Way::Aligned => None,
+        Some(Kind::Box) => hulls(&members, dist)?.map(Way::Fetch),
+        Some(Kind::Global) => hulls(&members, dist)?.map(Way::Boxes),
+        Some(Kind::Single) | None => None,
     };
-    let (Some(joined), node) = (joined, Arc::clone(node)) else { return Ok(()) };
-    for other in routes[first..].iter_mut().flatten().filter(|other| Arc::ptr_eq(&other.node, &node)) {
-        if std::mem::discriminant(&other.way) == std::mem::discriminant(&joined) {
-            other.way = joined.clone();
-        }
+    if let Some(joined) = joined {
+        members.iter_mut().for_each(|member| member.way = joined.clone());
     }
     Ok(())
 }
 
-/// Per part the box around all, if the boxes together are no smaller.
-fn hulls<'a>(
-    needs: &[Region],
-    others: impl Iterator<Item = &'a Way>,
-    of: impl Fn(&Way) -> Option<&Vec<Region>>,
-) -> Result<Option<Vec<Region>>> {
+/// What can be joined with what.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Halo,
+    /// In packed coordinates.
+    Box,
+    /// In global ones.
+    Global,
+    /// With nothing, or nothing to join.
+    Single,
+}
+
+/// Per part the box around all, if what they ask for takes no less.
+fn hulls(members: &[&mut Route], dist: &Distribution) -> Result<Option<Vec<Region>>> {
     let volume = |boxes: &[Region]| boxes.iter().map(Region::volume).sum::<std::result::Result<i64, _>>();
-    let (mut hulls, mut apart) = (needs.to_vec(), volume(needs)?);
-    for other in others.filter_map(of) {
-        apart += volume(other)?;
-        hulls.iter_mut().zip(other).for_each(|(hull, other)| *hull = hull.hull(other));
+    let (mut hulls, mut apart) = (Vec::<Region>::new(), 0);
+    for member in members {
+        let Some(reach) = &member.reach else { return Ok(None) };
+        apart += match &member.way {
+            // Of steps no more than the steps name.
+            Way::Aligned => dist.packed().global().volume()?,
+            _ => volume(&reach.needs)?,
+        };
+        match hulls.is_empty() {
+            true => hulls = reach.needs.clone(),
+            false => hulls.iter_mut().zip(&reach.needs).for_each(|(hull, need)| *hull = hull.hull(need)),
+        }
     }
     Ok((volume(&hulls)? <= apart).then_some(hulls))
 }
@@ -134,6 +145,15 @@ pub(crate) fn wide_enough(dist: &Distribution, halo: &Fresh) -> Result<Option<Di
 }
 
 impl Route {
+    fn kind(&self) -> Kind {
+        match (&self.way, &self.reach) {
+            (Way::Halo(_), _) => Kind::Halo,
+            (Way::Fetch(_), _) | (Way::Aligned, Some(_)) => Kind::Box,
+            (Way::Boxes(_), _) => Kind::Global,
+            (Way::Here, _) | (Way::Aligned, None) => Kind::Single,
+        }
+    }
+
     /// What moves for the leaf; `None` if everything is there.
     pub fn plan(&self, leaf: &Leaf, dist: &Distribution, team: &Team) -> Result<Option<Arc<Plan>>> {
         let source = &self.storage.dist;

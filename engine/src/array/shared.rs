@@ -1,5 +1,5 @@
-//! What several kernels of one evaluation need: computed once and stored, if computing it again would cost more
-//! than a trip through memory. Within one kernel nothing is computed twice anyway.
+//! What several kernels of one evaluation need: computed once and stored, if computing it again would cost
+//! more than a trip through memory. Within one kernel nothing is computed twice anyway.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -8,8 +8,9 @@ use super::direction::Reached;
 use super::node::Node;
 use crate::error::Result;
 
-/// What is stored is at least so many operations, or one mathematical function.
-const WORTH_STORING: u32 = 16;
+/// What is stored takes at least so many instructions: about what a large GPU does in the time of writing and
+/// reading back four bytes.
+const WORTH_STORING: u32 = 64;
 
 /// The largest expressions that two or more of the kernels of `roots` have in common, in any order.
 pub(crate) fn computed_first(roots: &[Arc<Node>]) -> Result<Vec<Arc<Node>>> {
@@ -28,12 +29,13 @@ pub(crate) fn computed_first(roots: &[Arc<Node>]) -> Result<Vec<Arc<Node>>> {
             }
         }
     }
-    // Only what no other common expression contains.
-    let inner: HashSet<*const Node> =
-        all.iter().flat_map(|node| node.operands()).map(|node| Arc::as_ptr(&node)).collect();
     let is_root = |node: &Arc<Node>| roots.iter().any(|root| Arc::ptr_eq(root, node));
-    let outer = all.into_iter().filter(|node| !inner.contains(&Arc::as_ptr(node)));
-    Ok(outer.filter(|node| node.is_operation() && (is_root(node) || weight(node) >= WORTH_STORING)).collect())
+    all.retain(|node| node.is_operation() && (is_root(node) || weight(node) >= WORTH_STORING));
+    // Only what no other one contains.
+    let below = |node: &Arc<Node>| node.operands().into_iter().flat_map(|x| Reached::from([&x], None).lazy);
+    let inner: HashSet<*const Node> = all.iter().flat_map(below).map(|node| Arc::as_ptr(&node)).collect();
+    all.retain(|node| !inner.contains(&Arc::as_ptr(node)));
+    Ok(all)
 }
 
 /// Results that share a kernel: those of one shape and layout, and reductions of one operand.

@@ -71,27 +71,30 @@ impl Input {
     }
 }
 
-/// How far from the ends of what each part computes it reads beyond what it owns of an operand.
-fn margins(map: &Map, reach: &Reach, source: &Distribution, target: &Distribution) -> Vec<(Index, Index)> {
-    let of = |part: usize| {
-        let (owned, need, region) = (source.owned(part), &reach.needs[part], target.owned(part));
-        let (mut lo, mut hi) = (Index::zeros(region.rank()), Index::zeros(region.rank()));
-        for (d, axis) in map.axes().iter().enumerate() {
-            let below = (owned.start()[d] - need.start()[d]).max(0);
-            let above = (need.stop()[d] - owned.stop()[d]).max(0);
-            match *axis {
-                Along::Dim { dim, step, .. } => {
-                    let [below, above] = [below, above].map(|cells| (cells + step.abs() - 1) / step.abs());
-                    let (first, last) = if step > 0 { (below, above) } else { (above, below) };
-                    (lo[dim], hi[dim]) = (lo[dim].max(first), hi[dim].max(last));
-                }
-                Along::Pinned(_) if below + above > 0 && region.rank() > 0 => lo[0] = region.extent(0),
-                Along::Pinned(_) => {}
+/// How far from the ends of what a part computes it reads beyond what it owns of an operand.
+pub(super) fn margin(
+    map: &Map,
+    reach: &Reach,
+    source: &Distribution,
+    target: &Distribution,
+    part: usize,
+) -> (Index, Index) {
+    let (owned, need, region) = (source.owned(part), &reach.needs[part], target.owned(part));
+    let (mut lo, mut hi) = (Index::zeros(region.rank()), Index::zeros(region.rank()));
+    for (d, axis) in map.axes().iter().enumerate() {
+        let below = (owned.start()[d] - need.start()[d]).max(0);
+        let above = (need.stop()[d] - owned.stop()[d]).max(0);
+        match *axis {
+            Along::Dim { dim, step, .. } => {
+                let [below, above] = [below, above].map(|cells| (cells + step.abs() - 1) / step.abs());
+                let (first, last) = if step > 0 { (below, above) } else { (above, below) };
+                (lo[dim], hi[dim]) = (lo[dim].max(first), hi[dim].max(last));
             }
+            Along::Pinned(_) if below + above > 0 && region.rank() > 0 => lo[0] = region.extent(0),
+            Along::Pinned(_) => {}
         }
-        (lo, hi)
-    };
-    (0..target.parts()).map(of).collect()
+    }
+    (lo, hi)
 }
 
 /// The parameters of one part's launch: each leaf's view of what the part computes, and its memory.
@@ -154,6 +157,7 @@ pub(crate) struct Work {
     pub leases: Vec<Buffer>,
     refreshed: Vec<(Arc<Storage>, Fresh)>,
     fetched: Vec<Fetched>,
+    messages: u64,
 }
 
 impl Work {
@@ -167,7 +171,23 @@ impl Work {
             leases: Vec::new(),
             refreshed: Vec::new(),
             fetched: Vec::new(),
+            messages: 0,
         }
+    }
+
+    /// What is to be done, everything that has been brought included.
+    pub fn commands(&self) -> &[Command] {
+        &self.schedule
+    }
+
+    /// The halos that will be current afterwards.
+    pub fn refreshed(&self) -> &[(Arc<Storage>, Fresh)] {
+        &self.refreshed
+    }
+
+    /// What the team has counted for it.
+    pub fn messages(&self) -> u64 {
+        self.messages
     }
 
     pub fn push(&mut self, command: Command) {
@@ -353,7 +373,10 @@ impl Work {
                 let storage = self.with_halo(node, storage, halo)?;
                 let arrival = match self.refresh(&storage, node.dtype, halo)? {
                     false => Arrival::Nothing,
-                    true => Arrival::Halo(margins(map, reach, &storage.dist, dist)),
+                    true => {
+                        let margin = |part| margin(map, reach, &storage.dist, dist, part);
+                        Arrival::Halo((0..dist.parts()).map(margin).collect())
+                    }
                 };
                 (storage.places(&self.team), arrival)
             }
@@ -408,6 +431,7 @@ impl Work {
         dtype: DType,
     ) {
         self.team.count_messages(plan.messages());
+        self.messages += plan.messages();
         self.pending.push(Pending { operation, plan, from, to, dtype });
     }
 

@@ -84,8 +84,8 @@ impl ProcessGrid {
         &self.shape
     }
 
-    /// By how much the part number changes from one coordinate of a dimension to the next; 0 along
-    /// dimensions of one coordinate. In C order, as grids are made, each is the product of the extents after it.
+    /// By how much the part number changes from one coordinate of a dimension to the next; 0 along dimensions
+    /// of one coordinate. In C order, as grids are made, each is the product of the extents after it.
     pub fn strides(&self) -> &Index {
         &self.strides
     }

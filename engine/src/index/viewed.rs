@@ -1,5 +1,5 @@
-//! The distribution of a view: what steps, flips, transposition, new and dropped dimensions and diagonals make
-//! of the division, so that every element stays with its part. Knows no memory.
+//! The distribution of a view: what steps, flips, transposition, new and dropped dimensions and diagonals
+//! make of the division, so that every element stays with its part. Knows no memory.
 //!
 //! Steps leave some cells of each part; a transposed grid names the parts by exchanged coordinates; a flipped
 //! dimension counts its parts from the other end. The grid coordinates of a dimension that is gone become
@@ -37,11 +37,11 @@ enum Held {
 }
 
 impl Distribution {
-    /// The distribution of the view of shape `shape` whose element at a point is the cell that `axes`, one per
-    /// dimension of this distribution, say; all of them lie inside. It has no halo and no boundary, and is
-    /// periodic along dimensions that are there as a whole. Every element stays with its part, except along
-    /// flipped dimensions that are not blocks, which are divided evenly, and on diagonals of what is not
-    /// blocks or not beside each other in the grid.
+    /// The distribution of the view of shape `shape` whose element at a point is the cell that `axes`, one
+    /// per dimension of this distribution, say; all of them lie inside. It has no halo and no boundary, and
+    /// is periodic along dimensions that are there as a whole. Every element stays with its part, except
+    /// along flipped dimensions that are not blocks, which are divided evenly, and on diagonals of what is
+    /// not blocks or not beside each other in the grid.
     ///
     /// Refused are views without dimensions of what has several parts.
     pub fn viewed(&self, shape: &[i64], axes: &[Along]) -> Result<Distribution> {
@@ -137,8 +137,8 @@ enum Side {
 }
 
 impl Dropped {
-    /// A dimension whose part numbers are beside ours, and on which side of it we are: that of the diagonal if
-    /// possible, then blocks.
+    /// A dimension whose part numbers are beside ours, and on which side of it we are: that of the diagonal
+    /// if possible, then blocks.
     fn neighbour(&self, factors: &[Factor]) -> Option<(usize, Side)> {
         let beside = |at: usize| {
             let Factor { map, stride, .. } = &factors[at];

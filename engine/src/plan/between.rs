@@ -45,11 +45,11 @@ impl Plan {
         Plan::aligned(from, to, &axes, near)
     }
 
-    /// Every part of `to` gets what it needs of `from`, in the order in which it goes through it: the shifted,
-    /// pinned, exchanged, flipped dimensions of an operand, brought to where they are used, and of those in
-    /// steps no more than the steps name. `axes` has one entry per dimension of `from`, and so have the boxes
-    /// at the destination: along each they are packed coordinates of the dimension of `to` that it names, and
-    /// coordinate 0 of pinned ones.
+    /// Every part of `to` gets what it needs of `from`, in the order in which it goes through it: the
+    /// shifted, pinned, exchanged, flipped dimensions of an operand, brought to where they are used, and of
+    /// those in steps no more than the steps name. `axes` has one entry per dimension of `from`, and so have
+    /// the boxes at the destination: along each they are packed coordinates of the dimension of `to` that it
+    /// names, and coordinate 0 of pinned ones.
     pub fn aligned(
         from: &Distribution,
         to: &Distribution,
@@ -70,8 +70,8 @@ impl Plan {
     }
 
     /// Part `p` gets the box `needs[p]` of global coordinates, whatever the maps of `from`: one box for all
-    /// that a part reads of it. `near` as in [`Plan::between`]. As in [`Plan::fetch`], needs may reach past the
-    /// ends of periodic dimensions.
+    /// that a part reads of it. `near` as in [`Plan::between`]. As in [`Plan::fetch`], needs may reach past
+    /// the ends of periodic dimensions.
     pub fn boxes(
         from: &Distribution,
         needs: &[Region],
