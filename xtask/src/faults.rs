@@ -34,6 +34,16 @@ struct Kind {
     mute: bool,
 }
 
+impl Kind {
+    /// The kind as it can be run on an MPI.
+    fn on(self, mpi: &Mpi) -> Kind {
+        match (self.name, mpi.lenient_to_kills) {
+            ("kill", false) => Kind { launcher: Launcher::Strict, mute: true, ..self },
+            _ => self,
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq)]
 enum Launcher {
     /// Ends all processes when one has failed.
@@ -72,7 +82,7 @@ pub fn matrix(
     let mut rows = Vec::new();
     let common = [COMMON.to_owned()];
     let all = KINDS.iter().map(|kind| (kind, points)).chain(AS_USUAL.iter().map(|kind| (kind, &common[..])));
-    for (&kind, points) in all {
+    for (kind, points) in all.map(|(kind, points)| (kind.on(mpi), points)) {
         for &processes in sizes {
             let (mut ended, mut slowest, mut said) = (0, Duration::ZERO, 0);
             for point in points {
@@ -90,7 +100,7 @@ pub fn matrix(
             let (total, survivors) = (points.len(), points.len() * (processes - 1));
             let usual = if kind.launcher == Launcher::Strict { "as usual" } else { "others live on" };
             rows.push(format!(
-                "{:>6}  n = {processes}  {usual:<14}  ended in time {ended}/{total}  survivors that named the \
+                "{:>6}  n = {processes}  {usual:<14}  ended in time {ended}/{total}  survivors naming the \
                  rank {said}/{survivors}  slowest {:.1} s",
                 kind.name,
                 slowest.as_secs_f64()

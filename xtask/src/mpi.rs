@@ -17,6 +17,8 @@ pub struct Mpi {
     folder: Option<PathBuf>,
     /// What keeps the other ranks alive when one has failed.
     pub lenient: &'static [&'static str],
+    /// Whether that holds when one was killed, too.
+    pub lenient_to_kills: bool,
     /// What starts more ranks than there are cores.
     crowded: &'static [&'static str],
 }
@@ -25,13 +27,24 @@ impl Mpi {
     /// The system's.
     pub fn open_mpi() -> Mpi {
         let lenient = &["--mca", "orte_abort_on_non_zero_status", "0", "--enable-recovery"];
-        Mpi { name: "Open MPI", folder: None, lenient, crowded: &["--oversubscribe"] }
+        Mpi { name: "Open MPI", folder: None, lenient, lenient_to_kills: true, crowded: &["--oversubscribe"] }
+    }
+
+    /// An Open MPI in a folder of its own.
+    pub fn open_mpi_in(folder: PathBuf) -> Mpi {
+        Mpi { folder: Some(folder), ..Mpi::open_mpi() }
     }
 
     /// The one from PyPI. It stands aside, because mpi4py would take it for its own.
     pub fn mpich(root: &Path) -> Mpi {
         let folder = Some(root.join(MPICH));
-        Mpi { name: "MPICH", folder, lenient: &["-disable-auto-cleanup"], crowded: &[] }
+        Mpi {
+            name: "MPICH",
+            folder,
+            lenient: &["-disable-auto-cleanup"],
+            lenient_to_kills: false,
+            crowded: &[],
+        }
     }
 
     /// Whether programs can be built with it and started.

@@ -13,12 +13,12 @@ use std::sync::Arc;
 use partita_kernels::{DType, Scalar, simplify};
 
 use super::direction::computed_elsewhere;
+use super::fused::{compute_reductions, is_pending};
 use super::lower::{Cut, Leaf, Lowering, Source};
 use super::node::Node;
-use super::outline::{is_telling, nowhere, tell, tell_reduction};
+use super::outline::{is_telling, nowhere, tell};
 use super::pick;
 use super::prepared::Sketch;
-use super::reduce;
 use super::route::routes;
 use super::shared::computed_first;
 use super::storage::Storage;
@@ -38,13 +38,14 @@ pub(crate) fn evaluate(roots: &[Arc<Node>]) -> Result<()> {
     if !common.is_empty() {
         evaluate(&common)?;
     }
+    if lazy.iter().any(|node| is_pending(node)) {
+        compute_reductions(&lazy)?;
+    }
     for node in &lazy {
-        if let Some((operand, reduction, axes)) = reduce::parts_of(node) {
-            node.set_ready(match is_telling() {
-                true => tell_reduction(node, &operand, &axes)?,
-                false => reduce::compute(node, &operand, reduction, &axes)?,
-            });
-        } else if let Some((base, start)) = pick::scattered_window(node)? {
+        if node.storage().is_some() {
+            continue;
+        }
+        if let Some((base, start)) = pick::scattered_window(node)? {
             node.set_ready(pick::compute(node, &base, &start)?);
         }
     }
@@ -249,12 +250,18 @@ pub(crate) fn lower_all(
                 return Ok(None);
             }
             Some(node) => {
-                // Of a kernel and the reduction that it waits for, what both need.
-                let both: Vec<Arc<Node>> = roots.iter().map(|&root| root).chain([&node]).cloned().collect();
-                let common = if node.is_operation() { Vec::new() } else { computed_first(&both)? };
-                evaluate(if common.is_empty() { std::slice::from_ref(&node) } else { &common })?;
+                let all: Vec<Arc<Node>> = roots.iter().map(|&root| Arc::clone(root)).collect();
+                // Of a kernel and the reduction or the slice that it waits for, what both need.
+                let both = || all.iter().chain([&node]).cloned().collect::<Vec<_>>();
+                let common = if node.is_operation() { Vec::new() } else { computed_first(&both())? };
+                match (common.is_empty(), is_pending(&node)) {
+                    (false, _) => evaluate(&common)?,
+                    // All reductions that are needed, so that those over one operand share a pass.
+                    (true, true) => compute_reductions(&all)?,
+                    (true, false) => evaluate(std::slice::from_ref(&node))?,
+                }
             }
-            None if lowering.leaves.len() > max_leaves && roots.len() > 1 => return Ok(None),
+            None if lowering.binds_too_much() && roots.len() > 1 => return Ok(None),
             None => return Ok(Some((lowering, values))),
         }
     }

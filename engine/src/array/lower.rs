@@ -25,6 +25,9 @@ use crate::index::{Along, Distribution};
 /// registers and first-level caches are surely exhausted; it was not tuned.
 const MAX_BODY: usize = 4000;
 
+/// Most loads: so many distances fit, beside those of 32 arrays, into the 4 KiB that a CUDA launch passes.
+const MAX_LOADS: usize = 256;
+
 /// Something the kernel reads.
 pub(crate) struct Leaf {
     pub source: Source,
@@ -99,11 +102,17 @@ impl Lowering {
                 Step::Wait => pending.insert(before, (node, map)),
                 Step::Cut(node) => return Ok(Err(Cut(node))),
             }
-            if (self.builder.len() > MAX_BODY || self.leaves.len() > self.max_leaves) && !pending.is_empty() {
+            if (self.builder.len() > MAX_BODY || self.binds_too_much()) && !pending.is_empty() {
                 return Ok(Err(Cut(self.cut(root, &pending))));
             }
         }
         Ok(Ok(self.known[&(Arc::as_ptr(&start.0), start.1)]))
+    }
+
+    /// Whether the kernel reads more arrays, or at more places, than a launch can name.
+    pub fn binds_too_much(&self) -> bool {
+        let loads: usize = self.leaves.iter().map(|leaf| leaf.maps.len()).sum();
+        self.leaves.len() > self.max_leaves || loads > MAX_LOADS
     }
 
     /// What to store first when the kernel grows too large: the last operation finished, or the

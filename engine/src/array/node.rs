@@ -30,7 +30,11 @@ pub(crate) enum Pointwise {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Reduction {
     Fold(FoldOp),
-    Arg { largest: bool },
+    Arg {
+        largest: bool,
+    },
+    /// The exact sum of floats, rounded once.
+    Exact,
 }
 
 /// How a value is to be computed. Operands of `Apply` broadcast: dimensions align at the end, and an

@@ -220,7 +220,7 @@ impl Array {
         axes.dedup();
         let dist = self.distribution()?.reduced(&axes)?;
         let dtype = match reduction {
-            Reduction::Fold(_) => self.dtype(),
+            Reduction::Fold(_) | Reduction::Exact => self.dtype(),
             Reduction::Arg { .. } => DType::I64,
         };
         let extents = self.shape();
@@ -240,6 +240,30 @@ impl Array {
     /// Sums over `axes` (all if empty), which stay with extent 1. Integers and bool sum in 64 bits.
     pub fn sum(&self, axes: &[usize]) -> Array {
         self.widened().reduction("sum", axes, Reduction::Fold(FoldOp::Sum))
+    }
+
+    /// As [`Array::sum`], with the same bits however the elements are divided among parts, in whatever order
+    /// they are, and on every kind of device: the exact sum rounded once, to nearest, ties to even. A NaN, or
+    /// infinities of both signs, give NaN; one infinity gives itself; a sum of nothing or of zeros is +0. f16
+    /// and bf16 are rounded to f32 first.
+    ///
+    /// [`partita_kernels::exact`] says how. For a moment every result takes 100 bytes on each part, or 552
+    /// bytes if it is f64.
+    pub fn sum_reproducible(&self, axes: &[usize]) -> Array {
+        match self.dtype() {
+            DType::F32 | DType::F64 => self.reduction("sum_reproducible", axes, Reduction::Exact),
+            DType::F16 | DType::BF16 => self.cast(DType::F32).sum_reproducible(axes).cast(self.dtype()),
+            // Integers add in any order.
+            DType::Bool
+            | DType::I8
+            | DType::I16
+            | DType::I32
+            | DType::I64
+            | DType::U8
+            | DType::U16
+            | DType::U32
+            | DType::U64 => self.sum(axes),
+        }
     }
 
     /// Products, as [`Array::sum`].
@@ -268,10 +292,24 @@ impl Array {
     /// Arithmetic means over `axes` (all if empty), which stay with extent 1. Integers give f64.
     pub fn mean(&self, axes: &[usize]) -> Array {
         let floats = if self.dtype().is_float() { self.clone() } else { self.cast(DType::F64) };
-        let axes: Vec<usize> = if axes.is_empty() { (0..self.rank()).collect() } else { axes.to_vec() };
-        let count: f64 = axes.iter().filter(|&&d| d < self.rank()).map(|&d| self.shape()[d] as f64).product();
-        let sum = floats.sum(&axes);
-        &sum / &sum.constant(count)
+        let sum = floats.sum(axes);
+        &sum / &sum.constant(self.count_over(axes))
+    }
+
+    /// As [`Array::mean`], of [`Array::sum_reproducible`].
+    pub fn mean_reproducible(&self, axes: &[usize]) -> Array {
+        let floats = if self.dtype().is_float() { self.clone() } else { self.cast(DType::F64) };
+        let sum = floats.sum_reproducible(axes);
+        &sum / &sum.constant(self.count_over(axes))
+    }
+
+    /// How many elements each result over `axes` (all if empty) is made of.
+    fn count_over(&self, axes: &[usize]) -> f64 {
+        let extent = |&d: &usize| self.shape()[d] as f64;
+        match axes {
+            [] => (0..self.rank()).map(|d| extent(&d)).product(),
+            axes => axes.iter().filter(|&&d| d < self.rank()).map(extent).product(),
+        }
     }
 
     /// True where all elements over `axes` (all if empty) are nonzero.

@@ -12,6 +12,7 @@ use partita_kernels::{DType, Kernel, Op};
 use super::Array;
 use super::direction::Reached;
 use super::eval::{evaluate, lower_all};
+use super::fused::Pending;
 use super::lower::{Leaf, Source};
 use super::map::Map;
 use super::node::{Expr, Node, Operands, State};
@@ -204,18 +205,28 @@ fn exchange(node: &Arc<Node>, route: &Route, links: Vec<Link>) -> ExchangeStep {
     ExchangeStep { what, operand, links, element_bytes: node.dtype.size_bytes() as u64 }
 }
 
-/// Notes a reduction and the kernel of its first pass.
-pub(super) fn tell_reduction(node: &Arc<Node>, operand: &Arc<Node>, axes: &[usize]) -> Result<Storage> {
-    let dist = operand.distribution()?;
-    let lowered = lower_all("reduce", &[operand], &dist, 4)?;
-    let (mut lowering, values) = lowered.unwrap_or_else(|| unreachable!("a single root is never split"));
-    let found = routes(&lowering.leaves, &dist)?;
-    let output = lowering.builder.output(operand.dtype);
-    let kernel = partita_kernels::simplify(&lowering.builder.elementwise(&[(output, values[0])])?);
+/// Notes reductions over one layout, and the kernel of their first pass.
+pub(super) fn tell_reductions(
+    dist: &Arc<Distribution>,
+    axes: &[usize],
+    members: &[Pending],
+) -> Result<Vec<Storage>> {
+    let operands: Vec<&Arc<Node>> = members.iter().map(|member| &member.operand).collect();
+    let Some((mut lowering, values)) = lower_all("reduce", &operands, dist, 4 * operands.len())? else {
+        let (left, right) = members.split_at(members.len() / 2);
+        let mut results = tell_reductions(dist, axes, left)?;
+        results.extend(tell_reductions(dist, axes, right)?);
+        return Ok(results);
+    };
+    let found = routes(&lowering.leaves, dist)?;
+    let folded = operands.iter().zip(values);
+    let stores: Vec<_> =
+        folded.map(|(operand, value)| (lowering.builder.output(operand.dtype), value)).collect();
+    let kernel = partita_kernels::simplify(&lowering.builder.elementwise(&stores)?);
     let result = Arc::new(dist.reduced(axes)?);
-    let size = node.dtype.size_bytes() as u64;
-    tell(kernel.kernel(), &lowering.leaves, &found, &dist, result.global().volume()? as u64 * size)?;
-    Ok(nowhere(result))
+    let size: u64 = members.iter().map(|member| member.node.dtype.size_bytes() as u64).sum();
+    tell(kernel.kernel(), &lowering.leaves, &found, dist, result.global().volume()? as u64 * size)?;
+    Ok(members.iter().map(|_| nowhere(Arc::clone(&result))).collect())
 }
 
 /// Notes that elements are gathered, or scattered, on the parts where they are.

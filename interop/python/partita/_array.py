@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Array"]
 
+#: Functions of NumPy that have another name here.
+_UFUNCS = {
+    "absolute": "abs", "invert": "bitwise_invert", "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
+    "rint": "round",
+}  # fmt: skip
+
 
 class Array(Operators):
     """A distributed N-D array. Made by ``partita.zeros``, ``asarray`` and others.
@@ -32,9 +38,6 @@ class Array(Operators):
     __slots__ = ("__weakref__", "_native", "_scalar")
     # Elements change, so arrays are no keys.
     __hash__ = None  # type: ignore[assignment]
-    # NumPy leaves `numpy_array + ours` to us.
-    __array_ufunc__ = None
-
     def __init__(self, native: _native.Array, scalar: bool = False) -> None:
         self._native, self._scalar = native, scalar
 
@@ -145,6 +148,19 @@ class Array(Operators):
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers."""
         return self.numpy().tolist()
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
+        """NumPy's functions of elements, and its operators with an array of NumPy's on the left: partita's of that name."""
+        import partita
+
+        name = ufunc.__name__
+        ours = getattr(partita, _UFUNCS.get(name, name), None)
+        if method == "__call__" and ours is not None and not settings:
+            return ours(*inputs)
+        given = f"numpy.{name}" if method == "__call__" else f"numpy.{name}.{method}"
+        given += f" with {', '.join(settings)}" if settings else ""
+        remedy = "use partita's functions and methods, or convert one side: u.numpy(), partita.asarray(x)"
+        raise TypeError(f"{given}: expected arrays of NumPy, given a partita.Array; {remedy}")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if copy is False:

@@ -145,7 +145,7 @@ def operate(name: str, a: Operand, b: Operand) -> Array:
 def beyond(number: int, dtype: DType) -> int:
     """-1 or 1 for numbers below or above all that an integer type holds, else 0."""
     bits = 8 * dtype.itemsize - (dtype.kind == "i")
-    return (number >= 2**bits) - (number < (-(2**bits) if dtype.kind == "i" else 0))
+    return int(number >= 1 << bits) - int(number < (-(1 << bits) if dtype.kind == "i" else 0))
 
 
 def _all_alike(name: str, a: Operand, b: Operand) -> Array:

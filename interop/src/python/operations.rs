@@ -77,10 +77,12 @@ pub fn plain(name: &str, a: &partita::Array, b: &partita::Array) -> Option<parti
 pub fn reduce(name: &str, a: &partita::Array, axes: &[usize]) -> Option<partita::Array> {
     Some(match name {
         "sum" => a.sum(axes),
+        "sum_reproducible" => a.sum_reproducible(axes),
         "prod" => a.prod(axes),
         "min" => a.min(axes),
         "max" => a.max(axes),
         "mean" => a.mean(axes),
+        "mean_reproducible" => a.mean_reproducible(axes),
         "all" => a.all(axes),
         "any" => a.any(axes),
         "argmin" => a.argmin(axes.first().copied()),

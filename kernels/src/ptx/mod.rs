@@ -23,6 +23,7 @@
 mod block;
 mod casts;
 mod combine;
+mod exact;
 mod folds;
 mod launch;
 mod march;

@@ -3,6 +3,7 @@
 
 mod aware;
 mod ending;
+mod guard;
 mod known;
 mod last_words;
 mod wire;
