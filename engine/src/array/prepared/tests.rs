@@ -112,23 +112,20 @@ fn run(team: &Team, seed: u64, forgets: bool) -> Vec<(Vec<u8>, u64)> {
             _ => expression(&arrays, &mut numbers, depth),
         };
         let at = numbers.below(2) as usize;
-        let read = match numbers.below(5) {
+        let rows = numbers.below(2) as i64;
+        let read = match numbers.below(7) {
             0 => {
                 arrays[at].assign(&s![1..6, 1..3], &value).unwrap();
                 arrays[at].clone()
             }
             1 => {
-                let row = numbers.below(6) as i64;
-                arrays[at].assign(&s![row..row + 1, 1..3], &value.slice(&s![1..2])).unwrap();
+                arrays[at].assign(&s![rows..rows + 1, 1..3], &value.slice(&s![1..2])).unwrap();
                 arrays[at].clone()
             }
             2 => {
-                // One of them is an operand of the other, and so met in any case.
-                let row = numbers.below(2) as i64;
-                let value = arrays[0].slice(&s![row..row + 6, ..]);
+                let large = arrays[0].slice(&s![rows..rows + 6, ..]);
                 let [first, second] = &mut arrays;
-                let both = &mut [(first, &(-&value)), (second, &value)];
-                assign_all(&mut both[..1 + numbers.below(2) as usize], &s![..6, ..]).unwrap();
+                assign_all(&mut [(first, &(-&large)), (second, &(&large * 0.5))], &s![..6, ..]).unwrap();
                 arrays[1].clone()
             }
             3 => {
@@ -136,6 +133,16 @@ fn run(team: &Team, seed: u64, forgets: bool) -> Vec<(Vec<u8>, u64)> {
                 eval_all(&[&value, &other]).unwrap();
                 value - other
             }
+            4 => {
+                // The one is an operand of the other, and so met in any case.
+                let value = arrays[0].slice(&s![1..6, 1..3]) * 3.0;
+                let negated = -&value;
+                eval_all(&[&negated, &value][..1 + numbers.below(2) as usize]).unwrap();
+                let is_there = value.node.storage().is_some();
+                seen.push((vec![u8::from(is_there)], 0));
+                negated
+            }
+            5 => -arrays[0].slice(&s![..4 + rows, 1..3]),
             _ => value,
         };
         seen.push((read.to_bytes().unwrap(), team.messages() - begun));
