@@ -1,11 +1,9 @@
 //! Halo exchanges between two processes beside the same bytes by MPI alone, in turns in one run: what the
 //! engine takes of the wire's bandwidth, and what it adds to a tiny message. Started by `mpirun -n 2`.
 
-use anyhow::Result;
-
 /// Measures; says what is missing otherwise.
 #[cfg(not(feature = "mpi"))]
-pub fn run(_device: &str) -> Result<()> {
+pub fn run(_device: &str) -> anyhow::Result<()> {
     println!("skipped: messages (built without the feature `mpi`)");
     Ok(())
 }
