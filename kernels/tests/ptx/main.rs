@@ -5,6 +5,7 @@
 #[path = "../agreement/mod.rs"]
 mod agreement;
 mod assembler;
+mod boxes;
 mod forms;
 mod machine;
 mod mutants;
