@@ -35,6 +35,7 @@ CPU = {
     "torch.compile": "by_torch",
     "c_nt": "by_c",
     "mpi": "by_mpi",
+    "partita (Python)": "by_partita",
 }
 CUDA = {
     "cupy": "by_cupy",
@@ -54,9 +55,10 @@ LIBRARIES = (
     "numpy numexpr numba jax cupy-cuda13x cupy-cuda12x torch triton mpi4py".split()  # as they are distributed
 )
 MESSAGES = ("message", "message_1MiB")
+OVERHEADS = ("record", "flush")
 APPS = ("jacobi", "reaction", "shot", "gradients")
 REPARTITIONS = ("slab_slab", "slab_pencil", "pencil_pencil", "same_parts")
-EVERYTHING = (*WORKLOADS, *REPARTITIONS, *APPS, *MESSAGES)
+EVERYTHING = (*WORKLOADS, *REPARTITIONS, *APPS, *MESSAGES, *OVERHEADS)
 
 
 def available_cores():
@@ -140,11 +142,14 @@ def make_job(name, dtype, sizes):
     from apps import AppJob, MoveJob
     from data import Job
     from messages import MessageJob
+    from overheads import OverheadJob
 
     if name in WORKLOADS:
         return Job(WORKLOADS[name], sizes, dtype)
     if name in MESSAGES:
         return MessageJob(name)
+    if name in OVERHEADS:
+        return OverheadJob(name, dtype)
     return AppJob(apps[name], sizes, dtype) if name in apps else MoveJob(name, sizes, dtype)
 
 
@@ -298,7 +303,7 @@ def main():
         return serve(bench)
     results = {}
     for name in options.only:
-        for dtype in options.dtype if name not in MESSAGES else ["f32"]:
+        for dtype in options.dtype if name not in (*MESSAGES, *OVERHEADS) else ["f32"]:
             answers = bench.measure(name, dtype, options.repeat, options.seconds)
             show(name, dtype, bench, answers)
             results[f"{name} {dtype}"] = answers

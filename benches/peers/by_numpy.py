@@ -3,6 +3,7 @@
 import numpy as np
 
 from apps import NumpyLibrary
+from overheads import Repeated
 from ufuncs import ufunc_calls
 
 
@@ -14,6 +15,8 @@ def bind(job):
             return Program(job, NumpyLibrary(np), np.array)
         case "move":
             return lambda: copied(job.output, job.given.transpose(job.axes))
+        case "overhead":
+            return Repeated(job.work, job.inputs)
     return None
 
 

@@ -26,8 +26,8 @@ LACKS = {
     "jax": set(),
     "torch": set(),
     "torch.compile": set(),
-    "numba": {"gradients"},
-    "numexpr": {"max", "norm", *suite.APPS, *suite.REPARTITIONS},
+    "numba": {"gradients", *suite.OVERHEADS},
+    "numexpr": {"max", "norm", "record", *suite.APPS, *suite.REPARTITIONS},
     "c_nt": set(suite.EVERYTHING) - {"copy"},
 }
 NO_F16 = ("numexpr", "numba")
@@ -43,7 +43,7 @@ class Peers(unittest.TestCase):
         for name in suite.EVERYTHING:
             if name in suite.MESSAGES:
                 continue
-            for dtype in DTYPES:
+            for dtype in DTYPES if name not in suite.OVERHEADS else ["f32"]:
                 peers = {p: suite.CPU[p] for p in LACKS if p != "torch.compile" or "PEERS_ALL" in os.environ}
                 bound = suite.Bound(name, dtype, SIZES, peers)
                 for peer in peers:

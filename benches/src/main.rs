@@ -11,6 +11,7 @@ mod halo;
 mod line;
 mod machine;
 mod measure;
+mod messages;
 mod model;
 mod overhead;
 mod paper;
@@ -61,6 +62,12 @@ enum Command {
     },
     /// Say which devices and peers are here.
     Doctor,
+    /// Measure messages between two processes beside MPI alone; by `mpirun -n 2`, built with `--features mpi`.
+    Messages {
+        /// The device of each: host, cuda.
+        #[arg(long, default_value = "host")]
+        device: String,
+    },
     /// Predict the steps of many devices from what one device does.
     Model(paper::Options),
 }
@@ -161,6 +168,7 @@ fn main() -> Result<()> {
                 println!("{}", file.display());
             }
         }
+        Command::Messages { device } => messages::run(&device)?,
         Command::Doctor => doctor(),
         Command::Model(options) => print!("{}", paper::predict(&options)?),
     }

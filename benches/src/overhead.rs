@@ -24,8 +24,20 @@ pub const OVERHEADS: &[Overhead] = &[
     Overhead {
         group: "L1",
         name: "flush",
-        text: "computing ten recorded operations on 8 elements, the wait included",
+        text: "recording and computing ten operations on 8 elements, the wait included",
         measure: flush,
+    },
+    Overhead {
+        group: "L1",
+        name: "eval",
+        text: "computing ten recorded operations on 8 elements",
+        measure: |device, effort| eval(device, effort, 1),
+    },
+    Overhead {
+        group: "L1",
+        name: "eval4",
+        text: "the same on 8 elements over 4 parts",
+        measure: |device, effort| eval(device, effort, 4),
     },
     Overhead {
         group: "L1",
@@ -49,15 +61,21 @@ impl Overhead {
     }
 }
 
-fn tiny(device: &Device) -> Result<Array> {
-    let team = Team::on(std::slice::from_ref(device), 1)?;
-    let dist = Distribution::builder(&[8]).parts(1).build()?;
-    Ok(Array::from_fn(&team, &dist, |at| at[0] as f32)?)
+fn tiny(device: &Device, parts: usize) -> Result<[Array; 2]> {
+    let team = Team::on(std::slice::from_ref(device), parts)?;
+    let dist = Distribution::builder(&[8]).parts(parts).build()?;
+    let array = |scale: f32, shift: f32| Array::from_fn(&team, &dist, move |at| at[0] as f32 * scale + shift);
+    Ok([array(0.125, 0.0)?, array(0.0, 0.5)?])
+}
+
+/// The ten operations of `peers/overheads.py`.
+fn ten([a, b]: &[Array; 2]) -> Array {
+    (0..5).fold(a.clone(), |x, _| &x * a + b)
 }
 
 fn record(device: &Device, effort: &Effort) -> Result<Vec<f64>> {
     const CHAIN: usize = 100;
-    let a = tiny(device)?;
+    let [a, _] = tiny(device, 1)?;
     let times = samples(effort, &mut |times| {
         for _ in 0..times {
             black_box((0..CHAIN).fold(a.clone(), |x, _| &x + &a));
@@ -68,20 +86,33 @@ fn record(device: &Device, effort: &Effort) -> Result<Vec<f64>> {
 }
 
 fn flush(device: &Device, effort: &Effort) -> Result<Vec<f64>> {
-    let a = tiny(device)?;
-    let ten = || (0..4).fold(&a + 1.0, |x, _| &x * &a + 0.5) - 1.0;
+    let arrays = tiny(device, 1)?;
     samples(effort, &mut |times| {
         for _ in 0..times {
-            ten().eval()?;
-            a.team().wait()?;
+            ten(&arrays).eval()?;
+            arrays[0].team().wait()?;
         }
         Ok(())
     })
 }
 
+fn eval(device: &Device, effort: &Effort, parts: usize) -> Result<Vec<f64>> {
+    const CALLS: usize = 50;
+    let arrays = tiny(device, parts)?;
+    let mut sample = || -> Result<f64> {
+        let recorded: Vec<Array> = (0..CALLS).map(|_| ten(&arrays)).collect();
+        let start = Instant::now();
+        recorded.iter().try_for_each(Array::eval)?;
+        arrays[0].team().wait()?;
+        Ok(start.elapsed().as_secs_f64() / CALLS as f64)
+    };
+    sample()?;
+    (0..effort.most.max(2)).map(|_| sample()).collect()
+}
+
 fn replay(device: &Device, effort: &Effort) -> Result<Vec<f64>> {
     const STEPS: u64 = 100;
-    let a = tiny(device)?;
+    let [a, _] = tiny(device, 1)?;
     let team = a.team().clone();
     let mut heat = Loop::new(vec![a], |state| {
         let u = &state[0];

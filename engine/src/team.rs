@@ -4,6 +4,7 @@
 //! A program of several ranks runs the same on all of them. Everything about a team and its arrays is known
 //! on every rank, except memory: a rank has only the devices and parts of its own members.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -26,6 +27,7 @@ struct Inner {
     /// The most arrays one kernel may bind, on whichever device.
     max_params: usize,
     evaluation: Mutex<()>,
+    notes: OnceLock<Box<dyn Any + Send + Sync>>,
     messages: AtomicU64,
     origin: Arc<Origin>,
 }
@@ -100,8 +102,8 @@ impl Member {
 
 impl PartialEq for Team {
     fn eq(&self, other: &Team) -> bool {
-        let same = self.0.ranks == other.0.ranks && self.0.members == other.0.members;
-        Arc::ptr_eq(&self.0, &other.0) || same
+        let same = || self.0.ranks == other.0.ranks && self.0.members == other.0.members;
+        Arc::ptr_eq(&self.0, &other.0) || same()
     }
 }
 
@@ -240,8 +242,8 @@ impl Team {
         let Some(max_params) = members.iter().map(|member| member.max_params).min() else {
             return Err(Error::invalid("Team", "at least 1 part", "0", "ask for 1 part or more"));
         };
-        let (evaluation, messages) = (Mutex::default(), AtomicU64::new(0));
-        Ok(Team(Arc::new(Inner { members, ranks, max_params, evaluation, messages, origin })))
+        let (evaluation, notes, messages) = (Mutex::default(), OnceLock::new(), AtomicU64::new(0));
+        Ok(Team(Arc::new(Inner { members, ranks, max_params, evaluation, notes, messages, origin })))
     }
 
     /// This rank of the program; 0 if it runs alone.
@@ -355,6 +357,15 @@ impl Team {
 
     pub(crate) fn count_messages(&self, count: u64) {
         self.0.messages.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// What evaluations remember as long as the team lives. Only they know what it is; equal teams that were made
+    /// apart remember apart.
+    pub(crate) fn notes(
+        &self,
+        begin: impl FnOnce() -> Box<dyn Any + Send + Sync>,
+    ) -> &(dyn Any + Send + Sync) {
+        &**self.0.notes.get_or_init(begin)
     }
 
     /// One evaluation at a time: parts of one array are written by one thread's work.

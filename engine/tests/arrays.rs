@@ -305,6 +305,37 @@ fn more_operands_than_one_kernel_can_bind() {
 }
 
 #[test]
+fn more_places_than_one_launch_can_name() {
+    for device in devices() {
+        let team = Team::on(std::slice::from_ref(&device), 2).unwrap();
+        let dist = Distribution::builder(&SHAPE).parts(2).periodic(&[true, true]).build().unwrap();
+        let value = |n: i64, at: &[i64]| (n * 100 + at[0] * 10 + at[1]) as i32;
+        let arrays = (0..6).map(|n| Array::from_fn(&team, &dist, |at| value(n, at)).unwrap());
+        let places = Region::new(&[-5, -5], &[5, 5]).unwrap();
+        let mut sum = Array::full(&team, &dist, Scalar::from_i64(DType::I32, 0)).unwrap();
+        for u in arrays {
+            sum = places.points().fold(sum, |sum, by| sum + u.shift(&by));
+        }
+        let wrap = |i: i64, j: i64| [i.rem_euclid(SHAPE[0]), j.rem_euclid(SHAPE[1])];
+        let shifted = |n: i64| places.points().map(move |by| value(n, &wrap(3 + by[0], 4 + by[1])));
+        let expected: i32 = (0..6).flat_map(shifted).sum();
+        assert_eq!(sum.get(&[3, 4]).unwrap().to_f64(), f64::from(expected), "{device:?}");
+    }
+}
+
+#[test]
+fn positions_along_an_axis_of_an_array_that_is_empty_along_another() {
+    for device in devices() {
+        let team = Team::on(std::slice::from_ref(&device), 3).unwrap();
+        let dist = Distribution::builder(&[0, 4]).parts(3).build().unwrap();
+        let u = Array::full(&team, &dist, Scalar::from_f64(DType::F32, 1.0)).unwrap();
+        assert_eq!(u.argmin(Some(1)).shape().to_vec(), [0, 1]);
+        assert!(u.argmax(Some(1)).to_vec::<i64>().unwrap().is_empty(), "{device:?}");
+        assert!(u.argmin(Some(0)).eval().unwrap_err().to_string().contains("at least one element"));
+    }
+}
+
+#[test]
 fn small_bindings_and_few_workgroups_give_the_same_answers() {
     let shrink = || partita::device::wgpu::Shrink {
         max_binding_bytes: Some(1024),

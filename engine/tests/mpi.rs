@@ -8,7 +8,9 @@ mod spmd;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use partita::plan::Plan;
 use partita::prelude::*;
+use partita::transport::{Field, crossing};
 use partita::wire::mpi;
 
 fn main() -> ExitCode {
@@ -67,10 +69,27 @@ fn cuda() -> partita::Result<()> {
     if team.rank() == 0 {
         println!("CUDA memory between {} ranks: {account}", team.ranks());
     }
-    for words in std::env::args().skip(2) {
-        assert!(account.contains(&words), "expected: {words}; given: {account}");
-    }
+    let words = std::env::args().nth(2).unwrap_or_default();
+    assert!(account.contains(&words), "expected: {words}; given: {account}");
+    let paths = paths(&team)?;
+    let named = paths.iter().all(|path| words.is_empty() || words.contains(path));
+    assert!(!paths.is_empty() && named, "expected: {words}; given: links by {paths:?}");
     programs(device, "mpi-cuda-programs")
+}
+
+/// How the links of a halo exchange say that they go to and from this rank's part.
+fn paths(team: &Team) -> partita::Result<Vec<String>> {
+    let dist = Distribution::builder(&[40]).parts(team.size()).halo(&[1], &[1]).build()?;
+    let u = Array::zeros(team, &dist, DType::F32)?;
+    let (places, plan) = (u.places()?, Plan::halo_widths(&dist, &[1], &[1], false)?);
+    let field = Field { plan: &plan, from: &places, to: &places, dtype: DType::F32 };
+    let links = crossing::lower("halo exchange", (team, team), &[field], &mut Vec::new())?.links;
+    let mine = |part| part == team.rank();
+    assert!(
+        links.iter().all(|link| mine(link.from_part) != mine(link.to_part) && link.bytes == 4),
+        "{links:?}"
+    );
+    Ok(links.iter().map(|link| link.path.to_string()).collect())
 }
 
 /// What there is to say of the ranks, and what is refused.

@@ -1,8 +1,10 @@
 //! What travels between ranks travels while the core is computed, one message per pair of ranks.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+use partita::plan::Plan;
 use partita::prelude::*;
 use partita::program::{Command, Schedule, record};
+use partita::transport::{Across, Field, Path, crossing, path_across};
 use partita::wire::{Ranks, threads};
 
 /// What a command is, in one letter.
@@ -99,5 +101,51 @@ fn parts_thinner_than_the_halo_are_right_too() {
         {
             assert_eq!(outcome.unwrap(), alone, "{ranks} ranks, {parts} parts each");
         }
+    }
+}
+
+#[test]
+fn links_between_ranks_are_named_with_their_path() {
+    // Two parts a rank: the first rank's second part and the second's first are neighbours across the wire.
+    let links = threads::run(2, |ranks| {
+        let team = Team::over(&ranks, &[Device::host()], 2).unwrap();
+        let dist = Distribution::builder(&[8, 3]).grid(&[4, 1]).halo(&[1, 0], &[1, 0]).build().unwrap();
+        let u = Array::zeros(&team, &dist, DType::F64).unwrap();
+        let plan = Plan::halo_widths(&dist, &[1, 0], &[1, 0], false).unwrap();
+        let places = u.places().unwrap();
+        let field = Field { plan: &plan, from: &places, to: &places, dtype: DType::F64 };
+        let exchange = crossing::lower("halo", (&team, &team), &[field, field], &mut Vec::new()).unwrap();
+        exchange.links.iter().map(|l| (l.from_part, l.to_part, l.path, l.moves, l.bytes)).collect::<Vec<_>>()
+    });
+    let links: Vec<_> = links.into_iter().map(Result::unwrap).collect();
+    // Of both fields: two rows of three f64.
+    let (kernel, staged) = (Path::Kernel, Path::Staged);
+    assert_eq!(
+        links[0],
+        [(1, 0, kernel, 2, 48), (0, 1, kernel, 2, 48), (2, 1, staged, 2, 48), (1, 2, staged, 2, 48)]
+    );
+    assert_eq!(
+        links[1],
+        [(2, 1, staged, 2, 48), (1, 2, staged, 2, 48), (3, 2, kernel, 2, 48), (2, 3, kernel, 2, 48)]
+    );
+}
+
+#[test]
+fn the_path_between_ranks_follows_from_what_both_know() {
+    use DeviceKind::{Cuda, Host, Wgpu};
+    let nothing = Across { host: false, pointers: false, near: false };
+    let all = Across { host: true, pointers: true, near: true };
+    let far = Across { near: false, ..all };
+    for (from, to, link, expected) in [
+        (Host, Host, nothing, Path::Staged),
+        (Cuda, Cuda, nothing, Path::Staged),
+        (Host, Host, all, Path::InPlace),
+        (Cuda, Cuda, all, Path::Shared),
+        (Cuda, Cuda, far, Path::Pointers),
+        (Cuda, Host, all, Path::Staged),
+        (Host, Cuda, all, Path::Staged),
+        (Wgpu, Wgpu, all, Path::Staged),
+    ] {
+        assert_eq!(path_across(from, to, link), expected, "{from:?} to {to:?}, {link:?}");
     }
 }

@@ -168,6 +168,27 @@ fn stencils_along_blocks_work_beside_every_kind() {
 }
 
 #[test]
+fn several_windows_along_blocks_of_an_array_on_other_maps_than_the_result() {
+    for device in devices() {
+        let team = Team::on(std::slice::from_ref(&device), 6).unwrap();
+        let blocks = Distribution::builder(&[SIZE - 2, SIZE - 2]).grid(&[3, 2]).build().unwrap();
+        let zeros = Array::full(&team, &blocks, Scalar::from_f64(DType::F32, 0.0)).unwrap();
+        for map in maps() {
+            let dist = Distribution::builder(&[SIZE, SIZE]).grid(&[2, 3]).map(1, map).build().unwrap();
+            let u = Array::from_fn(&team, &dist, value).unwrap();
+            let stencil =
+                &zeros + u.slice(&s![..-2, 2..]) * 0.5 + u.slice(&s![2.., 2..]) - u.slice(&s![1..-1, ..-2]);
+            let new = |at: &[i64]| {
+                let upper = value(&[at[0], at[1] + 2]) * 0.5;
+                upper + value(&[at[0] + 2, at[1] + 2]) - value(&[at[0] + 1, at[1]])
+            };
+            let plain: Vec<f32> = blocks.global().points().map(|at| new(&at)).collect();
+            assert_eq!(stencil.to_vec::<f32>().unwrap(), plain, "{device:?} {dist}");
+        }
+    }
+}
+
+#[test]
 fn slices_of_cyclic_arrays_a_turn_apart_lie_on_the_same_parts() {
     // Blocks of 2 over 3 parts: 6 coordinates later in the array is 2 later in memory.
     for device in devices() {

@@ -99,6 +99,23 @@ def test_numpy_operands_on_either_side(team, floats):
         same(ours, expected)
 
 
+def test_numpys_functions_of_elements_are_ours(host_team, floats):
+    (u,) = arrays(host_team, floats)
+    ints = (floats * 3).astype(np.int32)
+    (v,) = arrays(host_team, ints)
+    for name in ("sin", "absolute", "rint", "sqrt"):
+        with np.errstate(invalid="ignore"):
+            ours, expected = getattr(np, name)(u), getattr(np, name)(floats)
+        assert isinstance(ours, pt.Array)
+        same(ours, expected, ulp=2)
+    for ours, expected in [
+        (np.maximum(floats[0], u), np.maximum(floats[0], floats)), (np.invert(v), ~ints), (ints << (v & 3), ints << (ints & 3)),
+        (np.power(v, 2), ints**2), (floats // u, floats // floats),
+    ]:  # fmt: skip
+        assert isinstance(ours, pt.Array)
+        same(ours, expected)
+
+
 def test_numpys_float64_scalar_is_not_weak(host_team):
     (u,) = arrays(host_team, np.ones(3, np.float32))
     assert (u * np.float64(2)).dtype == np.float64

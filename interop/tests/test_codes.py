@@ -1,7 +1,10 @@
 """Five NumPy codes from textbooks (examples/python/codes), unchanged, over parts: NumPy's results."""
 
 import importlib
+import json
+import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -48,7 +51,8 @@ def test_textbook_codes_are_numpys_on_layouts(codes, name, layout, where):
 def test_codes_say_nothing_of_parts(name):
     """No word of distributions stands in them, and they import nothing."""
     text = (FOLDER / f"{name}.py").read_text().lower()
-    assert not [word for word in ("halo", "ghost", "part", "dist", "team", "import ") if word in text.replace("partial", "")]
+    words = ("halo", "ghost", "part", "dist", "team", "import ")
+    assert not [word for word in words if word in text.replace("partial", "")]
 
 
 def test_the_comparison_sees_one_wrong_bit(codes, monkeypatch):
@@ -83,3 +87,22 @@ def test_the_comparison_sees_a_wrong_norm(codes, monkeypatch):
 def test_the_comparison_is_a_program():
     ran = subprocess.run([sys.executable, FOLDER / "compare.py", "3"], capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0 and "ok: five NumPy codes" in ran.stdout, ran.stdout + ran.stderr
+
+
+# Within one device, and on the host, nothing travels: the run on CUDA devices has this one more.
+if ON_CUDA:
+
+    def test_the_trace_of_codes_on_cuda_says_what_was_hidden(tmp_path):
+        path = tmp_path / "codes.json"
+        words = {**os.environ, "PARTITA_DEVICE": "cuda", "PARTITA_TRACE": str(path)}
+        command = [sys.executable, FOLDER / "compare.py", "4"]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=300, env=words)
+        assert ran.returncode == 0, ran.stderr
+        said = re.search(r"exchanges took ([\d.]+) ms of devices, ([\d.]+) % beside computation", ran.stderr)
+        assert said and float(said[1]) > 0 and 0 < float(said[2]) <= 100, ran.stderr
+        # Chrome's format allows the list to stay open.
+        events = json.loads(path.read_text().rstrip().rstrip(",").rstrip("]") + "]")
+        rows = {event["args"]["name"] for event in events if event.get("name") == "thread_name"}
+        assert sum("exchange" in row for row in rows) >= 4, rows
+        per_code = [event for event in events if "hidden" in event.get("name", "")]
+        assert len(per_code) > 100, len(per_code)

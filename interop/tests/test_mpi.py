@@ -37,7 +37,7 @@ def job(ranks, script, *arguments, **environment):
     return done.returncode, done.stdout, time.perf_counter() - begin
 
 
-@pytest.mark.parametrize("ranks, count", [(1, 18), (2, 27), (3, 18), (4, 9)])
+@pytest.mark.parametrize("ranks, count", [(1, 20), (2, 30), (3, 20), (4, 10)])
 def test_mpi_programs(ranks, count, tmp_path):
     code, out, _ = job(ranks, RANKS / "programs.py", tmp_path)
     assert code == 0 and f"ok: {count} programs on {ranks} ranks" in out, out
@@ -71,6 +71,13 @@ def test_mpi_ends(kind, others):
 def test_mpi_communicators(order):
     code, out, _ = job(3, RANKS / "communicators.py", order)
     assert code == 0 and "ok: communicators on 3 ranks" in out, out
+
+
+def test_mpi_gradients():
+    """Processes with and without members go back together."""
+    pytest.importorskip("torch")
+    code, out, _ = job(3, RANKS / "gradients.py")
+    assert code == 0 and "ok: gradients on 3 ranks" in out, out
 
 
 @pytest.mark.parametrize("example", ["heat.py", "mpi.py"])

@@ -43,6 +43,16 @@ def test_no_device_is_an_error_with_a_remedy():
     assert code == 1 and "NoDeviceError" in err and "abacus" in err and "present: host" in err
 
 
+@pytest.mark.skipif(pt._native.has_mpi(), reason="partita was built with MPI")
+def test_a_launcher_is_refused_without_mpi():
+    code, _, err = python("-c", "import partita as pt; pt.ones(3)", OMPI_COMM_WORLD_SIZE="3")
+    assert code == 1 and "ValueError: Team: " in err and 'build-args="--features mpi"' in err, err
+    with pytest.raises(ValueError, match="with MPI for comm="):
+        pytest.importorskip("mpi4py.MPI")
+        pt.Team(comm=sys.modules["mpi4py.MPI"].COMM_WORLD)
+    assert pt.Team.local(2, "host").ranks == 1
+
+
 def test_docstrings_run():
     code, out, _ = python("-c", "import partita, doctest; print(doctest.testmod(partita))")
     assert (code, out) == (0, "TestResults(failed=0, attempted=6)\n")

@@ -44,7 +44,8 @@ def fails(candidate):
 def report(seed):
     """The shrunk program of a failing seed, as a script."""
     small, failure = shrunk(draft(seed), fails)
-    return f"seed {seed}: {failure.kind} in statement {failure.at}: {failure.text}\n\n{script(small, failure, seed, WHERE)}"
+    said = f"seed {seed}: {failure.kind} in statement {failure.at}: {failure.text}"
+    return f"{said}\n\n{script(small, failure, seed, WHERE)}"
 
 
 def run(seeds):
@@ -89,13 +90,14 @@ def test_every_function_occurs_or_is_left_out_with_a_reason(capsys):
     lines = "\n".join(s.text for seed in range(FIXED) for s in draft(seed).program)
     public = {*_functions.__all__, *_rearrange.__all__, "matmul"} - {
         # Written as operators, or as methods of arrays, and the same code.
-        "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "equal", "not_equal", "less", "less_equal",
-        "greater", "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert", "bitwise_left_shift",
+        "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "equal", "not_equal", "less",
+        "less_equal", "greater", "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert", "bitwise_left_shift",
         "bitwise_right_shift", "matmul", "unstack", "broadcast_arrays",
     }  # fmt: skip
     missing = {name for name in public if f"xp.{name}(" not in lines}
     assert missing == set(vocabulary.LEFT_OUT) & public, missing ^ (set(vocabulary.LEFT_OUT) & public)
-    signs = [f" {sign} " for sign in (*vocabulary.OPERATORS, "@", "+=", "-=", "*=", "/=", "//=", "%=", "&=", "|=", "^=")]
+    in_place = ("+=", "-=", "*=", "/=", "//=", "%=", "&=", "|=", "^=")
+    signs = [f" {sign} " for sign in (*vocabulary.OPERATORS, "@", *in_place)]
     assert not [sign for sign in signs if sign not in lines]
     with capsys.disabled():
         for name, reason in vocabulary.LEFT_OUT.items():
@@ -178,9 +180,8 @@ def stale_halo(monkeypatch):
             return fresh
         old = before[id(self)][1][tuple(map(slice, selection.start, selection.stop))]
         # A cell of the window is computed by the part that owns the cell of the same number.
-        reach = [
-            self.dist.owner(at) != self.dist.owner(tuple(np.add(at, selection.start))) for at in np.ndindex(*fresh.shape)
-        ]
+        cells, owner = np.ndindex(*fresh.shape), self.dist.owner
+        reach = [owner(at) != owner(tuple(np.add(at, selection.start))) for at in cells]
         return pt.asarray(np.where(np.reshape(reach, fresh.shape), old, fresh.numpy()), team=self.team)
 
     monkeypatch.setattr(_array.Array, "__setitem__", setitem)
@@ -248,7 +249,8 @@ def test_planted_bugs_are_found_and_shrunk(plant, monkeypatch, capsys):
     monkeypatch.undo()
     exec(compile(text, "script", "exec"), {})
     with capsys.disabled():
-        print(f"\nran: planted-program-bugs 1  ({plant.__name__}: seed {seed}, {len(small.program)} statements)", end="")
+        left = f"{plant.__name__}: seed {seed}, {len(small.program)} statements left"
+        print(f"\nplanted: {left}\nran: planted-program-bugs 1")
 
 
 def test_exceptions_are_found_and_shrunk(monkeypatch):

@@ -13,6 +13,7 @@
 
 pub mod build;
 pub mod dtype;
+pub mod exact;
 #[allow(unsafe_code)]
 pub mod interpret;
 pub mod ir;

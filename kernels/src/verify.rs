@@ -186,6 +186,13 @@ fn check_form(kernel: &Kernel) -> Check {
                         write(value_output, of(value), &[Access::Out])?;
                         write(index_output, of(index), &[Access::Out])?;
                     }
+                    Fold::Exact { value, output } => {
+                        ensure(matches!(of(value), Some(DType::F32 | DType::F64)), || {
+                            format!("an exact sum is of f32 or f64, not {:?}", of(value))
+                        })?;
+                        ensure(folds.len() == 1, || "an exact sum goes with no other fold".into())?;
+                        write(output, Some(DType::I32), &[Access::Out])?;
+                    }
                 }
             }
         }
@@ -271,7 +278,8 @@ impl Verified {
                 if (empty && !writes_empty) || !(written || kernel.loads_of(p as u32)) {
                     return None;
                 }
-                Some(touched_span(view, &launch.extents, &self.radius(p as u32)))
+                let (first, last) = touched_span(view, &launch.extents, &self.radius(p as u32));
+                Some((first, last.saturating_add(kernel.width(p as u32) - 1)))
             })
             .collect()
     }
@@ -359,7 +367,7 @@ fn check_output_strides(kernel: &Kernel, launch: &Launch, p: usize) -> Check {
         }
     }
     dims.sort_unstable();
-    let mut reach = 0i64;
+    let mut reach = kernel.width(p as u32) - 1;
     for (stride, extent) in dims {
         ensure(stride > reach, || {
             format!("output p{p} overlaps itself: strides {:?}", launch.views[p].strides)
@@ -401,6 +409,24 @@ impl Kernel {
         }
     }
 
+    /// What an exact sum adds up, if this is one.
+    pub fn exact(&self) -> Option<Value> {
+        match &self.form {
+            Form::Reduce { folds, .. } => match folds[..] {
+                [Fold::Exact { value, .. }] => Some(value),
+                _ => None,
+            },
+            Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => None,
+        }
+    }
+
+    /// Consecutive elements of a parameter that belong to one point: 1, but for the output of an exact sum.
+    pub fn width(&self, param: u32) -> i64 {
+        let written = self.params[param as usize].access != Access::In;
+        let value = self.exact().filter(|_| written);
+        value.map_or(1, |value| crate::exact::width(self.body[value.index()].dtype) as i64)
+    }
+
     /// The values the form uses.
     pub fn roots(&self) -> Vec<Value> {
         match &self.form {
@@ -410,6 +436,7 @@ impl Kernel {
                 .flat_map(|fold| match *fold {
                     Fold::Value { value, .. } => vec![value],
                     Fold::Arg { value, index, .. } => vec![value, index],
+                    Fold::Exact { value, .. } => vec![value],
                 })
                 .collect(),
             Form::Gather { index, .. } => vec![*index],
@@ -435,7 +462,7 @@ impl Form {
         match &mut form {
             Form::Elementwise { stores } => stores.iter_mut().for_each(|s| s.value = f(s.value)),
             Form::Reduce { folds, .. } => folds.iter_mut().for_each(|fold| match fold {
-                Fold::Value { value, .. } => *value = f(*value),
+                Fold::Value { value, .. } | Fold::Exact { value, .. } => *value = f(*value),
                 Fold::Arg { value, index, .. } => (*value, *index) = (f(*value), f(*index)),
             }),
             Form::Gather { index, .. } => *index = f(*index),

@@ -1,6 +1,7 @@
 //! `cargo xtask bundle`: a folder that runs the tests, the benchmark and the examples on a machine with
 //! GPUs but without a Rust toolchain and without network. It does not know what the programs do.
 
+use crate::cuda_mpi;
 use crate::exec::{End, SILENCE, run};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -84,6 +85,13 @@ fn make(root: &Path, cargo: impl Fn() -> Command) -> Result<(PathBuf, u64), Stri
         command.args(["build", "--release", "--message-format", "json"]).args(*arguments);
         put(&folder, arguments[1], &built(command)?)?;
     }
+    let aware = cuda_mpi::prefix(root);
+    match aware.join("bin/mpirun").exists() {
+        true => put_mpi(&folder, &aware, cargo())?,
+        false => {
+            println!("skipped: programs of several processes (`cargo xtask cuda-aware-mpi` was not run)")
+        }
+    }
     // Packed, programs are a third as large.
     finish(Command::new("tar").arg("-C").arg(&folder).arg("-czf").arg(folder.join("bin.tar.gz")).arg("bin"))?;
     std::fs::remove_dir_all(folder.join("bin")).map_err(io)?;
@@ -102,6 +110,18 @@ fn make(root: &Path, cargo: impl Fn() -> Command) -> Result<(PathBuf, u64), Stri
         return Err(format!("{bytes} bytes are more than the {MOST_BYTES} that should travel"));
     }
     Ok((folder, bytes))
+}
+
+/// The launcher, its libraries, and the program of several processes.
+fn put_mpi(folder: &Path, aware: &Path, mut cargo: Command) -> Result<(), String> {
+    let arguments = ["test", "--no-run", "--message-format", "json", "--package", "partita"];
+    cargo.args(arguments).args(["--features", "mpi", "--test", "mpi"]);
+    put(folder, "ranks", &built(cargo)?)?;
+    for part in ["bin/mpirun", "bin/orted", "etc", "lib", "share/openmpi"] {
+        let to = folder.join("bin/mpi").join(part);
+        copy(&aware.join(part), &to).map_err(|error| format!("{part}: {error}"))?;
+    }
+    Ok(())
 }
 
 /// maturin, of the environment if it is there.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs what this bundle holds on this machine's GPUs and writes results/. Needs neither Rust nor network.
-#   bash run.sh [SECTION...]   of: tests tsunami bench python sanitize; all of them by default
+#   bash run.sh [SECTION...]   of: tests ranks tsunami bench python sanitize; all of them by default
 # What has passed is not repeated, and nothing is started whose time limit lies beyond BUDGET seconds (570)
 # from the start of the call: call again until nothing is left.
 #   OUT=FOLDER    where results go, default ./results
@@ -12,7 +12,7 @@ cd "$(dirname "$0")" || exit 2
 sections=("${@:-all}")
 for section in "${sections[@]}"; do
     case "$section" in
-    all | tests | tsunami | bench | python | sanitize) ;;
+    all | tests | ranks | tsunami | bench | python | sanitize) ;;
     *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
     esac
 done
@@ -86,6 +86,21 @@ tests() {
     unset PARTITA_TEST_DEVICES
 }
 
+# Programs of several processes, whose messages travel in every way there is.
+ranks() {
+    local mpi="$PWD/bin/mpi" n
+    [ -n "$cuda" ] || { skip ranks ranks-cuda "$no_cuda" && return; }
+    [ -e bin/mpi ] || { skip ranks ranks-cuda "the bundle was made without an MPI for CUDA" && return; }
+    local -x OPAL_PREFIX="$mpi" LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$mpi/lib" PARTITA_THREADS=1
+    local -x OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    for n in 2 3; do
+        step ranks "ranks-pointers-$n" 120 env PARTITA_CUDA_IPC=0 "$mpi/bin/mpirun" --oversubscribe -n "$n" bin/ranks cuda "device pointers"
+        step ranks "ranks-ipc-$n" 120 "$mpi/bin/mpirun" --oversubscribe -n "$n" bin/ranks cuda "CUDA IPC between"
+        step ranks "ranks-staged-$n" 120 env PARTITA_CUDA_IPC=0 PARTITA_CUDA_AWARE_MPI=0 \
+            "$mpi/bin/mpirun" --oversubscribe -n "$n" bin/ranks cuda "staged"
+    done
+}
+
 tsunami() {
     local device size=(--scale 4 --parts 6 --steps 200 --frames 0 --data salish_topobathy.npz --json)
     [ -z "$quick" ] || size=(--scale 1 --parts 3 --steps 5 --frames 0 --data salish_topobathy.npz --json)
@@ -156,7 +171,7 @@ sanitize() {
 
 for section in "${sections[@]}"; do
     case "$section" in
-    all) tests; tsunami; bench; python; sanitize ;;
+    all) tests; ranks; tsunami; bench; python; sanitize ;;
     *) "$section" ;;
     esac
 done

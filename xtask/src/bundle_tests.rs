@@ -143,7 +143,15 @@ fn without_a_gpu_everything_missing_is_named() {
     let summary = bundle.read("summary.txt");
     assert_eq!(status, Some(3), "{summary}");
     assert!(started.contains(&"tsunami".to_owned()) && !started.contains(&"heat".to_owned()), "{started:?}");
-    let named = ["cuda-tests", "tsunami-cuda", "bench-cuda", "peers", "python-install", "sanitize-memcheck"];
+    let named = [
+        "cuda-tests",
+        "tsunami-cuda",
+        "ranks-cuda",
+        "bench-cuda",
+        "peers",
+        "python-install",
+        "sanitize-memcheck",
+    ];
     for name in named {
         let skipped = format!("skipped {name} ");
         let line = summary.lines().find(|line| line.starts_with(&skipped));

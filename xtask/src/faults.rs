@@ -1,5 +1,5 @@
-//! The matrix of faults on purpose: the last rank of a job fails at a point, and all others must say so and end
-//! in time. It knows how such a job ends and what its survivors must say; not what it computes.
+//! The matrix of faults on purpose: the last rank of a job fails at a point, and all others must say so and
+//! end in time. It knows how such a job ends and what its survivors must say; not what it computes.
 
 use crate::exec::{End, run};
 use crate::mpi::Mpi;
@@ -34,6 +34,16 @@ struct Kind {
     mute: bool,
 }
 
+impl Kind {
+    /// The kind as it can be run on an MPI.
+    fn on(self, mpi: &Mpi) -> Kind {
+        match (self.name, mpi.lenient_to_kills) {
+            ("kill", false) => Kind { launcher: Launcher::Strict, mute: true, ..self },
+            _ => self,
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq)]
 enum Launcher {
     /// Ends all processes when one has failed.
@@ -42,8 +52,8 @@ enum Launcher {
     Lenient,
 }
 
-/// How long ranks wait for each other in the matrix, in seconds; how long the others may live after the fault,
-/// beyond that; and how long a job may be silent before.
+/// How long ranks wait for each other in the matrix, in seconds; how long the others may live after the
+/// fault, beyond that; and how long a job may be silent before.
 const DEADLINE: u64 = 2;
 const GRACE: Duration = Duration::from_secs(5);
 const START: Duration = Duration::from_secs(20);
@@ -72,7 +82,7 @@ pub fn matrix(
     let mut rows = Vec::new();
     let common = [COMMON.to_owned()];
     let all = KINDS.iter().map(|kind| (kind, points)).chain(AS_USUAL.iter().map(|kind| (kind, &common[..])));
-    for (&kind, points) in all {
+    for (kind, points) in all.map(|(kind, points)| (kind.on(mpi), points)) {
         for &processes in sizes {
             let (mut ended, mut slowest, mut said) = (0, Duration::ZERO, 0);
             for point in points {
@@ -90,8 +100,8 @@ pub fn matrix(
             let (total, survivors) = (points.len(), points.len() * (processes - 1));
             let usual = if kind.launcher == Launcher::Strict { "as usual" } else { "others live on" };
             rows.push(format!(
-                "{:>6}  n = {processes}  {usual:<14}  ended in time {ended}/{total}  survivors that named the rank \
-                 {said}/{survivors}  slowest {:.1} s",
+                "{:>6}  n = {processes}  {usual:<14}  ended in time {ended}/{total}  survivors naming the \
+                 rank {said}/{survivors}  slowest {:.1} s",
                 kind.name,
                 slowest.as_secs_f64()
             ));

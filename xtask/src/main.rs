@@ -6,6 +6,7 @@
 
 mod bundle;
 mod cargo_output;
+mod cuda_mpi;
 mod exec;
 mod faults;
 mod floors;
@@ -31,6 +32,9 @@ cargo xtask tidy
     The rules of taste that no other tool checks, with file and line.
 cargo xtask bundle
     Packs target/bundle: tests, benchmark and examples for a machine with GPUs and no Rust.
+cargo xtask cuda-aware-mpi
+    Builds target/cuda-aware-mpi, an Open MPI that takes device pointers, for the tests and the bundle; needs
+    Debian, the network, and a quarter of an hour.
 cargo xtask soak
     What takes too long for every change: programs of several processes, and faults of every kind at every
     point of them, on 2, 3, 4 and 8 ranks.
@@ -55,8 +59,11 @@ fn main() -> ExitCode {
         ("tidy", []) => steps::tidy(&root()),
         ("bless", []) => steps::bless(&root()),
         ("bundle", []) => steps::bundle(&root()),
+        ("cuda-aware-mpi", []) => cuda_mpi::build(&root()),
         ("soak", []) => steps::soak(&root()),
-        ("tidy" | "bless" | "bundle" | "soak", _) => misuse(&format!("`{chore}` takes no options")),
+        ("tidy" | "bless" | "bundle" | "cuda-aware-mpi" | "soak", _) => {
+            misuse(&format!("`{chore}` takes no options"))
+        }
         _ => misuse(&format!("there is no chore `{chore}`")),
     }
 }

@@ -1,5 +1,6 @@
-//! Programs of several processes, on each MPI there is: how they are built and started, and the tests that run
-//! on every number of ranks. It does not know what the programs compute; how jobs fail is in [`crate::faults`].
+//! Programs of several processes, on each MPI there is: how they are built and started, and the tests that
+//! run on every number of ranks. It does not know what the programs compute; how jobs fail is in
+//! [`crate::faults`].
 
 use crate::exec::{End, SILENCE, run};
 use crate::tally::Tally;
@@ -16,6 +17,8 @@ pub struct Mpi {
     folder: Option<PathBuf>,
     /// What keeps the other ranks alive when one has failed.
     pub lenient: &'static [&'static str],
+    /// Whether that holds when one was killed, too.
+    pub lenient_to_kills: bool,
     /// What starts more ranks than there are cores.
     crowded: &'static [&'static str],
 }
@@ -24,13 +27,24 @@ impl Mpi {
     /// The system's.
     pub fn open_mpi() -> Mpi {
         let lenient = &["--mca", "orte_abort_on_non_zero_status", "0", "--enable-recovery"];
-        Mpi { name: "Open MPI", folder: None, lenient, crowded: &["--oversubscribe"] }
+        Mpi { name: "Open MPI", folder: None, lenient, lenient_to_kills: true, crowded: &["--oversubscribe"] }
+    }
+
+    /// An Open MPI in a folder of its own.
+    pub fn open_mpi_in(folder: PathBuf) -> Mpi {
+        Mpi { folder: Some(folder), ..Mpi::open_mpi() }
     }
 
     /// The one from PyPI. It stands aside, because mpi4py would take it for its own.
     pub fn mpich(root: &Path) -> Mpi {
         let folder = Some(root.join(MPICH));
-        Mpi { name: "MPICH", folder, lenient: &["-disable-auto-cleanup"], crowded: &[] }
+        Mpi {
+            name: "MPICH",
+            folder,
+            lenient: &["-disable-auto-cleanup"],
+            lenient_to_kills: false,
+            crowded: &[],
+        }
     }
 
     /// Whether programs can be built with it and started.
@@ -60,8 +74,9 @@ impl Mpi {
     pub fn build(&self, mut cargo: Command) -> Result<PathBuf, String> {
         cargo.args(["test", "--package", "partita", "--features", "mpi", "--test", "mpi", "--no-run"]);
         if self.folder.is_some() {
-            // Cargo does not see that the compiler is another. With a setting of its own for the bindings, what
-            // is built on them stands beside what is built for the system's library, and the rest is shared.
+            // Cargo does not see that the compiler is another. With a setting of its own for the bindings,
+            // what is built on them stands beside what is built for the system's library, and the rest is
+            // shared.
             cargo.args(["--config", "profile.dev.package.mpi-sys.opt-level=2"]);
             cargo.env("MPICC", self.tool("mpicc"));
         }

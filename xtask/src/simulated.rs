@@ -23,6 +23,11 @@ impl Driver {
         Driver { folder: root.join("target/simcuda") }
     }
 
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Lets `command` find this driver first, with so many devices.
     pub fn for_command(&self, command: &mut Command, devices: usize) {
         let before = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();

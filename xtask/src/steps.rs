@@ -2,6 +2,8 @@
 //! does as it goes and returns its counts. What the lines of the tests mean is [`cargo_output`]'s
 //! business, what must have run is [`floors`]'.
 
+mod ranks;
+
 use crate::exec::{End, Outcome, SILENCE, run};
 use crate::mpi::{Mpi, PROCESSES};
 use crate::options::{Options, Step};
@@ -57,6 +59,29 @@ const SMOKES: &[Smoke] = &[
     Smoke { name: "heat", program: "examples/heat", device: None, arguments: &[] },
     Smoke { name: "own_map", program: "examples/own_map", device: None, arguments: &[] },
     Smoke { name: "benchmarks", program: "partita-bench", device: None, arguments: &["run", "--smoke"] },
+];
+
+/// What is linted: everything, and what features add. Each is also the proof that it builds.
+const CLIPPY: &[(&str, Option<&str>, &[&str])] = &[
+    ("clippy", None, &["--workspace", "--all-targets"]),
+    (
+        "clippy of the Python package",
+        Some("python"),
+        &["--package", "partita-interop", "--features", "python"],
+    ),
+    (
+        "clippy with MPI",
+        Some("mpi"),
+        &[
+            "-p",
+            "partita",
+            "-p",
+            "partita-interop",
+            "--features",
+            "partita/mpi,partita-interop/mpi",
+            "--all-targets",
+        ],
+    ),
 ];
 
 /// Where the tsunami is computed in every layout.
@@ -153,10 +178,7 @@ impl Run<'_> {
         match step {
             Step::Setup => setup::set_up(self.root, self.options),
             Step::Fmt => self.check("fmt", self.cargo(&["fmt", "--all", "--check"])),
-            Step::Clippy => self.check(
-                "clippy",
-                self.cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
-            ),
+            Step::Clippy => CLIPPY.iter().map(|lint| self.clippy(lint)).collect(),
             Step::Tidy => tidy_step(self.root),
             Step::Tests => self.tests(),
             Step::Doc => {
@@ -182,6 +204,15 @@ impl Run<'_> {
             command.env("XDG_RUNTIME_DIR", self.scratch);
         }
         command
+    }
+
+    fn clippy(&self, (name, waiver, arguments): &(&str, Option<&str>, &[&str])) -> Tally {
+        if let Some(waiver) = waiver.filter(|waiver| self.options.may_miss(waiver)) {
+            return Tally::skipped(*name, format!("--allow-missing {waiver}"));
+        }
+        let mut command = self.cargo(&["clippy"]);
+        command.args(*arguments).args(["--", "-D", "warnings"]);
+        self.check(name, command)
     }
 
     /// One command that is one check.
@@ -283,61 +314,6 @@ impl Run<'_> {
             tally.add(Tally::failed(format!("pytest {}", outcome.end)));
         }
         tally
-    }
-
-    /// The tests of several processes, whose counts join `lines`, and the tsunami on several.
-    fn mpi(&self, lines: &mut Vec<String>) -> Tally {
-        if self.options.may_miss("mpi") {
-            return Tally::skipped("mpi", "--allow-missing mpi");
-        }
-        println!("\n-- programs of several processes");
-        lines.push("     Running mpi (engine/tests/mpi.rs)".to_owned());
-        let mut tally = self.mpi_on(&Mpi::open_mpi(), PROCESSES, 5, lines);
-        lines.push("     Running mpich (engine/tests/mpi.rs)".to_owned());
-        tally.add(self.mpi_on(&Mpi::mpich(self.root), &[2, 8], 13, lines));
-        tally.add(self.tsunami_on_ranks());
-        tally
-    }
-
-    /// The programs on some numbers of ranks, and faults on three ranks at every so many points; `cargo xtask
-    /// soak` has all of both.
-    fn mpi_on(&self, mpi: &Mpi, sizes: &[usize], step: usize, lines: &mut Vec<String>) -> Tally {
-        let job = mpi.build(self.cargo(&[])).and_then(|program| Ok((program, faults::points(self.root)?)));
-        match job {
-            Ok((program, points)) => {
-                let mut tally = mpi.programs(&program, sizes, lines);
-                let some: Vec<String> = points.into_iter().step_by(step).collect();
-                tally.add(faults::matrix(mpi, &program, &[3], &some, lines));
-                tally
-            }
-            Err(reason) => Tally::failed(format!("{}: {reason}", mpi.name)),
-        }
-    }
-
-    /// Three ranks with two parts each compute the surface that one process does with one part.
-    fn tsunami_on_ranks(&self) -> Tally {
-        println!("\n-- the tsunami on 3 ranks with 2 parts each");
-        let mut build = self.cargo(&["build", "--example", "tsunami", "--features", "partita/mpi"]);
-        build.env_remove("CARGO_BUILD_TARGET");
-        let built = self.check("tsunami with MPI", build);
-        if !built.failed.is_empty() {
-            return built;
-        }
-        let program = self.built(TSUNAMI);
-        let surface = |command: Command, parts: &str| {
-            let dump = self.scratch.join(format!("surface-{parts}.npy"));
-            let mut command = self.shared(command);
-            command.args(["--device", "host", "--scale", "1", "--steps", "60", "--frames", "0"]);
-            command.args(["--parts", parts, "--dump"]).arg(&dump);
-            let end = run(command, SILENCE, |line| println!("{line}")).end;
-            (end, std::fs::read(&dump).unwrap_or_default())
-        };
-        let (one, expected) = surface(Command::new(&program), "1");
-        let (many, given) = surface(Mpi::open_mpi().job(3, &program, &[]), "2");
-        if one != End::Success || many != End::Success || expected.is_empty() || expected != given {
-            return Tally::failed(format!("tsunami on 3 ranks: {many}, and {one} alone; other bits or none"));
-        }
-        Tally::passed()
     }
 
     fn floors(&self, report: &cargo_output::Report) -> Tally {

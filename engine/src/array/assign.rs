@@ -3,31 +3,76 @@
 //!
 //! A large window is computed into fresh memory and the thin rest is copied; a small one is computed
 //! aside and copied into the old memory, if nobody else needs the old value. So is one that is no box in
-//! memory.
+//! memory, and one in steps. Other views are assigned to by giving the value the array's dimensions.
 
 use std::sync::Arc;
 
 use super::eval::{Target, compute, evaluate, group};
+use super::map::Map;
 use super::node::Node;
-use super::pick;
+use super::ops::other_team;
+use super::slice::Selected;
 use super::storage::Storage;
-use crate::error::Result;
-use crate::index::{Index, Region};
-use crate::program::{Copying, copy_box, execute};
+use super::{Array, pick};
+use crate::error::{Error, Result};
+use crate::index::{Along, Index, Region};
+use crate::program::{Copying, copy_views, execute};
 use crate::wire::pass;
 
 /// One assignment, checked: shapes and types agree, the window lies inside.
 pub(crate) struct Assignment {
     pub base: Arc<Node>,
+    /// The box around what is assigned to.
     pub window: Region,
+    /// Of the window, every so many-th element, from its first.
+    pub steps: Index,
+    /// Of the shape that has.
     pub value: Arc<Node>,
+}
+
+/// The assignment to a view that spans selected: the value takes the array's dimensions, turned round where
+/// the view goes down.
+pub(crate) fn assignment(array: &Array, value: &Array, selected: &Selected) -> Result<Assignment> {
+    if value.dtype() != array.dtype() {
+        return Err(Error::dtypes("assign", array.dtype(), value.dtype()));
+    }
+    let Selected { shape, map } = selected;
+    let value = value.stretched("assign", shape)?;
+    if value.team() != array.team() {
+        return Err(other_team("assign"));
+    }
+    let (axes, rank) = (map.axes(), array.rank());
+    let (mut steps, mut extents) = (Index::filled(rank, 1), Index::filled(rank, 1));
+    let mut back = Map::from_fn(shape.rank(), |_| Along::Pinned(0));
+    for (d, along) in axes.iter().enumerate() {
+        if let Along::Dim { dim, step, .. } = *along {
+            (steps[d], extents[d]) = (step.abs(), shape[dim]);
+            let (offset, step) = if step < 0 { (shape[dim] - 1, -1) } else { (0, 1) };
+            back = back.with(dim, Along::Dim { dim: d, offset, step });
+        }
+    }
+    let span = |d: usize| match axes[d] {
+        Along::Dim { offset, .. } if extents[d] == 0 => (offset, offset),
+        along => along.span(0, extents[d]),
+    };
+    let window = Region::from_fn(rank, span);
+    let turned = back.as_window(rank).is_none() || shape.rank() != rank;
+    let value = if turned { value.seen("assign", extents, back)? } else { value };
+    Ok(Assignment { base: Arc::clone(&array.node), window, steps, value: value.node })
+}
+
+impl Assignment {
+    fn is_window(&self) -> bool {
+        self.steps.iter().all(|&step| step == 1)
+    }
 }
 
 /// Carries out assignments that are independent of each other; gives the new values in order.
 pub(crate) fn assign(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
     pass("assign")?;
     let large = |a: &Assignment| -> Result<bool> {
-        Ok(2 * a.window.volume()? > volume(&a.base)? && a.base.distribution()?.is_box(&a.window))
+        let large = a.is_window() && 2 * a.window.volume()? > volume(&a.base)?;
+        Ok(large && a.base.distribution()?.is_box(&a.window))
     };
     if assignments.iter().map(large).collect::<Result<Vec<bool>>>()?.contains(&false) {
         return assign_small(assignments);
@@ -91,17 +136,10 @@ fn assign_small(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
     evaluate(&targets)?;
     drop(targets);
     // Computed on the parts that own the window, so that the copies into it stay local.
-    let values = assignments
-        .iter()
-        .map(|a| {
-            let target =
-                Target { node: Arc::clone(&a.value), into: Some((Arc::clone(&a.base), *a.window.start())) };
-            aside(target, &a.window)
-        })
-        .collect::<Result<Vec<Storage>>>()?;
+    let values = assignments.iter().map(aside).collect::<Result<Vec<Storage>>>()?;
     let mut results = Vec::with_capacity(assignments.len());
     for (assignment, value) in assignments.into_iter().zip(values) {
-        let Assignment { base, window, value: expression } = assignment;
+        let Assignment { base, window, steps, value: expression } = assignment;
         // Once computed, the expression no longer keeps the old value alive.
         let value = match expression.storage() {
             Some(_) => Arc::new(value),
@@ -110,40 +148,45 @@ fn assign_small(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
                 expression.storage().unwrap_or_else(|| unreachable!("set just before"))
             }
         };
-        results.push(overwrite(base, &window, &value)?);
+        results.push(overwrite(base, &window, &steps, &value)?);
     }
     Ok(results)
 }
 
-/// Computes a value in memory of the window's size, distributed like the window.
-fn aside(target: Target, window: &Region) -> Result<Storage> {
-    let Some((base, _)) = target.into else { unreachable!("an assignment has a base") };
-    let dist = Arc::new(base.distribution()?.restricted(window)?);
-    let layout = Node::ready(
-        target.node.dtype,
-        &target.node.team,
-        Storage::from_parts(Arc::clone(&dist), vec![None; dist.parts()]),
-    );
+/// Computes a value in memory of its size, distributed like what is assigned to.
+fn aside(assignment: &Assignment) -> Result<Storage> {
+    let Assignment { base, window, steps, value } = assignment;
+    let dist = Arc::new(base.distribution()?.strided(window, steps)?);
+    let layout = Storage::from_parts(Arc::clone(&dist), vec![None; dist.parts()]);
+    let layout = Node::ready(value.dtype, &value.team, layout);
     let zeros = Index::zeros(window.rank());
-    let mut storages = compute(&[Target { node: target.node, into: Some((layout, zeros)) }])?;
+    let mut storages = compute(&[Target { node: Arc::clone(value), into: Some((layout, zeros)) }])?;
     Ok(storages.remove(0))
 }
 
-/// Copies a value, which is distributed like the window, over the window's old elements.
-fn overwrite(base: Arc<Node>, window: &Region, value: &Storage) -> Result<Arc<Node>> {
+/// Copies a value, which is distributed like what is assigned to, over the old elements.
+fn overwrite(base: Arc<Node>, window: &Region, steps: &Index, value: &Storage) -> Result<Arc<Node>> {
     // The handle that is assigned to holds one reference and `base` the other.
     let target = unshared(&base, 2)?;
     let (team, dtype) = (&target.team, target.dtype);
     let Some(storage) = target.storage() else { unreachable!("computed above") };
-    if !storage.dist.is_box(window) {
-        pick::overwrite(&target, &storage, window, value)?;
+    let plain = (0..storage.dist.rank()).all(|d| steps[d] == 1 || storage.dist.map(d).is_block());
+    if !plain || !storage.dist.is_box(window) {
+        pick::overwrite(&target, &storage, window, steps, value)?;
         storage.make_stale();
         return Ok(target);
     }
     for part in 0..storage.dist.parts() {
         let (Some(from), Some(to)) = (value.place(team, part), storage.place(team, part)) else { continue };
-        let (from_box, to_box) = (value.dist.owned(part), storage.dist.window(part, window)?);
-        execute(vec![copy_box(&from, &from_box, &to, &to_box, Copying { dtype, add: false })?])?;
+        let (piece, there) = (value.dist.owned(part), storage.dist.window(part, window)?);
+        let first = |d: usize| match steps[d] {
+            1 => there.start()[d],
+            step => window.start()[d] + piece.start()[d] * step,
+        };
+        let mut into = to.view(&Index::from_fn(window.rank(), first));
+        into.strides.iter_mut().zip(steps.iter()).for_each(|(stride, step)| *stride *= step);
+        let ends = ((from.view(piece.start()), &from), (into, &to));
+        execute(vec![copy_views(&piece.extents(), ends, Copying { dtype, add: false })?])?;
     }
     storage.make_stale();
     Ok(target)

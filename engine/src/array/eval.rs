@@ -10,12 +10,17 @@
 
 use std::sync::Arc;
 
-use partita_kernels::{Scalar, simplify};
+use partita_kernels::{DType, Scalar, simplify};
 
+use super::direction::computed_elsewhere;
+use super::fused::{compute_reductions, is_pending};
 use super::lower::{Cut, Leaf, Lowering, Source};
 use super::node::Node;
+use super::outline::{is_telling, nowhere, tell};
 use super::pick;
-use super::reduce;
+use super::prepared::Sketch;
+use super::route::routes;
+use super::shared::computed_first;
 use super::storage::Storage;
 use super::work::{Input, Work, bind, missing_part};
 use crate::error::Result;
@@ -26,13 +31,21 @@ use crate::wire::pass;
 pub(crate) fn evaluate(roots: &[Arc<Node>]) -> Result<()> {
     pass("eval")?;
     let lazy: Vec<Arc<Node>> = roots.iter().filter(|node| node.storage().is_none()).cloned().collect();
+    if let Some(error) = lazy.iter().find_map(|node| node.error()) {
+        return Err(error);
+    }
+    let common = computed_first(&lazy)?;
+    if !common.is_empty() {
+        evaluate(&common)?;
+    }
+    if lazy.iter().any(|node| is_pending(node)) {
+        compute_reductions(&lazy)?;
+    }
     for node in &lazy {
-        if let Some(error) = node.error() {
-            return Err(error);
+        if node.storage().is_some() {
+            continue;
         }
-        if let Some((operand, reduction, axes)) = reduce::parts_of(node) {
-            node.set_ready(reduce::compute(node, &operand, reduction, &axes)?);
-        } else if let Some((base, start)) = pick::scattered_window(node)? {
+        if let Some((base, start)) = pick::scattered_window(node)? {
             node.set_ready(pick::compute(node, &base, &start)?);
         }
     }
@@ -111,6 +124,12 @@ impl Target {
 /// outside a target's region have arbitrary contents.
 pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
     let first = &targets[0].node;
+    let sketch = if is_telling() { None } else { Sketch::of(targets)? };
+    if let Some(sketch) = &sketch
+        && let Some(storages) = sketch.repeat(&first.team)?
+    {
+        return Ok(storages);
+    }
     let dist = targets[0].distribution()?;
     let roots: Vec<&Arc<Node>> = targets.iter().map(|target| &target.node).collect();
     let Some((mut lowering, values)) = lower_all("fused", &roots, &dist, roots.len())? else {
@@ -119,15 +138,26 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
         storages.extend(compute(right)?);
         return Ok(storages);
     };
-    let mut work = Work::new(&first.team);
-    pass("eval-lowered")?;
-    let inputs = work.bring_all(&lowering.leaves, &dist)?;
-    let stored = widest_like(Arc::clone(&dist), &lowering.leaves);
-    let storages = targets.iter().map(|t| t.allocate(&stored)).collect::<Result<Vec<Storage>>>()?;
+    let found = routes(&lowering.leaves, &dist)?;
+    if let Some(node) = computed_elsewhere(&roots, &lowering.leaves, &found, &dist)? {
+        evaluate(&[node])?;
+        return compute(targets);
+    }
     let stores: Vec<_> =
         targets.iter().zip(values).map(|(t, value)| (lowering.builder.output(t.node.dtype), value)).collect();
     let arguments: Vec<Vec<Scalar>> = (0..dist.parts()).map(|part| lowering.arguments(part)).collect();
     let kernel = simplify(&lowering.builder.elementwise(&stores)?);
+    if is_telling() {
+        let cells = dist.global().volume()? as u64;
+        let written = targets.iter().map(|target| target.node.dtype.size_bytes() as u64 * cells).sum();
+        tell(kernel.kernel(), &lowering.leaves, &found, &dist, written)?;
+        return Ok(targets.iter().map(|_| nowhere(Arc::clone(&dist))).collect());
+    }
+    let mut work = Work::new(&first.team);
+    pass("eval-lowered")?;
+    let inputs = work.bring_by(&lowering.leaves, &found, &dist)?;
+    let stored = widest_like(Arc::clone(&dist), &lowering.leaves);
+    let storages = targets.iter().map(|t| t.allocate(&stored)).collect::<Result<Vec<Storage>>>()?;
     let has_time = work.depart()?;
     let mut launches = Vec::new();
     for (part, arguments) in arguments.into_iter().enumerate() {
@@ -164,7 +194,13 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
     for (part, region, rim, bound, arguments) in rims {
         work.launch_rim(&kernel, part, &region, &rim, &bound, arguments)?;
     }
+    work.arrive()?;
+    let dtypes: Vec<DType> = targets.iter().map(|target| target.node.dtype).collect();
+    let prepared = sketch.and_then(|sketch| sketch.prepare(&lowering.leaves, &work, &storages, &dtypes));
     work.finish()?;
+    if let Some(prepared) = prepared {
+        prepared.keep(&first.team);
+    }
     Ok(storages)
 }
 
@@ -213,8 +249,19 @@ pub(crate) fn lower_all(
             Some(node) if roots.len() > 1 && roots.iter().any(|root| Arc::ptr_eq(root, &node)) => {
                 return Ok(None);
             }
-            Some(node) => evaluate(&[node])?,
-            None if lowering.leaves.len() > max_leaves && roots.len() > 1 => return Ok(None),
+            Some(node) => {
+                let all: Vec<Arc<Node>> = roots.iter().map(|&root| Arc::clone(root)).collect();
+                // Of a kernel and the reduction or the slice that it waits for, what both need.
+                let both = || all.iter().chain([&node]).cloned().collect::<Vec<_>>();
+                let common = if node.is_operation() { Vec::new() } else { computed_first(&both())? };
+                match (common.is_empty(), is_pending(&node)) {
+                    (false, _) => evaluate(&common)?,
+                    // All reductions that are needed, so that those over one operand share a pass.
+                    (true, true) => compute_reductions(&all)?,
+                    (true, false) => evaluate(std::slice::from_ref(&node))?,
+                }
+            }
+            None if lowering.binds_too_much() && roots.len() > 1 => return Ok(None),
             None => return Ok(Some((lowering, values))),
         }
     }

@@ -10,8 +10,8 @@ use super::storage::{Fresh, Storage};
 use crate::config::{config, say};
 use crate::device::Buffer;
 use crate::error::Result;
-use crate::index::{Distribution, Index, Region};
-use crate::plan::{Along, Plan};
+use crate::index::{Along, Distribution, Index, Region};
+use crate::plan::Plan;
 use crate::program::{Schedule, execute};
 use crate::team::Team;
 use crate::transport::{Field, crossing};
@@ -21,6 +21,7 @@ use crate::transport::{Field, crossing};
 enum Key {
     Halo(Distribution, Index, Index, bool),
     Fetch(Distribution, Vec<Region>),
+    Boxes(Distribution, Vec<Region>, Vec<Option<usize>>),
     Aligned(Distribution, Distribution, Vec<Along>, Vec<Option<usize>>),
 }
 
@@ -79,6 +80,19 @@ pub(crate) fn fetch_plan(dist: &Distribution, needs: Vec<Region>) -> Result<Arc<
     })
 }
 
+/// The plan that brings each part a box of an operand of any maps, see [`Plan::boxes`]; `near` as there.
+pub(crate) fn box_plan(
+    from: &Distribution,
+    needs: Vec<Region>,
+    near: Vec<Option<usize>>,
+) -> Result<Arc<Plan>> {
+    let near = if from.has_copies() { near } else { Vec::new() };
+    remembered(Key::Boxes(from.clone(), needs, near), |key| {
+        let Key::Boxes(from, needs, near) = key else { unreachable!("made above") };
+        Ok(Plan::boxes(from, needs, |part| near.get(part).copied().flatten())?)
+    })
+}
+
 /// The plan that brings what the members of `to` need along `axes`, see [`Plan::aligned`]; `near` as there,
 /// one entry per part.
 pub(crate) fn aligned_plan(
@@ -113,7 +127,7 @@ pub(crate) fn moved(
     dtype: DType,
 ) -> Result<Storage> {
     let fresh = Storage::new(to, Arc::clone(dist), dtype)?;
-    let axes = (0..dist.rank()).map(|dim| Along::Dim { dim, offset: 0 }).collect();
+    let axes = (0..dist.rank()).map(Along::same).collect();
     let plan = aligned_plan(&storage.dist, dist, axes, near(from, to))?;
     let mut leases = Vec::new();
     let schedule = carry_out("redistribution", &plan, (storage, from), (&fresh, to), dtype, &mut leases)?;

@@ -1,8 +1,8 @@
 //! From expressions to one kernel: pointwise operations, constants, coordinates and windows of the
 //! roots become one straight-line body; computed arrays become its parameters.
 //!
-//! Every node is reached through a [`Map`] from the result's coordinates to its own; a window only
-//! shifts the map, a broadcast dimension pins it. A node reached through several maps is computed
+//! Every node is reached through a [`Map`] from the result's coordinates to its own; a view only changes
+//! the map, a broadcast dimension pins it. A node reached through several maps is computed
 //! again for each: recomputing a few operations is cheaper than a trip through memory. Knows no
 //! parts, no devices and no halos: what must be where is read off [`Leaf::maps`] by `reach`. Of the
 //! distribution it computes over it asks only how global coordinates follow from packed ones.
@@ -13,92 +13,20 @@ use std::sync::Arc;
 use partita_kernels::{BinaryOp, Builder, DType, MAX_RANK, Scalar, Value};
 
 use super::lists::List;
+use super::map::Map;
 use super::node::{Expr, Node, Pointwise, State};
 use super::pick::is_scattered;
-use super::reach::{is_contiguous, is_in_place};
+use super::reach::frame;
 use super::storage::Storage;
 use crate::error::Result;
-use crate::index::{Distribution, Index};
+use crate::index::{Along, Distribution};
 
 /// Largest body: beyond it an intermediate result is stored. The figure is a guess at where
 /// registers and first-level caches are surely exhausted; it was not tuned.
 const MAX_BODY: usize = 4000;
 
-/// Where one dimension of a node lies in the result's coordinates.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Axis {
-    /// `node coordinate = result coordinate[dim] + offset`
-    Along { dim: usize, offset: i64 },
-    /// The same coordinate for every point.
-    Pinned(i64),
-}
-
-/// One [`Axis`] per dimension of a node.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Map {
-    axes: [Axis; MAX_RANK],
-    rank: usize,
-}
-
-impl Map {
-    fn identity(rank: usize) -> Map {
-        let mut axes = [Axis::Pinned(0); MAX_RANK];
-        for (dim, axis) in axes.iter_mut().enumerate().take(rank) {
-            *axis = Axis::Along { dim, offset: 0 };
-        }
-        Map { axes, rank }
-    }
-
-    pub fn axes(&self) -> &[Axis] {
-        &self.axes[..self.rank]
-    }
-
-    fn shifted(mut self, start: &Index) -> Map {
-        for (axis, &by) in self.axes.iter_mut().zip(start.iter()) {
-            match axis {
-                Axis::Along { offset, .. } => *offset += by,
-                Axis::Pinned(at) => *at += by,
-            }
-        }
-        self
-    }
-
-    /// The map of an operand of shape `operand` broadcast to a node of shape `node`.
-    fn broadcast(&self, node: &Index, operand: &Index) -> Map {
-        let skipped = node.rank() - operand.rank();
-        let mut map = Map::identity(operand.rank());
-        for d in 0..operand.rank() {
-            let stretched = operand[d] == 1 && node[skipped + d] != 1;
-            map.axes[d] = if stretched { Axis::Pinned(0) } else { self.axes[skipped + d] };
-        }
-        map
-    }
-
-    /// The map of a list along dimension `dim` of the result.
-    fn line(dim: usize) -> Map {
-        let mut map = Map::identity(1);
-        map.axes[0] = Axis::Along { dim, offset: 0 };
-        map
-    }
-
-    /// The map without its offsets along what is blocks here and there: maps that share it are loads of one
-    /// parameter. An operand that is brought in the launches' order is brought through one map only.
-    fn frame(&self, source: &Distribution, target: &Distribution) -> Result<Map> {
-        let mut frame = *self;
-        if !is_in_place(self, source, target)? {
-            return Ok(frame);
-        }
-        for (d, axis) in frame.axes[..self.rank].iter_mut().enumerate() {
-            if let Axis::Along { dim, offset } = axis
-                && source.map(d).is_block()
-                && is_contiguous(target.map(*dim))
-            {
-                *offset = 0;
-            }
-        }
-        Ok(frame)
-    }
-}
+/// Most loads: so many distances fit, beside those of 32 arrays, into the 4 KiB that a CUDA launch passes.
+const MAX_LOADS: usize = 256;
 
 /// Something the kernel reads.
 pub(crate) struct Leaf {
@@ -174,11 +102,17 @@ impl Lowering {
                 Step::Wait => pending.insert(before, (node, map)),
                 Step::Cut(node) => return Ok(Err(Cut(node))),
             }
-            if (self.builder.len() > MAX_BODY || self.leaves.len() > self.max_leaves) && !pending.is_empty() {
+            if (self.builder.len() > MAX_BODY || self.binds_too_much()) && !pending.is_empty() {
                 return Ok(Err(Cut(self.cut(root, &pending))));
             }
         }
         Ok(Ok(self.known[&(Arc::as_ptr(&start.0), start.1)]))
+    }
+
+    /// Whether the kernel reads more arrays, or at more places, than a launch can name.
+    pub fn binds_too_much(&self) -> bool {
+        let loads: usize = self.leaves.iter().map(|leaf| leaf.maps.len()).sum();
+        self.leaves.len() > self.max_leaves || loads > MAX_LOADS
     }
 
     /// What to store first when the kernel grows too large: the last operation finished, or the
@@ -192,7 +126,7 @@ impl Lowering {
     fn step(&mut self, node: &Arc<Node>, map: Map, pending: &mut Vec<(Arc<Node>, Map)>) -> Result<Step> {
         let state = node.state();
         let expr = match &*state {
-            State::Ready(storage) => return Ok(Step::Done(self.load(node, storage, map)?)),
+            State::Ready(storage) => return Ok(Step::Done(self.load(node, storage, map))),
             State::Failed(error) => return Err(error.clone()),
             State::Lazy { expr, .. } => expr,
         };
@@ -200,10 +134,12 @@ impl Lowering {
             Expr::Fill(scalar) => return Ok(Step::Done(self.builder.constant(*scalar))),
             Expr::Coord(d) => return Ok(Step::Done(self.coordinate(map.axes()[*d], node.dtype))),
             Expr::Reduce { .. } => return Ok(Step::Cut(Arc::clone(node))),
-            Expr::Window { base, start } if is_scattered(base, &node.shape, start)? => {
-                return Ok(Step::Cut(Arc::clone(node)));
+            Expr::View { base, map: view } => {
+                if is_scattered(base, &node.shape, view)? {
+                    return Ok(Step::Cut(Arc::clone(node)));
+                }
+                vec![(Arc::clone(base), map.through(view))]
             }
-            Expr::Window { base, start } => vec![(Arc::clone(base), map.shifted(start))],
             Expr::Apply(_, operands) => operands
                 .as_slice()
                 .iter()
@@ -227,8 +163,8 @@ impl Lowering {
         }))
     }
 
-    fn load(&mut self, node: &Arc<Node>, storage: &Arc<Storage>, map: Map) -> Result<Value> {
-        let key = (Arc::as_ptr(node), map.frame(&storage.dist, &self.dist)?);
+    fn load(&mut self, node: &Arc<Node>, storage: &Arc<Storage>, map: Map) -> Value {
+        let key = (Arc::as_ptr(node), frame(&map, &storage.dist, &self.dist));
         let at = match self.leaf_of.get(&key) {
             Some(&at) => at,
             None => {
@@ -245,20 +181,27 @@ impl Lowering {
         }
         let mut offsets = vec![0; self.dist.rank()];
         for (axis, anchor) in map.axes().iter().zip(leaf.maps[0].axes()) {
-            if let (Axis::Along { dim, offset }, Axis::Along { offset: first, .. }) = (axis, anchor) {
-                offsets[*dim] = (offset - first) as i32;
+            if let (Along::Dim { dim, offset, step }, Along::Dim { offset: first, .. }) = (axis, anchor) {
+                offsets[*dim] = ((offset - first) / step) as i32;
             }
         }
-        Ok(self.builder.load(leaf.param, &offsets))
+        self.builder.load(leaf.param, &offsets)
     }
 
-    fn coordinate(&mut self, axis: Axis, dtype: DType) -> Value {
+    fn coordinate(&mut self, axis: Along, dtype: DType) -> Value {
         match axis {
-            Axis::Pinned(at) => self.builder.int(dtype, at),
-            Axis::Along { dim, offset } => {
+            Along::Pinned(at) => self.builder.int(dtype, at),
+            Along::Dim { dim, offset, step } => {
                 let point = self.global(dim);
-                let shift = self.builder.int(self.coord, offset);
-                let moved = self.builder.binary(BinaryOp::Add, point, shift);
+                // A view's base may be larger than the view.
+                let ends =
+                    [0, self.dist.map(dim).size()].map(|at| offset.saturating_add(step.saturating_mul(at)));
+                let wide = ends.iter().any(|end| !is_small(*end)) || !is_small(step);
+                let within = if wide { DType::I64 } else { self.coord };
+                let point = self.builder.cast(point, within);
+                let (step, shift) = (self.builder.int(within, step), self.builder.int(within, offset));
+                let far = self.builder.binary(BinaryOp::Mul, point, step);
+                let moved = self.builder.binary(BinaryOp::Add, far, shift);
                 self.builder.cast(moved, dtype)
             }
         }
@@ -311,15 +254,18 @@ impl Lowering {
     }
 }
 
+fn is_small(number: i64) -> bool {
+    number.saturating_abs() <= i64::from(i32::MAX / 2)
+}
+
 /// Whether no coordinate, and nothing a formula computes on the way, exceeds 32 bits.
 fn fits_i32(dist: &Distribution) -> bool {
-    let small = |number: i64| number.abs() <= i64::from(i32::MAX / 2);
     (0..dist.rank()).all(|d| {
         let map = dist.map(d);
         let formulas = || (0..map.parts()).filter_map(|part| map.formula(part));
-        small(map.size())
-            && small(map.packed_size())
-            && (map.is_block() || formulas().flat_map(|formula| formula.numbers()).all(small))
+        is_small(map.size())
+            && is_small(map.packed_size())
+            && (map.is_block() || formulas().flat_map(|formula| formula.numbers()).all(is_small))
     })
 }
 

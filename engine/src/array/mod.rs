@@ -11,25 +11,35 @@ mod access;
 mod assign;
 pub mod collective;
 mod data;
+mod direction;
 mod eval;
 mod exchange;
+mod fused;
 mod lists;
 mod lower;
+mod map;
 mod node;
 mod ops;
+mod outline;
+mod outline_svg;
 mod part;
+mod partials;
 mod pick;
 mod pieces;
 mod positions;
+mod prepared;
 mod reach;
 mod rearrange;
+mod redistribute;
 mod reduce;
 mod replay;
 mod request;
+mod route;
+mod shared;
 mod show;
 mod slice;
-mod squeeze;
 mod storage;
+mod view;
 mod work;
 
 use std::fmt;
@@ -39,14 +49,15 @@ use partita_kernels::{DType, Scalar};
 
 pub use data::Element;
 pub use ops::Operand;
+pub use outline::{ExchangeStep, KernelStep, Outline};
 pub use part::{Cells, Part};
 pub use rearrange::Stride;
 pub use replay::Loop;
 pub use request::Requested;
-pub use slice::{IntoSpan, Span};
+pub use slice::{IntoSpan, NewAxis, Span};
 
 use crate::error::{Error, Result};
-use crate::index::{Distribution, Index};
+use crate::index::{Distribution, Index, Region};
 use crate::program::Place;
 use crate::team::Team;
 use assign::Assignment;
@@ -150,14 +161,31 @@ impl Array {
         }
     }
 
-    /// Replaces the elements of a window by those of `value`, which broadcasts to the window. Reads
-    /// of this array inside `value` see the old elements. Computes at once.
+    /// Replaces the elements of a view by those of `value`, which broadcasts to the view's shape:
+    /// `u.assign(&s![..; 2, -1], &x)`. Reads of this array inside `value` see the old elements. Computes at
+    /// once.
     ///
     /// # Errors
     /// Spans outside the shape, shapes or dtypes that do not fit, and those of [`Array::eval`]; the
     /// array then keeps its value.
     pub fn assign(&mut self, spans: &[Span], value: &Array) -> Result<()> {
         assign_all(&mut [(self, value)], spans)
+    }
+
+    /// Replaces every `steps[d]`-th element of `region`, beginning with its first, by those of `value`, which
+    /// broadcasts. As [`Array::assign`] to spans in steps.
+    ///
+    /// # Errors
+    /// Steps below 1; a region outside the array; another dtype; shapes that do not fit; those of
+    /// [`Array::eval`]. The array then keeps its value.
+    pub fn assign_strided(&mut self, region: &Region, steps: &[i64], value: &Array) -> Result<()> {
+        if region.rank() != self.rank() || steps.len() != self.rank() || steps.iter().any(|&step| step < 1) {
+            let expected = format!("a region and steps of at least 1 in {} dimensions", self.rank());
+            let given = format!("{region} in steps of {steps:?}");
+            return Err(Error::invalid("assign", expected, given, "flip the value to go down"));
+        }
+        let along = |d: usize| (region.start()[d]..region.stop()[d]).into_span().by(steps[d]);
+        self.assign(&(0..self.rank()).map(along).collect::<Vec<Span>>(), value)
     }
 }
 
@@ -172,7 +200,7 @@ pub fn eval_all(arrays: &[&Array]) -> Result<()> {
     first.node.team.together("eval", || eval::evaluate(&nodes))
 }
 
-/// Assigns to the same window of several arrays at once, computing all values in one kernel where
+/// Assigns to the same view of several arrays at once, computing all values in one kernel where
 /// they share a layout. Every value sees the old elements of every array.
 ///
 /// # Errors
@@ -196,15 +224,7 @@ fn checked_assignment(array: &Array, value: &Array, spans: &[Span]) -> Result<As
             return Err(error);
         }
     }
-    let window = slice::resolve("assign", &array.shape(), spans)?;
-    if value.dtype() != array.dtype() {
-        return Err(Error::dtypes("assign", array.dtype(), value.dtype()));
-    }
-    let value = value.broadcast_to("assign", &window.extents())?;
-    if value.node.team != array.node.team {
-        return Err(ops::other_team("assign"));
-    }
-    Ok(Assignment { base: Arc::clone(&array.node), window, value: value.node })
+    assign::assignment(array, value, &slice::resolve("assign", &array.shape(), spans)?)
 }
 
 fn check_parts(operation: &'static str, team: &Team, dist: &Distribution) -> Result<()> {

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use partita_kernels::{BinaryOp, CompareOp, DType, FoldOp, Math1, Math2, Scalar, UnaryOp};
 
+use super::map::Map;
 use super::storage::Storage;
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
@@ -29,7 +30,11 @@ pub(crate) enum Pointwise {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Reduction {
     Fold(FoldOp),
-    Arg { largest: bool },
+    Arg {
+        largest: bool,
+    },
+    /// The exact sum of floats, rounded once.
+    Exact,
 }
 
 /// How a value is to be computed. Operands of `Apply` broadcast: dimensions align at the end, and an
@@ -42,8 +47,8 @@ pub(crate) enum Expr {
     Coord(usize),
     /// One result per point.
     Apply(Pointwise, Operands),
-    /// The operand's elements at `point + start`. Beyond the edge of a periodic dimension it wraps.
-    Window { base: Arc<Node>, start: Index },
+    /// The base's elements where the map says. Beyond the edge of a periodic dimension it wraps.
+    View { base: Arc<Node>, map: Arc<Map> },
     /// Folds the marked dimensions away; they stay with extent 1.
     Reduce { operand: Arc<Node>, reduction: Reduction, axes: Vec<usize> },
 }
@@ -73,8 +78,8 @@ pub(crate) enum Layout {
     Free,
     /// This one.
     Known(Arc<Distribution>),
-    /// That of another node, restricted to a window of it.
-    WindowOf(Arc<Node>, Index),
+    /// That of another node, as seen through a map: every element where its cell is.
+    ViewOf(Arc<Node>, Arc<Map>),
 }
 
 #[derive(Debug)]
@@ -142,9 +147,50 @@ impl Node {
         }
     }
 
+    /// What a view that is not computed yet is a view of, through all views in between, and where its
+    /// elements are in that.
+    pub fn seen(self: &Arc<Node>) -> Option<(Arc<Node>, Map)> {
+        let (mut node, mut map) = (Arc::clone(self), Map::identity(self.rank()));
+        loop {
+            let (base, view) = match &*node.state() {
+                State::Lazy { expr: Expr::View { base, map: view }, .. } => {
+                    (Arc::clone(base), map.through(view))
+                }
+                State::Lazy { .. } | State::Ready(_) | State::Failed(_) => break,
+            };
+            (node, map) = (base, view);
+        }
+        (!Arc::ptr_eq(&node, self)).then_some((node, map))
+    }
+
+    /// What it is computed from, if it is not computed yet.
+    pub fn operands(&self) -> Vec<Arc<Node>> {
+        match &*self.state() {
+            State::Lazy { expr: Expr::Apply(_, operands), .. } => operands.as_slice().to_vec(),
+            State::Lazy {
+                expr: Expr::View { base: node, .. } | Expr::Reduce { operand: node, .. }, ..
+            } => {
+                vec![Arc::clone(node)]
+            }
+            State::Lazy { expr: Expr::Fill(_) | Expr::Coord(_), .. } | State::Ready(_) | State::Failed(_) => {
+                Vec::new()
+            }
+        }
+    }
+
     /// True for a pointwise operation that is not computed yet.
     pub fn is_operation(&self) -> bool {
         matches!(&*self.state(), State::Lazy { expr: Expr::Apply(..), .. })
+    }
+
+    /// About how many instructions it takes per element, without its operands.
+    pub fn weight(&self) -> u32 {
+        match &*self.state() {
+            State::Lazy { expr: Expr::Apply(Pointwise::Math1(_) | Pointwise::Math2(_), _), .. } => 30,
+            State::Lazy { expr: Expr::Apply(..) | Expr::Coord(_), .. } => 1,
+            State::Lazy { expr: Expr::Fill(_) | Expr::View { .. } | Expr::Reduce { .. }, .. } => 0,
+            State::Ready(_) | State::Failed(_) => 0,
+        }
     }
 
     pub fn rank(&self) -> usize {
@@ -162,56 +208,73 @@ impl Node {
 
     /// The distribution the value has or will have.
     pub fn distribution(&self) -> Result<Arc<Distribution>> {
-        let (node, start) = match self.layout() {
+        let (node, map) = match self.layout() {
             Layout::Known(dist) => return Ok(dist),
             Layout::Free => {
                 let grid = crate::index::ProcessGrid::balanced(self.team.size(), &self.shape)?;
                 return Ok(Arc::new(Distribution::builder(&self.shape).grid(grid.shape()).build()?));
             }
-            Layout::WindowOf(node, start) => (node, start),
+            Layout::ViewOf(node, map) => (node, map),
         };
         let base = node.distribution()?;
-        let whole = start.iter().all(|&s| s == 0) && node.shape == self.shape;
-        let window = Region::from_shape(&self.shape)?.shift(&start)?;
-        if whole || !base.global().contains_region(&window) {
+        let window = map.as_window(self.rank());
+        if window.is_some() && node.shape == self.shape {
             return Ok(base);
         }
-        Ok(Arc::new(base.restricted(&window)?))
+        Ok(Arc::new(match window {
+            Some(start) => base.restricted(&Region::from_shape(&self.shape)?.shift(&start)?)?,
+            None => base.viewed(&self.shape, map.axes())?,
+        }))
     }
 }
 
 /// A chain of a million nodes must not overflow the stack when it is dropped.
 impl Drop for Node {
     fn drop(&mut self) {
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if matches!(state, State::Lazy { .. }) {
-            drop_iteratively(std::mem::replace(state, State::Failed(Error::invalid("", "", "", ""))));
+        if let Some(state) = self.take_operands() {
+            drop_iteratively(state);
         }
     }
 }
 
-fn drop_iteratively(state: State) {
-    let mut pending = vec![state];
-    while let Some(state) = pending.pop() {
-        let State::Lazy { expr, layout } = state else { continue };
-        let mut nodes: Vec<Arc<Node>> = match expr {
-            Expr::Fill(_) | Expr::Coord(_) => Vec::new(),
-            Expr::Apply(_, Operands::One(nodes)) => nodes.into(),
-            Expr::Apply(_, Operands::Two(nodes)) => nodes.into(),
-            Expr::Apply(_, Operands::Three(nodes)) => nodes.into(),
-            Expr::Window { base, .. } => vec![base],
-            Expr::Reduce { operand, .. } => vec![operand],
-        };
-        if let Layout::WindowOf(node, _) = layout {
-            nodes.push(node);
-        }
-        for node in nodes {
-            if let Some(mut node) = Arc::into_inner(node) {
-                let state = node.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-                if let State::Lazy { .. } = state {
-                    pending.push(std::mem::replace(state, State::Failed(Error::invalid("", "", "", ""))));
-                }
+impl Node {
+    /// Takes out of a node that nobody else can see what holds on to other nodes.
+    fn take_operands(&mut self) -> Option<State> {
+        /// Holds on to nothing.
+        const HOLLOW: State = State::Lazy { expr: Expr::Coord(0), layout: Layout::Free };
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        match state {
+            State::Lazy { expr: Expr::Fill(_) | Expr::Coord(_), layout: Layout::Free | Layout::Known(_) } => {
+                None
             }
+            State::Lazy { .. } => Some(std::mem::replace(state, HOLLOW)),
+            State::Ready(_) | State::Failed(_) => None,
+        }
+    }
+}
+
+/// Drops an expression and the nodes that only it holds on to. A chain needs no memory for that, only what
+/// branches does.
+fn drop_iteratively(state: State) {
+    let (mut next, mut pending) = (Some(state), Vec::new());
+    while let Some(state) = next.take().or_else(|| pending.pop()) {
+        let State::Lazy { expr, layout } = state else { continue };
+        let mut release = |mut node: Arc<Node>| {
+            let Some(state) = Arc::get_mut(&mut node).and_then(Node::take_operands) else { return };
+            if let Some(waiting) = next.replace(state) {
+                pending.push(waiting);
+            }
+        };
+        match expr {
+            Expr::Fill(_) | Expr::Coord(_) => {}
+            Expr::Apply(_, Operands::One(nodes)) => nodes.into_iter().for_each(&mut release),
+            Expr::Apply(_, Operands::Two(nodes)) => nodes.into_iter().for_each(&mut release),
+            Expr::Apply(_, Operands::Three(nodes)) => nodes.into_iter().for_each(&mut release),
+            Expr::View { base, .. } => release(base),
+            Expr::Reduce { operand, .. } => release(operand),
+        }
+        if let Layout::ViewOf(node, _) = layout {
+            release(node);
         }
     }
 }

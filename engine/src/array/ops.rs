@@ -7,10 +7,11 @@ use std::sync::Arc;
 use partita_kernels::{BinaryOp, CompareOp, DType, FoldOp, Kind, Math1, Math2, Scalar, UnaryOp};
 
 use super::Array;
+use super::map::Map;
 use super::node::{Expr, Layout, Node, Operands, Pointwise, Reduction};
-use super::slice::{Span, resolve};
+use super::slice::{Selected, Span, resolve};
 use crate::error::{Error, Result};
-use crate::index::{Index, Region};
+use crate::index::Index;
 
 pub(super) fn other_team(operation: &'static str) -> Error {
     Error::invalid(
@@ -22,7 +23,7 @@ pub(super) fn other_team(operation: &'static str) -> Error {
 }
 
 /// The common shape of two operands: dimensions align at the end, 1 stretches.
-fn broadcast(operation: &'static str, a: &Index, b: &Index) -> Result<Index> {
+pub(super) fn broadcast(operation: &'static str, a: &Index, b: &Index) -> Result<Index> {
     let rank = a.rank().max(b.rank());
     let extent = |shape: &Index, d: usize| match (d + shape.rank()).checked_sub(rank) {
         Some(at) => shape[at],
@@ -54,8 +55,16 @@ impl Array {
         Array::of(Node::failed(&self.node, error))
     }
 
-    fn or_failed(&self, result: Result<Array>) -> Array {
+    pub(super) fn or_failed(&self, result: Result<Array>) -> Array {
         result.unwrap_or_else(|error| self.failed(error))
+    }
+
+    /// Whether the array carries an error; says nothing of what computing it may bring.
+    ///
+    /// # Errors
+    /// The error the array carries.
+    pub fn recorded(&self) -> Result<()> {
+        self.node.error().map_or(Ok(()), Err)
     }
 
     /// A constant of this array's dtype and shape, for arithmetic with plain numbers.
@@ -151,44 +160,15 @@ impl Array {
         Ok(Array::of(Node::lazy(shape, yes.dtype(), &self.node.team, expr, layout)))
     }
 
-    /// The array seen with a larger shape: dimensions of extent 1 stretch, missing ones are added in
-    /// front.
-    pub(super) fn broadcast_to(&self, operation: &'static str, shape: &Index) -> Result<Array> {
-        if self.shape() == *shape {
-            return Ok(self.clone());
-        }
-        if broadcast(operation, &self.shape(), shape)? != *shape {
-            return Err(Error::invalid(
-                operation,
-                format!("a value that broadcasts to {shape}"),
-                self.shape().to_string(),
-                "take a window of the right extents",
-            ));
-        }
-        let node = &self.node;
-        let operands = Operands::One([Arc::clone(node)]);
-        let expr = Expr::Apply(Pointwise::Cast, operands);
-        Ok(Array::of(Node::lazy(*shape, node.dtype, &node.team, expr, Layout::Free)))
-    }
-
-    /// A window: the elements of a box, recorded, not copied. `u.slice(&s![1..-1, ..])`.
+    /// A view: the elements that spans name, recorded, not copied. `u.slice(&s![1..-1, ..; 2])`; see
+    /// [`crate::s!`]. What computes with it reads the elements where they are.
     pub fn slice(&self, spans: &[Span]) -> Array {
         self.or_failed(self.try_slice(spans))
     }
 
     fn try_slice(&self, spans: &[Span]) -> Result<Array> {
-        let region = resolve("slice", &self.shape(), spans)?;
-        Ok(self.window(
-            region.extents(),
-            *region.start(),
-            Layout::WindowOf(Arc::clone(&self.node), *region.start()),
-        ))
-    }
-
-    fn window(&self, shape: Index, start: Index, layout: Layout) -> Array {
-        let node = &self.node;
-        let expr = Expr::Window { base: Arc::clone(node), start };
-        Array::of(Node::lazy(shape, node.dtype, &node.team, expr, layout))
+        let Selected { shape, map } = resolve("slice", &self.shape(), spans)?;
+        self.seen("slice", shape, map)
     }
 
     /// The array moved: element `i` of the result is element `i + offsets` of this one, wrapping
@@ -225,7 +205,9 @@ impl Array {
                 if 2 * forward > extent { forward - extent } else { forward }
             }
         });
-        Ok(self.window(self.shape(), wrapped, self.node.layout()))
+        let node = &self.node;
+        let expr = Expr::View { base: Arc::clone(node), map: Arc::new(Map::window(&wrapped)) };
+        Ok(Array::of(Node::lazy(node.shape, node.dtype, &node.team, expr, node.layout())))
     }
 
     fn reduction(&self, operation: &'static str, axes: &[usize], reduction: Reduction) -> Array {
@@ -238,7 +220,7 @@ impl Array {
         axes.dedup();
         let dist = self.distribution()?.reduced(&axes)?;
         let dtype = match reduction {
-            Reduction::Fold(_) => self.dtype(),
+            Reduction::Fold(_) | Reduction::Exact => self.dtype(),
             Reduction::Arg { .. } => DType::I64,
         };
         let extents = self.shape();
@@ -258,6 +240,30 @@ impl Array {
     /// Sums over `axes` (all if empty), which stay with extent 1. Integers and bool sum in 64 bits.
     pub fn sum(&self, axes: &[usize]) -> Array {
         self.widened().reduction("sum", axes, Reduction::Fold(FoldOp::Sum))
+    }
+
+    /// As [`Array::sum`], with the same bits however the elements are divided among parts, in whatever order
+    /// they are, and on every kind of device: the exact sum rounded once, to nearest, ties to even. A NaN, or
+    /// infinities of both signs, give NaN; one infinity gives itself; a sum of nothing or of zeros is +0. f16
+    /// and bf16 are rounded to f32 first.
+    ///
+    /// [`partita_kernels::exact`] says how. For a moment every result takes 100 bytes on each part, or 552
+    /// bytes if it is f64.
+    pub fn sum_reproducible(&self, axes: &[usize]) -> Array {
+        match self.dtype() {
+            DType::F32 | DType::F64 => self.reduction("sum_reproducible", axes, Reduction::Exact),
+            DType::F16 | DType::BF16 => self.cast(DType::F32).sum_reproducible(axes).cast(self.dtype()),
+            // Integers add in any order.
+            DType::Bool
+            | DType::I8
+            | DType::I16
+            | DType::I32
+            | DType::I64
+            | DType::U8
+            | DType::U16
+            | DType::U32
+            | DType::U64 => self.sum(axes),
+        }
     }
 
     /// Products, as [`Array::sum`].
@@ -286,10 +292,24 @@ impl Array {
     /// Arithmetic means over `axes` (all if empty), which stay with extent 1. Integers give f64.
     pub fn mean(&self, axes: &[usize]) -> Array {
         let floats = if self.dtype().is_float() { self.clone() } else { self.cast(DType::F64) };
-        let axes: Vec<usize> = if axes.is_empty() { (0..self.rank()).collect() } else { axes.to_vec() };
-        let count: f64 = axes.iter().filter(|&&d| d < self.rank()).map(|&d| self.shape()[d] as f64).product();
-        let sum = floats.sum(&axes);
-        &sum / &sum.constant(count)
+        let sum = floats.sum(axes);
+        &sum / &sum.constant(self.count_over(axes))
+    }
+
+    /// As [`Array::mean`], of [`Array::sum_reproducible`].
+    pub fn mean_reproducible(&self, axes: &[usize]) -> Array {
+        let floats = if self.dtype().is_float() { self.clone() } else { self.cast(DType::F64) };
+        let sum = floats.sum_reproducible(axes);
+        &sum / &sum.constant(self.count_over(axes))
+    }
+
+    /// How many elements each result over `axes` (all if empty) is made of.
+    fn count_over(&self, axes: &[usize]) -> f64 {
+        let extent = |&d: &usize| self.shape()[d] as f64;
+        match axes {
+            [] => (0..self.rank()).map(|d| extent(&d)).product(),
+            axes => axes.iter().filter(|&&d| d < self.rank()).map(extent).product(),
+        }
     }
 
     /// True where all elements over `axes` (all if empty) are nonzero.
@@ -595,16 +615,5 @@ impl Not for Array {
     type Output = Array;
     fn not(self) -> Array {
         !&self
-    }
-}
-
-/// The window's box, for messages and pictures.
-impl Array {
-    /// The region that spans name in this array.
-    ///
-    /// # Errors
-    /// Spans outside the shape.
-    pub fn region(&self, spans: &[Span]) -> Result<Region> {
-        resolve("region", &self.shape(), spans)
     }
 }

@@ -4,15 +4,17 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use partita_kernels::DType;
+use partita_kernels::{DType, View};
 
 use super::Array;
 use super::data::pack;
+use super::map::Map;
+use super::reach::Reach;
 use super::storage::{Fresh, Storage};
 use crate::device::{Buffer, Device};
 use crate::error::{Error, Result};
-use crate::index::{Distribution, Index, Region};
-use crate::program::{Copying, Place, c_strides, copy_box, execute, is_recording};
+use crate::index::{Along, Distribution, Index, Region};
+use crate::program::{Copying, Place, c_strides, copy_views, execute, is_recording};
 
 /// What one member of the team holds of an array: the cells it owns inside the box of cells it stores.
 ///
@@ -28,6 +30,8 @@ pub struct Part {
     owned: Region,
     stored: Region,
     buffer: Option<Buffer>,
+    /// Of a view, where its cells are in the memory of what it is a view of.
+    within: Option<View>,
 }
 
 /// Which cells of a part are meant.
@@ -55,6 +59,9 @@ impl Array {
                 "take the parts of the state between runs of the Loop",
             ));
         }
+        if let Some(parts) = self.parts_of_base()? {
+            return Ok(parts);
+        }
         self.eval()?;
         let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };
         let _guard = self.team().evaluation();
@@ -66,9 +73,44 @@ impl Array {
             owned: storage.dist.owned(index),
             stored: storage.dist.stored(index),
             buffer: buffer.clone(),
+            within: None,
         };
         let here = storage.parts.iter().enumerate().filter(|(index, _)| self.team().is_here(*index));
         Ok(here.map(part).collect())
+    }
+
+    /// The parts of a view that is not computed, in the memory of the computed array that it is a view of: if
+    /// every element is on its part, and none comes before another in memory that comes after it in the view.
+    fn parts_of_base(&self) -> Result<Option<Vec<Part>>> {
+        let Some((base, map)) = self.node.seen() else { return Ok(None) };
+        let (Some(storage), dist) = (base.storage(), self.node.distribution()?) else { return Ok(None) };
+        let Some(reach) = Reach::of(&[map], &storage.dist, &dist)? else { return Ok(None) };
+        let mut steps = Index::zeros(dist.rank());
+        for along in map.axes() {
+            if let Along::Dim { dim, step, .. } = *along {
+                steps[dim] = if steps[dim] < 0 { -1 } else { step };
+            }
+        }
+        let ascending = (0..dist.rank()).all(|d| steps[d] > 0 || (steps[d] == 0 && dist.shape()[d] == 1));
+        if !ascending || !reach.halo.as_ref().is_some_and(Fresh::is_nothing) {
+            return Ok(None);
+        }
+        let part = |index: usize| {
+            let owned = dist.owned(index);
+            let place = storage.place(self.team(), index).filter(|_| !owned.is_empty());
+            Part {
+                // Whose memory it is.
+                array: Array::of(Arc::clone(&base)),
+                dist: Arc::clone(&dist),
+                index,
+                owned,
+                stored: owned,
+                buffer: storage.parts[index].clone().filter(|_| !owned.is_empty()),
+                within: place
+                    .map(|place| seen_through(&map, &place.view(&reach.anchors[index]), owned.rank())),
+            }
+        };
+        Ok(Some((0..dist.parts()).filter(|&index| self.team().is_here(index)).map(part).collect()))
     }
 
     /// Makes all halos current, so that nothing writes to them later.
@@ -126,7 +168,10 @@ impl Part {
 
     /// Distance in elements between neighbours in its memory, per dimension.
     pub fn strides(&self) -> Index {
-        c_strides(&self.stored)
+        match &self.within {
+            Some(view) => Index::from_fn(view.strides.len(), |d| view.strides[d]),
+            None => c_strides(&self.stored),
+        }
     }
 
     /// Where the first of the cells is in this process's memory; `None` if it is elsewhere, or nowhere.
@@ -145,7 +190,8 @@ impl Part {
     fn offset(&self, cells: Cells) -> Option<u64> {
         let (region, strides) = (self.region(cells), self.strides());
         let apart = |d: usize| (region.start()[d] - self.stored.start()[d]) * strides[d];
-        let offset: i64 = (0..region.rank()).map(apart).sum();
+        let first = self.within.as_ref().map_or(0, |view| view.offset);
+        let offset = first + (0..region.rank()).map(apart).sum::<i64>();
         (!region.is_empty()).then_some(offset as u64 * self.dtype().size_bytes() as u64)
     }
 
@@ -155,13 +201,14 @@ impl Part {
     /// Memory; the device's.
     pub fn copied(&self, cells: Cells) -> Result<Part> {
         let region = self.region(cells);
-        let copy = |buffer| Part { owned: region, stored: region, buffer, ..self.clone() };
-        let Some(from) = self.place().filter(|_| !region.is_empty()) else { return Ok(copy(None)) };
+        let copy = |buffer| Part { owned: region, stored: region, buffer, within: None, ..self.clone() };
+        let Some((from, view)) = self.cells(&region) else { return Ok(copy(None)) };
         let _guard = self.array.team().evaluation();
         let buffer = from.device.alloc(region.volume()? as u64 * self.dtype().size_bytes() as u64)?;
         let (device, allocation) = (from.device.clone(), Arc::clone(buffer.allocation()));
         let to = Place { device, allocation, stored: region };
-        execute(vec![copy_box(&from, &region, &to, &region, Copying { dtype: self.dtype(), add: false })?])?;
+        let ends = ((view, &from), (to.view(region.start()), &to));
+        execute(vec![copy_views(&region.extents(), ends, Copying { dtype: self.dtype(), add: false })?])?;
         Ok(copy(Some(buffer)))
     }
 
@@ -176,12 +223,21 @@ impl Part {
             let (expected, given) = (format!("{expected} bytes"), out.len().to_string());
             return Err(Error::invalid("Part::read_into", expected, given, "pass memory for the whole part"));
         }
-        if let Some(place) = self.place().filter(|_| expected > 0) {
+        let packed = if self.within.is_some() { self.copied(cells)?.place() } else { self.place() };
+        if let Some(place) = packed.filter(|_| expected > 0) {
             let _guard = self.array.team().evaluation();
             let (packed, _lease) = pack(&place, &region, self.dtype())?;
             packed.device.download(&packed.allocation, 0, out)?;
         }
         Ok(())
+    }
+
+    /// Its memory, and how a box of its cells lies in it; `None` if there are none.
+    fn cells(&self, region: &Region) -> Option<(Place, View)> {
+        let place = self.place().filter(|_| !region.is_empty())?;
+        // Of a view all cells are meant.
+        let view = self.within.clone().unwrap_or_else(|| place.view(region.start()));
+        Some((place, view))
     }
 
     fn place(&self) -> Option<Place> {
@@ -191,4 +247,17 @@ impl Part {
             stored: self.stored,
         })
     }
+}
+
+/// The view of a launch that goes through memory as a map says, from the map's first cell on.
+fn seen_through(map: &Map, memory: &View, rank: usize) -> View {
+    let mut view = View { offset: memory.offset, strides: vec![0; rank] };
+    for (along, stride) in map.axes().iter().zip(&memory.strides) {
+        if let Along::Dim { dim, step, .. } = *along {
+            view.strides[dim] += step * stride;
+        }
+    }
+    // Dimensions of extent 1 that nothing says how far to go along.
+    view.strides.iter_mut().filter(|stride| **stride == 0).for_each(|stride| *stride = 1);
+    view
 }

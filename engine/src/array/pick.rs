@@ -1,5 +1,6 @@
-//! Slices along unordered lists: what a part holds of them lies scattered in its memory, so they are gathered
-//! into memory of their own, and assigned to by scattering. Every element stays on its part.
+//! Slices along unordered lists, and steps along what is no block: what a part holds of them lies scattered
+//! in its memory, so they are gathered into memory of their own, and assigned to by scattering. Every element
+//! stays on its part.
 
 use std::sync::Arc;
 
@@ -7,7 +8,9 @@ use partita_kernels::{BinaryOp, Builder, DType, Scalar, Value, View};
 
 use super::eval::evaluate;
 use super::lists::upload;
+use super::map::Map;
 use super::node::{Expr, Node, State};
+use super::outline::{is_telling, nowhere, tell_gathering};
 use super::storage::Storage;
 use super::work::Work;
 use crate::error::Result;
@@ -16,17 +19,23 @@ use crate::program::Place;
 
 /// Base and start of a window that is not computed yet and is no box in the base's memory.
 pub(crate) fn scattered_window(node: &Node) -> Result<Option<(Arc<Node>, Index)>> {
-    let (base, start) = match &*node.state() {
-        State::Lazy { expr: Expr::Window { base, start }, .. } => (Arc::clone(base), *start),
+    let (base, map) = match &*node.state() {
+        State::Lazy { expr: Expr::View { base, map }, .. } => (Arc::clone(base), Arc::clone(map)),
         _ => return Ok(None),
     };
-    Ok(is_scattered(&base, &node.shape, &start)?.then_some((base, start)))
+    let scattered = is_scattered(&base, &node.shape, &map)?;
+    Ok(map.as_window(node.rank()).filter(|_| scattered).map(|start| (base, start)))
 }
 
-/// Whether a window of a node is no box in its memory. Windows that wrap round never are scattered.
-pub(crate) fn is_scattered(base: &Node, shape: &Index, start: &Index) -> Result<bool> {
+/// Whether a view is a window of a node that is no box in its memory. Windows that wrap round never are
+/// scattered; other views than windows are brought as they are read.
+pub(crate) fn is_scattered(base: &Node, shape: &Index, view: &Map) -> Result<bool> {
+    let Some(start) = view.as_window(shape.rank()) else { return Ok(false) };
     let dist = base.distribution()?;
-    let window = Region::from_shape(shape)?.shift(start)?;
+    if dist.is_block() {
+        return Ok(false);
+    }
+    let window = Region::from_shape(shape)?.shift(&start)?;
     Ok(dist.global().contains_region(&window) && !dist.is_box(&window))
 }
 
@@ -34,15 +43,27 @@ pub(crate) fn is_scattered(base: &Node, shape: &Index, start: &Index) -> Result<
 pub(crate) fn compute(node: &Node, base: &Arc<Node>, start: &Index) -> Result<Storage> {
     evaluate(std::slice::from_ref(base))?;
     let Some(whole) = base.storage() else { unreachable!("just computed") };
-    let picks = Picks::new(&whole.dist, &Region::from_shape(&node.shape)?.shift(start)?)?;
+    let window = Region::from_shape(&node.shape)?.shift(start)?;
+    let picks = Picks::new(&whole.dist, &window, &Index::filled(window.rank(), 1))?;
+    if is_telling() {
+        let dist = Arc::new(picks.dist.clone());
+        tell_gathering("pick", &dist, node.dtype)?;
+        return Ok(nowhere(dist));
+    }
     let result = Storage::new(&node.team, Arc::new(picks.dist.clone()), node.dtype)?;
     picks.run(&whole, &result, node, Direction::Gather)?;
     Ok(result)
 }
 
 /// Writes a value, which is distributed like the window, over the window's elements of `whole`.
-pub(crate) fn overwrite(node: &Node, whole: &Storage, window: &Region, value: &Storage) -> Result<()> {
-    Picks::new(&whole.dist, window)?.run(whole, value, node, Direction::Scatter)
+pub(crate) fn overwrite(
+    node: &Node,
+    whole: &Storage,
+    window: &Region,
+    steps: &Index,
+    value: &Storage,
+) -> Result<()> {
+    Picks::new(&whole.dist, window, steps)?.run(whole, value, node, Direction::Scatter)
 }
 
 #[derive(Clone, Copy)]
@@ -55,17 +76,19 @@ enum Direction {
 struct Picks<'a> {
     whole: &'a Distribution,
     window: Region,
-    /// That of the window.
+    /// Of it every so many-th element, from its first.
+    steps: Index,
+    /// That of these elements.
     dist: Distribution,
     /// Per dimension, whether positions come from a list.
     listed: Vec<bool>,
 }
 
 impl Picks<'_> {
-    fn new<'a>(whole: &'a Distribution, window: &Region) -> Result<Picks<'a>> {
-        let dist = whole.restricted(window)?;
-        let listed = (0..whole.rank()).map(|d| !whole.is_box_along(d, window)).collect();
-        Ok(Picks { whole, window: *window, dist, listed })
+    fn new<'a>(whole: &'a Distribution, window: &Region, steps: &Index) -> Result<Picks<'a>> {
+        let dist = whole.strided(window, steps)?;
+        let listed = (0..whole.rank()).map(|d| steps[d] > 1 || !whole.is_box_along(d, window)).collect();
+        Ok(Picks { whole, window: *window, steps: *steps, dist, listed })
     }
 
     fn run(&self, whole: &Storage, part_of: &Storage, node: &Node, direction: Direction) -> Result<()> {
@@ -117,7 +140,8 @@ impl Picks<'_> {
     fn positions(&self, d: usize, coordinate: usize, dtype: DType) -> Vec<u8> {
         let span = self.window.start()[d]..self.window.stop()[d];
         let held = self.whole.map(d).owned_set(coordinate);
-        let inside = held.iter().enumerate().filter(|(_, global)| span.contains(global));
+        let taken = |global: i64| span.contains(&global) && (global - span.start) % self.steps[d] == 0;
+        let inside = held.iter().enumerate().filter(|(_, global)| taken(*global));
         match dtype {
             DType::I64 => inside.flat_map(|(k, _)| (k as i64).to_le_bytes()).collect(),
             _ => inside.flat_map(|(k, _)| (k as i32).to_le_bytes()).collect(),

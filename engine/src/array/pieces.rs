@@ -16,9 +16,9 @@ use crate::program::{Copying, Place, copy_box, execute};
 use crate::team::Team;
 
 impl Array {
-    /// An array whose parts own the elements of `pieces`: their memory form, in C order of the box that a part
-    /// owns. Each rank passes the pieces of its members, in order. Of elements that several parts hold, every
-    /// part is given its copy. Not collective.
+    /// An array whose parts own the elements of `pieces`: their memory form, in C order of the box that a
+    /// part owns. Each rank passes the pieces of its members, in order. Of elements that several parts hold,
+    /// every part is given its copy. Not collective.
     ///
     /// # Errors
     /// Another number of pieces than parts here, or of bytes in one; inside a `Loop`'s step; memory.
@@ -64,13 +64,13 @@ impl Array {
         Ok(Array::of(Node::ready(dtype, team, storage)))
     }
 
-    /// An array whose parts are the memory of `pieces`, used where it is: C order of the box that a part owns.
-    /// Each rank passes the pieces of its members, in order; one without cells may be `None`. Of memory that was borrowed nothing is ever written;
-    /// assignments go to other memory.
+    /// An array whose parts are the memory of `pieces`, used where it is: C order of the box that a part
+    /// owns. Each rank passes the pieces of its members, in order; one without cells may be `None`. Of memory
+    /// that was borrowed nothing is ever written; assignments go to other memory.
     ///
     /// # Errors
-    /// Another number of pieces than parts here; one on another device, with too few bytes, or at an address that
-    /// the element type does not allow; a distribution with halos.
+    /// Another number of pieces than parts here; one on another device, with too few bytes, or at an address
+    /// that the element type does not allow; a distribution with halos.
     pub fn over(
         team: &Team,
         dist: &Distribution,

@@ -1,16 +1,17 @@
 //! What the launches over a distribution read of one operand, part by part, in the operand's packed
 //! coordinates. Knows maps and distributions; moves nothing.
 
-use super::lower::{Axis, Map};
+use partita_kernels::MAX_RANK;
+
+use super::map::Map;
 use super::storage::Fresh;
 use crate::error::Result;
-use crate::index::{DimMap, Distribution, Index, Region};
-use crate::plan::Along;
+use crate::index::{Along, DimMap, Distribution, Index, Region};
 
 /// What is read of one operand.
 pub(crate) struct Reach {
-    /// Per part: the box read through the first map, where load offsets are anchored.
-    pub anchors: Vec<Region>,
+    /// Per part: the cell that the first point reads through the first map, where load offsets are anchored.
+    pub anchors: Vec<Index>,
     /// Per part: the bounding box of all reads.
     pub needs: Vec<Region>,
     /// The halo that brings it within every part's stored cells; `None` if no halo does.
@@ -19,75 +20,105 @@ pub(crate) struct Reach {
 
 impl Reach {
     /// `None` where memory along some dimension does not lie as the launches go through it: then the operand
-    /// is to be brought in their order, see [`along`].
+    /// is to be brought in their order.
     pub fn of(maps: &[Map], source: &Distribution, target: &Distribution) -> Result<Option<Reach>> {
         let rank = source.rank();
         let alignments = maps.iter().map(|map| alignments(map, source, target));
         let Some(alignments) = alignments.collect::<Option<Vec<Vec<Alignment>>>>() else { return Ok(None) };
-        let mut halo = Some(Fresh { lo: Index::zeros(rank), hi: Index::zeros(rank), corners: false });
         let (mut anchors, mut needs) = (Vec::new(), Vec::new());
+        let mut halo = Some(Fresh { lo: Index::zeros(rank), hi: Index::zeros(rank), corners: false });
         for part in 0..target.parts() {
             let owned = source.owned(part);
             let reads = alignments.iter().map(|axes| read(axes, source, target, part));
-            let Some(reads) = reads.collect::<Result<Option<Vec<Region>>>>()? else { return Ok(None) };
-            for read in reads.iter().filter(|read| !read.is_empty()) {
+            let Some(reads) = reads.collect::<Result<Option<Vec<Read>>>>()? else { return Ok(None) };
+            for read in reads.iter().map(|read| &read.cells).filter(|read| !read.is_empty()) {
                 halo = halo.filter(|_| !owned.is_empty() && within_others(source, read, &owned));
                 if let Some(halo) = halo.as_mut() {
                     halo.include(read, &owned);
                 }
             }
-            anchors.push(reads[0]);
-            needs.push(reads[1..].iter().fold(reads[0], |hull, read| hull.hull(read)));
+            anchors.push(reads[0].first);
+            needs.push(reads[1..].iter().fold(reads[0].cells, |hull, read| hull.hull(&read.cells)));
         }
-        Ok(Some(Reach { anchors, needs, halo }))
+        let mut reach = Reach { anchors, needs, halo };
+        if !reach.halo_pays(source)? {
+            reach.halo = None;
+        }
+        Ok(Some(reach))
     }
-}
 
-/// Whether memory lies as the launches go through it, so that [`Reach::of`] tells what they read.
-pub(crate) fn is_in_place(map: &Map, source: &Distribution, target: &Distribution) -> Result<bool> {
-    let blocks = |dist: &Distribution| (0..dist.rank()).all(|d| dist.map(d).is_block());
-    Ok((blocks(source) && blocks(target)) || Reach::of(&[*map], source, target)?.is_some())
+    /// Whether bringing a halo takes fewer copies than bringing all that is read: flips and transpositions
+    /// read from afar.
+    fn halo_pays(&self, source: &Distribution) -> Result<bool> {
+        let Some(halo) = self.halo.as_ref().filter(|halo| !halo.is_nothing()) else { return Ok(true) };
+        let (mut held, mut read) = (0, 0);
+        for (part, need) in self.needs.iter().enumerate() {
+            held += source.reach(part, &halo.lo, &halo.hi)?.volume()? - source.owned(part).volume()?;
+            read += need.volume()?;
+        }
+        Ok(held < read)
+    }
 }
 
 /// Where the parts find what they read along one dimension of an operand.
 #[derive(Clone, Copy, Debug)]
 enum Alignment {
-    /// Blocks or everything on both sides: a shift in coordinates is a shift in memory.
-    Shifted { dim: usize, offset: i64 },
+    /// Blocks or everything on both sides: a step in coordinates is a step in memory.
+    Strided { dim: usize, offset: i64, step: i64 },
     /// The same division from coordinate `first` on: every part reads what it holds itself.
     Own { dim: usize, first: i64 },
     /// One coordinate for everybody.
     Single(i64),
 }
 
-/// The way from the launches' coordinates to an operand's, for a plan.
-pub(crate) fn along(map: &Map) -> Vec<Along> {
-    let along = |axis: &Axis| match *axis {
-        Axis::Along { dim, offset } => Along::Dim { dim, offset },
-        Axis::Pinned(at) => Along::Pinned(at),
-    };
-    map.axes().iter().map(along).collect()
-}
-
-/// The box that a part gets of an operand that is brought so, in the coordinates of such a plan.
+/// The box that a part gets of an operand that is brought in the order of the launches, in the coordinates of
+/// such a plan.
 pub(crate) fn brought(map: &Map, target: &Distribution, part: usize) -> Result<Region> {
     let (owned, rank) = (target.owned(part), map.axes().len());
     let ends = |d: usize| match map.axes()[d] {
-        Axis::Along { dim, .. } => (owned.start()[dim], owned.stop()[dim]),
-        Axis::Pinned(_) => (0, i64::from(!owned.is_empty())),
+        Along::Dim { dim, .. } => (owned.start()[dim], owned.stop()[dim]),
+        Along::Pinned(_) => (0, i64::from(!owned.is_empty())),
     };
     Ok(Region::new(&Index::from_fn(rank, |d| ends(d).0), &Index::from_fn(rank, |d| ends(d).1))?)
 }
 
+/// The map without the offsets by which loads of one parameter may differ: along what is blocks here and
+/// there, and of what is brought as a box. What is brought in the order of the launches is there for one map
+/// alone.
+pub(crate) fn frame(map: &Map, source: &Distribution, target: &Distribution) -> Map {
+    let along_blocks = |d: usize| match map.axes()[d] {
+        Along::Dim { dim, .. } => {
+            source.map(d).is_block() && is_contiguous(target.map(dim)) && !map.repeats(d)
+        }
+        Along::Pinned(_) => false,
+    };
+    let whole = source.is_block() && target.is_block();
+    let shared = |d: &usize| match whole || alignments(map, source, target).is_some() {
+        true => along_blocks(*d),
+        false => is_boxable(map, target) && !map.repeats(*d),
+    };
+    (0..source.rank()).filter(shared).fold(*map, Map::without_offset)
+}
+
+/// Whether what a part reads through the map is a box in global coordinates, and most of that box.
+pub(crate) fn is_boxable(map: &Map, target: &Distribution) -> bool {
+    let in_order = |along: &Along| match along {
+        Along::Dim { dim, .. } => is_contiguous(target.map(*dim)),
+        Along::Pinned(_) => true,
+    };
+    !map.skips() && map.axes().iter().all(in_order)
+}
+
 fn alignments(map: &Map, source: &Distribution, target: &Distribution) -> Option<Vec<Alignment>> {
-    let align = |(d, axis): (usize, &Axis)| match *axis {
-        Axis::Pinned(at) => Some(Alignment::Single(at)),
-        Axis::Along { dim, offset } => {
+    let align = |(d, along): (usize, &Along)| match *along {
+        Along::Pinned(at) => Some(Alignment::Single(at)),
+        Along::Dim { dim, offset, step } => {
             let (from, to) = (source.map(d), target.map(dim));
-            let inside = 0 <= offset && offset + to.size() <= from.size();
+            let ends = along.span(0, to.size().max(1));
+            let inside = 0 <= ends.0 && ends.1 <= from.size();
             if is_contiguous(from) && is_contiguous(to) && (from.is_block() || inside) {
-                Some(Alignment::Shifted { dim, offset })
-            } else if same_division(from, to, offset) {
+                Some(Alignment::Strided { dim, offset, step })
+            } else if step == 1 && same_division(from, to, offset) {
                 Some(Alignment::Own { dim, first: offset })
             } else if to.size() == 1 && (0..from.size()).contains(&offset) {
                 Some(Alignment::Single(offset))
@@ -119,27 +150,35 @@ fn same_division(from: &DimMap, to: &DimMap, first: i64) -> bool {
     inside && from.sliced(first, stop, 1).is_ok_and(|slice| slice == *to)
 }
 
-/// The box that a part reads through one map; empty if it computes nothing. `None` along lists without order,
-/// where it is no box.
+/// What a part reads through one map: the cell of its first point, and the box around all of them; empty if
+/// it computes nothing.
+struct Read {
+    first: Index,
+    cells: Region,
+}
+
+/// `None` along lists without order, where what is read is no box.
 fn read(
     axes: &[Alignment],
     source: &Distribution,
     target: &Distribution,
     part: usize,
-) -> Result<Option<Region>> {
+) -> Result<Option<Read>> {
     let region = target.owned(part);
+    let zeros = Index::zeros(axes.len());
     if region.is_empty() {
-        let zeros = Index::zeros(axes.len());
-        return Ok(Some(Region::new(&zeros, &zeros)?));
+        return Ok(Some(Read { first: zeros, cells: Region::new(&zeros, &zeros)? }));
     }
     let (here, there) = (source.grid().coordinate(part), target.grid().coordinate(part));
-    let (mut start, mut stop) = (Index::zeros(axes.len()), Index::zeros(axes.len()));
+    let (mut start, mut stop, mut backwards) = (zeros, zeros, [false; MAX_RANK]);
     for (d, axis) in axes.iter().enumerate() {
         let map = source.map(d);
         (start[d], stop[d]) = match *axis {
-            Alignment::Shifted { dim, offset } => {
-                let by = offset + lead(map, here[d]) - lead(target.map(dim), there[dim]);
-                (region.start()[dim] + by, region.stop()[dim] + by)
+            Alignment::Strided { dim, offset, step } => {
+                let by = offset + lead(map, here[d]) - step * lead(target.map(dim), there[dim]);
+                backwards[d] = step < 0;
+                let along = Along::Dim { dim, offset: by, step };
+                along.span(region.start()[dim], region.stop()[dim])
             }
             Alignment::Own { dim, first } => {
                 let coordinate = there[dim] as usize;
@@ -155,7 +194,8 @@ fn read(
             }
         };
     }
-    Ok(Some(Region::new(&start, &stop)?))
+    let first = Index::from_fn(axes.len(), |d| if backwards[d] { stop[d] - 1 } else { start[d] });
+    Ok(Some(Read { first, cells: Region::new(&start, &stop)? }))
 }
 
 /// Along other maps than blocks there are no halos: what a part reads there it holds, or it must be fetched.
@@ -168,6 +208,13 @@ fn within_others(source: &Distribution, read: &Region, owned: &Region) -> bool {
 impl Fresh {
     pub fn is_nothing(&self) -> bool {
         self.lo.iter().chain(self.hi.iter()).all(|&width| width == 0)
+    }
+
+    /// As wide as both.
+    pub fn joined(&self, other: &Fresh) -> Fresh {
+        let max = |a: &Index, b: &Index| Index::from_fn(a.rank(), |d| a[d].max(b[d]));
+        let (lo, hi) = (max(&self.lo, &other.lo), max(&self.hi, &other.hi));
+        Fresh { lo, hi, corners: self.corners || other.corners }
     }
 
     /// Widens to what `read` reaches beyond `owned`.

@@ -1,176 +1,309 @@
-//! Reductions: one fused map-reduce kernel per part, then the parts' results are combined on the
-//! part that keeps the result, in ascending order of parts. Knows no plans: what travels is one
-//! small contiguous buffer per part.
+//! Reductions: one fused map-reduce kernel per part computes a group of them, then the parts' results are
+//! combined on the part that keeps the results, in ascending order of parts. Knows no plans: what travels is
+//! one small contiguous buffer per part and reduction.
 //!
 //! Every element counts once, at its owner: parts that hold nothing but copies contribute nothing, and
 //! among the coordinates that a part lists, copies are replaced by what changes no result.
 
-use std::hash::Hash;
 use std::sync::Arc;
 
 use partita_kernels::{
-    BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Scalar, UnaryOp, Value, Verified, View, simplify,
+    BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Scalar, UnaryOp, Value, Verified, View, exact,
+    simplify,
 };
 
 use super::eval::lower_all;
+use super::fused::{Group, Pending};
 use super::lists::List;
 use super::lower::Lowering;
-use super::node::{Expr, Node, Reduction, State};
+use super::node::{Node, Reduction};
+use super::outline::{is_telling, tell_reductions};
+use super::partials::{Crossing, Partial, Stream, arrive, scratch};
 use super::storage::Storage;
-use super::work::{Work, bind};
-use crate::device::{Buffer, Device};
+use super::work::{Work, bind, missing_part};
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Index, Region};
-use crate::program::{Command, Copying, Place, Span, Way, copy_box, fill_box};
+use crate::program::{Copying, Place, copy_box, fill_box};
 use crate::team::Team;
-use crate::wire::{Meeting, Ranks, pass};
+use crate::wire::pass;
 
-/// Operand, reduction and axes of a reduction that is not computed yet.
-pub(crate) fn parts_of(node: &Node) -> Option<(Arc<Node>, Reduction, Vec<usize>)> {
-    match &*node.state() {
-        State::Lazy { expr: Expr::Reduce { operand, reduction, axes }, .. } => {
-            Some((Arc::clone(operand), *reduction, axes.clone()))
-        }
-        _ => None,
+/// Computes the reductions of a group.
+pub(crate) fn compute(group: &Group) -> Result<()> {
+    compute_some(&group.dist, &group.axes, &group.members)
+}
+
+/// Computes reductions in one pass, or in two if they are too many for one kernel of this team.
+fn compute_some(dist: &Arc<Distribution>, axes: &[usize], members: &[Pending]) -> Result<()> {
+    let team = &members[0].node.team;
+    if is_telling() {
+        let results = tell_reductions(dist, axes, members)?;
+        members.iter().zip(results).for_each(|(member, storage)| member.node.set_ready(storage));
+        return Ok(());
+    }
+    let streams: Vec<Stream> = members.iter().flat_map(|member| streams(member)).collect();
+    let pass = Pass { team, dist, axes, members, streams };
+    // The kernel that combines two partial results binds both.
+    let fits = members.len() == 1 || 2 * pass.streams.len() <= team.max_params();
+    if fits && let Some(storages) = pass.run()? {
+        members.iter().zip(storages).for_each(|(member, storage)| member.node.set_ready(storage));
+        return Ok(());
+    }
+    let (left, right) = members.split_at(members.len() / 2);
+    compute_some(dist, axes, left)?;
+    compute_some(dist, axes, right)
+}
+
+/// The partial results of one reduction.
+fn streams(member: &Pending) -> Vec<Stream> {
+    let value = Stream { dtype: member.operand.dtype, width: 1 };
+    match member.reduction {
+        Reduction::Fold(_) => vec![value],
+        Reduction::Arg { .. } => vec![value, Stream { dtype: DType::I64, width: 1 }],
+        Reduction::Exact => vec![Stream { dtype: DType::I32, width: exact::width(value.dtype) }],
     }
 }
 
-/// One part's result: one buffer for a fold, value and index for an arg reduction.
-type Partial = Vec<Place>;
+/// Reductions that one kernel per part computes.
+struct Pass<'a> {
+    team: &'a Team,
+    dist: &'a Arc<Distribution>,
+    axes: &'a [usize],
+    members: &'a [Pending],
+    /// The partial results of all members, one after the other.
+    streams: Vec<Stream>,
+}
 
-/// Computes a reduction.
-pub(crate) fn compute(
-    node: &Node,
-    operand: &Arc<Node>,
-    reduction: Reduction,
-    axes: &[usize],
-) -> Result<Storage> {
-    pass("reduce")?;
-    let dist = operand.distribution()?;
-    let result = Arc::new(dist.reduced(axes)?);
-    let dtypes = output_dtypes(operand.dtype, reduction);
-    let mut work = Work::new(&node.team);
-    let partials = reduce_parts(operand, reduction, axes, &dist, &dtypes, &mut work)?;
-    let storage = Storage::new(&node.team, Arc::clone(&result), node.dtype)?;
-    let combine = combine_kernel(result.rank(), reduction, &dtypes)?;
-    let crossing = Crossing::new(&node.team, &dist, axes, &dtypes);
-    crossing.depart((&*dist, reduction, axes, &dtypes), &result, &partials, &mut work)?;
-    for root in 0..result.parts() {
-        let Some(place) = storage.place(&node.team, root) else { continue };
-        let region = result.owned(root);
+impl Pass<'_> {
+    /// The results; `None` if they do not fit into one kernel.
+    fn run(&self) -> Result<Option<Vec<Storage>>> {
+        pass("reduce")?;
+        let result = Arc::new(self.dist.reduced(self.axes)?);
+        let mut work = Work::new(self.team);
+        let Some(partials) = self.fold(&mut work)? else { return Ok(None) };
+        let storage = |member: &Pending| Storage::new(self.team, Arc::clone(&result), member.node.dtype);
+        let storages = self.members.iter().map(storage).collect::<Result<Vec<Storage>>>()?;
+        let travelling: Vec<(usize, usize)> = (0..self.dist.parts())
+            .filter_map(|part| Some((part, self.root_of_partial(part)?)).filter(|(part, root)| part != root))
+            .collect();
+        let crossing = Crossing::new(self.team, &travelling, &self.streams);
+        let reductions: Vec<Reduction> = self.members.iter().map(|member| member.reduction).collect();
+        let what = (&**self.dist, reductions, self.axes, &self.streams);
+        crossing.depart(what, &result, &partials, &mut work)?;
+        for root in (0..result.parts()).filter(|&root| !result.owned(root).is_empty()) {
+            if self.team.is_here(root) {
+                self.gather(root, &result.owned(root), &partials, &crossing, &storages, &mut work)?;
+            }
+        }
+        crossing.settle(&mut work);
+        self.team.count_messages(travelling.len() as u64);
+        pass("reduce-queued")?;
+        work.finish()?;
+        Ok(Some(storages))
+    }
+
+    /// The part to which the result of `part` goes, if it has one.
+    fn root_of_partial(&self, part: usize) -> Option<usize> {
+        let has = contributes(self.dist, part, self.axes) && !self.dist.owned(part).is_empty();
+        has.then(|| root_of(self.dist, part, self.axes))
+    }
+
+    /// Folds what each part owns.
+    fn fold(&self, work: &mut Work) -> Result<Option<Vec<Option<Partial>>>> {
+        let Pass { team, dist, axes, .. } = *self;
+        let listed = listed_copies(dist, axes);
+        let listed = if self.members.iter().any(Pending::counts_copies) { listed } else { Vec::new() };
+        // Room for the results, and for the lists that the copies and the position depend on.
+        let has_positions = self.members.iter().any(|m| matches!(m.reduction, Reduction::Arg { .. }));
+        let positions = axes.iter().filter(|&&d| has_positions && dist.map(d).formula(0).is_none()).count();
+        let reserved = self.streams.len() + listed.len() + positions;
+        let operands: Vec<&Arc<Node>> = self.members.iter().map(|member| &member.operand).collect();
+        let Some((mut lowering, values)) = lower_all("reduce", &operands, dist, reserved)? else {
+            return Ok(None);
+        };
+        let owned: Vec<Value> = listed.iter().map(|&d| lowering.list(List::Owned, d)).collect();
+        let fold = |(member, value): (&Pending, Value)| {
+            let value = member.owned_only(&mut lowering, value, &owned);
+            member.fold(&mut lowering, value, axes)
+        };
+        let folds: Vec<Fold> = self.members.iter().zip(values).map(fold).collect();
+        let inputs = work.bring_all(&lowering.leaves, dist)?;
+        let arguments: Vec<Vec<Scalar>> = (0..dist.parts()).map(|part| lowering.arguments(part)).collect();
+        let marks: Vec<bool> = (0..dist.rank()).map(|d| axes.contains(&d)).collect();
+        let kernel = simplify(&lowering.builder.reduce(&marks, &folds)?);
+        let mut partials = Vec::with_capacity(dist.parts());
+        for (part, arguments) in arguments.into_iter().enumerate() {
+            if self.root_of_partial(part).is_none() || !team.is_here(part) {
+                partials.push(None);
+                continue;
+            }
+            let region = dist.owned(part);
+            let mut bound = bind(&lowering.leaves, &inputs, part, region.rank())?;
+            let partial = self.room(part, &flatten(&region, axes)?, work)?;
+            bound.extend(partial.iter().zip(&self.streams).map(|(place, stream)| {
+                let mut view: View = place.view(place.stored.start());
+                view.strides.iter_mut().for_each(|stride| *stride *= stream.width as i64);
+                axes.iter().for_each(|&axis| view.strides[axis] = 0);
+                (view, place.clone())
+            }));
+            work.launch(&kernel, part, &region, bound, arguments)?;
+            partials.push(Some(partial));
+        }
+        Ok(Some(partials))
+    }
+
+    /// Memory on a part's device for its partial results.
+    fn room(&self, part: usize, kept: &Region, work: &mut Work) -> Result<Partial> {
+        let device = self.team.device(part);
+        self.streams.iter().map(|&stream| scratch(device, kept, stream, &mut work.leases)).collect()
+    }
+
+    /// Combines what goes to a part, and stores it there.
+    fn gather(
+        &self,
+        root: usize,
+        region: &Region,
+        partials: &[Option<Partial>],
+        crossing: &Crossing,
+        storages: &[Storage],
+        work: &mut Work,
+    ) -> Result<()> {
+        let missing = || missing_part("reduce");
+        let places = storages.iter().map(|storage| storage.place(self.team, root).ok_or_else(missing));
+        let places = places.collect::<Result<Vec<Place>>>()?;
         let mut kept: Option<Partial> = None;
-        for part in (0..dist.parts()).filter(|&part| partial_of(&dist, part, axes) == Some(root)) {
+        for part in (0..self.dist.parts()).filter(|&part| self.root_of_partial(part) == Some(root)) {
             let partial = match &partials[part] {
-                Some(partial) => arrive(&mut work, partial, &place, &dtypes)?,
-                None => crossing.arrive(part, &place.device, &region, &mut work)?,
+                Some(partial) => arrive(work, partial, &places[0], &self.streams)?,
+                None => crossing.arrive(part, &places[0].device, region, work)?,
             };
             match &kept {
                 None => kept = Some(partial),
-                Some(kept) => {
-                    let bound = kept.iter().chain(&partial);
-                    let bound = bound.map(|p| (p.view(region.start()), p.clone())).collect();
-                    work.launch(&combine, root, &region, bound, Vec::new())?;
-                }
+                Some(kept) => self.combine(root, region, kept, &partial, work)?,
             }
         }
-        work.push(match kept {
+        let mut kept = kept.map(|kept| kept.into_iter());
+        for (member, to) in self.members.iter().zip(&places) {
+            let dtype = member.node.dtype;
             // The result is the last buffer: the fold's value, or the arg reduction's index.
-            Some(partial) => copy_box(
-                &partial[partial.len() - 1],
-                &region,
-                &place,
-                &region,
-                Copying { dtype: node.dtype, add: false },
-            )?,
-            None => fill_box(&place, &region, neutral(reduction, node.dtype))?,
-        });
-    }
-    crossing.settle(&mut work);
-    let travelling = (0..dist.parts()).filter(|&p| partial_of(&dist, p, axes).is_some_and(|root| root != p));
-    node.team.count_messages(travelling.count() as u64);
-    pass("reduce-queued")?;
-    work.finish()?;
-    Ok(storage)
-}
-
-/// The part to which the result of `part` goes, if it has one.
-fn partial_of(dist: &Distribution, part: usize, axes: &[usize]) -> Option<usize> {
-    let has = contributes(dist, part, axes) && !dist.owned(part).is_empty();
-    has.then(|| root_of(dist, part, axes))
-}
-
-/// The results of parts that go to parts of another rank, in the order of the parts.
-struct Crossing<'a> {
-    team: &'a Team,
-    dtypes: &'a [DType],
-    /// Sender and receiver.
-    parts: Vec<(usize, usize)>,
-}
-
-impl Crossing<'_> {
-    fn new<'a>(team: &'a Team, dist: &Distribution, axes: &[usize], dtypes: &'a [DType]) -> Crossing<'a> {
-        let travels = |part: usize| {
-            let root = partial_of(dist, part, axes)?;
-            (team.rank_of(part) != team.rank_of(root)).then_some((part, root))
-        };
-        let mut parts: Vec<(usize, usize)> = (0..dist.parts()).filter_map(travels).collect();
-        // In the order in which the receivers combine them.
-        parts.sort_by_key(|&(part, root)| (root, part));
-        Crossing { team, dtypes, parts }
-    }
-
-    fn ranks(&self) -> Option<&Ranks> {
-        self.team.wire().filter(|_| !self.parts.is_empty())
-    }
-
-    fn depart(
-        &self,
-        what: impl Hash,
-        result: &Distribution,
-        partials: &[Option<Partial>],
-        work: &mut Work,
-    ) -> Result<()> {
-        let Some(ranks) = self.ranks() else { return Ok(()) };
-        let meeting = Arc::new(Meeting::new("reduction", &what));
-        work.push(Command::Meet { ranks: ranks.clone(), meeting });
-        for &(part, root) in &self.parts {
-            let (from, to) = (self.team.rank_of(part), self.team.rank_of(root));
-            let cells = result.owned(root).volume()? as u64;
-            if self.team.is_here(root) {
-                let bytes = self.dtypes.iter().map(|dtype| cells * dtype.size_bytes() as u64).sum();
-                work.push(Command::Expect { ranks: ranks.clone(), from, bytes });
-            } else if let Some(partial) = &partials[part] {
-                let (memory, way) = (self.spans(partial, cells), Way::Staged);
-                work.push(Command::Send { ranks: ranks.clone(), to, memory, way });
-            }
+            let last = kept.as_mut().and_then(|kept| kept.by_ref().take(streams(member).len()).last());
+            let last = match (last, member.reduction) {
+                (Some(number), Reduction::Exact) => Some(self.rounded(root, region, number, dtype, work)?),
+                (last, _) => last,
+            };
+            work.push(match last {
+                Some(from) => copy_box(&from, region, to, region, Copying { dtype, add: false })?,
+                None => fill_box(to, region, neutral(member.reduction, dtype))?,
+            });
         }
         Ok(())
     }
 
-    /// What a part of another rank sends, on the root's device.
-    fn arrive(&self, part: usize, device: &Device, region: &Region, work: &mut Work) -> Result<Partial> {
-        let Some(ranks) = self.ranks() else { unreachable!("a part of this rank has its result here") };
-        let arrived = self.dtypes.iter().map(|&dtype| scratch(device, region, dtype, &mut work.leases));
-        let arrived = arrived.collect::<Result<Partial>>()?;
-        let memory = self.spans(&arrived, region.volume()? as u64);
-        let from = self.team.rank_of(part);
-        work.push(Command::Receive { ranks: ranks.clone(), from, memory, way: Way::Staged });
-        Ok(arrived)
+    /// Combines later partial results into those that are kept.
+    fn combine(
+        &self,
+        root: usize,
+        region: &Region,
+        kept: &Partial,
+        later: &Partial,
+        work: &mut Work,
+    ) -> Result<()> {
+        let elements = region.volume()? * self.streams[0].width as i64;
+        let line = || View { offset: 0, strides: vec![1] };
+        let bound = kept.iter().chain(later).map(|place| (line(), place.clone())).collect();
+        let line = Region::new(&[0], &[elements])?;
+        work.launch(&self.combine_kernel()?, root, &line, bound, Vec::new())
     }
 
-    fn spans(&self, partial: &Partial, cells: u64) -> Vec<Span> {
-        let span = |(place, dtype): (&Place, &DType)| Span {
-            device: place.device.clone(),
-            allocation: Arc::clone(&place.allocation),
-            offset: 0,
-            bytes: cells * dtype.size_bytes() as u64,
-        };
-        partial.iter().zip(self.dtypes).map(span).collect()
+    /// The floats of exact sums.
+    fn rounded(
+        &self,
+        root: usize,
+        region: &Region,
+        numbers: Place,
+        dtype: DType,
+        work: &mut Work,
+    ) -> Result<Place> {
+        let width = exact::width(dtype) as i64;
+        let mut k = Builder::new("round_exact", 2);
+        let (input, output) = (k.input(DType::I32), k.output(dtype));
+        let elements: Vec<Value> = (0..width).map(|at| k.load(input, &[at as i32, 0])).collect();
+        let value = exact::round(&mut k, &elements, dtype);
+        let kernel = simplify(&k.elementwise(&[(output, value)])?);
+        let to = scratch(&numbers.device, region, Stream { dtype, width: 1 }, &mut work.leases)?;
+        let view = |strides: [i64; 2]| View { offset: 0, strides: strides.into() };
+        let bound = vec![(view([1, width]), numbers), (view([1, 1]), to.clone())];
+        let line = Region::new(&[0, 0], &[1, region.volume()?])?;
+        work.launch(&kernel, root, &line, bound, Vec::new())?;
+        Ok(to)
     }
 
-    fn settle(&self, work: &mut Work) {
-        if let Some(ranks) = self.ranks() {
-            work.push(Command::Settle { ranks: ranks.clone() });
+    /// Combines second partial results into the first, all of which lie contiguously.
+    fn combine_kernel(&self) -> Result<Verified> {
+        let mut k = Builder::new("combine", 1);
+        let kept: Vec<u32> = self.streams.iter().map(|stream| k.inout(stream.dtype)).collect();
+        let later: Vec<u32> = self.streams.iter().map(|stream| k.input(stream.dtype)).collect();
+        let mut of = |params: &[u32]| params.iter().map(|&p| k.load(p, &[0])).collect::<Vec<Value>>();
+        let (a, b) = (of(&kept), of(&later));
+        let mut results = Vec::with_capacity(a.len());
+        for member in self.members {
+            let at = results.len();
+            match member.reduction {
+                Reduction::Fold(op) => results.push(k.binary(op.step(), a[at], b[at])),
+                Reduction::Arg { largest } => {
+                    let better = is_better(&mut k, largest, (a[at], a[at + 1]), (b[at], b[at + 1]));
+                    results.extend([at, at + 1].map(|at| k.select(better, b[at], a[at])));
+                }
+                // Element by element; the digits carry when they are rounded.
+                Reduction::Exact => results.push(k.binary(BinaryOp::Add, a[at], b[at])),
+            }
+        }
+        let stores: Vec<(u32, Value)> = kept.into_iter().zip(results).collect();
+        Ok(k.elementwise(&stores)?)
+    }
+}
+
+impl Pending {
+    /// Counting an element again matters to sums and products alone.
+    fn counts_copies(&self) -> bool {
+        match self.reduction {
+            Reduction::Fold(FoldOp::Sum | FoldOp::Product) | Reduction::Exact => true,
+            Reduction::Fold(FoldOp::Min | FoldOp::Max | FoldOp::All | FoldOp::Any)
+            | Reduction::Arg { .. } => false,
+        }
+    }
+
+    /// The value where the part owns the element, and what leaves the result as it is elsewhere.
+    fn owned_only(&self, lowering: &mut Lowering, value: Value, owned: &[Value]) -> Value {
+        let owned = if self.counts_copies() { owned } else { &[] };
+        owned.iter().fold(value, |value, &owned| {
+            let k = &mut lowering.builder;
+            let nothing = k.constant(neutral(self.reduction, k.dtype(value)));
+            k.select(owned, value, nothing)
+        })
+    }
+
+    fn fold(&self, lowering: &mut Lowering, value: Value, axes: &[usize]) -> Fold {
+        let dtype = lowering.builder.dtype(value);
+        match self.reduction {
+            Reduction::Fold(op) => Fold::Value { op, value, output: lowering.builder.output(dtype) },
+            Reduction::Arg { largest } => {
+                let index = linear_index(lowering, &self.operand.shape, axes);
+                let [value_output, index_output] =
+                    [dtype, DType::I64].map(|dtype| lowering.builder.output(dtype));
+                Fold::Arg { largest, value, index, value_output, index_output }
+            }
+            Reduction::Exact => Fold::Exact { value, output: lowering.builder.output(DType::I32) },
+        }
+    }
+}
+
+impl Reduction {
+    /// Whether it may be computed in one pass with others. The position that an argument fold carries along
+    /// makes it so much dearer than what it would share, the loads, that it stays alone; so does an exact sum.
+    pub fn shares_a_pass(self) -> bool {
+        match self {
+            Reduction::Fold(_) => true,
+            Reduction::Arg { .. } | Reduction::Exact => false,
         }
     }
 }
@@ -181,99 +314,16 @@ fn contributes(dist: &Distribution, part: usize, axes: &[usize]) -> bool {
     axes.iter().all(|&d| at[d] == 0 || !matches!(dist.map(d), DimMap::Replicated { .. }))
 }
 
-/// The folded dimensions whose lists name coordinates of other parts too. Counting a copy again only matters
-/// to sums and products.
-fn with_listed_copies(dist: &Distribution, reduction: Reduction, axes: &[usize]) -> Vec<usize> {
+/// The folded dimensions whose lists name coordinates of other parts too.
+fn listed_copies(dist: &Distribution, axes: &[usize]) -> Vec<usize> {
     let listed = |d: &usize| matches!(dist.map(*d), DimMap::Unstructured(lists) if lists.has_copies());
-    match reduction {
-        Reduction::Fold(FoldOp::Sum | FoldOp::Product) => axes.iter().copied().filter(listed).collect(),
-        Reduction::Fold(FoldOp::Min | FoldOp::Max | FoldOp::All | FoldOp::Any) | Reduction::Arg { .. } => {
-            Vec::new()
-        }
-    }
-}
-
-/// The value where the part owns the element, and what leaves the result as it is elsewhere.
-fn owned_only(lowering: &mut Lowering, value: Value, reduction: Reduction, copied: &[usize]) -> Value {
-    copied.iter().fold(value, |value, &d| {
-        let owned = lowering.list(List::Owned, d);
-        let k = &mut lowering.builder;
-        let nothing = k.constant(neutral(reduction, k.dtype(value)));
-        k.select(owned, value, nothing)
-    })
+    axes.iter().copied().filter(listed).collect()
 }
 
 /// The part that keeps what `part` contributes to: grid coordinate 0 in every reduced dimension.
 fn root_of(dist: &Distribution, part: usize, axes: &[usize]) -> usize {
     let at = dist.grid().coordinate(part);
-    let mut root = 0;
-    for d in 0..dist.rank() {
-        let coordinate = if axes.contains(&d) { 0 } else { at[d] };
-        root = root * dist.grid().shape()[d] as usize + coordinate as usize;
-    }
-    root
-}
-
-fn output_dtypes(operand: DType, reduction: Reduction) -> Vec<DType> {
-    match reduction {
-        Reduction::Fold(_) => vec![operand],
-        Reduction::Arg { .. } => vec![operand, DType::I64],
-    }
-}
-
-fn reduce_parts(
-    operand: &Arc<Node>,
-    reduction: Reduction,
-    axes: &[usize],
-    dist: &Arc<Distribution>,
-    dtypes: &[DType],
-    work: &mut Work,
-) -> Result<Vec<Option<Partial>>> {
-    let copied = with_listed_copies(dist, reduction, axes);
-    // Room for the results, and for the lists that the copies and the position depend on.
-    let positions = match reduction {
-        Reduction::Fold(_) => 0,
-        Reduction::Arg { .. } => axes.iter().filter(|&&d| dist.map(d).formula(0).is_none()).count(),
-    };
-    let reserved = dtypes.len() + copied.len() + positions;
-    let lowered = lower_all("reduce", &[operand], dist, reserved)?;
-    let (mut lowering, values) = lowered.unwrap_or_else(|| unreachable!("a single root is never split"));
-    let value = owned_only(&mut lowering, values[0], reduction, &copied);
-    let fold = match reduction {
-        Reduction::Fold(op) => Fold::Value { op, value, output: lowering.builder.output(dtypes[0]) },
-        Reduction::Arg { largest } => {
-            let index = linear_index(&mut lowering, &operand.shape, axes);
-            let [value_output, index_output] = [0, 1].map(|k| lowering.builder.output(dtypes[k]));
-            Fold::Arg { largest, value, index, value_output, index_output }
-        }
-    };
-    let inputs = work.bring_all(&lowering.leaves, dist)?;
-    let arguments: Vec<Vec<Scalar>> = (0..dist.parts()).map(|part| lowering.arguments(part)).collect();
-    let marks: Vec<bool> = (0..operand.rank()).map(|d| axes.contains(&d)).collect();
-    let kernel = simplify(&lowering.builder.reduce(&marks, &[fold])?);
-    let mut partials = Vec::with_capacity(dist.parts());
-    for (part, arguments) in arguments.into_iter().enumerate() {
-        let region = dist.owned(part);
-        if partial_of(dist, part, axes).is_none() || !operand.team.is_here(part) {
-            partials.push(None);
-            continue;
-        }
-        let kept = flatten(&region, axes)?;
-        let mut bound = bind(&lowering.leaves, &inputs, part, region.rank())?;
-        let mut partial = Partial::new();
-        for &dtype in dtypes {
-            let place = scratch(operand.team.device(part), &kept, dtype, &mut work.leases)?;
-            let mut view: View = place.view(kept.start());
-            for &axis in axes {
-                view.strides[axis] = 0;
-            }
-            bound.push((view, place.clone()));
-            partial.push(place);
-        }
-        work.launch(&kernel, part, &region, bound, arguments)?;
-        partials.push(Some(partial));
-    }
-    Ok(partials)
+    dist.grid().part_at(|d| if axes.contains(&d) { 0 } else { at[d] })
 }
 
 /// The region with the reduced dimensions at `0..1`.
@@ -283,36 +333,6 @@ fn flatten(region: &Region, axes: &[usize]) -> Result<Region> {
         (start[axis], stop[axis]) = (0, 1);
     }
     Ok(Region::new(&start, &stop)?)
-}
-
-fn scratch(device: &Device, region: &Region, dtype: DType, leases: &mut Vec<Buffer>) -> Result<Place> {
-    let buffer = device.alloc(region.volume()? as u64 * dtype.size_bytes() as u64)?;
-    let place =
-        Place { device: device.clone(), allocation: Arc::clone(buffer.allocation()), stored: *region };
-    leases.push(buffer);
-    Ok(place)
-}
-
-/// The partial on the root's device.
-fn arrive(work: &mut Work, partial: &Partial, root: &Place, dtypes: &[DType]) -> Result<Partial> {
-    if partial[0].device == root.device {
-        return Ok(partial.clone());
-    }
-    let mut arrived = Partial::new();
-    for (from, &dtype) in partial.iter().zip(dtypes) {
-        let to = scratch(&root.device, &from.stored, dtype, &mut work.leases)?;
-        work.push(Command::Transfer {
-            from_device: from.device.clone(),
-            from: Arc::clone(&from.allocation),
-            from_offset: 0,
-            to_device: to.device.clone(),
-            to: Arc::clone(&to.allocation),
-            to_offset: 0,
-            bytes: from.stored.volume()? as u64 * dtype.size_bytes() as u64,
-        });
-        arrived.push(to);
-    }
-    Ok(arrived)
 }
 
 /// The element's position among the reduced elements, in C order of the reduced dimensions.
@@ -327,25 +347,6 @@ fn linear_index(lowering: &mut Lowering, shape: &Index, axes: &[usize]) -> Value
         index = k.binary(BinaryOp::Add, scaled, coord);
     }
     index
-}
-
-/// Combines a second partial into the first.
-fn combine_kernel(rank: usize, reduction: Reduction, dtypes: &[DType]) -> Result<Verified> {
-    let mut k = Builder::new("combine", rank);
-    let kept: Vec<u32> = dtypes.iter().map(|&dtype| k.inout(dtype)).collect();
-    let other: Vec<u32> = dtypes.iter().map(|&dtype| k.input(dtype)).collect();
-    let zeros = vec![0; rank];
-    let a: Vec<Value> = kept.iter().map(|&p| k.load(p, &zeros)).collect();
-    let b: Vec<Value> = other.iter().map(|&p| k.load(p, &zeros)).collect();
-    let results = match reduction {
-        Reduction::Fold(op) => vec![k.binary(op.step(), a[0], b[0])],
-        Reduction::Arg { largest } => {
-            let better = is_better(&mut k, largest, (a[0], a[1]), (b[0], b[1]));
-            vec![k.select(better, b[0], a[0]), k.select(better, b[1], a[1])]
-        }
-    };
-    let stores: Vec<(u32, Value)> = kept.into_iter().zip(results).collect();
-    Ok(k.elementwise(&stores)?)
 }
 
 /// Is `b` to be preferred: a NaN over numbers, else the better value, else the lower index?
@@ -371,6 +372,6 @@ fn is_better(k: &mut Builder, largest: bool, a: (Value, Value), b: (Value, Value
 fn neutral(reduction: Reduction, dtype: DType) -> Scalar {
     match reduction {
         Reduction::Fold(op) => op.neutral(dtype),
-        Reduction::Arg { .. } => Scalar::from_i64(dtype, 0),
+        Reduction::Arg { .. } | Reduction::Exact => Scalar::from_i64(dtype, 0),
     }
 }

@@ -8,14 +8,16 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Launch, Scalar, Verified, View};
 
-use super::exchange::{aligned_plan, fetch_plan, near};
-use super::lower::{Axis, Leaf, Map, Source};
+use super::exchange::{aligned_plan, box_plan, fetch_plan, near};
+use super::lower::{Leaf, Source};
+use super::map::Map;
 use super::node::Node;
-use super::reach::{Reach, along, brought};
+use super::reach::{Reach, brought};
+use super::route::{Route, Way, routes, wide_enough};
 use super::storage::{Fresh, Storage};
 use crate::device::{Buffer, Device, Job, Lane};
 use crate::error::{Error, Result};
-use crate::index::{Distribution, Index, Region};
+use crate::index::{Along, Distribution, Index, Region};
 use crate::plan::Plan;
 use crate::program::{Command, Place, Schedule, execute};
 use crate::team::Team;
@@ -26,9 +28,19 @@ use crate::wire::pass;
 pub(crate) struct Input {
     /// Per part: the memory.
     places: Vec<Option<Place>>,
-    /// Per part: the first cell, in the coordinates of the memory.
-    anchors: Vec<Region>,
+    /// Per part: the cell of the first point, in the coordinates of the memory.
+    anchors: Vec<Index>,
+    order: Order,
     arrival: Arrival,
+}
+
+/// How an operand lies in memory.
+#[derive(Clone, Copy)]
+enum Order {
+    /// As in the array: launches go through it in the steps of their maps.
+    Own,
+    /// As the launches go through it.
+    Launched,
 }
 
 /// Which launches must wait for an operand.
@@ -59,25 +71,30 @@ impl Input {
     }
 }
 
-/// How far from the ends of what each part computes it reads beyond what it owns of an operand.
-fn margins(map: &Map, reach: &Reach, source: &Distribution, target: &Distribution) -> Vec<(Index, Index)> {
-    let of = |part: usize| {
-        let (owned, need, region) = (source.owned(part), &reach.needs[part], target.owned(part));
-        let (mut lo, mut hi) = (Index::zeros(region.rank()), Index::zeros(region.rank()));
-        for (d, axis) in map.axes().iter().enumerate() {
-            let below = (owned.start()[d] - need.start()[d]).max(0);
-            let above = (need.stop()[d] - owned.stop()[d]).max(0);
-            match *axis {
-                Axis::Along { dim, .. } => {
-                    (lo[dim], hi[dim]) = (lo[dim].max(below), hi[dim].max(above));
-                }
-                Axis::Pinned(_) if below + above > 0 && region.rank() > 0 => lo[0] = region.extent(0),
-                Axis::Pinned(_) => {}
+/// How far from the ends of what a part computes it reads beyond what it owns of an operand.
+pub(super) fn margin(
+    map: &Map,
+    reach: &Reach,
+    source: &Distribution,
+    target: &Distribution,
+    part: usize,
+) -> (Index, Index) {
+    let (owned, need, region) = (source.owned(part), &reach.needs[part], target.owned(part));
+    let (mut lo, mut hi) = (Index::zeros(region.rank()), Index::zeros(region.rank()));
+    for (d, axis) in map.axes().iter().enumerate() {
+        let below = (owned.start()[d] - need.start()[d]).max(0);
+        let above = (need.stop()[d] - owned.stop()[d]).max(0);
+        match *axis {
+            Along::Dim { dim, step, .. } => {
+                let [below, above] = [below, above].map(|cells| (cells + step.abs() - 1) / step.abs());
+                let (first, last) = if step > 0 { (below, above) } else { (above, below) };
+                (lo[dim], hi[dim]) = (lo[dim].max(first), hi[dim].max(last));
             }
+            Along::Pinned(_) if below + above > 0 && region.rank() > 0 => lo[0] = region.extent(0),
+            Along::Pinned(_) => {}
         }
-        (lo, hi)
-    };
-    (0..target.parts()).map(of).collect()
+    }
+    (lo, hi)
 }
 
 /// The parameters of one part's launch: each leaf's view of what the part computes, and its memory.
@@ -92,12 +109,13 @@ pub(crate) fn bind(
         .zip(inputs)
         .map(|(leaf, input)| {
             let place = input.places[part].clone().ok_or_else(|| missing_part("operand"))?;
-            let inner = place.view(input.anchors[part].start());
-            let strides = place.strides();
+            let inner = place.view(&input.anchors[part]);
             let mut view = View { offset: inner.offset, strides: vec![0; rank] };
-            for (d, axis) in leaf.maps[0].axes().iter().enumerate() {
-                if let Axis::Along { dim, .. } = axis {
-                    view.strides[*dim] = strides[d];
+            for (along, stride) in leaf.maps[0].axes().iter().zip(inner.strides) {
+                match (*along, input.order) {
+                    (Along::Dim { dim, step, .. }, Order::Own) => view.strides[dim] += step * stride,
+                    (Along::Dim { dim, .. }, Order::Launched) => view.strides[dim] += stride,
+                    (Along::Pinned(_), _) => {}
                 }
             }
             Ok((view, place))
@@ -123,6 +141,9 @@ struct Pending {
     dtype: DType,
 }
 
+/// What was fetched of an array: a box per part, and where it is.
+type Fetched = (Arc<Node>, Vec<Region>, Vec<Option<Place>>);
+
 /// A schedule under construction, the leases its commands rely on, and the halos it makes current.
 pub(crate) struct Work {
     team: Team,
@@ -135,6 +156,8 @@ pub(crate) struct Work {
     join: Schedule,
     pub leases: Vec<Buffer>,
     refreshed: Vec<(Arc<Storage>, Fresh)>,
+    fetched: Vec<Fetched>,
+    messages: u64,
 }
 
 impl Work {
@@ -147,7 +170,24 @@ impl Work {
             join: Schedule::new(),
             leases: Vec::new(),
             refreshed: Vec::new(),
+            fetched: Vec::new(),
+            messages: 0,
         }
+    }
+
+    /// What is to be done, everything that has been brought included.
+    pub fn commands(&self) -> &[Command] {
+        &self.schedule
+    }
+
+    /// The halos that will be current afterwards.
+    pub fn refreshed(&self) -> &[(Arc<Storage>, Fresh)] {
+        &self.refreshed
+    }
+
+    /// What the team has counted for it.
+    pub fn messages(&self) -> u64 {
+        self.messages
     }
 
     pub fn push(&mut self, command: Command) {
@@ -287,24 +327,31 @@ impl Work {
 
     /// Brings every operand within reach of the launches over `dist`'s owned regions.
     pub fn bring_all(&mut self, leaves: &[Leaf], dist: &Distribution) -> Result<Vec<Input>> {
-        leaves.iter().map(|leaf| self.bring(leaf, dist)).collect()
+        self.bring_by(leaves, &routes(leaves, dist)?, dist)
     }
 
-    fn bring(&mut self, leaf: &Leaf, dist: &Distribution) -> Result<Input> {
-        match &leaf.source {
-            Source::Array(node, storage) => {
-                let storage = node.storage().unwrap_or_else(|| Arc::clone(storage));
-                match Reach::of(&leaf.maps, &storage.dist, dist)? {
-                    Some(reach) => self.bring_array(node, storage, &leaf.maps[0], reach, dist),
-                    None => self.align(node, &storage, &leaf.maps[0], dist),
-                }
-            }
-            Source::List(list, dim) => {
+    /// The same on routes that are known.
+    pub fn bring_by(
+        &mut self,
+        leaves: &[Leaf],
+        routes: &[Option<Route>],
+        dist: &Distribution,
+    ) -> Result<Vec<Input>> {
+        leaves.iter().zip(routes).map(|(leaf, route)| self.bring(leaf, route.as_ref(), dist)).collect()
+    }
+
+    fn bring(&mut self, leaf: &Leaf, route: Option<&Route>, dist: &Distribution) -> Result<Input> {
+        match (&leaf.source, route) {
+            (Source::Array(node, _), Some(route)) => match (&route.way, &route.reach) {
+                (Way::Aligned, _) | (_, None) => self.align(route, &leaf.maps[0], dist),
+                (way, Some(reach)) => self.bring_array(node, route, way, reach, &leaf.maps[0], dist),
+            },
+            (Source::Array(..), None) => Err(missing_part("operand")),
+            (Source::List(list, dim), _) => {
                 let places = list.upload(&self.team, dist, *dim, &mut self.leases)?;
-                let owned = (0..dist.parts()).map(|part| dist.owned(part));
-                let line = |owned: Region| Region::new(&[owned.start()[*dim]], &[owned.stop()[*dim]]);
-                let anchors = owned.map(line).collect::<std::result::Result<_, _>>()?;
-                Ok(Input { places, anchors, arrival: Arrival::Nothing })
+                let first = |part: usize| Index::filled(1, dist.owned(part).start()[*dim]);
+                let anchors = (0..dist.parts()).map(first).collect();
+                Ok(Input { places, anchors, order: Order::Own, arrival: Arrival::Nothing })
             }
         }
     }
@@ -312,28 +359,53 @@ impl Work {
     fn bring_array(
         &mut self,
         node: &Arc<Node>,
-        storage: Arc<Storage>,
+        route: &Route,
+        way: &Way,
+        reach: &Reach,
         map: &Map,
-        reach: Reach,
         dist: &Distribution,
     ) -> Result<Input> {
-        let (wide, halo) = match &reach.halo {
-            None => (None, None),
-            Some(halo) if halo.is_nothing() => {
-                let places = storage.places(&self.team);
-                return Ok(Input { places, anchors: reach.anchors, arrival: Arrival::Nothing });
+        // Another leaf may have given the array a wider halo.
+        let storage = node.storage().unwrap_or_else(|| Arc::clone(&route.storage));
+        let (places, arrival) = match way {
+            Way::Here | Way::Aligned => (storage.places(&self.team), Arrival::Nothing),
+            Way::Halo(halo) => {
+                let storage = self.with_halo(node, storage, halo)?;
+                let arrival = match self.refresh(&storage, node.dtype, halo)? {
+                    false => Arrival::Nothing,
+                    true => {
+                        let margin = |part| margin(map, reach, &storage.dist, dist, part);
+                        Arrival::Halo((0..dist.parts()).map(margin).collect())
+                    }
+                };
+                (storage.places(&self.team), arrival)
             }
-            Some(halo) => (self.with_halo(node, &storage, halo)?, Some(halo)),
+            Way::Fetch(needs) | Way::Boxes(needs) => {
+                (self.fetch_once(node, &storage, way, needs)?, Arrival::Everything)
+            }
         };
-        let (Some(storage), Some(halo)) = (wide, halo) else {
-            let places = self.fetch(node, &storage, &reach.needs)?;
-            return Ok(Input { places, anchors: reach.anchors, arrival: Arrival::Everything });
+        Ok(Input { places, anchors: reach.anchors.clone(), order: Order::Own, arrival })
+    }
+
+    /// What another leaf has asked for is not fetched again.
+    fn fetch_once(
+        &mut self,
+        node: &Arc<Node>,
+        storage: &Storage,
+        way: &Way,
+        needs: &[Region],
+    ) -> Result<Vec<Option<Place>>> {
+        let same = |(other, boxes, _): &&Fetched| Arc::ptr_eq(other, node) && boxes == needs;
+        if let Some((.., places)) = self.fetched.iter().find(same) {
+            return Ok(places.clone());
+        }
+        let plan = match way {
+            Way::Boxes(_) => box_plan(&storage.dist, needs.to_vec(), near(&self.team, &self.team))?,
+            _ => fetch_plan(&storage.dist.packed(), needs.to_vec())?,
         };
-        let arrival = match self.refresh(&storage, node.dtype, halo)? {
-            false => Arrival::Nothing,
-            true => Arrival::Halo(margins(map, &reach, &storage.dist, dist)),
-        };
-        Ok(Input { places: storage.places(&self.team), anchors: reach.anchors, arrival })
+        let places = self.fetch_planned(node, storage, plan, needs)?;
+        self.fetched.push((Arc::clone(node), needs.to_vec(), places.clone()));
+        Ok(places)
     }
 
     /// Has a halo made current; false if nothing needs to be brought for that.
@@ -345,12 +417,12 @@ impl Work {
         }
         let Some(plan) = storage.lacking(halo)? else { return Ok(false) };
         let (from, to) = (storage.places(&self.team), storage.places(&self.team));
-        self.bring_by("halo exchange", plan, from, to, dtype);
+        self.carry("halo exchange", plan, from, to, dtype);
         self.refreshed.push((Arc::clone(storage), halo.clone()));
         Ok(true)
     }
 
-    fn bring_by(
+    fn carry(
         &mut self,
         operation: &'static str,
         plan: Arc<Plan>,
@@ -359,60 +431,35 @@ impl Work {
         dtype: DType,
     ) {
         self.team.count_messages(plan.messages());
+        self.messages += plan.messages();
         self.pending.push(Pending { operation, plan, from, to, dtype });
     }
 
-    /// The array's memory if its halos are wide enough, or else as it is with wider ones; `None` if it cannot
-    /// have them.
-    fn with_halo(
-        &mut self,
-        node: &Arc<Node>,
-        storage: &Arc<Storage>,
-        halo: &Fresh,
-    ) -> Result<Option<Arc<Storage>>> {
-        let (lo, hi) = storage.dist.halo();
-        let wide = |have: &Index, need: &Index| have.iter().zip(need.iter()).all(|(h, n)| h >= n);
-        if wide(&lo, &halo.lo) && wide(&hi, &halo.hi) {
-            return Ok(Some(Arc::clone(storage)));
-        }
-        self.widen(node, storage, halo)
-    }
-
-    /// Gives an array halos wide enough, once; later steps only exchange them. `None` if the
-    /// distribution cannot have such halos or they would cost more memory than the array.
-    fn widen(
-        &mut self,
-        node: &Arc<Node>,
-        storage: &Arc<Storage>,
-        halo: &Fresh,
-    ) -> Result<Option<Arc<Storage>>> {
-        let (lo, hi) = storage.dist.halo();
-        let max = |a: &Index, b: &Index| Index::from_fn(a.rank(), |d| a[d].max(b[d]));
-        let Ok(dist) = storage.dist.with_halo(&max(&lo, &halo.lo), &max(&hi, &halo.hi)) else {
-            return Ok(None);
+    /// The array's memory if its halos are wide enough, or else as it is with wider ones: once, because later
+    /// steps only exchange them.
+    fn with_halo(&mut self, node: &Arc<Node>, storage: Arc<Storage>, halo: &Fresh) -> Result<Arc<Storage>> {
+        let Some(dist) = wide_enough(&storage.dist, halo)?.filter(|dist| *dist != *storage.dist) else {
+            return Ok(storage);
         };
-        let cells =
-            (0..dist.parts()).map(|p| dist.stored(p).volume()).sum::<std::result::Result<i64, _>>()?;
-        if cells > 2 * dist.global().volume()? {
-            return Ok(None);
-        }
         let wide = Storage::new(&self.team, Arc::new(dist), node.dtype)?;
         let copies = storage.copy_owned(&self.team, node.dtype, &wide)?;
         self.extend(copies);
         self.leases.extend(storage.parts.iter().flatten().cloned());
         node.set_ready(wide);
-        Ok(node.storage())
+        Ok(node.storage().unwrap_or(storage))
     }
 
     /// Brings what each part needs of an operand on other maps into temporary memory, in the order in which
     /// the launches over `dist` go through it. Each shift along such maps is an operand of its own.
-    fn align(&mut self, node: &Node, storage: &Storage, map: &Map, dist: &Distribution) -> Result<Input> {
-        let near = near(&self.team, &self.team);
-        let plan = aligned_plan(&storage.dist, dist, along(map), near)?;
-        let anchors =
+    fn align(&mut self, route: &Route, map: &Map, dist: &Distribution) -> Result<Input> {
+        let (near, node) = (near(&self.team, &self.team), &route.node);
+        let storage = node.storage().unwrap_or_else(|| Arc::clone(&route.storage));
+        let plan = aligned_plan(&storage.dist, dist, map.axes().to_vec(), near)?;
+        let boxes =
             (0..dist.parts()).map(|part| brought(map, dist, part)).collect::<Result<Vec<Region>>>()?;
-        let places = self.fetch_planned(node, storage, plan, &anchors)?;
-        Ok(Input { places, anchors, arrival: Arrival::Everything })
+        let places = self.fetch_planned(node, &storage, plan, &boxes)?;
+        let anchors = boxes.iter().map(|region| *region.start()).collect();
+        Ok(Input { places, anchors, order: Order::Launched, arrival: Arrival::Everything })
     }
 
     /// Where each part can read the box it needs: its own memory if that holds the box, otherwise a copy.
@@ -454,7 +501,7 @@ impl Work {
             places.push(Some(Place { device, allocation: Arc::clone(buffer.allocation()), stored: *need }));
             self.leases.push(buffer);
         }
-        self.bring_by("fetch", plan, storage.places(&self.team), places.clone(), dtype);
+        self.carry("fetch", plan, storage.places(&self.team), places.clone(), dtype);
         Ok(places)
     }
 }

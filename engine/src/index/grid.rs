@@ -11,12 +11,18 @@ use super::region::Region;
 /// The largest number of parts, as many as there can be MPI ranks.
 pub const MAX_PARTS: usize = i32::MAX as usize;
 
-/// An N-D grid of parts in C order: the last dimension varies fastest, as in `MPI_Cart_create`. A grid
-/// without dimensions has one part.
+/// An N-D grid of parts. One that is made is in C order: the last dimension varies fastest, as in
+/// `MPI_Cart_create`. A grid without dimensions has one part.
+///
+/// The grid of a view names the same parts by other coordinates, so that every element stays with its part:
+/// those of a transposed array are in another order, and along a flipped dimension the last one comes first.
+/// As with the memory of a view, [`ProcessGrid::strides`] says which.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ProcessGrid {
     shape: Index,
     parts: usize,
+    // Of dimensions of one coordinate 0, so that equal grids look alike.
+    strides: Index,
 }
 
 impl ProcessGrid {
@@ -27,7 +33,11 @@ impl ProcessGrid {
             usize::try_from(n).ok().filter(|&n| n > 0).and_then(|n| parts.checked_mul(n))
         });
         match parts.filter(|&parts| parts <= MAX_PARTS) {
-            Some(parts) => Ok(ProcessGrid { shape, parts }),
+            Some(parts) => {
+                let inner = |d: usize| shape[d + 1..].iter().product();
+                let strides = Index::from_fn(shape.rank(), |d| if shape[d] == 1 { 0 } else { inner(d) });
+                Ok(ProcessGrid { shape, parts, strides })
+            }
             None => Err(IndexError::new(
                 ErrorKind::Grid,
                 "ProcessGrid",
@@ -36,6 +46,16 @@ impl ProcessGrid {
                 "use 1 for a dimension that is not cut",
             )),
         }
+    }
+
+    /// The grid whose part numbers change by `strides[d]` from one coordinate of dimension `d` to the next.
+    /// Ordered by size, each is the product of the shape's extents along the smaller ones; a negative one
+    /// counts down.
+    pub(crate) fn numbered(shape: &[i64], strides: &[i64]) -> Result<ProcessGrid> {
+        let mut grid = ProcessGrid::new(shape)?;
+        grid.strides = Index::from_fn(shape.len(), |d| if shape[d] == 1 { 0 } else { strides[d] });
+        debug_assert!((0..grid.parts.min(64)).all(|part| grid.part_at(|d| grid.coordinate(part)[d]) == part));
+        Ok(grid)
     }
 
     /// The default: dimension 0 is cut into all parts, the others are whole.
@@ -64,6 +84,12 @@ impl ProcessGrid {
         &self.shape
     }
 
+    /// By how much the part number changes from one coordinate of a dimension to the next; 0 along dimensions
+    /// of one coordinate. In C order, as grids are made, each is the product of the extents after it.
+    pub fn strides(&self) -> &Index {
+        &self.strides
+    }
+
     /// The number of parts.
     pub fn parts(&self) -> usize {
         self.parts
@@ -75,13 +101,10 @@ impl ProcessGrid {
     /// If there is no such part; [`ProcessGrid::check_part`] is for numbers that come from outside.
     pub fn coordinate(&self, part: usize) -> Index {
         assert!(part < self.parts, "part {part} of {}", self.parts);
-        let mut rest = part as i64;
-        let mut coordinate = Index::zeros(self.rank());
-        for d in (0..self.rank()).rev() {
-            coordinate[d] = rest % self.shape[d];
-            rest /= self.shape[d];
-        }
-        coordinate
+        Index::from_fn(self.rank(), |d| match self.strides[d] {
+            0 => 0,
+            stride => self.turned(d, part as i64 / stride.abs() % self.shape[d]),
+        })
     }
 
     /// The part at a coordinate.
@@ -101,7 +124,12 @@ impl ProcessGrid {
 
     /// The part at the coordinate `f(d)`, which lies inside the grid.
     pub(crate) fn part_at(&self, f: impl Fn(usize) -> i64) -> usize {
-        (0..self.rank()).fold(0, |part, d| part * self.shape[d] + f(d)) as usize
+        (0..self.rank()).map(|d| self.strides[d].abs() * self.turned(d, f(d))).sum::<i64>() as usize
+    }
+
+    /// A coordinate counted from the other end where the numbers count down.
+    fn turned(&self, d: usize, coordinate: i64) -> i64 {
+        if self.strides[d] < 0 { self.shape[d] - 1 - coordinate } else { coordinate }
     }
 
     /// Refuses a number that is no part's.
@@ -230,6 +258,19 @@ mod tests {
         assert_eq!(grid.part(&[2, 0, 0]).unwrap_err().kind, ErrorKind::Range);
         assert_eq!(grid.part(&[0, -1, 0]).unwrap_err().kind, ErrorKind::Range);
         assert_eq!(grid.part(&[0]).unwrap_err().kind, ErrorKind::Rank);
+    }
+
+    #[test]
+    fn parts_of_a_view_are_found_by_its_coordinates() {
+        // A grid of 2 x 3 turned on its side, with its rows upside down.
+        let whole = ProcessGrid::new(&[2, 3]).unwrap();
+        let view = ProcessGrid::numbered(&[3, 1, 2], &[1, 7, -3]).unwrap();
+        for (part, at) in (0..6).map(|part| (part, whole.coordinate(part))) {
+            assert_eq!(view.coordinate(part), Index::from([at[1], 0, 1 - at[0]]), "{part}");
+            assert_eq!(view.part(&[at[1], 0, 1 - at[0]]).unwrap(), part);
+        }
+        assert_eq!(ProcessGrid::numbered(&[2, 3], &[3, 1]).unwrap(), whole);
+        assert_ne!(ProcessGrid::numbered(&[2, 3], &[1, 2]).unwrap(), whole);
     }
 
     #[test]

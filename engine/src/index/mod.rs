@@ -11,6 +11,7 @@
 //! [`Distribution`] says which cells a part stores and in which order, not where in memory. Everything that
 //! cannot be is refused with the dimension, the part and the reason.
 
+mod along;
 mod arithmetic;
 mod bounds;
 mod builder;
@@ -35,7 +36,9 @@ mod svg;
 mod tiles;
 mod transfer;
 mod unstructured;
+mod viewed;
 
+pub use along::Along;
 pub use arithmetic::{
     Bounding, Environment, LocalTarget, Section, Side, core_view, local_bounding_box, local_core,
     local_target_of_slice, required, sections,

@@ -5,6 +5,7 @@ use super::dim_map::DimMap;
 use super::distribution::Distribution;
 use super::error::{ErrorKind, IndexError, Result};
 use super::point::Index;
+use super::region::Region;
 
 /// What one part owns, at its place in the grid. Halos lie outside of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -42,7 +43,8 @@ impl Distribution {
             let owned = self.owned(part);
             Tile { position: self.grid().coordinate(part), start: *owned.start(), shape: owned.extents() }
         };
-        Ok((0..self.parts()).map(tile).collect())
+        let positions = Region::from_shape(self.grid().shape())?;
+        Ok(positions.points().map(|at| tile(self.grid().part_at(|d| at[d]))).collect())
     }
 }
 

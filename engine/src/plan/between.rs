@@ -6,22 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::lanes::{Common, FEW, Lane, Pairs};
 use super::{Move, MoveOp, Plan};
-use crate::index::{DimMap, Distribution, ErrorKind, Index, IndexError, Region, Result};
-
-/// Where a receiving part finds what it needs along one dimension of the source.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Along {
-    /// Coordinate `g` of dimension `dim` of the destination is coordinate `g + offset` of the source. Where
-    /// the source is periodic, this goes round.
-    Dim {
-        /// The dimension of the destination.
-        dim: usize,
-        /// What to add.
-        offset: i64,
-    },
-    /// Every part gets this coordinate alone, as the only one, numbered 0.
-    Pinned(i64),
-}
+use crate::index::{Along, DimMap, Distribution, ErrorKind, Index, IndexError, Region, Result};
 
 /// What one grid coordinate of the source contributes along a dimension.
 struct Share {
@@ -56,14 +41,15 @@ impl Plan {
                 "slice or pad the array to the other shape first",
             ));
         }
-        let axes: Vec<Along> = (0..to.rank()).map(|dim| Along::Dim { dim, offset: 0 }).collect();
+        let axes: Vec<Along> = (0..to.rank()).map(Along::same).collect();
         Plan::aligned(from, to, &axes, near)
     }
 
-    /// Every part of `to` gets what it needs of `from` so that one shift of coordinates per dimension leads
-    /// to it: the shifted, pinned or exchanged dimensions of an operand, brought to where they are used.
-    /// `axes` has one entry per dimension of `from`, and so have the boxes at the destination: along each
-    /// they are packed coordinates of the dimension of `to` that it names.
+    /// Every part of `to` gets what it needs of `from`, in the order in which it goes through it: the
+    /// shifted, pinned, exchanged, flipped dimensions of an operand, brought to where they are used, and of
+    /// those in steps no more than the steps name. `axes` has one entry per dimension of `from`, and so have
+    /// the boxes at the destination: along each they are packed coordinates of the dimension of `to` that it
+    /// names, and coordinate 0 of pinned ones.
     pub fn aligned(
         from: &Distribution,
         to: &Distribution,
@@ -81,6 +67,33 @@ impl Plan {
             cross(&mut moves, from, part, &shares)?;
         }
         Plan::new(from.parts(), to.parts(), moves)
+    }
+
+    /// Part `p` gets the box `needs[p]` of global coordinates, whatever the maps of `from`: one box for all
+    /// that a part reads of it. `near` as in [`Plan::between`]. As in [`Plan::fetch`], needs may reach past
+    /// the ends of periodic dimensions.
+    pub fn boxes(
+        from: &Distribution,
+        needs: &[Region],
+        near: impl Fn(usize) -> Option<usize>,
+    ) -> Result<Plan> {
+        let mut moves = Vec::new();
+        for (part, need) in needs.iter().enumerate().filter(|(_, need)| !need.is_empty()) {
+            let beside = near(part).map(|part| from.grid().coordinate(part));
+            let shares = |d: usize| {
+                let (map, offset) = (DimMap::even(need.extent(d), 1)?, need.start()[d]);
+                let beside = beside.as_ref().filter(|_| from.map(d).has_copies()).map(|at| at[d] as usize);
+                let need = Need { map: &map, coordinate: 0, offset, step: 1, periodic: from.periodic(d) };
+                Ok(need.shares(from.map(d), beside))
+            };
+            let shares = (0..from.rank()).map(shares).collect::<Result<Vec<Vec<Share>>>>()?;
+            let first = moves.len();
+            cross(&mut moves, from, part, &shares.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+            for m in &mut moves[first..] {
+                m.to = m.to.shift(need.start())?;
+            }
+        }
+        Plan::new(from.parts(), needs.len(), moves)
     }
 }
 
@@ -107,8 +120,8 @@ impl Tables<'_> {
         let (d, coordinate, beside) = key;
         let (from, periodic) = (self.from.map(d), self.from.periodic(d));
         let shares = || match self.axes[d] {
-            Along::Dim { dim, offset } => {
-                let need = Need { map: self.to.map(dim), coordinate, offset, periodic };
+            Along::Dim { dim, offset, step } => {
+                let need = Need { map: self.to.map(dim), coordinate, offset, step, periodic };
                 need.shares(from, beside)
             }
             Along::Pinned(at) => pinned(from, at, beside),
@@ -148,19 +161,21 @@ fn pinned(from: &DimMap, at: i64, beside: Option<usize>) -> Vec<Share> {
     found.map(share).into_iter().collect()
 }
 
-/// What one grid coordinate of the destination needs: coordinate `g + offset` of the source for every `g`
-/// that it holds.
+/// What one grid coordinate of the destination needs: coordinate `offset + step * g` of the source for every
+/// `g` that it holds.
+#[derive(Clone, Copy)]
 struct Need<'a> {
     map: &'a DimMap,
     coordinate: usize,
     offset: i64,
+    step: i64,
     periodic: bool,
 }
 
 impl Need<'_> {
     fn shares(&self, from: &DimMap, beside: Option<usize>) -> Vec<Share> {
         match Teeth::of(self.map, self.coordinate) {
-            Some(needed) if Teeth::of(from, 0).is_some() => {
+            Some(needed) if self.step == 1 && Teeth::of(from, 0).is_some() => {
                 let (size, needed) = (from.size(), needed.shifted(self.offset));
                 if !self.periodic || needed.lo >= needed.hi || size == 0 {
                     return self.periodic_shares(from, &needed.clipped(size), self.offset, beside);
@@ -172,8 +187,29 @@ impl Need<'_> {
                 };
                 turns.flat_map(turned).collect()
             }
+            Some(_) if self.step > 1 && !self.periodic && from.is_block() && self.map.is_block() => {
+                self.stepped_shares(from)
+            }
             _ => self.listed_shares(from, beside),
         }
+    }
+
+    /// Every `step`-th cell of blocks for blocks.
+    fn stepped_shares(&self, from: &DimMap) -> Vec<Share> {
+        let (Need { offset, step, .. }, held) = (*self, self.map.owned(self.coordinate));
+        if held.is_empty() {
+            return Vec::new();
+        }
+        let share = |coordinate: usize| {
+            let owned = from.owned(coordinate);
+            let before =
+                |bound: i64| (bound - offset + step - 1).div_euclid(step).clamp(held.start, held.end);
+            let (start, stop) = (before(owned.start), before(owned.end));
+            let common = Common::runs(offset + step * start, start, 1, stop - start, (step, 1));
+            (start < stop).then_some(Share { coordinate, common })
+        };
+        let asked = offset + step * held.start..offset + step * (held.end - 1) + 1;
+        from.owners(asked).filter_map(share).collect()
     }
 
     /// In closed form; `needed` is what is needed in coordinates of the source, `by` larger than ours.
@@ -211,7 +247,7 @@ impl Need<'_> {
         let first = self.map.owned(self.coordinate).start;
         let mut by_giver: BTreeMap<usize, Pairs> = BTreeMap::new();
         for (k, global) in self.map.owned_set(self.coordinate).iter().enumerate() {
-            let wanted = global + self.offset;
+            let wanted = self.offset + self.step * global;
             let wanted = if self.periodic { wanted.rem_euclid(from.size().max(1)) } else { wanted };
             let here = beside.filter(|&part| from.local_at(part, wanted).is_some());
             let Some(giver) = here.or_else(|| from.owner(wanted)) else { continue };

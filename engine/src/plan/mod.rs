@@ -10,7 +10,6 @@ mod check;
 mod explain;
 mod lanes;
 
-pub use between::Along;
 pub use check::halo_regions;
 pub use explain::{Costs, Explanation, Link};
 pub use lanes::{Lane, Pairs};

@@ -389,7 +389,19 @@ pub fn copy_box(
     to_box: &Region,
     how: Copying,
 ) -> Result<Command> {
-    let rank = from_box.rank();
+    copy_views(&from_box.extents(), ((from.view(from_box.start()), from), (to.view(to_box.start()), to)), how)
+}
+
+/// The same for elements that lie as two views say, of one device's memory.
+///
+/// # Errors
+/// If the device cannot compile the kernel.
+pub(crate) fn copy_views(
+    extents: &[i64],
+    ((from_view, from), (to_view, to)): ((View, &Place), (View, &Place)),
+    how: Copying,
+) -> Result<Command> {
+    let rank = extents.len();
     let Copying { dtype, add } = how;
     let mut k = Builder::new(if add { "add_box" } else { "copy_box" }, rank);
     let source = k.input(dtype);
@@ -404,9 +416,9 @@ pub fn copy_box(
         k.elementwise(&[(target, value)])?
     };
     let launch = Launch {
-        extents: from_box.extents().iter().map(|&e| e as usize).collect(),
+        extents: extents.iter().map(|&e| e as usize).collect(),
         origin: vec![0; rank],
-        views: vec![from.view(from_box.start()), to.view(to_box.start())],
+        views: vec![from_view, to_view],
         arguments: Vec::new(),
     };
     let memory = vec![Arc::clone(&from.allocation), Arc::clone(&to.allocation)];

@@ -138,7 +138,8 @@ impl Shares {
     /// Lets what is queued next wait until everything shown has been read; waits for the other ranks to have
     /// come so far.
     pub(super) fn reclaim(&self, ranks: &Ranks) -> Result<()> {
-        for (peer, devices) in std::mem::take(&mut self.state().unread) {
+        let unread = std::mem::take(&mut self.state().unread);
+        for (peer, devices) in unread {
             let answer = received(ranks, peer, devices.len() * HANDLE)?;
             let mut state = self.state();
             for (device, handle) in devices.iter().zip(answer.as_chunks::<HANDLE>().0) {

@@ -2,7 +2,7 @@
 //! ranks. What fails here is an answer, not a failure; only silence is one.
 
 use super::line::Patience;
-use super::{InPlace, Outcome, Ranks, Request};
+use super::{Broken, InPlace, Outcome, Ranks, Request};
 use crate::error::Result;
 
 /// The mark of a trial's messages; nothing else is under way meanwhile.
@@ -29,31 +29,42 @@ impl Ranks {
         sends: Vec<(usize, InPlace)>,
         receives: Vec<(usize, InPlace)>,
     ) -> Result<std::result::Result<(), String>> {
+        let memory: Vec<InPlace> = sends.iter().chain(&receives).map(|(_, place)| place.clone()).collect();
+        let mut outcome = Ok(Ok(()));
+        let mut messages = || outcome = self.swap_in_place(&sends, &receives);
+        match self.0.line.wire.outlive(&memory, &mut messages) {
+            true => outcome.map(|_| Err("the library uses the processor on device memory".to_owned())),
+            false => outcome,
+        }
+    }
+
+    fn swap_in_place(
+        &self,
+        sends: &[(usize, InPlace)],
+        receives: &[(usize, InPlace)],
+    ) -> Result<std::result::Result<(), String>> {
         let wire = &self.0.line.wire;
         let mut complaint: Option<String> = None;
+        let mut refused = |broken: Broken| {
+            complaint.get_or_insert(broken.0);
+        };
         let mut open: Vec<(usize, Request)> = Vec::new();
         for (from, memory) in receives {
-            let (peer, bytes) = (self.0.members[from], memory.bytes);
-            let refused = |broken: super::Broken| {
-                complaint.get_or_insert(broken.0);
-            };
+            let peer = self.0.members[*from];
+            let request = wire.receive_into(peer, memory.clone()).map_err(&mut refused);
             // What was refused is taken otherwise, so that the next message does not meet it.
-            let request = wire.receive_into(peer, memory).map_err(refused);
-            let request = request.or_else(|_| wire.receive(peer, vec![0; bytes]));
+            let request = request.or_else(|()| wire.receive(peer, vec![0; memory.bytes]));
             open.push((peer, request.map_err(|broken| self.0.line.fail(peer, broken.0))?));
         }
         for (to, memory) in sends {
-            let (peer, bytes) = (self.0.members[to], memory.bytes);
-            let refused = |broken: super::Broken| {
-                complaint.get_or_insert(broken.0);
-            };
-            let request = wire.send_from(peer, MARK, memory).map_err(refused);
-            let request = request.or_else(|_| wire.send(peer, MARK, vec![0; bytes]));
+            let peer = self.0.members[*to];
+            let request = wire.send_from(peer, MARK, memory.clone()).map_err(&mut refused);
+            let request = request.or_else(|()| wire.send(peer, MARK, vec![0; memory.bytes]));
             open.push((peer, request.map_err(|broken| self.0.line.fail(peer, broken.0))?));
         }
         for (peer, request) in open {
             if let Err(reason) = self.outlast(peer, request)? {
-                complaint.get_or_insert(reason);
+                refused(Broken(reason));
             }
         }
         Ok(complaint.map_or(Ok(()), Err))

@@ -1,11 +1,13 @@
 """Five NumPy codes from textbooks, run with NumPy and with partita, unchanged: heat, wave, Gray-Scott, life, Jacobi.
 
     python examples/python/codes/compare.py [PARTS...]
+    PARTITA_DEVICE=cuda PARTITA_TRACE=codes.json python examples/python/codes/compare.py 4
 
 Each is a function of an array module. Elementwise results are NumPy's to the bit; the norms of Jacobi's iteration are
-sums, which may differ within their bound.
+sums, which may differ within their bound. On several CUDA devices the trace says how much of the exchanges was hidden.
 """
 
+import os
 import sys
 
 import gray_scott
@@ -17,7 +19,11 @@ import partita as pt
 import wave2d
 
 
-def on_parts(code, parts, devices="host", **layout):
+#: Where arrays are, unless told.
+DEVICES = os.environ.get("PARTITA_DEVICE", "host")
+
+
+def on_parts(code, parts, devices=DEVICES, **layout):
     """What a code gives with its arrays over so many parts."""
     team = pt.Team(parts, devices)
     hosts = code.start(np)

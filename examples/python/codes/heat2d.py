@@ -1,6 +1,6 @@
 """Heat in a plate: the explicit five-point scheme for u_t = alpha (u_xx + u_yy), fixed temperature at the edges.
 
-G. D. Smith, Numerical Solution of Partial Differential Equations, chapter 2; the array form is that of every NumPy course.
+G. D. Smith, Numerical Solution of Partial Differential Equations, chapter 2; the array form is that of every course.
 """
 
 

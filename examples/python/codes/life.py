@@ -1,7 +1,7 @@
 """Conway's game of life in a finite world whose border is dead.
 
-M. Gardner, Scientific American 223 (1970) 120; the array form is that of N. P. Rougier, From Python to NumPy, section 4.2,
-but for its last line, which writes through a mask of a slice.
+M. Gardner, Scientific American 223 (1970) 120; the array form is that of N. P. Rougier, From Python to NumPy,
+section 4.2, but for its last line, which writes through a mask of a slice.
 """
 
 

@@ -36,3 +36,6 @@ from ._rearrange import *
 from .errors import *
 
 __version__ = _version()
+
+# Built from all of the above.
+from . import operators as operators  # noqa: E402

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._dtypes import DType, as_dtype, can_cast
-from ._index import Selection, selection_of
+from ._index import selection_of
 from ._operators import Operators
 from ._rules import Operand, array_operand, of_rank
 
@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     import numpy as np
 
 __all__ = ["Array"]
+
+#: Functions of NumPy that have another name here.
+_UFUNCS = {
+    "absolute": "abs", "invert": "bitwise_invert", "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
+    "rint": "round",
+}  # fmt: skip
 
 
 class Array(Operators):
@@ -32,9 +38,6 @@ class Array(Operators):
     __slots__ = ("__weakref__", "_native", "_scalar")
     # Elements change, so arrays are no keys.
     __hash__ = None  # type: ignore[assignment]
-    # NumPy leaves `numpy_array + ours` to us.
-    __array_ufunc__ = None
-
     def __init__(self, native: _native.Array, scalar: bool = False) -> None:
         self._native, self._scalar = native, scalar
 
@@ -146,6 +149,19 @@ class Array(Operators):
         """The elements as nested lists of Python numbers."""
         return self.numpy().tolist()
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
+        """NumPy's functions of elements, and its operators with an array of NumPy's on the left: partita's of that name."""
+        import partita
+
+        name = ufunc.__name__
+        ours = getattr(partita, _UFUNCS.get(name, name), None)
+        if method == "__call__" and ours is not None and not settings:
+            return ours(*inputs)
+        given = f"numpy.{name}" if method == "__call__" else f"numpy.{name}.{method}"
+        given += f" with {', '.join(settings)}" if settings else ""
+        remedy = "use partita's functions and methods, or convert one side: u.numpy(), partita.asarray(x)"
+        raise TypeError(f"{given}: expected arrays of NumPy, given a partita.Array; {remedy}")
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if copy is False:
             raise ValueError("__array__: a whole array is gathered into a copy; for one part without a copy, use .parts")
@@ -224,11 +240,14 @@ class Array(Operators):
         """The elements on another distribution of the same shape and team. Computes."""
         return Array(self._native.redistribute(dist), self._scalar)
 
-    def explain(self, to: _native.Distribution | None = None) -> str:
-        """What moves, in bytes per link of two parts: when this array's halos are filled, or when it is redistributed
-        ``to`` another distribution of its team. Sends nothing, computes nothing."""
-        goal = "halo exchange" if to is None else f"redistribution to {to!r}"
-        return f"{self!r}\n{goal}: {self._native.explain(to)}"
+    def explain(self, to: _native.Distribution | None = None, *, html: bool = False) -> str:
+        """What computing this array will run: kernels with the bytes they touch at least and their operations, plans
+        with the bytes of every link of two parts, and how many cells are computed while these travel. With ``html``
+        as a page that draws it. With ``to`` the bytes of every link when it is redistributed to another distribution
+        of its team. Sends nothing, computes nothing."""
+        if to is None:
+            return self._native.explain(None, html)
+        return f"{self!r}\nredistribution to {to!r}: {self._native.explain(to)}"
 
     @property
     def T(self) -> Array:
@@ -294,20 +313,11 @@ class Array(Operators):
 
     def __getitem__(self, key: Any) -> Array:
         selection = None if self._scalar else selection_of(key, self.shape)
-        if selection is None or not selection.is_box or selection.new:
+        if selection is None or not selection.layout:
             from ._rearrange import select
 
             return select(self, key)
-        return self._window(selection)
-
-    def _window(self, selection: Selection) -> Array:
-        native = self._native.window(selection.start, selection.stop)
-        dropped = selection.dropped
-        if not dropped:
-            return Array(native)
-        if len(dropped) == self.ndim:
-            return Array(native, scalar=True)
-        return Array(native.squeeze(dropped))
+        return Array(self._native.view(selection.spans))
 
     def __setitem__(self, key: Any, value: Operand) -> None:
         is_number = isinstance(value, (bool, int, float))

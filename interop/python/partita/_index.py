@@ -45,6 +45,20 @@ class Selection(NamedTuple):
         return tuple(1 if d is None else self.counts[d] for d in self.layout)
 
     @property
+    def spans(self) -> list[int | tuple[int, int, int] | None]:
+        """The same in the engine's terms: a number drops a dimension, None is a new one."""
+        ranges = list(zip(self.start, self.steps, self.counts, strict=True))
+        spans: list[int | tuple[int, int, int] | None] = []
+        d = 0
+        for entry in self.layout:
+            if entry is None:
+                spans.append(None)
+                continue
+            spans += [*self.start[d:entry], ranges[entry]]
+            d = entry + 1
+        return [*spans, *self.start[d:]]
+
+    @property
     def dropped(self) -> list[int]:
         """The dimensions that an integer drops."""
         return [d for d in range(len(self.start)) if d not in self.layout]

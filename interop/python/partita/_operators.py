@@ -164,9 +164,13 @@ class Operators:
 
     # Reductions.
 
-    def sum(self, axis: Axis = None, keepdims: bool = False) -> Array:
-        """Sums over ``axis`` (all if None). Integers and bool sum in 64 bits."""
-        return reduce("sum", self, axis, keepdims)
+    def sum(self, axis: Axis = None, keepdims: bool = False, *, reproducible: bool = False) -> Array:
+        """Sums over ``axis`` (all if None). Integers and bool sum in 64 bits.
+
+        With ``reproducible`` the exact sum is rounded once, so that its bits depend neither on how the array
+        is divided, nor on the order of its elements, nor on the kind of device.
+        """
+        return reduce("sum_reproducible" if reproducible else "sum", self, axis, keepdims)
 
     def prod(self, axis: Axis = None, keepdims: bool = False) -> Array:
         """Products over ``axis`` (all if None). Integers and bool multiply in 64 bits."""
@@ -180,9 +184,9 @@ class Operators:
         """The largest elements over ``axis`` (all if None); NaN wins."""
         return reduce("max", self, axis, keepdims)
 
-    def mean(self, axis: Axis = None, keepdims: bool = False) -> Array:
-        """Arithmetic means over ``axis`` (all if None). Integers give float64."""
-        return reduce("mean", self, axis, keepdims)
+    def mean(self, axis: Axis = None, keepdims: bool = False, *, reproducible: bool = False) -> Array:
+        """Arithmetic means over ``axis`` (all if None). Integers give float64. ``reproducible`` as for sums."""
+        return reduce("mean_reproducible" if reproducible else "mean", self, axis, keepdims)
 
     def all(self, axis: Axis = None, keepdims: bool = False) -> Array:
         """True where all elements over ``axis`` (all if None) are nonzero."""

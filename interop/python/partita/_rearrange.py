@@ -1,9 +1,10 @@
-"""Arrays of the same elements in other places. What each function does is NumPy's; all of them compute.
+"""Arrays of the same elements in other places. What each function does is NumPy's.
 
-The results' dimensions are blocks, without halos. An array of blocks keeps its elements on their parts where their order
-allows it; one with a cyclic or listed dimension is first brought to the default partition (dimension 0 cut evenly), and
-the result is that of an array so divided. Assignment keeps the array's distribution, whatever it is. An array on the
-parts of another distribution comes from ``redistribute``.
+Steps, flips, transposition, new and dropped dimensions and stretched ones only record: every element stays on its part,
+and what computes with the result reads it where it is. The others compute; there the results' dimensions are blocks,
+without halos, and an array with a cyclic or listed dimension is first brought to the default partition (dimension 0 cut
+evenly). Assignment keeps the array's distribution, whatever it is. An array on the parts of another distribution comes
+from ``redistribute``.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any, cast
 from . import _native
 from ._array import Array
 from ._dtypes import DType, result_type
-from ._index import Selection, extents_of, one_axis, positions_of, selection_of
-from ._rules import where
+from ._index import extents_of, one_axis, positions_of, selection_of
+from ._rules import of_rank, where
 
 __all__ = [
     "broadcast_arrays", "broadcast_to", "concatenate", "expand_dims", "flip", "moveaxis", "pad", "permute_dims", "ravel",
@@ -337,24 +338,11 @@ def select(x: Array, key: Any) -> Array:
         numbers = positions_of(key, x.shape)
         native = x._native.gathered(numbers.shape or (1,), _contiguous(numbers))
         return Array(native, scalar=numbers.ndim == 0)
-    if x._scalar or not any(d is not None for d in selection.layout):
-        point = x if x._scalar else x[tuple(selection.start)]
-        return Array(point._native.reshaped(selection.shape)) if selection.layout else point.copy()
-    native, dropped = x._native, selection.dropped
-    if selection.is_box:
-        native = native.window(selection.start, selection.stop)
-        native = native.squeeze(dropped) if dropped else native
-        return Array(native.unsqueeze([sum(e is not None for e in selection.layout[:at]) for at in selection.new]))
-    if dropped:
-        start = [selection.start[d] if d in dropped else 0 for d in range(x.ndim)]
-        stop = [selection.start[d] + 1 if d in dropped else extent for d, extent in enumerate(x.shape)]
-        native = native.window(start, stop).squeeze(dropped)
-    number = {d: at for at, d in enumerate(d for d in range(x.ndim) if d not in dropped)}
-    axes = [
-        (None, 0, 0, 1) if d is None else (number[d], selection.start[d], selection.steps[d], selection.counts[d])
-        for d in selection.layout
-    ]
-    return Array(native.rearranged(axes))
+    if x._scalar:
+        return Array(x._native.reshaped(selection.shape)) if selection.layout else x.copy()
+    if not selection.layout:
+        return Array(x._native.window(selection.start, selection.stop), scalar=True)
+    return Array(x._native.view(selection.spans))
 
 
 def _contiguous(numbers: Any) -> Any:
@@ -371,39 +359,25 @@ def assign(x: Array, key: Any, value: Any) -> None:
         return
     if 0 in selection.counts:
         return
-    start, steps = list(selection.start), list(selection.steps)
-    reversed_ = [d for d, step in enumerate(steps) if step < 0]
-    for d in reversed_:
-        start[d], steps[d] = start[d] + steps[d] * (selection.counts[d] - 1), -steps[d]
-    stop = [s + step * (n - 1) + 1 for s, step, n in zip(start, steps, selection.counts, strict=True)]
-    if x._scalar:
-        start, stop, steps = [0], [1], [1]
-    rank = len(start)
-    one = _native.Distribution((1,) * rank, team=x.team)
     if isinstance(value, Array):
-        native = _as_shape(value, selection, reversed_)._native.cast(x.dtype.name)
+        native = _as_shape(value, selection.shape).cast(x.dtype.name)
     else:
-        native = _native.Array.full(one, x.dtype.name, value)
+        native = _native.Array.full(_native.Distribution((1,), team=x.team), x.dtype.name, value)
     if x._scalar:
         x._native.assign([0] * len(x._native.shape), [1] * len(x._native.shape), native.reshaped((1,) * len(x._native.shape)))
         return
-    x._native.assign_strided(start, stop, steps, native)
+    x._native.assign_view(selection.spans, native)
 
 
-def _as_shape(value: Array, selection: Selection, reversed_: list[int]) -> Array:
-    """A value in the dimensions of the array that is assigned to, its reversed ones turned round."""
-    rank, wanted = len(selection.layout), selection.shape
-    shape = (1,) * (rank - value.ndim) + value.shape
-    while len(shape) > rank and shape[0] == 1:
-        shape = shape[1:]
-    if len(shape) != rank or any(n not in (1, w) for n, w in zip(shape, wanted, strict=True)):
+def _as_shape(value: Array, wanted: tuple[int, ...]) -> _native.Array:
+    """A value that broadcasts to the shape, without the dimensions of extent 1 that it has too many."""
+    extra = 0 if value._scalar else max(value.ndim - len(wanted), 0)
+    shape = value.shape[extra:]
+    fits = all(n in (1, w) for n, w in zip(reversed(shape), reversed(wanted), strict=False))
+    if not fits or any(n != 1 for n in value.shape[:extra]):
         raise ValueError(f"assignment: expected a value that broadcasts to {wanted}, given shape {value.shape}")
-    extents = [1] * len(selection.start)
-    for n, d in zip(shape, selection.layout, strict=True):
-        if d is not None:
-            extents[d] = n
-    value = reshape(value, extents or (1,))
-    return flip(value, [d for d in reversed_ if extents[d] > 1])
+    native = of_rank(value, len(wanted))
+    return native.squeeze(range(extra)) if extra and len(native.shape) > extra else native
 
 
 def _assign_at(x: Array, key: Any, value: Any) -> None:

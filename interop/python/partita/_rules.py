@@ -89,8 +89,28 @@ def of_rank(array: Array, rank: int) -> _native.Array:
     return native.squeeze(range(extra)) if array._scalar and extra > 0 else native
 
 
+def _plain(name: str, a: Operand, b: Operand) -> Array | None:
+    """The result where no rule has to decide, which is most of the time; it is to cost next to nothing."""
+    cls = _array.Array
+    if type(a) is cls and not a._scalar:
+        if type(b) is not cls:
+            native = a._native.plain(name, b, False)
+        elif b._scalar:
+            return None
+        else:
+            native = a._native.plain(name, b._native, False)
+    elif type(b) is cls and not b._scalar:
+        native = None if type(a) is cls else b._native.plain(name, a, True)
+    else:
+        return None
+    return None if native is None else cls(native)
+
+
 def operate(name: str, a: Operand, b: Operand) -> Array:
     """What an operator of Python gives; NotImplemented for operands that are not known."""
+    plain = _plain(name, a, b)
+    if plain is not None:
+        return plain
     like = a if isinstance(a, _array.Array) else b
     weak = [value for value in (a, b) if _weak(value)]
     if weak:
@@ -125,7 +145,7 @@ def operate(name: str, a: Operand, b: Operand) -> Array:
 def beyond(number: int, dtype: DType) -> int:
     """-1 or 1 for numbers below or above all that an integer type holds, else 0."""
     bits = 8 * dtype.itemsize - (dtype.kind == "i")
-    return (number >= 2**bits) - (number < (-(2**bits) if dtype.kind == "i" else 0))
+    return int(number >= 1 << bits) - int(number < (-(1 << bits) if dtype.kind == "i" else 0))
 
 
 def _all_alike(name: str, a: Operand, b: Operand) -> Array:

@@ -38,8 +38,11 @@ class Differentiable:
         self.operator = operator
 
     def __call__(self, *blocks: Any) -> tuple[Any, ...]:
-        """The results, by rank of the target's members, in memory of torch's own."""
-        made: tuple[Any, ...] = _function().apply(self.operator, *blocks)
+        """The results, by rank of the target's members, in memory of torch's own. A process that has none of them gets one
+        empty tensor, through which it takes part in going back: let its loss depend on it, and go back on all processes."""
+        # Without tensors of its own a process would not be asked to go back, and the others would wait for it.
+        anchor = _torch().empty(0, requires_grad=self.operator.source.team.ranks > 1)
+        made: tuple[Any, ...] = _function().apply(self.operator, anchor, *blocks)
         return made
 
     def __repr__(self) -> str:
@@ -50,15 +53,16 @@ def _torch() -> Any:
     return importlib.import_module("torch")
 
 
-def _forward(ctx: Any, operator: Collective, *blocks: Any) -> tuple[Any, ...]:
+def _forward(ctx: Any, operator: Collective, anchor: Any, *blocks: Any) -> tuple[Any, ...]:
     parts, ctx.layout = apply(operator, [block.detach().contiguous() for block in blocks], None)
     ctx.operator = operator
-    return _owned(parts)
+    return _owned(parts) or (anchor.new_empty(0),)
 
 
 def _backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
-    parts, _ = apply(ctx.operator.adjoint, [g.detach().contiguous() for g in gradients], ctx.layout)
-    return (None, *_owned(parts))
+    mine = gradients[: len(ctx.operator.target.team.local_members)]
+    parts, _ = apply(ctx.operator.adjoint, [g.detach().contiguous() for g in mine], ctx.layout)
+    return (None, None, *_owned(parts))
 
 
 def _owned(parts: list[Any]) -> tuple[Any, ...]:

@@ -3,20 +3,19 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use partita::array::{IntoSpan, Span, Stride};
-use partita::index::Region;
 use partita::plan::Plan;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyFloat, PyInt, PyTuple};
 
 use super::capsule;
 use super::convert::{dtype, name, scalar, tuple};
 use super::device::Team;
 use super::dist::Distribution;
 use super::error::{detached, raised};
-use super::operations::{op1, op2, reduce};
+use super::operations::{op1, op2, plain, reduce};
 use super::part::{self, Part, location};
 use super::ranks::default_team;
 
@@ -242,20 +241,18 @@ impl Array {
         out.copy_from_slice(py, &bytes)
     }
 
-    /// The bytes of every link when the halos are filled, or when the elements go to another distribution.
-    #[pyo3(signature = (to = None))]
-    fn explain(&self, py: Python<'_>, to: Option<&Distribution>) -> PyResult<String> {
+    /// What computing the array will run, as text or as a page that draws it; or the bytes of every link when
+    /// the elements go to another distribution.
+    #[pyo3(signature = (to = None, html = false))]
+    fn explain(&self, py: Python<'_>, to: Option<&Distribution>, html: bool) -> PyResult<String> {
         let value = self.value(py)?;
-        let dist = value.distribution().map_err(raised)?;
-        let plan = match to {
-            Some(to) => {
-                same_team("explain", &value, to)?;
-                Plan::redistribute(&dist, &to.dist)
-            }
-            None if dist.is_block() => Plan::halo(&dist, true),
-            None => return Ok("no halos: a dimension is not blocks".to_owned()),
+        let Some(to) = to else {
+            let outline = detached(py, || value.explain())?;
+            return Ok(if html { outline.html() } else { outline.to_string() });
         };
-        let plan = plan.map_err(|error| raised(error.into()))?;
+        same_team("explain", &value, to)?;
+        let dist = value.distribution().map_err(raised)?;
+        let plan = Plan::redistribute(&dist, &to.dist).map_err(|error| raised(error.into()))?;
         Ok(plan.explain(value.dtype().size_bytes()).to_string())
     }
 
@@ -288,6 +285,33 @@ impl Array {
         recorded(op2(name, &a, &b).ok_or_else(|| unknown(name))?)
     }
 
+    /// A function of two arguments, where no rule of NumPy's has to decide: both are arrays of one float type,
+    /// or the other, which stands first if `swapped`, is a number of Python. None for all else.
+    fn plain(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        other: &Bound<'_, PyAny>,
+        swapped: bool,
+    ) -> PyResult<Option<Array>> {
+        let a = self.value(py)?;
+        if !a.dtype().is_float() {
+            return Ok(None);
+        }
+        let b = match other.cast_exact::<Array>() {
+            Ok(other) => other.get().value(py)?,
+            Err(_) if other.is_exact_instance_of::<PyFloat>() || other.is_exact_instance_of::<PyInt>() => {
+                partita::array::Operand::operand(&scalar(other, a.dtype())?, &a)
+            }
+            Err(_) => return Ok(None),
+        };
+        if a.dtype() != b.dtype() {
+            return Ok(None);
+        }
+        let (a, b) = if swapped { (&b, &a) } else { (&a, &b) };
+        plain(name, a, b).map(recorded).transpose()
+    }
+
     /// `yes` where this is true, else `no`.
     fn select(&self, py: Python<'_>, yes: &Array, no: &Array) -> PyResult<Array> {
         recorded(self.value(py)?.select(&yes.value(py)?, &no.value(py)?))
@@ -304,18 +328,30 @@ impl Array {
         recorded(self.value(py)?.slice(&spans(&start, &stop)))
     }
 
+    /// A view: per dimension of the array an element's number, which drops it, or (start, step, count), and
+    /// None for a new one.
+    fn view(&self, py: Python<'_>, key: Vec<Option<Key>>) -> PyResult<Array> {
+        recorded(self.value(py)?.slice(&key.into_iter().map(span).collect::<Vec<Span>>()))
+    }
+
+    /// Replaces the elements of a view. Computes.
+    fn assign_view(&self, py: Python<'_>, key: Vec<Option<Key>>, value: &Array) -> PyResult<()> {
+        let spans: Vec<Span> = key.into_iter().map(span).collect();
+        self.changed(py, value, |target, value| target.assign(&spans, value))
+    }
+
     /// Element i of the result is element i + offsets, wrapping around.
     fn shift(&self, py: Python<'_>, offsets: Vec<i64>) -> PyResult<Array> {
         recorded(self.value(py)?.shift(&offsets))
     }
 
-    /// Without these dimensions of extent 1. Computes.
+    /// Without these dimensions of extent 1.
     fn squeeze(&self, py: Python<'_>, axes: Vec<usize>) -> PyResult<Array> {
         let value = self.value(py)?;
         detached(py, || value.squeeze(&axes)).map(Array::of)
     }
 
-    /// With dimensions of extent 1 inserted before these. Computes.
+    /// With dimensions of extent 1 inserted before these.
     fn unsqueeze(&self, py: Python<'_>, before: Vec<usize>) -> PyResult<Array> {
         let value = self.value(py)?;
         detached(py, || value.unsqueeze(&before)).map(Array::of)
@@ -329,7 +365,7 @@ impl Array {
     }
 
     /// The elements that `axes` select: per dimension of the result (dimension, start, step, count), or
-    /// (None, 0, 0, count) for a new one. Computes.
+    /// (None, 0, 0, count) for a new one.
     fn rearranged(&self, py: Python<'_>, axes: Vec<(Option<usize>, i64, i64, i64)>) -> PyResult<Array> {
         let value = self.value(py)?;
         let along = |(dim, start, step, count)| match dim {
@@ -350,21 +386,6 @@ impl Array {
     fn gathered(&self, py: Python<'_>, shape: Vec<i64>, positions: PyBuffer<i64>) -> PyResult<Array> {
         let (value, positions) = (self.value(py)?, positions.to_vec(py)?);
         detached(py, || value.gathered(&shape, &positions)).map(Array::of)
-    }
-
-    /// Replaces every `steps[d]`-th element of a box. Computes.
-    fn assign_strided(
-        &self,
-        py: Python<'_>,
-        start: Vec<i64>,
-        stop: Vec<i64>,
-        steps: Vec<i64>,
-        value: &Array,
-    ) -> PyResult<()> {
-        let region = Region::new(&start, &stop).map_err(|error| raised(error.into()))?;
-        self.changed(py, value, |target, value| {
-            keeping_layout(target, |target| target.assign_strided(&region, &steps, value))
-        })
     }
 
     /// Replaces the elements with these numbers in C order by a line of values. Computes.
@@ -396,8 +417,31 @@ fn keeping_layout(
     Ok(())
 }
 
+/// What a view takes of a dimension of the array.
+#[derive(FromPyObject)]
+enum Key {
+    At(i64),
+    /// First element, what the next one adds, how many.
+    Range(i64, i64, i64),
+}
+
+/// A span; a dimension that is new takes nothing.
+fn span(key: Option<Key>) -> Span {
+    match key {
+        None => Span::New,
+        Some(Key::At(at)) => Span::At(at),
+        // One element, or none, needs no step that reaches beyond the array.
+        Some(Key::Range(start, _, count)) if count < 2 => (start..start + count).into_span(),
+        // Below 0 an end would count from the other side.
+        Some(Key::Range(start, step, count)) => {
+            let stop = start + step * (count - 1) + step.signum();
+            Span::Range { start: Some(start), stop: Some(stop).filter(|&stop| stop >= 0), step }
+        }
+    }
+}
+
 /// A new handle. Errors of operands are raised now, where they are made, rather than when the result is used.
 fn recorded(array: partita::Array) -> PyResult<Array> {
-    array.distribution().map_err(raised)?;
+    array.recorded().map_err(raised)?;
     Ok(Array::of(array))
 }

@@ -1,4 +1,5 @@
-//! The engine's errors as Python exceptions, their texts with Python's names. The classes are Python's own or `partita.errors`'s.
+//! The engine's errors as Python exceptions, their texts with Python's names. The classes are Python's own or
+//! `partita.errors`'s.
 
 use partita::Error;
 use partita::index::ErrorKind;

@@ -64,14 +64,25 @@ pub fn op2(name: &str, a: &partita::Array, b: &partita::Array) -> Option<partita
     })
 }
 
+/// A function of two float arrays that NumPy's rules leave as it is; None for others.
+pub fn plain(name: &str, a: &partita::Array, b: &partita::Array) -> Option<partita::Array> {
+    match name {
+        "add" | "subtract" | "multiply" | "divide" | "minimum" | "maximum" => op2(name, a, b),
+        "equal" | "not_equal" | "less" | "less_equal" | "greater" | "greater_equal" => op2(name, a, b),
+        _ => None,
+    }
+}
+
 /// A reduction over axes.
 pub fn reduce(name: &str, a: &partita::Array, axes: &[usize]) -> Option<partita::Array> {
     Some(match name {
         "sum" => a.sum(axes),
+        "sum_reproducible" => a.sum_reproducible(axes),
         "prod" => a.prod(axes),
         "min" => a.min(axes),
         "max" => a.max(axes),
         "mean" => a.mean(axes),
+        "mean_reproducible" => a.mean_reproducible(axes),
         "all" => a.all(axes),
         "any" => a.any(axes),
         "argmin" => a.argmin(axes.first().copied()),

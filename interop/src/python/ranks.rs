@@ -38,8 +38,8 @@ impl Communicator {
 }
 
 /// The team of so many members, on one of these devices each, or one member per device: over the ranks of a
-/// communicator, or all ranks of the program. Members are divided among the ranks in contiguous runs of nearly
-/// equal length. Collective.
+/// communicator, or all ranks of the program. Members are divided among the ranks in contiguous runs of
+/// nearly equal length. Collective.
 #[cfg(feature = "mpi")]
 pub fn team(
     py: Python<'_>,
@@ -95,7 +95,8 @@ pub fn local(devices: &[partita::Device], members: Option<usize>) -> partita::Re
     Team::on(devices, members.unwrap_or(devices.len()))
 }
 
-/// The members that hold parts where no team is named: one per device of every rank. Collective the first time.
+/// The members that hold parts where no team is named: one per device of every rank. Collective the first
+/// time.
 pub fn default_team(py: Python<'_>) -> PyResult<Team> {
     // Making a team over ranks takes messages, so there is one; nothing else is kept.
     static OVER_RANKS: OnceLock<Team> = OnceLock::new();

@@ -1,8 +1,8 @@
 """Runs a program in partita and in NumPy and compares every value that it shows.
 
-Partita goes first, as lazily as the program is written, and values that NumPy does not define to the bit are kept aside.
-NumPy follows, and goes on from partita's value of each such statement once it is found to be within its bound: so that a
-last bit which may differ does not decide about what comes after it, and everything else is compared to the bit.
+Partita goes first, as lazily as the program is written; values that NumPy does not define to the bit are kept aside.
+NumPy follows, and goes on from partita's value of each such statement once it is found to be within its bound: so a
+last bit that may differ does not decide about what comes after it, and everything else is compared to the bit.
 """
 
 from __future__ import annotations

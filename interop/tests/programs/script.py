@@ -32,7 +32,11 @@ print("NumPy:", theirs.dtype, theirs.shape, theirs, "partita:", ours.dtype, ours
 assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype), "shape or type"
 {check}
 '''
-SAME = "np.testing.assert_array_equal(ours, theirs)\nassert ours.dtype.kind != 'f' or (np.signbit(ours) == np.signbit(theirs))[ours == 0].all(), 'zeros'"
+SAME = """\
+np.testing.assert_array_equal(ours, theirs)
+assert ours.dtype.kind != "f" or (np.signbit(ours) == np.signbit(theirs))[ours == 0].all(), "zeros"\
+"""
+CLOSE = "eps = 8 * np.finfo(theirs.dtype).eps\nnp.testing.assert_allclose(ours, theirs, rtol=eps, atol=eps)"
 
 
 def script(draft: Draft, failure: Failure, seed: int, devices: str = "host") -> str:
@@ -42,12 +46,11 @@ def script(draft: Draft, failure: Failure, seed: int, devices: str = "host") -> 
     result = statement.places.get(place)
     lines = "\n".join(f"    {statement.line()}" for statement in draft.program)
     words = '[d for d in pt.devices() if d.kind == "cuda"]' if devices == "cuda" else repr(devices)
-    close = "np.testing.assert_allclose(ours, theirs, rtol=8 * np.finfo(theirs.dtype).eps, atol=8 * np.finfo(theirs.dtype).eps)"
     is_close = statement.rule != "same" and "float" in failure.text
     return f"# Seed {seed}, statement {failure.at}: {failure.text}\n" + HEAD.format(
         parts=draft.parts,
         devices=words,
         lines=lines,
         result=result if isinstance(result, Name) else None,
-        check=close if is_close else SAME,
+        check=CLOSE if is_close else SAME,
     )

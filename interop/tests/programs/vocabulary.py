@@ -28,7 +28,7 @@ SMOOTH = (
     "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh",
     "tanh", "arcsinh", "arccosh", "arctanh", "cbrt",
 )  # fmt: skip
-#: What no program does, each with its reason; `test_programs` prints it and compares the functions with the public ones.
+#: What no program does, each with its reason; `test_programs` prints it and compares with what is public.
 LEFT_OUT = {
     "u[i] += x": "at a single element NumPy computes with a scalar, whose type may change; an array's may not",
     "bfloat16": "NumPy has no such type",
@@ -389,7 +389,7 @@ def compute(rng: random.Random, v: Variables) -> Statement | None:
 
 
 WORDS: list[tuple[int, Word]] = [
-    (14, view), (9, unary), (14, operator), (5, function), (5, choice), (2, clip), (5, cast), (8, reduction), (3, position),
-    (3, product), (12, rearrangement), (4, joined), (4, padded), (4, taken), (9, assignment), (8, overlapping),
-    (8, stencil), (6, in_place), (6, compute),
+    (14, view), (9, unary), (14, operator), (5, function), (5, choice), (2, clip), (5, cast), (8, reduction),
+    (3, position), (3, product), (12, rearrangement), (4, joined), (4, padded), (4, taken), (9, assignment),
+    (8, overlapping), (8, stencil), (6, in_place), (6, compute),
 ]  # fmt: skip

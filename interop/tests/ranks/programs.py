@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import partita as pt
+from partita import _local
 
 HOST = np.arange(70, dtype=np.float32).reshape(10, 7)
 
@@ -98,6 +99,21 @@ def protocols(team):
     assert float(shared.sum()) == 6 * sum(range(team.size))
 
 
+def blocks(team):
+    """Operators on what the members of each process hold, in arrays of another package."""
+    world = pt.Partition(team)
+    for operator, shape in ((pt.all_sum_reduce(world, 0), (3,)), (pt.broadcast(world.inclusive([team.size - 1]), world), (2,))):
+        given = [np.full(shape, m + 1.0) for m in operator.source.team.local_members]
+        made, layout = _local.apply(operator, given, None)
+        assert [p.index for p in made] == team.local_members and [p.shape for p in made] == [shape] * len(made)
+        back, _ = _local.apply(operator.adjoint, [np.from_dlpack(p) for p in made], layout)
+        assert [p.shape for p in back] == [block.shape for block in given]
+        # The members of the source hold 1, 2, ... by their rank in it.
+        total = sum(range(1, team.size + 1)) if shape == (3,) else 1
+        assert all((np.from_dlpack(p) == total).all() for p in made)
+        assert all((np.from_dlpack(p) == total * team.size).all() for p in back)
+
+
 def files(team, folder):
     path = os.path.join(folder, "u.npy")
     u = pt.asarray(HOST, dist=pt.Distribution((10, 7), team=team, dims=[pt.Cyclic(2), None]))
@@ -146,9 +162,10 @@ def main(folder):
             assert same(program(team), program(alone)), f"{program.__name__}: rank {team.rank} reads something else"
             ran += 1
         protocols(team)
+        blocks(team)
         files(team, folder)
         misuse(team)
-        ran += 3
+        ran += 4
     assert pt.zeros(3).team == pt.Team(), "the default team is over all ranks"
     if team.rank == 0:
         print(f"ok: {ran} programs on {team.ranks} ranks")

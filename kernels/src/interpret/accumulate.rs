@@ -1,9 +1,9 @@
-//! The accumulators of a reduction. Values are folded into many lanes, at most 64 deep; what comes
-//! out is combined in pairs, so the error of float sums grows with the logarithm of their length.
+//! The accumulators of a reduction. Values are folded into many lanes, a few deep; what comes out is
+//! combined in pairs, so the error of float sums is a few roundings more than the logarithm of their length.
 //! The order depends on the number of values alone. It does not know which points they belong to.
 
 use super::copy::{Row, move_row};
-use super::fold::{FoldArgs, Folding};
+use super::fold::{FoldArgs, Folding, PAIRED, foldings_across};
 use super::place::{BLOCK, Line, Place};
 
 /// A buffer of accumulators: values, and for argument folds indices.
@@ -90,8 +90,9 @@ impl Lanes {
     }
 }
 
-/// Blocks (or rows) folded before a leaf of the tree is complete.
-const LEAF: usize = 64;
+/// Foldings into a leaf of the tree before it is complete. Each rounds a sum once, so a leaf may cost a few
+/// roundings more than a tree of pairs would.
+const LEAF: usize = 4;
 
 /// Accumulators and the tree above them.
 pub(super) struct Accumulator {
@@ -123,7 +124,7 @@ impl Accumulator {
     pub(super) unsafe fn across(&mut self, folding: &Folding, value: Place, index: Place, lanes: usize) {
         let mut done = 0;
         while done < lanes {
-            let some = (lanes - done).min((LEAF - self.filled) * BLOCK);
+            let some = (lanes - done).min((LEAF - self.filled.min(LEAF - 1)) * PAIRED * BLOCK);
             let fixed = |place: Place| Place { step: 0, ..place };
             let args = FoldArgs {
                 into: fixed(self.leaf.values(0)),
@@ -135,7 +136,7 @@ impl Accumulator {
             // SAFETY: the caller's promise; the accumulators are a buffer of their own.
             unsafe { folding.fold(&args) };
             done += some;
-            self.fill(folding, some.div_ceil(BLOCK));
+            self.fill(folding, foldings_across(some));
         }
     }
 
@@ -157,7 +158,7 @@ impl Accumulator {
         unsafe { folding.fold(&args) };
     }
 
-    /// Counts blocks (or rows) that were folded; completes the leaf when it is deep enough.
+    /// Counts foldings into the leaf; completes the leaf when it is deep enough.
     pub(super) fn fill(&mut self, folding: &Folding, count: usize) {
         self.filled += count;
         if self.filled < LEAF {

@@ -37,6 +37,45 @@ fn fold_block<F: Fold2<T>, T: Copy>(into: &mut [T; BLOCK], value: &[T; BLOCK]) {
     }
 }
 
+/// Blocks that are folded in pairs before they go into the accumulators: 2^k of them cost a sum k + 1
+/// roundings, where one after the other they would cost 2^k.
+pub(super) const PAIRED: usize = 16;
+
+/// How many times [`FoldFn`] folds into the accumulators for so many lanes across.
+pub(super) fn foldings_across(lanes: usize) -> usize {
+    let blocks = lanes / BLOCK;
+    let rest = usize::from(!lanes.is_multiple_of(BLOCK));
+    blocks / PAIRED + (blocks % PAIRED).count_ones() as usize + rest
+}
+
+#[inline(always)]
+fn fold_pairs<F: Fold2<T>, T: Copy>(into: &mut [T; BLOCK], blocks: [&[T; BLOCK]; PAIRED]) {
+    for k in 0..BLOCK {
+        let two = |n: usize| F::apply(blocks[n][k], blocks[n + 1][k]);
+        let four = |n: usize| F::apply(two(n), two(n + 2));
+        let eight = |n: usize| F::apply(four(n), four(n + 4));
+        into[k] = F::apply(into[k], F::apply(eight(0), eight(8)));
+    }
+}
+
+/// Folds a power of two of blocks, less than [`PAIRED`], in pairs.
+#[inline(always)]
+unsafe fn fold_few<F: Fold2<T>, T: Copy>(into: &mut [T; BLOCK], value: Place, lane: usize, size: usize) {
+    // SAFETY: the caller promises the lanes.
+    let block = |n: usize| unsafe { value.block::<T>(lane + n * BLOCK) };
+    for k in 0..BLOCK {
+        let two = |n: usize| F::apply(block(n)[k], block(n + 1)[k]);
+        let four = |n: usize| F::apply(two(n), two(n + 2));
+        let all = match size {
+            8 => F::apply(four(0), four(4)),
+            4 => four(0),
+            2 => two(0),
+            _ => block(0)[k],
+        };
+        into[k] = F::apply(into[k], all);
+    }
+}
+
 #[inline(always)]
 fn arg_block<T: Number, const LARGEST: bool>(
     into: &mut [T; BLOCK],
@@ -70,8 +109,21 @@ impl<F: Fold2<T>, T: Copy> Loop for Each<F, T> {
             if args.into.step == 0 {
                 // A copy of its own can stay in registers.
                 let mut local = *args.into.block::<T>(0);
-                for lane in (0..whole).step_by(BLOCK) {
-                    fold_block::<F, T>(&mut local, args.value.block(lane));
+                let mut lane = 0;
+                while lane + PAIRED * BLOCK <= whole {
+                    fold_pairs::<F, T>(
+                        &mut local,
+                        std::array::from_fn(|n| args.value.block(lane + n * BLOCK)),
+                    );
+                    lane += PAIRED * BLOCK;
+                }
+                let mut size = PAIRED / 2;
+                while lane < whole {
+                    if lane + size * BLOCK <= whole {
+                        fold_few::<F, T>(&mut local, args.value, lane, size);
+                        lane += size * BLOCK;
+                    }
+                    size = (size / 2).max(1);
                 }
                 *args.into.block_mut(0) = local;
             } else {
@@ -251,23 +303,25 @@ pub(super) struct Folding {
 }
 
 impl Folding {
-    /// Compiles a fold; `dtype` gives the types of parameters.
-    pub(super) fn new(fold: &Fold, dtype: impl Fn(u32) -> DType, level: Level) -> Folding {
+    /// Compiles a fold; `dtype` gives the types of parameters. Exact sums are no lanes that fold.
+    pub(super) fn new(fold: &Fold, dtype: impl Fn(u32) -> DType, level: Level) -> Option<Folding> {
         let (output, index, op) = match *fold {
             Fold::Value { op, output, .. } => (output, None, op),
             Fold::Arg { largest, value_output, index_output, .. } => {
                 let op = if largest { FoldOp::Max } else { FoldOp::Min };
                 (value_output, Some((index_output as usize, dtype(index_output))), op)
             }
+            Fold::Exact { .. } => return None,
         };
         let kind = dtype(output);
         let lane = Lane::of(kind);
         let (lanes, collapse) = match fold {
             Fold::Value { .. } => value_fold(level, op, lane),
             Fold::Arg { largest, .. } => arg_fold(level, *largest, lane),
+            Fold::Exact { .. } => return None,
         };
         let neutral = super::lower::lane_bits(op.neutral(kind));
-        Folding { lanes, collapse, neutral, dtype: kind, lane, output: output as usize, index }
+        Some(Folding { lanes, collapse, neutral, dtype: kind, lane, output: output as usize, index })
     }
 
     /// Folds a block of accumulators into its first lane.

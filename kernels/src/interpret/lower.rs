@@ -347,7 +347,9 @@ impl Lowering<'_> {
 
     fn fold(&mut self, fold: &Fold) -> FoldNodes {
         match *fold {
-            Fold::Value { value, .. } => FoldNodes { value: self.lanes(value), index: None },
+            Fold::Value { value, .. } | Fold::Exact { value, .. } => {
+                FoldNodes { value: self.lanes(value), index: None }
+            }
             Fold::Arg { value, index, .. } => {
                 let lane = Lane::of(self.dtype(index));
                 let (value, index) = (self.lanes(value), self.lanes(index));

@@ -17,6 +17,7 @@ mod chain;
 mod compile;
 mod convert;
 mod copy;
+mod exact;
 mod fold;
 mod indexed;
 mod layout;
@@ -36,7 +37,7 @@ mod worker;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::ir::{Form, Kernel, Launch};
+use crate::ir::{Fold, Form, Kernel, Launch};
 use crate::verify::{LaunchError, Verified};
 use compile::Code;
 use fold::Folding;
@@ -58,6 +59,7 @@ pub struct Program {
     kernel: Verified,
     code: Code,
     foldings: Vec<Folding>,
+    level: Level,
     tuning: Tuning,
 }
 
@@ -101,11 +103,11 @@ impl Program {
         let foldings = match &kernel.kernel().form {
             Form::Reduce { folds, .. } => {
                 let dtype = |param: u32| kernel.kernel().params[param as usize].dtype;
-                folds.iter().map(|fold| Folding::new(fold, dtype, level)).collect()
+                folds.iter().filter_map(|fold| Folding::new(fold, dtype, level)).collect()
             }
             Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => Vec::new(),
         };
-        Program { kernel: kernel.clone(), code, foldings, tuning }
+        Program { kernel: kernel.clone(), code, foldings, level, tuning }
     }
 
     /// Runs the program once, on up to `threads` threads; the result is there when it returns.
@@ -126,7 +128,13 @@ impl Program {
         unsafe {
             match &kernel.form {
                 Form::Elementwise { .. } => task.elementwise(),
-                Form::Reduce { axes, .. } => reduce::run(&task, axes, &self.foldings),
+                Form::Reduce { axes, folds } => match folds[..] {
+                    [Fold::Exact { value, output }] => {
+                        let dtype = kernel.body[value.index()].dtype;
+                        exact::run(&task, axes, dtype, output as usize, self.level);
+                    }
+                    _ => reduce::run(&task, axes, &self.foldings),
+                },
                 Form::Gather { source, output, .. } => {
                     indexed::gather(&task, *source as usize, *output as usize)
                 }

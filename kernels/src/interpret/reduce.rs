@@ -16,33 +16,40 @@ use super::{Task, for_each_task};
 use crate::dtype::DType;
 use crate::ir::MAX_RANK;
 
-/// Most results that are accumulated side by side.
-const STRIP: usize = 8192;
+/// Most results that are accumulated side by side: their tree stays in the second-level cache.
+const STRIP: usize = 2048;
 
 /// How the region is cut: units of one or more results over one segment of what is folded.
-struct Cut {
+pub(super) struct Cut {
     /// Dimensions of the layout: `kept`, then folded ones, then the vector dimension.
-    kept: usize,
+    pub kept: usize,
     /// The vector dimension is folded.
-    across: bool,
+    pub across: bool,
     /// Points of the kept dimensions before the vector dimension.
-    outer: usize,
+    pub outer: usize,
     /// Lanes of a strip of the vector dimension, and how many strips there are.
-    strip: usize,
-    strips: usize,
+    pub strip: usize,
+    pub strips: usize,
     /// Rows of folded dimensions, rows of a segment, and how many segments of rows there are.
-    rows: usize,
-    segment_rows: usize,
-    segments: usize,
+    pub rows: usize,
+    pub segment_rows: usize,
+    pub segments: usize,
 }
 
 impl Cut {
-    fn new(layout: &Layout, kept: usize, across: bool, segment_points: usize) -> Cut {
+    /// Cuts into segments of about `segment_points` points and strips of at most `strip` results.
+    pub(super) fn new(
+        layout: &Layout,
+        kept: usize,
+        across: bool,
+        segment_points: usize,
+        strip: usize,
+    ) -> Cut {
         let inner = layout.inner();
         let n = layout.extents[inner];
         let outer = layout.extents[..kept].iter().product();
         let rows: usize = layout.extents[kept..inner].iter().product();
-        let strip = n.min(if across { segment_points } else { STRIP }).max(1);
+        let strip = n.min(if across { segment_points } else { strip }).max(1);
         let segment_rows = (segment_points / strip).clamp(1, rows.max(1));
         let segments = rows.div_ceil(segment_rows).max(1);
         Cut { kept, across, outer, strip, strips: n.div_ceil(strip).max(1), rows, segment_rows, segments }
@@ -54,11 +61,11 @@ impl Cut {
     }
 
     /// Partial results that are combined into each result.
-    fn parts(&self) -> usize {
+    pub(super) fn parts(&self) -> usize {
         self.segments * if self.across { self.strips } else { 1 }
     }
 
-    fn units(&self) -> usize {
+    pub(super) fn units(&self) -> usize {
         self.outer * self.strips * self.segments
     }
 }
@@ -69,7 +76,7 @@ pub(super) unsafe fn run(task: &Task<'_>, axes: &[bool], foldings: &[Folding]) {
         return;
     }
     let (layout, kept, across) = arrange(task, axes);
-    let cut = Cut::new(&layout, kept, across, task.tuning.segment_points);
+    let cut = Cut::new(&layout, kept, across, task.tuning.segment_points, STRIP);
     let run = Run::new(task, layout, false);
     let results = cut.results(&run.layout);
     let parts = cut.parts();
@@ -96,7 +103,7 @@ pub(super) unsafe fn run(task: &Task<'_>, axes: &[bool], foldings: &[Folding]) {
 
 /// The layout of a reduction, the number of kept dimensions before the folded ones, and whether the
 /// vector dimension is folded.
-fn arrange(task: &Task<'_>, axes: &[bool]) -> (Layout, usize, bool) {
+pub(super) fn arrange(task: &Task<'_>, axes: &[bool]) -> (Layout, usize, bool) {
     let coordinates = coordinate_dims(task.kernel);
     let order = by_largest_stride(task.launch, task.code.loads.iter().map(|load| load.param));
     let plain =
@@ -273,7 +280,7 @@ impl Job<'_> {
 }
 
 /// Writes the index of point number `n` in C order of the dimensions `from..to`.
-fn decode(index: &mut Dims<usize>, layout: &Layout, from: usize, to: usize, mut n: usize) {
+pub(super) fn decode(index: &mut Dims<usize>, layout: &Layout, from: usize, to: usize, mut n: usize) {
     for k in (from..to).rev() {
         // An empty dimension has no points; nothing is read at the index then.
         index[k] = n % layout.extents[k].max(1);

@@ -347,6 +347,7 @@ fn reduce(
                     let wins = !is_nan(old.0) && (is_nan(of(value)) || compare(op, of(value), old.0));
                     if wins { (of(value), of(index)) } else { old }
                 }
+                (Fold::Exact { .. }, _) => unreachable!("compared with sums by naturals instead"),
             });
         }
         let mut write = |param: u32, value: Scalar| {
@@ -366,6 +367,7 @@ fn reduce(
                 );
                 write(index_output, folded.map_or(Scalar { dtype: DType::I64, bits: 0 }, |f| f.1));
             }
+            Fold::Exact { .. } => unreachable!("compared with sums by naturals instead"),
         }
     }
 }

@@ -6,7 +6,7 @@ use super::reduce::{Stream, folds};
 use super::text::Writer;
 use super::types::{Class, arithmetic, class};
 use crate::dtype::DType;
-use crate::ir::{CompareOp, Fold};
+use crate::ir::{BinaryOp, CompareOp, Fold, FoldOp};
 
 /// The class of a partial result in memory.
 pub(super) fn word_class(partial: DType) -> Class {
@@ -32,7 +32,61 @@ impl Writer<'_> {
                     self.select(kind, &at, [&values[n + 1], &at], &wins);
                     n += 2;
                 }
+                // The limbs of an exact sum are added one by one.
+                Fold::Exact { .. } => self.binary(BinaryOp::Add, dtype, &acc, &acc, &values[0]),
             }
+        }
+    }
+
+    /// The float sums among the streams.
+    pub(super) fn compensated(&self, streams: &[Stream]) -> Vec<(usize, Stream)> {
+        let sums = folds(self.kernel).iter().filter_map(|fold| match *fold {
+            Fold::Value { op: FoldOp::Sum, output, .. } => Some(output),
+            Fold::Value { .. } | Fold::Arg { .. } | Fold::Exact { .. } => None,
+        });
+        let sums: Vec<u32> = sums.collect();
+        let of_floats = |(_, s): &(usize, Stream)| s.partial.is_float() && sums.contains(&s.output);
+        streams.iter().copied().enumerate().filter(of_floats).collect()
+    }
+
+    /// Folds one value per stream, of the many that a thread goes through, into the accumulators. What a sum
+    /// of floats loses is summed beside it (Knuth's error of an addition), so that its error does not grow
+    /// with the number of items.
+    pub(super) fn merge_items(&mut self, streams: &[Stream], values: &[String]) {
+        let compensated = self.compensated(streams);
+        let before: Vec<String> = compensated
+            .iter()
+            .map(|(n, stream)| {
+                self.set(
+                    class(stream.partial),
+                    &format!("mov.{}", arithmetic(stream.partial)),
+                    &[&format!("%acc{n}")],
+                )
+            })
+            .collect();
+        self.merge(streams, values);
+        for ((n, stream), old) in compensated.iter().zip(&before) {
+            let (kind, to) = (arithmetic(stream.partial), class(stream.partial));
+            let (acc, lost, value) = (format!("%acc{n}"), format!("%lost{n}"), &values[*n]);
+            let (add, sub) = (format!("add.rn.{kind}"), format!("sub.rn.{kind}"));
+            let added = self.set(to, &sub, &[&acc, old]);
+            let kept = self.set(to, &sub, &[&acc, &added]);
+            let of_old = self.set(to, &sub, &[old, &kept]);
+            let of_value = self.set(to, &sub, &[value, &added]);
+            let both = self.set(to, &add, &[&of_old, &of_value]);
+            self.op(&format!("{add} {lost}, {lost}, {both}"));
+        }
+    }
+
+    /// Adds to the accumulators of float sums what they have lost; of an infinite sum that is NaN, and the
+    /// sum stays.
+    pub(super) fn settle(&mut self, streams: &[Stream]) {
+        for (n, stream) in self.compensated(streams) {
+            let (kind, to) = (arithmetic(stream.partial), class(stream.partial));
+            let (acc, lost) = (format!("%acc{n}"), format!("%lost{n}"));
+            let nothing = self.set(Class::Pred, &format!("setp.nan.{kind}"), &[&lost, &lost]);
+            let whole = self.set(to, &format!("add.rn.{kind}"), &[&acc, &lost]);
+            self.op(&format!("selp.{kind} {acc}, {acc}, {whole}, {nothing}"));
         }
     }
 

@@ -25,6 +25,7 @@ mod block;
 mod boxes;
 mod casts;
 mod combine;
+mod exact;
 mod folds;
 mod launch;
 mod march;

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use super::block::{Field, Quantity, Share};
 use super::combine::word_class;
+use super::exact::{self, Limbs};
 use super::region::quantities;
 use super::text::Writer;
 use super::types::{Class, Place, class, partial, size_bits};
@@ -44,9 +45,11 @@ pub(super) struct Stream {
     /// The type that accumulates.
     pub partial: DType,
     /// It starts from this.
-    neutral: Scalar,
+    pub neutral: Scalar,
     /// It is the index of an argument fold.
-    index: bool,
+    pub index: bool,
+    /// Partial results per point: 1, or the limbs of an exact sum.
+    pub width: u64,
 }
 
 /// Kept and folded slots of a reduction: at least one of each.
@@ -58,6 +61,9 @@ pub(super) fn slots(kernel: &Kernel) -> (usize, usize) {
 
 /// The streams of a reduction.
 pub(super) fn streams(kernel: &Kernel) -> Vec<Stream> {
+    if let Some(stream) = exact::stream(kernel) {
+        return vec![stream];
+    }
     let mut all = Vec::new();
     let mut add = |output: u32, neutral: &dyn Fn(DType) -> Scalar, index| {
         let dtype = kernel.params[output as usize].dtype;
@@ -67,7 +73,7 @@ pub(super) fn streams(kernel: &Kernel) -> Vec<Stream> {
             Kind::Uint if dtype == DType::U64 => neutral,
             Kind::Bool | Kind::Int | Kind::Uint => Scalar::from_i64(partial, neutral.to_i64()),
         };
-        all.push(Stream { output, dtype, partial, neutral, index });
+        all.push(Stream { output, dtype, partial, neutral, index, width: 1 });
     };
     for fold in folds(kernel) {
         match *fold {
@@ -81,6 +87,7 @@ pub(super) fn streams(kernel: &Kernel) -> Vec<Stream> {
                     true,
                 );
             }
+            Fold::Exact { .. } => unreachable!("an exact sum has a stream of its own"),
         }
     }
     all
@@ -112,7 +119,14 @@ fn fold(mut w: Writer, streams: &[Stream]) -> Entry {
     }
     w.prologue();
     w.start(streams);
+    w.start_lost(streams);
     w.items(streams, &folded);
+    if w.kernel.exact().is_some() {
+        w.carry();
+        w.limbs(streams, kept, Limbs::Own);
+        return w.finish("fold");
+    }
+    w.settle(streams);
     w.combine(streams);
     w.leave_all_but_first();
     w.note("the result, or one of several to be folded again");
@@ -143,8 +157,12 @@ fn finish(mut w: Writer, streams: &[Stream]) -> Entry {
     for name in ["%item", "%stop"] {
         w.named(Class::B32, name);
     }
-    w.op("mov.b32 %item, %lane");
     w.op(&format!("selp.b32 %stop, {folded}, 0, %live"));
+    if w.kernel.exact().is_some() {
+        w.limbs(streams, kept, Limbs::Partial);
+        return w.finish("finish");
+    }
+    w.op("mov.b32 %item, %lane");
     w.start(streams);
     w.place("ITEM");
     w.leave_loop("%item", "FOLDED");
@@ -224,6 +242,17 @@ impl Writer<'_> {
             let acc = self.named(class(stream.partial), &format!("%acc{n}"));
             self.constant(&acc, stream.neutral);
         }
+        if self.kernel.exact().is_some() {
+            self.clear_limbs();
+        }
+    }
+
+    /// What the accumulators of float sums lose is 0 at first.
+    fn start_lost(&mut self, streams: &[Stream]) {
+        for (n, stream) in self.compensated(streams) {
+            let lost = self.named(class(stream.partial), &format!("%lost{n}"));
+            self.constant(&lost, stream.neutral);
+        }
     }
 
     /// Folds every `%lanes`-th item: a few at a time while there are as many, then one by one.
@@ -246,7 +275,7 @@ impl Writer<'_> {
         self.place("FOLDED");
     }
 
-    fn leave_loop(&mut self, item: &str, to: &str) {
+    pub(super) fn leave_loop(&mut self, item: &str, to: &str) {
         let past = self.set(Class::Pred, "setp.ge.u32", &[item, "%stop"]);
         self.op(&format!("@{past} bra {to}"));
     }
@@ -270,7 +299,10 @@ impl Writer<'_> {
             let values: Vec<String> = self.kernel.roots().iter().map(|&v| self.name(v)).collect();
             let widened: Vec<String> =
                 streams.iter().zip(&values).map(|(s, v)| self.widened(s.dtype, v)).collect();
-            self.merge(streams, &widened);
+            match self.kernel.exact() {
+                Some(value) => self.deposit(value),
+                None => self.merge_items(streams, &widened),
+            }
         }
     }
 
@@ -320,7 +352,7 @@ impl Writer<'_> {
     }
 
     /// Only the first thread of a point, if there is one, goes on.
-    fn leave_all_but_first(&mut self) {
+    pub(super) fn leave_all_but_first(&mut self) {
         let other = self.set(Class::Pred, "setp.ne.u32", &["%lane", "0"]);
         self.op(&format!("@{other} ret"));
         self.op("@!%live ret");
@@ -328,13 +360,13 @@ impl Writer<'_> {
 
     /// The number of a partial result within its stream: that of the point times the segments, plus
     /// the segment's.
-    fn partial_number(&mut self, segment: &str) -> String {
+    pub(super) fn partial_number(&mut self, segment: &str) -> String {
         let segments = self.field(Field::Share(Share::Segments));
         let wide = self.set(Class::B64, "cvt.u64.u32", &[segment]);
         self.set(Class::B64, "mad.wide.u32", &["%point", &segments, &wide])
     }
 
-    fn partial_place(&mut self, n: usize, stream: &Stream, number: &str) -> Place {
+    pub(super) fn partial_place(&mut self, n: usize, stream: &Stream, number: &str) -> Place {
         let base = self.field(Field::Partials(n));
         let bits = word_class(stream.partial).bytes().trailing_zeros().to_string();
         let bytes = self.set(Class::B64, "shl.b64", &[number, &bits]);

@@ -96,6 +96,11 @@ impl<'a> Writer<'a> {
         let _ = writeln!(self.shared, "    .shared .align 8 .b8 {name}[{bytes}];");
     }
 
+    /// An array of the thread's own.
+    pub(super) fn own(&mut self, name: &str, bytes: u64) {
+        let _ = writeln!(self.shared, "    .local .align 8 .b8 {name}[{bytes}];");
+    }
+
     /// The entry: declarations, parameters, text.
     pub(super) fn finish(self, name: &'static str) -> Entry {
         let length = self.block.length();

@@ -10,7 +10,7 @@ use super::layout::{self, Layout};
 use super::ops::{self, compare};
 use super::{Binding, Shader, Stage, Target, Writer, types};
 use crate::dtype::{DType, Kind, Scalar};
-use crate::ir::{CompareOp, Fold, FoldOp, Form, Kernel};
+use crate::ir::{BinaryOp, CompareOp, Fold, FoldOp, Form, Kernel};
 
 /// The stages of a reduction.
 pub(super) fn stages(kernel: &Kernel, target: &Target, layout: Layout) -> Shader {
@@ -19,26 +19,31 @@ pub(super) fn stages(kernel: &Kernel, target: &Target, layout: Layout) -> Shader
     let outputs: Vec<u32> = folds.iter().flat_map(outputs).collect();
     let partials: Vec<DType> = outputs.iter().map(|&p| types::partial(of(p))).collect();
     let dims = |folded: bool| (0..kernel.rank).filter(|&k| axes[k] == folded).collect::<Vec<_>>();
-    let plan = Plan { folds, outputs, partials, kept: dims(false), folded: dims(true) };
-    let stages = [Plan::fold, Plan::again, Plan::finish]
-        .map(|stage| stage(&plan, Writer::new(kernel, target, &layout)));
-    Shader { stages: stages.into(), layout, partials: plan.partials }
+    let plan = Plan { folds, outputs: outputs.clone(), partials, kept: dims(false), folded: dims(true) };
+    let stages = match kernel.exact() {
+        Some(_) => [Plan::fold_exact, Plan::again_exact, Plan::finish_exact],
+        None => [Plan::fold, Plan::again, Plan::finish],
+    };
+    let stages = stages.map(|stage| stage(&plan, Writer::new(kernel, target, &layout)));
+    let width = outputs.iter().map(|&param| kernel.width(param) as usize).max().unwrap_or(1);
+    Shader { stages: stages.into(), layout, partials: plan.partials, width }
 }
 
 fn outputs(fold: &Fold) -> Vec<u32> {
     match *fold {
         Fold::Value { output, .. } => vec![output],
         Fold::Arg { value_output, index_output, .. } => vec![value_output, index_output],
+        Fold::Exact { output, .. } => vec![output],
     }
 }
 
-struct Plan<'a> {
+pub(super) struct Plan<'a> {
     folds: &'a [Fold],
     /// The output of each stream of partial results.
-    outputs: Vec<u32>,
-    partials: Vec<DType>,
-    kept: Vec<usize>,
-    folded: Vec<usize>,
+    pub outputs: Vec<u32>,
+    pub partials: Vec<DType>,
+    pub kept: Vec<usize>,
+    pub folded: Vec<usize>,
 }
 
 impl Plan<'_> {
@@ -52,7 +57,7 @@ impl Plan<'_> {
     }
 
     /// True if neighbouring invocations take neighbouring segments of one kept point.
-    fn segments_inside(&self) -> bool {
+    pub(super) fn segments_inside(&self) -> bool {
         self.folded.last() > self.kept.last()
     }
 
@@ -79,6 +84,7 @@ impl Plan<'_> {
         self.merge(&mut w, &values);
         self.advance(&mut w);
         w.line("}");
+        self.settle(&mut w);
         self.write_partials(&mut w);
         w.line("}");
         let mut bindings = vec![Binding::Launch];
@@ -116,7 +122,7 @@ impl Plan<'_> {
     }
 
     /// Which kept point and which segment this invocation has.
-    fn open(&self, w: &mut Writer) {
+    pub(super) fn open(&self, w: &mut Writer) {
         let (kept, segments) = (w.word(layout::KEPT), w.word(layout::SEGMENTS));
         w.line(&format!("let item = ({}) * {}u + local;", w.number(), w.target.workgroup_size));
         w.line(&format!("if (item < {}) {{", w.word(layout::LIMIT)));
@@ -130,7 +136,7 @@ impl Plan<'_> {
     }
 
     /// Splits a number into coordinates of some dimensions, the last one fastest.
-    fn digits(&self, w: &mut Writer, number: &str, dims: &[usize], keyword: &str) {
+    pub(super) fn digits(&self, w: &mut Writer, number: &str, dims: &[usize], keyword: &str) {
         let mut rest = number.to_owned();
         for (position, &k) in dims.iter().enumerate().rev() {
             if position == 0 {
@@ -145,7 +151,7 @@ impl Plan<'_> {
     }
 
     /// Moves the folded coordinates on by one stride of the segments: an addition with carry.
-    fn advance(&self, w: &mut Writer) {
+    pub(super) fn advance(&self, w: &mut Writer) {
         for (position, &k) in self.folded.iter().enumerate().rev() {
             let carry = self.folded.get(position + 1).map_or(String::new(), |next| format!(" + c{next}"));
             w.line(&format!("i{k} += {}{carry};", w.word(w.layout.step(k))));
@@ -165,8 +171,14 @@ impl Plan<'_> {
             let neutral = match fold {
                 Fold::Value { op, .. } => op.neutral(dtype),
                 Fold::Arg { largest, .. } => Scalar::extreme(dtype, !largest),
+                Fold::Exact { .. } => unreachable!("an exact sum has stages of its own"),
             };
             self.declare(w, stream, neutral);
+            if let Fold::Value { op: FoldOp::Sum, .. } = fold
+                && dtype.is_float()
+            {
+                self.declare_lost(w, stream, neutral);
+            }
             stream += 1;
             if matches!(fold, Fold::Arg { .. }) {
                 let last = Scalar::extreme(self.dtype(w, stream), true);
@@ -174,6 +186,11 @@ impl Plan<'_> {
                 stream += 1;
             }
         }
+    }
+
+    fn declare_lost(&self, w: &mut Writer, stream: usize, zero: Scalar) {
+        let text = w.constant(&format!("none{stream}"), zero);
+        w.line(&format!("var lost{stream} = {text};"));
     }
 
     fn declare(&self, w: &mut Writer, stream: usize, value: Scalar) {
@@ -188,6 +205,10 @@ impl Plan<'_> {
             let dtype = self.dtype(w, stream);
             let (acc, value) = (format!("acc{stream}"), &values[stream]);
             match fold {
+                Fold::Value { op: FoldOp::Sum, .. } if dtype.is_float() => {
+                    compensated(w, types::partial(dtype), stream, value);
+                    stream += 1;
+                }
                 Fold::Value { op, .. } => {
                     let text = combine(w, *op, dtype, &acc, value);
                     w.line(&format!("{acc} = {text};"));
@@ -201,6 +222,7 @@ impl Plan<'_> {
                     w.line(&format!("{0} = select({0}, {1}, better{stream});", index[0], index[1]));
                     stream += 2;
                 }
+                Fold::Exact { .. } => unreachable!("an exact sum has stages of its own"),
             }
         }
     }
@@ -223,6 +245,24 @@ impl Plan<'_> {
         }
         self.merge(w, &values);
         w.line("}");
+        self.settle(w);
+    }
+
+    /// Adds to float sums what they have lost; of an infinite sum that is NaN, and the sum stays.
+    fn settle(&self, w: &mut Writer) {
+        let mut stream = 0;
+        for fold in self.folds {
+            let dtype = self.dtype(w, stream);
+            if let Fold::Value { op: FoldOp::Sum, .. } = fold
+                && dtype.is_float()
+            {
+                let (acc, lost) = (format!("acc{stream}"), format!("lost{stream}"));
+                let whole = w.float_binary(BinaryOp::Add, types::partial(dtype), &acc, &lost);
+                let nan = w.nan(types::partial(dtype), &lost);
+                w.line(&format!("{acc} = select({whole}, {acc}, {nan});"));
+            }
+            stream += outputs(fold).len();
+        }
     }
 
     /// An argument fold of nothing has index 0.
@@ -254,6 +294,25 @@ impl Plan<'_> {
             _ => element.to_owned(),
         }
     }
+}
+
+/// One step of a float sum, and what it loses (Knuth's error of an addition).
+fn compensated(w: &mut Writer, dtype: DType, stream: usize, value: &str) {
+    let (acc, lost) = (format!("acc{stream}"), format!("lost{stream}"));
+    let mut step = |name: &str, op: BinaryOp, a: &str, b: &str| {
+        let text = w.float_binary(op, dtype, a, b);
+        w.line(&format!("let {name}{stream} = {text};"));
+        format!("{name}{stream}")
+    };
+    let sum = step("sum", BinaryOp::Add, &acc, value);
+    let added = step("added", BinaryOp::Sub, &sum, &acc);
+    let kept = step("kept", BinaryOp::Sub, &sum, &added);
+    let of_acc = step("of_acc", BinaryOp::Sub, &acc, &kept);
+    let of_value = step("of_value", BinaryOp::Sub, value, &added);
+    let both = step("both", BinaryOp::Add, &of_acc, &of_value);
+    let all = step("all", BinaryOp::Add, &lost, &both);
+    w.line(&format!("{acc} = {sum};"));
+    w.line(&format!("{lost} = {all};"));
 }
 
 /// One step of a fold. f16 and bf16 add and multiply in f32 and are rounded at the end.

@@ -35,6 +35,69 @@ pub fn fold_case(op: FoldOp, d: DType, extents: &[usize], axes: &[bool]) -> Opti
     Some((kernel, launch, vec![input, output]))
 }
 
+/// The exact sums of some floats, given by their bits.
+pub fn exact_case(d: DType, extents: &[usize], axes: &[bool], summands: &[u64]) -> Case {
+    let width = partita_kernels::exact::width(d);
+    let (kept, mut strides) = kept(extents, axes);
+    strides.iter_mut().for_each(|stride| *stride *= width as i64);
+    let views = vec![View { offset: 0, strides: c_strides(extents) }, View { offset: 0, strides }];
+    let launch =
+        Launch { extents: extents.to_vec(), origin: vec![0; extents.len()], views, arguments: vec![] };
+    let output = vec![0x5a; kept.iter().product::<usize>() * width * 4];
+    (cases::exact(d, axes).unwrap(), launch, vec![bytes(d, summands.iter().copied()), output])
+}
+
+/// Numbers without pattern (Marsaglia's xorshift64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
+
+/// Summands that are hard in different ways.
+pub fn hard_summands(d: DType, n: usize, seed: u64) -> Vec<(&'static str, Vec<u64>)> {
+    let random = &mut Random(seed);
+    let float = |value: f64| Scalar::from_f64(d, value).bits;
+    let unit = |r: &mut Random| r.next() as f64 / u64::MAX as f64;
+    let width = 8 * d.size_bytes();
+    let mask = u64::MAX >> (64 - width);
+    let infinity = float(f64::INFINITY);
+    let finite = |bits: u64| if bits & infinity == infinity { bits & !infinity } else { bits };
+    let many = |make: &mut dyn FnMut(usize) -> u64| (0..n).map(make).collect::<Vec<u64>>();
+    let pairs = {
+        let some: Vec<u64> = (0..n / 2).map(|_| finite(random.next() & mask)).collect();
+        let turned = some.iter().map(|bits| bits ^ 1 << (width - 1));
+        some.iter().copied().chain(turned).chain(std::iter::repeat_n(float(0.1), n % 2)).collect()
+    };
+    vec![
+        ("a tenth", many(&mut |_| float(0.1))),
+        ("uniform", many(&mut |_| float(unit(random)))),
+        ("both signs", many(&mut |_| float(unit(random) - 0.5))),
+        ("any finite", many(&mut |_| finite(random.next() & mask))),
+        ("cancelling", pairs),
+        ("tiny", many(&mut |_| random.next() & mask & !infinity)),
+        ("huge", many(&mut |at| float(if at % 3 == 0 { -1.0 } else { 1.0 }) | (infinity - 1) >> 1 << 1)),
+        ("negative zeros", many(&mut |_| float(-0.0))),
+        (
+            "halves of the last place",
+            many(&mut |at| {
+                float(if at == 0 { 1.0 } else { 2f64.powi(if d == DType::F64 { -53 } else { -24 }) })
+            }),
+        ),
+        ("an infinity", many(&mut |at| float(if at == n / 2 { f64::NEG_INFINITY } else { 3e30 }))),
+        (
+            "two infinities",
+            many(&mut |at| float(if at % 2 == 0 { f64::INFINITY } else { f64::NEG_INFINITY })),
+        ),
+        ("a NaN", many(&mut |at| float(if at == n - 1 { f64::NAN } else { 1.0 }))),
+    ]
+}
+
 /// A sum over some dimensions of an array that is not contiguous.
 pub fn strided_fold_case(d: DType, extents: &[usize], axes: &[bool], input: View) -> Case {
     let (kept, strides) = kept(extents, axes);

@@ -5,10 +5,12 @@
 #[path = "../wgsl/cases.rs"]
 pub mod cases;
 mod launches;
+mod natural;
 
 use partita_kernels::{Access, DType, Launch, Scalar, Verified, View};
 
 pub use launches::*;
+pub use natural::nearest_sum;
 
 /// The bytes of every parameter.
 pub type Arrays = Vec<Vec<u8>>;

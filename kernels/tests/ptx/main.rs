@@ -6,6 +6,7 @@
 mod agreement;
 mod assembler;
 mod boxes;
+mod exact;
 mod forms;
 mod machine;
 mod mutants;

@@ -19,7 +19,13 @@ pub const HOMES: &[(&str, &[&str])] = &[
     (
         "mpi",
         // The crate's home; then what names our own module of that name.
-        &["engine/src/wire/mpi", "engine/src/team.rs", "engine/tests/mpi.rs", "xtask/src"],
+        &[
+            "engine/src/wire/mpi",
+            "engine/src/team.rs",
+            "engine/tests/mpi.rs",
+            "xtask/src",
+            "benches/src/messages.rs",
+        ],
     ),
     ("cudarc", &["engine/src/device/cuda", "interop/src/dlpack", "engine/simcuda/tests"]),
     ("wgpu", &["engine/src/device/wgpu"]),
@@ -78,6 +84,8 @@ pub const UNSAFE_FILES: &[&str] = &[
     "kernels/src/interpret",
     "engine/src/device",
     "engine/tests/fork.rs",
+    // Counts allocations.
+    "engine/tests/overhead.rs",
     "engine/src/wire/mpi",
     // What a wire is lent of a device.
     "engine/src/program/ways.rs",

@@ -149,6 +149,11 @@ fn pointers_know_their_device() {
         assert_eq!((device, kind, base, bytes), (2, 2, address, BYTES));
         ok(sys::cuPointerGetAttributes(2, which.as_mut_ptr(), places.as_mut_ptr(), host as u64));
         assert_eq!(kind, 1);
+        // What MPI libraries set on memory that they open to others.
+        let (mut set, synchronous) = (1u32, Attribute::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
+        ok(sys::cuPointerSetAttribute((&raw mut set).cast(), synchronous, address));
+        let pinned = sys::cuPointerSetAttribute((&raw mut set).cast(), synchronous, host as u64);
+        assert_eq!(pinned, Code::CUDA_ERROR_INVALID_VALUE);
         let local = 0u8;
         let unknown =
             sys::cuPointerGetAttribute((&raw mut device).cast(), ordinal, (&raw const local) as u64);

@@ -114,7 +114,7 @@ impl Collective {
     /// # Errors
     /// A distribution of another grid, or not of blocks.
     pub fn halo_exchange(over: &Partition, dist: &Distribution) -> Result<Collective> {
-        if dist.grid().shape() != over.shape() || !dist.is_block() {
+        if dist.grid() != over.members().grid() || !dist.is_block() {
             return Err(Error::invalid(
                 "halo_exchange",
                 format!("blocks in a grid of {}", over.members().grid()),

@@ -155,7 +155,7 @@ impl Partition {
     /// Members on a line have an order only: an array over them may be in any grid, unless `in_grid`.
     pub(super) fn check_array(&self, operation: &'static str, array: &Array, in_grid: bool) -> Result<()> {
         let dist = array.distribution()?;
-        let fits = dist.grid().shape() == self.shape() || (!in_grid && self.shape().rank() == 1);
+        let fits = dist.grid() == self.members.grid() || (!in_grid && self.shape().rank() == 1);
         if *array.team() == self.team()? && fits {
             return Ok(());
         }

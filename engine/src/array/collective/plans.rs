@@ -175,7 +175,7 @@ pub(super) fn repartition(
         }
         None => Distribution::builder(&dist.shape()).grid(to.shape()).build()?,
     };
-    let fits = made.grid().shape() == to.shape() || to.shape().rank() == 1;
+    let fits = made.grid() == to.members().grid() || to.shape().rank() == 1;
     if !fits || made.parts() != to.members().size() {
         let (expected, given) =
             (format!("a division in a grid of {}", to.members().grid()), made.to_string());

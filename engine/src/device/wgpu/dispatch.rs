@@ -87,11 +87,14 @@ pub fn plan(
 ) -> Result<Work, TooWide> {
     let capacity = u64::from(limits.max_groups).pow(3);
     let most = |per_group: u32| capacity.saturating_mul(u64::from(per_group)).min(1 << 30) as usize;
+    // Rooms of one partial result: two of its elements fit in one if they are several.
+    let rooms = shader.width.div_ceil(2) as u64;
     let bounds = Bounds {
         max_binding_bytes: limits.max_binding_bytes,
         offset_alignment: limits.offset_alignment,
         max_points: most(if shader.partials.is_empty() { limits.tile } else { u32::MAX }),
-        max_kept: most(limits.workgroup_size).min((limits.max_binding_bytes / PARTIAL_BYTES) as usize),
+        max_kept: most(limits.workgroup_size)
+            .min((limits.max_binding_bytes / (PARTIAL_BYTES * rooms)) as usize),
     };
     let launch = merged(kernel.kernel(), launch);
     let pieces = split(kernel, &launch, &bounds)?;
@@ -234,7 +237,8 @@ impl Planner<'_> {
         let folded = |piece: &Piece| piece.launch.points() as u64 / kept;
         let longest = pieces.iter().map(folded).max().unwrap_or(0);
         let mut segments = self.segments(kept, longest, bounds);
-        work.partials = work.partials.max((kept * u64::from(segments)) as usize);
+        let rooms = self.shader.width.div_ceil(2);
+        work.partials = work.partials.max((kept * u64::from(segments)) as usize * rooms);
         for (n, piece) in pieces.iter().filter(|p| p.launch.points() > 0).enumerate() {
             let mut pass = self.pass(0, kept, segments);
             pass.header.folded = folded(piece) as u32;

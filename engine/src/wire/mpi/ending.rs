@@ -1,5 +1,5 @@
-//! How a rank ends. MPI is ended only when every rank has come to its end: a process that fails must never wait
-//! in `MPI_Finalize`, and one that waits for a failed one must not wait for long.
+//! How a rank ends. MPI is ended only when every rank has come to its end: a process that fails must never
+//! wait in `MPI_Finalize`, and one that waits for a failed one must not wait for long.
 
 use std::sync::OnceLock;
 
@@ -8,8 +8,8 @@ use mpi::ffi;
 use super::known;
 use super::{is_finalized, is_initialized};
 
-/// Ends this rank's part in the program: tells all ranks that this one is at its end, and waits until they are
-/// too. False if one failed first, or has not come to its end within the deadline; then MPI must not be
+/// Ends this rank's part in the program: tells all ranks that this one is at its end, and waits until they
+/// are too. False if one failed first, or has not come to its end within the deadline; then MPI must not be
 /// finalized. A second call gives the answer of the first. Collective.
 pub fn leave() -> bool {
     static LEFT: OnceLock<bool> = OnceLock::new();
@@ -27,9 +27,9 @@ pub fn leave() -> bool {
     })
 }
 
-/// Ends the program on all ranks because this one cannot go on. The others hear the reason and have a moment to
-/// say what they know; whoever does not listen is then ended by the library. Of what this process has still
-/// to do nothing is done, so write out what must be kept before.
+/// Ends the program on all ranks because this one cannot go on. The others hear the reason and have a moment
+/// to say what they know; whoever does not listen is then ended by the library. Of what this process has
+/// still to do nothing is done, so write out what must be kept before.
 pub fn abort(reason: &str) -> ! {
     if is_initialized() && !is_finalized() {
         let mut lines = known::lines();

@@ -1,5 +1,6 @@
-//! The communicators this process knows: one line for each, kept until the process ends. Which line belongs to a
-//! communicator is written on the communicator itself, so that a handle that the library uses again is another.
+//! The communicators this process knows: one line for each, kept until the process ends. Which line belongs
+//! to a communicator is written on the communicator itself, so that a handle that the library uses again is
+//! another.
 
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

@@ -3,6 +3,7 @@
 
 mod aware;
 mod ending;
+mod guard;
 mod known;
 mod last_words;
 mod wire;
@@ -24,7 +25,8 @@ const LAUNCHED: &[&str] = &["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "PM
 
 static WORLD: OnceLock<Result<Arc<Line>>> = OnceLock::new();
 
-/// All processes that were started together; `None` for a process that was started alone. All of them call it.
+/// All processes that were started together; `None` for a process that was started alone. All of them call
+/// it.
 ///
 /// # Errors
 /// If MPI cannot be initialised, has ended, or is another than the launcher's.
@@ -48,8 +50,8 @@ pub fn world() -> Result<Option<Ranks>> {
 /// caller may free it. All its ranks call this.
 ///
 /// # Errors
-/// If MPI is not initialised here, has too little thread support, or is another library: a process with two of
-/// them has neither.
+/// If MPI is not initialised here, has too little thread support, or is another library: a process with two
+/// of them has neither.
 ///
 /// # Safety
 /// `handle` is a communicator of the library of this process.
@@ -92,8 +94,8 @@ pub fn on_this_machine() -> (usize, usize) {
     (rank, count.unwrap_or(1).max(rank + 1))
 }
 
-/// Of what a machine has, this process's share: its processes divide it among them in contiguous runs, or share
-/// single pieces where there are fewer than processes.
+/// Of what a machine has, this process's share: its processes divide it among them in contiguous runs, or
+/// share single pieces where there are fewer than processes.
 pub fn share_of_this_machine<T>(of: &[T]) -> &[T] {
     let (rank, count) = on_this_machine();
     let first = rank * of.len() / count;

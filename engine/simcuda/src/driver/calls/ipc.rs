@@ -17,9 +17,10 @@ const LAZY_PEER_ACCESS: u32 = 1;
 exports! {
     fn cuIpcGetMemHandle(out: Out<Handle>, address: DevicePtr) Current, |driver, _device| {
         let block = match driver.memory.find(address) {
-            Found::Device(block) if block.address == address && block.origin == Origin::Plain => block,
+            // The handle is the whole allocation's, wherever in it the address is: Open MPI relies on that.
+            Found::Device(block) if block.origin == Origin::Plain => block,
             Found::Device(_) | Found::Pinned(_) | Found::Unknown => {
-                driver.report.line("only the begin of memory from cuMemAlloc can be shared");
+                driver.report.line("only memory from cuMemAlloc can be shared");
                 return Err(Code::INVALID_VALUE);
             }
         };

@@ -143,6 +143,17 @@ exports! {
         put_attribute(driver, out, attribute, address)
     }
 
+    // `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS`, the only one that can be set: MPI libraries set it on memory they open
+    // to others. Copies stay as late as they are allowed to be without it.
+    fn cuPointerSetAttribute(value: Out<u32>, attribute: u32, address: DevicePtr) Init, |driver, _device| {
+        value.at(0)?;
+        match (attribute, driver.memory.find(address)) {
+            (6, Found::Device(_)) => Ok(()),
+            (6, Found::Pinned(_) | Found::Unknown) => Err(Code::INVALID_VALUE),
+            _ => Err(not_simulated(driver, &format!("setting pointer attribute {attribute}"))),
+        }
+    }
+
     fn cuPointerGetAttributes(count: u32, attributes: Out<u32>, outs: Out<Out<u64>>, address: DevicePtr) Init,
     |driver, _device| {
         let unknown = matches!(driver.memory.find(address), Found::Unknown);

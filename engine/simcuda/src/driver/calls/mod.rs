@@ -253,6 +253,10 @@ fn locked(
     shown: impl Fn() -> String,
     body: impl FnOnce(&mut Driver, usize) -> Outcome,
 ) -> Outcome {
+    // At a process's end others still ask; a driver that has ended says so.
+    if CURRENT.try_with(|_| ()).is_err() {
+        return Err(Code::DEINITIALIZED);
+    }
     if IN_HOST_FUNCTION.get() {
         say(&format!(
             "{symbol} was called from a function that a stream called, which hardware does not permit"

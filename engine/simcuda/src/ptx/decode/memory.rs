@@ -17,6 +17,7 @@ enum Where {
     Param,
     Global,
     Shared,
+    Local,
 }
 
 impl<'a> Body<'a> {
@@ -33,6 +34,7 @@ impl<'a> Body<'a> {
         let (d, register) = self.elements(to, &access, Body::loaded)?;
         let from = match (access.space, access.cached) {
             (Where::Shared, _) => Space::Shared,
+            (Where::Local, _) => Space::Local,
             (_, true) => Space::Constant,
             (_, false) => Space::Global,
         };
@@ -68,7 +70,11 @@ impl<'a> Body<'a> {
         }
         let at = self.at(access.space, base, *offset)?;
         let (a, register) = self.elements(from, &access, Body::stored)?;
-        let to = if access.space == Where::Shared { Space::Shared } else { Space::Global };
+        let to = match access.space {
+            Where::Shared => Space::Shared,
+            Where::Local => Space::Local,
+            Where::Param | Where::Global => Space::Global,
+        };
         self.push(Op::Store { to, at, value: width(access.kind, register), a });
         Ok(())
     }
@@ -81,6 +87,7 @@ impl<'a> Body<'a> {
             "param" => (Where::Param, false),
             "global" => (Where::Global, true),
             "shared" => (Where::Shared, false),
+            "local" => (Where::Local, false),
             _ => return Err(none()),
         };
         let take = |rest: &mut &[&str], found: bool| {
@@ -107,6 +114,9 @@ impl<'a> Body<'a> {
             _ => None,
         };
         let kind = kind.ok_or_else(none)?;
+        if space == Where::Local && (kind.bits() != 64 || count > 1) {
+            return Err("an access to the thread's own array has 8 bytes".into());
+        }
         if kind.bits() * count as u32 > 128 {
             return Err(format!("an access has at most 16 bytes, not {count} of .{}", kind.name()));
         }
@@ -115,8 +125,9 @@ impl<'a> Body<'a> {
 
     fn at(&mut self, space: Where, base: &'a str, offset: i32) -> Said<At> {
         if let Some(start) = self.array(base).map(|array| array.start) {
-            if space != Where::Shared {
-                return Err(format!("`{base}` lies in shared memory"));
+            let is_own = self.own.as_ref().is_some_and(|own| own.name == base);
+            if space != if is_own { Where::Local } else { Where::Shared } {
+                return Err(format!("`{base}` lies in another memory"));
             }
             return Ok(At { base: self.constant(start as u64), offset });
         }
@@ -124,7 +135,7 @@ impl<'a> Body<'a> {
         let integer = !matches!(register.kind.class(), Class::Float | Class::Pred);
         let wide = match space {
             Where::Shared => register.kind.bits() >= 32,
-            Where::Param | Where::Global => register.kind.bits() == 64,
+            Where::Param | Where::Global | Where::Local => register.kind.bits() == 64,
         };
         if integer && wide {
             Ok(At { base: register.place, offset })

@@ -1,0 +1,167 @@
+//! Halo exchanges between two processes beside the same bytes by MPI alone, in turns in one run: what the
+//! engine takes of the wire's bandwidth, and what it adds to a tiny message. Started by `mpirun -n 2`.
+
+use anyhow::Result;
+
+/// Measures; says what is missing otherwise.
+#[cfg(not(feature = "mpi"))]
+pub fn run(_device: &str) -> Result<()> {
+    println!("skipped: messages (built without the feature `mpi`)");
+    Ok(())
+}
+
+#[cfg(feature = "mpi")]
+pub use between::run;
+
+#[cfg(feature = "mpi")]
+mod between {
+    use std::time::Instant;
+
+    use anyhow::{Result, ensure};
+    use mpi::topology::SimpleCommunicator;
+    use mpi::traits::{Communicator, Destination, Source};
+    use partita::plan::Plan;
+    use partita::prelude::*;
+    use partita::program::{Schedule, run as queue};
+    use partita::transport::{Field, crossing};
+
+    /// Cells of a face, f32, from tiny to what no cache holds.
+    const FACES: &[i64] = &[4, 1 << 10, 1 << 14, 1 << 18, 1 << 20, 1 << 22];
+    /// Turns of each, of which the middle one counts.
+    const TURNS: usize = 15;
+
+    pub fn run(device: &str) -> Result<()> {
+        let devices = Device::named(device)?;
+        let team = Team::world_on(&devices, 1)?;
+        if team.ranks() != 2 {
+            println!("skipped: messages (start it by `mpirun -n 2`)");
+            return Ok(());
+        }
+        let speaks = team.rank() == 0;
+        if speaks {
+            println!("{team}");
+            println!(
+                "{:>12}  {:>16}  {:>12}  {:>12}  {:>6}",
+                "bytes a face", "path", "halo us", "MPI us", "ratio"
+            );
+        }
+        for &cells in FACES {
+            let mut halo = Halo::new(&team, cells)?;
+            let mut plain = Plain::new(team.rank(), 4 * cells as usize);
+            let repeats = (1 << 22) / (4 * cells as usize + (1 << 12)) + 1;
+            let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+            for turn in 0..=TURNS {
+                let (a, b) =
+                    (seconds(repeats, || halo.step())?, seconds(repeats, || plain.there_and_back())?);
+                // The first turn agrees, compiles and touches memory.
+                if turn > 0 {
+                    ours.push(a);
+                    theirs.push(b);
+                }
+            }
+            halo.check(cells)?;
+            plain.check()?;
+            if speaks {
+                let (ours, theirs) = (median(ours), median(theirs));
+                println!(
+                    "{:>12}  {:>16}  {:>12.2}  {:>12.2}  {:>6.2}",
+                    4 * cells,
+                    halo.path,
+                    ours * 1e6,
+                    theirs * 1e6,
+                    theirs / ours
+                );
+            }
+        }
+        if speaks {
+            println!("ran: messages {}", FACES.len());
+        }
+        Ok(())
+    }
+
+    fn seconds(repeats: usize, mut step: impl FnMut() -> Result<()>) -> Result<f64> {
+        let begin = Instant::now();
+        (0..repeats).try_for_each(|_| step())?;
+        Ok(begin.elapsed().as_secs_f64() / repeats as f64)
+    }
+
+    fn median(mut values: Vec<f64>) -> f64 {
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    }
+
+    /// Two parts of two rows, which exchange one row each: a face each way.
+    struct Halo {
+        array: Array,
+        schedule: Schedule,
+        path: String,
+        _leases: Vec<partita::device::Buffer>,
+    }
+
+    impl Halo {
+        fn new(team: &Team, cells: i64) -> Result<Halo> {
+            let dist = Distribution::builder(&[4, cells]).grid(&[2, 1]).halo(&[1, 0], &[1, 0]).build()?;
+            let array = Array::from_fn(team, &dist, |at| (at[0] * 1000 + at[1] % 1000) as f32)?;
+            let places = array.places()?;
+            let plan = Plan::halo_widths(&*array.distribution()?, &[1, 0], &[1, 0], false)?;
+            let mut leases = Vec::new();
+            let field = Field { plan: &plan, from: &places, to: &places, dtype: DType::F32 };
+            let exchange = crossing::lower("halo exchange", (team, team), &[field], &mut leases)?;
+            let path = exchange.links.first().map_or(String::new(), |link| link.path.to_string());
+            Ok(Halo { array, schedule: exchange.schedule(), path, _leases: leases })
+        }
+
+        fn step(&mut self) -> Result<()> {
+            self.schedule.iter().try_for_each(queue)?;
+            Ok(self.array.team().wait()?)
+        }
+
+        /// The row that came is the other part's.
+        fn check(&self, cells: i64) -> Result<()> {
+            let team = self.array.team();
+            let places = self.array.places()?;
+            let Some(place) = &places[team.rank()] else { return Ok(()) };
+            let row = 4 * cells as usize;
+            let (at, global) = if team.rank() == 0 { (2, 2) } else { (0, 1) };
+            let mut bytes = vec![0; row];
+            place.device.download(&place.allocation, (at * row) as u64, &mut bytes)?;
+            for (k, cell) in bytes.as_chunks::<4>().0.iter().enumerate() {
+                let expected = (global * 1000 + k as i64 % 1000) as f32;
+                ensure!(f32::from_ne_bytes(*cell) == expected, "cell {k} of the halo is another");
+            }
+            Ok(())
+        }
+    }
+
+    /// The same bytes, there and back, by MPI alone.
+    struct Plain {
+        world: SimpleCommunicator,
+        rank: usize,
+        out: Vec<u8>,
+        back: Vec<u8>,
+    }
+
+    impl Plain {
+        fn new(rank: usize, bytes: usize) -> Plain {
+            let world = SimpleCommunicator::world();
+            Plain { world, rank, out: vec![7 + rank as u8; bytes], back: vec![0; bytes] }
+        }
+
+        fn there_and_back(&mut self) -> Result<()> {
+            let other = self.world.process_at_rank(1 - self.rank as i32);
+            if self.rank == 0 {
+                other.send(&self.out[..]);
+                other.receive_into(&mut self.back[..]);
+            } else {
+                other.receive_into(&mut self.back[..]);
+                other.send(&self.out[..]);
+            }
+            Ok(())
+        }
+
+        fn check(&self) -> Result<()> {
+            ensure!(self.back.iter().all(|&byte| byte == 8 - self.rank as u8), "MPI's own bytes came wrong");
+            Ok(())
+        }
+    }
+}

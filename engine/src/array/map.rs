@@ -1,0 +1,129 @@
+//! [`Map`]: how a node's elements follow from the coordinates of whoever reads it. Views are maps, and so is
+//! what lowering passes down to operands. Knows shapes; knows no distribution and no memory.
+
+use partita_kernels::MAX_RANK;
+
+use crate::index::{Along, Index};
+
+/// One [`Along`] per dimension of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Map {
+    axes: [Along; MAX_RANK],
+    rank: usize,
+}
+
+impl Map {
+    /// `axes(d)` for every dimension.
+    pub fn from_fn(rank: usize, axes: impl Fn(usize) -> Along) -> Map {
+        let mut all = [Along::Pinned(0); MAX_RANK];
+        all.iter_mut().enumerate().take(rank).for_each(|(d, along)| *along = axes(d));
+        Map { axes: all, rank }
+    }
+
+    /// The map with another rule for one dimension.
+    pub fn with(mut self, d: usize, along: Along) -> Map {
+        self.axes[d] = along;
+        self
+    }
+
+    pub fn identity(rank: usize) -> Map {
+        Map::from_fn(rank, Along::same)
+    }
+
+    /// The map of a window that begins at `start`.
+    pub fn window(start: &Index) -> Map {
+        Map::from_fn(start.rank(), |dim| Along::Dim { dim, offset: start[dim], step: 1 })
+    }
+
+    pub fn axes(&self) -> &[Along] {
+        &self.axes[..self.rank]
+    }
+
+    /// Where it begins, if it is that of a window of a node of this rank.
+    pub fn as_window(&self, rank: usize) -> Option<Index> {
+        let along = |d: usize| match self.axes[d] {
+            Along::Dim { dim, offset, step: 1 } if dim == d => Some(offset),
+            Along::Dim { .. } | Along::Pinned(_) => None,
+        };
+        let fits = rank == self.rank && (0..rank).all(|d| along(d).is_some());
+        fits.then(|| Index::from_fn(rank, |d| along(d).unwrap_or_default()))
+    }
+
+    /// The map of a view's base, where `self` is that of the view and `view` says which cell of the base each
+    /// of its elements is.
+    pub fn through(&self, view: &Map) -> Map {
+        Map::from_fn(view.rank, |d| match view.axes[d] {
+            Along::Dim { dim, offset, step } => self.axes[dim].then(offset, step),
+            Along::Pinned(at) => Along::Pinned(at),
+        })
+    }
+
+    /// The map of an operand of shape `operand` broadcast to a node of shape `node`.
+    pub fn broadcast(&self, node: &Index, operand: &Index) -> Map {
+        let skipped = node.rank() - operand.rank();
+        Map::from_fn(operand.rank(), |d| match operand[d] == 1 && node[skipped + d] != 1 {
+            true => Along::Pinned(0),
+            false => self.axes[skipped + d],
+        })
+    }
+
+    /// The map of a list along dimension `dim` of the result.
+    pub fn line(dim: usize) -> Map {
+        Map::from_fn(1, |_| Along::same(dim))
+    }
+
+    /// Whether it steps over elements, and only forwards.
+    pub fn skips(&self) -> bool {
+        let steps = |along: &Along| if let Along::Dim { step, .. } = along { *step } else { 1 };
+        let (least, most) = (self.axes().iter().map(steps).min(), self.axes().iter().map(steps).max());
+        least >= Some(1) && most > Some(1)
+    }
+
+    /// Whether two dimensions follow from the same one, as on a diagonal.
+    pub fn repeats(&self, d: usize) -> bool {
+        let Along::Dim { dim, .. } = self.axes[d] else { return false };
+        let same = |other: &Along| matches!(other, Along::Dim { dim: named, .. } if *named == dim);
+        self.axes().iter().filter(|other| same(other)).count() > 1
+    }
+
+    /// The map with the offset of one dimension replaced by the remainder of its step: maps that share this
+    /// read elements a whole number of points apart.
+    pub fn without_offset(mut self, d: usize) -> Map {
+        if let Along::Dim { offset, step, .. } = &mut self.axes[d] {
+            *offset = offset.rem_euclid(step.abs());
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_through_views_say_what_both_say() {
+        let view = Map::from_fn(3, |d| match d {
+            0 => Along::Dim { dim: 1, offset: 8, step: -2 },
+            1 => Along::Pinned(5),
+            _ => Along::Dim { dim: 0, offset: 1, step: 3 },
+        });
+        let reader = Map::window(&Index::new(&[2, 1]).unwrap());
+        let both = reader.through(&view);
+        let at =
+            |map: &Map, point: &[i64]| map.axes().iter().map(|along| along.at(point)).collect::<Vec<_>>();
+        assert_eq!(at(&both, &[4, 0]), at(&view, &at(&reader, &[4, 0])));
+        assert_eq!(at(&both, &[4, 0]), [6, 5, 19]);
+        assert_eq!(both.without_offset(0).axes()[0], Along::Dim { dim: 1, offset: 0, step: -2 });
+    }
+
+    #[test]
+    fn windows_are_told_from_other_views() {
+        let start = Index::new(&[3, 0]).unwrap();
+        assert_eq!(Map::window(&start).as_window(2), Some(start));
+        assert_eq!(Map::window(&start).as_window(3), None);
+        let turned = Map::from_fn(2, |d| Along::same(1 - d));
+        assert_eq!(turned.as_window(2), None);
+        assert!(!turned.repeats(0) && Map::from_fn(2, |_| Along::same(0)).repeats(1));
+    }
+}

@@ -1,0 +1,73 @@
+//! What several kernels of one evaluation need: computed once and stored, if computing it again would cost
+//! more than a trip through memory. Within one kernel nothing is computed twice anyway.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::direction::Reached;
+use super::node::Node;
+use crate::error::Result;
+
+/// What is stored takes at least so many instructions: about what a large GPU does in the time of writing and
+/// reading back four bytes.
+const WORTH_STORING: u32 = 64;
+
+/// The largest expressions that two or more of the kernels of `roots` have in common, in any order.
+pub(crate) fn computed_first(roots: &[Arc<Node>]) -> Result<Vec<Arc<Node>>> {
+    let kernels = kernels(roots)?;
+    if kernels.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let mut users: HashMap<*const Node, u32> = HashMap::new();
+    let mut all: Vec<Arc<Node>> = Vec::new();
+    for kernel in &kernels {
+        for node in Reached::from(kernel, None).lazy {
+            let count = users.entry(Arc::as_ptr(&node)).or_default();
+            *count += 1;
+            if *count == 2 {
+                all.push(node);
+            }
+        }
+    }
+    let is_root = |node: &Arc<Node>| roots.iter().any(|root| Arc::ptr_eq(root, node));
+    all.retain(|node| node.is_operation() && (is_root(node) || weight(node) >= WORTH_STORING));
+    // Only what no other one contains.
+    let below = |node: &Arc<Node>| node.operands().into_iter().flat_map(|x| Reached::from([&x], None).lazy);
+    let inner: HashSet<*const Node> = all.iter().flat_map(below).map(|node| Arc::as_ptr(&node)).collect();
+    all.retain(|node| !inner.contains(&Arc::as_ptr(node)));
+    Ok(all)
+}
+
+/// Results that share a kernel: those of one shape and layout, and reductions of one operand.
+fn kernels(roots: &[Arc<Node>]) -> Result<Vec<Vec<Arc<Node>>>> {
+    let mut kernels: Vec<Vec<Arc<Node>>> = Vec::new();
+    for root in roots {
+        let together = |other: &Arc<Node>| -> Result<bool> {
+            match (root.is_operation(), other.is_operation()) {
+                (true, true) => {
+                    Ok(root.shape == other.shape && root.distribution()?.same_layout(&*other.distribution()?))
+                }
+                (false, false) => {
+                    let (a, b) = (root.operands(), other.operands());
+                    Ok(a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| Arc::ptr_eq(a, b)))
+                }
+                _ => Ok(false),
+            }
+        };
+        let mut found = None;
+        for (k, kernel) in kernels.iter().enumerate() {
+            if together(&kernel[0])? {
+                found = Some(k);
+            }
+        }
+        match found {
+            Some(k) => kernels[k].push(Arc::clone(root)),
+            None => kernels.push(vec![Arc::clone(root)]),
+        }
+    }
+    Ok(kernels)
+}
+
+fn weight(node: &Arc<Node>) -> u32 {
+    Reached::from([node], None).lazy.iter().map(|node| node.weight()).sum()
+}
