@@ -1,9 +1,9 @@
 //! What ran when: `PARTITA_TRACE=FILE` writes every command as an event for Perfetto (ui.perfetto.dev) or
-//! Chrome's tracing page: one process per rank, one row per device, or two where a device has lanes, one per link
-//! between ranks. A message is drawn from when its receiver made ready for it to when it was taken, and the
-//! wait for it inside. What a device with lanes does is timed by the device. On a row of its own stands, per
-//! evaluation with an exchange beside it, how much of the exchange was hidden; the share of all is printed at
-//! the end.
+//! Chrome's tracing page: one process per rank, one row per device, or two where a device has lanes, one
+//! per link between ranks. A message is drawn from when its receiver made ready for it to when it was
+//! taken, and the wait for it inside. What a device with lanes does is timed by the device. On a row of its
+//! own stands, per evaluation with an exchange beside it, how much of the exchange was hidden; the share of
+//! all is printed at the end.
 //!
 //! Under `mpirun` every rank writes a file of its own, `FILE.0`, `FILE.1` and so on; put together with `cat`,
 //! in this order, they are one trace.
@@ -38,8 +38,8 @@ impl Travel {
     }
 }
 
-/// How long the exchange lanes of devices were busy, copies and rims, and for how long of that the same devices
-/// computed something else meanwhile.
+/// How long the exchange lanes of devices were busy, copies and rims, and for how long of that the same
+/// devices computed something else meanwhile.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub struct Beside {
     /// Seconds in which exchange lanes were busy, over all devices.

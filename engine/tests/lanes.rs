@@ -239,3 +239,63 @@ fn the_exchange_of_a_step_without_one_of_its_waits() {
         Err(error) => println!("refused: {error}"),
     }
 }
+
+/// Fields of two types in three dimensions, of which a step reads the corners.
+fn cubes(team: &Team) -> (Array, Array) {
+    let side = if team.size() == 1 { 1 } else { 2 };
+    let dist = dist(team, &[12, 10, 14], &[side; 3]);
+    let value = |at: &[i64]| at[0] * 89 + at[1] * 13 - at[2] * 7;
+    let u = Array::from_fn(team, &dist, |at| value(at) as f32).unwrap();
+    (u, Array::from_fn(team, &dist, |at| value(at) as f64 / 8.0).unwrap())
+}
+
+fn corners((u, v): &(Array, Array)) -> Array {
+    let both = |a: &Array| a.slice(&s![..-2, ..-2, ..-2]) + a.slice(&s![2.., 2.., 2..]) * 3.0;
+    u.slice(&s![1..-1, 1..-1, 1..-1]).cast(DType::F64) + both(u).cast(DType::F64) + both(v)
+}
+
+#[test]
+fn a_device_packs_and_unpacks_all_its_faces_in_one_launch_each() {
+    if !is_simulated("cuda-packs") {
+        return;
+    }
+    let mut command = child("cubes_on_four_devices", 4, 1);
+    command.env("PARTITA_SIM_TRACE", "1");
+    let said = other::said(command);
+    // Each of the two parts of a device copies two fields for the neighbour beside it, and sends them to six.
+    let told = "faces: [28, 28, 28, 28, 24, 24, 24, 24]";
+    assert!(said.contains(told), "{said}");
+    // What the driver was asked for, between what the child prints.
+    let between = said.split("begins\n").nth(1).and_then(|rest| rest.split("ends\n").next()).unwrap();
+    let kernels = between.lines().filter(|line| line.contains("cuLaunchKernel")).count();
+    assert_eq!(kernels, 4 * 2, "{between}");
+    println!("ran: cuda-packs {kernels}");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn cubes_on_four_devices() {
+    let host = Team::on(&[Device::host()], 1).unwrap();
+    let expected: Vec<f64> = corners(&cubes(&host)).to_vec().unwrap();
+    let team = Team::on(&gpus(), 8).unwrap();
+    let result = corners(&cubes(&team));
+    let schedule = record(|| result.eval()).unwrap();
+    assert_eq!(result.to_vec::<f64>().unwrap(), expected);
+    let mut faces = Vec::new();
+    let mut exchange = Schedule::new();
+    for command in schedule {
+        match command.lane().1 {
+            Command::Boxes { jobs, .. } => {
+                faces.push(jobs.len());
+                exchange.push(command);
+            }
+            Command::Launch { job, .. } => assert_eq!(job.program.kernel().kernel().name, "fused"),
+            _ => exchange.push(command),
+        }
+    }
+    eprintln!("begins");
+    execute(exchange).unwrap();
+    eprintln!("ends");
+    println!("faces: {faces:?}");
+    team.wait().unwrap();
+}

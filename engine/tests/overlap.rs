@@ -10,7 +10,7 @@ use partita::wire::{Ranks, threads};
 /// What a command is, in one letter.
 fn letter(command: &Command) -> char {
     match command.lane().1 {
-        Command::Launch { .. } => 'L',
+        Command::Launch { .. } | Command::Boxes { .. } => 'L',
         Command::Transfer { .. } => 'T',
         Command::Meet { .. } => 'M',
         Command::Expect { .. } | Command::ExpectInPlace { .. } => 'E',

@@ -92,8 +92,8 @@ fn a_step_on_three_devices_is_traced() {
     }
 }
 
-/// The simulated devices' clocks say what the order of the streams allows: work that nothing makes wait begins
-/// at once.
+/// The simulated devices' clocks say what the order of the streams allows: work that nothing makes wait
+/// begins at once.
 #[test]
 fn the_order_of_the_lanes_lets_copies_run_while_the_core_does() {
     let simulated = Device::all().iter().any(|d| d.kind() == DeviceKind::Cuda && d.is_software());

@@ -295,10 +295,18 @@ impl Sketch {
             };
             storage.parts[part].as_ref().map(|buffer| Arc::clone(buffer.allocation()))
         };
-        let command = |Step { device, program, launch, memory }: &Step| {
+        let job = |Launched { program, launch, memory }: &Launched| {
             let memory = memory.iter().map(part).collect::<Option<Vec<_>>>()?;
-            let job = Job { program: Arc::clone(program), launch: Arc::clone(launch), memory };
-            Some(Command::Launch { device: device.clone(), job })
+            Some(Job { program: Arc::clone(program), launch: Arc::clone(launch), memory })
+        };
+        let command = |step: &Step| match step {
+            Step::Launch(device, launched) => {
+                Some(Command::Launch { device: device.clone(), job: job(launched)? })
+            }
+            Step::Boxes(device, boxes) => {
+                let jobs = boxes.iter().map(job).collect::<Option<Vec<Job>>>()?;
+                Some(Command::Boxes { device: device.clone(), jobs })
+            }
         };
         let Some(schedule) = prepared.steps.iter().map(command).collect() else { return Ok(None) };
         team.count_messages(prepared.messages);
@@ -331,13 +339,18 @@ impl Sketch {
             return None;
         }
         let names = names(self.leaves.iter().map(|(_, storage)| &**storage).chain(results))?;
-        let step = |command: &Command| match command {
-            Command::Launch { device, job: Job { program, launch, memory } } => Some(Step {
-                device: device.clone(),
+        let launched = |Job { program, launch, memory }: &Job| {
+            Some(Launched {
                 program: Arc::clone(program),
                 launch: Arc::clone(launch),
                 memory: memory.iter().map(|memory| names.get(&memory.id).copied()).collect::<Option<_>>()?,
-            }),
+            })
+        };
+        let step = |command: &Command| match command {
+            Command::Launch { device, job } => Some(Step::Launch(device.clone(), launched(job)?)),
+            Command::Boxes { device, jobs } => {
+                Some(Step::Boxes(device.clone(), jobs.iter().map(launched).collect::<Option<_>>()?))
+            }
             Command::Transfer { .. } | Command::After { .. } | Command::Aside(_) => None,
             Command::Meet { .. } | Command::Expect { .. } | Command::ExpectInPlace { .. } => None,
             Command::Send { .. } | Command::Receive { .. } => None,
@@ -370,9 +383,15 @@ fn names<'a>(storages: impl Iterator<Item = &'a Storage>) -> Option<HashMap<u64,
     Some(names)
 }
 
-/// A launch whose memory is named.
-struct Step {
-    device: Device,
+/// A command whose memory is named.
+enum Step {
+    Launch(Device, Launched),
+    /// As [`Command::Boxes`].
+    Boxes(Device, Vec<Launched>),
+}
+
+/// A job whose memory is named.
+struct Launched {
     program: Arc<Program>,
     launch: Arc<Launch>,
     memory: Vec<Name>,

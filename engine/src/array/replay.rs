@@ -286,6 +286,10 @@ fn touched(schedule: &Schedule) -> Vec<(Device, Arc<Allocation>)> {
             Command::Launch { device, job } => {
                 job.memory.iter().map(|memory| (device.clone(), Arc::clone(memory))).collect()
             }
+            Command::Boxes { device, jobs } => {
+                let memory = jobs.iter().flat_map(|job| &job.memory);
+                memory.map(|memory| (device.clone(), Arc::clone(memory))).collect()
+            }
             Command::Transfer { from_device, from, to_device, to, .. } => {
                 vec![(from_device.clone(), Arc::clone(from)), (to_device.clone(), Arc::clone(to))]
             }
@@ -307,11 +311,8 @@ fn written(schedule: &Schedule) -> Vec<u64> {
     schedule
         .iter()
         .flat_map(|command| match command.lane().1 {
-            Command::Launch { job, .. } => {
-                let params = &job.program.kernel().kernel().params;
-                let memory = job.memory.iter().zip(params);
-                memory.filter(|(_, param)| param.access != Access::In).map(|(memory, _)| memory.id).collect()
-            }
+            Command::Launch { job, .. } => written_by(job).collect(),
+            Command::Boxes { jobs, .. } => jobs.iter().flat_map(written_by).collect(),
             Command::Transfer { to, .. } => vec![to.id],
             Command::Receive { memory, .. } => memory.iter().map(|span| span.allocation.id).collect(),
             Command::Send { .. }
@@ -325,28 +326,36 @@ fn written(schedule: &Schedule) -> Vec<u64> {
         .collect()
 }
 
-/// Runs of launches between transfers and waits, gathered per device and lane: these meet nowhere else. A lane
-/// has recordings of its own, because one begins as a whole: with both lanes in it, the core would wait for
-/// what the rim waits for.
+fn written_by(job: &Job) -> impl Iterator<Item = u64> {
+    let memory = job.memory.iter().zip(&job.program.kernel().kernel().params);
+    memory.filter(|(_, param)| param.access != Access::In).map(|(memory, _)| memory.id)
+}
+
+/// Runs of launches between transfers and waits, gathered per device and lane: these meet nowhere else. A
+/// lane has recordings of its own, because one begins as a whole: with both lanes in it, the core would
+/// wait for what the rim waits for.
 fn batches(schedule: Schedule) -> Result<Vec<Batch>> {
     let mut batches = Vec::new();
-    let mut open: Vec<(Device, Lane, Vec<Job>)> = Vec::new();
-    let close = |open: &mut Vec<(Device, Lane, Vec<Job>)>, batches: &mut Vec<Batch>| -> Result<()> {
-        for (device, lane, jobs) in open.drain(..) {
-            let recording = device.record(jobs)?;
+    let mut open: Vec<(Device, Lane, Vec<Vec<Job>>)> = Vec::new();
+    let close = |open: &mut Vec<(Device, Lane, Vec<Vec<Job>>)>, batches: &mut Vec<Batch>| -> Result<()> {
+        for (device, lane, groups) in open.drain(..) {
+            let recording = device.record_groups(groups)?;
             batches.push(Batch::Jobs(device, lane, recording));
         }
         Ok(())
     };
     for command in schedule {
         let lane = command.lane().0;
+        let mut launched = |device: Device, jobs: Vec<Job>| match open
+            .iter_mut()
+            .find(|(other, on, _)| *other == device && *on == lane)
+        {
+            Some((.., groups)) => groups.push(jobs),
+            None => open.push((device, lane, vec![jobs])),
+        };
         match command.on(Lane::Compute) {
-            Command::Launch { device, job } => {
-                match open.iter_mut().find(|(other, on, _)| *other == device && *on == lane) {
-                    Some((.., jobs)) => jobs.push(job),
-                    None => open.push((device, lane, vec![job])),
-                }
-            }
+            Command::Launch { device, job } => launched(device, vec![job]),
+            Command::Boxes { device, jobs } => launched(device, jobs),
             // Nothing here touches a device's memory, so launches need not end before.
             quick @ (Command::Meet { .. } | Command::Expect { .. }) => batches.push(Batch::Single(quick)),
             transfer @ (Command::Transfer { .. }

@@ -203,8 +203,8 @@ impl Work {
         self.team.device(part).clone()
     }
 
-    /// Sends what launches will need on its way. True if some of it comes from other ranks or devices, so that
-    /// there is time to compute something else meanwhile.
+    /// Sends what launches will need on its way. True if some of it comes from other ranks or devices, so
+    /// that there is time to compute something else meanwhile.
     pub fn depart(&mut self) -> Result<bool> {
         let pending = std::mem::take(&mut self.pending);
         let Some(first) = pending.first() else { return Ok(false) };

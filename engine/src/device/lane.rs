@@ -32,9 +32,9 @@ impl Device {
         }
     }
 
-    /// What is queued on `lane` from now on comes after all that is queued on another lane, of this or another
-    /// device, so far. The host waits for neither. Without effect unless both devices have lanes: the work of
-    /// others is done, or in order, when a call returns.
+    /// What is queued on `lane` from now on comes after all that is queued on another lane, of this or
+    /// another device, so far. The host waits for neither. Without effect unless both devices have lanes: the
+    /// work of others is done, or in order, when a call returns.
     ///
     /// # Errors
     /// If the driver refuses; the other lane's work is done then.

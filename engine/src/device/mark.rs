@@ -27,9 +27,9 @@ impl Device {
         self.mark_on(Lane::Compute)
     }
 
-    /// Marks the work queued on a lane so far. A CUDA device does not stop for it: the mark is an event and carries
-    /// the device's own clock. The host's work is done when it returns, and a wgpu device is waited for;
-    /// their marks carry the host's clock.
+    /// Marks the work queued on a lane so far. A CUDA device does not stop for it: the mark is an event and
+    /// carries the device's own clock. The host's work is done when it returns, and a wgpu device is waited
+    /// for; their marks carry the host's clock.
     ///
     /// # Errors
     /// If the driver fails.

@@ -266,28 +266,49 @@ impl Device {
         }
     }
 
+    /// Queues jobs of one program over boxes of which none writes what another reads or writes, in any order:
+    /// in one launch, or a few, where the device can.
+    ///
+    /// # Errors
+    /// As [`Device::launch`].
+    pub fn launch_boxes(&self, lane: Lane, jobs: &[Job]) -> Result<()> {
+        self.usable()?;
+        match &self.0.backend {
+            Backend::Host | Backend::Wgpu(_) => jobs.iter().try_for_each(|job| self.launch_on(lane, job)),
+            Backend::Cuda(gpu) => {
+                let memory: Vec<_> = jobs.iter().map(cuda_memory).collect();
+                let prepared = cuda_jobs(jobs, &memory);
+                self.with_room(|| gpu.launch_boxes(lane, &prepared).map_err(|e| self.cuda_failure(e)))
+            }
+        }
+    }
+
     /// Prepares jobs for repetition.
     ///
     /// # Errors
     /// As [`Device::launch`].
     pub fn record(&self, jobs: Vec<Job>) -> Result<Recording> {
+        self.record_groups(jobs.into_iter().map(|job| vec![job]).collect())
+    }
+
+    /// Prepares groups of jobs for repetition, each one job or what [`Device::launch_boxes`] takes.
+    ///
+    /// # Errors
+    /// As [`Device::launch`].
+    pub fn record_groups(&self, groups: Vec<Vec<Job>>) -> Result<Recording> {
         self.usable()?;
         match &self.0.backend {
-            Backend::Host => Ok(Recording::Host(jobs)),
+            Backend::Host => Ok(Recording::Host(groups.into_iter().flatten().collect())),
             Backend::Cuda(gpu) => {
-                let memory: Vec<_> = jobs.iter().map(cuda_memory).collect();
-                let prepared: Vec<_> = jobs
-                    .iter()
-                    .zip(&memory)
-                    .filter_map(|(job, memory)| match &job.program.code {
-                        Code::Cuda(code) => Some((code, &*job.launch, &memory[..])),
-                        Code::Host(_) | Code::Wgpu(_) => None,
-                    })
-                    .collect();
+                let memory: Vec<Vec<_>> =
+                    groups.iter().map(|jobs| jobs.iter().map(cuda_memory).collect()).collect();
+                let prepared: Vec<_> =
+                    groups.iter().zip(&memory).map(|(jobs, memory)| cuda_jobs(jobs, memory)).collect();
                 let record = || gpu.record(&prepared).map_err(|e| self.cuda_failure(e));
                 self.with_room(record).map(Recording::Cuda)
             }
             Backend::Wgpu(gpu) => {
+                let jobs: Vec<Job> = groups.into_iter().flatten().collect();
                 let memory: Vec<_> = jobs.iter().map(gpu_memory).collect();
                 let prepared: Vec<_> = jobs
                     .iter()
@@ -360,6 +381,18 @@ fn cuda_memory(job: &Job) -> Vec<&cuda::GpuBuffer> {
         .map(|allocation| match &allocation.memory {
             Memory::Cuda(buffer) => buffer,
             Memory::Host(_) | Memory::Wgpu(_) => unreachable!("memory belongs to the device it is used with"),
+        })
+        .collect()
+}
+
+fn cuda_jobs<'a>(jobs: &'a [Job], memory: &'a [Vec<&'a cuda::GpuBuffer>]) -> Vec<cuda::GpuJob<'a>> {
+    jobs.iter()
+        .zip(memory)
+        .map(|(job, memory)| match &job.program.code {
+            Code::Cuda(program) => cuda::GpuJob { program, launch: &job.launch, memory },
+            Code::Host(_) | Code::Wgpu(_) => {
+                unreachable!("a program runs on the device it was compiled for")
+            }
         })
         .collect()
 }

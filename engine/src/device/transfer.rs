@@ -1,4 +1,5 @@
-//! Bytes to, from and between devices. Between CUDA devices the driver copies; all else goes through the host.
+//! Bytes to, from and between devices. Between CUDA devices the driver copies; all else goes through the
+//! host.
 
 use super::memory::Memory;
 use super::{Allocation, Backend, Device, Lane, cuda};
@@ -103,8 +104,8 @@ impl Device {
         self.after(Lane::Compute, other, Lane::Compute)
     }
 
-    /// Queues such a copy on a lane of the other device, and makes nobody wait: the caller orders it with what
-    /// this device does ([`Device::after`]). What goes through the host is done when this returns.
+    /// Queues such a copy on a lane of the other device, and makes nobody wait: the caller orders it with
+    /// what this device does ([`Device::after`]). What goes through the host is done when this returns.
     ///
     /// # Errors
     /// As [`Device::copy_to`].

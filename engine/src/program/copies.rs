@@ -46,6 +46,60 @@ pub(crate) fn copy_boxes(
     Ok(launch(device, program, extents, views, Vec::new(), memory))
 }
 
+/// The words in which copies of elements of these sizes may share a launch: the smallest of them, if the
+/// others are no more than twice as large. Single bytes would be too many.
+pub(crate) fn word(size: usize, other: usize) -> Option<usize> {
+    let (small, large) = (size.min(other), size.max(other));
+    (small == large || (small == 4 && large == 8)).then_some(small)
+}
+
+/// One launch that copies boxes of any extents, given with their element types, in words of so many bytes.
+pub(crate) fn copy_words(
+    device: &Device,
+    word: usize,
+    boxes: &[(&[i64], DType, &BoxCopy)],
+) -> Result<Command> {
+    let words = boxes.iter().map(|(extents, dtype, copy)| {
+        let turns = (dtype.size_bytes() / word) as i64;
+        let view = |view: &View| {
+            let strides = view.strides.iter().map(|stride| stride * turns);
+            View { offset: view.offset * turns, strides: strides.chain((turns > 1).then_some(1)).collect() }
+        };
+        let extents: Vec<i64> = extents.iter().copied().chain((turns > 1).then_some(turns)).collect();
+        (extents, view(&copy.from.1), view(&copy.to.1), *copy)
+    });
+    let words: Vec<_> = words.collect();
+    let rank = words.iter().map(|(extents, ..)| extents.len()).max().unwrap_or(0).max(WORDS_RANK);
+    let dtype = match word {
+        1 => DType::U8,
+        2 => DType::U16,
+        4 => DType::U32,
+        _ => DType::U64,
+    };
+    let mut k = Builder::new("copy_words", rank);
+    let (source, target) = (k.input(dtype), k.output(dtype));
+    let value = k.load(source, &vec![0; rank]);
+    let program = device.compile(k.elementwise(&[(target, value)])?)?;
+    let job = |(extents, from, to, copy): (Vec<i64>, View, View, &BoxCopy)| {
+        // Missing dimensions are outermost and have one element.
+        let missing = rank - extents.len();
+        let outer = |view: View| View { strides: [vec![0; missing], view.strides].concat(), ..view };
+        let extents = std::iter::repeat_n(1, missing).chain(extents.iter().map(|&extent| extent as usize));
+        let launch = Launch {
+            origin: vec![0; rank],
+            extents: extents.collect(),
+            views: vec![outer(from), outer(to)],
+            arguments: Vec::new(),
+        };
+        let memory = vec![Arc::clone(&copy.from.0), Arc::clone(&copy.to.0)];
+        Job { program: Arc::clone(&program), launch: Arc::new(launch), memory }
+    };
+    Ok(Command::Boxes { device: device.clone(), jobs: words.into_iter().map(job).collect() })
+}
+
+/// Faces have at most so many loops in most programs: one kernel for all of these.
+const WORDS_RANK: usize = 3;
+
 /// How a loop walks through memory, in elements.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Walk {

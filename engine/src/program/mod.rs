@@ -35,6 +35,14 @@ pub enum Command {
         /// What.
         job: Job,
     },
+    /// Jobs of one program over boxes that have nothing to do with each other, in any order: one launch
+    /// where the device can.
+    Boxes {
+        /// Where.
+        device: Device,
+        /// What.
+        jobs: Vec<Job>,
+    },
     /// Bytes of `from` to `to`, which lie on different devices.
     Transfer {
         /// The device of `from`.
@@ -121,8 +129,8 @@ pub enum Command {
         /// Who waits for it.
         then: (Device, Lane),
     },
-    /// A command on the lanes [`Lane::Exchange`] of its devices. Every other is on [`Lane::Compute`]. A transfer
-    /// there lets nobody wait: those who must are named by [`Command::After`].
+    /// A command on the lanes [`Lane::Exchange`] of its devices. Every other is on [`Lane::Compute`]. A
+    /// transfer there lets nobody wait: those who must are named by [`Command::After`].
     Aside(Box<Command>),
 }
 
@@ -147,7 +155,7 @@ impl Command {
     /// The devices whose memory it uses.
     pub fn devices(&self) -> Vec<&Device> {
         match self.lane().1 {
-            Command::Launch { device, .. } => vec![device],
+            Command::Launch { device, .. } | Command::Boxes { device, .. } => vec![device],
             Command::Transfer { from_device, to_device, .. } => vec![from_device, to_device],
             Command::Send { memory, .. } | Command::Receive { memory, .. } => {
                 memory.iter().map(|span| &span.device).collect()
@@ -252,8 +260,8 @@ pub fn execute(schedule: Schedule) -> Result<()> {
     Ok(())
 }
 
-/// Queues steps, some of which are single commands. After the first that fails no more of them are queued, but
-/// for the waits by which lanes join again: the caller lets go of the memory.
+/// Queues steps, some of which are single commands. After the first that fails no more of them are queued,
+/// but for the waits by which lanes join again: the caller lets go of the memory.
 ///
 /// # Errors
 /// That of the first that fails.
@@ -284,6 +292,11 @@ pub fn run(command: &Command) -> Result<()> {
             pass("launch")?;
             let name = || job.program.kernel().kernel().name.clone();
             trace::on_device(device, lane, name, || device.launch_on(lane, job))
+        }
+        Command::Boxes { device, jobs } => {
+            pass("launch")?;
+            let name = || format!("{} boxes", jobs.len());
+            trace::on_device(device, lane, name, || device.launch_boxes(lane, jobs))
         }
         Command::Transfer { from_device, from, from_offset, to_device, to, to_offset, bytes } => {
             let (from_offset, to_offset, bytes) = (*from_offset, *to_offset, *bytes);

@@ -79,6 +79,9 @@ pub struct Batching {
     pub copies: usize,
     /// Whether two copies of a launch may touch different cells of one memory, if one of them writes.
     pub shared_memory: bool,
+    /// Copies of at most so many bytes share a launch whatever their extents, and types of 4 and of 8 bytes
+    /// among each other; 0 if there is no such launch.
+    pub small_bytes: i64,
 }
 
 /// The choice for a device: as many as a kernel can have arrays. On a GPU that saves launches of a few
@@ -88,10 +91,15 @@ pub struct Batching {
 ///
 /// Two cells of one memory are not written by two parameters where nothing promises that this works: WebGPU
 /// refuses it, and the host's interpreter asks for memories that are apart.
+///
+/// On CUDA copies of any shapes share a launch, up to a size where copying takes longer than launching does;
+/// in a launch of their own, larger ones move 16 bytes per instruction. That size is reckoned, not measured.
 pub fn batching(device: &Device) -> Batching {
     let most = device.max_params() / 2;
     match device.kind() {
-        DeviceKind::Host | DeviceKind::Wgpu => Batching { copies: most.max(1), shared_memory: false },
-        DeviceKind::Cuda => Batching { copies: most, shared_memory: true },
+        DeviceKind::Host | DeviceKind::Wgpu => {
+            Batching { copies: most.max(1), shared_memory: false, small_bytes: 0 }
+        }
+        DeviceKind::Cuda => Batching { copies: most, shared_memory: true, small_bytes: 4 << 20 },
     }
 }

@@ -3,7 +3,8 @@
 //! A [`Module`] has a few entry points, each a complete way to run the kernel: `plain` visits one
 //! point per thread, whatever the strides; `vector` moves 16 bytes at a time; `march` takes the planes of a
 //! wide stencil one after the other and keeps what the next ones need in registers; `tile` transposes
-//! through shared memory; `fold` and `finish` are the stages of a reduction. [`Module::prepare`] picks
+//! through shared memory; `boxes` visits many boxes in one launch; `fold` and `finish` are the stages of a
+//! reduction. [`Module::prepare`] picks
 //! entries, cuts the region into grids and fills in their parameters: the *block*, which the text
 //! reads with `ld.param`. All of it is pure: text and numbers.
 //!
@@ -21,6 +22,7 @@
 //! Invariant: text and numbers only. Nothing here knows a driver, streams or memory.
 
 mod block;
+mod boxes;
 mod casts;
 mod combine;
 mod exact;
@@ -161,6 +163,7 @@ pub fn emit(kernel: &Verified, target: &Target) -> Result<Module, Unsupported> {
             let mut entries = vec![pointwise::entry(kernel, target)];
             entries.extend(schedule.vector.as_ref().map(|plan| vector::entry(kernel, target, plan)));
             entries.extend(schedule.tile.then(|| tile::entry(kernel, target)));
+            entries.extend(boxes::offers(kernel).then(|| boxes::entry(kernel, target)));
             let march = schedule.march.as_ref().map(|plan| march::entry(kernel, target, plan));
             entries.extend(march.filter(|entry| entry.block.bytes() <= MAX_BLOCK_BYTES));
             entries
@@ -195,6 +198,14 @@ impl Module {
     /// `launch` must have passed [`Verified::check`] with this memory.
     pub fn prepare(&self, launch: &Launch, memory: &[Span], scratch: u64, facts: Facts) -> Vec<Grid> {
         launch::prepare(self, launch, memory, scratch, facts)
+    }
+
+    /// The launches, in any order, that carry out several launches of this kernel over boxes that have
+    /// nothing to do with each other, each with its memory: one for as many as fit into a launch's
+    /// parameters. `None` if the kernel is no copy or sum of two arrays, or a box is larger than a grid.
+    /// Each must have passed [`Verified::check`].
+    pub fn prepare_boxes(&self, boxes: &[(&Launch, &[Span])]) -> Option<Vec<Grid>> {
+        boxes::prepare(self, boxes)
     }
 
     /// Pretends that grids are small, so that tests of a few thousand points cut regions too.

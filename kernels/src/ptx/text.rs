@@ -102,12 +102,53 @@ impl<'a> Writer<'a> {
     }
 
     /// The entry: declarations, parameters, text.
-    pub(super) fn finish(mut self, name: &'static str) -> Entry {
+    pub(super) fn finish(self, name: &'static str) -> Entry {
+        let length = self.block.length();
+        self.finish_with(name, length, |_| "launch".to_owned())
+    }
+
+    /// The entry of a launch whose parameter is a table of `rows` rows, a power of two: the number of each
+    /// row's first block, then the rows' fields. The text finds its row's first block in `%first`.
+    pub(super) fn finish_table(self, name: &'static str, rows: usize) -> Entry {
+        let row = self.block.length();
+        self.finish_with(name, rows * (4 + row), |w| {
+            let table = w.set(Class::B64, "mov.b64", &["launch"]);
+            let block = w.set(Class::B32, "mov.b32", &["%ctaid.x"]);
+            let first = |w: &mut Writer, number: &str| {
+                let bytes = w.set(Class::B64, "mul.wide.u32", &[number, "4"]);
+                let at = w.set(Class::B64, "add.s64", &[&bytes, &table]);
+                w.set(Class::B32, "ld.param.u32", &[&format!("[{at}]")])
+            };
+            let mut number = w.set(Class::B32, "mov.b32", &["0"]);
+            for step in (0..rows.ilog2()).rev().map(|digit| 1 << digit) {
+                let next = w.set(Class::B32, "add.s32", &[&number, &i32::to_string(&step)]);
+                let begins = first(w, &next);
+                let ours = w.set(Class::Pred, "setp.le.u32", &[&begins, &block]);
+                number = w.set(Class::B32, "selp.b32", &[&next, &number, &ours]);
+            }
+            let begins = first(w, &number);
+            w.named(Class::B32, "%first");
+            w.op(&format!("mov.b32 %first, {begins}"));
+            let bytes = w.set(Class::B64, "mul.wide.u32", &[&number, &row.to_string()]);
+            let at = w.set(Class::B64, "add.s64", &[&bytes, &table]);
+            w.set(Class::B64, "add.s64", &[&at, &(4 * rows).to_string()])
+        })
+    }
+
+    /// The entry whose fields are found from where `base` says, after what it writes.
+    fn finish_with(
+        mut self,
+        name: &'static str,
+        length: usize,
+        base: impl FnOnce(&mut Writer) -> String,
+    ) -> Entry {
+        let body = std::mem::take(&mut self.text);
+        let base = base(&mut self);
+        let before = std::mem::replace(&mut self.text, body);
         let mut text = String::new();
         let _ = writeln!(
             text,
-            ".visible .entry {name}(.param .align 8 .b8 launch[{}])\n.maxntid {THREADS}, 1, 1\n{{",
-            self.block.length()
+            ".visible .entry {name}(.param .align 8 .b8 launch[{length}])\n.maxntid {THREADS}, 1, 1\n{{",
         );
         for slot in self.block.slots() {
             self.named.entry(slot.field.class()).or_default().push(slot.register.clone());
@@ -120,9 +161,10 @@ impl<'a> Writer<'a> {
         }
         text.push_str(&self.shared);
         text.push('\n');
+        text.push_str(&before);
         for slot in self.block.slots() {
             let kind = slot.field.class().name();
-            let _ = writeln!(text, "    ld.param.{kind} {}, [launch+{}];", slot.register, slot.at);
+            let _ = writeln!(text, "    ld.param.{kind} {}, [{base}+{}];", slot.register, slot.at);
         }
         text.push('\n');
         text.push_str(&self.text);

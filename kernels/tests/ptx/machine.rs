@@ -105,6 +105,41 @@ impl Compiled {
         };
         Ok((spans.iter().map(read).collect(), entries))
     }
+
+    /// What the simulated GPU makes of many launches over boxes at once, and how many grids that takes.
+    pub fn run_boxes(
+        &self,
+        kernel: &Verified,
+        boxes: &[(Launch, Arrays)],
+    ) -> Result<(Vec<Arrays>, usize), Fault> {
+        let mut machine = Machine::new(7);
+        machine.set_patience(PATIENCE);
+        let mut place = |bytes: &Vec<u8>| {
+            let address = machine.alloc((bytes.len() as u64).max(1), 256);
+            machine.write(address, bytes).unwrap();
+            Span { address, bytes: bytes.len() as u64 }
+        };
+        let spans: Vec<Vec<Span>> =
+            boxes.iter().map(|(_, arrays)| arrays.iter().map(&mut place).collect()).collect();
+        let lens = |spans: &[Span]| -> Vec<usize> {
+            let params = &kernel.kernel().params;
+            spans.iter().zip(params).map(|(s, p)| s.bytes as usize / p.dtype.size_bytes()).collect()
+        };
+        boxes.iter().zip(&spans).for_each(|((launch, _), spans)| kernel.check(launch, &lens(spans)).unwrap());
+        let all: Vec<(&Launch, &[Span])> =
+            boxes.iter().zip(&spans).map(|((launch, _), spans)| (launch, &spans[..])).collect();
+        let grids = self.module.prepare_boxes(&all).unwrap();
+        for grid in &grids {
+            let entry = self.module.entries[grid.entry];
+            machine.run(&self.program, entry, grid.grid, grid.block, &grid.params)?;
+        }
+        let read = |span: &Span| {
+            let mut bytes = vec![0; span.bytes as usize];
+            machine.read(span.address, &mut bytes).unwrap();
+            bytes
+        };
+        Ok((spans.iter().map(|spans| spans.iter().map(read).collect()).collect(), grids.len()))
+    }
 }
 
 fn numbered(text: &str) -> String {

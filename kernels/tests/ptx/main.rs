@@ -5,6 +5,7 @@
 #[path = "../agreement/mod.rs"]
 mod agreement;
 mod assembler;
+mod boxes;
 mod exact;
 mod forms;
 mod machine;

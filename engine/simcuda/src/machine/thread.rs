@@ -65,6 +65,9 @@ impl Unit<'_> {
                 Op::Param { d, offset, value } => {
                     registers[d as usize] = self.param(offset as usize, value)?;
                 }
+                Op::ParamAt { d, at: address_at, value } => {
+                    registers[d as usize] = self.param(address(registers, address_at) as usize, value)?;
+                }
                 Op::Divide { f, d, a, b } => {
                     let (a, b) = (registers[a as usize], registers[b as usize]);
                     let Some(value) = f(a, b) else {
@@ -89,7 +92,7 @@ impl Unit<'_> {
 
     fn param(&self, offset: usize, value: Width) -> Checked<u64> {
         let bytes = value.bytes as usize;
-        let Some(data) = self.params.get(offset..offset + bytes) else {
+        let Some(data) = self.params.get(offset..).and_then(|rest| rest.get(..bytes)) else {
             let what = format!("read of {bytes} bytes at {offset} of {}", self.params.len());
             return Err(Trouble::new(Kind::ParamOutOfBounds, what));
         };

@@ -181,6 +181,12 @@ pub(crate) enum Op {
         offset: u32,
         value: Width,
     },
+    /// A parameter where a register says, counted from the first.
+    ParamAt {
+        d: Place,
+        at: At,
+        value: Width,
+    },
     Load {
         from: Space,
         at: At,

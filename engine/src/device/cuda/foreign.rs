@@ -1,5 +1,5 @@
-//! What other libraries of the process must know to share a GPU: our stream for them, whose memory an address is, and
-//! waiting for everybody's work.
+//! What other libraries of the process must know to share a GPU: our stream for them, whose memory an address
+//! is, and waiting for everybody's work.
 
 use cudarc::driver::{result, sys};
 

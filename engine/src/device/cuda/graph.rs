@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
-use partita_kernels::Launch;
 
 use super::super::Lane;
 use super::error::{CudaError, During};
 use super::primary::Primary;
-use super::queue::queue;
-use super::{Gpu, GpuBuffer, GpuProgram};
+use super::queue::{GpuJob, grids_of, queue};
+use super::{Gpu, GpuBuffer};
 
 /// Launches prepared for repetition.
 pub struct Recording {
@@ -35,29 +34,30 @@ impl Drop for Recording {
 }
 
 impl Gpu {
-    /// Prepares launches for repetition on one lane. Nothing runs.
+    /// Prepares launches for repetition on one lane, each a job or what [`Gpu::launch_boxes`] takes. Nothing
+    /// runs.
     ///
     /// # Errors
     /// As [`Gpu::launch`].
-    pub fn record(&self, jobs: &[(&GpuProgram, &Launch, &[&GpuBuffer])]) -> Result<Recording, CudaError> {
+    pub fn record(&self, groups: &[Vec<GpuJob>]) -> Result<Recording, CudaError> {
         let facts = self.schedule_facts();
-        let bytes = jobs.iter().map(|(program, launch, _)| program.module.scratch_bytes(launch, facts)).max();
+        let scratch = |job: &GpuJob| job.program.module.scratch_bytes(job.launch, facts);
+        let bytes = groups.iter().flatten().map(scratch).max();
         let scratch = match bytes.unwrap_or(0) {
             0 => None,
             bytes => Some(self.alloc(bytes)?),
         };
         let partials = scratch.as_ref().map_or(0, GpuBuffer::address);
         let mut grids = Vec::new();
-        for (program, launch, memory) in jobs {
-            let spans = program.check(launch, memory)?;
-            let prepared = program.module.prepare(launch, &spans, partials, facts);
-            grids.extend(prepared.into_iter().map(|grid| (*program, grid)));
+        for jobs in groups {
+            let prepared = grids_of(jobs, partials, facts)?;
+            grids.extend(prepared.into_iter().zip(jobs.iter().map(|job| job.program).cycle()));
         }
         // A stream of its own, so that other threads' work on ours is not captured.
         let graph = self.primary.with(|| {
             let stream = self.primary.new_stream(Lane::Compute)?;
             let graph =
-                capture(stream, || grids.iter().try_for_each(|(program, grid)| queue(program, grid, stream)));
+                capture(stream, || grids.iter().try_for_each(|(grid, program)| queue(program, grid, stream)));
             // SAFETY: created above; capturing has ended.
             let destroyed = unsafe { result::stream::destroy(stream) }.during("destroying a stream");
             graph.and_then(|graph| destroyed.map(|()| graph))

@@ -31,6 +31,7 @@ pub use event::Mark;
 pub use graph::Recording;
 pub use peer::copy_between;
 pub use program::GpuProgram;
+pub use queue::GpuJob;
 pub use share::{IpcHandle, SharedEvent};
 
 use std::sync::{Arc, Mutex, OnceLock};

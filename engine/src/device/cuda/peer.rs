@@ -9,9 +9,9 @@ use super::super::Lane;
 use super::error::{CudaError, During};
 use super::{Gpu, GpuBuffer};
 
-/// Copies `bytes` bytes from one GPU to another, behind all work queued on the receiving one's lane so far. The
-/// caller makes the two wait for each other, as often as is needed and no more ([`Gpu::after`]): the copies of
-/// one exchange then run side by side.
+/// Copies `bytes` bytes from one GPU to another, behind all work queued on the receiving one's lane so far.
+/// The caller makes the two wait for each other, as often as is needed and no more ([`Gpu::after`]): the
+/// copies of one exchange then run side by side.
 ///
 /// # Errors
 /// Outside a buffer, or a driver failure.

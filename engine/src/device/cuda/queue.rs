@@ -5,11 +5,38 @@ use std::sync::PoisonError;
 
 use cudarc::driver::{result, sys};
 use partita_kernels::Launch;
-use partita_kernels::ptx::{Grid, Span};
+use partita_kernels::ptx::{Facts, Grid, Span};
 
 use super::super::Lane;
 use super::error::{CudaError, During};
 use super::{Gpu, GpuBuffer, GpuProgram};
+
+/// A launch with what it needs.
+#[derive(Clone, Copy)]
+pub struct GpuJob<'a> {
+    /// The compiled kernel.
+    pub program: &'a GpuProgram,
+    /// Where it runs over.
+    pub launch: &'a Launch,
+    /// One per parameter.
+    pub memory: &'a [&'a GpuBuffer],
+}
+
+/// The grids of a job, or of jobs of one program over boxes that have nothing to do with each other.
+pub(super) fn grids_of(jobs: &[GpuJob], partials: u64, facts: Facts) -> Result<Vec<Grid>, CudaError> {
+    let Some(GpuJob { program, .. }) = jobs.first() else { return Ok(Vec::new()) };
+    let spans = jobs.iter().map(|job| program.check(job.launch, job.memory));
+    let spans = spans.collect::<Result<Vec<Vec<Span>>, CudaError>>()?;
+    if jobs.len() > 1 {
+        let boxes: Vec<(&Launch, &[Span])> =
+            jobs.iter().zip(&spans).map(|(job, spans)| (job.launch, &spans[..])).collect();
+        if let Some(grids) = program.module.prepare_boxes(&boxes) {
+            return Ok(grids);
+        }
+    }
+    let each = jobs.iter().zip(&spans);
+    Ok(each.flat_map(|(job, spans)| program.module.prepare(job.launch, spans, partials, facts)).collect())
+}
 
 impl GpuProgram {
     /// Checks the launch against its memory; afterwards no point of it lies outside.
@@ -38,7 +65,6 @@ impl Gpu {
         launch: &Launch,
         memory: &[&GpuBuffer],
     ) -> Result<(), CudaError> {
-        let spans = program.check(launch, memory)?;
         let facts = self.schedule_facts();
         // Held until everything is queued: another thread's reduction must not come in between.
         let mut scratch = self.scratch[lane as usize].lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,7 +75,20 @@ impl Gpu {
             *scratch = Some(self.alloc(bytes)?);
         }
         let partials = scratch.as_ref().map_or(0, GpuBuffer::address);
-        let grids = program.module.prepare(launch, &spans, partials, facts);
+        let grids = grids_of(&[GpuJob { program, launch, memory }], partials, facts)?;
+        self.primary
+            .with(|| grids.iter().try_for_each(|grid| queue(program, grid, self.primary.stream(lane))))
+    }
+
+    /// Queues jobs of one program over boxes of which none writes what another uses: in as few launches as
+    /// possible, in any order.
+    ///
+    /// # Errors
+    /// As [`Gpu::launch`].
+    pub fn launch_boxes(&self, lane: Lane, jobs: &[GpuJob]) -> Result<(), CudaError> {
+        let Some(GpuJob { program, .. }) = jobs.first() else { return Ok(()) };
+        // Only elementwise kernels come in boxes, and these have no partial results.
+        let grids = grids_of(jobs, 0, self.schedule_facts())?;
         self.primary
             .with(|| grids.iter().try_for_each(|grid| queue(program, grid, self.primary.stream(lane))))
     }

@@ -14,7 +14,8 @@ impl<'a> Body<'a> {
             ("bfi", _) => self.insert_bits(instruction),
             ("mov", [to, Operand::Vector(from)]) => self.pack(instruction, to, from),
             ("mov", [Operand::Vector(to), from]) => self.unpack(instruction, to, from),
-            ("mov", [to, Operand::Name(name)]) if self.array(name).is_some() => {
+            // The parameter is at the beginning of its own space.
+            ("mov", [to, Operand::Name(name)]) if self.array(name).is_some() || *name == self.block => {
                 self.array_address(instruction, to, name)
             }
             ("mov", [to, Operand::Name(name)]) if SPECIALS.contains(name) => {
@@ -270,7 +271,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// `mov.u32 d, name;` of a shared array.
+    /// `mov.u32 d, name;` of a shared array, or of the parameter.
     fn array_address(&mut self, instruction: &Instruction<'a, '_>, to: &Operand<'a>, name: &str) -> Said<()> {
         let (modifiers, kind) = typed(instruction)?;
         let address =

@@ -42,9 +42,16 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    fn load_param(&mut self, access: &Access, to: &Operand<'a>, base: &str, offset: i32) -> Said<()> {
+    fn load_param(&mut self, access: &Access, to: &Operand<'a>, base: &'a str, offset: i32) -> Said<()> {
         if base != self.block {
-            return Err(format!("`{base}` is not the parameter `{}`", self.block));
+            // A register that holds an address of the parameter's space.
+            if self.array(base).is_some() || !base.starts_with('%') {
+                return Err(format!("`{base}` is not the parameter `{}`", self.block));
+            }
+            let at = self.at(access.space, base, offset)?;
+            let (d, register) = self.loaded(to, access.kind)?;
+            self.push(Op::ParamAt { d, at, value: width(access.kind, register) });
+            return Ok(());
         }
         let offset = u32::try_from(offset).map_err(|_| "a parameter's offset is not negative".to_string())?;
         let (d, register) = self.loaded(to, access.kind)?;
