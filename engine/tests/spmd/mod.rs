@@ -2,7 +2,7 @@
 //! process and on any number of ranks that must be the same bytes.
 #![allow(clippy::unwrap_used)]
 
-use partita::index::DimMap;
+use partita::index::{DimMap, ProcessGrid};
 use partita::prelude::*;
 
 /// A program over a team of so many members; its name is for messages.
@@ -15,6 +15,7 @@ pub const PROGRAMS: &[Program] = &[
     ("reductions", reductions),
     ("elements", elements),
     ("windows", windows),
+    ("views", views),
     ("chains", chains),
     ("kinds", kinds),
     ("between kinds", between_kinds),
@@ -51,6 +52,31 @@ fn wave(team: &Team, dist: &Distribution) -> partita::Result<Array> {
     Array::from_fn(team, dist, |at| {
         at.iter().enumerate().map(|(d, &x)| ((x * 7 + d as i64) as f64).sin()).sum::<f64>()
     })
+}
+
+/// Steps, flips, transpositions, diagonals, rows and columns: computed, assigned to, and in a Loop.
+fn views(team: &Team) -> partita::Result<Vec<u8>> {
+    let mut log = Log::default();
+    let size = team.size() as i64 + 6;
+    let balanced = ProcessGrid::balanced(team.size(), &[size, size])?;
+    let balanced = Distribution::builder(&[size, size]).grid(balanced.shape()).build()?;
+    for dist in [grid(team, &[size, size]), balanced] {
+        let u = wave(team, &dist)?;
+        log.array(&(&u + &(u.transpose(&[1, 0]) - u.flip(1))))?;
+        log.array(&(u.slice(&s![1..; 2, ..; -1]) * 2.0 + u.slice(&s![..-1; 2, ..])))?;
+        log.array(&(u.diagonal(1) + u.slice(&s![1, ..-1]) - u.slice(&s![1.., -2])))?;
+        let step = |state: &mut [Array]| {
+            let u = &state[0];
+            let (odd, even) = (u.slice(&s![1..-1; 2]), u.slice(&s![..-2; 2]));
+            let next = even.slice(&s![..odd.shape()[0]]) * 0.5 + odd.flip(1) * 0.25;
+            state[0].assign(&s![1..-1; 2], &next)
+        };
+        let mut state = Loop::new(vec![u.clone()], step);
+        state.run(7)?;
+        log.array(&state.state()[0])?;
+        log.array(&u)?;
+    }
+    Ok(log.0)
 }
 
 fn arithmetic(team: &Team) -> partita::Result<Vec<u8>> {
