@@ -119,7 +119,8 @@ fn check<T: Element>(device: &Device, n: i64) -> usize {
     let d = T::DTYPE;
     let is_nan = |bits| Scalar { dtype: d, bits }.to_f64().is_nan();
     let mut count = 0;
-    for (name, summands) in hard_summands(d, n as usize, 77) {
+    let step = if is_slow(device) { 3 } else { 1 };
+    for (name, summands) in hard_summands(d, n as usize, 77).into_iter().step_by(step) {
         let expected = nearest_sum(d, summands.iter().copied());
         let agree = |given: u64| given == expected || is_nan(given) && is_nan(expected);
         for parts in if is_slow(device) { &PARTS[..3] } else { &PARTS } {

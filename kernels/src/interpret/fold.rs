@@ -48,31 +48,40 @@ pub(super) fn foldings_across(lanes: usize) -> usize {
     blocks / PAIRED + (blocks % PAIRED).count_ones() as usize + rest
 }
 
-#[inline(always)]
-fn fold_pairs<F: Fold2<T>, T: Copy>(into: &mut [T; BLOCK], blocks: [&[T; BLOCK]; PAIRED]) {
-    for k in 0..BLOCK {
-        let two = |n: usize| F::apply(blocks[n][k], blocks[n + 1][k]);
-        let four = |n: usize| F::apply(two(n), two(n + 2));
-        let eight = |n: usize| F::apply(four(n), four(n + 4));
-        into[k] = F::apply(into[k], F::apply(eight(0), eight(8)));
-    }
-}
+/// Lanes that are folded in pairs side by side.
+const WIDE: usize = 16;
 
-/// Folds a power of two of blocks, less than [`PAIRED`], in pairs.
+/// Folds `COUNT` blocks, a power of two up to [`PAIRED`], in pairs: neighbouring stretches of lanes, so that
+/// memory is read in order. Which lane goes into which accumulator is the shape's alone.
 #[inline(always)]
-unsafe fn fold_few<F: Fold2<T>, T: Copy>(into: &mut [T; BLOCK], value: Place, lane: usize, size: usize) {
-    // SAFETY: the caller promises the lanes.
-    let block = |n: usize| unsafe { value.block::<T>(lane + n * BLOCK) };
-    for k in 0..BLOCK {
-        let two = |n: usize| F::apply(block(n)[k], block(n + 1)[k]);
-        let four = |n: usize| F::apply(two(n), two(n + 2));
-        let all = match size {
-            8 => F::apply(four(0), four(4)),
+unsafe fn fold_pairs<F: Fold2<T>, T: Copy, const COUNT: usize>(
+    into: &mut [T; BLOCK],
+    value: Place,
+    lane: usize,
+) {
+    for first in (0..BLOCK).step_by(WIDE) {
+        let stretch = |n: usize| -> [T; WIDE] {
+            let lane = lane + first * COUNT + n * WIDE;
+            // SAFETY: the caller promises the lanes; stretches do not cross blocks.
+            unsafe { value.at(lane / BLOCK * BLOCK).cast::<T>().add(lane % BLOCK).cast::<[T; WIDE]>().read() }
+        };
+        let fold = |mut a: [T; WIDE], b: [T; WIDE]| {
+            (0..WIDE).for_each(|k| a[k] = F::apply(a[k], b[k]));
+            a
+        };
+        let two = |n: usize| fold(stretch(n), stretch(n + 1));
+        let four = |n: usize| fold(two(n), two(n + 2));
+        let eight = |n: usize| fold(four(n), four(n + 4));
+        let all = match COUNT {
+            16 => fold(eight(0), eight(8)),
+            8 => eight(0),
             4 => four(0),
             2 => two(0),
-            _ => block(0)[k],
+            _ => stretch(0),
         };
-        into[k] = F::apply(into[k], all);
+        for k in 0..WIDE {
+            into[first + k] = F::apply(into[first + k], all[k]);
+        }
     }
 }
 
@@ -111,20 +120,18 @@ impl<F: Fold2<T>, T: Copy> Loop for Each<F, T> {
                 let mut local = *args.into.block::<T>(0);
                 let mut lane = 0;
                 while lane + PAIRED * BLOCK <= whole {
-                    fold_pairs::<F, T>(
-                        &mut local,
-                        std::array::from_fn(|n| args.value.block(lane + n * BLOCK)),
-                    );
+                    fold_pairs::<F, T, PAIRED>(&mut local, args.value, lane);
                     lane += PAIRED * BLOCK;
                 }
-                let mut size = PAIRED / 2;
-                while lane < whole {
-                    if lane + size * BLOCK <= whole {
-                        fold_few::<F, T>(&mut local, args.value, lane, size);
-                        lane += size * BLOCK;
-                    }
-                    size = (size / 2).max(1);
+                macro_rules! rest {
+                    ($($count:literal)*) => {$(
+                        if lane + $count * BLOCK <= whole {
+                            fold_pairs::<F, T, $count>(&mut local, args.value, lane);
+                            lane += $count * BLOCK;
+                        }
+                    )*};
                 }
+                rest!(8 4 2 1);
                 *args.into.block_mut(0) = local;
             } else {
                 for lane in (0..whole).step_by(BLOCK) {

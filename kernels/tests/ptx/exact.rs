@@ -90,7 +90,9 @@ fn devices_give_the_same_numbers() {
             (&[3, 90, 5], &[false, true, false]),
             (&[9, 11], &[false, false]),
         ] {
-            for (_, summands) in hard_summands(d, extents.iter().product(), 1 + extents.len() as u64) {
+            for (_, summands) in
+                hard_summands(d, extents.iter().product(), 1 + extents.len() as u64).into_iter().step_by(2)
+            {
                 let (kernel, launch, arrays) = exact_case(d, extents, axes, &summands);
                 tally.everywhere(&kernel, &launch, &arrays);
             }
