@@ -286,8 +286,8 @@ impl Team {
         self.0.members[member].kind
     }
 
-    /// How CUDA memory travels between the ranks, in words: `MPI, device pointers`, or `MPI, staged: ` and the
-    /// reason; `None` if there is one rank. The first call tries it. Collective.
+    /// How CUDA memory travels between the ranks, in words: `MPI, device pointers`, or `MPI, staged: ` and
+    /// the reason; `None` if there is one rank. The first call tries it. Collective.
     ///
     /// # Errors
     /// A rank or a device that fails.

@@ -336,6 +336,17 @@ fn positions_along_an_axis_of_an_array_that_is_empty_along_another() {
 }
 
 #[test]
+fn empty_arrays_are_shifted_along_lists() {
+    for device in devices() {
+        let team = Team::on(std::slice::from_ref(&device), 2).unwrap();
+        let lists = DimMap::unstructured(&[vec![1, 0], vec![0]], false).unwrap();
+        let dist = Distribution::builder(&[0, 2]).grid(&[1, 2]).map(1, lists).periodic(&[false, true]);
+        let u = Array::full(&team, &dist.build().unwrap(), Scalar::from_f64(DType::F32, 1.0)).unwrap();
+        assert!(u.shift(&[0, 1]).to_vec::<f32>().unwrap().is_empty(), "{device:?}");
+    }
+}
+
+#[test]
 fn small_bindings_and_few_workgroups_give_the_same_answers() {
     let shrink = || partita::device::wgpu::Shrink {
         max_binding_bytes: Some(1024),

@@ -25,9 +25,10 @@ needs_mpi4py = pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, re
 
 def job(ranks, script, *arguments, **environment):
     """Exit code, output and seconds of a job."""
-    # As root in containers, more ranks than cores, one thread each; mpi4py finds the library that we were built with.
+    # As root in containers, more ranks than cores, one thread each; mpi4py finds the library we were built with.
     settings = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PARTITA_THREADS": "1"}
-    settings |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PARTITA_DEADLINE_SECONDS": "20", "MPI4PY_MPIABI": "openmpi"}
+    settings |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PARTITA_DEADLINE_SECONDS": "20", "PARTITA_DEVICE": "host"}
+    settings |= {"MPI4PY_MPIABI": "openmpi"}
     words = ["mpiexec", "-n", str(ranks), sys.executable, str(script), *map(str, arguments)]
     begin = time.perf_counter()
     done = subprocess.run(

@@ -91,7 +91,8 @@ def test_every_function_occurs_or_is_left_out_with_a_reason(capsys):
     public = {*_functions.__all__, *_rearrange.__all__, "matmul"} - {
         # Written as operators, or as methods of arrays, and the same code.
         "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "equal", "not_equal", "less",
-        "less_equal", "greater", "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert", "bitwise_left_shift",
+        "less_equal", "greater", "greater_equal", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_invert",
+        "bitwise_left_shift",
         "bitwise_right_shift", "matmul", "unstack", "broadcast_arrays",
     }  # fmt: skip
     missing = {name for name in public if f"xp.{name}(" not in lines}

@@ -1,6 +1,6 @@
 //! Messages of CUDA memory between processes: an Open MPI that takes device pointers, built from Debian's
-//! source, and the jobs that carry such messages in every way over the simulated driver. It does not know what
-//! the programs compute.
+//! source, and the jobs that carry such messages in every way over the simulated driver. It does not know
+//! what the programs compute.
 
 use crate::exec::{End, Outcome, SILENCE, run};
 use crate::mpi::Mpi;
@@ -162,8 +162,8 @@ const WITHOUT: &[&str] = &[
     "--without-ugni",
     "--without-knem",
     "--enable-mca-no-build=pml-monitoring,common-monitoring,io-ompio,common-ompio,fbtl,fcoll,fs,sharedfp,\
-     vprotocol,osc-pt2pt,btl-usnic,mtl,topo-treematch,coll-monitoring,osc-monitoring,coll-hcoll,coll-sync,crs,\
-     snapc,sstore",
+     vprotocol,osc-pt2pt,btl-usnic,mtl,topo-treematch,coll-monitoring,osc-monitoring,coll-hcoll,coll-sync,\
+     crs,snapc,sstore",
     // Components are part of the libraries; a list of none would turn off the loading of libcuda too.
     "--enable-mca-dso=coll-demo",
     "--with-hwloc=internal",

@@ -198,12 +198,13 @@ impl Array {
                 ));
             }
         }
-        let wrapped = Index::from_fn(self.rank(), |d| match self.shape()[d] {
-            0 => 0,
-            extent => {
-                let forward = offsets[d].rem_euclid(extent);
-                if 2 * forward > extent { forward - extent } else { forward }
-            }
+        if self.shape().iter().any(|&extent| extent == 0) {
+            return Ok(self.clone());
+        }
+        let wrapped = Index::from_fn(self.rank(), |d| {
+            let extent = self.shape()[d];
+            let forward = offsets[d].rem_euclid(extent);
+            if 2 * forward > extent { forward - extent } else { forward }
         });
         let node = &self.node;
         let expr = Expr::View { base: Arc::clone(node), map: Arc::new(Map::window(&wrapped)) };

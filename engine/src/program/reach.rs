@@ -1,6 +1,6 @@
 //! What the ranks of a program find out, once, of how CUDA memory gets from one to another: whether the wire
-//! takes device pointers, and who can open whose memory. Nothing is believed that was not tried, and all ranks
-//! come to the same answer.
+//! takes device pointers, and who can open whose memory. Nothing is believed that was not tried, and all
+//! ranks come to the same answer.
 
 use std::fmt;
 use std::process;
@@ -94,7 +94,8 @@ fn pattern(rank: usize, direction: usize, bytes: usize) -> Vec<u8> {
         .collect()
 }
 
-/// Sends device memory to both neighbours in the ring of ranks, receives theirs into device memory, and looks.
+/// Sends device memory to both neighbours in the ring of ranks, receives theirs into device memory, and
+/// looks.
 fn pointers_arrive(ranks: &Ranks, cuda: &[&Device]) -> Result<std::result::Result<(), String>> {
     let host;
     let device = match cuda.first() {

@@ -75,8 +75,8 @@ impl Shares {
         (spans * NAME) as u64
     }
 
-    /// Names memory to another rank once what was queued so far has written it, and makes ready for the answer
-    /// that it was read.
+    /// Names memory to another rank once what was queued so far has written it, and makes ready for the
+    /// answer that it was read.
     pub(super) fn show(&self, lane: Lane, ranks: &Ranks, to: usize, memory: &[Span]) -> Result<()> {
         let mut state = self.state();
         let mut message = Vec::with_capacity(memory.len() * NAME);

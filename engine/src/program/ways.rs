@@ -1,6 +1,6 @@
 //! How one message gets from a rank to another, and the commands that carry it: copied through this process's
-//! memory, handed to the wire where it lies, or opened by the receiver, who then copies from device to device.
-//! Which of them is the planner's choice; both ends make the same.
+//! memory, handed to the wire where it lies, or opened by the receiver, who then copies from device to
+//! device. Which of them is the planner's choice; both ends make the same.
 
 use std::sync::Arc;
 

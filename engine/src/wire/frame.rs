@@ -1,5 +1,5 @@
-//! How a message is cut into what a wire is given. Both ends cut alike, from lengths that both know; what each
-//! then does with a piece, send it from where it lies or copy it, is its own affair.
+//! How a message is cut into what a wire is given. Both ends cut alike, from lengths that both know; what
+//! each then does with a piece, send it from where it lies or copy it, is its own affair.
 
 /// A stretch of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

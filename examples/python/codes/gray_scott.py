@@ -12,7 +12,7 @@ def start(np):
     return u, v
 
 
-def run(xp, u, v, steps=24, du=0.16, dv=0.08, feed=0.035, kill=0.065):
+def run(xp, u, v, steps=12, du=0.16, dv=0.08, feed=0.035, kill=0.065):
     """The second substance after so many steps."""
 
     def laplacian(w):

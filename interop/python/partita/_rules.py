@@ -125,12 +125,14 @@ def operate(name: str, a: Operand, b: Operand) -> Array:
             return NotImplemented  # type: ignore[no-any-return]
         left, right = arrays[0], arrays[1]
         common = result_type(left.dtype, right.dtype)
+        if name in ("arctan2", "hypot"):
+            common = result_type(float_for(left.dtype), float_for(right.dtype))
         scalar = left._scalar and right._scalar
         rank = max(len(array._native.shape) if scalar else array.ndim for array in (left, right))
         native = [of_rank(left, rank), of_rank(right, rank)]
+    common = int8 if name == "power" and common is bool_ else common
     if weak and name == "power" and b is weak[0] and isinstance(b, int):
         return _integer_power(like.astype(common), b)
-    common = int8 if name == "power" and common is bool_ else common
     if name == "power" and common.kind in "iu":
         return _integer_powers(*(_integers(value, like, common) for value in (a, b)))
     name, common = _rule(name, common)

@@ -563,7 +563,7 @@ class _Info:
 
     def devices(self) -> tuple[Team, ...]:
         """A team of one part on each device."""
-        return tuple(Team(1, device) for device in _native.devices())
+        return tuple(Team.local(1, device) for device in _native.devices())
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:
         """The types that arrays can have, by name."""

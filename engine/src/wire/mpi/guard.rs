@@ -1,8 +1,8 @@
-//! What keeps a process alive while it finds out whether its MPI library takes device pointers. A library that
-//! does not, whatever it says, reads and writes them as this process's memory, and the processor faults. While a
-//! [`Guard`] lives such a fault at the addresses of the trial gives the page ordinary memory, of zeros, and is
-//! remembered; the library goes on and nothing of its state is lost. Every other fault ends the process as
-//! before.
+//! What keeps a process alive while it finds out whether its MPI library takes device pointers. A library
+//! that does not, whatever it says, reads and writes them as this process's memory, and the processor faults.
+//! While a [`Guard`] lives such a fault at the addresses of the trial gives the page ordinary memory, of
+//! zeros, and is remembered; the library goes on and nothing of its state is lost. Every other fault ends the
+//! process as before.
 //!
 //! Only the processor's view of these addresses changes, and it is put back. Where a driver has reserved them
 //! itself, the reserved page is made accessible instead; if it cannot be, the process ends.

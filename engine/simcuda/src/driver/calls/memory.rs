@@ -143,8 +143,8 @@ exports! {
         put_attribute(driver, out, attribute, address)
     }
 
-    // `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS`, the only one that can be set: MPI libraries set it on memory they open
-    // to others. Copies stay as late as they are allowed to be without it.
+    // `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS`, the only one that can be set: MPI libraries set it on memory they
+    // open to others. Copies stay as late as they are allowed to be without it.
     fn cuPointerSetAttribute(value: Out<u32>, attribute: u32, address: DevicePtr) Init, |driver, _device| {
         value.at(0)?;
         match (attribute, driver.memory.find(address)) {
