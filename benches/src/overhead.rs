@@ -99,7 +99,7 @@ fn flush(device: &Device, effort: &Effort) -> Result<Vec<f64>> {
 fn eval(device: &Device, effort: &Effort, parts: usize) -> Result<Vec<f64>> {
     const CALLS: usize = 50;
     let arrays = tiny(device, parts)?;
-    let mut sample = || -> Result<f64> {
+    let sample = || -> Result<f64> {
         let recorded: Vec<Array> = (0..CALLS).map(|_| ten(&arrays)).collect();
         let start = Instant::now();
         recorded.iter().try_for_each(Array::eval)?;

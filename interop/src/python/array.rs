@@ -309,7 +309,9 @@ impl Array {
             return Ok(None);
         }
         let (a, b) = if swapped { (&b, &a) } else { (&a, &b) };
-        plain(name, a, b).map(recorded).transpose()
+        let Some(array) = plain(name, a, b) else { return Ok(None) };
+        array.recorded().map_err(raised)?;
+        Ok(Some(Array::of(array)))
     }
 
     /// `yes` where this is true, else `no`.
@@ -442,6 +444,6 @@ fn span(key: Option<Key>) -> Span {
 
 /// A new handle. Errors of operands are raised now, where they are made, rather than when the result is used.
 fn recorded(array: partita::Array) -> PyResult<Array> {
-    array.recorded().map_err(raised)?;
+    array.distribution().map_err(raised)?;
     Ok(Array::of(array))
 }
