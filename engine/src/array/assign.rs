@@ -7,12 +7,14 @@
 
 use std::sync::Arc;
 
-use super::eval::{Target, compute, evaluate, group};
+use super::deep::{self, Event};
+use super::eval::{Onto, Target, compute, evaluate, group};
 use super::node::Node;
 use super::pick;
 use super::storage::Storage;
+use super::zone::Frame;
 use crate::error::Result;
-use crate::index::{Index, Region};
+use crate::index::Region;
 use crate::program::{Copying, copy_box, execute};
 use crate::wire::pass;
 
@@ -27,7 +29,8 @@ pub(crate) struct Assignment {
 pub(crate) fn assign(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
     pass("assign")?;
     let large = |a: &Assignment| -> Result<bool> {
-        Ok(2 * a.window.volume()? > volume(&a.base)? && a.base.distribution()?.is_box(&a.window))
+        let is_large = deep::next_is_afresh() || 2 * a.window.volume()? > volume(&a.base)?;
+        Ok(is_large && a.base.distribution()?.is_box(&a.window))
     };
     if assignments.iter().map(large).collect::<Result<Vec<bool>>>()?.contains(&false) {
         return assign_small(assignments);
@@ -41,7 +44,10 @@ pub(crate) fn assign(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
     }
     let targets = assignments
         .iter()
-        .map(|a| Target { node: Arc::clone(&a.value), into: Some((Arc::clone(&a.base), *a.window.start())) })
+        .map(|a| Target {
+            node: Arc::clone(&a.value),
+            onto: Onto::Whole(Arc::clone(&a.base), *a.window.start()),
+        })
         .collect();
     let mut results: Vec<Option<Arc<Node>>> = vec![None; assignments.len()];
     for members in group(targets)? {
@@ -64,10 +70,8 @@ fn volume(node: &Node) -> Result<i64> {
 /// Groups reorder targets; this is the first open assignment a target came from.
 fn find(assignments: &[Assignment], results: &[Option<Arc<Node>>], target: &Target) -> usize {
     let came_from = |a: &Assignment| {
-        let same_base = target
-            .into
-            .as_ref()
-            .is_some_and(|(base, start)| Arc::ptr_eq(base, &a.base) && start == a.window.start());
+        let Onto::Whole(base, start) = &target.onto else { return false };
+        let same_base = Arc::ptr_eq(base, &a.base) && start == a.window.start();
         same_base && Arc::ptr_eq(&a.value, &target.node)
     };
     assignments
@@ -77,13 +81,14 @@ fn find(assignments: &[Assignment], results: &[Option<Arc<Node>>], target: &Targ
         .unwrap_or_else(|| unreachable!("every target comes from an assignment"))
 }
 
-/// Copies the cells outside the window from the old value.
+/// Copies the cells outside the window from the old value, as many as were computed inside.
 fn copy_rest(assignment: &Assignment, new: &Storage) -> Result<()> {
     let Some(old) = assignment.base.storage() else {
         unreachable!("the old value was computed before");
     };
     let Assignment { base, window, .. } = assignment;
-    execute(old.copy_outside(&base.team, base.dtype, new, window)?)
+    let frame = Frame { base: Arc::clone(&old.dist), window: *window };
+    execute(old.copy_outside(&base.team, base.dtype, new, (&frame, &new.fresh()))?)
 }
 
 fn assign_small(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
@@ -94,9 +99,8 @@ fn assign_small(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
     let values = assignments
         .iter()
         .map(|a| {
-            let target =
-                Target { node: Arc::clone(&a.value), into: Some((Arc::clone(&a.base), *a.window.start())) };
-            aside(target, &a.window)
+            let onto = Onto::Aside(Arc::clone(&a.base), *a.window.start());
+            Ok(compute(&[Target { node: Arc::clone(&a.value), onto }])?.remove(0))
         })
         .collect::<Result<Vec<Storage>>>()?;
     let mut results = Vec::with_capacity(assignments.len());
@@ -115,20 +119,6 @@ fn assign_small(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
     Ok(results)
 }
 
-/// Computes a value in memory of the window's size, distributed like the window.
-fn aside(target: Target, window: &Region) -> Result<Storage> {
-    let Some((base, _)) = target.into else { unreachable!("an assignment has a base") };
-    let dist = Arc::new(base.distribution()?.restricted(window)?);
-    let layout = Node::ready(
-        target.node.dtype,
-        &target.node.team,
-        Storage::from_parts(Arc::clone(&dist), vec![None; dist.parts()]),
-    );
-    let zeros = Index::zeros(window.rank());
-    let mut storages = compute(&[Target { node: target.node, into: Some((layout, zeros)) }])?;
-    Ok(storages.remove(0))
-}
-
 /// Copies a value, which is distributed like the window, over the window's old elements.
 fn overwrite(base: Arc<Node>, window: &Region, value: &Storage) -> Result<Arc<Node>> {
     // The handle that is assigned to holds one reference and `base` the other.
@@ -140,12 +130,21 @@ fn overwrite(base: Arc<Node>, window: &Region, value: &Storage) -> Result<Arc<No
         storage.make_stale();
         return Ok(target);
     }
-    for part in 0..storage.dist.parts() {
+    let grow = value.fresh();
+    let frame = Frame { base: Arc::clone(&storage.dist), window: *window };
+    let zones = frame.zones(&value.dist, &grow, &vec![false; window.rank()])?;
+    for (part, zone) in zones.iter().enumerate() {
         let (Some(from), Some(to)) = (value.place(team, part), storage.place(team, part)) else { continue };
-        let (from_box, to_box) = (value.dist.owned(part), storage.dist.window(part, window)?);
-        execute(vec![copy_box(&from, &from_box, &to, &to_box, Copying { dtype, add: false })?])?;
+        if zone.hull.is_empty() {
+            continue;
+        }
+        let cells = zone.hull.extents();
+        let corner = frame.corner(part, &zone.hull)?;
+        let to_box = Region::from_fn(window.rank(), |d| (corner[d], corner[d] + cells[d]));
+        execute(vec![copy_box(&from, &zone.hull, &to, &to_box, Copying { dtype, add: false })?])?;
     }
-    storage.make_stale();
+    storage.set_fresh(storage.fresh().min(&grow));
+    deep::tell(|| Event::Overwritten { value: value.number, whole: storage.number });
     Ok(target)
 }
 
@@ -158,7 +157,10 @@ pub(crate) fn unshared(node: &Arc<Node>, expected: usize) -> Result<Arc<Node>> {
         return Ok(Arc::clone(node));
     }
     let copy = Storage::new(&node.team, Arc::clone(&old.dist), node.dtype)?;
-    execute(old.copy_owned(&node.team, node.dtype, &copy)?)?;
+    let (copies, fresh) = old.copy_current(&node.team, node.dtype, &copy)?;
+    execute(copies)?;
+    copy.set_fresh(fresh);
+    deep::tell(|| Event::Copied { from: old.number, to: copy.number });
     Ok(Node::ready(node.dtype, &node.team, copy))
 }
 

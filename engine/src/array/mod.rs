@@ -11,6 +11,7 @@ mod access;
 mod assign;
 pub mod collective;
 mod data;
+mod deep;
 mod eval;
 mod exchange;
 mod lists;
@@ -31,6 +32,7 @@ mod slice;
 mod squeeze;
 mod storage;
 mod work;
+mod zone;
 
 use std::fmt;
 use std::sync::Arc;
@@ -41,7 +43,7 @@ pub use data::Element;
 pub use ops::Operand;
 pub use part::{Cells, Part};
 pub use rearrange::Stride;
-pub use replay::Loop;
+pub use replay::{Loop, time_per_step};
 pub use request::Requested;
 pub use slice::{IntoSpan, Span};
 

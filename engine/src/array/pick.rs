@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, Builder, DType, Scalar, Value, View};
 
+use super::deep;
 use super::eval::evaluate;
 use super::lists::upload;
 use super::node::{Expr, Node, State};
@@ -32,6 +33,7 @@ pub(crate) fn is_scattered(base: &Node, shape: &Index, start: &Index) -> Result<
 
 /// Computes a window as an array of its own.
 pub(crate) fn compute(node: &Node, base: &Arc<Node>, start: &Index) -> Result<Storage> {
+    deep::refuse(|| "the step reads a slice along an unordered list".to_owned());
     evaluate(std::slice::from_ref(base))?;
     let Some(whole) = base.storage() else { unreachable!("just computed") };
     let picks = Picks::new(&whole.dist, &Region::from_shape(&node.shape)?.shift(start)?)?;
@@ -42,6 +44,7 @@ pub(crate) fn compute(node: &Node, base: &Arc<Node>, start: &Index) -> Result<St
 
 /// Writes a value, which is distributed like the window, over the window's elements of `whole`.
 pub(crate) fn overwrite(node: &Node, whole: &Storage, window: &Region, value: &Storage) -> Result<()> {
+    deep::refuse(|| "the step assigns to a slice along an unordered list".to_owned());
     Picks::new(&whole.dist, window)?.run(whole, value, node, Direction::Scatter)
 }
 

@@ -12,12 +12,14 @@ use partita_kernels::{
     BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Scalar, UnaryOp, Value, Verified, View, simplify,
 };
 
+use super::deep;
 use super::eval::lower_all;
 use super::lists::List;
 use super::lower::Lowering;
 use super::node::{Expr, Node, Reduction, State};
 use super::storage::Storage;
 use super::work::{Work, bind};
+use super::zone::Zone;
 use crate::device::{Buffer, Device};
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Index, Region};
@@ -46,6 +48,7 @@ pub(crate) fn compute(
     axes: &[usize],
 ) -> Result<Storage> {
     pass("reduce")?;
+    deep::refuse(|| "the step has a reduction".to_owned());
     let dist = operand.distribution()?;
     let result = Arc::new(dist.reduced(axes)?);
     let dtypes = output_dtypes(operand.dtype, reduction);
@@ -246,7 +249,7 @@ fn reduce_parts(
             Fold::Arg { largest, value, index, value_output, index_output }
         }
     };
-    let inputs = work.bring_all(&lowering.leaves, dist)?;
+    let inputs = work.bring_all(&lowering.leaves, dist, &Zone::owned(dist))?;
     let arguments: Vec<Vec<Scalar>> = (0..dist.parts()).map(|part| lowering.arguments(part)).collect();
     let marks: Vec<bool> = (0..operand.rank()).map(|d| axes.contains(&d)).collect();
     let kernel = simplify(&lowering.builder.reduce(&marks, &[fold])?);

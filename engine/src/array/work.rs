@@ -8,11 +8,13 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Launch, Scalar, Verified, View};
 
+use super::deep::{self, Due, Event};
 use super::exchange::{aligned_plan, fetch_plan, near};
 use super::lower::{Axis, Leaf, Map, Source};
 use super::node::Node;
 use super::reach::{Reach, along, brought};
-use super::storage::{Fresh, Storage};
+use super::storage::{Fresh, Storage, widened};
+use super::zone::Zone;
 use crate::device::{Buffer, Device, Job};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
@@ -60,9 +62,9 @@ impl Input {
 }
 
 /// How far from the ends of what each part computes it reads beyond what it owns of an operand.
-fn margins(map: &Map, reach: &Reach, source: &Distribution, target: &Distribution) -> Vec<(Index, Index)> {
+fn margins(map: &Map, reach: &Reach, source: &Distribution, zones: &[Zone]) -> Vec<(Index, Index)> {
     let of = |part: usize| {
-        let (owned, need, region) = (source.owned(part), &reach.needs[part], target.owned(part));
+        let (owned, need, region) = (source.owned(part), &reach.needs[part], zones[part].hull);
         let (mut lo, mut hi) = (Index::zeros(region.rank()), Index::zeros(region.rank()));
         for (d, axis) in map.axes().iter().enumerate() {
             let below = (owned.start()[d] - need.start()[d]).max(0);
@@ -77,7 +79,7 @@ fn margins(map: &Map, reach: &Reach, source: &Distribution, target: &Distributio
         }
         (lo, hi)
     };
-    (0..target.parts()).map(of).collect()
+    (0..zones.len()).map(of).collect()
 }
 
 /// The parameters of one part's launch: each leaf's view of what the part computes, and its memory.
@@ -205,17 +207,17 @@ impl Work {
         arguments: Vec<Scalar>,
     ) -> Result<()> {
         self.arrive()?;
-        self.launch_box(kernel, part, region, region, &bound, arguments)
+        self.launch_box(kernel, part, region, (region, region.start()), &bound, arguments)
     }
 
-    /// A launch over a box of one part's region, as soon as what was queued before is done. The views are
-    /// those of the region.
+    /// A launch over a box of one part's region, whose first cell has these coordinates, as soon as what was
+    /// queued before is done. The views are those of the region.
     pub fn launch_box(
         &mut self,
         kernel: &Verified,
         part: usize,
         region: &Region,
-        inside: &Region,
+        (inside, origin): (&Region, &Index),
         bound: &[(View, Place)],
         arguments: Vec<Scalar>,
     ) -> Result<()> {
@@ -228,7 +230,7 @@ impl Work {
         };
         let launch = Launch {
             extents: inside.extents().iter().map(|&extent| extent as usize).collect(),
-            origin: inside.start().to_vec(),
+            origin: origin.to_vec(),
             views: bound.iter().map(|(region_view, _)| view(region_view)).collect(),
             arguments,
         };
@@ -238,17 +240,17 @@ impl Work {
         Ok(())
     }
 
-    /// Brings every operand within reach of the launches over `dist`'s owned regions.
-    pub fn bring_all(&mut self, leaves: &[Leaf], dist: &Distribution) -> Result<Vec<Input>> {
-        leaves.iter().map(|leaf| self.bring(leaf, dist)).collect()
+    /// Brings every operand within reach of the launches over zones of `dist`, one per part.
+    pub fn bring_all(&mut self, leaves: &[Leaf], dist: &Distribution, zones: &[Zone]) -> Result<Vec<Input>> {
+        leaves.iter().map(|leaf| self.bring(leaf, dist, zones)).collect()
     }
 
-    fn bring(&mut self, leaf: &Leaf, dist: &Distribution) -> Result<Input> {
+    fn bring(&mut self, leaf: &Leaf, dist: &Distribution, zones: &[Zone]) -> Result<Input> {
         match &leaf.source {
             Source::Array(node, storage) => {
                 let storage = node.storage().unwrap_or_else(|| Arc::clone(storage));
-                match Reach::of(&leaf.maps, &storage.dist, dist)? {
-                    Some(reach) => self.bring_array(node, storage, &leaf.maps[0], reach, dist),
+                match Reach::of(&leaf.maps, &storage.dist, dist, zones)? {
+                    Some(reach) => self.bring_array(node, storage, &leaf.maps[0], reach, zones),
                     None => self.align(node, &storage, &leaf.maps[0], dist),
                 }
             }
@@ -268,7 +270,7 @@ impl Work {
         storage: Arc<Storage>,
         map: &Map,
         reach: Reach,
-        dist: &Distribution,
+        zones: &[Zone],
     ) -> Result<Input> {
         let (wide, halo) = match &reach.halo {
             None => (None, None),
@@ -284,13 +286,16 @@ impl Work {
         };
         let arrival = match self.refresh(&storage, node.dtype, halo)? {
             false => Arrival::Nothing,
-            true => Arrival::Halo(margins(map, &reach, &storage.dist, dist)),
+            true => Arrival::Halo(margins(map, &reach, &storage.dist, zones)),
         };
         Ok(Input { places: storage.places(&self.team), anchors: reach.anchors, arrival })
     }
 
     /// Has a halo made current; false if nothing needs to be brought for that.
     fn refresh(&mut self, storage: &Arc<Storage>, dtype: DType, halo: &Fresh) -> Result<bool> {
+        if halo.is_nothing() {
+            return Ok(false);
+        }
         let asked =
             |(other, fresh): &(Arc<Storage>, Fresh)| Arc::ptr_eq(other, storage) && fresh.covers(halo);
         if self.refreshed.iter().any(asked) {
@@ -315,46 +320,62 @@ impl Work {
         self.pending.push(Pending { operation, plan, from, to, dtype });
     }
 
-    /// The array's memory if its halos are wide enough, or else as it is with wider ones; `None` if it cannot
-    /// have them.
+    /// The array's memory if its halos are wide enough, or else as it is with wider ones, which later steps
+    /// only exchange; `None` if it cannot have them.
     fn with_halo(
         &mut self,
         node: &Arc<Node>,
         storage: &Arc<Storage>,
         halo: &Fresh,
     ) -> Result<Option<Arc<Storage>>> {
-        let (lo, hi) = storage.dist.halo();
-        let wide = |have: &Index, need: &Index| have.iter().zip(need.iter()).all(|(h, n)| h >= n);
-        if wide(&lo, &halo.lo) && wide(&hi, &halo.hi) {
+        let Some(dist) = widened(&storage.dist, halo)? else { return Ok(None) };
+        if Arc::ptr_eq(&dist, &storage.dist) {
             return Ok(Some(Arc::clone(storage)));
         }
-        self.widen(node, storage, halo)
-    }
-
-    /// Gives an array halos wide enough, once; later steps only exchange them. `None` if the
-    /// distribution cannot have such halos or they would cost more memory than the array.
-    fn widen(
-        &mut self,
-        node: &Arc<Node>,
-        storage: &Arc<Storage>,
-        halo: &Fresh,
-    ) -> Result<Option<Arc<Storage>>> {
-        let (lo, hi) = storage.dist.halo();
-        let max = |a: &Index, b: &Index| Index::from_fn(a.rank(), |d| a[d].max(b[d]));
-        let Ok(dist) = storage.dist.with_halo(&max(&lo, &halo.lo), &max(&hi, &halo.hi)) else {
-            return Ok(None);
-        };
-        let cells =
-            (0..dist.parts()).map(|p| dist.stored(p).volume()).sum::<std::result::Result<i64, _>>()?;
-        if cells > 2 * dist.global().volume()? {
-            return Ok(None);
-        }
-        let wide = Storage::new(&self.team, Arc::new(dist), node.dtype)?;
+        let wide = Storage::new(&self.team, dist, node.dtype)?;
         let copies = storage.copy_owned(&self.team, node.dtype, &wide)?;
         self.extend(copies);
         self.leases.extend(storage.parts.iter().flatten().cloned());
         node.set_ready(wide);
-        Ok(node.storage())
+        let wide = node.storage();
+        if let Some(to) = &wide {
+            deep::tell(|| Event::Copied { from: storage.number, to: to.number });
+        }
+        Ok(wide)
+    }
+
+    /// Has halos that are due made current.
+    pub fn bring_due(&mut self) -> Result<()> {
+        for Due { node, halo } in deep::take_due() {
+            let Some(storage) = node.storage() else { continue };
+            match self.with_halo(&node, &storage, &halo)? {
+                Some(wide) => drop(self.refresh(&wide, node.dtype, &halo)?),
+                None => deep::refuse(|| format!("an array cannot have halos of {} and {}", halo.lo, halo.hi)),
+            }
+        }
+        Ok(())
+    }
+
+    /// How much of a halo is current by the time launches read it.
+    pub fn fresh(&self, storage: &Arc<Storage>) -> Fresh {
+        let own = |(other, _): &&(Arc<Storage>, Fresh)| Arc::ptr_eq(other, storage);
+        let refreshed = self.refreshed.iter().filter(own).map(|(_, fresh)| fresh);
+        refreshed
+            .fold(storage.fresh(), |widest, fresh| if fresh.covers(&widest) { fresh.clone() } else { widest })
+    }
+
+    /// Whether launches over these zones read nothing but what is current.
+    pub fn holds(&self, leaves: &[Leaf], dist: &Distribution, zones: &[Zone]) -> Result<bool> {
+        for leaf in leaves {
+            let Source::Array(node, storage) = &leaf.source else { continue };
+            let storage = node.storage().unwrap_or_else(|| Arc::clone(storage));
+            let reach = Reach::of(&leaf.maps, &storage.dist, dist, zones)?;
+            let Some(halo) = reach.and_then(|reach| reach.halo) else { return Ok(false) };
+            if !halo.is_nothing() && !self.fresh(&storage).covers(&halo) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Brings what each part needs of an operand on other maps into temporary memory, in the order in which
@@ -395,6 +416,9 @@ impl Work {
         plan: Arc<Plan>,
         needs: &[Region],
     ) -> Result<Vec<Option<Place>>> {
+        if plan.messages() > 0 {
+            deep::refuse(|| "the step fetches what no halo holds".to_owned());
+        }
         let dtype = node.dtype;
         let mut places: Vec<Option<Place>> = Vec::with_capacity(needs.len());
         for (part, need) in needs.iter().enumerate() {

@@ -1,76 +1,43 @@
-//! `Loop`: a step recorded once and replayed. Knows schedules and which memory the state is in.
-//!
-//! The first step runs as usual, because it may do what later ones need not: give arrays their halos,
-//! compute what the step captured. The next ones run while their commands are recorded. Memory reuse
-//! is deterministic, so after a few steps the state is back in the memory it started in (ping-pong:
-//! two steps); from then on steps are replayed: no recording, no planning, no compiling.
+//! Steps whose commands were recorded, until the state is back in the memory it started in; from then on they
+//! are replayed. Knows schedules and memory; knows no step functions.
 
 use std::sync::Arc;
 
 use partita_kernels::Access;
 
-use super::Array;
-use super::node::Node;
-use super::storage::{Fresh, Storage};
-use crate::device::{Allocation, Arena, Buffer, Device, Job, Recording};
+use crate::array::Array;
+use crate::array::node::Node;
+use crate::array::storage::{Fresh, Storage};
+use crate::device::{Allocation, Buffer, Device, Job, Recording};
 use crate::error::Result;
 use crate::index::Distribution;
-use crate::program::{Command, Schedule, execute, record, run, take_kept};
+use crate::program::{Command, Schedule, execute, run};
 use crate::team::Team;
 use crate::trace;
 use crate::wire::pass;
 
-/// Steps after which a loop that has not come back to its first memory runs without replaying.
-const MAX_RECORDED: usize = 16;
-
-/// A step function over a state of arrays, run again and again.
-///
-/// ```no_run
-/// use partita::prelude::*;
-/// # fn main() -> partita::Result<()> {
-/// let team = Team::local(2)?;
-/// let dist = Distribution::builder(&[1000]).parts(2).halo(&[1], &[1]).build()?;
-/// let u = Array::zeros(&team, &dist, DType::F32)?;
-/// let mut heat = Loop::new(vec![u], |state| {
-///     let u = &state[0];
-///     let rate = u.slice(&s![..-2]) - 2.0 * u.slice(&s![1..-1]) + u.slice(&s![2..]);
-///     let next = u.slice(&s![1..-1]) + 0.1 * rate;
-///     state[0].assign(&s![1..-1], &next)
-/// });
-/// heat.run(1000)?;
-/// # Ok(()) }
-/// ```
-pub struct Loop<F> {
-    state: Vec<Array>,
-    step: F,
-    arena: Arena,
-    recorded: Vec<Recorded>,
-    cycle: Option<Cycle>,
-    done: u64,
-}
-
 /// Which memory the state is in, how it lies there, and how fresh its halos are.
-type Signature = Vec<(Vec<Option<u64>>, Arc<Distribution>, Fresh)>;
+pub(super) type Signature = Vec<(Vec<Option<u64>>, Arc<Distribution>, Fresh)>;
 
 /// One step that ran: the state's memory before it, its commands with what they read that no command
 /// writes, and the state after it.
-struct Recorded {
-    before: Signature,
-    schedule: Schedule,
-    kept: Vec<Buffer>,
-    messages: u64,
-    after: Vec<Snapshot>,
+pub(super) struct Recorded {
+    pub before: Signature,
+    pub schedule: Schedule,
+    pub kept: Vec<Buffer>,
+    pub messages: u64,
+    pub after: Vec<Snapshot>,
 }
 
 /// An array's memory, held without a lease so that the recorded steps themselves can reuse it.
-struct Snapshot {
+pub(super) struct Snapshot {
     dist: Arc<Distribution>,
     parts: Vec<Option<Arc<Allocation>>>,
     fresh: Fresh,
 }
 
 /// Steps after which the state is back where it was. Holds every memory the steps touch.
-struct Cycle {
+pub(super) struct Cycle {
     steps: Vec<Prepared>,
     next: usize,
     _leases: Vec<Buffer>,
@@ -90,92 +57,10 @@ enum Batch {
     Single(Command),
 }
 
-impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
-    /// A loop over `state`; nothing runs yet. The step assigns to or replaces the arrays it is given,
-    /// reads no array on the host, and does the same every time.
-    pub fn new(state: Vec<Array>, step: F) -> Loop<F> {
-        Loop { state, step, arena: Arena::new(), recorded: Vec::new(), cycle: None, done: 0 }
-    }
-
-    /// The state after the steps run so far.
-    pub fn state(&self) -> &[Array] {
-        &self.state
-    }
-
-    /// Steps run so far.
-    pub fn steps(&self) -> u64 {
-        self.done
-    }
-
-    /// True once steps are replayed rather than run through the step function.
-    pub fn is_replaying(&self) -> bool {
-        self.cycle.is_some()
-    }
-
-    /// Runs `count` steps. Work on devices may still be under way afterwards.
-    ///
-    /// # Errors
-    /// The step's own errors, or a device's.
-    pub fn run(&mut self, count: u64) -> Result<()> {
-        for _ in 0..count {
-            match &mut self.cycle {
-                Some(cycle) => {
-                    if let Some(team) = self.state.first().map(|array| array.node.team.clone()) {
-                        team.together("Loop", || cycle.replay(&team, &mut self.state))?;
-                    }
-                }
-                None if self.recorded.len() < MAX_RECORDED => self.run_and_record()?,
-                None => (self.step)(&mut self.state)?,
-            }
-            self.done += 1;
-        }
-        Ok(())
-    }
-
-    fn run_and_record(&mut self) -> Result<()> {
-        if let Some(array) = self.state.first() {
-            array.team().together("Loop", || pass("loop-record"))?;
-        }
-        eval_state(&self.state)?;
-        let before = signature(&self.state)?;
-        let messages = sent(&self.state);
-        let (state, step) = (&mut self.state, &mut self.step);
-        let recorded = self.arena.within(|| {
-            record(|| {
-                step(state)?;
-                eval_state(state)
-            })
-        });
-        let (kept, schedule) = (take_kept(), recorded?);
-        // The first step may compute or widen arrays once and for all: it is not for replaying.
-        if self.done == 0 {
-            return Ok(());
-        }
-        let messages = sent(&self.state) - messages;
-        let after = self.state.iter().map(snapshot).collect::<Result<_>>()?;
-        self.recorded.push(Recorded { before, schedule, kept, messages, after });
-        let now = signature(&self.state)?;
-        if let Some(first) = self.recorded.iter().position(|recorded| recorded.before == now) {
-            let steps = self.recorded.drain(..).skip(first).collect();
-            // Without a cycle, because somebody holds memory the steps write, recording begins anew.
-            self.cycle = Cycle::prepare(steps, &self.state)?;
-        }
-        Ok(())
-    }
-}
-
-impl<F> Drop for Loop<F> {
-    fn drop(&mut self) {
-        self.cycle = None;
-        let devices: Vec<Device> = self.state.iter().flat_map(|array| array.node.team.devices()).collect();
-        self.arena.retire(&devices);
-    }
-}
-
 impl Cycle {
     /// `None` if the steps write memory that somebody else has leased meanwhile, such as a clone of an
     /// earlier state.
-    fn prepare(recorded: Vec<Recorded>, state: &[Array]) -> Result<Option<Cycle>> {
+    pub fn prepare(recorded: Vec<Recorded>, state: &[Array]) -> Result<Option<Cycle>> {
         let mut leases: Vec<Buffer> =
             state.iter().filter_map(|array| array.node.storage()).flat_map(held).collect();
         leases.extend(recorded.iter().flat_map(|step| step.kept.iter().cloned()));
@@ -198,7 +83,7 @@ impl Cycle {
         Ok(Some(Cycle { steps, next: 0, _leases: leases }))
     }
 
-    fn replay(&mut self, team: &Team, state: &mut [Array]) -> Result<()> {
+    pub fn replay(&mut self, team: &Team, state: &mut [Array]) -> Result<()> {
         pass("loop-replay")?;
         let step = &self.steps[self.next];
         let _guard = team.evaluation();
@@ -225,15 +110,15 @@ impl Cycle {
 }
 
 /// The messages of the state's team so far.
-fn sent(state: &[Array]) -> u64 {
+pub(super) fn sent(state: &[Array]) -> u64 {
     state.first().map_or(0, |array| array.team().messages())
 }
 
-fn eval_state(state: &[Array]) -> Result<()> {
-    super::eval_all(&state.iter().collect::<Vec<&Array>>())
+pub(super) fn eval_state(state: &[Array]) -> Result<()> {
+    crate::array::eval_all(&state.iter().collect::<Vec<&Array>>())
 }
 
-fn storage(array: &Array) -> Result<Arc<Storage>> {
+pub(super) fn storage(array: &Array) -> Result<Arc<Storage>> {
     array.eval()?;
     match array.node.storage() {
         Some(storage) => Ok(storage),
@@ -241,14 +126,14 @@ fn storage(array: &Array) -> Result<Arc<Storage>> {
     }
 }
 
-fn signature(state: &[Array]) -> Result<Signature> {
+pub(super) fn signature(state: &[Array]) -> Result<Signature> {
     let ids =
         |storage: &Storage| storage.parts.iter().map(|p| p.as_ref().map(|b| b.allocation().id)).collect();
     let of = |storage: Arc<Storage>| (ids(&storage), Arc::clone(&storage.dist), storage.fresh());
     state.iter().map(|array| storage(array).map(of)).collect()
 }
 
-fn snapshot(array: &Array) -> Result<Snapshot> {
+pub(super) fn snapshot(array: &Array) -> Result<Snapshot> {
     let storage = storage(array)?;
     let parts = storage.parts.iter().map(|p| p.as_ref().map(|b| Arc::clone(b.allocation()))).collect();
     Ok(Snapshot { dist: Arc::clone(&storage.dist), parts, fresh: storage.fresh() })
