@@ -244,8 +244,11 @@ struct Late {
     wire: threads::Threads,
     latency: Duration,
     /// What has arrived on the wire below and not yet here.
-    early: Mutex<HashMap<Request, (Instant, u32, Vec<u8>)>>,
+    early: Mutex<HashMap<Request, Early>>,
 }
+
+/// When a message is due, its mark and its bytes.
+type Early = (Instant, u32, Vec<u8>);
 
 impl Wire for Late {
     fn rank(&self) -> usize {

@@ -40,7 +40,7 @@ pub(crate) struct Read {
 /// How some values followed from others. Values are named by their memory's number.
 pub(crate) enum Event {
     /// One kernel per part.
-    Computed(Computed),
+    Computed(Box<Computed>),
     /// The same elements in other memory.
     Copied { from: u64, to: u64 },
     /// A window's new elements were put into memory that stays.

@@ -227,7 +227,7 @@ fn tell(
         Some(Read { number, dist, node: Arc::downgrade(node), maps: leaf.maps.clone() })
     };
     deep::tell(|| {
-        Event::Computed(Computed {
+        Event::Computed(Box::new(Computed {
             frame,
             dist: Arc::clone(dist),
             placed,
@@ -236,7 +236,7 @@ fn tell(
             aside: targets.iter().any(|target| matches!(target.onto, Onto::Aside(..))),
             alike,
             kept,
-        })
+        }))
     });
     Ok(())
 }

@@ -32,9 +32,9 @@ impl Reach {
         let Some(alignments) = alignments.collect::<Option<Vec<Vec<Alignment>>>>() else { return Ok(None) };
         let mut halo = Some(Fresh { lo: Index::zeros(rank), hi: Index::zeros(rank), corners: false });
         let (mut anchors, mut needs) = (Vec::new(), Vec::new());
-        for part in 0..target.parts() {
+        for (part, zone) in zones.iter().enumerate() {
             let owned = source.owned(part);
-            let reads = alignments.iter().map(|axes| read(axes, source, (target, &zones[part].hull), part));
+            let reads = alignments.iter().map(|axes| read(axes, source, (target, &zone.hull), part));
             let Some(reads) = reads.collect::<Result<Option<Vec<Region>>>>()? else { return Ok(None) };
             for read in reads.iter().filter(|read| !read.is_empty()) {
                 halo = halo.filter(|_| !owned.is_empty() && within(source, read, &owned));

@@ -91,8 +91,7 @@ impl Step {
         wishes.reverse();
         cells.reverse();
         let constants = constants.into_values();
-        let halos = layouts.iter().zip(&state).map(|(dist, halo)| (dist, halo));
-        for (dist, halo) in halos {
+        for (dist, halo) in layouts.iter().zip(&state) {
             if let Err(reason) = room(dist, halo)? {
                 return Ok(Err(reason));
             }
