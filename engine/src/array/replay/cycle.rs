@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use partita_kernels::Access;
 
+use super::tiles::{CACHE_BYTES, tiled};
 use crate::array::Array;
 use crate::array::node::Node;
 use crate::array::storage::{Fresh, Storage};
-use crate::device::{Allocation, Buffer, Device, Job, Recording};
+use crate::device::{Allocation, Buffer, Device, DeviceKind, Job, Recording};
 use crate::error::Result;
 use crate::index::Distribution;
 use crate::program::{Command, Schedule, execute, run};
@@ -40,6 +41,8 @@ pub(super) struct Snapshot {
 pub(super) struct Cycle {
     steps: Vec<Prepared>,
     next: usize,
+    /// Several whole rounds as one, in an order that suits the cache.
+    together: Option<(u64, Prepared)>,
     _leases: Vec<Buffer>,
 }
 
@@ -60,7 +63,9 @@ enum Batch {
 impl Cycle {
     /// `None` if the steps write memory that somebody else has leased meanwhile, such as a clone of an
     /// earlier state.
-    pub fn prepare(recorded: Vec<Recorded>, state: &[Array]) -> Result<Option<Cycle>> {
+    ///
+    /// At least `together` steps are also prepared as one, where that suits the cache.
+    pub fn prepare(recorded: Vec<Recorded>, state: &[Array], together: usize) -> Result<Option<Cycle>> {
         let mut leases: Vec<Buffer> =
             state.iter().filter_map(|array| array.node.storage()).flat_map(held).collect();
         leases.extend(recorded.iter().flat_map(|step| step.kept.iter().cloned()));
@@ -73,24 +78,48 @@ impl Cycle {
         if !recorded.iter().flat_map(|step| written(&step.schedule)).all(ours) {
             return Ok(None);
         }
+        let together = if together > 1 { rounds(&recorded, together, &leases)? } else { None };
         let steps = recorded
             .into_iter()
             .map(|step| {
                 let after = step.after.into_iter().map(|snapshot| snapshot.lease(&leases)).collect();
-                Ok(Prepared { batches: batches(step.schedule)?, messages: step.messages, after })
+                Ok(Prepared {
+                    batches: batches(step.schedule, |_, jobs| jobs)?,
+                    messages: step.messages,
+                    after,
+                })
             })
             .collect::<Result<Vec<Prepared>>>()?;
-        Ok(Some(Cycle { steps, next: 0, _leases: leases }))
+        Ok(Some(Cycle { steps, next: 0, together, _leases: leases }))
     }
 
-    pub fn replay(&mut self, team: &Team, state: &mut [Array]) -> Result<()> {
+    /// Whether steps are done tile by tile.
+    pub fn is_tiled(&self) -> bool {
+        self.together.is_some()
+    }
+
+    /// Replays as many steps as it may, or one if that is more than `most`. Says how many.
+    pub fn replay(&mut self, team: &Team, state: &mut [Array], most: u64) -> Result<u64> {
         pass("loop-replay")?;
-        let step = &self.steps[self.next];
+        let (steps, prepared) = match &self.together {
+            Some((steps, prepared)) if self.next == 0 && *steps <= most => (*steps, prepared),
+            _ => (1, &self.steps[self.next]),
+        };
+        prepared.replay(team, state)?;
+        if steps == 1 {
+            self.next = (self.next + 1) % self.steps.len();
+        }
+        Ok(steps)
+    }
+}
+
+impl Prepared {
+    fn replay(&self, team: &Team, state: &mut [Array]) -> Result<()> {
         let _guard = team.evaluation();
         for array in state.iter() {
             detach(array)?;
         }
-        for batch in &step.batches {
+        for batch in &self.batches {
             match batch {
                 Batch::Jobs(device, recording) => {
                     trace::on_device(device, || "replayed step".to_owned(), || device.replay(recording))?;
@@ -98,15 +127,33 @@ impl Cycle {
                 Batch::Single(command) => run(command)?,
             }
         }
-        team.count_messages(step.messages);
-        for (array, (dist, parts, fresh)) in state.iter_mut().zip(&step.after) {
+        team.count_messages(self.messages);
+        for (array, (dist, parts, fresh)) in state.iter_mut().zip(&self.after) {
             let storage = Storage::from_parts(Arc::clone(dist), parts.clone());
             storage.set_fresh(fresh.clone());
             array.node = Node::ready(array.node.dtype, &array.node.team, storage);
         }
-        self.next = (self.next + 1) % self.steps.len();
         Ok(())
     }
+}
+
+/// So many rounds of the recorded steps that they are at least `most` steps, tile by tile on the host's devices;
+/// `None` if no device does that.
+fn rounds(recorded: &[Recorded], most: usize, leases: &[Buffer]) -> Result<Option<(u64, Prepared)>> {
+    let count = most.div_ceil(recorded.len());
+    let schedule: Schedule =
+        (0..count).flat_map(|_| recorded.iter().flat_map(|step| step.schedule.iter().cloned())).collect();
+    let mut is_tiled = false;
+    let order = |device: &Device, jobs: Vec<Job>| {
+        let tiles = if device.kind() == DeviceKind::Host { tiled(&jobs, CACHE_BYTES) } else { None };
+        is_tiled |= tiles.is_some();
+        tiles.unwrap_or(jobs)
+    };
+    let batches = batches(schedule, order)?;
+    let Some(last) = recorded.last().filter(|_| is_tiled) else { return Ok(None) };
+    let after = last.after.iter().map(|snapshot| snapshot.lease(leases)).collect();
+    let messages = count as u64 * recorded.iter().map(|step| step.messages).sum::<u64>();
+    Ok(Some(((count * recorded.len()) as u64, Prepared { batches, messages, after })))
 }
 
 /// The messages of the state's team so far.
@@ -140,11 +187,15 @@ pub(super) fn snapshot(array: &Array) -> Result<Snapshot> {
 }
 
 impl Snapshot {
-    fn lease(self, leases: &[Buffer]) -> After {
+    fn lease(&self, leases: &[Buffer]) -> After {
         let find = |allocation: &Arc<Allocation>| {
             leases.iter().find(|lease| lease.allocation().id == allocation.id).cloned()
         };
-        (self.dist, self.parts.iter().map(|part| part.as_ref().and_then(find)).collect(), self.fresh)
+        (
+            Arc::clone(&self.dist),
+            self.parts.iter().map(|part| part.as_ref().and_then(find)).collect(),
+            self.fresh.clone(),
+        )
     }
 }
 
@@ -190,11 +241,12 @@ fn written(schedule: &Schedule) -> Vec<u64> {
 }
 
 /// Runs of launches between transfers, gathered per device: devices meet only in transfers.
-fn batches(schedule: Schedule) -> Result<Vec<Batch>> {
+fn batches(schedule: Schedule, mut order: impl FnMut(&Device, Vec<Job>) -> Vec<Job>) -> Result<Vec<Batch>> {
     let mut batches = Vec::new();
     let mut open: Vec<(Device, Vec<Job>)> = Vec::new();
-    let close = |open: &mut Vec<(Device, Vec<Job>)>, batches: &mut Vec<Batch>| -> Result<()> {
+    let mut close = |open: &mut Vec<(Device, Vec<Job>)>, batches: &mut Vec<Batch>| -> Result<()> {
         for (device, jobs) in open.drain(..) {
+            let jobs = order(&device, jobs);
             let recording = device.record(jobs)?;
             batches.push(Batch::Jobs(device, recording));
         }

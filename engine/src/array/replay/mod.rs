@@ -10,6 +10,7 @@
 mod cycle;
 mod depth;
 mod pace;
+mod tiles;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -111,7 +112,8 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
     }
 
     /// Exchanges halos once in `steps` steps, with halos so wide that the parts compute what they need of each
-    /// other's cells themselves. The results are the same to the bit; messages are fewer and longer.
+    /// other's cells themselves. The results are the same to the bit; messages are fewer and longer. On the
+    /// host, so many steps also go through memory together, tile by tile, where the state exceeds the cache.
     ///
     /// [`Loop::run`] fails after two steps, whose results are right, if the step cannot be run so: halos are
     /// needed along dimensions that are not blocks, or wider than a neighbour's part; the step reduces, or
@@ -161,6 +163,9 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
             text.push_str(": ");
             text.push_str(reason);
         }
+        if self.cycle.as_ref().is_some_and(Cycle::is_tiled) {
+            text.push_str("; steps go through the host's memory tile by tile");
+        }
         text
     }
 
@@ -169,22 +174,26 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
     /// # Errors
     /// The step's own errors, or a device's; a depth that the step cannot have, see [`Loop::depth`].
     pub fn run(&mut self, count: u64) -> Result<()> {
-        for _ in 0..count {
+        let end = self.done + count;
+        while self.done < end {
             self.deepen()?;
             let began = self.begin_timing()?;
             let most = MAX_RECORDED * self.steps_per_exchange();
-            match &mut self.cycle {
-                Some(cycle) => {
-                    if let Some(team) = self.state.first().map(|array| array.node.team.clone()) {
-                        team.together("Loop", || cycle.replay(&team, &mut self.state))?;
-                    }
+            let left = if self.trial.is_some() { 1 } else { end - self.done };
+            let steps = match &mut self.cycle {
+                Some(cycle) => match self.state.first().map(|array| array.node.team.clone()) {
+                    Some(team) => team.together("Loop", || cycle.replay(&team, &mut self.state, left))?,
+                    None => 1,
+                },
+                None => {
+                    let run = if self.recorded.len() < most { Self::run_and_record } else { Self::run_step };
+                    run(self)?;
+                    1
                 }
-                None if self.recorded.len() < most => self.run_and_record()?,
-                None => self.run_step()?,
-            }
+            };
             self.end_timing(began)?;
-            self.phase = (self.phase + 1) % self.steps_per_exchange();
-            self.done += 1;
+            self.phase = (self.phase + steps as usize) % self.steps_per_exchange();
+            self.done += steps;
         }
         Ok(())
     }
@@ -352,7 +361,7 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
         if let Some(first) = self.recorded.iter().position(|recorded| recorded.before == now) {
             let steps = self.recorded.drain(..).skip(first).collect();
             // Without a cycle, because somebody holds memory the steps write, recording begins anew.
-            self.cycle = Cycle::prepare(steps, &self.state)?;
+            self.cycle = Cycle::prepare(steps, &self.state, self.steps_per_exchange())?;
         }
         Ok(())
     }
