@@ -23,6 +23,9 @@ pub(super) type Signature = Vec<(Vec<Option<u64>>, Arc<Distribution>, Fresh)>;
 /// One step that ran: the state's memory before it, its commands with what they read that no command
 /// writes, and the state after it.
 pub(super) struct Recorded {
+    /// Steps since the last shared exchange. Ranks come back to their memory after different numbers of steps,
+    /// and have to exchange in the same ones.
+    pub phase: usize,
     pub before: Signature,
     pub schedule: Schedule,
     pub kept: Vec<Buffer>,

@@ -356,9 +356,10 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
         }
         let messages = sent(&self.state) - messages;
         let after = self.state.iter().map(snapshot).collect::<Result<_>>()?;
-        self.recorded.push(Recorded { before, schedule, kept, messages, after });
-        let now = signature(&self.state)?;
-        if let Some(first) = self.recorded.iter().position(|recorded| recorded.before == now) {
+        self.recorded.push(Recorded { phase: self.phase, before, schedule, kept, messages, after });
+        let (now, phase) = (signature(&self.state)?, (self.phase + 1) % self.steps_per_exchange());
+        let is_now = |recorded: &Recorded| recorded.phase == phase && recorded.before == now;
+        if let Some(first) = self.recorded.iter().position(is_now) {
             let steps = self.recorded.drain(..).skip(first).collect();
             // Without a cycle, because somebody holds memory the steps write, recording begins anew.
             self.cycle = Cycle::prepare(steps, &self.state, self.steps_per_exchange())?;
