@@ -4,6 +4,7 @@
 //! and `overhead`, the figures in `record`, their pictures in `report`.
 
 mod apps;
+mod blocking;
 mod bound;
 mod ceiling;
 mod formula;
@@ -191,6 +192,9 @@ fn list() {
     }
     for app in apps::APPS {
         println!("{:8} {:12} {}", "A1", app.name, app.text);
+    }
+    for blocking in blocking::BLOCKINGS {
+        println!("{:8} {:12} {}", "T1", blocking.name, blocking.text);
     }
     for overhead in overhead::OVERHEADS {
         println!("{:8} {:12} {}", overhead.group, overhead.name, overhead.text);

@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use partita::prelude::*;
 
 use crate::apps::APPS;
+use crate::blocking::BLOCKINGS;
 use crate::bound::{Bound, WorstError};
 use crate::ceiling::{self, Ceiling};
 use crate::halo::{self, FACES};
@@ -86,11 +87,17 @@ impl Wanted {
             });
             typed("A1", app.name, measure)
         });
+        let blockings = BLOCKINGS.iter().map(|blocking| {
+            let measure: Measure = Box::new(|device, dtype, wanted, copy| {
+                blocking.measure(device, dtype, wanted.sizes.cube, wanted.parts, &wanted.effort, copy)
+            });
+            typed("T1", blocking.name, measure)
+        });
         let overheads = OVERHEADS.iter().map(|overhead| {
             let measure: Measure = Box::new(|device, _, wanted, _| overhead.measure(device, &wanted.effort));
             Task { is_typed: false, ..typed(overhead.group, overhead.name, measure) }
         });
-        let all = faces.chain(repartitions).chain(apps).chain(overheads);
+        let all = faces.chain(repartitions).chain(apps).chain(blockings).chain(overheads);
         all.filter(|task| self.wants(task.group, task.name)).collect()
     }
 

@@ -4,7 +4,9 @@
 //! A step is as fast as its memory traffic, `launch` more per kernel. Faces go out one axis after the other,
 //! both sides at once, each packed by one kernel. With overlap the inner cells are computed while faces
 //! travel. With a halo of `depth` steps, faces travel once in `depth` steps, and the cells that neighbours
-//! compute too are computed again. `line` compares it with runs.
+//! compute too are computed again: in turn, that is the engine's own formula. `line` compares it with runs.
+
+use partita::array::time_per_step;
 
 /// What one device does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -184,8 +186,9 @@ impl Model {
 
     /// A step that computes first and exchanges afterwards.
     pub fn in_turn_us(&self, share: &Share, depth: usize) -> f64 {
-        let (all, _) = self.kernels_us(share, depth);
-        (all + self.exchange_us(share, depth)) / depth as f64
+        let radius = self.stencil.radius;
+        let compute = |more: usize| self.kernel_us(share.grown(more as f64 * radius), share.cells());
+        time_per_step(depth, compute, |depth| self.exchange_us(share, depth))
     }
 
     /// A step whose faces travel while inner cells are computed.

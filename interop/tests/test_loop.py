@@ -130,3 +130,25 @@ def test_arrays_are_in_use_while_a_loop_runs(host_team):
     pt.Loop(step).run(u, steps=1)
     heat(v)
     np.testing.assert_array_equal(u.numpy(), v.numpy())
+
+
+@pytest.mark.parametrize("depth", [2, 3, "auto"])
+def test_steps_may_share_an_exchange(team, depth):
+    """The same bits as an exchange in every step, in runs that end anywhere."""
+    u, v = start(team, 0), start(team, 0)
+    loop = pt.Loop(heat, depth=depth)
+    assert loop.explain() == "not run yet"
+    for count in (3, 1, 50):
+        loop.run(u, steps=count)
+    np.testing.assert_array_equal(u.numpy(), steps_of(heat, v, 54))
+    assert "exchange" in loop.explain()
+    if depth != "auto":
+        assert loop.steps_per_exchange == depth
+
+
+def test_depths_that_cannot_be_are_refused(host_team):
+    for depth in (0, -1, 2.5, True, "deep"):
+        with pytest.raises(ValueError, match="depth of at least 1"):
+            pt.Loop(heat, depth=depth)
+    with pytest.raises(ValueError, match="share an exchange.*wider than a neighbour"):
+        pt.Loop(heat, depth=40).run(start(pt.Team(4, "host"), 0), steps=5)

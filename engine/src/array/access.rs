@@ -3,7 +3,7 @@
 use partita_kernels::Scalar;
 
 use super::data::{check_not_recording, gather, pack};
-use super::{Array, Element, IntoSpan, Span, assign};
+use super::{Array, Element, IntoSpan, Span, assign, deep};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
 use crate::program::{execute, fill_box};
@@ -31,6 +31,7 @@ impl Array {
             return Err(Error::element_type("set", self.dtype(), value.dtype));
         }
         let holders = self.distribution()?.holders(at)?;
+        deep::refuse(|| "the step sets single elements".to_owned());
         self.eval()?;
         let team = self.node.team.clone();
         let _guard = team.evaluation();

@@ -7,12 +7,14 @@
 
 use std::sync::Arc;
 
-use super::eval::{Target, compute, evaluate, group};
+use super::deep::{self, Event};
+use super::eval::{Onto, Target, compute, evaluate, group};
 use super::map::Map;
 use super::node::Node;
 use super::ops::other_team;
 use super::slice::Selected;
-use super::storage::Storage;
+use super::storage::{Fresh, Storage};
+use super::zone::{Frame, Zone};
 use super::{Array, pick};
 use crate::error::{Error, Result};
 use crate::index::{Along, Index, Region};
@@ -71,8 +73,8 @@ impl Assignment {
 pub(crate) fn assign(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
     pass("assign")?;
     let large = |a: &Assignment| -> Result<bool> {
-        let large = a.is_window() && 2 * a.window.volume()? > volume(&a.base)?;
-        Ok(large && a.base.distribution()?.is_box(&a.window))
+        let is_large = deep::next_is_afresh() || 2 * a.window.volume()? > volume(&a.base)?;
+        Ok(is_large && a.is_window() && a.base.distribution()?.is_box(&a.window))
     };
     if assignments.iter().map(large).collect::<Result<Vec<bool>>>()?.contains(&false) {
         return assign_small(assignments);
@@ -86,7 +88,10 @@ pub(crate) fn assign(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
     }
     let targets = assignments
         .iter()
-        .map(|a| Target { node: Arc::clone(&a.value), into: Some((Arc::clone(&a.base), *a.window.start())) })
+        .map(|a| Target {
+            node: Arc::clone(&a.value),
+            onto: Onto::Whole(Arc::clone(&a.base), *a.window.start()),
+        })
         .collect();
     let mut results: Vec<Option<Arc<Node>>> = vec![None; assignments.len()];
     for members in group(targets)? {
@@ -109,10 +114,8 @@ fn volume(node: &Node) -> Result<i64> {
 /// Groups reorder targets; this is the first open assignment a target came from.
 fn find(assignments: &[Assignment], results: &[Option<Arc<Node>>], target: &Target) -> usize {
     let came_from = |a: &Assignment| {
-        let same_base = target
-            .into
-            .as_ref()
-            .is_some_and(|(base, start)| Arc::ptr_eq(base, &a.base) && start == a.window.start());
+        let Onto::Whole(base, start) = &target.onto else { return false };
+        let same_base = Arc::ptr_eq(base, &a.base) && start == a.window.start();
         same_base && Arc::ptr_eq(&a.value, &target.node)
     };
     assignments
@@ -122,13 +125,14 @@ fn find(assignments: &[Assignment], results: &[Option<Arc<Node>>], target: &Targ
         .unwrap_or_else(|| unreachable!("every target comes from an assignment"))
 }
 
-/// Copies the cells outside the window from the old value.
+/// Copies the cells outside the window from the old value, as many as were computed inside.
 fn copy_rest(assignment: &Assignment, new: &Storage) -> Result<()> {
     let Some(old) = assignment.base.storage() else {
         unreachable!("the old value was computed before");
     };
     let Assignment { base, window, .. } = assignment;
-    execute(old.copy_outside(&base.team, base.dtype, new, window)?)
+    let frame = Frame { base: Arc::clone(&old.dist), window: *window };
+    execute(old.copy_outside(&base.team, base.dtype, new, (&frame, &new.fresh()))?)
 }
 
 fn assign_small(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
@@ -156,12 +160,16 @@ fn assign_small(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
 /// Computes a value in memory of its size, distributed like what is assigned to.
 fn aside(assignment: &Assignment) -> Result<Storage> {
     let Assignment { base, window, steps, value } = assignment;
-    let dist = Arc::new(base.distribution()?.strided(window, steps)?);
-    let layout = Storage::from_parts(Arc::clone(&dist), vec![None; dist.parts()]);
-    let layout = Node::ready(value.dtype, &value.team, layout);
-    let zeros = Index::zeros(window.rank());
-    let mut storages = compute(&[Target { node: Arc::clone(value), into: Some((layout, zeros)) }])?;
-    Ok(storages.remove(0))
+    let onto = if assignment.is_window() {
+        Onto::Aside(Arc::clone(base), *window.start())
+    } else {
+        deep::refuse(|| "the step assigns to a slice in steps".to_owned());
+        let dist = Arc::new(base.distribution()?.strided(window, steps)?);
+        let layout = Storage::from_parts(Arc::clone(&dist), vec![None; dist.parts()]);
+        let layout = Node::ready(value.dtype, &value.team, layout);
+        Onto::Whole(layout, Index::zeros(window.rank()))
+    };
+    Ok(compute(&[Target { node: Arc::clone(value), onto }])?.remove(0))
 }
 
 /// Copies a value, which is distributed like what is assigned to, over the old elements.
@@ -176,19 +184,30 @@ fn overwrite(base: Arc<Node>, window: &Region, steps: &Index, value: &Storage) -
         storage.make_stale();
         return Ok(target);
     }
-    for part in 0..storage.dist.parts() {
+    let in_steps = steps.iter().any(|&step| step != 1);
+    let grow = if in_steps { Fresh::nothing(window.rank()) } else { value.fresh() };
+    let frame = Frame { base: Arc::clone(&storage.dist), window: *window };
+    let zones = match in_steps {
+        true => Zone::owned(&value.dist),
+        false => frame.zones(&value.dist, &grow, &vec![false; window.rank()])?,
+    };
+    for (part, zone) in zones.iter().enumerate() {
         let (Some(from), Some(to)) = (value.place(team, part), storage.place(team, part)) else { continue };
-        let (piece, there) = (value.dist.owned(part), storage.dist.window(part, window)?);
+        if zone.hull.is_empty() {
+            continue;
+        }
+        let corner = frame.corner(part, &zone.hull)?;
         let first = |d: usize| match steps[d] {
-            1 => there.start()[d],
-            step => window.start()[d] + piece.start()[d] * step,
+            1 => corner[d],
+            step => window.start()[d] + zone.hull.start()[d] * step,
         };
         let mut into = to.view(&Index::from_fn(window.rank(), first));
         into.strides.iter_mut().zip(steps.iter()).for_each(|(stride, step)| *stride *= step);
-        let ends = ((from.view(piece.start()), &from), (into, &to));
-        execute(vec![copy_views(&piece.extents(), ends, Copying { dtype, add: false })?])?;
+        let ends = ((from.view(zone.hull.start()), &from), (into, &to));
+        execute(vec![copy_views(&zone.hull.extents(), ends, Copying { dtype, add: false })?])?;
     }
-    storage.make_stale();
+    storage.set_fresh(storage.fresh().min(&grow));
+    deep::tell(|| Event::Overwritten { value: value.number, whole: storage.number });
     Ok(target)
 }
 
@@ -201,7 +220,10 @@ pub(crate) fn unshared(node: &Arc<Node>, expected: usize) -> Result<Arc<Node>> {
         return Ok(Arc::clone(node));
     }
     let copy = Storage::new(&node.team, Arc::clone(&old.dist), node.dtype)?;
-    execute(old.copy_owned(&node.team, node.dtype, &copy)?)?;
+    let (copies, fresh) = old.copy_current(&node.team, node.dtype, &copy)?;
+    execute(copies)?;
+    copy.set_fresh(fresh);
+    deep::tell(|| Event::Copied { from: old.number, to: copy.number });
     Ok(Node::ready(node.dtype, &node.team, copy))
 }
 

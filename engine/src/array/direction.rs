@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::lower::{Leaf, Lowering};
 use super::node::Node;
 use super::route::{Route, Way, routes};
+use super::zone::Zone;
 use crate::error::Result;
 use crate::index::{Distribution, Region};
 
@@ -63,7 +64,7 @@ fn cost(node: &Arc<Node>) -> Result<Option<u64>> {
     if lowering.lower(node)?.is_err() {
         return Ok(None);
     }
-    let found = routes(&lowering.leaves, &dist)?;
+    let found = routes(&lowering.leaves, &dist, &Zone::owned(&dist))?;
     let bytes = lowering.leaves.iter().zip(&found).filter_map(|(leaf, route)| Some((leaf, route.as_ref()?)));
     bytes.map(|(leaf, route)| route.bytes(leaf, &dist, &node.team)).sum::<Result<u64>>().map(Some)
 }

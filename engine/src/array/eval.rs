@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Scalar, simplify};
 
+use super::deep::{self, Computed, Event, Read};
 use super::direction::computed_elsewhere;
 use super::fused::{compute_reductions, is_pending};
 use super::lower::{Cut, Leaf, Lowering, Source};
@@ -21,8 +22,9 @@ use super::pick;
 use super::prepared::Sketch;
 use super::route::routes;
 use super::shared::computed_first;
-use super::storage::Storage;
+use super::storage::{Fresh, Storage, stores, widened};
 use super::work::{Input, Work, bind, missing_part};
+use super::zone::{Frame, Zone};
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
 use crate::wire::pass;
@@ -52,7 +54,7 @@ pub(crate) fn evaluate(roots: &[Arc<Node>]) -> Result<()> {
     let pointwise: Vec<Target> = lazy
         .into_iter()
         .filter(|node| node.storage().is_none())
-        .map(|node| Target { node, into: None })
+        .map(|node| Target { node, onto: Onto::Own })
         .collect();
     for group in group(pointwise)? {
         let nodes: Vec<Arc<Node>> = group.iter().map(|target| Arc::clone(&target.node)).collect();
@@ -67,8 +69,17 @@ pub(crate) fn evaluate(roots: &[Arc<Node>]) -> Result<()> {
 pub(crate) struct Target {
     /// What to compute.
     pub node: Arc<Node>,
-    /// Write it into memory shaped like that node's, shifted by the index; otherwise into its own.
-    pub into: Option<(Arc<Node>, Index)>,
+    pub onto: Onto,
+}
+
+/// The memory of a result, fresh in any case.
+pub(crate) enum Onto {
+    /// Its own.
+    Own,
+    /// Shaped like that node's, where it is the window that starts at the index.
+    Whole(Arc<Node>, Index),
+    /// As large as that window.
+    Aside(Arc<Node>, Index),
 }
 
 /// Results that one kernel can compute: same team, shape and layout.
@@ -94,37 +105,168 @@ pub(crate) fn group(targets: Vec<Target>) -> Result<Vec<Vec<Target>>> {
 impl Target {
     /// Where each element is computed: on the part that keeps the result.
     fn distribution(&self) -> Result<Arc<Distribution>> {
-        match &self.into {
-            None => self.node.distribution(),
-            Some((base, shift)) => {
-                let window = Region::from_shape(&self.node.shape)?.shift(shift)?;
-                Ok(Arc::new(base.distribution()?.restricted(&window)?))
+        match &self.onto {
+            Onto::Own => self.node.distribution(),
+            Onto::Whole(base, _) | Onto::Aside(base, _) => {
+                Ok(Arc::new(base.distribution()?.restricted(&self.window()?)?))
             }
         }
     }
 
-    fn allocate(&self, dist: &Arc<Distribution>) -> Result<Storage> {
-        let dist = match &self.into {
-            None => Arc::clone(dist),
-            Some((base, _)) => base.distribution()?,
-        };
-        Storage::new(&self.node.team, dist, self.node.dtype)
+    fn window(&self) -> Result<Region> {
+        let own = Region::from_shape(&self.node.shape)?;
+        match &self.onto {
+            Onto::Own => Ok(own),
+            Onto::Whole(_, start) | Onto::Aside(_, start) => Ok(own.shift(start)?),
+        }
     }
 
-    /// Where a part writes, in packed coordinates of the memory it writes into.
-    fn window(&self, dist: &Distribution, part: usize) -> Result<Region> {
-        match &self.into {
-            None => Ok(dist.owned(part)),
-            Some((_, shift)) => Ok(dist.window(part, &Region::from_shape(&self.node.shape)?.shift(shift)?)?),
+    /// The cells among which its own lie. `dist` is that of its elements.
+    pub fn frame(&self, dist: &Arc<Distribution>) -> Result<Frame> {
+        match &self.onto {
+            Onto::Own => Ok(Frame::whole(dist)),
+            Onto::Whole(base, _) | Onto::Aside(base, _) => {
+                Ok(Frame { base: base.distribution()?, window: self.window()? })
+            }
+        }
+    }
+
+    /// The old value, if the new memory keeps some of its elements.
+    fn kept(&self) -> Result<Option<Arc<Storage>>> {
+        let Onto::Whole(base, _) = &self.onto else { return Ok(None) };
+        Ok(base.storage().filter(|old| self.node.shape != old.dist.shape()))
+    }
+
+    /// How its memory is divided: with halos of the width of an operand's or of `room`.
+    fn layout(&self, own: &Arc<Distribution>, room: Option<&Fresh>) -> Result<Arc<Distribution>> {
+        let dist = match &self.onto {
+            Onto::Own => Arc::clone(own),
+            Onto::Whole(base, _) => base.distribution()?,
+            Onto::Aside(..) => self.distribution()?,
+        };
+        match room {
+            None => Ok(dist),
+            Some(room) => Ok(widened(&dist, room)?.unwrap_or(dist)),
+        }
+    }
+
+    /// Where the part's memory on `dist` has the first cell of its zone.
+    fn corner(&self, dist: &Arc<Distribution>, part: usize, zone: &Zone) -> Result<Index> {
+        match &self.onto {
+            Onto::Own | Onto::Aside(..) => Ok(*zone.hull.start()),
+            Onto::Whole(..) => {
+                Frame { base: Arc::clone(dist), window: self.window()? }.corner(part, &zone.hull)
+            }
         }
     }
 }
 
-/// Computes one group. The storages come back in the order of the targets, with stale halos; cells
-/// outside a target's region have arbitrary contents.
+/// Where the parts compute a group: the cells they own or, in a deep loop, more of them if everything that these
+/// follow from is there.
+struct Extent {
+    zones: Vec<Zone>,
+    grow: Fresh,
+    layouts: Vec<Arc<Distribution>>,
+}
+
+impl Extent {
+    /// The kernel asks for coordinates along the dimensions `placed`.
+    fn of(
+        targets: &[Target],
+        (leaves, placed): (&[Leaf], &[bool]),
+        dist: &Arc<Distribution>,
+        work: &Work,
+    ) -> Result<Extent> {
+        let wish = deep::next_wish();
+        let stored = widest_like(Arc::clone(dist), leaves);
+        let room = wish.as_ref().map(|wish| &wish.room);
+        let layouts = targets.iter().map(|t| t.layout(&stored, room)).collect::<Result<Vec<_>>>()?;
+        if let Some(wish) = wish.filter(|wish| !wish.grow.is_nothing()) {
+            let frame = targets[0].frame(dist)?;
+            let zones = frame.zones(dist, &wish.grow, placed)?;
+            let extent = Extent { zones, grow: wish.grow, layouts };
+            if extent.is_held(targets, leaves, dist, work)? {
+                return Ok(extent);
+            }
+            deep::refuse(|| "an evaluation lacks what its neighbours have".to_owned());
+            return Ok(Extent { zones: Zone::owned(dist), grow: Fresh::nothing(dist.rank()), ..extent });
+        }
+        Ok(Extent { zones: Zone::owned(dist), grow: Fresh::nothing(dist.rank()), layouts })
+    }
+
+    /// Whether all that the zones need is current, and all that they give has a place.
+    fn is_held(
+        &self,
+        targets: &[Target],
+        leaves: &[Leaf],
+        dist: &Arc<Distribution>,
+        work: &Work,
+    ) -> Result<bool> {
+        let frame = targets[0].frame(dist)?;
+        for (target, layout) in targets.iter().zip(&self.layouts) {
+            let kept = target.kept()?.is_none_or(|old| work.fresh(&old).covers(&self.grow));
+            let has_room = match &target.onto {
+                Onto::Own | Onto::Whole(..) => stores(layout, &self.grow)?,
+                Onto::Aside(base, _) => {
+                    stores(&*base.distribution()?, &self.grow)? && holds(layout, &self.zones)
+                }
+            };
+            if !kept || !has_room || !target.frame(dist)?.is_like(&frame) {
+                return Ok(false);
+            }
+        }
+        work.holds(leaves, dist, &self.zones)
+    }
+}
+
+/// Whether memory on a distribution has room for zones of its own coordinates.
+pub(crate) fn holds(dist: &Distribution, zones: &[Zone]) -> bool {
+    let fits = |(part, zone): (usize, &Zone)| dist.stored(part).contains_region(&zone.hull);
+    zones.iter().enumerate().all(fits)
+}
+
+/// Tells a deep loop what was computed.
+fn tell_loop(
+    targets: &[Target],
+    storages: &[Storage],
+    leaves: &[Leaf],
+    placed: Vec<bool>,
+    dist: &Arc<Distribution>,
+) -> Result<()> {
+    let frame = targets[0].frame(dist)?;
+    let mut kept = Vec::new();
+    let mut alike = true;
+    for target in targets {
+        kept.extend(target.kept()?.map(|old| (old.number, Arc::clone(&old.dist))));
+        alike &= target.frame(dist)?.is_like(&frame);
+    }
+    let read = |leaf: &Leaf| {
+        let Source::Array(node, storage) = &leaf.source else { return None };
+        let storage = node.storage().unwrap_or_else(|| Arc::clone(storage));
+        let (number, dist) = (storage.number, Arc::clone(&storage.dist));
+        Some(Read { number, dist, node: Arc::downgrade(node), maps: leaf.maps.clone() })
+    };
+    deep::tell(|| {
+        Event::Computed(Box::new(Computed {
+            frame,
+            dist: Arc::clone(dist),
+            placed,
+            reads: leaves.iter().filter_map(read).collect(),
+            results: storages.iter().map(|new| (new.number, Arc::clone(&new.dist))).collect(),
+            aside: targets.iter().any(|target| matches!(target.onto, Onto::Aside(..))),
+            alike,
+            kept,
+        }))
+    });
+    Ok(())
+}
+
+/// Computes one group. The storages come back in the order of the targets, with halos current as far as they
+/// were computed; cells outside a target's region have arbitrary contents.
 pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
     let first = &targets[0].node;
-    let sketch = if is_telling() { None } else { Sketch::of(targets)? };
+    // What a deep loop asks for is no part of a form.
+    let sketch = if is_telling() || deep::is_active() { None } else { Sketch::of(targets)? };
     if let Some(sketch) = &sketch
         && let Some(storages) = sketch.repeat(&first.team)?
     {
@@ -138,11 +280,12 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
         storages.extend(compute(right)?);
         return Ok(storages);
     };
-    let found = routes(&lowering.leaves, &dist)?;
+    let mut found = routes(&lowering.leaves, &dist, &Zone::owned(&dist))?;
     if let Some(node) = computed_elsewhere(&roots, &lowering.leaves, &found, &dist)? {
         evaluate(&[node])?;
         return compute(targets);
     }
+    let placed = lowering.placed();
     let stores: Vec<_> =
         targets.iter().zip(values).map(|(t, value)| (lowering.builder.output(t.node.dtype), value)).collect();
     let arguments: Vec<Vec<Scalar>> = (0..dist.parts()).map(|part| lowering.arguments(part)).collect();
@@ -155,51 +298,63 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
     }
     let mut work = Work::new(&first.team);
     pass("eval-lowered")?;
-    let inputs = work.bring_by(&lowering.leaves, &found, &dist)?;
-    let stored = widest_like(Arc::clone(&dist), &lowering.leaves);
-    let storages = targets.iter().map(|t| t.allocate(&stored)).collect::<Result<Vec<Storage>>>()?;
+    work.bring_due()?;
+    let Extent { zones, grow, layouts } = Extent::of(targets, (&lowering.leaves, &placed), &dist, &work)?;
+    if !grow.is_nothing() {
+        found = routes(&lowering.leaves, &dist, &zones)?;
+    }
+    let inputs = work.bring_by(&lowering.leaves, &found, &dist, &zones)?;
+    let allocate = |(target, dist): (&Target, &Arc<Distribution>)| {
+        Storage::new(&first.team, Arc::clone(dist), target.node.dtype)
+    };
+    let storages = targets.iter().zip(&layouts).map(allocate).collect::<Result<Vec<Storage>>>()?;
     let has_time = work.depart()?;
     let mut launches = Vec::new();
     for (part, arguments) in arguments.into_iter().enumerate() {
-        let region = dist.owned(part);
-        if region.is_empty() || !first.team.is_here(part) {
+        let zone = &zones[part];
+        if zone.hull.is_empty() || !first.team.is_here(part) {
             continue;
         }
-        let mut bound = bind(&lowering.leaves, &inputs, part, region.rank())?;
+        let mut bound = bind(&lowering.leaves, &inputs, part, dist.rank())?;
         for (target, storage) in targets.iter().zip(&storages) {
             let place = storage.place(&first.team, part).ok_or_else(|| missing_part("eval"))?;
-            let corner = target.window(&storage.dist, part)?;
-            bound.push((place.view(corner.start()), place));
+            let corner = target.corner(&storage.dist, part, zone)?;
+            bound.push((place.view(&corner), place));
         }
-        launches.push((part, region, bound, arguments));
+        launches.push((part, zone, bound, arguments));
     }
     if !has_time {
         work.arrive()?;
     }
     // While operands travel, what needs nothing of them is computed; afterwards the rim around it.
     let mut rims = Vec::new();
-    for (part, region, bound, arguments) in launches {
-        let core = if has_time { core(&inputs, part, &region) } else { region };
-        if !core.is_empty() {
-            work.launch_box(&kernel, part, &region, &core, &bound, arguments.clone())?;
+    for (part, zone, bound, arguments) in &launches {
+        let core = if has_time { core(&inputs, *part, &zone.hull) } else { zone.hull };
+        for piece in &zone.pieces {
+            let inside = piece.cells.intersect(&core);
+            if !inside.is_empty() {
+                let at = (&inside, &piece.origin_of(&inside));
+                work.launch_box(&kernel, *part, &zone.hull, at, bound, arguments.clone())?;
+            }
+            let outside = piece.cells.subtract(&inside).into_iter();
+            rims.extend(outside.map(|rim| (*part, zone, piece, rim, bound, arguments)));
         }
-        rims.extend(
-            region
-                .subtract(&core)
-                .into_iter()
-                .map(|rim| (part, region, rim, bound.clone(), arguments.clone())),
-        );
     }
     work.land()?;
-    for (part, region, rim, bound, arguments) in rims {
-        work.launch_rim(&kernel, part, &region, &rim, &bound, arguments)?;
+    for (part, zone, piece, rim, bound, arguments) in rims {
+        let at = (&rim, &piece.origin_of(&rim));
+        work.launch_rim(&kernel, part, &zone.hull, at, bound, arguments.clone())?;
     }
     work.arrive()?;
     let dtypes: Vec<DType> = targets.iter().map(|target| target.node.dtype).collect();
     let prepared = sketch.and_then(|sketch| sketch.prepare(&lowering.leaves, &work, &storages, &dtypes));
     work.finish()?;
+    storages.iter().for_each(|storage| storage.set_fresh(grow.clone()));
     if let Some(prepared) = prepared {
         prepared.keep(&first.team);
+    }
+    if deep::is_logging() {
+        tell_loop(targets, &storages, &lowering.leaves, placed, &dist)?;
     }
     Ok(storages)
 }

@@ -225,6 +225,11 @@ impl Lowering {
         value
     }
 
+    /// The dimensions whose global coordinate was asked for.
+    pub fn placed(&self) -> Vec<bool> {
+        self.globals[..self.dist.rank()].iter().map(Option::is_some).collect()
+    }
+
     /// [`crate::index::Formula`] in instructions; its numbers differ between parts and are arguments.
     fn formula(&mut self, dim: usize) -> Value {
         self.formulas.push(dim);

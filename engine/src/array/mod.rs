@@ -11,6 +11,7 @@ mod access;
 mod assign;
 pub mod collective;
 mod data;
+mod deep;
 mod direction;
 mod eval;
 mod exchange;
@@ -41,6 +42,7 @@ mod slice;
 mod storage;
 mod view;
 mod work;
+mod zone;
 
 use std::fmt;
 use std::sync::Arc;
@@ -52,7 +54,7 @@ pub use ops::Operand;
 pub use outline::{ExchangeStep, KernelStep, Outline};
 pub use part::{Cells, Part};
 pub use rearrange::Stride;
-pub use replay::Loop;
+pub use replay::{Loop, time_per_step};
 pub use request::Requested;
 pub use slice::{IntoSpan, NewAxis, Span};
 

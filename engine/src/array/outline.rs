@@ -18,6 +18,7 @@ use super::map::Map;
 use super::node::{Expr, Node, Operands, State};
 use super::route::{Route, Way, routes};
 use super::storage::{Fresh, Storage};
+use super::zone::Zone;
 use crate::error::Result;
 use crate::index::{Distribution, Region};
 use crate::plan::Link;
@@ -218,7 +219,7 @@ pub(super) fn tell_reductions(
         results.extend(tell_reductions(dist, axes, right)?);
         return Ok(results);
     };
-    let found = routes(&lowering.leaves, dist)?;
+    let found = routes(&lowering.leaves, dist, &Zone::owned(dist))?;
     let folded = operands.iter().zip(values);
     let stores: Vec<_> =
         folded.map(|(operand, value)| (lowering.builder.output(operand.dtype), value)).collect();
@@ -290,7 +291,7 @@ impl Route {
         match (&self.way, &self.reach) {
             (Way::Here, _) => *within,
             (Way::Halo(_), Some(reach)) => {
-                let (lo, hi) = super::work::margin(map, reach, &self.storage.dist, dist, part);
+                let (lo, hi) = super::work::margin(map, reach, &self.storage.dist, &dist.owned(part), part);
                 let owned = dist.owned(part);
                 within.intersect(&Region::from_fn(owned.rank(), |d| {
                     let start = (owned.start()[d] + lo[d]).min(owned.stop()[d]);

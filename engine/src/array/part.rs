@@ -11,6 +11,7 @@ use super::data::pack;
 use super::map::Map;
 use super::reach::Reach;
 use super::storage::{Fresh, Storage};
+use super::zone::Zone;
 use crate::device::{Buffer, Device};
 use crate::error::{Error, Result};
 use crate::index::{Along, Distribution, Index, Region};
@@ -84,7 +85,9 @@ impl Array {
     fn parts_of_base(&self) -> Result<Option<Vec<Part>>> {
         let Some((base, map)) = self.node.seen() else { return Ok(None) };
         let (Some(storage), dist) = (base.storage(), self.node.distribution()?) else { return Ok(None) };
-        let Some(reach) = Reach::of(&[map], &storage.dist, &dist)? else { return Ok(None) };
+        let Some(reach) = Reach::of(&[map], &storage.dist, &dist, &Zone::owned(&dist))? else {
+            return Ok(None);
+        };
         let mut steps = Index::zeros(dist.rank());
         for along in map.axes() {
             if let Along::Dim { dim, step, .. } = *along {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, Builder, DType, Scalar, Value, View};
 
+use super::deep;
 use super::eval::evaluate;
 use super::lists::upload;
 use super::map::Map;
@@ -41,6 +42,7 @@ pub(crate) fn is_scattered(base: &Node, shape: &Index, view: &Map) -> Result<boo
 
 /// Computes a window as an array of its own.
 pub(crate) fn compute(node: &Node, base: &Arc<Node>, start: &Index) -> Result<Storage> {
+    deep::refuse(|| "the step reads a slice along an unordered list".to_owned());
     evaluate(std::slice::from_ref(base))?;
     let Some(whole) = base.storage() else { unreachable!("just computed") };
     let window = Region::from_shape(&node.shape)?.shift(start)?;
@@ -63,6 +65,7 @@ pub(crate) fn overwrite(
     steps: &Index,
     value: &Storage,
 ) -> Result<()> {
+    deep::refuse(|| "the step assigns to a slice along an unordered list".to_owned());
     Picks::new(&whole.dist, window, steps)?.run(whole, value, node, Direction::Scatter)
 }
 

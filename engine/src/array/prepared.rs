@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use partita_kernels::{DType, Launch, Scalar};
 
-use super::eval::Target;
+use super::eval::{Onto, Target};
 use super::lower::{Leaf, Source};
 use super::map::Map;
 use super::node::{Expr, Layout, Node, Operands, Pointwise, Reduction, State};
@@ -91,11 +91,19 @@ enum Whose {
     ViewOf(At, At),
 }
 
-/// A [`Target`]: the node, and the distribution and shift of the memory it is written into.
+/// A [`Target`]: the node, and the distribution and shift of what it is a window of.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Goal {
     node: At,
-    into: Option<(At, At)>,
+    onto: Memory,
+}
+
+/// An [`Onto`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Memory {
+    Own,
+    Whole(At, At),
+    Aside(At, At),
 }
 
 /// Distributions take no part: few forms differ in them alone.
@@ -259,13 +267,18 @@ impl Sketch {
     /// `None` for what is too large or has failed.
     pub fn of(targets: &[Target]) -> Result<Option<Sketch>> {
         let mut walk = Walk::new();
-        for Target { node, into } in targets {
-            let into = match into {
-                None => None,
-                Some((base, shift)) => Some((walk.dist(&base.distribution()?), walk.index(shift))),
+        for Target { node, onto } in targets {
+            let onto = match onto {
+                Onto::Own => Memory::Own,
+                Onto::Whole(base, start) => {
+                    Memory::Whole(walk.dist(&base.distribution()?), walk.index(start))
+                }
+                Onto::Aside(base, start) => {
+                    Memory::Aside(walk.dist(&base.distribution()?), walk.index(start))
+                }
             };
             let node = walk.node(node);
-            walk.key.targets.push(Goal { node, into });
+            walk.key.targets.push(Goal { node, onto });
         }
         while walk.key.nodes.len() < walk.met.len() {
             let node = Arc::clone(&walk.met[walk.key.nodes.len()]);

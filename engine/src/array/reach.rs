@@ -5,6 +5,7 @@ use partita_kernels::MAX_RANK;
 
 use super::map::Map;
 use super::storage::Fresh;
+use super::zone::Zone;
 use crate::error::Result;
 use crate::index::{Along, DimMap, Distribution, Index, Region};
 
@@ -19,20 +20,25 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// `None` where memory along some dimension does not lie as the launches go through it: then the operand
-    /// is to be brought in their order.
-    pub fn of(maps: &[Map], source: &Distribution, target: &Distribution) -> Result<Option<Reach>> {
+    /// What launches over zones of `target`, one per part, read. `None` where memory along some dimension does
+    /// not lie as the launches go through it: then the operand is to be brought in their order.
+    pub fn of(
+        maps: &[Map],
+        source: &Distribution,
+        target: &Distribution,
+        zones: &[Zone],
+    ) -> Result<Option<Reach>> {
         let rank = source.rank();
         let alignments = maps.iter().map(|map| alignments(map, source, target));
         let Some(alignments) = alignments.collect::<Option<Vec<Vec<Alignment>>>>() else { return Ok(None) };
         let (mut anchors, mut needs) = (Vec::new(), Vec::new());
         let mut halo = Some(Fresh { lo: Index::zeros(rank), hi: Index::zeros(rank), corners: false });
-        for part in 0..target.parts() {
+        for (part, zone) in zones.iter().enumerate() {
             let owned = source.owned(part);
-            let reads = alignments.iter().map(|axes| read(axes, source, target, part));
+            let reads = alignments.iter().map(|axes| read(axes, source, (target, &zone.hull), part));
             let Some(reads) = reads.collect::<Result<Option<Vec<Read>>>>()? else { return Ok(None) };
             for read in reads.iter().map(|read| &read.cells).filter(|read| !read.is_empty()) {
-                halo = halo.filter(|_| !owned.is_empty() && within_others(source, read, &owned));
+                halo = halo.filter(|_| !owned.is_empty() && within(source, read, &owned));
                 if let Some(halo) = halo.as_mut() {
                     halo.include(read, &owned);
                 }
@@ -161,10 +167,9 @@ struct Read {
 fn read(
     axes: &[Alignment],
     source: &Distribution,
-    target: &Distribution,
+    (target, region): (&Distribution, &Region),
     part: usize,
 ) -> Result<Option<Read>> {
-    let region = target.owned(part);
     let zeros = Index::zeros(axes.len());
     if region.is_empty() {
         return Ok(Some(Read { first: zeros, cells: Region::new(&zeros, &zeros)? }));
@@ -199,10 +204,13 @@ fn read(
 }
 
 /// Along other maps than blocks there are no halos: what a part reads there it holds, or it must be fetched.
-fn within_others(source: &Distribution, read: &Region, owned: &Region) -> bool {
-    (0..source.rank())
-        .filter(|&d| !source.map(d).is_block())
-        .all(|d| owned.start()[d] <= read.start()[d] && read.stop()[d] <= owned.stop()[d])
+/// Nor are there any beyond physical edges.
+fn within(source: &Distribution, read: &Region, owned: &Region) -> bool {
+    let inside = |d: usize, start, stop| start <= read.start()[d] && read.stop()[d] <= stop;
+    (0..source.rank()).all(|d| match source.map(d).is_block() {
+        true => source.periodic(d) || inside(d, 0, source.map(d).size()),
+        false => inside(d, owned.start()[d], owned.stop()[d]),
+    })
 }
 
 impl Fresh {

@@ -12,6 +12,7 @@ use partita_kernels::{
     simplify,
 };
 
+use super::deep;
 use super::eval::lower_all;
 use super::fused::{Group, Pending};
 use super::lists::List;
@@ -77,6 +78,7 @@ impl Pass<'_> {
     /// The results; `None` if they do not fit into one kernel.
     fn run(&self) -> Result<Option<Vec<Storage>>> {
         pass("reduce")?;
+        deep::refuse(|| "the step has a reduction".to_owned());
         let result = Arc::new(self.dist.reduced(self.axes)?);
         let mut work = Work::new(self.team);
         let Some(partials) = self.fold(&mut work)? else { return Ok(None) };

@@ -7,9 +7,10 @@ use super::exchange::{aligned_plan, box_plan, fetch_plan, halo_plan, near};
 use super::lower::{Leaf, Source};
 use super::node::Node;
 use super::reach::{Reach, is_boxable};
-use super::storage::{Fresh, Storage};
+use super::storage::{Fresh, Storage, widened};
+use super::zone::Zone;
 use crate::error::Result;
-use crate::index::{Distribution, Index, Region};
+use crate::index::{Distribution, Region};
 use crate::plan::Plan;
 use crate::team::Team;
 
@@ -37,24 +38,25 @@ pub(crate) struct Route {
     pub reach: Option<Reach>,
 }
 
-/// The routes of a kernel's leaves to the parts that compute over `dist`; none for lists.
-pub(crate) fn routes(leaves: &[Leaf], dist: &Distribution) -> Result<Vec<Option<Route>>> {
-    let mut routes = leaves.iter().map(|leaf| route(leaf, dist)).collect::<Result<Vec<Option<Route>>>>()?;
+/// The routes of a kernel's leaves to the parts that compute zones of `dist`; none for lists.
+pub(crate) fn routes(leaves: &[Leaf], dist: &Distribution, zones: &[Zone]) -> Result<Vec<Option<Route>>> {
+    let mut routes =
+        leaves.iter().map(|leaf| route(leaf, dist, zones)).collect::<Result<Vec<Option<Route>>>>()?;
     for first in 0..routes.len() {
         join(&mut routes, first, dist)?;
     }
     Ok(routes)
 }
 
-fn route(leaf: &Leaf, dist: &Distribution) -> Result<Option<Route>> {
+fn route(leaf: &Leaf, dist: &Distribution, zones: &[Zone]) -> Result<Option<Route>> {
     let Source::Array(node, storage) = &leaf.source else { return Ok(None) };
     let storage = node.storage().unwrap_or_else(|| Arc::clone(storage));
-    let mut reach = Reach::of(&leaf.maps, &storage.dist, dist)?;
+    let mut reach = Reach::of(&leaf.maps, &storage.dist, dist, zones)?;
     let in_steps = leaf.maps.len() == 1 && leaf.maps[0].skips();
     let way = match &reach {
         Some(reach) => match &reach.halo {
             Some(halo) if halo.is_nothing() => Way::Here,
-            Some(halo) if wide_enough(&storage.dist, halo)?.is_some() => Way::Halo(halo.clone()),
+            Some(halo) if widened(&storage.dist, halo)?.is_some() => Way::Halo(halo.clone()),
             // In steps no more is brought than the steps name.
             _ if in_steps => Way::Aligned,
             _ => Way::Fetch(reach.needs.clone()),
@@ -62,7 +64,7 @@ fn route(leaf: &Leaf, dist: &Distribution) -> Result<Option<Route>> {
         None if leaf.maps.iter().all(|map| is_boxable(map, dist)) => {
             // The order of global coordinates is that of any blocks.
             let blocks = Distribution::default_partition(dist.parts(), &storage.dist.shape())?;
-            reach = Reach::of(&leaf.maps, &blocks, dist)?;
+            reach = Reach::of(&leaf.maps, &blocks, dist, zones)?;
             reach.as_ref().map_or(Way::Aligned, |reach| Way::Boxes(reach.needs.clone()))
         }
         None => Way::Aligned,
@@ -87,7 +89,7 @@ fn join(routes: &mut [Option<Route>], first: usize, dist: &Distribution) -> Resu
                 members.iter().filter_map(|m| if let Way::Halo(halo) = &m.way { Some(halo) } else { None });
             let both = halos.cloned().reduce(|both, halo| both.joined(&halo));
             let Some(both) = both else { return Ok(()) };
-            wide_enough(&storage.dist, &both)?.map(|_| Way::Halo(both))
+            widened(&storage.dist, &both)?.map(|_| Way::Halo(both))
         }
         Some(Kind::Box) => hulls(&members, dist)?.map(Way::Fetch),
         Some(Kind::Global) => hulls(&members, dist)?.map(Way::Boxes),
@@ -130,20 +132,6 @@ fn hulls(members: &[&mut Route], dist: &Distribution) -> Result<Option<Vec<Regio
     Ok((volume(&hulls)? <= apart).then_some(hulls))
 }
 
-/// The distribution with halos wide enough: itself if its own are; `None` if it cannot have them or they
-/// would cost more memory than the array.
-pub(crate) fn wide_enough(dist: &Distribution, halo: &Fresh) -> Result<Option<Distribution>> {
-    let (lo, hi) = dist.halo();
-    let wide = |have: &Index, need: &Index| have.iter().zip(need.iter()).all(|(h, n)| h >= n);
-    if wide(&lo, &halo.lo) && wide(&hi, &halo.hi) {
-        return Ok(Some(dist.clone()));
-    }
-    let max = |a: &Index, b: &Index| Index::from_fn(a.rank(), |d| a[d].max(b[d]));
-    let Ok(wide) = dist.with_halo(&max(&lo, &halo.lo), &max(&hi, &halo.hi)) else { return Ok(None) };
-    let cells = (0..wide.parts()).map(|p| wide.stored(p).volume()).sum::<std::result::Result<i64, _>>()?;
-    Ok((cells <= 2 * wide.global().volume()?).then_some(wide))
-}
-
 impl Route {
     fn kind(&self) -> Kind {
         match (&self.way, &self.reach) {
@@ -160,7 +148,7 @@ impl Route {
         match &self.way {
             Way::Here => Ok(None),
             Way::Halo(halo) if self.storage.fresh().covers(halo) => Ok(None),
-            Way::Halo(halo) => match wide_enough(source, halo)? {
+            Way::Halo(halo) => match widened(source, halo)? {
                 Some(wide) => halo_plan(&wide, halo).map(Some),
                 None => Ok(None),
             },

@@ -1,11 +1,13 @@
 //! Where a computed array is: one buffer per part, each holding the part's stored box in C order.
 //! Knows the freshness of halos; fills them when asked. Knows no expressions.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use partita_kernels::DType;
 
 use super::exchange::{carry_out, halo_plan};
+use super::zone::Frame;
 use crate::device::Buffer;
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
@@ -20,7 +22,16 @@ pub(crate) struct Storage {
     pub dist: Arc<Distribution>,
     /// One per part; `None` where the part stores nothing, and for parts of other ranks.
     pub parts: Vec<Option<Buffer>>,
+    /// Later ones have larger numbers.
+    pub number: u64,
     fresh: Mutex<Fresh>,
+}
+
+static NUMBERS: AtomicU64 = AtomicU64::new(0);
+
+/// The number that the next memory gets, or one below it.
+pub(crate) fn next_number() -> u64 {
+    NUMBERS.load(Ordering::Relaxed)
 }
 
 /// How wide a halo holds its owners' current values.
@@ -32,6 +43,24 @@ pub(crate) struct Fresh {
 }
 
 impl Fresh {
+    pub fn nothing(rank: usize) -> Fresh {
+        Fresh { lo: Index::zeros(rank), hi: Index::zeros(rank), corners: true }
+    }
+
+    /// As wide as the wider of both.
+    pub fn max(&self, other: &Fresh) -> Fresh {
+        let max = |a: &Index, b: &Index| Index::from_fn(a.rank(), |d| a[d].max(b[d]));
+        let corners = self.corners || other.corners;
+        Fresh { lo: max(&self.lo, &other.lo), hi: max(&self.hi, &other.hi), corners }
+    }
+
+    /// As wide as the narrower of both.
+    pub fn min(&self, other: &Fresh) -> Fresh {
+        let min = |a: &Index, b: &Index| Index::from_fn(a.rank(), |d| a[d].min(b[d]));
+        let corners = self.corners && other.corners;
+        Fresh { lo: min(&self.lo, &other.lo), hi: min(&self.hi, &other.hi), corners }
+    }
+
     pub fn covers(&self, other: &Fresh) -> bool {
         let wide = |a: &Index, b: &Index| a.iter().zip(b.iter()).all(|(a, b)| a >= b);
         wide(&self.lo, &other.lo) && wide(&self.hi, &other.hi) && (self.corners || !other.corners)
@@ -55,9 +84,8 @@ impl Storage {
 
     /// Storage over buffers that exist.
     pub fn from_parts(dist: Arc<Distribution>, parts: Vec<Option<Buffer>>) -> Storage {
-        let zeros = Index::zeros(dist.rank());
-        let fresh = Mutex::new(Fresh { lo: zeros, hi: zeros, corners: true });
-        Storage { dist, parts, fresh }
+        let fresh = Mutex::new(Fresh::nothing(dist.rank()));
+        Storage { dist, parts, number: NUMBERS.fetch_add(1, Ordering::Relaxed), fresh }
     }
 
     /// Where each part is.
@@ -86,8 +114,7 @@ impl Storage {
 
     /// After owned cells changed, no halo is current.
     pub fn make_stale(&self) {
-        let zeros = Index::zeros(self.dist.rank());
-        self.set_fresh(Fresh { lo: zeros, hi: zeros, corners: true });
+        self.set_fresh(Fresh::nothing(self.dist.rank()));
     }
 
     /// The plan that makes the halo current as wide as `need`; `None` if it is.
@@ -110,12 +137,28 @@ impl Storage {
 
     /// Commands that copy all owned cells to `to`, which owns the same.
     pub fn copy_owned(&self, team: &Team, dtype: DType, to: &Storage) -> Result<Schedule> {
-        self.copy_boxes(team, dtype, to, |owned, _| Ok(vec![owned]))
+        self.copy_boxes(team, dtype, to, |part| Ok(vec![self.dist.owned(part)]))
     }
 
-    /// Commands that copy the owned cells outside of a window to `to`, which owns the same.
-    pub fn copy_outside(&self, team: &Team, dtype: DType, to: &Storage, window: &Region) -> Result<Schedule> {
-        self.copy_boxes(team, dtype, to, |owned, part| Ok(owned.subtract(&self.dist.window(part, window)?)))
+    /// Commands that copy all owned cells and what is current of the halos to `to`, which owns the same; says
+    /// how wide its halos will be current.
+    pub fn copy_current(&self, team: &Team, dtype: DType, to: &Storage) -> Result<(Schedule, Fresh)> {
+        let fresh =
+            Some(self.fresh()).filter(|fresh| fresh.corners).unwrap_or(Fresh::nothing(self.dist.rank()));
+        let reach = |part| Ok(vec![self.dist.reach(part, &fresh.lo, &fresh.hi)?]);
+        Ok((self.copy_boxes(team, dtype, to, reach)?, fresh))
+    }
+
+    /// Commands that copy the cells outside of the frame's window to `to`, which owns the same: the owned ones
+    /// and `grow` more.
+    pub fn copy_outside(
+        &self,
+        team: &Team,
+        dtype: DType,
+        to: &Storage,
+        (frame, grow): (&Frame, &Fresh),
+    ) -> Result<Schedule> {
+        self.copy_boxes(team, dtype, to, |part| frame.outside(part, grow))
     }
 
     fn copy_boxes(
@@ -123,15 +166,39 @@ impl Storage {
         team: &Team,
         dtype: DType,
         to: &Storage,
-        boxes: impl Fn(Region, usize) -> Result<Vec<Region>>,
+        boxes: impl Fn(usize) -> Result<Vec<Region>>,
     ) -> Result<Schedule> {
         let mut schedule = Schedule::new();
         for part in 0..self.dist.parts() {
             let (Some(from), Some(to)) = (self.place(team, part), to.place(team, part)) else { continue };
-            for piece in boxes(self.dist.owned(part), part)?.iter().filter(|piece| !piece.is_empty()) {
+            for piece in boxes(part)?.iter().filter(|piece| !piece.is_empty()) {
                 schedule.push(copy_box(&from, piece, &to, piece, Copying { dtype, add: false })?);
             }
         }
         Ok(schedule)
     }
+}
+
+/// The distribution with halos at least so wide; `None` if it cannot have them, or if they would need more
+/// memory than the array.
+pub(crate) fn widened(dist: &Arc<Distribution>, halo: &Fresh) -> Result<Option<Arc<Distribution>>> {
+    let (lo, hi) = dist.halo();
+    let have = Fresh { lo, hi, corners: true };
+    if have.covers(halo) {
+        return Ok(Some(Arc::clone(dist)));
+    }
+    let both = have.max(halo);
+    let Ok(wide) = dist.with_halo(&both.lo, &both.hi) else { return Ok(None) };
+    let cells = (0..wide.parts()).map(|p| wide.stored(p).volume()).sum::<std::result::Result<i64, _>>()?;
+    Ok((cells <= 2 * wide.global().volume()?).then(|| Arc::new(wide)))
+}
+
+/// Whether every part's memory holds so many cells more than it owns.
+pub(crate) fn stores(dist: &Distribution, grow: &Fresh) -> Result<bool> {
+    for part in 0..dist.parts() {
+        if !dist.stored(part).contains_region(&dist.reach(part, &grow.lo, &grow.hi)?) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

@@ -8,13 +8,15 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Launch, Scalar, Verified, View};
 
+use super::deep::{self, Due, Event};
 use super::exchange::{aligned_plan, box_plan, fetch_plan, near};
 use super::lower::{Leaf, Source};
 use super::map::Map;
 use super::node::Node;
 use super::reach::{Reach, brought};
-use super::route::{Route, Way, routes, wide_enough};
-use super::storage::{Fresh, Storage};
+use super::route::{Route, Way, routes};
+use super::storage::{Fresh, Storage, widened};
+use super::zone::Zone;
 use crate::device::{Buffer, Device, Job, Lane};
 use crate::error::{Error, Result};
 use crate::index::{Along, Distribution, Index, Region};
@@ -71,15 +73,15 @@ impl Input {
     }
 }
 
-/// How far from the ends of what a part computes it reads beyond what it owns of an operand.
+/// How far from the ends of the region that a part computes it reads beyond what it owns of an operand.
 pub(super) fn margin(
     map: &Map,
     reach: &Reach,
     source: &Distribution,
-    target: &Distribution,
+    region: &Region,
     part: usize,
 ) -> (Index, Index) {
-    let (owned, need, region) = (source.owned(part), &reach.needs[part], target.owned(part));
+    let (owned, need) = (source.owned(part), &reach.needs[part]);
     let (mut lo, mut hi) = (Index::zeros(region.rank()), Index::zeros(region.rank()));
     for (d, axis) in map.axes().iter().enumerate() {
         let below = (owned.start()[d] - need.start()[d]).max(0);
@@ -258,21 +260,21 @@ impl Work {
         arguments: Vec<Scalar>,
     ) -> Result<()> {
         self.arrive()?;
-        self.launch_box(kernel, part, region, region, &bound, arguments)
+        self.launch_box(kernel, part, region, (region, region.start()), &bound, arguments)
     }
 
-    /// A launch over a box of one part's region, as soon as what was queued before is done. The views are
-    /// those of the region.
+    /// A launch over a box of one part's region, whose first cell has these coordinates, as soon as what was
+    /// queued before is done. The views are those of the region.
     pub fn launch_box(
         &mut self,
         kernel: &Verified,
         part: usize,
         region: &Region,
-        inside: &Region,
+        (inside, origin): (&Region, &Index),
         bound: &[(View, Place)],
         arguments: Vec<Scalar>,
     ) -> Result<()> {
-        let launch = self.boxed(kernel, part, region, inside, bound, arguments)?;
+        let launch = self.boxed(kernel, part, region, (inside, origin), bound, arguments)?;
         self.push(launch);
         Ok(())
     }
@@ -283,11 +285,11 @@ impl Work {
         kernel: &Verified,
         part: usize,
         region: &Region,
-        inside: &Region,
+        at: (&Region, &Index),
         bound: &[(View, Place)],
         arguments: Vec<Scalar>,
     ) -> Result<()> {
-        let launch = self.boxed(kernel, part, region, inside, bound, arguments)?;
+        let launch = self.boxed(kernel, part, region, at, bound, arguments)?;
         let device = self.team.device(part);
         let joins = |command: &Command| match command {
             Command::After { first, .. } => *first == (device.clone(), Lane::Exchange),
@@ -303,7 +305,7 @@ impl Work {
         kernel: &Verified,
         part: usize,
         region: &Region,
-        inside: &Region,
+        (inside, origin): (&Region, &Index),
         bound: &[(View, Place)],
         arguments: Vec<Scalar>,
     ) -> Result<Command> {
@@ -316,7 +318,7 @@ impl Work {
         };
         let launch = Launch {
             extents: inside.extents().iter().map(|&extent| extent as usize).collect(),
-            origin: inside.start().to_vec(),
+            origin: origin.to_vec(),
             views: bound.iter().map(|(region_view, _)| view(region_view)).collect(),
             arguments,
         };
@@ -325,26 +327,35 @@ impl Work {
         Ok(Command::Launch { device: device.clone(), job })
     }
 
-    /// Brings every operand within reach of the launches over `dist`'s owned regions.
+    /// Brings every operand within reach of the launches over what each part owns of `dist`.
     pub fn bring_all(&mut self, leaves: &[Leaf], dist: &Distribution) -> Result<Vec<Input>> {
-        self.bring_by(leaves, &routes(leaves, dist)?, dist)
+        let zones = Zone::owned(dist);
+        self.bring_by(leaves, &routes(leaves, dist, &zones)?, dist, &zones)
     }
 
-    /// The same on routes that are known.
+    /// The same for launches over zones of `dist`, one per part, on routes that are known.
     pub fn bring_by(
         &mut self,
         leaves: &[Leaf],
         routes: &[Option<Route>],
         dist: &Distribution,
+        zones: &[Zone],
     ) -> Result<Vec<Input>> {
-        leaves.iter().zip(routes).map(|(leaf, route)| self.bring(leaf, route.as_ref(), dist)).collect()
+        let both = leaves.iter().zip(routes);
+        both.map(|(leaf, route)| self.bring(leaf, route.as_ref(), dist, zones)).collect()
     }
 
-    fn bring(&mut self, leaf: &Leaf, route: Option<&Route>, dist: &Distribution) -> Result<Input> {
+    fn bring(
+        &mut self,
+        leaf: &Leaf,
+        route: Option<&Route>,
+        dist: &Distribution,
+        zones: &[Zone],
+    ) -> Result<Input> {
         match (&leaf.source, route) {
             (Source::Array(node, _), Some(route)) => match (&route.way, &route.reach) {
                 (Way::Aligned, _) | (_, None) => self.align(route, &leaf.maps[0], dist),
-                (way, Some(reach)) => self.bring_array(node, route, way, reach, &leaf.maps[0], dist),
+                (way, Some(reach)) => self.bring_array(node, route, way, reach, &leaf.maps[0], zones),
             },
             (Source::Array(..), None) => Err(missing_part("operand")),
             (Source::List(list, dim), _) => {
@@ -363,7 +374,7 @@ impl Work {
         way: &Way,
         reach: &Reach,
         map: &Map,
-        dist: &Distribution,
+        zones: &[Zone],
     ) -> Result<Input> {
         // Another leaf may have given the array a wider halo.
         let storage = node.storage().unwrap_or_else(|| Arc::clone(&route.storage));
@@ -374,8 +385,10 @@ impl Work {
                 let arrival = match self.refresh(&storage, node.dtype, halo)? {
                     false => Arrival::Nothing,
                     true => {
-                        let margin = |part| margin(map, reach, &storage.dist, dist, part);
-                        Arrival::Halo((0..dist.parts()).map(margin).collect())
+                        let margin = |(part, zone): (usize, &Zone)| {
+                            margin(map, reach, &storage.dist, &zone.hull, part)
+                        };
+                        Arrival::Halo(zones.iter().enumerate().map(margin).collect())
                     }
                 };
                 (storage.places(&self.team), arrival)
@@ -410,6 +423,9 @@ impl Work {
 
     /// Has a halo made current; false if nothing needs to be brought for that.
     fn refresh(&mut self, storage: &Arc<Storage>, dtype: DType, halo: &Fresh) -> Result<bool> {
+        if halo.is_nothing() {
+            return Ok(false);
+        }
         let asked =
             |(other, fresh): &(Arc<Storage>, Fresh)| Arc::ptr_eq(other, storage) && fresh.covers(halo);
         if self.refreshed.iter().any(asked) {
@@ -435,18 +451,57 @@ impl Work {
         self.pending.push(Pending { operation, plan, from, to, dtype });
     }
 
-    /// The array's memory if its halos are wide enough, or else as it is with wider ones: once, because later
-    /// steps only exchange them.
+    /// The array's memory if its halos are wide enough, or else as it is with wider ones, if it can have them:
+    /// once, because later steps only exchange them.
     fn with_halo(&mut self, node: &Arc<Node>, storage: Arc<Storage>, halo: &Fresh) -> Result<Arc<Storage>> {
-        let Some(dist) = wide_enough(&storage.dist, halo)?.filter(|dist| *dist != *storage.dist) else {
+        let Some(dist) = widened(&storage.dist, halo)?.filter(|dist| !Arc::ptr_eq(dist, &storage.dist))
+        else {
             return Ok(storage);
         };
-        let wide = Storage::new(&self.team, Arc::new(dist), node.dtype)?;
+        let wide = Storage::new(&self.team, dist, node.dtype)?;
         let copies = storage.copy_owned(&self.team, node.dtype, &wide)?;
         self.extend(copies);
         self.leases.extend(storage.parts.iter().flatten().cloned());
         node.set_ready(wide);
-        Ok(node.storage().unwrap_or(storage))
+        let Some(wide) = node.storage() else { return Ok(storage) };
+        deep::tell(|| Event::Copied { from: storage.number, to: wide.number });
+        Ok(wide)
+    }
+
+    /// Has halos that are due made current.
+    pub fn bring_due(&mut self) -> Result<()> {
+        for Due { node, halo } in deep::take_due() {
+            let Some(storage) = node.storage() else { continue };
+            if widened(&storage.dist, &halo)?.is_none() {
+                deep::refuse(|| format!("an array cannot have halos of {} and {}", halo.lo, halo.hi));
+                continue;
+            }
+            let wide = self.with_halo(&node, storage, &halo)?;
+            self.refresh(&wide, node.dtype, &halo)?;
+        }
+        Ok(())
+    }
+
+    /// How much of a halo is current by the time launches read it.
+    pub fn fresh(&self, storage: &Arc<Storage>) -> Fresh {
+        let own = |(other, _): &&(Arc<Storage>, Fresh)| Arc::ptr_eq(other, storage);
+        let refreshed = self.refreshed.iter().filter(own).map(|(_, fresh)| fresh);
+        refreshed
+            .fold(storage.fresh(), |widest, fresh| if fresh.covers(&widest) { fresh.clone() } else { widest })
+    }
+
+    /// Whether launches over these zones read nothing but what is current.
+    pub fn holds(&self, leaves: &[Leaf], dist: &Distribution, zones: &[Zone]) -> Result<bool> {
+        for leaf in leaves {
+            let Source::Array(node, storage) = &leaf.source else { continue };
+            let storage = node.storage().unwrap_or_else(|| Arc::clone(storage));
+            let reach = Reach::of(&leaf.maps, &storage.dist, dist, zones)?;
+            let Some(halo) = reach.and_then(|reach| reach.halo) else { return Ok(false) };
+            if !halo.is_nothing() && !self.fresh(&storage).covers(&halo) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Brings what each part needs of an operand on other maps into temporary memory, in the order in which
@@ -489,6 +544,9 @@ impl Work {
         plan: Arc<Plan>,
         needs: &[Region],
     ) -> Result<Vec<Option<Place>>> {
+        if plan.messages() > 0 {
+            deep::refuse(|| "the step fetches what no halo holds".to_owned());
+        }
         let dtype = node.dtype;
         let mut places: Vec<Option<Place>> = Vec::with_capacity(needs.len());
         for (part, need) in needs.iter().enumerate() {

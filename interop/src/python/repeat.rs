@@ -29,13 +29,29 @@ type Slot = Arc<Mutex<Option<Call>>>;
 pub struct Loop {
     running: Mutex<Option<partita::Loop<Step>>>,
     slot: Slot,
+    /// How many steps share an exchange; none if measurements shall say.
+    depth: Option<usize>,
 }
 
 #[pymethods]
 impl Loop {
     #[new]
-    fn new() -> Loop {
-        Loop { running: Mutex::new(None), slot: Slot::default() }
+    #[pyo3(signature = (depth))]
+    fn new(depth: Option<usize>) -> Loop {
+        Loop { running: Mutex::new(None), slot: Slot::default(), depth }
+    }
+
+    /// How many steps share an exchange, with which halos, and why, in words.
+    fn explain(&self, py: Python<'_>) -> Option<String> {
+        let running = self.running.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        running.as_ref().map(partita::Loop::explain)
+    }
+
+    /// How many steps share an exchange from now on.
+    #[getter]
+    fn steps_per_exchange(&self, py: Python<'_>) -> usize {
+        let running = self.running.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        running.as_ref().map_or(1, partita::Loop::steps_per_exchange)
     }
 
     /// Whether steps are replayed rather than run through Python.
@@ -59,12 +75,12 @@ impl Loop {
                 drop(arrays);
                 previous
             }
-            None => partita::Loop::new(arrays, stepper(Arc::clone(&self.slot))),
+            None => self.over(arrays),
         };
         // A replayed step writes to memory of earlier states, which an export may show; a loop that begins
         // does not. Exports hold the value they show, and so do copies, of which more may be made meanwhile.
         if current.steps() > 0 && current.state().iter().any(partita::Array::is_shared) {
-            current = partita::Loop::new(current.state().to_vec(), stepper(Arc::clone(&self.slot)));
+            current = self.over(current.state().to_vec());
         }
         let handles = state.iter().map(|handle| handle.clone_ref(py)).collect();
         *self.call(py) = Some(Call { step, state: handles, raised: None });
@@ -85,6 +101,14 @@ impl Loop {
 }
 
 impl Loop {
+    fn over(&self, arrays: Vec<partita::Array>) -> partita::Loop<Step> {
+        let run = partita::Loop::new(arrays, stepper(Arc::clone(&self.slot)));
+        match self.depth {
+            Some(steps) => run.depth(steps),
+            None => run.auto_depth(),
+        }
+    }
+
     fn call(&self, py: Python<'_>) -> std::sync::MutexGuard<'_, Option<Call>> {
         self.slot.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,78 +1,51 @@
-//! `Loop`: a step recorded once and replayed. Knows schedules and which memory the state is in.
-//!
-//! The first step runs as usual, because it may do what later ones need not: give arrays their halos,
-//! compute what the step captured. The next ones run while their commands are recorded. Memory reuse
-//! is deterministic, so after a few steps the state is back in the memory it started in (ping-pong:
-//! two steps); from then on steps are replayed: no recording, no planning, no compiling.
+//! Steps whose commands were recorded, until the state is back in the memory it started in; from then on they
+//! are replayed. Knows schedules and memory; knows no step functions.
 
 use std::sync::Arc;
 
 use partita_kernels::Access;
 
-use super::Array;
-use super::node::Node;
-use super::storage::{Fresh, Storage};
-use crate::device::{Allocation, Arena, Buffer, Device, Job, Lane, Recording};
+use super::tiles::{CACHE_BYTES, tiled};
+use crate::array::Array;
+use crate::array::node::Node;
+use crate::array::storage::{Fresh, Storage};
+use crate::device::{Allocation, Buffer, Device, DeviceKind, Job, Lane, Recording};
 use crate::error::Result;
 use crate::index::Distribution;
-use crate::program::{Command, Schedule, execute, queue, record, run, take_kept};
+use crate::program::{Command, Schedule, execute, queue, run};
 use crate::team::Team;
 use crate::trace;
 use crate::wire::pass;
 
-/// Steps after which a loop that has not come back to its first memory runs without replaying.
-const MAX_RECORDED: usize = 16;
-
-/// A step function over a state of arrays, run again and again.
-///
-/// ```no_run
-/// use partita::prelude::*;
-/// # fn main() -> partita::Result<()> {
-/// let team = Team::local(2)?;
-/// let dist = Distribution::builder(&[1000]).parts(2).halo(&[1], &[1]).build()?;
-/// let u = Array::zeros(&team, &dist, DType::F32)?;
-/// let mut heat = Loop::new(vec![u], |state| {
-///     let u = &state[0];
-///     let rate = u.slice(&s![..-2]) - 2.0 * u.slice(&s![1..-1]) + u.slice(&s![2..]);
-///     let next = u.slice(&s![1..-1]) + 0.1 * rate;
-///     state[0].assign(&s![1..-1], &next)
-/// });
-/// heat.run(1000)?;
-/// # Ok(()) }
-/// ```
-pub struct Loop<F> {
-    state: Vec<Array>,
-    step: F,
-    arena: Arena,
-    recorded: Vec<Recorded>,
-    cycle: Option<Cycle>,
-    done: u64,
-}
-
 /// Which memory the state is in, how it lies there, and how fresh its halos are.
-type Signature = Vec<(Vec<Option<u64>>, Arc<Distribution>, Fresh)>;
+pub(super) type Signature = Vec<(Vec<Option<u64>>, Arc<Distribution>, Fresh)>;
 
 /// One step that ran: the state's memory before it, its commands with what they read that no command
 /// writes, and the state after it.
-struct Recorded {
-    before: Signature,
-    schedule: Schedule,
-    kept: Vec<Buffer>,
-    messages: u64,
-    after: Vec<Snapshot>,
+pub(super) struct Recorded {
+    /// Steps since the last shared exchange. Ranks come back to their memory after different numbers of steps,
+    /// and have to exchange in the same ones.
+    pub phase: usize,
+    pub before: Signature,
+    pub schedule: Schedule,
+    pub kept: Vec<Buffer>,
+    pub messages: u64,
+    pub after: Vec<Snapshot>,
 }
 
 /// An array's memory, held without a lease so that the recorded steps themselves can reuse it.
-struct Snapshot {
+pub(super) struct Snapshot {
     dist: Arc<Distribution>,
     parts: Vec<Option<Arc<Allocation>>>,
     fresh: Fresh,
 }
 
 /// Steps after which the state is back where it was. Holds every memory the steps touch.
-struct Cycle {
+pub(super) struct Cycle {
     steps: Vec<Prepared>,
     next: usize,
+    /// Several whole rounds as one, in an order that suits the cache.
+    together: Option<(u64, Prepared)>,
     _leases: Vec<Buffer>,
 }
 
@@ -90,92 +63,12 @@ enum Batch {
     Single(Command),
 }
 
-impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
-    /// A loop over `state`; nothing runs yet. The step assigns to or replaces the arrays it is given,
-    /// reads no array on the host, and does the same every time.
-    pub fn new(state: Vec<Array>, step: F) -> Loop<F> {
-        Loop { state, step, arena: Arena::new(), recorded: Vec::new(), cycle: None, done: 0 }
-    }
-
-    /// The state after the steps run so far.
-    pub fn state(&self) -> &[Array] {
-        &self.state
-    }
-
-    /// Steps run so far.
-    pub fn steps(&self) -> u64 {
-        self.done
-    }
-
-    /// True once steps are replayed rather than run through the step function.
-    pub fn is_replaying(&self) -> bool {
-        self.cycle.is_some()
-    }
-
-    /// Runs `count` steps. Work on devices may still be under way afterwards.
-    ///
-    /// # Errors
-    /// The step's own errors, or a device's.
-    pub fn run(&mut self, count: u64) -> Result<()> {
-        for _ in 0..count {
-            match &mut self.cycle {
-                Some(cycle) => {
-                    if let Some(team) = self.state.first().map(|array| array.node.team.clone()) {
-                        team.together("Loop", || cycle.replay(&team, &mut self.state))?;
-                    }
-                }
-                None if self.recorded.len() < MAX_RECORDED => self.run_and_record()?,
-                None => (self.step)(&mut self.state)?,
-            }
-            self.done += 1;
-        }
-        Ok(())
-    }
-
-    fn run_and_record(&mut self) -> Result<()> {
-        if let Some(array) = self.state.first() {
-            array.team().together("Loop", || pass("loop-record"))?;
-        }
-        eval_state(&self.state)?;
-        let before = signature(&self.state)?;
-        let messages = sent(&self.state);
-        let (state, step) = (&mut self.state, &mut self.step);
-        let recorded = self.arena.within(|| {
-            record(|| {
-                step(state)?;
-                eval_state(state)
-            })
-        });
-        let (kept, schedule) = (take_kept(), recorded?);
-        // The first step may compute or widen arrays once and for all: it is not for replaying.
-        if self.done == 0 {
-            return Ok(());
-        }
-        let messages = sent(&self.state) - messages;
-        let after = self.state.iter().map(snapshot).collect::<Result<_>>()?;
-        self.recorded.push(Recorded { before, schedule, kept, messages, after });
-        let now = signature(&self.state)?;
-        if let Some(first) = self.recorded.iter().position(|recorded| recorded.before == now) {
-            let steps = self.recorded.drain(..).skip(first).collect();
-            // Without a cycle, because somebody holds memory the steps write, recording begins anew.
-            self.cycle = Cycle::prepare(steps, &self.state)?;
-        }
-        Ok(())
-    }
-}
-
-impl<F> Drop for Loop<F> {
-    fn drop(&mut self) {
-        self.cycle = None;
-        let devices: Vec<Device> = self.state.iter().flat_map(|array| array.node.team.devices()).collect();
-        self.arena.retire(&devices);
-    }
-}
-
 impl Cycle {
     /// `None` if the steps write memory that somebody else has leased meanwhile, such as a clone of an
     /// earlier state.
-    fn prepare(recorded: Vec<Recorded>, state: &[Array]) -> Result<Option<Cycle>> {
+    ///
+    /// At least `together` steps are also prepared as one, where that suits the cache.
+    pub fn prepare(recorded: Vec<Recorded>, state: &[Array], together: usize) -> Result<Option<Cycle>> {
         let mut leases: Vec<Buffer> =
             state.iter().filter_map(|array| array.node.storage()).flat_map(held).collect();
         leases.extend(recorded.iter().flat_map(|step| step.kept.iter().cloned()));
@@ -188,31 +81,54 @@ impl Cycle {
         if !recorded.iter().flat_map(|step| written(&step.schedule)).all(ours) {
             return Ok(None);
         }
+        let together = if together > 1 { rounds(&recorded, together, &leases)? } else { None };
         let steps = recorded
             .into_iter()
             .map(|step| {
                 let after = step.after.into_iter().map(|snapshot| snapshot.lease(&leases)).collect();
-                Ok(Prepared { batches: batches(step.schedule)?, messages: step.messages, after })
+                Ok(Prepared {
+                    batches: batches(step.schedule, |_, groups| groups)?,
+                    messages: step.messages,
+                    after,
+                })
             })
             .collect::<Result<Vec<Prepared>>>()?;
-        Ok(Some(Cycle { steps, next: 0, _leases: leases }))
+        Ok(Some(Cycle { steps, next: 0, together, _leases: leases }))
     }
 
-    fn replay(&mut self, team: &Team, state: &mut [Array]) -> Result<()> {
+    /// Whether steps are done tile by tile.
+    pub fn is_tiled(&self) -> bool {
+        self.together.is_some()
+    }
+
+    /// Replays as many steps as it may, or one if that is more than `most`. Says how many.
+    pub fn replay(&mut self, team: &Team, state: &mut [Array], most: u64) -> Result<u64> {
         pass("loop-replay")?;
-        let step = &self.steps[self.next];
+        let (steps, prepared) = match &self.together {
+            Some((steps, prepared)) if self.next == 0 && *steps <= most => (*steps, prepared),
+            _ => (1, &self.steps[self.next]),
+        };
+        prepared.replay(team, state)?;
+        if steps == 1 {
+            self.next = (self.next + 1) % self.steps.len();
+        }
+        Ok(steps)
+    }
+}
+
+impl Prepared {
+    fn replay(&self, team: &Team, state: &mut [Array]) -> Result<()> {
         let _guard = team.evaluation();
         for array in state.iter() {
             detach(array)?;
         }
-        queue(&step.batches, Batch::single, Batch::run)?;
-        team.count_messages(step.messages);
-        for (array, (dist, parts, fresh)) in state.iter_mut().zip(&step.after) {
+        queue(&self.batches, Batch::single, Batch::run)?;
+        team.count_messages(self.messages);
+        for (array, (dist, parts, fresh)) in state.iter_mut().zip(&self.after) {
             let storage = Storage::from_parts(Arc::clone(dist), parts.clone());
             storage.set_fresh(fresh.clone());
             array.node = Node::ready(array.node.dtype, &array.node.team, storage);
         }
-        self.next = (self.next + 1) % self.steps.len();
         Ok(())
     }
 }
@@ -236,16 +152,43 @@ impl Batch {
     }
 }
 
+/// So many rounds of the recorded steps that they are at least `most` steps, tile by tile on the host's devices;
+/// `None` if no device does that.
+fn rounds(recorded: &[Recorded], most: usize, leases: &[Buffer]) -> Result<Option<(u64, Prepared)>> {
+    let count = most.div_ceil(recorded.len());
+    let schedule: Schedule =
+        (0..count).flat_map(|_| recorded.iter().flat_map(|step| step.schedule.iter().cloned())).collect();
+    let mut is_tiled = false;
+    let order = |device: &Device, groups: Vec<Vec<Job>>| {
+        if device.kind() != DeviceKind::Host {
+            return groups;
+        }
+        let jobs: Vec<Job> = groups.iter().flatten().cloned().collect();
+        match tiled(&jobs, CACHE_BYTES) {
+            Some(tiles) => {
+                is_tiled = true;
+                tiles.into_iter().map(|job| vec![job]).collect()
+            }
+            None => groups,
+        }
+    };
+    let batches = batches(schedule, order)?;
+    let Some(last) = recorded.last().filter(|_| is_tiled) else { return Ok(None) };
+    let after = last.after.iter().map(|snapshot| snapshot.lease(leases)).collect();
+    let messages = count as u64 * recorded.iter().map(|step| step.messages).sum::<u64>();
+    Ok(Some(((count * recorded.len()) as u64, Prepared { batches, messages, after })))
+}
+
 /// The messages of the state's team so far.
-fn sent(state: &[Array]) -> u64 {
+pub(super) fn sent(state: &[Array]) -> u64 {
     state.first().map_or(0, |array| array.team().messages())
 }
 
-fn eval_state(state: &[Array]) -> Result<()> {
-    super::eval_all(&state.iter().collect::<Vec<&Array>>())
+pub(super) fn eval_state(state: &[Array]) -> Result<()> {
+    crate::array::eval_all(&state.iter().collect::<Vec<&Array>>())
 }
 
-fn storage(array: &Array) -> Result<Arc<Storage>> {
+pub(super) fn storage(array: &Array) -> Result<Arc<Storage>> {
     array.eval()?;
     match array.node.storage() {
         Some(storage) => Ok(storage),
@@ -253,25 +196,29 @@ fn storage(array: &Array) -> Result<Arc<Storage>> {
     }
 }
 
-fn signature(state: &[Array]) -> Result<Signature> {
+pub(super) fn signature(state: &[Array]) -> Result<Signature> {
     let ids =
         |storage: &Storage| storage.parts.iter().map(|p| p.as_ref().map(|b| b.allocation().id)).collect();
     let of = |storage: Arc<Storage>| (ids(&storage), Arc::clone(&storage.dist), storage.fresh());
     state.iter().map(|array| storage(array).map(of)).collect()
 }
 
-fn snapshot(array: &Array) -> Result<Snapshot> {
+pub(super) fn snapshot(array: &Array) -> Result<Snapshot> {
     let storage = storage(array)?;
     let parts = storage.parts.iter().map(|p| p.as_ref().map(|b| Arc::clone(b.allocation()))).collect();
     Ok(Snapshot { dist: Arc::clone(&storage.dist), parts, fresh: storage.fresh() })
 }
 
 impl Snapshot {
-    fn lease(self, leases: &[Buffer]) -> After {
+    fn lease(&self, leases: &[Buffer]) -> After {
         let find = |allocation: &Arc<Allocation>| {
             leases.iter().find(|lease| lease.allocation().id == allocation.id).cloned()
         };
-        (self.dist, self.parts.iter().map(|part| part.as_ref().and_then(find)).collect(), self.fresh)
+        (
+            Arc::clone(&self.dist),
+            self.parts.iter().map(|part| part.as_ref().and_then(find)).collect(),
+            self.fresh.clone(),
+        )
     }
 }
 
@@ -331,15 +278,18 @@ fn written_by(job: &Job) -> impl Iterator<Item = u64> {
     memory.filter(|(_, param)| param.access != Access::In).map(|(memory, _)| memory.id)
 }
 
-/// Runs of launches between transfers and waits, gathered per device and lane: these meet nowhere else. A
-/// lane has recordings of its own, because one begins as a whole: with both lanes in it, the core would
-/// wait for what the rim waits for.
-fn batches(schedule: Schedule) -> Result<Vec<Batch>> {
+/// Runs of launches between transfers and waits, gathered per device and lane, in an order of their own: these
+/// meet nowhere else. A lane has recordings of its own, because one begins as a whole: with both lanes in it,
+/// the core would wait for what the rim waits for.
+fn batches(
+    schedule: Schedule,
+    mut order: impl FnMut(&Device, Vec<Vec<Job>>) -> Vec<Vec<Job>>,
+) -> Result<Vec<Batch>> {
     let mut batches = Vec::new();
     let mut open: Vec<(Device, Lane, Vec<Vec<Job>>)> = Vec::new();
-    let close = |open: &mut Vec<(Device, Lane, Vec<Vec<Job>>)>, batches: &mut Vec<Batch>| -> Result<()> {
+    let mut close = |open: &mut Vec<(Device, Lane, Vec<Vec<Job>>)>, batches: &mut Vec<Batch>| -> Result<()> {
         for (device, lane, groups) in open.drain(..) {
-            let recording = device.record_groups(groups)?;
+            let recording = device.record_groups(order(&device, groups))?;
             batches.push(Batch::Jobs(device, lane, recording));
         }
         Ok(())

@@ -1,0 +1,381 @@
+//! `Loop`: a step recorded once and replayed. Knows schedules and which memory the state is in.
+//!
+//! The first step runs as usual, because it may do what later ones need not: give arrays their halos,
+//! compute what the step captured. The next ones run while their commands are recorded. Memory reuse
+//! is deterministic, so after a few steps the state is back in the memory it started in (ping-pong:
+//! two steps); from then on steps are replayed: no recording, no planning, no compiling.
+//!
+//! Several steps may share an exchange, see `depth`.
+
+mod cycle;
+mod depth;
+mod pace;
+mod tiles;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::Array;
+use super::deep::{self, Deep, Due};
+use super::storage::next_number;
+use crate::device::{Arena, Device};
+use crate::error::{Error, Result};
+use crate::index::Distribution;
+use crate::program::{record, take_kept};
+use crate::wire::pass;
+use cycle::{Cycle, Recorded, eval_state, sent, signature, snapshot, storage};
+use depth::{Plan, Step};
+pub use pace::time_per_step;
+use pace::{DEEPEST, Times};
+
+/// Steps after which a loop that has not come back to its first memory runs without replaying.
+const MAX_RECORDED: usize = 16;
+
+/// A step function over a state of arrays, run again and again.
+///
+/// ```no_run
+/// use partita::prelude::*;
+/// # fn main() -> partita::Result<()> {
+/// let team = Team::local(2)?;
+/// let dist = Distribution::builder(&[1000]).parts(2).halo(&[1], &[1]).build()?;
+/// let u = Array::zeros(&team, &dist, DType::F32)?;
+/// let mut heat = Loop::new(vec![u], |state| {
+///     let u = &state[0];
+///     let rate = u.slice(&s![..-2]) - 2.0 * u.slice(&s![1..-1]) + u.slice(&s![2..]);
+///     let next = u.slice(&s![1..-1]) + 0.1 * rate;
+///     state[0].assign(&s![1..-1], &next)
+/// });
+/// heat.run(1000)?;
+/// # Ok(()) }
+/// ```
+pub struct Loop<F> {
+    state: Vec<Array>,
+    step: F,
+    arena: Arena,
+    recorded: Vec<Recorded>,
+    cycle: Option<Cycle>,
+    done: u64,
+    wanted: Depth,
+    /// What a step told, until it is decided what follows from it.
+    told: Option<Step>,
+    /// How several steps share an exchange; none if every step has its own.
+    plan: Option<Plan>,
+    /// Steps since the last shared exchange.
+    phase: usize,
+    /// Why it is so.
+    reason: Option<String>,
+    trial: Option<Trial>,
+}
+
+/// How many steps shall share an exchange.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Depth {
+    Steps(usize),
+    /// As many as measurements say.
+    Auto,
+}
+
+/// A loop that measures what a deep halo would gain. Every rank goes through this step by step, whatever it
+/// measures, and does in the end what rank 0 found.
+struct Trial {
+    told: Step,
+    layouts: Vec<Arc<Distribution>>,
+    /// The deepest plan that is possible.
+    deepest: Option<Plan>,
+    times: Times,
+    /// Steps since the trial, or its second half, began.
+    steps: usize,
+}
+
+/// Steps that a loop may need until it replays, in exchanges, and then those that are timed.
+const WARM_UP: usize = 4;
+const TIMED: usize = 3;
+
+impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
+    /// A loop over `state`; nothing runs yet. The step assigns to or replaces the arrays it is given,
+    /// reads no array on the host, and does the same every time.
+    pub fn new(state: Vec<Array>, step: F) -> Loop<F> {
+        Loop {
+            state,
+            step,
+            arena: Arena::new(),
+            recorded: Vec::new(),
+            cycle: None,
+            done: 0,
+            wanted: Depth::Steps(1),
+            told: None,
+            plan: None,
+            phase: 0,
+            reason: None,
+            trial: None,
+        }
+    }
+
+    /// Exchanges halos once in `steps` steps, with halos so wide that the parts compute what they need of each
+    /// other's cells themselves. The results are the same to the bit; messages are fewer and longer. On the
+    /// host, so many steps also go through memory together, tile by tile, where the state exceeds the cache.
+    ///
+    /// [`Loop::run`] fails after two steps, whose results are right, if the step cannot be run so: halos are
+    /// needed along dimensions that are not blocks, or wider than a neighbour's part; the step reduces, or
+    /// fetches what no halo holds.
+    #[must_use]
+    pub fn depth(mut self, steps: usize) -> Loop<F> {
+        self.wanted = Depth::Steps(steps);
+        self
+    }
+
+    /// As [`Loop::depth`], with as many steps as the loop's own first steps show to be fastest: some dozens of
+    /// them are timed, with an exchange in each and with one in several. Where steps cannot share an exchange,
+    /// each has its own; [`Loop::explain`] says why. All ranks do what rank 0 finds.
+    #[must_use]
+    pub fn auto_depth(mut self) -> Loop<F> {
+        self.wanted = Depth::Auto;
+        self
+    }
+
+    /// The state after the steps run so far.
+    pub fn state(&self) -> &[Array] {
+        &self.state
+    }
+
+    /// Steps run so far.
+    pub fn steps(&self) -> u64 {
+        self.done
+    }
+
+    /// True once steps are replayed rather than run through the step function.
+    pub fn is_replaying(&self) -> bool {
+        self.cycle.is_some()
+    }
+
+    /// How many steps share an exchange from now on.
+    pub fn steps_per_exchange(&self) -> usize {
+        self.plan.as_ref().map_or(1, |plan| plan.depth)
+    }
+
+    /// How many steps share an exchange, with which halos, and why, in words.
+    pub fn explain(&self) -> String {
+        let mut text = match &self.plan {
+            None => "an exchange in every step".to_owned(),
+            Some(plan) => plan.to_string(),
+        };
+        if let Some(reason) = &self.reason {
+            text.push_str(": ");
+            text.push_str(reason);
+        }
+        if self.cycle.as_ref().is_some_and(Cycle::is_tiled) {
+            text.push_str("; steps go through the host's memory tile by tile");
+        }
+        text
+    }
+
+    /// Runs `count` steps. Work on devices may still be under way afterwards.
+    ///
+    /// # Errors
+    /// The step's own errors, or a device's; a depth that the step cannot have, see [`Loop::depth`].
+    pub fn run(&mut self, count: u64) -> Result<()> {
+        let end = self.done + count;
+        while self.done < end {
+            self.deepen()?;
+            let began = self.begin_timing()?;
+            let most = MAX_RECORDED * self.steps_per_exchange();
+            let left = if self.trial.is_some() { 1 } else { end - self.done };
+            let steps = match &mut self.cycle {
+                Some(cycle) => match self.state.first().map(|array| array.node.team.clone()) {
+                    Some(team) => team.together("Loop", || cycle.replay(&team, &mut self.state, left))?,
+                    None => 1,
+                },
+                None => {
+                    let run = if self.recorded.len() < most { Self::run_and_record } else { Self::run_step };
+                    run(self)?;
+                    1
+                }
+            };
+            self.end_timing(began)?;
+            self.phase = (self.phase + steps as usize) % self.steps_per_exchange();
+            self.done += steps;
+        }
+        Ok(())
+    }
+
+    /// Between steps: decides how many share an exchange.
+    fn deepen(&mut self) -> Result<()> {
+        if self.trial.is_some() {
+            return self.go_on_with_trial();
+        }
+        let Some(told) = self.told.take() else { return Ok(()) };
+        let layouts = self.state.iter().map(|array| Ok(Arc::clone(&storage(array)?.dist)));
+        let layouts = layouts.collect::<Result<Vec<_>>>()?;
+        let refusal = self.reason.take();
+        let plan = |steps| match &refusal {
+            _ if steps == 0 => Ok(Err("0 steps".to_owned())),
+            Some(reason) => Ok(Err(reason.clone())),
+            None => told.plan(steps, &layouts),
+        };
+        match self.wanted {
+            Depth::Steps(steps) => match plan(steps)? {
+                Ok(plan) => self.go_on_with(Some(plan)),
+                Err(reason) => {
+                    let expected = format!("a step of which {steps} can share an exchange");
+                    let remedy = "use auto_depth, which then exchanges in every step";
+                    return Err(Error::invalid("Loop::depth", expected, reason, remedy));
+                }
+            },
+            Depth::Auto => {
+                for steps in DEEPEST {
+                    match plan(steps)? {
+                        Ok(plan) => {
+                            let times = Times::of(&plan.cells);
+                            self.reason = None;
+                            self.trial = Some(Trial { told, layouts, deepest: Some(plan), times, steps: 0 });
+                            break;
+                        }
+                        Err(reason) => self.reason = Some(reason),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The next stage of a trial, where it is time for one.
+    fn go_on_with_trial(&mut self) -> Result<()> {
+        let Some(trial) = &mut self.trial else { return Ok(()) };
+        if trial.steps < (WARM_UP + TIMED) * self.plan.as_ref().map_or(1, |plan| plan.depth) {
+            return Ok(());
+        }
+        trial.steps = 0;
+        match trial.deepest.take() {
+            Some(plan) => self.go_on_with(Some(plan)),
+            None => self.decide()?,
+        }
+        Ok(())
+    }
+
+    /// Ends a trial.
+    fn decide(&mut self) -> Result<()> {
+        let Some(Trial { told, layouts, times, .. }) = self.trial.take() else { return Ok(()) };
+        let plan = |depth: usize| told.plan(depth, &layouts).ok().and_then(std::result::Result::ok);
+        let (mut depth, pace) = times.choose(|depth| plan(depth).map(|plan| plan.cells));
+        self.reason = Some(pace.to_string());
+        let wire = self.state.first().and_then(|array| array.team().wire().cloned());
+        if let Some(ranks) = wire {
+            let all = ranks.share("depth of a Loop", &(depth as u64).to_le_bytes())?;
+            let first = all.first().and_then(|bytes| bytes.first_chunk::<8>());
+            depth = first.map_or(depth, |bytes| u64::from_le_bytes(*bytes) as usize);
+        }
+        if depth != self.steps_per_exchange() {
+            self.go_on_with(if depth > 1 { plan(depth) } else { None });
+        }
+        Ok(())
+    }
+
+    /// When a step began, if it is to be timed; what was queued before it is done then.
+    fn begin_timing(&self) -> Result<Option<Instant>> {
+        let Some(trial) = &self.trial else { return Ok(None) };
+        if trial.steps < WARM_UP * self.steps_per_exchange() {
+            return Ok(None);
+        }
+        self.wait()?;
+        Ok(Some(Instant::now()))
+    }
+
+    fn end_timing(&mut self, began: Option<Instant>) -> Result<()> {
+        if let Some(began) = began {
+            self.wait()?;
+            let phase = self.plan.as_ref().map(|_| self.phase);
+            self.trial.iter_mut().for_each(|trial| trial.times.take(phase, began.elapsed()));
+        }
+        self.trial.iter_mut().for_each(|trial| trial.steps += 1);
+        Ok(())
+    }
+
+    fn wait(&self) -> Result<()> {
+        self.state.first().map_or(Ok(()), |array| array.team().wait())
+    }
+
+    /// From now on, steps run by another plan, and are recorded anew.
+    fn go_on_with(&mut self, plan: Option<Plan>) {
+        self.cycle = None;
+        self.recorded.clear();
+        self.phase = 0;
+        self.plan = plan;
+    }
+
+    /// What the next step's evaluations get to know.
+    fn instructions(&self) -> Deep {
+        let mut deep = Deep::default();
+        if self.done == 1 && self.wanted != Depth::Steps(1) {
+            deep.log = Some(Vec::new());
+        }
+        let Some(plan) = &self.plan else { return deep };
+        deep.wishes = plan.wishes[self.phase].iter().cloned().collect();
+        if self.phase == 0 {
+            let nodes = self.state.iter().map(|array| Some(Arc::clone(&array.node))).zip(&plan.state);
+            let constants = plan.constants.iter().map(|(node, halo)| (node.upgrade(), halo));
+            let all = nodes.chain(constants).filter(|(_, halo)| !halo.is_nothing());
+            deep.due = all.filter_map(|(node, halo)| Some(Due { node: node?, halo: halo.clone() })).collect();
+        }
+        deep
+    }
+
+    /// Runs the step function.
+    fn run_step(&mut self) -> Result<()> {
+        let deep = self.instructions();
+        let is_asked = deep.log.is_some();
+        let first = next_number();
+        let before = if is_asked { numbers(&self.state)? } else { Vec::new() };
+        let (state, step) = (&mut self.state, &mut self.step);
+        let (outcome, Deep { log, refusal, .. }) = deep::within(deep, || {
+            step(state)?;
+            eval_state(state)
+        });
+        outcome?;
+        if refusal.is_some() && (is_asked || self.plan.is_some()) {
+            self.reason = refusal;
+        }
+        if let Some(events) = log {
+            self.told = Some(Step { events, before, after: numbers(&self.state)?, first });
+        }
+        Ok(())
+    }
+
+    fn run_and_record(&mut self) -> Result<()> {
+        if let Some(array) = self.state.first() {
+            array.team().together("Loop", || pass("loop-record"))?;
+        }
+        eval_state(&self.state)?;
+        let before = signature(&self.state)?;
+        let messages = sent(&self.state);
+        let arena = self.arena.clone();
+        let recorded = arena.within(|| record(|| self.run_step()));
+        let (kept, schedule) = (take_kept(), recorded?);
+        // The first step may compute or widen arrays once and for all: it is not for replaying.
+        if self.done == 0 {
+            return Ok(());
+        }
+        let messages = sent(&self.state) - messages;
+        let after = self.state.iter().map(snapshot).collect::<Result<_>>()?;
+        self.recorded.push(Recorded { phase: self.phase, before, schedule, kept, messages, after });
+        let (now, phase) = (signature(&self.state)?, (self.phase + 1) % self.steps_per_exchange());
+        let is_now = |recorded: &Recorded| recorded.phase == phase && recorded.before == now;
+        if let Some(first) = self.recorded.iter().position(is_now) {
+            let steps = self.recorded.drain(..).skip(first).collect();
+            // Without a cycle, because somebody holds memory the steps write, recording begins anew.
+            self.cycle = Cycle::prepare(steps, &self.state, self.steps_per_exchange())?;
+        }
+        Ok(())
+    }
+}
+
+impl<F> Drop for Loop<F> {
+    fn drop(&mut self) {
+        self.cycle = None;
+        let devices: Vec<Device> = self.state.iter().flat_map(|array| array.node.team.devices()).collect();
+        self.arena.retire(&devices);
+    }
+}
+
+fn numbers(state: &[Array]) -> Result<Vec<u64>> {
+    state.iter().map(|array| Ok(storage(array)?.number)).collect()
+}
