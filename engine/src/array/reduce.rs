@@ -34,7 +34,7 @@ pub(crate) fn compute(group: &Group) -> Result<()> {
 /// Computes reductions in one pass, or in two if they are too many for one kernel of this team.
 fn compute_some(dist: &Arc<Distribution>, axes: &[usize], members: &[Pending]) -> Result<()> {
     let team = &members[0].node.team;
-    let streams: Vec<Stream> = members.iter().flat_map(|member| streams(member)).collect();
+    let streams: Vec<Stream> = members.iter().flat_map(streams).collect();
     let pass = Pass { team, dist, axes, members, streams };
     // The kernel that combines two partial results binds both.
     let fits = members.len() == 1 || 2 * pass.streams.len() <= team.max_params();
