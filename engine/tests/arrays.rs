@@ -4,6 +4,7 @@
 mod found;
 
 use found::{PARTS, cell, devices, grids, ran};
+use partita::index::DimMap;
 use partita::prelude::*;
 
 const SHAPE: [i64; 2] = [13, 10];

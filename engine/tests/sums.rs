@@ -1,4 +1,5 @@
-//! Sums of floats: how far the plain ones are from the exact sum, and that reproducible ones are its rounding,
+//! Sums of floats: how far the plain ones are from the exact sum, and that reproducible ones are its
+//! rounding,
 //! whatever the layout and the device.
 #![allow(missing_docs, clippy::unwrap_used)]
 

@@ -1,7 +1,8 @@
 //! Exact sums of floats: the number that an exact fold writes, how such numbers are added, and how one is
 //! rounded.
 //!
-//! Every finite f32 is a multiple of 2^-149 and every finite f64 one of 2^-1074, so a sum is an integer. It is
+//! Every finite f32 is a multiple of 2^-149 and every finite f64 one of 2^-1074, so a sum is an
+//! integer. It is
 //! written in digits of 16 bits, one i32 each, the lowest first; the last digit is signed, all others lie in
 //! `0..2^16`. Three more elements say, by 0 or 1, whether an infinity, a negative infinity or a NaN was among
 //! the summands; those count nothing in the digits. There are digits for 2^63 of the largest floats, so

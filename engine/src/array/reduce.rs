@@ -41,7 +41,7 @@ fn compute_some(dist: &Arc<Distribution>, axes: &[usize], members: &[Pending]) -
         members.iter().zip(results).for_each(|(member, storage)| member.node.set_ready(storage));
         return Ok(());
     }
-    let streams: Vec<Stream> = members.iter().flat_map(|member| streams(member)).collect();
+    let streams: Vec<Stream> = members.iter().flat_map(streams).collect();
     let pass = Pass { team, dist, axes, members, streams };
     // The kernel that combines two partial results binds both.
     let fits = members.len() == 1 || 2 * pass.streams.len() <= team.max_params();

@@ -41,7 +41,7 @@ impl Distribution {
     /// per dimension of this distribution, say; all of them lie inside. It has no halo and no boundary, and
     /// is periodic along dimensions that are there as a whole. Every element stays with its part, except
     /// along flipped dimensions that are not blocks, which are divided evenly, and on diagonals of what is
-    /// not blocks or not beside each other in the grid.
+    /// not blocks, runs backwards, or is not side by side in the grid.
     ///
     /// Refused are views without dimensions of what has several parts.
     pub fn viewed(&self, shape: &[i64], axes: &[Along]) -> Result<Distribution> {

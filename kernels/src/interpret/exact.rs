@@ -189,7 +189,8 @@ impl Adder {
     }
 }
 
-/// The exponent of a power of two that is not below a magnitude, and high enough that parts are no subnormals.
+/// The exponent of a power of two that is not below a magnitude, and high enough that parts are no
+/// subnormals.
 fn exponent_above(magnitude: f64) -> i32 {
     ((magnitude.to_bits() >> 52) as i32 - 1023 + 1).max(-800)
 }

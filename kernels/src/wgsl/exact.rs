@@ -1,5 +1,7 @@
-//! Exact sums: every invocation adds into digits of its own, which [`crate::exact`] describes; partial results
-//! are such numbers, and are added digit by digit. All arithmetic is of 32-bit integers. It does not know what
+//! Exact sums: every invocation adds into digits of its own, which [`crate::exact`] describes;
+//! partial results
+//! are such numbers, and are added digit by digit. All arithmetic is of 32-bit integers. It does not
+//! know what
 //! is summed.
 
 use super::reduce::Plan;

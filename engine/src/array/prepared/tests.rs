@@ -82,11 +82,13 @@ fn small(arrays: &[Array], numbers: &mut Numbers) -> Array {
     let window = |n: usize, row: i64| arrays[n].slice(&s![row..row + 5, 1..3]);
     let row = numbers.below(2) as i64;
     let (x, y) = (window(0, row), window(1, row));
-    match numbers.below(5) {
+    match numbers.below(7) {
         0 => &x - (&y - &x),
         1 => &x - (&y - &y),
         2 => (x * 40.0).cast(DType::I32).cast(DType::F32),
         3 => (x * 40.0).cast(DType::I8).cast(DType::F32),
+        4 => &x - &y,
+        5 => &x * &y,
         _ => window(0, 0) - window(1, 1) - window(0, row),
     }
 }
@@ -113,7 +115,7 @@ fn run(team: &Team, seed: u64, forgets: bool) -> Vec<(Vec<u8>, u64)> {
         };
         let at = numbers.below(2) as usize;
         let rows = numbers.below(2) as i64;
-        let read = match numbers.below(7) {
+        let read = match numbers.below(8) {
             0 => {
                 arrays[at].assign(&s![1..6, 1..3], &value).unwrap();
                 arrays[at].clone()
@@ -143,6 +145,15 @@ fn run(team: &Team, seed: u64, forgets: bool) -> Vec<(Vec<u8>, u64)> {
                 negated
             }
             5 => -arrays[0].slice(&s![..4 + rows, 1..3]),
+            6 => {
+                // The halo is filled, current, and then not.
+                let fall = |u: &Array| u.slice(&s![1..]) - u.slice(&s![..-1]);
+                fall(&arrays[0]).eval().unwrap();
+                fall(&arrays[0]).eval().unwrap();
+                let raised = arrays[0].slice(&s![3..4]) + 1.0;
+                arrays[0].assign(&s![3..4], &raised).unwrap();
+                fall(&arrays[0])
+            }
             _ => value,
         };
         seen.push((read.to_bytes().unwrap(), team.messages() - begun));
@@ -153,9 +164,9 @@ fn run(team: &Team, seed: u64, forgets: bool) -> Vec<(Vec<u8>, u64)> {
 /// A component of a key.
 type Component = (&'static str, fn(&mut Key));
 
-/// All but what leaves traces elsewhere: targets are met first, so their numbers follow from how many there are;
-/// where they are written is also in the lists.
-const COMPONENTS: [Component; 11] = [
+/// All but those of targets: what is missing of several is computed by itself, and where they are written is also
+/// in the lists.
+const COMPONENTS: [Component; 10] = [
     ("constants", |key| {
         each(key, |form| {
             if let Value::Fill(scalar, _) = &mut form.value {
@@ -204,7 +215,6 @@ const COMPONENTS: [Component; 11] = [
     ("distributions", |key| key.dists.clear()),
     ("shapes and widths", |key| key.indices.clear()),
     ("maps of views", |key| key.maps.clear()),
-    ("how many targets", |key| key.targets.truncate(1)),
 ];
 
 fn each(key: &mut Key, change: impl FnMut(&mut Form)) {
@@ -222,9 +232,9 @@ pub(super) fn leave_out(key: &mut Key) {
     }
 }
 
-const PROGRAMS: u64 = 200;
+const PROGRAMS: u64 = 600;
 /// Programs after which the first comes again.
-const DIFFERENT: u64 = 150;
+const DIFFERENT: u64 = 450;
 
 /// The first program in which it makes a difference whether what is prepared is kept.
 fn first_difference(teams: &[Team; 2], left_out: Option<fn(&mut Key)>) -> Option<u64> {
