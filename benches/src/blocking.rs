@@ -1,5 +1,5 @@
-//! T1: a 7-point stencil whose steps share an exchange, and on the host go through memory tile by tile. The same
-//! cells as with an exchange in every step, compared bit for bit.
+//! T1: a 7-point stencil whose steps share an exchange, and on the host go through memory tile by tile. The
+//! same cells as with an exchange in every step, compared bit for bit.
 
 use anyhow::{Result, ensure};
 use partita::prelude::*;

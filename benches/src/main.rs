@@ -63,7 +63,8 @@ enum Command {
     },
     /// Say which devices and peers are here.
     Doctor,
-    /// Measure messages between two processes beside MPI alone; by `mpirun -n 2`, built with `--features mpi`.
+    /// Measure messages between two processes beside MPI alone; by `mpirun -n 2`, built with `--features
+    /// mpi`.
     Messages {
         /// The device of each: host, cuda.
         #[arg(long, default_value = "host")]

@@ -359,8 +359,8 @@ impl Team {
         self.0.messages.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// What evaluations remember as long as the team lives. Only they know what it is; equal teams that were made
-    /// apart remember apart.
+    /// What evaluations remember as long as the team lives. Only they know what it is; equal teams that were
+    /// made apart remember apart.
     pub(crate) fn notes(
         &self,
         begin: impl FnOnce() -> Box<dyn Any + Send + Sync>,

@@ -161,8 +161,8 @@ impl Target {
     }
 }
 
-/// Where the parts compute a group: the cells they own or, in a deep loop, more of them if everything that these
-/// follow from is there.
+/// Where the parts compute a group: the cells they own or, in a deep loop, more of them if everything that
+/// these follow from is there.
 struct Extent {
     zones: Vec<Zone>,
     grow: Fresh,

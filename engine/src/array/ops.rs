@@ -198,7 +198,7 @@ impl Array {
                 ));
             }
         }
-        if self.shape().iter().any(|&extent| extent == 0) {
+        if self.shape().contains(&0) {
             return Ok(self.clone());
         }
         let wrapped = Index::from_fn(self.rank(), |d| {

@@ -3,8 +3,8 @@
 //! memory and the launches.
 //!
 //! Invariant: a [`Key`] contains everything that lowering, planning and binding read of nodes, storages and
-//! targets, the memory itself apart. What they read of the team need not be in it, because every team keeps its
-//! own. The walk matches every variant and names every field, so that a new one cannot be forgotten.
+//! targets, the memory itself apart. What they read of the team need not be in it, because every team keeps
+//! its own. The walk matches every variant and names every field, so that a new one cannot be forgotten.
 //!
 //! Only what is launches on this process's devices over memory of the operands and results is kept: what
 //! travels between devices or ranks, is uploaded, or needs memory in between is planned anew each time. So
@@ -37,8 +37,8 @@ const MAX_NODES: usize = 512;
 /// each; a program with so many forms in use gains little anyway.
 const MAX_KEPT: usize = 1 << 15;
 
-/// The form of some expressions: nodes are told apart by when they were first met, shapes and distributions by
-/// their contents.
+/// The form of some expressions: nodes are told apart by when they were first met, shapes and distributions
+/// by their contents.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 struct Key {
     nodes: Vec<Form>,
@@ -341,7 +341,8 @@ impl Sketch {
         dtypes: &[DType],
     ) -> Option<Prepared> {
         let place = |storage: &Arc<Storage>| self.leaves.iter().position(|(_, at)| Arc::ptr_eq(at, storage));
-        // What was computed on the way, or moved to memory of other extents, was not there when the key was made.
+        // What was computed on the way, or moved to memory of other extents, was not there when the key was
+        // made.
         let is_met = |leaf: &Leaf| match &leaf.source {
             Source::Array(_, storage) => place(storage).is_some(),
             Source::List(..) => false,

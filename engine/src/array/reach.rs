@@ -20,8 +20,8 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// What launches over zones of `target`, one per part, read. `None` where memory along some dimension does
-    /// not lie as the launches go through it: then the operand is to be brought in their order.
+    /// What launches over zones of `target`, one per part, read. `None` where memory along some dimension
+    /// does not lie as the launches go through it: then the operand is to be brought in their order.
     pub fn of(
         maps: &[Map],
         source: &Distribution,

@@ -301,7 +301,8 @@ impl Pending {
 
 impl Reduction {
     /// Whether it may be computed in one pass with others. The position that an argument fold carries along
-    /// makes it so much dearer than what it would share, the loads, that it stays alone; so does an exact sum.
+    /// makes it so much dearer than what it would share, the loads, that it stays alone; so does an exact
+    /// sum.
     pub fn shares_a_pass(self) -> bool {
         match self {
             Reduction::Fold(_) => true,

@@ -149,8 +149,8 @@ impl Storage {
         Ok((self.copy_boxes(team, dtype, to, reach)?, fresh))
     }
 
-    /// Commands that copy the cells outside of the frame's window to `to`, which owns the same: the owned ones
-    /// and `grow` more.
+    /// Commands that copy the cells outside of the frame's window to `to`, which owns the same: the owned
+    /// ones and `grow` more.
     pub fn copy_outside(
         &self,
         team: &Team,

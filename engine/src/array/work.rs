@@ -451,8 +451,8 @@ impl Work {
         self.pending.push(Pending { operation, plan, from, to, dtype });
     }
 
-    /// The array's memory if its halos are wide enough, or else as it is with wider ones, if it can have them:
-    /// once, because later steps only exchange them.
+    /// The array's memory if its halos are wide enough, or else as it is with wider ones, if it can have
+    /// them: once, because later steps only exchange them.
     fn with_halo(&mut self, node: &Arc<Node>, storage: Arc<Storage>, halo: &Fresh) -> Result<Arc<Storage>> {
         let Some(dist) = widened(&storage.dist, halo)?.filter(|dist| !Arc::ptr_eq(dist, &storage.dist))
         else {

@@ -49,8 +49,8 @@ impl Piece {
     }
 }
 
-/// A range of the base's coordinates along one dimension that shows cells of the window, and how far its cells
-/// lie from those they show.
+/// A range of the base's coordinates along one dimension that shows cells of the window, and how far its
+/// cells lie from those they show.
 #[derive(Clone, Copy)]
 struct Shown {
     start: i64,
@@ -119,8 +119,8 @@ impl Frame {
         shifts.iter().map(image).filter(|shown| shown.start < shown.stop).collect()
     }
 
-    /// What lies outside of the window of the cells that a part owns and of `grow` more, in coordinates of the
-    /// base.
+    /// What lies outside of the window of the cells that a part owns and of `grow` more, in coordinates of
+    /// the base.
     pub fn outside(&self, part: usize, grow: &Fresh) -> Result<Vec<Region>> {
         let mut rest = vec![self.base.reach(part, &grow.lo, &grow.hi)?];
         let held = self.base.window(part, &self.window)?;

@@ -285,8 +285,8 @@ impl Array {
         recorded(op2(name, &a, &b).ok_or_else(|| unknown(name))?)
     }
 
-    /// A function of two arguments, where no rule of NumPy's has to decide: both are arrays of one float type,
-    /// or the other, which stands first if `swapped`, is a number of Python. None for all else.
+    /// A function of two arguments, where no rule of NumPy's has to decide: both are arrays of one float
+    /// type, or the other, which stands first if `swapped`, is a number of Python. None for all else.
     fn plain(
         &self,
         py: Python<'_>,

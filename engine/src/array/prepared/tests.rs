@@ -1,6 +1,6 @@
-//! Programs that keep what they prepare give the same bits and count the same messages as programs that forget
-//! it before every evaluation. Their forms come from few operations, constants, windows and layouts, so that
-//! many of them differ in one thing only.
+//! Programs that keep what they prepare give the same bits and count the same messages as programs that
+//! forget it before every evaluation. Their forms come from few operations, constants, windows and layouts,
+//! so that many of them differ in one thing only.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,8 +32,8 @@ fn division(kind: u64) -> Distribution {
     divided.unwrap()
 }
 
-/// What is inside the rim, 5 x 2 cells, moved by -1, 0 or 1 rows and 0 or 1 columns; along whole columns where
-/// rows are dealt out.
+/// What is inside the rim, 5 x 2 cells, moved by -1, 0 or 1 rows and 0 or 1 columns; along whole columns
+/// where rows are dealt out.
 fn window(array: &Array, numbers: &mut Numbers) -> Array {
     let (row, column) = (numbers.below(3) as i64, 1 + numbers.below(2) as i64);
     let column = if array.distribution().unwrap().map(0).is_block() { column } else { 1 };
@@ -82,9 +82,10 @@ fn small(arrays: &[Array], numbers: &mut Numbers) -> Array {
     let window = |n: usize, row: i64| arrays[n].slice(&s![row..row + 5, 1..3]);
     let row = numbers.below(2) as i64;
     let (x, y) = (window(0, row), window(1, row));
+    let again = &y;
     match numbers.below(7) {
         0 => &x - (&y - &x),
-        1 => &x - (&y - &y),
+        1 => &x - (&y - again),
         2 => (x * 40.0).cast(DType::I32).cast(DType::F32),
         3 => (x * 40.0).cast(DType::I8).cast(DType::F32),
         4 => &x - &y,
@@ -164,8 +165,8 @@ fn run(team: &Team, seed: u64, forgets: bool) -> Vec<(Vec<u8>, u64)> {
 /// A component of a key.
 type Component = (&'static str, fn(&mut Key));
 
-/// All but those of targets: what is missing of several is computed by itself, and where they are written is also
-/// in the lists.
+/// All but those of targets: what is missing of several is computed by itself, and where they are written is
+/// also in the lists.
 const COMPONENTS: [Component; 10] = [
     ("constants", |key| {
         each(key, |form| {

@@ -23,8 +23,8 @@ pub(super) type Signature = Vec<(Vec<Option<u64>>, Arc<Distribution>, Fresh)>;
 /// One step that ran: the state's memory before it, its commands with what they read that no command
 /// writes, and the state after it.
 pub(super) struct Recorded {
-    /// Steps since the last shared exchange. Ranks come back to their memory after different numbers of steps,
-    /// and have to exchange in the same ones.
+    /// Steps since the last shared exchange. Ranks come back to their memory after different numbers of
+    /// steps, and have to exchange in the same ones.
     pub phase: usize,
     pub before: Signature,
     pub schedule: Schedule,
@@ -152,7 +152,8 @@ impl Batch {
     }
 }
 
-/// So many rounds of the recorded steps that they are at least `most` steps, tile by tile on the host's devices;
+/// So many rounds of the recorded steps that they are at least `most` steps, tile by tile on the host's
+/// devices;
 /// `None` if no device does that.
 fn rounds(recorded: &[Recorded], most: usize, leases: &[Buffer]) -> Result<Option<(u64, Prepared)>> {
     let count = most.div_ceil(recorded.len());
@@ -278,9 +279,9 @@ fn written_by(job: &Job) -> impl Iterator<Item = u64> {
     memory.filter(|(_, param)| param.access != Access::In).map(|(memory, _)| memory.id)
 }
 
-/// Runs of launches between transfers and waits, gathered per device and lane, in an order of their own: these
-/// meet nowhere else. A lane has recordings of its own, because one begins as a whole: with both lanes in it,
-/// the core would wait for what the rim waits for.
+/// Runs of launches between transfers and waits, gathered per device and lane, in an order of their own:
+/// these meet nowhere else. A lane has recordings of its own, because one begins as a whole: with both lanes
+/// in it, the core would wait for what the rim waits for.
 fn batches(
     schedule: Schedule,
     mut order: impl FnMut(&Device, Vec<Vec<Job>>) -> Vec<Vec<Job>>,

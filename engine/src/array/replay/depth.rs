@@ -107,8 +107,8 @@ impl Step {
         Ok(Ok(Plan { depth, state, constants: kept, wishes, cells }))
     }
 
-    /// What the step's evaluations shall do so that its results are current as far as `needs` says; afterwards
-    /// that says the same of what the step reads.
+    /// What the step's evaluations shall do so that its results are current as far as `needs` says;
+    /// afterwards that says the same of what the step reads.
     fn backwards(&self, needs: &mut Needs) -> Result<std::result::Result<(Vec<Wish>, u64), String>> {
         let (mut wishes, mut cells) = (Vec::new(), 0);
         for event in self.events.iter().rev() {
@@ -245,8 +245,8 @@ fn room(dist: &Arc<Distribution>, halo: &Fresh) -> Result<std::result::Result<()
     }
     let Fresh { lo, hi, .. } = halo;
     Ok(Err(format!(
-        "an array of shape {} would need halos of {lo} below and {hi} above, wider than a neighbour's part or \
-         larger than the array itself",
+        "an array of shape {} would need halos of {lo} below and {hi} above, wider than a neighbour's part \
+         or larger than the array itself",
         dist.shape()
     )))
 }

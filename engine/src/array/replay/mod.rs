@@ -111,9 +111,10 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
         }
     }
 
-    /// Exchanges halos once in `steps` steps, with halos so wide that the parts compute what they need of each
-    /// other's cells themselves. The results are the same to the bit; messages are fewer and longer. On the
-    /// host, so many steps also go through memory together, tile by tile, where the state exceeds the cache.
+    /// Exchanges halos once in `steps` steps, with halos so wide that the parts compute what they need of
+    /// each other's cells themselves. The results are the same to the bit; messages are fewer and longer. On
+    /// the host, so many steps also go through memory together, tile by tile, where the state exceeds the
+    /// cache.
     ///
     /// [`Loop::run`] fails after two steps, whose results are right, if the step cannot be run so: halos are
     /// needed along dimensions that are not blocks, or wider than a neighbour's part; the step reduces, or
@@ -124,9 +125,9 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
         self
     }
 
-    /// As [`Loop::depth`], with as many steps as the loop's own first steps show to be fastest: some dozens of
-    /// them are timed, with an exchange in each and with one in several. Where steps cannot share an exchange,
-    /// each has its own; [`Loop::explain`] says why. All ranks do what rank 0 finds.
+    /// As [`Loop::depth`], with as many steps as the loop's own first steps show to be fastest: some dozens
+    /// of them are timed, with an exchange in each and with one in several. Where steps cannot share an
+    /// exchange, each has its own; [`Loop::explain`] says why. All ranks do what rank 0 finds.
     #[must_use]
     pub fn auto_depth(mut self) -> Loop<F> {
         self.wanted = Depth::Auto;

@@ -11,8 +11,8 @@ pub(super) const DEEPEST: [usize; 3] = [8, 4, 2];
 const WORTH_IT: f64 = 0.97;
 
 /// Seconds per step when `depth` steps share an exchange: each computes for its neighbours what these would
-/// otherwise send. `compute(j)` is a step that computes for `j` more, `exchange(depth)` an exchange of halos for
-/// so many steps. In turn: what of an exchange is hidden is no part of it.
+/// otherwise send. `compute(j)` is a step that computes for `j` more, `exchange(depth)` an exchange of halos
+/// for so many steps. In turn: what of an exchange is hidden is no part of it.
 pub fn time_per_step(depth: usize, compute: impl Fn(usize) -> f64, exchange: impl Fn(usize) -> f64) -> f64 {
     ((0..depth).map(|step| compute(depth - 1 - step)).sum::<f64>() + exchange(depth)) / depth as f64
 }
@@ -80,8 +80,8 @@ impl Times {
         }
     }
 
-    /// The best depth of those up to the one that was tried, and what it follows from. `cells(k)` says how many
-    /// cells the steps between two exchanges compute.
+    /// The best depth of those up to the one that was tried, and what it follows from. `cells(k)` says how
+    /// many cells the steps between two exchanges compute.
     pub fn choose(&self, cells: impl Fn(usize) -> Option<Vec<u64>>) -> (usize, Pace) {
         let pace = self.pace();
         let deepest = self.cells.len();
@@ -140,8 +140,8 @@ mod tests {
         assert_eq!(choose(&times(1e-6, 1e-6, 0.0, 0.0)), 1);
         // Nothing is saved where layers cost all.
         assert_eq!(choose(&times(1e-6, 1e-9, 0.0, 1e-3)), 1);
-        // A millisecond for a step and 300 us for an exchange: 3 % more are not gained by a fifth step, as they
-        // would be if its cells cost nothing.
+        // A millisecond for a step and 300 us for an exchange: 3 % more are not gained by a fifth step, as
+        // they would be if its cells cost nothing.
         assert_eq!(choose(&times(0.0, 1e-6, 300e-6, 0.0)), 4);
     }
 

@@ -1,9 +1,10 @@
-//! Several steps of one tile after another instead of one step of everything: what a step writes is still in the
-//! cache when the next one reads it. An order of the same launches, cut into boxes; so the results are the same.
+//! Several steps of one tile after another instead of one step of everything: what a step writes is still in
+//! the cache when the next one reads it. An order of the same launches, cut into boxes; so the results are
+//! the same.
 //!
 //! Tiles are skewed. A launch goes through tile `t` of the outer dimensions up to `t * size + skew`, with a
-//! skew so far behind those before it that whatever two launches have in common is touched in their old order.
-//! Knows launches and which memory they touch; knows no arrays.
+//! skew so far behind those before it that whatever two launches have in common is touched in their old
+//! order. Knows launches and which memory they touch; knows no arrays.
 
 use std::collections::HashMap;
 use std::sync::Arc;
