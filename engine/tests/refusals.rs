@@ -47,7 +47,7 @@ fn slices_outside_the_shape() {
     let a = line(10, 2);
     assert_eq!(
         message(a.slice(&s![3..12]).eval()),
-        "slice: expected a span within 0..10, given 3..12 in dimension 0; \
+        "slice: expected a span within 0..10, in steps other than 0, given 3..12 in dimension 0; \
          negative ends count from the end; clip the span to the shape"
     );
     assert!(message(a.slice(&s![.., 1..]).eval()).contains("at most 1 spans"));

@@ -46,16 +46,12 @@ impl Reach {
             anchors.push(reads[0].first);
             needs.push(reads[1..].iter().fold(reads[0].cells, |hull, read| hull.hull(&read.cells)));
         }
-        let mut reach = Reach { anchors, needs, halo };
-        if !reach.halo_pays(source)? {
-            reach.halo = None;
-        }
-        Ok(Some(reach))
+        Ok(Some(Reach { anchors, needs, halo }))
     }
 
     /// Whether bringing a halo takes fewer copies than bringing all that is read: flips and transpositions
     /// read from afar.
-    fn halo_pays(&self, source: &Distribution) -> Result<bool> {
+    pub fn halo_pays(&self, source: &Distribution) -> Result<bool> {
         let Some(halo) = self.halo.as_ref().filter(|halo| !halo.is_nothing()) else { return Ok(true) };
         let (mut held, mut read) = (0, 0);
         for (part, need) in self.needs.iter().enumerate() {

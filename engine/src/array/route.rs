@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::deep;
 use super::exchange::{aligned_plan, box_plan, fetch_plan, halo_plan, near};
 use super::lower::{Leaf, Source};
 use super::node::Node;
@@ -56,7 +57,13 @@ fn route(leaf: &Leaf, dist: &Distribution, zones: &[Zone]) -> Result<Option<Rout
     let way = match &reach {
         Some(reach) => match &reach.halo {
             Some(halo) if halo.is_nothing() => Way::Here,
-            Some(halo) if widened(&storage.dist, halo)?.is_some() => Way::Halo(halo.clone()),
+            // Steps that share an exchange find in halos what others would fetch.
+            Some(halo)
+                if (deep::is_active() || reach.halo_pays(&storage.dist)?)
+                    && widened(&storage.dist, halo)?.is_some() =>
+            {
+                Way::Halo(halo.clone())
+            }
             // In steps no more is brought than the steps name.
             _ if in_steps => Way::Aligned,
             _ => Way::Fetch(reach.needs.clone()),

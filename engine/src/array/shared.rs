@@ -29,8 +29,8 @@ pub(crate) fn computed_first(roots: &[Arc<Node>]) -> Result<Vec<Arc<Node>>> {
             }
         }
     }
-    let is_root = |node: &Arc<Node>| roots.iter().any(|root| Arc::ptr_eq(root, node));
-    all.retain(|node| node.is_operation() && (is_root(node) || weight(node) >= WORTH_STORING));
+    // A light one is computed again even if it is a result itself: reading it back may need its halo.
+    all.retain(|node| node.is_operation() && weight(node) >= WORTH_STORING);
     // Only what no other one contains.
     let below = |node: &Arc<Node>| node.operands().into_iter().flat_map(|x| Reached::from([&x], None).lazy);
     let inner: HashSet<*const Node> = all.iter().flat_map(below).map(|node| Arc::as_ptr(&node)).collect();

@@ -152,7 +152,8 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("vote.sync.any.pred %p1, %p2, -1;", "no instruction"),
     ("ret.uni;", "no instruction"),
     ("{ mov.u32 %r1, 1; }", "expected a statement"),
-    (".local .align 4 .b8 here[4];", "no instruction or directive"),
+    (".const .align 4 .b8 here[4];", "no instruction or directive"),
+    (".local .align 4 .b8 here[4];", "expected an alignment of 8"),
     (".shared .align 4 .f32 stage[4];", "expected `.b8`"),
 ];
 
