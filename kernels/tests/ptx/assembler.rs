@@ -122,7 +122,7 @@ fn golden_kernels_fit_in_registers() {
             entries += 1;
         }
         let spills: usize = usage(&said).iter().map(|usage| usage.spills).sum();
-        assert_eq!(spills, declared(&text), "{kernel}\n{said}");
+        assert_eq!(spills, declared(&text), "{}\n{said}", file.display());
         assert_eq!(usage(&said).len(), text.matches(".entry").count(), "{said}");
     }
     println!("ran: ptxas {entries}");
