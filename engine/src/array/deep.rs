@@ -69,6 +69,8 @@ pub(crate) struct Computed {
 /// What is exchanged between a loop and the evaluations of one of its steps.
 #[derive(Default)]
 pub(crate) struct Deep {
+    /// Whether the step shares its exchange with others, or may come to.
+    pub shared: bool,
     /// What happened, if that is asked for.
     pub log: Option<Vec<Event>>,
     /// Why the step cannot be one of several between exchanges.
@@ -105,9 +107,9 @@ pub(crate) fn take_due() -> Vec<Due> {
     DEEP.with_borrow_mut(|deep| deep.as_mut().map_or(Vec::new(), |deep| std::mem::take(&mut deep.due)))
 }
 
-/// Whether a step of a loop is under way that grows, or may come to.
-pub(crate) fn is_active() -> bool {
-    DEEP.with_borrow(Option::is_some)
+/// Whether a step is under way that shares its exchange with others, or may come to.
+pub(crate) fn is_shared() -> bool {
+    DEEP.with_borrow(|deep| deep.as_ref().is_some_and(|deep| deep.shared))
 }
 
 /// Whether what happens is asked for.

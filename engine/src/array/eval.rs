@@ -266,7 +266,7 @@ fn tell_loop(
 pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
     let first = &targets[0].node;
     // What a deep loop asks for is no part of a form.
-    let sketch = if is_telling() || deep::is_active() { None } else { Sketch::of(targets)? };
+    let sketch = if is_telling() || deep::is_shared() { None } else { Sketch::of(targets)? };
     if let Some(sketch) = &sketch
         && let Some(storages) = sketch.repeat(&first.team)?
     {

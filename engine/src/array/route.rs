@@ -59,7 +59,7 @@ fn route(leaf: &Leaf, dist: &Distribution, zones: &[Zone]) -> Result<Option<Rout
             Some(halo) if halo.is_nothing() => Way::Here,
             // Steps that share an exchange find in halos what others would fetch.
             Some(halo)
-                if (deep::is_active() || reach.halo_pays(&storage.dist)?)
+                if (deep::is_shared() || reach.halo_pays(&storage.dist)?)
                     && widened(&storage.dist, halo)?.is_some() =>
             {
                 Way::Halo(halo.clone())
@@ -96,7 +96,16 @@ fn join(routes: &mut [Option<Route>], first: usize, dist: &Distribution) -> Resu
                 members.iter().filter_map(|m| if let Way::Halo(halo) = &m.way { Some(halo) } else { None });
             let both = halos.cloned().reduce(|both, halo| both.joined(&halo));
             let Some(both) = both else { return Ok(()) };
-            widened(&storage.dist, &both)?.map(|_| Way::Halo(both))
+            if widened(&storage.dist, &both)?.is_none() {
+                // The array has one halo, which is the first's.
+                for member in members.iter_mut().skip(1) {
+                    if let Some(reach) = &member.reach {
+                        member.way = Way::Fetch(reach.needs.clone());
+                    }
+                }
+                return Ok(());
+            }
+            Some(Way::Halo(both))
         }
         Some(Kind::Box) => hulls(&members, dist)?.map(Way::Fetch),
         Some(Kind::Global) => hulls(&members, dist)?.map(Way::Boxes),

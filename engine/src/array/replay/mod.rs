@@ -309,6 +309,7 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
         if self.done == 1 && self.wanted != Depth::Steps(1) {
             deep.log = Some(Vec::new());
         }
+        deep.shared = deep.log.is_some() || self.plan.is_some();
         let Some(plan) = &self.plan else { return deep };
         deep.wishes = plan.wishes[self.phase].iter().cloned().collect();
         if self.phase == 0 {
