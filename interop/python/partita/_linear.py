@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ._array import Array
+from ._dtypes import bfloat16, float16, float32
 from ._index import one_axis
 from ._rearrange import _given, expand_dims, moveaxis, reshape, swapaxes
 
@@ -23,8 +24,15 @@ def vecdot(a: Array, b: Array, /, *, axis: int = -1) -> Array:
     if min(ranks) == 0 or not -min(ranks) <= axis < 0 or a.shape[axis] != b.shape[axis]:
         expected = "arrays of one extent along an axis counted from the end"
         raise ValueError(f"vecdot: expected {expected}, given {a.shape} and {b.shape} along {axis}; reshape them")
-    product = a * b
-    return product.sum(axis=axis).astype(product.dtype)
+    return _sum_of_products(a, b, axis)
+
+
+def _sum_of_products(a: Array, b: Array, axis: int) -> Array:
+    """In the type of the products; those of 16 bits are made and added in 32, where they do not overflow early."""
+    dtype = (a * b).dtype
+    if dtype in (float16, bfloat16):
+        a, b = a.astype(float32), b.astype(float32)
+    return (a * b).sum(axis=axis).astype(dtype)
 
 
 def matmul(a: Array, b: Array, /) -> Array:
@@ -38,8 +46,7 @@ def matmul(a: Array, b: Array, /) -> Array:
         raise ValueError(f"matmul: expected the last extent of the first to be the inner one of the second, given {given}")
     left = a if a.ndim > 1 else expand_dims(a, 0)
     right = b if b.ndim > 1 else expand_dims(b, -1)
-    product = expand_dims(left, -2) * expand_dims(swapaxes(right, -1, -2), -3)
-    result = product.sum(axis=-1).astype(product.dtype)
+    result = _sum_of_products(expand_dims(left, -2), expand_dims(swapaxes(right, -1, -2), -3), -1)
     key: list[slice | int] = [slice(None)] * result.ndim
     if a.ndim == 1:
         key[-2] = 0

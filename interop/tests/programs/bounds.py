@@ -74,6 +74,9 @@ def _product(dtype: np.dtype, a: np.ndarray, axis: Any, keepdims: bool) -> tuple
 def _matmul(dtype: np.dtype, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     wide = [x.astype(Wide) for x in (a, b)]
     exact, size = wide[0] @ wide[1], np.abs(wide[0]) @ np.abs(wide[1])
+    finite = [np.where(np.isfinite(x), np.abs(x), 0) for x in wide]
+    if np.any(finite[0] @ finite[1] > float(np.finfo(dtype).max)):
+        raise Undefined("a product overflows by itself, but not where it is fused with the sum")
     products = a.shape[-1] * float(np.finfo(dtype).smallest_subnormal)
     return exact, _sum_bound(size, 2 * a.shape[-1], dtype) + products
 
