@@ -32,7 +32,9 @@ impl Piece {
 
 /// Copies put together into as few launches as the devices allow.
 pub(super) fn batched(pieces: Vec<Piece>) -> Result<Schedule> {
-    let (small, large): (Vec<Piece>, Vec<Piece>) = pieces.into_iter().partition(Piece::is_small);
+    let (small, mut large): (Vec<Piece>, Vec<Piece>) = pieces.into_iter().partition(Piece::is_small);
+    // A launch that copies from one memory to many reads whole rows of it, in order.
+    large.sort_by_key(|piece| piece.copy.from.0.id);
     let mut schedule = by_extents(large)?;
     let mut groups: Vec<(usize, Vec<Piece>)> = Vec::new();
     for piece in small {

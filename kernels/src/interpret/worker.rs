@@ -8,8 +8,8 @@ use std::cell::Cell;
 
 use super::Task;
 use super::chain::ChainArgs;
-use super::compile::{Code, Load, PlaceKind, Splat, Step};
-use super::copy::{self, Row};
+use super::compile::{Code, Load, PlaceKind, Splat, Step, Stored};
+use super::copy::{self, Column, Row};
 use super::layout::{Dims, Layout};
 use super::lower::lane_bits;
 use super::ops::MapArgs;
@@ -70,8 +70,8 @@ pub(super) struct Run<'r> {
     pub stream: bool,
     /// No chain reads in place what it writes.
     redo: bool,
-    /// For a body that is one chain on rows in place: each place, and its bytes from row to row.
-    steps_down: Option<Vec<(u32, isize)>>,
+    /// How to get from row to row, for a body that needs no slots for them.
+    down: Option<Down>,
 }
 
 // SAFETY: workers read and write through the pointers in `params` from several threads. The caller
@@ -95,13 +95,13 @@ impl<'r> Run<'r> {
         let updates =
             |s: &Source| s.access == Access::Direct && code.stores.iter().any(|t| t.param == s.param);
         let redo = !sources.iter().any(updates);
-        let steps_down = steps_down(code, &layout, &params, &sources).filter(|_| in_place);
-        Run { code, launch, layout, params, sources, chunk, slot_chunk, slot_lanes, stream, redo, steps_down }
+        let down = down(code, &layout, &params, &sources).filter(|_| in_place);
+        Run { code, launch, layout, params, sources, chunk, slot_chunk, slot_lanes, stream, redo, down }
     }
 
-    /// Is the body one chain on rows in place, however short?
+    /// Is the body one chain, or copies, on rows in place, however short?
     pub(super) fn rows_in_place(&self) -> bool {
-        self.steps_down.is_some()
+        self.down.is_some()
     }
 
     /// The address of parameter `param` at `index` in the first `outer` dimensions and lane `lane`.
@@ -135,22 +135,30 @@ fn source(task: &Task<'_>, params: &[Param], load: &Load) -> Source {
     Source { param: load.param, delta_bytes: delta as isize * param.element_bytes as isize, access }
 }
 
-/// See [`Run::steps_down`].
-fn steps_down(
-    code: &Code,
-    layout: &Layout,
-    params: &[Param],
-    sources: &[Source],
-) -> Option<Vec<(u32, isize)>> {
+/// See [`Run::down`]. Distances are bytes from a row to the next.
+enum Down {
+    /// One chain: each place that moves.
+    Chain(Vec<(u32, isize)>),
+    /// What is loaded is stored: place and distance, parameter and distance.
+    Copies(Vec<((u32, isize), (usize, isize))>),
+}
+
+fn down(code: &Code, layout: &Layout, params: &[Param], sources: &[Source]) -> Option<Down> {
     let down = layout.inner().checked_sub(1)?;
     let step = |place: u32, param: usize| (place, params[param].strides_bytes[down]);
-    let loads = code
-        .loads
-        .iter()
-        .zip(sources)
-        .map(|(load, source)| (source.access == Access::Direct).then(|| step(load.place, load.param)));
-    let stores = code.stores.iter().map(|store| Some(step(store.out?, store.param)));
-    loads.chain(stores).collect()
+    let direct = |load: &Load, source: &Source| source.access == Access::Direct && params[load.param].dense;
+    let loads = code.loads.iter().zip(sources);
+    let loads = loads.map(|(load, source)| direct(load, source).then(|| step(load.place, load.param)));
+    let loads = loads.collect::<Option<Vec<(u32, isize)>>>()?;
+    if code.steps.iter().any(|step| matches!(step, Step::Chain { .. })) {
+        let stores = code.stores.iter().map(|store| Some(step(store.out?, store.param)));
+        return loads.into_iter().map(Some).chain(stores).collect::<Option<_>>().map(Down::Chain);
+    }
+    let copy = |store: &Stored| {
+        let from = loads.iter().find(|(place, _)| *place == store.place)?;
+        params[store.param].dense.then(|| (*from, (store.param, params[store.param].strides_bytes[down])))
+    };
+    code.stores.iter().map(copy).collect::<Option<_>>().map(Down::Copies)
 }
 
 /// Lanes until an address reaches a cache line.
@@ -189,6 +197,8 @@ pub(super) struct Worker<'r> {
     indices: Vec<Dims<usize>>,
     /// Per store, whether the chain wrote it in place.
     written: Vec<bool>,
+    /// Rows on their way, kept from chunk to chunk.
+    columns: Vec<Column>,
 }
 
 impl Drop for Worker<'_> {
@@ -225,6 +235,7 @@ impl<'r> Worker<'r> {
             rows: Vec::new(),
             indices: Vec::new(),
             written: vec![false; code.stores.len()],
+            columns: Vec::new(),
         };
         worker.splat();
         worker
@@ -298,20 +309,45 @@ impl<'r> Worker<'r> {
         // SAFETY: the caller's promise.
         unsafe {
             self.eval(chunk);
-            let (Some(steps), Some(chain)) = (&self.run.steps_down, self.run.code.steps.last()) else {
-                self.store(chunk);
-                return 1;
-            };
-            for _ in 1..rows {
-                for &(place, bytes) in steps {
-                    let place = &mut self.places[place as usize];
-                    place.ptr = place.ptr.wrapping_offset(bytes);
+            match (&self.run.down, self.run.code.steps.last()) {
+                (Some(Down::Chain(steps)), Some(chain)) => {
+                    for _ in 1..rows {
+                        for &(place, bytes) in steps {
+                            let place = &mut self.places[place as usize];
+                            place.ptr = place.ptr.wrapping_offset(bytes);
+                        }
+                        let head = self.head();
+                        self.step(chain, chunk.len, head);
+                    }
+                    rows
                 }
-                let head = self.head();
-                self.step(chain, chunk.len, head);
+                (Some(Down::Copies(copies)), _) => {
+                    self.copy_rows(copies, chunk, rows);
+                    rows
+                }
+                _ => {
+                    self.store(chunk);
+                    1
+                }
             }
         }
-        rows
+    }
+
+    /// Stores rows as they were loaded, all of one row before the next: what lies side by side in memory is
+    /// read in one go.
+    unsafe fn copy_rows(&mut self, copies: &[((u32, isize), (usize, isize))], chunk: Chunk, rows: usize) {
+        self.columns.clear();
+        for &((place, from_down), (param, to_down)) in copies {
+            self.columns.push(Column {
+                from: self.places[place as usize].ptr,
+                from_down,
+                to: self.address(param, 0, chunk.start),
+                to_down,
+                bytes: chunk.len * self.run.params[param].element_bytes,
+            });
+        }
+        // SAFETY: the checked launch keeps the rows in memory.
+        unsafe { copy::copy_columns(&mut self.columns, rows, self.run.stream) };
     }
 
     /// Lanes until the first output that a chain writes in place reaches a cache line, if that matters.
