@@ -199,10 +199,6 @@ impl Run<'_> {
     /// What every program of the run gets.
     fn shared(&self, mut command: Command) -> Command {
         command.current_dir(self.root);
-        // Vulkan drivers and MPI look for this folder and complain where there is none.
-        if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
-            command.env("XDG_RUNTIME_DIR", self.scratch);
-        }
         command
     }
 
