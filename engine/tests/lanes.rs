@@ -332,7 +332,12 @@ fn the_core_is_queued_before_the_host_waits_for_anything() {
     let mut command = child("columns_on_a_gpu_and_elsewhere", 1, 2);
     command.env("PARTITA_SIM_TRACE", "1");
     let said = other::said(command);
-    for what in ["between ranks", "within a process", "replayed between ranks", "replayed within a process"] {
+    let mut named = vec!["between ranks", "beside the host"];
+    if said.contains("beside wgpu begins") {
+        named.push("beside wgpu");
+    }
+    let replayed: Vec<String> = named.iter().map(|what| format!("replayed {what}")).collect();
+    for what in named.into_iter().chain(replayed.iter().map(String::as_str)) {
         let calls = calls(&said, what);
         let at = |symbols: &[&str]| -> Vec<usize> {
             let is_one = |call: &String| symbols.iter().any(|symbol| call.contains(symbol));
@@ -396,8 +401,12 @@ fn columns_on_a_gpu_and_elsewhere() {
     for outcome in threads::run(2, over) {
         assert_eq!(outcome.unwrap(), expected);
     }
-    let team = Team::of(vec![gpu.clone(), Device::host()]).unwrap();
-    assert_eq!(run(&team, "within a process"), expected);
+    let others = [(Ok(vec![Device::host()]), "beside the host"), (Device::named("wgpu"), "beside wgpu")];
+    for (others, what) in others {
+        let Ok(others) = others else { continue };
+        let team = Team::of(vec![gpu.clone(), others[0].clone()]).unwrap();
+        assert_eq!(run(&team, what), expected, "{what}");
+    }
 }
 
 /// Fields of two types in three dimensions, of which a step reads the corners.

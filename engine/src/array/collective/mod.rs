@@ -226,7 +226,8 @@ impl Collective {
     }
 
     /// Begins to apply it: what leaves is packed and on its way when this returns, or soon after. Work that
-    /// is queued before [`Pending::finish`] runs while it travels.
+    /// is queued before [`Pending::finish`] runs while it travels. Messages that are copied out of a GPU's
+    /// memory have left it when this returns: other exchanges may come before the end.
     ///
     /// Collective over the world that the partitions are of, as is the end.
     ///
