@@ -151,7 +151,7 @@ fn launch(device: &Device) -> Result<Ceiling> {
 }
 
 fn message(device: &Device) -> Result<Ceiling> {
-    let mut exchange = Exchange::new(device, DType::F32, &[4, 4], &[2, 1], &[1, 0])?;
+    let mut exchange = Exchange::new(device, DType::F32, &[4, 4], &[2, 1], &[1, 0], false)?;
     exchange.run(1)?;
     exchange.check()?;
     let count = exchange.messages();

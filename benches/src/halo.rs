@@ -2,11 +2,10 @@
 
 use anyhow::{Result, ensure};
 use half::f16;
-use partita::device::Buffer;
 use partita::plan::Plan;
 use partita::prelude::*;
-use partita::program::{Place, Schedule, run};
-use partita::transport::{Field, lower};
+use partita::program::{Place, run};
+use partita::transport::{self, Field, lower};
 
 use crate::record::Record;
 use crate::sample::{Effort, samples};
@@ -37,34 +36,13 @@ pub const FACES: &[Faces] = &[
 pub struct Exchange {
     array: Array,
     plan: Plan,
-    schedule: Schedule,
-    _staging: Vec<Buffer>,
+    exchange: transport::Exchange,
 }
 
 impl Exchange {
-    /// Cells hold their position, so that it can be seen where each came from.
+    /// Cells hold their position, so that it can be seen where each came from. Edges and corners of the halo
+    /// are what several steps per exchange need.
     pub fn new(
-        device: &Device,
-        dtype: DType,
-        shape: &[i64],
-        grid: &[i64],
-        widths: &[i64],
-    ) -> Result<Exchange> {
-        Exchange::of(device, dtype, shape, grid, widths, false)
-    }
-
-    /// The same with edges and corners, as several steps per exchange need.
-    pub fn with_corners(
-        device: &Device,
-        dtype: DType,
-        shape: &[i64],
-        grid: &[i64],
-        widths: &[i64],
-    ) -> Result<Exchange> {
-        Exchange::of(device, dtype, shape, grid, widths, true)
-    }
-
-    fn of(
         device: &Device,
         dtype: DType,
         shape: &[i64],
@@ -82,16 +60,15 @@ impl Exchange {
         }?;
         let places = array.places()?;
         let plan = Plan::halo_widths(&*array.distribution()?, widths, widths, corners)?;
-        let mut staging = Vec::new();
         let field = Field { plan: &plan, from: &places, to: &places, dtype };
-        let schedule = lower(&[field], &mut staging)?.schedule();
-        Ok(Exchange { array, plan, schedule, _staging: staging })
+        let exchange = lower(&[field])?;
+        Ok(Exchange { array, plan, exchange })
     }
 
     /// Exchanges `times` times, then waits.
     pub fn run(&mut self, times: usize) -> Result<()> {
         for _ in 0..times {
-            self.schedule.iter().try_for_each(run)?;
+            self.exchange.commands().try_for_each(run)?;
         }
         Ok(self.array.team().wait()?)
     }
@@ -169,7 +146,7 @@ pub fn measure(
     effort: &Effort,
     copy_gb_s: Option<f64>,
 ) -> Result<Record> {
-    let mut exchange = Exchange::new(device, dtype, &[cube; 3], &GRID, &faces.widths)?;
+    let mut exchange = Exchange::new(device, dtype, &[cube; 3], &GRID, &faces.widths, false)?;
     exchange.run(1)?;
     exchange.check()?;
     let seconds = samples(effort, &mut |times| exchange.run(times))?;
@@ -188,8 +165,9 @@ mod tests {
     fn faces_arrive_and_are_counted() {
         for faces in FACES {
             for dtype in [DType::F32, DType::F64, DType::F16] {
-                let mut exchange =
-                    Exchange::new(&Device::host(), dtype, &[20; 3], &GRID, &faces.widths).expect("plan");
+                let host = Device::host();
+                let exchange = Exchange::new(&host, dtype, &[20; 3], &GRID, &faces.widths, false);
+                let mut exchange = exchange.expect("plan");
                 assert!(exchange.check().is_err(), "{}: halos are not filled by themselves", faces.name);
                 exchange.run(1).expect("run");
                 exchange.check().expect(faces.name);

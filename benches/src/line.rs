@@ -48,7 +48,7 @@ struct Parts {
 impl Parts {
     fn new(device: &Device, extent: i64, depth: usize) -> Result<Parts> {
         let widths = [depth as i64; 3];
-        let buffer = || Exchange::with_corners(device, DType::F32, &[extent; 3], &GRID, &widths);
+        let buffer = || Exchange::new(device, DType::F32, &[extent; 3], &GRID, &widths, true);
         let dist = Distribution::builder(&[extent; 3]).grid(&GRID).halo(&widths, &widths).build()?;
         let program = device.compile(stencil()?)?;
         let mut buffers = [buffer()?, buffer()?];
@@ -276,7 +276,8 @@ mod tests {
                 assert!(after(depth, order, exchanges) == plain, "{order:?}, {depth} steps deep");
             }
         }
-        let exchange = Exchange::new(&Device::host(), DType::F32, &[20; 3], &[1; 3], &[0; 3]).expect("array");
+        let exchange = Exchange::new(&Device::host(), DType::F32, &[20; 3], &[1; 3], &[0; 3], false);
+        let exchange = exchange.expect("array");
         let mut u = exchange.array().clone();
         let inner: Vec<_> = s![1..-1].repeat(3);
         for _ in 0..4 {

@@ -1,5 +1,7 @@
-//! Halo exchanges between two processes beside the same bytes by MPI alone, in turns in one run: what the
-//! engine takes of the wire's bandwidth, and what it adds to a tiny message. Started by `mpirun -n 2`.
+//! Halo exchanges between two processes beside the same bytes by MPI alone, in turns in one run. Beside a
+//! ping-pong, where one process sends at a time, stands what the engine takes of the wire's bandwidth; beside
+//! a bare loop of `MPI_Irecv`, `MPI_Isend` and waiting, with as many messages, what it adds to each. Started
+//! by `mpirun -n 2`.
 
 /// Measures; says what is missing otherwise.
 #[cfg(not(feature = "mpi"))]
@@ -16,12 +18,13 @@ mod between {
     use std::time::Instant;
 
     use anyhow::{Result, ensure};
+    use mpi::request::{WaitGuard, scope};
     use mpi::topology::SimpleCommunicator;
     use mpi::traits::{Communicator, Destination, Source};
     use partita::plan::Plan;
     use partita::prelude::*;
-    use partita::program::{Schedule, run as queue};
-    use partita::transport::{Field, crossing};
+    use partita::program::run as queue;
+    use partita::transport::{Exchange, Field, crossing};
 
     /// Cells of a face, f32, from tiny to what no cache holds.
     const FACES: &[i64] = &[4, 1 << 10, 1 << 14, 1 << 18, 1 << 20, 1 << 22];
@@ -39,35 +42,37 @@ mod between {
         if speaks {
             println!("{team}");
             println!(
-                "{:>12}  {:>16}  {:>12}  {:>12}  {:>6}",
-                "bytes a face", "path", "halo us", "MPI us", "ratio"
+                "{:>12}  {:>16}  {:>10}  {:>12}  {:>9}  {:>10}  {:>9}",
+                "bytes a face", "path", "halo us", "ping-pong us", "ratio", "loop us", "ratio"
             );
         }
         for &cells in FACES {
             let mut halo = Halo::new(&team, cells)?;
             let mut plain = Plain::new(team.rank(), 4 * cells as usize);
             let repeats = (1 << 22) / (4 * cells as usize + (1 << 12)) + 1;
-            let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-            for turn in 0..=TURNS {
-                let (a, b) =
-                    (seconds(repeats, || halo.step())?, seconds(repeats, || plain.there_and_back())?);
-                // The first turn agrees, compiles and touches memory.
-                if turn > 0 {
-                    ours.push(a);
-                    theirs.push(b);
-                }
+            let mut turns = Vec::new();
+            for _ in 0..=TURNS {
+                let ours = seconds(repeats, || halo.step())?;
+                let pong = seconds(repeats, || plain.there_and_back())?;
+                plain.check()?;
+                let both = seconds(repeats, || plain.both_ways())?;
+                plain.check()?;
+                turns.push([ours, pong, both]);
             }
             halo.check(cells)?;
-            plain.check()?;
             if speaks {
-                let (ours, theirs) = (median(ours), median(theirs));
+                // The first turn agrees, compiles and touches memory.
+                let [ours, pong, both] =
+                    [0, 1, 2].map(|of| median(turns[1..].iter().map(|t| t[of]).collect()));
                 println!(
-                    "{:>12}  {:>16}  {:>12.2}  {:>12.2}  {:>6.2}",
+                    "{:>12}  {:>16}  {:>10.2}  {:>12.2}  {:>9.2}  {:>10.2}  {:>9.2}",
                     4 * cells,
                     halo.path,
                     ours * 1e6,
-                    theirs * 1e6,
-                    theirs / ours
+                    pong * 1e6,
+                    pong / ours,
+                    both * 1e6,
+                    both / ours
                 );
             }
         }
@@ -91,9 +96,8 @@ mod between {
     /// Two parts of two rows, which exchange one row each: a face each way.
     struct Halo {
         array: Array,
-        schedule: Schedule,
+        exchange: Exchange,
         path: String,
-        _leases: Vec<partita::device::Buffer>,
     }
 
     impl Halo {
@@ -102,15 +106,14 @@ mod between {
             let array = Array::from_fn(team, &dist, |at| (at[0] * 1000 + at[1] % 1000) as f32)?;
             let places = array.places()?;
             let plan = Plan::halo_widths(&*array.distribution()?, &[1, 0], &[1, 0], false)?;
-            let mut leases = Vec::new();
             let field = Field { plan: &plan, from: &places, to: &places, dtype: DType::F32 };
-            let exchange = crossing::lower("halo exchange", (team, team), &[field], &mut leases)?;
+            let exchange = crossing::lower("halo exchange", (team, team), &[field])?;
             let path = exchange.links.first().map_or(String::new(), |link| link.path.to_string());
-            Ok(Halo { array, schedule: exchange.schedule(), path, _leases: leases })
+            Ok(Halo { array, exchange, path })
         }
 
         fn step(&mut self) -> Result<()> {
-            self.schedule.iter().try_for_each(queue)?;
+            self.exchange.commands().try_for_each(queue)?;
             Ok(self.array.team().wait()?)
         }
 
@@ -131,7 +134,7 @@ mod between {
         }
     }
 
-    /// The same bytes, there and back, by MPI alone.
+    /// The same bytes by MPI alone.
     struct Plain {
         world: SimpleCommunicator,
         rank: usize,
@@ -157,8 +160,20 @@ mod between {
             Ok(())
         }
 
-        fn check(&self) -> Result<()> {
+        /// One message each way at the same time.
+        fn both_ways(&mut self) -> Result<()> {
+            let other = self.world.process_at_rank(1 - self.rank as i32);
+            scope(|scope| {
+                let _comes = WaitGuard::from(other.immediate_receive_into(scope, &mut self.back[..]));
+                let _goes = WaitGuard::from(other.immediate_send(scope, &self.out[..]));
+            });
+            Ok(())
+        }
+
+        /// The bytes are the other process's; afterwards there are none.
+        fn check(&mut self) -> Result<()> {
             ensure!(self.back.iter().all(|&byte| byte == 8 - self.rank as u8), "MPI's own bytes came wrong");
+            self.back.fill(0);
             Ok(())
         }
     }

@@ -6,16 +6,16 @@ use std::time::Instant;
 
 use partita::plan::Plan;
 use partita::prelude::*;
-use partita::program::{Schedule, run};
-use partita::transport::{Field, lower};
+use partita::program::run;
+use partita::transport::{Exchange, Field, lower};
 
 /// The least seconds of some turns, taken in turns so that a disturbance meets all.
-fn seconds(team: &Team, schedules: &[&Schedule], turns: usize) -> Vec<f64> {
-    let mut least = vec![f64::INFINITY; schedules.len()];
+fn seconds(team: &Team, exchanges: &[&Exchange], turns: usize) -> Vec<f64> {
+    let mut least = vec![f64::INFINITY; exchanges.len()];
     for _ in 0..turns {
-        for (least, schedule) in least.iter_mut().zip(schedules) {
+        for (least, exchange) in least.iter_mut().zip(exchanges) {
             let start = Instant::now();
-            schedule.iter().try_for_each(run).unwrap();
+            exchange.commands().try_for_each(run).unwrap();
             team.wait().unwrap();
             *least = least.min(start.elapsed().as_secs_f64());
         }
@@ -23,13 +23,13 @@ fn seconds(team: &Team, schedules: &[&Schedule], turns: usize) -> Vec<f64> {
     least
 }
 
-fn prepared(team: &Team, from: &Distribution, to: &Distribution) -> (Schedule, Vec<Array>) {
+fn prepared(team: &Team, from: &Distribution, to: &Distribution) -> (Exchange, Vec<Array>) {
     let zeros = |dist: &Distribution| Array::zeros(team, dist, DType::F32).unwrap();
     let (a, b) = (zeros(from), zeros(to));
     let (here, there) = (a.places().unwrap(), b.places().unwrap());
     let plan = Plan::redistribute(from, to).unwrap();
     let field = Field { plan: &plan, from: &here, to: &there, dtype: DType::F32 };
-    (lower(&[field], &mut Vec::new()).unwrap().schedule(), vec![a, b])
+    (lower(&[field]).unwrap(), vec![a, b])
 }
 
 #[test]
@@ -54,13 +54,13 @@ fn repartition_as_a_fraction_of_copying() {
         ];
         let (copy, _kept) = prepared(&team, &slabs, &slabs);
         for (name, from, to) in cases {
-            let (schedule, _arrays) = prepared(&team, from, to);
-            let least = seconds(&team, &[&copy, &schedule], 9);
+            let (exchange, _arrays) = prepared(&team, from, to);
+            let least = seconds(&team, &[&copy, &exchange], 9);
             let speed = 8.0 * (n * n) as f64 / least[0] / 1e9;
             println!(
                 "{n}x{n} f32 {name}: {:.2} of copying ({speed:.1} GB/s), {} launches",
                 least[0] / least[1],
-                schedule.len()
+                exchange.commands().count()
             );
         }
     }
@@ -76,14 +76,13 @@ fn halos_of_many_small_parts() {
         let places = a.places().unwrap();
         let plan = Plan::halo(&dist, true).unwrap();
         let field = Field { plan: &plan, from: &places, to: &places, dtype: DType::F32 };
-        let mut leases = Vec::new();
-        let schedule = lower(&[field], &mut leases).unwrap().schedule();
-        let least = seconds(&team, &[&schedule], 50)[0];
+        let exchange = lower(&[field]).unwrap();
+        let least = seconds(&team, &[&exchange], 50)[0];
         let moves = plan.moves().len();
         println!(
             "halo of {n}x{n} over 4x4 parts: {:.2} us, {moves} moves, {} launches, {:.3} us per move",
             1e6 * least,
-            schedule.len(),
+            exchange.commands().count(),
             1e6 * least / moves as f64
         );
     }

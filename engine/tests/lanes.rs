@@ -9,8 +9,10 @@ mod other;
 use std::sync::Arc;
 
 use partita::device::Lane;
+use partita::plan::{Move, Plan};
 use partita::prelude::*;
-use partita::program::{Command, Schedule, execute, record};
+use partita::program::{Command, Place, Schedule, execute, record};
+use partita::transport::{Field, lower};
 use partita::wire::{Ranks, threads};
 
 const SEEDS: usize = 6;
@@ -237,6 +239,173 @@ fn the_exchange_of_a_step_without_one_of_its_waits() {
             println!("clean");
         }
         Err(error) => println!("refused: {error}"),
+    }
+}
+
+#[test]
+fn what_is_added_shares_launches_and_keeps_its_order() {
+    if !is_simulated("cuda-sums") {
+        return;
+    }
+    for seed in 0..3 {
+        let said = other::said(child("the_adjoint_of_a_halo_exchange_on_four_devices", 4, seed));
+        assert!(said.contains("56 launches add 112 boxes"), "{said}");
+    }
+    println!("ran: cuda-sums 56");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn the_adjoint_of_a_halo_exchange_on_four_devices() {
+    let team = Team::on(&gpus(), 8).unwrap();
+    let dist = dist(&team, &[12, 10, 14], &[2; 3]);
+    let plan = Plan::halo(&dist, true).unwrap().adjoint();
+    // Thirds, so that every other order of additions gives other bits.
+    let value = |at: &[i64]| (at[0] * 89 + at[1] * 13 - at[2] * 7) as f64 / 3.0;
+    let types = [DType::F32, DType::F64];
+    let arrays = types.map(|dtype| Array::zeros(&team, &dist, dtype).unwrap());
+    let places = arrays.each_ref().map(|array| array.places().unwrap());
+    for (dtype, place) in types.iter().zip(&places).flat_map(|(t, all)| all.iter().map(move |p| (t, p))) {
+        let place = place.as_ref().unwrap();
+        let cells = place.stored.points().map(|at| value(&at));
+        let bytes: Vec<u8> = match dtype {
+            DType::F32 => cells.flat_map(|cell| (cell as f32).to_le_bytes()).collect(),
+            _ => cells.flat_map(f64::to_le_bytes).collect(),
+        };
+        place.device.upload(&place.allocation, 0, &bytes).unwrap();
+    }
+    let fields = [0, 1].map(|k| Field { plan: &plan, from: &places[k], to: &places[k], dtype: types[k] });
+    let memory = |field: &Field| -> Vec<Vec<f64>> {
+        let part = |place: &Option<Place>| {
+            let place = place.as_ref().unwrap();
+            let cells = place.stored.volume().unwrap() as usize;
+            let mut bytes = vec![0; cells * field.dtype.size_bytes()];
+            place.device.download(&place.allocation, 0, &mut bytes).unwrap();
+            match field.dtype {
+                DType::F32 => bytes.as_chunks().0.iter().map(|b| f64::from(f32::from_le_bytes(*b))).collect(),
+                _ => bytes.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b)).collect(),
+            }
+        };
+        field.from.iter().map(part).collect()
+    };
+    // One addition after the other, by receiving and then by sending part.
+    let mut moves: Vec<&Move> = plan.moves().iter().collect();
+    moves.sort_by_key(|m| (m.to_part, m.from_part));
+    let expected = fields.each_ref().map(|field| {
+        let mut all = memory(field);
+        for m in &moves {
+            for (from, to) in m.from.points().zip(m.to.points()) {
+                let at =
+                    |part: usize, cell: &[i64]| field.from[part].as_ref().unwrap().view(cell).offset as usize;
+                let sum = all[m.to_part][at(m.to_part, &to)] + all[m.from_part][at(m.from_part, &from)];
+                let rounded = if field.dtype == DType::F32 { f64::from(sum as f32) } else { sum };
+                all[m.to_part][at(m.to_part, &to)] = rounded;
+            }
+        }
+        all
+    });
+    let exchange = lower(&fields).unwrap();
+    let added = exchange.arrival.iter().filter_map(|command| match command {
+        Command::Boxes { jobs, .. } => Some(jobs.len()),
+        Command::Launch { job, .. } => Some(job.memory.len() / 2),
+        _ => None,
+    });
+    let added: Vec<usize> = added.collect();
+    println!("{} launches add {} boxes", added.len(), added.iter().sum::<usize>());
+    exchange.run().unwrap();
+    assert!(fields.each_ref().map(memory) == expected, "other bits");
+}
+
+/// What the driver was asked for, in order, between what a child prints.
+fn calls(said: &str, what: &str) -> Vec<String> {
+    let between = said.split(&format!("{what} begins\n")).nth(1);
+    let between = between.and_then(|rest| rest.split(&format!("{what} ends\n")).next());
+    let lines = between.unwrap_or_else(|| panic!("{what}: {said}")).lines();
+    lines.map(|line| line.trim_start_matches("simcuda: ").to_owned()).collect()
+}
+
+#[test]
+fn the_core_is_queued_before_the_host_waits_for_anything() {
+    if !is_simulated("cuda-core-first") {
+        return;
+    }
+    let mut command = child("columns_on_a_gpu_and_elsewhere", 1, 2);
+    command.env("PARTITA_SIM_TRACE", "1");
+    let said = other::said(command);
+    let mut named = vec!["between ranks", "beside the host"];
+    if said.contains("beside wgpu begins") {
+        named.push("beside wgpu");
+    }
+    let replayed: Vec<String> = named.iter().map(|what| format!("replayed {what}")).collect();
+    for what in named.into_iter().chain(replayed.iter().map(String::as_str)) {
+        let calls = calls(&said, what);
+        let at = |symbols: &[&str]| -> Vec<usize> {
+            let is_one = |call: &String| symbols.iter().any(|symbol| call.contains(symbol));
+            (0..calls.len()).filter(|&k| is_one(&calls[k])).collect()
+        };
+        let (waits, fetches) =
+            (at(&["cuEventSynchronize", "cuStreamSynchronize"]), at(&["cuMemcpyDtoHAsync"]));
+        let launches = at(&["cuLaunchKernel", "cuGraphLaunch"]);
+        // The pack and the core; then the face is waited for; then what came is unpacked and the rim follows.
+        assert!(launches.len() >= 3 && !fetches.is_empty(), "{what}: {calls:#?}");
+        assert!(launches[1] < waits[0] && waits[0] < launches[2], "{what}: {calls:#?}");
+    }
+    println!("ran: cuda-core-first 4");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn columns_on_a_gpu_and_elsewhere() {
+    let along = |u: &Array| {
+        let sides = u.slice(&s![.., ..-2]) + u.slice(&s![.., 2..]) * 0.5;
+        u.slice(&s![.., 1..-1]) * 3.0 + sides
+    };
+    let field = |team: &Team| {
+        let dist = Distribution::builder(&[30, 64]).grid(&[1, team.size() as i64]);
+        let dist = dist.halo(&[0, 1], &[0, 1]).build().unwrap();
+        Array::from_fn(team, &dist, |at| (at[0] * 3 + at[1] * at[1] % 17) as f32).unwrap()
+    };
+    let run = |team: &Team, what: &str| {
+        let says = |word: &str, what: &str| {
+            if team.is_here(0) {
+                eprintln!("{what} {word}");
+            }
+        };
+        let u = field(team);
+        // The second evaluation finds memory and kernels of the first.
+        drop(along(&u).eval());
+        let u = &u + 0.0;
+        u.eval().unwrap();
+        let next = along(&u);
+        says("begins", what);
+        next.eval().unwrap();
+        says("ends", what);
+        let mut steps = Loop::new(vec![field(team)], |state| {
+            let next = along(&state[0]) * 0.25;
+            state[0].assign(&s![.., 1..-1], &next)
+        });
+        steps.run(8).unwrap();
+        assert!(steps.is_replaying());
+        team.wait().unwrap();
+        says("begins", &format!("replayed {what}"));
+        steps.run(1).unwrap();
+        says("ends", &format!("replayed {what}"));
+        (next.to_vec::<f32>().unwrap(), steps.state()[0].to_vec::<f32>().unwrap())
+    };
+    let gpu = &gpus()[0];
+    let expected = run(&Team::on(&[Device::host()], 1).unwrap(), "on the host");
+    let over = |ranks: Ranks| {
+        let mine = if ranks.rank() == 0 { gpu.clone() } else { Device::host() };
+        run(&Team::over(&ranks, &[mine], 1).unwrap(), "between ranks")
+    };
+    for outcome in threads::run(2, over) {
+        assert_eq!(outcome.unwrap(), expected);
+    }
+    let others = [(Ok(vec![Device::host()]), "beside the host"), (Device::named("wgpu"), "beside wgpu")];
+    for (others, what) in others {
+        let Ok(others) = others else { continue };
+        let team = Team::of(vec![gpu.clone(), others[0].clone()]).unwrap();
+        assert_eq!(run(&team, what), expected, "{what}");
     }
 }
 

@@ -83,7 +83,7 @@ fn paths(team: &Team) -> partita::Result<Vec<String>> {
     let u = Array::zeros(team, &dist, DType::F32)?;
     let (places, plan) = (u.places()?, Plan::halo_widths(&dist, &[1], &[1], false)?);
     let field = Field { plan: &plan, from: &places, to: &places, dtype: DType::F32 };
-    let links = crossing::lower("halo exchange", (team, team), &[field], &mut Vec::new())?.links;
+    let links = crossing::lower("halo exchange", (team, team), &[field])?.links;
     let mine = |part| part == team.rank();
     assert!(
         links.iter().all(|link| mine(link.from_part) != mine(link.to_part) && link.bytes == 4),

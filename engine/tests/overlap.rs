@@ -114,7 +114,7 @@ fn links_between_ranks_are_named_with_their_path() {
         let plan = Plan::halo_widths(&dist, &[1, 0], &[1, 0], false).unwrap();
         let places = u.places().unwrap();
         let field = Field { plan: &plan, from: &places, to: &places, dtype: DType::F64 };
-        let exchange = crossing::lower("halo", (&team, &team), &[field, field], &mut Vec::new()).unwrap();
+        let exchange = crossing::lower("halo", (&team, &team), &[field, field]).unwrap();
         exchange.links.iter().map(|l| (l.from_part, l.to_part, l.path, l.moves, l.bytes)).collect::<Vec<_>>()
     });
     let links: Vec<_> = links.into_iter().map(Result::unwrap).collect();

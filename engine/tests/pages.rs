@@ -23,7 +23,7 @@ fn section(title: &str, text: &str, plan: &Plan, from: &Array, to: &Array) -> St
     let costs = Costs { latency_seconds: 2e-6, bandwidth: 20e9 };
     let (here, there) = (from.places().unwrap(), to.places().unwrap());
     let field = Field { plan, from: &here, to: &there, dtype: from.dtype() };
-    let exchange = lower(&[field], &mut Vec::new()).unwrap();
+    let exchange = lower(&[field]).unwrap();
     let moves: Vec<String> = plan.to_string().lines().take(9).map(str::to_owned).collect();
     let more = plan.moves().len().saturating_sub(8);
     let mut out = format!("\n## {title}\n\n{text}\n\n```text\n{}\n", moves.join("\n"));

@@ -10,7 +10,7 @@ use found::{PARTS, devices, ran};
 use partita::index::DimMap;
 use partita::plan::Plan;
 use partita::prelude::*;
-use partita::program::{Command, execute};
+use partita::program::Command;
 use partita::transport::{Field, Path, lower};
 
 /// A distribution over one map per dimension; with a halo of 1 where `halo` and the map allow one.
@@ -248,11 +248,10 @@ fn fields_travel_together_and_contiguous_faces_as_they_are() {
         let (in_a, in_b) = (a.places().unwrap(), b.places().unwrap());
         let one = Field { plan: &plan, from: &in_b, to: &in_b, dtype: DType::F64 };
         let other = Field { plan: &plan, from: &in_a, to: &in_a, dtype: DType::U8 };
-        let mut leases = Vec::new();
-        let alone = lower(&[one], &mut leases).unwrap();
+        let alone = lower(&[one]).unwrap();
         let launches = if contiguous { 0 } else { 2 };
         assert_eq!((alone.departing(), alone.arrival.len()), ((launches, 2), launches), "{alone}");
-        let both = lower(&[other, one], &mut leases).unwrap();
+        let both = lower(&[other, one]).unwrap();
         assert_eq!((both.departing(), both.arrival.len()), ((4, 2), 4), "{both}");
         assert!(both.links.iter().all(|link| link.path == Path::Staged && link.moves == 2 && link.packed));
         let bytes = |command: &Command| match command {
@@ -260,8 +259,8 @@ fn fields_travel_together_and_contiguous_faces_as_they_are() {
             _ => 0,
         };
         let cells: u64 = plan.moves().iter().map(|m| m.elements()).sum();
-        assert_eq!(both.departure.iter().map(bytes).sum::<u64>(), 9 * cells);
-        execute(both.schedule()).unwrap();
+        assert_eq!(both.dispatch.iter().map(bytes).sum::<u64>(), 9 * cells);
+        both.run().unwrap();
         for (array, size) in [(&a, 1), (&b, 8)] {
             for (part, place) in array.places().unwrap().iter().enumerate() {
                 let place = place.as_ref().unwrap();
@@ -293,9 +292,7 @@ fn faces_of_one_shape_share_a_launch() {
         let plan = Plan::halo(&dist, true).unwrap();
         let field = |places| Field { plan: &plan, from: places, to: places, dtype: DType::I32 };
         let fields: Vec<Field> = places.iter().map(|places| field(places)).collect();
-        // Until the commands are queued: otherwise another test may be given the memory.
-        let mut leases = Vec::new();
-        let exchange = lower(&fields, &mut leases).unwrap();
+        let exchange = lower(&fields).unwrap();
         let packs = exchange.departure.iter().filter(|command| match command {
             Command::Launch { device: on, .. } => *on == device,
             _ => false,
@@ -305,7 +302,7 @@ fn faces_of_one_shape_share_a_launch() {
         let expected = if kind == DeviceKind::Cuda { 1 } else { 3 };
         assert_eq!(packs.count(), expected, "{device:?} {exchange}");
         assert_eq!(exchange.departing().1, 6);
-        execute(exchange.schedule()).unwrap();
+        exchange.run().unwrap();
         team.wait().unwrap();
         ran("shared-launches", &device, 1);
     }
@@ -330,7 +327,7 @@ fn adjoint_plans_add_what_all_holders_have() {
                 let plan = Plan::between(&from, &to, |_| None).unwrap().adjoint();
                 let (there, here) = (b.places().unwrap(), a.places().unwrap());
                 let field = Field { plan: &plan, from: &there, to: &here, dtype: DType::I32 };
-                execute(lower(&[field], &mut Vec::new()).unwrap().schedule()).unwrap();
+                lower(&[field]).unwrap().run().unwrap();
                 let holders = |at: &[i64]| to.holders(at).unwrap().len() as i32;
                 let expected: Vec<i32> =
                     from.global().points().map(|at| 1000 + holders(&at) * position(&to, &at)).collect();

@@ -74,6 +74,10 @@ pub fn run(command: Command, silence: Duration, mut show: impl FnMut(&str)) -> O
 /// reader to see the end.
 fn start(mut command: Command) -> std::io::Result<(Child, PipeReader)> {
     let (output, writer) = std::io::pipe()?;
+    // Vulkan drivers and MPI look for this folder and complain where there is none.
+    if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+        command.env("XDG_RUNTIME_DIR", std::env::temp_dir());
+    }
     command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
     Ok((command.spawn()?, output))
 }

@@ -35,9 +35,9 @@ cargo xtask bundle
 cargo xtask cuda-aware-mpi
     Builds target/cuda-aware-mpi, an Open MPI that takes device pointers, for the tests and the bundle; needs
     Debian, the network, and a quarter of an hour.
-cargo xtask soak
+cargo xtask soak [RANKS...]
     What takes too long for every change: programs of several processes, and faults of every kind at every
-    point of them, on 2, 3, 4 and 8 ranks.
+    point of them, on 2, 3, 4 and 8 ranks. With numbers of ranks, the faults alone, on the system's MPI.
 cargo xtask bless
     Writes the golden files anew. Read the difference before you commit it.";
 
@@ -60,10 +60,11 @@ fn main() -> ExitCode {
         ("bless", []) => steps::bless(&root()),
         ("bundle", []) => steps::bundle(&root()),
         ("cuda-aware-mpi", []) => cuda_mpi::build(&root()),
-        ("soak", []) => steps::soak(&root()),
-        ("tidy" | "bless" | "bundle" | "cuda-aware-mpi" | "soak", _) => {
-            misuse(&format!("`{chore}` takes no options"))
-        }
+        ("soak", sizes) => match sizes.iter().map(|size| size.parse()).collect::<Result<Vec<usize>, _>>() {
+            Ok(sizes) => steps::soak(&root(), &sizes),
+            Err(_) => misuse("`soak` takes numbers of ranks"),
+        },
+        ("tidy" | "bless" | "bundle" | "cuda-aware-mpi", _) => misuse(&format!("`{chore}` takes no options")),
         _ => misuse(&format!("there is no chore `{chore}`")),
     }
 }

@@ -3,8 +3,8 @@
 //! For each group of results: lower them to one kernel, bring every operand where the kernel of
 //! each part can read it (nothing to do if the part owns it; ONE halo plan however many shifted
 //! reads there are; otherwise one fetch plan into temporary memory), then one launch per part. Where
-//! operands come from other ranks or from other CUDA devices, each part's core is computed while they
-//! travel, and its rim after, beside the core if that takes longer.
+//! operands come from other ranks, or from or to CUDA devices, each part's core is computed while they
+//! travel, if it can be (`transport::Leisure`), and its rim after, beside the core if that takes longer.
 //!
 //! Invariant: kernels never communicate. Everything a launch reads is on its own device before.
 
@@ -27,6 +27,7 @@ use super::work::{Input, Work, bind, missing_part};
 use super::zone::{Frame, Zone};
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
+use crate::transport::Leisure;
 use crate::wire::pass;
 
 /// Computes every node that is not computed yet.
@@ -308,7 +309,7 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
         Storage::new(&first.team, Arc::clone(dist), target.node.dtype)
     };
     let storages = targets.iter().zip(&layouts).map(allocate).collect::<Result<Vec<Storage>>>()?;
-    let has_time = work.depart()?;
+    let leisure = work.depart()?;
     let mut launches = Vec::new();
     for (part, arguments) in arguments.into_iter().enumerate() {
         let zone = &zones[part];
@@ -323,13 +324,23 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
         }
         launches.push((part, zone, bound, arguments));
     }
-    if !has_time {
+    // Devices that the host does not wait for come first: they work while the host does.
+    launches.sort_by_key(|(part, ..)| !first.team.device(*part).has_lanes());
+    if leisure == Leisure::Nobody {
         work.arrive()?;
     }
     // While operands travel, what needs nothing of them is computed; afterwards the rim around it.
     let mut rims = Vec::new();
     for (part, zone, bound, arguments) in &launches {
-        let core = if has_time { core(&inputs, *part, &zone.hull) } else { zone.hull };
+        let device = first.team.device(*part);
+        let core = match leisure {
+            Leisure::Nobody => zone.hull,
+            _ if leisure.is_of(device) => core(&inputs, *part, &zone.hull),
+            _ => Region::from_fn(dist.rank(), |_| (0, 0)),
+        };
+        if !device.has_lanes() {
+            work.dispatch();
+        }
         for piece in &zone.pieces {
             let inside = piece.cells.intersect(&core);
             if !inside.is_empty() {

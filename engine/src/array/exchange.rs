@@ -8,13 +8,11 @@ use partita_kernels::DType;
 
 use super::storage::{Fresh, Storage};
 use crate::config::{config, say};
-use crate::device::Buffer;
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};
 use crate::plan::Plan;
-use crate::program::{Schedule, execute};
 use crate::team::Team;
-use crate::transport::{Field, crossing};
+use crate::transport::{Exchange, Field, crossing};
 
 /// What a plan follows from.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -129,23 +127,20 @@ pub(crate) fn moved(
     let fresh = Storage::new(to, Arc::clone(dist), dtype)?;
     let axes = (0..dist.rank()).map(Along::same).collect();
     let plan = aligned_plan(&storage.dist, dist, axes, near(from, to))?;
-    let mut leases = Vec::new();
-    let schedule = carry_out("redistribution", &plan, (storage, from), (&fresh, to), dtype, &mut leases)?;
-    execute(schedule)?;
+    carry_out("redistribution", &plan, (storage, from), (&fresh, to), dtype)?.run()?;
     Ok(fresh)
 }
 
-/// The commands of a plan between two memories.
+/// A plan between two memories.
 pub(crate) fn carry_out(
     operation: &'static str,
     plan: &Plan,
     (from, from_team): (&Storage, &Team),
     (to, to_team): (&Storage, &Team),
     dtype: DType,
-    leases: &mut Vec<Buffer>,
-) -> Result<Schedule> {
+) -> Result<Exchange> {
     from_team.count_messages(plan.messages());
     let (from, to) = (from.places(from_team), to.places(to_team));
     let field = Field { plan, from: &from, to: &to, dtype };
-    Ok(crossing::lower(operation, (from_team, to_team), &[field], leases)?.schedule())
+    crossing::lower(operation, (from_team, to_team), &[field])
 }

@@ -10,7 +10,7 @@ use super::{Array, Element};
 use crate::device::Buffer;
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region, Section, sections};
-use crate::program::{Place, execute};
+use crate::program::Place;
 use crate::transport::{Field, crossing};
 
 /// What one member asked for: in one dimension the left halo, its own cells and the right halo; see
@@ -56,7 +56,6 @@ impl Array {
         let mut requested: Vec<Requested> =
             (0..cuts.len()).map(|part| Requested { array: self.clone(), part, pieces: Vec::new() }).collect();
         let slots = cuts.first().map_or(0, Vec::len);
-        let mut leases = Vec::new();
         let mut brought = Vec::new();
         for slot in 0..slots {
             let needs: Vec<Region> = cuts.iter().map(|sections| sections[slot].region).collect();
@@ -78,7 +77,7 @@ impl Array {
             brought.iter().map(|(plan, to)| Field { plan, from: &from, to, dtype: self.dtype() }).collect();
         self.team().count_messages(brought.iter().map(|(plan, _)| plan.messages()).sum());
         let teams = (self.team(), self.team());
-        execute(crossing::lower("request", teams, &fields, &mut leases)?.schedule())?;
+        crossing::lower("request", teams, &fields)?.run()?;
         Ok(requested)
     }
 }

@@ -122,17 +122,13 @@ impl Storage {
         if self.fresh().covers(need) { Ok(None) } else { halo_plan(&self.dist, need).map(Some) }
     }
 
-    /// Commands that make the halo current as wide as `need`, none if it is. Whoever executes them
-    /// then calls [`Storage::set_fresh`].
-    pub fn refresh(
-        &self,
-        team: &Team,
-        dtype: DType,
-        need: &Fresh,
-        leases: &mut Vec<Buffer>,
-    ) -> Result<Schedule> {
-        let Some(plan) = self.lacking(need)? else { return Ok(Schedule::new()) };
-        carry_out("halo exchange", &plan, (self, team), (self, team), dtype, leases)
+    /// Makes the halo current as wide as `need`.
+    pub fn refresh(&self, team: &Team, dtype: DType, need: Fresh) -> Result<()> {
+        if let Some(plan) = self.lacking(&need)? {
+            carry_out("halo exchange", &plan, (self, team), (self, team), dtype)?.run()?;
+            self.set_fresh(need);
+        }
+        Ok(())
     }
 
     /// Commands that copy all owned cells to `to`, which owns the same.

@@ -23,7 +23,7 @@ use crate::index::{Along, Distribution, Index, Region};
 use crate::plan::Plan;
 use crate::program::{Command, Place, Schedule, execute};
 use crate::team::Team;
-use crate::transport::{Field, crossing};
+use crate::transport::{Field, Leisure, crossing};
 use crate::wire::pass;
 
 /// Where one operand can be read.
@@ -152,6 +152,8 @@ pub(crate) struct Work {
     schedule: Schedule,
     /// What the next exchange brings.
     pending: Vec<Pending>,
+    /// What the host has to wait for of the exchange that has departed.
+    dispatch: Schedule,
     /// What is left to do of the exchange that has departed.
     arrival: Schedule,
     /// The waits by which it joins what is queued afterwards.
@@ -168,6 +170,7 @@ impl Work {
             team: team.clone(),
             schedule: Schedule::new(),
             pending: Vec::new(),
+            dispatch: Schedule::new(),
             arrival: Schedule::new(),
             join: Schedule::new(),
             leases: Vec::new(),
@@ -205,29 +208,36 @@ impl Work {
         self.team.device(part).clone()
     }
 
-    /// Sends what launches will need on its way. True if some of it comes from other ranks or devices, so
-    /// that there is time to compute something else meanwhile.
-    pub fn depart(&mut self) -> Result<bool> {
+    /// Sends what launches will need on its way, as far as the host waits for nothing. Says who has time to
+    /// compute something else meanwhile: devices with lanes before [`Work::dispatch`], others after it.
+    pub fn depart(&mut self) -> Result<Leisure> {
         let pending = std::mem::take(&mut self.pending);
-        let Some(first) = pending.first() else { return Ok(false) };
+        let Some(first) = pending.first() else { return Ok(Leisure::Nobody) };
         let alike = pending.iter().all(|other| other.operation == first.operation);
         let operation = if alike { first.operation } else { "exchange of operands" };
         let fields: Vec<Field> = pending
             .iter()
             .map(|Pending { plan, from, to, dtype, .. }| Field { plan, from, to, dtype: *dtype })
             .collect();
-        let exchange =
-            crossing::lower(operation, (&self.team, &self.team), &fields, &mut self.leases)?.aside();
-        let leaves_time = exchange.leaves_time();
+        let exchange = crossing::lower(operation, (&self.team, &self.team), &fields)?.aside();
+        let leisure = exchange.leisure();
         self.schedule.extend(exchange.departure);
+        self.dispatch.extend(exchange.dispatch);
         self.arrival.extend(exchange.arrival);
         self.join.extend(exchange.join);
-        Ok(leaves_time)
+        self.leases.extend(exchange.leases);
+        Ok(leisure)
+    }
+
+    /// Sends the rest on its way.
+    pub fn dispatch(&mut self) {
+        self.schedule.append(&mut self.dispatch);
     }
 
     /// Rims that are queued from now on come after everything that was on its way.
     pub fn land(&mut self) -> Result<()> {
         self.depart()?;
+        self.dispatch();
         self.schedule.append(&mut self.arrival);
         Ok(())
     }

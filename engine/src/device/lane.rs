@@ -24,6 +24,18 @@ impl Lane {
 }
 
 impl Device {
+    /// Waits until what is queued on a lane so far is done.
+    ///
+    /// # Errors
+    /// If that work or the device failed.
+    pub fn wait_for(&self, lane: Lane) -> Result<()> {
+        self.usable()?;
+        match &self.0.backend {
+            Backend::Cuda(gpu) => gpu.wait_for(lane).map_err(|e| Error::of_driver(self.name(), e)),
+            Backend::Host | Backend::Wgpu(_) => self.wait(),
+        }
+    }
+
     /// Whether its lanes run side by side.
     pub fn has_lanes(&self) -> bool {
         match self.kind() {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, View};
+use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, Verified, View};
 
 use super::{Command, Copying, keep};
 use crate::device::{Allocation, Arena, Buffer, Device, Job, Program};
@@ -46,21 +46,23 @@ pub(crate) fn copy_boxes(
     Ok(launch(device, program, extents, views, Vec::new(), memory))
 }
 
-/// The words in which copies of elements of these sizes may share a launch: the smallest of them, if the
-/// others are no more than twice as large. Single bytes would be too many.
-pub(crate) fn word(size: usize, other: usize) -> Option<usize> {
-    let (small, large) = (size.min(other), size.max(other));
-    (small == large || (small == 4 && large == 8)).then_some(small)
+/// The type in which copies of elements of these types may share a launch: the smaller of them, if the other
+/// is no more than twice as large. Single bytes would be too many.
+pub(crate) fn word(a: DType, b: DType) -> Option<DType> {
+    let (small, large) = if a.size_bytes() <= b.size_bytes() { (a, b) } else { (b, a) };
+    let sizes = (small.size_bytes(), large.size_bytes());
+    (sizes.0 == sizes.1 || sizes == (4, 8)).then_some(small)
 }
 
-/// One launch that copies boxes of any extents, given with their element types, in words of so many bytes.
+/// One launch that copies boxes of any extents, given with their element types, in words as large as `how`'s
+/// type; or that adds boxes of that type.
 pub(crate) fn copy_words(
     device: &Device,
-    word: usize,
+    how: Copying,
     boxes: &[(&[i64], DType, &BoxCopy)],
 ) -> Result<Command> {
     let words = boxes.iter().map(|(extents, dtype, copy)| {
-        let turns = (dtype.size_bytes() / word) as i64;
+        let turns = (dtype.size_bytes() / how.dtype.size_bytes()) as i64;
         let view = |view: &View| {
             let strides = view.strides.iter().map(|stride| stride * turns);
             View { offset: view.offset * turns, strides: strides.chain((turns > 1).then_some(1)).collect() }
@@ -70,16 +72,7 @@ pub(crate) fn copy_words(
     });
     let words: Vec<_> = words.collect();
     let rank = words.iter().map(|(extents, ..)| extents.len()).max().unwrap_or(0).max(WORDS_RANK);
-    let dtype = match word {
-        1 => DType::U8,
-        2 => DType::U16,
-        4 => DType::U32,
-        _ => DType::U64,
-    };
-    let mut k = Builder::new("copy_words", rank);
-    let (source, target) = (k.input(dtype), k.output(dtype));
-    let value = k.load(source, &vec![0; rank]);
-    let program = device.compile(k.elementwise(&[(target, value)])?)?;
+    let program = device.compile(box_kernel(rank, how)?)?;
     let job = |(extents, from, to, copy): (Vec<i64>, View, View, &BoxCopy)| {
         // Missing dimensions are outermost and have one element.
         let missing = rank - extents.len();
@@ -95,6 +88,28 @@ pub(crate) fn copy_words(
         Job { program: Arc::clone(&program), launch: Arc::new(launch), memory }
     };
     Ok(Command::Boxes { device: device.clone(), jobs: words.into_iter().map(job).collect() })
+}
+
+/// Copies the bits of one box, or adds one to another.
+fn box_kernel(rank: usize, Copying { dtype, add }: Copying) -> Result<Verified> {
+    let here = vec![0; rank];
+    if add {
+        let mut k = Builder::new("add_words", rank);
+        let (source, target) = (k.input(dtype), k.inout(dtype));
+        let (value, old) = (k.load(source, &here), k.load(target, &here));
+        let sum = k.binary(BinaryOp::Add, old, value);
+        return Ok(k.elementwise(&[(target, sum)])?);
+    }
+    let dtype = match dtype.size_bytes() {
+        1 => DType::U8,
+        2 => DType::U16,
+        4 => DType::U32,
+        _ => DType::U64,
+    };
+    let mut k = Builder::new("copy_words", rank);
+    let (source, target) = (k.input(dtype), k.output(dtype));
+    let value = k.load(source, &here);
+    Ok(k.elementwise(&[(target, value)])?)
 }
 
 /// Faces have at most so many loops in most programs: one kernel for all of these.

@@ -157,12 +157,11 @@ impl Command {
         match self.lane().1 {
             Command::Launch { device, .. } | Command::Boxes { device, .. } => vec![device],
             Command::Transfer { from_device, to_device, .. } => vec![from_device, to_device],
-            Command::Send { memory, .. } | Command::Receive { memory, .. } => {
-                memory.iter().map(|span| &span.device).collect()
-            }
+            Command::Send { memory, .. }
+            | Command::Receive { memory, .. }
+            | Command::ExpectInPlace { memory, .. } => memory.iter().map(|span| &span.device).collect(),
             Command::Meet { .. }
             | Command::Expect { .. }
-            | Command::ExpectInPlace { .. }
             | Command::Settle { .. }
             | Command::Reclaim { .. } => Vec::new(),
             Command::After { .. } | Command::Aside(_) => Vec::new(),
@@ -317,7 +316,7 @@ pub fn run(command: &Command) -> Result<()> {
         }
         Command::ExpectInPlace { ranks, from, memory } => {
             trace::ready_for(*from, ranks.rank());
-            ways::expect_in_place(ranks, *from, memory)
+            ways::expect_in_place(lane, ranks, *from, memory)
         }
         Command::Send { ranks, to, memory, way } => {
             trace::on_link(ranks.rank(), *to, way.name(), || ways::send(lane, ranks, *to, memory, way))

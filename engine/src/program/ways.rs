@@ -41,8 +41,8 @@ fn pieces_in_place(memory: &[Span]) -> Vec<Piece> {
 }
 
 /// Makes ready for a message that lands where it belongs.
-pub(super) fn expect_in_place(ranks: &Ranks, from: usize, memory: &[Span]) -> Result<()> {
-    idle(memory)?;
+pub(super) fn expect_in_place(lane: Lane, ranks: &Ranks, from: usize, memory: &[Span]) -> Result<()> {
+    idle(lane, memory)?;
     ranks.expect_pieces(from, &pieces_in_place(memory), |piece| place(memory, piece))
 }
 
@@ -55,7 +55,7 @@ pub(super) fn send(lane: Lane, ranks: &Ranks, to: usize, memory: &[Span], way: &
     match way {
         Way::Staged => ranks.send(to, span_bytes(memory), fill),
         Way::InPlace => {
-            idle(memory)?;
+            idle(lane, memory)?;
             ranks.send_pieces(to, &pieces_in_place(memory), |piece| place(memory, piece), fill)
         }
         Way::Shared(shares) => shares.show(lane, ranks, to, memory),
@@ -75,12 +75,13 @@ pub(super) fn receive(lane: Lane, ranks: &Ranks, from: usize, memory: &[Span], w
     }
 }
 
-/// Waits for the devices whose memory a wire is about to use: it knows nothing of their queues.
-fn idle(memory: &[Span]) -> Result<()> {
+/// Waits for the devices whose memory a wire is about to use: it knows nothing of their queues. What a lane
+/// has queued so far comes after everything that used the memory before.
+fn idle(lane: Lane, memory: &[Span]) -> Result<()> {
     let mut waited: Vec<&Span> = Vec::new();
     for span in memory.iter().filter(|span| span.device.kind() != DeviceKind::Host) {
         if waited.iter().all(|other| other.device != span.device) {
-            span.device.wait()?;
+            span.device.wait_for(lane)?;
             waited.push(span);
         }
     }

@@ -18,11 +18,11 @@ impl Exchange {
     /// The same beside the computation, if bytes travel while devices compute: from device to device, or from
     /// rank to rank. An exchange within one device only competes with the kernels there, and stays as it is.
     pub fn aside(self) -> Exchange {
-        let Exchange { departure, arrival, join, links } = self;
-        let both = || departure.iter().chain(&arrival);
-        let devices = distinct(both().flat_map(Command::devices).filter(|device| device.has_lanes()));
-        if devices.is_empty() || !both().any(travels) {
-            return Exchange { departure, arrival, join, links };
+        let Exchange { departure, dispatch, arrival, join, links, leases } = self;
+        let all = || departure.iter().chain(&dispatch).chain(&arrival);
+        let devices = distinct(all().flat_map(Command::devices).filter(|device| device.has_lanes()));
+        if devices.is_empty() || !all().any(travels) {
+            return Exchange { departure, dispatch, arrival, join, links, leases };
         }
         let after = |first: (&Device, Lane), then: (&Device, Lane)| Command::After {
             first: (first.0.clone(), first.1),
@@ -30,23 +30,59 @@ impl Exchange {
         };
         let forks = devices.iter().map(|device| after((device, Lane::Compute), (device, Lane::Exchange)));
         let joins = devices.iter().map(|device| after((device, Lane::Exchange), (device, Lane::Compute)));
-        let pairs = distinct(both().filter_map(peers));
+        let pairs = distinct(all().filter_map(peers));
         let given = pairs.iter().map(|(from, to)| after((to, Lane::Exchange), (from, Lane::Compute)));
         let join = join.into_iter().chain(joins).chain(given).collect();
         let departure = forks.chain(on_lane(&departure)).collect();
-        Exchange { departure, arrival: on_lane(&arrival), join, links }
+        let (dispatch, arrival) = (on_lane(&dispatch), on_lane(&arrival));
+        Exchange { departure, dispatch, arrival, join, links, leases }
     }
 
-    /// Whether something else can be computed between departure and arrival: messages of other ranks fly
-    /// meanwhile, or copies that the host does not wait for.
-    pub fn leaves_time(&self) -> bool {
-        self.departure.iter().chain(&self.arrival).any(travels)
+    /// Who can compute something else between departure and arrival.
+    pub fn leisure(&self) -> Leisure {
+        let receives = |command: &Command| matches!(command.lane().1, Command::Receive { .. });
+        match (self.commands().any(receives), self.commands().any(travels)) {
+            (true, _) => Leisure::Everybody,
+            (false, true) => Leisure::Lanes,
+            (false, false) => Leisure::Nobody,
+        }
     }
 }
 
-/// Whether bytes travel while devices and host do something else.
+/// Who has nothing to wait for while bytes travel.
+///
+/// Messages of other ranks fly while anybody computes. What is copied within a process leaves time to devices
+/// with lanes alone. The host copies it, or computes. A wgpu device works in one order: what leaves it is
+/// waited for before more is queued there, and what it gets is there as soon as the other device has packed.
+/// So with a host or a wgpu device on one end, that end has nothing to gain from computing its core apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Leisure {
+    /// Nobody.
+    Nobody,
+    /// Devices with lanes.
+    Lanes,
+    /// All devices.
+    Everybody,
+}
+
+impl Leisure {
+    /// Whether a device computes while bytes travel.
+    pub fn is_of(self, device: &Device) -> bool {
+        match self {
+            Leisure::Nobody => false,
+            Leisure::Lanes => device.has_lanes(),
+            Leisure::Everybody => true,
+        }
+    }
+}
+
+/// Whether bytes travel while some device does something else.
 fn travels(command: &Command) -> bool {
-    matches!(command.lane().1, Command::Receive { .. }) || peers(command).is_some()
+    match command.lane().1 {
+        Command::Receive { .. } => true,
+        Command::Transfer { from_device, to_device, .. } => from_device.has_lanes() || to_device.has_lanes(),
+        _ => false,
+    }
 }
 
 /// Giver and taker of a copy that the driver makes from device to device.

@@ -1,21 +1,27 @@
-//! Copies of boxes, put together into launches. Knows which memories a launch may touch; knows no plans.
+//! Copies and sums of boxes, put together into launches. Knows which memories a launch may touch; knows no
+//! plans.
 
 use std::sync::Arc;
 
 use partita_kernels::{DType, MAX_RANK, View};
 
 use super::path::{Batching, batching};
+use super::rounds::Cover;
 use crate::device::{Allocation, Device};
 use crate::error::Result;
+use crate::plan::MoveOp;
 use crate::program::copies::{BoxCopy, copy_boxes, copy_words, word};
-use crate::program::{Copying, Schedule};
+use crate::program::{Command, Copying, Schedule};
 
-/// A box copy that may share its launch with others.
+/// A box that is copied or added, and may share its launch with others.
 pub(super) struct Piece {
     pub device: Device,
     pub extents: Vec<i64>,
     pub dtype: DType,
     pub copy: BoxCopy,
+    /// The cells that it uses at both ends, where that is known.
+    pub reads: Option<Cover>,
+    pub writes: Option<Cover>,
 }
 
 /// Among so many open batches a place is looked for, so that many shapes do not take quadratic time.
@@ -28,45 +34,56 @@ impl Piece {
         // One more loop may be needed within its elements.
         bytes <= batching(&self.device).small_bytes && self.extents.len() < MAX_RANK
     }
+
+    /// A copy in a launch of its own.
+    pub fn alone(&self) -> Result<Command> {
+        let how = Copying { dtype: self.dtype, add: false };
+        copy_boxes(&self.device, &self.extents, std::slice::from_ref(&self.copy), how)
+    }
 }
 
-/// Copies put together into as few launches as the devices allow.
-pub(super) fn batched(pieces: Vec<Piece>) -> Result<Schedule> {
+/// Copies, or sums, of which none writes what another uses, put together into as few launches as the devices
+/// allow.
+pub(super) fn batched(pieces: Vec<Piece>, op: MoveOp) -> Result<Schedule> {
     let (small, mut large): (Vec<Piece>, Vec<Piece>) = pieces.into_iter().partition(Piece::is_small);
     // A launch that copies from one memory to many reads whole rows of it, in order.
     large.sort_by_key(|piece| piece.copy.from.0.id);
-    let mut schedule = by_extents(large)?;
-    let mut groups: Vec<(usize, Vec<Piece>)> = Vec::new();
+    let mut schedule = by_extents(large, op)?;
+    let mut groups: Vec<(DType, Vec<Piece>)> = Vec::new();
     for piece in small {
-        let size = piece.dtype.size_bytes();
         let joined = groups.iter_mut().find_map(|(words, group)| {
-            let words_of_both = word(*words, size).filter(|_| group[0].device == piece.device)?;
-            Some((words, words_of_both, group))
+            let words_of_both = match op {
+                // Bits are copied whatever they mean.
+                MoveOp::Copy => word(*words, piece.dtype),
+                MoveOp::Add => Some(*words).filter(|dtype| *dtype == piece.dtype),
+            };
+            Some((words, words_of_both.filter(|_| group[0].device == piece.device)?, group))
         });
         match joined {
             Some((words, words_of_both, group)) => {
                 *words = words_of_both;
                 group.push(piece);
             }
-            None => groups.push((size, vec![piece])),
+            None => groups.push((piece.dtype, vec![piece])),
         }
     }
-    for (word, group) in groups {
+    for (words, group) in groups {
         let first = &group[0];
         let alike = group.iter().all(|p| (&p.extents, p.dtype) == (&first.extents, first.dtype));
         // The launch for boxes that are alike copies faster.
         if alike && group.len() <= batching(&first.device).copies {
-            schedule.extend(by_extents(group)?);
+            schedule.extend(by_extents(group, op)?);
         } else {
             let boxes: Vec<_> = group.iter().map(|p| (&p.extents[..], p.dtype, &p.copy)).collect();
-            schedule.push(copy_words(&first.device, word, &boxes)?);
+            let how = Copying { dtype: words, add: op == MoveOp::Add };
+            schedule.push(copy_words(&first.device, how, &boxes)?);
         }
     }
     Ok(schedule)
 }
 
 /// Boxes of the same extents share a launch.
-fn by_extents(pieces: Vec<Piece>) -> Result<Schedule> {
+fn by_extents(pieces: Vec<Piece>, op: MoveOp) -> Result<Schedule> {
     let mut batches: Vec<(Batching, Vec<Piece>)> = Vec::new();
     // Those that are not full yet.
     let mut open: Vec<usize> = Vec::new();
@@ -97,7 +114,7 @@ fn by_extents(pieces: Vec<Piece>) -> Result<Schedule> {
     let launch = |(_, batch): &(Batching, Vec<Piece>)| {
         let copies: Vec<BoxCopy> = batch.iter().map(|piece| piece.copy.clone()).collect();
         let Piece { device, extents, dtype, .. } = &batch[0];
-        copy_boxes(device, extents, &copies, Copying { dtype: *dtype, add: false })
+        copy_boxes(device, extents, &copies, Copying { dtype: *dtype, add: op == MoveOp::Add })
     };
     batches.iter().map(launch).collect()
 }

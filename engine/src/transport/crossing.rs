@@ -10,7 +10,7 @@ use partita_kernels::DType;
 use super::cells::{End, contiguous, extents};
 use super::lower::{Exchange, Field, Link};
 use super::path::{Across, Path, path_across};
-use crate::device::{Buffer, DeviceKind};
+use crate::device::{Buffer, Device, DeviceKind};
 use crate::error::Result;
 use crate::index::{Index, Region};
 use crate::plan::{Lane, Move, MoveOp, Pairs, Plan};
@@ -24,27 +24,22 @@ use crate::wire::{Meeting, Ranks};
 ///
 /// # Errors
 /// As [`lower`](super::lower()).
-pub fn lower(
-    operation: &str,
-    teams: (&Team, &Team),
-    fields: &[Field],
-    leases: &mut Vec<Buffer>,
-) -> Result<Exchange> {
-    let Some(ranks) = teams.0.wire() else { return super::lower(fields, leases) };
+pub fn lower(operation: &str, teams: (&Team, &Team), fields: &[Field]) -> Result<Exchange> {
+    let Some(ranks) = teams.0.wire() else { return super::lower(fields) };
     let crosses = |m: &Move| teams.0.rank_of(m.from_part) != teams.1.rank_of(m.to_part);
     if !fields.iter().any(|field| field.plan.moves().iter().any(crosses)) {
         let here = fields.iter().map(|field| part_of(field.plan, |m| teams.0.is_here(m.from_part)));
-        return super::lower(&with_plans(fields, &here.collect::<Result<Vec<Plan>>>()?), leases);
+        return super::lower(&with_plans(fields, &here.collect::<Result<Vec<Plan>>>()?));
     }
     // Sums come out in one order whatever is where, so where something crosses, everything that is added
     // waits.
     let waits = |m: &Move| crosses(m) || m.op == MoveOp::Add;
     let here = fields.iter().map(|field| part_of(field.plan, |m| teams.0.is_here(m.from_part) && !waits(m)));
     let here = here.collect::<Result<Vec<Plan>>>()?;
-    let local = super::lower(&with_plans(fields, &here), leases)?;
+    let local = super::lower(&with_plans(fields, &here))?;
     let crossing = fields.iter().flat_map(|field| field.plan.moves()).filter(|m| crosses(m));
     let roads = Roads::between(teams, ranks, crossing)?;
-    let mut traffic = Traffic::new(teams, &roads, leases);
+    let mut traffic = Traffic::new(teams, &roads);
     let (mut packing, mut unpacking) = (Vec::new(), Vec::new());
     for field in fields {
         let moves: Vec<&Move> = field.plan.moves().iter().filter(|m| waits(m)).collect();
@@ -52,9 +47,11 @@ pub fn lower(
         packing.push(Half::packing(field, &moves, &slots)?);
         unpacking.push(Half::unpacking(field, &moves, &slots)?);
     }
-    let Traffic { leaving, coming, links, .. } = traffic;
-    let pack = super::lower(&fields_of(&packing, fields), leases)?;
-    let unpack = super::lower(&fields_of(&unpacking, fields), leases)?;
+    let Traffic { leaving, coming, links, mut leases, .. } = traffic;
+    let mut pack = super::lower(&fields_of(&packing, fields))?;
+    let mut unpack = super::lower(&fields_of(&unpacking, fields))?;
+    [&mut pack, &mut unpack].into_iter().for_each(|half| leases.append(&mut half.leases));
+    leases.extend(local.leases);
     let plans: Vec<(&Plan, DType)> = fields.iter().map(|field| (field.plan, field.dtype)).collect();
     let dtypes: Vec<String> = fields.iter().map(|field| field.dtype.to_string()).collect();
     let meeting = Arc::new(Meeting::new(format!("{operation} of {}", dtypes.join(", ")), &plans));
@@ -65,29 +62,38 @@ pub fn lower(
         let bytes = message_bytes(memory, &roads.way(path));
         Command::Expect { ranks: ranks.clone(), from, bytes }
     }));
-    departure.extend(pack.schedule());
+    departure.extend(pack.commands().cloned());
     // What lands where it belongs may come at once, so only when everything queued before has been read.
-    departure.extend(landing.into_iter().map(|(&(from, _), memory)| {
+    let landing = landing.into_iter().map(|(&(from, _), memory)| {
         let memory = memory.clone();
         Command::ExpectInPlace { ranks: ranks.clone(), from, memory }
-    }));
-    departure.extend(leaving.into_iter().map(|((to, path), memory)| {
+    });
+    let leaving = leaving.into_iter().map(|((to, path), memory)| {
         let way = roads.way(path);
         Command::Send { ranks: ranks.clone(), to, memory, way }
-    }));
+    });
+    // All together, because messages of one rank to another keep their order.
+    let posted: Schedule = landing.chain(leaving).collect();
+    let mut dispatch = Schedule::new();
+    if posted.iter().flat_map(Command::devices).any(Device::has_lanes) {
+        dispatch.extend(posted);
+    } else {
+        departure.extend(posted);
+    }
     departure.extend(local.departure);
+    dispatch.extend(local.dispatch);
     let receive = |((from, path), memory)| {
         let way = roads.way(path);
         Command::Receive { ranks: ranks.clone(), from, memory, way }
     };
     let mut arrival: Schedule = coming.into_iter().map(receive).collect();
-    arrival.extend(unpack.schedule());
+    arrival.extend(unpack.commands().cloned());
     arrival.extend(local.arrival);
     arrival.extend(roads.reclaim(ranks));
     arrival.push(Command::Settle { ranks: ranks.clone() });
     let mut links: Vec<Link> = local.links.into_iter().chain(links.into_values()).collect();
     links.sort_by_key(|link| (link.to_part, link.from_part, link.path));
-    Ok(Exchange { departure, arrival, join: Schedule::new(), links })
+    Ok(Exchange { departure, dispatch, arrival, join: Schedule::new(), links, leases })
 }
 
 /// Which ways there are between the ranks of an exchange.
@@ -175,16 +181,16 @@ type Messages = BTreeMap<(usize, Path), Vec<Span>>;
 struct Traffic<'a> {
     teams: (&'a Team, &'a Team),
     roads: &'a Roads<'a>,
-    leases: &'a mut Vec<Buffer>,
+    leases: Vec<Buffer>,
     leaving: Messages,
     coming: Messages,
     links: BTreeMap<(usize, usize), Link>,
 }
 
 impl<'a> Traffic<'a> {
-    fn new(teams: (&'a Team, &'a Team), roads: &'a Roads<'a>, leases: &'a mut Vec<Buffer>) -> Traffic<'a> {
+    fn new(teams: (&'a Team, &'a Team), roads: &'a Roads<'a>) -> Traffic<'a> {
         let (leaving, coming) = (BTreeMap::new(), BTreeMap::new());
-        Traffic { teams, roads, leases, leaving, coming, links: BTreeMap::new() }
+        Traffic { teams, roads, leases: Vec::new(), leaving, coming, links: BTreeMap::new() }
     }
 
     fn slot(&mut self, m: &Move, field: &Field) -> Result<Slot> {

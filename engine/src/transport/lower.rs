@@ -11,12 +11,13 @@ use partita_kernels::{DType, View};
 use super::batch::{Piece, batched};
 use super::cells::{Cells, End, contiguous, extents};
 use super::path::{Path, path};
+use super::rounds::{Cover, Next, in_rounds};
 use crate::config::{config, say};
 use crate::device::{Allocation, Buffer, Device};
 use crate::error::Result;
 use crate::plan::{Move, MoveOp, Plan};
-use crate::program::copies::{BoxCopy, Direction, Listed, copy_boxes, copy_listed};
-use crate::program::{Command, Copying, Place, Schedule};
+use crate::program::copies::{BoxCopy, Direction, Listed, copy_listed};
+use crate::program::{Command, Place, Schedule, execute};
 
 /// One array's part in an exchange.
 #[derive(Clone, Copy)]
@@ -31,12 +32,16 @@ pub struct Field<'a> {
     pub dtype: DType,
 }
 
-/// An exchange of one or more fields, ready to be queued: first the departure, then the arrival. Work that
-/// reads nothing that arrives, and writes nothing that leaves, may be queued between them.
+/// An exchange of one or more fields, ready to be queued: departure, dispatch, arrival, join. Work that reads
+/// nothing that arrives, and writes nothing that leaves, may be queued between departure and arrival.
 #[derive(Default)]
 pub struct Exchange {
-    /// Copies within devices, packing, and transfers.
+    /// Copies within devices, packing, and copies between devices that the driver makes.
     pub departure: Schedule,
+    /// What the host waits for: bytes that go through it. On devices with lanes ([`Exchange::aside`]) this
+    /// waits for the departure alone, so work is queued there before it; on others for all that is queued, so
+    /// work is queued there after it.
+    pub dispatch: Schedule,
     /// Unpacking, and everything that is added.
     pub arrival: Schedule,
     /// After the arrival, and after what is queued on its lane behind it: waits for what was done beside the
@@ -44,6 +49,8 @@ pub struct Exchange {
     pub join: Schedule,
     /// What goes between which parts of this rank, and from and to them, by receiving and then sending part.
     pub links: Vec<Link>,
+    /// Memory that the commands use on the way. To be kept until they have been queued.
+    pub leases: Vec<Buffer>,
 }
 
 /// Everything that goes from one part to one part in an exchange.
@@ -64,18 +71,25 @@ pub struct Link {
 }
 
 impl Exchange {
-    /// All of it, to be queued back to back.
-    pub fn schedule(self) -> Schedule {
-        let mut schedule = self.departure;
-        schedule.extend(self.arrival);
-        schedule.extend(self.join);
-        schedule
+    /// All commands, in the order in which they are queued back to back.
+    pub fn commands(&self) -> impl Iterator<Item = &Command> {
+        let Exchange { departure, dispatch, arrival, join, .. } = self;
+        departure.iter().chain(dispatch).chain(arrival).chain(join)
     }
 
-    /// How many launches and transfers the departure has.
+    /// Queues all of it back to back.
+    ///
+    /// # Errors
+    /// Those of the commands.
+    pub fn run(self) -> Result<()> {
+        execute(self.commands().cloned().collect())
+    }
+
+    /// How many launches and transfers there are before anything arrives.
     pub fn departing(&self) -> (usize, usize) {
-        let transfers = self.departure.iter().filter(|c| matches!(c, Command::Transfer { .. })).count();
-        (self.departure.len() - transfers, transfers)
+        let all = self.departure.iter().chain(&self.dispatch);
+        let transfers = all.filter(|c| matches!(c, Command::Transfer { .. })).count();
+        (self.departure.len() + self.dispatch.len() - transfers, transfers)
     }
 }
 
@@ -96,12 +110,11 @@ impl fmt::Display for Exchange {
     }
 }
 
-/// The commands that carry out plans, one per field, between the same parts. Memory that the commands use on
-/// the way is pushed to `leases`; keep it until they have been queued.
+/// The commands that carry out plans, one per field, between the same parts.
 ///
 /// # Errors
 /// Memory for messages, or a kernel that a device cannot compile.
-pub fn lower(fields: &[Field], leases: &mut Vec<Buffer>) -> Result<Exchange> {
+pub fn lower(fields: &[Field]) -> Result<Exchange> {
     let mut links: BTreeMap<(usize, usize), Vec<Cargo>> = BTreeMap::new();
     for field in fields {
         for step in field.plan.moves() {
@@ -112,7 +125,7 @@ pub fn lower(fields: &[Field], leases: &mut Vec<Buffer>) -> Result<Exchange> {
             links.entry((step.to_part, step.from_part)).or_default().push(cargo);
         }
     }
-    let mut work = Work::new(leases);
+    let mut work = Work::default();
     for ((to_part, from_part), cargo) in links {
         work.link(from_part, to_part, cargo)?;
     }
@@ -184,39 +197,33 @@ struct Copy<'a> {
     op: MoveOp,
     from: &'a Arc<Allocation>,
     to: &'a Arc<Allocation>,
+    /// The cells that it reads and writes; none: any that the memories have.
+    reads: Option<Cover>,
+    writes: Option<Cover>,
 }
 
 /// An exchange under construction.
-struct Work<'a> {
-    leases: &'a mut Vec<Buffer>,
+#[derive(Default)]
+struct Work {
+    leases: Vec<Buffer>,
     departing: Vec<Piece>,
-    departing_next: Schedule,
+    departing_next: Vec<Next>,
     transfers: Schedule,
+    dispatch: Schedule,
     arriving: Vec<Piece>,
-    arriving_next: Schedule,
+    arriving_next: Vec<Next>,
     links: Vec<Link>,
 }
 
-impl<'a> Work<'a> {
-    fn new(leases: &'a mut Vec<Buffer>) -> Work<'a> {
-        Work {
-            leases,
-            departing: Vec::new(),
-            departing_next: Vec::new(),
-            transfers: Vec::new(),
-            arriving: Vec::new(),
-            arriving_next: Vec::new(),
-            links: Vec::new(),
-        }
-    }
-
+impl Work {
     fn finish(self) -> Result<Exchange> {
-        let mut departure = batched(self.departing)?;
-        departure.extend(self.departing_next);
-        departure.extend(self.transfers);
-        let mut arrival = batched(self.arriving)?;
-        arrival.extend(self.arriving_next);
-        Ok(Exchange { departure, arrival, join: Schedule::new(), links: self.links })
+        let Work { leases, transfers, dispatch, links, .. } = self;
+        let mut departure = batched(self.departing, MoveOp::Copy)?;
+        departure.extend(in_rounds(self.departing_next)?);
+        departure.extend(transfers);
+        let mut arrival = batched(self.arriving, MoveOp::Copy)?;
+        arrival.extend(in_rounds(self.arriving_next)?);
+        Ok(Exchange { departure, dispatch, arrival, join: Schedule::new(), links, leases })
     }
 
     fn link(&mut self, from_part: usize, to_part: usize, cargo: Vec<Cargo>) -> Result<()> {
@@ -244,8 +251,15 @@ impl<'a> Work<'a> {
     /// A move that stays on its device.
     fn within(&mut self, cargo: &Cargo) -> Result<()> {
         let Cargo { step, from, to, dtype } = *cargo;
-        let copy =
-            Copy { device: &from.device, dtype, op: step.op, from: &from.allocation, to: &to.allocation };
+        let copy = Copy {
+            device: &from.device,
+            dtype,
+            op: step.op,
+            from: &from.allocation,
+            to: &to.allocation,
+            reads: Cover::of(from, &step.from),
+            writes: Cover::of(to, &step.to),
+        };
         let queue = match step.op {
             MoveOp::Copy => Queue::Departing,
             MoveOp::Add => Queue::ArrivingNext,
@@ -273,7 +287,7 @@ impl<'a> Work<'a> {
             Some((memory, offset)) => (Arc::clone(memory), *offset),
             None => (self.stage(to, bytes)?, 0),
         };
-        self.transfers.push(Command::Transfer {
+        let transfer = Command::Transfer {
             from_device: from.clone(),
             from: leaving,
             from_offset,
@@ -281,7 +295,11 @@ impl<'a> Work<'a> {
             to: Arc::clone(&arrived),
             to_offset,
             bytes,
-        });
+        };
+        match path {
+            Path::Staged => self.dispatch.push(transfer),
+            _ => self.transfers.push(transfer),
+        }
         if landing.is_none() {
             self.unpack(cargo, to, &arrived)?;
         }
@@ -293,7 +311,9 @@ impl<'a> Work<'a> {
         let message = self.stage(device, bytes)?;
         for (cargo, first) in cargo.iter().zip(firsts(cargo)) {
             let (extents, from) = (extents(cargo.step), &cargo.from.allocation);
-            let copy = Copy { device, dtype: cargo.dtype, op: MoveOp::Copy, from, to: &message };
+            let (dtype, op) = (cargo.dtype, MoveOp::Copy);
+            let (reads, writes) = (Cover::of(cargo.from, &cargo.step.from), None);
+            let copy = Copy { device, dtype, op, from, to: &message, reads, writes };
             let ends = (End::source(cargo.step, cargo.from), End::packed(&extents, first));
             self.carry(Queue::Departing, copy, &extents, ends.0, ends.1)?;
         }
@@ -303,7 +323,9 @@ impl<'a> Work<'a> {
     fn unpack(&mut self, cargo: &[Cargo], device: &Device, message: &Arc<Allocation>) -> Result<()> {
         for (cargo, first) in cargo.iter().zip(firsts(cargo)) {
             let (extents, op) = (extents(cargo.step), cargo.step.op);
-            let copy = Copy { device, dtype: cargo.dtype, op, from: message, to: &cargo.to.allocation };
+            let (dtype, to) = (cargo.dtype, &cargo.to.allocation);
+            let (reads, writes) = (None, Cover::of(cargo.to, &cargo.step.to));
+            let copy = Copy { device, dtype, op, from: message, to, reads, writes };
             let queue = match op {
                 MoveOp::Copy => Queue::Arriving,
                 MoveOp::Add => Queue::ArrivingNext,
@@ -331,9 +353,10 @@ impl<'a> Work<'a> {
         let Copy { device, dtype, op, .. } = copy;
         match (cells.from.view(), cells.to.view(), op) {
             (Some(from), Some(to), _) => {
+                let Copy { reads, writes, .. } = copy;
                 let boxed = BoxCopy { from: (Arc::clone(copy.from), from), to: (Arc::clone(copy.to), to) };
-                let piece = Piece { device: device.clone(), extents: cells.extents, dtype, copy: boxed };
-                self.piece(queue, piece, op)
+                let (device, extents) = (device.clone(), cells.extents);
+                self.piece(queue, Piece { device, extents, dtype, copy: boxed, reads, writes }, op)
             }
             (None, Some(view), MoveOp::Copy) => {
                 let listed = (&cells.from, copy.from);
@@ -345,21 +368,22 @@ impl<'a> Work<'a> {
             }
             (None, ..) => {
                 let (gathered, packed) = self.aside(copy, &cells)?;
-                let first = Copy { op: MoveOp::Copy, to: &gathered, ..copy };
+                let first = Copy { op: MoveOp::Copy, to: &gathered, writes: None, ..copy };
                 let apart = Cells { to: packed.clone(), ..cells.clone() };
                 self.nest(queue.next(), first, apart)?;
-                let second = Copy { from: &gathered, ..copy };
+                let second = Copy { from: &gathered, reads: None, ..copy };
                 self.nest(queue.next(), second, Cells { from: packed, ..cells })
             }
             (Some(_), None, MoveOp::Add) => {
                 // Every cell is named once, so sums may be made in a box and put back.
                 let (old, packed) = self.aside(copy, &cells)?;
-                let fetch = Copy { op: MoveOp::Copy, from: copy.to, to: &old, ..copy };
+                let whole = Copy { reads: None, writes: None, ..copy };
+                let fetch = Copy { op: MoveOp::Copy, from: copy.to, to: &old, ..whole };
                 let there = Cells { from: cells.to.clone(), to: packed.clone(), ..cells.clone() };
                 self.nest(queue.next(), fetch, there)?;
-                let add = Copy { to: &old, ..copy };
+                let add = Copy { to: &old, ..whole };
                 self.nest(queue.next(), add, Cells { to: packed.clone(), ..cells.clone() })?;
-                let back = Copy { op: MoveOp::Copy, from: &old, ..copy };
+                let back = Copy { op: MoveOp::Copy, from: &old, ..whole };
                 self.nest(queue.next(), back, Cells { from: packed, ..cells })
             }
         }
@@ -372,15 +396,15 @@ impl<'a> Work<'a> {
     }
 
     fn piece(&mut self, queue: Queue, piece: Piece, op: MoveOp) -> Result<()> {
-        let command = |piece: Piece| {
-            let how = Copying { dtype: piece.dtype, add: op == MoveOp::Add };
-            copy_boxes(&piece.device, &piece.extents, std::slice::from_ref(&piece.copy), how)
+        let next = |piece: Piece| match op {
+            MoveOp::Add => Ok(Next::Add(Box::new(piece))),
+            MoveOp::Copy => piece.alone().map(Next::Alone),
         };
         match queue {
             Queue::Departing => self.departing.push(piece),
             Queue::Arriving => self.arriving.push(piece),
-            Queue::DepartingNext => self.departing_next.push(command(piece)?),
-            Queue::ArrivingNext => self.arriving_next.push(command(piece)?),
+            Queue::DepartingNext => self.departing_next.push(next(piece)?),
+            Queue::ArrivingNext => self.arriving_next.push(next(piece)?),
         }
         Ok(())
     }
@@ -396,10 +420,11 @@ impl<'a> Work<'a> {
     ) -> Result<()> {
         let listed = Listed { memory, first: end.offset, walks: &end.walks };
         let Copy { device, dtype, .. } = copy;
-        let command = copy_listed(device, &cells.extents, &listed, boxed, direction, dtype, self.leases)?;
+        let command =
+            copy_listed(device, &cells.extents, &listed, boxed, direction, dtype, &mut self.leases)?;
         match queue {
-            Queue::Departing | Queue::DepartingNext => self.departing_next.push(command),
-            Queue::Arriving | Queue::ArrivingNext => self.arriving_next.push(command),
+            Queue::Departing | Queue::DepartingNext => self.departing_next.push(Next::Alone(command)),
+            Queue::Arriving | Queue::ArrivingNext => self.arriving_next.push(Next::Alone(command)),
         }
         Ok(())
     }

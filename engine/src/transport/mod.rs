@@ -12,6 +12,8 @@ mod cells;
 pub mod crossing;
 mod lower;
 mod path;
+mod rounds;
 
+pub use aside::Leisure;
 pub use lower::{Exchange, Field, Link, lower};
 pub use path::{Across, Batching, Path, batching, path, path_across};

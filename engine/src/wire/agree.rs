@@ -51,13 +51,10 @@ impl Ranks {
             let mut found = None;
             {
                 let mut common = locked(&self.0.line.common);
-                let ours = |(sender, news): &(usize, News)| match news {
-                    News::Agree { circle, step: at, round: in_round, .. } => {
-                        *sender == peer && *circle == self.0.name && (*at, *in_round) == (step, round)
-                    }
-                    News::Abort(_) | News::Heard | News::Bye { .. } | News::Left | News::Waits { .. } => {
-                        false
-                    }
+                let asked = (peer, self.0.name, step, round);
+                let ours = |(sender, news): &(usize, News)| {
+                    matches!(news, News::Agree { circle, step, round, .. }
+                        if (*sender, *circle, *step, *round) == asked)
                 };
                 if let Some(at) = common.inbox.iter().position(ours) {
                     found = common.inbox.remove(at);
@@ -79,12 +76,7 @@ impl Ranks {
                 News::Agree { circle, step, least, .. } if *circle == self.0.name && *step <= done => {
                     Some((*sender, *step, least.words.clone()))
                 }
-                News::Agree { .. }
-                | News::Abort(_)
-                | News::Heard
-                | News::Bye { .. }
-                | News::Left
-                | News::Waits { .. } => None,
+                _ => None,
             })
         };
         let Some((sender, step, words)) = stranger else { return Ok(()) };

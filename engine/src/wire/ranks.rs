@@ -421,12 +421,7 @@ impl Ranks {
         common.inbox.iter().find_map(|(sender, news)| match news {
             News::Bye { circle, step } if *sender == peer && *circle == self.0.name => Some(*step),
             News::Left if *sender == peer => Some(0),
-            News::Agree { .. }
-            | News::Abort(_)
-            | News::Heard
-            | News::Bye { .. }
-            | News::Left
-            | News::Waits { .. } => None,
+            _ => None,
         })
     }
 }

@@ -54,14 +54,7 @@ pub(super) fn entry(kernel: &Kernel, target: &Target) -> Entry {
     w.digits(&number, 0..slots);
     let extent = w.field(Field::Extent(0));
     w.leave_unless("%i0", &extent);
-    w.prologue();
-    w.note("where it is in memory");
-    for quantity in quantities(kernel) {
-        w.locate(quantity, 0..slots, None);
-    }
-    w.note("the body");
-    w.point();
-    w.op("ret");
+    w.at_point(kernel);
     let rows = rows(&w.block);
     w.finish_table("boxes", rows)
 }

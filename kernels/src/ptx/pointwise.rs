@@ -28,18 +28,23 @@ pub(super) fn entry(kernel: &Kernel, target: &Target) -> Entry {
     let (x, extent) = (format!("%i{}", slots - 1), w.field(Field::Extent(slots - 1)));
     w.op(&format!("mov.b32 {x}, %x"));
     w.leave_unless(&x, &extent);
-    w.prologue();
-    w.note("where it is in memory");
-    for quantity in quantities(kernel) {
-        w.locate(quantity, 0..slots, None);
-    }
-    w.note("the body");
-    w.point();
-    w.op("ret");
+    w.at_point(kernel);
     w.finish("plain")
 }
 
 impl Writer<'_> {
+    /// What a thread does whose point is known, to its end.
+    pub(super) fn at_point(&mut self, kernel: &Kernel) {
+        self.prologue();
+        self.note("where it is in memory");
+        for quantity in quantities(kernel) {
+            self.locate(quantity, 0..slots(kernel), None);
+        }
+        self.note("the body");
+        self.point();
+        self.op("ret");
+    }
+
     /// `%x` = number of the thread along x.
     pub(super) fn grid_x(&mut self) {
         self.along("x", "%x");

@@ -226,7 +226,8 @@ impl Collective {
     }
 
     /// Begins to apply it: what leaves is packed and on its way when this returns, or soon after. Work that
-    /// is queued before [`Pending::finish`] runs while it travels.
+    /// is queued before [`Pending::finish`] runs while it travels. Messages that are copied out of a GPU's
+    /// memory have left it when this returns: other exchanges may come before the end.
     ///
     /// Collective over the world that the partitions are of, as is the end.
     ///
@@ -294,7 +295,7 @@ pub struct Pending {
     source: Array,
     made: Array,
     arrival: Schedule,
-    leases: Vec<Buffer>,
+    _leases: Vec<Buffer>,
 }
 
 impl Pending {
@@ -303,10 +304,9 @@ impl Pending {
     /// # Errors
     /// The device's.
     pub fn finish(self) -> Result<Array> {
-        let Pending { source, made, arrival, leases } = self;
+        let Pending { source, made, arrival, _leases } = self;
         let _guard = source.team().evaluation();
         execute(arrival)?;
-        drop(leases);
         Ok(made)
     }
 }
@@ -328,12 +328,13 @@ fn start(step: &Step, x: &Array) -> Result<Pending> {
     };
     let (sources, targets) = (lifted(from.places(x.team())), lifted(to.places(&team)));
     x.team().count_messages(step.plan.messages());
-    let mut leases = Vec::new();
     let field = Field { plan: &step.plan, from: &sources, to: &targets, dtype: x.dtype() };
     let teams = (x.team(), &team);
-    let Exchange { departure, arrival, .. } = crossing::lower("collective", teams, &[field], &mut leases)?;
+    let exchange = crossing::lower("collective", teams, &[field])?;
+    let Exchange { mut departure, dispatch, arrival, leases, .. } = exchange;
+    departure.extend(dispatch);
     execute(departure)?;
-    Ok(Pending { source: x.clone(), made, arrival, leases })
+    Ok(Pending { source: x.clone(), made, arrival, _leases: leases })
 }
 
 /// The same memory with dimensions of extent 1 in front.

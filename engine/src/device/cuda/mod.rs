@@ -141,12 +141,18 @@ impl Gpu {
     /// # Errors
     /// If that work or the device failed.
     pub fn wait(&self) -> Result<(), CudaError> {
-        Lane::ALL.into_iter().try_for_each(|lane| {
-            let stream = self.primary.stream(lane);
-            // SAFETY: the stream lives as long as `primary`.
-            let wait = || unsafe { result::stream::synchronize(stream) }.during("waiting for the device");
-            self.primary.with(wait)
-        })
+        Lane::ALL.into_iter().try_for_each(|lane| self.wait_for(lane))
+    }
+
+    /// Waits until what is queued on a lane is done.
+    ///
+    /// # Errors
+    /// As [`Gpu::wait`].
+    pub fn wait_for(&self, lane: Lane) -> Result<(), CudaError> {
+        let stream = self.primary.stream(lane);
+        // SAFETY: the stream lives as long as `primary`.
+        let wait = || unsafe { result::stream::synchronize(stream) }.during("waiting for the device");
+        self.primary.with(wait)
     }
 }
 
