@@ -142,6 +142,12 @@ fn what_nobody_needs_is_not_put_together() {
         assert!(!launches.is_empty() && messages > 0, "{alive:?} {launches:?} {messages}");
         assert_eq!(counted(&team, || alive.eval()), (Vec::new(), 0));
     }
+    // Scattering is a barrier for its own array alone.
+    let (mut changed, waiting) = (&u + 1.0, Array::concatenate(&[&u, &u.flip(0)], 0).unwrap());
+    let line = Array::zeros(&team, &Distribution::default_partition(3, &[2]).unwrap(), DType::I32).unwrap();
+    let (launches, _) = counted(&team, || changed.scatter(&[3, 50], &line));
+    assert!(!launches.iter().any(|name| name == "joined"), "{launches:?}");
+    assert!(!waiting.explain().unwrap().kernels.is_empty());
     // A slice of one box is a slice of what the box is.
     let joined = Array::concatenate(&[&(&u * 2.0), &u.flip(0)], 0).unwrap();
     let (launches, messages) = counted(&team, || joined.slice(&s![2..8; 3, 1..]).eval());

@@ -31,17 +31,11 @@ pub(crate) fn portions(node: &Node) -> Option<Vec<Portion>> {
 /// The value of a box, and the view of it, of which a view of shape `shape` of the whole is: if it lies within
 /// one box.
 pub(crate) fn seen_within(base: &Arc<Node>, shape: &Index, view: &Map) -> Option<(Arc<Node>, Map)> {
-    if shape.contains(&0) {
-        return None;
-    }
+    let portions = portions(base).filter(|_| !shape.contains(&0))?;
     let cells = Region::from_fn(base.rank(), |d| match view.axes()[d] {
         Along::Pinned(at) => (at, at + 1),
         Along::Dim { dim, .. } => view.axes()[d].span(0, shape[dim]),
     });
-    let portions = match &*base.state() {
-        State::Lazy { expr: Expr::Joined(portions), .. } => portions.clone(),
-        State::Lazy { .. } | State::Ready(_) | State::Failed(_) => return None,
-    };
     let Portion { start, value } =
         portions.into_iter().find(|p| p.region().is_ok_and(|region| region.contains_region(&cells)))?;
     let along = |d: usize| match view.axes()[d] {
