@@ -348,6 +348,20 @@ fn empty_arrays_are_shifted_along_lists() {
 }
 
 #[test]
+fn flipped_windows_at_several_places_along_an_unordered_list() {
+    for device in devices() {
+        let team = Team::on(std::slice::from_ref(&device), 7).unwrap();
+        let lists = DimMap::unstructured(&[vec![1, 0]], false).unwrap();
+        let dist = Distribution::builder(&[2, 7, 2]).grid(&[1, 7, 1]).map(2, lists).build().unwrap();
+        let value = |at: &[i64]| (at[0] * 100 + at[1] * 10 + at[2]) as f32;
+        let u = Array::from_fn(&team, &dist, value).unwrap();
+        let sum = u.slice(&s![1.., 5..; -1, 1..]) + u.slice(&s![..-1, 6..0; -1, 1..]);
+        let at = |y: i64| value(&[1, 5 - y, 1]) + value(&[0, 6 - y, 1]);
+        assert_eq!(sum.to_vec::<f32>().unwrap(), (0..6).map(at).collect::<Vec<_>>(), "{device:?}");
+    }
+}
+
+#[test]
 fn small_bindings_and_few_workgroups_give_the_same_answers() {
     let shrink = || partita::device::wgpu::Shrink {
         max_binding_bytes: Some(1024),

@@ -127,7 +127,7 @@ impl Lowering {
     fn step(&mut self, node: &Arc<Node>, map: Map, pending: &mut Vec<(Arc<Node>, Map)>) -> Result<Step> {
         let state = node.state();
         let expr = match &*state {
-            State::Ready(storage) => return Ok(Step::Done(self.load(node, storage, map))),
+            State::Ready(storage) => return Ok(Step::Done(self.load(node, storage, map)?)),
             State::Failed(error) => return Err(error.clone()),
             State::Lazy { expr, .. } => expr,
         };
@@ -170,8 +170,8 @@ impl Lowering {
         }))
     }
 
-    fn load(&mut self, node: &Arc<Node>, storage: &Arc<Storage>, map: Map) -> Value {
-        let key = (Arc::as_ptr(node), frame(&map, &storage.dist, &self.dist));
+    fn load(&mut self, node: &Arc<Node>, storage: &Arc<Storage>, map: Map) -> Result<Value> {
+        let key = (Arc::as_ptr(node), frame(&map, &storage.dist, &self.dist)?);
         let at = match self.leaf_of.get(&key) {
             Some(&at) => at,
             None => {
@@ -192,7 +192,7 @@ impl Lowering {
                 offsets[*dim] = ((offset - first) / step) as i32;
             }
         }
-        self.builder.load(leaf.param, &offsets)
+        Ok(self.builder.load(leaf.param, &offsets))
     }
 
     fn coordinate(&mut self, axis: Along, dtype: DType) -> Value {

@@ -87,19 +87,21 @@ pub(crate) fn brought(map: &Map, target: &Distribution, part: usize) -> Result<R
 /// The map without the offsets by which loads of one parameter may differ: along what is blocks here and
 /// there, and of what is brought as a box. What is brought in the order of the launches is there for one map
 /// alone.
-pub(crate) fn frame(map: &Map, source: &Distribution, target: &Distribution) -> Map {
+pub(crate) fn frame(map: &Map, source: &Distribution, target: &Distribution) -> Result<Map> {
     let along_blocks = |d: usize| match map.axes()[d] {
         Along::Dim { dim, .. } => {
             source.map(d).is_block() && is_contiguous(target.map(dim)) && !map.repeats(d)
         }
         Along::Pinned(_) => false,
     };
+    // Along an unordered list memory may be divided alike and what is read still be no box.
     let whole = source.is_block() && target.is_block();
-    let shared = |d: &usize| match whole || alignments(map, source, target).is_some() {
+    let in_place = whole || Reach::of(&[*map], source, target, &Zone::owned(target))?.is_some();
+    let shared = |d: &usize| match in_place {
         true => along_blocks(*d),
         false => is_boxable(map, target) && !map.repeats(*d),
     };
-    (0..source.rank()).filter(shared).fold(*map, Map::without_offset)
+    Ok((0..source.rank()).filter(shared).fold(*map, Map::without_offset))
 }
 
 /// Whether what a part reads through the map is a box in global coordinates, and most of that box.
