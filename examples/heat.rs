@@ -3,6 +3,7 @@
 
 use std::f64::consts::PI;
 
+use partita::operators::{Boundary, laplacian};
 use partita::prelude::*;
 
 const N: i64 = 49;
@@ -22,14 +23,7 @@ fn main() -> partita::Result<()> {
 
     let mut heat = Loop::new(vec![start], |state| {
         let u = &state[0];
-        let c = u.slice(&s![1..-1, 1..-1, 1..-1]);
-        let neighbours = u.slice(&s![..-2, 1..-1, 1..-1])
-            + u.slice(&s![2.., 1..-1, 1..-1])
-            + u.slice(&s![1..-1, ..-2, 1..-1])
-            + u.slice(&s![1..-1, 2.., 1..-1])
-            + u.slice(&s![1..-1, 1..-1, ..-2])
-            + u.slice(&s![1..-1, 1..-1, 2..]);
-        let next = &c + RATE * (neighbours - 6.0 * &c);
+        let next = u.slice(&s![1..-1, 1..-1, 1..-1]) + RATE * laplacian(u, &[1.0; 3], Boundary::Open)?;
         state[0].assign(&s![1..-1, 1..-1, 1..-1], &next)
     });
     heat.run(STEPS)?;

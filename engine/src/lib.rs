@@ -21,7 +21,7 @@
 //! The modules, each using only those before it: [`index`] (which element lives where), [`plan`]
 //! (what must move), [`device`] (memory and launches), [`wire`] (bytes between the ranks of a program),
 //! [`team`] (which device of which rank holds which part), [`program`] (work as data), [`transport`] (how
-//! moves travel), [`mod@array`] (what you use).
+//! moves travel), [`mod@array`] (what you use), [`operators`] (finite differences and boundaries, made of arrays).
 //!
 //! Invariant: kernels never communicate; only plans and reductions do.
 
@@ -30,6 +30,7 @@ pub mod config;
 pub mod device;
 pub mod error;
 pub mod index;
+pub mod operators;
 pub mod plan;
 pub mod program;
 pub mod team;

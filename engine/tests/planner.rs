@@ -223,3 +223,26 @@ fn an_assignment_computes_its_own_array_and_no_other() {
     w.assign(&s![..; -1], &(w.slice(&s![..]) + 0.0)).unwrap();
     same(&w, |p| at((19 - p[0]) | 1));
 }
+
+#[test]
+fn of_halos_that_fit_only_one_by_one_the_second_comes_as_boxes() {
+    let team = team(4);
+    let u = array(&team, &slabs(&[24], 4));
+    let at = |i: i64| ((15 + i) % 127) as f32;
+    // Parts of 6 cells: even cells from 6 below, odd ones from 6 above. Both halos would take more memory than
+    // the array itself.
+    let even = u.slice(&s![6..18; 2]) + u.slice(&s![..12; 2]) * 2.0;
+    let odd = u.slice(&s![7..19; 2]) * 3.0 - u.slice(&s![13..; 2]);
+    for alone in [&even, &odd] {
+        let said = alone.explain().unwrap();
+        assert!(said.kernels[0].exchanges.iter().all(|exchange| exchange.what == "halo"), "{said}");
+    }
+    let both = even + odd;
+    let said = both.explain().unwrap();
+    let ways: Vec<&str> = said.kernels[0].exchanges.iter().map(|exchange| exchange.what).collect();
+    assert_eq!(ways, ["halo", "boxes"], "{said}");
+    same(&both, |p| {
+        let i = 2 * p[0];
+        at(i + 6) + 2.0 * at(i) + 3.0 * at(i + 7) - at(i + 13)
+    });
+}

@@ -286,6 +286,30 @@ def test_parts_of_views_are_the_array_s_memory():
     assert sum(int(piece.sum()) for piece in held) == a[::2].sum()
 
 
+def test_joining_only_records():
+    team = pt.Team(4, "host")
+    host = numbered(12, 6)
+    u = pt.asarray(host, dist=pt.Distribution((12, 6), team=team, grid=(2, 2)))
+    made = {
+        "joined": [pt.concatenate([u, u[::-1]], axis=1), pt.stack([u, u * 2]), pt.pad(u, 2, "reflect"), pt.roll(u, (1, 2), (0, 1))],
+        "list": [u[[3, 1, 3]], u[host % 5 == 0], pt.reshape(u, (8, 9)), pt.repeat(u, 2, axis=0)],
+    }
+    expected = {
+        "joined": [np.concatenate([host, host[::-1]], axis=1), np.stack([host, host * 2]), np.pad(host, 2, "reflect"), np.roll(host, (1, 2), (0, 1))],
+        "list": [host[[3, 1, 3]], host[host % 5 == 0], host.reshape(8, 9), np.repeat(host, 2, axis=0)],
+    }
+    u[...] = -1  # What was recorded before sees the old elements.
+    for name, arrays in made.items():
+        for ours, theirs in zip(arrays, expected[name], strict=True):
+            # Nothing has been computed yet, and telling does not compute.
+            assert f"kernel {name} on" in ours.explain() and ours.explain() == ours.explain()
+            same(ours, theirs)
+            assert "nothing will run" in ours.explain()
+    # Cells stay where they are; the padding is their neighbours'.
+    padded = pt.pad(u, 1, "edge")
+    assert "plan" not in padded.explain() and padded.dist.owned(3) == ((7, 14), (4, 8))
+
+
 def test_what_moves_is_told():
     team = pt.Team(2, "host")
     u = pt.zeros(8, dtype=pt.float32, dist=pt.Distribution(8, team=team, halo=1))

@@ -10,24 +10,24 @@
 
 use std::sync::Arc;
 
-use partita_kernels::{DType, Scalar, simplify};
+use partita_kernels::{DType, Value};
 
 use super::deep::{self, Computed, Event, Read};
 use super::direction::computed_elsewhere;
 use super::fused::{compute_reductions, is_pending};
+use super::launches::{Fused, queue};
 use super::lower::{Cut, Leaf, Lowering, Source};
 use super::node::Node;
 use super::outline::{is_telling, nowhere, tell};
-use super::pick;
 use super::prepared::Sketch;
 use super::route::routes;
 use super::shared::computed_first;
 use super::storage::{Fresh, Storage, stores, widened};
-use super::work::{Input, Work, bind, missing_part};
+use super::work::{Work, missing_part};
 use super::zone::{Frame, Zone};
+use super::{joined, pick, rearrange};
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
-use crate::transport::Leisure;
 use crate::wire::pass;
 
 /// Computes every node that is not computed yet.
@@ -48,8 +48,8 @@ pub(crate) fn evaluate(roots: &[Arc<Node>]) -> Result<()> {
         if node.storage().is_some() {
             continue;
         }
-        if let Some((base, start)) = pick::scattered_window(node)? {
-            node.set_ready(pick::compute(node, &base, &start)?);
+        if let Some(storage) = apart(node)? {
+            node.set_ready(storage);
         }
     }
     let pointwise: Vec<Target> = lazy
@@ -64,6 +64,20 @@ pub(crate) fn evaluate(roots: &[Arc<Node>]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Computes what takes more than a kernel that goes through its operands; `None` for all else.
+fn apart(node: &Arc<Node>) -> Result<Option<Storage>> {
+    if let Some((base, start)) = pick::scattered_window(node)? {
+        return pick::compute(node, &base, &start).map(Some);
+    }
+    if let Some(portions) = joined::portions(node) {
+        return joined::compute(node, &portions).map(Some);
+    }
+    match rearrange::listed(node) {
+        Some((base, which)) => rearrange::compute(node, &base, &which).map(Some),
+        None => Ok(None),
+    }
 }
 
 /// One result of a kernel.
@@ -265,109 +279,84 @@ fn tell_loop(
 /// Computes one group. The storages come back in the order of the targets, with halos current as far as they
 /// were computed; cells outside a target's region have arbitrary contents.
 pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
+    loop {
+        if let Some(storages) = try_compute(targets)? {
+            return Ok(storages);
+        }
+    }
+}
+
+/// `None` if something else was computed that had to be there before.
+fn try_compute(targets: &[Target]) -> Result<Option<Vec<Storage>>> {
     let first = &targets[0].node;
-    // What a deep loop asks for is no part of a form.
-    let sketch = if is_telling() || deep::is_shared() { None } else { Sketch::of(targets)? };
+    let sketch = sketched(targets)?;
     if let Some(sketch) = &sketch
         && let Some(storages) = sketch.repeat(&first.team)?
     {
-        return Ok(storages);
+        return Ok(Some(storages));
     }
     let dist = targets[0].distribution()?;
     let roots: Vec<&Arc<Node>> = targets.iter().map(|target| &target.node).collect();
-    let Some((mut lowering, values)) = lower_all("fused", &roots, &dist, roots.len())? else {
-        let (left, right) = targets.split_at(targets.len() / 2);
-        let mut storages = compute(left)?;
-        storages.extend(compute(right)?);
-        return Ok(storages);
+    let (lowering, values) = match attempt("fused", &roots, &dist, roots.len())? {
+        Ok(lowered) => lowered,
+        // What it reads now is memory, so that it may be prepared.
+        Err(Unready::Waited) => return Ok(None),
+        Err(Unready::TooLarge) => {
+            let (left, right) = targets.split_at(targets.len() / 2);
+            let mut storages = compute(left)?;
+            storages.extend(compute(right)?);
+            return Ok(Some(storages));
+        }
     };
     let mut found = routes(&lowering.leaves, &dist, &Zone::owned(&dist))?;
     if let Some(node) = computed_elsewhere(&roots, &lowering.leaves, &found, &dist)? {
         evaluate(&[node])?;
-        return compute(targets);
+        return Ok(None);
     }
-    let placed = lowering.placed();
-    let stores: Vec<_> =
-        targets.iter().zip(values).map(|(t, value)| (lowering.builder.output(t.node.dtype), value)).collect();
-    let arguments: Vec<Vec<Scalar>> = (0..dist.parts()).map(|part| lowering.arguments(part)).collect();
-    let kernel = simplify(&lowering.builder.elementwise(&stores)?);
+    let dtypes: Vec<DType> = targets.iter().map(|target| target.node.dtype).collect();
+    let fused = Fused::new(lowering, values, &dtypes, &dist)?;
     if is_telling() {
         let cells = dist.global().volume()? as u64;
-        let written = targets.iter().map(|target| target.node.dtype.size_bytes() as u64 * cells).sum();
-        tell(kernel.kernel(), &lowering.leaves, &found, &dist, written)?;
-        return Ok(targets.iter().map(|_| nowhere(Arc::clone(&dist))).collect());
+        let written = dtypes.iter().map(|dtype| dtype.size_bytes() as u64 * cells).sum();
+        tell(fused.kernel.kernel(), &fused.leaves, &found, &dist, written)?;
+        return Ok(Some(targets.iter().map(|_| nowhere(Arc::clone(&dist))).collect()));
     }
     let mut work = Work::new(&first.team);
     pass("eval-lowered")?;
     work.bring_due()?;
-    let Extent { zones, grow, layouts } = Extent::of(targets, (&lowering.leaves, &placed), &dist, &work)?;
+    let Extent { zones, grow, layouts } = Extent::of(targets, (&fused.leaves, &fused.placed), &dist, &work)?;
     if !grow.is_nothing() {
-        found = routes(&lowering.leaves, &dist, &zones)?;
+        found = routes(&fused.leaves, &dist, &zones)?;
     }
-    let inputs = work.bring_by(&lowering.leaves, &found, &dist, &zones)?;
+    let inputs = work.bring_by(&fused.leaves, &found, &dist, &zones)?;
     let allocate = |(target, dist): (&Target, &Arc<Distribution>)| {
         Storage::new(&first.team, Arc::clone(dist), target.node.dtype)
     };
     let storages = targets.iter().zip(&layouts).map(allocate).collect::<Result<Vec<Storage>>>()?;
-    let leisure = work.depart()?;
-    let mut launches = Vec::new();
-    for (part, arguments) in arguments.into_iter().enumerate() {
-        let zone = &zones[part];
-        if zone.hull.is_empty() || !first.team.is_here(part) {
-            continue;
-        }
-        let mut bound = bind(&lowering.leaves, &inputs, part, dist.rank())?;
-        for (target, storage) in targets.iter().zip(&storages) {
+    let launches = fused.launches(&first.team, (zones, inputs), |part, zone| {
+        let memory = |(target, storage): (&Target, &Storage)| {
             let place = storage.place(&first.team, part).ok_or_else(|| missing_part("eval"))?;
             let corner = target.corner(&storage.dist, part, zone)?;
-            bound.push((place.view(&corner), place));
-        }
-        launches.push((part, zone, bound, arguments));
-    }
-    // Devices that the host does not wait for come first: they work while the host does.
-    launches.sort_by_key(|(part, ..)| !first.team.device(*part).has_lanes());
-    if leisure == Leisure::Nobody {
-        work.arrive()?;
-    }
-    // While operands travel, what needs nothing of them is computed; afterwards the rim around it.
-    let mut rims = Vec::new();
-    for (part, zone, bound, arguments) in &launches {
-        let device = first.team.device(*part);
-        let core = match leisure {
-            Leisure::Nobody => zone.hull,
-            _ if leisure.is_of(device) => core(&inputs, *part, &zone.hull),
-            _ => Region::from_fn(dist.rank(), |_| (0, 0)),
+            Ok((place.view(&corner), place))
         };
-        if !device.has_lanes() {
-            work.dispatch();
-        }
-        for piece in &zone.pieces {
-            let inside = piece.cells.intersect(&core);
-            if !inside.is_empty() {
-                let at = (&inside, &piece.origin_of(&inside));
-                work.launch_box(&kernel, *part, &zone.hull, at, bound, arguments.clone())?;
-            }
-            let outside = piece.cells.subtract(&inside).into_iter();
-            rims.extend(outside.map(|rim| (*part, zone, piece, rim, bound, arguments)));
-        }
-    }
-    work.land()?;
-    for (part, zone, piece, rim, bound, arguments) in rims {
-        let at = (&rim, &piece.origin_of(&rim));
-        work.launch_rim(&kernel, part, &zone.hull, at, bound, arguments.clone())?;
-    }
-    work.arrive()?;
-    let dtypes: Vec<DType> = targets.iter().map(|target| target.node.dtype).collect();
-    let prepared = sketch.and_then(|sketch| sketch.prepare(&lowering.leaves, &work, &storages, &dtypes));
+        targets.iter().zip(&storages).map(memory).collect()
+    })?;
+    queue(&mut work, &[launches])?;
+    let prepared = sketch.and_then(|sketch| sketch.prepare(fused.leaves.iter(), &work, &storages, &dtypes));
     work.finish()?;
     storages.iter().for_each(|storage| storage.set_fresh(grow.clone()));
     if let Some(prepared) = prepared {
         prepared.keep(&first.team);
     }
     if deep::is_logging() {
-        tell_loop(targets, &storages, &lowering.leaves, placed, &dist)?;
+        tell_loop(targets, &storages, &fused.leaves, fused.placed, &dist)?;
     }
-    Ok(storages)
+    Ok(Some(storages))
+}
+
+/// The form of what is to be computed, if such forms are kept. What a deep loop asks for is no part of one.
+pub(crate) fn sketched(targets: &[Target]) -> Result<Option<Sketch>> {
+    if is_telling() || deep::is_shared() { Ok(None) } else { Sketch::of(targets) }
 }
 
 /// The given layout, with the halo widths of an operand that has the same layout: results of a
@@ -395,45 +384,60 @@ pub(crate) fn lower_all(
     roots: &[&Arc<Node>],
     dist: &Arc<Distribution>,
     reserved: usize,
-) -> Result<Option<(Lowering, Vec<partita_kernels::Value>)>> {
-    let team = &roots[0].team;
-    let max_leaves = team.max_params().saturating_sub(reserved).max(1);
+) -> Result<Option<(Lowering, Vec<Value>)>> {
     loop {
-        let mut lowering = Lowering::new(name, dist, max_leaves);
-        let mut values = Vec::new();
-        let mut cut = None;
-        for root in roots {
-            match lowering.lower(root)? {
-                Ok(value) => values.push(value),
-                Err(Cut(node)) => {
-                    cut = Some(node);
-                    break;
-                }
-            }
-        }
-        match cut {
-            Some(node) if roots.len() > 1 && roots.iter().any(|root| Arc::ptr_eq(root, &node)) => {
-                return Ok(None);
-            }
-            Some(node) => {
-                let all: Vec<Arc<Node>> = roots.iter().map(|&root| Arc::clone(root)).collect();
-                // Of a kernel and the reduction or the slice that it waits for, what both need.
-                let both = || all.iter().chain([&node]).cloned().collect::<Vec<_>>();
-                let common = if node.is_operation() { Vec::new() } else { computed_first(&both())? };
-                match (common.is_empty(), is_pending(&node)) {
-                    (false, _) => evaluate(&common)?,
-                    // All reductions that are needed, so that those over one operand share a pass.
-                    (true, true) => compute_reductions(&all)?,
-                    (true, false) => evaluate(std::slice::from_ref(&node))?,
-                }
-            }
-            None if lowering.binds_too_much() && roots.len() > 1 => return Ok(None),
-            None => return Ok(Some((lowering, values))),
+        match attempt(name, roots, dist, reserved)? {
+            Ok(lowered) => return Ok(Some(lowered)),
+            Err(Unready::Waited) => {}
+            Err(Unready::TooLarge) => return Ok(None),
         }
     }
 }
 
-/// The cells of a part that need nothing that is on its way.
-fn core(inputs: &[Input], part: usize, region: &Region) -> Region {
-    inputs.iter().fold(*region, |core, input| core.intersect(&input.core(part, region)))
+/// Why roots are not lowered into one body.
+pub(crate) enum Unready {
+    /// Something had to be computed first, and now is.
+    Waited,
+    /// They are too many for one kernel of this team.
+    TooLarge,
+}
+
+/// As [`lower_all`], once.
+pub(crate) fn attempt(
+    name: &str,
+    roots: &[&Arc<Node>],
+    dist: &Arc<Distribution>,
+    reserved: usize,
+) -> Result<std::result::Result<(Lowering, Vec<Value>), Unready>> {
+    let max_leaves = roots[0].team.max_params().saturating_sub(reserved).max(1);
+    let mut lowering = Lowering::new(name, dist, max_leaves);
+    let mut values = Vec::new();
+    for root in roots {
+        match lowering.lower(root)? {
+            Ok(value) => values.push(value),
+            Err(Cut(node)) if roots.len() > 1 && roots.iter().any(|root| Arc::ptr_eq(root, &node)) => {
+                return Ok(Err(Unready::TooLarge));
+            }
+            Err(Cut(node)) => {
+                before(roots, &node)?;
+                return Ok(Err(Unready::Waited));
+            }
+        }
+    }
+    let is_too_large = lowering.binds_too_much() && roots.len() > 1;
+    Ok(if is_too_large { Err(Unready::TooLarge) } else { Ok((lowering, values)) })
+}
+
+/// Computes what a kernel waits for.
+fn before(roots: &[&Arc<Node>], node: &Arc<Node>) -> Result<()> {
+    let all: Vec<Arc<Node>> = roots.iter().map(|&root| Arc::clone(root)).collect();
+    // Of a kernel and the reduction or the slice that it waits for, what both need.
+    let both = || all.iter().chain([node]).cloned().collect::<Vec<_>>();
+    let common = if node.is_operation() { Vec::new() } else { computed_first(&both())? };
+    match (common.is_empty(), is_pending(node)) {
+        (false, _) => evaluate(&common),
+        // All reductions that are needed, so that those over one operand share a pass.
+        (true, true) => compute_reductions(&all),
+        (true, false) => evaluate(std::slice::from_ref(node)),
+    }
 }

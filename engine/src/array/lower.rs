@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, Builder, DType, MAX_RANK, Scalar, Value};
 
+use super::joined::seen_within;
 use super::lists::List;
 use super::map::Map;
 use super::node::{Expr, Node, Pointwise, State};
@@ -134,11 +135,17 @@ impl Lowering {
             Expr::Fill(scalar) => return Ok(Step::Done(self.builder.constant(*scalar))),
             Expr::Coord(d) => return Ok(Step::Done(self.coordinate(map.axes()[*d], node.dtype))),
             Expr::Reduce { .. } => return Ok(Step::Cut(Arc::clone(node))),
+            Expr::Joined(_) | Expr::Listed { .. } => return Ok(Step::Cut(Arc::clone(node))),
             Expr::View { base, map: view } => {
                 if is_scattered(base, &node.shape, view)? {
                     return Ok(Step::Cut(Arc::clone(node)));
                 }
-                vec![(Arc::clone(base), map.through(view))]
+                match seen_within(base, &node.shape, view) {
+                    Some((value, within)) if !is_scattered(&value, &node.shape, &within)? => {
+                        vec![(value, map.through(&within))]
+                    }
+                    _ => vec![(Arc::clone(base), map.through(view))],
+                }
             }
             Expr::Apply(_, operands) => operands
                 .as_slice()

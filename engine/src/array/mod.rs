@@ -16,6 +16,9 @@ mod direction;
 mod eval;
 mod exchange;
 mod fused;
+mod join;
+mod joined;
+mod launches;
 mod lists;
 mod lower;
 mod map;
@@ -50,6 +53,7 @@ use std::sync::Arc;
 use partita_kernels::{DType, Scalar};
 
 pub use data::Element;
+pub use join::Padding;
 pub use ops::Operand;
 pub use outline::{ExchangeStep, KernelStep, Outline};
 pub use part::{Cells, Part};

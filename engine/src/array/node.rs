@@ -51,6 +51,24 @@ pub(crate) enum Expr {
     View { base: Arc<Node>, map: Arc<Map> },
     /// Folds the marked dimensions away; they stay with extent 1.
     Reduce { operand: Arc<Node>, reduction: Reduction, axes: Vec<usize> },
+    /// Boxes that share no element and together are all of it.
+    Joined(Vec<Portion>),
+    /// The base's elements in C order.
+    Listed { base: Arc<Node>, which: Which },
+}
+
+/// A box of a value: the elements from `start` on are another value's.
+#[derive(Clone, Debug)]
+pub(crate) struct Portion {
+    pub start: Index,
+    pub value: Arc<Node>,
+}
+
+/// Elements by their number in C order.
+#[derive(Clone, Debug)]
+pub(crate) enum Which {
+    All,
+    At(Arc<[i64]>),
 }
 
 /// One to three operands.
@@ -168,9 +186,14 @@ impl Node {
         match &*self.state() {
             State::Lazy { expr: Expr::Apply(_, operands), .. } => operands.as_slice().to_vec(),
             State::Lazy {
-                expr: Expr::View { base: node, .. } | Expr::Reduce { operand: node, .. }, ..
-            } => {
-                vec![Arc::clone(node)]
+                expr:
+                    Expr::View { base: node, .. }
+                    | Expr::Reduce { operand: node, .. }
+                    | Expr::Listed { base: node, .. },
+                ..
+            } => vec![Arc::clone(node)],
+            State::Lazy { expr: Expr::Joined(portions), .. } => {
+                portions.iter().map(|portion| Arc::clone(&portion.value)).collect()
             }
             State::Lazy { expr: Expr::Fill(_) | Expr::Coord(_), .. } | State::Ready(_) | State::Failed(_) => {
                 Vec::new()
@@ -189,6 +212,7 @@ impl Node {
             State::Lazy { expr: Expr::Apply(Pointwise::Math1(_) | Pointwise::Math2(_), _), .. } => 30,
             State::Lazy { expr: Expr::Apply(..) | Expr::Coord(_), .. } => 1,
             State::Lazy { expr: Expr::Fill(_) | Expr::View { .. } | Expr::Reduce { .. }, .. } => 0,
+            State::Lazy { expr: Expr::Joined(_) | Expr::Listed { .. }, .. } => 0,
             State::Ready(_) | State::Failed(_) => 0,
         }
     }
@@ -272,6 +296,8 @@ fn drop_iteratively(state: State) {
             Expr::Apply(_, Operands::Three(nodes)) => nodes.into_iter().for_each(&mut release),
             Expr::View { base, .. } => release(base),
             Expr::Reduce { operand, .. } => release(operand),
+            Expr::Joined(portions) => portions.into_iter().for_each(|portion| release(portion.value)),
+            Expr::Listed { base, .. } => release(base),
         }
         if let Layout::ViewOf(node, _) = layout {
             release(node);

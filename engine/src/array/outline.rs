@@ -15,7 +15,7 @@ use super::eval::{evaluate, lower_all};
 use super::fused::Pending;
 use super::lower::{Leaf, Source};
 use super::map::Map;
-use super::node::{Expr, Node, Operands, State};
+use super::node::{Expr, Node, Operands, Portion, State};
 use super::route::{Route, Way, routes};
 use super::storage::{Fresh, Storage};
 use super::zone::Zone;
@@ -132,6 +132,16 @@ fn copied(root: &Arc<Node>) -> Arc<Node> {
                         reduction: *reduction,
                         axes: axes.clone(),
                     },
+                    Expr::Joined(portions) => {
+                        let copy = |Portion { start, value }: &Portion| Portion {
+                            start: *start,
+                            value: of(&copies, value),
+                        };
+                        Expr::Joined(portions.iter().map(copy).collect())
+                    }
+                    Expr::Listed { base, which } => {
+                        Expr::Listed { base: of(&copies, base), which: which.clone() }
+                    }
                 };
                 Node::lazy(node.shape, node.dtype, &node.team, expr, layout.clone())
             }

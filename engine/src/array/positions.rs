@@ -1,5 +1,6 @@
 //! Elements by lists of positions: gathered into an array of any shape, and scattered over one. The lists are
 //! the host's; the elements travel between parts by one fetch plan and are picked by one kernel per part.
+//! Gathering is recorded; scattering computes, since it changes the array.
 //!
 //! Each part is brought the bounding box of the positions it reads, so lists that jump about cost the memory
 //! of that box on every part.
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use partita_kernels::{Builder, DType, Verified, View};
 
 use super::Array;
-use super::node::Node;
+use super::node::{Node, Which};
 use super::rearrange::{line, sliced};
 use super::storage::Storage;
 use super::work::Work;
@@ -22,33 +23,15 @@ use crate::program::{Place, keep};
 impl Array {
     /// An array of shape `shape` whose elements in C order are those at `positions`, which number the
     /// elements of this array in C order. Its first dimension of more than one cell is cut into all parts.
-    /// Computes.
+    /// Recorded.
     ///
     /// # Errors
-    /// Positions outside the array, or not one per element of the shape; those of [`Array::eval`].
+    /// Positions outside the array, or not one per element of the shape; the error the array carries.
     pub fn gathered(&self, shape: &[i64], positions: &[i64]) -> Result<Array> {
         let dist = sliced(self.team().size(), shape)?;
-        let (source, count) = (self.shape(), dist.global().volume()?);
-        check("gather", &source, positions)?;
-        check_count("gather", count, positions)?;
-        let (base, storage) = self.in_blocks()?;
-        let result = Storage::new(self.team(), Arc::new(dist), self.dtype())?;
-        let own = |part: usize| {
-            let (start, stop) = line(&result.dist, part);
-            &positions[start as usize..stop as usize]
-        };
-        let parts = result.dist.parts();
-        let needs: Vec<Region> = (0..parts).map(|part| hull(&source, own(part).iter().copied())).collect();
-        let _guard = self.team().evaluation();
-        let mut work = Work::new(self.team());
-        let places = work.near(&base.node, &storage, &needs)?;
-        for (part, from) in places.iter().enumerate() {
-            let (Some(from), Some(to)) = (from, result.place(self.team(), part)) else { continue };
-            let list = List::of(own(part).iter().map(|&at| within(from, &source, at)).collect());
-            work.gather(part, &list, from, &to, self.dtype())?;
-        }
-        work.finish()?;
-        Ok(Array::of(Node::ready(self.dtype(), self.team(), result)))
+        check("gather", &self.shape(), positions)?;
+        check_count("gather", dist.global().volume()?, positions)?;
+        self.listed(dist, Which::At(positions.into()))
     }
 
     /// Replaces the elements at `positions` by those of `value`, a line of as many; of a position that is
@@ -94,6 +77,24 @@ impl Array {
         self.node = Node::ready(base.dtype(), base.team(), new);
         Ok(())
     }
+}
+
+/// Fills an array, in C order, with the elements of a base at these positions.
+pub(super) fn gather(base: &Node, from: &Storage, result: &Storage, positions: &[i64]) -> Result<()> {
+    let own = |part: usize| {
+        let (start, stop) = line(&result.dist, part);
+        &positions[start as usize..stop as usize]
+    };
+    let parts = result.dist.parts();
+    let needs: Vec<Region> = (0..parts).map(|part| hull(&base.shape, own(part).iter().copied())).collect();
+    let mut work = Work::new(&base.team);
+    let places = work.near(base, from, &needs)?;
+    for (part, from) in places.iter().enumerate() {
+        let (Some(from), Some(to)) = (from, result.place(&base.team, part)) else { continue };
+        let list = List::of(own(part).iter().map(|&at| within(from, &base.shape, at)).collect());
+        work.gather(part, &list, from, &to, base.dtype)?;
+    }
+    work.finish()
 }
 
 fn check(operation: &'static str, shape: &Index, positions: &[i64]) -> Result<()> {

@@ -20,7 +20,7 @@ use partita_kernels::{DType, Launch, Scalar};
 use super::eval::{Onto, Target};
 use super::lower::{Leaf, Source};
 use super::map::Map;
-use super::node::{Expr, Layout, Node, Operands, Pointwise, Reduction, State};
+use super::node::{Expr, Layout, Node, Operands, Pointwise, Portion, Reduction, State};
 use super::storage::{Fresh, Storage};
 use super::work::Work;
 use crate::device::{Device, Job, Program};
@@ -74,6 +74,8 @@ enum Value {
         axes: Vec<usize>,
         whose: Whose,
     },
+    /// Starts and values.
+    Joined(Vec<(At, At)>, Whose),
     /// Computed: how it lies in memory, and how much of its halo is current.
     Memory {
         dist: At,
@@ -218,7 +220,7 @@ impl Walk {
         }
     }
 
-    /// `None` for a node that failed.
+    /// `None` for a node that failed, and for what is never kept.
     fn value(&mut self, node: &Arc<Node>) -> Option<Value> {
         Some(match &*node.state() {
             State::Failed(_) => return None,
@@ -244,6 +246,13 @@ impl Walk {
                         axes: axes.clone(),
                         whose,
                     },
+                    Expr::Joined(portions) => {
+                        let portion =
+                            |Portion { start, value }: &Portion| (self.index(start), self.node(value));
+                        Value::Joined(portions.iter().map(portion).collect(), whose)
+                    }
+                    // Its lists are uploaded each time.
+                    Expr::Listed { .. } => return None,
                 }
             }
         })
@@ -264,7 +273,7 @@ fn push<T>(list: &mut Vec<T>, item: T) -> usize {
 }
 
 impl Sketch {
-    /// `None` for what is too large or has failed.
+    /// `None` for what is too large, has failed or is never kept.
     pub fn of(targets: &[Target]) -> Result<Option<Sketch>> {
         let mut walk = Walk::new();
         for Target { node, onto } in targets {
@@ -333,9 +342,9 @@ impl Sketch {
 
     /// What `work`, complete and not queued yet, does for these leaves and results; `None` if it is not to be
     /// kept.
-    pub fn prepare(
+    pub fn prepare<'a>(
         self,
-        leaves: &[Leaf],
+        mut leaves: impl Iterator<Item = &'a Leaf>,
         work: &Work,
         results: &[Storage],
         dtypes: &[DType],
@@ -349,7 +358,7 @@ impl Sketch {
         };
         let stays =
             |(node, storage): &(Arc<Node>, _)| node.storage().is_some_and(|now| Arc::ptr_eq(&now, storage));
-        if !leaves.iter().all(is_met) || !self.leaves.iter().all(stays) {
+        if !leaves.all(is_met) || !self.leaves.iter().all(stays) {
             return None;
         }
         let names = names(self.leaves.iter().map(|(_, storage)| &**storage).chain(results))?;

@@ -1,14 +1,18 @@
-//! Elements in other shapes. Computed at once, by one fetch plan and one copy kernel per part. Knows boxes;
+//! Elements in other shapes: recorded, and computed by one fetch plan and one copy kernel per part. Knows boxes;
 //! what a stride per dimension describes are views, and lists of positions are `positions`' business.
 
 use std::sync::Arc;
 
 use partita_kernels::{Builder, DType, Verified, View};
 
-use super::Array;
-use super::node::Node;
+use super::eval::evaluate;
+use super::map::Map;
+use super::node::{Expr, Layout, Node, State, Which};
+use super::outline::{is_telling, nowhere, tell_gathering};
+use super::positions::gather;
 use super::storage::Storage;
 use super::work::Work;
+use super::{Array, deep};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Region};
 
@@ -43,10 +47,10 @@ impl Stride {
 
 impl Array {
     /// The same elements, in C order, in another shape of as many. The first dimension that has more than one
-    /// cell is cut into all parts. Computes.
+    /// cell is cut into all parts. Recorded.
     ///
     /// # Errors
-    /// Another number of elements; those of [`Array::eval`].
+    /// Another number of elements; the error the array carries.
     pub fn reshaped(&self, shape: &[i64]) -> Result<Array> {
         let dist = sliced(self.team().size(), shape)?;
         if dist.global().volume()? != Region::from_shape(&self.shape())?.volume()? {
@@ -54,28 +58,23 @@ impl Array {
                 (format!("as many elements as shape {}", self.shape()), format!("{shape:?}"));
             return Err(Error::invalid("reshape", expected, given, "check the product of the extents"));
         }
-        let (base, storage) = self.in_blocks()?;
-        let result = Storage::new(self.team(), Arc::new(dist), self.dtype())?;
-        let ranges: Vec<(i64, i64)> = (0..result.dist.parts()).map(|part| line(&result.dist, part)).collect();
-        let needs: Vec<Region> =
-            ranges.iter().map(|range| rows(&self.shape(), *range)).collect::<Result<_>>()?;
-        let kernel = copy("reshape", 1, self.dtype())?;
-        let _guard = self.team().evaluation();
-        let mut work = Work::new(self.team());
-        // Always fetched, so that the rows lie in C order without gaps.
-        let places = work.fetch(&base.node, &storage, &needs)?;
-        for (part, from) in places.into_iter().enumerate() {
-            let (Some(from), Some(to)) = (from, result.place(self.team(), part)) else { continue };
-            let (start, stop) = ranges[part];
-            let first = number(&self.shape(), from.stored.start());
-            let bound = vec![
-                (View { offset: start - first, strides: vec![1] }, from),
-                (View { offset: 0, strides: vec![1] }, to),
-            ];
-            work.launch(&kernel, part, &Region::new(&[0], &[stop - start])?, bound, Vec::new())?;
-        }
-        work.finish()?;
-        Ok(Array::of(Node::ready(self.dtype(), self.team(), result)))
+        self.listed(dist, Which::All)
+    }
+
+    /// Elements of this array on `dist`, in C order.
+    pub(super) fn listed(&self, dist: Distribution, which: Which) -> Result<Array> {
+        let (held, node) = (self.distribution()?, &self.node);
+        let base = match held.is_block() {
+            true => Arc::clone(node),
+            false => {
+                let blocks = Distribution::default_partition(self.team().size(), &self.shape())?;
+                let map = Arc::new(Map::identity(self.rank()));
+                let expr = Expr::View { base: Arc::clone(node), map };
+                Node::lazy(node.shape, node.dtype, &node.team, expr, Layout::Known(Arc::new(blocks)))
+            }
+        };
+        let (shape, layout) = (dist.shape(), Layout::Known(Arc::new(dist)));
+        Ok(Array::of(Node::lazy(shape, node.dtype, &node.team, Expr::Listed { base, which }, layout)))
     }
 
     /// The array, or one of the same elements cut into blocks; computed, with its storage.
@@ -90,6 +89,53 @@ impl Array {
         let Some(storage) = array.node.storage() else { unreachable!("eval and redistribute compute") };
         Ok((array, storage))
     }
+}
+
+/// Base and elements of a list that is not computed yet.
+pub(super) fn listed(node: &Node) -> Option<(Arc<Node>, Which)> {
+    match &*node.state() {
+        State::Lazy { expr: Expr::Listed { base, which }, .. } => Some((Arc::clone(base), which.clone())),
+        State::Lazy { .. } | State::Ready(_) | State::Failed(_) => None,
+    }
+}
+
+/// Computes elements of a base in C order.
+pub(super) fn compute(node: &Node, base: &Arc<Node>, which: &Which) -> Result<Storage> {
+    deep::refuse(|| "the step takes elements by their number in C order".to_owned());
+    evaluate(std::slice::from_ref(base))?;
+    let Some(from) = base.storage() else { unreachable!("just computed") };
+    let dist = node.distribution()?;
+    if is_telling() {
+        tell_gathering("list", &dist, node.dtype)?;
+        return Ok(nowhere(dist));
+    }
+    let result = Storage::new(&node.team, dist, node.dtype)?;
+    match which {
+        Which::All => reshape(base, &from, &result)?,
+        Which::At(positions) => gather(base, &from, &result, positions)?,
+    }
+    Ok(result)
+}
+
+fn reshape(base: &Node, from: &Storage, result: &Storage) -> Result<()> {
+    let (team, shape) = (&base.team, base.shape);
+    let ranges: Vec<(i64, i64)> = (0..result.dist.parts()).map(|part| line(&result.dist, part)).collect();
+    let needs: Vec<Region> = ranges.iter().map(|range| rows(&shape, *range)).collect::<Result<_>>()?;
+    let kernel = copy("reshape", 1, base.dtype)?;
+    let mut work = Work::new(team);
+    // Always fetched, so that the rows lie in C order without gaps.
+    let places = work.fetch(base, from, &needs)?;
+    for (part, from) in places.into_iter().enumerate() {
+        let (Some(from), Some(to)) = (from, result.place(team, part)) else { continue };
+        let (start, stop) = ranges[part];
+        let first = number(&shape, from.stored.start());
+        let bound = vec![
+            (View { offset: start - first, strides: vec![1] }, from),
+            (View { offset: 0, strides: vec![1] }, to),
+        ];
+        work.launch(&kernel, part, &Region::new(&[0], &[stop - start])?, bound, Vec::new())?;
+    }
+    work.finish()
 }
 
 /// The elements of every part are consecutive: the first dimension of more than one cell is cut.

@@ -14,13 +14,17 @@ const WORTH_STORING: u32 = 64;
 
 /// The largest expressions that two or more of the kernels of `roots` have in common, in any order.
 pub(crate) fn computed_first(roots: &[Arc<Node>]) -> Result<Vec<Arc<Node>>> {
-    let kernels = kernels(roots)?;
+    Ok(needed_by_several(&kernels(roots)?))
+}
+
+/// The same of kernels, each given by its results.
+pub(crate) fn needed_by_several(kernels: &[Vec<Arc<Node>>]) -> Vec<Arc<Node>> {
     if kernels.len() < 2 {
-        return Ok(Vec::new());
+        return Vec::new();
     }
     let mut users: HashMap<*const Node, u32> = HashMap::new();
     let mut all: Vec<Arc<Node>> = Vec::new();
-    for kernel in &kernels {
+    for kernel in kernels {
         for node in Reached::from(kernel, None).lazy {
             let count = users.entry(Arc::as_ptr(&node)).or_default();
             *count += 1;
@@ -35,7 +39,7 @@ pub(crate) fn computed_first(roots: &[Arc<Node>]) -> Result<Vec<Arc<Node>>> {
     let below = |node: &Arc<Node>| node.operands().into_iter().flat_map(|x| Reached::from([&x], None).lazy);
     let inner: HashSet<*const Node> = all.iter().flat_map(below).map(|node| Arc::as_ptr(&node)).collect();
     all.retain(|node| !inner.contains(&Arc::as_ptr(node)));
-    Ok(all)
+    all
 }
 
 /// Results that share a kernel: those of one shape and layout, and reductions of one operand.

@@ -362,6 +362,44 @@ impl Distribution {
         Distribution::from_dims(self.grid, dims.collect::<Result<_>>()?)
     }
 
+    /// The distribution of a larger array in which this one's cells are the box from `start` on: these stay with
+    /// their parts, and the first and last parts along every dimension own what is around. A dimension is
+    /// divided evenly where that would give a part more than twice its share; a distribution that is not all
+    /// blocks gives the default partition. It has no halo and no boundary, and is periodic where nothing is
+    /// around.
+    pub fn enclosing(&self, global_shape: &[i64], start: &[i64]) -> Result<Distribution> {
+        check_rank("Distribution::enclosing", self.rank(), global_shape.len())?;
+        check_rank("Distribution::enclosing", self.rank(), start.len())?;
+        let inside = |d: usize| start[d] >= 0 && start[d] + self.map(d).size() <= global_shape[d];
+        if !(0..self.rank()).all(inside) {
+            let (expected, given) = (format!("room for shape {}", self.shape()), format!("{global_shape:?}"));
+            let remedy = "make the larger shape hold the box";
+            return Err(IndexError::new(ErrorKind::Range, "enclosing shape", expected, given, remedy));
+        }
+        if !self.is_block() {
+            return Distribution::default_partition(self.parts(), global_shape);
+        }
+        let dim = |d: usize| {
+            let (map, size) = (self.map(d), global_shape[d]);
+            let parts = map.parts();
+            let bound = |part: usize| match part {
+                0 => 0,
+                part if part == parts => size,
+                part => start[d] + map.owned(part).start,
+            };
+            let bounds: Vec<i64> = (0..=parts).map(bound).collect();
+            let most = bounds.windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
+            let share = (size + parts as i64 - 1) / parts as i64;
+            let map = match most <= 2 * share {
+                true => DimMap::irregular(&bounds)?,
+                false => DimMap::even(size, parts)?,
+            };
+            let periodic = self.periodic(d) && size == self.map(d).size();
+            Ok(Dim { map, halo: Halo::Uniform(0, 0), boundary: (0, 0), periodic })
+        };
+        Distribution::from_dims(self.grid, (0..self.rank()).map(dim).collect::<Result<_>>()?)
+    }
+
     /// The distribution of a reduction over `axes` that keeps them with extent 1: there, grid coordinate 0
     /// owns the result and the other parts own nothing. It has no halo and no boundary.
     pub fn reduced(&self, axes: &[usize]) -> Result<Distribution> {

@@ -2,6 +2,7 @@
 //! process and on any number of ranks that must be the same bytes.
 #![allow(clippy::unwrap_used)]
 
+use partita::array::Padding;
 use partita::index::{DimMap, ProcessGrid};
 use partita::prelude::*;
 
@@ -16,6 +17,7 @@ pub const PROGRAMS: &[Program] = &[
     ("elements", elements),
     ("windows", windows),
     ("views", views),
+    ("joined", joined),
     ("chains", chains),
     ("kinds", kinds),
     ("between kinds", between_kinds),
@@ -75,6 +77,36 @@ fn views(team: &Team) -> partita::Result<Vec<u8>> {
         state.run(7)?;
         log.array(&state.state()[0])?;
         log.array(&u)?;
+    }
+    Ok(log.0)
+}
+
+/// Put together, padded, rolled, in other shapes and by lists: computed, and in a Loop.
+fn joined(team: &Team) -> partita::Result<Vec<u8>> {
+    let mut log = Log::default();
+    let size = team.size() as i64 + 3;
+    let cyclic = DimMap::cyclic(size, team.size(), 1)?;
+    let cyclic = Distribution::builder(&[size, 4]).map(0, cyclic).build()?;
+    for dist in [grid(team, &[size, 4]), cyclic] {
+        let u = wave(team, &dist)?;
+        let around = (&u * 2.0).pad(&[(2, 1), (1, 2)], Padding::Wrap);
+        log.array(&(around.slice(&s![2.., 1..-2]) - around.slice(&s![..-2, 3..])))?;
+        log.array(&Array::concatenate(&[&u, &u.flip(0), &(&u * 3.0)], 0)?.roll(&[-2, 1]))?;
+        log.array(&Array::stack(&[&u, &-&u], 2)?.reshaped(&[8, size])?)?;
+        log.array(&u.gathered(&[3, 2], &[0, 4 * size - 1, 3, 3, 7, 1])?)?;
+        let step = |state: &mut [Array]| {
+            let u = &state[0];
+            let padded = u.pad(&[(1, 1), (0, 0)], Padding::Reflect);
+            let mean = (padded.slice(&s![..-2]) + padded.slice(&s![2..])) * 0.5;
+            let next = mean - u.roll(&[1, 0]) * 0.25 + u.reshaped(&[4, size])?.transpose(&[1, 0]) * 0.125;
+            state[0].assign(&s![..], &next)
+        };
+        let mut state = Loop::new(vec![u.clone()], step);
+        state.run(7)?;
+        log.array(&state.state()[0])?;
+        let mut by_hand = [u];
+        (0..7).try_for_each(|_| step(&mut by_hand))?;
+        assert_eq!(by_hand[0].to_bytes()?, state.state()[0].to_bytes()?, "a Loop does what its step does");
     }
     Ok(log.0)
 }

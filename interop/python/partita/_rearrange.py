@@ -1,16 +1,19 @@
 """Arrays of the same elements in other places. What each function does is NumPy's.
 
-Steps, flips, transposition, new and dropped dimensions and stretched ones only record: every element stays on its part,
-and what computes with the result reads it where it is. The others compute; there the results' dimensions are blocks,
-without halos, and an array with a cyclic or listed dimension is first brought to the default partition (dimension 0 cut
-evenly). Assignment keeps the array's distribution, whatever it is. An array on the parts of another distribution comes
-from ``redistribute``.
+All of them only record. Steps, flips, transposition, new and dropped dimensions and stretched ones are views: every
+element stays on its part, and what computes with the result reads it where it is. Joined, padded and rolled arrays are
+put together when they are needed, each piece computed straight into the result; cells of the largest piece stay on their
+parts if that leaves none with more than twice its share. Other shapes and elements at lists of positions are moved when
+they are needed; of them the first dimension of more than one cell is cut evenly. There an array with a cyclic or listed
+dimension is first brought to the default partition (dimension 0 cut evenly). Masks and lists of indices are read when
+they are given. Assignment computes and keeps the array's distribution, whatever it is. An array on the parts of another
+distribution comes from ``redistribute``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from . import _native
 from ._array import Array
@@ -157,8 +160,7 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
 
 
 def concatenate(arrays: Sequence[Array], /, axis: int | None = 0) -> Array:
-    """The arrays one behind the other along ``axis``; flat ones if None. The result is distributed like the first,
-    resized."""
+    """The arrays one behind the other along ``axis``; flat ones if None."""
     given = [_given("concatenate", x) for x in arrays]
     if not given:
         raise ValueError("concatenate: expected at least one array, given none")
@@ -172,16 +174,8 @@ def concatenate(arrays: Sequence[Array], /, axis: int | None = 0) -> Array:
     if any(x.ndim != first.ndim or other != rest[0] for x, other in zip(given, rest, strict=True)):
         shapes = ", ".join(str(x.shape) for x in given)
         raise ValueError(f"concatenate: expected shapes that agree in all dimensions but {d}, given {shapes}")
-    shape = (*first.shape[:d], sum(x.shape[d] for x in given), *first.shape[d + 1 :])
-    result = _blank(first, shape, _common(given))
-    at = 0
-    for x in given:
-        key = [slice(None)] * x.ndim
-        key[d] = slice(at, at + x.shape[d])
-        at += x.shape[d]
-        if x.size:
-            result[tuple(key)] = x
-    return result
+    common = _common(given)
+    return Array(_native.Array.concatenate([x._native.cast(common.name) for x in given], d))
 
 
 def stack(arrays: Sequence[Array], /, axis: int = 0) -> Array:
@@ -206,11 +200,6 @@ def _common(arrays: Sequence[Array]) -> DType:
     return common
 
 
-def _blank(like: Array, shape: tuple[int, ...], dtype: DType, value: Any = 0) -> Array:
-    """An array to assign to, on the team of another one."""
-    return Array(_native.Array.full(_native.Distribution(shape, team=like.team), dtype.name, value))
-
-
 def pad(x: Array, width: Any, mode: str = "constant", constant_values: bool | int | float = 0) -> Array:
     """With cells around: ``width`` is a number, a pair (before, after), or one pair per dimension.
 
@@ -227,24 +216,18 @@ def pad(x: Array, width: Any, mode: str = "constant", constant_values: bool | in
         raise ValueError(f"pad: expected a number, a pair, or {x.ndim} pairs as width, given {width}") from None
     if any(n < 0 for pair in pairs for n in pair):
         raise ValueError(f"pad: expected widths of at least 0, given {width}")
-    if mode == "constant":
-        shape = tuple(before + extent + after for (before, after), extent in zip(pairs, x.shape, strict=True))
-        result = _blank(x, shape, x.dtype, constant_values)
-        result[tuple(slice(before, before + extent) for (before, _), extent in zip(pairs, x.shape, strict=True))] = x
-        return result
     for d, pair in enumerate(pairs):
-        if any(pair):
-            if x.shape[d] == 0:
-                raise ValueError(f"pad: expected cells to repeat in dimension {d}, given shape {x.shape}")
-            line: Any = np.arange(x.shape[d])
-            x = take(x, np.pad(line, pair, mode=cast(Any, mode)), axis=d)
-    return x.copy()
+        if mode != "constant" and any(pair) and x.shape[d] == 0:
+            raise ValueError(f"pad: expected cells to repeat in dimension {d}, given shape {x.shape}")
+    if x._scalar:
+        return x.copy()
+    return Array(x._native.pad([tuple(pair) for pair in pairs], mode, constant_values))
 
 
 def roll(x: Array, /, shift: int | Sequence[int], axis: Axes = None) -> Array:
     """Element i of the result is element i - shift along each axis, wrapping around; of the flat array if None.
 
-    Where the distribution is periodic this only records, and the halo carries the elements; elsewhere it computes.
+    Where the distribution is periodic the result is a view, and the halo carries the elements.
     """
     if axis is None:
         if isinstance(shift, Sequence):
@@ -257,15 +240,7 @@ def roll(x: Array, /, shift: int | Sequence[int], axis: Axes = None) -> Array:
     offsets = [0] * _given("roll", x).ndim
     for d, by in zip(axes * (count // len(axes)), shifts * (count // len(shifts)), strict=True):
         offsets[one_axis("roll", d, x.ndim)] += by
-    periodic = x.dist.periodic
-    if not x._scalar and all(periodic[d] or by == 0 for d, by in enumerate(offsets)):
-        return Array(x._native.shift([-by for by in offsets]))
-    for d, by in enumerate(offsets):
-        by = by % x.shape[d] if x.shape[d] else 0
-        if by:
-            whole: tuple[slice, ...] = (slice(None),) * d
-            x = concatenate([x[(*whole, slice(-by, None))], x[(*whole, slice(None, -by))]], d)
-    return x.copy()
+    return x.copy() if x._scalar else Array(x._native.roll([-by for by in offsets]))
 
 
 def take(x: Array, indices: Any, /, axis: int | None = None) -> Array:

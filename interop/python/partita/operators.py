@@ -17,8 +17,9 @@ a number v     v v | a b c d | v v    constant            known outside
 "symmetric"    b a | a b c d | d c    reflect             reflected behind the last point
 =============  =====================  ==================  ===========================================
 
-Results are those of the same NumPy program to the bit, on every distribution. Along dimensions whose distribution is
-periodic, boundary "periodic" only records; other boundaries but None compute a padded copy.
+Results are those of the same NumPy program to the bit, on every distribution. Everything but the boundary conditions
+only records. Along dimensions whose distribution is periodic, boundary "periodic" is read from halos; for other boundaries
+but None a padded copy is made when the result is needed, in which every cell is where it was.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use partita::array::{IntoSpan, Span, Stride};
+use partita::array::{IntoSpan, Padding, Span, Stride};
 use partita::plan::Plan;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyValueError};
@@ -342,11 +342,6 @@ impl Array {
         self.changed(py, value, |target, value| target.assign(&spans, value))
     }
 
-    /// Element i of the result is element i + offsets, wrapping around.
-    fn shift(&self, py: Python<'_>, offsets: Vec<i64>) -> PyResult<Array> {
-        recorded(self.value(py)?.shift(&offsets))
-    }
-
     /// Without these dimensions of extent 1.
     fn squeeze(&self, py: Python<'_>, axes: Vec<usize>) -> PyResult<Array> {
         let value = self.value(py)?;
@@ -378,13 +373,47 @@ impl Array {
         detached(py, || value.rearranged(&axes)).map(Array::of)
     }
 
-    /// The same elements in C order in another shape. Computes.
+    /// The arrays one behind the other along a dimension.
+    #[staticmethod]
+    fn concatenate(py: Python<'_>, arrays: Vec<Bound<'_, Array>>, axis: usize) -> PyResult<Array> {
+        let values = arrays.iter().map(|array| array.get().value(py)).collect::<PyResult<Vec<_>>>()?;
+        let values: Vec<&partita::Array> = values.iter().collect();
+        partita::Array::concatenate(&values, axis).map(Array::of).map_err(raised)
+    }
+
+    /// With (before, after) cells around in every dimension, of a mode of NumPy's; the value is that of
+    /// "constant".
+    fn pad(
+        &self,
+        py: Python<'_>,
+        widths: Vec<(i64, i64)>,
+        mode: &str,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<Array> {
+        let array = self.value(py)?;
+        let with = match mode {
+            "constant" => Padding::Constant(scalar(value, array.dtype())?),
+            "edge" => Padding::Edge,
+            "wrap" => Padding::Wrap,
+            "reflect" => Padding::Reflect,
+            "symmetric" => Padding::Symmetric,
+            _ => return Err(unknown(mode)),
+        };
+        recorded(array.pad(&widths, with))
+    }
+
+    /// Element i of the result is element i + offsets, wrapping around.
+    fn roll(&self, py: Python<'_>, offsets: Vec<i64>) -> PyResult<Array> {
+        recorded(self.value(py)?.roll(&offsets))
+    }
+
+    /// The same elements in C order in another shape.
     fn reshaped(&self, py: Python<'_>, shape: Vec<i64>) -> PyResult<Array> {
         let value = self.value(py)?;
         detached(py, || value.reshaped(&shape)).map(Array::of)
     }
 
-    /// An array of this shape of the elements with these numbers in C order. Computes.
+    /// An array of this shape of the elements with these numbers in C order.
     fn gathered(&self, py: Python<'_>, shape: Vec<i64>, positions: PyBuffer<i64>) -> PyResult<Array> {
         let (value, positions) = (self.value(py)?, positions.to_vec(py)?);
         detached(py, || value.gathered(&shape, &positions)).map(Array::of)

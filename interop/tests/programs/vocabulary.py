@@ -324,6 +324,27 @@ def padded(rng: random.Random, v: Variables) -> Statement | None:
     return Statement("{out} = own(xp.pad({a}, {width}, mode={mode}))", {"a": a, "width": width, "mode": mode})
 
 
+def pieced(rng: random.Random, v: Variables) -> Statement | None:
+    """Neighbours among joined, padded, rolled and picked arrays, without a name for these."""
+    a = some(rng, v, lambda value: value.ndim > 0)
+    if a is None:
+        return None
+    rank, extents = v[a].ndim, v[a].shape
+    axis = rng.randrange(rank)
+    mode = rng.choice(("constant", "edge", "wrap", "reflect", "symmetric"))
+    order = np.array([rng.randrange(extents[axis]) for _ in range(2 * extents[axis])], np.int64)
+    held, larger = rng.choice((
+        (f"xp.pad({{a}}, 1, mode={mode!r})", tuple(n + 2 for n in extents)),
+        (f"xp.concatenate([{{a}}, {{a}} * 2], axis={axis})", extents[:axis] + (2 * extents[axis],) + extents[axis + 1 :]),
+        (f"xp.roll({{a}} + 1, {rng.randint(-4, 4)}, {axis})", extents),
+        (f"xp.take({{a}}, {{x}}, axis={axis})", extents[:axis] + (2 * extents[axis],) + extents[axis + 1 :]),
+    ))  # fmt: skip
+    one, two = shifted(rng, larger, 2)
+    places: dict[str, Any] = {"a": a, "one": one, "two": two, "c": rng.choice((0.5, 2, 3))}
+    places |= {"x": order} if "{x}" in held else {}
+    return Statement(f"{{out}} = own({{c}} * {held}[{{one}}] - {held}[{{two}}])", places)
+
+
 def taken(rng: random.Random, v: Variables) -> Statement | None:
     a = some(rng, v, lambda value: value.ndim > 0)
     if a is None:
@@ -390,6 +411,6 @@ def compute(rng: random.Random, v: Variables) -> Statement | None:
 
 WORDS: list[tuple[int, Word]] = [
     (14, view), (9, unary), (14, operator), (5, function), (5, choice), (2, clip), (5, cast), (8, reduction),
-    (3, position), (3, product), (12, rearrangement), (4, joined), (4, padded), (4, taken), (9, assignment),
-    (8, overlapping), (8, stencil), (6, in_place), (6, compute),
+    (3, position), (3, product), (12, rearrangement), (4, joined), (4, padded), (4, pieced), (4, taken),
+    (9, assignment), (8, overlapping), (8, stencil), (6, in_place), (6, compute),
 ]  # fmt: skip

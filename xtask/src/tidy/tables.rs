@@ -58,6 +58,8 @@ pub const ENGINE: &[(&str, &[&str])] = &[
         "array",
         &["config", "error", "trace", "index", "plan", "device", "wire", "program", "team", "transport"],
     ),
+    // Written with what arrays show to everybody.
+    ("operators", &["error", "index", "array"]),
     (
         "io",
         &[

@@ -83,7 +83,10 @@ fn small(arrays: &[Array], numbers: &mut Numbers) -> Array {
     let row = numbers.below(2) as i64;
     let (x, y) = (window(0, row), window(1, row));
     let again = &y;
-    match numbers.below(7) {
+    let joined = |last: &Array| Array::concatenate(&[&x, &y, last], 0).unwrap().slice(&s![8..13]);
+    match numbers.below(9) {
+        7 => joined(&x),
+        8 => joined(&y),
         0 => &x - (&y - &x),
         1 => &x - (&y - again),
         2 => (x * 40.0).cast(DType::I32).cast(DType::F32),
@@ -167,7 +170,7 @@ type Component = (&'static str, fn(&mut Key));
 
 /// All but those of targets: what is missing of several is computed by itself, and where they are written is
 /// also in the lists.
-const COMPONENTS: [Component; 10] = [
+const COMPONENTS: [Component; 11] = [
     ("constants", |key| {
         each(key, |form| {
             if let Value::Fill(scalar, _) = &mut form.value {
@@ -199,10 +202,20 @@ const COMPONENTS: [Component; 10] = [
     ("views", |key| {
         each(key, |form| match &mut form.value {
             Value::View { map, whose, .. } => (*map, *whose) = (0, Whose::Nobodys),
-            Value::Fill(_, whose) | Value::Coord(_, whose) | Value::Apply(_, _, whose) => {
+            Value::Fill(_, whose)
+            | Value::Coord(_, whose)
+            | Value::Apply(_, _, whose)
+            | Value::Joined(_, whose) => {
                 *whose = Whose::Nobodys;
             }
             Value::Reduce { .. } | Value::Memory { .. } => {}
+        });
+    }),
+    ("boxes", |key| {
+        each(key, |form| {
+            if let Value::Joined(boxes, _) = &mut form.value {
+                boxes.clear();
+            }
         });
     }),
     ("types", |key| each(key, |form| form.dtype = DType::F32)),
