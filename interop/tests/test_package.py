@@ -1,5 +1,7 @@
 """The package itself: import, the doctor, stubs, types, examples."""
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,11 +12,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def python(*arguments, **environment):
-    import os
-
+def python(*arguments, cwd=ROOT, **environment):
     full = {**os.environ, **environment}
-    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, env=full, cwd=ROOT)
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, env=full, cwd=cwd)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -56,6 +56,16 @@ def test_a_launcher_is_refused_without_mpi():
 def test_docstrings_run():
     code, out, _ = python("-c", "import partita, doctest; print(doctest.testmod(partita))")
     assert (code, out) == (0, "TestResults(failed=0, attempted=6)\n")
+
+
+def test_the_readmes_programs_run(tmp_path):
+    """One after the other, as a reader types them; what they say that they print is what they print."""
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+    assert len(blocks) >= 4
+    code, out, err = python("-c", "\n".join(blocks), cwd=tmp_path)
+    assert code == 0, err
+    said = re.findall(r"print\(.*\) +# (.*)", "\n".join(blocks))
+    assert said and all(line in out.splitlines() for line in said), (said, out)
 
 
 def test_stubs_say_what_the_extension_has():

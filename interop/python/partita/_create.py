@@ -195,11 +195,18 @@ def _host(part: Any) -> Any:
     import numpy as np
 
     if not isinstance(part, (_native.Part, _native.Stored)):
-        return np.asarray(part)
+        # NumPy asks neither memory elsewhere nor objects with DLPack alone for a copy.
+        only_dlpack = hasattr(part, "__dlpack__") and not hasattr(part, "__array__")
+        return np.from_dlpack(part, device="cpu") if only_dlpack or _is_elsewhere(part) else np.asarray(part)
     if part.dtype != "bfloat16":
         return np.from_dlpack(part, device="cpu")
     # NumPy's from_dlpack knows no bfloat16.
     return from_dlpack(part, team=Team.local(1, "host")).numpy()
+
+
+def _is_elsewhere(x: Any) -> bool:
+    """On a device whose memory is not the host's or its pinned memory."""
+    return hasattr(x, "__dlpack_device__") and int(x.__dlpack_device__()[0]) not in (1, 3)
 
 
 def from_dlpack(
