@@ -188,6 +188,9 @@ def from_partitioned(obj: Any, team: Team | None = None, *, copy: bool | None = 
     BufferError
         With ``copy=False``, if a partition must be copied.
     """
+    if not isinstance(obj, dict) and not hasattr(obj, "__partitioned__"):
+        given = type(obj).__name__
+        raise TypeError(f"from_partitioned: expected a dict or an object with __partitioned__, given {given}; use asarray")
     described = obj if isinstance(obj, dict) else obj.__partitioned__
     dist = _native.read_partitioned(described, team)
     fetch = described.get("get") or get
