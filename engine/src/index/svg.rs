@@ -66,8 +66,8 @@ impl Distribution {
         CELL.min(panel / self.shape()[d].max(1) as f64)
     }
 
-    /// The height and width of a cell when dimension `d` and the next are drawn: a square, unless the panel is
-    /// too slim.
+    /// The height and width of a cell when dimension `d` and the next are drawn: a square, unless the panel
+    /// would be too slim.
     fn cells(&self, d: usize, panel: f64) -> [f64; 2] {
         let cell = self.cell(d, panel).min(self.cell(d + 1, panel));
         let sides = [d, d + 1].map(|d| self.shape()[d] as f64 * cell);

@@ -62,6 +62,19 @@ pub fn place(part: &array::Part) -> Location {
     if part.device().is_addressable() { Location::HOST } else { location(part.device()) }
 }
 
+/// Runs what waits for devices that share their memory with the host, and only for those: letting the
+/// interpreter go takes as long as an export.
+fn waiting<T: Send>(
+    py: Python<'_>,
+    part: &array::Part,
+    work: impl FnOnce() -> partita::Result<T> + Send,
+) -> PyResult<T> {
+    match part.device().kind() {
+        DeviceKind::Wgpu => detached(py, work),
+        DeviceKind::Host | DeviceKind::Cuda => work().map_err(raised),
+    }
+}
+
 /// A capsule with the cells, as the consumer wishes, or BufferError.
 fn lend(py: Python<'_>, part: &Arc<array::Part>, cells: Cells, wishes: &Wishes) -> PyResult<Py<PyAny>> {
     let refuse = |text: String| Err(PyBufferError::new_err(format!("__dlpack__: {text}")));
@@ -90,7 +103,7 @@ fn lend(py: Python<'_>, part: &Arc<array::Part>, cells: Cells, wishes: &Wishes) 
             false => detached(py, || Loan::copied(part, cells, here))?,
         }
     } else {
-        detached(py, || Loan::of(part, cells, here))?
+        waiting(py, part, || Loan::of(part, cells, here))?
     };
     let Some(loan) = loan else {
         return refuse(format!(
@@ -143,7 +156,7 @@ fn interface<'py>(
 
 fn array_interface<'py>(py: Python<'py>, part: &array::Part, cells: Cells) -> PyResult<Bound<'py, PyDict>> {
     let address = || Ok(part.address(cells)?.map(|address| address.as_ptr().expose_provenance() as u64));
-    let address = detached(py, address)?;
+    let address = waiting(py, part, address)?;
     interface(py, "__array_interface__", part, cells, address)
 }
 
