@@ -82,8 +82,6 @@ def test_types_are_strict():
 
 @pytest.mark.parametrize("example", sorted(path.name for path in (ROOT / "examples/python").glob("*.py")))
 def test_examples(example):
-    if "jax" in example:
-        pytest.importorskip("jax")
     code, out, err = python(f"examples/python/{example}")
     assert code == 0 and out.splitlines()[-1].startswith("ok"), out + err
     reasons = [line for line in out.splitlines() if line.startswith("skipped: ")]
