@@ -26,6 +26,9 @@ pub struct Config {
     pub cuda_aware_mpi: Option<bool>,
     /// `PARTITA_CUDA_IPC`: 0 keeps ranks of one machine from opening each other's CUDA memory.
     pub cuda_ipc: bool,
+    /// `PARTITA_WGPU_VISIBLE`: 0 keeps adapters' memory out of this process's address space, also where the
+    /// two are one: arrays there are then only copied to the host.
+    pub wgpu_visible: bool,
     /// `PARTITA_TRACE`: the file that [`crate::trace`] writes.
     pub trace: Option<String>,
     /// `PARTITA_FAULT`: a fault on purpose, as [`crate::wire::POINTS`] names them; for tests.
@@ -50,6 +53,7 @@ fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Config {
         mpi_max_bytes: number("PARTITA_MPI_MAX_BYTES").map_or(1 << 30, |n| n.clamp(1, 1 << 30) as usize),
         cuda_aware_mpi: number("PARTITA_CUDA_AWARE_MPI").map(|n| n != 0),
         cuda_ipc: number("PARTITA_CUDA_IPC") != Some(0),
+        wgpu_visible: number("PARTITA_WGPU_VISIBLE") != Some(0),
         trace: lookup("PARTITA_TRACE"),
         fault: lookup("PARTITA_FAULT"),
     }

@@ -15,6 +15,17 @@ use crate::error::{Error, Result};
 use crate::program::Reach;
 use crate::wire::{Ranks, pass};
 
+/// So many parts nobody needs, and more would not fit into memory.
+const MOST_PARTS: usize = 1 << 20;
+
+fn few(parts: usize) -> Result<()> {
+    if parts <= MOST_PARTS {
+        return Ok(());
+    }
+    let expected = format!("at most {MOST_PARTS} parts");
+    Err(Error::invalid("Team", expected, parts.to_string(), "ask for fewer parts"))
+}
+
 /// Ordered members, each a device slot of a rank. Several members may share a device, and kinds may be mixed.
 /// Clones name the same team; equality compares the members.
 #[derive(Clone)]
@@ -153,6 +164,7 @@ impl Team {
         if devices.is_empty() {
             return Err(Error::invalid("Team::on", "at least 1 device", "none", "pass one of Device::all()"));
         }
+        few(parts)?;
         Team::of((0..parts).map(|p| devices[p * devices.len() / parts].clone()).collect())
     }
 
@@ -204,6 +216,7 @@ impl Team {
                 let remedy = "pass one of Device::all()";
                 return Err(Error::invalid("Team::over", "at least 1 device", "none", remedy));
             }
+            few(parts)?;
             let mine: Vec<Member> = (0..parts)
                 .map(|part| Member::here(ranks.rank(), &devices[part * devices.len() / parts]))
                 .collect();

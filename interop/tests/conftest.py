@@ -34,6 +34,12 @@ def team(request):
     return pt.Team(parts, devices)
 
 
+@pytest.fixture(params=[param for param in _teams() if param.id.startswith("wgpu")])
+def wgpu_team(request):
+    parts, devices = request.param
+    return pt.Team(parts, devices)
+
+
 @pytest.fixture(params=[1, 4], ids=["host-1", "host-4"])
 def host_team(request):
     return pt.Team(request.param, "host")

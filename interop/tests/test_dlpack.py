@@ -162,24 +162,6 @@ def test_requests_that_cannot_be_met():
     assert p.__dlpack__(stream=None, dl_device=HOST) is not None
 
 
-def test_wgpu_parts_are_copied_on_request(team):
-    if team.devices[0].kind != "wgpu":
-        return
-    u = pt.arange(12, dtype=pt.int32, team=team)
-    gathered = []
-    for p in u.parts:
-        assert p.__dlpack_device__()[0] == WEBGPU
-        with pytest.raises(BufferError, match=r"dl_device=\(1, 0\)"):
-            np.from_dlpack(p)
-        with pytest.raises(BufferError, match="allow a copy"):
-            p.__dlpack__(dl_device=HOST, copy=False)
-        said = fields(p.__dlpack__(dl_device=HOST, max_version=(1, 0)))
-        assert said["device"] == HOST and said["flags"] == 2
-        gathered += np.from_dlpack(p, device="cpu").tolist()
-    assert gathered == list(range(12))
-    assert pt.from_dlpack(u.parts[0], team=pt.Team(1, "host")).numpy().tolist() == gathered[: u.parts[0].shape[0]]
-
-
 def test_views_outlive_arrays_and_see_no_assignment():
     u = pt.arange(100, team=pt.Team(1, "host"))
     view = np.from_dlpack(u)
@@ -264,8 +246,8 @@ def test_import_refuses():
     for x, error, text in [
         (Elsewhere(), BufferError, "move it to the host"),
         ([1, 2], TypeError, "__dlpack__"),
-        (np.zeros(2, np.complex64), BufferError, "ElementType"),
-        (np.zeros((1,) * 9), BufferError, "0 to 8 dimensions"),
+        (np.zeros(2, np.complex64), BufferError, "given complex64; pass real and imaginary parts"),
+        (np.zeros((1,) * 9), BufferError, "0 to 8 dimensions, given 9; reshape"),
     ]:
         with pytest.raises(error, match=text):
             pt.from_dlpack(x, team=team)
@@ -361,7 +343,7 @@ def test_what_cannot_be_shared():
         (odd, "multiple of 4"),
         (strange, "0 and 1"),
         (np.array(3.0), "at least one dimension"),
-        (np.zeros(2, complex), "ElementType"),
+        (np.zeros(2, complex), "given complex128; pass real and imaginary parts"),
     ]:
         with pytest.raises(BufferError, match=text):
             pt.from_dlpack(x, copy=False)

@@ -1,5 +1,7 @@
 """The package itself: import, the doctor, stubs, types, examples."""
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,11 +12,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def python(*arguments, **environment):
-    import os
-
+def python(*arguments, cwd=ROOT, **environment):
     full = {**os.environ, **environment}
-    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, env=full, cwd=ROOT)
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False, env=full, cwd=cwd)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -58,6 +58,16 @@ def test_docstrings_run():
     assert (code, out) == (0, "TestResults(failed=0, attempted=6)\n")
 
 
+def test_the_readmes_programs_run(tmp_path):
+    """One after the other, as a reader types them; what they say that they print is what they print."""
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+    assert len(blocks) >= 4
+    code, out, err = python("-c", "\n".join(blocks), cwd=tmp_path)
+    assert code == 0, err
+    said = re.findall(r"print\(.*\) +# (.*)", "\n".join(blocks))
+    assert said and all(line in out.splitlines() for line in said), (said, out)
+
+
 def test_stubs_say_what_the_extension_has():
     pytest.importorskip("mypy")
     code, out, err = python("-m", "mypy.stubtest", "partita", "--ignore-disjoint-bases")
@@ -72,8 +82,6 @@ def test_types_are_strict():
 
 @pytest.mark.parametrize("example", sorted(path.name for path in (ROOT / "examples/python").glob("*.py")))
 def test_examples(example):
-    if "jax" in example:
-        pytest.importorskip("jax")
     code, out, err = python(f"examples/python/{example}")
     assert code == 0 and out.splitlines()[-1].startswith("ok"), out + err
     reasons = [line for line in out.splitlines() if line.startswith("skipped: ")]

@@ -79,7 +79,12 @@ def test_partitioned_on_the_host_is_the_memory_and_can_be_pickled():
 def test_bfloat16_comes_back():
     pytest.importorskip("ml_dtypes")
     u = pt.asarray(HOST, pt.bfloat16, team=pt.Team(4, "host"))
-    assert isinstance(u.parts[0].__distarray__()["buffer"], pt._native.Stored)
+    buffer = u.parts[0].__distarray__()["buffer"]
+    assert isinstance(buffer, pt._native.Stored)
+    # A4: what has no PEP 3118 form speaks DLPack, and is not copied behind the consumer's back.
+    with pytest.raises(TypeError, match="bytes-like"):
+        memoryview(buffer)
+    assert hasattr(buffer, "__dlpack__") and pt.from_distarray(u.parts, team=u.team).dtype is pt.bfloat16
     data = u.__partitioned__["partitions"][(1, 0)]["data"]
     assert isinstance(data, pt.Part)
 
@@ -100,6 +105,84 @@ def test_heats_dialect():
     described["get"] = lambda x: x[1:]
     with pytest.raises(ValueError, match="part 0"):
         pt.from_partitioned(described, team=pt.Team(2, "host"))
+
+
+def addresses(parts):
+    return [np.asarray(part).ctypes.data for part in parts]
+
+
+def test_e16_e17_import_moves_nothing_where_memory_can_stay():
+    """From Heat's dict, from ours, from one protocol to the other, and back."""
+    team, rows = pt.Team(2, "host"), [HOST[:5].copy(), HOST[5:].copy()]
+    heats = {(n, 0): {"start": (5 * n, 0), "shape": (5, 7), "data": rows[n], "location": [n]} for n in range(2)}
+    described = {"shape": (10, 7), "partition_tiling": (2, 1), "partitions": heats, "locals": list(heats), "get": lambda x: x}
+    u = pt.from_partitioned(described, team=team)
+    assert addresses(u.parts) == addresses(rows)
+    for again in (
+        pt.from_partitioned(u, team=team),
+        pt.from_distarray(u.parts, team=team),
+        pt.from_distarray([p.__distarray__() for p in pt.from_partitioned(u.__partitioned__, team=team).parts], team=team, copy=False),
+    ):
+        assert addresses(again.parts) == addresses(rows)
+        again[3] = -1
+        assert float(again.min()) == -1
+    np.testing.assert_array_equal(u.numpy(), HOST)
+    for copied in (pt.from_partitioned(u, team=team, copy=True), pt.from_distarray(u.parts, team=team, copy=True)):
+        assert not set(addresses(copied.parts)) & set(addresses(rows))
+        np.testing.assert_array_equal(copied.numpy(), HOST)
+    padded = pt.asarray(HOST, dist=pt.Distribution((10, 7), team=team, grid=(1, 2), halo=1))
+    with pytest.raises(BufferError, match="C order|halo"):
+        pt.from_distarray(padded.parts, team=team, copy=False)
+    np.testing.assert_array_equal(pt.from_distarray(padded.parts, team=team).numpy(), HOST)
+
+
+class Future:
+    """A handle, as of Ray or Dask: it has no data, and its owner gives them once."""
+
+    def __init__(self, data):
+        self.data, self.fetched = data, 0
+
+
+def fetch(handles):
+    """One handle or several."""
+    if not isinstance(handles, Future):
+        return [fetch(handle) for handle in handles]
+    handles.fetched += 1
+    return handles.data
+
+
+def test_e10_e11_e13_handles_come_through_get():
+    u = pt.asarray(HOST, team=pt.Team(2, "host"))
+    said = u.__partitioned__
+    data = [entry["data"] for entry in said["partitions"].values()]
+    assert addresses(said["get"](data)) == addresses(data) == addresses([said["get"](d) for d in data])
+    for entry in said["partitions"].values():
+        entry["data"] = Future(entry["data"])
+    said["get"] = fetch
+    assert pt.validate_partitioned(said) == (True, "")
+    v = pt.from_partitioned(said, team=u.team)
+    assert addresses(v.parts) == addresses(u.parts)
+    assert [entry["data"].fetched for entry in said["partitions"].values()] == [1, 1]
+
+    class Frame:
+        """As a data frame: columns with names, and no array."""
+
+        shape = (5, 7)
+
+    def lost(handle):
+        raise KeyError("this object was lost")
+
+    for get, error, text in [
+        (lambda handle: Frame(), TypeError, r"partitions\[\(0, 0\)\]\['data'\]: expected an array .*given Frame; convert"),
+        (lambda handle: "text", TypeError, "given str"),
+        (lambda handle: handle, TypeError, "given Future"),
+        (lambda handle: HOST, ValueError, r"expected shape \(5, 7\) for part 0"),
+        (lambda handle: np.zeros((5, 7), "U1"), TypeError, "expected one of"),
+        (lost, KeyError, "lost"),
+    ]:
+        said["get"] = get
+        with pytest.raises(error, match=text):
+            pt.from_partitioned(said, team=u.team)
 
 
 class Hostile:

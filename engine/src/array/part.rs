@@ -171,10 +171,18 @@ impl Part {
     }
 
     /// Where the first of the cells is in this process's memory; `None` if it is elsewhere, or nowhere.
-    /// What is there may be read, and not written, as long as the part lives.
-    pub fn address(&self, cells: Cells) -> Option<NonNull<u8>> {
-        let offset = self.offset(cells)?;
-        self.buffer.as_ref()?.allocation().host_address(offset as usize)
+    /// What is there may be read, and not written, as long as the part lives. Waits where the device and this
+    /// process share memory ([`Device::is_addressable`]).
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn address(&self, cells: Cells) -> Result<Option<NonNull<u8>>> {
+        let (Some(offset), Some(buffer)) = (self.offset(cells), &self.buffer) else { return Ok(None) };
+        let address = buffer.allocation().host_address(offset as usize);
+        if address.is_some() {
+            self.device().show(buffer.allocation())?;
+        }
+        Ok(address)
     }
 
     /// Where the first of the cells is in the memory of a CUDA device, as [`Part::address`].

@@ -91,6 +91,27 @@ impl Device {
         self.on_gpu(Gpu::wait_for_all)
     }
 
+    /// Whether this process addresses the device's memory, as it does the host's: that of adapters on which
+    /// the two are one.
+    pub fn is_addressable(&self) -> bool {
+        match &self.0.backend {
+            Backend::Host => true,
+            Backend::Cuda(_) => false,
+            Backend::Wgpu(gpu) => gpu.is_visible(),
+        }
+    }
+
+    /// Waits until this process sees, at the address of an allocation, what all work queued so far wrote.
+    pub(crate) fn show(&self, allocation: &Allocation) -> Result<()> {
+        self.usable()?;
+        match (&self.0.backend, &allocation.memory) {
+            (Backend::Wgpu(gpu), Memory::Wgpu(buffer)) => {
+                gpu.show(buffer).map_err(|e| Error::of_driver(self.name(), e))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn on_gpu(&self, call: impl FnOnce(&Gpu) -> std::result::Result<(), CudaError>) -> Result<()> {
         match &self.0.backend {
             Backend::Cuda(gpu) => call(gpu).map_err(|e| Error::of_driver(self.name(), e)),

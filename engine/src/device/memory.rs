@@ -100,8 +100,14 @@ impl Allocation {
 
     /// Where byte `offset` is in this process's memory; `None` for memory of another kind.
     pub(crate) fn host_address(&self, offset: usize) -> Option<NonNull<u8>> {
-        let Memory::Host(block) = &self.memory else { return None };
-        NonNull::new(block.pointer().wrapping_add(offset)).filter(|_| offset < block.bytes())
+        let (start, bytes) = match &self.memory {
+            Memory::Host(block) => (block.pointer(), block.bytes()),
+            Memory::Wgpu(buffer) => {
+                (std::ptr::with_exposed_provenance_mut(buffer.address()?), buffer.bytes() as usize)
+            }
+            Memory::Cuda(_) => return None,
+        };
+        NonNull::new(start.wrapping_add(offset)).filter(|_| offset < bytes)
     }
 }
 

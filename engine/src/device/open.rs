@@ -63,7 +63,7 @@ impl Device {
     /// # Errors
     /// [`Error::NoDevice`] naming what was searched.
     pub fn wgpu(index: usize) -> Result<Device> {
-        Device::wgpu_with_limits(index, Shrink::default())
+        Device::wgpu_with_limits(index, Shrink { hidden: !config().wgpu_visible, ..Shrink::default() })
     }
 
     /// As [`Device::wgpu`], with limits made smaller so that a test reaches the code behind them.

@@ -19,6 +19,11 @@ const CELL: f64 = 36.0;
 const MARGIN: f64 = 24.0;
 const CAPTION: f64 = 22.0;
 const MOST_PANELS: usize = 6;
+/// So many slices stand side by side, each no longer than this.
+const ABREAST: usize = 3;
+const SLICE: f64 = 200.0;
+/// The longer side of a panel is at most so many times the shorter; cells are stretched for that.
+const SLIMMEST: f64 = 8.0;
 const MOST_BOXES: usize = 20_000;
 
 impl Distribution {
@@ -34,17 +39,18 @@ impl Distribution {
             1 => self.draw_line(&mut sheet)?,
             2 => {
                 let at = (MARGIN + self.overhang(1, 0), MARGIN + self.overhang(0, 0));
-                let cell = self.cell(&[0, 1]);
+                let cell = self.cells(0, PANEL);
                 self.draw_plane(&mut sheet, at, cell, &[])?;
                 self.draw_halo(&mut sheet, at, cell, self.middle_part());
             }
             3 => {
-                let cell = self.cell(&[1, 2]).min(9.0 * CELL / self.shape()[2].max(1) as f64);
-                let mut x = MARGIN;
-                for slice in slices(&self.shape()[..1], MOST_PANELS) {
-                    sheet.text(x, MARGIN + 10.0, 13.0, "start", &format!("slice {}", slice[0]));
-                    self.draw_plane(&mut sheet, (x, MARGIN + CAPTION), cell, &slice)?;
-                    x += self.shape()[2] as f64 * cell + MARGIN;
+                let cell = self.cells(1, SLICE);
+                let side = |d: usize| self.shape()[d] as f64 * cell[d - 1] + MARGIN;
+                for (n, slice) in slices(&self.shape()[..1], MOST_PANELS).into_iter().enumerate() {
+                    let (row, column) = ((n / ABREAST) as f64, (n % ABREAST) as f64);
+                    let (x, y) = (MARGIN + column * side(2), MARGIN + row * (side(1) + CAPTION));
+                    sheet.text(x, y + 10.0, 13.0, "start", &format!("slice {}", slice[0]));
+                    self.draw_plane(&mut sheet, (x, y + CAPTION), cell, &slice)?;
                 }
             }
             rank => {
@@ -55,15 +61,24 @@ impl Distribution {
         Ok(sheet.finish())
     }
 
-    /// The size of a cell when these dimensions are drawn.
-    fn cell(&self, dims: &[usize]) -> f64 {
-        dims.iter().map(|&d| PANEL / self.shape()[d].max(1) as f64).fold(CELL, f64::min)
+    /// The length of a cell when one dimension is drawn.
+    fn cell(&self, d: usize, panel: f64) -> f64 {
+        CELL.min(panel / self.shape()[d].max(1) as f64)
+    }
+
+    /// The height and width of a cell when dimension `d` and the next are drawn: a square, unless the panel
+    /// would be too slim.
+    fn cells(&self, d: usize, panel: f64) -> [f64; 2] {
+        let cell = self.cell(d, panel).min(self.cell(d + 1, panel));
+        let sides = [d, d + 1].map(|d| self.shape()[d] as f64 * cell);
+        let least = sides[0].max(sides[1]) / SLIMMEST;
+        sides.map(|side| if side > 0.0 { cell * (least / side).max(1.0) } else { cell })
     }
 
     /// How far halos reach out below or above the ends of a dimension, in pixels of the cell size.
     fn overhang(&self, d: usize, side: usize) -> f64 {
         let widths = [self.halo().0, self.halo().1];
-        let cell = self.cell(&(0..self.rank()).collect::<Vec<_>>());
+        let cell = if self.rank() == 1 { self.cell(d, PANEL) } else { self.cells(0, PANEL)[d] };
         if self.periodic(d) { widths[side][d] as f64 * cell } else { 0.0 }
     }
 
@@ -96,7 +111,7 @@ impl Distribution {
     }
 
     fn draw_line(&self, sheet: &mut Sheet) -> Result<()> {
-        let (map, cell) = (self.map(0), self.cell(&[0]).max(2.0));
+        let (map, cell) = (self.map(0), self.cell(0, PANEL));
         let (left, height) = (MARGIN + 44.0 + self.overhang(0, 0), 26.0);
         let row = |k: usize| MARGIN + k as f64 * (height + 8.0);
         let bar = |range: (i64, i64), k: usize| {
@@ -128,7 +143,7 @@ impl Distribution {
     }
 
     /// The plane of the last two dimensions where the leading one is at `slice`.
-    fn draw_plane(&self, sheet: &mut Sheet, at: (f64, f64), cell: f64, slice: &[i64]) -> Result<()> {
+    fn draw_plane(&self, sheet: &mut Sheet, at: (f64, f64), cell: [f64; 2], slice: &[i64]) -> Result<()> {
         let (d, e) = (slice.len(), slice.len() + 1);
         let sets = |d: usize| -> Vec<Vec<(i64, i64)>> {
             (0..self.map(d).parts()).map(|part| runs(self.map(d).owned_once(part))).collect()
@@ -137,14 +152,14 @@ impl Distribution {
         let count = |sets: &[Vec<(i64, i64)>]| sets.iter().map(Vec::len).sum::<usize>();
         check_boxes(count(&rows).saturating_mul(count(&columns)))?;
         let across = if slice.is_empty() { Some(0) } else { self.map(0).owner(slice[0]) };
-        let place = |run: &(i64, i64)| (run.0 as f64 * cell, (run.1 - run.0) as f64 * cell);
+        let place = |run: &(i64, i64), cell: f64| (run.0 as f64 * cell, (run.1 - run.0) as f64 * cell);
         let mut labels = Vec::new();
         for (i, rows) in rows.iter().enumerate() {
             for (j, columns) in columns.iter().enumerate() {
                 let grid_at = [across.unwrap_or_default() as i64, i as i64, j as i64];
                 let part = self.grid().part_at(|d| grid_at[d + 1 - slice.len()]);
                 for (row, column) in rows.iter().flat_map(|row| columns.iter().map(move |c| (row, c))) {
-                    let ((y, height), (x, width)) = (place(row), place(column));
+                    let ((y, height), (x, width)) = (place(row, cell[0]), place(column, cell[1]));
                     sheet.fill([at.0 + x, at.1 + y, width, height], part);
                     if width.min(height) >= 9.0 {
                         let size = (width.min(height) * 0.6).min(14.0);
@@ -159,25 +174,26 @@ impl Distribution {
             }
         }
         let (height, width) = (self.shape()[d], self.shape()[e]);
-        self.shade_boundary(sheet, at, [cell, cell], d);
-        sheet.lines(at.0, at.1, cell, width, cell, height);
-        sheet.frame([at.0, at.1, width as f64 * cell, height as f64 * cell]);
+        self.shade_boundary(sheet, at, cell, d);
+        sheet.lines(at.0, at.1, cell[1], width, cell[0], height);
+        sheet.frame([at.0, at.1, width as f64 * cell[1], height as f64 * cell[0]]);
         labels.iter().for_each(|(x, y, size, part)| sheet.text(*x, *y, *size, "middle", &part.to_string()));
         sheet.grow(
-            at.0 + width as f64 * cell + if d == 0 { self.overhang(1, 1) } else { 0.0 },
-            at.1 + height as f64 * cell + if d == 0 { self.overhang(0, 1) } else { 0.0 },
+            at.0 + width as f64 * cell[1] + if d == 0 { self.overhang(1, 1) } else { 0.0 },
+            at.1 + height as f64 * cell[0] + if d == 0 { self.overhang(0, 1) } else { 0.0 },
         );
         Ok(())
     }
 
     /// The halo of one part of a plane, in global coordinates; past the ends where it wraps.
-    fn draw_halo(&self, sheet: &mut Sheet, at: (f64, f64), cell: f64, part: usize) {
+    fn draw_halo(&self, sheet: &mut Sheet, at: (f64, f64), cell: [f64; 2], part: usize) {
         if !self.is_block() || self.owned(part).is_empty() {
             return;
         }
         let to_box = |start: &Index, stop: &Index| {
-            let extent = |d: usize| (stop[d] - start[d]) as f64 * cell;
-            [at.0 + start[1] as f64 * cell, at.1 + start[0] as f64 * cell, extent(1), extent(0)]
+            let (from, extent) =
+                (|d: usize| start[d] as f64 * cell[d], |d: usize| (stop[d] - start[d]) as f64 * cell[d]);
+            [at.0 + from(1), at.1 + from(0), extent(1), extent(0)]
         };
         for piece in self.stored(part).subtract(&self.owned(part)) {
             sheet.hatch(to_box(piece.start(), piece.stop()), part);

@@ -21,6 +21,7 @@ const SMALL: Shrink = Shrink {
     max_binding_bytes: Some(SMALL_BINDING_BYTES),
     max_groups_per_dimension: Some(3),
     cautious: false,
+    hidden: true,
 };
 
 /// Every device but the host's, and a wgpu adapter with small limits.

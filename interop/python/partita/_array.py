@@ -238,6 +238,9 @@ class Array(Operators):
 
     def redistribute(self, dist: _native.Distribution) -> Array:
         """The elements on another distribution of the same shape and team. Computes."""
+        if not isinstance(dist, _native.Distribution):
+            given = type(dist).__name__
+            raise TypeError(f"redistribute: expected a partita.Distribution, given {given}; make one for this shape")
         return Array(self._native.redistribute(dist), self._scalar)
 
     def explain(self, to: _native.Distribution | None = None, *, html: bool = False) -> str:

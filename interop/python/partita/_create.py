@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +25,7 @@ def _placed(
     name: str, shape: Shape, dist: Distribution | None, team: Team | None
 ) -> tuple[Distribution, bool]:
     """The distribution to make an array on, and whether the array has no dimensions."""
-    extents = (shape,) if isinstance(shape, int) else tuple(shape)
+    extents = _extents(shape)
     if dist is None:
         return Distribution(extents or (1,), team=team), extents == ()
     if dist.shape != extents:
@@ -33,6 +34,27 @@ def _placed(
     if team is not None and dist.team != team:
         raise ValueError(f"{name}: expected dist= or team=, given both and different; the distribution has its team")
     return dist, False
+
+
+def _extents(shape: Shape) -> tuple[int, ...]:
+    try:
+        return (operator.index(shape),)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    try:
+        return tuple(operator.index(extent) for extent in shape)  # type: ignore[union-attr]
+    except TypeError:
+        raise TypeError(f"shape: expected an int or several, given {shape!r}; convert it with int()") from None
+
+
+def _number(name: str, value: Any) -> bool | int | float:
+    """A Python number; NumPy's become one."""
+    if not isinstance(value, (bool, int, float)) and getattr(value, "ndim", None) == 0:
+        value = value.item()
+    if not isinstance(value, (bool, int, float)):
+        given = type(value).__name__
+        raise TypeError(f"{name}: expected a bool, int or float, given {given}; convert it first")
+    return value
 
 
 def full(
@@ -53,8 +75,9 @@ def full(
     team : Team, optional
         Default: one part on every device that ``PARTITA_DEVICE`` names; in a program of several processes, of each.
     """
+    fill_value, kind = _number("full", fill_value), getattr(fill_value, "dtype", None)
     if dtype is None:
-        dtype = bool if isinstance(fill_value, bool) else int if isinstance(fill_value, int) else float
+        dtype = kind if kind is not None else type(fill_value)
     placed, scalar = _placed("full", shape, dist, team)
     return Array(_native.Array.full(placed, as_dtype(dtype).name, fill_value), scalar)
 
@@ -97,9 +120,12 @@ def arange(
     """The numbers from ``start`` (0 if only one is given) up to and without ``stop``, in steps of ``step``."""
     if stop is None:
         start, stop = 0, start
+    start, stop, step = (_number("arange", value) for value in (start, stop, step))
     if step == 0:
         raise ValueError("arange: expected a step other than 0, given 0")
     count = max(0, math.ceil((stop - start) / step))
+    if count >= 1 << 63:
+        raise ValueError(f"arange: expected fewer than 2**63 elements, given {count}; use a larger step")
     if dtype is None:
         dtype = float if any(isinstance(value, float) for value in (start, stop, step)) else int
     placed, scalar = _placed("arange", count, dist, team)
@@ -195,11 +221,18 @@ def _host(part: Any) -> Any:
     import numpy as np
 
     if not isinstance(part, (_native.Part, _native.Stored)):
-        return np.asarray(part)
+        # NumPy asks neither memory elsewhere nor objects with DLPack alone for a copy.
+        only_dlpack = hasattr(part, "__dlpack__") and not hasattr(part, "__array__")
+        return np.from_dlpack(part, device="cpu") if only_dlpack or _is_elsewhere(part) else np.asarray(part)
     if part.dtype != "bfloat16":
         return np.from_dlpack(part, device="cpu")
     # NumPy's from_dlpack knows no bfloat16.
     return from_dlpack(part, team=Team.local(1, "host")).numpy()
+
+
+def _is_elsewhere(x: Any) -> bool:
+    """On a device whose memory is not the host's or its pinned memory."""
+    return hasattr(x, "__dlpack_device__") and int(x.__dlpack_device__()[0]) not in (1, 3)
 
 
 def from_dlpack(

@@ -90,8 +90,10 @@ def as_dtype(dtype: object) -> DType:
         except (TypeError, ValueError):
             found = None
     if found is None:
-        names = ", ".join(_BY_NAME)
-        raise TypeError(f"dtype: expected one of {names}, given {dtype!r}; convert it first")
+        names, name = ", ".join(_BY_NAME), getattr(dtype, "__name__", str(dtype))
+        pairs = "keep real and imaginary parts as a last dimension of 2: numpy.stack([z.real, z.imag], -1)"
+        remedy = pairs if name.startswith("complex") else "convert it first"
+        raise TypeError(f"dtype: expected one of {names}, given {name}; {remedy}")
     return found
 
 

@@ -11,6 +11,10 @@ Axis = int | tuple[int, ...] | None
 
 def one_axis(name: str, axis: int, ndim: int) -> int:
     """An axis counted from 0."""
+    try:
+        axis = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"{name}: expected an axis that is an int, given {axis!r}; convert it with int()") from None
     if not -ndim <= axis < ndim:
         raise ValueError(f"{name}: expected an axis within {ndim} dimensions, given {axis}; count from 0 or from -1")
     return axis % ndim

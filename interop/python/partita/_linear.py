@@ -43,7 +43,7 @@ def matmul(a: Array, b: Array, /) -> Array:
     inner = b.shape[-2] if b.ndim > 1 else b.shape[-1] if b.ndim else None
     if a.ndim == 0 or b.ndim == 0 or a.shape[-1] != inner:
         given = f"{a.shape} and {b.shape}"
-        raise ValueError(f"matmul: expected the last extent of the first to be the inner one of the second, given {given}")
+        raise ValueError(f"matmul: expected the last extent of the first to be the inner one of the second, given {given}; transpose one")
     left = a if a.ndim > 1 else expand_dims(a, 0)
     right = b if b.ndim > 1 else expand_dims(b, -1)
     result = _sum_of_products(expand_dims(left, -2), expand_dims(swapaxes(right, -1, -2), -3), -1)

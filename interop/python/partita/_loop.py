@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -36,6 +37,8 @@ class Loop:
     def __init__(self, step: Callable[..., Any], *, depth: int | Literal["auto"] = 1) -> None:
         if depth != "auto" and (not isinstance(depth, int) or isinstance(depth, bool) or depth < 1):
             raise ValueError(f'Loop: expected a depth of at least 1 or "auto", given {depth!r}')
+        if not callable(step):
+            raise TypeError(f"Loop: expected a function, given {type(step).__name__}; pass the step, not its result")
         self._step, self._loop = step, _native.Loop(None if depth == "auto" else depth)
 
     @property
@@ -59,6 +62,10 @@ class Loop:
         the one before stopped if the arrays were not assigned to meanwhile and neither a copy nor a DLPack export of
         them is alive; otherwise the step is recorded anew.
         """
+        try:
+            steps = operator.index(steps)
+        except TypeError:
+            raise TypeError(f"Loop.run: expected steps an int, given {steps!r}; convert it with int()") from None
         if steps < 0:
             raise ValueError(f"Loop.run: expected at least 0 steps, given {steps}")
         for array in state:

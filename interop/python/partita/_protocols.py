@@ -81,8 +81,8 @@ def _empty(dist: _native.Distribution, shape: tuple[int, ...]) -> int:
     return next(part for part, extent in enumerate(extents) if extent == tuple(shape))
 
 
-def from_distarray(obj: Any, team: Team | None = None) -> Array:
-    """An array from objects with ``__distarray__``. The elements are copied; padding is not needed. Collective.
+def from_distarray(obj: Any, team: Team | None = None, *, copy: bool | None = None) -> Array:
+    """An array from objects with ``__distarray__``; padding is not needed. Collective.
 
     Parameters
     ----------
@@ -90,11 +90,15 @@ def from_distarray(obj: Any, team: Team | None = None) -> Array:
         What has ``__distarray__``, or what it returned; of all parts of this process, in the order of their ranks.
     team : Team, optional
         With one member per part; by default over the devices that ``PARTITA_DEVICE`` names, of all processes.
+    copy : bool, optional
+        As in `from_parts`: the memory of all parts is used where it is if it can be, which is then not to be written.
 
     Raises
     ------
     ValueError
         If a description is malformed, or they do not make one array; the text names the key and the reason.
+    BufferError
+        With ``copy=False``, if a part must be copied.
     """
     given = list(obj) if isinstance(obj, Sequence) else [obj]
     described = [part.__distarray__() if hasattr(part, "__distarray__") else part for part in given]
@@ -108,14 +112,18 @@ def from_distarray(obj: Any, team: Team | None = None) -> Array:
     dist = _native.read_distarray(everyone, told if told.ranks > 1 else team)
     blocks = []
     for part, description in zip(dist.team.local_members, described, strict=True):
-        host = _memory(description["buffer"])
-        owned = dist.owned(part)
+        owned, buffer = dist.owned(part), description["buffer"]
         extents = [o[1] - o[0] if isinstance(o, tuple) else len(o) for o in owned]
+        if hasattr(buffer, "__dlpack__") and list(getattr(buffer, "shape", ())) == extents:
+            # Nothing to leave out, so it may stay where it is.
+            blocks.append(buffer)
+            continue
+        host = _memory(buffer)
         first = [o[0] if isinstance(o, tuple) else int(o[0]) for o in owned] if all(extents) else None
         offset = dist.to_local(first)[1] if first is not None else (0,) * len(extents)
         inner = tuple(slice(at, at + extent) for at, extent in zip(offset, extents, strict=True))
         blocks.append(host[inner].reshape(extents))
-    return from_parts(blocks, dist)
+    return from_parts(blocks, dist, copy=copy)
 
 
 def _outline(described: Any) -> Any:
@@ -140,16 +148,26 @@ def _memory(buffer: Any) -> Any:
     """Anything with a buffer or DLPack as a NumPy array."""
     import numpy as np
 
-    if isinstance(buffer, (_native.Part, _native.Stored)):
-        return _host(buffer)
     try:
         return np.asarray(memoryview(buffer))
     except TypeError:
-        return np.from_dlpack(buffer, device="cpu")
+        return _host(_standard(buffer, "__distarray__: buffer"))
 
 
-def from_partitioned(obj: Any, team: Team | None = None) -> Array:
-    """An array from an object with ``__partitioned__``, of any dialect. The elements are copied. Collective.
+def _standard(data: Any, where: str) -> Any:
+    """The same, if it is an array of the kinds that both protocols speak of."""
+    if any(hasattr(data, name) for name in ("__dlpack__", "__array__", "__array_interface__")):
+        return data
+    try:
+        memoryview(data)
+    except TypeError:
+        text = f"expected an array with a buffer, DLPack or __array__, given {type(data).__name__}"
+        raise TypeError(f"{where}: {text}; convert it with numpy.asarray") from None
+    return data
+
+
+def from_partitioned(obj: Any, team: Team | None = None, *, copy: bool | None = None) -> Array:
+    """An array from an object with ``__partitioned__``, of any dialect. Collective.
 
     Parameters
     ----------
@@ -157,12 +175,22 @@ def from_partitioned(obj: Any, team: Team | None = None) -> Array:
         The partitions of this process's members must have data here, in a single process all of them.
     team : Team, optional
         With one member per partition; by default over the devices that ``PARTITA_DEVICE`` names, of all processes.
+    copy : bool, optional
+        As in `from_parts`: the memory of all partitions is used where it is if it can be, which is then not to be
+        written.
 
     Raises
     ------
     ValueError
         If the description is malformed; the text names the key and the reason.
+    TypeError
+        If data are no array, such as a data frame.
+    BufferError
+        With ``copy=False``, if a partition must be copied.
     """
+    if not isinstance(obj, dict) and not hasattr(obj, "__partitioned__"):
+        given = type(obj).__name__
+        raise TypeError(f"from_partitioned: expected a dict or an object with __partitioned__, given {given}; use asarray")
     described = obj if isinstance(obj, dict) else obj.__partitioned__
     dist = _native.read_partitioned(described, team)
     fetch = described.get("get") or get
@@ -172,8 +200,8 @@ def from_partitioned(obj: Any, team: Team | None = None) -> Array:
         if entry["data"] is None:
             text = f"expected data of the partitions of this process's members; given None at {position}"
             raise ValueError(f"__partitioned__: partitions[{position}]['data']: {text}")
-        blocks.append(_memory(fetch(entry["data"])))
-    return from_parts(blocks, dist)
+        blocks.append(_standard(fetch(entry["data"]), f"__partitioned__: partitions[{position}]['data']"))
+    return from_parts(blocks, dist, copy=copy)
 
 
 def validate_distarray(d: Any) -> tuple[bool, str]:

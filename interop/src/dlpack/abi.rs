@@ -1,6 +1,7 @@
 //! `dlpack.h` 1.0 in Rust, as far as it is used here. Knows no memory.
 
 use std::ffi::{CStr, c_void};
+use std::fmt;
 
 use partita::DType;
 
@@ -64,9 +65,32 @@ impl ElementType {
         ElementType { code, bits: 8 * dtype.size_bytes() as u8, lanes: 1 }
     }
 
+    /// Whether it is complex, of any width.
+    pub fn is_complex(self) -> bool {
+        self.code == 5
+    }
+
     /// The dtype, if it is one of ours.
     pub fn dtype(self) -> Option<DType> {
         DType::ALL.into_iter().find(|&dtype| ElementType::of(dtype) == self)
+    }
+}
+
+impl fmt::Display for ElementType {
+    /// As NumPy calls it, such as `complex64`, and `float32x4` for vectors.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.code {
+            0 => "int",
+            1 => "uint",
+            2 => "float",
+            3 => "opaque",
+            4 => "bfloat",
+            5 => "complex",
+            6 => "bool",
+            code => return write!(f, "DLPack type code {code} of {} bits", self.bits),
+        };
+        write!(f, "{name}{}", self.bits)?;
+        if self.lanes == 1 { Ok(()) } else { write!(f, "x{}", self.lanes) }
     }
 }
 
@@ -175,6 +199,13 @@ mod tests {
         assert_eq!((size_of::<Strided>(), size_of::<Legacy>(), size_of::<Versioned>()), (48, 64, 80));
         assert_eq!(std::mem::offset_of!(Strided, shape), 24);
         assert_eq!(std::mem::offset_of!(Versioned, array), 32);
+    }
+
+    #[test]
+    fn element_types_have_names() {
+        let names = [(5, 64, 1), (2, 32, 4), (1, 4, 1), (8, 8, 1)]
+            .map(|(code, bits, lanes)| ElementType { code, bits, lanes }.to_string());
+        assert_eq!(names, ["complex64", "float32x4", "uint4", "DLPack type code 8 of 8 bits"]);
     }
 
     #[test]

@@ -55,19 +55,24 @@ impl Drop for Lent {
 struct Line([u8; 64]);
 
 impl Loan {
-    /// The cells where they are, which is `location`. `None` if that is neither the host nor a CUDA device.
-    pub fn of(part: &Arc<Part>, cells: Cells, location: Location) -> Option<Loan> {
+    /// The cells where they are, which is `location`. `None` if that is neither this process's memory nor a
+    /// CUDA device. Waits where the device and this process share memory.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn of(part: &Arc<Part>, cells: Cells, location: Location) -> Result<Option<Loan>> {
         let region = part.region(cells);
-        let host = || part.address(cells).map(|address| address.as_ptr().expose_provenance() as u64);
         let address = match location.kind {
-            kind if kind == Location::HOST.kind => host(),
+            kind if kind == Location::HOST.kind => {
+                part.address(cells)?.map(|address| address.as_ptr().expose_provenance() as u64)
+            }
             Location::CUDA => part.cuda_address(cells),
-            _ => return None,
+            _ => return Ok(None),
         };
         let memory = Memory::Lent { _part: Lent(Arc::clone(part)) };
         let (dtype, shape, strides) = (part.dtype(), region.extents(), part.strides());
-        let address = if region.is_empty() { 0 } else { address? };
-        Some(Loan { memory, location, address, flags: READ_ONLY, dtype, shape, strides })
+        let address = if region.is_empty() { Some(0) } else { address };
+        Ok(address.map(|address| Loan { memory, location, address, flags: READ_ONLY, dtype, shape, strides }))
     }
 
     /// A copy of the cells on their device, which is `location`. `None` as for [`Loan::of`].
@@ -76,7 +81,7 @@ impl Loan {
     /// The device's.
     pub fn copied(part: &Part, cells: Cells, location: Location) -> Result<Option<Loan>> {
         let copy = Arc::new(part.copied(cells)?);
-        Ok(Loan::of(&copy, Cells::Owned, location).map(|loan| Loan { flags: IS_COPIED, ..loan }))
+        Ok(Loan::of(&copy, Cells::Owned, location)?.map(|loan| Loan { flags: IS_COPIED, ..loan }))
     }
 
     /// A copy of the cells in host memory.

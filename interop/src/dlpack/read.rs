@@ -13,7 +13,23 @@ pub struct Borrowed<H: Head>(NonNull<H>);
 
 /// Why a foreign array cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Refusal(pub String);
+pub struct Refusal {
+    /// What was expected and given.
+    pub why: String,
+    /// What to do, if no copy would help.
+    pub remedy: Option<&'static str>,
+}
+
+impl Refusal {
+    fn new(why: String) -> Refusal {
+        Refusal { why, remedy: None }
+    }
+
+    /// The whole text, with a remedy for what a copy helps against.
+    pub fn advised(&self, copy: &str) -> String {
+        format!("{}; {}", self.why, self.remedy.unwrap_or(copy))
+    }
+}
 
 /// Memory in C order that stays where it is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,7 +82,10 @@ impl<H: Head> Borrowed<H> {
         let head = unsafe { self.0.as_mut() };
         match head.major() {
             1 => Ok(*head.array()),
-            major => Err(Refusal(format!("expected DLPack version 1, given version {major}"))),
+            major => Err(Refusal {
+                why: format!("expected DLPack version 1, given version {major}"),
+                remedy: Some("export that version: max_version=(1, 0)"),
+            }),
         }
     }
 
@@ -86,23 +105,26 @@ impl<H: Head> Borrowed<H> {
         let (dtype, shape, size) = (layout.dtype, layout.shape, layout.dtype.size_bytes());
         let bytes = layout.count()? * size;
         if !layout.is_packed() {
-            return Err(Refusal(format!("expected elements in C order, given strides {}", layout.strides)));
+            return Err(Refusal::new(format!(
+                "expected elements in C order, given strides {}",
+                layout.strides
+            )));
         }
-        let start = (array.data.expose_provenance() as u64).checked_add(byte_offset);
-        let start = start.filter(|_| !array.data.is_null() || bytes == 0);
-        let Some(address) = start.filter(|start| start.is_multiple_of(size as u64) || bytes == 0) else {
+        let address = if bytes == 0 { 0 } else { layout.start(&array)? };
+        if !address.is_multiple_of(size as u64) {
             let given = format!("{:?} and an offset of {byte_offset} bytes", array.data);
-            return Err(Refusal(format!("expected an address that is a multiple of {size}, given {given}")));
-        };
+            return Err(Refusal::new(format!(
+                "expected an address that is a multiple of {size}, given {given}"
+            )));
+        }
         if dtype == DType::Bool && on_host && bytes > 0 {
             let first = array.data.cast::<u8>().wrapping_add(byte_offset as usize);
             // SAFETY: the producer says that every element is readable, and they lie one behind the other.
             let held = unsafe { std::slice::from_raw_parts(first, bytes) };
             if held.iter().any(|&byte| byte > 1) {
-                return Err(Refusal("expected bools of 0 and 1, given other bytes".to_owned()));
+                return Err(Refusal::new("expected bools of 0 and 1, given other bytes".to_owned()));
             }
         }
-        let address = if bytes == 0 { 0 } else { address };
         Ok(Memory { dtype, shape, location, address, bytes: bytes as u64 })
     }
 
@@ -118,13 +140,9 @@ impl<H: Head> Borrowed<H> {
         }
         let mut bytes = vec![0; layout.count()? * layout.dtype.size_bytes()];
         if !bytes.is_empty() {
-            let Some(data) = NonNull::new(array.data.cast::<u8>()) else {
-                return Err(Refusal(
-                    "expected memory, given a null pointer for a shape with cells".to_owned(),
-                ));
-            };
+            let first = std::ptr::with_exposed_provenance(layout.start(&array)? as usize);
             // SAFETY: the producer says that every element of the shape is readable at its strides from here.
-            unsafe { layout.gather(data.as_ptr().wrapping_add(array.byte_offset as usize), &mut bytes) };
+            unsafe { layout.gather(first, &mut bytes) };
         }
         if layout.dtype == DType::Bool {
             // The engine relies on 0 and 1, producers need not.
@@ -139,7 +157,7 @@ fn is_on_host(location: Location) -> bool {
 }
 
 fn elsewhere(location: Location) -> Refusal {
-    Refusal(format!("expected host memory, given DLPack device type {}", location.kind))
+    Refusal::new(format!("expected host memory, given DLPack device type {}", location.kind))
 }
 
 /// A description, checked.
@@ -154,16 +172,19 @@ struct Layout {
 impl Layout {
     fn of(array: &Strided) -> Result<Layout, Refusal> {
         let Some(dtype) = array.element.dtype() else {
-            return Err(Refusal(format!(
-                "expected bool, int, uint, float or bfloat16, given {:?}",
-                array.element
-            )));
+            let remedy = match array.element.is_complex() {
+                true => "pass real and imaginary parts as a last dimension of 2 (torch.view_as_real)",
+                false => "convert it first",
+            };
+            let why = format!("expected bool, int, uint, float or bfloat16, given {}", array.element);
+            return Err(Refusal { why, remedy: Some(remedy) });
         };
         let Some(rank) = usize::try_from(array.rank).ok().filter(|&rank| rank <= MAX_RANK) else {
-            return Err(Refusal(format!("expected 0 to {MAX_RANK} dimensions, given {}", array.rank)));
+            let why = format!("expected 0 to {MAX_RANK} dimensions, given {}", array.rank);
+            return Err(Refusal { why, remedy: Some("reshape it first") });
         };
         if rank > 0 && array.shape.is_null() {
-            return Err(Refusal(format!("expected a shape of {rank} extents, given a null pointer")));
+            return Err(Refusal::new(format!("expected a shape of {rank} extents, given a null pointer")));
         }
         // SAFETY: not null where there is something to read, and the producer says that it has `rank` values.
         let listed = |values: *mut i64, d: usize| unsafe { values.add(d).read() };
@@ -176,13 +197,34 @@ impl Layout {
             let bytes = stride.checked_mul(dtype.size_bytes() as i64);
             // No pointer moves further than this, in either direction.
             let reach = bytes.and_then(|bytes| bytes.checked_mul(shape[d].max(1)));
-            layout.strides[d] = match (bytes, reach.filter(|reach| reach.abs() < i64::MAX / 16)) {
-                (Some(bytes), Some(_)) => bytes,
-                _ => return Err(Refusal(format!("expected a stride that fits memory, given {stride}"))),
+            let fits = reach.is_some_and(|reach| reach.unsigned_abs() < i64::MAX as u64 / 16);
+            let Some(bytes) = bytes.filter(|_| fits) else {
+                let why = format!("expected a stride that fits memory, given {stride}");
+                return Err(Refusal::new(why));
             };
+            layout.strides[d] = bytes;
             packed *= shape[d].max(1);
         }
         Ok(layout)
+    }
+
+    /// The address of the first element, if every element can have one. There is at least one.
+    fn start(&self, array: &Strided) -> Result<u64, Refusal> {
+        let data = array.data.expose_provenance() as u64;
+        let first = data.checked_add(array.byte_offset).and_then(|first| i64::try_from(first).ok());
+        let reach = |d: usize| (self.shape[d] - 1) * self.strides[d];
+        let low: i64 = (0..self.shape.rank()).map(|d| reach(d).min(0)).sum();
+        let high: i64 = (0..self.shape.rank()).map(|d| reach(d).max(0)).sum();
+        let beyond = high + self.dtype.size_bytes() as i64;
+        let fits = |first: i64| first + low > 0 && first.checked_add(beyond).is_some();
+        match first.filter(|&first| data != 0 && fits(first)) {
+            Some(first) => Ok(first as u64),
+            None => {
+                let place = format!("{:?} and an offset of {} bytes", array.data, array.byte_offset);
+                let form = format!("shape {}, strides {} in bytes", self.shape, self.strides);
+                Err(Refusal::new(format!("expected elements in memory, given {place}, {form}")))
+            }
+        }
     }
 
     /// The number of elements, whose bytes can be counted.
@@ -195,7 +237,7 @@ impl Layout {
         match product.filter(|&count| count < i64::MAX / 16) {
             Some(_) if self.shape.contains(&0) => Ok(0),
             Some(count) => Ok(count as usize),
-            None => Err(Refusal(format!("expected extents that can be counted, given {}", self.shape))),
+            None => Err(Refusal::new(format!("expected extents that can be counted, given {}", self.shape))),
         }
     }
 
@@ -278,6 +320,8 @@ mod tests {
         let data = [0i32];
         // The descriptions point to these, so they stay.
         let (mut one, mut far, mut negative) = ([1], [i64::MAX / 8], [-3]);
+        // Its bytes fit a number whose absolute value does not.
+        let mut lowest = [i64::MIN / 4];
         let (mut huge, mut huge_but_empty) = ([i64::MAX, i64::MAX], [0, i64::MAX, 64]);
         let good = strided(&mut one, None, data.as_ptr());
         let refused = [
@@ -288,6 +332,7 @@ mod tests {
             Strided { shape: std::ptr::null_mut(), ..good },
             Strided { rank: 2, shape: huge.as_mut_ptr(), ..good },
             Strided { strides: far.as_mut_ptr(), ..good },
+            Strided { strides: lowest.as_mut_ptr(), ..good },
             strided(&mut negative, None, data.as_ptr()),
             strided(&mut huge_but_empty, None, data.as_ptr()),
         ];
@@ -312,7 +357,7 @@ mod tests {
         let whole = strided(&mut shape, None, data.as_ptr());
         let memory = seen(whole).0.unwrap();
         assert_eq!((memory.address, memory.bytes), (data.as_ptr().addr() as u64, 48));
-        assert!(seen(Strided { byte_offset: 1, rank: 0, ..whole }).0.unwrap_err().0.contains("multiple"));
+        assert!(seen(Strided { byte_offset: 1, rank: 0, ..whole }).0.unwrap_err().why.contains("multiple"));
         assert!(seen(Strided { strides: turned.as_mut_ptr(), ..whole }).0.is_err());
         let mut row = [4, 1];
         let single = Strided { shape: row.as_mut_ptr(), strides: one.as_mut_ptr(), ..whole };

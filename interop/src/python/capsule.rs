@@ -51,7 +51,7 @@ pub fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Elements> {
             None => return Err(not_one(capsule)),
         },
     }
-    .map_err(|refusal| PyBufferError::new_err(format!("from_dlpack: {}; pass a copy on the host", refusal.0)))
+    .map_err(|refusal| refused(&refusal.advised("pass a copy on the host")))
 }
 
 /// The memory of the array in a capsule, used where it is by `device`, whose place in DLPack's terms is
@@ -76,8 +76,8 @@ pub fn held<H: Head + 'static>(
     device: &partita::Device,
     here: Location,
 ) -> PyResult<(Memory, Option<Buffer>)> {
-    let refuse = |text: String| PyBufferError::new_err(format!("from_dlpack: {text}; allow a copy"));
-    let memory = borrowed.memory().map_err(|refusal| refuse(refusal.0))?;
+    let refuse = |text: String| refused(&format!("{text}; allow a copy"));
+    let memory = borrowed.memory().map_err(|refusal| refused(&refusal.advised("allow a copy")))?;
     let pinned = Location { kind: Location::PINNED, ..memory.location };
     if memory.location != here && !(memory.location == pinned && here == Location::HOST) {
         return Err(refuse(format!("expected memory at {here:?}, given {:?}", memory.location)));
@@ -91,6 +91,10 @@ pub fn held<H: Head + 'static>(
     // does; that nobody writes meanwhile is what sharing asks of people.
     let buffer = unsafe { device.borrow(foreign) }.map_err(|error| refuse(error.to_string()))?;
     Ok((memory, Some(buffer)))
+}
+
+fn refused(text: &str) -> PyErr {
+    PyBufferError::new_err(format!("from_dlpack: {text}"))
 }
 
 /// Lets the consumer's stream wait for what is queued on a device so far, as `stream` says in DLPack's terms.

@@ -2,7 +2,7 @@
 
 use partita::index::Index;
 use partita::{DType, Scalar};
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyTuple};
 
@@ -57,7 +57,19 @@ pub fn scalar(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Scalar> {
     if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() {
         return Ok(Scalar::from_f64(dtype, value.extract::<f64>()?));
     }
-    Err(PyTypeError::new_err(format!("expected a bool, int or float, given {}", value.get_type())))
+    let given = value.get_type().name()?;
+    Err(PyTypeError::new_err(format!("expected a bool, int or float, given {given}; convert it first")))
+}
+
+/// A number of parts or the like: an int of at least 0.
+pub fn count(operation: &str, what: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let expected = format!("{operation}: expected {what}");
+    let Ok(number) = value.extract::<i64>() else {
+        return Err(PyTypeError::new_err(format!("{expected} an int, given {value}; convert it with int()")));
+    };
+    usize::try_from(number).map_err(|_| {
+        PyValueError::new_err(format!("{expected} of at least 0, given {number}; use a larger number"))
+    })
 }
 
 /// Coordinates as a tuple.

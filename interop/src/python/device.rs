@@ -4,6 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use super::convert::count;
 use super::error::{detached, raised};
 use super::part::location;
 use super::ranks::{self, Communicator};
@@ -119,9 +120,9 @@ fn devices(given: Option<Bound<'_, PyAny>>) -> PyResult<Devices> {
     let expected = "Team: expected devices= a word ('auto', 'host', 'wgpu'), a Device, or a list of them";
     match given {
         None => Ok(Devices::Word(partita::config::config().device.clone())),
-        Some(given) => given.extract().map_err(|_| {
-            PyTypeError::new_err(format!("{expected}, given {}; see partita.devices()", given.get_type()))
-        }),
+        Some(given) => given
+            .extract()
+            .map_err(|_| PyTypeError::new_err(format!("{expected}, given {given}; see partita.devices()"))),
     }
 }
 
@@ -131,10 +132,11 @@ impl Team {
     #[pyo3(signature = (parts = None, devices = None, comm = None))]
     fn new(
         py: Python<'_>,
-        parts: Option<usize>,
+        parts: Option<Bound<'_, PyAny>>,
         devices: Option<Bound<'_, PyAny>>,
         comm: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Team> {
+        let parts = parts.map(|parts| count("Team", "parts", &parts)).transpose()?;
         let devices = self::devices(devices)?;
         let comm = comm.as_ref().map(Communicator::of).transpose()?;
         ranks::team(py, comm, || devices.list(), parts).map(Team)
@@ -143,7 +145,12 @@ impl Team {
     /// A team of this process alone, also in a program of several ranks. Not collective.
     #[staticmethod]
     #[pyo3(signature = (parts = None, devices = None))]
-    fn local(py: Python<'_>, parts: Option<usize>, devices: Option<Bound<'_, PyAny>>) -> PyResult<Team> {
+    fn local(
+        py: Python<'_>,
+        parts: Option<Bound<'_, PyAny>>,
+        devices: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Team> {
+        let parts = parts.map(|parts| count("Team.local", "parts", &parts)).transpose()?;
         let devices = self::devices(devices)?;
         detached(py, || ranks::local(&devices.list()?, parts)).map(Team)
     }

@@ -1,7 +1,7 @@
 //! Distributions: who owns and stores which cells.
 
 use partita::index::{DimMap, DistributionBuilder, Index, IndexSet};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
@@ -265,13 +265,18 @@ impl Distribution {
     }
 
     /// The part that owns a cell.
-    fn owner(&self, index: Shape) -> PyResult<usize> {
-        self.dist.owner(&index.extents()).map_err(|error| raised(error.into()))
+    fn owner(&self, index: &Bound<'_, PyAny>) -> PyResult<usize> {
+        self.dist.owner(&cell("owner", index)?).map_err(|error| raised(error.into()))
     }
 
     /// The part that owns a cell, and the cell's place in the part's stored memory, halo included.
-    fn to_local<'py>(&self, py: Python<'py>, index: Shape) -> PyResult<(usize, Bound<'py, PyTuple>)> {
-        let (part, local) = self.dist.to_local(&index.extents()).map_err(|error| raised(error.into()))?;
+    fn to_local<'py>(
+        &self,
+        py: Python<'py>,
+        index: &Bound<'py, PyAny>,
+    ) -> PyResult<(usize, Bound<'py, PyTuple>)> {
+        let (part, local) =
+            self.dist.to_local(&cell("to_local", index)?).map_err(|error| raised(error.into()))?;
         Ok((part, tuple(py, &local)?))
     }
 
@@ -280,9 +285,9 @@ impl Distribution {
         &self,
         py: Python<'py>,
         part: i64,
-        local_index: Shape,
+        local_index: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let global = self.dist.to_global(self.part(part)?, &local_index.extents());
+        let global = self.dist.to_global(self.part(part)?, &cell("to_global", local_index)?);
         tuple(py, &global.map_err(|error| raised(error.into()))?)
     }
 
@@ -334,10 +339,24 @@ impl Distribution {
 
 impl Distribution {
     fn part(&self, part: i64) -> PyResult<usize> {
-        let number = usize::try_from(part).unwrap_or(usize::MAX);
+        let Ok(number) = usize::try_from(part) else {
+            let parts = self.dist.parts();
+            let text = format!("part number: expected a part from 0, below {parts}, given {part}");
+            return Err(PyIndexError::new_err(format!("{text}; parts are counted from 0")));
+        };
         self.dist.check_part(number).map_err(|error| raised(error.into()))?;
         Ok(number)
     }
+}
+
+/// The coordinates of a cell.
+fn cell(operation: &str, index: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+    index.extract::<Shape>().map(Shape::extents).map_err(|_| {
+        let expected = "an int, or one per dimension";
+        PyTypeError::new_err(format!(
+            "Distribution.{operation}: expected {expected}, given {index}; pass a tuple"
+        ))
+    })
 }
 
 fn divided(

@@ -1,5 +1,6 @@
 //! DLPack's table of C functions (`__dlpack_c_exchange_api__`, version 1.3): what `__dlpack__` does, without
-//! calls of Python. Its functions never wait; consumers ask for our stream and order their work themselves.
+//! calls of Python. Its functions wait for no CUDA device; consumers ask for our stream and order their work
+//! themselves.
 //!
 //! Each function is called attached to the interpreter, and leaves an exception set when it returns -1. A
 //! panic in one ends the process, because it is `extern "C"`.
@@ -15,8 +16,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 
 use super::array::Array;
-use super::error::raised;
-use super::part::{Part, Stored, location};
+use super::error::{detached, raised};
+use super::part::{Part, Stored, location, place};
 use crate::dlpack::{Borrowed, Loan, Location, Strided, Versioned};
 
 const NAME: &CStr = c"dlpack_exchange_api";
@@ -138,8 +139,9 @@ fn lent(object: &Bound<'_, PyAny>) -> PyResult<Loan> {
             return Err(PyTypeError::new_err(text));
         }
     };
-    let here = location(part.device());
-    Loan::of(&part, cells, here).ok_or_else(|| {
+    let here = place(&part);
+    let loan = detached(object.py(), || Loan::of(&part, cells, here))?;
+    loan.ok_or_else(|| {
         let name = part.device().name();
         PyBufferError::new_err(format!("expected memory with an address, given {name}; copy it to the host"))
     })
@@ -164,7 +166,8 @@ unsafe extern "C" fn to_object(head: *mut Versioned, out: *mut *mut ffi::PyObjec
 }
 
 fn shown(py: Python<'_>, mut borrowed: Borrowed<Versioned>) -> PyResult<Py<PyAny>> {
-    let memory = borrowed.memory().map_err(|refusal| PyBufferError::new_err(refusal.0))?;
+    let memory =
+        borrowed.memory().map_err(|refusal| PyBufferError::new_err(refusal.advised("copy it first")))?;
     let device = partita::Device::all()
         .iter()
         .find(|device| location(device) == memory.location)

@@ -57,10 +57,28 @@ pub fn location(of: &partita::Device) -> Location {
     Location { kind, number: number as i32 }
 }
 
+/// Where a part's memory is: the host's, too, if it is a device's whose memory this process addresses.
+pub fn place(part: &array::Part) -> Location {
+    if part.device().is_addressable() { Location::HOST } else { location(part.device()) }
+}
+
+/// Runs what waits for devices that share their memory with the host, and only for those: letting the
+/// interpreter go takes as long as an export.
+fn waiting<T: Send>(
+    py: Python<'_>,
+    part: &array::Part,
+    work: impl FnOnce() -> partita::Result<T> + Send,
+) -> PyResult<T> {
+    match part.device().kind() {
+        DeviceKind::Wgpu => detached(py, work),
+        DeviceKind::Host | DeviceKind::Cuda => work().map_err(raised),
+    }
+}
+
 /// A capsule with the cells, as the consumer wishes, or BufferError.
 fn lend(py: Python<'_>, part: &Arc<array::Part>, cells: Cells, wishes: &Wishes) -> PyResult<Py<PyAny>> {
     let refuse = |text: String| Err(PyBufferError::new_err(format!("__dlpack__: {text}")));
-    let here = location(part.device());
+    let here = place(part);
     let wanted = wishes.device.map_or(here, |(kind, number)| Location { kind, number });
     if wishes.stream.is_some() && wanted == Location::HOST {
         return refuse("expected stream=None for host memory, given a stream; leave it out".to_owned());
@@ -85,7 +103,7 @@ fn lend(py: Python<'_>, part: &Arc<array::Part>, cells: Cells, wishes: &Wishes) 
             false => detached(py, || Loan::copied(part, cells, here))?,
         }
     } else {
-        Loan::of(part, cells, here)
+        waiting(py, part, || Loan::of(part, cells, here))?
     };
     let Some(loan) = loan else {
         return refuse(format!(
@@ -137,7 +155,8 @@ fn interface<'py>(
 }
 
 fn array_interface<'py>(py: Python<'py>, part: &array::Part, cells: Cells) -> PyResult<Bound<'py, PyDict>> {
-    let address = part.address(cells).map(|address| address.as_ptr().expose_provenance() as u64);
+    let address = || Ok(part.address(cells)?.map(|address| address.as_ptr().expose_provenance() as u64));
+    let address = waiting(py, part, address)?;
     interface(py, "__array_interface__", part, cells, address)
 }
 
@@ -234,7 +253,7 @@ impl Part {
 
     /// DLPack's (device type, device number).
     fn __dlpack_device__(&self) -> (i32, i32) {
-        let location = location(self.0.device());
+        let location = place(&self.0);
         (location.kind, location.number)
     }
 
@@ -305,7 +324,7 @@ impl Stored {
 
     /// DLPack's (device type, device number).
     fn __dlpack_device__(&self) -> (i32, i32) {
-        let location = location(self.0.device());
+        let location = place(&self.0);
         (location.kind, location.number)
     }
 

@@ -1,11 +1,16 @@
 //! Python objects as [`Value`]s and back. Reading never raises: what cannot be read is `Other`, by the name
 //! of its type, and the description is refused for it.
 
+use std::sync::Arc;
+
+use partita::DType;
+use partita::array::Cells;
 use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
+use super::part::{Part, Stored};
 use crate::value::{Array, Buffer, Dict, Value};
 
 /// Descriptions are shallow; what goes deeper is no description, and may contain itself.
@@ -98,7 +103,43 @@ fn indices(object: &Bound<'_, PyAny>) -> Option<Value> {
     Some(Value::Array(Array { dtype, shape: shape(&buffer)?, data }))
 }
 
+/// Memory of ours, which nobody needs to fetch to know what it is.
+fn ours(object: &Bound<'_, PyAny>) -> Option<Value> {
+    let part = object.cast::<Part>().ok().map(|part| (Arc::clone(&part.get().0), Cells::Owned));
+    let stored = || object.cast::<Stored>().ok().map(|part| (Arc::clone(&part.get().0), Cells::Stored));
+    let (part, cells) = part.or_else(stored)?;
+    let (region, itemsize) = (part.region(cells), part.dtype().size_bytes() as i64);
+    Some(Value::Buffer(Buffer {
+        shape: region.extents().to_vec(),
+        format: format_of(part.dtype()).to_owned(),
+        itemsize,
+        nbytes: region.volume().ok()?.checked_mul(itemsize)?,
+    }))
+}
+
+/// The format of PEP 3118, as NumPy writes it; a name for bfloat16, which has none.
+fn format_of(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "?",
+        DType::I8 => "b",
+        DType::I16 => "h",
+        DType::I32 => "i",
+        DType::I64 => "l",
+        DType::U8 => "B",
+        DType::U16 => "H",
+        DType::U32 => "I",
+        DType::U64 => "L",
+        DType::F16 => "e",
+        DType::F32 => "f",
+        DType::F64 => "d",
+        DType::BF16 => "bfloat16",
+    }
+}
+
 fn cells(object: &Bound<'_, PyAny>) -> Option<Value> {
+    if let Some(known) = ours(object) {
+        return Some(known);
+    }
     let buffer = untyped(object).or_else(|| {
         // Peers whose arrays have DLPack alone.
         object.getattr("__dlpack__").ok()?;

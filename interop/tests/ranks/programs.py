@@ -75,6 +75,10 @@ def protocols(team):
         u = pt.asarray(HOST, dist=dist)
         parts = u.parts
         assert [p.index for p in parts] == team.local_members == [m for m in range(team.size) if m * team.ranks // team.size == team.rank]
+        # A5: what one process says or asks of its parts, it does alone; were it collective, this would wait in vain.
+        if team.rank == 0:
+            for p in parts:
+                assert pt.validate_distarray(p.__distarray__())[0] and np.from_dlpack(p.stored).shape == p.stored.shape
         np.testing.assert_array_equal(pt.from_distarray(parts, team=team).numpy(), HOST)
         if team.size == team.ranks:
             described = u.__distarray__()

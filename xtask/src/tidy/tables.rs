@@ -27,6 +27,7 @@ pub const HOMES: &[(&str, &[&str])] = &[
             "benches/src/messages.rs",
         ],
     ),
+    ("ash", &["engine/src/device/wgpu"]),
     ("cudarc", &["engine/src/device/cuda", "interop/src/dlpack", "engine/simcuda/tests"]),
     ("wgpu", &["engine/src/device/wgpu"]),
     ("pollster", &["engine/src/device/wgpu"]),

@@ -66,6 +66,8 @@ pub struct Shrink {
     pub max_groups_per_dimension: Option<u32>,
     /// Take nothing for granted about the driver's float arithmetic.
     pub cautious: bool,
+    /// Keep its memory out of this process's address space.
+    pub hidden: bool,
 }
 
 const BACKENDS: wgpu::Backends =

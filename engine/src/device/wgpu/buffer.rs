@@ -1,19 +1,26 @@
 //! Memory of a wgpu device, and transfers at any byte offset: wgpu's own move multiples of 4 bytes.
 
 use super::error::DeviceError;
-use super::{Gpu, locked};
+use super::{Gpu, locked, visible};
 
 /// Memory of one device.
 #[derive(Clone, Debug)]
 pub struct GpuBuffer {
     pub(super) raw: wgpu::Buffer,
     bytes: u64,
+    /// Where this process finds it.
+    address: Option<usize>,
 }
 
 impl GpuBuffer {
     /// Bytes asked for.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Where this process finds it, if it does. What is there is known to be up to date after [`Gpu::show`].
+    pub fn address(&self) -> Option<usize> {
+        self.address
     }
 
     fn within(&self, offset: u64, len: usize) -> Result<(), DeviceError> {
@@ -38,7 +45,32 @@ impl Gpu {
     /// If the adapter's largest buffer is smaller or the driver has no room.
     pub fn alloc(&self, bytes: u64) -> Result<GpuBuffer, DeviceError> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-        Ok(GpuBuffer { raw: self.raw_buffer(bytes, usage)?, bytes })
+        let (size, full) = self.sized(bytes)?;
+        let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+        let visible = match self.visible {
+            0 => None,
+            types => visible::alloc(&self.device, types, &descriptor),
+        };
+        match visible {
+            Some(Ok((raw, address))) => Ok(GpuBuffer { raw, bytes, address: Some(address) }),
+            Some(Err(reason)) => Err(full(reason.to_string())),
+            None => Ok(GpuBuffer { raw: self.raw_buffer(bytes, usage)?, bytes, address: None }),
+        }
+    }
+
+    /// The size a buffer of so many bytes has, and how to say that there is no room for it.
+    fn sized(&self, bytes: u64) -> Result<(u64, impl Fn(String) -> DeviceError), DeviceError> {
+        let full = move |reason: String| DeviceError::OutOfMemory {
+            adapter: self.facts.name.clone(),
+            asked_bytes: bytes,
+            reason,
+        };
+        match bytes.max(16).next_multiple_of(16) {
+            size if size > self.facts.max_buffer_bytes => {
+                Err(full(format!("its largest buffer has {} bytes", self.facts.max_buffer_bytes)))
+            }
+            size => Ok((size, full)),
+        }
     }
 
     pub(super) fn raw_buffer(
@@ -46,15 +78,7 @@ impl Gpu {
         bytes: u64,
         usage: wgpu::BufferUsages,
     ) -> Result<wgpu::Buffer, DeviceError> {
-        let full = |reason: String| DeviceError::OutOfMemory {
-            adapter: self.facts.name.clone(),
-            asked_bytes: bytes,
-            reason,
-        };
-        let size = bytes.max(16).next_multiple_of(16);
-        if size > self.facts.max_buffer_bytes {
-            return Err(full(format!("its largest buffer has {} bytes", self.facts.max_buffer_bytes)));
-        }
+        let (size, full) = self.sized(bytes)?;
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let refused = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
@@ -158,6 +182,22 @@ impl Gpu {
         staging.unmap();
         *kept = Some(staging);
         Ok(())
+    }
+
+    /// Waits until this process sees, at a buffer's address, what all launches so far wrote.
+    ///
+    /// # Errors
+    /// If the device failed.
+    pub fn show(&self, buffer: &GpuBuffer) -> Result<(), DeviceError> {
+        self.submit();
+        // A wait alone makes nothing visible to the processor.
+        let state = wgpu::BufferUses::MAP_READ;
+        let shown = wgpu::wgt::BufferTransition { buffer: &buffer.raw, state };
+        let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        encoder.transition_resources(std::iter::once(shown), std::iter::empty());
+        self.queue.submit([encoder.finish()]);
+        self.poll()?;
+        self.check()
     }
 
     /// Waits until everything submitted is done.

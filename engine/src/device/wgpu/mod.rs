@@ -4,7 +4,7 @@
 //! pure data; `queue` encodes the plan into one open command encoder, which is submitted when
 //! something must be waited for. Everything runs in the order of the calls.
 //!
-//! Invariant: the only home of `wgpu::` and `pollster::`. Nothing here knows arrays, parts or pools,
+//! Invariant: the only home of `wgpu::`, `ash::` and `pollster::`. Nothing here knows arrays, parts or pools,
 //! and nothing panics: driver failures come back as [`DeviceError`].
 
 mod adapter;
@@ -16,6 +16,7 @@ mod program;
 mod queue;
 mod spirv;
 pub mod spread;
+mod visible;
 pub mod windows;
 
 pub use adapter::{AdapterFacts, AdapterKind, Shrink, adapters};
@@ -38,6 +39,8 @@ pub struct Gpu {
     measured: OnceLock<Target>,
     cautious: bool,
     limits: dispatch::Limits,
+    /// The types of memory that this process addresses too, one bit each.
+    visible: u32,
     failures: Arc<Failures>,
     pending: Mutex<queue::Pending>,
     staging: Mutex<Option<wgpu::Buffer>>,
@@ -75,6 +78,7 @@ impl Gpu {
             limits: facts.dispatch_limits(&shrink),
             pending: Mutex::new(queue::Pending::new(&device, &facts)),
             staging: Mutex::new(None),
+            visible: if shrink.hidden { 0 } else { visible::types(&device) },
             device,
             queue,
             facts,
@@ -85,6 +89,11 @@ impl Gpu {
     /// The adapter's name.
     pub fn name(&self) -> &str {
         &self.facts.name
+    }
+
+    /// Whether this process addresses the memory of all its buffers ([`GpuBuffer::address`]).
+    pub fn is_visible(&self) -> bool {
+        self.visible != 0
     }
 
     /// What the adapter is and can.
