@@ -99,8 +99,8 @@ impl Drop for HostMemory {
     }
 }
 
-/// Asks the system to back a block by large pages: prefetching ends at the end of a page, and a virtual machine
-/// looks pages up twice. What the system says does not matter.
+/// Asks the system to back a block by large pages: prefetching ends at the end of a page, and a virtual
+/// machine looks pages up twice. What the system says does not matter.
 fn ask_for_large_pages(start: NonNull<u8>, bytes: usize) {
     let whole = bytes / LARGE_PAGE_BYTES * LARGE_PAGE_BYTES;
     #[cfg(target_os = "linux")]
