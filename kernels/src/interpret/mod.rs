@@ -171,10 +171,10 @@ impl<'r> Task<'r> {
         }
         let written = |s: &compile::Stored| points * self.kernel.params[s.param].dtype.size_bytes();
         let large = self.code.stores.iter().map(written).sum::<usize>() > self.tuning.stream_above_bytes;
-        // A stencil reads too many streams at once to gain from that.
+        let mut run = self.pointwise(self.code.stores.first().map(|s| s.param), large);
+        // A stencil's rows begin and end within lines.
         let stencil = self.code.loads.iter().any(|load| load.offsets.iter().any(|&d| d != 0));
-        let stream = large && !stencil;
-        let run = self.pointwise(self.code.stores.first().map(|s| s.param), stream);
+        run.stream &= !stencil || run.has_long_rows();
         self.for_each_tile(&run, |worker, tile| {
             let inner = run.layout.inner();
             let below = |index: &Dims<usize>| {
@@ -202,10 +202,11 @@ impl<'r> Task<'r> {
         let near = |p: usize| run.params[p].inner_bytes.unsigned_abs() <= run.params[p].element_bytes;
         let far = self.code.loads.iter().any(|load| !near(load.param));
         let inner = if far { STRIDED_LANES } else { usize::MAX };
-        let tiling = Tiling::new(&run.layout, inner, self.tuning.task_points);
-        for_each_task(run, self.threads_for(&run.layout), tiling.count(), |worker, n| {
-            work(worker, &tiling.get(n))
-        });
+        // A small launch, such as one tile's, is shared evenly.
+        let threads = self.threads_for(&run.layout);
+        let task_points = self.tuning.task_points.min(run.layout.points().div_ceil(threads));
+        let tiling = Tiling::new(&run.layout, inner, task_points);
+        for_each_task(run, threads, tiling.count(), |worker, n| work(worker, &tiling.get(n)));
     }
 }
 

@@ -21,6 +21,9 @@ const SLOT_BYTES: usize = 16 << 10;
 /// Lanes of a chunk that needs no slots.
 const LONG_CHUNK: usize = 1 << 16;
 
+/// Lanes of a stencil's row that is written past the caches: of one of 510, masks cost more than that brings.
+const LONG_ROW: usize = 16 * SPLAT;
+
 /// One parameter of a launch.
 pub(super) struct Param {
     /// The region's first element.
@@ -102,6 +105,16 @@ impl<'r> Run<'r> {
     /// Is the body one chain on rows in place, however short?
     pub(super) fn rows_in_place(&self) -> bool {
         self.steps_down.is_some()
+    }
+
+    /// Are the values just what rows in place hold?
+    pub(super) fn rows_as_loaded(&self) -> bool {
+        self.rows_in_place() && self.code.steps.iter().all(|step| matches!(step, Step::Load(_)))
+    }
+
+    /// Are rows so long that the lines at their ends, which are not written past the caches, hardly count?
+    pub(super) fn has_long_rows(&self) -> bool {
+        self.rows_in_place() && self.layout.extents[self.layout.inner()] >= LONG_ROW
     }
 
     /// The address of parameter `param` at `index` in the first `outer` dimensions and lane `lane`.
@@ -330,6 +343,13 @@ impl<'r> Worker<'r> {
     /// The place of the n-th value the form uses, after [`Worker::eval`].
     pub(super) fn root(&self, n: usize) -> Place {
         self.places[self.run.code.roots[n] as usize]
+    }
+
+    /// Bytes from the n-th value the form uses to that of the row below, where rows are values as loaded.
+    pub(super) fn bytes_down(&self, n: usize) -> isize {
+        let place = self.run.code.roots[n];
+        let mut steps = self.run.steps_down.iter().flatten();
+        steps.find(|(at, _)| *at == place).map_or(0, |&(_, bytes)| bytes)
     }
 
     /// The address of parameter `param` at lane `lane` of the innermost dimension, in row `row` of the chunk.
