@@ -138,3 +138,26 @@ pub(super) fn launch(
     // unless both parameters are In, and runs launches of one team one after another.
     unsafe { program.run(launch, &views, threads) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_blocks_begin_with_a_large_page_and_are_zero() {
+        let bytes = LARGE_PAGES * LARGE_PAGE_BYTES;
+        for bytes in [bytes - ALIGN_BYTES as usize, bytes, bytes + ALIGN_BYTES as usize] {
+            for _ in 0..3 {
+                let block = HostMemory::new(bytes as u64).expect("some MiB");
+                let is_large = bytes >= LARGE_PAGES * LARGE_PAGE_BYTES;
+                let align = if is_large { LARGE_PAGE_BYTES } else { ALIGN_BYTES as usize };
+                assert_eq!(block.pointer() as usize % align, 0, "{bytes}");
+                let mut content = vec![1; bytes];
+                block.read(0, &mut content);
+                assert!(content.iter().all(|&byte| byte == 0), "{bytes}");
+                // Whoever comes next must not find this.
+                block.write(0, &vec![7; bytes]);
+            }
+        }
+    }
+}

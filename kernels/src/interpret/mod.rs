@@ -6,8 +6,8 @@
 //! small enough that values between steps stay in the L1 cache.
 //!
 //! How a launch runs: `layout` drops and merges dimensions and cuts the region into boxes, threads
-//! take boxes in turn, each with a `worker` that runs the steps chunk by chunk. Results do not
-//! depend on the number of threads, nor on the CPU.
+//! take boxes in turn, each with a `worker` that runs the steps chunk by chunk; `run` is what they share.
+//! Results do not depend on the number of threads, nor on the CPU.
 //!
 //! It does not know devices or arrays. This is the only module of the crate with unsafe code: it
 //! reads and writes through pointers that [`Verified::check`] has proven in bounds.
@@ -28,6 +28,7 @@ mod narrow;
 mod ops;
 mod place;
 mod reduce;
+mod run;
 #[cfg(test)]
 mod scalar;
 #[cfg(test)]
@@ -43,7 +44,8 @@ use compile::Code;
 use fold::Folding;
 use layout::{Dims, Layout, Tile, Tiling, advance, by_largest_stride, coordinate_dims};
 use level::Level;
-use worker::{Chunk, Run, Worker};
+use run::Run;
+use worker::{Chunk, Worker};
 
 /// The memory of one parameter.
 #[derive(Clone, Copy, Debug)]
