@@ -1,6 +1,6 @@
 //! Host memory, and the host device's copies and launches. The interpreter does the computing.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
@@ -10,6 +10,11 @@ use partita_kernels::{Launch, LaunchError};
 
 use super::memory::ALIGN_BYTES;
 use crate::config::config;
+
+/// Bytes of a large page, where there are any.
+const LARGE_PAGE_BYTES: usize = 2 << 20;
+/// Blocks of so many large pages ask for them.
+const LARGE_PAGES: usize = 2;
 
 /// A block of host memory: ours, aligned and zeroed when new, or another owner's.
 pub(super) struct HostMemory {
@@ -33,9 +38,17 @@ unsafe impl Sync for HostMemory {}
 impl HostMemory {
     /// `None` if the system has no such memory.
     pub(super) fn new(bytes: u64) -> Option<HostMemory> {
-        let layout = Layout::from_size_align(usize::try_from(bytes).ok()?, ALIGN_BYTES as usize).ok()?;
+        let bytes = usize::try_from(bytes).ok()?;
+        let is_large = bytes >= LARGE_PAGES * LARGE_PAGE_BYTES;
+        let align = if is_large { LARGE_PAGE_BYTES } else { ALIGN_BYTES as usize };
+        let layout = Layout::from_size_align(bytes, align).ok()?;
         // SAFETY: callers round sizes up to a multiple of ALIGN_BYTES, so the size is not zero.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let start = NonNull::new(unsafe { if is_large { alloc(layout) } else { alloc_zeroed(layout) } })?;
+        if is_large {
+            ask_for_large_pages(start, bytes);
+            // SAFETY: the block is ours and so long. The pages appear here, large if the system can.
+            unsafe { start.as_ptr().write_bytes(0, bytes) };
+        }
         Some(HostMemory { start, bytes: layout.size(), origin: Origin::Allocated(layout) })
     }
 
@@ -86,6 +99,19 @@ impl Drop for HostMemory {
     }
 }
 
+/// Asks the system to back a block by large pages: prefetching ends at the end of a page, and a virtual
+/// machine looks pages up twice. What the system says does not matter.
+fn ask_for_large_pages(start: NonNull<u8>, bytes: usize) {
+    let whole = bytes / LARGE_PAGE_BYTES * LARGE_PAGE_BYTES;
+    #[cfg(target_os = "linux")]
+    // SAFETY: the pages lie within a block of ours; the advice changes no byte of it.
+    unsafe {
+        libc::madvise(start.as_ptr().cast(), whole, libc::MADV_HUGEPAGE);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (start, whole);
+}
+
 /// Threads of a launch. A fork takes only the thread that calls it along, so a forked process, in which
 /// waiting for the others would never end, computes on one.
 pub(super) fn threads() -> usize {
@@ -111,4 +137,27 @@ pub(super) fn launch(
     // SAFETY: each block is alive and `len` elements long; the engine never passes one block twice
     // unless both parameters are In, and runs launches of one team one after another.
     unsafe { program.run(launch, &views, threads) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_blocks_begin_with_a_large_page_and_are_zero() {
+        let bytes = LARGE_PAGES * LARGE_PAGE_BYTES;
+        for bytes in [bytes - ALIGN_BYTES as usize, bytes, bytes + ALIGN_BYTES as usize] {
+            for _ in 0..3 {
+                let block = HostMemory::new(bytes as u64).expect("some MiB");
+                let is_large = bytes >= LARGE_PAGES * LARGE_PAGE_BYTES;
+                let align = if is_large { LARGE_PAGE_BYTES } else { ALIGN_BYTES as usize };
+                assert_eq!(block.pointer() as usize % align, 0, "{bytes}");
+                let mut content = vec![1; bytes];
+                block.read(0, &mut content);
+                assert!(content.iter().all(|&byte| byte == 0), "{bytes}");
+                // Whoever comes next must not find this.
+                block.write(0, &vec![7; bytes]);
+            }
+        }
+    }
 }

@@ -70,6 +70,8 @@ impl Lanes {
             value: self.values(value_lane),
             index: self.indices(value_lane),
             lanes,
+            rows: 1,
+            down: 0,
         };
         // SAFETY: by the assertion.
         unsafe { folding.fold(&args) }
@@ -84,6 +86,8 @@ impl Lanes {
             value: later.values(0),
             index: later.indices(0),
             lanes: self.count,
+            rows: 1,
+            down: 0,
         };
         // SAFETY: two buffers of this fold's lanes, equally long by the assertion.
         unsafe { folding.fold(&args) }
@@ -132,6 +136,8 @@ impl Accumulator {
                 value: Place { ptr: value.at(done), ..value },
                 index: Place { ptr: index.at(done), ..index },
                 lanes: some,
+                rows: 1,
+                down: 0,
             };
             // SAFETY: the caller's promise; the accumulators are a buffer of their own.
             unsafe { folding.fold(&args) };
@@ -140,22 +146,27 @@ impl Accumulator {
         }
     }
 
-    /// Folds a row of values along: each lane into its own accumulator.
+    /// Folds `rows` rows of values along, `down` bytes from one to the next: each lane into its own
+    /// accumulator.
     ///
     /// # Safety
-    /// As [`Accumulator::across`]; there are accumulators `lane..lane + lanes`.
+    /// As [`Accumulator::across`], of every row; there are accumulators `lane..lane + lanes`.
     pub(super) unsafe fn along(
         &mut self,
         folding: &Folding,
-        value: Place,
-        index: Place,
-        lane: usize,
-        lanes: usize,
+        (value, index): (Place, Place),
+        (rows, down): (usize, isize),
+        (lane, lanes): (usize, usize),
     ) {
         let (into, into_index) = (self.leaf.values(lane), self.leaf.indices(lane));
-        let args = FoldArgs { into, into_index, value, index, lanes };
+        let args = FoldArgs { into, into_index, value, index, lanes, rows, down };
         // SAFETY: the caller's promise; the accumulators are a buffer of their own.
         unsafe { folding.fold(&args) };
+    }
+
+    /// Foldings until the leaf is complete.
+    pub(super) fn room(&self) -> usize {
+        LEAF - self.filled
     }
 
     /// Counts foldings into the leaf; completes the leaf when it is deep enough.

@@ -7,7 +7,8 @@ use super::layout::{Tile, advance};
 use super::level::{Compiled, Level, Loop, compiled};
 use super::place::Place;
 use super::reduce::{Cut, arrange, decode};
-use super::worker::{Chunk, Run, Worker};
+use super::run::Run;
+use super::worker::{Chunk, Worker};
 use super::{Task, for_each_task};
 use crate::dtype::DType;
 use crate::exact::{self, Sum};
@@ -19,6 +20,12 @@ const LANES: usize = 16;
 const CHUNK: usize = LANES << ROOM;
 /// log2 of the values that are added in one lane.
 const ROOM: u32 = 6;
+/// log2 of the f32 that are added as they are, if they are alike enough: the more, the more alike.
+const ALIKE_ROOM: u32 = 10;
+/// Sums of so many lanes are added, with nothing lost.
+const ALIKE_LANES: usize = 4;
+/// Values that are tried together.
+const ALIKE: usize = ALIKE_LANES << ALIKE_ROOM;
 /// Values of larger magnitude are added one by one, as are those that are not finite.
 const LARGEST: f64 = f64::from_bits((1023 + 900) << 52);
 /// Most partial numbers of one result: their digits add without a carry.
@@ -59,6 +66,67 @@ impl Summand for f64 {
     #[inline(always)]
     fn to_f64(self) -> f64 {
         self
+    }
+}
+
+/// Values to add as they are.
+struct Alike {
+    value: Place,
+    lanes: usize,
+    /// Per lane, the sum; exact if the values are alike.
+    sums: [f64; LANES],
+    /// The bits of the largest magnitude, and of the least but zero less one.
+    largest: u32,
+    least: u32,
+}
+
+/// Adds f32 in f64.
+struct Adding;
+
+impl Loop for Adding {
+    type Args = std::cell::RefCell<Alike>;
+    #[inline(always)]
+    unsafe fn run(args: &Self::Args) {
+        let mut args = args.borrow_mut();
+        let (value, lanes) = (args.value, args.lanes);
+        let mut sums = [0.0; LANES];
+        let mut largest = [0u32; LANES];
+        let mut least = [u32::MAX; LANES];
+        let mut some = |values: &[f32; LANES]| {
+            for k in 0..LANES {
+                let magnitude = values[k].to_bits() & (u32::MAX >> 1);
+                largest[k] = largest[k].max(magnitude);
+                least[k] = least[k].min(magnitude.wrapping_sub(1));
+                sums[k] += f64::from(values[k]);
+            }
+        };
+        let whole = lanes / LANES * LANES;
+        // SAFETY: the caller promises the lanes; a splatted value has a whole block of them.
+        unsafe {
+            for lane in (0..whole).step_by(LANES) {
+                some(&*value.at(lane).cast());
+            }
+            if whole < lanes {
+                let mut last = [0.0; LANES];
+                for (k, to) in last.iter_mut().enumerate().take(lanes - whole) {
+                    *to = value.at(whole + k).cast::<f32>().read();
+                }
+                some(&last);
+            }
+        }
+        args.sums = sums;
+        args.largest = largest.into_iter().fold(0, u32::max);
+        args.least = least.into_iter().fold(u32::MAX, u32::min);
+    }
+}
+
+impl Alike {
+    /// Is every sum of some values exact? They are multiples of one power of two, and less than 2^53 of it.
+    fn is_exact(&self) -> bool {
+        // A subnormal is a multiple of what the least normal is one of.
+        let exponent = |magnitude: u32| (magnitude >> 23).max(1);
+        let is_finite = self.largest < 0x7f80_0000;
+        is_finite && exponent(self.largest) <= exponent(self.least) + (53 - 24 - ALIKE_ROOM)
     }
 }
 
@@ -111,6 +179,11 @@ impl<T: Summand, const CUTS: usize> Loop for Cutting<T, CUTS> {
 struct Adder {
     dtype: DType,
     cutting: [Compiled<std::cell::RefCell<Split>>; 2],
+    /// Adds f32 that are alike.
+    adding: Option<Compiled<std::cell::RefCell<Alike>>>,
+    /// How often values were not alike since they last were, about, and how often to cut without a trial.
+    misses: u32,
+    wait: u32,
     /// Cuts that are made, less one.
     cuts: usize,
     /// Exponent of a power of two that no magnitude exceeds.
@@ -123,7 +196,9 @@ impl Adder {
             DType::F64 => [compiled::<Cutting<f64, 1>>(level), compiled::<Cutting<f64, 2>>(level)],
             _ => [compiled::<Cutting<f32, 1>>(level), compiled::<Cutting<f32, 2>>(level)],
         };
-        Adder { dtype, cutting, cuts: usize::from(dtype == DType::F64), bound: 0 }
+        let adding = (dtype != DType::F64).then(|| compiled::<Adding>(level));
+        let cuts = usize::from(dtype == DType::F64);
+        Adder { dtype, cutting, adding, misses: 0, wait: 0, cuts, bound: 0 }
     }
 
     /// Adds `lanes` values to a sum.
@@ -131,6 +206,44 @@ impl Adder {
     /// # Safety
     /// `value` holds the lanes, and the loops were compiled for this CPU.
     unsafe fn across(&mut self, sum: &mut Sum, value: Place, lanes: usize) {
+        for done in (0..lanes).step_by(ALIKE) {
+            let some = ALIKE.min(lanes - done);
+            let value = Place { ptr: value.at(done), ..value };
+            // SAFETY: the caller's promise.
+            unsafe {
+                if !self.alike(sum, value, some) {
+                    self.cut(sum, value, some);
+                }
+            }
+        }
+    }
+
+    /// Adds f32 as they are; false if they are not alike, or were not lately.
+    unsafe fn alike(&mut self, sum: &mut Sum, value: Place, lanes: usize) -> bool {
+        let Some(adding) = self.adding else { return false };
+        if self.wait > 0 {
+            self.wait -= 1;
+            return false;
+        }
+        let alike = Alike { value, lanes, sums: [0.0; LANES], largest: 0, least: 0 };
+        let alike = std::cell::RefCell::new(alike);
+        // SAFETY: the caller's promise.
+        unsafe { adding(&alike) };
+        let alike = alike.into_inner();
+        if !alike.is_exact() {
+            self.wait = self.misses;
+            self.misses = (2 * self.misses + 1).min(63);
+            return false;
+        }
+        self.misses = 0;
+        for lane in 0..ALIKE_LANES {
+            sum.add(alike.sums[lane..].iter().step_by(ALIKE_LANES).sum());
+        }
+        true
+    }
+
+    /// Adds values by their parts, or one by one.
+    unsafe fn cut(&mut self, sum: &mut Sum, value: Place, lanes: usize) {
         for done in (0..lanes).step_by(CHUNK) {
             let some = CHUNK.min(lanes - done);
             let value = Place { ptr: value.at(done), ..value };

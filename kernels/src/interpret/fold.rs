@@ -18,6 +18,18 @@ pub(super) struct FoldArgs {
     pub value: Place,
     pub index: Place,
     pub lanes: usize,
+    /// Rows of values that are folded lane by lane, one after the other, and the bytes from one to the next;
+    /// one, where blocks are folded into one and where there are indices.
+    pub rows: usize,
+    pub down: isize,
+}
+
+impl FoldArgs {
+    /// A row of values.
+    #[inline(always)]
+    fn row(&self, row: usize) -> Place {
+        Place { ptr: self.value.ptr.wrapping_offset(row as isize * self.down), ..self.value }
+    }
 }
 
 /// A compiled fold.
@@ -135,13 +147,17 @@ impl<F: Fold2<T>, T: Copy> Loop for Each<F, T> {
                 *args.into.block_mut(0) = local;
             } else {
                 for lane in (0..whole).step_by(BLOCK) {
-                    fold_block::<F, T>(args.into.block_mut(lane), args.value.block(lane));
+                    let mut local = *args.into.block::<T>(lane);
+                    (0..args.rows).for_each(|row| fold_block::<F, T>(&mut local, args.row(row).block(lane)));
+                    *args.into.block_mut(lane) = local;
                 }
             }
             let rest = args.into.at(whole).cast::<T>();
-            for k in 0..args.lanes - whole {
-                let value = args.value.at(whole + k).cast::<T>().read();
-                rest.add(k).write(F::apply(rest.add(k).read(), value));
+            for row in 0..args.rows {
+                for k in 0..args.lanes - whole {
+                    let value = args.row(row).at(whole + k).cast::<T>().read();
+                    rest.add(k).write(F::apply(rest.add(k).read(), value));
+                }
             }
         }
     }
@@ -336,7 +352,8 @@ impl Folding {
     /// # Safety
     /// The places hold a block of this fold's accumulators.
     pub(super) unsafe fn collapse(&self, into: Place, into_index: Place) {
-        let args = FoldArgs { into, into_index, value: Place::NONE, index: Place::NONE, lanes: BLOCK };
+        let (value, index) = (Place::NONE, Place::NONE);
+        let args = FoldArgs { into, into_index, value, index, lanes: BLOCK, rows: 1, down: 0 };
         // SAFETY: the loop was compiled for this CPU; the rest is the caller's promise.
         unsafe { (self.collapse)(&args) }
     }

@@ -4,7 +4,8 @@
 use super::copy::{Row, move_row};
 use super::narrow::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use super::place::Place;
-use super::worker::{Chunk, Run, Worker};
+use super::run::Run;
+use super::worker::{Chunk, Worker};
 use super::{Memory, Task};
 use crate::dtype::DType;
 use crate::ir::Form;

@@ -6,8 +6,8 @@
 //! small enough that values between steps stay in the L1 cache.
 //!
 //! How a launch runs: `layout` drops and merges dimensions and cuts the region into boxes, threads
-//! take boxes in turn, each with a `worker` that runs the steps chunk by chunk. Results do not
-//! depend on the number of threads, nor on the CPU.
+//! take boxes in turn, each with a `worker` that runs the steps chunk by chunk; `run` is what they share.
+//! Results do not depend on the number of threads, nor on the CPU.
 //!
 //! It does not know devices or arrays. This is the only module of the crate with unsafe code: it
 //! reads and writes through pointers that [`Verified::check`] has proven in bounds.
@@ -28,6 +28,7 @@ mod narrow;
 mod ops;
 mod place;
 mod reduce;
+mod run;
 #[cfg(test)]
 mod scalar;
 #[cfg(test)]
@@ -43,7 +44,8 @@ use compile::Code;
 use fold::Folding;
 use layout::{Dims, Layout, Tile, Tiling, advance, by_largest_stride, coordinate_dims};
 use level::Level;
-use worker::{Chunk, Run, Worker};
+use run::Run;
+use worker::{Chunk, Worker};
 
 /// The memory of one parameter.
 #[derive(Clone, Copy, Debug)]
@@ -171,10 +173,10 @@ impl<'r> Task<'r> {
         }
         let written = |s: &compile::Stored| points * self.kernel.params[s.param].dtype.size_bytes();
         let large = self.code.stores.iter().map(written).sum::<usize>() > self.tuning.stream_above_bytes;
-        // A stencil reads too many streams at once to gain from that.
+        let mut run = self.pointwise(self.code.stores.first().map(|s| s.param), large);
+        // A stencil's rows begin and end within lines.
         let stencil = self.code.loads.iter().any(|load| load.offsets.iter().any(|&d| d != 0));
-        let stream = large && !stencil;
-        let run = self.pointwise(self.code.stores.first().map(|s| s.param), stream);
+        run.stream &= !stencil || run.has_long_rows();
         self.for_each_tile(&run, |worker, tile| {
             let inner = run.layout.inner();
             let below = |index: &Dims<usize>| {
@@ -202,10 +204,11 @@ impl<'r> Task<'r> {
         let near = |p: usize| run.params[p].inner_bytes.unsigned_abs() <= run.params[p].element_bytes;
         let far = self.code.loads.iter().any(|load| !near(load.param));
         let inner = if far { STRIDED_LANES } else { usize::MAX };
-        let tiling = Tiling::new(&run.layout, inner, self.tuning.task_points);
-        for_each_task(run, self.threads_for(&run.layout), tiling.count(), |worker, n| {
-            work(worker, &tiling.get(n))
-        });
+        // A small launch, such as one tile's, is shared evenly.
+        let threads = self.threads_for(&run.layout);
+        let task_points = self.tuning.task_points.min(run.layout.points().div_ceil(threads));
+        let tiling = Tiling::new(&run.layout, inner, task_points);
+        for_each_task(run, threads, tiling.count(), |worker, n| work(worker, &tiling.get(n)));
     }
 }
 

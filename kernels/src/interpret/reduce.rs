@@ -11,7 +11,8 @@ use super::fold::Folding;
 use super::layout::{Dims, Layout, Tile, advance, by_largest_stride, coordinate_dims};
 use super::narrow::{f32_to_bf16, f32_to_f16};
 use super::place::BLOCK;
-use super::worker::{Chunk, Run, Worker};
+use super::run::Run;
+use super::worker::{Chunk, Worker};
 use super::{Task, for_each_task};
 use crate::dtype::DType;
 use crate::ir::MAX_RANK;
@@ -182,36 +183,56 @@ impl Job<'_> {
         let mut index = [0; MAX_RANK];
         decode(&mut index, layout, 0, self.cut.kept, outer);
         decode(&mut index, layout, self.cut.kept, layout.inner(), first_row);
-        for _ in 0..rows {
+        let last = layout.inner();
+        let mut left = rows;
+        while left > 0 {
             worker.clear_rows();
             worker.push_row(&index);
+            let together = self.rows_together(accumulators).min(left);
+            let below = if together > 1 { layout.extents[last - 1] - index[last - 1] } else { 1 };
+            let together = together.min(below);
             let mut done = 0;
             while done < lanes {
                 let chunk = Chunk { rows: 1, start: start + done, len: self.run.chunk.min(lanes - done) };
-                // SAFETY: the chunk lies in the region; the values it leaves hold its lanes.
+                // SAFETY: the chunk lies in the region, as do the rows below it; the values it leaves hold
+                // its lanes.
                 unsafe {
                     worker.eval(chunk);
-                    self.fold_chunk(worker, accumulators, done, chunk.len);
+                    self.fold_chunk(worker, accumulators, together, done, chunk.len);
                 }
                 done += chunk.len;
             }
             if !self.cut.across {
-                accumulators.iter_mut().zip(self.foldings).for_each(|(a, folding)| a.fill(folding, 1));
+                accumulators.iter_mut().zip(self.foldings).for_each(|(a, folding)| a.fill(folding, together));
             }
-            advance(&mut index, &whole, layout.inner());
+            (0..together).for_each(|_| _ = advance(&mut index, &whole, last));
+            left -= together;
         }
     }
 
-    /// Folds a chunk's values, which belong to the lanes from `lane` on.
+    /// How many rows, one below the other, can be folded in one go: their values have to lie in memory.
+    /// Several rows are several streams of memory, and accumulators are read and written once for all.
+    fn rows_together(&self, accumulators: &[Accumulator]) -> usize {
+        let plain = self.run.rows_as_loaded() && self.foldings.iter().all(|folding| folding.index.is_none());
+        let is_folded_below = self.cut.kept < self.run.layout.inner();
+        match plain && is_folded_below && !self.cut.across {
+            true => accumulators.iter().map(Accumulator::room).min().unwrap_or(1),
+            false => 1,
+        }
+    }
+
+    /// Folds a chunk's values, which belong to the lanes from `lane` on, and those of the rows below it.
     unsafe fn fold_chunk(
         &self,
         worker: &Worker<'_>,
         accumulators: &mut [Accumulator],
+        rows: usize,
         lane: usize,
         lanes: usize,
     ) {
         let mut root = 0;
         for (accumulator, folding) in accumulators.iter_mut().zip(self.foldings) {
+            let root_at = root;
             let value = worker.root(root);
             let index = if folding.index.is_some() { worker.root(root + 1) } else { value };
             root += 1 + usize::from(folding.index.is_some());
@@ -220,7 +241,8 @@ impl Job<'_> {
                 if self.cut.across {
                     accumulator.across(folding, value, index, lanes);
                 } else {
-                    accumulator.along(folding, value, index, lane, lanes);
+                    let rows = (rows, worker.bytes_down(root_at));
+                    accumulator.along(folding, (value, index), rows, (lane, lanes));
                 }
             }
         }

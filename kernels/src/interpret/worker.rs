@@ -6,160 +6,14 @@
 
 use std::cell::Cell;
 
-use super::Task;
 use super::chain::ChainArgs;
-use super::compile::{Code, Load, PlaceKind, Splat, Step, Stored};
+use super::compile::{PlaceKind, Splat, Step};
 use super::copy::{self, Column, Row};
-use super::layout::{Dims, Layout};
+use super::layout::Dims;
 use super::lower::lane_bits;
 use super::ops::MapArgs;
 use super::place::{BLOCK, Lane, Line, Place, SPLAT};
-use crate::ir::{self, Launch};
-
-/// Bytes of slots that leave room in the L1 cache for rows in place.
-const SLOT_BYTES: usize = 16 << 10;
-/// Lanes of a chunk that needs no slots.
-const LONG_CHUNK: usize = 1 << 16;
-
-/// One parameter of a launch.
-pub(super) struct Param {
-    /// The region's first element.
-    first: *mut u8,
-    pub element_bytes: usize,
-    /// Bytes between neighbours, per dimension of the layout.
-    strides_bytes: Dims<isize>,
-    /// Bytes between neighbours in the innermost dimension.
-    pub inner_bytes: isize,
-    /// Neighbours in the innermost dimension lie as lanes do, aligned to their type.
-    dense: bool,
-}
-
-/// How a load of a long enough row gets its lanes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Access {
-    /// In place.
-    Direct,
-    /// The same element over and over.
-    Splat,
-    /// Copied into a slot: other strides, and parameters that are written too.
-    Copy,
-}
-
-/// One load of a launch.
-struct Source {
-    param: usize,
-    /// From the point to what is read.
-    delta_bytes: isize,
-    access: Access,
-}
-
-/// What all workers of one launch share.
-pub(super) struct Run<'r> {
-    pub code: &'r Code,
-    pub launch: &'r Launch,
-    pub layout: Layout,
-    pub params: Vec<Param>,
-    sources: Vec<Source>,
-    /// Most lanes of a chunk, a multiple of [`BLOCK`].
-    pub chunk: usize,
-    /// Lanes of a chunk that is copied into slots.
-    pub slot_chunk: usize,
-    /// Lanes of a slot.
-    slot_lanes: usize,
-    /// Write outputs past the caches.
-    pub stream: bool,
-    /// No chain reads in place what it writes.
-    redo: bool,
-    /// How to get from row to row, for a body that needs no slots for them.
-    down: Option<Down>,
-}
-
-// SAFETY: workers read and write through the pointers in `params` from several threads. The caller
-// of `Program::run` promises exclusive use of what is written, verification that no two points of an
-// output share an element, and each point is given to one worker.
-unsafe impl Sync for Run<'_> {}
-
-impl<'r> Run<'r> {
-    pub(super) fn new(task: &Task<'r>, layout: Layout, stream: bool) -> Run<'r> {
-        let Task { code, launch, tuning, .. } = *task;
-        let params: Vec<Param> = (0..launch.views.len()).map(|p| param(task, &layout, p)).collect();
-        let sources: Vec<Source> = code.loads.iter().map(|load| source(task, &params, load)).collect();
-        let in_place = code.single_pass
-            && sources.iter().all(|source| source.access != Access::Copy)
-            && code.stores.iter().all(|store| store.out.is_none() || params[store.param].dense);
-        let fitting = SLOT_BYTES / code.slot_bytes.max(1) / BLOCK * BLOCK;
-        let slot_chunk = if in_place { SPLAT } else { fitting.clamp(2 * BLOCK, tuning.chunk) };
-        let chunk = if in_place { LONG_CHUNK } else { slot_chunk };
-        // Chains may write whole blocks of bools from any lane.
-        let slot_lanes = slot_chunk + SPLAT;
-        let updates =
-            |s: &Source| s.access == Access::Direct && code.stores.iter().any(|t| t.param == s.param);
-        let redo = !sources.iter().any(updates);
-        let down = down(code, &layout, &params, &sources).filter(|_| in_place);
-        Run { code, launch, layout, params, sources, chunk, slot_chunk, slot_lanes, stream, redo, down }
-    }
-
-    /// Is the body one chain, or copies, on rows in place, however short?
-    pub(super) fn rows_in_place(&self) -> bool {
-        self.down.is_some()
-    }
-
-    /// The address of parameter `param` at `index` in the first `outer` dimensions and lane `lane`.
-    pub(super) fn address(&self, param: usize, index: &Dims<usize>, outer: usize, lane: usize) -> *mut u8 {
-        let param = &self.params[param];
-        let strides = param.strides_bytes[..outer].iter().zip(index);
-        let moved: isize = strides.map(|(&stride, &i)| stride * i as isize).sum();
-        param.first.wrapping_offset(moved + lane as isize * param.inner_bytes)
-    }
-}
-
-fn param(task: &Task<'_>, layout: &Layout, p: usize) -> Param {
-    let bytes = task.kernel.params[p].dtype.size_bytes() as isize;
-    let first = task.memory[p].ptr.wrapping_offset(task.launch.views[p].offset as isize * bytes);
-    let strides_bytes = layout.strides[p].map(|stride| stride as isize * bytes);
-    let inner_bytes = strides_bytes[layout.inner()];
-    let dense = inner_bytes == bytes && (first as usize).is_multiple_of(bytes as usize);
-    Param { first, element_bytes: bytes as usize, strides_bytes, inner_bytes, dense }
-}
-
-fn source(task: &Task<'_>, params: &[Param], load: &Load) -> Source {
-    let param = &params[load.param];
-    let strides = &task.launch.views[load.param].strides;
-    let delta: i64 = strides.iter().zip(&load.offsets).map(|(&s, &d)| s * i64::from(d)).sum();
-    let read_only = task.kernel.params[load.param].access == ir::Access::In;
-    let access = match param.inner_bytes {
-        0 => Access::Splat,
-        _ if param.dense && (read_only || load.read_before_store) => Access::Direct,
-        _ => Access::Copy,
-    };
-    Source { param: load.param, delta_bytes: delta as isize * param.element_bytes as isize, access }
-}
-
-/// See [`Run::down`]. Distances are bytes from a row to the next.
-enum Down {
-    /// One chain: each place that moves.
-    Chain(Vec<(u32, isize)>),
-    /// What is loaded is stored: place and distance, parameter and distance.
-    Copies(Vec<((u32, isize), (usize, isize))>),
-}
-
-fn down(code: &Code, layout: &Layout, params: &[Param], sources: &[Source]) -> Option<Down> {
-    let down = layout.inner().checked_sub(1)?;
-    let step = |place: u32, param: usize| (place, params[param].strides_bytes[down]);
-    let direct = |load: &Load, source: &Source| source.access == Access::Direct && params[load.param].dense;
-    let loads = code.loads.iter().zip(sources);
-    let loads = loads.map(|(load, source)| direct(load, source).then(|| step(load.place, load.param)));
-    let loads = loads.collect::<Option<Vec<(u32, isize)>>>()?;
-    if code.steps.iter().any(|step| matches!(step, Step::Chain { .. })) {
-        let stores = code.stores.iter().map(|store| Some(step(store.out?, store.param)));
-        return loads.into_iter().map(Some).chain(stores).collect::<Option<_>>().map(Down::Chain);
-    }
-    let copy = |store: &Stored| {
-        let from = loads.iter().find(|(place, _)| *place == store.place)?;
-        params[store.param].dense.then(|| (*from, (store.param, params[store.param].strides_bytes[down])))
-    };
-    code.stores.iter().map(copy).collect::<Option<_>>().map(Down::Copies)
-}
+use super::run::{Access, Copied, Run};
 
 /// Lanes until an address reaches a cache line.
 fn head(to: *mut u8, element_bytes: usize) -> usize {
@@ -309,35 +163,31 @@ impl<'r> Worker<'r> {
         // SAFETY: the caller's promise.
         unsafe {
             self.eval(chunk);
-            match (&self.run.down, self.run.code.steps.last()) {
-                (Some(Down::Chain(steps)), Some(chain)) => {
-                    for _ in 1..rows {
-                        for &(place, bytes) in steps {
-                            let place = &mut self.places[place as usize];
-                            place.ptr = place.ptr.wrapping_offset(bytes);
-                        }
-                        let head = self.head();
-                        self.step(chain, chunk.len, head);
-                    }
-                    rows
+            if let Some(copies) = &self.run.copies {
+                self.copy_rows(copies, chunk, rows);
+                return rows;
+            }
+            let (Some(steps), Some(chain)) = (&self.run.steps_down, self.run.code.steps.last()) else {
+                self.store(chunk);
+                return 1;
+            };
+            for _ in 1..rows {
+                for &(place, bytes) in steps {
+                    let place = &mut self.places[place as usize];
+                    place.ptr = place.ptr.wrapping_offset(bytes);
                 }
-                (Some(Down::Copies(copies)), _) => {
-                    self.copy_rows(copies, chunk, rows);
-                    rows
-                }
-                _ => {
-                    self.store(chunk);
-                    1
-                }
+                let head = self.head();
+                self.step(chain, chunk.len, head);
             }
         }
+        rows
     }
 
     /// Stores rows as they were loaded, all of one row before the next: what lies side by side in memory is
     /// read in one go.
-    unsafe fn copy_rows(&mut self, copies: &[((u32, isize), (usize, isize))], chunk: Chunk, rows: usize) {
+    unsafe fn copy_rows(&mut self, copies: &[Copied], chunk: Chunk, rows: usize) {
         self.columns.clear();
-        for &((place, from_down), (param, to_down)) in copies {
+        for &Copied { place, from_down, param, to_down } in copies {
             self.columns.push(Column {
                 from: self.places[place as usize].ptr,
                 from_down,
@@ -366,6 +216,13 @@ impl<'r> Worker<'r> {
     /// The place of the n-th value the form uses, after [`Worker::eval`].
     pub(super) fn root(&self, n: usize) -> Place {
         self.places[self.run.code.roots[n] as usize]
+    }
+
+    /// Bytes from the n-th value the form uses to that of the row below, where rows are values as loaded.
+    pub(super) fn bytes_down(&self, n: usize) -> isize {
+        let place = self.run.code.roots[n];
+        let mut steps = self.run.steps_down.iter().flatten();
+        steps.find(|(at, _)| *at == place).map_or(0, |&(_, bytes)| bytes)
     }
 
     /// The address of parameter `param` at lane `lane` of the innermost dimension, in row `row` of the chunk.

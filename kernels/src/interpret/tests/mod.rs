@@ -4,6 +4,7 @@
 mod forms;
 mod operations;
 mod random;
+mod rows;
 mod speed;
 
 use super::level::Level;

@@ -1,0 +1,135 @@
+//! Rows where loops take short cuts: stencils written past the caches, rows folded together, floats added as
+//! they are.
+
+use super::{Case, Level, Memory, Program, Random, Tuning, dense, launch, values};
+use crate::build::Builder;
+use crate::dtype::DType;
+use crate::exact::{self, Sum};
+use crate::ir::{BinaryOp, Fold, FoldOp, View};
+
+const PAST_THE_CACHES: Tuning = Tuning { stream_above_bytes: 0, ..Tuning::DEFAULT };
+
+/// Long rows that begin and end at every lane of a cache line, two outputs at different ones. What lies
+/// beside the rows stays.
+#[test]
+fn stencils_past_the_caches() {
+    let mut random = Random(11);
+    for dtype in [DType::F32, DType::F64] {
+        for n in [255, 512, 2047, 2048, 2049, 2063, 2100] {
+            for lane in 0..16 {
+                let mut k = Builder::new("row", 2);
+                let input = k.input(dtype);
+                let [a, b, c] = [[0, -1], [1, 1], [0, 0]].map(|offsets| k.load(input, &offsets));
+                let sum = k.binary(BinaryOp::Add, a, b);
+                let less = k.compare(crate::ir::CompareOp::Lt, sum, c);
+                let least = k.select(less, sum, c);
+                let twice = k.binary(BinaryOp::Mul, least, sum);
+                let stores = [(k.output(dtype), sum), (k.output(dtype), twice)];
+                let kernel = k.elementwise(&stores).expect("a valid kernel");
+                let pitch = n as i64 + 40;
+                let view = |offset| View { offset, strides: vec![pitch, 1] };
+                let views = vec![view(1), view(lane), view((3 * lane + 1) % 16)];
+                let len = 4 * pitch as usize;
+                let memory: Vec<_> = (0..3).map(|_| values(dtype, len, &mut random)).collect();
+                let case = Case { kernel, launch: launch(&[3, n], views), memory };
+                let expected = case.expected();
+                for level in Level::available() {
+                    let program = Program::compile_for(&case.kernel, level, PAST_THE_CACHES);
+                    let found = case.outcome(&program, 1, 0);
+                    case.compare(&expected, &found, &format!("{level:?} {n} lanes from {lane}"));
+                }
+            }
+        }
+    }
+}
+
+/// Folds along a kept dimension give the bits that one row after the other gives, whatever rows there are.
+#[test]
+fn rows_that_are_folded_together() {
+    let mut random = Random(12);
+    for (rows, lanes) in [(1, 64), (3, 65), (4, 63), (5, 200), (9, 64), (23, 130), (70, 67)] {
+        let mut k = Builder::new("columns", 2);
+        let input = k.input(DType::F32);
+        let value = k.load(input, &[0, 0]);
+        let fold = Fold::Value { op: FoldOp::Sum, value, output: k.output(DType::F32) };
+        let kernel = k.reduce(&[true, false], &[fold]).expect("a valid kernel");
+        let pitch = lanes as i64 + 5;
+        let views =
+            vec![View { offset: 2, strides: vec![pitch, 1] }, View { offset: 0, strides: vec![0, 1] }];
+        let count = (rows as i64 * pitch) as usize + 2;
+        let memory: Vec<u64> =
+            (0..count).map(|_| u64::from((random.below(1 << 20) as f32 / 3.0 - 1e5).to_bits())).collect();
+        // In leaves of four, which are added in pairs as binary numbers are.
+        let column = |lane: usize| {
+            let at = |row: usize| f32::from_bits(memory[2 + row * pitch as usize + lane] as u32);
+            let mut levels: Vec<(usize, f32)> = Vec::new();
+            let leaf = |first: usize| (first..rows.min(first + 4)).fold(0.0, |sum, row| sum + at(row));
+            for first in (0..rows / 4).map(|n| 4 * n) {
+                let mut sum = (1, leaf(first));
+                while levels.last().is_some_and(|&(count, _)| count == sum.0) {
+                    let earlier = levels.pop().expect("the last level").1;
+                    sum = (2 * sum.0, earlier + sum.1);
+                }
+                levels.push(sum);
+            }
+            let rest = if rows % 4 == 0 { 0.0 } else { leaf(rows / 4 * 4) };
+            levels.into_iter().rev().fold(rest, |sum, (_, earlier)| earlier + sum)
+        };
+        let expected: Vec<u64> = (0..lanes).map(|lane| u64::from(column(lane).to_bits())).collect();
+        let memory = vec![memory.clone(), vec![0; lanes]];
+        let case = Case { kernel, launch: launch(&[rows, lanes], views), memory };
+        for level in Level::available() {
+            let program = Program::compile_for(&case.kernel, level, Tuning::DEFAULT);
+            let found = case.outcome(&program, 1, 0);
+            assert_eq!(found[1], expected, "{level:?} {rows} rows of {lanes}");
+        }
+    }
+}
+
+/// Sums of f32 that are added as they are, that just are, and that just are not: the digits of one by one.
+#[test]
+fn floats_that_are_alike() {
+    let mut random = Random(13);
+    let mut unit = || f32::from_bits(0x3f80_0000 | random.below(1 << 23) as u32);
+    for range in [0, 1, 18, 19, 20, 21, 40] {
+        for (n, extra) in [(1, 0.0), (4096, 1.0), (4097, f32::MIN_POSITIVE / 8.0), (9000, f32::INFINITY)] {
+            for scale in [0, 100, -126] {
+                let mut data: Vec<f32> = (0..n)
+                    .map(|k| {
+                        let low = if k % 7 == 3 { range } else { 0 };
+                        let sign = if k % 3 == 0 { -1.0 } else { 1.0 };
+                        sign * (f64::from(unit()) * f64::powi(2.0, scale - low)) as f32
+                    })
+                    .collect();
+                data[n / 2] = extra;
+                data[n / 3] = 0.0;
+                let mut sum = Sum::new(DType::F32);
+                data.iter().for_each(|&x| sum.add(f64::from(x)));
+                let mut expected = sum.number();
+                exact::normalise(&mut expected, DType::F32);
+                for level in Level::available() {
+                    let mut found = exact_sum(&data, level);
+                    exact::normalise(&mut found, DType::F32);
+                    assert_eq!(found, expected, "{level:?} {n} {range} {scale} {extra}");
+                }
+            }
+        }
+    }
+}
+
+fn exact_sum(data: &[f32], level: Level) -> Vec<i32> {
+    let mut k = Builder::new("sum", 1);
+    let (input, output) = (k.input(DType::F32), k.output(DType::I32));
+    let value = k.load(input, &[0]);
+    let kernel = k.reduce(&[true], &[Fold::Exact { value, output }]).expect("a valid kernel");
+    let launch = launch(&[data.len()], vec![dense(&[data.len()]), View { offset: 0, strides: vec![0] }]);
+    let mut number = vec![0i32; exact::width(DType::F32)];
+    let memory = [
+        Memory { ptr: data.as_ptr().cast_mut().cast(), len: data.len() },
+        Memory { ptr: number.as_mut_ptr().cast(), len: number.len() },
+    ];
+    let program = Program::compile_for(&kernel, level, Tuning::DEFAULT);
+    // SAFETY: the data is only read; the number is as long as such a number is.
+    unsafe { program.run(&launch, &memory, 1) }.expect("the launch fits");
+    number
+}
