@@ -205,8 +205,8 @@ fn list() {
 fn run(options: &RunOptions) -> Result<()> {
     let wanted = wanted(options)?;
     let start = |python: &PathBuf| peers::Peers::start(python, &wanted.sizes, &wanted.devices);
-    let mut peers = options.peers.as_ref().map(start).transpose()?;
-    let lines = measure::run(&wanted, peers.as_mut())?;
+    let peers = options.peers.as_ref().map(start).transpose()?;
+    let lines = measure::run(&wanted, peers.as_ref())?;
     let text = record::to_text(&lines)?;
     if options.json {
         print!("{text}");

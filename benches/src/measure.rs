@@ -15,7 +15,7 @@ use crate::ceiling::{self, Ceiling};
 use crate::halo::{self, FACES};
 use crate::machine::{self, Machine};
 use crate::overhead::OVERHEADS;
-use crate::peers::{Outcome, Outcomes, Peers, Request, merge};
+use crate::peers::{Outcomes, Peers, Request};
 use crate::record::{Line, Missing, Quantiles, Record};
 use crate::repartition::REPARTITIONS;
 use crate::sample::{Effort, Pace, sample};
@@ -48,7 +48,7 @@ struct Task {
 /// On a device, with elements of a type, beside that device's best copy in GB/s.
 type Measure = Box<dyn Fn(&Device, DType, &Wanted, Option<f64>) -> Result<Record>>;
 
-/// Rounds of interleaving: the samples are split over them.
+/// Rounds of interleaving, at least: the samples are split over them.
 const ROUNDS: usize = 3;
 /// Sets of arrays that take turns, at most.
 const MOST_SETS: usize = 16;
@@ -132,7 +132,7 @@ struct Progress<'a> {
 }
 
 /// Measures everything that is wanted.
-pub fn run(wanted: &Wanted, mut peers: Option<&mut Peers>) -> Result<Vec<Line>> {
+pub fn run(wanted: &Wanted, peers: Option<&Peers>) -> Result<Vec<Line>> {
     let (workloads, tasks) = (wanted.workloads(), wanted.tasks());
     ensure!(
         !(workloads.is_empty() && tasks.is_empty()),
@@ -150,7 +150,7 @@ pub fn run(wanted: &Wanted, mut peers: Option<&mut Peers>) -> Result<Vec<Line>> 
     machine.peers = peers.as_ref().map(|peers| peers.versions.clone()).unwrap_or_default();
 
     progress.ceilings()?;
-    if let Some(peers) = peers.as_deref_mut() {
+    if let Some(peers) = peers {
         progress.messages(peers);
     }
     if wanted.sweep {
@@ -159,12 +159,12 @@ pub fn run(wanted: &Wanted, mut peers: Option<&mut Peers>) -> Result<Vec<Line>> 
         for workload in workloads {
             for &dtype in &wanted.dtypes {
                 let sizes = &wanted.sizes;
-                progress.workload(workload, dtype, sizes, wanted.rotated_bytes, peers.as_deref_mut())?;
+                progress.workload(workload, dtype, sizes, wanted.rotated_bytes, peers)?;
             }
         }
         for (nth, device) in wanted.devices.iter().enumerate() {
             // They compute the same beside every device: once is enough.
-            progress.costs(device, &tasks, if nth == 0 { peers.as_deref_mut() } else { None });
+            progress.costs(device, &tasks, if nth == 0 { peers } else { None });
         }
     }
     progress.bar.finish_and_clear();
@@ -238,7 +238,7 @@ impl Progress<'_> {
         dtype: DType,
         sizes: &Sizes,
         rotated_bytes: f64,
-        peers: Option<&mut Peers>,
+        peers: Option<&Peers>,
     ) -> Result<()> {
         let name = format!("{} {dtype}", workload.name);
         self.step(&format!("{name}, {} cells", workload.points(sizes)));
@@ -280,10 +280,12 @@ impl Progress<'_> {
         Ok(())
     }
 
-    /// All rounds of the peers at once, for what is measured on its own.
-    fn ask_peers(&mut self, peers: Option<&mut Peers>, example: &Record, dtype: DType) {
+    /// A turn of every peer, for what is measured on its own.
+    fn ask_peers(&mut self, peers: Option<&Peers>, example: &Record, dtype: DType) {
         if let Some(peers) = peers {
-            let outcomes = ask(peers, &example.workload, dtype, &self.wanted.effort, ROUNDS);
+            let request = request(&example.workload, dtype, &self.wanted.effort);
+            let turn = |peer: String| (peer.clone(), peers.turn(&peer, &request));
+            let outcomes = peers.offering(&example.workload).into_iter().map(turn).collect();
             self.keep_peers(example, outcomes);
         }
     }
@@ -300,7 +302,7 @@ impl Progress<'_> {
     }
 
     /// Bare messages beside the ceiling of the same name.
-    fn messages(&mut self, peers: &mut Peers) {
+    fn messages(&mut self, peers: &Peers) {
         let of = |name, bytes: f64| {
             let record = Record::of_time("ceiling", name, "", vec![1.0]);
             if bytes > 16.0 { record.moving(bytes, None) } else { record }
@@ -329,7 +331,7 @@ impl Progress<'_> {
     }
 
     /// Each task alone on the device; `peers` then do the same, where it is something that they know.
-    fn costs(&mut self, device: &Device, tasks: &[Task], mut peers: Option<&mut Peers>) {
+    fn costs(&mut self, device: &Device, tasks: &[Task], peers: Option<&Peers>) {
         let copy = self.best_copy.get(device.name()).copied();
         for task in tasks {
             for &dtype in self.wanted.types(task) {
@@ -337,7 +339,7 @@ impl Progress<'_> {
                 match (task.measure)(device, dtype, self.wanted, copy) {
                     Ok(record) => {
                         self.lines.push(Line::Record(record.clone()));
-                        self.ask_peers(peers.as_deref_mut(), &record, dtype);
+                        self.ask_peers(peers, &record, dtype);
                     }
                     Err(error) => self.without(task.name, device.name(), dtype, &error),
                 }
@@ -378,11 +380,11 @@ impl Contender {
         Ok(Contender { device: device.clone(), bound, copies, pace, seconds: Vec::new(), error })
     }
 
-    /// One round's share of the samples, between two copies.
-    fn round(&mut self) -> Result<()> {
+    /// The share of one of so many rounds, between two copies.
+    fn round(&mut self, rounds: usize) -> Result<()> {
         self.copies.iter_mut().try_for_each(Copying::sample)?;
         self.bound.run(1)?;
-        for _ in 0..self.pace.samples.div_ceil(ROUNDS) {
+        for _ in 0..self.pace.samples.div_ceil(rounds) {
             self.seconds.push(sample(self.pace.runs, &mut |times| self.bound.run(times))?);
         }
         self.copies.iter_mut().try_for_each(Copying::sample)
@@ -422,20 +424,25 @@ impl Copying {
     }
 }
 
+/// Rounds of the devices, and between any two of them the turn of one peer.
 fn rounds(
     workload: &Workload,
     dtype: DType,
     contenders: &mut [Contender],
-    mut peers: Option<&mut Peers>,
+    peers: Option<&Peers>,
     effort: &Effort,
 ) -> Result<Outcomes> {
+    let turns: Vec<(&Peers, String)> =
+        peers.iter().flat_map(|&all| all.offering(workload.name).into_iter().map(move |peer| (all, peer))).collect();
     let mut outcomes = Outcomes::new();
-    for _ in 0..ROUNDS {
+    let rounds = ROUNDS.max(turns.len());
+    for round in 0..rounds {
         for contender in contenders.iter_mut() {
-            contender.round().with_context(|| format!("{} on {}", workload.name, contender.device.name()))?;
+            let name = contender.device.name().to_owned();
+            contender.round(rounds).with_context(|| format!("{} on {name}", workload.name))?;
         }
-        if let Some(peers) = peers.as_deref_mut() {
-            merge(&mut outcomes, ask(peers, workload.name, dtype, effort, 1));
+        if let Some((peers, peer)) = turns.get(round) {
+            outcomes.insert(peer.clone(), peers.turn(peer, &request(workload.name, dtype, effort)));
         }
     }
     for contender in contenders {
@@ -445,12 +452,8 @@ fn rounds(
     Ok(outcomes)
 }
 
-/// So many rounds of the peers in one request. Our own figures stand even if their process ended.
-fn ask(peers: &mut Peers, workload: &str, dtype: DType, effort: &Effort, rounds: usize) -> Outcomes {
-    let share = rounds as f64 / ROUNDS as f64;
-    let repeats = (effort.most as f64 * share).ceil() as usize;
-    let answered = peers.run(&Request { workload, dtype, repeats, seconds: effort.seconds * share });
-    answered.unwrap_or_else(|error| [("peers".to_owned(), Outcome::Failed(format!("{error:#}")))].into())
+fn request<'a>(workload: &'a str, dtype: DType, effort: &Effort) -> Request<'a> {
+    Request { workload, dtype, repeats: effort.most, seconds: effort.seconds }
 }
 
 fn progress_bar(steps: usize) -> Result<ProgressBar> {
