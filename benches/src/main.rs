@@ -188,6 +188,9 @@ fn list() {
     for faces in halo::FACES {
         println!("{:8} {:12} {}", "H1", faces.name, faces.text);
     }
+    for step in line::TRAVELLING {
+        println!("{:8} {:12} {}", "H2", step.name, step.text);
+    }
     for what in repartition::REPARTITIONS {
         println!("{:8} {:12} {}", "P1", what.name, what.text);
     }
@@ -200,6 +203,7 @@ fn list() {
     for overhead in overhead::OVERHEADS {
         println!("{:8} {:12} {}", overhead.group, overhead.name, overhead.text);
     }
+    println!("{:8} {:12} those of {}, with --device wgpu,cuda", "W1", "", workload::BESIDE.join(", "));
 }
 
 fn run(options: &RunOptions) -> Result<()> {

@@ -13,18 +13,19 @@ use crate::blocking::BLOCKINGS;
 use crate::bound::{Bound, WorstError};
 use crate::ceiling::{self, Ceiling};
 use crate::halo::{self, FACES};
+use crate::line::TRAVELLING;
 use crate::machine::{self, Machine};
 use crate::overhead::OVERHEADS;
 use crate::peers::{Outcomes, Peers, Request};
 use crate::record::{Line, Missing, Quantiles, Record};
 use crate::repartition::REPARTITIONS;
 use crate::sample::{Effort, Pace, sample};
-use crate::workload::{Sizes, WORKLOADS, Workload};
+use crate::workload::{BESIDE, Sizes, WORKLOADS, Workload};
 
 /// What to measure.
 pub struct Wanted {
     pub devices: Vec<Device>,
-    /// Words that a name contains or a group is; none for everything.
+    /// Words that a name contains or a group is, `W1` among these; none for everything.
     pub filter: Vec<String>,
     pub dtypes: Vec<DType>,
     pub sizes: Sizes,
@@ -57,7 +58,11 @@ const SWEPT: &[&str] = &["copy", "triad", "sum", "stencil7"];
 
 impl Wanted {
     pub fn wants(&self, group: &str, name: &str) -> bool {
-        let is_meant = |word: &String| name.contains(word.as_str()) || group.eq_ignore_ascii_case(word);
+        let is_meant = |word: &String| {
+            name.contains(word.as_str())
+                || group.eq_ignore_ascii_case(word)
+                || (word.eq_ignore_ascii_case("W1") && BESIDE.contains(&group))
+        };
         self.filter.is_empty() || self.filter.iter().any(is_meant)
     }
 
@@ -73,6 +78,12 @@ impl Wanted {
                 halo::measure(faces, device, dtype, wanted.sizes.cube, &wanted.effort, copy)
             });
             typed("H1", faces.name, measure)
+        });
+        let travelling = TRAVELLING.iter().map(|step| {
+            let measure: Measure = Box::new(|device, _, wanted, copy| {
+                step.measure(device, wanted.sizes.cube, &wanted.effort, copy)
+            });
+            Task { is_typed: false, ..typed("H2", step.name, measure) }
         });
         let repartitions = REPARTITIONS.iter().map(|what| {
             let measure: Measure = Box::new(|device, dtype, wanted, copy| {
@@ -97,7 +108,7 @@ impl Wanted {
             let measure: Measure = Box::new(|device, _, wanted, _| overhead.measure(device, &wanted.effort));
             Task { is_typed: false, ..typed(overhead.group, overhead.name, measure) }
         });
-        let all = faces.chain(repartitions).chain(apps).chain(blockings).chain(overheads);
+        let all = faces.chain(travelling).chain(repartitions).chain(apps).chain(blockings).chain(overheads);
         all.filter(|task| self.wants(task.group, task.name)).collect()
     }
 
@@ -432,8 +443,10 @@ fn rounds(
     peers: Option<&Peers>,
     effort: &Effort,
 ) -> Result<Outcomes> {
-    let turns: Vec<(&Peers, String)> =
-        peers.iter().flat_map(|&all| all.offering(workload.name).into_iter().map(move |peer| (all, peer))).collect();
+    let turns: Vec<(&Peers, String)> = peers
+        .iter()
+        .flat_map(|&all| all.offering(workload.name).into_iter().map(move |peer| (all, peer)))
+        .collect();
     let mut outcomes = Outcomes::new();
     let rounds = ROUNDS.max(turns.len());
     for round in 0..rounds {

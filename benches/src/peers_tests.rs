@@ -7,7 +7,8 @@ use crate::workload::WORKLOADS;
 
 /// A shell in place of Python: says which peers there are, and takes its turns by the words of this script.
 fn fake(turns: &str) -> Result<Peers> {
-    let listed = r#"{"versions":{"numpy":"2.4","cupy":null},"peers":{"numpy":["triad"],"jax":["triad","copy"]}}"#;
+    let listed =
+        r#"{"versions":{"numpy":"2.4","cupy":null},"peers":{"numpy":["triad"],"jax":["triad","copy"]}}"#;
     let script = format!("case $0 in --list) echo '{listed}';; *) {turns};; esac");
     Peers::listed_by(["sh", "-c", &script].map(String::from).to_vec(), None)
 }

@@ -16,6 +16,7 @@ mod program;
 mod queue;
 mod spirv;
 pub mod spread;
+mod wide;
 pub mod windows;
 
 pub use adapter::{AdapterFacts, AdapterKind, Shrink, adapters};
