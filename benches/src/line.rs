@@ -257,10 +257,10 @@ impl Compared {
     }
 }
 
-/// What the model needs to know of 8 parts that take turns on one device: in memory with halos `depth` steps
-/// deep, because faces and thin boxes are as thick as these.
-fn calibrate(device: &Device, extent: i64, depth: usize, effort: &Effort) -> Result<Rates> {
-    let mut parts = Parts::new(device, extent, depth)?;
+/// What the model needs to know of parts that take turns on one device. Faces and thin boxes are as thick as
+/// their halos.
+fn calibrate(parts: &mut Parts, effort: &Effort) -> Result<Rates> {
+    let (extent, depth) = (parts.extent, parts.depth);
     let whole = (0..PARTS).map(|part| parts.zone(part, 0)).collect::<Result<Vec<Region>>>()?;
     // What does not grow with the cells is the launch, what does not shrink with the rows their beginning.
     let few = whole.iter().map(|zone| near_start(zone, [2, 2, 2])).collect::<Result<Vec<Region>>>()?;
@@ -296,24 +296,24 @@ fn near_start(zone: &Region, most: [i64; 3]) -> Result<Region> {
     Ok(Region::new(zone.start(), &stop)?)
 }
 
-/// Measures what the model predicts: two links, one half hidden and one too slow to hide.
+/// Measures what the model predicts: two links, one half hidden and one too slow to hide. A depth is calibrated
+/// and run in the same memory, so that where it lies is the same for both.
 pub fn compare(device: &Device, extent: i64, effort: &Effort) -> Result<(Vec<Rates>, Vec<Compared>)> {
-    let of_depth = |&depth: &usize| calibrate(device, extent, depth, effort);
-    let rates = DEPTHS.iter().map(of_depth).collect::<Result<Vec<Rates>>>()?;
     let half = extent as f64 / 2.0;
     let share = Share { extents: [half; 3], sides: [1; 3] };
-    let mut compared = Vec::new();
-    for (name, ratio) in [("quick", 0.5), ("slow", 2.0)] {
-        // Of the time that the faces travel, half is latency.
-        let model = |rates, link| Model { rates, link, stencil: SEVEN_POINTS, turns: PARTS };
-        let no_time = Link { name: name.to_owned(), latency_us: 0.0, gb_s: f64::INFINITY };
-        let step = model(rates[0], no_time).in_turn_us(&share, 1);
-        let face_bytes = half * half * SEVEN_POINTS.bytes_per_face_cell;
-        let (latency_us, gb_s) = (ratio * step / 6.0, face_bytes * 1e-3 / (ratio * step / 6.0));
-        let link = Link { name: name.to_owned(), latency_us, gb_s };
-        for (depth, rates) in DEPTHS.into_iter().zip(&rates) {
-            let model = model(*rates, link.clone());
-            let mut parts = Parts::new(device, extent, depth)?;
+    let model = |rates, link| Model { rates, link, stencil: SEVEN_POINTS, turns: PARTS };
+    let (mut all_rates, mut compared) = (Vec::new(), Vec::new());
+    for depth in DEPTHS {
+        let mut parts = Parts::new(device, extent, depth)?;
+        let rates = calibrate(&mut parts, effort)?;
+        all_rates.push(rates);
+        for (name, ratio) in [("quick", 0.5), ("slow", 2.0)] {
+            // The links are the same for all depths. Of the time that the faces travel, half is latency.
+            let no_time = Link { name: name.to_owned(), latency_us: 0.0, gb_s: f64::INFINITY };
+            let step = model(all_rates[0], no_time).in_turn_us(&share, 1);
+            let face_bytes = half * half * SEVEN_POINTS.bytes_per_face_cell;
+            let (latency_us, gb_s) = (ratio * step / 6.0, face_bytes * 1e-3 / (ratio * step / 6.0));
+            let model = model(rates, Link { name: name.to_owned(), latency_us, gb_s });
             let travel = Duration::from_secs_f64(model.travel_us(&share, depth) * 1e-6);
             for order in [Order::InTurn, Order::Overlapped] {
                 let seconds =
@@ -328,7 +328,7 @@ pub fn compare(device: &Device, extent: i64, effort: &Effort) -> Result<(Vec<Rat
             }
         }
     }
-    Ok((rates, compared))
+    Ok((all_rates, compared))
 }
 
 #[cfg(test)]
