@@ -1,26 +1,31 @@
 """Times what a user would take instead of Partita, on the same work: same bytes, same answer, checked.
 
     python benches/peers [--device cpu|cuda] [--json] [--only a,b] [--dtype f32,f64] [--peers numpy,jax] ...
-    python benches/peers --serve
+    python benches/peers --turn --peers numpy --only triad ...
+    python benches/peers --list
     python benches/peers --probe
 
-The first prints a table; with --json the last line is one JSON object. The second answers requests
-"workload dtype repeats seconds" on stdin, one per line, each with one line of JSON, so that another process
-can interleave its own measurements with these; arrays and compiled code stay warm until another workload is
-asked for. The third needs no NumPy: it prints what the formulas give for made-up cells.
+The first prints a table; with --json the last line is one JSON object. The second is one peer's turn at one
+workload, and prints what became of it as one line of JSON; whoever asks can interleave measurements of his
+own with such turns. The third says which peers there are and what each offers; the fourth what the formulas
+give for made-up cells. Neither needs NumPy.
+
+Every turn is a process of its own. So a peer has the machine to itself: no library's threads spin beside
+another's work, no library holds memory that another needs, and one that dies takes nobody along.
 
 Times are medians after a warm-up, the device idle before and after each; every result is checked against
-f64 arithmetic first. Each peer has one file, by_NAME.py, that is loaded when it is first asked to compute.
+f64 arithmetic first. Each peer has one file, by_NAME.py, that is loaded in its own turns alone.
 """
 
 import argparse
 import importlib
 import importlib.metadata
-import importlib.util
 import json
 import math
 import os
+import signal
 import statistics
+import subprocess
 import sys
 import time
 
@@ -57,8 +62,11 @@ LIBRARIES = (
 MESSAGES = ("message", "message_1MiB")
 OVERHEADS = ("record", "flush")
 APPS = ("jacobi", "reaction", "shot", "gradients")
-REPARTITIONS = ("slab_slab", "slab_pencil", "pencil_pencil", "same_parts")
-EVERYTHING = (*WORKLOADS, *REPARTITIONS, *APPS, *MESSAGES, *OVERHEADS)
+REPARTITIONS = ("slab_slab", "slab_pencil", "pencil_pencil")
+USUAL = (*WORKLOADS, *REPARTITIONS, *APPS, *OVERHEADS)
+EVERYTHING = (*USUAL, *MESSAGES)
+OFFERED = {"mpi": MESSAGES, "nccl": MESSAGES, "c_nt": ("copy",), "partita (Python)": OVERHEADS}  # others: usual
+PATIENCE = 600  # seconds, for one turn
 
 
 def available_cores():
@@ -74,63 +82,50 @@ def prepare(device, threads):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
     for name in ("NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMEXPR_MAX_THREADS", "OMP_NUM_THREADS"):
         os.environ[name] = str(threads)
-    os.environ["OMP_WAIT_POLICY"] = "passive"  # workers that spin would slow the next peer down
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # no compiler processes beside the work
     flags = f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'}"
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip()
 
 
-class Bound:
-    """One workload in one type, and every peer's way to run it."""
-
-    def __init__(self, name, dtype, sizes, peers):
-        self.name, self.dtype = name, dtype
-        self.job = make_job(name, dtype, sizes)
-        self.runs, self.errors, self.without = {}, {}, {}
-        for peer, module in peers.items():
-            self.bind(peer, module)
-
-    def bind(self, peer, module):
-        try:
-            bind = loaded(module)[peer]
-            run = bind(self.job) if self.job.offered else None
-            if run is None:
-                self.without[peer] = {"skipped": "not offered"}
-                return
-            self.errors[peer] = checked(self.job, run)
-            self.runs[peer] = run
-        except ImportError as reason:
-            self.without[peer] = {"skipped": first_line(reason)}
-        except Exception as reason:  # of any library, none of which may end the others' measurements
-            self.without[peer] = {"failed": f"{type(reason).__name__}: {first_line(reason)}"}
-
-    def measure(self, repeats, seconds):
-        """All peers in turn, `repeats` times round or until a peer has had its seconds."""
-        times, spent = {peer: [] for peer in self.runs}, dict.fromkeys(self.runs, 0.0)
-        for _ in range(repeats):
-            for peer, run in self.runs.items():
-                if times[peer] and spent[peer] >= seconds:
-                    continue
-                start = time.perf_counter()
-                run()
-                spent[peer] += (taken := time.perf_counter() - start)
-                times[peer].append(taken * getattr(run, "share", 1.0))
-        timed = {peer: {"timed": {"seconds": s, "error": self.errors[peer]}} for peer, s in times.items()}
-        return timed | self.without
+def turn(peer, name, dtype, sizes, device, repeats, seconds):
+    """One peer's times at one workload, or why there are none."""
+    try:
+        bind = importlib.import_module((CUDA if device == "cuda" else CPU)[peer]).CONTENDERS[peer]
+    except Exception as reason:  # libraries fail in many ways where a part of them is missing
+        return {"skipped": first_line(reason)}
+    try:
+        job = make_job(name, dtype, sizes)
+        run = bind(job) if job.offered else None
+        if run is None:
+            return {"skipped": "not offered"}
+        error = checked(job, run)
+        return {"timed": {"seconds": times_of(run, repeats, seconds), "error": error}}
+    except ImportError as reason:
+        return {"skipped": first_line(reason)}
+    except Exception as reason:  # of any library: it is the peer's failure, whatever it is
+        return {"failed": f"{type(reason).__name__}: {first_line(reason)}"}
 
 
-LOADED = {}  # the contenders of each file, or why it cannot be loaded
+def times_of(run, repeats, seconds):
+    """Seconds of each run: `repeats` of them, or as many as the peer has time for."""
+    times, spent = [], 0.0
+    while len(times) < repeats and (not times or spent < seconds):
+        start = time.perf_counter()
+        run()
+        spent += (taken := time.perf_counter() - start)
+        times.append(taken * getattr(run, "share", 1.0))
+    return times
 
 
-def loaded(module):
-    """Loads a file once: a library that failed to load says something else the second time."""
-    if module not in LOADED:
-        try:
-            LOADED[module] = importlib.import_module(module).CONTENDERS
-        except Exception as reason:  # libraries fail in many ways where a part of them is missing
-            LOADED[module] = ImportError(first_line(reason))
-    if isinstance(LOADED[module], ImportError):
-        raise LOADED[module]
-    return LOADED[module]
+def expendable():
+    """Where memory runs out, the system ends this process and no other; a peer that hangs ends by itself."""
+    try:
+        with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+            file.write("1000")
+    except OSError:
+        pass  # not Linux
+    if hasattr(signal, "alarm"):
+        signal.alarm(PATIENCE)
 
 
 def first_line(reason):
@@ -180,21 +175,6 @@ def on_host(result):
     return np.asarray(result)
 
 
-class Bench:
-    """The peers that were asked for, bound to one workload at a time, because arrays are large."""
-
-    def __init__(self, sizes, device, only=None):
-        peers = CUDA if device == "cuda" else CPU
-        self.peers = {peer: module for peer, module in peers.items() if only is None or peer in only}
-        self.sizes, self.bound = sizes, None
-
-    def measure(self, name, dtype, repeats, seconds):
-        if self.bound is None or (self.bound.name, self.bound.dtype) != (name, dtype):
-            self.bound = None  # its memory first
-            self.bound = Bound(name, dtype, self.sizes, self.peers)
-        return self.bound.measure(repeats, seconds)
-
-
 def versions():
     """What was installed, by distribution; None for what is missing."""
     found = {"python": sys.version.split()[0]}
@@ -222,20 +202,25 @@ def probe():
     return {"values": shown, "bytes": counted, "names": EVERYTHING}
 
 
-def serve(bench):
-    """Answers until the input ends: {"peers": {peer: {"timed" | "skipped" | "failed"}}} or {"error"}."""
-    print(json.dumps({"versions": versions(), "workloads": EVERYTHING}), flush=True)
-    for line in sys.stdin:
-        try:
-            name, dtype, repeats, seconds = line.split()
-            if name not in EVERYTHING or dtype not in DTYPES:
-                raise ValueError(
-                    f"no workload is called {name!r} {dtype!r}; there are {', '.join(EVERYTHING)}"
-                )
-            answer = {"peers": bench.measure(name, dtype, positive(repeats), float(seconds))}
-        except (ValueError, MemoryError, argparse.ArgumentTypeError) as reason:
-            answer = {"error": first_line(reason)}
-        print(json.dumps(answer), flush=True)
+def listed(device):
+    """Which peers there are, and the workloads that each may have."""
+    peers = {peer: OFFERED.get(peer, USUAL) for peer in (CUDA if device == "cuda" else CPU)}
+    return {"versions": versions(), "peers": peers}
+
+
+def in_a_process_of_its_own(peer, name, dtype, options):
+    """What became of a peer's turn; if it died, its last words."""
+    command = [sys.executable, os.path.dirname(os.path.abspath(__file__)), "--turn", "--peers", peer, "--only", name, "--dtype", dtype]
+    command += ["--device", options.device, "--repeat", str(options.repeat), "--seconds", str(options.seconds)]
+    for extent in ("n", "plane", "cube", "threads"):
+        command += [f"--{extent}", str(getattr(options, extent))]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    answer = (ended.stdout.splitlines() or [""])[-1]
+    try:
+        return json.loads(answer)
+    except ValueError:
+        words = (ended.stderr.strip().splitlines() or ["no last words"])[-1]
+        return {"failed": f"ended with {ended.returncode}: {words[:300]}"}
 
 
 def positive(text):
@@ -268,7 +253,8 @@ def parse(arguments):
     parser.add_argument("--repeat", type=positive, default=9, help="timed rounds")
     parser.add_argument("--seconds", type=float, default=5.0, help="enough for one peer and workload")
     parser.add_argument("--json", action="store_true", help="end with one line of JSON")
-    parser.add_argument("--serve", action="store_true", help="answer requests on stdin")
+    parser.add_argument("--turn", action="store_true", help="one peer, one workload, in this process")
+    parser.add_argument("--list", action="store_true", help="say which peers there are")
     parser.add_argument("--probe", action="store_true", help="print what the formulas give")
     options = parser.parse_args(arguments)
     if options.cube < 9 or options.plane < 3 or options.n < 3:
@@ -276,15 +262,13 @@ def parse(arguments):
     return options
 
 
-def show(name, dtype, bench, answers):
+def show(name, dtype, size, answers):
     """One line per peer, the fastest first."""
     medians = {p: statistics.median(a["timed"]["seconds"]) for p, a in answers.items() if "timed" in a}
     for peer, median in sorted(medians.items(), key=lambda item: item[1]):
-        timed = answers[peer]["timed"]
-        speed = bench.bound.job.bytes / median / 1e9
-        print(
-            f"{name:14}{dtype:4} {peer:17}{1e3 * median:11.4f} ms{speed:9.2f} GB/s {timed['error']:8.0e}"
-        )
+        speed = f"{size / median / 1e9:9.2f} GB/s" if size else ""
+        error = answers[peer]["timed"]["error"]
+        print(f"{name:14}{dtype:4} {peer:17}{1e3 * median:11.4f} ms{speed} {error:8.0e}")
     for peer, answer in answers.items():
         for what in ("skipped", "failed"):
             if what in answer:
@@ -295,17 +279,25 @@ def main():
     options = parse(sys.argv[1:])
     if options.probe:
         return print(json.dumps(probe()))
-    prepare(options.device, options.threads)
-    if importlib.util.find_spec("numpy") is None:
-        sys.exit("peers: NumPy is needed to make the inputs and to check results")
-    bench = Bench(Sizes(options.n, options.plane, options.cube), options.device, options.peers)
-    if options.serve:
-        return serve(bench)
+    if options.list:
+        return print(json.dumps(listed(options.device)))
+    sizes = Sizes(options.n, options.plane, options.cube)
+    if options.turn:
+        expendable()
+        prepare(options.device, options.threads)
+        (peer,), (name,), (dtype,) = options.peers, options.only, options.dtype
+        if os.environ.get("PEERS_FAULT") == peer:  # for tests
+            print(f"{peer} ends on purpose", file=sys.stderr, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+        answer = turn(peer, name, dtype, sizes, options.device, options.repeat, options.seconds)
+        return print(json.dumps(answer), flush=True)
     results = {}
     for name in options.only:
         for dtype in options.dtype if name not in (*MESSAGES, *OVERHEADS) else ["f32"]:
-            answers = bench.measure(name, dtype, options.repeat, options.seconds)
-            show(name, dtype, bench, answers)
+            offered = listed(options.device)["peers"]
+            peers = [p for p in options.peers or offered if name in offered.get(p, ())]
+            answers = {peer: in_a_process_of_its_own(peer, name, dtype, options) for peer in peers}
+            show(name, dtype, WORKLOADS[name].bytes(sizes, dtype) if name in WORKLOADS else 0, answers)
             results[f"{name} {dtype}"] = answers
     if options.json:
         print(json.dumps(results))

@@ -182,11 +182,7 @@ def pencil_pencil(n):
     return (2, 4, n // 2, n // 4, 4, n // 4), (0, 4, 2, 1, 3, 5)
 
 
-def same_parts(n):
-    return (n, n, n), (0, 1, 2)
-
-
-REPARTITIONS = {f.__name__: f for f in (slab_slab, slab_pencil, pencil_pencil, same_parts)}
+REPARTITIONS = {f.__name__: f for f in (slab_slab, slab_pencil, pencil_pencil)}
 
 
 class MoveJob:

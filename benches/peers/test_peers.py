@@ -6,9 +6,12 @@ compiles for seconds each time, so torch.compile takes part only where PEERS_ALL
 
 import importlib.util
 import os
+import sys
+import types
 import unittest
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 spec = importlib.util.spec_from_file_location("suite", Path(__file__).parent / "__main__.py")
 suite = importlib.util.module_from_spec(spec)
@@ -28,7 +31,7 @@ LACKS = {
     "torch.compile": set(),
     "numba": {"gradients", *suite.OVERHEADS},
     "numexpr": {"max", "norm", "record", *suite.APPS, *suite.REPARTITIONS},
-    "c_nt": set(suite.EVERYTHING) - {"copy"},
+    "c_nt": set(),
 }
 NO_F16 = ("numexpr", "numba")
 
@@ -39,31 +42,28 @@ def wanted(peer, name, dtype):
 
 class Peers(unittest.TestCase):
     def test_every_peer_is_right(self):
-        counts = dict.fromkeys(LACKS, 0)
-        for name in suite.EVERYTHING:
-            if name in suite.MESSAGES:
+        offered = suite.listed("cpu")["peers"]
+        for peer in LACKS:
+            if peer == "torch.compile" and "PEERS_ALL" not in os.environ:
+                print(f"skipped: {peer} (PEERS_ALL is not set)")
                 continue
-            for dtype in DTYPES if name not in suite.OVERHEADS else ["f32"]:
-                peers = {p: suite.CPU[p] for p in LACKS if p != "torch.compile" or "PEERS_ALL" in os.environ}
-                bound = suite.Bound(name, dtype, SIZES, peers)
-                for peer in peers:
+            count, missing = 0, None
+            for name in offered[peer]:
+                for dtype in DTYPES if name not in suite.OVERHEADS else ["f32"]:
                     with self.subTest(peer=peer, workload=name, dtype=dtype):
-                        counts[peer] += self.judge(bound, peer, wanted(peer, name, dtype))
-        for peer, count in counts.items():
-            print(f"{peer}: {count} right" if count else f"skipped: {peer} ({self.missing[peer]})")
+                        outcome = suite.turn(peer, name, dtype, SIZES, "cpu", 1, 0.0)
+                        is_right, reason = self.judged(outcome, wanted(peer, name, dtype))
+                        count, missing = count + is_right, missing or reason
+            print(f"{peer}: {count} right" if count else f"skipped: {peer} ({missing})")
 
-    missing = {"torch.compile": "PEERS_ALL is not set"}
-
-    def judge(self, bound, peer, is_wanted):
-        """1 if it is right, 0 if it is rightly missing."""
-        without = bound.without.get(peer, {})
-        self.assertNotIn("failed", without)
-        reason = without.get("skipped")
+    def judged(self, outcome, is_wanted):
+        """Whether it is right, and why it is missing where it is."""
+        self.assertNotIn("failed", outcome)
+        reason = outcome.get("skipped")
         if reason not in (None, "not offered"):
-            self.missing[peer] = reason
-            return 0
+            return False, reason
         self.assertEqual(reason is None, is_wanted, reason)
-        return int(is_wanted)
+        return is_wanted, None
 
     def test_a_wrong_formula_is_seen(self):
         for name, right in WORKLOADS.items():
@@ -97,10 +97,7 @@ class Peers(unittest.TestCase):
                 with self.assertRaises(ArithmeticError, msg=name):
                     job.check(states[0], states[1])
 
-    def test_a_peer_that_fails_is_named_and_the_others_go_on(self):
-        import sys
-        import types
-
+    def test_a_peer_that_fails_is_named(self):
         def broken(job):
             raise OverflowError("on purpose")
 
@@ -110,12 +107,21 @@ class Peers(unittest.TestCase):
         fake = types.ModuleType("by_fake")
         fake.CONTENDERS = {"broken": broken, "wrong": wrong}
         sys.modules["by_fake"] = fake
-        peers = {"broken": "by_fake", "wrong": "by_fake", "absent": "by_nobody", "numpy": "by_numpy"}
-        answers = suite.Bound("triad", "f32", SIZES, peers).measure(3, 1.0)
-        self.assertEqual(answers["broken"], {"failed": "OverflowError: on purpose"})
-        self.assertIn("wrong: relative error", answers["wrong"]["failed"])
-        self.assertIn("by_nobody", answers["absent"]["skipped"])
-        self.assertEqual(len(answers["numpy"]["timed"]["seconds"]), 3)
+        more = {"broken": "by_fake", "wrong": "by_fake", "absent": "by_nobody"}
+        with mock.patch.dict(suite.CPU, more):
+            answer = {p: suite.turn(p, "triad", "f32", SIZES, "cpu", 3, 1.0) for p in (*more, "numpy")}
+        self.assertEqual(answer["broken"], {"failed": "OverflowError: on purpose"})
+        self.assertIn("wrong: relative error", answer["wrong"]["failed"])
+        self.assertIn("by_nobody", answer["absent"]["skipped"])
+        self.assertEqual(len(answer["numpy"]["timed"]["seconds"]), 3)
+
+    def test_a_peer_that_dies_fails_alone(self):
+        options = suite.parse(["--n", "100", "--plane", "20", "--cube", "9", "--repeat", "2"])
+        alive = suite.in_a_process_of_its_own("numpy", "triad", "f32", options)
+        self.assertEqual(len(alive["timed"]["seconds"]), 2)
+        with mock.patch.dict(os.environ, {"PEERS_FAULT": "numpy"}):
+            died = suite.in_a_process_of_its_own("numpy", "triad", "f32", options)
+        self.assertEqual(died, {"failed": "ended with -9: numpy ends on purpose"})
 
 
 if __name__ == "__main__":

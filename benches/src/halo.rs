@@ -73,7 +73,6 @@ impl Exchange {
         Ok(self.array.team().wait()?)
     }
 
-    #[cfg(test)]
     pub fn array(&self) -> &Array {
         &self.array
     }

@@ -7,7 +7,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use partita::device::{Job, Program};
 use partita::index::Region;
 use partita::prelude::*;
@@ -16,7 +16,7 @@ use partita_kernels::{BinaryOp, Builder, Launch, Verified};
 
 use crate::halo::Exchange;
 use crate::model::{Link, Model, Rates, SEVEN_POINTS, Share};
-use crate::record::Quantiles;
+use crate::record::{Quantiles, Record};
 use crate::sample::{Effort, samples};
 
 /// The parts: every one has a neighbour along every axis.
@@ -171,6 +171,76 @@ fn stencil() -> Result<Verified> {
     Ok(k.elementwise(&[(to, next)])?)
 }
 
+/// H2: a step of 8 parts whose faces travel for half the time that its cells take. What of the journey is
+/// hidden is what the overlapped step gains over the step in turn.
+pub struct Travelling {
+    pub name: &'static str,
+    pub text: &'static str,
+    /// `None`: nothing travels.
+    order: Option<Order>,
+}
+
+pub const TRAVELLING: &[Travelling] = &[
+    Travelling {
+        name: "step_alone",
+        text: "7-point steps of 8 parts, f32, without an exchange",
+        order: None,
+    },
+    Travelling {
+        name: "step_in_turn",
+        text: "the same after their faces, which travel half as long as a step takes",
+        order: Some(Order::InTurn),
+    },
+    Travelling {
+        name: "step_overlapped",
+        text: "the same, inner cells while faces travel",
+        order: Some(Order::Overlapped),
+    },
+];
+
+/// Of the time on the link, what does not make a step longer: 1 if nothing of it does.
+pub fn hidden_share(alone_s: f64, in_turn_s: f64, overlapped_s: f64) -> f64 {
+    (in_turn_s - overlapped_s) / (in_turn_s - alone_s)
+}
+
+impl Travelling {
+    /// The time of a step on a cube, of f32.
+    pub fn measure(
+        &self,
+        device: &Device,
+        extent: i64,
+        effort: &Effort,
+        copy_gb_s: Option<f64>,
+    ) -> Result<Record> {
+        ensure!(
+            after(device, 1, Order::Overlapped, 4)? == after(device, 1, Order::InTurn, 4)?,
+            "{}: other bits than in turn",
+            self.name
+        );
+        let mut parts = Parts::new(device, extent, 1)?;
+        let zones = (0..PARTS).map(|part| parts.zone(part, 0)).collect::<Result<Vec<Region>>>()?;
+        let alone_us = parts.time_us(&[&zones], effort)?;
+        let seconds = match self.order {
+            None => vec![alone_us * 1e-6],
+            Some(order) => {
+                let travel = Duration::from_secs_f64(0.5e-6 * alone_us);
+                samples(effort, &mut |times| (0..times).try_for_each(|_| parts.steps(order, travel)))?
+            }
+        };
+        let points = (extent as f64).powi(3);
+        let record =
+            Record { points, error: Some(0.0), ..Record::of_time("H2", self.name, device.name(), seconds) };
+        Ok(record.moving(points * SEVEN_POINTS.bytes_per_cell, copy_gb_s))
+    }
+}
+
+/// The inner cells of a small cube after so many exchanges.
+fn after(device: &Device, depth: usize, order: Order, exchanges: usize) -> Result<Vec<f32>> {
+    let mut parts = Parts::new(device, 20, depth)?;
+    (0..exchanges).try_for_each(|_| parts.steps(order, Duration::ZERO))?;
+    Ok(parts.buffers[0].array().slice(&s![1..-1].repeat(3)).to_vec()?)
+}
+
 /// A step that was predicted and measured, in microseconds.
 pub struct Compared {
     pub link: Link,
@@ -187,27 +257,31 @@ impl Compared {
     }
 }
 
-/// What the model needs to know of 8 parts that take turns on one device.
-fn calibrate(device: &Device, extent: i64, effort: &Effort) -> Result<Rates> {
-    let mut parts = Parts::new(device, extent, 1)?;
+/// What the model needs to know of parts that take turns on one device. Faces and thin boxes are as thick as
+/// their halos.
+fn calibrate(parts: &mut Parts, effort: &Effort) -> Result<Rates> {
+    let (extent, depth) = (parts.extent, parts.depth);
     let whole = (0..PARTS).map(|part| parts.zone(part, 0)).collect::<Result<Vec<Region>>>()?;
     // What does not grow with the cells is the launch, what does not shrink with the rows their beginning.
     let few = whole.iter().map(|zone| near_start(zone, [2, 2, 2])).collect::<Result<Vec<Region>>>()?;
-    let thin = whole.iter().map(|zone| near_start(zone, [extent, extent, 1]));
+    let thin = whole.iter().map(|zone| near_start(zone, [extent, extent, depth as i64]));
     let thin = thin.collect::<Result<Vec<Region>>>()?;
     let all_us = parts.time_us(&[&whole], effort)?;
     let few_us = parts.time_us(&[&few], effort)?;
     // After the whole, as in a step, so that nothing of them is in a cache.
     let thin_us = parts.time_us(&[&whole, &thin], effort)? - all_us;
     let cells = whole.iter().map(Region::volume).sum::<partita::index::Result<i64>>()? as f64;
-    let rows = thin.iter().map(Region::volume).sum::<partita::index::Result<i64>>()? as f64;
+    let thin_cells = thin.iter().map(Region::volume).sum::<partita::index::Result<i64>>()? as f64;
+    let us_per_cell = (all_us - few_us).max(1e-3) / cells;
+    // What rows of `depth` cells need beyond the bytes of these cells, which the model counts as all others.
+    let rows_us = (thin_us - few_us - thin_cells * us_per_cell).max(0.0);
     let exchange = median_us(samples(effort, &mut |times| parts.buffers[0].run(times))?);
     Ok(Rates {
-        copy_gb_s: cells * SEVEN_POINTS.bytes_per_cell / (all_us - few_us).max(1e-3) * 1e-3,
+        copy_gb_s: SEVEN_POINTS.bytes_per_cell / us_per_cell * 1e-3,
         fraction: 1.0,
         launch_us: few_us / PARTS as f64,
         pack_us: exchange / (PARTS * 3) as f64,
-        row_us: (thin_us - few_us).max(0.0) / rows,
+        row_us: rows_us / (thin_cells / depth as f64),
         cache: None,
     })
 }
@@ -222,22 +296,24 @@ fn near_start(zone: &Region, most: [i64; 3]) -> Result<Region> {
     Ok(Region::new(zone.start(), &stop)?)
 }
 
-/// Measures what the model predicts: two links, one half hidden and one too slow to hide.
-pub fn compare(device: &Device, extent: i64, effort: &Effort) -> Result<(Rates, Vec<Compared>)> {
-    let rates = calibrate(device, extent, effort)?;
+/// Measures what the model predicts: two links, one half hidden and one too slow to hide. A depth is calibrated
+/// and run in the same memory, so that where it lies is the same for both.
+pub fn compare(device: &Device, extent: i64, effort: &Effort) -> Result<(Vec<Rates>, Vec<Compared>)> {
     let half = extent as f64 / 2.0;
     let share = Share { extents: [half; 3], sides: [1; 3] };
-    let mut compared = Vec::new();
-    for (name, ratio) in [("quick", 0.5), ("slow", 2.0)] {
-        // Of the time that the faces travel, half is latency.
-        let model = |link| Model { rates, link, stencil: SEVEN_POINTS, turns: PARTS };
-        let no_time = Link { name: name.to_owned(), latency_us: 0.0, gb_s: f64::INFINITY };
-        let step = model(no_time).in_turn_us(&share, 1);
-        let face_bytes = half * half * SEVEN_POINTS.bytes_per_face_cell;
-        let (latency_us, gb_s) = (ratio * step / 6.0, face_bytes * 1e-3 / (ratio * step / 6.0));
-        let model = model(Link { name: name.to_owned(), latency_us, gb_s });
-        for depth in DEPTHS {
-            let mut parts = Parts::new(device, extent, depth)?;
+    let model = |rates, link| Model { rates, link, stencil: SEVEN_POINTS, turns: PARTS };
+    let (mut all_rates, mut compared) = (Vec::new(), Vec::new());
+    for depth in DEPTHS {
+        let mut parts = Parts::new(device, extent, depth)?;
+        let rates = calibrate(&mut parts, effort)?;
+        all_rates.push(rates);
+        for (name, ratio) in [("quick", 0.5), ("slow", 2.0)] {
+            // The links are the same for all depths. Of the time that the faces travel, half is latency.
+            let no_time = Link { name: name.to_owned(), latency_us: 0.0, gb_s: f64::INFINITY };
+            let step = model(all_rates[0], no_time).in_turn_us(&share, 1);
+            let face_bytes = half * half * SEVEN_POINTS.bytes_per_face_cell;
+            let (latency_us, gb_s) = (ratio * step / 6.0, face_bytes * 1e-3 / (ratio * step / 6.0));
+            let model = model(rates, Link { name: name.to_owned(), latency_us, gb_s });
             let travel = Duration::from_secs_f64(model.travel_us(&share, depth) * 1e-6);
             for order in [Order::InTurn, Order::Overlapped] {
                 let seconds =
@@ -252,20 +328,25 @@ pub fn compare(device: &Device, extent: i64, effort: &Effort) -> Result<(Rates, 
             }
         }
     }
-    Ok((rates, compared))
+    Ok((all_rates, compared))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The inner cells of the state after so many exchanges.
     fn after(depth: usize, order: Order, exchanges: usize) -> Vec<f32> {
-        let mut parts = Parts::new(&Device::host(), 20, depth).expect("parts");
-        for _ in 0..exchanges {
-            parts.steps(order, Duration::ZERO).expect("steps");
+        super::after(&Device::host(), depth, order, exchanges).expect("steps")
+    }
+
+    #[test]
+    fn what_travels_is_hidden_or_not() {
+        assert_eq!([3.0, 2.0, 2.5].map(|over| hidden_share(2.0, 3.0, over)), [0.0, 1.0, 0.5]);
+        let effort = Effort { seconds: 0.01, least: 2, most: 3 };
+        for step in TRAVELLING {
+            let record = step.measure(&Device::host(), 24, &effort, None).expect(step.name);
+            assert!(record.gb_s.is_some_and(|gb_s| gb_s > 0.0), "{}", step.name);
         }
-        parts.buffers[0].array().slice(&s![1..-1].repeat(3)).to_vec().expect("read")
     }
 
     #[test]
@@ -304,7 +385,8 @@ mod tests {
     fn a_run_is_compared_with_its_prediction() {
         let effort = Effort { seconds: 0.01, least: 2, most: 3 };
         let (rates, compared) = compare(&Device::host(), 24, &effort).expect("compare");
-        assert!(rates.copy_gb_s.is_finite() && rates.launch_us > 0.0 && rates.pack_us > 0.0);
+        assert_eq!(rates.len(), DEPTHS.len());
+        assert!(rates.iter().all(|r| r.copy_gb_s.is_finite() && r.launch_us > 0.0 && r.pack_us > 0.0));
         assert_eq!(compared.len(), 2 * DEPTHS.len() * 2);
         for c in &compared {
             // Faces never arrive early, whatever the machine is busy with.

@@ -188,6 +188,9 @@ fn list() {
     for faces in halo::FACES {
         println!("{:8} {:12} {}", "H1", faces.name, faces.text);
     }
+    for step in line::TRAVELLING {
+        println!("{:8} {:12} {}", "H2", step.name, step.text);
+    }
     for what in repartition::REPARTITIONS {
         println!("{:8} {:12} {}", "P1", what.name, what.text);
     }
@@ -200,13 +203,14 @@ fn list() {
     for overhead in overhead::OVERHEADS {
         println!("{:8} {:12} {}", overhead.group, overhead.name, overhead.text);
     }
+    println!("{:8} {:12} those of {}, with --device wgpu,cuda", "W1", "", workload::BESIDE.join(", "));
 }
 
 fn run(options: &RunOptions) -> Result<()> {
     let wanted = wanted(options)?;
     let start = |python: &PathBuf| peers::Peers::start(python, &wanted.sizes, &wanted.devices);
-    let mut peers = options.peers.as_ref().map(start).transpose()?;
-    let lines = measure::run(&wanted, peers.as_mut())?;
+    let peers = options.peers.as_ref().map(start).transpose()?;
+    let lines = measure::run(&wanted, peers.as_ref())?;
     let text = record::to_text(&lines)?;
     if options.json {
         print!("{text}");

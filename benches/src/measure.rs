@@ -13,18 +13,19 @@ use crate::blocking::BLOCKINGS;
 use crate::bound::{Bound, WorstError};
 use crate::ceiling::{self, Ceiling};
 use crate::halo::{self, FACES};
+use crate::line::TRAVELLING;
 use crate::machine::{self, Machine};
 use crate::overhead::OVERHEADS;
-use crate::peers::{Outcome, Outcomes, Peers, Request, merge};
+use crate::peers::{Outcomes, Peers, Request};
 use crate::record::{Line, Missing, Quantiles, Record};
 use crate::repartition::REPARTITIONS;
 use crate::sample::{Effort, Pace, sample};
-use crate::workload::{Sizes, WORKLOADS, Workload};
+use crate::workload::{BESIDE, Sizes, WORKLOADS, Workload};
 
 /// What to measure.
 pub struct Wanted {
     pub devices: Vec<Device>,
-    /// Words that a name contains or a group is; none for everything.
+    /// Words that a name contains or a group is, `W1` among these; none for everything.
     pub filter: Vec<String>,
     pub dtypes: Vec<DType>,
     pub sizes: Sizes,
@@ -48,7 +49,7 @@ struct Task {
 /// On a device, with elements of a type, beside that device's best copy in GB/s.
 type Measure = Box<dyn Fn(&Device, DType, &Wanted, Option<f64>) -> Result<Record>>;
 
-/// Rounds of interleaving: the samples are split over them.
+/// Rounds of interleaving, at least: the samples are split over them.
 const ROUNDS: usize = 3;
 /// Sets of arrays that take turns, at most.
 const MOST_SETS: usize = 16;
@@ -57,7 +58,11 @@ const SWEPT: &[&str] = &["copy", "triad", "sum", "stencil7"];
 
 impl Wanted {
     pub fn wants(&self, group: &str, name: &str) -> bool {
-        let is_meant = |word: &String| name.contains(word.as_str()) || group.eq_ignore_ascii_case(word);
+        let is_meant = |word: &String| {
+            name.contains(word.as_str())
+                || group.eq_ignore_ascii_case(word)
+                || (word.eq_ignore_ascii_case("W1") && BESIDE.contains(&group))
+        };
         self.filter.is_empty() || self.filter.iter().any(is_meant)
     }
 
@@ -73,6 +78,12 @@ impl Wanted {
                 halo::measure(faces, device, dtype, wanted.sizes.cube, &wanted.effort, copy)
             });
             typed("H1", faces.name, measure)
+        });
+        let travelling = TRAVELLING.iter().map(|step| {
+            let measure: Measure = Box::new(|device, _, wanted, copy| {
+                step.measure(device, wanted.sizes.cube, &wanted.effort, copy)
+            });
+            Task { is_typed: false, ..typed("H2", step.name, measure) }
         });
         let repartitions = REPARTITIONS.iter().map(|what| {
             let measure: Measure = Box::new(|device, dtype, wanted, copy| {
@@ -97,7 +108,7 @@ impl Wanted {
             let measure: Measure = Box::new(|device, _, wanted, _| overhead.measure(device, &wanted.effort));
             Task { is_typed: false, ..typed(overhead.group, overhead.name, measure) }
         });
-        let all = faces.chain(repartitions).chain(apps).chain(blockings).chain(overheads);
+        let all = faces.chain(travelling).chain(repartitions).chain(apps).chain(blockings).chain(overheads);
         all.filter(|task| self.wants(task.group, task.name)).collect()
     }
 
@@ -132,7 +143,7 @@ struct Progress<'a> {
 }
 
 /// Measures everything that is wanted.
-pub fn run(wanted: &Wanted, mut peers: Option<&mut Peers>) -> Result<Vec<Line>> {
+pub fn run(wanted: &Wanted, peers: Option<&Peers>) -> Result<Vec<Line>> {
     let (workloads, tasks) = (wanted.workloads(), wanted.tasks());
     ensure!(
         !(workloads.is_empty() && tasks.is_empty()),
@@ -150,7 +161,7 @@ pub fn run(wanted: &Wanted, mut peers: Option<&mut Peers>) -> Result<Vec<Line>> 
     machine.peers = peers.as_ref().map(|peers| peers.versions.clone()).unwrap_or_default();
 
     progress.ceilings()?;
-    if let Some(peers) = peers.as_deref_mut() {
+    if let Some(peers) = peers {
         progress.messages(peers);
     }
     if wanted.sweep {
@@ -159,12 +170,12 @@ pub fn run(wanted: &Wanted, mut peers: Option<&mut Peers>) -> Result<Vec<Line>> 
         for workload in workloads {
             for &dtype in &wanted.dtypes {
                 let sizes = &wanted.sizes;
-                progress.workload(workload, dtype, sizes, wanted.rotated_bytes, peers.as_deref_mut())?;
+                progress.workload(workload, dtype, sizes, wanted.rotated_bytes, peers)?;
             }
         }
         for (nth, device) in wanted.devices.iter().enumerate() {
             // They compute the same beside every device: once is enough.
-            progress.costs(device, &tasks, if nth == 0 { peers.as_deref_mut() } else { None });
+            progress.costs(device, &tasks, if nth == 0 { peers } else { None });
         }
     }
     progress.bar.finish_and_clear();
@@ -238,7 +249,7 @@ impl Progress<'_> {
         dtype: DType,
         sizes: &Sizes,
         rotated_bytes: f64,
-        peers: Option<&mut Peers>,
+        peers: Option<&Peers>,
     ) -> Result<()> {
         let name = format!("{} {dtype}", workload.name);
         self.step(&format!("{name}, {} cells", workload.points(sizes)));
@@ -280,10 +291,12 @@ impl Progress<'_> {
         Ok(())
     }
 
-    /// All rounds of the peers at once, for what is measured on its own.
-    fn ask_peers(&mut self, peers: Option<&mut Peers>, example: &Record, dtype: DType) {
+    /// A turn of every peer, for what is measured on its own.
+    fn ask_peers(&mut self, peers: Option<&Peers>, example: &Record, dtype: DType) {
         if let Some(peers) = peers {
-            let outcomes = ask(peers, &example.workload, dtype, &self.wanted.effort, ROUNDS);
+            let request = request(&example.workload, dtype, &self.wanted.effort);
+            let turn = |peer: String| (peer.clone(), peers.turn(&peer, &request));
+            let outcomes = peers.offering(&example.workload).into_iter().map(turn).collect();
             self.keep_peers(example, outcomes);
         }
     }
@@ -300,7 +313,7 @@ impl Progress<'_> {
     }
 
     /// Bare messages beside the ceiling of the same name.
-    fn messages(&mut self, peers: &mut Peers) {
+    fn messages(&mut self, peers: &Peers) {
         let of = |name, bytes: f64| {
             let record = Record::of_time("ceiling", name, "", vec![1.0]);
             if bytes > 16.0 { record.moving(bytes, None) } else { record }
@@ -329,7 +342,7 @@ impl Progress<'_> {
     }
 
     /// Each task alone on the device; `peers` then do the same, where it is something that they know.
-    fn costs(&mut self, device: &Device, tasks: &[Task], mut peers: Option<&mut Peers>) {
+    fn costs(&mut self, device: &Device, tasks: &[Task], peers: Option<&Peers>) {
         let copy = self.best_copy.get(device.name()).copied();
         for task in tasks {
             for &dtype in self.wanted.types(task) {
@@ -337,7 +350,7 @@ impl Progress<'_> {
                 match (task.measure)(device, dtype, self.wanted, copy) {
                     Ok(record) => {
                         self.lines.push(Line::Record(record.clone()));
-                        self.ask_peers(peers.as_deref_mut(), &record, dtype);
+                        self.ask_peers(peers, &record, dtype);
                     }
                     Err(error) => self.without(task.name, device.name(), dtype, &error),
                 }
@@ -378,11 +391,11 @@ impl Contender {
         Ok(Contender { device: device.clone(), bound, copies, pace, seconds: Vec::new(), error })
     }
 
-    /// One round's share of the samples, between two copies.
-    fn round(&mut self) -> Result<()> {
+    /// The share of one of so many rounds, between two copies.
+    fn round(&mut self, rounds: usize) -> Result<()> {
         self.copies.iter_mut().try_for_each(Copying::sample)?;
         self.bound.run(1)?;
-        for _ in 0..self.pace.samples.div_ceil(ROUNDS) {
+        for _ in 0..self.pace.samples.div_ceil(rounds) {
             self.seconds.push(sample(self.pace.runs, &mut |times| self.bound.run(times))?);
         }
         self.copies.iter_mut().try_for_each(Copying::sample)
@@ -422,20 +435,27 @@ impl Copying {
     }
 }
 
+/// Rounds of the devices, and between any two of them the turn of one peer.
 fn rounds(
     workload: &Workload,
     dtype: DType,
     contenders: &mut [Contender],
-    mut peers: Option<&mut Peers>,
+    peers: Option<&Peers>,
     effort: &Effort,
 ) -> Result<Outcomes> {
+    let turns: Vec<(&Peers, String)> = peers
+        .iter()
+        .flat_map(|&all| all.offering(workload.name).into_iter().map(move |peer| (all, peer)))
+        .collect();
     let mut outcomes = Outcomes::new();
-    for _ in 0..ROUNDS {
+    let rounds = ROUNDS.max(turns.len());
+    for round in 0..rounds {
         for contender in contenders.iter_mut() {
-            contender.round().with_context(|| format!("{} on {}", workload.name, contender.device.name()))?;
+            let name = contender.device.name().to_owned();
+            contender.round(rounds).with_context(|| format!("{} on {name}", workload.name))?;
         }
-        if let Some(peers) = peers.as_deref_mut() {
-            merge(&mut outcomes, ask(peers, workload.name, dtype, effort, 1));
+        if let Some((peers, peer)) = turns.get(round) {
+            outcomes.insert(peer.clone(), peers.turn(peer, &request(workload.name, dtype, effort)));
         }
     }
     for contender in contenders {
@@ -445,12 +465,8 @@ fn rounds(
     Ok(outcomes)
 }
 
-/// So many rounds of the peers in one request. Our own figures stand even if their process ended.
-fn ask(peers: &mut Peers, workload: &str, dtype: DType, effort: &Effort, rounds: usize) -> Outcomes {
-    let share = rounds as f64 / ROUNDS as f64;
-    let repeats = (effort.most as f64 * share).ceil() as usize;
-    let answered = peers.run(&Request { workload, dtype, repeats, seconds: effort.seconds * share });
-    answered.unwrap_or_else(|error| [("peers".to_owned(), Outcome::Failed(format!("{error:#}")))].into())
+fn request<'a>(workload: &'a str, dtype: DType, effort: &Effort) -> Request<'a> {
+    Request { workload, dtype, repeats: effort.most, seconds: effort.seconds }
 }
 
 fn progress_bar(steps: usize) -> Result<ProgressBar> {

@@ -16,10 +16,10 @@ pub struct Rates {
     /// Of the copy that the stencil reaches.
     pub fraction: f64,
     pub launch_us: f64,
-    /// Packing one face, its launch included.
+    /// Packing one face as deep as the halo, its launch included.
     pub pack_us: f64,
-    /// Beginning a row of cells, which counts where boxes are thin along the last axis: the rest of a step
-    /// whose inner cells are computed first.
+    /// Beginning a row of as few cells as the halo is deep, which counts where boxes are thin along the last
+    /// axis: the rest of a step whose inner cells are computed first.
     pub row_us: f64,
     /// States below so many bytes stay in a cache, and pass at this speed.
     pub cache: Option<Cache>,

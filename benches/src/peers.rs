@@ -1,12 +1,12 @@
-//! The peers: what a user would take instead, run by the programs of `benches/peers` as a child process that
-//! answers one request at a time, so that both sides take turns on the same machine in the same minutes.
+//! The peers: what a user would take instead, run by the programs of `benches/peers`. Every turn of a peer is a
+//! process of its own that ends before ours goes on: both sides take turns on the same machine in the same
+//! minutes, no peer's threads or memory are beside anyone else's work, and one that dies takes nobody along.
 //!
 //! Knows the protocol and the files; knows no peer.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
 use partita::prelude::*;
@@ -15,14 +15,14 @@ use serde::Deserialize;
 use crate::record::{Line, Missing, Quantiles, Record};
 use crate::workload::Sizes;
 
-/// The child process.
+/// The peers that there are, and how they are started.
 pub struct Peers {
-    child: Child,
+    /// A program and its first arguments.
+    command: Vec<String>,
     /// Of the programs, removed at the end.
     folder: Option<PathBuf>,
-    requests: ChildStdin,
-    answers: BufReader<ChildStdout>,
-    known: Vec<String>,
+    /// The workloads of each peer.
+    offered: BTreeMap<String, Vec<String>>,
     /// Of the libraries; nothing for what is missing.
     pub versions: BTreeMap<String, Option<String>>,
 }
@@ -42,12 +42,12 @@ pub enum Outcome {
 /// Outcomes by the names of the peers.
 pub type Outcomes = BTreeMap<String, Outcome>;
 
-/// What the child is asked for.
+/// What a peer is asked for.
 pub struct Request<'a> {
     pub workload: &'a str,
     pub dtype: DType,
     pub repeats: usize,
-    /// Enough for one peer, even if it has repeated less often; it runs at least once.
+    /// Enough, even if it has repeated less often; it runs at least once.
     pub seconds: f64,
 }
 
@@ -84,73 +84,69 @@ const FILES: &[(&str, &str)] = files![
 ];
 
 #[derive(Deserialize)]
-struct Hello {
+struct Listed {
     versions: BTreeMap<String, Option<String>>,
-    workloads: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Answer {
-    Error(String),
-    Peers(Outcomes),
+    peers: BTreeMap<String, Vec<String>>,
 }
 
 impl Peers {
-    /// Starts the peers with the same sizes, on a CUDA GPU if one of the devices is one.
+    /// Finds the peers of this Python: with the same sizes, on a CUDA GPU if one of the devices is one.
     pub fn start(python: &Path, sizes: &Sizes, devices: &[Device]) -> Result<Peers> {
         let is_cuda = devices.iter().any(|device| device.kind() == DeviceKind::Cuda);
         let folder = unpacked()?;
-        let mut command = Command::new(python);
-        command
-            .arg(&folder)
-            .args(["--serve", "--device", if is_cuda { "cuda" } else { "cpu" }])
-            .args(["--n", &sizes.line.to_string(), "--plane", &sizes.plane.to_string()])
-            .args(["--cube", &sizes.cube.to_string()]);
-        let started = Peers::talk_to(&mut command, Some(folder));
-        started.with_context(|| format!("start the peers with {}", python.display()))
+        let mut command = vec![python.display().to_string(), folder.display().to_string()];
+        command.extend(["--device", if is_cuda { "cuda" } else { "cpu" }].map(String::from));
+        for (option, extent) in [("--n", sizes.line), ("--plane", sizes.plane), ("--cube", sizes.cube)] {
+            command.extend([option.to_owned(), extent.to_string()]);
+        }
+        Peers::listed_by(command, Some(folder))
+            .with_context(|| format!("find the peers of {}", python.display()))
     }
 
-    /// Starts a child and waits for its first line.
-    fn talk_to(command: &mut Command, folder: Option<PathBuf>) -> Result<Peers> {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let (Some(requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
-            bail!("the peers' process has no pipes");
-        };
-        let (known, versions) = (Vec::new(), BTreeMap::new());
-        let mut peers = Peers { child, folder, requests, answers: BufReader::new(answers), known, versions };
-        let line = peers.line()?;
-        let hello: Hello = serde_json::from_str(&line).with_context(|| format!("the peers said {line}"))?;
-        (peers.known, peers.versions) = (hello.workloads, hello.versions);
+    /// Asks a program which peers there are.
+    fn listed_by(command: Vec<String>, folder: Option<PathBuf>) -> Result<Peers> {
+        let (offered, versions) = (BTreeMap::new(), BTreeMap::new());
+        let mut peers = Peers { command, folder, offered, versions };
+        let output = peers.call(&["--list"])?;
+        let listed: Listed = answer(&output)?;
+        (peers.offered, peers.versions) = (listed.peers, listed.versions);
         for (name, version) in &peers.versions {
             eprintln!("peers: {name} {}", version.as_deref().unwrap_or("is missing"));
         }
         Ok(peers)
     }
 
-    fn line(&mut self) -> Result<String> {
-        let mut line = String::new();
-        if self.answers.read_line(&mut line).context("read from the peers")? == 0 {
-            bail!("the peers' process ended; its own message is above");
-        }
-        Ok(line)
+    fn call(&self, arguments: &[&str]) -> Result<Output> {
+        let (program, first) = self.command.split_first().context("a command has a program")?;
+        let output = Command::new(program).args(first).args(arguments).output();
+        output.with_context(|| format!("start {program}"))
     }
 
-    /// What became of each peer; nobody for a workload that none of them knows.
-    ///
-    /// # Errors
-    /// The process ended, or answered something else than the protocol allows.
-    pub fn run(&mut self, request: &Request) -> Result<Outcomes> {
+    /// Those that may have this workload.
+    pub fn offering(&self, workload: &str) -> Vec<String> {
+        let offers = |(_, known): &(&String, &Vec<String>)| known.iter().any(|known| known == workload);
+        self.offered.iter().filter(offers).map(|(peer, _)| peer.clone()).collect()
+    }
+
+    /// One peer's turn, in a process that has ended when this returns. Whatever goes wrong is that peer's
+    /// failure alone.
+    pub fn turn(&self, peer: &str, request: &Request) -> Outcome {
         let Request { workload, dtype, repeats, seconds } = request;
-        if !self.known.iter().any(|known| known == workload) {
-            return Ok(Outcomes::new());
-        }
-        writeln!(self.requests, "{workload} {dtype} {repeats} {seconds}").context("write to the peers")?;
-        let line = self.line()?;
-        match serde_json::from_str(&line).with_context(|| format!("the peers answered {line}"))? {
-            Answer::Error(error) => bail!("peers: {workload} {dtype}: {error}"),
-            Answer::Peers(outcomes) => Ok(outcomes),
-        }
+        let (dtype, repeats, seconds) = (dtype.to_string(), repeats.to_string(), seconds.to_string());
+        let arguments = ["--turn", "--peers", peer, "--only", workload, "--dtype", &dtype];
+        let effort = ["--repeat", &repeats, "--seconds", &seconds];
+        let output = self.call(&[&arguments[..], &effort[..]].concat());
+        let outcome = output.and_then(|output| answer(&output));
+        outcome.unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")))
+    }
+}
+
+/// The last line that a process printed; where there is none, how it ended and its last words.
+fn answer<T: for<'a> Deserialize<'a>>(output: &Output) -> Result<T> {
+    let (printed, words) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    match printed.lines().last().filter(|_| output.status.success()) {
+        Some(line) => serde_json::from_str(line).with_context(|| format!("it answered {line}")),
+        None => bail!("{}: {}", output.status, words.trim().lines().last().unwrap_or("no last words")),
     }
 }
 
@@ -173,21 +169,6 @@ impl Outcome {
     }
 }
 
-/// Adds the times of one more round.
-pub fn merge(all: &mut Outcomes, round: Outcomes) {
-    for (name, outcome) in round {
-        match (all.get_mut(&name), outcome) {
-            (Some(Outcome::Timed { seconds, error }), Outcome::Timed { seconds: more, error: other }) => {
-                seconds.extend(more);
-                *error = error.max(other);
-            }
-            // A failure stays one, and whoever fails later has failed.
-            (Some(Outcome::Failed(_)), _) => {}
-            (_, outcome) => _ = all.insert(name, outcome),
-        }
-    }
-}
-
 /// The programs in a folder of their own, where Python imports and nvcc compiles them.
 fn unpacked() -> Result<PathBuf> {
     let folder = std::env::temp_dir().join(format!("partita-peers-{}", std::process::id()));
@@ -201,10 +182,8 @@ fn unpacked() -> Result<PathBuf> {
 
 impl Drop for Peers {
     fn drop(&mut self) {
-        // The child ends by itself when its input ends; a second kill is harmless.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
         if let Some(folder) = &self.folder {
+            // A folder that stays is in nobody's way.
             let _ = std::fs::remove_dir_all(folder);
         }
     }

@@ -5,58 +5,63 @@ use super::*;
 use crate::formula::{self, Formula, Numbers};
 use crate::workload::WORKLOADS;
 
-const HELLO: &str = r#"echo '{"versions":{"numpy":"2.4","cupy":null},"workloads":["triad","copy"]}'"#;
-
-/// A child that says hello and then answers each request by the words of this script.
-fn fake(answers: &str) -> Result<Peers> {
-    Peers::talk_to(Command::new("sh").args(["-c", &format!("{HELLO}; {answers}")]), None)
+/// A shell in place of Python: says which peers there are, and takes its turns by the words of this script.
+fn fake(turns: &str) -> Result<Peers> {
+    let listed =
+        r#"{"versions":{"numpy":"2.4","cupy":null},"peers":{"numpy":["triad"],"jax":["triad","copy"]}}"#;
+    let script = format!("case $0 in --list) echo '{listed}';; *) {turns};; esac");
+    Peers::listed_by(["sh", "-c", &script].map(String::from).to_vec(), None)
 }
 
 fn triad() -> Request<'static> {
     Request { workload: "triad", dtype: DType::F64, repeats: 5, seconds: 0.25 }
 }
 
+fn failure(turns: &str) -> String {
+    match fake(turns).expect("a list").turn("numpy", &triad()) {
+        Outcome::Failed(reason) => reason,
+        other => panic!("{other:?} of {turns}"),
+    }
+}
+
 #[test]
-fn a_request_is_one_line_and_its_answer_names_every_peer() {
-    let answer = r#"{"peers":{"numpy":{"timed":{"seconds":[0.5,0.25],"error":1e-7}},
-        "numexpr":{"skipped":"not offered"},"jax":{"failed":"wrong"}}}"#;
-    let script = format!("read line; echo \"$line\" >&2; echo '{}'", answer.replace('\n', ""));
-    let mut peers = fake(&script).expect("start");
+fn peers_are_asked_for_what_they_offer() {
+    let peers = fake("exit 1").expect("a list");
     assert_eq!(peers.versions["numpy"].as_deref(), Some("2.4"));
     assert_eq!(peers.versions["cupy"], None);
-    let outcomes = peers.run(&triad()).expect("an answer");
-    assert_eq!(outcomes["numpy"], Outcome::Timed { seconds: vec![0.5, 0.25], error: 1e-7 });
-    assert_eq!(outcomes["numexpr"], Outcome::Skipped("not offered".to_owned()));
-    assert_eq!(outcomes["jax"], Outcome::Failed("wrong".to_owned()));
-    let unknown = Request { workload: "unknown", ..triad() };
-    assert!(peers.run(&unknown).expect("not asked").is_empty());
+    assert_eq!(peers.offering("triad"), ["jax", "numpy"]);
+    assert_eq!(peers.offering("copy"), ["jax"]);
+    assert!(peers.offering("unknown").is_empty());
 }
 
 #[test]
-fn the_request_says_type_repeats_and_seconds() {
-    let mut peers = fake(r#"read line; echo "{\"error\":\"$line\"}""#).expect("start");
-    let error = peers.run(&triad()).expect_err("refused").to_string();
-    assert!(error.ends_with("triad f64 5 0.25"), "{error}");
+fn a_turn_is_a_process_whose_last_line_is_the_outcome() {
+    let answered = |answer: &str| {
+        fake(&format!("echo a banner; echo '{answer}'")).expect("a list").turn("numpy", &triad())
+    };
+    let timed = answered(r#"{"timed":{"seconds":[0.5,0.25],"error":1e-7}}"#);
+    assert_eq!(timed, Outcome::Timed { seconds: vec![0.5, 0.25], error: 1e-7 });
+    assert_eq!(answered(r#"{"skipped":"not offered"}"#), Outcome::Skipped("not offered".to_owned()));
+    assert_eq!(answered(r#"{"failed":"wrong"}"#), Outcome::Failed("wrong".to_owned()));
 }
 
 #[test]
-fn a_child_that_ends_or_babbles_is_an_error() {
-    let error = fake("exit 1").expect("start").run(&triad()).expect_err("no answer");
-    assert!(format!("{error:#}").contains("peers"), "{error:#}");
-    let error = fake("read line; echo hm").expect("start").run(&triad()).expect_err("no answer");
-    assert!(error.to_string().contains("the peers answered hm"), "{error}");
-    assert!(Peers::talk_to(Command::new("sh").args(["-c", "echo hm"]), None).is_err());
+fn a_turn_is_told_everything() {
+    let asked = failure(r#"echo "$0 $*" >&2; exit 3"#);
+    let told = "--turn --peers numpy --only triad --dtype f64 --repeat 5 --seconds 0.25";
+    assert!(asked.ends_with(told), "{asked}");
 }
 
 #[test]
-fn rounds_add_up_and_a_failure_stays() {
-    let timed = |seconds: &[f64], error| Outcome::Timed { seconds: seconds.to_vec(), error };
-    let failed = || Outcome::Failed("wrong".to_owned());
-    let mut all =
-        Outcomes::from([("a".to_owned(), timed(&[1.0], 0.5)), ("b".to_owned(), timed(&[1.0], 0.0))]);
-    merge(&mut all, [("a".to_owned(), timed(&[2.0], 0.25)), ("b".to_owned(), failed())].into());
-    merge(&mut all, [("b".to_owned(), timed(&[3.0], 0.0))].into());
-    assert_eq!(all, [("a".to_owned(), timed(&[1.0, 2.0], 0.5)), ("b".to_owned(), failed())].into());
+fn a_peer_that_dies_or_babbles_has_failed_with_its_last_words() {
+    let died = failure("echo out of memory >&2; kill -9 $$");
+    assert!(died.contains("signal: 9") && died.ends_with("out of memory"), "{died}");
+    // What it printed before it died is no result.
+    let late = failure(r#"echo '{"skipped":"x"}'; exit 7"#);
+    assert!(late.contains("exit status: 7") && late.ends_with("no last words"), "{late}");
+    assert!(failure("echo hm").contains("it answered hm"));
+    assert!(Peers::listed_by(["sh", "-c", "echo hm"].map(String::from).to_vec(), None).is_err());
+    assert!(Peers::listed_by(vec!["/nowhere/python".to_owned()], None).is_err());
 }
 
 #[test]

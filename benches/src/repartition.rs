@@ -35,12 +35,6 @@ pub const REPARTITIONS: &[Repartition] = &[
         from: [2, 4, 1],
         to: [2, 1, 4],
     },
-    Repartition {
-        name: "same_parts",
-        text: "8 slabs into fresh memory: nothing crosses parts",
-        from: [8, 1, 1],
-        to: [8, 1, 1],
-    },
 ];
 
 struct Moving {

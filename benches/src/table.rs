@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::record::{Line, Record, skipped};
+use crate::workload::BESIDE;
 
 /// Everything a run says, for people.
 pub fn markdown(lines: &[Line]) -> String {
@@ -23,6 +24,7 @@ pub fn markdown(lines: &[Line]) -> String {
     }
     let records: Vec<&Record> = lines.iter().filter_map(Line::record).collect();
     bandwidths(&records, &mut text);
+    beside(&records, &mut text);
     times(&records, &mut text);
     for sentence in skipped(lines) {
         let _ = writeln!(text, "\nskipped: {sentence}");
@@ -80,6 +82,26 @@ fn bandwidths(records: &[&Record], text: &mut String) {
     text.push('\n');
 }
 
+/// W1: how fast wgpu adapters are beside the fastest other device of the run.
+fn beside(records: &[&Record], text: &mut String) {
+    let counts = |record: &&&Record| !record.is_peer && BESIDE.contains(&record.group.as_str());
+    let (wgpu, others): (Vec<&&Record>, Vec<&&Record>) =
+        records.iter().filter(counts).partition(|record| record.who.starts_with("wgpu"));
+    let mut rows = Vec::new();
+    for ours in wgpu {
+        let same = others.iter().filter(|other| row(other) == row(ours));
+        let fastest = same.min_by(|a, b| a.time.median_s.total_cmp(&b.time.median_s));
+        rows.extend(fastest.map(|other| {
+            let ratio = other.time.median_s / ours.time.median_s;
+            format!("| {} | {} | {} | {ratio:.2} |", row(ours), ours.who, other.who)
+        }));
+    }
+    if !rows.is_empty() {
+        let _ = writeln!(text, "| W1 | wgpu | beside | speed of wgpu over that |\n|---|---|---|---|");
+        let _ = writeln!(text, "{}\n", rows.join("\n"));
+    }
+}
+
 fn times(records: &[&Record], text: &mut String) {
     let timed: Vec<&&Record> = records.iter().filter(|record| record.gb_s.is_none()).collect();
     let who = distinct(timed.iter().map(|record| record.who.as_str()));
@@ -130,6 +152,16 @@ mod tests {
         assert!(text.contains("| GB/s (fraction of the copy beside it) | host | numba |"), "{text}");
         assert!(text.contains("| triad f32 | 12.0 (0.50) | 24.0 (1.00) |"), "{text}");
         assert!(text.contains("| flush | 21.0 us (21.0 us to 21.0 us) |"), "{text}");
+    }
+
+    #[test]
+    fn wgpu_stands_beside_the_fastest_other_device() {
+        let of = |who: &str, seconds| Line::Record(Record::of_time("E1", "triad", who, vec![seconds]));
+        let peer = Record { is_peer: true, ..Record::of_time("E1", "triad", "numba", vec![0.1]) };
+        let lines = [of("host", 4.0), of("wgpu card", 2.0), of("cuda card", 1.0), Line::Record(peer)];
+        let text = markdown(&lines);
+        assert!(text.contains("| triad f32 | wgpu card | cuda card | 0.50 |"), "{text}");
+        assert!(!markdown(&lines[1..2]).contains("W1"), "nothing is beside it");
     }
 
     #[test]

@@ -62,6 +62,9 @@ impl Sizes {
     }
 }
 
+/// W1: the families in which wgpu is compared with this machine's other devices, our own PTX above all.
+pub const BESIDE: &[&str] = &["E1", "R1", "S2"];
+
 /// Everything that is measured over arrays of many sizes.
 pub const WORKLOADS: &[Workload] = &[
     line("copy", "a", 1, formula!(formula::copy)),

@@ -55,6 +55,90 @@ fn a_driver_that_is_not_trusted_gives_the_same_bits() {
     assert_eq!(check_operations(&cautious, kernels), ["Sqrt_f64", "Div_f64"]);
 }
 
+/// A wgpu adapter on which every launch that can be takes the shader with several points per invocation.
+fn wide() -> Option<Device> {
+    let is_software = |device: &Device| device.kind() == DeviceKind::Wgpu && device.is_software();
+    whole().find(|device| is_software(device))?;
+    Some(Device::wgpu_with_limits(0, Shrink { wide_points: Some(0), ..Shrink::default() }).unwrap())
+}
+
+#[test]
+fn several_points_per_invocation_give_the_same_bits() {
+    let Some(device) = wide() else {
+        println!("skipped: several_points_per_invocation (no adapter that is a program)");
+        return;
+    };
+    let is_word = |k: &Verified| k.kernel().params.iter().all(|p| p.dtype.size_bytes() == 4);
+    let kernels: Vec<Verified> = cases::operations().into_iter().filter(is_word).collect();
+    assert!(check_operations(&device, kernels).is_empty());
+}
+
+/// A cell, its neighbours so far away along the last axis and one along the first, and the coordinate.
+fn neighbours(dtype: DType, rank: usize, reach: i32) -> Verified {
+    let mut k = Builder::new("neighbours", rank);
+    let (a, b, output) = (k.input(dtype), k.input(dtype), k.output(dtype));
+    let at = |d: usize, by: i32| (0..rank).map(|e| if e == d { by } else { 0 }).collect::<Vec<i32>>();
+    let mut value = k.load(b, &vec![0; rank]);
+    for offsets in [at(rank - 1, -reach), at(rank - 1, reach), at(0, 1), at(0, 0)] {
+        let cell = k.load(a, &offsets);
+        value = k.binary(BinaryOp::Add, value, cell);
+    }
+    let x = k.coord(rank - 1, DType::I32);
+    let x = k.cast(x, dtype);
+    let value = k.binary(BinaryOp::Mul, value, x);
+    k.elementwise(&[(output, value)]).unwrap()
+}
+
+#[test]
+fn rows_that_begin_anywhere_are_read_two_elements_at_a_time() {
+    let Some(device) = wide() else {
+        println!("skipped: rows_that_begin_anywhere (no adapter that is a program)");
+        return;
+    };
+    let shapes: [&[usize]; 7] = [&[8], &[9], &[1000], &[3, 15], &[5, 254], &[4, 3, 300], &[2, 5, 8]];
+    let mut count = 0;
+    for (dtype, shape) in [DType::F32, DType::I32, DType::U32]
+        .into_iter()
+        .zip(shapes.iter().cycle())
+        .chain(shapes.iter().map(|shape| (DType::F32, shape)))
+    {
+        for (offset, pad, reach) in [(4, 0, 2), (5, 0, 2), (4, 1, 2), (4, 2, 1), (7, 3, 4)] {
+            let kernel = neighbours(dtype, shape.len(), reach);
+            let (launch, arrays) = padded(dtype, shape, offset, pad);
+            let given = run_on(&device, &kernel, &launch, &arrays).unwrap();
+            let expected = on_host(&kernel, &launch, &arrays);
+            assert_eq!(
+                difference(&kernel, &expected, &given),
+                None,
+                "{dtype} {shape:?} {offset} {pad} {reach}"
+            );
+            count += 1;
+        }
+    }
+    ran("wide-rows", &device, count);
+}
+
+/// Three arrays whose rows have `pad` elements more than are computed, and begin `offset` elements in.
+fn padded(dtype: DType, shape: &[usize], offset: i64, pad: i64) -> (Launch, Arrays) {
+    let mut strides = vec![1i64; shape.len()];
+    for d in (0..shape.len() - 1).rev() {
+        strides[d] = strides[d + 1] * (shape[d + 1] as i64 + pad);
+    }
+    let cells = strides[0] * (shape[0] as i64 + 1) + 2 * offset;
+    let view = View { offset, strides: strides.clone() };
+    let launch = Launch {
+        extents: shape.to_vec(),
+        origin: vec![3; shape.len()],
+        views: vec![view.clone(), view.clone(), view],
+        arguments: vec![],
+    };
+    let array = |seed: i64| {
+        let value = |i: i64| Scalar::from_f64(dtype, ((i * 7 + seed) % 101) as f64);
+        (0..cells).flat_map(|i| value(i).bits.to_le_bytes()[..4].to_vec()).collect()
+    };
+    (launch, vec![array(1), array(2), array(3)])
+}
+
 #[test]
 fn constants_and_arguments_keep_their_bits() {
     for d in DType::ALL {

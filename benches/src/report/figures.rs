@@ -3,6 +3,7 @@
 use anyhow::Result;
 
 use super::plots::{Curve, Curves, Rows, Series, Value, color};
+use crate::line::hidden_share;
 use crate::machine::Machine;
 use crate::model::{LINKS, Link, Model, Rates, SEVEN_POINTS, Share, noise};
 use crate::record::{Line, Record, quantile};
@@ -55,7 +56,7 @@ pub enum About {
 /// Bars for a device, dots for peers: each workload as a fraction of the copy measured beside it.
 pub fn fractions(saved: &Saved, device: &str, about: About, has_peers: bool) -> Result<Option<Figure>> {
     let is_meant = |group: &str| match about {
-        About::Workloads => !["sweep", "H1"].contains(&group),
+        About::Workloads => !["sweep", "H1", "H2"].contains(&group),
         About::Halos => group == "H1",
     };
     let counts = |record: &&Record| record.fraction.is_some() && is_meant(&record.group);
@@ -94,6 +95,40 @@ pub fn fractions(saved: &Saved, device: &str, about: About, has_peers: bool) -> 
     }
     .svg()?;
     Ok(Some(Figure { file: format!("{file}-{}", file_name(device)), caption: title, svg }))
+}
+
+/// What of the faces' journey is hidden by inner cells, for every device that took such steps.
+pub fn hidden(saved: &Saved) -> Result<Option<Figure>> {
+    let devices = saved.devices();
+    let time = |device: &str, name: &str| {
+        let mut all = saved.records().filter(|r| r.group == "H2" && r.who == device && r.workload == name);
+        all.next().map(|record| record.time)
+    };
+    let share = |(row, device): (usize, &&str)| {
+        let of = |name| time(device, name);
+        let (alone, in_turn, over) = (of("step_alone")?, of("step_in_turn")?, of("step_overlapped")?);
+        let share = |seconds| hidden_share(alone.median_s, in_turn.median_s, seconds).clamp(0.0, 1.2);
+        Some(Value { row, median: share(over.median_s), low: share(over.p90_s), high: share(over.p10_s) })
+    };
+    let measured: Vec<&str> =
+        devices.into_iter().filter(|device| time(device, "step_overlapped").is_some()).collect();
+    let values: Vec<Value> = measured.iter().enumerate().filter_map(share).collect();
+    if values.is_empty() {
+        return Ok(None);
+    }
+    let title = "Hidden share of an exchange that takes half as long as the step";
+    let series = [Series { name: "8 parts, 7 points".to_owned(), color: color(0), is_bar: true, values }];
+    let svg = Rows {
+        title,
+        axis: "of the time on the link, what does not make a step longer (lines: 10 % to 90 % of the samples)",
+        rows: &measured.iter().map(|device| (*device).to_owned()).collect::<Vec<_>>(),
+        series: &series,
+        mark: Some(1.0),
+        is_log: false,
+        tick: |v| format!("{v:.1}"),
+    }
+    .svg()?;
+    Ok(Some(Figure { file: "hidden".to_owned(), caption: title.to_owned(), svg }))
 }
 
 /// Operations per second over operations per byte, under what memory and arithmetic allow.

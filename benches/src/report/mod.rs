@@ -99,6 +99,7 @@ fn figures_of(saved: &Saved) -> Result<Vec<Figure>> {
     for device in &devices {
         found.extend(figures::fractions(saved, device, About::Halos, false)?);
     }
+    found.extend(figures::hidden(saved)?);
     for device in &devices {
         found.extend(figures::sweep(saved, device)?);
     }
@@ -291,6 +292,9 @@ mod tests {
             record("E1", "triad", "numba", 4e9),
             record("S2", "stencil7", &host, 9e9),
             Line::Record(Record::of_time("ceiling", "launch", &host, vec![1e-6])),
+            Line::Record(Record::of_time("H2", "step_alone", &host, vec![1.0])),
+            Line::Record(Record::of_time("H2", "step_in_turn", &host, vec![2.0])),
+            Line::Record(Record::of_time("H2", "step_overlapped", &host, vec![1.25])),
             Line::Record(Record::of_time("L1", "record", &host, vec![1.5e-7])),
             Line::Skipped(Missing {
                 workload: "triad".to_owned(),
@@ -325,14 +329,15 @@ mod tests {
             "numba",
             "Roofline",
             "From tiny to large",
+            "Hidden share",
             "no &lt;f64&gt; here",
             "0.50",
         ] {
             assert!(text.contains(part), "{part}");
         }
         assert!(!text.contains("src=") && !text.contains("href="), "the page needs nothing else");
-        // Fraction, roofline, sweep and overheads of two machines, two of the model, as SVG and PNG.
-        assert_eq!(written.len(), 2 * (2 * 4 + 2) + 1);
+        // Fraction, roofline, hidden share, sweep and overheads of two machines, two of the model, as SVG and PNG.
+        assert_eq!(written.len(), 2 * (2 * 5 + 2) + 1);
         for file in &written {
             assert!(fs::metadata(file).expect("written").len() > 1000, "{}", file.display());
         }

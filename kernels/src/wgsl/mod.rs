@@ -23,6 +23,7 @@ mod ops;
 mod reduce;
 mod routines;
 mod types;
+pub mod wide;
 
 use crate::dtype::{DType, Kind};
 use crate::ir::{Access, BinaryOp, Kernel, Op, UnaryOp};
@@ -100,6 +101,8 @@ pub struct Shader {
     pub partials: Vec<DType>,
     /// Elements of one partial result.
     pub width: usize,
+    /// The points of a workgroup lie in one row, whatever that wastes.
+    pub by_rows: bool,
 }
 
 /// One shader.
@@ -109,6 +112,8 @@ pub struct Stage {
     pub entry: &'static str,
     /// The WGSL text.
     pub source: String,
+    /// Invocations per workgroup.
+    pub workgroup_size: u32,
     /// What is bound: binding number = position, all in group 0.
     pub bindings: Vec<Binding>,
 }
@@ -186,11 +191,21 @@ struct Writer<'a> {
     text: String,
     indent: usize,
     routines: BTreeSet<Routine>,
+    /// In a stage whose invocations compute several points.
+    lanes: Option<wide::Lanes>,
 }
 
 impl<'a> Writer<'a> {
     fn new(kernel: &'a Kernel, target: &'a Target, layout: &'a Layout) -> Writer<'a> {
-        Writer { kernel, target, layout, text: String::new(), indent: 1, routines: BTreeSet::new() }
+        Writer {
+            kernel,
+            target,
+            layout,
+            text: String::new(),
+            indent: 1,
+            routines: BTreeSet::new(),
+            lanes: None,
+        }
     }
 
     /// Appends a line at the current depth; braces at its ends change the depth.
@@ -241,7 +256,7 @@ impl<'a> Writer<'a> {
         );
         source.push_str(&self.text);
         source.push_str("}\n");
-        Stage { entry, source, bindings }
+        Stage { entry, source, workgroup_size: self.target.workgroup_size, bindings }
     }
 
     fn declaration(&self, binding: Binding, partials: &[DType]) -> String {
@@ -252,7 +267,9 @@ impl<'a> Writer<'a> {
             Binding::Param { param, write } => {
                 let dtype = self.kernel.params[param as usize].dtype;
                 let access = if write { "read_write" } else { "read" };
-                format!("var<storage, {access}> p{param}: array<{}>", types::storage(dtype, write))
+                let of_lanes = self.lanes.as_ref().and_then(|lanes| lanes.storage(write));
+                let storage = of_lanes.unwrap_or_else(|| types::storage(dtype, write));
+                format!("var<storage, {access}> p{param}: array<{storage}>")
             }
             Binding::PartialOut(stream) => {
                 let dtype = types::storage(partials[stream as usize], false);

@@ -4,7 +4,8 @@
 mod cases;
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use partita_kernels::wgsl::{Target, emit};
+use partita_kernels::wgsl::wide::{Parity, emit_wide};
+use partita_kernels::wgsl::{Shader, Target, emit};
 use partita_kernels::{Builder, DType, Scalar, Verified};
 
 const STRICT: Target = Target {
@@ -18,7 +19,10 @@ const STRICT: Target = Target {
 };
 
 fn validate(kernel: &Verified, target: &Target) {
-    let shader = emit(kernel, target).unwrap_or_else(|e| panic!("{e}"));
+    validate_shader(emit(kernel, target).unwrap_or_else(|e| panic!("{e}")), target);
+}
+
+fn validate_shader(shader: Shader, target: &Target) {
     for stage in shader.stages {
         let source = &stage.source;
         let module = naga::front::wgsl::parse_str(source)
@@ -49,6 +53,21 @@ fn every_form_on_every_type_is_valid() {
     for kernel in &all {
         validate(kernel, &Target::CAUTIOUS);
     }
+}
+
+#[test]
+fn shaders_of_several_points_are_valid() {
+    let mut count = 0;
+    for kernel in cases::operations().iter().chain(&cases::forms()) {
+        for parity in [Parity::Even, Parity::Any] {
+            let Some(shader) = emit_wide(kernel, &STRICT, parity) else { continue };
+            validate_shader(shader, &STRICT);
+            count += 1;
+        }
+    }
+    assert!(count > 100, "{count} shaders");
+    let without = Target { i64: false, ..STRICT };
+    assert!(cases::operations().iter().all(|kernel| emit_wide(kernel, &without, Parity::Any).is_none()));
 }
 
 #[test]

@@ -57,6 +57,9 @@ pub struct AdapterFacts {
     pub strict_floats: bool,
 }
 
+/// Points that are worth compiling a second shader for.
+const WIDE_POINTS: u64 = 1 << 16;
+
 /// Limits smaller than the adapter's, so that tests reach the code behind them.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Shrink {
@@ -64,6 +67,8 @@ pub struct Shrink {
     pub max_binding_bytes: Option<u64>,
     /// Workgroups per dimension of a dispatch.
     pub max_groups_per_dimension: Option<u32>,
+    /// Points from which on several neighbours are computed at once, where the adapter gains by that.
+    pub wide_points: Option<u64>,
     /// Take nothing for granted about the driver's float arithmetic.
     pub cautious: bool,
     /// Keep its memory out of this process's address space.
@@ -143,7 +148,7 @@ impl AdapterFacts {
             kind,
             is_software: kind == AdapterKind::Cpu,
             max_params: limits.max_storage_buffers_per_shader_stage as usize,
-            max_binding_bytes: limits.max_storage_buffer_binding_size & !3,
+            max_binding_bytes: limits.max_storage_buffer_binding_size & !7,
             max_buffer_bytes: limits.max_buffer_size,
             max_groups_per_dimension: limits.max_compute_workgroups_per_dimension,
             max_workgroup_size: limits
@@ -185,6 +190,7 @@ impl AdapterFacts {
             workgroup_size: target.workgroup_size,
             tile: target.workgroup_size * target.points_per_thread,
             busy: if self.is_software { 1 << 12 } else { 1 << 17 },
+            wide_points: (self.is_software && self.i64).then(|| shrink.wide_points.unwrap_or(WIDE_POINTS)),
         }
     }
 }

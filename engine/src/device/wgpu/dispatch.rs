@@ -22,6 +22,15 @@ pub struct Limits {
     pub tile: u32,
     /// Invocations a reduction should have at least, if there is so much to do.
     pub busy: u32,
+    /// Points from which on the adapter computes several neighbours at once, if it gains by that.
+    pub wide_points: Option<u64>,
+}
+
+impl Limits {
+    /// The same for kernels whose workgroups have so many points.
+    pub(super) fn for_tiles_of(&self, tile: u32) -> Limits {
+        Limits { tile, ..*self }
+    }
 }
 
 /// One dispatch.
@@ -85,17 +94,7 @@ pub fn plan(
     lens: &[u64],
     limits: &Limits,
 ) -> Result<Work, TooWide> {
-    let capacity = u64::from(limits.max_groups).pow(3);
-    let most = |per_group: u32| capacity.saturating_mul(u64::from(per_group)).min(1 << 30) as usize;
-    // Rooms of one partial result: two of its elements fit in one if they are several.
-    let rooms = shader.width.div_ceil(2) as u64;
-    let bounds = Bounds {
-        max_binding_bytes: limits.max_binding_bytes,
-        offset_alignment: limits.offset_alignment,
-        max_points: most(if shader.partials.is_empty() { limits.tile } else { u32::MAX }),
-        max_kept: most(limits.workgroup_size)
-            .min((limits.max_binding_bytes / (PARTIAL_BYTES * rooms)) as usize),
-    };
+    let bounds = bounds(kernel, Some(shader), limits);
     let launch = merged(kernel.kernel(), launch);
     let pieces = split(kernel, &launch, &bounds)?;
     let planner = Planner { kernel: kernel.kernel(), shader, limits };
@@ -120,9 +119,25 @@ pub fn plan(
     Ok(work)
 }
 
+/// What one dispatch may touch; `shader` is needed where it keeps partial results.
+pub(super) fn bounds(kernel: &Verified, shader: Option<&Shader>, limits: &Limits) -> Bounds {
+    let capacity = u64::from(limits.max_groups).pow(3);
+    let most = |per_group: u32| capacity.saturating_mul(u64::from(per_group)).min(1 << 30) as usize;
+    // Rooms of one partial result: two of its elements fit in one if they are several.
+    let rooms = shader.map_or(1, |shader| shader.width.div_ceil(2)) as u64;
+    let is_fold = matches!(kernel.kernel().form, Form::Reduce { .. });
+    Bounds {
+        max_binding_bytes: limits.max_binding_bytes,
+        offset_alignment: limits.offset_alignment,
+        max_points: most(if is_fold { u32::MAX } else { limits.tile }),
+        max_kept: most(limits.workgroup_size)
+            .min((limits.max_binding_bytes / (PARTIAL_BYTES * rooms)) as usize),
+    }
+}
+
 /// The launch with neighbouring dimensions made one wherever every memory is contiguous across
 /// them, so that rows are long. Kernels that use coordinates stay as they are.
-fn merged(kernel: &Kernel, launch: &Launch) -> Launch {
+pub(super) fn merged(kernel: &Kernel, launch: &Launch) -> Launch {
     let mut launch = launch.clone();
     if kernel.body.iter().any(|inst| matches!(inst.op, Op::Coord(_))) {
         return launch;
@@ -155,10 +170,10 @@ struct Pass {
     sides: [usize; 2],
 }
 
-struct Planner<'a> {
-    kernel: &'a Kernel,
-    shader: &'a Shader,
-    limits: &'a Limits,
+pub(super) struct Planner<'a> {
+    pub(super) kernel: &'a Kernel,
+    pub(super) shader: &'a Shader,
+    pub(super) limits: &'a Limits,
 }
 
 impl Planner<'_> {
@@ -171,14 +186,19 @@ impl Planner<'_> {
     }
 
     /// The dispatch of one piece of a pointwise kernel.
-    fn tiles(&self, piece: &Piece, index: Option<(usize, super::windows::IndexWindow)>) -> Dispatch {
+    pub(super) fn tiles(
+        &self,
+        piece: &Piece,
+        index: Option<(usize, super::windows::IndexWindow)>,
+    ) -> Dispatch {
         let points = piece.launch.points() as u64;
         let inner = piece.launch.extents.last().copied().unwrap_or(1) as u64;
         let (rows, tile) = (points / inner, u64::from(self.limits.tile));
         let chunks = inner.div_ceil(tile);
         // Aligned rows waste the end of each row's last tile; accept a quarter of the invocations.
         let capacity = u64::from(self.limits.max_groups).pow(3);
-        let aligned = inner * 4 >= chunks * tile * 3 && rows * chunks <= capacity;
+        let is_long = inner * 4 >= chunks * tile * 3 && rows * chunks <= capacity;
+        let aligned = is_long || self.shader.by_rows;
         let count = if aligned { rows * chunks } else { points.div_ceil(tile) };
         let groups = self.groups(count);
         let mut header = Header {

@@ -17,6 +17,7 @@ mod queue;
 mod spirv;
 pub mod spread;
 mod visible;
+mod wide;
 pub mod windows;
 
 pub use adapter::{AdapterFacts, AdapterKind, Shrink, adapters};

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use partita_kernels::wgsl::wide::{Parity, emit_wide};
 use partita_kernels::wgsl::{Binding, Shader, Stage, Target, emit};
 use partita_kernels::{BinaryOp, Op, UnaryOp, Verified};
 use wgpu::naga::valid::Capabilities;
@@ -18,6 +19,9 @@ pub struct GpuProgram {
     pub(super) stages: Vec<Compiled>,
     /// The same kernel spread out, once a launch has needed it.
     pub(super) spread: OnceLock<Option<Box<(Spread, GpuProgram)>>>,
+    /// The same kernel with several points per invocation, once a launch was large enough: where all rows
+    /// begin on words of two elements, and where they begin anywhere.
+    pub(super) wide: [OnceLock<Option<Box<GpuProgram>>>; 2],
 }
 
 /// One stage's pipeline and what it binds.
@@ -39,20 +43,34 @@ impl Gpu {
     /// # Errors
     /// If the adapter lacks a type the kernel uses, or the driver refuses the shader.
     pub fn compile(&self, kernel: &Verified) -> Result<GpuProgram, DeviceError> {
+        self.compile_for(kernel, self.target_of(kernel))
+    }
+
+    /// Compiles the shader that computes several neighbours at once; `None` if there is none.
+    pub(super) fn compile_wide(&self, kernel: &Verified, parity: Parity) -> Option<Box<GpuProgram>> {
+        let shader = emit_wide(kernel, self.target_of(kernel), parity)?;
+        // Without it the launch takes the shader that every kernel has.
+        self.compiled(kernel, shader).ok().map(Box::new)
+    }
+
+    /// The target, with what was measured if the kernel has operations that adapters round differently.
+    fn target_of(&self, kernel: &Verified) -> &Target {
         let divides = |op: &Op| {
             matches!(op, Op::Binary(BinaryOp::Div, ..) | Op::Unary(UnaryOp::Sqrt, _) | Op::Fma(..))
                 || matches!(op, Op::Math1(..) | Op::Math2(..))
         };
-        let target = match kernel.kernel().body.iter().any(|inst| divides(&inst.op)) {
+        match kernel.kernel().body.iter().any(|inst| divides(&inst.op)) {
             true => self.measured.get_or_init(|| self.measure()),
             false => &self.assumed,
-        };
-        self.compile_for(kernel, target)
+        }
     }
 
     /// Compiles a kernel for a target that may promise more or less than this adapter's.
     pub(super) fn compile_for(&self, kernel: &Verified, target: &Target) -> Result<GpuProgram, DeviceError> {
-        let shader = emit(kernel, target)?;
+        self.compiled(kernel, emit(kernel, target)?)
+    }
+
+    fn compiled(&self, kernel: &Verified, shader: Shader) -> Result<GpuProgram, DeviceError> {
         let name = &kernel.kernel().name;
         let stages = shader.stages.iter().map(|stage| {
             self.compile_stage(stage).map_err(|log| DeviceError::Compile {
@@ -64,7 +82,8 @@ impl Gpu {
         });
         let stages = stages.collect::<Result<Vec<_>, _>>()?;
         self.check()?;
-        Ok(GpuProgram { kernel: kernel.clone(), shader, stages, spread: OnceLock::new() })
+        let wide = [OnceLock::new(), OnceLock::new()];
+        Ok(GpuProgram { kernel: kernel.clone(), shader, stages, spread: OnceLock::new(), wide })
     }
 
     fn compile_stage(&self, stage: &Stage) -> Result<Compiled, String> {
@@ -123,8 +142,8 @@ impl Gpu {
             });
         }
         let words = spirv::strict_words(&module, &info)?;
-        let (x, y, z) = (self.assumed.workgroup_size, 1, 1);
-        let entry = wgpu::PassthroughShaderEntryPoint { name: stage.entry.into(), workgroup_size: (x, y, z) };
+        let workgroup_size = (stage.workgroup_size, 1, 1);
+        let entry = wgpu::PassthroughShaderEntryPoint { name: stage.entry.into(), workgroup_size };
         let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
             label: Some(stage.entry),
             entry_points: std::slice::from_ref(&entry).into(),

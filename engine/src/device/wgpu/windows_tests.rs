@@ -40,7 +40,7 @@ fn pieces_cover_the_region_once_and_fit() {
         }
         for (p, window) in piece.windows.iter().enumerate() {
             let (window, size) = (window.unwrap(), [4, 1][p]);
-            assert!(window.bytes <= 1024 && window.bytes % 4 == 0 && window.first_byte % 64 == 0);
+            assert!(window.bytes <= 1024 && window.bytes % 8 == 0 && window.first_byte % 64 == 0);
             let touched = blur(2).touched(&piece.launch)[p].unwrap();
             assert!(window.first_byte <= (touched.0 * size) as u64);
             assert!(window.first_byte + window.bytes >= ((touched.1 + 1) * size) as u64);
