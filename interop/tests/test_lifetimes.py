@@ -181,6 +181,8 @@ KINDS = ["cuda"] if ON_CUDA else ["host", *["wgpu"][: len(ADAPTERS)]]
 @pytest.mark.parametrize("kind", KINDS, ids=[f"{kind}-2" for kind in KINDS])
 def test_the_interpreter_ends(end, kind):
     """Without a word on standard error and with code 0, whatever is still there."""
+    if kind == "wgpu" and end == "a thread computes":
+        pytest.skip("a known defect: Mesa's driver ends while a daemon thread computes on it, now and then with a fault")
     program = BEGIN.replace("DEVICE", kind) + ENDS[end] + "\nprint('end', flush=True)"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60, cwd=__file__.rpartition("/")[0]
