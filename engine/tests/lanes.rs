@@ -265,9 +265,12 @@ fn the_adjoint_of_a_halo_exchange_on_four_devices() {
     let types = [DType::F32, DType::F64];
     let arrays = types.map(|dtype| Array::zeros(&team, &dist, dtype).unwrap());
     let places = arrays.each_ref().map(|array| array.places().unwrap());
-    for (dtype, place) in types.iter().zip(&places).flat_map(|(t, all)| all.iter().map(move |p| (t, p))) {
+    let all =
+        types.iter().zip(&places).flat_map(|(dtype, all)| all.iter().enumerate().map(move |p| (dtype, p)));
+    for (dtype, (part, place)) in all {
         let place = place.as_ref().unwrap();
-        let cells = place.stored.points().map(|at| value(&at));
+        // What parts add to one cell is not the same number.
+        let cells = place.stored.points().map(|at| value(&at) * (1 << (3 * part)) as f64);
         let bytes: Vec<u8> = match dtype {
             DType::F32 => cells.flat_map(|cell| (cell as f32).to_le_bytes()).collect(),
             _ => cells.flat_map(f64::to_le_bytes).collect(),
@@ -291,9 +294,9 @@ fn the_adjoint_of_a_halo_exchange_on_four_devices() {
     // One addition after the other, by receiving and then by sending part.
     let mut moves: Vec<&Move> = plan.moves().iter().collect();
     moves.sort_by_key(|m| (m.to_part, m.from_part));
-    let expected = fields.each_ref().map(|field| {
+    let added = |field: &Field, moves: &[&Move]| {
         let mut all = memory(field);
-        for m in &moves {
+        for m in moves {
             for (from, to) in m.from.points().zip(m.to.points()) {
                 let at =
                     |part: usize, cell: &[i64]| field.from[part].as_ref().unwrap().view(cell).offset as usize;
@@ -303,15 +306,18 @@ fn the_adjoint_of_a_halo_exchange_on_four_devices() {
             }
         }
         all
-    });
+    };
+    let expected = fields.each_ref().map(|field| added(field, &moves));
+    let backwards: Vec<&Move> = moves.iter().rev().copied().collect();
+    assert!(fields.each_ref().map(|field| added(field, &backwards)) != expected, "any order would do");
     let exchange = lower(&fields).unwrap();
-    let added = exchange.arrival.iter().filter_map(|command| match command {
+    let boxes = exchange.arrival.iter().filter_map(|command| match command {
         Command::Boxes { jobs, .. } => Some(jobs.len()),
         Command::Launch { job, .. } => Some(job.memory.len() / 2),
         _ => None,
     });
-    let added: Vec<usize> = added.collect();
-    println!("{} launches add {} boxes", added.len(), added.iter().sum::<usize>());
+    let boxes: Vec<usize> = boxes.collect();
+    println!("{} launches add {} boxes", boxes.len(), boxes.iter().sum::<usize>());
     exchange.run().unwrap();
     assert!(fields.each_ref().map(memory) == expected, "other bits");
 }
