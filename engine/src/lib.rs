@@ -18,10 +18,10 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The modules, each using only those before it: [`index`] (which element lives where), [`plan`]
-//! (what must move), [`device`] (memory and launches), [`wire`] (bytes between the ranks of a program),
-//! [`team`] (which device of which rank holds which part), [`program`] (work as data), [`transport`] (how
-//! moves travel), [`mod@array`] (what you use), [`operators`] (finite differences and boundaries, made of arrays).
+//! The modules, each using only those before it: [`index`] (which element lives where), [`plan`] (what must
+//! move), [`device`] (memory and launches), [`wire`] (bytes between the ranks of a program), [`team`] (which
+//! device of which rank holds which part), [`program`] (work as data), [`transport`] (how moves travel),
+//! [`mod@array`] (what you use), [`operators`] (finite differences and boundaries, made of arrays).
 //!
 //! Invariant: kernels never communicate; only plans and reductions do.
 

@@ -1,18 +1,20 @@
-//! Finite differences, convolutions and boundary conditions on arrays, written with nothing but what [`mod@array`]
-//! shows to everybody: slices, arithmetic, padding, rolling, assignment. Halos follow from the slices. Knows no
-//! parts, no devices and no plans.
+//! Finite differences, convolutions and boundary conditions on arrays, written with nothing but what
+//! [`mod@array`] shows to everybody: slices, arithmetic, padding, rolling, assignment. Halos follow from the
+//! slices. Knows no parts, no devices and no plans.
 //!
-//! Let `u` be samples of a function at points that are `h` apart along each dimension, `u_i = f(i h)`. Spacings are
-//! these distances, one per dimension, in any unit of length; results are per that unit (or its square). Orders of
-//! accuracy are those of Taylor's expansion of the quotients named; B. Fornberg, "Generation of Finite Difference
-//! Formulas on Arbitrarily Spaced Grids", Mathematics of Computation 51 (1988), tables 1 and 3, has them all.
+//! Let `u` be samples of a function at points that are `h` apart along each dimension, `u_i = f(i h)`.
+//! Spacings are these distances, one per dimension, in any unit of length; results are per that unit (or its
+//! square). Orders of accuracy are those of Taylor's expansion of the quotients named; B. Fornberg,
+//! "Generation of Finite Difference Formulas on Arbitrarily Spaced Grids", Mathematics of Computation 51
+//! (1988), derives them and others.
 //!
 //! [`mod@array`]: crate::array
+
+use partita_kernels::{DType, Scalar};
 
 use crate::array::{Array, IntoSpan, Operand, Padding, Span};
 use crate::error::{Error, Result};
 use crate::index::Region;
-use crate::{DType, Scalar};
 
 /// What lies beyond the ends of `a b c d`.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -126,11 +128,11 @@ pub fn laplacian(u: &Array, spacing: &[f64], boundary: Boundary) -> Result<Array
     sum("laplacian", spacing.iter().enumerate().map(second))
 }
 
-/// First derivatives, one array of the shape of `u` per dimension: `(u[i + e_d] - u[i - e_d]) / (2 h_d)`, with an
-/// error of order `h^2`.
+/// First derivatives, one array of the shape of `u` per dimension: `(u[i + e_d] - u[i - e_d]) / (2 h_d)`,
+/// with an error of order `h^2`.
 ///
-/// With [`Boundary::Open`] the first and last cells take `(-3 u[0] + 4 u[1] - u[2]) / (2 h)`, and likewise from the
-/// other side, which is of order `h^2` too; that takes three cells. Recorded.
+/// With [`Boundary::Open`] the first and last cells take `(-3 u[0] + 4 u[1] - u[2]) / (2 h)`, and likewise
+/// from the other side, which is of order `h^2` too; that takes three cells. Recorded.
 ///
 /// # Errors
 /// As [`laplacian`].
@@ -172,16 +174,16 @@ fn derivative(operation: &'static str, u: &Array, d: usize, h: f64, boundary: Bo
     Array::concatenate(&[&end(0, 1), &inner, &end(extent - 1, -1)], d)
 }
 
-/// The convolution with a small constant kernel of shape `extents`, whose numbers come in C order:
-/// `sum over j of kernel[j] u[i - j]`. Each number becomes a constant of the generated kernel, zeros vanish, and
-/// the terms are added in the order of the kernel's elements.
+/// The convolution with a small constant kernel of shape `extents`, whose numbers come in C order: `sum over
+/// j of kernel[j] u[i - j]`. Each number becomes a constant of the generated kernel, zeros vanish, and the
+/// terms are added in the order of the kernel's elements.
 ///
-/// With [`Boundary::Open`] only complete sums are computed, so that each extent shrinks by the kernel's less one;
-/// otherwise the kernel is centred. Its extents are odd. Recorded.
+/// With [`Boundary::Open`] only complete sums are computed, so that each extent shrinks by the kernel's less
+/// one; otherwise the kernel is centred. Its extents are odd. Recorded.
 ///
 /// # Errors
-/// Extents that are not odd, or not as many as dimensions; numbers that are not their product; too few cells; the
-/// error that `u` carries.
+/// Extents that are not odd, or not as many as dimensions; numbers that are not their product; too few cells;
+/// the error that `u` carries.
 pub fn convolve(u: &Array, kernel: &[f64], extents: &[i64], boundary: Boundary) -> Result<Array> {
     let odd = extents.len() == u.rank() && extents.iter().all(|extent| extent % 2 == 1 && *extent > 0);
     let places = if odd { Region::from_shape(extents)?.points() } else { Region::from_shape(&[])?.points() };
@@ -230,8 +232,8 @@ fn check_border(operation: &'static str, u: &Array, axis: usize, width: i64, lea
     Err(Error::invalid(operation, expected, given, "count dimensions from 0; make the border thinner"))
 }
 
-/// Known values: the outermost `width` cells of one end become `value`, a number or an array that broadcasts to
-/// them. Computes.
+/// Known values: the outermost `width` cells of one end become `value`, a number or an array that broadcasts
+/// to them. Computes.
 ///
 /// # Errors
 /// No such dimension; fewer cells; those of [`Array::assign`].
@@ -247,9 +249,9 @@ pub fn dirichlet(u: &mut Array, axis: usize, side: Side, width: i64, value: impl
     u.assign(&spans, &value)
 }
 
-/// A known outward derivative: `u[0] = u[1] + h slope`, and likewise at the other end. The difference is of order
-/// `h` at the outermost point, and of order `h^2` half a cell inside of it, where cell-centred schemes have their
-/// wall. Computes.
+/// A known outward derivative: `u[0] = u[1] + h slope`, and likewise at the other end. The difference is of
+/// order `h` at the outermost point, and of order `h^2` half a cell inside of it, where cell-centred schemes
+/// have their wall. Computes.
 ///
 /// # Errors
 /// No such dimension; fewer than two cells; integers; those of [`Array::assign`].
@@ -264,9 +266,9 @@ pub fn neumann(u: &mut Array, axis: usize, side: Side, slope: f64, h: f64) -> Re
     u.assign(&spans(u, axis, outer..outer + 1), &value)
 }
 
-/// The ends meet: the outermost `width` cells become what lies inside of the other end's,
-/// `u[..w] = u[-2 w..-w]` and `u[-w..] = u[w..2 w]`. One dimension after the other fills the corners too. Arrays on
-/// periodic distributions need no such cells. Computes.
+/// The ends meet: the outermost `width` cells become what lies inside of the other end's, `u[..w] = u[-2
+/// w..-w]` and `u[-w..] = u[w..2 w]`. One dimension after the other fills the corners too. Arrays on periodic
+/// distributions need no such cells. Computes.
 ///
 /// # Errors
 /// No such dimension; fewer than three times as many cells; those of [`Array::assign`].
@@ -278,8 +280,8 @@ pub fn periodic(u: &mut Array, axis: usize, width: i64) -> Result<()> {
     u.assign(&spans(u, axis, n - width..n), &high)
 }
 
-/// No flow through one end: the outermost `width` cells become the inner ones in reverse order, reflected at the
-/// first inner cell `w`: `u[w - k] = u[w + k]`; the derivative there is 0 to order `h^2`. Computes.
+/// No flow through one end: the outermost `width` cells become the inner ones in reverse order, reflected at
+/// the first inner cell `w`: `u[w - k] = u[w + k]`; the derivative there is 0 to order `h^2`. Computes.
 ///
 /// # Errors
 /// No such dimension; too few cells; those of [`Array::assign`].

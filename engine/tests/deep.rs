@@ -248,6 +248,11 @@ fn what_cannot_share_an_exchange_is_refused_by_name() {
         state[0].assign(&s![..15], &far)
     }
     refused(&dist(3), afar);
+    fn padded(state: &mut [Array]) -> partita::Result<()> {
+        let around = state[0].pad(&[(1, 1)], partita::array::Padding::Edge);
+        state[0].assign(&s![..], &(around.slice(&s![..-2]) + around.slice(&s![2..])))
+    }
+    assert!(refused(&dist(3), padded).contains("joins arrays"));
 }
 
 /// A wire on which every message takes its time.

@@ -1,5 +1,5 @@
-//! Arrays put together of others, against the arithmetic that says where each element comes from; and what that
-//! takes: nothing for what nobody needs, one kernel per box, no message where cells stay.
+//! Arrays put together of others, against the arithmetic that says where each element comes from; and what
+//! that takes: nothing for what nobody needs, one kernel per box, no message where cells stay.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod found;
@@ -219,4 +219,15 @@ fn what_does_not_fit_is_refused() {
         Array::zeros(&team, &Distribution::default_partition(3, &[0, 2]).unwrap(), DType::I32).unwrap();
     assert!(empty.pad(&[(1, 0), (0, 0)], Padding::Wrap).eval().is_err());
     assert_eq!(empty.pad(&[(0, 0), (0, 1)], Padding::Wrap).to_vec::<i32>().unwrap(), [0i32; 0]);
+}
+
+#[test]
+fn what_lies_within_each_other_needs_no_deep_stack() {
+    let (_, u) = slabs();
+    let mut chain = u.clone();
+    for k in 0..2000 {
+        let listed = if k % 100 == 7 { chain.reshaped(&[ROWS, COLUMNS]).unwrap() } else { chain };
+        chain = listed.roll(&[1, 0]) + 1.0;
+    }
+    check(&chain, [ROWS, COLUMNS], |i, j| number(&[(i + 2000) % ROWS, j]) + 2000);
 }

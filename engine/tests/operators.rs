@@ -1,5 +1,5 @@
-//! Finite differences and boundary conditions: the formulas to the bit on every division, the stated orders of
-//! convergence, and boundary conditions against what padding says.
+//! Finite differences and boundary conditions: the formulas to the bit on every division, the stated orders
+//! of convergence, and boundary conditions against what padding says.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod found;

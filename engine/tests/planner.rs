@@ -229,8 +229,8 @@ fn of_halos_that_fit_only_one_by_one_the_second_comes_as_boxes() {
     let team = team(4);
     let u = array(&team, &slabs(&[24], 4));
     let at = |i: i64| ((15 + i) % 127) as f32;
-    // Parts of 6 cells: even cells from 6 below, odd ones from 6 above. Both halos would take more memory than
-    // the array itself.
+    // Parts of 6 cells: even cells from 6 below, odd ones from 6 above. Both halos would take more memory
+    // than the array itself.
     let even = u.slice(&s![6..18; 2]) + u.slice(&s![..12; 2]) * 2.0;
     let odd = u.slice(&s![7..19; 2]) * 3.0 - u.slice(&s![13..; 2]);
     for alone in [&even, &odd] {

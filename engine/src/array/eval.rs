@@ -430,6 +430,9 @@ pub(crate) fn attempt(
 
 /// Computes what a kernel waits for.
 fn before(roots: &[&Arc<Node>], node: &Arc<Node>) -> Result<()> {
+    for inner in joined::far_inside(node) {
+        evaluate(&[inner])?;
+    }
     let all: Vec<Arc<Node>> = roots.iter().map(|&root| Arc::clone(root)).collect();
     // Of a kernel and the reduction or the slice that it waits for, what both need.
     let both = || all.iter().chain([node]).cloned().collect::<Vec<_>>();

@@ -1,6 +1,6 @@
 //! Arrays put together of others: one behind the other, with cells around, rolled. Recorded: each box of the
-//! result is another array or a view of one, and is computed into the result when that is needed. Knows shapes and
-//! who shall own what; how boxes are computed is the business of `joined`.
+//! result is another array or a view of one, and is computed into the result when that is needed. Knows
+//! shapes and who shall own what; how boxes are computed is the business of `joined`.
 
 use std::sync::Arc;
 
@@ -77,7 +77,8 @@ impl Array {
         joined("concatenate", layout, boxes)
     }
 
-    /// The arrays, of one shape, one behind the other along a new dimension before dimension `axis`. Recorded.
+    /// The arrays, of one shape, one behind the other along a new dimension before dimension `axis`.
+    /// Recorded.
     ///
     /// # Errors
     /// As [`Array::concatenate`].
@@ -92,8 +93,8 @@ impl Array {
     }
 
     /// The array with (`before`, `after`) cells around it in every dimension. Recorded. The array's own cells
-    /// stay on their parts, as in [`Array::concatenate`], and its memory gets halos as wide as the padding: who
-    /// pads by so many cells reads neighbours so far away.
+    /// stay on their parts, as in [`Array::concatenate`], and its memory gets halos as wide as the padding:
+    /// who pads by so many cells reads neighbours so far away.
     pub fn pad(&self, widths: &[(i64, i64)], with: Padding) -> Array {
         self.or_failed(self.try_pad(widths, with))
     }
@@ -153,8 +154,9 @@ impl Array {
         Ok((*widened(&layout, &halo)?.unwrap_or(layout)).clone())
     }
 
-    /// Element `i` of the result is element `i + offsets`, wrapping around. Recorded, and distributed like the
-    /// array if that is divided into blocks; along periodic dimensions it is a view, as of [`Array::shift`].
+    /// Element `i` of the result is element `i + offsets`, wrapping around. Recorded, and distributed like
+    /// the array if that is divided into blocks; along periodic dimensions it is a view, as of
+    /// [`Array::shift`].
     pub fn roll(&self, offsets: &[i64]) -> Array {
         self.or_failed(self.try_roll(offsets))
     }

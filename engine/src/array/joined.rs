@@ -1,11 +1,12 @@
-//! Values that are put together of others, box by box: each box is computed straight into the memory of the whole,
-//! with everything that its value is computed from. What all boxes read travels in ONE exchange. A view that lies
-//! within one box is a view of that box's value, so nothing is put together for it.
+//! Values that are put together of others, box by box: each box is computed straight into the memory of the
+//! whole, with everything that its value is computed from. What all boxes read travels in ONE exchange. A
+//! view that lies within one box is a view of that box's value, so nothing is put together for it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::deep;
-use super::direction::computed_elsewhere;
+use super::direction::{Reached, computed_elsewhere};
 use super::eval::{Onto, Target, attempt, evaluate, sketched};
 use super::launches::{Fused, queue};
 use super::map::Map;
@@ -28,8 +29,8 @@ pub(crate) fn portions(node: &Node) -> Option<Vec<Portion>> {
     }
 }
 
-/// The value of a box, and the view of it, of which a view of shape `shape` of the whole is: if it lies within
-/// one box.
+/// The value of a box, and the view of it, of which a view of shape `shape` of the whole is: if it lies
+/// within one box.
 pub(crate) fn seen_within(base: &Arc<Node>, shape: &Index, view: &Map) -> Option<(Arc<Node>, Map)> {
     let portions = portions(base).filter(|_| !shape.contains(&0))?;
     let cells = Region::from_fn(base.rank(), |d| match view.axes()[d] {
@@ -43,6 +44,26 @@ pub(crate) fn seen_within(base: &Arc<Node>, shape: &Index, view: &Map) -> Option
         Along::Dim { dim, offset, step } => Along::Dim { dim, offset: offset - start[d], step },
     };
     Some((value, Map::from_fn(view.axes().len(), along)))
+}
+
+/// The joined and listed values within `node` at which so many lie within each other that they are computed
+/// before, the innermost first, rather than by recursion.
+pub(crate) fn far_inside(node: &Arc<Node>) -> Vec<Arc<Node>> {
+    const MOST_LEVELS: u32 = 16;
+    let mut levels: HashMap<*const Node, u32> = HashMap::new();
+    let mut found = Vec::new();
+    // Operands come before those that use them.
+    for inner in Reached::from([node], None).lazy {
+        let below = inner.operands().iter().filter_map(|x| levels.get(&Arc::as_ptr(x)).copied()).max();
+        let is_one =
+            matches!(&*inner.state(), State::Lazy { expr: Expr::Joined(_) | Expr::Listed { .. }, .. });
+        let level = below.unwrap_or(0) + u32::from(is_one);
+        levels.insert(Arc::as_ptr(&inner), level % MOST_LEVELS);
+        if is_one && level == MOST_LEVELS {
+            found.push(inner);
+        }
+    }
+    found
 }
 
 impl Portion {

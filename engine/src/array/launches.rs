@@ -1,5 +1,6 @@
-//! Kernels over distributions, and their launches: queued so that what needs nothing of what travels is computed
-//! meanwhile. Knows no expressions; what a kernel computes, and where its results go, is its maker's business.
+//! Kernels over distributions, and their launches: queued so that what needs nothing of what travels is
+//! computed meanwhile. Knows no expressions; what a kernel computes, and where its results go, is its maker's
+//! business.
 
 use std::sync::Arc;
 
@@ -44,7 +45,8 @@ impl Fused {
         Ok(Fused { kernel, leaves: lowering.leaves, placed, arguments, dist: Arc::clone(dist) })
     }
 
-    /// Its launches over the zones of the parts that are here, `outputs` being the memory of a part's results.
+    /// Its launches over the zones of the parts that are here, `outputs` being the memory of a part's
+    /// results.
     pub fn launches(
         &self,
         team: &Team,

@@ -1,5 +1,5 @@
-//! Elements in other shapes: recorded, and computed by one fetch plan and one copy kernel per part. Knows boxes;
-//! what a stride per dimension describes are views, and lists of positions are `positions`' business.
+//! Elements in other shapes: recorded, and computed by one fetch plan and one copy kernel per part. Knows
+//! boxes; what a stride per dimension describes are views, and lists of positions are `positions`' business.
 
 use std::sync::Arc;
 

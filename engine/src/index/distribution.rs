@@ -362,11 +362,11 @@ impl Distribution {
         Distribution::from_dims(self.grid, dims.collect::<Result<_>>()?)
     }
 
-    /// The distribution of a larger array in which this one's cells are the box from `start` on: these stay with
-    /// their parts, and the first and last parts along every dimension own what is around. A dimension is
-    /// divided evenly where that would give a part more than twice its share; a distribution that is not all
-    /// blocks gives the default partition. It has no halo and no boundary, and is periodic where nothing is
-    /// around.
+    /// The distribution of a larger array in which this one's cells are the box from `start` on: these stay
+    /// with their parts, and the first and last parts along every dimension own what is around. A dimension
+    /// is divided evenly where that would give a part more than twice its share; a distribution that is not
+    /// all blocks gives the default partition. It has no halo and no boundary, and is periodic where nothing
+    /// is around.
     pub fn enclosing(&self, global_shape: &[i64], start: &[i64]) -> Result<Distribution> {
         check_rank("Distribution::enclosing", self.rank(), global_shape.len())?;
         check_rank("Distribution::enclosing", self.rank(), start.len())?;
