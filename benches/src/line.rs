@@ -296,8 +296,8 @@ fn near_start(zone: &Region, most: [i64; 3]) -> Result<Region> {
     Ok(Region::new(zone.start(), &stop)?)
 }
 
-/// Measures what the model predicts: two links, one half hidden and one too slow to hide. A depth is calibrated
-/// and run in the same memory, so that where it lies is the same for both.
+/// Measures what the model predicts: two links, one half hidden and one too slow to hide. A depth is
+/// calibrated and run in the same memory, so that where it lies is the same for both.
 pub fn compare(device: &Device, extent: i64, effort: &Effort) -> Result<(Vec<Rates>, Vec<Compared>)> {
     let half = extent as f64 / 2.0;
     let share = Share { extents: [half; 3], sides: [1; 3] };

@@ -1,5 +1,5 @@
-//! The peers: what a user would take instead, run by the programs of `benches/peers`. Every turn of a peer is a
-//! process of its own that ends before ours goes on: both sides take turns on the same machine in the same
+//! The peers: what a user would take instead, run by the programs of `benches/peers`. Every turn of a peer is
+//! a process of its own that ends before ours goes on: both sides take turns on the same machine in the same
 //! minutes, no peer's threads or memory are beside anyone else's work, and one that dies takes nobody along.
 //!
 //! Knows the protocol and the files; knows no peer.

@@ -120,7 +120,7 @@ pub fn hidden(saved: &Saved) -> Result<Option<Figure>> {
     let series = [Series { name: "8 parts, 7 points".to_owned(), color: color(0), is_bar: true, values }];
     let svg = Rows {
         title,
-        axis: "of the time on the link, what does not make a step longer (lines: 10 % to 90 % of the samples)",
+        axis: "of the time on the link, what makes no step longer (lines: 10 % to 90 % of the samples)",
         rows: &measured.iter().map(|device| (*device).to_owned()).collect::<Vec<_>>(),
         series: &series,
         mark: Some(1.0),

@@ -336,7 +336,7 @@ mod tests {
             assert!(text.contains(part), "{part}");
         }
         assert!(!text.contains("src=") && !text.contains("href="), "the page needs nothing else");
-        // Fraction, roofline, hidden share, sweep and overheads of two machines, two of the model, as SVG and PNG.
+        // Fraction, roofline, hidden share, sweep and overheads of two machines, two of the model: SVG, PNG.
         assert_eq!(written.len(), 2 * (2 * 5 + 2) + 1);
         for file in &written {
             assert!(fs::metadata(file).expect("written").len() > 1000, "{}", file.display());
