@@ -11,6 +11,8 @@
 Importing starts no device. Exceptions are Python's own where they fit, otherwise subclasses of `Error`.
 """
 
+import atexit as _atexit
+
 # What is public each module says itself, in its `__all__`.
 from . import errors as errors
 from . import random as random
@@ -30,12 +32,16 @@ from ._native import Part as Part
 from ._native import Team as Team
 from ._native import Unstructured as Unstructured
 from ._native import devices as devices
+from ._native import end as _end
 from ._native import version as _version
 from ._protocols import *
 from ._rearrange import *
 from .errors import *
 
 __version__ = _version()
+
+# Drivers do not outlive the process; threads that are at work on them may.
+_atexit.register(_end)
 
 # Built from all of the above.
 from . import operators as operators  # noqa: E402

@@ -418,6 +418,9 @@ def leave() -> bool:
 def abort(reason: str) -> None:
     """Lets all ranks know why this one cannot go on, and ends all processes. Does not return."""
 
+def end() -> None:
+    """For the end of the process: waits for the calls of other threads, of which none begins any more."""
+
 def live_exports() -> int:
     """DLPack exports that no consumer has released yet."""
 

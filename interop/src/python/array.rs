@@ -15,6 +15,7 @@ use super::convert::{dtype, name, scalar, tuple};
 use super::device::Team;
 use super::dist::Distribution;
 use super::error::{detached, raised};
+use super::gate;
 use super::operations::{op1, op2, plain, reduce};
 use super::part::{self, Part, location};
 use super::ranks::default_team;
@@ -51,7 +52,7 @@ impl Array {
         change: impl FnOnce(&mut partita::Array, &partita::Array) -> partita::Result<()> + Send,
     ) -> PyResult<()> {
         let value = value.value(py)?;
-        let outcome = py.detach(|| {
+        let outcome = gate::detached(py, || {
             let mut target = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             target.as_mut().map(|target| change(target, &value))
         });
@@ -153,7 +154,7 @@ impl Array {
             pieces.push(buffer);
         }
         let Some(dtype) = kind else { return Err(refuse("expected at least one part, given none".into())) };
-        let array = py.detach(|| partita::Array::over(team, &dist.dist, dtype, pieces));
+        let array = gate::detached(py, || partita::Array::over(team, &dist.dist, dtype, pieces));
         array.map(Array::of).map_err(|error| PyBufferError::new_err(error.to_string()))
     }
 

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use super::convert::count;
-use super::error::{detached, raised};
+use super::error::detached;
 use super::part::location;
 use super::ranks::{self, Communicator};
 
@@ -211,7 +211,7 @@ impl Team {
 
     /// Waits until all queued work is done on every device of this process.
     fn wait(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.wait()).map_err(raised)
+        detached(py, || self.0.wait())
     }
 
     fn __len__(&self) -> usize {

@@ -7,6 +7,8 @@ use pyo3::exceptions::{PyIndexError, PyNotImplementedError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
+use super::gate;
+
 /// What the engine calls things, and what they are called here. Of what is not listed, only the separator of
 /// names is another.
 const NAMES: &[(&str, &str)] = &[
@@ -71,7 +73,7 @@ fn own(py: Python<'_>, class: &str, text: &str) -> PyResult<PyErr> {
     Ok(PyErr::from_type(class, text.to_owned()))
 }
 
-/// Runs what may compute or wait, without the interpreter's lock.
+/// As [`gate::detached`], for what may fail.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> partita::Result<T> + Send) -> PyResult<T> {
-    py.detach(work).map_err(raised)
+    gate::detached(py, work).map_err(raised)
 }

@@ -101,7 +101,7 @@ unsafe extern "C" fn allocate(
             let part = array.parts()?.remove(0);
             Loan::copy_of(&part, Cells::Owned)
         };
-        py.detach(zeros).map_err(raised)
+        detached(py, zeros)
     });
     match outcome {
         Ok(loan) => {

@@ -14,6 +14,7 @@ mod dist;
 mod error;
 #[allow(unsafe_code)]
 mod exchange;
+mod gate;
 mod operations;
 mod part;
 mod protocols;
@@ -39,6 +40,8 @@ mod _native {
     #[pymodule_export]
     use super::dist::{Block, Cyclic, Distribution, Unstructured};
     #[pymodule_export]
+    use super::gate::end;
+    #[pymodule_export]
     use super::part::{Part, Stored};
     #[pymodule_export]
     use super::protocols::{
@@ -56,7 +59,7 @@ mod _native {
 /// Every device of this process, the host first. Opens the adapters.
 #[pyfunction]
 fn devices(py: Python<'_>) -> Vec<device::Device> {
-    py.detach(|| partita::Device::all().iter().cloned().map(device::Device::of).collect())
+    gate::detached(py, || partita::Device::all().iter().cloned().map(device::Device::of).collect())
 }
 
 /// DLPack exports that no consumer has released yet.

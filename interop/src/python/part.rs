@@ -336,6 +336,6 @@ impl Stored {
 
 /// The parts of an array.
 pub fn parts(py: Python<'_>, array: &partita::Array) -> PyResult<Vec<Part>> {
-    let parts = py.detach(|| array.parts()).map_err(raised)?;
+    let parts = detached(py, || array.parts())?;
     Ok(parts.into_iter().map(|part| Part(Arc::new(part))).collect())
 }

@@ -11,6 +11,7 @@ use pyo3::sync::MutexExt;
 
 use super::array::Array;
 use super::error::raised;
+use super::gate;
 
 type Step = Box<dyn FnMut(&mut [partita::Array]) -> partita::Result<()> + Send>;
 
@@ -84,7 +85,7 @@ impl Loop {
         }
         let handles = state.iter().map(|handle| handle.clone_ref(py)).collect();
         *self.call(py) = Some(Call { step, state: handles, raised: None });
-        let outcome = py.detach(|| current.run(count));
+        let outcome = gate::detached(py, || current.run(count));
         let call = self.call(py).take();
         for (handle, array) in state.iter().zip(current.state()) {
             handle.get().put(py, array.clone());
