@@ -18,7 +18,7 @@ pub(super) fn stages(kernel: &Kernel, target: &Target) -> Shader {
         return reduce::stages(kernel, target, layout);
     }
     let stages = vec![pointwise(kernel, target, &layout)];
-    Shader { stages, layout, partials: Vec::new(), width: 1, by_rows: false }
+    Shader { stages, layout, partials: Vec::new(), width: 1 }
 }
 
 fn pointwise(kernel: &Kernel, target: &Target, layout: &Layout) -> Stage {

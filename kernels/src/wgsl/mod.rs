@@ -101,8 +101,6 @@ pub struct Shader {
     pub partials: Vec<DType>,
     /// Elements of one partial result.
     pub width: usize,
-    /// The points of a workgroup lie in one row, whatever that wastes.
-    pub by_rows: bool,
 }
 
 /// One shader.

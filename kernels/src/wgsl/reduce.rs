@@ -26,7 +26,7 @@ pub(super) fn stages(kernel: &Kernel, target: &Target, layout: Layout) -> Shader
     };
     let stages = stages.map(|stage| stage(&plan, Writer::new(kernel, target, &layout)));
     let width = outputs.iter().map(|&param| kernel.width(param) as usize).max().unwrap_or(1);
-    Shader { stages: stages.into(), layout, partials: plan.partials, width, by_rows: false }
+    Shader { stages: stages.into(), layout, partials: plan.partials, width }
 }
 
 fn outputs(fold: &Fold) -> Vec<u32> {

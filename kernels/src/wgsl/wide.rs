@@ -19,10 +19,6 @@ use crate::verify::Verified;
 
 /// Neighbours that one invocation computes.
 pub const POINTS: usize = 8;
-/// Invocations of a workgroup: few, so that rows of some hundred points waste little.
-const WORKGROUP: u32 = 32;
-/// Points of a workgroup.
-pub const TILE: u32 = WORKGROUP * POINTS as u32;
 /// Longest body that is written eight times.
 const MOST_INSTRUCTIONS: usize = 96;
 
@@ -76,10 +72,9 @@ pub fn emit_wide(kernel: &Verified, target: &Target, parity: Parity) -> Option<S
     if !target.i64 || !suits(kernel) || (parity == Parity::Even && !is_even(kernel)) {
         return None;
     }
-    let target = Target { workgroup_size: WORKGROUP, ..*target };
     let layout = Layout::new(kernel);
-    let stages = vec![stage(kernel, &target, &layout, parity)];
-    Some(Shader { stages, layout, partials: Vec::new(), width: 1, by_rows: true })
+    let stages = vec![stage(kernel, target, &layout, parity)];
+    Some(Shader { stages, layout, partials: Vec::new(), width: 1 })
 }
 
 fn stage(kernel: &Kernel, target: &Target, layout: &Layout, parity: Parity) -> Stage {
@@ -142,14 +137,17 @@ impl Lanes {
 }
 
 impl Writer<'_> {
-    /// Where the invocation's points are: the coordinates of its row, and `x`, its first point there.
+    /// Where the invocation's points are: the coordinates of its row, and `x`, its first point there. Workgroups
+    /// go on from row to row, because each costs as much as some hundred points.
     fn first_point(&mut self) {
         let inner = self.kernel.rank - 1;
         let (chunks, rows) = (self.word(super::layout::CHUNKS), self.word(super::layout::KEPT));
         let limit = self.word(super::layout::LIMIT);
-        self.line(&format!("let row = number / {chunks};"));
+        self.line(&format!("let place = number * {}u + local;", self.target.workgroup_size));
+        self.line("var row = 0u;");
+        self.line(&format!("if ({rows} > 1u) {{ row = place / {chunks}; }}"));
         self.line(&format!("if (row >= {rows}) {{ return; }}"));
-        self.line(&format!("var x = (number - row * {chunks}) * {TILE}u + local * {POINTS}u;"));
+        self.line(&format!("var x = (place - row * {chunks}) * {POINTS}u;"));
         self.line(&format!("if (x >= {limit}) {{ return; }}"));
         self.line(&format!("x = min(x, {limit} - {POINTS}u);"));
         if inner > 0 {

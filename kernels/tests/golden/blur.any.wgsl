@@ -2,12 +2,14 @@
 @group(0) @binding(1) var<storage, read> p0: array<u64>;
 @group(0) @binding(2) var<storage, read_write> p1: array<f32>;
 
-@compute @workgroup_size(32)
+@compute @workgroup_size(256)
 fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
   let number = group.x + launch[0].y * (group.y + launch[0].z * group.z);
-  let row = number / launch[1].x;
+  let place = number * 256u + local;
+  var row = 0u;
+  if (launch[1].y > 1u) { row = place / launch[1].x; }
   if (row >= launch[1].y) { return; }
-  var x = (number - row * launch[1].x) * 256u + local * 8u;
+  var x = (place - row * launch[1].x) * 8u;
   if (x >= launch[0].w) { return; }
   x = min(x, launch[0].w - 8u);
   let e0 = bitcast<i32>(launch[4].z);

@@ -26,13 +26,6 @@ pub struct Limits {
     pub wide_points: Option<u64>,
 }
 
-impl Limits {
-    /// The same for kernels whose workgroups have so many points.
-    pub(super) fn for_tiles_of(&self, tile: u32) -> Limits {
-        Limits { tile, ..*self }
-    }
-}
-
 /// One dispatch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dispatch {
@@ -186,19 +179,14 @@ impl Planner<'_> {
     }
 
     /// The dispatch of one piece of a pointwise kernel.
-    pub(super) fn tiles(
-        &self,
-        piece: &Piece,
-        index: Option<(usize, super::windows::IndexWindow)>,
-    ) -> Dispatch {
+    fn tiles(&self, piece: &Piece, index: Option<(usize, super::windows::IndexWindow)>) -> Dispatch {
         let points = piece.launch.points() as u64;
         let inner = piece.launch.extents.last().copied().unwrap_or(1) as u64;
         let (rows, tile) = (points / inner, u64::from(self.limits.tile));
         let chunks = inner.div_ceil(tile);
         // Aligned rows waste the end of each row's last tile; accept a quarter of the invocations.
         let capacity = u64::from(self.limits.max_groups).pow(3);
-        let is_long = inner * 4 >= chunks * tile * 3 && rows * chunks <= capacity;
-        let aligned = is_long || self.shader.by_rows;
+        let aligned = inner * 4 >= chunks * tile * 3 && rows * chunks <= capacity;
         let count = if aligned { rows * chunks } else { points.div_ceil(tile) };
         let groups = self.groups(count);
         let mut header = Header {
@@ -217,6 +205,22 @@ impl Planner<'_> {
         }
         let pass = Pass { stage: 0, groups, header, steps: Vec::new(), sides: [0, 0] };
         self.dispatch(pass, &piece.launch, &windows)
+    }
+
+    /// The dispatch of neighbours: every invocation has up to `most` of one row.
+    pub(super) fn neighbours(&self, piece: &Piece, most: usize) -> Dispatch {
+        let inner = piece.launch.extents.last().copied().unwrap_or(1);
+        let (rows, chunks) = (piece.launch.points() / inner.max(1), inner.div_ceil(most));
+        let groups = self.groups(((rows * chunks) as u64).div_ceil(u64::from(self.limits.workgroup_size)));
+        let header = Header {
+            groups: [groups[0], groups[1]],
+            limit: inner as u32,
+            chunks: chunks as u32,
+            kept: rows as u32,
+            ..Header::default()
+        };
+        let pass = Pass { stage: 0, groups, header, steps: Vec::new(), sides: [0, 0] };
+        self.dispatch(pass, &piece.launch, &piece.windows)
     }
 
     fn dispatch(&self, pass: Pass, launch: &Launch, windows: &[Option<Window>]) -> Dispatch {

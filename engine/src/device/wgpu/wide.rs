@@ -1,7 +1,7 @@
 //! Which launches take the shader that computes several neighbours at once: arithmetic on launches, no wgpu.
 
 use partita_kernels::wgsl::Shader;
-use partita_kernels::wgsl::wide::{POINTS, Parity, TILE, is_even, suits};
+use partita_kernels::wgsl::wide::{POINTS, Parity, is_even, suits};
 use partita_kernels::{Launch, Verified};
 
 use super::dispatch::{Limits, Planner, Work, bounds, merged};
@@ -20,22 +20,17 @@ impl Wide {
             return None;
         }
         let launch = merged(kernel.kernel(), launch);
-        let limits = limits.for_tiles_of(TILE);
-        let inner = *launch.extents.last()? as u64;
-        let groups = launch.points() as u64 / inner.max(1) * inner.div_ceil(u64::from(TILE));
-        if groups > u64::from(limits.max_groups).pow(3) {
-            return None;
-        }
-        let pieces = split(kernel, &launch, &bounds(kernel, None, &limits)).ok()?;
+        // Pieces for tiles of 4 points per invocation: of 8, at least 4 are used in rows of any length.
+        let pieces = split(kernel, &launch, &bounds(kernel, None, limits)).ok()?;
         let parities = pieces.iter().map(|piece| parity(kernel, piece)).collect::<Option<Vec<_>>>()?;
         Some(Wide { parity: parities.into_iter().max()?, pieces })
     }
 
     /// The dispatches of its shader.
     pub(super) fn work(&self, kernel: &Verified, shader: &Shader, limits: &Limits) -> Work {
-        let limits = limits.for_tiles_of(TILE);
-        let planner = Planner { kernel: kernel.kernel(), shader, limits: &limits };
-        Work { dispatches: self.pieces.iter().map(|piece| planner.tiles(piece, None)).collect(), partials: 0 }
+        let planner = Planner { kernel: kernel.kernel(), shader, limits };
+        let dispatches = self.pieces.iter().map(|piece| planner.neighbours(piece, POINTS)).collect();
+        Work { dispatches, partials: 0 }
     }
 }
 
@@ -114,7 +109,9 @@ mod tests {
         let plain = launch([5, 20], 4, [[32, 1], [20, 1]]);
         let with = |wide_points| Wide::of(&kernel, &plain, &Limits { wide_points, ..LIMITS }).is_some();
         assert!(with(Some(100)) && !with(Some(101)) && !with(None));
-        let few = Limits { max_groups: 1, ..LIMITS };
-        assert!(Wide::of(&kernel, &plain, &few).is_none());
+        // Split along the rows, the last piece would be too short.
+        let few = Limits { max_groups: 1, tile: 11, ..LIMITS };
+        assert!(Wide::of(&kernel, &plain, &few).is_some());
+        assert!(Wide::of(&kernel, &plain, &Limits { tile: 6, ..few }).is_none());
     }
 }
