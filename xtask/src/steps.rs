@@ -147,8 +147,8 @@ pub fn bundle(root: &Path) -> ExitCode {
     bundle::bundle(root, || cargo(root))
 }
 
-/// `cargo xtask soak`: what takes minutes to hours; or its faults alone, on the system's MPI, on jobs of these
-/// sizes.
+/// `cargo xtask soak`: what takes minutes to hours; or its faults alone, on the system's MPI, on jobs of
+/// these sizes.
 pub fn soak(root: &Path, sizes: &[usize]) -> ExitCode {
     let begin = Instant::now();
     let soaked = |mpi: &Mpi| match mpi.build(cargo(root)).and_then(|p| Ok((p, faults::points(root)?))) {
