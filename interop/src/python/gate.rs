@@ -1,5 +1,5 @@
-//! Where calls leave the interpreter's lock, and where they stop when the process ends: drivers are taken down
-//! by then, and a daemon thread that is at work on one would fault. It does not know what the calls do.
+//! Where calls leave the interpreter's lock, and where they stop when the process ends: drivers are taken
+//! down by then, and a daemon thread that is at work on one would fault. It does not know what the calls do.
 
 use std::cell::Cell;
 use std::sync::OnceLock;

@@ -137,8 +137,8 @@ impl Lanes {
 }
 
 impl Writer<'_> {
-    /// Where the invocation's points are: the coordinates of its row, and `x`, its first point there. Workgroups
-    /// go on from row to row, because each costs as much as some hundred points.
+    /// Where the invocation's points are: the coordinates of its row, and `x`, its first point there.
+    /// Workgroups go on from row to row, because each costs as much as some hundred points.
     fn first_point(&mut self) {
         let inner = self.kernel.rank - 1;
         let (chunks, rows) = (self.word(super::layout::CHUNKS), self.word(super::layout::KEPT));
