@@ -351,10 +351,11 @@ fn slow_links_get_deep_halos_by_themselves() {
 
 #[test]
 fn parts_beside_each_other_get_no_deep_halos_by_themselves() {
-    // Nothing is waited for, and every further step computes a quarter of each part again.
+    // Nothing is waited for, and every further step computes half of each part again: much longer than a copy
+    // takes to begin.
     let find = || {
         let team = Team::on(&[Device::host()], 4).unwrap();
-        let dist = Distribution::builder(&[32, 6000]).parts(4).build().unwrap();
+        let dist = Distribution::builder(&[16, 60_000]).parts(4).build().unwrap();
         let u = Array::from_fn(&team, &dist, |at| number(0, at)).unwrap();
         let mut run = Loop::new(vec![u], heat).auto_depth();
         run.run(80).unwrap();

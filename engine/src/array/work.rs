@@ -9,7 +9,7 @@ use std::sync::Arc;
 use partita_kernels::{DType, Launch, Scalar, Verified, View};
 
 use super::deep::{self, Due, Event};
-use super::exchange::{aligned_plan, box_plan, fetch_plan, near};
+use super::exchange::{aligned_plan, box_plan, fetch_plan, halo_plan, near};
 use super::lower::{Leaf, Source};
 use super::map::Map;
 use super::node::Node;
@@ -141,6 +141,8 @@ struct Pending {
     from: Vec<Option<Place>>,
     to: Vec<Option<Place>>,
     dtype: DType,
+    /// Which of [`Work::refreshed`], if it is a halo exchange.
+    refreshes: Option<usize>,
 }
 
 /// What was fetched of an array: a box per part, and where it is.
@@ -213,6 +215,9 @@ impl Work {
     pub fn depart(&mut self) -> Result<Leisure> {
         let pending = std::mem::take(&mut self.pending);
         let Some(first) = pending.first() else { return Ok(Leisure::Nobody) };
+        let messages = pending.iter().map(|pending| pending.plan.messages()).sum();
+        self.team.count_messages(messages);
+        self.messages += messages;
         let alike = pending.iter().all(|other| other.operation == first.operation);
         let operation = if alike { first.operation } else { "exchange of operands" };
         let fields: Vec<Field> = pending
@@ -442,23 +447,20 @@ impl Work {
             return Ok(true);
         }
         let Some(plan) = storage.lacking(halo)? else { return Ok(false) };
+        // One exchange for what several launches ask for: two would write the same cells at once.
+        let own = |at: &usize| Arc::ptr_eq(&self.refreshed[*at].0, storage);
+        let waiting = |(n, pending): (usize, &Pending)| Some((n, pending.refreshes.filter(own)?));
+        if let Some((n, at)) = self.pending.iter().enumerate().find_map(waiting) {
+            let wider = self.refreshed[at].1.max(halo);
+            self.pending[n].plan = halo_plan(&storage.dist, &wider)?;
+            self.refreshed[at].1 = wider;
+            return Ok(true);
+        }
         let (from, to) = (storage.places(&self.team), storage.places(&self.team));
-        self.carry("halo exchange", plan, from, to, dtype);
+        let refreshes = Some(self.refreshed.len());
+        self.pending.push(Pending { operation: "halo exchange", plan, from, to, dtype, refreshes });
         self.refreshed.push((Arc::clone(storage), halo.clone()));
         Ok(true)
-    }
-
-    fn carry(
-        &mut self,
-        operation: &'static str,
-        plan: Arc<Plan>,
-        from: Vec<Option<Place>>,
-        to: Vec<Option<Place>>,
-        dtype: DType,
-    ) {
-        self.team.count_messages(plan.messages());
-        self.messages += plan.messages();
-        self.pending.push(Pending { operation, plan, from, to, dtype });
     }
 
     /// The array's memory if its halos are wide enough, or else as it is with wider ones, if it can have
@@ -569,7 +571,8 @@ impl Work {
             places.push(Some(Place { device, allocation: Arc::clone(buffer.allocation()), stored: *need }));
             self.leases.push(buffer);
         }
-        self.carry("fetch", plan, storage.places(&self.team), places.clone(), dtype);
+        let (from, to) = (storage.places(&self.team), places.clone());
+        self.pending.push(Pending { operation: "fetch", plan, from, to, dtype, refreshes: None });
         Ok(places)
     }
 }
