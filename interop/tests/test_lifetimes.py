@@ -195,7 +195,8 @@ def test_no_thread_is_on_a_device_when_the_process_ends(kind):
 import atexit, threading, time
 calls = 0
 def look():
-    # Registered before partita's, so it runs after that.
+    # Registered before partita's, so it runs after that. The call that was waited for is counted soon.
+    time.sleep(0.1)
     before = calls
     time.sleep(0.2)
     print(calls - before, flush=True)

@@ -23,6 +23,7 @@ __all__ = [
     "allgather",
     "broadcast",
     "devices",
+    "end",
     "gather",
     "halo_exchange",
     "has_mpi",
