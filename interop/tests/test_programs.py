@@ -141,6 +141,20 @@ def test_bounds_refuse_what_is_too_far():
     assert bounds.differs("same", np.array([1]), np.array([1.0]), [])
 
 
+def test_bounds_leave_open_what_the_order_decides():
+    """Two large terms may be infinite before the infinite one of the other sign is added; else it decides."""
+    large = np.finfo(np.float64).max
+    for first, is_open in ((large, True), (1.0, False)):
+        terms = np.array([first, first, 0.0, -np.inf])
+        for ours in (np.nan, 2.0):
+            given = ("sum", np.array(ours), np.array(-np.inf), [terms, None, False])
+            if is_open:
+                with pytest.raises(bounds.Undefined):
+                    bounds.differs(*given)
+            else:
+                assert bounds.differs(*given)
+
+
 # Planted bugs: each is found soon, and what remains of the program is small.
 
 

@@ -41,13 +41,18 @@ def _function(name: str) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
 
 def _sum(dtype: np.dtype, a: np.ndarray, axis: Any, keepdims: bool) -> tuple[np.ndarray, np.ndarray]:
     wide = a.astype(Wide)
-    exact, size = (np.sum(x, axis=axis, keepdims=keepdims) for x in (wide, np.abs(wide)))
+    exact, size = (np.sum(x, axis=axis, keepdims=keepdims) for x in (wide, _sizes(wide)))
     return exact, _sum_bound(size, _count(a.shape, axis), dtype)
+
+
+def _sizes(wide: np.ndarray) -> np.ndarray:
+    # Without infinities: finite terms may overflow on their own before an infinite one of the other sign comes.
+    return np.where(np.isfinite(wide), np.abs(wide), 0)
 
 
 def _sum_bound(size: np.ndarray, count: int, dtype: np.dtype) -> np.ndarray:
     info = np.finfo(dtype)
-    if np.any(np.isfinite(size) & (size > float(info.max))):
+    if np.any(size > float(info.max)):
         raise Undefined("a partial sum may overflow")
     return (np.log2(max(count, 1)) + 4) * float(info.eps) / 2 * size
 
@@ -73,9 +78,8 @@ def _product(dtype: np.dtype, a: np.ndarray, axis: Any, keepdims: bool) -> tuple
 
 def _matmul(dtype: np.dtype, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     wide = [x.astype(Wide) for x in (a, b)]
-    exact, size = wide[0] @ wide[1], np.abs(wide[0]) @ np.abs(wide[1])
-    finite = [np.where(np.isfinite(x), np.abs(x), 0) for x in wide]
-    if np.any(finite[0] @ finite[1] > float(np.finfo(dtype).max)):
+    exact, size = wide[0] @ wide[1], _sizes(wide[0]) @ _sizes(wide[1])
+    if np.any(size > float(np.finfo(dtype).max)):
         raise Undefined("a product overflows by itself, but not where it is fused with the sum")
     products = a.shape[-1] * float(np.finfo(dtype).smallest_subnormal)
     return exact, _sum_bound(size, 2 * a.shape[-1], dtype) + products
