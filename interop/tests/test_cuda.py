@@ -35,9 +35,9 @@ class Driver:
     """A consumer that calls the driver itself."""
 
     def __init__(self):
-        # The one that is loaded already.
+        # The one that is loaded already; PyTorch's libtorch_cuda.so is none.
         lines = Path("/proc/self/maps").read_text().splitlines()
-        self.library = ctypes.CDLL(next(line.split()[-1] for line in lines if "cuda.so" in line or "simcuda" in line))
+        self.library = ctypes.CDLL(next(line.split()[-1] for line in lines if "/libcuda.so" in line or "/libsimcuda.so" in line))
         self.call("cuInit", 0)
 
     def call(self, name, *arguments):

@@ -87,6 +87,8 @@ def test_parts_and_halos_become_tensors(team):
     host = np.arange(48, dtype=np.float32).reshape(8, 6)
     u = pt.asarray(host, dist=pt.Distribution((8, 6), team=team, halo=1))
     seen = [p for p in u.parts if p.__dlpack_device__() == (1, 0)]
+    if not seen:
+        pytest.skip("no part is in memory that the processor reads")
     for p in seen:
         owned, stored = torch.from_dlpack(p), torch.from_dlpack(p.stored)
         assert owned.data_ptr() == np.from_dlpack(p).ctypes.data and tuple(owned.shape) == p.shape
@@ -96,8 +98,8 @@ def test_parts_and_halos_become_tensors(team):
     del u, seen, p
     # The tensors keep the memory, whatever becomes of the array.
     others = [pt.full((8, 6), n, pt.float32, team=team).eval() for n in range(5)]
-    assert len(others) == 5 and (not len(gathered) or torch.equal(gathered, torch.from_numpy(host)))
-    assert not len(gathered) or torch.equal(owned, torch.from_numpy(host)[-owned.shape[0] :])
+    assert len(others) == 5 and torch.equal(gathered, torch.from_numpy(host))
+    assert torch.equal(owned, torch.from_numpy(host)[-owned.shape[0] :])
 
 
 def test_a_stencil_between_tensors():

@@ -72,7 +72,7 @@ impl Mpi {
 
     /// Builds the test program; where it is.
     pub fn build(&self, mut cargo: Command) -> Result<PathBuf, String> {
-        cargo.args(["test", "--package", "partita", "--features", "mpi", "--test", "mpi", "--no-run"]);
+        cargo.args(["test", "--workspace"]).args(WITH_MPI).args(["--test", "mpi", "--no-run"]);
         if self.folder.is_some() {
             // Cargo does not see that the compiler is another. With a setting of its own for the bindings,
             // what is built on them stands beside what is built for the system's library, and the rest is
@@ -118,6 +118,9 @@ impl Mpi {
         tally
     }
 }
+
+/// What cargo is told where programs of several processes are wanted.
+pub const WITH_MPI: &[&str] = &["--features", "partita/mpi"];
 
 /// Where set-up puts MPICH.
 pub const MPICH: &str = ".venv/mpich";

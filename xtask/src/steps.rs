@@ -5,7 +5,7 @@
 mod ranks;
 
 use crate::exec::{End, Outcome, SILENCE, run};
-use crate::mpi::{Mpi, PROCESSES};
+use crate::mpi::{Mpi, PROCESSES, WITH_MPI};
 use crate::options::{Options, Step};
 use crate::simulated::{self, Driver};
 use crate::tally::Tally;
@@ -200,6 +200,16 @@ impl Run<'_> {
         self.shared(command)
     }
 
+    /// A command of cargo about the whole workspace with one set of features, so that no crate is built twice
+    /// because something was asked for alone.
+    fn everything(&self, what: &str) -> Command {
+        let mut command = self.cargo(&[what, "--workspace"]);
+        if !self.options.may_miss("mpi") {
+            command.args(WITH_MPI);
+        }
+        command
+    }
+
     /// What every program of the run gets.
     fn shared(&self, mut command: Command) -> Command {
         command.current_dir(self.root);
@@ -227,13 +237,17 @@ impl Run<'_> {
     fn tests(&self) -> Tally {
         let driver = Driver::of(self.root);
         let built = self.simulated_driver();
-        let mut command = self.cargo(&["test", "--workspace", "--no-fail-fast", "--", "--show-output"]);
+        let mut command = self.everything("test");
+        command.args(["--no-fail-fast", "--", "--show-output"]);
         if !simulated::is_driver_installed() {
             driver.for_command(&mut command, ONE);
         }
         let Outcome { end, mut lines } = run_tests(command);
-        let mut command = self.cargo(&["test", "--package", "partita", "--no-fail-fast"]);
-        command.args(ON_SEVERAL.iter().flat_map(|name| ["--test", name])).args(["--", "--show-output"]);
+        let mut command = self.everything("test");
+        command
+            .arg("--no-fail-fast")
+            .args(ON_SEVERAL.iter().flat_map(|name| ["--test", name]))
+            .args(["--", "--show-output"]);
         driver.for_command(&mut command, SEVERAL);
         command.env("PARTITA_TEST_DEVICES", "cuda");
         println!("\n-- the simulated driver with {SEVERAL} devices");
@@ -345,7 +359,8 @@ impl Run<'_> {
         // What a person gets who asks for one example has its own set of features; it must compile. What runs
         // are the programs that the tests have built.
         let alone = self.check("cargo check --examples", self.cargo(&["check", "--examples"]));
-        let all = self.cargo(&["build", "--workspace", "--examples", "--bins"]);
+        let mut all = self.everything("build");
+        all.args(["--examples", "--bins"]);
         let built = self.check("the examples and programs", all);
         let names: Vec<&str> =
             SMOKES.iter().filter_map(|smoke| smoke.program.strip_prefix("examples/")).collect();

@@ -46,8 +46,8 @@ impl Run<'_> {
     /// Three ranks with two parts each compute the surface that one process does with one part.
     fn tsunami_on_ranks(&self) -> Tally {
         println!("\n-- the tsunami on 3 ranks with 2 parts each");
-        let mut build = self.cargo(&["build", "--example", "tsunami", "--features", "partita/mpi"]);
-        build.env_remove("CARGO_BUILD_TARGET");
+        let mut build = self.everything("build");
+        build.args(["--example", "tsunami"]).env_remove("CARGO_BUILD_TARGET");
         let built = self.check("tsunami with MPI", build);
         if !built.failed.is_empty() {
             return built;
