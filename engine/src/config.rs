@@ -29,6 +29,8 @@ pub struct Config {
     /// `PARTITA_WGPU_VISIBLE`: 0 keeps adapters' memory out of this process's address space, also where the
     /// two are one: arrays there are then only copied to the host.
     pub wgpu_visible: bool,
+    /// `PARTITA_HOST_CODE`: 0 keeps the host from writing machine code for kernels: all are interpreted.
+    pub host_code: bool,
     /// `PARTITA_TRACE`: the file that [`crate::trace`] writes.
     pub trace: Option<String>,
     /// `PARTITA_FAULT`: a fault on purpose, as [`crate::wire::POINTS`] names them; for tests.
@@ -54,6 +56,7 @@ fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Config {
         cuda_aware_mpi: number("PARTITA_CUDA_AWARE_MPI").map(|n| n != 0),
         cuda_ipc: number("PARTITA_CUDA_IPC") != Some(0),
         wgpu_visible: number("PARTITA_WGPU_VISIBLE") != Some(0),
+        host_code: number("PARTITA_HOST_CODE") != Some(0),
         trace: lookup("PARTITA_TRACE"),
         fault: lookup("PARTITA_FAULT"),
     }

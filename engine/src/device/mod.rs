@@ -200,7 +200,8 @@ impl Device {
             say(format_args!("compile for {}:\n{kernel}", self.name()));
         }
         let code = match &self.0.backend {
-            Backend::Host => Code::Host(interpret::Program::compile(&kernel)),
+            Backend::Host if config().host_code => Code::Host(interpret::Program::compile(&kernel)),
+            Backend::Host => Code::Host(interpret::Program::interpreted(&kernel)),
             Backend::Cuda(gpu) => Code::Cuda(gpu.compile(&kernel).map_err(|e| self.cuda_refusal(e))?),
             Backend::Wgpu(gpu) => Code::Wgpu(gpu.compile(&kernel).map_err(|e| self.refusal(e))?),
         };

@@ -168,9 +168,9 @@ pub(super) fn machine(level: Level, lane: Lane) -> Compiled<ChainArgs> {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => level::avx2::<Chain<__m256d>>,
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 if single => level::avx512::<Chain<__m512>>,
+        Level::Avx512 | Level::Code if single => level::avx512::<Chain<__m512>>,
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => level::avx512::<Chain<__m512d>>,
+        Level::Avx512 | Level::Code => level::avx512::<Chain<__m512d>>,
     }
 }
 

@@ -15,6 +15,10 @@ pub(super) enum Level {
     /// AVX-512 F, VL, BW and DQ.
     #[cfg(target_arch = "x86_64")]
     Avx512,
+    /// Machine code for the whole kernel where there can be (it takes BMI2 beside AVX-512), else the loops of
+    /// AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    Code,
 }
 
 impl Level {
@@ -29,20 +33,41 @@ impl Level {
                 && is_x86_feature_detected!("avx512vl")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512dq");
-            match (avx2, avx512) {
-                (true, true) => return Level::Avx512,
-                (true, false) => return Level::Avx2,
+            let code = is_x86_feature_detected!("bmi2");
+            match (avx2, avx512, code) {
+                (true, true, true) => return Level::Code,
+                (true, true, false) => return Level::Avx512,
+                (true, false, _) => return Level::Avx2,
                 _ => {}
             }
         }
         Level::Baseline
     }
 
+    /// The best level without machine code.
+    pub(super) fn interpreter() -> Level {
+        #[cfg(target_arch = "x86_64")]
+        return Level::detect().min(Level::Avx512);
+        #[cfg(not(target_arch = "x86_64"))]
+        Level::detect()
+    }
+
+    /// Is machine code written at this level?
+    pub(super) fn writes_code(self) -> bool {
+        match self {
+            Level::Baseline => false,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 | Level::Avx512 => false,
+            #[cfg(target_arch = "x86_64")]
+            Level::Code => true,
+        }
+    }
+
     /// Every level this CPU has, the lowest first.
     #[cfg(test)]
     pub(super) fn available() -> Vec<Level> {
         #[cfg(target_arch = "x86_64")]
-        let all = vec![Level::Baseline, Level::Avx2, Level::Avx512];
+        let all = vec![Level::Baseline, Level::Avx2, Level::Avx512, Level::Code];
         #[cfg(not(target_arch = "x86_64"))]
         let all = vec![Level::Baseline];
         all.into_iter().filter(|&level| level <= Level::detect()).collect()
@@ -70,7 +95,7 @@ pub(super) fn compiled<L: Loop>(level: Level) -> Compiled<L::Args> {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => avx2::<L>,
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => avx512::<L>,
+        Level::Avx512 | Level::Code => avx512::<L>,
     }
 }
 
@@ -80,7 +105,7 @@ pub(super) fn compiled_narrow<L: Loop>(level: Level) -> Compiled<L::Args> {
     match level {
         Level::Baseline => baseline::<L>,
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => avx2::<L>,
+        Level::Avx2 | Level::Avx512 | Level::Code => avx2::<L>,
     }
 }
 

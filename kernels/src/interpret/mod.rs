@@ -24,6 +24,7 @@ mod layout;
 mod level;
 mod link;
 mod lower;
+mod machine;
 mod narrow;
 mod ops;
 mod place;
@@ -44,6 +45,7 @@ use compile::Code;
 use fold::Folding;
 use layout::{Dims, Layout, Tile, Tiling, advance, by_largest_stride, coordinate_dims};
 use level::Level;
+use machine::Machine;
 use run::Run;
 use worker::{Chunk, Worker};
 
@@ -63,6 +65,7 @@ pub struct Program {
     foldings: Vec<Folding>,
     level: Level,
     tuning: Tuning,
+    machine: Option<Machine>,
 }
 
 /// Sizes that decide how a launch is run. Only `segment_points` and the chunk's lanes show in results:
@@ -95,9 +98,19 @@ impl Tuning {
 const STRIDED_LANES: usize = 256;
 
 impl Program {
-    /// Compiles a kernel.
+    /// Compiles a kernel: to machine code where there can be, for the interpreter otherwise.
     pub fn compile(kernel: &Verified) -> Program {
         Program::compile_for(kernel, Level::detect(), Tuning::DEFAULT)
+    }
+
+    /// Compiles a kernel for the interpreter. The results are the same, to the bit.
+    pub fn interpreted(kernel: &Verified) -> Program {
+        Program::compile_for(kernel, Level::interpreter(), Tuning::DEFAULT)
+    }
+
+    /// For how many shapes of launches there is machine code so far; it is written when a launch needs it.
+    pub fn codes(&self) -> usize {
+        self.machine.as_ref().map_or(0, Machine::codes)
     }
 
     fn compile_for(kernel: &Verified, level: Level, tuning: Tuning) -> Program {
@@ -109,7 +122,8 @@ impl Program {
             }
             Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => Vec::new(),
         };
-        Program { kernel: kernel.clone(), code, foldings, level, tuning }
+        let machine = Machine::new(kernel, level);
+        Program { kernel: kernel.clone(), code, foldings, level, tuning, machine }
     }
 
     /// Runs the program once, on up to `threads` threads; the result is there when it returns.
@@ -124,8 +138,8 @@ impl Program {
         let lens: Vec<usize> = memory.iter().map(|m| m.len).collect();
         self.kernel.check(launch, &lens)?;
         let kernel = self.kernel.kernel();
-        let (code, tuning) = (&self.code, &self.tuning);
-        let task = Task { kernel, code, tuning, launch, memory, threads: threads.max(1) };
+        let (code, tuning, machine) = (&self.code, &self.tuning, self.machine.as_ref());
+        let task = Task { kernel, code, machine, tuning, launch, memory, threads: threads.max(1) };
         // SAFETY: the launch is checked; the rest is the caller's promise.
         unsafe {
             match &kernel.form {
@@ -151,6 +165,7 @@ impl Program {
 struct Task<'r> {
     kernel: &'r Kernel,
     code: &'r Code,
+    machine: Option<&'r Machine>,
     tuning: &'r Tuning,
     launch: &'r Launch,
     memory: &'r [Memory],
@@ -174,6 +189,14 @@ impl<'r> Task<'r> {
         let written = |s: &compile::Stored| points * self.kernel.params[s.param].dtype.size_bytes();
         let large = self.code.stores.iter().map(written).sum::<usize>() > self.tuning.stream_above_bytes;
         let mut run = self.pointwise(self.code.stores.first().map(|s| s.param), large);
+        if let Some(rows) = self.machine.and_then(|machine| machine.rows(&run)) {
+            let tiling = self.tiling(&run);
+            share_out(self.threads_for(&run.layout), tiling.count(), Vec::new, |table, n| {
+                // SAFETY: the caller's promise; a tile lies in the region, and each is given out once.
+                unsafe { rows.tile(&tiling.get(n), table) }
+            });
+            return;
+        }
         // A stencil's rows begin and end within lines.
         let stencil = self.code.loads.iter().any(|load| load.offsets.iter().any(|&d| d != 0));
         run.stream &= !stencil || run.has_long_rows();
@@ -201,22 +224,37 @@ impl<'r> Task<'r> {
 
     /// Cuts the region into boxes and gives them to threads.
     fn for_each_tile(&self, run: &Run<'_>, work: impl Fn(&mut Worker<'_>, &Tile) + Sync) {
+        let tiling = self.tiling(run);
+        let threads = self.threads_for(&run.layout);
+        for_each_task(run, threads, tiling.count(), |worker, n| work(worker, &tiling.get(n)));
+    }
+
+    fn tiling(&self, run: &Run<'_>) -> Tiling {
         let near = |p: usize| run.params[p].inner_bytes.unsigned_abs() <= run.params[p].element_bytes;
         let far = self.code.loads.iter().any(|load| !near(load.param));
         let inner = if far { STRIDED_LANES } else { usize::MAX };
         // A small launch, such as one tile's, is shared evenly.
         let threads = self.threads_for(&run.layout);
         let task_points = self.tuning.task_points.min(run.layout.points().div_ceil(threads));
-        let tiling = Tiling::new(&run.layout, inner, task_points);
-        for_each_task(run, threads, tiling.count(), |worker, n| work(worker, &tiling.get(n)));
+        Tiling::new(&run.layout, inner, task_points)
     }
 }
 
 /// Calls `work` once for each task below `tasks`, in turn, on up to `threads` threads.
 fn for_each_task(run: &Run<'_>, threads: usize, tasks: usize, work: impl Fn(&mut Worker<'_>, usize) + Sync) {
+    share_out(threads, tasks, || Worker::new(run), work);
+}
+
+/// The same with a `worker` of each thread.
+fn share_out<W>(
+    threads: usize,
+    tasks: usize,
+    worker: impl Fn() -> W + Sync,
+    work: impl Fn(&mut W, usize) + Sync,
+) {
     let next = AtomicUsize::new(0);
     let serve = || {
-        let mut worker = Worker::new(run);
+        let mut worker = worker();
         loop {
             let n = next.fetch_add(1, Ordering::Relaxed);
             if n >= tasks {

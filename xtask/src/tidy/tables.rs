@@ -99,6 +99,7 @@ pub const UNSAFE_FILES: &[&str] = &[
     "kernels/tests/math_single.rs",
     "kernels/tests/math_double.rs",
     "kernels/tests/ptx/machine.rs",
+    "kernels/tests/x86.rs",
     // C interfaces.
     "interop/src/dlpack",
     "interop/src/python/capsule.rs",

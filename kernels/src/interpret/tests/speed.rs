@@ -3,6 +3,8 @@
 
 use std::time::Instant;
 
+use memmap2::MmapMut;
+
 use super::super::{Level, Memory, Program, Tuning};
 use super::{dense, launch};
 use crate::build::Builder;
@@ -47,27 +49,34 @@ fn pointwise(
     Work { name, kernel, launch, lens: vec![n; inputs + 1], bytes: 4 * n * (inputs + 1) }
 }
 
-fn stencil(n: usize) -> Work {
-    let mut k = Builder::new("stencil7", 3);
+/// The point and its neighbours at these offsets, each with its factor, over the inside of a cube of `n`.
+fn stencil(name: &'static str, n: usize, offsets: &[Vec<i32>]) -> Work {
+    let rank = offsets[0].len();
+    let mut k = Builder::new(name, rank);
     let (input, output) = (k.input(F32), k.output(F32));
-    let center = k.load(input, &[0, 0, 0]);
-    let mut sum = None;
-    for offsets in [[-1, 0, 0], [1, 0, 0], [0, -1, 0], [0, 1, 0], [0, 0, -1], [0, 0, 1]] {
-        let x = k.load(input, &offsets);
-        sum = Some(sum.map_or(x, |s| k.binary(BinaryOp::Add, s, x)));
-    }
-    let six = k.float(F32, 6.0);
-    let scaled = k.binary(BinaryOp::Mul, six, center);
-    let laplacian = k.binary(BinaryOp::Sub, sum.expect("six neighbours"), scaled);
+    let center = k.load(input, &vec![0; rank]);
+    let loads: Vec<Value> = offsets.iter().map(|offsets| k.load(input, offsets)).collect();
+    let sum = loads.into_iter().reduce(|a, b| k.binary(BinaryOp::Add, a, b)).expect("some neighbours");
+    let count = k.float(F32, offsets.len() as f64);
+    let scaled = k.binary(BinaryOp::Mul, count, center);
+    let laplacian = k.binary(BinaryOp::Sub, sum, scaled);
     let tenth = k.float(F32, 0.1);
     let step = k.binary(BinaryOp::Mul, tenth, laplacian);
     let result = k.binary(BinaryOp::Add, center, step);
     let kernel = k.elementwise(&[(output, result)]).expect("a valid kernel");
-    let strides = dense(&[n, n, n]).strides;
+    let strides = dense(&vec![n; rank]).strides;
     let offset = strides.iter().sum();
     let view = View { offset, strides };
-    let launch = launch(&[n - 2, n - 2, n - 2], vec![view.clone(), view]);
-    Work { name: "stencil7", kernel, launch, lens: vec![n * n * n; 2], bytes: 8 * (n - 2).pow(3) }
+    let launch = launch(&vec![n - 2; rank], vec![view.clone(), view]);
+    Work { name, kernel, launch, lens: vec![n.pow(rank as u32); 2], bytes: 8 * (n - 2).pow(rank as u32) }
+}
+
+/// The neighbours of a point: at most `apart` coordinates differ.
+fn neighbours(rank: usize, apart: usize) -> Vec<Vec<i32>> {
+    let all = (0..3usize.pow(rank as u32)).map(|at| {
+        (0..rank).map(|k| (at / 3usize.pow((rank - 1 - k) as u32) % 3) as i32 - 1).collect::<Vec<i32>>()
+    });
+    all.filter(|o| (1..=apart).contains(&o.iter().filter(|&&d| d != 0).count())).collect()
 }
 
 fn sum(n: usize) -> Work {
@@ -94,7 +103,10 @@ fn works() -> Vec<Work> {
             let (e, s) = (k.math1(Math1::Exp, a[0]), k.math1(Math1::Sin, a[0]));
             k.binary(BinaryOp::Mul, e, s)
         }),
-        stencil(512),
+        stencil("5 points", 8192, &neighbours(2, 1)),
+        stencil("9 points", 8192, &neighbours(2, 2)),
+        stencil("7 points", 512, &neighbours(3, 1)),
+        stencil("27 points", 512, &neighbours(3, 3)),
         sum(n),
     ]
 }
@@ -103,15 +115,12 @@ fn works() -> Vec<Work> {
 fn time(
     program: &Program,
     work: &Work,
-    buffers: &mut [Vec<f32>],
+    buffers: &mut [MmapMut],
     threads: usize,
     repeats: usize,
 ) -> (f64, f64) {
-    let memory: Vec<Memory> = buffers
-        .iter_mut()
-        .zip(&work.lens)
-        .map(|(b, &len)| Memory { ptr: b.as_mut_ptr().cast(), len })
-        .collect();
+    let memory: Vec<Memory> =
+        buffers.iter_mut().zip(&work.lens).map(|(b, &len)| Memory { ptr: b.as_mut_ptr(), len }).collect();
     let mut seconds: Vec<f64> = (0..repeats)
         .map(|_| {
             let start = Instant::now();
@@ -124,31 +133,37 @@ fn time(
     (seconds[0], seconds[repeats / 2])
 }
 
+/// Floats in large pages.
+fn large_pages(floats: usize, value: f32) -> MmapMut {
+    let mut map = MmapMut::map_anon(4 * floats).expect("memory");
+    #[cfg(target_os = "linux")]
+    map.advise(memmap2::Advice::HugePage).expect("advice");
+    map.chunks_exact_mut(4).for_each(|bytes| bytes.copy_from_slice(&value.to_le_bytes()));
+    map
+}
+
+/// The interpreter and machine code in turn. `PARTITA_SPEED=NAME` measures one kernel.
 #[test]
 #[ignore = "a timing, not a check"]
 fn speed() {
-    let mut buffers: Vec<Vec<f32>> = (0..3).map(|k| vec![0.5 + k as f32; 1 << 27]).collect();
-    for level in Level::available().into_iter().rev() {
-        for work in works() {
-            for (name, tuning) in [
-                ("default", Tuning::DEFAULT),
-                ("plain", Tuning { stream_above_bytes: usize::MAX, ..Tuning::DEFAULT }),
-                ("chunk256", Tuning { chunk: 256, ..Tuning::DEFAULT }),
-            ] {
-                let program = Program::compile_for(&work.kernel, level, tuning);
-                let rates = [1, 2].map(|threads| {
-                    let (best, median) = time(&program, &work, &mut buffers, threads, 7);
-                    format!(
-                        "{threads}t {:5.1} ({:5.1})",
-                        work.bytes as f64 / best / 1e9,
-                        work.bytes as f64 / median / 1e9
-                    )
-                });
-                println!("{level:?} {:9} {name:9} GB/s best (median): {}", work.name, rates.join("  "));
+    let mut buffers = [1 << 27, 1 << 27, 1 << 26].map(|floats| large_pages(floats, 1.5));
+    let only = std::env::var("PARTITA_SPEED").unwrap_or_default();
+    for work in works().into_iter().filter(|work| work.name.contains(&only)) {
+        let programs = [Level::interpreter(), Level::detect()]
+            .map(|level| (level, Program::compile_for(&work.kernel, level, Tuning::DEFAULT)));
+        let mut rates = Vec::new();
+        for threads in [1, 2] {
+            for (level, program) in &programs {
+                let (best, median) = time(program, &work, &mut buffers, threads, 5);
+                let rate = |seconds: f64| work.bytes as f64 / seconds / 1e9;
+                rates.push(format!("{level:?} {threads}t {:5.1} ({:5.1})", rate(median), rate(best)));
             }
         }
+        println!("{:9} GB/s median (best): {}", work.name, rates.join("  "));
     }
-    tiny(&mut buffers);
+    for level in [Level::interpreter(), Level::detect()] {
+        tiny(level, &mut buffers);
+    }
 }
 
 /// One sum of 2^26 floats of one thread and of two, plain and exact in turn: the least of many seconds each.
@@ -207,16 +222,24 @@ fn exact_sums_beside_plain_ones() {
     }
 }
 
-/// Ten operations on eight elements.
-fn tiny(buffers: &mut [Vec<f32>]) {
+/// Ten operations on eight elements: a launch, and compiling it for its first one.
+fn tiny(level: Level, buffers: &mut [MmapMut]) {
     let work = pointwise("tiny", 8, 2, |k, a| {
         let x = fused8(k, a[0], a[1]);
         let y = k.binary(BinaryOp::Mul, x, a[0]);
         k.binary(BinaryOp::Max, y, a[1])
     });
-    let program = Program::compile(&work.kernel);
+    let rounds = 300;
+    let start = Instant::now();
+    for _ in 0..rounds {
+        let program = Program::compile_for(&work.kernel, level, Tuning::DEFAULT);
+        time(&program, &work, buffers, 1, 1);
+    }
+    let compiled = start.elapsed().as_secs_f64() / f64::from(rounds);
+    let program = Program::compile_for(&work.kernel, level, Tuning::DEFAULT);
     let start = Instant::now();
     let rounds = 100_000;
     time(&program, &work, buffers, 2, rounds);
-    println!("tiny launch: {:.0} ns", start.elapsed().as_secs_f64() / rounds as f64 * 1e9);
+    let launched = start.elapsed().as_secs_f64() / rounds as f64;
+    println!("{level:?}: compiled and launched {:.1} us, launched {:.0} ns", compiled * 1e6, launched * 1e9);
 }

@@ -1,0 +1,383 @@
+//! Registers for the values of a body: a value stays in its register until it is not needed any more, and
+//! where registers are short, the one that is needed last of all goes. It does not know what instructions do.
+
+use iced_x86::{Code, Register};
+
+use super::steps::{Class, Home, Id, Last, Step, Steps, Valued};
+use super::table::{self as t, Width, at};
+
+/// Vector registers, all free in the calling convention.
+const VECTORS: usize = 32;
+/// `k0` cannot select lanes, `k1` selects those of a partial block.
+const FIRST_MASK: usize = 2;
+const MASKS: usize = 8;
+
+/// An operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Operand {
+    Register(Register),
+    /// Memory of a value of this class.
+    Memory(Home, Class),
+    /// One element of memory for all lanes.
+    Splat(Home, Class),
+    /// The number of the block's first lane.
+    Index,
+}
+
+/// An instruction with its registers. Only what is stored has memory as its destination.
+#[derive(Clone, Debug)]
+pub(super) struct Placed {
+    pub code: Code,
+    pub dst: Operand,
+    pub args: Vec<Operand>,
+    pub immediate: Option<u8>,
+    pub mask: Option<Register>,
+    pub zeroing: bool,
+}
+
+impl Placed {
+    /// Moves an operand to another.
+    pub(super) fn moved(code: Code, dst: Operand, from: Operand) -> Placed {
+        Placed { code, dst, args: vec![from], immediate: None, mask: None, zeroing: false }
+    }
+
+    /// Does it read an array?
+    pub(super) fn reads_array(&self) -> bool {
+        self.args.iter().any(|arg| matches!(arg, Operand::Memory(Home::Array { .. }, _)))
+    }
+}
+
+/// A body with its registers.
+pub(super) struct Allocated {
+    /// Once per row.
+    pub prologue: Vec<Placed>,
+    /// Once per block.
+    pub body: Vec<Placed>,
+    /// Per store, the register it writes.
+    pub stored: Vec<(Register, Class)>,
+    /// Registers' worth of memory in the frame.
+    pub slots: usize,
+}
+
+/// Gives registers to a body.
+pub(super) fn allocate(steps: &Steps) -> Allocated {
+    let mut values = steps.values.clone();
+    let mut slots = 0;
+    // What is the same in every block is computed once and goes to the frame.
+    let mut prologue = Allocator::new(&steps.prologue, &[], values, slots, &[]);
+    prologue.keeps = true;
+    for (n, step) in steps.prologue.iter().enumerate() {
+        prologue.step(n, step);
+    }
+    (values, slots) = (prologue.values, prologue.slots);
+    let mut placed = prologue.placed;
+    // Whatever registers the body leaves free hold what it reads most often of the rest.
+    let trial = body(steps, values.clone(), slots, &[]);
+    let free = VECTORS.saturating_sub(trial.most);
+    let residents = residents(steps, &values, free);
+    for (n, &id) in residents.iter().enumerate() {
+        let register = Operand::Register(register(values[id].class, VECTORS - 1 - n));
+        placed.push(load(&values[id], register));
+    }
+    let body = body(steps, values, slots, &residents);
+    let stored = steps.stores.iter().map(|store| {
+        let class = body.values[store.value].class;
+        (register(class, body.register[store.value].expect("stores are read last")), class)
+    });
+    Allocated { prologue: placed, stored: stored.collect(), slots: body.slots, body: body.placed }
+}
+
+fn body(steps: &Steps, values: Vec<Valued>, slots: usize, residents: &[Id]) -> Allocator {
+    let stores: Vec<Id> = steps.stores.iter().map(|store| store.value).collect();
+    let mut body = Allocator::new(&steps.body, &stores, values, slots, residents);
+    for (n, step) in steps.body.iter().enumerate() {
+        body.step(n, step);
+    }
+    for &id in &stores {
+        body.ensure(id, steps.body.len());
+    }
+    body
+}
+
+/// The uniform vectors that the body reads, most often read first.
+fn residents(steps: &Steps, values: &[Valued], free: usize) -> Vec<Id> {
+    let mut uses = vec![0; values.len()];
+    steps.body.iter().flat_map(Step::reads).for_each(|id| uses[id] += 1);
+    steps.stores.iter().for_each(|store| uses[store.value] += 1);
+    let fits = |&id: &Id| {
+        uses[id] > 0 && values[id].home.is_uniform() && matches!(values[id].class, Class::Vector(_))
+    };
+    let mut residents: Vec<Id> = (0..values.len()).filter(fits).collect();
+    residents.sort_by_key(|&id| std::cmp::Reverse(uses[id]));
+    residents.truncate(free);
+    residents
+}
+
+/// The register of a number.
+fn register(class: Class, number: usize) -> Register {
+    let first = match class {
+        Class::Vector(Width::Words | Width::Longs) => Register::ZMM0,
+        Class::Vector(Width::HalfWords) => Register::YMM0,
+        Class::Bytes => Register::XMM0,
+        Class::Mask => Register::K0,
+    };
+    first + number as u32
+}
+
+/// Reads a value from its home.
+fn load(value: &Valued, to: Operand) -> Placed {
+    let code = match value.class {
+        Class::Vector(width) if value.home.is_splat() => at(&t::SPLAT, width),
+        Class::Vector(width) => at(&t::LOAD, width),
+        Class::Bytes => Code::EVEX_Vmovdqu8_xmm_k1z_xmmm128,
+        Class::Mask => Code::VEX_Kmovw_kr_km16,
+    };
+    Placed::moved(code, to, Operand::Memory(value.home, value.class))
+}
+
+/// Writes a register to the frame.
+fn spill(class: Class, register: Register, slot: usize) -> Placed {
+    let code = match class {
+        Class::Vector(width) => at(&t::STORE, width),
+        Class::Bytes => Code::EVEX_Vmovdqu8_xmmm128_k1z_xmm,
+        Class::Mask => Code::VEX_Kmovw_m16_kr,
+    };
+    Placed::moved(code, Operand::Memory(Home::Slot(slot), class), Operand::Register(register))
+}
+
+struct Allocator {
+    values: Vec<Valued>,
+    /// Per value, the steps that read it, the last first. Stores read behind the last step.
+    uses: Vec<Vec<usize>>,
+    register: Vec<Option<usize>>,
+    /// Per register, the value in it: vectors, and masks.
+    vectors: [Option<Id>; VECTORS],
+    masks: [Option<Id>; MASKS],
+    /// Registers from here on hold residents.
+    residents: usize,
+    /// Values that the step at hand needs where they are.
+    locked: Vec<Id>,
+    placed: Vec<Placed>,
+    slots: usize,
+    /// Every value goes to the frame.
+    keeps: bool,
+    /// The most vector registers that were in use at once.
+    most: usize,
+}
+
+impl Allocator {
+    fn new(steps: &[Step], stores: &[Id], values: Vec<Valued>, slots: usize, residents: &[Id]) -> Self {
+        let mut uses = vec![Vec::new(); values.len()];
+        stores.iter().for_each(|&id| uses[id].push(steps.len()));
+        for (n, step) in steps.iter().enumerate().rev() {
+            step.reads().for_each(|id| uses[id].push(n));
+        }
+        let mut register = vec![None; values.len()];
+        for (n, &id) in residents.iter().enumerate() {
+            register[id] = Some(VECTORS - 1 - n);
+        }
+        Allocator {
+            values,
+            uses,
+            register,
+            vectors: [None; VECTORS],
+            masks: [None; MASKS],
+            residents: VECTORS - residents.len(),
+            locked: Vec::new(),
+            placed: Vec::new(),
+            slots,
+            keeps: false,
+            most: 0,
+        }
+    }
+
+    fn operand(&self, id: Id) -> Option<Operand> {
+        self.register[id].map(|number| Operand::Register(register(self.values[id].class, number)))
+    }
+
+    /// The next step after `at` that reads a value.
+    fn next_use(&self, id: Id, at: usize) -> Option<usize> {
+        self.uses[id].iter().rev().copied().find(|&n| n > at)
+    }
+
+    /// Ends the lives of values that no step after `at` reads.
+    fn release(&mut self, ids: &[Id], at: usize) {
+        for &id in ids {
+            if self.next_use(id, at).is_none() {
+                self.vacate(id);
+            }
+        }
+    }
+
+    fn is_resident(&self, id: Id) -> bool {
+        !matches!(self.values[id].class, Class::Mask)
+            && self.register[id].is_some_and(|number| number >= self.residents)
+    }
+
+    fn vacate(&mut self, id: Id) {
+        if self.is_resident(id) {
+            return;
+        }
+        if let Some(number) = self.register[id].take() {
+            match self.values[id].class {
+                Class::Mask => self.masks[number] = None,
+                Class::Vector(_) | Class::Bytes => self.vectors[number] = None,
+            }
+        }
+    }
+
+    /// A register for a value, from another value if none is free.
+    fn take(&mut self, id: Id, at: usize) -> Operand {
+        let class = self.values[id].class;
+        let (file, range) = match class {
+            Class::Mask => (&self.masks[..], FIRST_MASK..MASKS),
+            Class::Vector(_) | Class::Bytes => (&self.vectors[..], 0..self.residents),
+        };
+        let number = match range.clone().find(|&number| file[number].is_none()) {
+            Some(number) => number,
+            None => {
+                let held = range.filter_map(|number| Some((number, file[number]?)));
+                let (number, other) = held
+                    .filter(|(_, other)| !self.locked.contains(other))
+                    .max_by_key(|&(_, other)| self.next_use(other, at).unwrap_or(usize::MAX))
+                    .expect("an instruction has fewer operands than there are registers");
+                self.evict(other);
+                number
+            }
+        };
+        match class {
+            Class::Mask => self.masks[number] = Some(id),
+            Class::Vector(_) | Class::Bytes => {
+                self.vectors[number] = Some(id);
+                self.most = self.most.max(self.vectors.iter().flatten().count());
+            }
+        }
+        self.register[id] = Some(number);
+        self.locked.push(id);
+        Operand::Register(register(class, number))
+    }
+
+    /// Takes a value's register, having kept what cannot be read elsewhere.
+    fn evict(&mut self, id: Id) {
+        self.keep(id);
+        self.vacate(id);
+    }
+
+    /// Writes a value to the frame, unless it can be read elsewhere.
+    fn keep(&mut self, id: Id) {
+        let class = self.values[id].class;
+        if let (Home::Nowhere, Some(number)) = (self.values[id].home, self.register[id]) {
+            self.values[id].home = Home::Slot(self.slots);
+            self.placed.push(spill(class, register(class, number), self.slots));
+            self.slots += 1;
+        }
+    }
+
+    /// The register of a value, which is read from its home if it has none.
+    fn ensure(&mut self, id: Id, at: usize) -> Operand {
+        self.locked.push(id);
+        if let Some(operand) = self.operand(id) {
+            return operand;
+        }
+        let operand = self.take(id, at);
+        self.placed.push(load(&self.values[id], operand));
+        operand
+    }
+
+    /// The last operand of a step, in memory if that serves.
+    fn last(&mut self, id: Id, step: &Step, at: usize) -> Operand {
+        let Valued { home, class, .. } = self.values[id];
+        let splat = home.is_splat();
+        // An array's lanes beyond a partial block may not be touched, and a mask can say only one thing.
+        let masked = step.mask.is_some() && matches!(home, Home::Array { .. });
+        let allowed = match step.last {
+            Last::Register => false,
+            Last::Memory => !splat && !masked,
+            Last::Element => !masked,
+        };
+        let again = !home.is_uniform() || matches!(home, Home::Slot(_));
+        let again = again && self.next_use(id, at).is_some();
+        if self.register[id].is_some() || !allowed || again || home == Home::Nowhere {
+            return self.ensure(id, at);
+        }
+        if splat { Operand::Splat(home, class) } else { Operand::Memory(home, class) }
+    }
+
+    fn step(&mut self, at: usize, step: &Step) {
+        self.locked.clear();
+        let mut args = step.args.clone();
+        let ends = |this: &Self, id: Id| this.next_use(id, at).is_none();
+        if step.swaps {
+            let held = |id: Id| self.register[id].is_some();
+            let swap = match (held(args[0]), held(args[1])) {
+                // The one in memory last; a register that ends first, if it becomes the result.
+                (false, true) => !step.tied,
+                (true, true) => step.tied && !ends(self, args[0]) && ends(self, args[1]),
+                (true, false) => false,
+                (false, false) => !step.tied && ends(self, args[0]) && !ends(self, args[1]),
+            };
+            if swap {
+                args.swap(0, 1);
+            }
+        }
+        self.locked.extend(step.mask);
+        self.locked.extend(args.iter().copied().filter(|&id| self.register[id].is_some()));
+        let count = args.len();
+        let mut operands: Vec<Operand> = Vec::with_capacity(count);
+        for (n, &id) in args.iter().enumerate() {
+            let operand = if n + 1 == count { self.last(id, step, at) } else { self.ensure(id, at) };
+            operands.push(operand);
+        }
+        if step.index {
+            operands.push(Operand::Index);
+        }
+        let mask = step.mask.map(|id| self.ensure(id, at)).map(|operand| match operand {
+            Operand::Register(register) => register,
+            Operand::Memory(..) | Operand::Splat(..) | Operand::Index => {
+                unreachable!("ensured operands are registers")
+            }
+        });
+        let dst = if step.tied {
+            self.tied(at, step, &args, &mut operands)
+        } else {
+            let reads: Vec<Id> = step.reads().collect();
+            self.release(&reads, at);
+            self.take(step.dst, at)
+        };
+        self.placed.push(Placed {
+            code: step.code,
+            dst,
+            args: operands,
+            immediate: step.immediate,
+            mask,
+            zeroing: step.zeroing,
+        });
+        if self.keeps {
+            self.keep(step.dst);
+        }
+        self.release(&[step.dst], at);
+    }
+
+    /// The first operand's register, or a copy of it where it is needed again. It is no operand then.
+    fn tied(&mut self, now: usize, step: &Step, args: &[Id], operands: &mut Vec<Operand>) -> Operand {
+        let first = operands.remove(0);
+        let again = args[1..].contains(&args[0]) || self.next_use(args[0], now).is_some();
+        let dst = if again || self.is_resident(args[0]) {
+            let copy = self.take(step.dst, now);
+            let Class::Vector(width) = self.values[step.dst].class else {
+                unreachable!("instructions that replace an operand are on vectors")
+            };
+            self.placed.push(Placed::moved(at(&t::LOAD, width), copy, first));
+            copy
+        } else {
+            let number = self.register[args[0]].expect("ensured");
+            self.vacate(args[0]);
+            self.vectors[number] = Some(step.dst);
+            self.register[step.dst] = Some(number);
+            first
+        };
+        let reads: Vec<Id> = step.reads().collect();
+        self.release(&reads, now);
+        dst
+    }
+}

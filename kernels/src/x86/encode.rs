@@ -1,0 +1,315 @@
+//! The bytes of a row's program: where its words are, the loop over blocks, and the partial block at an end.
+//! It does not know what the instructions compute.
+
+use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, OpKind, Register};
+
+use super::allocate::{Allocated, Operand, Placed};
+use super::select::POINTERS;
+use super::steps::{Class, Home, Steps};
+use super::table::{self as t, Width, at};
+
+/// The row's table and the pool, as the calling convention passes them.
+const TABLE: Register = Register::RDI;
+const POOL: Register = Register::RSI;
+/// The number of the block's first lane.
+const INDEX: Register = Register::RAX;
+const INDEX_LOW: Register = Register::EAX;
+/// Lanes of a partial block.
+const PART: Register = Register::RDX;
+const PART_LOW: Register = Register::EDX;
+/// The last lane at which a whole block begins.
+const LAST: Register = Register::R9;
+/// A pointer that has no register of its own.
+const ELSEWHERE: Register = Register::R10;
+const ELSEWHERE_LOW: Register = Register::R10D;
+/// Pointers that have; the callee keeps those after the fourth.
+const POINTERS_HELD: [Register; 8] = [
+    Register::RCX,
+    Register::R8,
+    Register::R11,
+    Register::RBX,
+    Register::R12,
+    Register::R13,
+    Register::R14,
+    Register::R15,
+];
+const FREE: usize = 3;
+/// Bytes of a slot.
+const SLOT: i64 = 64;
+
+/// How a block's stores are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Block {
+    Whole,
+    /// Past the caches.
+    Stream,
+    /// The lanes of `k1`.
+    Part,
+}
+
+/// A place in the code that jumps go to.
+#[derive(Clone, Copy)]
+enum Label {
+    Main,
+    Stream,
+    Rest,
+    Part,
+    End,
+}
+
+/// Writes the program.
+pub(super) fn encode(steps: &Steps, allocated: &Allocated) -> Result<Vec<u8>, IcedError> {
+    let mut writer =
+        Writer { steps, encoder: Encoder::try_new(64)?, at: 0, labels: [0; 5], jumps: Vec::new() };
+    writer.row(allocated)?;
+    let mut bytes = writer.encoder.take_buffer();
+    for (end, label) in writer.jumps {
+        let far = writer.labels[label as usize] as i32 - end as i32;
+        bytes[end - 4..end].copy_from_slice(&far.to_le_bytes());
+    }
+    Ok(bytes)
+}
+
+struct Writer<'s> {
+    steps: &'s Steps,
+    encoder: Encoder,
+    /// Bytes written.
+    at: usize,
+    labels: [usize; 5],
+    /// Ends of jumps, and where they go.
+    jumps: Vec<(usize, Label)>,
+}
+
+type Written = Result<(), IcedError>;
+
+impl Writer<'_> {
+    fn put(&mut self, instruction: &Instruction) -> Written {
+        self.at += self.encoder.encode(instruction, self.at as u64)?;
+        Ok(())
+    }
+
+    fn label(&mut self, label: Label) {
+        self.labels[label as usize] = self.at;
+    }
+
+    fn jump(&mut self, code: Code, to: Label) -> Written {
+        let far = Instruction::with_branch(code, self.at as u64)?;
+        self.put(&far)?;
+        self.jumps.push((self.at, to));
+        Ok(())
+    }
+
+    /// Reads a word of the row's table.
+    fn word(&mut self, to: Register, word: usize) -> Written {
+        self.put(&Instruction::with2(Code::Mov_r64_rm64, to, memory(TABLE, 8 * word as i64))?)
+    }
+
+    fn held(&self) -> usize {
+        // One register is for those that have none.
+        self.steps.pointers.len().min(POINTERS_HELD.len())
+    }
+
+    fn row(&mut self, allocated: &Allocated) -> Written {
+        let saved = &POINTERS_HELD[FREE.min(self.held())..self.held()];
+        for &register in saved {
+            self.put(&Instruction::with1(Code::Push_r64, register)?)?;
+        }
+        if allocated.slots > 0 {
+            self.put(&Instruction::with1(Code::Push_r64, Register::RBP)?)?;
+            self.put(&Instruction::with2(Code::Mov_r64_rm64, Register::RBP, Register::RSP)?)?;
+            let bytes = SLOT as i32 * allocated.slots as i32;
+            self.put(&Instruction::with2(Code::Sub_rm64_imm32, Register::RSP, bytes)?)?;
+            self.put(&Instruction::with2(Code::And_rm64_imm8, Register::RSP, -64)?)?;
+        }
+        for n in 0..self.held() {
+            self.word(POINTERS_HELD[n], POINTERS + n)?;
+        }
+        for placed in &allocated.prologue {
+            self.instruction(placed, Block::Whole)?;
+        }
+        self.blocks(allocated)?;
+        if allocated.slots > 0 {
+            self.put(&Instruction::with(Code::Leaveq))?;
+        }
+        for &register in saved.iter().rev() {
+            self.put(&Instruction::with1(Code::Pop_r64, register)?)?;
+        }
+        self.put(&Instruction::with(Code::VEX_Vzeroupper))?;
+        self.put(&Instruction::with(Code::Retnq))
+    }
+
+    /// The lanes up to a cache line, if asked for; whole blocks; the rest.
+    fn blocks(&mut self, allocated: &Allocated) -> Written {
+        let lanes = self.steps.lanes as i32;
+        self.put(&Instruction::with2(Code::Xor_r32_rm32, INDEX_LOW, INDEX_LOW)?)?;
+        self.word(LAST, 0)?;
+        self.put(&Instruction::with2(Code::Sub_rm64_imm8, LAST, lanes)?)?;
+        self.word(PART, 1)?;
+        self.put(&Instruction::with2(Code::Test_rm64_r64, PART, PART)?)?;
+        self.jump(Code::Jne_rel32_64, Label::Part)?;
+        self.label(Label::Main);
+        self.put(&Instruction::with2(Code::Cmp_r64_rm64, INDEX, LAST)?)?;
+        self.jump(Code::Jg_rel32_64, Label::Rest)?;
+        self.put(&Instruction::with2(Code::Cmp_rm64_imm8, memory(TABLE, 16), 0)?)?;
+        self.jump(Code::Jne_rel32_64, Label::Stream)?;
+        let top = self.at;
+        self.block(allocated, Block::Whole, top)?;
+        self.jump(Code::Jmp_rel32_64, Label::Rest)?;
+        self.label(Label::Stream);
+        self.block(allocated, Block::Stream, self.at)?;
+        self.label(Label::Rest);
+        self.put(&Instruction::with2(Code::Lea_r64_m, PART, memory(LAST, i64::from(lanes)))?)?;
+        self.put(&Instruction::with2(Code::Sub_r64_rm64, PART, INDEX)?)?;
+        self.jump(Code::Je_rel32_64, Label::End)?;
+        self.label(Label::Part);
+        let all = Instruction::with2(Code::Mov_r32_imm32, ELSEWHERE_LOW, -1)?;
+        self.put(&all)?;
+        let low = ELSEWHERE_LOW;
+        self.put(&Instruction::with3(Code::VEX_Bzhi_r32_rm32_r32, low, low, PART_LOW)?)?;
+        self.put(&Instruction::with2(Code::VEX_Kmovw_kr_r32, Register::K1, low)?)?;
+        for placed in &allocated.body {
+            self.instruction(placed, Block::Part)?;
+        }
+        self.stores(allocated, Block::Part)?;
+        self.put(&Instruction::with2(Code::Add_r64_rm64, INDEX, PART)?)?;
+        self.put(&Instruction::with2(Code::Lea_r64_m, PART, memory(LAST, i64::from(lanes)))?)?;
+        self.put(&Instruction::with2(Code::Cmp_r64_rm64, INDEX, PART)?)?;
+        self.jump(Code::Jl_rel32_64, Label::Main)?;
+        self.label(Label::End);
+        Ok(())
+    }
+
+    /// Whole blocks, as many as there are.
+    fn block(&mut self, allocated: &Allocated, block: Block, top: usize) -> Written {
+        for placed in &allocated.body {
+            self.instruction(placed, block)?;
+        }
+        self.stores(allocated, block)?;
+        self.put(&Instruction::with2(Code::Add_rm64_imm8, INDEX, self.steps.lanes as i32)?)?;
+        self.put(&Instruction::with2(Code::Cmp_r64_rm64, INDEX, LAST)?)?;
+        self.put(&Instruction::with_branch(Code::Jle_rel32_64, top as u64)?)
+    }
+
+    fn stores(&mut self, allocated: &Allocated, block: Block) -> Written {
+        for (store, &(register, class)) in self.steps.stores.iter().zip(&allocated.stored) {
+            let home = Home::Array { pointer: store.pointer, bytes: 0 };
+            let to = self.memory(home, class, false)?;
+            let mut instruction =
+                Instruction::with2(store_code(class, block, self.steps.lanes), to, register)?;
+            if block == Block::Part {
+                instruction.set_op_mask(Register::K1);
+            }
+            self.put(&instruction)?;
+        }
+        Ok(())
+    }
+
+    /// One instruction of a block. In a partial block, what reads an array reads only the lanes of `k1`.
+    fn instruction(&mut self, placed: &Placed, block: Block) -> Written {
+        let part = block == Block::Part && placed.reads_array();
+        let bytes = matches!(placed.args[..], [Operand::Memory(Home::Array { .. }, Class::Bytes)]);
+        let half = bytes && !part && self.steps.lanes == 8;
+        let mut instruction = Instruction::default();
+        instruction.set_code(if half { Code::EVEX_Vmovq_xmm_xmmm64 } else { placed.code });
+        let mut count = 0;
+        for operand in std::iter::once(&placed.dst).chain(&placed.args) {
+            self.operand(&mut instruction, count, *operand)?;
+            count += 1;
+        }
+        if let Some(immediate) = placed.immediate {
+            instruction.try_set_op_kind(count, OpKind::Immediate8)?;
+            instruction.set_immediate8(immediate);
+        }
+        let to_mask = matches!(placed.dst, Operand::Register(register) if register.is_k());
+        match placed.mask {
+            Some(mask) => {
+                instruction.set_op_mask(mask);
+                instruction.set_zeroing_masking(placed.zeroing);
+            }
+            None if part => {
+                instruction.set_op_mask(Register::K1);
+                // An instruction that replaces an operand keeps its lanes.
+                instruction.set_zeroing_masking(!to_mask && !is_tied(placed.code));
+            }
+            None => {}
+        }
+        self.put(&instruction)
+    }
+
+    fn operand(&mut self, instruction: &mut Instruction, n: u32, operand: Operand) -> Written {
+        let memory = match operand {
+            Operand::Register(register) => {
+                instruction.try_set_op_kind(n, OpKind::Register)?;
+                return instruction.try_set_op_register(n, register);
+            }
+            Operand::Index => {
+                let long = instruction.code() == at(&t::INDEX, Width::Longs);
+                let index = if long { INDEX } else { INDEX_LOW };
+                instruction.try_set_op_kind(n, OpKind::Register)?;
+                return instruction.try_set_op_register(n, index);
+            }
+            Operand::Memory(home, class) => self.memory(home, class, false)?,
+            Operand::Splat(home, class) => self.memory(home, class, true)?,
+        };
+        instruction.try_set_op_kind(n, OpKind::Memory)?;
+        instruction.set_memory_base(memory.base);
+        instruction.set_memory_index(memory.index);
+        instruction.set_memory_index_scale(memory.scale);
+        instruction.set_memory_displacement64(memory.displacement as u64);
+        instruction.set_memory_displ_size(memory.displ_size);
+        instruction.set_is_broadcast(memory.is_broadcast);
+        Ok(())
+    }
+
+    /// Where a home is. A pointer without a register is read from the table first.
+    fn memory(&mut self, home: Home, class: Class, splat: bool) -> Result<MemoryOperand, IcedError> {
+        let (base, index, scale, bytes) = match home {
+            Home::Nowhere => unreachable!("a value without a home is in a register"),
+            Home::Slot(n) => (Register::RSP, Register::None, 1, SLOT * n as i64),
+            Home::Pool(word) | Home::Lanes(word) => (POOL, Register::None, 1, 8 * word as i64),
+            Home::Row(n) => {
+                let word = POINTERS + self.steps.pointers.len() + n;
+                (TABLE, Register::None, 1, 8 * word as i64)
+            }
+            Home::Array { pointer, bytes } => {
+                let scale = match class {
+                    Class::Vector(Width::Longs) => 8,
+                    Class::Vector(Width::Words | Width::HalfWords) => 4,
+                    Class::Bytes | Class::Mask => 1,
+                };
+                (self.pointer(pointer)?, INDEX, scale, i64::from(bytes))
+            }
+            Home::Element { pointer } => (self.pointer(pointer)?, Register::None, 1, 0),
+        };
+        Ok(MemoryOperand::new(base, index, scale, bytes, 1, splat, Register::None))
+    }
+
+    fn pointer(&mut self, n: usize) -> Result<Register, IcedError> {
+        match POINTERS_HELD.get(n) {
+            Some(&register) => Ok(register),
+            None => {
+                self.word(ELSEWHERE, POINTERS + n)?;
+                Ok(ELSEWHERE)
+            }
+        }
+    }
+}
+
+fn memory(base: Register, bytes: i64) -> MemoryOperand {
+    MemoryOperand::with_base_displ(base, bytes)
+}
+
+fn is_tied(code: Code) -> bool {
+    t::FMA.contains(&code)
+}
+
+fn store_code(class: Class, block: Block, lanes: usize) -> Code {
+    match (class, block) {
+        (Class::Vector(width), Block::Stream) => at(&t::STREAM, width),
+        (Class::Vector(width), Block::Whole | Block::Part) => at(&t::STORE, width),
+        (Class::Bytes | Class::Mask, Block::Whole | Block::Stream) if lanes == 8 => {
+            Code::EVEX_Vmovq_xmmm64_xmm
+        }
+        (Class::Bytes | Class::Mask, _) => Code::EVEX_Vmovdqu8_xmmm128_k1z_xmm,
+    }
+}

@@ -1,0 +1,144 @@
+//! A body as steps: instructions on values that have no registers yet, and where values can be read besides
+//! registers. It does not know how many registers there are.
+
+use iced_x86::Code;
+
+use super::table::Width;
+
+/// An index into [`Steps::values`].
+pub(super) type Id = usize;
+
+/// What holds a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Class {
+    /// A vector register.
+    Vector(Width),
+    /// A byte per lane in an `xmm`: bools as they are in memory.
+    Bytes,
+    /// A mask register, a bit per lane; bits beyond the lanes mean nothing.
+    Mask,
+}
+
+/// Where a value can be read without having been computed in the block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Home {
+    /// Nowhere: it must stay in its register, or be spilled.
+    Nowhere,
+    /// In the frame, a whole register.
+    Slot(usize),
+    /// A word of the pool, for every lane.
+    Pool(usize),
+    /// Consecutive lanes in the pool, from this word.
+    Lanes(usize),
+    /// A word of the row's table, for every lane.
+    Row(usize),
+    /// The row of an array: the pointer's number and the bytes from it.
+    Array { pointer: usize, bytes: i32 },
+    /// The element at a pointer, for every lane.
+    Element { pointer: usize },
+}
+
+impl Home {
+    /// The same in every block of a row?
+    pub(super) fn is_uniform(self) -> bool {
+        !matches!(self, Home::Nowhere | Home::Array { .. })
+    }
+
+    /// One element that goes to all lanes?
+    pub(super) fn is_splat(self) -> bool {
+        matches!(self, Home::Pool(_) | Home::Row(_) | Home::Element { .. })
+    }
+}
+
+/// A value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Valued {
+    pub class: Class,
+    pub home: Home,
+    /// The same in every block of a row.
+    pub uniform: bool,
+}
+
+/// What the last operand of an instruction may be besides a register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Last {
+    Register,
+    /// Memory as wide as the register.
+    Memory,
+    /// That, or one element of memory for all lanes.
+    Element,
+}
+
+/// An instruction.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub code: Code,
+    pub dst: Id,
+    pub args: Vec<Id>,
+    pub immediate: Option<u8>,
+    /// The lanes it writes; the others become 0 if `zeroing`.
+    pub mask: Option<Id>,
+    pub zeroing: bool,
+    pub last: Last,
+    /// The first two operands may change places.
+    pub swaps: bool,
+    /// The first operand's register becomes the result.
+    pub tied: bool,
+    /// The operand is the number of the block's first lane, in a general register.
+    pub index: bool,
+}
+
+impl Step {
+    pub(super) fn new(code: Code, dst: Id, args: &[Id]) -> Step {
+        Step {
+            code,
+            dst,
+            args: args.to_vec(),
+            immediate: None,
+            mask: None,
+            zeroing: false,
+            last: Last::Element,
+            swaps: false,
+            tied: false,
+            index: false,
+        }
+    }
+
+    /// Everything it reads.
+    pub(super) fn reads(&self) -> impl Iterator<Item = Id> + '_ {
+        self.args.iter().copied().chain(self.mask)
+    }
+}
+
+/// What a pointer of the row's table points at: the row of a parameter, or what a load reads of it beyond
+/// the neighbours within the row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pointer {
+    /// The parameter.
+    pub param: usize,
+    /// From the point, per dimension of the launch.
+    pub offsets: Vec<i32>,
+}
+
+/// A value that goes to memory at the end of the block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stored {
+    pub value: Id,
+    pub pointer: usize,
+}
+
+/// A body.
+pub(super) struct Steps {
+    /// Lanes of a block.
+    pub lanes: usize,
+    pub values: Vec<Valued>,
+    /// Once per row.
+    pub prologue: Vec<Step>,
+    /// Once per block.
+    pub body: Vec<Step>,
+    pub stores: Vec<Stored>,
+    pub pointers: Vec<Pointer>,
+    /// Dimensions whose coordinate is a word of the row's table.
+    pub coordinates: Vec<usize>,
+    pub pool: Vec<u64>,
+}

@@ -1,0 +1,369 @@
+//! Machine code against the interpreter, bit for bit (any NaN equals any NaN), and how many kernels had code.
+//! Every memory ends where a page begins that cannot be touched, so code that reads or writes beyond a row
+//! ends the test.
+#![cfg(all(target_arch = "x86_64", unix))]
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod agreement;
+mod random;
+
+use agreement::{Arrays, cases, difference, element, line, small_numbers};
+use memmap2::MmapMut;
+use partita_kernels::interpret::{Memory, Program};
+use partita_kernels::{
+    BinaryOp, Builder, CompareOp, DType, Form, Launch, Op, Scalar, Store, UnaryOp, Value, Verified, View,
+};
+use random::Random;
+
+const PAGE: usize = 4096;
+
+/// The types that machine code computes with.
+const TYPES: [DType; 7] =
+    [DType::F32, DType::F64, DType::I32, DType::U32, DType::I64, DType::U64, DType::Bool];
+
+/// Bytes that end where a page begins that cannot be touched.
+struct Fenced {
+    map: MmapMut,
+    first: usize,
+    len: usize,
+}
+
+impl Fenced {
+    fn new(bytes: &[u8]) -> Fenced {
+        let pages = bytes.len().div_ceil(PAGE).max(1);
+        let mut map = MmapMut::map_anon((pages + 1) * PAGE).unwrap();
+        let first = pages * PAGE - bytes.len();
+        map[first..pages * PAGE].copy_from_slice(bytes);
+        // SAFETY: the last page of the map, which holds nothing; nobody has a reference into it.
+        let done =
+            unsafe { libc::mprotect(map.as_mut_ptr().add(pages * PAGE).cast(), PAGE, libc::PROT_NONE) };
+        assert_eq!(done, 0);
+        Fenced { map, first, len: bytes.len() }
+    }
+
+    fn ptr(&mut self) -> *mut u8 {
+        self.map.as_mut_ptr().wrapping_add(self.first)
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        self.map[self.first..self.first + self.len].to_vec()
+    }
+}
+
+fn run(program: &Program, kernel: &Verified, launch: &Launch, arrays: &Arrays) -> Arrays {
+    let mut fenced: Vec<Fenced> = arrays.iter().map(|bytes| Fenced::new(bytes)).collect();
+    let params = &kernel.kernel().params;
+    let memory = |(f, p): (&mut Fenced, &partita_kernels::Param)| Memory {
+        ptr: f.ptr(),
+        len: f.len / p.dtype.size_bytes(),
+    };
+    let memory: Vec<Memory> = fenced.iter_mut().zip(params).map(memory).collect();
+    // SAFETY: the memories are ours, apart, and as long as they say.
+    unsafe { program.run(launch, &memory, 1) }.unwrap();
+    fenced.iter().map(Fenced::bytes).collect()
+}
+
+/// Compares the two; is there code for the launch?
+fn check(kernel: &Verified, launch: &Launch, arrays: &Arrays) -> bool {
+    let expected = run(&Program::interpreted(kernel), kernel, launch, arrays);
+    let program = Program::compile(kernel);
+    let given = run(&program, kernel, launch, arrays);
+    if let Some(wrong) = difference(kernel, &expected, &given) {
+        panic!("{wrong}\n{kernel}\n{launch:?}");
+    }
+    program.codes() > 0
+}
+
+/// Says so if this CPU has no machine code.
+fn has_code() -> bool {
+    let mut k = Builder::new("twice", 1);
+    let (input, output) = (k.input(DType::F32), k.output(DType::F32));
+    let value = k.load(input, &[0]);
+    let sum = k.binary(BinaryOp::Add, value, value);
+    let kernel = k.elementwise(&[(output, sum)]).unwrap();
+    let has = check(&kernel, &agreement::flat(&kernel, 3), &vec![vec![0; 12], vec![1; 12]]);
+    if !has {
+        println!("skipped: x86 (this CPU has no AVX-512)");
+    }
+    has
+}
+
+/// A kernel of the types and operations that have instructions, wide enough to run out of registers.
+fn supported(seed: u64) -> (Verified, Launch, Arrays) {
+    let mut random = Random::new(seed);
+    let rank = random.pick(&[0, 1, 1, 2, 2, 3]);
+    let mut k = Builder::new(&format!("supported_{seed}"), rank);
+    // Half of the kernels have lanes of 4 bytes only.
+    let types =
+        if random.one_in(2) { &TYPES[..] } else { &[DType::F32, DType::I32, DType::U32, DType::Bool][..] };
+    for _ in 0..1 + random.below(4) {
+        let input = k.input(random.pick(types));
+        for _ in 0..1 + random.below(4) {
+            let offsets: Vec<i32> = (0..rank).map(|_| random.below(3) as i32 - 1).collect();
+            k.load(input, &offsets);
+        }
+    }
+    for _ in 0..5 + random.below(90) {
+        operation(&mut k, rank, types, &mut random);
+    }
+    let mut stores = Vec::new();
+    for n in 0..1 + random.below(3) {
+        let last = k.len() - 1;
+        let value = Value(if n == 0 { last } else { random.below(last + 1) } as u32);
+        let param = k.output(k.dtype(value));
+        stores.push(Store { param, value });
+    }
+    if random.one_in(3) {
+        let both = k.inout(random.pick(&types[..3]));
+        let old = k.load(both, &vec![0; rank]);
+        let late = some(&mut k, old, &mut random);
+        let value = k.binary(BinaryOp::Max, old, late);
+        stores.push(Store { param: both, value });
+    }
+    let kernel = k.finish(Form::Elementwise { stores }).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+    let extents: Vec<usize> = (0..rank).map(|_| 1 + random.below([1, 90, 40, 9][rank])).collect();
+    let views = kernel.kernel().params.iter().map(|_| {
+        let pad = random.below(4);
+        let padded: Vec<usize> = extents.iter().map(|e| e + pad).collect();
+        View { offset: 0, strides: agreement::c_strides(&padded) }
+    });
+    let arguments = kernel.kernel().arguments.iter();
+    let mut launch = Launch {
+        views: views.collect(),
+        origin: (0..rank).map(|_| random.below(1000) as i64 - 500).collect(),
+        arguments: arguments
+            .map(|&d| Scalar { dtype: d, bits: random.pick(&cases::hard_bits(d, 5)) })
+            .collect(),
+        extents,
+    };
+    let spans = kernel.touched(&launch);
+    let mut arrays = Vec::new();
+    for (p, param) in kernel.kernel().params.iter().enumerate() {
+        let (first, last) = spans[p].unwrap_or((0, 0));
+        let before = random.below(20) as i64;
+        launch.views[p].offset = before - first;
+        let bits = cases::hard_bits(param.dtype, 60);
+        let len = (last - first + 1 + before) as usize;
+        arrays.push(agreement::bytes(param.dtype, (0..len).map(|_| random.pick(&bits))));
+    }
+    (kernel, launch, arrays)
+}
+
+/// Any value of the type of `like`.
+fn some(k: &mut Builder, like: Value, random: &mut Random) -> Value {
+    let d = k.dtype(like);
+    let all: Vec<Value> = (0..k.len() as u32).map(Value).filter(|&v| k.dtype(v) == d).collect();
+    random.pick(&all)
+}
+
+fn operation(k: &mut Builder, rank: usize, types: &[DType], random: &mut Random) {
+    let a = Value(random.below(k.len()) as u32);
+    let b = some(k, a, random);
+    let d = k.dtype(a);
+    match random.below(12) {
+        0 => {
+            let ops: &[UnaryOp] = match d {
+                DType::Bool => &[UnaryOp::Not],
+                d if d.is_float() => {
+                    use UnaryOp::{Abs, Ceil, Floor, IsNan, Neg, Round, Sqrt, Trunc};
+                    &[Neg, Abs, Sqrt, Floor, Ceil, Trunc, Round, IsNan]
+                }
+                _ => &[UnaryOp::Neg, UnaryOp::Abs, UnaryOp::Not],
+            };
+            k.unary(random.pick(ops), a);
+        }
+        1..=5 => {
+            use BinaryOp::{Add, And, Div, Max, Min, Mul, Or, Shl, Shr, Sub, Xor};
+            let ops: &[BinaryOp] = match d {
+                DType::Bool => &[And, Or, Xor, Min, Max],
+                d if d.is_float() => &[Add, Sub, Mul, Div, Min, Max],
+                _ => &[Add, Sub, Mul, Min, Max, And, Or, Xor, Shl, Shr],
+            };
+            k.binary(random.pick(ops), a, b);
+        }
+        6 => {
+            k.compare(random.pick(&cases::COMPARE), a, b);
+        }
+        7 => {
+            let masks: Vec<Value> =
+                (0..k.len() as u32).map(Value).filter(|&v| k.dtype(v) == DType::Bool).collect();
+            if !masks.is_empty() {
+                k.select(random.pick(&masks), a, b);
+            }
+        }
+        8 if d.is_float() => {
+            let c = some(k, a, random);
+            k.fma(a, b, c);
+        }
+        9 => {
+            let to = random.pick(types);
+            k.cast(a, to);
+        }
+        10 if rank > 0 => {
+            let wide = types.contains(&DType::I64) && random.one_in(2);
+            k.coord(random.below(rank), if wide { DType::I64 } else { DType::I32 });
+        }
+        11 => {
+            let to = match d {
+                DType::I32 | DType::U32 => DType::F32,
+                DType::I64 | DType::U64 => DType::F64,
+                DType::F32 if matches!(k.inst(a).op, Op::Load { .. }) => DType::U32,
+                DType::F64 if matches!(k.inst(a).op, Op::Load { .. }) => DType::I64,
+                _ => return,
+            };
+            k.bitcast(a, to);
+        }
+        _ => {
+            let bits = random.pick(&cases::hard_bits(d, 3));
+            match random.one_in(2) {
+                true => k.constant(Scalar { dtype: d, bits }),
+                false => k.argument(d),
+            };
+        }
+    }
+}
+
+#[test]
+fn random_kernels_give_the_interpreters_bits() {
+    if !has_code() {
+        return;
+    }
+    let seeds = std::env::var("PARTITA_X86_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1500);
+    let mut compiled = 0;
+    for seed in 0..seeds {
+        let (kernel, launch, arrays) = supported(seed);
+        compiled += usize::from(check(&kernel, &launch, &arrays));
+    }
+    let mut any = 0;
+    for seed in 0..seeds {
+        let random::Case { kernel, launch, arrays } = random::case(seed);
+        any += usize::from(check(&kernel, &launch, &arrays));
+    }
+    println!("{compiled} and {any} of {seeds} random kernels had code, the others were interpreted");
+    println!("ran: x86-kernels {}", compiled + any);
+}
+
+/// Every length, from every lane of a cache line on, of 4 and of 8 bytes and bools, written plainly and past
+/// the caches (where that is done): what lies beside the rows stays as it is.
+#[test]
+fn rows_of_every_length_from_every_lane() {
+    if !has_code() {
+        return;
+    }
+    for (d, lengths) in [(DType::F32, 0..41), (DType::F64, 0..25), (DType::I32, 0..41)] {
+        let mut k = Builder::new("row", 2);
+        let input = k.input(d);
+        let [a, b, c] = [[0, -1], [0, 1], [1, 0]].map(|offsets| k.load(input, &offsets));
+        let sum = k.binary(BinaryOp::Add, a, b);
+        let less = k.compare(CompareOp::Lt, sum, c);
+        let least = k.select(less, sum, c);
+        let stores = [(k.output(d), least), (k.output(DType::Bool), less)];
+        let kernel = k.elementwise(&stores).unwrap();
+        for n in lengths {
+            for lane in 0..16 {
+                let pitch = n as i64 + 5;
+                let view = |offset| View { offset, strides: vec![pitch, 1] };
+                let launch = Launch {
+                    extents: vec![3, n],
+                    origin: vec![0, 0],
+                    views: vec![view(1), view(lane), view((5 * lane) % 16)],
+                    arguments: vec![],
+                };
+                let spans = kernel.touched(&launch);
+                let arrays = (kernel.kernel().params.iter().zip(&spans).enumerate())
+                    .map(|(p, (param, span))| {
+                        let len = span.map_or(1, |(_, last)| last + 1) as usize;
+                        small_numbers(
+                            if param.dtype == DType::Bool { DType::U8 } else { param.dtype },
+                            len,
+                            p as u64,
+                        )
+                        .into_iter()
+                        .map(|byte| if param.dtype == DType::Bool { byte & 1 } else { byte })
+                        .collect()
+                    })
+                    .collect();
+                // Rows of one element are one row of another dimension.
+                assert!(check(&kernel, &launch, &arrays) || n < 2, "{d} {n}");
+            }
+        }
+    }
+}
+
+/// More values, masks and constants than there are registers.
+#[test]
+fn more_values_than_registers() {
+    if !has_code() {
+        return;
+    }
+    for d in [DType::F32, DType::F64] {
+        let mut k = Builder::new("crowd", 1);
+        let input = k.input(d);
+        let x = k.load(input, &[0]);
+        let terms: Vec<Value> = (0..60)
+            .map(|n| {
+                let constant = k.float(d, 1.0 + f64::from(n) / 7.0);
+                let product = k.binary(BinaryOp::Mul, x, constant);
+                k.unary(UnaryOp::Sqrt, product)
+            })
+            .collect();
+        let masks: Vec<Value> = (0..20).map(|n| k.compare(CompareOp::Lt, terms[n], terms[59 - n])).collect();
+        // Read once more in the other order, so that all of them live at once.
+        let mut sum = x;
+        for (n, &term) in terms.iter().enumerate().rev() {
+            let factor = k.binary(BinaryOp::Sub, term, sum);
+            sum = k.fma(term, factor, sum);
+            sum = k.select(masks[n % 20], sum, term);
+        }
+        let output = k.output(d);
+        let kernel = k.elementwise(&[(output, sum)]).unwrap();
+        let n = 37;
+        let numbers = small_numbers(d, n, 3);
+        let launch =
+            Launch { extents: vec![n], origin: vec![0], views: vec![line(0), line(0)], arguments: vec![] };
+        let arrays = vec![numbers, vec![0; n * d.size_bytes()]];
+        assert!(check(&kernel, &launch, &arrays), "{d}");
+        let given = run(&Program::compile(&kernel), &kernel, &launch, &arrays);
+        assert!((0..n).any(|i| element(d, &given[1], i).to_f64() != 0.0));
+    }
+}
+
+/// One element for all lanes, one row for all rows, and rows in another order of dimensions.
+#[test]
+fn broadcast_and_transposed_operands() {
+    if !has_code() {
+        return;
+    }
+    let mut k = Builder::new("views", 2);
+    let inputs = [DType::F32, DType::F32, DType::I32].map(|d| k.input(d));
+    let [a, b, c] = inputs.map(|input| k.load(input, &[0, 0]));
+    let product = k.binary(BinaryOp::Mul, a, b);
+    let count = k.cast(c, DType::F32);
+    let sum = k.binary(BinaryOp::Sub, product, count);
+    let output = k.output(DType::F32);
+    let kernel = k.elementwise(&[(output, sum)]).unwrap();
+    let (rows, columns) = (7, 50);
+    let arrays: Arrays =
+        [DType::F32, DType::F32, DType::I32, DType::F32].map(|d| small_numbers(d, 400, 9)).to_vec();
+    let wide = [columns as i64, 1];
+    let high = [1, rows as i64];
+    let cases = [
+        ([wide, [1, 0], [0, 1], wide], true),
+        ([[0, 0], [columns as i64, -1], wide, wide], false),
+        ([high, [0, 1], [1, 0], high], true),
+        ([wide, high, wide, wide], false),
+    ];
+    for (strides, coded) in cases {
+        let views = strides.map(|[down, along]| View {
+            offset: if along < 0 { columns as i64 - 1 } else { 0 },
+            strides: vec![down, along],
+        });
+        let launch = Launch {
+            extents: vec![rows, columns],
+            origin: vec![0, 0],
+            views: views.to_vec(),
+            arguments: vec![],
+        };
+        assert_eq!(check(&kernel, &launch, &arrays), coded, "{strides:?}");
+    }
+}
