@@ -12,15 +12,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::fault::pass;
-use super::frame::{Piece, frame};
+use super::frame::{Piece, copied};
 use super::line::{Line, Patience, locked};
 use super::news::News;
 use super::{InPlace, Outcome, Request, Wire};
 use crate::config::config;
 use crate::error::{Error, Result};
-
-/// Messages that are copied travel in pieces, so that one travels while the next is copied.
-const PIECE_BYTES: u64 = 1 << 20;
 
 /// The ranks that run a program together, or some of them. Clones name the same.
 #[derive(Clone)]
@@ -179,7 +176,7 @@ impl Ranks {
     /// # Errors
     /// Those of the wire, of which all ranks then know.
     pub fn expect(&self, from: usize, bytes: u64) -> Result<()> {
-        self.expect_pieces(from, &frame(&[bytes], PIECE_BYTES), |_| None)
+        self.expect_pieces(from, &copied(bytes), |_| None)
     }
 
     /// The same for a message in pieces, as its sender cuts it too; `belongs` says where pieces are received
@@ -212,7 +209,7 @@ impl Ranks {
     /// # Errors
     /// Those of `fill` and of the wire.
     pub fn send(&self, to: usize, bytes: u64, fill: impl FnMut(u64, &mut [u8]) -> Result<()>) -> Result<()> {
-        self.send_pieces(to, &frame(&[bytes], PIECE_BYTES), |_| None, fill)
+        self.send_pieces(to, &copied(bytes), |_| None, fill)
     }
 
     /// The same for a message in pieces; those that `lies` knows are sent from where they lie, which must not
@@ -258,7 +255,7 @@ impl Ranks {
         bytes: u64,
         place: impl FnMut(u64, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        self.receive_pieces(from, frame(&[bytes], PIECE_BYTES).len(), place)
+        self.receive_pieces(from, copied(bytes).len(), place)
     }
 
     /// The same for a message of so many pieces. What was received in place is not handed on.
