@@ -497,6 +497,63 @@ fn long_messages_from_and_to_a_gpu() {
     }
 }
 
+#[test]
+fn a_collective_operator_that_is_started_waits_for_nothing() {
+    if !is_simulated("cuda-started") {
+        return;
+    }
+    for seed in 0..3 {
+        let mut command = child("columns_for_rows_between_a_gpu_and_the_host", 1, seed);
+        command.env("PARTITA_SIM_TRACE", "1");
+        let said = other::said(command);
+        let waits = |what: &str| {
+            let calls = calls(&said, what);
+            let is_wait = |call: &&String| {
+                call.starts_with("cuEventSynchronize(") || call.starts_with("cuStreamSynchronize(")
+            };
+            (
+                calls.iter().any(|call| call.starts_with("cuMemcpyDtoHAsync")),
+                calls.iter().filter(is_wait).count(),
+            )
+        };
+        assert_eq!(waits("start"), (true, 0), "seed {seed}: {said}");
+        assert!(waits("finish").1 > 0, "seed {seed}: {said}");
+    }
+    println!("ran: cuda-started 3");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn columns_for_rows_between_a_gpu_and_the_host() {
+    let over = |ranks: Ranks| {
+        let mine = if ranks.rank() == 0 { gpus()[0].clone() } else { Device::host() };
+        let team = Team::over(&ranks, &[mine], 1).unwrap();
+        let rows = Partition::world(&team).unwrap().cartesian(&[2, 1]).unwrap();
+        let turn = Collective::repartition(&rows, &rows.cartesian(&[1, 2]).unwrap()).unwrap();
+        let x = Array::from_fn(&team, &dist(&team, &[9, 8], &[2, 1]), |at| (10 * at[0] + at[1]) as f32);
+        let x = x.unwrap();
+        x.eval().unwrap();
+        let between = || (x.slice(&s![..-2, ..]) + x.slice(&s![2.., ..])).to_vec::<f32>().unwrap();
+        // Compiles, and leaves memory behind.
+        let expected = (between(), turn.forward(&x).unwrap().to_vec::<f32>().unwrap());
+        assert_eq!(expected.1, x.to_vec::<f32>().unwrap());
+        let says = |words: &str| {
+            if team.is_here(0) {
+                eprintln!("{words}");
+            }
+        };
+        says("start begins");
+        let pending = turn.start(&x).unwrap();
+        says("start ends");
+        let other = between();
+        says("finish begins");
+        let y = pending.finish().unwrap().to_vec::<f32>().unwrap();
+        says("finish ends");
+        assert_eq!((other, y), expected);
+    };
+    threads::run(2, over).into_iter().for_each(|end| end.unwrap());
+}
+
 /// Fields of two types in three dimensions, of which a step reads the corners.
 fn cubes(team: &Team) -> (Array, Array) {
     let side = if team.size() == 1 { 1 } else { 2 };

@@ -108,6 +108,38 @@ fn a_wgpu_device_has_its_core_to_compute_before_the_host_waits_for_its_faces() {
 }
 
 #[test]
+fn a_collective_operator_that_is_started_waits_for_nothing() {
+    let Ok(gpus) = Device::named("wgpu") else {
+        println!("skipped: wgpu-started (no adapter answered)");
+        return;
+    };
+    let over = |ranks: Ranks| {
+        let mine = if ranks.rank() == 0 { gpus[0].clone() } else { Device::host() };
+        let team = Team::over(&ranks, &[mine], 1).unwrap();
+        let all = Partition::world(&team).unwrap().cartesian(&[2, 1]).unwrap();
+        let rows = Distribution::builder(&[9, 8]).grid(&[2, 1]).halo(&[1, 0], &[1, 0]).build().unwrap();
+        let x = Array::from_fn(&team, &rows, |at| (10 * at[0] + at[1]) as f32).unwrap();
+        x.eval().unwrap();
+        let across = all.cartesian(&[1, 2]).unwrap();
+        let turn = Collective::repartition(&all, &across).unwrap();
+        let mut pending = None;
+        let started = record(|| turn.start(&x).map(|begun| pending = Some(begun))).unwrap();
+        // Another exchange may come before the end.
+        let sides = (x.slice(&s![..-2, ..]) + x.slice(&s![2.., ..])).to_vec::<f32>().unwrap();
+        let y = pending.take().unwrap().finish().unwrap();
+        (letters(&started), sides, y.to_vec::<f32>().unwrap(), x.to_vec::<f32>().unwrap())
+    };
+    let sides: Vec<f32> = (0..56).map(|k| (20 * (k / 8 + 1) + 2 * (k % 8)) as f32).collect();
+    for (rank, outcome) in threads::run(2, over).into_iter().enumerate() {
+        let (started, between, moved, whole) = outcome.unwrap();
+        // Zeros first. The host sends at once, from where its columns were packed.
+        assert_eq!(started, ["LMELFL", "LMELSL"][rank], "rank {rank}");
+        assert_eq!((between, moved), (sides.clone(), whole), "rank {rank}");
+    }
+    println!("ran: wgpu-started 2");
+}
+
+#[test]
 fn a_begun_download_waits_for_nothing_that_is_queued_after_it() {
     let Ok(gpus) = Device::named("wgpu") else {
         println!("skipped: wgpu-begun-download (no adapter answered)");

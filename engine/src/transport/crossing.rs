@@ -38,6 +38,8 @@ pub fn lower(operation: &str, teams: (&Team, &Team), fields: &[Field]) -> Result
     let here = here.collect::<Result<Vec<Plan>>>()?;
     let local = super::lower(&with_plans(fields, &here))?;
     let crossing = fields.iter().flat_map(|field| field.plan.moves()).filter(|m| crosses(m));
+    // Others may come between its departure and its arrival.
+    let ranks = &ranks.on_errand();
     let roads = Roads::between(teams, ranks, crossing)?;
     let mut traffic = Traffic::new(teams, &roads);
     let (mut packing, mut unpacking) = (Vec::new(), Vec::new());
@@ -76,8 +78,9 @@ pub fn lower(operation: &str, teams: (&Team, &Team), fields: &[Field]) -> Result
         }
         sends.push(Command::Send { ranks: ranks.clone(), to, memory, way, ahead });
     }
-    // All together, because messages of one rank to another keep their order.
-    let posted: Schedule = landing.chain(sends).collect();
+    // All together, because messages of one rank to another keep their order. What leaves first: an MPI
+    // library may copy what has come while it is told where that belongs, and its neighbour would wait.
+    let posted: Schedule = sends.into_iter().chain(landing).collect();
     let mut dispatch = Schedule::new();
     if posted.iter().flat_map(Command::devices).any(|device| device.kind() != DeviceKind::Host) {
         dispatch.extend(posted);
