@@ -9,11 +9,12 @@ mod other;
 use std::sync::Arc;
 
 use partita::device::Lane;
+use partita::index::DimMap;
 use partita::plan::{Move, Plan};
 use partita::prelude::*;
 use partita::program::{Command, Place, Schedule, execute, record};
 use partita::transport::{Field, lower};
-use partita::wire::{Ranks, threads};
+use partita::wire::{Ranks, sim, threads};
 
 const SEEDS: usize = 6;
 
@@ -413,6 +414,144 @@ fn columns_on_a_gpu_and_elsewhere() {
         let team = Team::of(vec![gpu.clone(), others[0].clone()]).unwrap();
         assert_eq!(run(&team, what), expected, "{what}");
     }
+}
+
+#[test]
+fn a_long_message_leaves_and_reaches_a_device_piece_by_piece() {
+    if !is_simulated("cuda-pieces") {
+        return;
+    }
+    for seed in 0..3 {
+        let mut command = child("long_messages_from_and_to_a_gpu", 1, seed);
+        command.env("PARTITA_SIM_TRACE", "1");
+        let said = other::said(command);
+        let order = |what: &str| -> String {
+            let calls = calls(&said, what);
+            let letter = |call: &String| match call.split('(').next().unwrap() {
+                "cuMemcpyDtoHAsync_v2" => Some('F'),
+                "cuMemcpyHtoDAsync_v2" => Some('U'),
+                "cuEventSynchronize" | "cuStreamSynchronize" => Some('w'),
+                _ => None,
+            };
+            calls.iter().filter_map(letter).collect()
+        };
+        // While a piece is waited for, copied and sent, the next one travels.
+        assert_eq!(order("leaving"), "FFwFwFww", "seed {seed}: {said}");
+        // Whoever is waited for is not the last that was queued.
+        let calls = calls(&said, "coming");
+        let event = |call: &str| call.split(['(', ',', ')']).nth(1).unwrap_or_default().trim().to_owned();
+        let mut last = None;
+        let mut uploads = 0;
+        for call in &calls {
+            if call.starts_with("cuMemcpyHtoDAsync_v2") {
+                uploads += 1;
+            } else if call.starts_with("cuEventRecord(") {
+                last = Some(event(call));
+            } else if call.starts_with("cuEventSynchronize(") {
+                assert_ne!(Some(event(call)), last, "seed {seed}: {calls:#?}");
+            }
+        }
+        assert_eq!((uploads, last.is_some()), (4, true), "seed {seed}: {calls:#?}");
+    }
+    println!("ran: cuda-pieces 3");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn long_messages_from_and_to_a_gpu() {
+    // Of f32: four pieces of a mebibyte, the last of them shorter.
+    const SIZE: i64 = 900_000;
+    let over = |ranks: Ranks| {
+        let mine = if ranks.rank() == 0 { gpus()[0].clone() } else { Device::host() };
+        let team = Team::over(&ranks, &[mine], 1).unwrap();
+        let on = |rank: usize| {
+            let map = DimMap::irregular(&[0, if rank == 0 { SIZE } else { 0 }, SIZE]).unwrap();
+            Distribution::builder(&[SIZE]).map(0, map).grid(&[2]).build().unwrap()
+        };
+        let says = |words: &str| {
+            if team.is_here(0) {
+                eprintln!("{words}");
+            }
+        };
+        let x = Array::from_fn(&team, &on(0), |at| at[0] as f32).unwrap();
+        x.eval().unwrap();
+        says("leaving begins");
+        let there = x.redistribute(&on(1)).unwrap();
+        there.eval().unwrap();
+        says("leaving ends");
+        says("coming begins");
+        let back = there.redistribute(&on(0)).unwrap();
+        back.eval().unwrap();
+        says("coming ends");
+        [there, back].map(|array| array.to_vec::<f32>().unwrap())
+    };
+    let are_right = |moved: &[Vec<f32>; 2]| {
+        moved.iter().all(|values| values.iter().copied().eq((0..SIZE).map(|at| at as f32)))
+    };
+    let moved = threads::run(2, over).into_iter().map(Result::unwrap);
+    assert!(moved.into_iter().all(|moved| are_right(&moved)));
+    // Whoever runs when, and however long each piece takes.
+    for seed in 0..4 {
+        let (ends, _) = sim::run(2, seed, sim::Plant::Nothing, over);
+        assert!(ends.into_iter().all(|end| are_right(&end.unwrap())), "seed {seed} of the wire");
+    }
+}
+
+#[test]
+fn a_collective_operator_that_is_started_waits_for_nothing() {
+    if !is_simulated("cuda-started") {
+        return;
+    }
+    for seed in 0..3 {
+        let mut command = child("columns_for_rows_between_a_gpu_and_the_host", 1, seed);
+        command.env("PARTITA_SIM_TRACE", "1");
+        let said = other::said(command);
+        let waits = |what: &str| {
+            let calls = calls(&said, what);
+            let is_wait = |call: &&String| {
+                call.starts_with("cuEventSynchronize(") || call.starts_with("cuStreamSynchronize(")
+            };
+            (
+                calls.iter().any(|call| call.starts_with("cuMemcpyDtoHAsync")),
+                calls.iter().filter(is_wait).count(),
+            )
+        };
+        assert_eq!(waits("start"), (true, 0), "seed {seed}: {said}");
+        assert!(waits("finish").1 > 0, "seed {seed}: {said}");
+    }
+    println!("ran: cuda-started 3");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn columns_for_rows_between_a_gpu_and_the_host() {
+    let over = |ranks: Ranks| {
+        let mine = if ranks.rank() == 0 { gpus()[0].clone() } else { Device::host() };
+        let team = Team::over(&ranks, &[mine], 1).unwrap();
+        let rows = Partition::world(&team).unwrap().cartesian(&[2, 1]).unwrap();
+        let turn = Collective::repartition(&rows, &rows.cartesian(&[1, 2]).unwrap()).unwrap();
+        let x = Array::from_fn(&team, &dist(&team, &[9, 8], &[2, 1]), |at| (10 * at[0] + at[1]) as f32);
+        let x = x.unwrap();
+        x.eval().unwrap();
+        let between = || (x.slice(&s![..-2, ..]) + x.slice(&s![2.., ..])).to_vec::<f32>().unwrap();
+        // Compiles, and leaves memory behind.
+        let expected = (between(), turn.forward(&x).unwrap().to_vec::<f32>().unwrap());
+        assert_eq!(expected.1, x.to_vec::<f32>().unwrap());
+        let says = |words: &str| {
+            if team.is_here(0) {
+                eprintln!("{words}");
+            }
+        };
+        says("start begins");
+        let pending = turn.start(&x).unwrap();
+        says("start ends");
+        let other = between();
+        says("finish begins");
+        let y = pending.finish().unwrap().to_vec::<f32>().unwrap();
+        says("finish ends");
+        assert_eq!((other, y), expected);
+    };
+    threads::run(2, over).into_iter().for_each(|end| end.unwrap());
 }
 
 /// Fields of two types in three dimensions, of which a step reads the corners.

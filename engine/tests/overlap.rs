@@ -1,6 +1,9 @@
 //! What travels between ranks travels while the core is computed, one message per pair of ranks.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+use std::time::Instant;
+
+use partita::device::Lane;
 use partita::plan::Plan;
 use partita::prelude::*;
 use partita::program::{Command, Schedule, record};
@@ -14,6 +17,7 @@ fn letter(command: &Command) -> char {
         Command::Transfer { .. } => 'T',
         Command::Meet { .. } => 'M',
         Command::Expect { .. } | Command::ExpectInPlace { .. } => 'E',
+        Command::Fetch { .. } => 'F',
         Command::Send { .. } => 'S',
         Command::Receive { .. } => 'R',
         Command::Settle { .. } | Command::Reclaim { .. } => 'Z',
@@ -75,6 +79,94 @@ fn the_core_is_computed_while_halos_travel_in_one_message() {
         assert_eq!(computed[0], 10 * (rows - neighbours as u64), "rank {rank}");
         assert_eq!(computed.iter().sum::<u64>(), 10 * rows, "rank {rank}");
     }
+}
+
+/// Columns, so that faces are packed, on a wgpu device of rank 0 and the host of rank 1.
+#[test]
+fn a_wgpu_device_has_its_core_to_compute_before_the_host_waits_for_its_faces() {
+    let Ok(gpus) = Device::named("wgpu") else {
+        println!("skipped: wgpu-core-first (no adapter answered)");
+        return;
+    };
+    let across =
+        |u: &Array| u.slice(&s![.., 1..-1]) * 3.0 + u.slice(&s![.., ..-2]) + u.slice(&s![.., 2..]) * 0.5;
+    let over = |ranks: Ranks| {
+        let mine = if ranks.rank() == 0 { gpus[0].clone() } else { Device::host() };
+        let team = Team::over(&ranks, &[mine], 1).unwrap();
+        let dist = Distribution::builder(&[30, 64]).grid(&[1, 2]).halo(&[0, 1], &[0, 1]).build().unwrap();
+        let u = Array::from_fn(&team, &dist, |at| (at[0] * 3 + at[1] * at[1] % 17) as f32).unwrap();
+        let result = across(&u);
+        let schedule = record(|| result.eval()).unwrap();
+        (letters(&schedule), result.to_vec::<f32>().unwrap())
+    };
+    let mut orders = threads::run(2, over).into_iter().map(Result::unwrap);
+    let ((gpu, values), (host, others)) = (orders.next().unwrap(), orders.next().unwrap());
+    assert_eq!(values, others);
+    // Packed, on its way out of the device, core, sent; taken, unpacked, settled, rim.
+    assert_eq!((gpu.as_str(), host.as_str()), ("MELFLSRLZL", "MELSLRLZL"));
+    println!("ran: wgpu-core-first 2");
+}
+
+#[test]
+fn a_collective_operator_that_is_started_waits_for_nothing() {
+    let Ok(gpus) = Device::named("wgpu") else {
+        println!("skipped: wgpu-started (no adapter answered)");
+        return;
+    };
+    let over = |ranks: Ranks| {
+        let mine = if ranks.rank() == 0 { gpus[0].clone() } else { Device::host() };
+        let team = Team::over(&ranks, &[mine], 1).unwrap();
+        let all = Partition::world(&team).unwrap().cartesian(&[2, 1]).unwrap();
+        let rows = Distribution::builder(&[9, 8]).grid(&[2, 1]).halo(&[1, 0], &[1, 0]).build().unwrap();
+        let x = Array::from_fn(&team, &rows, |at| (10 * at[0] + at[1]) as f32).unwrap();
+        x.eval().unwrap();
+        let across = all.cartesian(&[1, 2]).unwrap();
+        let turn = Collective::repartition(&all, &across).unwrap();
+        let mut pending = None;
+        let started = record(|| turn.start(&x).map(|begun| pending = Some(begun))).unwrap();
+        // Another exchange may come before the end.
+        let sides = (x.slice(&s![..-2, ..]) + x.slice(&s![2.., ..])).to_vec::<f32>().unwrap();
+        let y = pending.take().unwrap().finish().unwrap();
+        (letters(&started), sides, y.to_vec::<f32>().unwrap(), x.to_vec::<f32>().unwrap())
+    };
+    let sides: Vec<f32> = (0..56).map(|k| (20 * (k / 8 + 1) + 2 * (k % 8)) as f32).collect();
+    for (rank, outcome) in threads::run(2, over).into_iter().enumerate() {
+        let (started, between, moved, whole) = outcome.unwrap();
+        // Zeros first. The host sends at once, from where its columns were packed.
+        assert_eq!(started, ["LMELFL", "LMELSL"][rank], "rank {rank}");
+        assert_eq!((between, moved), (sides.clone(), whole), "rank {rank}");
+    }
+    println!("ran: wgpu-started 2");
+}
+
+#[test]
+fn a_begun_download_waits_for_nothing_that_is_queued_after_it() {
+    let Ok(gpus) = Device::named("wgpu") else {
+        println!("skipped: wgpu-begun-download (no adapter answered)");
+        return;
+    };
+    let team = Team::on(&gpus[..1], 1).unwrap();
+    let line = |size: i64| Distribution::builder(&[size]).build().unwrap();
+    let small = Array::from_fn(&team, &line(1000), |at| at[0] as f32).unwrap();
+    let large = Array::from_fn(&team, &line(1 << 20), |at| at[0] as f32).unwrap();
+    let work = || (0..8).fold(large.clone(), |x, _| (x * 1.5 + 0.25).sin().exp());
+    // Compiles.
+    work().eval().unwrap();
+    team.wait().unwrap();
+    let place = small.places().unwrap()[0].clone().unwrap();
+    let mut bytes = vec![0; 4000];
+    let fetch = place.device.fetch_on(Lane::Compute, &place.allocation, 0, bytes.len()).unwrap().unwrap();
+    let result = work();
+    result.eval().unwrap();
+    let begin = Instant::now();
+    fetch.take(&mut bytes).unwrap();
+    let taken = begin.elapsed();
+    team.wait().unwrap();
+    let all = begin.elapsed();
+    let cells = bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
+    assert!(cells.eq((0..1000).map(|at| at as f32)));
+    assert!(2 * taken < all, "the download took {taken:?} of {all:?}");
+    println!("ran: wgpu-begun-download 1");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use partita_kernels::{DType, Scalar, Value, Verified, View, simplify};
 use super::lower::{Leaf, Lowering};
 use super::work::{Input, Work, bind};
 use super::zone::Zone;
+use crate::device::DeviceKind;
 use crate::error::Result;
 use crate::index::{Distribution, Region};
 use crate::program::Place;
@@ -91,8 +92,9 @@ pub(crate) fn queue(work: &mut Work, kernels: &[Launches]) -> Result<()> {
     }
     let mut launches: Vec<_> =
         kernels.iter().flat_map(|kernel| kernel.bound.iter().map(move |launch| (kernel, launch))).collect();
-    // Devices that the host does not wait for come first: they work while the host does.
-    launches.sort_by_key(|(_, launch)| !work.device(launch.part).has_lanes());
+    // The host's own come last: all other devices work while the host waits for what leaves them.
+    let is_host = |part: usize, work: &Work| work.device(part).kind() == DeviceKind::Host;
+    launches.sort_by_key(|(_, launch)| is_host(launch.part, work));
     let mut rims = Vec::new();
     for (kernel, launch) in launches {
         let Bound { part, memory, arguments } = launch;
@@ -102,7 +104,7 @@ pub(crate) fn queue(work: &mut Work, kernels: &[Launches]) -> Result<()> {
             _ if leisure.is_of(&device) => core(&kernel.inputs, *part, &zone.hull),
             _ => Region::from_fn(zone.hull.rank(), |_| (0, 0)),
         };
-        if !device.has_lanes() {
+        if device.kind() == DeviceKind::Host {
             work.dispatch();
         }
         for piece in &zone.pieces {

@@ -11,7 +11,7 @@ use super::work::Work;
 use crate::device::{Buffer, Device};
 use crate::error::Result;
 use crate::index::{Distribution, Region};
-use crate::program::{Command, Place, Span, Way};
+use crate::program::{Ahead, Command, Place, Span, Way};
 use crate::team::Team;
 use crate::wire::{Meeting, Ranks};
 
@@ -114,7 +114,8 @@ impl Crossing<'_> {
                 work.push(Command::Expect { ranks: ranks.clone(), from, bytes });
             } else if let Some(partial) = &partials[part] {
                 let (memory, way) = (self.spans(partial, cells), Way::Staged);
-                work.push(Command::Send { ranks: ranks.clone(), to, memory, way });
+                let ahead = Ahead::default();
+                work.push(Command::Send { ranks: ranks.clone(), to, memory, way, ahead });
             }
         }
         Ok(())

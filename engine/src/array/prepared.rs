@@ -376,7 +376,7 @@ impl Sketch {
             }
             Command::Transfer { .. } | Command::After { .. } | Command::Aside(_) => None,
             Command::Meet { .. } | Command::Expect { .. } | Command::ExpectInPlace { .. } => None,
-            Command::Send { .. } | Command::Receive { .. } => None,
+            Command::Fetch { .. } | Command::Send { .. } | Command::Receive { .. } => None,
             Command::Settle { .. } | Command::Reclaim { .. } => None,
         };
         let steps = work.commands().iter().map(step).collect::<Option<Vec<Step>>>()?;

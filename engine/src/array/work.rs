@@ -211,7 +211,7 @@ impl Work {
     }
 
     /// Sends what launches will need on its way, as far as the host waits for nothing. Says who has time to
-    /// compute something else meanwhile: devices with lanes before [`Work::dispatch`], others after it.
+    /// compute something else meanwhile: the host after [`Work::dispatch`], other devices before it.
     pub fn depart(&mut self) -> Result<Leisure> {
         let pending = std::mem::take(&mut self.pending);
         let Some(first) = pending.first() else { return Ok(Leisure::Nobody) };

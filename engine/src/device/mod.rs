@@ -5,6 +5,7 @@
 //! and no parts. Copies between regions are launches of a copy kernel, so there is no copy verb.
 
 pub mod cuda;
+mod fetch;
 mod foreign;
 mod host;
 mod lane;
@@ -23,6 +24,7 @@ use partita_kernels::{Launch, Verified, interpret};
 
 use crate::config::{config, say};
 use crate::error::{Error, Result};
+pub use fetch::Fetch;
 pub use foreign::Foreign;
 pub use lane::Lane;
 pub use mark::Mark;

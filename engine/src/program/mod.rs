@@ -4,6 +4,7 @@
 //! which waits for which. It is built completely before anything runs, so it can be run, kept and run
 //! again (that is what a `Loop` does). Knows allocations and programs; knows no arrays.
 
+mod ahead;
 pub(crate) mod copies;
 mod reach;
 mod shares;
@@ -20,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::index::{Index, Region};
 use crate::trace;
 use crate::wire::{Meeting, Ranks, pass};
+pub use ahead::Ahead;
 pub use reach::Reach;
 pub use shares::Shares;
 pub use ways::Way;
@@ -86,6 +88,14 @@ pub enum Command {
         /// What it fills.
         memory: Vec<Span>,
     },
+    /// Begins to copy a message out of devices' memory that a [`Command::Send`] will send, staged; waits for
+    /// nothing.
+    Fetch {
+        /// Where it lies.
+        memory: Vec<Span>,
+        /// Where the send finds it.
+        ahead: Ahead,
+    },
     /// Sends what lies in some memories, one after the other, as one message; waits for the devices and not
     /// for the other rank.
     Send {
@@ -97,6 +107,8 @@ pub enum Command {
         memory: Vec<Span>,
         /// How.
         way: Way,
+        /// What a [`Command::Fetch`] began of it, if one did.
+        ahead: Ahead,
     },
     /// Waits for a message and puts it where it belongs.
     Receive {
@@ -157,7 +169,8 @@ impl Command {
         match self.lane().1 {
             Command::Launch { device, .. } | Command::Boxes { device, .. } => vec![device],
             Command::Transfer { from_device, to_device, .. } => vec![from_device, to_device],
-            Command::Send { memory, .. }
+            Command::Fetch { memory, .. }
+            | Command::Send { memory, .. }
             | Command::Receive { memory, .. }
             | Command::ExpectInPlace { memory, .. } => memory.iter().map(|span| &span.device).collect(),
             Command::Meet { .. }
@@ -318,8 +331,17 @@ pub fn run(command: &Command) -> Result<()> {
             trace::ready_for(*from, ranks.rank());
             ways::expect_in_place(lane, ranks, *from, memory)
         }
-        Command::Send { ranks, to, memory, way } => {
-            trace::on_link(ranks.rank(), *to, way.name(), || ways::send(lane, ranks, *to, memory, way))
+        Command::Fetch { memory, ahead } => {
+            let begin = || ahead.begin(lane, memory);
+            let name = || format!("{} bytes leave", span_bytes(memory));
+            match memory.first() {
+                Some(first) => trace::on_device(&first.device, lane, name, begin),
+                None => begin(),
+            }
+        }
+        Command::Send { ranks, to, memory, way, ahead } => {
+            let send = || ways::send(lane, ranks, *to, memory, way, ahead);
+            trace::on_link(ranks.rank(), *to, way.name(), send)
         }
         Command::Receive { ranks, from, memory, way } => {
             trace::taking(*from, ranks.rank(), || ways::receive(lane, ranks, *from, memory, way))

@@ -10,7 +10,7 @@ use super::Span;
 use crate::device::cuda::{IpcHandle, SharedEvent};
 use crate::device::{Allocation, Buffer, Carriage, Device, Lane};
 use crate::error::{Error, Result};
-use crate::wire::Ranks;
+use crate::wire::{Errand, Ranks};
 
 /// What this process shows to others and has opened of theirs. What was once shown is kept until the end:
 /// the others may have it open. It is memory that messages are packed into, no array's.
@@ -26,8 +26,8 @@ struct State {
     /// Of others, by rank, device here, and what the rank calls it.
     opened: HashMap<(usize, u64, u64), Buffer>,
     events: HashMap<(usize, u64, [u8; 64]), SharedEvent>,
-    /// What others have not said they have read: the rank, and whose memory of ours it was.
-    unread: Vec<(usize, Vec<Device>)>,
+    /// What others have not said they have read: on which errand, the rank, and whose memory of ours it was.
+    unread: Vec<(Errand, usize, Vec<Device>)>,
 }
 
 const HANDLE: usize = 64;
@@ -103,7 +103,7 @@ impl Shares {
             Ok(())
         })?;
         ranks.expect(to, (memory.len() * HANDLE) as u64)?;
-        state.unread.push((to, memory.iter().map(|span| span.device.clone()).collect()));
+        state.unread.push((ranks.errand(), to, memory.iter().map(|span| span.device.clone()).collect()));
         Ok(())
     }
 
@@ -135,11 +135,12 @@ impl Shares {
         })
     }
 
-    /// Lets what is queued next wait until everything shown has been read; waits for the other ranks to have
-    /// come so far.
+    /// Lets what is queued next wait until everything shown on an errand has been read; waits for the other
+    /// ranks to have come so far.
     pub(super) fn reclaim(&self, ranks: &Ranks) -> Result<()> {
-        let unread = std::mem::take(&mut self.state().unread);
-        for (peer, devices) in unread {
+        let is_own = |shown: &mut (Errand, usize, Vec<Device>)| shown.0 == ranks.errand();
+        let unread: Vec<_> = self.state().unread.extract_if(.., is_own).collect();
+        for (_, peer, devices) in unread {
             let answer = received(ranks, peer, devices.len() * HANDLE)?;
             let mut state = self.state();
             for (device, handle) in devices.iter().zip(answer.as_chunks::<HANDLE>().0) {

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use super::ahead::Ahead;
 use super::shares::Shares;
 use super::{Span, span_bytes, spread};
 use crate::device::{DeviceKind, Lane};
@@ -46,12 +47,15 @@ pub(super) fn expect_in_place(lane: Lane, ranks: &Ranks, from: usize, memory: &[
     ranks.expect_pieces(from, &pieces_in_place(memory), |piece| place(memory, piece))
 }
 
-pub(super) fn send(lane: Lane, ranks: &Ranks, to: usize, memory: &[Span], way: &Way) -> Result<()> {
-    let fill = |offset: u64, out: &mut [u8]| {
-        spread(memory, offset, out.len()).try_for_each(|(span, at, range)| {
-            span.device.download_on(lane, &span.allocation, at, &mut out[range])
-        })
-    };
+pub(super) fn send(
+    lane: Lane,
+    ranks: &Ranks,
+    to: usize,
+    memory: &[Span],
+    way: &Way,
+    ahead: &Ahead,
+) -> Result<()> {
+    let fill = |offset: u64, out: &mut [u8]| ahead.take(lane, memory, offset, out);
     match way {
         Way::Staged => ranks.send(to, span_bytes(memory), fill),
         Way::InPlace => {

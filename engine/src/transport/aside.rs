@@ -51,7 +51,8 @@ impl Exchange {
 
 /// Who has nothing to wait for while bytes travel.
 ///
-/// Messages of other ranks fly while anybody computes. What is copied within a process leaves time to devices
+/// Messages of other ranks fly while anybody computes: they are on their way out of a device before it is
+/// given anything else to do ([`Command::Fetch`]). What is copied within a process leaves time to devices
 /// with lanes alone. The host copies it, or computes. A wgpu device works in one order: what leaves it is
 /// waited for before more is queued there, and what it gets is there as soon as the other device has packed.
 /// So with a host or a wgpu device on one end, that end has nothing to gain from computing its core apart.

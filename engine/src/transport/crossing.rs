@@ -10,11 +10,11 @@ use partita_kernels::DType;
 use super::cells::{End, contiguous, extents};
 use super::lower::{Exchange, Field, Link};
 use super::path::{Across, Path, path_across};
-use crate::device::{Buffer, Device, DeviceKind};
+use crate::device::{Buffer, DeviceKind};
 use crate::error::Result;
 use crate::index::{Index, Region};
 use crate::plan::{Lane, Move, MoveOp, Pairs, Plan};
-use crate::program::{Command, Place, Reach, Schedule, Span, Way, message_bytes};
+use crate::program::{Ahead, Command, Place, Reach, Schedule, Span, Way, message_bytes};
 use crate::team::Team;
 use crate::wire::{Meeting, Ranks};
 
@@ -38,6 +38,8 @@ pub fn lower(operation: &str, teams: (&Team, &Team), fields: &[Field]) -> Result
     let here = here.collect::<Result<Vec<Plan>>>()?;
     let local = super::lower(&with_plans(fields, &here))?;
     let crossing = fields.iter().flat_map(|field| field.plan.moves()).filter(|m| crosses(m));
+    // Others may come between its departure and its arrival.
+    let ranks = &ranks.on_errand();
     let roads = Roads::between(teams, ranks, crossing)?;
     let mut traffic = Traffic::new(teams, &roads);
     let (mut packing, mut unpacking) = (Vec::new(), Vec::new());
@@ -68,14 +70,19 @@ pub fn lower(operation: &str, teams: (&Team, &Team), fields: &[Field]) -> Result
         let memory = memory.clone();
         Command::ExpectInPlace { ranks: ranks.clone(), from, memory }
     });
-    let leaving = leaving.into_iter().map(|((to, path), memory)| {
-        let way = roads.way(path);
-        Command::Send { ranks: ranks.clone(), to, memory, way }
-    });
-    // All together, because messages of one rank to another keep their order.
-    let posted: Schedule = landing.chain(leaving).collect();
+    let mut sends = Schedule::new();
+    for ((to, path), memory) in leaving {
+        let (way, ahead) = (roads.way(path), Ahead::default());
+        if matches!(way, Way::Staged) && Ahead::helps(&memory) {
+            departure.push(Command::Fetch { memory: memory.clone(), ahead: ahead.clone() });
+        }
+        sends.push(Command::Send { ranks: ranks.clone(), to, memory, way, ahead });
+    }
+    // All together, because messages of one rank to another keep their order. What leaves first: an MPI
+    // library may copy what has come while it is told where that belongs, and its neighbour would wait.
+    let posted: Schedule = sends.into_iter().chain(landing).collect();
     let mut dispatch = Schedule::new();
-    if posted.iter().flat_map(Command::devices).any(Device::has_lanes) {
+    if posted.iter().flat_map(Command::devices).any(|device| device.kind() != DeviceKind::Host) {
         dispatch.extend(posted);
     } else {
         departure.extend(posted);

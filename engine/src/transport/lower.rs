@@ -38,9 +38,9 @@ pub struct Field<'a> {
 pub struct Exchange {
     /// Copies within devices, packing, and copies between devices that the driver makes.
     pub departure: Schedule,
-    /// What the host waits for: bytes that go through it. On devices with lanes ([`Exchange::aside`]) this
-    /// waits for the departure alone, so work is queued there before it; on others for all that is queued, so
-    /// work is queued there after it.
+    /// What the host waits for: bytes that go through it. On devices with lanes ([`Exchange::aside`]), and of
+    /// messages that were begun ([`Command::Fetch`]) on others, this waits for the departure alone, so work
+    /// is queued there before it; the host's own work is queued after it.
     pub dispatch: Schedule,
     /// Unpacking, and everything that is added.
     pub arrival: Schedule,

@@ -14,6 +14,14 @@ pub(crate) struct Piece {
 /// bytes.
 const TOGETHER_BYTES: u64 = 1 << 15;
 
+/// Messages that are copied travel in pieces, so that one travels while the next is copied.
+const PIECE_BYTES: u64 = 1 << 20;
+
+/// The pieces of a message that is copied.
+pub(crate) fn copied(bytes: u64) -> Vec<Piece> {
+    frame(&[bytes], PIECE_BYTES)
+}
+
 /// The pieces of a message of runs of these lengths: short runs together, each longer one alone, or, if it is
 /// longer than `longest`, in several. One piece, of nothing, if all is empty.
 pub(crate) fn frame(lengths: &[u64], longest: u64) -> Vec<Piece> {

@@ -24,6 +24,9 @@ pub(super) struct Line {
     pub common: Mutex<Common>,
 }
 
+/// Sends something.
+pub(super) type Postponed = Box<dyn FnOnce() -> Result<()> + Send>;
+
 #[derive(Default)]
 pub(super) struct Common {
     pub inbox: VecDeque<(usize, News)>,
@@ -36,6 +39,8 @@ pub(super) struct Common {
     pub spare: Vec<Vec<u8>>,
     /// How many circles of all ranks there have been.
     pub circles: u64,
+    /// What has to leave before anything else begins, in its order.
+    pub postponed: VecDeque<Postponed>,
     /// Who waits for whom, and since when that is known here.
     waits: HashMap<usize, (usize, Duration)>,
 }

@@ -23,7 +23,8 @@ use std::time::Duration;
 
 pub use fault::POINTS;
 pub(crate) use fault::pass;
-pub(crate) use frame::{Piece, frame};
+pub(crate) use frame::{Piece, copied, frame};
+pub(crate) use ranks::Errand;
 pub use ranks::{Meeting, Ranks};
 
 /// A transfer that was begun. Numbers are not reused.

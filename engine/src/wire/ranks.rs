@@ -8,23 +8,26 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::fault::pass;
-use super::frame::{Piece, frame};
+use super::frame::{Piece, copied};
 use super::line::{Line, Patience, locked};
 use super::news::News;
 use super::{InPlace, Outcome, Request, Wire};
 use crate::config::config;
 use crate::error::{Error, Result};
 
-/// Messages that are copied travel in pieces, so that one travels while the next is copied.
-const PIECE_BYTES: u64 = 1 << 20;
-
 /// The ranks that run a program together, or some of them. Clones name the same.
 #[derive(Clone)]
-pub struct Ranks(pub(super) Arc<Circle>);
+pub struct Ranks(pub(super) Arc<Circle>, Errand);
+
+/// Whose messages are expected and received: what is expected on one errand is received on it, whatever was
+/// expected on others before.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Errand(u64);
 
 /// What all ranks are about to do: words for people, and a number that differs where anything does.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -74,6 +77,7 @@ pub(super) struct State {
 }
 
 struct Awaited {
+    errand: Errand,
     request: Request,
     mark: u32,
     piece: Piece,
@@ -103,7 +107,18 @@ impl Ranks {
         common.circles += 1;
         let (line, name) = (Arc::clone(line), common.circles);
         drop(common);
-        Ranks(Arc::new(Circle { line, name, members, rank, state: Mutex::default() }))
+        Ranks(Arc::new(Circle { line, name, members, rank, state: Mutex::default() }), Errand::default())
+    }
+
+    /// The same ranks on an errand of its own: what it expects may be received after what comes later.
+    pub(crate) fn on_errand(&self) -> Ranks {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Ranks(Arc::clone(&self.0), Errand(1 + LAST.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// Which errand that is.
+    pub(crate) fn errand(&self) -> Errand {
+        self.1
     }
 
     /// This rank among them.
@@ -137,7 +152,8 @@ impl Ranks {
         let state = locked(&self.0.state);
         let name = hash(&(self.0.name, &members));
         let state = Mutex::new(State { history: hash(&(name, state.history)), ..State::default() });
-        Ok(Some(Ranks(Arc::new(Circle { line: Arc::clone(&self.0.line), name, members, rank, state }))))
+        let circle = Circle { line: Arc::clone(&self.0.line), name, members, rank, state };
+        Ok(Some(Ranks(Arc::new(circle), Errand::default())))
     }
 
     /// Names what follows, for errors.
@@ -152,11 +168,26 @@ impl Ranks {
         if failed { self.failure().map_or(Ok(()), Err) } else { Ok(()) }
     }
 
-    /// Begins what all ranks do next.
+    /// Leaves a part of what was begun for later: it is sent before anything else begins among ranks of this
+    /// wire, because messages of one rank to another keep their order.
+    pub(crate) fn postpone(&self, leave: impl FnOnce() -> Result<()> + Send + 'static) {
+        locked(&self.0.line.common).postponed.push_back(Box::new(leave));
+    }
+
+    /// Sends what was postponed.
+    fn catch_up(&self) -> Result<()> {
+        loop {
+            let Some(leave) = locked(&self.0.line.common).postponed.pop_front() else { return Ok(()) };
+            leave()?;
+        }
+    }
+
+    /// Begins what all ranks do next, after what was postponed.
     ///
     /// # Errors
     /// Another rank does something else, failed, or does not answer.
     pub fn meet(&self, meeting: &Meeting) -> Result<()> {
+        self.catch_up()?;
         pass("meet")?;
         let new = {
             let mut state = locked(&self.0.state);
@@ -179,7 +210,7 @@ impl Ranks {
     /// # Errors
     /// Those of the wire, of which all ranks then know.
     pub fn expect(&self, from: usize, bytes: u64) -> Result<()> {
-        self.expect_pieces(from, &frame(&[bytes], PIECE_BYTES), |_| None)
+        self.expect_pieces(from, &copied(bytes), |_| None)
     }
 
     /// The same for a message in pieces, as its sender cuts it too; `belongs` says where pieces are received
@@ -201,7 +232,7 @@ impl Ranks {
                 None => self.0.line.wire.receive(peer, self.spare(piece.bytes)),
             };
             let request = request.map_err(|broken| self.0.line.fail(peer, broken.0))?;
-            let awaited = Awaited { request, mark, piece };
+            let awaited = Awaited { errand: self.1, request, mark, piece };
             state.open_receives.entry(from).or_default().push_back(awaited);
         }
         Ok(())
@@ -212,7 +243,7 @@ impl Ranks {
     /// # Errors
     /// Those of `fill` and of the wire.
     pub fn send(&self, to: usize, bytes: u64, fill: impl FnMut(u64, &mut [u8]) -> Result<()>) -> Result<()> {
-        self.send_pieces(to, &frame(&[bytes], PIECE_BYTES), |_| None, fill)
+        self.send_pieces(to, &copied(bytes), |_| None, fill)
     }
 
     /// The same for a message in pieces; those that `lies` knows are sent from where they lie, which must not
@@ -247,8 +278,8 @@ impl Ranks {
         pass("send-posted")
     }
 
-    /// Waits for what was [expected](Ranks::expect) first of what is still to come from a rank, and hands its
-    /// pieces on in order.
+    /// Waits for what was [expected](Ranks::expect) first of what is still to be received from a rank, and
+    /// hands its pieces on in order.
     ///
     /// # Errors
     /// The rank does something else, failed, or does not answer; those of `place`.
@@ -258,7 +289,7 @@ impl Ranks {
         bytes: u64,
         place: impl FnMut(u64, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        self.receive_pieces(from, frame(&[bytes], PIECE_BYTES).len(), place)
+        self.receive_pieces(from, copied(bytes).len(), place)
     }
 
     /// The same for a message of so many pieces. What was received in place is not handed on.
@@ -270,8 +301,9 @@ impl Ranks {
     ) -> Result<()> {
         pass("receive")?;
         for _ in 0..pieces {
-            let awaited = locked(&self.0.state).open_receives.get_mut(&from).and_then(VecDeque::pop_front);
-            let Some(awaited) = awaited else { unreachable!("what is received was expected before") };
+            let Some(awaited) = self.first_awaited(from) else {
+                unreachable!("what is received was expected before")
+            };
             let peer = self.0.members[from];
             let (mark, bytes, arrived) = match self.finish(awaited.request, peer)? {
                 Outcome::Arrived { mark, bytes } => (mark, bytes.len(), Some(bytes)),
@@ -293,6 +325,13 @@ impl Ranks {
             }
         }
         pass("receive-placed")
+    }
+
+    /// What was expected first of what this errand is still to receive from a rank.
+    fn first_awaited(&self, from: usize) -> Option<Awaited> {
+        let mut state = locked(&self.0.state);
+        let open = state.open_receives.get_mut(&from)?;
+        open.remove(open.iter().position(|awaited| awaited.errand == self.1)?)
     }
 
     /// Waits until everything sent so far is gone.

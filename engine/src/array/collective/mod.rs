@@ -12,7 +12,7 @@
 mod partition;
 mod plans;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use partition::{Data, Partition};
 
@@ -225,9 +225,10 @@ impl Collective {
         self.start(x)?.finish()
     }
 
-    /// Begins to apply it: what leaves is packed and on its way when this returns, or soon after. Work that
-    /// is queued before [`Pending::finish`] runs while it travels. Messages that are copied out of a GPU's
-    /// memory have left it when this returns: other exchanges may come before the end.
+    /// Begins to apply it: what leaves is packed and on its way out of its device when this returns, and the
+    /// host has waited for nothing but the other ranks' agreement, the first time. Work that is queued before
+    /// [`Pending::finish`] runs while it travels. What goes through the host's memory is sent on at the end,
+    /// or before the next exchange between ranks begins: others may come before the end.
     ///
     /// Collective over the world that the partitions are of, as is the end.
     ///
@@ -235,12 +236,8 @@ impl Collective {
     /// As [`Collective::forward`].
     pub fn start(&self, x: &Array) -> Result<Pending> {
         self.from.check_array("Collective::forward", x, self.needs_grid())?;
-        let mut step = start(&self.step(0, &*x.distribution()?)?, x)?;
-        for next in 1..self.step_count() {
-            let made = step.finish()?;
-            step = start(&self.step(next, &*made.distribution()?)?, &made)?;
-        }
-        Ok(step)
+        let under_way = UnderWay::begin(&self.step(0, &*x.distribution()?)?, x)?;
+        Ok(Pending { operator: self.clone(), under_way })
     }
 
     /// Whether the members' places in the grid matter, and not their order alone.
@@ -291,50 +288,107 @@ impl Collective {
 /// the end.
 #[must_use = "the result is there only after `finish`"]
 pub struct Pending {
-    // Both ends' memory stays until the commands that use it are queued.
-    source: Array,
-    made: Array,
-    arrival: Schedule,
-    _leases: Vec<Buffer>,
+    operator: Collective,
+    under_way: UnderWay,
 }
 
 impl Pending {
     /// Queues what remains to be done where things arrive, and gives the result.
     ///
     /// # Errors
-    /// The device's.
+    /// The device's; those of [`Collective::forward`], for operators that take two plans.
     pub fn finish(self) -> Result<Array> {
-        let Pending { source, made, arrival, _leases } = self;
-        let _guard = source.team().evaluation();
-        execute(arrival)?;
+        let Pending { operator, under_way } = self;
+        let mut made = under_way.finish()?;
+        for next in 1..operator.step_count() {
+            made = UnderWay::begin(&operator.step(next, &*made.distribution()?)?, &made)?.finish()?;
+        }
         Ok(made)
     }
 }
 
-/// Begins to apply one plan. What no move replaces is zero.
-fn start(step: &Step, x: &Array) -> Result<Pending> {
-    x.eval()?;
-    let team = step.to.team()?;
-    // Not through `forward`'s team: it may be the same, and is locked below.
-    let made = Array::zeros(&team, &step.layout, x.dtype())?;
-    made.eval()?;
-    let (Some(from), Some(to)) = (x.node.storage(), made.node.storage()) else {
-        unreachable!("eval computes or fails")
-    };
-    let _guard = x.team().evaluation();
-    let rank = step.plan.moves().first().map_or(0, |m| m.from.rank());
-    let lifted = |places: Vec<Option<Place>>| -> Vec<Option<Place>> {
-        places.into_iter().map(|place| place.map(|place| lift(place, rank))).collect()
-    };
-    let (sources, targets) = (lifted(from.places(x.team())), lifted(to.places(&team)));
-    x.team().count_messages(step.plan.messages());
-    let field = Field { plan: &step.plan, from: &sources, to: &targets, dtype: x.dtype() };
-    let teams = (x.team(), &team);
-    let exchange = crossing::lower("collective", teams, &[field])?;
-    let Exchange { mut departure, dispatch, arrival, leases, .. } = exchange;
-    departure.extend(dispatch);
-    execute(departure)?;
-    Ok(Pending { source: x.clone(), made, arrival, _leases: leases })
+/// One plan that is being carried out.
+struct UnderWay {
+    // Both ends' memory stays until the commands that use it are queued.
+    source: Array,
+    made: Array,
+    /// What the host has to wait for; nothing once that was done.
+    dispatch: Arc<Mutex<Schedule>>,
+    arrival: Schedule,
+    join: Schedule,
+    _leases: Vec<Buffer>,
+}
+
+/// What is left to dispatch, from now on nothing.
+fn taken(dispatch: &Mutex<Schedule>) -> Schedule {
+    std::mem::take(&mut dispatch.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Has the rest sent on its way, once.
+fn leave(dispatch: &Mutex<Schedule>) -> Result<()> {
+    match taken(dispatch) {
+        rest if rest.is_empty() => Ok(()),
+        rest => execute(rest),
+    }
+}
+
+impl UnderWay {
+    /// Begins to apply one plan. What no move replaces is zero.
+    fn begin(step: &Step, x: &Array) -> Result<UnderWay> {
+        x.eval()?;
+        let team = step.to.team()?;
+        // Not through `forward`'s team: it may be the same, and is locked below.
+        let made = Array::zeros(&team, &step.layout, x.dtype())?;
+        made.eval()?;
+        let (Some(from), Some(to)) = (x.node.storage(), made.node.storage()) else {
+            unreachable!("eval computes or fails")
+        };
+        let _guard = x.team().evaluation();
+        let rank = step.plan.moves().first().map_or(0, |m| m.from.rank());
+        let lifted = |places: Vec<Option<Place>>| -> Vec<Option<Place>> {
+            places.into_iter().map(|place| place.map(|place| lift(place, rank))).collect()
+        };
+        let (sources, targets) = (lifted(from.places(x.team())), lifted(to.places(&team)));
+        x.team().count_messages(step.plan.messages());
+        let field = Field { plan: &step.plan, from: &sources, to: &targets, dtype: x.dtype() };
+        let teams = (x.team(), &team);
+        let exchange = crossing::lower("collective", teams, &[field])?.aside();
+        let Exchange { departure, dispatch, arrival, join, leases, .. } = exchange;
+        let dispatch = Arc::new(Mutex::new(dispatch));
+        // Whatever fails, the lanes join before the memory is let go.
+        let under_way = UnderWay {
+            source: x.clone(),
+            made,
+            dispatch: Arc::clone(&dispatch),
+            arrival,
+            join,
+            _leases: leases,
+        };
+        // What was not packed must not be sent.
+        execute(departure).inspect_err(|_| drop(taken(&dispatch)))?;
+        if let Some(ranks) = x.team().wire() {
+            ranks.postpone(move || leave(&dispatch));
+        }
+        Ok(under_way)
+    }
+
+    fn finish(mut self) -> Result<Array> {
+        let _guard = self.source.team().evaluation();
+        leave(&self.dispatch)?;
+        let mut rest = std::mem::take(&mut self.arrival);
+        rest.append(&mut self.join);
+        execute(rest)?;
+        Ok(self.made.clone())
+    }
+}
+
+/// Without an end, what others wait for leaves all the same, and so do the lanes come together.
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        // What fails here fails again in whatever comes next.
+        let left = leave(&self.dispatch).and_then(|()| execute(std::mem::take(&mut self.join)));
+        drop(left);
+    }
 }
 
 /// The same memory with dimensions of extent 1 in front.

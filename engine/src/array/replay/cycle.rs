@@ -241,7 +241,9 @@ fn touched(schedule: &Schedule) -> Vec<(Device, Arc<Allocation>)> {
             Command::Transfer { from_device, from, to_device, to, .. } => {
                 vec![(from_device.clone(), Arc::clone(from)), (to_device.clone(), Arc::clone(to))]
             }
-            Command::Send { memory, .. } | Command::Receive { memory, .. } => {
+            Command::Fetch { memory, .. }
+            | Command::Send { memory, .. }
+            | Command::Receive { memory, .. } => {
                 memory.iter().map(|span| (span.device.clone(), Arc::clone(&span.allocation))).collect()
             }
             Command::Meet { .. }
@@ -263,7 +265,8 @@ fn written(schedule: &Schedule) -> Vec<u64> {
             Command::Boxes { jobs, .. } => jobs.iter().flat_map(written_by).collect(),
             Command::Transfer { to, .. } => vec![to.id],
             Command::Receive { memory, .. } => memory.iter().map(|span| span.allocation.id).collect(),
-            Command::Send { .. }
+            Command::Fetch { .. }
+            | Command::Send { .. }
             | Command::Meet { .. }
             | Command::Expect { .. }
             | Command::ExpectInPlace { .. }
@@ -312,6 +315,7 @@ fn batches(
             transfer @ (Command::Transfer { .. }
             | Command::ExpectInPlace { .. }
             | Command::Reclaim { .. }
+            | Command::Fetch { .. }
             | Command::Send { .. }
             | Command::Receive { .. }
             | Command::Settle { .. }

@@ -33,6 +33,7 @@ pub use peer::copy_between;
 pub use program::GpuProgram;
 pub use queue::GpuJob;
 pub use share::{IpcHandle, SharedEvent};
+pub use staging::Fetch;
 
 use std::sync::{Arc, Mutex, OnceLock};
 

@@ -1,5 +1,6 @@
 //! Transfers between host and device through two pinned chunks, so that the copy into or out of one
 //! runs while the other travels. Pageable memory would be staged by the driver, one piece at a time.
+//! Downloads that are begun and awaited apart have pinned memory of their own on their way.
 
 use std::ffi::c_void;
 use std::sync::{Arc, PoisonError};
@@ -15,36 +16,67 @@ use super::{Gpu, GpuBuffer};
 /// Bytes that travel at once: large enough for the link's full speed, small enough to overlap.
 const CHUNK_BYTES: usize = 4 << 20;
 
-/// Two chunks, allocated when first needed.
+/// The shortest pinned memory for a download that is begun: faces of alike sizes share what there is.
+const LEAST_BYTES: usize = 64 << 10;
+
+/// So much of such memory is kept for reuse.
+const KEPT_BYTES: usize = 64 << 20;
+
+/// Two chunks, allocated when first needed, and what downloads that were begun have let go.
 pub(super) struct Staging {
     primary: Arc<Primary>,
     chunks: Vec<Chunk>,
     next: usize,
+    spare: Vec<Chunk>,
 }
 
 /// Pinned host memory, and the event after which it may be used again.
 struct Chunk {
     primary: Arc<Primary>,
     start: *mut u8,
+    bytes: usize,
     idle: Event,
+}
+
+/// Bytes on their way into pinned memory of their own.
+pub struct Fetch {
+    chunk: Chunk,
+    bytes: usize,
 }
 
 // SAFETY: pinned memory is plain memory, reachable from any thread; the staging's lock guards it.
 unsafe impl Send for Chunk {}
 
 impl Chunk {
-    fn new(primary: &Arc<Primary>) -> Result<Chunk, CudaError> {
+    fn new(primary: &Arc<Primary>, bytes: usize) -> Result<Chunk, CudaError> {
         let idle = Event::new(primary, Purpose::Order)?;
         // SAFETY: the memory is written before it is read. Not write-combined, which is slow to read.
-        let allocate = || unsafe { result::malloc_host(CHUNK_BYTES, sys::CU_MEMHOSTALLOC_PORTABLE) };
+        let allocate = || unsafe { result::malloc_host(bytes, sys::CU_MEMHOSTALLOC_PORTABLE) };
         let start = primary.with(|| allocate().during("allocating pinned memory"))?.cast::<u8>();
-        Ok(Chunk { primary: Arc::clone(primary), start, idle })
+        Ok(Chunk { primary: Arc::clone(primary), start, bytes, idle })
     }
 
     /// Marks when what was just queued has let go of the chunk. Where that cannot be marked it is waited for:
     /// the next transfer through the chunk must not meet this one.
     fn travels(&self, stream: sys::CUstream) -> Result<(), CudaError> {
         self.idle.record(stream).inspect_err(|_| self.primary.settle(stream))
+    }
+
+    /// Begins to fill it from device memory.
+    fn fetch(&self, stream: sys::CUstream, from: u64, bytes: usize) -> Result<(), CudaError> {
+        debug_assert!(bytes <= self.bytes);
+        // SAFETY: the range lies inside a live buffer; the chunk is not touched before `idle`.
+        let fetch = || unsafe { sys::cuMemcpyDtoHAsync_v2(self.start.cast(), from, bytes, stream) };
+        self.primary.with(|| fetch().result().during("downloading"))?;
+        self.travels(stream)
+    }
+
+    /// Copies out what has come, after the wait for it.
+    fn land(&self, piece: &mut [u8]) -> Result<(), CudaError> {
+        self.idle.wait()?;
+        // SAFETY: the transfer into the chunk is over; it is at least as long as the piece.
+        unsafe { std::ptr::copy_nonoverlapping(self.start, piece.as_mut_ptr(), piece.len()) };
+        Ok(())
     }
 }
 
@@ -60,13 +92,13 @@ impl Drop for Chunk {
 
 impl Staging {
     pub(super) fn new(primary: &Arc<Primary>) -> Staging {
-        Staging { primary: Arc::clone(primary), chunks: Vec::new(), next: 0 }
+        Staging { primary: Arc::clone(primary), chunks: Vec::new(), next: 0, spare: Vec::new() }
     }
 
     /// The chunk whose turn it is, idle.
     fn turn(&mut self) -> Result<&Chunk, CudaError> {
         while self.chunks.len() < 2 {
-            self.chunks.push(Chunk::new(&self.primary)?);
+            self.chunks.push(Chunk::new(&self.primary, CHUNK_BYTES)?);
         }
         self.next = 1 - self.next;
         let chunk = &self.chunks[self.next];
@@ -94,27 +126,31 @@ impl Staging {
         let stream = self.primary.stream(lane);
         let mut arriving: Option<(usize, &mut [u8])> = None;
         for piece in out.chunks_mut(CHUNK_BYTES) {
-            let primary = Arc::clone(&self.primary);
             let len = piece.len();
-            let chunk = self.turn()?;
-            // SAFETY: the range lies inside a live buffer; the chunk is not touched before `idle`.
-            let fetch = || unsafe { sys::cuMemcpyDtoHAsync_v2(chunk.start.cast(), from, len, stream) };
-            primary.with(|| fetch().result().during("downloading"))?;
-            chunk.travels(stream)?;
+            self.turn()?.fetch(stream, from, len)?;
             from += len as u64;
             if let Some((chunk, piece)) = arriving.replace((self.next, piece)) {
-                self.land(chunk, piece)?;
+                self.chunks[chunk].land(piece)?;
             }
         }
-        arriving.map_or(Ok(()), |(chunk, piece)| self.land(chunk, piece))
+        arriving.map_or(Ok(()), |(chunk, piece)| self.chunks[chunk].land(piece))
     }
 
-    fn land(&self, chunk: usize, piece: &mut [u8]) -> Result<(), CudaError> {
-        let chunk = &self.chunks[chunk];
-        chunk.idle.wait()?;
-        // SAFETY: the transfer into the chunk is over; it is at least as long as the piece.
-        unsafe { std::ptr::copy_nonoverlapping(chunk.start, piece.as_mut_ptr(), piece.len()) };
-        Ok(())
+    /// The shortest memory that is long enough, of which nothing is under way.
+    fn spare(&mut self, bytes: usize) -> Result<Chunk, CudaError> {
+        let fitting = self.spare.iter().enumerate().filter(|(_, chunk)| chunk.bytes >= bytes);
+        match fitting.min_by_key(|(_, chunk)| chunk.bytes).map(|(at, _)| at) {
+            Some(at) => Ok(self.spare.swap_remove(at)),
+            None => Chunk::new(&self.primary, bytes.next_power_of_two().max(LEAST_BYTES)),
+        }
+    }
+
+    /// Takes memory back, of which nothing is under way.
+    fn keep(&mut self, chunk: Chunk) {
+        let kept: usize = self.spare.iter().map(|chunk| chunk.bytes).sum();
+        if kept + chunk.bytes <= KEPT_BYTES {
+            self.spare.push(chunk);
+        }
     }
 }
 
@@ -141,5 +177,27 @@ impl Gpu {
     ) -> Result<(), CudaError> {
         let address = from.within(offset, out.len() as u64)?;
         self.staging.lock().unwrap_or_else(PoisonError::into_inner).download(lane, address, out)
+    }
+
+    /// Begins to copy bytes from the device after all work queued on a lane so far; waits for nothing.
+    ///
+    /// # Errors
+    /// Outside the buffer, or a driver failure.
+    pub fn fetch(&self, lane: Lane, from: &GpuBuffer, offset: u64, bytes: usize) -> Result<Fetch, CudaError> {
+        let address = from.within(offset, bytes as u64)?;
+        let chunk = self.staging.lock().unwrap_or_else(PoisonError::into_inner).spare(bytes)?;
+        chunk.fetch(self.primary.stream(lane), address, bytes)?;
+        Ok(Fetch { chunk, bytes })
+    }
+
+    /// Waits for what was begun, and copies it out.
+    ///
+    /// # Errors
+    /// A driver failure, or one of the work before.
+    pub fn take(&self, fetch: Fetch, out: &mut [u8]) -> Result<(), CudaError> {
+        let Fetch { chunk, bytes } = fetch;
+        chunk.land(&mut out[..bytes])?;
+        self.staging.lock().unwrap_or_else(PoisonError::into_inner).keep(chunk);
+        Ok(())
     }
 }

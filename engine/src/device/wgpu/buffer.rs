@@ -1,5 +1,8 @@
 //! Memory of a wgpu device, and transfers at any byte offset: wgpu's own move multiples of 4 bytes.
 
+use std::ops::Range;
+use std::sync::mpsc::Receiver;
+
 use super::error::DeviceError;
 use super::{Gpu, locked, visible};
 
@@ -31,6 +34,19 @@ impl GpuBuffer {
         Ok(())
     }
 }
+
+/// Bytes on their way into a buffer of their own, which this process maps.
+pub struct Fetch {
+    staging: wgpu::Buffer,
+    /// How much of it is mapped, and where in that the bytes are.
+    words: u64,
+    bytes: Range<usize>,
+    submission: wgpu::SubmissionIndex,
+    mapped: Receiver<Result<(), wgpu::BufferAsyncError>>,
+}
+
+/// So many buffers are kept for reuse.
+const MOST_KEPT: usize = 64;
 
 /// Bytes moved at once: the driver keeps a copy of what is under way.
 const CHUNK_BYTES: u64 = 32 << 20;
@@ -148,26 +164,50 @@ impl Gpu {
 
     /// Reads at most a chunk, starting at any byte.
     fn read_words(&self, from: &GpuBuffer, offset: u64, out: &mut [u8]) -> Result<(), DeviceError> {
-        if out.is_empty() {
-            return Ok(());
-        }
+        if out.is_empty() { Ok(()) } else { self.take(self.fetch(from, offset, out.len())?, out) }
+    }
+
+    /// Begins to copy at least one byte, and at most a chunk, from a buffer after all launches so far; waits
+    /// for nothing.
+    ///
+    /// # Errors
+    /// If the bytes are outside the buffer, or there is no room for them on the way.
+    pub fn fetch(&self, from: &GpuBuffer, offset: u64, bytes: usize) -> Result<Fetch, DeviceError> {
+        from.within(offset, bytes)?;
         let start = offset / 4 * 4;
-        let len = (offset + out.len() as u64 - start).next_multiple_of(4);
-        let mut kept = locked(&self.staging);
-        let staging = match kept.take().filter(|b| b.size() >= len) {
+        let words = (offset + bytes as u64 - start).next_multiple_of(4);
+        let kept = {
+            let mut kept = locked(&self.staging);
+            let fitting = kept.iter().enumerate().filter(|(_, buffer)| buffer.size() >= words);
+            let shortest = fitting.min_by_key(|(_, buffer)| buffer.size()).map(|(at, _)| at);
+            shortest.map(|at| kept.swap_remove(at))
+        };
+        let staging = match kept {
             Some(buffer) => buffer,
-            None => self.raw_buffer(len, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)?,
+            None => self.raw_buffer(words, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)?,
         };
         let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-        encoder.copy_buffer_to_buffer(&from.raw, start, &staging, 0, len);
+        encoder.copy_buffer_to_buffer(&from.raw, start, &staging, 0, words);
         self.submit();
-        self.queue.submit([encoder.finish()]);
+        let submission = self.queue.submit([encoder.finish()]);
         let (send, mapped) = std::sync::mpsc::channel();
-        staging.slice(..len).map_async(wgpu::MapMode::Read, move |result| {
-            // The receiver may be gone if the wait below gave up.
+        staging.slice(..words).map_async(wgpu::MapMode::Read, move |result| {
+            // The receiver may be gone if nobody wants the bytes any more.
             let _ = send.send(result);
         });
-        self.poll()?;
+        let first = (offset - start) as usize;
+        Ok(Fetch { staging, words, bytes: first..first + bytes, submission, mapped })
+    }
+
+    /// Waits for what was begun, and for nothing after it, and copies it out. What is encoded is submitted
+    /// before, so that the device has it to do.
+    ///
+    /// # Errors
+    /// If the device failed.
+    pub fn take(&self, fetch: Fetch, out: &mut [u8]) -> Result<(), DeviceError> {
+        let Fetch { staging, words, bytes, submission, mapped } = fetch;
+        self.submit();
+        self.poll_until(Some(submission))?;
         self.check()?;
         let failed = |text: String| DeviceError::Validation { adapter: self.facts.name.clone(), text };
         // Another thread's poll may have taken the answer and be about to deliver it.
@@ -175,12 +215,13 @@ impl Gpu {
             .recv_timeout(DELIVERY)
             .map_err(|e| failed(format!("a map request was not answered: {e}")))?
             .map_err(|e| failed(e.to_string()))?;
-        let range = staging.slice(..len).get_mapped_range().map_err(|e| failed(e.to_string()))?;
-        let skip = (offset - start) as usize;
-        out.copy_from_slice(&range[skip..skip + out.len()]);
+        let range = staging.slice(..words).get_mapped_range().map_err(|e| failed(e.to_string()))?;
+        out.copy_from_slice(&range[bytes]);
         drop(range);
         staging.unmap();
-        *kept = Some(staging);
+        let mut kept = locked(&self.staging);
+        kept.truncate(MOST_KEPT - 1);
+        kept.push(staging);
         Ok(())
     }
 
@@ -202,11 +243,17 @@ impl Gpu {
 
     /// Waits until everything submitted is done.
     pub(super) fn poll(&self) -> Result<(), DeviceError> {
+        self.poll_until(None)
+    }
+
+    /// Waits until a submission is done, or else everything submitted.
+    fn poll_until(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<(), DeviceError> {
         let lost = |e: wgpu::PollError| DeviceError::Lost {
             adapter: self.facts.name.clone(),
             reason: e.to_string(),
         };
-        self.device.poll(wgpu::PollType::wait_indefinitely()).map(drop).map_err(lost)
+        let wait = wgpu::PollType::Wait { submission_index: submission, timeout: None };
+        self.device.poll(wait).map(drop).map_err(lost)
     }
 
     /// Submits what is pending and waits until all work is done.

@@ -21,7 +21,7 @@ mod wide;
 pub mod windows;
 
 pub use adapter::{AdapterFacts, AdapterKind, Shrink, adapters};
-pub use buffer::GpuBuffer;
+pub use buffer::{Fetch, GpuBuffer};
 pub use error::DeviceError;
 pub use program::GpuProgram;
 pub use queue::Recording;
@@ -44,7 +44,8 @@ pub struct Gpu {
     visible: u32,
     failures: Arc<Failures>,
     pending: Mutex<queue::Pending>,
-    staging: Mutex<Option<wgpu::Buffer>>,
+    /// Buffers that downloads have let go.
+    staging: Mutex<Vec<wgpu::Buffer>>,
 }
 
 /// What wgpu reported outside of a call's own result.
@@ -78,7 +79,7 @@ impl Gpu {
             cautious: shrink.cautious,
             limits: facts.dispatch_limits(&shrink),
             pending: Mutex::new(queue::Pending::new(&device, &facts)),
-            staging: Mutex::new(None),
+            staging: Mutex::default(),
             visible: if shrink.hidden { 0 } else { visible::types(&device) },
             device,
             queue,
