@@ -135,7 +135,9 @@ impl Lowering {
             Expr::Fill(scalar) => return Ok(Step::Done(self.builder.constant(*scalar))),
             Expr::Coord(d) => return Ok(Step::Done(self.coordinate(map.axes()[*d], node.dtype))),
             Expr::Reduce { .. } => return Ok(Step::Cut(Arc::clone(node))),
-            Expr::Joined(_) | Expr::Listed { .. } => return Ok(Step::Cut(Arc::clone(node))),
+            Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. } => {
+                return Ok(Step::Cut(Arc::clone(node)));
+            }
             Expr::View { base, map: view } => {
                 if is_scattered(base, &node.shape, view)? {
                     return Ok(Step::Cut(Arc::clone(node)));
