@@ -119,12 +119,12 @@ fn one_kernel_computes_what_is_seen_in_two_shapes() {
     let (launches, messages) = counted(&team, || sums(&u).eval());
     let passes = launches.iter().filter(|name| *name != "copy_box").count();
     assert_eq!((passes, messages), (4, 0), "{launches:?}");
-    let square = |i: i32, j: i32| (6 * i + j) * (6 * i + j);
-    let four = |k: i32| {
+    let square = |i: i64, j: i64| (6 * i + j) * (6 * i + j);
+    let four = |k: i64| {
         let (i, j) = (k / 3 * 2, k % 3 * 2);
         square(i, j) + square(i + 1, j) + square(i, j + 1) + square(i + 1, j + 1)
     };
-    assert_eq!(sums(&u).to_vec::<i32>().unwrap(), (0..36).map(four).collect::<Vec<i32>>());
+    assert_eq!(sums(&u).to_vec::<i64>().unwrap(), (0..36).map(four).collect::<Vec<i64>>());
     // What is used twice is computed once, however often that is repeated.
     let doubled = (0..40).fold(u.clone(), |x, _| &x + &x).reshaped(&[144]).unwrap();
     let said = doubled.explain().unwrap();
