@@ -216,7 +216,7 @@ fn overwrite(base: Arc<Node>, window: &Region, steps: &Index, value: &Storage) -
 pub(crate) fn unshared(node: &Arc<Node>, expected: usize) -> Result<Arc<Node>> {
     let Some(old) = node.storage() else { unreachable!("only computed nodes are written") };
     let borrowed = || old.parts.iter().flatten().any(|buffer| buffer.allocation().is_borrowed());
-    if Arc::strong_count(node) <= expected && !borrowed() {
+    if Arc::strong_count(node) <= expected && !old.is_seen() && !borrowed() {
         return Ok(Arc::clone(node));
     }
     let copy = Storage::new(&node.team, Arc::clone(&old.dist), node.dtype)?;

@@ -20,6 +20,7 @@ use super::lower::{Cut, Leaf, Lowering, Source};
 use super::node::Node;
 use super::outline::{is_telling, nowhere, tell};
 use super::prepared::Sketch;
+use super::reshape::{Settled, settle};
 use super::route::routes;
 use super::shared::computed_first;
 use super::storage::{Fresh, Storage, stores, widened};
@@ -73,6 +74,9 @@ fn apart(node: &Arc<Node>) -> Result<Option<Storage>> {
     }
     if let Some(portions) = joined::portions(node) {
         return joined::compute(node, &portions).map(Some);
+    }
+    if let Settled::Memory(storage) = settle(node)? {
+        return Ok(Some(storage));
     }
     match rearrange::listed(node) {
         Some((base, which)) => rearrange::compute(node, &base, &which).map(Some),
@@ -432,6 +436,14 @@ pub(crate) fn attempt(
 fn before(roots: &[&Arc<Node>], node: &Arc<Node>) -> Result<()> {
     for inner in joined::far_inside(node) {
         evaluate(&[inner])?;
+    }
+    match settle(node)? {
+        Settled::Other => {}
+        Settled::Expression => return Ok(()),
+        Settled::Memory(storage) => {
+            node.set_ready(storage);
+            return Ok(());
+        }
     }
     let all: Vec<Arc<Node>> = roots.iter().map(|&root| Arc::clone(root)).collect();
     // Of a kernel and the reduction or the slice that it waits for, what both need.

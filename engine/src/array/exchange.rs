@@ -78,21 +78,38 @@ pub(crate) fn fetch_plan(dist: &Distribution, needs: Vec<Region>) -> Result<Arc<
     })
 }
 
-/// The plan that brings each part a box of an operand of any maps, see [`Plan::boxes`]; `near` as there.
+/// The plan that brings each part a box of an operand in packed coordinates. What lies beyond the ends, which
+/// rolled arrays read, is what comes round, whether the distribution is periodic or not.
+pub(crate) fn operand_plan(from: &Distribution, needs: Vec<Region>) -> Result<Arc<Plan>> {
+    fetch_plan(&meeting_ends(&from.packed(), &needs), needs)
+}
+
+/// The distribution, going round along the dimensions of which boxes reach past the ends.
+fn meeting_ends(dist: &Distribution, needs: &[Region]) -> Distribution {
+    let outside = |need: &Region, d: usize| need.start()[d] < 0 || need.stop()[d] > dist.map(d).size();
+    let past = |d: usize| needs.iter().any(|need| !need.is_empty() && outside(need, d));
+    match (0..dist.rank()).any(|d| !dist.periodic(d) && past(d)) {
+        true => dist.going_round(|d| dist.periodic(d) || past(d)),
+        false => dist.clone(),
+    }
+}
+
+/// The plan that brings each part a box of an operand of any maps, see [`Plan::boxes`]; `near` as there, and
+/// beyond the ends as [`operand_plan`].
 pub(crate) fn box_plan(
     from: &Distribution,
     needs: Vec<Region>,
     near: Vec<Option<usize>>,
 ) -> Result<Arc<Plan>> {
     let near = if from.has_copies() { near } else { Vec::new() };
-    remembered(Key::Boxes(from.clone(), needs, near), |key| {
+    remembered(Key::Boxes(meeting_ends(from, &needs), needs, near), |key| {
         let Key::Boxes(from, needs, near) = key else { unreachable!("made above") };
         Ok(Plan::boxes(from, needs, |part| near.get(part).copied().flatten())?)
     })
 }
 
 /// The plan that brings what the members of `to` need along `axes`, see [`Plan::aligned`]; `near` as there,
-/// one entry per part.
+/// one entry per part, and beyond the ends as [`operand_plan`].
 pub(crate) fn aligned_plan(
     from: &Distribution,
     to: &Distribution,
@@ -101,7 +118,18 @@ pub(crate) fn aligned_plan(
 ) -> Result<Arc<Plan>> {
     // Who is near matters to copies alone.
     let near = if from.has_copies() { near } else { Vec::new() };
-    let key = Key::Aligned(from.clone(), to.clone(), axes, near);
+    let past = |d: usize| match axes[d] {
+        Along::Dim { dim, .. } if to.map(dim).size() > 0 => {
+            let (start, stop) = axes[d].span(0, to.map(dim).size());
+            start < 0 || stop > from.map(d).size()
+        }
+        Along::Dim { .. } | Along::Pinned(_) => false,
+    };
+    let from = match (0..from.rank()).any(|d| !from.periodic(d) && past(d)) {
+        true => from.going_round(|d| from.periodic(d) || past(d)),
+        false => from.clone(),
+    };
+    let key = Key::Aligned(from, to.clone(), axes, near);
     remembered(key, |key| {
         let Key::Aligned(from, to, axes, near) = key else { unreachable!("made above") };
         Ok(Plan::aligned(from, to, axes, |part| near.get(part).copied().flatten())?)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use partita_kernels::{MAX_RANK, Scalar};
 
+use super::map::Map;
 use super::node::{Expr, Layout, Node, Portion};
 use super::ops::other_team;
 use super::storage::{Fresh, widened};
@@ -94,7 +95,7 @@ impl Array {
 
     /// The array with (`before`, `after`) cells around it in every dimension. Recorded. The array's own cells
     /// stay on their parts, as in [`Array::concatenate`], and its memory gets halos as wide as the padding:
-    /// who pads by so many cells reads neighbours so far away.
+    /// who pads by so many cells reads neighbours so far away. Padded by what comes round, blocks are a view.
     pub fn pad(&self, widths: &[(i64, i64)], with: Padding) -> Array {
         self.or_failed(self.try_pad(widths, with))
     }
@@ -115,6 +116,9 @@ impl Array {
         if !(0..self.rank()).all(has_cells) {
             return Err(refuse("cells to repeat".to_owned()));
         }
+        if with == Padding::Wrap && self.distribution()?.is_block() && !extents.contains(&0) {
+            return self.wrapped(widths);
+        }
         let runs: Vec<Vec<Run>> =
             (0..self.rank()).map(|d| runs(extents[d], widths[d], |at| with.source(at, extents[d]))).collect();
         let boxes = runs.iter().map(Vec::len).try_fold(1, usize::checked_mul);
@@ -126,6 +130,15 @@ impl Array {
             return (0..self.rank()).filter(padded).try_fold(self.clone(), |x, d| x.try_pad(&only(d), with));
         }
         joined("pad", self.around(widths)?, self.boxes(&runs)?)
+    }
+
+    /// The view that goes round the ends so far.
+    fn wrapped(&self, widths: &[(i64, i64)]) -> Result<Array> {
+        let (node, layout) = (&self.node, self.around(widths)?);
+        let start = Index::from_fn(self.rank(), |d| -widths[d].0);
+        let expr = Expr::View { base: Arc::clone(node), map: Arc::new(Map::window(&start)) };
+        let (shape, layout) = (layout.shape(), Layout::Known(Arc::new(layout)));
+        Ok(Array::of(Node::lazy(shape, node.dtype, &node.team, expr, layout)))
     }
 
     fn padded_with(&self, widths: &[(i64, i64)], value: Scalar) -> Result<Array> {
@@ -154,9 +167,9 @@ impl Array {
         Ok((*widened(&layout, &halo)?.unwrap_or(layout)).clone())
     }
 
-    /// Element `i` of the result is element `i + offsets`, wrapping around. Recorded, and distributed like
-    /// the array if that is divided into blocks; along periodic dimensions it is a view, as of
-    /// [`Array::shift`].
+    /// Element `i` of the result is element `i + offsets`, wrapping around. Recorded. Of blocks it is a view,
+    /// as [`Array::shift`], distributed like the array; where the array is periodic a halo holds what comes
+    /// round, and otherwise it is brought with all that is read of the array into temporary memory.
     pub fn roll(&self, offsets: &[i64]) -> Array {
         self.or_failed(self.try_roll(offsets))
     }
@@ -166,6 +179,9 @@ impl Array {
         if offsets.len() != self.rank() {
             let (expected, given) = (format!("{} offsets", self.rank()), format!("{offsets:?}"));
             return Err(Error::invalid("roll", expected, given, "give one offset per dimension"));
+        }
+        if dist.is_block() {
+            return self.turned_round(&Index::new(offsets)?);
         }
         let wrapping = |d: usize, periodic: bool| if dist.periodic(d) == periodic { offsets[d] } else { 0 };
         let view = match (0..self.rank()).any(|d| wrapping(d, true) != 0) {
@@ -185,10 +201,7 @@ impl Array {
             ];
             runs.into_iter().filter(|run| run.count > 0 || extents[d] == 0).collect::<Vec<Run>>()
         };
-        let layout = match dist.is_block() {
-            true => dist.restricted(&dist.global())?,
-            false => Distribution::default_partition(dist.parts(), &extents)?,
-        };
+        let layout = Distribution::default_partition(dist.parts(), &extents)?;
         joined("roll", layout, view.boxes(&(0..self.rank()).map(along).collect::<Vec<_>>())?)
     }
 

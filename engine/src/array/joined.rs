@@ -55,8 +55,10 @@ pub(crate) fn far_inside(node: &Arc<Node>) -> Vec<Arc<Node>> {
     // Operands come before those that use them.
     for inner in Reached::from([node], None).lazy {
         let below = inner.operands().iter().filter_map(|x| levels.get(&Arc::as_ptr(x)).copied()).max();
-        let is_one =
-            matches!(&*inner.state(), State::Lazy { expr: Expr::Joined(_) | Expr::Listed { .. }, .. });
+        let is_one = matches!(
+            &*inner.state(),
+            State::Lazy { expr: Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. }, .. }
+        );
         let level = below.unwrap_or(0) + u32::from(is_one);
         levels.insert(Arc::as_ptr(&inner), level % MOST_LEVELS);
         if is_one && level == MOST_LEVELS {

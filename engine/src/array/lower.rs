@@ -133,9 +133,13 @@ impl Lowering {
         };
         let operands: Vec<(Arc<Node>, Map)> = match expr {
             Expr::Fill(scalar) => return Ok(Step::Done(self.builder.constant(*scalar))),
-            Expr::Coord(d) => return Ok(Step::Done(self.coordinate(map.axes()[*d], node.dtype))),
+            Expr::Coord(d) => {
+                return Ok(Step::Done(self.coordinate(map.axes()[*d], node.shape[*d], node.dtype)));
+            }
             Expr::Reduce { .. } => return Ok(Step::Cut(Arc::clone(node))),
-            Expr::Joined(_) | Expr::Listed { .. } => return Ok(Step::Cut(Arc::clone(node))),
+            Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. } => {
+                return Ok(Step::Cut(Arc::clone(node)));
+            }
             Expr::View { base, map: view } => {
                 if is_scattered(base, &node.shape, view)? {
                     return Ok(Step::Cut(Arc::clone(node)));
@@ -195,7 +199,9 @@ impl Lowering {
         Ok(self.builder.load(leaf.param, &offsets))
     }
 
-    fn coordinate(&mut self, axis: Along, dtype: DType) -> Value {
+    /// A global coordinate of something of this extent; beyond its ends, which rolled arrays read, as it comes
+    /// round.
+    fn coordinate(&mut self, axis: Along, extent: i64, dtype: DType) -> Value {
         match axis {
             Along::Pinned(at) => self.builder.int(dtype, at),
             Along::Dim { dim, offset, step } => {
@@ -208,7 +214,15 @@ impl Lowering {
                 let point = self.builder.cast(point, within);
                 let (step, shift) = (self.builder.int(within, step), self.builder.int(within, offset));
                 let far = self.builder.binary(BinaryOp::Mul, point, step);
-                let moved = self.builder.binary(BinaryOp::Add, far, shift);
+                let mut moved = self.builder.binary(BinaryOp::Add, far, shift);
+                let (first, stop) = axis.span(0, self.dist.map(dim).size().max(1));
+                if first < 0 || stop > extent {
+                    // The remainder has the sign of what is divided.
+                    let size = self.builder.int(within, extent.max(1));
+                    let part = self.builder.binary(BinaryOp::Rem, moved, size);
+                    let above = self.builder.binary(BinaryOp::Add, part, size);
+                    moved = self.builder.binary(BinaryOp::Rem, above, size);
+                }
                 self.builder.cast(moved, dtype)
             }
         }

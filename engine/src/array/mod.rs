@@ -38,6 +38,7 @@ mod redistribute;
 mod reduce;
 mod replay;
 mod request;
+mod reshape;
 mod route;
 mod shared;
 mod show;

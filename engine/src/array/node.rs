@@ -55,6 +55,8 @@ pub(crate) enum Expr {
     Joined(Vec<Portion>),
     /// The base's elements in C order.
     Listed { base: Arc<Node>, which: Which },
+    /// The same, in the base's memory: every part holds them in the order in which it holds the base's.
+    Reshaped { base: Arc<Node> },
 }
 
 /// A box of a value: the elements from `start` on are another value's.
@@ -80,6 +82,18 @@ pub(crate) enum Operands {
 }
 
 impl Operands {
+    /// `None` for more or fewer.
+    pub fn of(nodes: Vec<Arc<Node>>) -> Option<Operands> {
+        let nodes = match <[Arc<Node>; 1]>::try_from(nodes) {
+            Ok(one) => return Some(Operands::One(one)),
+            Err(nodes) => nodes,
+        };
+        match <[Arc<Node>; 2]>::try_from(nodes) {
+            Ok(two) => Some(Operands::Two(two)),
+            Err(nodes) => <[Arc<Node>; 3]>::try_from(nodes).ok().map(Operands::Three),
+        }
+    }
+
     pub fn as_slice(&self) -> &[Arc<Node>] {
         match self {
             Operands::One(nodes) => nodes,
@@ -151,6 +165,17 @@ impl Node {
         drop_iteratively(old);
     }
 
+    /// What is not computed yet becomes a view of a node that has the same elements.
+    pub fn become_view(&self, base: Arc<Node>, map: Map) {
+        let view = Expr::View { base, map: Arc::new(map) };
+        let old = match &mut *self.state() {
+            State::Lazy { expr, .. } => Some(std::mem::replace(expr, view)),
+            State::Ready(_) | State::Failed(_) => None,
+        };
+        // It may hold the last reference to a long chain: dropped outside the lock.
+        drop(old);
+    }
+
     pub fn storage(&self) -> Option<Arc<Storage>> {
         match &*self.state() {
             State::Ready(storage) => Some(Arc::clone(storage)),
@@ -189,7 +214,8 @@ impl Node {
                 expr:
                     Expr::View { base: node, .. }
                     | Expr::Reduce { operand: node, .. }
-                    | Expr::Listed { base: node, .. },
+                    | Expr::Listed { base: node, .. }
+                    | Expr::Reshaped { base: node },
                 ..
             } => vec![Arc::clone(node)],
             State::Lazy { expr: Expr::Joined(portions), .. } => {
@@ -212,7 +238,7 @@ impl Node {
             State::Lazy { expr: Expr::Apply(Pointwise::Math1(_) | Pointwise::Math2(_), _), .. } => 30,
             State::Lazy { expr: Expr::Apply(..) | Expr::Coord(_), .. } => 1,
             State::Lazy { expr: Expr::Fill(_) | Expr::View { .. } | Expr::Reduce { .. }, .. } => 0,
-            State::Lazy { expr: Expr::Joined(_) | Expr::Listed { .. }, .. } => 0,
+            State::Lazy { expr: Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. }, .. } => 0,
             State::Ready(_) | State::Failed(_) => 0,
         }
     }
@@ -297,7 +323,7 @@ fn drop_iteratively(state: State) {
             Expr::View { base, .. } => release(base),
             Expr::Reduce { operand, .. } => release(operand),
             Expr::Joined(portions) => portions.into_iter().for_each(|portion| release(portion.value)),
-            Expr::Listed { base, .. } => release(base),
+            Expr::Listed { base, .. } | Expr::Reshaped { base } => release(base),
         }
         if let Layout::ViewOf(node, _) = layout {
             release(node);

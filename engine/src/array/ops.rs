@@ -198,6 +198,11 @@ impl Array {
                 ));
             }
         }
+        self.turned_round(&offsets)
+    }
+
+    /// Element `i` is element `i + offsets`, going round the ends.
+    pub(super) fn turned_round(&self, offsets: &Index) -> Result<Array> {
         if self.shape().contains(&0) {
             return Ok(self.clone());
         }

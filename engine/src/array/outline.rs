@@ -142,6 +142,7 @@ fn copied(root: &Arc<Node>) -> Arc<Node> {
                     Expr::Listed { base, which } => {
                         Expr::Listed { base: of(&copies, base), which: which.clone() }
                     }
+                    Expr::Reshaped { base } => Expr::Reshaped { base: of(&copies, base) },
                 };
                 Node::lazy(node.shape, node.dtype, &node.team, expr, layout.clone())
             }

@@ -253,6 +253,8 @@ impl Walk {
                     }
                     // Its lists are uploaded each time.
                     Expr::Listed { .. } => return None,
+                    // Becomes something else before anything is computed of it.
+                    Expr::Reshaped { .. } => return None,
                 }
             }
         })

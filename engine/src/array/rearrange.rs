@@ -46,8 +46,12 @@ impl Stride {
 }
 
 impl Array {
-    /// The same elements, in C order, in another shape of as many. The first dimension that has more than one
-    /// cell is cut into all parts. Recorded.
+    /// The same elements, in C order, in another shape of as many. Recorded.
+    ///
+    /// Where the parts hold their elements in the order of the new shape, these stay where they are: where
+    /// dimensions are split and merged of which only the first is divided, at whole rows of both shapes.
+    /// Then the result shares memory without halos, and is computed together with what it is computed from.
+    /// Otherwise elements move, and the first dimension that has more than one cell is cut into all parts.
     ///
     /// # Errors
     /// Another number of elements; the error the array carries.
@@ -58,7 +62,10 @@ impl Array {
                 (format!("as many elements as shape {}", self.shape()), format!("{shape:?}"));
             return Err(Error::invalid("reshape", expected, given, "check the product of the extents"));
         }
-        self.listed(dist, Which::All)
+        match self.in_place(&dist.shape())? {
+            Some(seen) => Ok(seen),
+            None => self.listed(dist, Which::All),
+        }
     }
 
     /// Elements of this array on `dist`, in C order.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::deep;
-use super::exchange::{aligned_plan, box_plan, fetch_plan, halo_plan, near};
+use super::exchange::{aligned_plan, box_plan, halo_plan, near, operand_plan};
 use super::lower::{Leaf, Source};
 use super::node::Node;
 use super::reach::{Reach, is_boxable};
@@ -168,7 +168,7 @@ impl Route {
                 Some(wide) => halo_plan(&wide, halo).map(Some),
                 None => Ok(None),
             },
-            Way::Fetch(needs) => fetch_plan(&source.packed(), needs.clone()).map(Some),
+            Way::Fetch(needs) => operand_plan(source, needs.clone()).map(Some),
             Way::Boxes(needs) => box_plan(source, needs.clone(), near(team, team)).map(Some),
             Way::Aligned => {
                 aligned_plan(source, dist, leaf.maps[0].axes().to_vec(), near(team, team)).map(Some)

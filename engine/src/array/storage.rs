@@ -25,6 +25,8 @@ pub(crate) struct Storage {
     /// Later ones have larger numbers.
     pub number: u64,
     fresh: Mutex<Fresh>,
+    /// Held by everything that shows this memory.
+    shown: Arc<()>,
 }
 
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
@@ -85,7 +87,24 @@ impl Storage {
     /// Storage over buffers that exist.
     pub fn from_parts(dist: Arc<Distribution>, parts: Vec<Option<Buffer>>) -> Storage {
         let fresh = Mutex::new(Fresh::nothing(dist.rank()));
-        Storage { dist, parts, number: NUMBERS.fetch_add(1, Ordering::Relaxed), fresh }
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        Storage { dist, parts, number, fresh, shown: Arc::default() }
+    }
+
+    /// The same memory as parts of `dist`, which store as many cells in the same order. There are no halos.
+    pub fn seen_on(&self, dist: Arc<Distribution>) -> Storage {
+        Storage { shown: Arc::clone(&self.shown), ..Storage::from_parts(dist, self.parts.clone()) }
+    }
+
+    /// Whether other values are in this memory too.
+    pub fn is_seen(&self) -> bool {
+        Arc::strong_count(&self.shown) > 1
+    }
+
+    /// Whether its memory has room for halos.
+    pub fn has_halo(&self) -> bool {
+        let (lo, hi) = self.dist.halo();
+        lo.iter().chain(hi.iter()).any(|&width| width > 0)
     }
 
     /// Where each part is.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use partita_kernels::{DType, Launch, Scalar, Verified, View};
 
 use super::deep::{self, Due, Event};
-use super::exchange::{aligned_plan, box_plan, fetch_plan, halo_plan, near};
+use super::exchange::{aligned_plan, box_plan, fetch_plan, halo_plan, near, operand_plan};
 use super::lower::{Leaf, Source};
 use super::map::Map;
 use super::node::Node;
@@ -429,7 +429,7 @@ impl Work {
         }
         let plan = match way {
             Way::Boxes(_) => box_plan(&storage.dist, needs.to_vec(), near(&self.team, &self.team))?,
-            _ => fetch_plan(&storage.dist.packed(), needs.to_vec())?,
+            _ => operand_plan(&storage.dist, needs.to_vec())?,
         };
         let places = self.fetch_planned(node, storage, plan, needs)?;
         self.fetched.push((Arc::clone(node), needs.to_vec(), places.clone()));
@@ -557,7 +557,9 @@ impl Work {
         needs: &[Region],
     ) -> Result<Vec<Option<Place>>> {
         if plan.messages() > 0 {
-            deep::refuse(|| "the step fetches what no halo holds".to_owned());
+            let reason =
+                "the step fetches what no halo holds; round the ends, halos reach along periodic dimensions";
+            deep::refuse(|| reason.to_owned());
         }
         let dtype = node.dtype;
         let mut places: Vec<Option<Place>> = Vec::with_capacity(needs.len());

@@ -352,6 +352,12 @@ impl Distribution {
         Ok(Distribution { grid: self.grid, dims: dims? })
     }
 
+    /// The same division, going round along the dimensions that `round` names. It has no halo and no boundary.
+    pub(crate) fn going_round(&self, round: impl Fn(usize) -> bool) -> Distribution {
+        let dims = self.dims.iter().enumerate().map(|(d, dim)| Dim::plain(dim.map.clone(), round(d)));
+        Distribution { grid: self.grid, dims: dims.collect() }
+    }
+
     /// The same way of dividing another shape; see [`DimMap::resized`]. Halo, boundary and periodicity stay.
     pub fn resized(&self, global_shape: &[i64]) -> Result<Distribution> {
         check_rank("Distribution::resized", self.rank(), global_shape.len())?;

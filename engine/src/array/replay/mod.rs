@@ -179,6 +179,11 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
         while self.done < end {
             self.deepen()?;
             let began = self.begin_timing()?;
+            // What shares the state's memory cannot be given memory of its own: steps are recorded anew.
+            if self.state.iter().any(|array| array.node.storage().is_some_and(|storage| storage.is_seen())) {
+                self.cycle = None;
+                self.recorded.clear();
+            }
             let most = MAX_RECORDED * self.steps_per_exchange();
             let left = if self.trial.is_some() { 1 } else { end - self.done };
             let steps = match &mut self.cycle {

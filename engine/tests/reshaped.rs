@@ -1,0 +1,170 @@
+//! Other shapes of arrays whose parts hold the elements in that order: the same memory, no message, no
+//! kernel of their own; and no value that changes because another one is in its memory.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod found;
+
+use found::{devices, ran};
+use partita::array::Cells;
+use partita::index::DimMap;
+use partita::prelude::*;
+use partita::program::{Command, record};
+
+/// The names of the kernels that `step` launches, and the messages it takes.
+fn counted(team: &Team, step: impl FnOnce() -> partita::Result<()>) -> (Vec<String>, u64) {
+    let before = team.messages();
+    let schedule = record(step).unwrap();
+    let name = |command: &Command| match command {
+        Command::Launch { job, .. } => Some(job.program.kernel().kernel().name.clone()),
+        _ => None,
+    };
+    (schedule.iter().filter_map(name).collect(), team.messages() - before)
+}
+
+fn numbered(team: &Team, dist: &Distribution) -> Array {
+    let shape = dist.shape();
+    let number = |at: &[i64]| shape.iter().zip(at).fold(0, |sum, (extent, at)| sum * extent + at);
+    Array::from_fn(team, dist, |at| number(at) as i32).unwrap()
+}
+
+fn rows(parts: usize) -> (Team, Array) {
+    let team = Team::on(&[Device::host()], parts).unwrap();
+    let dist = Distribution::default_partition(parts, &[24, 6]).unwrap();
+    let u = numbered(&team, &dist);
+    (team, u)
+}
+
+fn addresses(array: &Array) -> Vec<usize> {
+    let address =
+        |part: &partita::array::Part| part.address(Cells::Owned).unwrap().unwrap().as_ptr() as usize;
+    array.parts().unwrap().iter().map(address).collect()
+}
+
+#[test]
+fn elements_keep_their_order_whatever_the_division() {
+    let shapes: [&[i64]; 9] = [
+        &[144],
+        &[12, 2, 6],
+        &[4, 6, 6],
+        &[24, 3, 2],
+        &[8, 18],
+        &[3, 8, 2, 3],
+        &[1, 24, 1, 6],
+        &[2, 72],
+        &[16, 9],
+    ];
+    for device in devices() {
+        let mut cases = 0;
+        for parts in [1, 2, 4] {
+            let team = Team::on(std::slice::from_ref(&device), parts).unwrap();
+            let p = parts as i64;
+            let builder = || Distribution::builder(&[24, 6]);
+            let dists = [
+                builder().parts(parts).build().unwrap(),
+                builder().grid(&[1, p]).build().unwrap(),
+                builder().parts(parts).halo(&[2, 1], &[0, 1]).periodic(&[true, true]).build().unwrap(),
+                builder().grid(&[p, 1]).map(0, DimMap::cyclic(24, parts, 2).unwrap()).build().unwrap(),
+                builder().grid(&[1, p]).map(1, DimMap::replicated(6, parts).unwrap()).build().unwrap(),
+            ];
+            for dist in dists {
+                let u = numbered(&team, &dist);
+                let rest = numbered(&team, &Distribution::builder(&[6]).parts(parts).build().unwrap());
+                for shape in shapes {
+                    let expected: Vec<i32> = (0..144).collect();
+                    assert_eq!(u.reshaped(shape).unwrap().to_vec::<i32>().unwrap(), expected, "{shape:?}");
+                    // Of what is not computed, with operands of fewer cells, and there and back.
+                    let lazy = (&u * 2.0 + &rest + 1.0).reshaped(shape).unwrap();
+                    let expected: Vec<i32> = (0..144).map(|n| 2 * n + n % 6 + 1).collect();
+                    assert_eq!(lazy.to_vec::<i32>().unwrap(), expected, "{shape:?} {dist:?}");
+                    let again = (u.reshaped(shape).unwrap() - 1.0).reshaped(&[24, 6]).unwrap() + &u;
+                    let expected: Vec<i32> = (0..144).map(|n| 2 * n - 1).collect();
+                    assert_eq!(again.to_vec::<i32>().unwrap(), expected, "{shape:?} {dist:?}");
+                    cases += 3;
+                }
+            }
+        }
+        ran("reshaped", &device, cases);
+    }
+}
+
+#[test]
+fn memory_is_shared_and_nothing_is_sent() {
+    let (team, u) = rows(4);
+    for shape in [&[144][..], &[12, 2, 6], &[24, 3, 2], &[8, 18], &[4, 36]] {
+        let (launches, messages) = counted(&team, || u.reshaped(shape).unwrap().eval());
+        assert_eq!((launches.len(), messages), (0, 0), "{shape:?}");
+        assert_eq!(addresses(&u.reshaped(shape).unwrap()), addresses(&u), "{shape:?}");
+    }
+    // Three rows are no part's own.
+    assert_ne!(counted(&team, || u.reshaped(&[8, 3, 6]).unwrap().slice(&s![1..]).eval()).0.len(), 0);
+    let (launches, messages) = counted(&team, || u.reshaped(&[3, 48]).unwrap().eval());
+    assert!(launches.iter().any(|name| name == "reshape") && messages > 0, "{launches:?}");
+    // Other values in the memory are seen by nobody.
+    let freed = u.reshaped(&[12, 12]).unwrap();
+    drop(u);
+    assert_eq!(freed.to_vec::<i32>().unwrap(), (0..144).collect::<Vec<i32>>());
+}
+
+#[test]
+fn one_kernel_computes_what_is_seen_in_two_shapes() {
+    let (team, u) = rows(4);
+    let blocks = |u: &Array| u.reshaped(&[12, 2, 3, 2]).unwrap();
+    // From the expression in one shape, and on in the other.
+    let step = |u: &Array| blocks(&(u * 3.0 - 1.0)) * 2.0 + blocks(u);
+    let (launches, messages) = counted(&team, || step(&u).eval());
+    assert_eq!((launches, messages), (vec!["fused".to_owned(); 4], 0));
+    assert_eq!(step(&u).to_vec::<i32>().unwrap(), (0..144).map(|n| 7 * n - 2).collect::<Vec<i32>>());
+    // Coarser by two: one pass over the array.
+    let sums = |u: &Array| blocks(&(u * u)).sum(&[1, 3]);
+    let (launches, messages) = counted(&team, || sums(&u).eval());
+    let passes = launches.iter().filter(|name| *name != "copy_box").count();
+    assert_eq!((passes, messages), (4, 0), "{launches:?}");
+    let square = |i: i64, j: i64| (6 * i + j) * (6 * i + j);
+    let four = |k: i64| {
+        let (i, j) = (k / 3 * 2, k % 3 * 2);
+        square(i, j) + square(i + 1, j) + square(i, j + 1) + square(i + 1, j + 1)
+    };
+    assert_eq!(sums(&u).to_vec::<i64>().unwrap(), (0..36).map(four).collect::<Vec<i64>>());
+    // What is used twice is computed once, however often that is repeated.
+    let doubled = (0..40).fold(u.clone(), |x, _| &x + &x).reshaped(&[144]).unwrap();
+    let said = doubled.explain().unwrap();
+    assert!(said.kernels.len() == 1 && said.kernels[0].operations <= 40, "{said}");
+    // Memory with halos is copied once, on its part.
+    let wide = Distribution::builder(&[24, 6]).parts(4).halo(&[1, 0], &[1, 0]).build().unwrap();
+    let wide = numbered(&team, &wide);
+    let (launches, messages) = counted(&team, || blocks(&(&wide + 1.0)).eval());
+    assert_eq!((launches.len(), messages), (4, 0), "{launches:?}");
+}
+
+#[test]
+fn values_in_shared_memory_never_change() {
+    let all: Vec<i32> = (0..144).collect();
+    let (_, mut u) = rows(4);
+    let mut flat = u.reshaped(&[144]).unwrap();
+    let value = u.slice(&s![3..4, 2..3]) - 100.0;
+    u.assign(&s![3..4, 2..3], &value).unwrap();
+    drop(value);
+    assert_eq!(flat.to_vec::<i32>().unwrap(), all);
+    let kept = u.to_vec::<i32>().unwrap();
+    let value = flat.slice(&s![..2]) - 100.0;
+    let back = flat.reshaped(&[24, 6]).unwrap();
+    flat.assign(&s![5..7], &value).unwrap();
+    assert_eq!((u.to_vec::<i32>().unwrap(), back.to_vec::<i32>().unwrap()), (kept, all));
+    // A loop writes into the memory of its state, but not while somebody sees it.
+    let (_, u) = rows(4);
+    let mut run = Loop::new(vec![u], |state| {
+        let next = &state[0].slice(&s![1..]) + 1.0;
+        state[0].assign(&s![1..], &next)
+    });
+    run.run(9).unwrap();
+    assert!(run.is_replaying());
+    let seen = run.state()[0].reshaped(&[12, 12]).unwrap();
+    let then = seen.to_vec::<i32>().unwrap();
+    assert_eq!(then[6..], (6..144).map(|n| n + 9).collect::<Vec<i32>>());
+    run.run(1).unwrap();
+    assert_eq!(seen.to_vec::<i32>().unwrap(), then);
+    run.run(20).unwrap();
+    assert!(run.is_replaying());
+    assert_eq!(seen.to_vec::<i32>().unwrap(), then);
+    assert_eq!(run.state()[0].to_vec::<i32>().unwrap()[6..], (6..144).map(|n| n + 30).collect::<Vec<i32>>());
+}
