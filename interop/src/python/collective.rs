@@ -10,6 +10,7 @@ use super::convert::tuple;
 use super::device::Team;
 use super::dist::Distribution;
 use super::error::{detached, raised};
+use super::typed::Typed;
 
 /// Some members of a team, in an order and a grid, over which arrays are divided.
 #[pyclass(frozen, eq, module = "partita")]
@@ -153,12 +154,12 @@ impl Collective {
     /// Applies it. Computes. Collective over the world that the partitions are of.
     fn forward(&self, py: Python<'_>, x: &Array) -> PyResult<Array> {
         let value = x.value(py)?;
-        detached(py, || self.operator.forward(&value)).map(Array::of)
+        detached(py, || self.operator.forward(&value.array)).map(Typed::from).map(Array::of)
     }
 
     /// What it sends for an array, link by link.
     fn explain(&self, py: Python<'_>, x: &Array) -> PyResult<String> {
-        let value = x.value(py)?;
+        let value = x.value(py)?.array;
         let dist = value.distribution().map_err(raised)?;
         let plans = self.operator.plans(&dist).map_err(raised)?;
         let say = |plan: &Plan| plan.explain(value.dtype().size_bytes()).to_string();

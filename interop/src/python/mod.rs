@@ -21,6 +21,7 @@ mod protocols;
 #[allow(unsafe_code)]
 mod ranks;
 mod repeat;
+mod typed;
 mod value;
 
 use pyo3::prelude::*;
