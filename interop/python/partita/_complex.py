@@ -3,6 +3,8 @@ two floats side by side; see `interop/src/complex`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ._array import Array
 from ._rules import unary
 
@@ -37,3 +39,25 @@ def angle(x: Array, /) -> Array:
     if _given("angle", x).dtype.kind != "c":
         raise TypeError(f"angle: expected complex numbers, given {x.dtype.name}; use arctan2(0 * x, x)")
     return unary("angle", x)
+
+
+def product(x: Array, axes: Sequence[int], keepdims: bool) -> Array:
+    """Products over axes, of halves by halves: the extension has no fold of pairs. Computes every half."""
+    if x.ndim == 0:
+        return x.copy()
+    for d in axes:
+        x = _product_along(x, d)
+    return x if keepdims else x[tuple(0 if d in axes else slice(None) for d in range(x.ndim))]
+
+
+def _product_along(x: Array, d: int) -> Array:
+    from ._rearrange import pad
+
+    front = (slice(None),) * d
+    while x.shape[d] != 1:
+        if x.shape[d] % 2 or x.shape[d] == 0:
+            x = pad(x, [(0, int(e == d)) for e in range(x.ndim)], constant_values=1)
+            continue
+        half = x.shape[d] // 2
+        x = (x[(*front, slice(None, half))] * x[(*front, slice(half, None))]).eval()
+    return x

@@ -50,19 +50,20 @@ def _extents(shape: Shape) -> tuple[int, ...]:
 
 def _number(name: str, value: Any) -> bool | int | float:
     """A Python number that is real; NumPy's become one."""
-    value = _any_number(name, value)
-    if isinstance(value, complex):
+    number = _any_number(name, value)
+    if isinstance(number, complex):
         raise TypeError(f"{name}: expected a bool, int or float, given complex; make real and imaginary parts")
-    return value
+    return number
 
 
-def _any_number(name: str, value: Any) -> Any:
+def _any_number(name: str, value: Any) -> bool | int | float | complex:
     if not isinstance(value, _NUMBERS) and getattr(value, "ndim", None) == 0:
         value = value.item()
     if not isinstance(value, _NUMBERS):
         given = type(value).__name__
         raise TypeError(f"{name}: expected a bool, int, float or complex, given {given}; convert it first")
-    return value
+    number: bool | int | float | complex = value
+    return number
 
 
 def full(

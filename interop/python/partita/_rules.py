@@ -301,6 +301,10 @@ def reduce(name: str, array: Operand, axis: Axis, keepdims: bool) -> Array:
     axes = axes_of(name, axis, array.ndim)
     if name in ("min", "max", "argmin", "argmax") and any(array.shape[d] == 0 for d in axes):
         raise ValueError(f"{name}: expected at least one element to reduce, given shape {array.shape}")
+    if name == "prod" and array.dtype.kind == "c":
+        from ._complex import product
+
+        return product(array, axes, keepdims)
     engine_axes = list(range(len(array._native.shape))) if array._scalar else axes
     whole = len(axes) == array.ndim
     native = array._native.reduce(name, [] if whole else engine_axes)
