@@ -1,5 +1,5 @@
-//! [`Element`]: element types as peers know them, complex numbers included, and [`TypedPart`]: a part of an array
-//! in such elements. Knows no protocol.
+//! [`Element`]: element types as peers know them, complex numbers included, and [`TypedPart`]: a part of an
+//! array in such elements. Knows no protocol.
 //!
 //! The engine has no complex numbers. It holds an array of them as an array of floats with a further last
 //! dimension of extent 2, real and imaginary part, which is not divided and has no halo. So the memory of a
@@ -155,8 +155,8 @@ impl TypedPart {
         self.element.seen(self.part.distribution())
     }
 
-    /// Distances in elements between neighbours in its memory; none where the elements of memory are no elements
-    /// of this type.
+    /// Distances in elements between neighbours in its memory; none where these are no whole numbers of
+    /// elements.
     pub fn strides(&self) -> Option<Index> {
         let strides = self.part.strides();
         match self.element {

@@ -352,8 +352,8 @@ impl Distribution {
         Ok(Distribution { grid: self.grid, dims: dims? })
     }
 
-    /// The distribution of arrays whose elements are `extent` numbers each, in a further last dimension that is
-    /// not divided.
+    /// The distribution of arrays whose elements are `extent` numbers each, in a further last dimension that
+    /// is not divided.
     pub fn with_inner(&self, extent: i64) -> Result<Distribution> {
         let with = |inner: i64, of: &Index| of.iter().copied().chain([inner]).collect::<Vec<i64>>();
         let grid = ProcessGrid::numbered(&with(1, self.grid.shape()), &with(0, self.grid.strides()))?;

@@ -1,5 +1,5 @@
-//! Complex functions out of real ones. The error of each is a few times that of the real functions it is made of,
-//! relative to the magnitude of the result. Infinities and NaN are as in annex G of C99.
+//! Complex functions out of real ones. The error of each is a few times that of the real functions it is made
+//! of, relative to the magnitude of the result. Infinities and NaN are as in annex G of C99.
 //!
 //! Where a real exponential would overflow although the result does not, it is taken in two factors; where a
 //! square would, or would lose digits, the argument is scaled by a power of two.

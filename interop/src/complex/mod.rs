@@ -1,21 +1,21 @@
-//! Arithmetic of complex numbers, recorded on engine arrays of pairs (see `element`). Knows formulas by name, and no
-//! memory: what it records is one kernel like any other expression.
+//! Arithmetic of complex numbers, recorded on engine arrays of pairs (see `element`). Knows formulas by name,
+//! and no memory: what it records is one kernel like any other expression.
 //!
-//! A result is one array of pairs: where the coordinate along the pair is 0 the real part's formula, elsewhere that
-//! of the imaginary part. So it lies as its operands do, whatever their distribution; two arrays put together
-//! would not. A kernel that needs only one of the parts, such as that of a real part or a magnitude, computes only
-//! that one, because there the coordinate is a constant.
+//! A result is one array of pairs: where the coordinate along the pair is 0 the real part's formula, and
+//! that of the imaginary part elsewhere. So it lies as its operands do, whatever their distribution; two
+//! arrays put together would not. What needs one part only, such as the real part of a product, computes only
+//! that, because there the coordinate is a constant.
 //!
-//! Products and sums are NumPy's to the bit where NumPy rounds every operation; infinities and NaN come out as C99's
-//! annex G says for functions, and as NumPy's plain formulas give them for products and quotients.
+//! Sums and products are NumPy's formulas, which may turn infinities into NaN; functions treat infinities and
+//! NaN as annex G of C99 says.
 
 mod functions;
 
 use partita::array::{IntoSpan, Operand, Span};
 use partita::{Array, DType, Distribution, Result, Scalar};
 
-/// Real and imaginary part of an array of pairs, or of what shall become one: either without the dimension of the
-/// pair, or with extent 1 there.
+/// Real and imaginary part of an array of pairs, or of what shall become one: either without the dimension of
+/// the pair, or with extent 1 there.
 #[derive(Clone)]
 struct Halves {
     re: Array,
@@ -66,15 +66,23 @@ fn first_of_pair(like: &Array, pairs: &Distribution) -> Result<Array> {
     Ok(along.equal(0.0))
 }
 
+/// Pairs with these real and imaginary parts, on the parts of the real ones.
+///
+/// # Errors
+/// Too many dimensions; the errors that the arrays carry.
+pub fn joined(re: &Array, im: &Array) -> Result<Array> {
+    let dist = re.distribution()?.with_inner(2)?;
+    let last = [re.rank()];
+    Ok(first_of_pair(re, &dist)?.select(&re.unsqueeze(&last)?, &im.unsqueeze(&last)?))
+}
+
 /// Pairs with these real parts, and imaginary parts of zero.
 ///
 /// # Errors
-/// Too many dimensions; the error that the array carries.
+/// As [`joined`].
 pub fn from_real(real: &Array, dtype: DType) -> Result<Array> {
-    let dist = real.distribution()?.with_inner(2)?;
-    let re = real.cast(dtype).unsqueeze(&[real.rank()])?;
-    let im = 0.0.operand(&re);
-    Ok(first_of_pair(real, &dist)?.select(&re, &im))
+    let re = real.cast(dtype);
+    joined(&re, &0.0.operand(&re))
 }
 
 /// One number everywhere, on the distribution of pairs.
@@ -164,8 +172,8 @@ fn product(a: &Halves, b: &Halves) -> Halves {
     Halves { re: &a.re * &b.re - &a.im * &b.im, im: &a.re * &b.im + &a.im * &b.re }
 }
 
-/// R. L. Smith, Algorithm 116: Complex division, CACM 5 (1962), as NumPy has it: divided by the larger part of
-/// the divisor first, so that its square is never formed.
+/// R. L. Smith, Algorithm 116: Complex division, CACM 5 (1962), as NumPy has it: divided by the larger part
+/// of the divisor first, so that its square is never formed.
 fn quotient(a: &Halves, b: &Halves) -> Halves {
     let real_is_larger = b.re.abs().greater_equal(b.im.abs());
     let either = |yes: &Array, no: &Array| real_is_larger.select(yes, no);

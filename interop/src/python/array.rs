@@ -2,25 +2,24 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use partita::array::{IntoSpan, Padding, Span, Stride};
+use partita::array::{Padding, Stride};
 use partita::plan::Plan;
-use partita::{DType, Scalar};
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyComplex, PyComplexMethods, PyFloat, PyInt, PyTuple};
+use pyo3::types::{PyFloat, PyInt, PyTuple};
 
-use super::capsule;
-use super::convert::{element, scalar, tuple};
+use super::convert::{element, number, scalar, tuple};
 use super::device::Team;
 use super::dist::Distribution;
 use super::error::{detached, raised};
 use super::gate;
+use super::key::{Key, span, spans};
+use super::made;
 use super::operations::{op1, op2, plain, reduce};
-use super::part::{self, Part, location};
-use super::ranks::default_team;
-use super::typed::{Number, Typed};
+use super::part::{self, Part};
+use super::typed::Typed;
 use crate::complex;
 use crate::element::Element;
 
@@ -95,10 +94,6 @@ fn unknown(name: &str) -> PyErr {
     PyValueError::new_err(format!("expected an operation of the engine, given {name}"))
 }
 
-fn spans(start: &[i64], stop: &[i64]) -> Vec<Span> {
-    start.iter().zip(stop).map(|(&start, &stop)| (start..stop).into_span()).collect()
-}
-
 #[pymethods]
 impl Array {
     /// One value everywhere.
@@ -155,36 +150,8 @@ impl Array {
         dtype: Option<&str>,
         capsules: Vec<Bound<'_, PyAny>>,
     ) -> PyResult<Array> {
-        let (team, mut pieces) = (&dist.team, Vec::new());
-        let mut kind = dtype.map(self::element).transpose()?;
-        let refuse = |text: String| PyBufferError::new_err(format!("from_dlpack: {text}; allow a copy"));
-        let here: Vec<usize> = (0..team.size()).filter(|&part| team.is_here(part)).collect();
-        if capsules.len() != here.len() {
-            return Err(refuse(format!("expected {} capsules, given {}", here.len(), capsules.len())));
-        }
-        for (part, capsule) in here.into_iter().zip(&capsules) {
-            let device = team.device(part);
-            let (memory, buffer) = capsule::share(capsule, device, location(device))?;
-            let extents = dist.dist.owned(part).extents();
-            if memory.shape != extents {
-                let (expected, given) = (extents, memory.shape);
-                return Err(refuse(format!("expected shape {expected} for part {part}, given {given}")));
-            }
-            if *kind.get_or_insert(memory.element) != memory.element {
-                let (one, other) = (memory.element.name(), kind.map_or("", Element::name));
-                return Err(refuse(format!("expected parts of one dtype, given {other} and {one}")));
-            }
-            pieces.push(buffer);
-        }
-        let Some(element) = kind else {
-            return Err(refuse("expected at least one part, given none".into()));
-        };
-        let make = || {
-            let array = partita::Array::over(team, &element.stored(&dist.dist)?, element.dtype(), pieces)?;
-            Ok(Typed { array, element })
-        };
-        let made: partita::Result<Typed> = gate::detached(py, make);
-        made.map(Array::of).map_err(|error| PyBufferError::new_err(error.to_string()))
+        let element = dtype.map(self::element).transpose()?;
+        made::over(py, dist, element, &capsules).map(Array::of)
     }
 
     /// A copy of the array in a DLPack capsule.
@@ -196,31 +163,7 @@ impl Array {
         dist: Option<&Distribution>,
         team: Option<&Team>,
     ) -> PyResult<Array> {
-        let elements = capsule::take(capsule)?;
-        let team = match (dist, team) {
-            (Some(dist), _) => dist.team.clone(),
-            (None, Some(team)) => team.0.clone(),
-            (None, None) => default_team(py)?,
-        };
-        let made = detached(py, || {
-            let dist = match dist {
-                Some(dist) => dist.dist.clone(),
-                None => partita::Distribution::default_partition(team.size(), &elements.shape)?,
-            };
-            if dist.shape() != elements.shape {
-                return Ok(None);
-            }
-            let element = elements.element;
-            let stored = element.stored(&dist)?;
-            let array = partita::Array::from_bytes(&team, &stored, element.dtype(), &elements.bytes)?;
-            Ok(Some(Typed { array, element }))
-        })?;
-        made.map(Array::of).ok_or_else(|| {
-            PyValueError::new_err(format!(
-                "from_dlpack: expected an array of the distribution's shape, given {}; make one for it",
-                elements.shape
-            ))
-        })
+        made::copy_of(py, capsule, dist, team).map(Array::of)
     }
 
     /// The global shape.
@@ -474,7 +417,10 @@ impl Array {
     ) -> PyResult<Array> {
         let typed = self.value(py)?;
         let with = match mode {
-            "constant" => return self.padded(py, widths, value),
+            "constant" => {
+                let number = number(value, typed.element)?;
+                return typed.padded(&widths, number).map(Array::of).map_err(raised);
+            }
             "edge" => Padding::Edge,
             "wrap" => Padding::Wrap,
             "reflect" => Padding::Reflect,
@@ -529,44 +475,10 @@ impl Array {
     }
 }
 
-impl Array {
-    /// With cells of one value around.
-    fn padded(&self, py: Python<'_>, widths: Vec<(i64, i64)>, value: &Bound<'_, PyAny>) -> PyResult<Array> {
-        let typed = self.value(py)?;
-        let element = typed.element;
-        match number(value, element)? {
-            Number::Real(scalar) => recorded(&typed, typed.array.pad(&widths, Padding::Constant(scalar))),
-            around @ Number::Complex(..) => {
-                let zero = Scalar::from_f64(element.dtype(), 0.0);
-                let pairs = typed.per_dimension(widths.clone(), (0, 0));
-                let padded = typed.with(typed.array.pad(&pairs, Padding::Constant(zero))).map_err(raised)?;
-                let dist = typed.distribution().map_err(raised)?;
-                let bool = |inside| Scalar::from_i64(DType::Bool, i64::from(inside));
-                let all = partita::Array::full(typed.array.team(), &dist, bool(true)).map_err(raised)?;
-                let inside = Typed::from(all.pad(&widths, Padding::Constant(bool(false))));
-                let around = padded.constant(element, around).map_err(raised)?;
-                recorded(&typed, inside.select(&padded, &around).map_err(raised)?.array)
-            }
-        }
-    }
-}
-
 /// A function that complex numbers have not.
 fn not_for(name: &str, element: Element) -> PyErr {
     let given = format!("{name}: expected real numbers, given {}", element.name());
     PyTypeError::new_err(format!("{given}; apply it to partita.real(x), imag(x) or abs(x)"))
-}
-
-/// A Python number in a type.
-fn number(value: &Bound<'_, PyAny>, element: Element) -> PyResult<Number> {
-    let Element::Complex(_) = element else { return scalar(value, element.dtype()).map(Number::Real) };
-    match value.cast::<PyComplex>() {
-        Ok(value) => Ok(Number::Complex(value.real(), value.imag())),
-        Err(_) => {
-            let real = scalar(value, element.dtype())?;
-            Ok(Number::Complex(real.to_f64(), 0.0))
-        }
-    }
 }
 
 /// Changes an array that the engine may bring to blocks meanwhile.
@@ -582,29 +494,6 @@ fn keeping_layout(
     change(&mut changed)?;
     *target = changed.redistribute(&layout)?;
     Ok(())
-}
-
-/// What a view takes of a dimension of the array.
-#[derive(FromPyObject)]
-enum Key {
-    At(i64),
-    /// First element, what the next one adds, how many.
-    Range(i64, i64, i64),
-}
-
-/// A span; a dimension that is new takes nothing.
-fn span(key: Option<Key>) -> Span {
-    match key {
-        None => Span::New,
-        Some(Key::At(at)) => Span::At(at),
-        // One element, or none, needs no step that reaches beyond the array.
-        Some(Key::Range(start, _, count)) if count < 2 => (start..start + count).into_span(),
-        // Below 0 an end would count from the other side.
-        Some(Key::Range(start, step, count)) => {
-            let stop = start + step * (count - 1) + step.signum();
-            Span::Range { start: Some(start), stop: Some(stop).filter(|&stop| stop >= 0), step }
-        }
-    }
 }
 
 /// A new handle to what was made of the first. Errors of operands are raised now, where they are made, rather

@@ -4,8 +4,9 @@ use partita::index::Index;
 use partita::{DType, Scalar};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyFloat, PyInt, PyTuple};
 
+use super::typed::Number;
 use crate::element::Element;
 
 /// The element type of a name.
@@ -40,6 +41,18 @@ pub fn scalar(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Scalar> {
     }
     let given = value.get_type().name()?;
     Err(PyTypeError::new_err(format!("expected a bool, int or float, given {given}; convert it first")))
+}
+
+/// A Python number in a type.
+pub fn number(value: &Bound<'_, PyAny>, element: Element) -> PyResult<Number> {
+    let Element::Complex(_) = element else { return scalar(value, element.dtype()).map(Number::Real) };
+    match value.cast::<PyComplex>() {
+        Ok(value) => Ok(Number::Complex(value.real(), value.imag())),
+        Err(_) => {
+            let real = scalar(value, element.dtype())?;
+            Ok(Number::Complex(real.to_f64(), 0.0))
+        }
+    }
 }
 
 /// A number of parts or the like: an int of at least 0.

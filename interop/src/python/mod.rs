@@ -15,6 +15,8 @@ mod error;
 #[allow(unsafe_code)]
 mod exchange;
 mod gate;
+mod key;
+mod made;
 mod operations;
 mod part;
 mod protocols;

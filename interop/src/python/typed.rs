@@ -1,9 +1,9 @@
-//! [`Typed`]: an engine array with what its elements are, in the shape that people see. Of pairs, every change
-//! of shape leaves the last dimension alone, and at one part.
+//! [`Typed`]: an engine array with what its elements are, in the shape that people see. Of pairs, every
+//! change of shape leaves the last dimension alone, and at one part.
 
-use partita::array::{IntoSpan, Operand, Span, Stride};
+use partita::array::{IntoSpan, Operand, Padding, Span, Stride};
 use partita::index::Index;
-use partita::{Array, Distribution, Error, Result, Scalar};
+use partita::{Array, DType, Distribution, Error, Result, Scalar};
 
 use crate::complex::{self, Outcome};
 use crate::element::Element;
@@ -89,13 +89,13 @@ impl Typed {
         }
     }
 
-    /// Conversion by value; None from complex numbers to others, because that would lose their imaginary parts.
+    /// Conversion by value; None from complex numbers to real ones, which would lose imaginary parts.
     pub fn cast(&self, to: Element) -> Result<Option<Typed>> {
         let array = match (self.element, to) {
             (Element::Real(_), Element::Real(dtype)) => self.array.cast(dtype),
             (Element::Complex(_), Element::Complex(dtype)) => self.array.cast(dtype),
             (Element::Real(_), Element::Complex(dtype)) => complex::from_real(&self.array, dtype)?,
-            (Element::Complex(_), Element::Real(partita::DType::Bool)) => complex::is_nonzero(&self.array),
+            (Element::Complex(_), Element::Real(DType::Bool)) => complex::is_nonzero(&self.array),
             (Element::Complex(_), Element::Real(_)) => return Ok(None),
         };
         Ok(Some(Typed { array, element: to }))
@@ -137,6 +137,22 @@ impl Typed {
             }
         };
         Ok(Typed { array, element })
+    }
+
+    /// With (before, after) cells of one number around in every dimension.
+    pub fn padded(&self, widths: &[(i64, i64)], number: Number) -> Result<Typed> {
+        let around = match number {
+            Number::Real(scalar) => return self.with(self.array.pad(widths, Padding::Constant(scalar))),
+            around @ Number::Complex(..) => around,
+        };
+        // A pair is no number that the engine could pad with: zeros first, and then what is around.
+        let zero = Scalar::from_f64(self.element.dtype(), 0.0);
+        let pairs = self.per_dimension(widths.to_vec(), (0, 0));
+        let padded = self.with(self.array.pad(&pairs, Padding::Constant(zero)))?;
+        let truth = |inside| Scalar::from_i64(DType::Bool, inside);
+        let inside = Array::full(self.array.team(), &self.distribution()?, truth(1))?;
+        let inside = Typed::from(inside.pad(widths, Padding::Constant(truth(0))));
+        inside.select(&padded, &padded.constant(self.element, around)?)
     }
 
     /// `yes` where this is true, else `no`, which are of one type.
