@@ -56,14 +56,13 @@ impl Halves {
     /// The array of pairs, of the shape and on the parts of `like`.
     fn joined(&self, like: &Array) -> Result<Array> {
         let dist = like.distribution()?;
-        Ok(first_of_pair(like, &dist)?.select(&self.re, &self.im))
+        Ok(is_second(like, &dist)?.select(&self.im, &self.re))
     }
 }
 
-/// Where the real parts stand.
-fn first_of_pair(like: &Array, pairs: &Distribution) -> Result<Array> {
-    let along = Array::coordinate(like.team(), pairs, pairs.rank() - 1, DType::I32)?;
-    Ok(along.equal(0.0))
+/// Where the imaginary parts stand: the coordinate along the pair, as a truth value.
+fn is_second(like: &Array, pairs: &Distribution) -> Result<Array> {
+    Array::coordinate(like.team(), pairs, pairs.rank() - 1, DType::Bool)
 }
 
 /// Pairs with these real and imaginary parts, on the parts of the real ones.
@@ -73,7 +72,7 @@ fn first_of_pair(like: &Array, pairs: &Distribution) -> Result<Array> {
 pub fn joined(re: &Array, im: &Array) -> Result<Array> {
     let dist = re.distribution()?.with_inner(2)?;
     let last = [re.rank()];
-    Ok(first_of_pair(re, &dist)?.select(&re.unsqueeze(&last)?, &im.unsqueeze(&last)?))
+    Ok(is_second(re, &dist)?.select(&im.unsqueeze(&last)?, &re.unsqueeze(&last)?))
 }
 
 /// Pairs with these real parts, and imaginary parts of zero.
@@ -94,8 +93,8 @@ pub fn constant(like: &Array, pairs: &Distribution, dtype: DType, (re, im): (f64
     if of(re) == of(im) {
         return Array::full(like.team(), pairs, of(re));
     }
-    let first = first_of_pair(like, pairs)?;
-    Ok(first.select(&of(re).operand(&first), &of(im).operand(&first)))
+    let second = is_second(like, pairs)?;
+    Ok(second.select(&of(im).operand(&second), &of(re).operand(&second)))
 }
 
 /// Which elements are not zero.

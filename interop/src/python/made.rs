@@ -14,8 +14,8 @@ use super::ranks::default_team;
 use super::typed::Typed;
 use crate::element::Element;
 
-/// The memory of the arrays in the capsules, one per part of this process, where it is. A process without parts
-/// says what the elements are.
+/// The memory of the arrays in the capsules, one per part of this process, where it is. A process without
+/// parts says what the elements are.
 pub fn over(
     py: Python<'_>,
     dist: &Distribution,
