@@ -12,9 +12,12 @@
 // The documentation asks whether what holds a device may be sent between threads; wgpu nests that deeply.
 #![recursion_limit = "256"]
 
+#[cfg(feature = "python")]
+mod complex;
 pub mod distarray;
 #[allow(unsafe_code)]
 pub mod dlpack;
+pub mod element;
 pub mod partitioned;
 #[cfg(feature = "python")]
 mod python;

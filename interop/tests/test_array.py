@@ -9,6 +9,8 @@ import partita._show
 import pytest
 
 DTYPES = [dtype for dtype in pt._dtypes.ALL if dtype is not pt.bfloat16]
+#: Those that have an order.
+REAL = [dtype for dtype in DTYPES if dtype.kind != "c"]
 
 
 def arrays(team, *hosts):
@@ -61,7 +63,7 @@ def test_result_types_are_numpys(a, b):
 
 def test_arithmetic_of_every_pair_of_types(host_team):
     values = np.array([0, 1, 2, 3, 5, 7, 100, 1])
-    for a, b in itertools.product(DTYPES, DTYPES):
+    for a, b in itertools.product(REAL, REAL):
         x, y = values.astype(a.name), (values[::-1] % 5 + 1).astype(b.name)
         for op in (operator.add, operator.mul, operator.truediv, operator.lt, operator.eq, np.minimum):
             ours = op if op is not np.minimum else pt.minimum
@@ -74,7 +76,7 @@ WEAK = [True, 3, 2.5]
 
 
 @pytest.mark.parametrize("value", WEAK, ids=str)
-@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize("dtype", REAL, ids=lambda dtype: dtype.name)
 def test_python_numbers_take_the_arrays_type(host_team, dtype, value):
     host = np.array([0, 1, 2, 9]).astype(dtype.name)
     (u,) = arrays(host_team, host)
@@ -209,7 +211,7 @@ def test_reductions(team, name, axis, keepdims):
     same(getattr(pt, name)(u, axis, keepdims), getattr(np, name)(host, axis=axis, keepdims=keepdims))
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize("dtype", REAL, ids=lambda dtype: dtype.name)
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reduced_types(host_team, name, dtype):
     host = np.array([1, 0, 1, 1]).astype(dtype.name)

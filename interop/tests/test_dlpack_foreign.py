@@ -37,8 +37,8 @@ class Versioned(ctypes.Structure):
 new_capsule = ctypes.pythonapi.PyCapsule_New
 new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 NAMES = {Legacy: b"dltensor", Versioned: b"dltensor_versioned"}
-CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
-DTYPES = [np.dtype(name) for name in ("bool", *(f"{sign}int{8 * n}" for sign in ("", "u") for n in (1, 2, 4, 8)), "float16", "float32", "float64")]
+CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+DTYPES = [np.dtype(name) for name in ("bool", *(f"{sign}int{8 * n}" for sign in ("", "u") for n in (1, 2, 4, 8)), "float16", "float32", "float64", "complex64", "complex128")]
 
 
 class Producer:
@@ -143,8 +143,8 @@ def spoil(random, producer):
     pick = lambda *values: int(values[random.integers(len(values))])  # noqa: E731
     at = random.integers(rank) if rank else 0
     spoilt = {
-        "code": lambda: fields.update(code=pick(3, 5, 7, 17, 255)),
-        "bits": lambda: fields.update(bits=pick(0, 1, 4, 7, 24, 80, 128, 255)),
+        "code": lambda: fields.update(code=pick(3, 7, 17, 255)),
+        "bits": lambda: fields.update(bits=pick(0, 1, 4, 7, 24, 80, 96, 255)),
         "lanes": lambda: fields.update(lanes=pick(0, 2, 4, 65535)),
         "ndim": lambda: fields.update(ndim=pick(-1, 9, 64, 65, 2**31 - 1, -(2**31))),
         "kind": lambda: fields.update(kind=pick(0, 2, 4, 7, 13, 15, -1)),

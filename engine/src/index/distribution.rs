@@ -358,6 +358,24 @@ impl Distribution {
         Distribution { grid: self.grid, dims: dims.collect() }
     }
 
+    /// The distribution of arrays whose elements are `extent` numbers each, in a further last dimension that
+    /// is not divided.
+    pub fn with_inner(&self, extent: i64) -> Result<Distribution> {
+        let with = |inner: i64, of: &Index| of.iter().copied().chain([inner]).collect::<Vec<i64>>();
+        let grid = ProcessGrid::numbered(&with(1, self.grid.shape()), &with(0, self.grid.strides()))?;
+        let inner = Dim::plain(DimMap::even(extent, 1)?, false);
+        Distribution::from_dims(grid, self.dims.iter().cloned().chain([inner]).collect())
+    }
+
+    /// The distribution of the elements that [`Distribution::with_inner`] made this one of; `None` where the
+    /// last dimension is divided.
+    pub fn without_inner(&self) -> Option<Distribution> {
+        let (_, dims) = self.dims.split_last().filter(|(inner, _)| inner.map.parts() == 1)?;
+        let (shape, strides) = (&self.grid.shape()[..dims.len()], &self.grid.strides()[..dims.len()]);
+        let grid = ProcessGrid::numbered(shape, strides).ok()?;
+        Some(Distribution { grid, dims: dims.to_vec() })
+    }
+
     /// The same way of dividing another shape; see [`DimMap::resized`]. Halo, boundary and periodicity stay.
     pub fn resized(&self, global_shape: &[i64]) -> Result<Distribution> {
         check_rank("Distribution::resized", self.rank(), global_shape.len())?;

@@ -18,6 +18,7 @@ from . import errors as errors
 from . import random as random
 from ._array import *
 from ._collective import *
+from ._complex import *
 from ._create import *
 from ._dtypes import *
 from ._files import *

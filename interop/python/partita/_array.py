@@ -23,7 +23,7 @@ __all__ = ["Array"]
 #: Functions of NumPy that have another name here.
 _UFUNCS = {
     "absolute": "abs", "invert": "bitwise_invert", "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
-    "rint": "round",
+    "rint": "round", "conjugate": "conj",
 }  # fmt: skip
 
 
@@ -137,12 +137,12 @@ class Array(Operators):
         self._native.read_into(out.reshape(-1).view(np.uint8))
         return out.reshape(self.shape)
 
-    def item(self) -> bool | int | float:
+    def item(self) -> bool | int | float | complex:
         """The only element, as a Python number."""
         if self.size != 1:
             text = f"item: expected an array of 1 element, given shape {self.shape}; reduce it, or use numpy()"
             raise ValueError(text)
-        element: bool | int | float = self.numpy().reshape(-1)[0].item()
+        element: bool | int | float | complex = self.numpy().reshape(-1)[0].item()
         return element
 
     def tolist(self) -> Any:
@@ -169,10 +169,13 @@ class Array(Operators):
         return gathered if dtype is None else gathered.astype(dtype, copy=False)
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self.item())  # type: ignore[arg-type]
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self.item())  # type: ignore[arg-type]
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
 
     def __bool__(self) -> bool:
         return bool(self.item())
@@ -180,7 +183,7 @@ class Array(Operators):
     def __index__(self) -> int:
         if self.ndim or self.dtype.kind not in "ui":
             raise TypeError("only integer arrays without dimensions can be an index")
-        return int(self.item())
+        return int(self.item())  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[Array]:
         return (self[i] for i in range(len(self)))
@@ -233,7 +236,8 @@ class Array(Operators):
         return Array(self._native.copy(), self._scalar)
 
     def astype(self, dtype: Any) -> Array:
-        """Conversion by value: floats to integers truncate and saturate (NaN gives 0), integers wrap."""
+        """Conversion by value: floats to integers truncate and saturate (NaN gives 0), integers wrap. Complex numbers
+        become other complex ones, or bool; for their parts see ``partita.real``."""
         return Array(self._native.cast(as_dtype(dtype).name), self._scalar)
 
     def redistribute(self, dist: _native.Distribution) -> Array:
@@ -251,6 +255,20 @@ class Array(Operators):
         if to is None:
             return self._native.explain(None, html)
         return f"{self!r}\nredistribution to {to!r}: {self._native.explain(to)}"
+
+    @property
+    def real(self) -> Array:
+        """Real parts, as ``partita.real``."""
+        from ._complex import real
+
+        return real(self)
+
+    @property
+    def imag(self) -> Array:
+        """Imaginary parts, as ``partita.imag``."""
+        from ._complex import imag
+
+        return imag(self)
 
     @property
     def T(self) -> Array:
@@ -323,7 +341,7 @@ class Array(Operators):
         return Array(self._native.view(selection.spans))
 
     def __setitem__(self, key: Any, value: Operand) -> None:
-        is_number = isinstance(value, (bool, int, float))
+        is_number = isinstance(value, (bool, int, float, complex))
         array = None if is_number else array_operand(value, self)
         if array is None and not is_number:
             raise TypeError(f"assignment: expected an array or a number, given {type(value).__name__}")

@@ -19,6 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 Shape = int | Sequence[int]
+_NUMBERS = (bool, int, float, complex)
 
 
 def _placed(
@@ -48,17 +49,25 @@ def _extents(shape: Shape) -> tuple[int, ...]:
 
 
 def _number(name: str, value: Any) -> bool | int | float:
-    """A Python number; NumPy's become one."""
-    if not isinstance(value, (bool, int, float)) and getattr(value, "ndim", None) == 0:
+    """A Python number that is real; NumPy's become one."""
+    number = _any_number(name, value)
+    if isinstance(number, complex):
+        raise TypeError(f"{name}: expected a bool, int or float, given complex; make real and imaginary parts")
+    return number
+
+
+def _any_number(name: str, value: Any) -> bool | int | float | complex:
+    if not isinstance(value, _NUMBERS) and getattr(value, "ndim", None) == 0:
         value = value.item()
-    if not isinstance(value, (bool, int, float)):
+    if not isinstance(value, _NUMBERS):
         given = type(value).__name__
-        raise TypeError(f"{name}: expected a bool, int or float, given {given}; convert it first")
-    return value
+        raise TypeError(f"{name}: expected a bool, int, float or complex, given {given}; convert it first")
+    number: bool | int | float | complex = value
+    return number
 
 
 def full(
-    shape: Shape, fill_value: bool | int | float, dtype: Any = None, dist: Distribution | None = None,
+    shape: Shape, fill_value: bool | int | float | complex, dtype: Any = None, dist: Distribution | None = None,
     *, team: Team | None = None,
 ) -> Array:  # fmt: skip
     """An array filled with one value.
@@ -67,15 +76,15 @@ def full(
     ----------
     shape : int or tuple of int
         The global shape.
-    fill_value : bool, int or float
+    fill_value : bool, int, float or complex
     dtype : optional
-        As the value in NumPy: bool, int64 or float64.
+        As the value in NumPy: bool, int64, float64 or complex128.
     dist : Distribution, optional
         Default: dimension 0 cut over the members of ``team``, the extra rows with the last ones.
     team : Team, optional
         Default: one part on every device that ``PARTITA_DEVICE`` names; in a program of several processes, of each.
     """
-    fill_value, kind = _number("full", fill_value), getattr(fill_value, "dtype", None)
+    fill_value, kind = _any_number("full", fill_value), getattr(fill_value, "dtype", None)
     if dtype is None:
         dtype = kind if kind is not None else type(fill_value)
     placed, scalar = _placed("full", shape, dist, team)
@@ -97,7 +106,7 @@ def empty(shape: Shape, dtype: Any = float64, dist: Distribution | None = None, 
     return full(shape, 0, dtype, dist, team=team)
 
 
-def full_like(x: Array, fill_value: bool | int | float, dtype: Any = None) -> Array:
+def full_like(x: Array, fill_value: bool | int | float | complex, dtype: Any = None) -> Array:
     """An array filled with one value, of the shape, distribution and, unless told, the type of ``x``."""
     kind = x.dtype if dtype is None else as_dtype(dtype)
     return Array(_native.Array.full(x.dist, kind.name, fill_value), x._scalar)

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 __all__ = [
-    "DType", "bfloat16", "bool_", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "result_type",
+    "DType", "bfloat16", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "result_type",
     "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
 
@@ -19,7 +19,7 @@ class DType:
     name : str
         NumPy's name, such as ``'float32'``.
     kind : str
-        ``'b'`` bool, ``'u'`` and ``'i'`` integers, ``'f'`` floats.
+        ``'b'`` bool, ``'u'`` and ``'i'`` integers, ``'f'`` floats, ``'c'`` complex numbers.
     itemsize : int
         Bytes of one element.
     """
@@ -67,16 +67,18 @@ int8, int16, int32, int64 = (DType(f"int{8 * n}", "i", n) for n in (1, 2, 4, 8))
 uint8, uint16, uint32, uint64 = (DType(f"uint{8 * n}", "u", n) for n in (1, 2, 4, 8))
 float16, float32, float64 = (DType(f"float{8 * n}", "f", n) for n in (2, 4, 8))
 bfloat16 = DType("bfloat16", "f", 2)
+complex64, complex128 = DType("complex64", "c", 8), DType("complex128", "c", 16)
 
 ALL = (
     bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64,
+    complex64, complex128,
 )  # fmt: skip
 _BY_NAME = {dtype.name: dtype for dtype in ALL}
-_OF_PYTHON: dict[object, DType] = {bool: bool_, int: int64, float: float64}
+_OF_PYTHON: dict[object, DType] = {bool: bool_, int: int64, float: float64, complex: complex128}
 
 
 def as_dtype(dtype: object) -> DType:
-    """The DType for a DType, a name, ``bool``, ``int``, ``float``, or a dtype or scalar type of NumPy."""
+    """The DType for a DType, a name, ``bool``, ``int``, ``float``, ``complex``, or a dtype or scalar type of NumPy."""
     if isinstance(dtype, DType):
         return dtype
     found = _BY_NAME.get(dtype) if isinstance(dtype, str) else None
@@ -91,9 +93,7 @@ def as_dtype(dtype: object) -> DType:
             found = None
     if found is None:
         names, name = ", ".join(_BY_NAME), getattr(dtype, "__name__", str(dtype))
-        pairs = "keep real and imaginary parts as a last dimension of 2: numpy.stack([z.real, z.imag], -1)"
-        remedy = pairs if name.startswith("complex") else "convert it first"
-        raise TypeError(f"dtype: expected one of {names}, given {name}; {remedy}")
+        raise TypeError(f"dtype: expected one of {names}, given {name}; convert it first")
     return found
 
 
@@ -103,6 +103,8 @@ def result_type(a: DType, b: DType) -> DType:
         return a
     if a is bool_:
         return b
+    if "c" in (a.kind, b.kind):
+        return complex_for(result_type(real_of(a), real_of(b)))
     if a.kind == b.kind == "f":
         # Neither of the two 16-bit floats holds the other.
         return float32 if a.itemsize == b.itemsize else max(a, b, key=lambda dtype: dtype.itemsize)
@@ -118,11 +120,21 @@ def result_type(a: DType, b: DType) -> DType:
     return float64 if unsigned.itemsize == 8 else _BY_NAME[f"int{16 * unsigned.itemsize}"]
 
 
+def real_of(dtype: DType) -> DType:
+    """The type of real and imaginary parts; other types are their own."""
+    return (float32 if dtype is complex64 else float64) if dtype.kind == "c" else dtype
+
+
+def complex_for(dtype: DType) -> DType:
+    """The type of complex numbers that holds the values of another."""
+    return dtype if dtype.kind == "c" else complex64 if result_type(dtype, float32) is float32 else complex128
+
+
 def float_for(dtype: DType) -> DType:
     """The type in which NumPy computes functions such as sqrt."""
-    return dtype if dtype.kind == "f" else _BY_NAME[f"float{8 * {1: 2, 2: 4}.get(dtype.itemsize, 8)}"]
+    return dtype if dtype.kind in "fc" else _BY_NAME[f"float{8 * {1: 2, 2: 4}.get(dtype.itemsize, 8)}"]
 
 
 def can_cast(source: DType, target: DType) -> bool:
     """NumPy's rule 'same_kind', by which results may be assigned in place."""
-    return "buif".index(source.kind) <= "buif".index(target.kind)
+    return "buifc".index(source.kind) <= "buifc".index(target.kind)

@@ -327,11 +327,15 @@ def _is_beyond(bound: Operand, dtype: DType, end: int) -> bool:
 
 def isinf(x: Array, /) -> Array:
     """True where the element is infinite."""
+    if x.dtype.kind == "c":
+        return isinf(x.real) | isinf(x.imag)
     return unary("absolute", x) == float("inf")
 
 
 def isfinite(x: Array, /) -> Array:
     """True where the element is neither infinite nor NaN."""
+    if x.dtype.kind == "c":
+        return isfinite(x.real) & isfinite(x.imag)
     return unary("absolute", x) < float("inf")
 
 
@@ -406,13 +410,15 @@ def reciprocal(x: Array, /) -> Array:
 
 
 def sign(x: Array, /) -> Array:
-    """-1, 0 or 1 as the element is less than, equal to or greater than 0; NaN stays."""
+    """-1, 0 or 1 as the element is less than, equal to or greater than 0; NaN stays. Of complex numbers, x / abs(x)."""
+    if x.dtype.kind == "c":
+        return where(x == 0, x, x / abs(x))
     signs = (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)
     return where(isnan(x), x, signs) if x.dtype.kind == "f" else signs
 
 
 def _truth(x: Operand) -> Operand:
-    return bool(x) if isinstance(x, (int, float)) else x.astype(bool) if hasattr(x, "astype") else x
+    return bool(x) if isinstance(x, (int, float, complex)) else x.astype(bool) if hasattr(x, "astype") else x
 
 
 def logical_and(a: Operand, b: Operand, /) -> Array:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ._array import Array
+from ._complex import conj
 from ._dtypes import bfloat16, float16, float32
 from ._index import one_axis
 from ._rearrange import _given, expand_dims, moveaxis, reshape, swapaxes
@@ -19,12 +20,13 @@ def matrix_transpose(x: Array, /) -> Array:
 
 
 def vecdot(a: Array, b: Array, /, *, axis: int = -1) -> Array:
-    """Sums of products along ``axis``, which counts from the end; shapes broadcast."""
+    """Sums of products along ``axis``, which counts from the end; shapes broadcast. Of complex numbers, with conjugates of
+    the first."""
     ranks = (_given("vecdot", a).ndim, _given("vecdot", b).ndim)
     if min(ranks) == 0 or not -min(ranks) <= axis < 0 or a.shape[axis] != b.shape[axis]:
         expected = "arrays of one extent along an axis counted from the end"
         raise ValueError(f"vecdot: expected {expected}, given {a.shape} and {b.shape} along {axis}; reshape them")
-    return _sum_of_products(a, b, axis)
+    return _sum_of_products(conj(a), b, axis)
 
 
 def _sum_of_products(a: Array, b: Array, axis: int) -> Array:

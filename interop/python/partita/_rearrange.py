@@ -200,7 +200,7 @@ def _common(arrays: Sequence[Array]) -> DType:
     return common
 
 
-def pad(x: Array, width: Any, mode: str = "constant", constant_values: bool | int | float = 0) -> Array:
+def pad(x: Array, width: Any, mode: str = "constant", constant_values: bool | int | float | complex = 0) -> Array:
     """With cells around: ``width`` is a number, a pair (before, after), or one pair per dimension.
 
     Modes are those of ``numpy.pad`` that need no arithmetic: 'constant', 'edge', 'wrap', 'reflect', 'symmetric'.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 # The class and its operators need each other; the class is looked up when it is used.
 from . import _array, _native
-from ._dtypes import DType, bool_, float16, float32, float64, float_for, int8, int64, result_type
+from ._dtypes import DType, bool_, complex_for, float16, float32, float64, float_for, int8, int64, result_type
 from ._index import Axis, axes_of
 
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ _ON_BOOL = {"add": "or", "multiply": "and", "minimum": "and", "maximum": "or"}
 _FLOATING = ("divide", "arctan2", "hypot")
 _UNCHANGED_INTEGERS = ("floor", "ceil", "trunc", "round")
 _ANY_KIND = ("negative", "absolute", "invert")
+#: What complex numbers have no meaning for; comparisons of size the extension refuses.
+_NOT_COMPLEX = ("floor_divide", "remainder", *_BITWISE)
+#: From here on powers of complex numbers go by way of the logarithm, as in NumPy.
+_LARGE_POWER = 100
 
 
 def unary(name: str, operand: Operand) -> Array:
@@ -34,6 +38,9 @@ def unary(name: str, operand: Operand) -> Array:
     if not isinstance(operand, _array.Array):
         raise TypeError(f"{name}: expected a partita.Array, given {type(operand).__name__}; convert with partita.asarray")
     array, dtype = operand, operand.dtype
+    if dtype.kind == "c":
+        # Which functions there are, the extension knows.
+        return _array.Array(array._native.op1(name), array._scalar)
     if name == "isnan" and dtype.kind != "f":
         return array != array
     if name in _UNCHANGED_INTEGERS and dtype.kind != "f":
@@ -54,9 +61,9 @@ def _refuse_dtype(name: str, *dtypes: DType) -> NoReturn:
 
 def _weak(value: object) -> bool:
     """Python numbers, which take the type of the array they meet."""
-    if not isinstance(value, (bool, int, float)):
+    if not isinstance(value, (bool, int, float, complex)):
         return False
-    # NumPy's float64 is a float and yet has a type of its own.
+    # NumPy's float64 is a float, its complex128 a complex, and yet they have types of their own.
     return "numpy" not in sys.modules or not isinstance(value, sys.modules["numpy"].generic)
 
 
@@ -73,13 +80,15 @@ def array_operand(value: Operand, like: Array) -> Array | None:
     return None
 
 
-def _weak_type(value: bool | int | float, like: DType) -> DType:
+def _weak_type(value: bool | int | float | complex, like: DType) -> DType:
     """The type in which a Python number meets an array."""
+    if isinstance(value, complex):
+        return complex_for(float64 if like.kind in "bui" else like)
     if isinstance(value, bool):
         return like
     if isinstance(value, int):
         return int64 if like is bool_ else like
-    return like if like.kind == "f" else float64
+    return like if like.kind in "fc" else float64
 
 
 def of_rank(array: Array, rank: int) -> _native.Array:
@@ -171,6 +180,10 @@ def _rule(name: str, common: DType) -> tuple[str, DType]:
         if name in ("left_shift", "right_shift"):
             common = int8
         name, common = _ON_BOOL.get(name, name), int8 if name in ("floor_divide", "remainder", "power") else common
+    if common.kind == "c":
+        if name in _NOT_COMPLEX:
+            _refuse_dtype(name, common)
+        return name, common
     if name in _FLOATING and common.kind != "f":
         common = float64 if name == "divide" else float_for(common)
     if (name in _BITWISE and common.kind == "f") or (name == "power" and common.kind != "f"):
@@ -211,6 +224,8 @@ def _with_zeros(result: _native.Array, zeros: _native.Array) -> _native.Array:
 
 def _integer_power(base: Array, exponent: int) -> Array:
     """Powers by multiplication for small exponents and integers, as NumPy gives them for squares."""
+    if base.dtype.kind == "c" and (exponent < 0 or exponent >= _LARGE_POWER):
+        return 1 / _integer_power(base, -exponent) if exponent > -_LARGE_POWER else operate("power", base, complex(exponent))
     if base.dtype.kind == "f" and exponent not in (0, 1, 2):
         return operate("power", base, float(exponent))
     if exponent < 0:
@@ -286,6 +301,10 @@ def reduce(name: str, array: Operand, axis: Axis, keepdims: bool) -> Array:
     axes = axes_of(name, axis, array.ndim)
     if name in ("min", "max", "argmin", "argmax") and any(array.shape[d] == 0 for d in axes):
         raise ValueError(f"{name}: expected at least one element to reduce, given shape {array.shape}")
+    if name == "prod" and array.dtype.kind == "c":
+        from ._complex import product
+
+        return product(array, axes, keepdims)
     engine_axes = list(range(len(array._native.shape))) if array._scalar else axes
     whole = len(axes) == array.ndim
     native = array._native.reduce(name, [] if whole else engine_axes)

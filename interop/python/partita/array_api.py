@@ -1,6 +1,6 @@
 """The Python array API standard, 2024.12, as far as the engine reaches: ``xp = u.__array_namespace__()``.
 
-A ``device`` of the standard is a `Team` here, because an array is on all members of one. Absent are complex numbers,
+A ``device`` of the standard is a `Team` here, because an array is on all members of one. Absent are
 sorting, sets, ``searchsorted``, and the extensions ``linalg`` and ``fft``. Shapes that depend on data
 (``nonzero``, boolean indices) are there; they gather the mask on the host.
 """
@@ -15,7 +15,10 @@ from typing import Any, NamedTuple
 
 from . import _create, _dtypes, _functions, _native, _rearrange
 from ._array import Array
-from ._dtypes import DType, as_dtype, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
+from ._complex import conj, imag, real
+from ._dtypes import (
+    DType, as_dtype, complex64, complex128, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+)  # fmt: skip
 from ._dtypes import bool_ as bool
 from ._functions import arccos as acos
 from ._functions import arccosh as acosh
@@ -91,14 +94,14 @@ __all__ = [
     "abs", "acos", "acosh", "add", "all", "any", "arange", "argmax", "argmin", "asarray", "asin", "asinh", "astype",
     "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or",
     "bitwise_right_shift", "bitwise_xor", "bool", "broadcast_arrays", "broadcast_to", "can_cast", "ceil", "clip",
-    "concat", "cos", "cosh", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff", "divide", "e", "empty",
+    "complex128", "complex64", "concat", "conj", "cos", "cosh", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff", "divide", "e", "empty",
     "empty_like", "equal", "exp", "expand_dims", "expm1", "eye", "finfo", "flip", "float32", "float64", "floor",
-    "floor_divide", "from_dlpack", "full", "full_like", "greater", "greater_equal", "hypot", "iinfo", "inf", "int16",
+    "floor_divide", "from_dlpack", "full", "full_like", "greater", "greater_equal", "hypot", "iinfo", "imag", "inf", "int16",
     "int32", "int64", "int8", "isdtype", "isfinite", "isinf", "isnan", "less", "less_equal", "linspace", "log",
     "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "matmul",
     "matrix_transpose", "max", "maximum", "mean", "meshgrid", "min", "minimum", "moveaxis", "multiply", "nan",
     "negative", "newaxis", "nonzero", "not_equal", "ones", "ones_like", "permute_dims", "pi", "positive", "pow", "prod",
-    "reciprocal", "remainder", "repeat", "reshape", "result_type", "roll", "round", "sign", "sin", "sinh", "sqrt",
+    "real", "reciprocal", "remainder", "repeat", "reshape", "result_type", "roll", "round", "sign", "sin", "sinh", "sqrt",
     "square", "squeeze", "stack", "std", "subtract", "sum", "take", "take_along_axis", "tan", "tanh", "tensordot",
     "tile", "tril", "triu", "trunc", "uint16", "uint32", "uint64", "uint8", "unstack", "var", "vecdot", "where",
     "zeros", "zeros_like",
@@ -108,7 +111,7 @@ e, inf, nan, pi, newaxis = math.e, math.inf, math.nan, math.pi, None
 
 Shape = int | Sequence[int]
 Axis = int | tuple[int, ...] | None
-_ints, _floats = (int8, int16, int32, int64), (float32, float64)
+_ints, _floats, _complexes = (int8, int16, int32, int64), (float32, float64), (complex64, complex128)
 _uints = (uint8, uint16, uint32, uint64)
 
 
@@ -173,18 +176,18 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: builtins.bool | None = N
     return _create.from_dlpack(x, team=_team(device), copy=copy)
 
 
-def full(shape: Shape, fill_value: builtins.bool | int | float, *, dtype: Any = None, device: Any = None) -> Array:
+def full(shape: Shape, fill_value: builtins.bool | int | float | complex, *, dtype: Any = None, device: Any = None) -> Array:
     """One value everywhere."""
     return _create.full(shape, fill_value, dtype, team=_team(device))
 
 
-def full_like(x: Array, /, fill_value: builtins.bool | int | float, *, dtype: Any = None, device: Any = None) -> Array:
+def full_like(x: Array, /, fill_value: builtins.bool | int | float | complex, *, dtype: Any = None, device: Any = None) -> Array:
     """One value everywhere, like another array."""
     return _create.full(x.shape, fill_value, **_like(x, dtype, device))
 
 
 def linspace(
-    start: int | float, stop: int | float, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: builtins.bool = True
+    start: complex, stop: complex, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: builtins.bool = True
 ) -> Array:
     """``num`` numbers at equal distances, from ``start`` to ``stop`` (without it unless ``endpoint``)."""
     if num < 0:
@@ -194,7 +197,7 @@ def linspace(
     step = (stop - start) / gaps if gaps > 0 else math.nan
     line = numbers * step + start if gaps > 0 else numbers * 0.0 + start
     if endpoint and num > 1:
-        line = where(numbers == num - 1, float(stop), line)
+        line = where(numbers == num - 1, stop if isinstance(stop, complex) else float(stop), line)
     return line if dtype is None else line.astype(dtype)
 
 
@@ -282,8 +285,8 @@ class _Int(NamedTuple):
 
 
 def finfo(type: Any, /) -> _Float:
-    """What a type of floats can hold."""
-    kind = type.dtype if isinstance(type, Array) else as_dtype(type)
+    """What a type of floats can hold; of complex numbers, their parts."""
+    kind = _dtypes.real_of(type.dtype if isinstance(type, Array) else as_dtype(type))
     digits = {float32: (24, 128), float64: (53, 1024), _dtypes.float16: (11, 16), _dtypes.bfloat16: (8, 128)}
     if kind not in digits:
         raise TypeError(f"finfo: expected a type of floats, given {kind.name}; use iinfo")
@@ -308,8 +311,8 @@ _KINDS: dict[str, tuple[DType, ...]] = {
     "unsigned integer": _uints,
     "integral": _ints + _uints,
     "real floating": _floats,
-    "complex floating": (),
-    "numeric": _ints + _uints + _floats,
+    "complex floating": _complexes,
+    "numeric": _ints + _uints + _floats + _complexes,
 }
 
 
@@ -333,12 +336,13 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     for kind in strong[1:]:
         common = _dtypes.result_type(common, kind)
     for number in filter(_is_number, arrays_and_dtypes):
-        common = float64 if isinstance(number, float) and common.kind != "f" else common
+        common = float64 if isinstance(number, (float, complex)) and common.kind not in "fc" else common
+        common = _dtypes.complex_for(common) if isinstance(number, complex) else common
     return common
 
 
 def _is_number(x: Any) -> builtins.bool:
-    return isinstance(x, (builtins.bool, int, float))
+    return isinstance(x, (builtins.bool, int, float, complex))
 
 
 # Elementwise, where the signature is another than NumPy's.
@@ -523,6 +527,8 @@ def _folded(name: str, x: Array, axis: Axis, dtype: Any, keepdims: builtins.bool
 
 def var(x: Array, /, *, axis: Axis = None, correction: int | float = 0.0, keepdims: builtins.bool = False) -> Array:
     """Mean squares of the distances from the mean, of N - ``correction`` elements."""
+    if x.dtype.kind == "c":
+        raise TypeError(f"var: expected real numbers, given {x.dtype.name}; add those of its real and imaginary parts")
     middle = x.mean(axis, True) if not x._scalar else x
     count = x.size / builtins.max(1, middle.size)
     return square(x - middle).sum(axis, keepdims) / (count - correction if count > correction else 0.0)
@@ -559,7 +565,7 @@ class _Info:
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
         """The types of arrays made without one."""
-        return {"real floating": float64, "integral": int64, "indexing": int64}
+        return {"real floating": float64, "complex floating": complex128, "integral": int64, "indexing": int64}
 
     def devices(self) -> tuple[Team, ...]:
         """A team of one part on each device."""
@@ -567,7 +573,7 @@ class _Info:
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:
         """The types that arrays can have, by name."""
-        every = {dtype.name: dtype for dtype in (bool, *_ints, *_uints, *_floats)}
+        every = {dtype.name: dtype for dtype in (bool, *_ints, *_uints, *_floats, *_complexes)}
         return every if kind is None else {name: dtype for name, dtype in every.items() if isdtype(dtype, kind)}
 
 

@@ -5,6 +5,8 @@ use std::fmt;
 
 use partita::DType;
 
+use crate::element::Element;
+
 /// The name of a capsule that holds a [`Legacy`] struct nobody has taken yet.
 pub const LEGACY: &CStr = c"dltensor";
 /// The same after it was taken.
@@ -44,7 +46,7 @@ impl Location {
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ElementType {
-    /// int 0, uint 1, float 2, bfloat 4, bool 6.
+    /// int 0, uint 1, float 2, bfloat 4, complex 5, bool 6.
     pub code: u8,
     /// Of one element.
     pub bits: u8,
@@ -53,26 +55,22 @@ pub struct ElementType {
 }
 
 impl ElementType {
-    /// The DLPack form of a dtype.
-    pub fn of(dtype: DType) -> ElementType {
-        let code = match dtype {
-            DType::I8 | DType::I16 | DType::I32 | DType::I64 => 0,
-            DType::U8 | DType::U16 | DType::U32 | DType::U64 => 1,
-            DType::F16 | DType::F32 | DType::F64 => 2,
-            DType::BF16 => 4,
-            DType::Bool => 6,
+    /// The DLPack form of an element.
+    pub fn of(element: Element) -> ElementType {
+        let code = match element {
+            Element::Real(DType::I8 | DType::I16 | DType::I32 | DType::I64) => 0,
+            Element::Real(DType::U8 | DType::U16 | DType::U32 | DType::U64) => 1,
+            Element::Real(DType::F16 | DType::F32 | DType::F64) => 2,
+            Element::Real(DType::BF16) => 4,
+            Element::Complex(_) => 5,
+            Element::Real(DType::Bool) => 6,
         };
-        ElementType { code, bits: 8 * dtype.size_bytes() as u8, lanes: 1 }
+        ElementType { code, bits: 8 * element.size_bytes() as u8, lanes: 1 }
     }
 
-    /// Whether it is complex, of any width.
-    pub fn is_complex(self) -> bool {
-        self.code == 5
-    }
-
-    /// The dtype, if it is one of ours.
-    pub fn dtype(self) -> Option<DType> {
-        DType::ALL.into_iter().find(|&dtype| ElementType::of(dtype) == self)
+    /// The element, if it is one of ours.
+    pub fn element(self) -> Option<Element> {
+        Element::ALL.into_iter().find(|&element| ElementType::of(element) == self)
     }
 }
 
@@ -210,11 +208,11 @@ mod tests {
 
     #[test]
     fn element_types_translate_both_ways_and_nothing_else_does() {
-        for dtype in DType::ALL {
-            assert_eq!(ElementType::of(dtype).dtype(), Some(dtype));
+        for element in Element::ALL {
+            assert_eq!(ElementType::of(element).element(), Some(element));
         }
-        for odd in [(2, 32, 2), (5, 64, 1), (6, 1, 1), (1, 4, 1), (3, 64, 1)] {
-            assert_eq!(ElementType { code: odd.0, bits: odd.1, lanes: odd.2 }.dtype(), None, "{odd:?}");
+        for odd in [(2, 32, 2), (5, 32, 1), (5, 64, 2), (6, 1, 1), (1, 4, 1), (3, 64, 1)] {
+            assert_eq!(ElementType { code: odd.0, bits: odd.1, lanes: odd.2 }.element(), None, "{odd:?}");
         }
     }
 }

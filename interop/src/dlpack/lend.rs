@@ -5,11 +5,12 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use partita::Result;
 use partita::array::{Cells, Part};
 use partita::index::{Index, MAX_RANK};
-use partita::{DType, Result};
 
 use super::abi::{ElementType, Head, IS_COPIED, Location, READ_ONLY, Strided};
+use crate::element::{Element, TypedPart};
 
 static LIVE: AtomicI64 = AtomicI64::new(0);
 
@@ -25,7 +26,7 @@ pub struct Loan {
     /// Where the first cell is; 0 if there is none.
     address: u64,
     flags: u64,
-    dtype: DType,
+    element: Element,
     shape: Index,
     strides: Index,
 }
@@ -56,12 +57,13 @@ struct Line([u8; 64]);
 
 impl Loan {
     /// The cells where they are, which is `location`. `None` if that is neither this process's memory nor a
-    /// CUDA device. Waits where the device and this process share memory.
+    /// CUDA device, or if what lies there is in no strides of such elements. Waits where the device and this
+    /// process share memory.
     ///
     /// # Errors
     /// The device's.
-    pub fn of(part: &Arc<Part>, cells: Cells, location: Location) -> Result<Option<Loan>> {
-        let region = part.region(cells);
+    pub fn of(typed: &TypedPart, cells: Cells, location: Location) -> Result<Option<Loan>> {
+        let (part, element, region) = (&typed.part, typed.element, typed.region(cells));
         let address = match location.kind {
             kind if kind == Location::HOST.kind => {
                 part.address(cells)?.map(|address| address.as_ptr().expose_provenance() as u64)
@@ -70,17 +72,19 @@ impl Loan {
             _ => return Ok(None),
         };
         let memory = Memory::Lent { _part: Lent(Arc::clone(part)) };
-        let (dtype, shape, strides) = (part.dtype(), region.extents(), part.strides());
+        let (shape, flags) = (region.extents(), READ_ONLY);
         let address = if region.is_empty() { Some(0) } else { address };
-        Ok(address.map(|address| Loan { memory, location, address, flags: READ_ONLY, dtype, shape, strides }))
+        let loan = address.zip(typed.strides());
+        Ok(loan.map(|(address, strides)| Loan { memory, location, address, flags, element, shape, strides }))
     }
 
     /// A copy of the cells on their device, which is `location`. `None` as for [`Loan::of`].
     ///
     /// # Errors
     /// The device's.
-    pub fn copied(part: &Part, cells: Cells, location: Location) -> Result<Option<Loan>> {
-        let copy = Arc::new(part.copied(cells)?);
+    pub fn copied(typed: &TypedPart, cells: Cells, location: Location) -> Result<Option<Loan>> {
+        let part = Arc::new(typed.part.copied(cells)?);
+        let copy = TypedPart { part, element: typed.element };
         Ok(Loan::of(&copy, Cells::Owned, location)?.map(|loan| Loan { flags: IS_COPIED, ..loan }))
     }
 
@@ -88,16 +92,15 @@ impl Loan {
     ///
     /// # Errors
     /// The device's.
-    pub fn copy_of(part: &Part, cells: Cells) -> Result<Loan> {
-        let region = part.region(cells);
-        let bytes = region.volume()? as usize * part.dtype().size_bytes();
+    pub fn copy_of(typed: &TypedPart, cells: Cells) -> Result<Loan> {
+        let (element, region) = (typed.element, typed.region(cells));
+        let bytes = region.volume()? as usize * element.size_bytes();
         let mut lines = vec![Line([0; 64]); bytes.div_ceil(64)];
-        part.read_into(cells, &mut bytemuck::cast_slice_mut(&mut lines)[..bytes])?;
-        let strides = partita::program::c_strides(&region);
+        typed.part.read_into(cells, &mut bytemuck::cast_slice_mut(&mut lines)[..bytes])?;
+        let (shape, strides) = (region.extents(), partita::program::c_strides(&region));
         let address = lines.first_mut().map_or(0, |line| std::ptr::from_mut(line).expose_provenance() as u64);
         let (memory, location) = (Memory::Copied { _lines: lines }, Location::HOST);
-        let (dtype, shape) = (part.dtype(), region.extents());
-        Ok(Loan { memory, location, address, flags: IS_COPIED, dtype, shape, strides })
+        Ok(Loan { memory, location, address, flags: IS_COPIED, element, shape, strides })
     }
 
     /// Hands the loan out: whoever gets the pointer calls the struct's deleter once.
@@ -106,7 +109,7 @@ impl Loan {
             data: std::ptr::with_exposed_provenance_mut::<c_void>(self.address as usize),
             location: self.location,
             rank: self.shape.rank() as i32,
-            element: ElementType::of(self.dtype),
+            element: ElementType::of(self.element),
             shape: std::ptr::null_mut(),
             strides: std::ptr::null_mut(),
             byte_offset: 0,

@@ -3,10 +3,11 @@
 use std::ptr::NonNull;
 
 use partita::DType;
-use partita::index::{Index, MAX_RANK};
+use partita::index::Index;
 
 use super::abi::{Head, Location, Strided};
 use super::lend::release;
+use crate::element::Element;
 
 /// A foreign array that is ours to end.
 pub struct Borrowed<H: Head>(NonNull<H>);
@@ -35,7 +36,7 @@ impl Refusal {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Memory {
     /// The type of the elements.
-    pub dtype: DType,
+    pub element: Element,
     /// How many along each dimension.
     pub shape: Index,
     /// Where it is.
@@ -50,7 +51,7 @@ pub struct Memory {
 #[derive(Debug)]
 pub struct Elements {
     /// Their type.
-    pub dtype: DType,
+    pub element: Element,
     /// How many along each dimension.
     pub shape: Index,
     /// Their memory form.
@@ -102,8 +103,9 @@ impl<H: Head> Borrowed<H> {
         if !on_host && location.kind != Location::CUDA {
             return Err(elsewhere(location));
         }
-        let (dtype, shape, size) = (layout.dtype, layout.shape, layout.dtype.size_bytes());
-        let bytes = layout.count()? * size;
+        let (element, shape) = (layout.element, layout.shape);
+        let size = element.dtype().size_bytes();
+        let bytes = layout.count()? * element.size_bytes();
         if !layout.is_packed() {
             return Err(Refusal::new(format!(
                 "expected elements in C order, given strides {}",
@@ -117,7 +119,7 @@ impl<H: Head> Borrowed<H> {
                 "expected an address that is a multiple of {size}, given {given}"
             )));
         }
-        if dtype == DType::Bool && on_host && bytes > 0 {
+        if element == Element::Real(DType::Bool) && on_host && bytes > 0 {
             let first = array.data.cast::<u8>().wrapping_add(byte_offset as usize);
             // SAFETY: the producer says that every element is readable, and they lie one behind the other.
             let held = unsafe { std::slice::from_raw_parts(first, bytes) };
@@ -125,7 +127,7 @@ impl<H: Head> Borrowed<H> {
                 return Err(Refusal::new("expected bools of 0 and 1, given other bytes".to_owned()));
             }
         }
-        Ok(Memory { dtype, shape, location, address, bytes: bytes as u64 })
+        Ok(Memory { element, shape, location, address, bytes: bytes as u64 })
     }
 
     /// A copy of the elements.
@@ -138,17 +140,17 @@ impl<H: Head> Borrowed<H> {
         if !is_on_host(array.location) {
             return Err(elsewhere(array.location));
         }
-        let mut bytes = vec![0; layout.count()? * layout.dtype.size_bytes()];
+        let mut bytes = vec![0; layout.count()? * layout.element.size_bytes()];
         if !bytes.is_empty() {
             let first = std::ptr::with_exposed_provenance(layout.start(&array)? as usize);
             // SAFETY: the producer says that every element of the shape is readable at its strides from here.
             unsafe { layout.gather(first, &mut bytes) };
         }
-        if layout.dtype == DType::Bool {
+        if layout.element == Element::Real(DType::Bool) {
             // The engine relies on 0 and 1, producers need not.
             bytes.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
         }
-        Ok(Elements { dtype: layout.dtype, shape: layout.shape, bytes })
+        Ok(Elements { element: layout.element, shape: layout.shape, bytes })
     }
 }
 
@@ -163,7 +165,7 @@ fn elsewhere(location: Location) -> Refusal {
 /// A description, checked.
 #[derive(Debug)]
 struct Layout {
-    dtype: DType,
+    element: Element,
     shape: Index,
     /// In bytes.
     strides: Index,
@@ -171,16 +173,16 @@ struct Layout {
 
 impl Layout {
     fn of(array: &Strided) -> Result<Layout, Refusal> {
-        let Some(dtype) = array.element.dtype() else {
-            let remedy = match array.element.is_complex() {
-                true => "pass real and imaginary parts as a last dimension of 2 (torch.view_as_real)",
-                false => "convert it first",
-            };
-            let why = format!("expected bool, int, uint, float or bfloat16, given {}", array.element);
-            return Err(Refusal { why, remedy: Some(remedy) });
+        let Some(element) = array.element.element() else {
+            let expected = "bool, int, uint, float, bfloat16, complex64 or complex128";
+            return Err(Refusal {
+                why: format!("expected {expected}, given {}", array.element),
+                remedy: Some("convert it first"),
+            });
         };
-        let Some(rank) = usize::try_from(array.rank).ok().filter(|&rank| rank <= MAX_RANK) else {
-            let why = format!("expected 0 to {MAX_RANK} dimensions, given {}", array.rank);
+        let most = element.most_dimensions();
+        let Some(rank) = usize::try_from(array.rank).ok().filter(|&rank| rank <= most) else {
+            let why = format!("expected 0 to {most} dimensions, given {}", array.rank);
             return Err(Refusal { why, remedy: Some("reshape it first") });
         };
         if rank > 0 && array.shape.is_null() {
@@ -189,12 +191,12 @@ impl Layout {
         // SAFETY: not null where there is something to read, and the producer says that it has `rank` values.
         let listed = |values: *mut i64, d: usize| unsafe { values.add(d).read() };
         let shape = Index::from_fn(rank, |d| listed(array.shape, d));
-        let mut layout = Layout { dtype, shape, strides: Index::zeros(rank) };
+        let mut layout = Layout { element, shape, strides: Index::zeros(rank) };
         layout.count()?;
         let mut packed = 1i64;
         for d in (0..rank).rev() {
             let stride = if array.strides.is_null() { packed } else { listed(array.strides, d) };
-            let bytes = stride.checked_mul(dtype.size_bytes() as i64);
+            let bytes = stride.checked_mul(element.size_bytes() as i64);
             // No pointer moves further than this, in either direction.
             let reach = bytes.and_then(|bytes| bytes.checked_mul(shape[d].max(1)));
             let fits = reach.is_some_and(|reach| reach.unsigned_abs() < i64::MAX as u64 / 16);
@@ -215,7 +217,7 @@ impl Layout {
         let reach = |d: usize| (self.shape[d] - 1) * self.strides[d];
         let low: i64 = (0..self.shape.rank()).map(|d| reach(d).min(0)).sum();
         let high: i64 = (0..self.shape.rank()).map(|d| reach(d).max(0)).sum();
-        let beyond = high + self.dtype.size_bytes() as i64;
+        let beyond = high + self.element.size_bytes() as i64;
         let fits = |first: i64| first + low > 0 && first.checked_add(beyond).is_some();
         match first.filter(|&first| data != 0 && fits(first)) {
             Some(first) => Ok(first as u64),
@@ -243,7 +245,7 @@ impl Layout {
 
     /// Whether the elements lie one behind the other in C order. Dimensions of one element have no say.
     fn is_packed(&self) -> bool {
-        let mut packed = self.dtype.size_bytes() as i64;
+        let mut packed = self.element.size_bytes() as i64;
         let fits = |d: usize| {
             let fits = self.shape[d] == 1 || self.strides[d] == packed;
             packed *= self.shape[d];
@@ -257,7 +259,7 @@ impl Layout {
     /// # Safety
     /// Every element is readable at its strides from `first`. `out` has room for exactly all, at least one.
     unsafe fn gather(&self, first: *const u8, out: &mut [u8]) {
-        let (rank, size) = (self.shape.rank(), self.dtype.size_bytes());
+        let (rank, size) = (self.shape.rank(), self.element.size_bytes());
         let contiguous = rank > 0 && self.strides[rank - 1] == size as i64;
         let inner = if contiguous { rank - 1 } else { rank };
         let run = if contiguous { self.shape[rank - 1] as usize * size } else { size };
@@ -289,7 +291,7 @@ mod tests {
             data: data.cast_mut().cast(),
             location: Location::HOST,
             rank: shape.len() as i32,
-            element: ElementType::of(DType::I32),
+            element: ElementType::of(Element::Real(DType::I32)),
             shape: shape.as_mut_ptr(),
             strides: strides.map_or(std::ptr::null_mut(), |strides| strides.as_mut_ptr()),
             byte_offset: 0,
@@ -371,7 +373,7 @@ mod tests {
         let mut three = [3];
         let flags = Strided {
             data: bytes.as_ptr().cast_mut().cast(),
-            element: ElementType::of(DType::Bool),
+            element: ElementType::of(Element::Real(DType::Bool)),
             ..strided(&mut three, None, data.as_ptr())
         };
         assert!(seen(flags).0.is_err());

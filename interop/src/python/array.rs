@@ -2,66 +2,77 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use partita::array::{IntoSpan, Padding, Span, Stride};
+use partita::array::{Padding, Stride};
 use partita::plan::Plan;
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyFloat, PyInt, PyTuple};
 
-use super::capsule;
-use super::convert::{dtype, name, scalar, tuple};
+use super::convert::{element, number, scalar, tuple};
 use super::device::Team;
 use super::dist::Distribution;
 use super::error::{detached, raised};
 use super::gate;
+use super::key::{Key, span, spans};
+use super::made;
 use super::operations::{op1, op2, plain, reduce};
-use super::part::{self, Part, location};
-use super::ranks::default_team;
+use super::part::{self, Part};
+use super::typed::Typed;
+use crate::complex;
+use crate::element::Element;
 
 /// A handle to a value; assignment gives it another one. Empty while a Loop runs on it.
 #[pyclass(frozen, module = "partita._native")]
-pub struct Array(Mutex<Option<partita::Array>>);
+pub struct Array(Mutex<Held>);
+
+/// What a handle has: the type of its elements always.
+struct Held {
+    element: Element,
+    array: Option<partita::Array>,
+}
 
 impl Array {
-    pub fn of(array: partita::Array) -> Array {
-        Array(Mutex::new(Some(array)))
+    pub fn of(typed: Typed) -> Array {
+        let Typed { array, element } = typed;
+        Array(Mutex::new(Held { element, array: Some(array) }))
     }
 
     /// Another thread may hold the lock while it computes, so the interpreter's is released to wait for it.
-    fn locked(&self, py: Python<'_>) -> MutexGuard<'_, Option<partita::Array>> {
+    fn locked(&self, py: Python<'_>) -> MutexGuard<'_, Held> {
         self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The value it points to now.
-    pub fn value(&self, py: Python<'_>) -> PyResult<partita::Array> {
-        self.locked(py).clone().ok_or_else(busy)
+    pub fn value(&self, py: Python<'_>) -> PyResult<Typed> {
+        let held = self.locked(py);
+        let array = held.array.clone().ok_or_else(busy)?;
+        Ok(Typed { array, element: held.element })
     }
 
     /// The value, which the handle no longer has until it is `put` back.
     pub fn take(&self, py: Python<'_>) -> PyResult<partita::Array> {
-        self.locked(py).take().ok_or_else(busy)
+        self.locked(py).array.take().ok_or_else(busy)
     }
 
     /// Changes the value, without the interpreter's lock and with the handle's.
     fn changed(
         &self,
         py: Python<'_>,
-        value: &Array,
+        value: &Typed,
         change: impl FnOnce(&mut partita::Array, &partita::Array) -> partita::Result<()> + Send,
     ) -> PyResult<()> {
-        let value = value.value(py)?;
         let outcome = gate::detached(py, || {
             let mut target = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            target.as_mut().map(|target| change(target, &value))
+            target.array.as_mut().map(|target| change(target, &value.array))
         });
         outcome.ok_or_else(busy)?.map_err(raised)
     }
 
-    /// Gives the handle a value.
+    /// Gives the handle a value of the same elements.
     pub fn put(&self, py: Python<'_>, array: partita::Array) {
-        *self.locked(py) = Some(array);
+        self.locked(py).array = Some(array);
     }
 }
 
@@ -71,8 +82,8 @@ fn busy() -> PyErr {
     )
 }
 
-fn same_team(operation: &str, value: &partita::Array, dist: &Distribution) -> PyResult<()> {
-    if dist.team == *value.team() {
+fn same_team(operation: &str, value: &Typed, dist: &Distribution) -> PyResult<()> {
+    if dist.team == *value.array.team() {
         return Ok(());
     }
     let text = "expected a distribution over the array's team, given one over another team";
@@ -83,32 +94,34 @@ fn unknown(name: &str) -> PyErr {
     PyValueError::new_err(format!("expected an operation of the engine, given {name}"))
 }
 
-fn spans(start: &[i64], stop: &[i64]) -> Vec<Span> {
-    start.iter().zip(stop).map(|(&start, &stop)| (start..stop).into_span()).collect()
-}
-
 #[pymethods]
 impl Array {
     /// One value everywhere.
     #[staticmethod]
     fn full(dist: &Distribution, dtype: &str, value: &Bound<'_, PyAny>) -> PyResult<Array> {
-        let value = scalar(value, self::dtype(dtype)?)?;
-        partita::Array::full(&dist.team, &dist.dist, value).map(Array::of).map_err(raised)
+        let element = element(dtype)?;
+        let number = number(value, element)?;
+        Typed::full(&dist.team, &dist.dist, element, number).map(Array::of).map_err(raised)
     }
 
     /// Every element's own coordinate in one dimension.
     #[staticmethod]
     fn coordinate(py: Python<'_>, dist: &Distribution, dimension: usize, dtype: &str) -> PyResult<Array> {
-        let dtype = self::dtype(dtype)?;
+        let dtype = element(dtype)?.dtype();
         let make = || partita::Array::coordinate(&dist.team, &dist.dist, dimension, dtype);
-        detached(py, make).map(Array::of)
+        detached(py, make).map(Typed::from).map(Array::of)
     }
 
     /// Elements in C order of the global shape, by their bytes.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, dist: &Distribution, dtype: &str, data: PyBuffer<u8>) -> PyResult<Array> {
-        let (dtype, data) = (self::dtype(dtype)?, data.to_vec(py)?);
-        detached(py, || partita::Array::from_bytes(&dist.team, &dist.dist, dtype, &data)).map(Array::of)
+        let (element, data) = (element(dtype)?, data.to_vec(py)?);
+        let make = || {
+            let stored = element.stored(&dist.dist)?;
+            let array = partita::Array::from_bytes(&dist.team, &stored, element.dtype(), &data)?;
+            Ok(Typed { array, element })
+        };
+        detached(py, make).map(Array::of)
     }
 
     /// One piece per part of this process: the bytes of what it owns, in C order.
@@ -119,9 +132,14 @@ impl Array {
         dtype: &str,
         pieces: Vec<PyBuffer<u8>>,
     ) -> PyResult<Array> {
-        let dtype = self::dtype(dtype)?;
+        let element = element(dtype)?;
         let pieces = pieces.iter().map(|piece| piece.to_vec(py)).collect::<PyResult<Vec<Vec<u8>>>>()?;
-        detached(py, || partita::Array::from_pieces(&dist.team, &dist.dist, dtype, &pieces)).map(Array::of)
+        let make = || {
+            let stored = element.stored(&dist.dist)?;
+            let array = partita::Array::from_pieces(&dist.team, &stored, element.dtype(), &pieces)?;
+            Ok(Typed { array, element })
+        };
+        detached(py, make).map(Array::of)
     }
 
     /// The memory of the arrays in DLPack capsules, one per part of this process, where it is.
@@ -132,30 +150,8 @@ impl Array {
         dtype: Option<&str>,
         capsules: Vec<Bound<'_, PyAny>>,
     ) -> PyResult<Array> {
-        let (team, mut pieces) = (&dist.team, Vec::new());
-        let mut kind = dtype.map(self::dtype).transpose()?;
-        let refuse = |text: String| PyBufferError::new_err(format!("from_dlpack: {text}; allow a copy"));
-        let here: Vec<usize> = (0..team.size()).filter(|&part| team.is_here(part)).collect();
-        if capsules.len() != here.len() {
-            return Err(refuse(format!("expected {} capsules, given {}", here.len(), capsules.len())));
-        }
-        for (part, capsule) in here.into_iter().zip(&capsules) {
-            let device = team.device(part);
-            let (memory, buffer) = capsule::share(capsule, device, location(device))?;
-            let extents = dist.dist.owned(part).extents();
-            if memory.shape != extents {
-                let (expected, given) = (extents, memory.shape);
-                return Err(refuse(format!("expected shape {expected} for part {part}, given {given}")));
-            }
-            if *kind.get_or_insert(memory.dtype) != memory.dtype {
-                let (one, other) = (name(memory.dtype), kind.map_or("", name));
-                return Err(refuse(format!("expected parts of one dtype, given {other} and {one}")));
-            }
-            pieces.push(buffer);
-        }
-        let Some(dtype) = kind else { return Err(refuse("expected at least one part, given none".into())) };
-        let array = gate::detached(py, || partita::Array::over(team, &dist.dist, dtype, pieces));
-        array.map(Array::of).map_err(|error| PyBufferError::new_err(error.to_string()))
+        let element = dtype.map(self::element).transpose()?;
+        made::over(py, dist, element, &capsules).map(Array::of)
     }
 
     /// A copy of the array in a DLPack capsule.
@@ -167,28 +163,7 @@ impl Array {
         dist: Option<&Distribution>,
         team: Option<&Team>,
     ) -> PyResult<Array> {
-        let elements = capsule::take(capsule)?;
-        let team = match (dist, team) {
-            (Some(dist), _) => dist.team.clone(),
-            (None, Some(team)) => team.0.clone(),
-            (None, None) => default_team(py)?,
-        };
-        let array = detached(py, || {
-            let dist = match dist {
-                Some(dist) => dist.dist.clone(),
-                None => partita::Distribution::default_partition(team.size(), &elements.shape)?,
-            };
-            if dist.shape() != elements.shape {
-                return Ok(None);
-            }
-            partita::Array::from_bytes(&team, &dist, elements.dtype, &elements.bytes).map(Some)
-        })?;
-        array.map(Array::of).ok_or_else(|| {
-            PyValueError::new_err(format!(
-                "from_dlpack: expected an array of the distribution's shape, given {}; make one for it",
-                elements.shape
-            ))
-        })
+        made::copy_of(py, capsule, dist, team).map(Array::of)
     }
 
     /// The global shape.
@@ -200,7 +175,7 @@ impl Array {
     /// The name of the dtype.
     #[getter]
     fn dtype(&self, py: Python<'_>) -> PyResult<&'static str> {
-        Ok(name(self.value(py)?.dtype()))
+        Ok(self.value(py)?.element.name())
     }
 
     /// Who owns what.
@@ -208,13 +183,13 @@ impl Array {
     fn dist(&self, py: Python<'_>) -> PyResult<Distribution> {
         let value = self.value(py)?;
         let dist = value.distribution().map_err(raised)?;
-        Ok(Distribution { team: value.team().clone(), dist: (*dist).clone() })
+        Ok(Distribution { team: value.array.team().clone(), dist })
     }
 
     /// The members that hold the parts.
     #[getter]
     fn team(&self, py: Python<'_>) -> PyResult<Team> {
-        Ok(Team(self.value(py)?.team().clone()))
+        Ok(Team(self.value(py)?.array.team().clone()))
     }
 
     /// A handle of its own to the same value.
@@ -224,21 +199,21 @@ impl Array {
 
     /// Takes over the value of another handle.
     fn replace(&self, py: Python<'_>, other: &Array) -> PyResult<()> {
-        let value = other.value(py)?;
-        self.put(py, value);
+        let Typed { array, element } = other.value(py)?;
+        *self.locked(py) = Held { element, array: Some(array) };
         Ok(())
     }
 
     /// Computes the value now.
     fn eval(&self, py: Python<'_>) -> PyResult<()> {
         let value = self.value(py)?;
-        detached(py, || value.eval())
+        detached(py, || value.array.eval())
     }
 
     /// Writes the elements to a contiguous buffer of bytes, in C order of the global shape.
     fn read_into(&self, py: Python<'_>, out: PyBuffer<u8>) -> PyResult<()> {
         let value = self.value(py)?;
-        let bytes = detached(py, || value.to_bytes())?;
+        let bytes = detached(py, || value.array.to_bytes())?;
         out.copy_from_slice(py, &bytes)
     }
 
@@ -248,13 +223,14 @@ impl Array {
     fn explain(&self, py: Python<'_>, to: Option<&Distribution>, html: bool) -> PyResult<String> {
         let value = self.value(py)?;
         let Some(to) = to else {
-            let outline = detached(py, || value.explain())?;
+            let outline = detached(py, || value.array.explain())?;
             return Ok(if html { outline.html() } else { outline.to_string() });
         };
         same_team("explain", &value, to)?;
-        let dist = value.distribution().map_err(raised)?;
-        let plan = Plan::redistribute(&dist, &to.dist).map_err(|error| raised(error.into()))?;
-        Ok(plan.explain(value.dtype().size_bytes()).to_string())
+        let dist = value.array.distribution().map_err(raised)?;
+        let stored = value.element.stored(&to.dist).map_err(raised)?;
+        let plan = Plan::redistribute(&dist, &stored).map_err(|error| raised(error.into()))?;
+        Ok(plan.explain(value.array.dtype().size_bytes()).to_string())
     }
 
     /// The parts, halos current.
@@ -264,26 +240,49 @@ impl Array {
 
     /// A constant that goes with this array.
     fn constant(&self, py: Python<'_>, dtype: &str, value: &Bound<'_, PyAny>) -> PyResult<Array> {
-        let value = scalar(value, self::dtype(dtype)?)?;
-        Ok(Array::of(partita::array::Operand::operand(&value, &self.value(py)?)))
+        let element = element(dtype)?;
+        let number = number(value, element)?;
+        self.value(py)?.constant(element, number).map(Array::of).map_err(raised)
     }
 
     /// Conversion by value.
     fn cast(&self, py: Python<'_>, dtype: &str) -> PyResult<Array> {
-        let dtype = self::dtype(dtype)?;
-        Ok(Array::of(self.value(py)?.cast(dtype)))
+        let (value, to) = (self.value(py)?, element(dtype)?);
+        value.cast(to).map_err(raised)?.map(Array::of).ok_or_else(|| {
+            let given = format!(
+                "expected a complex type or bool for {} numbers, given {dtype}",
+                value.element.name()
+            );
+            PyTypeError::new_err(format!("astype: {given}; take partita.real(x), imag(x) or abs(x)"))
+        })
     }
 
     /// A function of one argument, by name.
     fn op1(&self, py: Python<'_>, name: &str) -> PyResult<Array> {
-        let a = self.value(py)?;
-        recorded(op1(name, &a).ok_or_else(|| unknown(name))?)
+        let value = self.value(py)?;
+        match value.element {
+            Element::Real(_) => recorded(&value, op1(name, &value.array).ok_or_else(|| unknown(name))?),
+            Element::Complex(_) => {
+                let outcome = complex::op1(name, &value.array).map_err(raised)?;
+                outcome.map(|made| Array::of(value.outcome(made))).ok_or_else(|| not_for(name, value.element))
+            }
+        }
     }
 
     /// A function of two arguments, by name.
     fn op2(&self, py: Python<'_>, name: &str, other: &Array) -> PyResult<Array> {
         let (a, b) = (self.value(py)?, other.value(py)?);
-        recorded(op2(name, &a, &b).ok_or_else(|| unknown(name))?)
+        match a.element {
+            Element::Real(_) => recorded(&a, op2(name, &a.array, &b.array).ok_or_else(|| unknown(name))?),
+            Element::Complex(_) => {
+                a.agrees("an operation", &b).map_err(raised)?;
+                let outcome = complex::op2(name, &a.array, &b.array).map_err(raised)?;
+                let made = outcome.ok_or_else(|| not_for(name, a.element))?;
+                let made = a.outcome(made);
+                made.array.recorded().map_err(raised)?;
+                Ok(Array::of(made))
+            }
+        }
     }
 
     /// A function of two arguments, where no rule of NumPy's has to decide: both are arrays of one float
@@ -295,71 +294,92 @@ impl Array {
         other: &Bound<'_, PyAny>,
         swapped: bool,
     ) -> PyResult<Option<Array>> {
-        let a = self.value(py)?;
-        if !a.dtype().is_float() {
+        let Typed { array: a, element: Element::Real(dtype) } = self.value(py)? else { return Ok(None) };
+        if !dtype.is_float() {
             return Ok(None);
         }
         let b = match other.cast_exact::<Array>() {
             Ok(other) => other.get().value(py)?,
             Err(_) if other.is_exact_instance_of::<PyFloat>() || other.is_exact_instance_of::<PyInt>() => {
-                partita::array::Operand::operand(&scalar(other, a.dtype())?, &a)
+                Typed::from(partita::array::Operand::operand(&scalar(other, dtype)?, &a))
             }
             Err(_) => return Ok(None),
         };
-        if a.dtype() != b.dtype() {
+        if b.element != Element::Real(dtype) {
             return Ok(None);
         }
-        let (a, b) = if swapped { (&b, &a) } else { (&a, &b) };
+        let (a, b) = if swapped { (&b.array, &a) } else { (&a, &b.array) };
         let Some(array) = plain(name, a, b) else { return Ok(None) };
         array.recorded().map_err(raised)?;
-        Ok(Some(Array::of(array)))
+        Ok(Some(Array::of(Typed::from(array))))
     }
 
     /// `yes` where this is true, else `no`.
     fn select(&self, py: Python<'_>, yes: &Array, no: &Array) -> PyResult<Array> {
-        recorded(self.value(py)?.select(&yes.value(py)?, &no.value(py)?))
+        let (mask, yes, no) = (self.value(py)?, yes.value(py)?, no.value(py)?);
+        yes.agrees("where", &no).map_err(raised)?;
+        let made = mask.select(&yes, &no).map_err(raised)?;
+        recorded(&yes, made.array)
     }
 
     /// A reduction over the axes, by name; they stay with extent 1.
     fn reduce(&self, py: Python<'_>, name: &str, axes: Vec<usize>) -> PyResult<Array> {
-        let a = self.value(py)?;
-        recorded(reduce(name, &a, &axes).ok_or_else(|| unknown(name))?)
+        let value = self.value(py)?;
+        let axes = value.axes(axes);
+        match (value.element, name) {
+            (Element::Complex(_), "all" | "any") => {
+                let truth = complex::is_nonzero(&value.array);
+                recorded(
+                    &Typed::from(truth.clone()),
+                    reduce(name, &truth, &axes).ok_or_else(|| unknown(name))?,
+                )
+            }
+            (Element::Complex(_), "sum" | "mean" | "sum_reproducible" | "mean_reproducible")
+            | (Element::Real(_), _) => {
+                recorded(&value, reduce(name, &value.array, &axes).ok_or_else(|| unknown(name))?)
+            }
+            (Element::Complex(_), _) => Err(not_for(name, value.element)),
+        }
     }
 
     /// The elements of a box.
     fn window(&self, py: Python<'_>, start: Vec<i64>, stop: Vec<i64>) -> PyResult<Array> {
-        recorded(self.value(py)?.slice(&spans(&start, &stop)))
+        let value = self.value(py)?;
+        recorded(&value, value.array.slice(&value.spans(spans(&start, &stop))))
     }
 
     /// A view: per dimension of the array an element's number, which drops it, or (start, step, count), and
     /// None for a new one.
     fn view(&self, py: Python<'_>, key: Vec<Option<Key>>) -> PyResult<Array> {
-        recorded(self.value(py)?.slice(&key.into_iter().map(span).collect::<Vec<Span>>()))
+        let value = self.value(py)?;
+        recorded(&value, value.array.slice(&value.spans(key.into_iter().map(span).collect())))
     }
 
     /// Replaces the elements of a view. Computes.
     fn assign_view(&self, py: Python<'_>, key: Vec<Option<Key>>, value: &Array) -> PyResult<()> {
-        let spans: Vec<Span> = key.into_iter().map(span).collect();
-        self.changed(py, value, |target, value| target.assign(&spans, value))
+        let value = value.value(py)?;
+        let spans = value.spans(key.into_iter().map(span).collect());
+        self.changed(py, &value, |target, value| target.assign(&spans, value))
     }
 
     /// Without these dimensions of extent 1.
     fn squeeze(&self, py: Python<'_>, axes: Vec<usize>) -> PyResult<Array> {
         let value = self.value(py)?;
-        detached(py, || value.squeeze(&axes)).map(Array::of)
+        detached(py, || value.with(value.array.squeeze(&axes)?)).map(Array::of)
     }
 
     /// With dimensions of extent 1 inserted before these.
     fn unsqueeze(&self, py: Python<'_>, before: Vec<usize>) -> PyResult<Array> {
         let value = self.value(py)?;
-        detached(py, || value.unsqueeze(&before)).map(Array::of)
+        detached(py, || value.with(value.array.unsqueeze(&before)?)).map(Array::of)
     }
 
     /// The elements on another distribution. Computes.
     fn redistribute(&self, py: Python<'_>, dist: &Distribution) -> PyResult<Array> {
         let value = self.value(py)?;
         same_team("redistribute", &value, dist)?;
-        detached(py, || value.redistribute(&dist.dist)).map(Array::of)
+        let moved = || value.with(value.array.redistribute(&value.element.stored(&dist.dist)?)?);
+        detached(py, moved).map(Array::of)
     }
 
     /// The elements that `axes` select: per dimension of the result (dimension, start, step, count), or
@@ -370,16 +390,20 @@ impl Array {
             Some(dim) => Stride::Of { dim, start, step, count },
             None => Stride::New { count },
         };
-        let axes: Vec<Stride> = axes.into_iter().map(along).collect();
-        detached(py, || value.rearranged(&axes)).map(Array::of)
+        let axes = value.strides(axes.into_iter().map(along).collect());
+        detached(py, || value.with(value.array.rearranged(&axes)?)).map(Array::of)
     }
 
     /// The arrays one behind the other along a dimension.
     #[staticmethod]
     fn concatenate(py: Python<'_>, arrays: Vec<Bound<'_, Array>>, axis: usize) -> PyResult<Array> {
         let values = arrays.iter().map(|array| array.get().value(py)).collect::<PyResult<Vec<_>>>()?;
-        let values: Vec<&partita::Array> = values.iter().collect();
-        partita::Array::concatenate(&values, axis).map(Array::of).map_err(raised)
+        let arrays: Vec<&partita::Array> = values.iter().map(|value| &value.array).collect();
+        let joined = partita::Array::concatenate(&arrays, axis).map_err(raised)?;
+        match values.first() {
+            Some(first) => recorded(first, joined),
+            None => Ok(Array::of(Typed::from(joined))),
+        }
     }
 
     /// With (before, after) cells around in every dimension, of a mode of NumPy's; the value is that of
@@ -391,47 +415,70 @@ impl Array {
         mode: &str,
         value: &Bound<'_, PyAny>,
     ) -> PyResult<Array> {
-        let array = self.value(py)?;
+        let typed = self.value(py)?;
         let with = match mode {
-            "constant" => Padding::Constant(scalar(value, array.dtype())?),
+            "constant" => {
+                let number = number(value, typed.element)?;
+                return typed.padded(&widths, number).map(Array::of).map_err(raised);
+            }
             "edge" => Padding::Edge,
             "wrap" => Padding::Wrap,
             "reflect" => Padding::Reflect,
             "symmetric" => Padding::Symmetric,
             _ => return Err(unknown(mode)),
         };
-        recorded(array.pad(&widths, with))
+        recorded(&typed, typed.array.pad(&typed.per_dimension(widths, (0, 0)), with))
     }
 
     /// Element i of the result is element i + offsets, wrapping around.
     fn roll(&self, py: Python<'_>, offsets: Vec<i64>) -> PyResult<Array> {
-        recorded(self.value(py)?.roll(&offsets))
+        let value = self.value(py)?;
+        recorded(&value, value.array.roll(&value.per_dimension(offsets, 0)))
     }
 
     /// The same elements in C order in another shape.
     fn reshaped(&self, py: Python<'_>, shape: Vec<i64>) -> PyResult<Array> {
         let value = self.value(py)?;
-        detached(py, || value.reshaped(&shape)).map(Array::of)
+        let shape = value.per_dimension(shape, 2);
+        detached(py, || value.with(value.array.reshaped(&shape)?)).map(Array::of)
     }
 
     /// An array of this shape of the elements with these numbers in C order.
     fn gathered(&self, py: Python<'_>, shape: Vec<i64>, positions: PyBuffer<i64>) -> PyResult<Array> {
         let (value, positions) = (self.value(py)?, positions.to_vec(py)?);
-        detached(py, || value.gathered(&shape, &positions)).map(Array::of)
+        let (shape, positions) = (value.per_dimension(shape, 2), value.positions(positions));
+        detached(py, || value.with(value.array.gathered(&shape, &positions)?)).map(Array::of)
     }
 
     /// Replaces the elements with these numbers in C order by a line of values. Computes.
     fn scatter(&self, py: Python<'_>, positions: PyBuffer<i64>, value: &Array) -> PyResult<()> {
-        let positions = positions.to_vec(py)?;
-        self.changed(py, value, |target, value| {
+        let value = value.value(py)?;
+        let positions = value.positions(positions.to_vec(py)?);
+        let line = match value.element {
+            Element::Real(_) => value,
+            Element::Complex(_) => {
+                let count = [2 * value.shape()[0]];
+                let array = detached(py, || value.array.reshaped(&count))?;
+                Typed { array, element: value.element }
+            }
+        };
+        self.changed(py, &line, |target, value| {
             keeping_layout(target, |target| target.scatter(&positions, value))
         })
     }
 
     /// Replaces the elements of a box. Computes.
     fn assign(&self, py: Python<'_>, start: Vec<i64>, stop: Vec<i64>, value: &Array) -> PyResult<()> {
-        self.changed(py, value, |target, value| target.assign(&spans(&start, &stop), value))
+        let value = value.value(py)?;
+        let spans = value.spans(spans(&start, &stop));
+        self.changed(py, &value, |target, value| target.assign(&spans, value))
     }
+}
+
+/// A function that complex numbers have not.
+fn not_for(name: &str, element: Element) -> PyErr {
+    let given = format!("{name}: expected real numbers, given {}", element.name());
+    PyTypeError::new_err(format!("{given}; apply it to partita.real(x), imag(x) or abs(x)"))
 }
 
 /// Changes an array that the engine may bring to blocks meanwhile.
@@ -449,31 +496,15 @@ fn keeping_layout(
     Ok(())
 }
 
-/// What a view takes of a dimension of the array.
-#[derive(FromPyObject)]
-enum Key {
-    At(i64),
-    /// First element, what the next one adds, how many.
-    Range(i64, i64, i64),
-}
-
-/// A span; a dimension that is new takes nothing.
-fn span(key: Option<Key>) -> Span {
-    match key {
-        None => Span::New,
-        Some(Key::At(at)) => Span::At(at),
-        // One element, or none, needs no step that reaches beyond the array.
-        Some(Key::Range(start, _, count)) if count < 2 => (start..start + count).into_span(),
-        // Below 0 an end would count from the other side.
-        Some(Key::Range(start, step, count)) => {
-            let stop = start + step * (count - 1) + step.signum();
-            Span::Range { start: Some(start), stop: Some(stop).filter(|&stop| stop >= 0), step }
+/// A new handle to what was made of the first. Errors of operands are raised now, where they are made, rather
+/// than when the result is used.
+fn recorded(from: &Typed, array: partita::Array) -> PyResult<Array> {
+    let made = match from.element {
+        Element::Complex(_) => from.with(array).map_err(raised)?,
+        Element::Real(_) => {
+            array.distribution().map_err(raised)?;
+            Typed::from(array)
         }
-    }
-}
-
-/// A new handle. Errors of operands are raised now, where they are made, rather than when the result is used.
-fn recorded(array: partita::Array) -> PyResult<Array> {
-    array.distribution().map_err(raised)?;
-    Ok(Array::of(array))
+    };
+    Ok(Array::of(made))
 }

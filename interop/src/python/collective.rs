@@ -10,6 +10,9 @@ use super::convert::tuple;
 use super::device::Team;
 use super::dist::Distribution;
 use super::error::{detached, raised};
+use super::typed::Typed;
+use crate::complex;
+use crate::element::Element;
 
 /// Some members of a team, in an order and a grid, over which arrays are divided.
 #[pyclass(frozen, eq, module = "partita")]
@@ -153,7 +156,16 @@ impl Collective {
     /// Applies it. Computes. Collective over the world that the partitions are of.
     fn forward(&self, py: Python<'_>, x: &Array) -> PyResult<Array> {
         let value = x.value(py)?;
-        detached(py, || self.operator.forward(&value)).map(Array::of)
+        let forward = |real: &partita::Array| self.operator.forward(real);
+        let made = || match value.element {
+            Element::Real(_) => forward(&value.array).map(Typed::from),
+            Element::Complex(_) => {
+                let halves = [0, 1].map(|which| forward(&complex::part(&value.array, which)));
+                let [re, im] = halves;
+                Ok(Typed { array: complex::joined(&re?, &im?)?, element: value.element })
+            }
+        };
+        detached(py, made).map(Array::of)
     }
 
     /// What it sends for an array, link by link.
@@ -161,7 +173,7 @@ impl Collective {
         let value = x.value(py)?;
         let dist = value.distribution().map_err(raised)?;
         let plans = self.operator.plans(&dist).map_err(raised)?;
-        let say = |plan: &Plan| plan.explain(value.dtype().size_bytes()).to_string();
+        let say = |plan: &Plan| plan.explain(value.element.size_bytes()).to_string();
         Ok(plans.iter().map(say).collect::<Vec<String>>().join("\n"))
     }
 

@@ -4,36 +4,17 @@ use partita::index::Index;
 use partita::{DType, Scalar};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyFloat, PyInt, PyTuple};
 
-const NAMES: [(&str, DType); 13] = [
-    ("bool", DType::Bool),
-    ("int8", DType::I8),
-    ("int16", DType::I16),
-    ("int32", DType::I32),
-    ("int64", DType::I64),
-    ("uint8", DType::U8),
-    ("uint16", DType::U16),
-    ("uint32", DType::U32),
-    ("uint64", DType::U64),
-    ("float16", DType::F16),
-    ("bfloat16", DType::BF16),
-    ("float32", DType::F32),
-    ("float64", DType::F64),
-];
+use super::typed::Number;
+use crate::element::Element;
 
-/// The dtype of a name.
-pub fn dtype(name: &str) -> PyResult<DType> {
-    let found = NAMES.iter().find(|(known, _)| *known == name);
-    found.map(|(_, dtype)| *dtype).ok_or_else(|| {
-        let names = NAMES.map(|(known, _)| known).join(", ");
+/// The element type of a name.
+pub fn element(name: &str) -> PyResult<Element> {
+    Element::named(name).ok_or_else(|| {
+        let names = Element::names();
         PyTypeError::new_err(format!("dtype: expected one of {names}, given {name}; convert it first"))
     })
-}
-
-/// The name of a dtype.
-pub fn name(dtype: DType) -> &'static str {
-    NAMES.iter().find(|(_, known)| *known == dtype).map_or("", |(name, _)| name)
 }
 
 /// A Python number as a constant; integers must fit integer dtypes.
@@ -50,7 +31,8 @@ pub fn scalar(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Scalar> {
             (back == value).then_some(scalar)
         });
         return fitting.ok_or_else(|| {
-            let text = format!("Python integer {value} out of bounds for {}", name(dtype));
+            let name = Element::Real(dtype).name();
+            let text = format!("Python integer {value} out of bounds for {name}");
             PyOverflowError::new_err(text)
         });
     }
@@ -59,6 +41,18 @@ pub fn scalar(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Scalar> {
     }
     let given = value.get_type().name()?;
     Err(PyTypeError::new_err(format!("expected a bool, int or float, given {given}; convert it first")))
+}
+
+/// A Python number in a type.
+pub fn number(value: &Bound<'_, PyAny>, element: Element) -> PyResult<Number> {
+    let Element::Complex(_) = element else { return scalar(value, element.dtype()).map(Number::Real) };
+    match value.cast::<PyComplex>() {
+        Ok(value) => Ok(Number::Complex(value.real(), value.imag())),
+        Err(_) => {
+            let real = scalar(value, element.dtype())?;
+            Ok(Number::Complex(real.to_f64(), 0.0))
+        }
+    }
 }
 
 /// A number of parts or the like: an int of at least 0.

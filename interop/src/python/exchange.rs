@@ -18,7 +18,9 @@ use pyo3::prelude::*;
 use super::array::Array;
 use super::error::{detached, raised};
 use super::part::{Part, Stored, location, place};
+use super::typed::Typed;
 use crate::dlpack::{Borrowed, Loan, Location, Strided, Versioned};
+use crate::element::TypedPart;
 
 const NAME: &CStr = c"dlpack_exchange_api";
 
@@ -88,8 +90,8 @@ unsafe extern "C" fn allocate(
             return Err(PyBufferError::new_err("expected a request for host memory; use partita.empty"));
         }
         let rank = usize::try_from(asked.rank).unwrap_or(usize::MAX);
-        let dtype = asked.element.dtype().filter(|_| rank <= partita::index::MAX_RANK);
-        let Some(dtype) = dtype else {
+        let element = asked.element.element().filter(|element| rank <= element.most_dimensions());
+        let Some(element) = element else {
             return Err(PyBufferError::new_err("expected a type and rank that partita has"));
         };
         // SAFETY: as above.
@@ -97,9 +99,9 @@ unsafe extern "C" fn allocate(
         let zeros = || {
             let team = Team::on(&partita::Device::named("host")?, 1)?;
             let dist = Distribution::default_partition(1, &shape)?;
-            let array = partita::Array::zeros(&team, &dist, dtype)?;
-            let part = array.parts()?.remove(0);
-            Loan::copy_of(&part, Cells::Owned)
+            let array = partita::Array::zeros(&team, &element.stored(&dist)?, element.dtype())?;
+            let part = Arc::new(array.parts()?.remove(0));
+            Loan::copy_of(&TypedPart { part, element }, Cells::Owned)
         };
         detached(py, zeros)
     });
@@ -132,17 +134,17 @@ unsafe extern "C" fn from_object(object: *mut ffi::PyObject, out: *mut *mut Vers
 
 fn lent(object: &Bound<'_, PyAny>) -> PyResult<Loan> {
     let (part, cells) = match (object.cast::<Part>(), object.cast::<Stored>()) {
-        (Ok(part), _) => (Arc::clone(&part.get().0), Cells::Owned),
-        (_, Ok(stored)) => (Arc::clone(&stored.get().0), Cells::Stored),
+        (Ok(part), _) => (part.get().0.clone(), Cells::Owned),
+        (_, Ok(stored)) => (stored.get().0.clone(), Cells::Stored),
         _ => {
             let text = format!("expected a part of partita's, given {}; use its parts", object.get_type());
             return Err(PyTypeError::new_err(text));
         }
     };
-    let here = place(&part);
+    let here = place(&part.part);
     let loan = detached(object.py(), || Loan::of(&part, cells, here))?;
     loan.ok_or_else(|| {
-        let name = part.device().name();
+        let name = part.part.device().name();
         PyBufferError::new_err(format!("expected memory with an address, given {name}; copy it to the host"))
     })
 }
@@ -175,9 +177,11 @@ fn shown(py: Python<'_>, mut borrowed: Borrowed<Versioned>) -> PyResult<Py<PyAny
     let team = Team::on(std::slice::from_ref(device), 1).map_err(raised)?;
     let (_, buffer) = super::capsule::held(borrowed, device, memory.location)?;
     let dist = Distribution::default_partition(1, &memory.shape).map_err(|error| raised(error.into()))?;
-    let array = partita::Array::over(&team, &dist, memory.dtype, vec![buffer]).map_err(raised)?;
+    let (element, buffers) = (memory.element, vec![buffer]);
+    let over = |dist| partita::Array::over(&team, &dist, element.dtype(), buffers);
+    let array = element.stored(&dist).and_then(over).map_err(raised)?;
     let class = py.import("partita")?.getattr("Array")?;
-    Ok(class.call1((Array::of(array),))?.unbind())
+    Ok(class.call1((Array::of(Typed { array, element }),))?.unbind())
 }
 
 /// The stream on which a device of ours queues its work; null for the host.

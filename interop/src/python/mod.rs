@@ -15,12 +15,15 @@ mod error;
 #[allow(unsafe_code)]
 mod exchange;
 mod gate;
+mod key;
+mod made;
 mod operations;
 mod part;
 mod protocols;
 #[allow(unsafe_code)]
 mod ranks;
 mod repeat;
+mod typed;
 mod value;
 
 use pyo3::prelude::*;

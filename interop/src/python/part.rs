@@ -11,19 +11,21 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::capsule::{offer, publish};
-use super::convert::{name, tuple};
+use super::convert::tuple;
 use super::device::Device;
 use super::dist::owned;
 use super::error::{detached, raised};
+use super::typed::Typed;
 use crate::dlpack::{Legacy, Loan, Location, Versioned};
+use crate::element::{Element, TypedPart};
 
 /// What one member of the team holds of an array. Its memory is the cells it owns.
 #[pyclass(frozen, module = "partita")]
-pub struct Part(pub Arc<array::Part>);
+pub struct Part(pub TypedPart);
 
 /// A part with its halo: its memory is all cells it stores.
 #[pyclass(frozen, module = "partita")]
-pub struct Stored(pub Arc<array::Part>);
+pub struct Stored(pub TypedPart);
 
 /// What a consumer asks of `__dlpack__`.
 struct Wishes<'a, 'py> {
@@ -76,7 +78,8 @@ fn waiting<T: Send>(
 }
 
 /// A capsule with the cells, as the consumer wishes, or BufferError.
-fn lend(py: Python<'_>, part: &Arc<array::Part>, cells: Cells, wishes: &Wishes) -> PyResult<Py<PyAny>> {
+fn lend(py: Python<'_>, typed: &TypedPart, cells: Cells, wishes: &Wishes) -> PyResult<Py<PyAny>> {
+    let part = &typed.part;
     let refuse = |text: String| Err(PyBufferError::new_err(format!("__dlpack__: {text}")));
     let here = place(part);
     let wanted = wishes.device.map_or(here, |(kind, number)| Location { kind, number });
@@ -99,11 +102,11 @@ fn lend(py: Python<'_>, part: &Arc<array::Part>, cells: Cells, wishes: &Wishes) 
             ));
         }
         match wanted == Location::HOST {
-            true => Some(detached(py, || Loan::copy_of(part, cells))?),
-            false => detached(py, || Loan::copied(part, cells, here))?,
+            true => Some(detached(py, || Loan::copy_of(typed, cells))?),
+            false => detached(py, || Loan::copied(typed, cells, here))?,
         }
     } else {
-        waiting(py, part, || Loan::of(part, cells, here))?
+        waiting(py, part, || Loan::of(typed, cells, here))?
     };
     let Some(loan) = loan else {
         return refuse(format!(
@@ -117,16 +120,17 @@ fn lend(py: Python<'_>, part: &Arc<array::Part>, cells: Cells, wishes: &Wishes) 
 }
 
 /// NumPy's code of an element type; None for bfloat16, which has none.
-fn typestr(dtype: DType) -> Option<String> {
-    let letter = match dtype {
-        DType::Bool => 'b',
-        DType::I8 | DType::I16 | DType::I32 | DType::I64 => 'i',
-        DType::U8 | DType::U16 | DType::U32 | DType::U64 => 'u',
-        DType::F16 | DType::F32 | DType::F64 => 'f',
-        DType::BF16 => return None,
+fn typestr(element: Element) -> Option<String> {
+    let letter = match element {
+        Element::Real(DType::Bool) => 'b',
+        Element::Real(DType::I8 | DType::I16 | DType::I32 | DType::I64) => 'i',
+        Element::Real(DType::U8 | DType::U16 | DType::U32 | DType::U64) => 'u',
+        Element::Real(DType::F16 | DType::F32 | DType::F64) => 'f',
+        Element::Complex(_) => 'c',
+        Element::Real(DType::BF16) => return None,
     };
-    let order = if dtype.size_bytes() == 1 { '|' } else { '<' };
-    Some(format!("{order}{letter}{}", dtype.size_bytes()))
+    let order = if element.size_bytes() == 1 { '|' } else { '<' };
+    Some(format!("{order}{letter}{}", element.size_bytes()))
 }
 
 /// What `__array_interface__` and `__cuda_array_interface__`, version 3, say of memory at an address. Objects
@@ -134,43 +138,46 @@ fn typestr(dtype: DType) -> Option<String> {
 fn interface<'py>(
     py: Python<'py>,
     name: &str,
-    part: &array::Part,
+    typed: &TypedPart,
     cells: Cells,
     address: Option<u64>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let region = part.region(cells);
-    let (Some(typestr), true) = (typestr(part.dtype()), address.is_some() || region.is_empty()) else {
-        let given = format!("{} on {}", super::convert::name(part.dtype()), part.device().name());
+    let (region, strides) = (typed.region(cells), typed.strides());
+    let address = if region.is_empty() { Some(0) } else { address };
+    let (Some(typestr), Some(address), Some(strides)) = (typestr(typed.element), address, strides) else {
+        let given = format!("{} on {}", typed.element.name(), typed.part.device().name());
         return Err(PyAttributeError::new_err(format!("{name}: not there for {given}; use __dlpack__")));
     };
-    let size = part.dtype().size_bytes() as i64;
-    let strides = Index::from_fn(region.rank(), |d| part.strides()[d] * size);
+    let size = typed.element.size_bytes() as i64;
+    let strides = Index::from_fn(region.rank(), |d| strides[d] * size);
     let described = PyDict::new(py);
     described.set_item("shape", tuple(py, &region.extents())?)?;
     described.set_item("typestr", typestr)?;
-    described.set_item("data", (address.unwrap_or(0), true))?;
+    described.set_item("data", (address, true))?;
     described.set_item("strides", tuple(py, &strides)?)?;
     described.set_item("version", 3)?;
     Ok(described)
 }
 
-fn array_interface<'py>(py: Python<'py>, part: &array::Part, cells: Cells) -> PyResult<Bound<'py, PyDict>> {
+fn array_interface<'py>(py: Python<'py>, typed: &TypedPart, cells: Cells) -> PyResult<Bound<'py, PyDict>> {
+    let part = &typed.part;
     let address = || Ok(part.address(cells)?.map(|address| address.as_ptr().expose_provenance() as u64));
     let address = waiting(py, part, address)?;
-    interface(py, "__array_interface__", part, cells, address)
+    interface(py, "__array_interface__", typed, cells, address)
 }
 
 fn cuda_array_interface<'py>(
     py: Python<'py>,
-    part: &array::Part,
+    typed: &TypedPart,
     cells: Cells,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let part = &typed.part;
     let Some(stream) = part.device().stream() else {
         let text = format!("__cuda_array_interface__: not there on {}; use __dlpack__", part.device().name());
         return Err(PyAttributeError::new_err(text));
     };
     let address = part.cuda_address(cells);
-    let described = interface(py, "__cuda_array_interface__", part, cells, address)?;
+    let described = interface(py, "__cuda_array_interface__", typed, cells, address)?;
     // The consumer orders its work behind this stream.
     described.set_item("stream", stream)?;
     Ok(described)
@@ -181,25 +188,26 @@ impl Part {
     /// Its number.
     #[getter]
     fn index(&self) -> usize {
-        self.0.index()
+        self.0.part.index()
     }
 
     /// Its place in the grid of parts.
     #[getter]
     fn grid_index<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        tuple(py, &self.0.distribution().grid().coordinate(self.0.index()))
+        let dist = self.0.distribution().map_err(raised)?;
+        tuple(py, &dist.grid().coordinate(self.0.part.index()))
     }
 
     /// The cells it owns: per dimension (start, stop), or an index array.
     #[getter]
     fn owned<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        owned(py, self.0.distribution(), self.0.index())
+        owned(py, &self.0.distribution().map_err(raised)?, self.0.part.index())
     }
 
     /// The device that holds it.
     #[getter]
     fn device(&self) -> Device {
-        Device::of(self.0.device().clone())
+        Device::of(self.0.part.device().clone())
     }
 
     /// Extents of the cells it owns.
@@ -211,13 +219,13 @@ impl Part {
     /// The name of the dtype.
     #[getter]
     fn dtype(&self) -> &'static str {
-        name(self.0.dtype())
+        self.0.element.name()
     }
 
     /// The part with its halo.
     #[getter]
     fn stored(&self) -> Stored {
-        Stored(Arc::clone(&self.0))
+        Stored(self.0.clone())
     }
 
     /// A DLPack capsule of the owned cells.
@@ -253,7 +261,7 @@ impl Part {
 
     /// DLPack's (device type, device number).
     fn __dlpack_device__(&self) -> (i32, i32) {
-        let location = place(&self.0);
+        let location = place(&self.0.part);
         (location.kind, location.number)
     }
 
@@ -263,8 +271,12 @@ impl Part {
     }
 
     fn __repr__(&self) -> String {
-        let (region, dtype) = (self.0.region(Cells::Owned), name(self.0.dtype()));
-        format!("<partita.Part {} of {region} {dtype} on {}>", self.0.index(), self.0.device().name())
+        let (region, dtype) = (self.0.region(Cells::Owned), self.0.element.name());
+        format!(
+            "<partita.Part {} of {region} {dtype} on {}>",
+            self.0.part.index(),
+            self.0.part.device().name()
+        )
     }
 }
 
@@ -279,7 +291,7 @@ impl Stored {
     /// The name of the dtype.
     #[getter]
     fn dtype(&self) -> &'static str {
-        name(self.0.dtype())
+        self.0.element.name()
     }
 
     /// Widths of the halo per dimension, as pairs (below, above): how far the owned cells are from the ends.
@@ -324,18 +336,23 @@ impl Stored {
 
     /// DLPack's (device type, device number).
     fn __dlpack_device__(&self) -> (i32, i32) {
-        let location = place(&self.0);
+        let location = place(&self.0.part);
         (location.kind, location.number)
     }
 
     fn __repr__(&self) -> String {
-        let (region, dtype) = (self.0.region(Cells::Stored), name(self.0.dtype()));
-        format!("<partita.Stored {} of {region} {dtype} on {}>", self.0.index(), self.0.device().name())
+        let (region, dtype) = (self.0.region(Cells::Stored), self.0.element.name());
+        format!(
+            "<partita.Stored {} of {region} {dtype} on {}>",
+            self.0.part.index(),
+            self.0.part.device().name()
+        )
     }
 }
 
 /// The parts of an array.
-pub fn parts(py: Python<'_>, array: &partita::Array) -> PyResult<Vec<Part>> {
-    let parts = detached(py, || array.parts())?;
-    Ok(parts.into_iter().map(|part| Part(Arc::new(part))).collect())
+pub fn parts(py: Python<'_>, typed: &Typed) -> PyResult<Vec<Part>> {
+    let parts = detached(py, || typed.array.parts())?;
+    let typed = |part| TypedPart { part: Arc::new(part), element: typed.element };
+    Ok(parts.into_iter().map(|part| Part(typed(part))).collect())
 }

@@ -8,7 +8,7 @@ use pyo3::types::PyList;
 
 use super::device::Team;
 use super::dist::Distribution;
-use super::error::detached;
+use super::error::{detached, raised};
 use super::part::Part;
 use super::ranks::default_team;
 use super::value::{read, write};
@@ -23,11 +23,11 @@ fn refused(refusal: Refusal) -> PyErr {
 /// What a part says about itself in `__distarray__`, its buffer None.
 #[pyfunction]
 pub fn say_distarray<'py>(py: Python<'py>, part: &Part) -> PyResult<Bound<'py, PyAny>> {
-    let dist = part.0.distribution();
-    let described = distarray::Description::from_distribution(dist, part.0.index()).map_err(refused)?;
+    let (dist, index) = (part.0.distribution().map_err(raised)?, part.0.part.index());
+    let described = distarray::Description::from_distribution(&dist, index).map_err(refused)?;
     let stored = part.0.region(Cells::Stored).extents();
     if described.shape()[..] != stored[..] {
-        let text = format!("expected a buffer of shape {:?} for part {}", described.shape(), part.0.index());
+        let text = format!("expected a buffer of shape {:?} for part {}", described.shape(), index);
         let remedy = "redistribute it without halo";
         return Err(PyNotImplementedError::new_err(format!(
             "__distarray__: {text}, given {stored}; {remedy}"

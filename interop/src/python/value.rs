@@ -1,8 +1,6 @@
 //! Python objects as [`Value`]s and back. Reading never raises: what cannot be read is `Other`, by the name
 //! of its type, and the description is refused for it.
 
-use std::sync::Arc;
-
 use partita::DType;
 use partita::array::Cells;
 use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
@@ -11,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use super::part::{Part, Stored};
+use crate::element::Element;
 use crate::value::{Array, Buffer, Dict, Value};
 
 /// Descriptions are shallow; what goes deeper is no description, and may contain itself.
@@ -105,34 +104,36 @@ fn indices(object: &Bound<'_, PyAny>) -> Option<Value> {
 
 /// Memory of ours, which nobody needs to fetch to know what it is.
 fn ours(object: &Bound<'_, PyAny>) -> Option<Value> {
-    let part = object.cast::<Part>().ok().map(|part| (Arc::clone(&part.get().0), Cells::Owned));
-    let stored = || object.cast::<Stored>().ok().map(|part| (Arc::clone(&part.get().0), Cells::Stored));
+    let part = object.cast::<Part>().ok().map(|part| (part.get().0.clone(), Cells::Owned));
+    let stored = || object.cast::<Stored>().ok().map(|part| (part.get().0.clone(), Cells::Stored));
     let (part, cells) = part.or_else(stored)?;
-    let (region, itemsize) = (part.region(cells), part.dtype().size_bytes() as i64);
+    let (region, itemsize) = (part.region(cells), part.element.size_bytes() as i64);
     Some(Value::Buffer(Buffer {
         shape: region.extents().to_vec(),
-        format: format_of(part.dtype()).to_owned(),
+        format: format_of(part.element).to_owned(),
         itemsize,
         nbytes: region.volume().ok()?.checked_mul(itemsize)?,
     }))
 }
 
 /// The format of PEP 3118, as NumPy writes it; a name for bfloat16, which has none.
-fn format_of(dtype: DType) -> &'static str {
-    match dtype {
-        DType::Bool => "?",
-        DType::I8 => "b",
-        DType::I16 => "h",
-        DType::I32 => "i",
-        DType::I64 => "l",
-        DType::U8 => "B",
-        DType::U16 => "H",
-        DType::U32 => "I",
-        DType::U64 => "L",
-        DType::F16 => "e",
-        DType::F32 => "f",
-        DType::F64 => "d",
-        DType::BF16 => "bfloat16",
+fn format_of(element: Element) -> &'static str {
+    match element {
+        Element::Real(DType::Bool) => "?",
+        Element::Real(DType::I8) => "b",
+        Element::Real(DType::I16) => "h",
+        Element::Real(DType::I32) => "i",
+        Element::Real(DType::I64) => "l",
+        Element::Real(DType::U8) => "B",
+        Element::Real(DType::U16) => "H",
+        Element::Real(DType::U32) => "I",
+        Element::Real(DType::U64) => "L",
+        Element::Real(DType::F16) => "e",
+        Element::Real(DType::F32) => "f",
+        Element::Real(DType::F64) => "d",
+        Element::Complex(DType::F32) => "Zf",
+        Element::Complex(_) => "Zd",
+        Element::Real(DType::BF16) => "bfloat16",
     }
 }
 

@@ -30,6 +30,10 @@ SMOOTH = (
 )  # fmt: skip
 #: What no program does, each with its reason; `test_programs` prints it and compares with what is public.
 LEFT_OUT = {
+    "angle": "programs have no complex numbers; test_complex.py has",
+    "conj": "as angle",
+    "imag": "as angle",
+    "real": "as angle",
     "u[i] += x": "at a single element NumPy computes with a scalar, whose type may change; an array's may not",
     "bfloat16": "NumPy has no such type",
     "erf": "NumPy has no such function",

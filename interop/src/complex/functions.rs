@@ -1,0 +1,165 @@
+//! Complex functions out of real ones. The error of each is a few times that of the real functions it is made
+//! of, relative to the magnitude of the result. Infinities and NaN are as in annex G of C99.
+//!
+//! Where a real exponential would overflow although the result does not, it is taken in two factors; where a
+//! square would, or would lose digits, the argument is scaled by a power of two.
+
+use partita::array::Operand;
+use partita::{Array, DType};
+
+use super::{Halves, product};
+
+/// Numbers that depend on the width of the floats.
+struct Limits {
+    /// Subtracted from arguments of exponentials above it, which is exact up to twice as much.
+    top: f64,
+    /// Above, the sum of two squares needs scaling.
+    huge: f64,
+    /// Below, numbers have fewer digits.
+    tiny: f64,
+    /// Tiny numbers are multiplied by 2 to this power, which is even.
+    lift: i32,
+}
+
+fn limits(dtype: DType) -> Limits {
+    match dtype {
+        DType::F32 => Limits { top: 80.0, huge: 1e37, tiny: 1e-36, lift: 40 },
+        _ => Limits { top: 700.0, huge: 1e307, tiny: 1e-306, lift: 60 },
+    }
+}
+
+/// The first where the mask is true, else the second.
+fn choose(mask: &Array, yes: impl Operand, no: &Array) -> Array {
+    mask.select(&yes.operand(no), no)
+}
+
+fn is_finite(x: &Array) -> Array {
+    x.abs().less(f64::INFINITY)
+}
+
+fn is_infinite(x: &Array) -> Array {
+    x.abs().equal(f64::INFINITY)
+}
+
+/// Whether the sign bit is set; NaN has none here.
+fn is_negative(x: &Array) -> Array {
+    choose(&x.equal(0.0), 1.0 / x, x).less(0.0)
+}
+
+/// The first with its sign changed where that of the second is negative.
+fn signed(x: &Array, of: &Array) -> Array {
+    choose(&is_negative(of), -x, x)
+}
+
+/// e^x and the factor that it lacks where x is too large for the type.
+fn exp_in_two(x: &Array) -> (Array, Array) {
+    let top = limits(x.dtype()).top;
+    let above = x.greater(top);
+    (choose(&above, x - top, x).exp(), choose(&above, top.exp(), &1.0.operand(x)))
+}
+
+/// e^x (cos y + i sin y).
+pub fn exp(z: Halves) -> Halves {
+    let Halves { re: x, im: y } = z;
+    let (e, rest) = exp_in_two(&x);
+    // An infinity of no direction, or a zero of none.
+    let lost = is_infinite(&x) & !is_finite(&y);
+    let re = choose(&lost, &e, &(&e * y.cos() * &rest));
+    let im = choose(&(lost & x.less(0.0)), &e, &(&e * y.sin() * &rest));
+    Halves { re, im: choose(&y.equal(0.0), &y, &im) }
+}
+
+/// log |z| + i arg z.
+pub fn log(z: Halves) -> Halves {
+    let Halves { re: x, im: y } = z;
+    let Limits { lift, .. } = limits(x.dtype());
+    let (a, b) = (x.abs(), y.abs());
+    let (larger, smaller) = (a.maximum(&b), a.minimum(&b));
+    // Near the unit circle the logarithm is that of 1 + something small.
+    let near = larger.greater(0.5) & larger.less(2.0);
+    let beyond_one = (&larger - 1.0) * (&larger + 1.0) + &smaller * &smaller;
+    let scale = by_size(&larger, 0.25, f64::from(lift).exp2(), 1.0);
+    let shift = by_size(&larger, 4f64.ln(), -f64::from(lift) * 2f64.ln(), 0.0);
+    let far = (&a * &scale).hypot(&b * &scale).log() + shift;
+    Halves { re: choose(&near, beyond_one.log1p() * 0.5, &far), im: y.atan2(&x) }
+}
+
+/// Numbers for what is huge, for what is tiny, and for all else.
+fn by_size(x: &Array, if_huge: f64, if_tiny: f64, otherwise: f64) -> Array {
+    let Limits { huge, tiny, .. } = limits(x.dtype());
+    choose(&x.greater(huge), if_huge, &choose(&x.less(tiny), if_tiny, &otherwise.operand(x)))
+}
+
+/// The root whose real part is not negative.
+pub fn sqrt(z: Halves) -> Halves {
+    let Halves { re: x, im: y } = z;
+    let Limits { lift, .. } = limits(x.dtype());
+    let (a, b) = (x.abs(), y.abs());
+    let larger = a.maximum(&b);
+    let scale = by_size(&larger, 0.25, f64::from(lift).exp2(), 1.0);
+    let unscale = by_size(&larger, 2.0, f64::from(-lift / 2).exp2(), 1.0);
+    let (scaled, other) = (&a * &scale, &b * &scale);
+    let long = ((&scaled + scaled.hypot(&other)) * 0.5).sqrt();
+    let short = &other / (&long * 2.0) * &unscale;
+    let long = long * &unscale;
+    let left = x.less(0.0);
+    let (re, im) = (choose(&left, &short, &long), choose(&left, &long, &short));
+    let simple = (x.equal(0.0) & y.equal(0.0)) | is_infinite(&y);
+    Halves { re: choose(&simple, &b, &re), im: choose(&simple, &y, &signed(&im, &y)) }
+}
+
+/// sinh x cos y + i cosh x sin y.
+pub fn sinh(z: Halves) -> Halves {
+    let Halves { re: x, im: y } = z;
+    let (odd, even, rest) = hyperbolic(&x);
+    // Zeros and infinities stay what they are, whatever the other factor.
+    let stays = x.equal(0.0) | (is_infinite(&x) & !is_finite(&y));
+    let re = choose(&stays, &x, &(odd * y.cos() * &rest));
+    Halves { re, im: choose(&y.equal(0.0), &y, &(even * y.sin() * &rest)) }
+}
+
+/// cosh x cos y + i sinh x sin y.
+pub fn cosh(z: Halves) -> Halves {
+    let Halves { re: x, im: y } = z;
+    let (odd, even, rest) = hyperbolic(&x);
+    let lost = is_infinite(&x) & !is_finite(&y);
+    let re = choose(&lost, x.abs(), &(even * y.cos() * &rest));
+    // Of a zero only the sign is left to find: the product of both.
+    let flat = y.equal(0.0);
+    let (zero, other) = (choose(&flat, &y, &x), choose(&flat, &x, &y));
+    let im = choose(&(flat | x.equal(0.0)), signed(&zero, &other), &(odd * y.sin() * &rest));
+    Halves { re, im }
+}
+
+/// sinh x and cosh x, and the factor that both lack where x is too large for the type.
+fn hyperbolic(x: &Array) -> (Array, Array, Array) {
+    let far = x.abs().greater(limits(x.dtype()).top);
+    let (e, rest) = exp_in_two(&x.abs());
+    let half = e * 0.5;
+    (choose(&far, signed(&half, x), &x.sinh()), choose(&far, &half, &x.cosh()), rest)
+}
+
+/// -i sinh(i z).
+pub fn sin(z: Halves) -> Halves {
+    let turned = sinh(Halves { re: -&z.im, im: z.re });
+    Halves { re: turned.im, im: -&turned.re }
+}
+
+/// cosh(i z).
+pub fn cos(z: Halves) -> Halves {
+    cosh(Halves { re: -&z.im, im: z.re })
+}
+
+/// exp(b log a), and what NumPy says of zeros: 0 to a positive power is 0, to the power 0 it is 1.
+pub fn power(a: &Halves, b: &Halves) -> Halves {
+    let power = exp(product(b, &log(a.clone())));
+    let of_zero = a.re.equal(0.0) & a.im.equal(0.0);
+    let real = b.im.equal(0.0);
+    let (to_zero, to_positive) = (b.re.equal(0.0) & &real, b.re.greater(0.0) & &real);
+    let undefined = &of_zero & !&to_positive;
+    let zero = of_zero & to_positive;
+    let settled = |value: &Array, one: f64| {
+        choose(&to_zero, one, &choose(&zero, 0.0, &choose(&undefined, f64::NAN, value)))
+    };
+    Halves { re: settled(&power.re, 1.0), im: settled(&power.im, 0.0) }
+}

@@ -1,0 +1,207 @@
+//! [`Element`]: element types as peers know them, complex numbers included, and [`TypedPart`]: a part of an
+//! array in such elements. Knows no protocol.
+//!
+//! The engine has no complex numbers. It holds an array of them as an array of floats with a further last
+//! dimension of extent 2, real and imaginary part, which is not divided and has no halo. So the memory of a
+//! part is what everybody else calls complex memory, and all that is left to do is to say so: that dimension
+//! is left out of shapes, and strides count pairs.
+
+use std::sync::Arc;
+
+use partita::array::{Cells, Part};
+use partita::index::{Distribution, Index, MAX_RANK, Region};
+use partita::{DType, Error, Result};
+
+/// What one element of an array is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Element {
+    /// A number of the engine's.
+    Real(DType),
+    /// Two of them, real and imaginary part.
+    Complex(DType),
+}
+
+const NAMES: [(&str, Element); 15] = [
+    ("bool", Element::Real(DType::Bool)),
+    ("int8", Element::Real(DType::I8)),
+    ("int16", Element::Real(DType::I16)),
+    ("int32", Element::Real(DType::I32)),
+    ("int64", Element::Real(DType::I64)),
+    ("uint8", Element::Real(DType::U8)),
+    ("uint16", Element::Real(DType::U16)),
+    ("uint32", Element::Real(DType::U32)),
+    ("uint64", Element::Real(DType::U64)),
+    ("float16", Element::Real(DType::F16)),
+    ("bfloat16", Element::Real(DType::BF16)),
+    ("float32", Element::Real(DType::F32)),
+    ("float64", Element::Real(DType::F64)),
+    ("complex64", Element::Complex(DType::F32)),
+    ("complex128", Element::Complex(DType::F64)),
+];
+
+impl Element {
+    /// Every one.
+    pub const ALL: [Element; 15] = {
+        let mut all = [Element::Real(DType::Bool); 15];
+        let mut at = 0;
+        while at < 15 {
+            all[at] = NAMES[at].1;
+            at += 1;
+        }
+        all
+    };
+
+    /// NumPy's name of it.
+    pub fn name(self) -> &'static str {
+        NAMES.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
+    }
+
+    /// The element of a name.
+    pub fn named(name: &str) -> Option<Element> {
+        NAMES.iter().find(|(known, _)| *known == name).map(|(_, element)| *element)
+    }
+
+    /// The names of all, for people.
+    pub fn names() -> String {
+        NAMES.map(|(name, _)| name).join(", ")
+    }
+
+    /// The engine's type of the numbers it is made of.
+    pub fn dtype(self) -> DType {
+        match self {
+            Element::Real(dtype) | Element::Complex(dtype) => dtype,
+        }
+    }
+
+    /// Bytes of one element.
+    pub fn size_bytes(self) -> usize {
+        match self {
+            Element::Real(dtype) => dtype.size_bytes(),
+            Element::Complex(dtype) => 2 * dtype.size_bytes(),
+        }
+    }
+
+    /// How many dimensions an engine array has for elements like this beyond those that people see.
+    fn inner(self) -> usize {
+        match self {
+            Element::Real(_) => 0,
+            Element::Complex(_) => 1,
+        }
+    }
+
+    /// How many dimensions an array of them has at most.
+    pub fn most_dimensions(self) -> usize {
+        MAX_RANK - self.inner()
+    }
+
+    /// The engine's distribution of an array that people divide like this.
+    ///
+    /// # Errors
+    /// Too many dimensions.
+    pub fn stored(self, dist: &Distribution) -> Result<Distribution> {
+        match self {
+            Element::Real(_) => Ok(dist.clone()),
+            Element::Complex(_) => Ok(dist.with_inner(2)?),
+        }
+    }
+
+    /// The distribution that people see of an array that the engine divides like this.
+    ///
+    /// # Errors
+    /// If real and imaginary parts lie on different parts.
+    pub fn seen(self, dist: &Distribution) -> Result<Distribution> {
+        match self {
+            Element::Real(_) => Ok(dist.clone()),
+            Element::Complex(_) => dist.without_inner().ok_or_else(|| Error::Invalid {
+                operation: "complex numbers",
+                expected: "real and imaginary part on one part".to_owned(),
+                given: dist.to_string(),
+                remedy: "report this",
+            }),
+        }
+    }
+
+    /// Of values per dimension of an engine array, those of the dimensions that people see.
+    pub fn outer(self, of: &Index) -> Index {
+        Index::from_fn(of.rank() - self.inner(), |d| of[d])
+    }
+}
+
+/// What one member holds of an array of such elements.
+#[derive(Clone)]
+pub struct TypedPart {
+    /// The engine's.
+    pub part: Arc<Part>,
+    /// What its numbers make up.
+    pub element: Element,
+}
+
+impl TypedPart {
+    /// The box of cells that is meant, in packed coordinates.
+    pub fn region(&self, cells: Cells) -> Region {
+        let held = self.part.region(cells);
+        let rank = held.rank() - self.element.inner();
+        let Ok(outer) = Region::new(&held.start()[..rank], &held.stop()[..rank]) else {
+            unreachable!("a box without one of its dimensions is a box")
+        };
+        outer
+    }
+
+    /// The distribution that it is a part of.
+    ///
+    /// # Errors
+    /// As [`Element::seen`].
+    pub fn distribution(&self) -> Result<Distribution> {
+        self.element.seen(self.part.distribution())
+    }
+
+    /// Distances in elements between neighbours in its memory; none where these are no whole numbers of
+    /// elements.
+    pub fn strides(&self) -> Option<Index> {
+        let strides = self.part.strides();
+        match self.element {
+            Element::Real(_) => Some(strides),
+            Element::Complex(_) => {
+                let extents = self.part.region(Cells::Stored).extents();
+                // Nobody goes along dimensions of one cell.
+                let steps = |d: usize| extents[d] > 1;
+                let outer = self.element.outer(&strides);
+                let whole = (0..outer.rank()).all(|d| !steps(d) || strides[d] % 2 == 0);
+                (whole && strides[outer.rank()] == 1)
+                    .then(|| Index::from_fn(outer.rank(), |d| if steps(d) { strides[d] / 2 } else { 1 }))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_sizes() {
+        for element in Element::ALL {
+            assert_eq!(Element::named(element.name()), Some(element));
+        }
+        assert_eq!(Element::Complex(DType::F32).size_bytes(), 8);
+        assert_eq!(Element::named("complex256"), None);
+    }
+
+    #[test]
+    fn distributions_come_back_as_they_were() {
+        let complex = Element::Complex(DType::F64);
+        let users = Distribution::builder(&[9, 8]).grid(&[2, 3]).cyclic(1, 2);
+        for dist in [
+            users.halo(&[1, 0], &[0, 0]).periodic(&[true, false]).build().unwrap(),
+            Distribution::builder(&[4]).parts(4).boundary(&[1], &[1]).build().unwrap(),
+            Distribution::builder(&[]).build().unwrap(),
+        ] {
+            let stored = complex.stored(&dist).unwrap();
+            assert_eq!((stored.rank(), stored.shape()[dist.rank()]), (dist.rank() + 1, 2));
+            assert_eq!(complex.seen(&stored).unwrap(), dist);
+        }
+        let divided = Distribution::builder(&[3, 2]).grid(&[1, 2]).build().unwrap();
+        assert!(complex.seen(&divided).is_err());
+    }
+}
