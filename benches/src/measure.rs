@@ -47,7 +47,7 @@ struct Task {
 }
 
 /// On a device, with elements of a type, beside that device's best copy in GB/s.
-type Measure = Box<dyn Fn(&Device, DType, &Wanted, Option<f64>) -> Result<Record>>;
+type Measure = Box<dyn Fn(&Device, DType, &Wanted, Option<f64>) -> Result<Vec<Record>>>;
 
 /// Rounds of interleaving, at least: the samples are split over them.
 const ROUNDS: usize = 3;
@@ -75,7 +75,7 @@ impl Wanted {
         let typed = |group, name, measure| Task { group, name, is_typed: true, measure };
         let faces = FACES.iter().map(|faces| {
             let measure: Measure = Box::new(|device, dtype, wanted, copy| {
-                halo::measure(faces, device, dtype, wanted.sizes.cube, &wanted.effort, copy)
+                halo::measure(faces, device, dtype, wanted.sizes.cube, &wanted.effort, copy).map(one)
             });
             typed("H1", faces.name, measure)
         });
@@ -87,25 +87,27 @@ impl Wanted {
         });
         let repartitions = REPARTITIONS.iter().map(|what| {
             let measure: Measure = Box::new(|device, dtype, wanted, copy| {
-                what.measure(device, dtype, wanted.sizes.cube, &wanted.effort, copy)
+                what.measure(device, dtype, wanted.sizes.cube, &wanted.effort, copy).map(one)
             });
             typed("P1", what.name, measure)
         });
         let apps = APPS.iter().map(|app| {
             let measure: Measure = Box::new(|device, dtype, wanted, copy| {
                 let extents = (wanted.sizes.plane, wanted.sizes.cube);
-                app.measure(device, dtype, extents, wanted.parts, &wanted.effort, copy)
+                app.measure(device, dtype, extents, wanted.parts, &wanted.effort, copy).map(one)
             });
             typed("A1", app.name, measure)
         });
         let blockings = BLOCKINGS.iter().map(|blocking| {
             let measure: Measure = Box::new(|device, dtype, wanted, copy| {
-                blocking.measure(device, dtype, wanted.sizes.cube, wanted.parts, &wanted.effort, copy)
+                let Wanted { sizes, parts, effort, .. } = wanted;
+                blocking.measure(device, dtype, sizes.cube, *parts, effort, copy).map(one)
             });
             typed("T1", blocking.name, measure)
         });
         let overheads = OVERHEADS.iter().map(|overhead| {
-            let measure: Measure = Box::new(|device, _, wanted, _| overhead.measure(device, &wanted.effort));
+            let measure: Measure =
+                Box::new(|device, _, wanted, _| overhead.measure(device, &wanted.effort).map(one));
             Task { is_typed: false, ..typed(overhead.group, overhead.name, measure) }
         });
         let all = faces.chain(travelling).chain(repartitions).chain(apps).chain(blockings).chain(overheads);
@@ -131,6 +133,10 @@ impl Wanted {
         });
         all.take_while(largest).collect()
     }
+}
+
+fn one(record: Record) -> Vec<Record> {
+    vec![record]
 }
 
 /// The lines of a run so far, and how far it is.
@@ -348,9 +354,11 @@ impl Progress<'_> {
             for &dtype in self.wanted.types(task) {
                 self.step(task.name);
                 match (task.measure)(device, dtype, self.wanted, copy) {
-                    Ok(record) => {
-                        self.lines.push(Line::Record(record.clone()));
-                        self.ask_peers(peers, &record, dtype);
+                    Ok(records) => {
+                        for record in records {
+                            self.lines.push(Line::Record(record.clone()));
+                            self.ask_peers(peers, &record, dtype);
+                        }
                     }
                     Err(error) => self.without(task.name, device.name(), dtype, &error),
                 }
