@@ -357,17 +357,36 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_element_is_named() {
+    fn a_wrong_element_is_named_in_every_workload() {
         let device = Device::host();
-        let workload = Workload::named("triad").expect("in the table");
-        let mut bound = Bound::new(workload, DType::F32, &device, &SIZES, 1, 1).expect("bind");
-        bound.run(1).expect("run");
-        let result = &mut bound.sets[0].results[0];
-        let wrong = result.slice(&s![10..11]) + 1.0;
-        result.assign(&s![10..11], &wrong).expect("spoil");
-        let message = bound.check().expect_err("spoilt").to_string();
-        for part in ["triad", "element 10", "expected", "given"] {
-            assert!(message.contains(part), "{message}");
+        for workload in WORKLOADS {
+            for output in 0..workload.outputs {
+                let mut bound = Bound::new(workload, DType::F32, &device, &SIZES, 2, 1).expect("bind");
+                bound.run(1).expect("run");
+                bound.check().expect(workload.name);
+                // The first is always compared; where an array is assigned to, it is one that is kept.
+                let result = &mut bound.sets[0].results[output];
+                let first: Vec<Span> = vec![(0..1).into_span(); result.rank()];
+                let wrong = result.slice(&first) * 1.5;
+                result.assign(&first, &wrong).expect("spoil");
+                let message = bound.check().expect_err(workload.name).to_string();
+                for part in [workload.name, "element 0", "expected", "given"] {
+                    assert!(message.contains(part), "{message}");
+                }
+            }
+        }
+    }
+
+    /// That other elements than the first are compared too, and in the right places.
+    #[test]
+    fn an_element_that_lies_elsewhere_is_seen() {
+        for name in ["triad", "spread", "strided", "turned", "turned_too", "odd_plane", "d3q19"] {
+            let workload = Workload::named(name).expect("in the table");
+            let mut bound = Bound::new(workload, DType::F32, &Device::host(), &SIZES, 1, 1).expect("bind");
+            bound.run(1).expect("run");
+            let result = &mut bound.sets[0].results[0];
+            *result = result.flip(result.rank() - 1);
+            assert!(bound.check().is_err(), "{name}");
         }
     }
 

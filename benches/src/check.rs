@@ -119,8 +119,8 @@ struct Boxes {
     whole: Vec<Region>,
     /// What does not grow with the cells is the launch,
     few: Vec<Region>,
-    /// what does not shrink with the rows their beginning. As thick as halos are deep, and beside the neighbour
-    /// along the last axis, where the rest of a step is thin.
+    /// what does not shrink with the rows their beginning. As thick as halos are deep, and beside the
+    /// neighbour along the last axis, where the rest of a step is thin.
     thin: Vec<Region>,
 }
 
@@ -149,7 +149,7 @@ impl Boxes {
             Ok(boxes.iter().map(Region::volume).sum::<partita::index::Result<i64>>()? as f64)
         };
         let us_per_cell = (all_us - few_us).max(1e-3) / cells(&self.whole)?;
-        // What rows of `depth` cells need beyond the bytes of these cells, which the model counts as all others.
+        // What rows of `depth` cells need beyond the bytes of these cells, which count as all others do.
         let thin_cells = cells(&self.thin)?;
         let rows_us = (thin_us - few_us - thin_cells * us_per_cell).max(0.0);
         Ok(Rates {
@@ -169,7 +169,7 @@ fn near_start(zone: &Region) -> Result<Region> {
     Ok(Region::new(zone.start(), &stop)?)
 }
 
-/// The cells of a part that are next to those of its neighbour along the last axis, as many as halos are deep.
+/// The cells of a part next to those of its neighbour along the last axis, as many as halos are deep.
 fn beside_neighbour(zone: &Region, parts: &Parts) -> Result<Region> {
     let depth = parts.depth as i64;
     let (mut start, mut stop) = (zone.start().to_vec(), zone.stop().to_vec());

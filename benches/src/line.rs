@@ -169,7 +169,8 @@ fn stencil() -> Result<Verified> {
 }
 
 /// H2: steps of a cube in so many parts: alone, after faces that travel half as long as the step takes, and
-/// with inner cells computed meanwhile. What of the journey is hidden is what the third gains over the second.
+/// with inner cells computed meanwhile. What of the journey is hidden is what the third gains over the
+/// second.
 pub struct Travelling {
     pub name: &'static str,
     pub text: &'static str,
@@ -265,10 +266,6 @@ mod tests {
             assert_eq!(records.len(), if step.parts == 1 { 1 } else { 3 }, "{}", step.name);
             assert!(records.iter().all(|record| record.gb_s.is_some_and(|gb_s| gb_s > 0.0)));
             assert!(records.iter().all(|record| record.parts == step.parts), "{}", step.name);
-            // Faces that travel half as long as the step are never there early.
-            if let [alone, in_turn, _] = &records[..] {
-                assert!(in_turn.time.median_s > alone.time.p10_s, "{}", step.name);
-            }
         }
     }
 

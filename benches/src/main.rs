@@ -84,7 +84,8 @@ struct RunOptions {
     /// Devices, comma separated: host, cuda, wgpu, auto.
     #[arg(long, default_value = "host", value_delimiter = ',')]
     device: Vec<String>,
-    /// Parts of names, or whole families such as E1, comma separated; everything by default.
+    /// Parts of names, whole names such as =sum, or whole families such as E1, comma separated; everything by
+    /// default.
     #[arg(long, value_delimiter = ',')]
     filter: Vec<String>,
     /// Types, comma separated.

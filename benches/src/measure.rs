@@ -25,7 +25,8 @@ use crate::workload::{BESIDE, Sizes, WORKLOADS, Workload};
 /// What to measure.
 pub struct Wanted {
     pub devices: Vec<Device>,
-    /// Words that a name contains or a group is, `W1` among these; none for everything.
+    /// Words that a name contains, or is if they begin with `=`, or that a group is, `W1` among these; none
+    /// for everything.
     pub filter: Vec<String>,
     pub dtypes: Vec<DType>,
     pub sizes: Sizes,
@@ -59,7 +60,11 @@ const SWEPT: &[&str] = &["copy", "triad", "sum", "stencil7"];
 impl Wanted {
     pub fn wants(&self, group: &str, name: &str) -> bool {
         let is_meant = |word: &String| {
-            name.contains(word.as_str())
+            let is_named = match word.strip_prefix('=') {
+                Some(whole) => name == whole,
+                None => name.contains(word.as_str()),
+            };
+            is_named
                 || group.eq_ignore_ascii_case(word)
                 || (word.eq_ignore_ascii_case("W1") && BESIDE.contains(&group))
         };
@@ -483,3 +488,7 @@ fn progress_bar(steps: usize) -> Result<ProgressBar> {
     bar.enable_steady_tick(Duration::from_millis(500));
     Ok(bar)
 }
+
+#[cfg(test)]
+#[path = "measure_tests.rs"]
+mod tests;

@@ -1,6 +1,5 @@
-//! How a workload's arrays differ from whole ones of the usual length: their extents, and what is seen of them.
-//!
-//! Knows no workloads.
+//! How a workload's arrays differ from whole ones of the usual length: their extents, and what is seen of
+//! them. Knows no workloads.
 
 use partita::array::{IntoSpan, Span};
 use partita::prelude::*;

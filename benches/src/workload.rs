@@ -379,9 +379,9 @@ mod tests {
         ("wave", 27, 34, 96000.0 + 4.0 * 1728.0),
         // Six flows of 3, five additions, the factor, the sum.
         ("heat", 14, 25, 64000.0 + 4.0 * 5832.0),
-        // A cube of 10. Density 18, momentum 3 (4 + 4 + 1), velocity 3, its square 5, at rest 2, weights 3, kept
-        // parts 19; the resting population 2; 9 pairs of directions, of which 6 add two velocities: even part 4,
-        // odd part 2, two sums of three.
+        // A cube of 10. Density 18, momentum 3 (4 + 4 + 1), velocity 3, its square 5, at rest 2, weights 3,
+        // kept parts 19; the resting population 2; 9 pairs of directions, of which 6 add two velocities:
+        // even part 4, odd part 2, two sums of three.
         ("d3q19", 19, 18 + 27 + 3 + 5 + 2 + 3 + 19 + 2 + 6 + 9 * (4 + 2 + 4), 19.0 * 4.0 * (1000.0 + 512.0)),
     ];
 

@@ -62,12 +62,13 @@ pub fn fractions(saved: &Saved, device: &str, about: About, has_peers: bool) -> 
     let records: Vec<&Record> = saved.records().filter(counts).collect();
     let has_types = distinct(records.iter().map(|record| &record.dtype)).len() > 1;
     let ours = || records.iter().filter(|record| record.who == device);
-    let rows = distinct(ours().map(|record| label(record, has_types)));
+    let in_family = |record: &Record| format!("{} {}", record.group, label(record, has_types));
+    let rows = distinct(ours().map(|record| in_family(record)));
     let peers = distinct(records.iter().filter(|record| record.is_peer).map(|record| record.who.as_str()));
     let of = |who: &str, is_bar, color| {
         let records = records.iter().filter(|record| record.who == who);
         let place = |record: &&&Record| {
-            let row = rows.iter().position(|row| *row == label(record, has_types))?;
+            let row = rows.iter().position(|row| *row == in_family(record))?;
             value(row, record)
         };
         Series { name: who.to_owned(), color, is_bar, values: records.filter_map(|r| place(&r)).collect() }

@@ -347,7 +347,7 @@ mod tests {
             assert!(text.contains(part), "{part}");
         }
         assert!(!text.contains("src=") && !text.contains("href="), "the page needs nothing else");
-        // Fraction, roofline, parts, hidden share, sweep and overheads of two machines, two of the model: SVG, PNG.
+        // Fraction, roofline, parts, hidden share, sweep, overheads of two machines; two of the model.
         assert_eq!(written.len(), 2 * (2 * 6 + 2) + 1);
         for file in &written {
             assert!(fs::metadata(file).expect("written").len() > 1000, "{}", file.display());

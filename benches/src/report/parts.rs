@@ -1,5 +1,5 @@
-//! Pictures of a cube in more and more parts on one device: how long a step takes, and how much of an exchange
-//! is hidden.
+//! Pictures of a cube in more and more parts on one device: how long a step takes, and how much of an
+//! exchange is hidden.
 
 use anyhow::Result;
 
@@ -58,8 +58,8 @@ pub fn by_parts(saved: &Saved, device: &str) -> Result<Option<Figure>> {
     Ok(Some(Figure { file: format!("parts-{}", file_name(device)), caption: title, svg }))
 }
 
-/// What of the faces' journey is hidden by inner cells, for every device that took such steps, in every number
-/// of parts.
+/// What of the faces' journey is hidden by inner cells, for every device that took such steps and every
+/// number of parts.
 pub fn hidden(saved: &Saved) -> Result<Option<Figure>> {
     let devices = saved.devices();
     let mut rows = Vec::new();
