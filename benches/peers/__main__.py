@@ -60,7 +60,7 @@ LIBRARIES = (
     "numpy numexpr numba jax cupy-cuda13x cupy-cuda12x torch triton mpi4py".split()  # as they are distributed
 )
 MESSAGES = ("message", "message_1MiB")
-OVERHEADS = ("record", "flush")
+OVERHEADS = ("record", "flush", "dlpack_out", "dlpack_round")
 APPS = ("jacobi", "reaction", "shot", "gradients")
 REPARTITIONS = ("slab_slab", "slab_pencil", "pencil_pencil")
 USUAL = (*WORKLOADS, *REPARTITIONS, *APPS, *OVERHEADS)

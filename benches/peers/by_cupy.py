@@ -5,8 +5,8 @@ import cupy as cp
 from apps import NumpyLibrary
 from by_numpy import Program
 from cuda_text import c_lines, raw_kernel
+from overheads import exchange
 from ufuncs import ufunc_calls
-from workloads import Windows
 
 try:
     cp.cuda.runtime.getDeviceCount()
@@ -44,6 +44,8 @@ def bind_ufuncs(job):
         case "move":
             view, output = cp.asarray(job.given).transpose(job.axes), cp.asarray(job.output)
             return waited(lambda: cp.copyto(output, view) or [output])
+        case "overhead" if job.exchanges:
+            return exchange(job, [cp.asarray(array) for array in job.inputs], cp.from_dlpack, cp.asnumpy)
     return None
 
 
@@ -78,7 +80,7 @@ def bind_fuse(job):
     if job.kind != "workload" or job.workload.folds or job.workload.outputs > 1:
         return None
     inputs, outputs, (target,) = arrays(job)
-    windows, cells = Windows(inputs, job.workload.reach), [s for s in job.trace.steps if s.op == "cell"]
+    windows, cells = job.windows(inputs), [s for s in job.trace.steps if s.op == "cell"]
     order = {step.arguments: k for k, step in enumerate(cells)}
     names = ", ".join(f"x{k}" for k in range(len(cells)))
     space = {"formula": job.workload.formula, "order": order, "cp": cp}
@@ -106,7 +108,7 @@ def bind_elementwise(job):
     if job.kind != "workload" or job.workload.folds:
         return None
     inputs, outputs, targets = arrays(job)
-    windows, views, names = Windows(inputs, job.workload.reach), [], []
+    windows, views, names = job.windows(inputs), [], []
 
     def cell(array, offset):
         views.append(windows(array, offset))

@@ -4,9 +4,10 @@ import os
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from by_numpy import Program
-from overheads import Repeated, ten
+from overheads import Repeated, exchange, ten
 
 jax.config.update("jax_enable_x64", True)
 
@@ -24,6 +25,8 @@ def bind(job):
         case "move":
             moved = lambda a, _: jnp.copy(a.reshape(job.shape).transpose(job.axes))  # noqa: E731
             return Into(moved, [jnp.asarray(job.given)], [job.output])
+        case "overhead" if job.exchanges:
+            return exchange(job, [jnp.asarray(array) for array in job.inputs], jnp.from_dlpack, np.asarray)
         case "overhead":
             work = jax.jit(job.work) if job.work is ten else job.work
             return Repeated(work, [jnp.asarray(array) for array in job.inputs], jax.block_until_ready)
@@ -54,12 +57,19 @@ def bind_workload(job):
     if workload.then == "assign":
 
         def function(*arrays):
-            return Library.assign(arrays[count], workload.reach, job.values(arrays[:count], jnp)[0])
+            (value,) = job.values(arrays[:count], jnp)
+            if workload.written:
+                return arrays[count].at[..., ::2].set(value)
+            return Library.assign(arrays[count], workload.reach, value)
 
         return Into(function, inputs, job.outputs)
-    return Into(
-        lambda *arrays: [jnp.copy(value) for value in job.values(arrays[:count], jnp)], inputs, job.outputs
-    )
+    turned = dict(workload.written)
+
+    def values(*arrays):
+        made = job.values(arrays[:count], jnp)
+        return [jnp.copy(value.T if k in turned else value) for k, value in enumerate(made)]
+
+    return Into(values, inputs, job.outputs)
 
 
 def folded(job, a):

@@ -79,12 +79,13 @@ def kernel(trace, job_type, shapes, rank, reach, shift, outputs, extra=()):
 
 def bind_workload(job):
     workload = job.workload
-    shapes = [array.shape for array in job.inputs]
-    shift = 0 if workload.then == "assign" else workload.reach
-    run = kernel(job.trace, job.type, shapes, workload.rank, workload.reach, shift, workload.outputs)
+    inputs = job.seen(job.inputs)
+    shapes = [array.shape for array in inputs]
+    run = kernel(job.trace, job.type, shapes, workload.rank, workload.reach, workload.reach, workload.outputs)
+    targets = job.targets()
 
     def call():
-        run(*job.inputs, *job.outputs)
+        run(*inputs, *targets)
         return job.outputs
 
     return call

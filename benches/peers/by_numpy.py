@@ -3,7 +3,7 @@
 import numpy as np
 
 from apps import NumpyLibrary
-from overheads import Repeated
+from overheads import Repeated, exchange
 from ufuncs import ufunc_calls
 
 
@@ -15,6 +15,8 @@ def bind(job):
             return Program(job, NumpyLibrary(np), np.array)
         case "move":
             return lambda: copied(job.output, job.given.transpose(job.axes))
+        case "overhead" if job.exchanges:
+            return exchange(job, job.inputs, np.from_dlpack, np.copy)
         case "overhead":
             return Repeated(job.work, job.inputs)
     return None

@@ -75,7 +75,7 @@ def kernel_text(job):
     if workload.rank == 3:
         text += [f"z = row // {inner[1]}", f"y = row % {inner[1]}"]
     text += [f"{name} = {line}" for name, line in lines]
-    text += [f"tl.store(o{k} + {output_place(job)}, {value}, inside)" for k, value in enumerate(values)]
+    text += [f"tl.store(o{k} + {output_place(job, k)}, {value}, inside)" for k, value in enumerate(values)]
     return HEAD + "\n    ".join(text) + "\n"
 
 

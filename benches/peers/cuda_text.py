@@ -33,7 +33,7 @@ def raw_kernel(job):
         text.append(f"const int {axis} = blockIdx.{d} * blockDim.{d} + threadIdx.{d};")
     text.append(f"if ({' || '.join(f'{axis} >= {n}' for axis, n in zip(names, job.inner))}) return;")
     text += lines
-    text += [f"o{k}[{output_place(job)}] = static_cast<{real}>({value});" for k, value in enumerate(values)]
+    text += [f"o{k}[{output_place(job, k)}] = static_cast<{real}>({value});" for k, value in enumerate(values)]
     block = {1: (256,), 2: (64, 4), 3: (64, 4, 1)}[workload.rank]
     grid = tuple(-(-n // b) for n, b in zip(reversed(job.inner), block))
     return "\n".join([*text, "}"]), grid, block

@@ -6,7 +6,7 @@ Uses NumPy; knows no peer.
 import numpy as np
 
 from tracing import traced
-from workloads import DTYPES, Windows, product, window
+from workloads import DTYPES, VIEWS, Windows, product, window
 
 SEED = 20240229
 SAMPLES = 4096
@@ -57,14 +57,10 @@ class Job:
         if workload.then == "assign":  # its rim is kept
             self.outputs = [random(shape, self.type, rng)]
         else:
-            self.outputs = [aligned(shape, self.result_type) for _ in range(workload.outputs)]
+            shapes = [workload.result_shape(sizes, output) for output in range(workload.outputs)]
+            self.outputs = [aligned(shape, self.result_type) for shape in shapes]
         self.trace = traced(workload.formula)
-        inner = workload.result_shape(sizes)
-        if workload.folds:
-            inner = workload.shape(sizes)
-        elif workload.then == "assign":
-            inner = tuple(n - 2 * workload.reach for n in inner)
-        self.inner = inner
+        self.inner = inner = workload.inner(sizes)
         self.cells = [rng.integers(0, n, min(SAMPLES, product(inner))) for n in inner]
 
     def type_of(self, xp):
@@ -75,11 +71,20 @@ class Job:
         """Where the formula's values go, as windows of the outputs."""
         outputs = self.outputs if outputs is None else outputs
         reach = self.workload.reach if self.workload.then == "assign" else 0
-        return [window(output, reach) for output in outputs]
+        views = dict(self.workload.written)
+        return [window(VIEWS[views.get(k)].of(output), reach) for k, output in enumerate(outputs)]
+
+    def seen(self, inputs):
+        """Inputs as the formula sees them."""
+        views = dict(self.workload.seen)
+        return [VIEWS[views.get(k)].of(array) for k, array in enumerate(inputs)]
+
+    def windows(self, inputs):
+        return Windows(self.seen(inputs), self.workload.reach)
 
     def values(self, inputs, xp):
         """The formula over arrays of any library."""
-        return self.workload.formula(Windows(inputs, self.workload.reach), xp)
+        return self.workload.formula(self.windows(inputs), xp)
 
     def allowed(self):
         """Roundings of the formula, and of additions one after another: those wander like the root of
@@ -106,7 +111,7 @@ class Job:
         return max(compared(want, got, self.allowed()) for want, got in zip(wanted, given, strict=True))
 
     def cell(self, array, at, by):
-        array = self.inputs[array]
+        array = VIEWS[dict(self.workload.seen).get(array)].of(self.inputs[array])
         shifts = by[3 - array.ndim :]
         at = tuple(0 if n == 1 else cells + shift for n, cells, shift in zip(array.shape, at, shifts))
         return array[at].astype(np.float64)

@@ -1,5 +1,7 @@
 """Where cells lie in flat memory, as text that C and Python read alike."""
 
+from workloads import VIEWS
+
 
 def flat(places, extents):
     """The position of a cell in an array that is contiguous."""
@@ -19,12 +21,12 @@ def input_place(job, array, offset):
     workload, extents = job.workload, job.workload.shape(job.sizes, array)
     shifts = [workload.reach + by for by in offset[3 - workload.rank :]]
     places = ["0" if n == 1 else f"({a} + {by})" for a, n, by in zip(axes(workload), extents, shifts)]
-    return flat(places, extents)
+    return flat(VIEWS[dict(workload.seen).get(array)].places(places), extents)
 
 
-def output_place(job):
+def output_place(job, output):
     """Where an output is written."""
-    if job.workload.then != "assign":
-        return flat(list(axes(job.workload)), job.inner)
-    places = [f"({axis} + {job.workload.reach})" for axis in axes(job.workload)]
-    return flat(places, job.workload.shape(job.sizes))
+    view = VIEWS[dict(job.workload.written).get(output)]
+    reach = job.workload.reach if job.workload.then == "assign" else 0
+    places = [f"({axis} + {reach})" for axis in axes(job.workload)]
+    return flat(view.places(places), job.workload.result_shape(job.sizes, output))

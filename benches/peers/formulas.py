@@ -36,6 +36,11 @@ def add(c, xp):
     return [c(0) + c(1)]
 
 
+def add_twice(c, xp):
+    s = c(0) + c(1)
+    return [s, s]
+
+
 def fused8(c, xp):
     a, b = c(0), c(1)
     return [xp.sqrt(a * a + b * b) * (a - b) + a / b]
@@ -127,3 +132,36 @@ def jacobi(c, xp):
 
 def minus_laplacian(c, xp):
     return [c(0) * 6.0 - total(c, 0, star(3, 1))]
+
+
+# The directions in which populations travel: none, along an axis, along two; and the equilibrium's weights
+# by how many axes that is.
+DIRECTIONS = (HERE, *star(3, 1), *shell(3, 2))
+WEIGHTS = (1 / 3, 1 / 18, 1 / 36)
+RELAXATION = 0.8
+
+
+def d3q19(c, xp):
+    """Populations come from their neighbours and collide; opposite directions share what they can."""
+    come = [c(k, tuple(-d for d in by)) for k, by in enumerate(DIRECTIONS)]
+    density = reduce(plus, come)
+    towards = lambda d, sign: reduce(plus, (f for by, f in zip(DIRECTIONS, come) if by[d] == sign))  # noqa: E731
+    velocity = [(towards(d, 1) - towards(d, -1)) / density for d in range(3)]
+    resting = reduce(plus, (v * v for v in velocity)) * -1.5 + 1.0
+    weights = [density * (RELAXATION * weight) for weight in WEIGHTS]
+    kept = lambda k: come[k] * (1.0 - RELAXATION)  # noqa: E731
+    after = [None] * len(DIRECTIONS)
+    for k, by in enumerate(DIRECTIONS):
+        axes = [d for d in range(3) if by[d]]
+        weighted = weights[len(axes)]
+        if not axes:
+            after[k] = kept(k) + resting * weighted
+        elif by[axes[0]] > 0:
+            across = velocity[axes[0]]
+            for d in axes[1:]:
+                across = across + velocity[d] if by[d] > 0 else across - velocity[d]
+            even = (across * across * 4.5 + resting) * weighted
+            odd = across * weighted * 3.0
+            back = DIRECTIONS.index(tuple(-d for d in by))
+            after[k], after[back] = kept(k) + even + odd, kept(back) + even - odd
+    return after

@@ -28,9 +28,9 @@ LACKS = {
     "numpy": set(),
     "jax": set(),
     "torch": set(),
-    "torch.compile": set(),
+    "torch.compile": {"dlpack_out", "dlpack_round"},
     "numba": {"gradients", *suite.OVERHEADS},
-    "numexpr": {"max", "norm", "record", *suite.APPS, *suite.REPARTITIONS},
+    "numexpr": {"max", "norm", "d3q19", "record", "dlpack_out", "dlpack_round", *suite.APPS, *suite.REPARTITIONS},
     "c_nt": set(),
 }
 NO_F16 = ("numexpr", "numba")

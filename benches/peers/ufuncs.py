@@ -3,8 +3,6 @@
 Each result goes into memory that no later call reads any more; the last into the output. Knows no library.
 """
 
-from workloads import Windows
-
 NAMES = {
     "+": "add",
     "-": "subtract",
@@ -18,7 +16,7 @@ NAMES = {
 
 def ufunc_calls(job, xp, inputs, targets, empty, copy):
     """A function that computes the targets. `empty(shape, dtype)` makes a temporary."""
-    windows = Windows(inputs, job.workload.reach)
+    windows = job.windows(inputs)
     steps, outputs = job.trace.steps, job.trace.outputs
     last = {}  # the last step that reads a step's value
     for place, step in enumerate(steps):

@@ -160,7 +160,7 @@ impl Number for Counted<'_> {
 
 // ---- the formulas ----
 
-const HERE: [i64; 3] = [0, 0, 0];
+pub const HERE: [i64; 3] = [0, 0, 0];
 /// The part of a neighbour's difference that a diffusion step takes over.
 const DIFFUSION: f64 = 0.1;
 /// Second derivatives of order 4 and 8: the centre, then by distance.
@@ -186,6 +186,11 @@ pub fn offset<C: Cells>(c: &C) -> Vec<C::Value> {
 
 pub fn add<C: Cells>(c: &C) -> Vec<C::Value> {
     vec![c.at(0, HERE) + c.at(1, HERE)]
+}
+
+pub fn add_twice<C: Cells>(c: &C) -> Vec<C::Value> {
+    let sum = c.at(0, HERE) + c.at(1, HERE);
+    vec![sum.clone(), sum]
 }
 
 pub fn fused8<C: Cells>(c: &C) -> Vec<C::Value> {
@@ -216,7 +221,7 @@ fn sum<C: Cells>(c: &C, array: usize, offsets: impl IntoIterator<Item = [i64; 3]
 }
 
 /// Neighbours along the last `rank` axes, `distance` away.
-fn star(rank: usize, distance: i64) -> impl Iterator<Item = [i64; 3]> {
+pub fn star(rank: usize, distance: i64) -> impl Iterator<Item = [i64; 3]> {
     (3 - rank..3).flat_map(move |d| {
         [-distance, distance].map(|by| {
             let mut offset = HERE;
@@ -227,7 +232,7 @@ fn star(rank: usize, distance: i64) -> impl Iterator<Item = [i64; 3]> {
 }
 
 /// Cells of the cube around the centre that differ from it along `axes` axes, of the last `rank`.
-fn shell(rank: usize, axes: usize) -> impl Iterator<Item = [i64; 3]> {
+pub fn shell(rank: usize, axes: usize) -> impl Iterator<Item = [i64; 3]> {
     let cube = (-1..=1).flat_map(|z| (-1..=1).flat_map(move |y| (-1..=1).map(move |x| [z, y, x])));
     cube.filter(move |offset| {
         offset[..3 - rank].iter().all(|&by| by == 0) && offset.iter().filter(|&&by| by != 0).count() == axes

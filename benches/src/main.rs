@@ -7,8 +7,11 @@ mod apps;
 mod blocking;
 mod bound;
 mod ceiling;
+mod check;
+mod exchange;
 mod formula;
 mod halo;
+mod lattice;
 mod line;
 mod machine;
 mod measure;
@@ -23,10 +26,12 @@ mod repartition;
 mod report;
 mod sample;
 mod table;
+mod view;
 mod workload;
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -79,7 +84,8 @@ struct RunOptions {
     /// Devices, comma separated: host, cuda, wgpu, auto.
     #[arg(long, default_value = "host", value_delimiter = ',')]
     device: Vec<String>,
-    /// Parts of names, or whole families such as E1, comma separated; everything by default.
+    /// Parts of names, whole names such as =sum, or whole families such as E1, comma separated; everything by
+    /// default.
     #[arg(long, value_delimiter = ',')]
     filter: Vec<String>,
     /// Types, comma separated.
@@ -161,8 +167,19 @@ const SMOKE: Scale = Scale(
     (1u64 << 20) as f64,
 );
 
-fn main() -> Result<()> {
-    match Cli::parse().command {
+fn main() -> ExitCode {
+    match execute(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        // One line: what was measured is on the standard output.
+        Err(error) => {
+            eprintln!("partita-bench: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn execute(command: Command) -> Result<()> {
+    match command {
         Command::List => list(),
         Command::Run(options) => run(&options)?,
         Command::Report { files, out } => {
@@ -172,7 +189,7 @@ fn main() -> Result<()> {
         }
         Command::Messages { device } => messages::run(&device)?,
         Command::Doctor => doctor(),
-        Command::Model(options) => print!("{}", paper::predict(&options)?),
+        Command::Model(options) => paper::run(&options)?,
     }
     Ok(())
 }

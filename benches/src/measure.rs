@@ -25,7 +25,8 @@ use crate::workload::{BESIDE, Sizes, WORKLOADS, Workload};
 /// What to measure.
 pub struct Wanted {
     pub devices: Vec<Device>,
-    /// Words that a name contains or a group is, `W1` among these; none for everything.
+    /// Words that a name contains, or is if they begin with `=`, or that a group is, `W1` among these; none
+    /// for everything.
     pub filter: Vec<String>,
     pub dtypes: Vec<DType>,
     pub sizes: Sizes,
@@ -47,7 +48,7 @@ struct Task {
 }
 
 /// On a device, with elements of a type, beside that device's best copy in GB/s.
-type Measure = Box<dyn Fn(&Device, DType, &Wanted, Option<f64>) -> Result<Record>>;
+type Measure = Box<dyn Fn(&Device, DType, &Wanted, Option<f64>) -> Result<Vec<Record>>>;
 
 /// Rounds of interleaving, at least: the samples are split over them.
 const ROUNDS: usize = 3;
@@ -59,7 +60,11 @@ const SWEPT: &[&str] = &["copy", "triad", "sum", "stencil7"];
 impl Wanted {
     pub fn wants(&self, group: &str, name: &str) -> bool {
         let is_meant = |word: &String| {
-            name.contains(word.as_str())
+            let is_named = match word.strip_prefix('=') {
+                Some(whole) => name == whole,
+                None => name.contains(word.as_str()),
+            };
+            is_named
                 || group.eq_ignore_ascii_case(word)
                 || (word.eq_ignore_ascii_case("W1") && BESIDE.contains(&group))
         };
@@ -75,7 +80,7 @@ impl Wanted {
         let typed = |group, name, measure| Task { group, name, is_typed: true, measure };
         let faces = FACES.iter().map(|faces| {
             let measure: Measure = Box::new(|device, dtype, wanted, copy| {
-                halo::measure(faces, device, dtype, wanted.sizes.cube, &wanted.effort, copy)
+                halo::measure(faces, device, dtype, wanted.sizes.cube, &wanted.effort, copy).map(one)
             });
             typed("H1", faces.name, measure)
         });
@@ -87,25 +92,27 @@ impl Wanted {
         });
         let repartitions = REPARTITIONS.iter().map(|what| {
             let measure: Measure = Box::new(|device, dtype, wanted, copy| {
-                what.measure(device, dtype, wanted.sizes.cube, &wanted.effort, copy)
+                what.measure(device, dtype, wanted.sizes.cube, &wanted.effort, copy).map(one)
             });
             typed("P1", what.name, measure)
         });
         let apps = APPS.iter().map(|app| {
             let measure: Measure = Box::new(|device, dtype, wanted, copy| {
                 let extents = (wanted.sizes.plane, wanted.sizes.cube);
-                app.measure(device, dtype, extents, wanted.parts, &wanted.effort, copy)
+                app.measure(device, dtype, extents, wanted.parts, &wanted.effort, copy).map(one)
             });
             typed("A1", app.name, measure)
         });
         let blockings = BLOCKINGS.iter().map(|blocking| {
             let measure: Measure = Box::new(|device, dtype, wanted, copy| {
-                blocking.measure(device, dtype, wanted.sizes.cube, wanted.parts, &wanted.effort, copy)
+                let Wanted { sizes, parts, effort, .. } = wanted;
+                blocking.measure(device, dtype, sizes.cube, *parts, effort, copy).map(one)
             });
             typed("T1", blocking.name, measure)
         });
         let overheads = OVERHEADS.iter().map(|overhead| {
-            let measure: Measure = Box::new(|device, _, wanted, _| overhead.measure(device, &wanted.effort));
+            let measure: Measure =
+                Box::new(|device, _, wanted, _| overhead.measure(device, &wanted.effort).map(one));
             Task { is_typed: false, ..typed(overhead.group, overhead.name, measure) }
         });
         let all = faces.chain(travelling).chain(repartitions).chain(apps).chain(blockings).chain(overheads);
@@ -131,6 +138,10 @@ impl Wanted {
         });
         all.take_while(largest).collect()
     }
+}
+
+fn one(record: Record) -> Vec<Record> {
+    vec![record]
 }
 
 /// The lines of a run so far, and how far it is.
@@ -348,9 +359,11 @@ impl Progress<'_> {
             for &dtype in self.wanted.types(task) {
                 self.step(task.name);
                 match (task.measure)(device, dtype, self.wanted, copy) {
-                    Ok(record) => {
-                        self.lines.push(Line::Record(record.clone()));
-                        self.ask_peers(peers, &record, dtype);
+                    Ok(records) => {
+                        for record in records {
+                            self.lines.push(Line::Record(record.clone()));
+                            self.ask_peers(peers, &record, dtype);
+                        }
                     }
                     Err(error) => self.without(task.name, device.name(), dtype, &error),
                 }
@@ -475,3 +488,7 @@ fn progress_bar(steps: usize) -> Result<ProgressBar> {
     bar.enable_steady_tick(Duration::from_millis(500));
     Ok(bar)
 }
+
+#[cfg(test)]
+#[path = "measure_tests.rs"]
+mod tests;

@@ -1,5 +1,5 @@
 //! What the engine itself costs: recording an operation, computing a tiny expression, replaying a
-//! step of a `Loop`, compiling a kernel and finding it again.
+//! step of a `Loop`, compiling a kernel and finding it again, and (`exchange`) lending memory.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -8,6 +8,7 @@ use anyhow::Result;
 use partita::prelude::*;
 use partita_kernels::{BinaryOp, Builder, Verified};
 
+use crate::exchange;
 use crate::record::Record;
 use crate::sample::{Effort, samples};
 
@@ -56,6 +57,18 @@ pub const OVERHEADS: &[Overhead] = &[
         name: "graph",
         text: "recording and computing 10^4 operations on 8 elements, the wait included",
         measure: graph,
+    },
+    Overhead {
+        group: "L1",
+        name: "dlpack_out",
+        text: "lending one part through DLPack and ending the loan",
+        measure: exchange::out,
+    },
+    Overhead {
+        group: "L1",
+        name: "dlpack_round",
+        text: "lending one part and making an array over its memory",
+        measure: exchange::round_trip,
     },
     Overhead {
         group: "C1",

@@ -34,6 +34,9 @@ pub struct Record {
     pub dtype: String,
     /// Cells of one input; 0 where that means nothing.
     pub points: f64,
+    /// Parts of the whole, where that is what is compared; 0 where the run's own number counts.
+    #[serde(default)]
+    pub parts: usize,
     /// Bytes that must pass through memory; 0 where time alone counts.
     pub bytes: f64,
     pub operations: f64,
@@ -93,6 +96,7 @@ impl Record {
             is_peer: false,
             dtype: "f32".to_owned(),
             points: 0.0,
+            parts: 0,
             bytes: 0.0,
             operations: 0.0,
             time: Quantiles::of(seconds),

@@ -7,6 +7,8 @@ use partita::DType;
 
 use crate::formula;
 use crate::formula::{Counter, Formula};
+use crate::lattice;
+use crate::view::{Extents, View};
 
 /// One thing to measure.
 pub struct Workload {
@@ -15,10 +17,15 @@ pub struct Workload {
     pub name: &'static str,
     pub text: &'static str,
     pub rank: usize,
+    pub extents: Extents,
     pub inputs: usize,
     /// Inputs that are one cell long along an axis, and broadcast: (input, axis).
     pub thin: &'static [(usize, usize)],
+    /// Inputs that the formula sees through a view.
+    pub seen: &'static [(usize, View)],
     pub outputs: usize,
+    /// Results that are written through a view.
+    pub written: &'static [(usize, View)],
     /// Cells at the rim that are read and not computed.
     pub reach: i64,
     pub formula: Formula,
@@ -77,6 +84,46 @@ pub const WORKLOADS: &[Workload] = &[
         reach: 1,
         ..line("offset", "a[1:] + 1.5 b[:-1]: views that start off the vectors", 2, formula!(formula::offset))
     },
+    Workload {
+        group: "E2",
+        extents: Extents::Prime,
+        ..line("odd_line", "a + 1.5 b on a prime number of elements", 2, formula!(formula::triad))
+    },
+    Workload {
+        group: "E2",
+        extents: Extents::Prime,
+        ..stencil("E2", "odd_plane", "2-D, 5 points, rows of prime length", 2, 1, formula!(formula::stencil5))
+    },
+    Workload {
+        group: "E2",
+        extents: Extents::Prime,
+        ..stencil("E2", "odd_cube", "3-D, 7 points, axes of prime length", 3, 1, formula!(formula::stencil7))
+    },
+    Workload {
+        group: "E2",
+        seen: &[(0, View::Second)],
+        ..line("strided", "1.5 a[::2]; half of each line that is read counts", 1, formula!(formula::scale))
+    },
+    Workload {
+        group: "E2",
+        seen: &[(0, View::Second)],
+        written: &[(0, View::Second)],
+        then: Then::Assign,
+        ..line("spread", "c[::2] = 1.5 a[::2]; half of each line counts", 1, formula!(formula::scale))
+    },
+    Workload {
+        group: "E2",
+        rank: 2,
+        seen: &[(0, View::Turned)],
+        ..line("turned", "a + b, a transposed", 2, formula!(formula::add))
+    },
+    Workload {
+        group: "E2",
+        rank: 2,
+        outputs: 2,
+        written: &[(1, View::Turned)],
+        ..line("turned_too", "a + b as it is and transposed", 2, formula!(formula::add_twice))
+    },
     broadcast("row", "a + b, b one row", &[(1, 0)], formula!(formula::add)),
     broadcast("column", "a + b, b one column", &[(1, 1)], formula!(formula::add)),
     broadcast("outer", "a + b, a one column and b one row", &[(0, 1), (1, 0)], formula!(formula::add)),
@@ -115,6 +162,19 @@ pub const WORKLOADS: &[Workload] = &[
         inputs: 2,
         ..stencil("S3", "heat", "heat, 7 points, conductivity per cell", 3, 1, formula!(formula::heat))
     },
+    Workload {
+        extents: Extents::Half,
+        inputs: 19,
+        outputs: 19,
+        ..stencil(
+            "S3",
+            "d3q19",
+            "lattice Boltzmann, 19 directions: stream and collide, half the extents",
+            3,
+            1,
+            formula!(lattice::d3q19),
+        )
+    },
 ];
 
 /// 64 operations a cell: the most arithmetic that the generated code does in a second.
@@ -127,9 +187,12 @@ const fn line(name: &'static str, text: &'static str, inputs: usize, formula: Fo
         name,
         text,
         rank: 1,
+        extents: Extents::Usual,
         inputs,
         thin: &[],
+        seen: &[],
         outputs: 1,
+        written: &[],
         reach: 0,
         formula,
         then: Then::Keep,
@@ -177,21 +240,52 @@ impl Workload {
         }
     }
 
+    /// Extents of the arrays that are not broadcast.
+    pub fn whole(&self, sizes: &Sizes) -> Vec<i64> {
+        sizes.shape(self.rank).into_iter().map(|extent| self.extents.of(extent)).collect()
+    }
+
     /// Extents of an input.
     pub fn shape(&self, sizes: &Sizes, input: usize) -> Vec<i64> {
-        let mut shape = sizes.shape(self.rank);
+        let mut shape = self.whole(sizes);
         self.thin.iter().filter(|(thin, _)| *thin == input).for_each(|&(_, axis)| shape[axis] = 1);
         shape
     }
 
+    /// What the formula sees an input through.
+    pub fn view_of_input(&self, input: usize) -> Option<View> {
+        self.seen.iter().find(|(seen, _)| *seen == input).map(|&(_, view)| view)
+    }
+
+    /// What a result is written through.
+    pub fn view_of_result(&self, output: usize) -> Option<View> {
+        self.written.iter().find(|(written, _)| *written == output).map(|&(_, view)| view)
+    }
+
+    /// Extents of an input as the formula sees it.
+    fn seen_shape(&self, sizes: &Sizes, input: usize) -> Vec<i64> {
+        let shape = self.shape(sizes, input);
+        self.view_of_input(input).map_or(shape.clone(), |view| view.shape(shape))
+    }
+
+    /// Extents for which the formula is evaluated.
+    pub fn inner(&self, sizes: &Sizes) -> Vec<i64> {
+        let mut shape = vec![1; self.rank];
+        for input in 0..self.inputs {
+            let seen = self.seen_shape(sizes, input);
+            shape.iter_mut().zip(seen).for_each(|(extent, seen)| *extent = seen.max(*extent));
+        }
+        shape.iter().map(|extent| extent - 2 * self.reach).collect()
+    }
+
     /// Cells of an input that is not broadcast.
     pub fn points(&self, sizes: &Sizes) -> f64 {
-        sizes.shape(self.rank).iter().map(|&extent| extent as f64).product()
+        self.whole(sizes).iter().map(|&extent| extent as f64).product()
     }
 
     /// Cells for which the formula is evaluated.
     pub fn computed(&self, sizes: &Sizes) -> f64 {
-        sizes.shape(self.rank).iter().map(|&extent| (extent - 2 * self.reach) as f64).product()
+        self.inner(sizes).iter().map(|&extent| extent as f64).product()
     }
 
     /// Cells of one result.
@@ -200,18 +294,19 @@ impl Workload {
             Then::Keep | Then::Assign => self.computed(sizes),
             Then::Fold(_, []) => 1.0,
             Then::Fold(_, axes) => {
-                let shape = sizes.shape(self.rank);
+                let shape = self.whole(sizes);
                 let kept = (0..self.rank).filter(|d| !axes.contains(d));
                 kept.map(|d| shape[d] as f64).product()
             }
         }
     }
 
-    /// Bytes that must pass through memory: every input read once, every result written once.
+    /// Bytes that must pass through memory: what is seen of every input read once, every result written once.
     pub fn bytes(&self, sizes: &Sizes, dtype: DType) -> f64 {
         let size = dtype.size_bytes() as f64;
         let written = self.outputs as f64 * self.results(sizes);
-        let volume = |input| self.shape(sizes, input).iter().map(|&extent| extent as f64).product::<f64>();
+        let volume =
+            |input| self.seen_shape(sizes, input).iter().map(|&extent| extent as f64).product::<f64>();
         (0..self.inputs).map(volume).sum::<f64>() * size
             + written * self.result_dtype(dtype).size_bytes() as f64
     }
@@ -251,6 +346,14 @@ mod tests {
         ("fused8", 2, 8, 12000.0),
         ("expsin", 2, 3, 12000.0),
         ("offset", 2, 2, 8000.0 + 4.0 * 998.0),
+        // The largest primes below 1000, 100 and 20: 997, 97, 19.
+        ("odd_line", 2, 2, 3.0 * 4.0 * 997.0),
+        ("odd_plane", 5, 7, 4.0 * (97.0 * 97.0 + 95.0 * 95.0)),
+        ("odd_cube", 7, 9, 4.0 * (6859.0 + 4913.0)),
+        ("strided", 1, 1, 2.0 * 4.0 * 500.0),
+        ("spread", 1, 1, 2.0 * 4.0 * 500.0),
+        ("turned", 2, 1, 3.0 * 40000.0),
+        ("turned_too", 2, 1, 4.0 * 40000.0),
         ("row", 2, 1, 80400.0),
         ("column", 2, 1, 80400.0),
         ("outer", 2, 1, 40800.0),
@@ -276,6 +379,10 @@ mod tests {
         ("wave", 27, 34, 96000.0 + 4.0 * 1728.0),
         // Six flows of 3, five additions, the factor, the sum.
         ("heat", 14, 25, 64000.0 + 4.0 * 5832.0),
+        // A cube of 10. Density 18, momentum 3 (4 + 4 + 1), velocity 3, its square 5, at rest 2, weights 3,
+        // kept parts 19; the resting population 2; 9 pairs of directions, of which 6 add two velocities:
+        // even part 4, odd part 2, two sums of three.
+        ("d3q19", 19, 18 + 27 + 3 + 5 + 2 + 3 + 19 + 2 + 6 + 9 * (4 + 2 + 4), 19.0 * 4.0 * (1000.0 + 512.0)),
     ];
 
     #[test]

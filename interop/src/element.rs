@@ -136,6 +136,13 @@ pub struct TypedPart {
     pub element: Element,
 }
 
+/// In the engine's own elements.
+impl From<Arc<Part>> for TypedPart {
+    fn from(part: Arc<Part>) -> TypedPart {
+        TypedPart { element: Element::Real(part.dtype()), part }
+    }
+}
+
 impl TypedPart {
     /// The box of cells that is meant, in packed coordinates.
     pub fn region(&self, cells: Cells) -> Region {

@@ -3,7 +3,6 @@
 use anyhow::Result;
 
 use super::plots::{Curve, Curves, Rows, Series, Value, color};
-use crate::line::hidden_share;
 use crate::machine::Machine;
 use crate::model::{LINKS, Link, Model, Rates, SEVEN_POINTS, Share, noise};
 use crate::record::{Line, Record, quantile};
@@ -63,12 +62,13 @@ pub fn fractions(saved: &Saved, device: &str, about: About, has_peers: bool) -> 
     let records: Vec<&Record> = saved.records().filter(counts).collect();
     let has_types = distinct(records.iter().map(|record| &record.dtype)).len() > 1;
     let ours = || records.iter().filter(|record| record.who == device);
-    let rows = distinct(ours().map(|record| label(record, has_types)));
+    let in_family = |record: &Record| format!("{} {}", record.group, label(record, has_types));
+    let rows = distinct(ours().map(|record| in_family(record)));
     let peers = distinct(records.iter().filter(|record| record.is_peer).map(|record| record.who.as_str()));
     let of = |who: &str, is_bar, color| {
         let records = records.iter().filter(|record| record.who == who);
         let place = |record: &&&Record| {
-            let row = rows.iter().position(|row| *row == label(record, has_types))?;
+            let row = rows.iter().position(|row| *row == in_family(record))?;
             value(row, record)
         };
         Series { name: who.to_owned(), color, is_bar, values: records.filter_map(|r| place(&r)).collect() }
@@ -95,40 +95,6 @@ pub fn fractions(saved: &Saved, device: &str, about: About, has_peers: bool) -> 
     }
     .svg()?;
     Ok(Some(Figure { file: format!("{file}-{}", file_name(device)), caption: title, svg }))
-}
-
-/// What of the faces' journey is hidden by inner cells, for every device that took such steps.
-pub fn hidden(saved: &Saved) -> Result<Option<Figure>> {
-    let devices = saved.devices();
-    let time = |device: &str, name: &str| {
-        let mut all = saved.records().filter(|r| r.group == "H2" && r.who == device && r.workload == name);
-        all.next().map(|record| record.time)
-    };
-    let share = |(row, device): (usize, &&str)| {
-        let of = |name| time(device, name);
-        let (alone, in_turn, over) = (of("step_alone")?, of("step_in_turn")?, of("step_overlapped")?);
-        let share = |seconds| hidden_share(alone.median_s, in_turn.median_s, seconds).clamp(0.0, 1.2);
-        Some(Value { row, median: share(over.median_s), low: share(over.p90_s), high: share(over.p10_s) })
-    };
-    let measured: Vec<&str> =
-        devices.into_iter().filter(|device| time(device, "step_overlapped").is_some()).collect();
-    let values: Vec<Value> = measured.iter().enumerate().filter_map(share).collect();
-    if values.is_empty() {
-        return Ok(None);
-    }
-    let title = "Hidden share of an exchange that takes half as long as the step";
-    let series = [Series { name: "8 parts, 7 points".to_owned(), color: color(0), is_bar: true, values }];
-    let svg = Rows {
-        title,
-        axis: "of the time on the link, what makes no step longer (lines: 10 % to 90 % of the samples)",
-        rows: &measured.iter().map(|device| (*device).to_owned()).collect::<Vec<_>>(),
-        series: &series,
-        mark: Some(1.0),
-        is_log: false,
-        tick: |v| format!("{v:.1}"),
-    }
-    .svg()?;
-    Ok(Some(Figure { file: "hidden".to_owned(), caption: title.to_owned(), svg }))
 }
 
 /// Operations per second over operations per byte, under what memory and arithmetic allow.
@@ -318,7 +284,7 @@ pub fn assumed_links() -> Vec<Link> {
     LINKS.map(link).to_vec()
 }
 
-fn plain_number(value: f64) -> String {
+pub fn plain_number(value: f64) -> String {
     if value >= 1.0 { format!("{value:.0}") } else { format!("{}", (value * 1e4).round() / 1e4) }
 }
 
@@ -332,7 +298,7 @@ fn duration_tick(seconds: f64) -> String {
     duration(seconds).replace(".00", "").replace(".0", "")
 }
 
-fn file_name(device: &str) -> String {
+pub fn file_name(device: &str) -> String {
     let word: String = device.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let words: Vec<&str> = word.split('-').filter(|part| !part.is_empty()).take(3).collect();
     words.join("-").to_lowercase()

@@ -1,6 +1,7 @@
 //! `report`: saved runs as one HTML page that needs nothing else, and its plots as SVG and PNG files.
 
 mod figures;
+mod parts;
 mod plots;
 mod png;
 
@@ -99,7 +100,10 @@ fn figures_of(saved: &Saved) -> Result<Vec<Figure>> {
     for device in &devices {
         found.extend(figures::fractions(saved, device, About::Halos, false)?);
     }
-    found.extend(figures::hidden(saved)?);
+    for device in &devices {
+        found.extend(parts::by_parts(saved, device)?);
+    }
+    found.extend(parts::hidden(saved)?);
     for device in &devices {
         found.extend(figures::sweep(saved, device)?);
     }
@@ -285,6 +289,10 @@ mod tests {
             let record = Record::of_time(group, name, who, vec![0.9, 1.0, 1.2]).moving(16e9, Some(32.0));
             Line::Record(Record { operations, is_peer: who != host, ..record })
         };
+        let steps = |kind: &str, parts: usize, seconds| {
+            let record = Record::of_time("H2", &format!("{kind}_{parts}"), &host, vec![seconds]);
+            Line::Record(Record { parts, ..record })
+        };
         let mut lines = vec![
             Line::Machine(machine.clone()),
             record("ceiling", "arithmetic", &host, 4e10),
@@ -292,9 +300,10 @@ mod tests {
             record("E1", "triad", "numba", 4e9),
             record("S2", "stencil7", &host, 9e9),
             Line::Record(Record::of_time("ceiling", "launch", &host, vec![1e-6])),
-            Line::Record(Record::of_time("H2", "step_alone", &host, vec![1.0])),
-            Line::Record(Record::of_time("H2", "step_in_turn", &host, vec![2.0])),
-            Line::Record(Record::of_time("H2", "step_overlapped", &host, vec![1.25])),
+            steps("step_alone", 1, 0.9),
+            steps("step_alone", 8, 1.0),
+            steps("step_in_turn", 8, 2.0),
+            steps("step_overlapped", 8, 1.25),
             Line::Record(Record::of_time("L1", "record", &host, vec![1.5e-7])),
             Line::Skipped(Missing {
                 workload: "triad".to_owned(),
@@ -330,14 +339,16 @@ mod tests {
             "Roofline",
             "From tiny to large",
             "Hidden share",
+            "8 parts",
+            "in more parts of one device",
             "no &lt;f64&gt; here",
             "0.50",
         ] {
             assert!(text.contains(part), "{part}");
         }
         assert!(!text.contains("src=") && !text.contains("href="), "the page needs nothing else");
-        // Fraction, roofline, hidden share, sweep and overheads of two machines, two of the model: SVG, PNG.
-        assert_eq!(written.len(), 2 * (2 * 5 + 2) + 1);
+        // Fraction, roofline, parts, hidden share, sweep, overheads of two machines; two of the model.
+        assert_eq!(written.len(), 2 * (2 * 6 + 2) + 1);
         for file in &written {
             assert!(fs::metadata(file).expect("written").len() > 1000, "{}", file.display());
         }

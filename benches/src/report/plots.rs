@@ -379,8 +379,10 @@ fn name_dots(area: &Area, dots: &[(i32, i32)], names: &[String], taken: &mut Vec
             drawn(area.draw(&PathElement::new(line, FAINT.stroke_width(1))))?;
             take_line(&[dot, end], taken);
         }
-        let style = text_style(12, INK, HPos::Left, VPos::Center);
-        let at = (place[0] - base_x, end.1 - base_y);
+        // The width is a guess: a name begins, or ends, at the side of its dot.
+        let (side, x) = if place[0] > dot.0 { (HPos::Left, place[0]) } else { (HPos::Right, place[2]) };
+        let style = text_style(12, INK, side, VPos::Center);
+        let at = (x - base_x, end.1 - base_y);
         drawn(area.draw(&Text::new(name.clone(), at, style)))?;
         taken.push(place);
     }

@@ -2,14 +2,16 @@
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 
-use partita::Result;
 use partita::array::{Cells, Part};
+use partita::device::Foreign;
 use partita::index::{Index, MAX_RANK};
+use partita::{Array, Distribution, Result, Team};
 
-use super::abi::{ElementType, Head, IS_COPIED, Location, READ_ONLY, Strided};
+use super::abi::{ElementType, Head, IS_COPIED, Location, READ_ONLY, Strided, Versioned};
+use super::read::{self, Borrowed};
 use crate::element::{Element, TypedPart};
 
 static LIVE: AtomicI64 = AtomicI64::new(0);
@@ -103,6 +105,12 @@ impl Loan {
         Ok(Loan { memory, location, address, flags: IS_COPIED, element, shape, strides })
     }
 
+    /// Takes the loan over, as a consumer in this process.
+    pub fn borrow(self) -> Borrowed<Versioned> {
+        // SAFETY: handed out to nobody else.
+        unsafe { Borrowed::new(self.hand_out()) }
+    }
+
     /// Hands the loan out: whoever gets the pointer calls the struct's deleter once.
     pub fn hand_out<H: Head>(self) -> NonNull<H> {
         let array = Strided {
@@ -140,6 +148,27 @@ unsafe extern "C" fn end<H>(head: *mut H) {
     // and the protocol says that it is called once.
     drop(unsafe { Box::from_raw(head.cast::<Block<H>>()) });
     LIVE.fetch_sub(1, Ordering::AcqRel);
+}
+
+/// An array over the cells of a part, lent and taken over as any consumer in this process does, nothing
+/// copied. `None` as for [`Loan::of`], and for a part without cells.
+///
+/// # Errors
+/// The device's; a team of other than one part on the part's device.
+pub fn passed_on(part: &Arc<Part>, location: Location, team: &Team) -> Result<Option<Array>> {
+    let Some(loan) = Loan::of(&TypedPart::from(part.clone()), Cells::Owned, location)? else {
+        return Ok(None);
+    };
+    let mut borrowed = loan.borrow();
+    // Cells of a part that has a halo are not in C order, which is refused.
+    let Ok(read::Memory { shape, address, bytes: bytes @ 1.., .. }) = borrowed.memory() else {
+        return Ok(None);
+    };
+    let foreign = Foreign { address, bytes, owner: Box::new(Mutex::new(borrowed)) };
+    // SAFETY: the loan keeps the memory alive until the owner is dropped, and a value of ours never changes.
+    let buffer = unsafe { part.device().borrow(foreign) }?;
+    let dist = Distribution::default_partition(1, &shape)?;
+    Ok(Some(Array::over(team, &dist, part.dtype(), vec![Some(buffer)])?))
 }
 
 /// Ends a loan that reached no consumer.

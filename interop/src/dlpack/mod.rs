@@ -16,5 +16,5 @@ mod lend;
 mod read;
 
 pub use abi::{ElementType, Head, IS_COPIED, Legacy, Location, READ_ONLY, Strided, Versioned};
-pub use lend::{Loan, live_loans, release};
+pub use lend::{Loan, live_loans, passed_on, release};
 pub use read::{Borrowed, Elements, Memory, Refusal};

@@ -1,0 +1,80 @@
+//! What is meant by a filter, and that what is wrong becomes no figure.
+
+use super::*;
+use crate::formula;
+use crate::formula::Formula;
+
+fn wanted(filter: &[&str]) -> Wanted {
+    Wanted {
+        devices: vec![Device::host()],
+        filter: filter.iter().map(|&word| word.to_owned()).collect(),
+        dtypes: vec![DType::F32],
+        sizes: Sizes { line: 1000, plane: 20, cube: 12 },
+        parts: 2,
+        effort: Effort { seconds: 0.001, least: 2, most: 2 },
+        rotated_bytes: 0.0,
+        sweep: false,
+    }
+}
+
+fn names(filter: &[&str]) -> Vec<&'static str> {
+    let wanted = wanted(filter);
+    let workloads = wanted.workloads().into_iter().map(|workload| workload.name);
+    workloads.chain(wanted.tasks().into_iter().map(|task| task.name)).collect()
+}
+
+#[test]
+fn filters_mean_parts_of_names_whole_names_and_families() {
+    assert_eq!(names(&["sum"]), ["sum", "sum_rows", "sum_columns"]);
+    assert_eq!(names(&["=sum", "=nothing"]), ["sum"]);
+    assert_eq!(names(&["h2"]), ["steps1", "steps2", "steps4", "steps8"]);
+    assert_eq!(names(&["dlpack"]), ["dlpack_out", "dlpack_round"]);
+    assert!(names(&["W1"]).contains(&"stencil7") && !names(&["W1"]).contains(&"stencil5"));
+    assert!(names(&[]).starts_with(&names(&["E1"])) && names(&["=nothing"]).is_empty());
+}
+
+/// `Ok` lines are figures.
+fn failures(lines: &[Line]) -> Vec<String> {
+    let sentence = |line: &Line| match line {
+        Line::Failed(missing) => Some(missing.sentence()),
+        Line::Machine(_) | Line::Record(_) | Line::Skipped(_) => None,
+    };
+    lines.iter().filter_map(sentence).collect()
+}
+
+#[test]
+fn a_wrong_result_is_a_failed_line_and_no_figure() {
+    let right: Formula = crate::formula!(formula::scale);
+    let wrong = Formula { of_a_cell: (crate::formula!(formula::copy)).of_a_cell, ..right };
+    let of = |formula| {
+        let scale = Workload::named("scale").expect("in the table");
+        let spoilt = Workload { group: "test", name: "spoilt", formula, ..*scale };
+        let workload: &'static Workload = Box::leak(Box::new(spoilt));
+        let wanted = wanted(&[]);
+        let bar = ProgressBar::hidden();
+        let mut progress = Progress { wanted: &wanted, bar, lines: Vec::new(), best_copy: BTreeMap::new() };
+        progress.workload(workload, DType::F32, &wanted.sizes, 0.0, None).expect("a line either way");
+        progress.lines
+    };
+    let lines = of(wrong);
+    let failed = failures(&lines);
+    assert_eq!((lines.len(), failed.len()), (1, 1), "{lines:?}");
+    assert!(failed[0].contains("spoilt") && failed[0].contains("expected"), "{failed:?}");
+    let lines = of(right);
+    assert!(lines[0].record().is_some_and(|record| record.error.is_some()), "{lines:?}");
+}
+
+#[test]
+fn a_task_that_finds_an_error_is_a_failed_line() {
+    let wanted = wanted(&[]);
+    let bar = ProgressBar::hidden();
+    let mut progress = Progress { wanted: &wanted, bar, lines: Vec::new(), best_copy: BTreeMap::new() };
+    let measure: Measure = Box::new(|_, _, _, _| anyhow::bail!("other bits than in turn"));
+    let task = Task { group: "H2", name: "steps8", is_typed: false, measure };
+    progress.costs(&Device::host(), &[task], None);
+    let failed = failures(&progress.lines);
+    assert!(
+        failed.len() == 1 && failed[0].contains("steps8") && failed[0].contains("other bits"),
+        "{failed:?}"
+    );
+}
