@@ -5,10 +5,12 @@
 mod divisions;
 mod found;
 
+use std::sync::Arc;
+
 use divisions::{KINDS, kinds};
 use found::{PARTS, devices, ran};
 use partita::index::DimMap;
-use partita::plan::Plan;
+use partita::plan::{Lane, Move, MoveOp, Pairs, Plan};
 use partita::prelude::*;
 use partita::program::Command;
 use partita::transport::{Field, Path, lower};
@@ -337,4 +339,55 @@ fn adjoint_plans_add_what_all_holders_have() {
         }
     }
     println!("ran: adjoint-plans {pairs}");
+}
+
+/// What is added to listed cells shares launches with whatever shares no cell with it, and keeps its order
+/// where it does.
+#[test]
+fn additions_into_listed_cells_share_launches() {
+    // To which cells each part adds its own 1, 4 and 6: the last meets the first two.
+    let lists: [[i64; 3]; 4] = [[0, 5, 9], [1, 6, 10], [2, 7, 11], [6, 5, 12]];
+    let own = [1, 4, 6];
+    for device in devices() {
+        let line = |cells: i64, parts: usize| Distribution::builder(&[cells]).parts(parts).build().unwrap();
+        let team = |parts: usize| Team::on(std::slice::from_ref(&device), parts).unwrap();
+        let value = |at: i64| if at < 24 { (3 * at) as f32 / 7.0 } else { -1e8 };
+        let a = Array::from_fn(&team(4), &line(32, 4), |at| value(at[0])).unwrap();
+        let b = Array::full(&team(1), &line(20, 1), Scalar::from_f64(DType::F32, 1e8)).unwrap();
+        let boxed = |first: i64, cells: &[i64]| {
+            let last = cells.iter().max().unwrap();
+            Region::new(&[first], &[first + last + 1]).unwrap()
+        };
+        let moves = lists.iter().enumerate().map(|(part, list)| Move {
+            from_part: part,
+            to_part: 0,
+            from: boxed(8 * part as i64, &own),
+            to: boxed(0, list),
+            lanes: Some([Lane::List(Arc::new(Pairs { from: own.to_vec(), to: list.to_vec() }))].into()),
+            op: MoveOp::Add,
+        });
+        let plan = Plan::new(4, 1, moves.collect()).unwrap();
+        let (from, to) = (a.places().unwrap(), b.places().unwrap());
+        let field = Field { plan: &plan, from: &from, to: &to, dtype: DType::F32 };
+        let exchange = lower(&[field]).unwrap();
+        let adds = exchange.arrival.iter().filter(|command| match command {
+            Command::Launch { job, .. } => job.program.kernel().kernel().name.starts_with("add"),
+            Command::Boxes { .. } => true,
+            _ => false,
+        });
+        assert_eq!(adds.count(), 2, "{device:?}");
+        exchange.run().unwrap();
+        let in_order = |order: [usize; 4]| {
+            let mut cells = vec![1e8f32; 20];
+            for part in order {
+                for (&from, &to) in own.iter().zip(&lists[part]) {
+                    cells[to as usize] += value(8 * part as i64 + from);
+                }
+            }
+            cells
+        };
+        assert_ne!(in_order([3, 0, 1, 2]), in_order([0, 1, 2, 3]), "any order would do");
+        assert_eq!(b.to_vec::<f32>().unwrap(), in_order([0, 1, 2, 3]), "{device:?}");
+        ran("listed-sums", &device, 1);
+    }
 }

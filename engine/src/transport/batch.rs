@@ -6,12 +6,11 @@ use std::sync::Arc;
 use partita_kernels::{DType, MAX_RANK, View};
 
 use super::path::{Batching, batching};
-use super::rounds::Cover;
 use crate::device::{Allocation, Device};
 use crate::error::Result;
 use crate::plan::MoveOp;
 use crate::program::copies::{BoxCopy, copy_boxes, copy_words, word};
-use crate::program::{Command, Copying, Schedule};
+use crate::program::{Copying, Schedule};
 
 /// A box that is copied or added, and may share its launch with others.
 pub(super) struct Piece {
@@ -19,9 +18,6 @@ pub(super) struct Piece {
     pub extents: Vec<i64>,
     pub dtype: DType,
     pub copy: BoxCopy,
-    /// The cells that it uses at both ends, where that is known.
-    pub reads: Option<Cover>,
-    pub writes: Option<Cover>,
 }
 
 /// Among so many open batches a place is looked for, so that many shapes do not take quadratic time.
@@ -33,12 +29,6 @@ impl Piece {
         let bytes = self.extents.iter().product::<i64>() * self.dtype.size_bytes() as i64;
         // One more loop may be needed within its elements.
         bytes <= batching(&self.device).small_bytes && self.extents.len() < MAX_RANK
-    }
-
-    /// A copy in a launch of its own.
-    pub fn alone(&self) -> Result<Command> {
-        let how = Copying { dtype: self.dtype, add: false };
-        copy_boxes(&self.device, &self.extents, std::slice::from_ref(&self.copy), how)
     }
 }
 

@@ -11,7 +11,7 @@ use partita_kernels::{DType, View};
 use super::batch::{Piece, batched};
 use super::cells::{Cells, End, contiguous, extents};
 use super::path::{Path, path};
-use super::rounds::{Cover, Next, in_rounds};
+use super::rounds::{Cover, Next, Sum, in_rounds};
 use crate::config::{config, say};
 use crate::device::{Allocation, Buffer, Device};
 use crate::error::Result;
@@ -166,27 +166,12 @@ impl Cargo<'_> {
     }
 }
 
-/// Which commands a copy is put among.
+/// Which commands a copy is put among: those that depart, or that arrive, in any order. What must follow
+/// others comes after all of these.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Queue {
-    /// Departs, in any order.
     Departing,
-    /// Departs after what was queued here before.
-    DepartingNext,
-    /// Arrives, in any order.
     Arriving,
-    /// Arrives after those, and after what was queued here before.
-    ArrivingNext,
-}
-
-impl Queue {
-    /// Where what must follow is queued.
-    fn next(self) -> Queue {
-        match self {
-            Queue::Departing | Queue::DepartingNext => Queue::DepartingNext,
-            Queue::Arriving | Queue::ArrivingNext => Queue::ArrivingNext,
-        }
-    }
 }
 
 /// A copy within one device: where, what, between which memories.
@@ -197,9 +182,9 @@ struct Copy<'a> {
     op: MoveOp,
     from: &'a Arc<Allocation>,
     to: &'a Arc<Allocation>,
-    /// The cells that it reads and writes; none: any that the memories have.
-    reads: Option<Cover>,
-    writes: Option<Cover>,
+    /// For sums, the cells that it reads and writes; none: any that the memories have.
+    reads: Option<&'a Cover>,
+    writes: Option<&'a Cover>,
 }
 
 /// An exchange under construction.
@@ -251,18 +236,20 @@ impl Work {
     /// A move that stays on its device.
     fn within(&mut self, cargo: &Cargo) -> Result<()> {
         let Cargo { step, from, to, dtype } = *cargo;
+        let is_sum = step.op == MoveOp::Add;
+        let covers = is_sum.then(|| (Cover::source(step, from), Cover::target(step, to)));
         let copy = Copy {
             device: &from.device,
             dtype,
             op: step.op,
             from: &from.allocation,
             to: &to.allocation,
-            reads: Cover::of(from, &step.from),
-            writes: Cover::of(to, &step.to),
+            reads: covers.as_ref().map(|covers| &covers.0),
+            writes: covers.as_ref().map(|covers| &covers.1),
         };
         let queue = match step.op {
             MoveOp::Copy => Queue::Departing,
-            MoveOp::Add => Queue::ArrivingNext,
+            MoveOp::Add => Queue::Arriving,
         };
         self.carry(queue, copy, &extents(step), End::source(step, from), End::target(step, to))
     }
@@ -312,8 +299,7 @@ impl Work {
         for (cargo, first) in cargo.iter().zip(firsts(cargo)) {
             let (extents, from) = (extents(cargo.step), &cargo.from.allocation);
             let (dtype, op) = (cargo.dtype, MoveOp::Copy);
-            let (reads, writes) = (Cover::of(cargo.from, &cargo.step.from), None);
-            let copy = Copy { device, dtype, op, from, to: &message, reads, writes };
+            let copy = Copy { device, dtype, op, from, to: &message, reads: None, writes: None };
             let ends = (End::source(cargo.step, cargo.from), End::packed(&extents, first));
             self.carry(Queue::Departing, copy, &extents, ends.0, ends.1)?;
         }
@@ -324,14 +310,10 @@ impl Work {
         for (cargo, first) in cargo.iter().zip(firsts(cargo)) {
             let (extents, op) = (extents(cargo.step), cargo.step.op);
             let (dtype, to) = (cargo.dtype, &cargo.to.allocation);
-            let (reads, writes) = (None, Cover::of(cargo.to, &cargo.step.to));
-            let copy = Copy { device, dtype, op, from: message, to, reads, writes };
-            let queue = match op {
-                MoveOp::Copy => Queue::Arriving,
-                MoveOp::Add => Queue::ArrivingNext,
-            };
+            let writes = (op == MoveOp::Add).then(|| Cover::target(cargo.step, cargo.to));
+            let copy = Copy { device, dtype, op, from: message, to, reads: None, writes: writes.as_ref() };
             let ends = (End::packed(&extents, first), End::target(cargo.step, cargo.to));
-            self.carry(queue, copy, &extents, ends.0, ends.1)?;
+            self.carry(Queue::Arriving, copy, &extents, ends.0, ends.1)?;
         }
         Ok(())
     }
@@ -343,90 +325,119 @@ impl Work {
         Ok(allocation)
     }
 
-    /// Copies within a device. Cells in listed places are gathered into a box or scattered from one; whatever
-    /// else is to happen to them happens to the box.
+    /// Copies, or adds, within a device.
     fn carry(&mut self, queue: Queue, copy: Copy, extents: &[i64], from: End, to: End) -> Result<()> {
-        Cells::between(extents, from, to).into_iter().try_for_each(|cells| self.nest(queue, copy, cells))
+        Cells::between(extents, from, to).into_iter().try_for_each(|cells| match copy.op {
+            MoveOp::Copy => self.copy(queue, copy, &cells),
+            MoveOp::Add => self.add(copy, &cells),
+        })
     }
 
-    fn nest(&mut self, queue: Queue, copy: Copy, cells: Cells) -> Result<()> {
-        let Copy { device, dtype, op, .. } = copy;
-        match (cells.from.view(), cells.to.view(), op) {
-            (Some(from), Some(to), _) => {
-                let Copy { reads, writes, .. } = copy;
-                let boxed = BoxCopy { from: (Arc::clone(copy.from), from), to: (Arc::clone(copy.to), to) };
-                let (device, extents) = (device.clone(), cells.extents);
-                self.piece(queue, Piece { device, extents, dtype, copy: boxed, reads, writes }, op)
+    /// Cells in listed places are gathered into a box or scattered from one.
+    fn copy(&mut self, queue: Queue, copy: Copy, cells: &Cells) -> Result<()> {
+        match (cells.from.view(), cells.to.view()) {
+            (Some(from), Some(to)) => self.piece(queue, Piece::of(&copy, cells, from, to)),
+            (None, Some(view)) => {
+                let gather = self.gather(&copy, cells, (&cells.from, copy.from), (copy.to, view))?;
+                self.next(queue, Next::Alone(gather));
             }
-            (None, Some(view), MoveOp::Copy) => {
-                let listed = (&cells.from, copy.from);
-                self.listed(queue.next(), copy, &cells, listed, (copy.to, view), Direction::Gather)
+            (Some(view), None) => {
+                let scatter = self.scatter(&copy, cells, (copy.from, view))?;
+                self.next(queue, Next::Alone(scatter));
             }
-            (Some(view), None, MoveOp::Copy) => {
-                let listed = (&cells.to, copy.to);
-                self.listed(queue.next(), copy, &cells, listed, (copy.from, view), Direction::Scatter)
-            }
-            (None, ..) => {
-                let (gathered, packed) = self.aside(copy, &cells)?;
-                let first = Copy { op: MoveOp::Copy, to: &gathered, writes: None, ..copy };
-                let apart = Cells { to: packed.clone(), ..cells.clone() };
-                self.nest(queue.next(), first, apart)?;
-                let second = Copy { from: &gathered, reads: None, ..copy };
-                self.nest(queue.next(), second, Cells { from: packed, ..cells })
-            }
-            (Some(_), None, MoveOp::Add) => {
-                // Every cell is named once, so sums may be made in a box and put back.
-                let (old, packed) = self.aside(copy, &cells)?;
-                let whole = Copy { reads: None, writes: None, ..copy };
-                let fetch = Copy { op: MoveOp::Copy, from: copy.to, to: &old, ..whole };
-                let there = Cells { from: cells.to.clone(), to: packed.clone(), ..cells.clone() };
-                self.nest(queue.next(), fetch, there)?;
-                let add = Copy { to: &old, ..whole };
-                self.nest(queue.next(), add, Cells { to: packed.clone(), ..cells.clone() })?;
-                let back = Copy { op: MoveOp::Copy, from: &old, ..whole };
-                self.nest(queue.next(), back, Cells { from: packed, ..cells })
+            (None, None) => {
+                let (aside, view) = self.aside(&copy, cells)?;
+                let gather = self.gather(&copy, cells, (&cells.from, copy.from), (&aside, view.clone()))?;
+                let scatter = self.scatter(&copy, cells, (&aside, view))?;
+                [gather, scatter].into_iter().for_each(|command| self.next(queue, Next::Alone(command)));
             }
         }
+        Ok(())
+    }
+
+    /// Boxes are added to boxes. Every listed cell is named once, so its sum may be made in a box and put
+    /// back.
+    fn add(&mut self, copy: Copy, cells: &Cells) -> Result<()> {
+        let (mut before, mut after) = (Schedule::new(), Schedule::new());
+        let (from, from_view) = match cells.from.view() {
+            Some(view) => (Arc::clone(copy.from), view),
+            None => {
+                let (aside, view) = self.aside(&copy, cells)?;
+                before.push(self.gather(&copy, cells, (&cells.from, copy.from), (&aside, view.clone()))?);
+                (aside, view)
+            }
+        };
+        let (to, to_view) = match cells.to.view() {
+            Some(view) => (Arc::clone(copy.to), view),
+            None => {
+                let (aside, view) = self.aside(&copy, cells)?;
+                before.push(self.gather(&copy, cells, (&cells.to, copy.to), (&aside, view.clone()))?);
+                after.push(self.scatter(&copy, cells, (&aside, view.clone()))?);
+                (aside, view)
+            }
+        };
+        let piece = Piece::of(&Copy { from: &from, to: &to, ..copy }, cells, from_view, to_view);
+        let (reads, writes) = ((copy.from.id, copy.reads.cloned()), (copy.to.id, copy.writes.cloned()));
+        self.next(Queue::Arriving, Next::Add(Box::new(Sum { piece, reads, writes, before, after })));
+        Ok(())
     }
 
     /// Memory for the cells in a box of their own.
-    fn aside(&mut self, copy: Copy, cells: &Cells) -> Result<(Arc<Allocation>, End)> {
+    fn aside(&mut self, copy: &Copy, cells: &Cells) -> Result<(Arc<Allocation>, View)> {
         let memory = self.stage(copy.device, cells.count() as u64 * copy.dtype.size_bytes() as u64)?;
-        Ok((memory, End::packed(&cells.extents, 0)))
+        let packed = End::packed(&cells.extents, 0).view();
+        Ok((memory, packed.unwrap_or_else(|| unreachable!("what is packed is not listed"))))
     }
 
-    fn piece(&mut self, queue: Queue, piece: Piece, op: MoveOp) -> Result<()> {
-        let next = |piece: Piece| match op {
-            MoveOp::Add => Ok(Next::Add(Box::new(piece))),
-            MoveOp::Copy => piece.alone().map(Next::Alone),
-        };
-        match queue {
-            Queue::Departing => self.departing.push(piece),
-            Queue::Arriving => self.arriving.push(piece),
-            Queue::DepartingNext => self.departing_next.push(next(piece)?),
-            Queue::ArrivingNext => self.arriving_next.push(next(piece)?),
-        }
-        Ok(())
+    /// From listed places of a memory to a box.
+    fn gather(
+        &mut self,
+        copy: &Copy,
+        cells: &Cells,
+        listed: (&End, &Arc<Allocation>),
+        boxed: (&Arc<Allocation>, View),
+    ) -> Result<Command> {
+        self.listed(copy, cells, listed, boxed, Direction::Gather)
+    }
+
+    /// From a box to the listed places where the copy goes.
+    fn scatter(&mut self, copy: &Copy, cells: &Cells, boxed: (&Arc<Allocation>, View)) -> Result<Command> {
+        self.listed(copy, cells, (&cells.to, copy.to), boxed, Direction::Scatter)
     }
 
     fn listed(
         &mut self,
-        queue: Queue,
-        copy: Copy,
+        copy: &Copy,
         cells: &Cells,
         (end, memory): (&End, &Arc<Allocation>),
         boxed: (&Arc<Allocation>, View),
         direction: Direction,
-    ) -> Result<()> {
+    ) -> Result<Command> {
         let listed = Listed { memory, first: end.offset, walks: &end.walks };
-        let Copy { device, dtype, .. } = copy;
-        let command =
-            copy_listed(device, &cells.extents, &listed, boxed, direction, dtype, &mut self.leases)?;
+        copy_listed(copy.device, &cells.extents, &listed, boxed, direction, copy.dtype, &mut self.leases)
+    }
+
+    fn piece(&mut self, queue: Queue, piece: Piece) {
         match queue {
-            Queue::Departing | Queue::DepartingNext => self.departing_next.push(Next::Alone(command)),
-            Queue::Arriving | Queue::ArrivingNext => self.arriving_next.push(Next::Alone(command)),
+            Queue::Departing => self.departing.push(piece),
+            Queue::Arriving => self.arriving.push(piece),
         }
-        Ok(())
+    }
+
+    /// Queues what must follow.
+    fn next(&mut self, queue: Queue, next: Next) {
+        match queue {
+            Queue::Departing => self.departing_next.push(next),
+            Queue::Arriving => self.arriving_next.push(next),
+        }
+    }
+}
+
+impl Piece {
+    fn of(copy: &Copy, cells: &Cells, from: View, to: View) -> Piece {
+        let copied = BoxCopy { from: (Arc::clone(copy.from), from), to: (Arc::clone(copy.to), to) };
+        let (device, extents) = (copy.device.clone(), cells.extents.clone());
+        Piece { device, extents, dtype: copy.dtype, copy: copied }
     }
 }
 

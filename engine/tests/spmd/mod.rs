@@ -13,6 +13,7 @@ pub const PROGRAMS: &[Program] = &[
     ("arithmetic", arithmetic),
     ("stencil", stencil),
     ("loop", replayed),
+    ("started", started),
     ("reductions", reductions),
     ("elements", elements),
     ("windows", windows),
@@ -166,6 +167,36 @@ fn replayed(team: &Team) -> partita::Result<Vec<u8>> {
     run.run(6)?;
     assert!(run.is_replaying(), "the steps never came back to their memory");
     run.state().iter().try_for_each(|array| log.array(array))?;
+    Ok(log.0)
+}
+
+/// Operators that end after other exchanges, and in another order than they began; in replayed steps too.
+fn started(team: &Team) -> partita::Result<Vec<u8>> {
+    let n = team.size() as i64;
+    let rows = Partition::world(team)?.cartesian(&[n, 1])?;
+    let turn = Collective::repartition(&rows, &rows.cartesian(&[1, n])?)?;
+    let gather = Collective::allgather(&rows, &[0])?;
+    let dist = Distribution::builder(&[2 * n + 1, 3 * n]).grid(&[n, 1]).halo(&[1, 0], &[1, 0]).build()?;
+    let x = wave(team, &dist)?;
+    let sides = |x: &Array| x.slice(&s![..-2, ..]) + x.slice(&s![2.., ..]) * 0.5;
+    let mut log = Log::default();
+    let (one, other) = (turn.start(&x)?, gather.start(&x)?);
+    log.array(&sides(&x))?;
+    log.array(&x.sum(&[]))?;
+    let last = turn.start(&(&x * 2.0))?;
+    for pending in [other, last, one] {
+        log.array(&pending.finish()?)?;
+    }
+    let mut steps = Loop::new(vec![x.clone(), turn.forward(&x)?], |state| {
+        let begun = turn.start(&state[0])?;
+        let next = sides(&state[0]);
+        state[0].assign(&s![1..-1, ..], &next)?;
+        state[0].eval()?;
+        state[1] = begun.finish()?;
+        Ok(())
+    });
+    steps.run(9)?;
+    steps.state().iter().try_for_each(|array| log.array(array))?;
     Ok(log.0)
 }
 

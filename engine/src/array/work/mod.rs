@@ -1,0 +1,244 @@
+//! A schedule under construction: operands are brought to where launches read them, launches follow.
+//!
+//! What has to be brought is collected, and departs as ONE exchange: one message per pair of ranks, whatever
+//! the number of operands. Launches that read nothing of it, the *core*, may be queued before it arrives;
+//! every other launch comes after.
+//!
+//! - [`input`]: an operand as launches read it, and how much of a launch must wait for it;
+//! - [`bring`]: how operands get there;
+//! - [`halos`]: halos made current on the way.
+
+mod bring;
+mod halos;
+mod input;
+
+use std::sync::Arc;
+
+use partita_kernels::{DType, Launch, Scalar, Verified, View};
+
+use super::storage::{Fresh, Storage};
+use crate::device::{Buffer, Device, Job, Lane};
+use crate::error::{Error, Result};
+use crate::index::{Index, Region};
+use crate::plan::Plan;
+use crate::program::{Command, Place, Schedule, execute};
+use crate::team::Team;
+use crate::transport::{Field, Leisure, crossing};
+use crate::wire::pass;
+use bring::Fetched;
+pub(crate) use input::{Input, bind, margin};
+
+pub(super) fn missing_part(operation: &'static str) -> Error {
+    Error::invalid(
+        operation,
+        "a result stored by the part that computes it",
+        "a part without storage",
+        "please report this defect of the engine",
+    )
+}
+
+/// What an exchange brings of one operand.
+struct Pending {
+    operation: &'static str,
+    plan: Arc<Plan>,
+    from: Vec<Option<Place>>,
+    to: Vec<Option<Place>>,
+    dtype: DType,
+    /// Which of [`Work::refreshed`], if it is a halo exchange.
+    refreshes: Option<usize>,
+}
+
+/// A schedule under construction, the leases its commands rely on, and the halos it makes current.
+pub(crate) struct Work {
+    team: Team,
+    schedule: Schedule,
+    /// What the next exchange brings.
+    pending: Vec<Pending>,
+    /// What the host has to wait for of the exchange that has departed.
+    dispatch: Schedule,
+    /// What is left to do of the exchange that has departed.
+    arrival: Schedule,
+    /// The waits by which it joins what is queued afterwards.
+    join: Schedule,
+    pub leases: Vec<Buffer>,
+    refreshed: Vec<(Arc<Storage>, Fresh)>,
+    fetched: Vec<Fetched>,
+    messages: u64,
+}
+
+impl Work {
+    pub fn new(team: &Team) -> Work {
+        Work {
+            team: team.clone(),
+            schedule: Schedule::new(),
+            pending: Vec::new(),
+            dispatch: Schedule::new(),
+            arrival: Schedule::new(),
+            join: Schedule::new(),
+            leases: Vec::new(),
+            refreshed: Vec::new(),
+            fetched: Vec::new(),
+            messages: 0,
+        }
+    }
+
+    /// What is to be done, everything that has been brought included.
+    pub fn commands(&self) -> &[Command] {
+        &self.schedule
+    }
+
+    /// The halos that will be current afterwards.
+    pub fn refreshed(&self) -> &[(Arc<Storage>, Fresh)] {
+        &self.refreshed
+    }
+
+    /// What the team has counted for it.
+    pub fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    pub fn push(&mut self, command: Command) {
+        self.schedule.push(command);
+    }
+
+    pub fn extend(&mut self, schedule: Schedule) {
+        self.schedule.extend(schedule);
+    }
+
+    /// The device of a part.
+    pub fn device(&self, part: usize) -> Device {
+        self.team.device(part).clone()
+    }
+
+    /// Sends what launches will need on its way, as far as the host waits for nothing. Says who has time to
+    /// compute something else meanwhile: the host after [`Work::dispatch`], other devices before it.
+    pub fn depart(&mut self) -> Result<Leisure> {
+        let pending = std::mem::take(&mut self.pending);
+        let Some(first) = pending.first() else { return Ok(Leisure::Nobody) };
+        let messages = pending.iter().map(|pending| pending.plan.messages()).sum();
+        self.team.count_messages(messages);
+        self.messages += messages;
+        let alike = pending.iter().all(|other| other.operation == first.operation);
+        let operation = if alike { first.operation } else { "exchange of operands" };
+        let fields: Vec<Field> = pending
+            .iter()
+            .map(|Pending { plan, from, to, dtype, .. }| Field { plan, from, to, dtype: *dtype })
+            .collect();
+        let exchange = crossing::lower(operation, (&self.team, &self.team), &fields)?.aside();
+        let leisure = exchange.leisure();
+        self.schedule.extend(exchange.departure);
+        self.dispatch.extend(exchange.dispatch);
+        self.arrival.extend(exchange.arrival);
+        self.join.extend(exchange.join);
+        self.leases.extend(exchange.leases);
+        Ok(leisure)
+    }
+
+    /// Sends the rest on its way.
+    pub fn dispatch(&mut self) {
+        self.schedule.append(&mut self.dispatch);
+    }
+
+    /// Rims that are queued from now on come after everything that was on its way.
+    pub fn land(&mut self) -> Result<()> {
+        self.depart()?;
+        self.dispatch();
+        self.schedule.append(&mut self.arrival);
+        Ok(())
+    }
+
+    /// What is queued from now on comes after everything that was on its way.
+    pub fn arrive(&mut self) -> Result<()> {
+        self.land()?;
+        self.schedule.append(&mut self.join);
+        Ok(())
+    }
+
+    /// Queues everything; then, and only then, the halos are current.
+    pub fn finish(mut self) -> Result<()> {
+        self.arrive()?;
+        execute(self.schedule)?;
+        pass("eval-queued")?;
+        for (storage, fresh) in self.refreshed {
+            storage.set_fresh(fresh);
+        }
+        Ok(())
+    }
+
+    /// A launch over one part's region, after everything has arrived.
+    pub fn launch(
+        &mut self,
+        kernel: &Verified,
+        part: usize,
+        region: &Region,
+        bound: Vec<(View, Place)>,
+        arguments: Vec<Scalar>,
+    ) -> Result<()> {
+        self.arrive()?;
+        self.launch_box(kernel, part, region, (region, region.start()), &bound, arguments)
+    }
+
+    /// A launch over a box of one part's region, whose first cell has these coordinates, as soon as what was
+    /// queued before is done. The views are those of the region.
+    pub fn launch_box(
+        &mut self,
+        kernel: &Verified,
+        part: usize,
+        region: &Region,
+        (inside, origin): (&Region, &Index),
+        bound: &[(View, Place)],
+        arguments: Vec<Scalar>,
+    ) -> Result<()> {
+        let launch = self.boxed(kernel, part, region, (inside, origin), bound, arguments)?;
+        self.push(launch);
+        Ok(())
+    }
+
+    /// The same as soon as what was on its way has arrived at the part, beside what is still computed there.
+    pub fn launch_rim(
+        &mut self,
+        kernel: &Verified,
+        part: usize,
+        region: &Region,
+        at: (&Region, &Index),
+        bound: &[(View, Place)],
+        arguments: Vec<Scalar>,
+    ) -> Result<()> {
+        let launch = self.boxed(kernel, part, region, at, bound, arguments)?;
+        let device = self.team.device(part);
+        let joins = |command: &Command| match command {
+            Command::After { first, .. } => *first == (device.clone(), Lane::Exchange),
+            _ => false,
+        };
+        let lane = if self.join.iter().any(joins) { Lane::Exchange } else { Lane::Compute };
+        self.push(launch.on(lane));
+        Ok(())
+    }
+
+    fn boxed(
+        &self,
+        kernel: &Verified,
+        part: usize,
+        region: &Region,
+        (inside, origin): (&Region, &Index),
+        bound: &[(View, Place)],
+        arguments: Vec<Scalar>,
+    ) -> Result<Command> {
+        let device = self.team.device(part);
+        let program = device.compile(kernel.clone())?;
+        let view = |view: &View| {
+            let skipped =
+                (0..region.rank()).map(|d| (inside.start()[d] - region.start()[d]) * view.strides[d]);
+            View { offset: view.offset + skipped.sum::<i64>(), strides: view.strides.clone() }
+        };
+        let launch = Launch {
+            extents: inside.extents().iter().map(|&extent| extent as usize).collect(),
+            origin: origin.to_vec(),
+            views: bound.iter().map(|(region_view, _)| view(region_view)).collect(),
+            arguments,
+        };
+        let memory = bound.iter().map(|(_, place)| Arc::clone(&place.allocation)).collect();
+        let job = Job { program, launch: Arc::new(launch), memory };
+        Ok(Command::Launch { device: device.clone(), job })
+    }
+}
