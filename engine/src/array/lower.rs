@@ -141,7 +141,8 @@ impl Lowering {
                 return Ok(Step::Cut(Arc::clone(node)));
             }
             Expr::View { base, map: view } => {
-                if is_scattered(base, &node.shape, view)? {
+                let leaves = || map.leaves(&self.dist.shape(), view, &node.shape, &base.shape);
+                if is_scattered(base, &node.shape, view)? || leaves() {
                     return Ok(Step::Cut(Arc::clone(node)));
                 }
                 match seen_within(base, &node.shape, view) {

@@ -58,6 +58,23 @@ impl Map {
         })
     }
 
+    /// Whether `through` would go wrong: where the points of `shape` mean elements of the view, which has
+    /// `extents`, beyond its ends. These come round the view; what its base, of shape `base`, has there is the
+    /// same only along dimensions of which the view shows all.
+    pub fn leaves(&self, shape: &[i64], view: &Map, extents: &[i64], base: &[i64]) -> bool {
+        let beyond = |e: usize| match self.axes[e] {
+            Along::Dim { dim, .. } if shape[dim] > 0 => {
+                let (first, stop) = self.axes[e].span(0, shape[dim]);
+                first < 0 || stop > extents[e]
+            }
+            Along::Dim { .. } | Along::Pinned(_) => false,
+        };
+        view.axes().iter().zip(base).any(|(along, extent)| match *along {
+            Along::Dim { dim, step, .. } => (step.abs() != 1 || extents[dim] != *extent) && beyond(dim),
+            Along::Pinned(_) => false,
+        })
+    }
+
     /// The map of an operand of shape `operand` broadcast to a node of shape `node`.
     pub fn broadcast(&self, node: &Index, operand: &Index) -> Map {
         let skipped = node.rank() - operand.rank();
@@ -115,6 +132,17 @@ mod tests {
         assert_eq!(at(&both, &[4, 0]), at(&view, &at(&reader, &[4, 0])));
         assert_eq!(at(&both, &[4, 0]), [6, 5, 19]);
         assert_eq!(both.without_offset(0).axes()[0], Along::Dim { dim: 1, offset: 0, step: -2 });
+    }
+
+    #[test]
+    fn what_comes_round_a_view_is_not_what_lies_beside_it() {
+        let leaves = |offset: i64, view: Along, base: i64| {
+            let reader = Map::from_fn(1, |_| Along::Dim { dim: 0, offset, step: 1 });
+            reader.leaves(&[6], &Map::from_fn(1, |_| view), &[6], &[base])
+        };
+        let step = |step: i64| Along::Dim { dim: 0, offset: if step < 0 { 5 } else { 0 }, step };
+        assert!(leaves(1, step(1), 7) && leaves(-1, step(2), 12) && leaves(-1, step(1), 7));
+        assert!(!leaves(0, step(1), 7) && !leaves(4, step(1), 6) && !leaves(4, step(-1), 6));
     }
 
     #[test]

@@ -196,7 +196,9 @@ impl Node {
         let (mut node, mut map) = (Arc::clone(self), Map::identity(self.rank()));
         loop {
             let (base, view) = match &*node.state() {
-                State::Lazy { expr: Expr::View { base, map: view }, .. } => {
+                State::Lazy { expr: Expr::View { base, map: view }, .. }
+                    if !map.leaves(&self.shape, view, &node.shape, &base.shape) =>
+                {
                     (Arc::clone(base), map.through(view))
                 }
                 State::Lazy { .. } | State::Ready(_) | State::Failed(_) => break,
