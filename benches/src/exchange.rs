@@ -30,7 +30,8 @@ impl Lending {
             DeviceKind::Cuda => Location { kind: Location::CUDA, number: 0 },
             // Its memory has no address that others know.
             DeviceKind::Wgpu => {
-                let (device, reason) = (device.name().to_owned(), "memory with an address".to_owned());
+                let (device, reason) =
+                    (device.name().to_owned(), "lending memory, which has no address".to_owned());
                 return Err(partita::Error::Unsupported { device, reason }.into());
             }
         };

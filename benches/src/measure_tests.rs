@@ -33,6 +33,25 @@ fn filters_mean_parts_of_names_whole_names_and_families() {
     assert!(names(&[]).starts_with(&names(&["E1"])) && names(&["=nothing"]).is_empty());
 }
 
+/// The script that measures on a machine with GPUs names workloads, of which none may be lost by a new name.
+#[test]
+fn the_bundle_measures_what_there_is() {
+    const RUN: &str = include_str!("../../xtask/src/bundle_run.sh");
+    let bench = RUN.split("\nbench() {").nth(1).and_then(|rest| rest.split("\n}\n").next()).expect("bench");
+    let listed = |before: &str| {
+        let lists = bench.split(before).skip(1).filter_map(|rest| rest.split("; do").next());
+        lists.flat_map(|list| list.split_whitespace()).filter(|word| *word != "\\").collect::<Vec<_>>()
+    };
+    let (workloads, families) = (listed("for name in "), listed("for group in "));
+    assert!(workloads.len() > 20 && families.len() == 8, "{workloads:?} {families:?}");
+    for word in workloads.iter().filter(|word| !word.contains('"')) {
+        assert_eq!(names(&[&format!("={word}")]), [*word]);
+    }
+    for word in families.iter().flat_map(|group| group.split(',')) {
+        assert!(!names(&[word]).is_empty(), "{word}");
+    }
+}
+
 /// `Ok` lines are figures.
 fn failures(lines: &[Line]) -> Vec<String> {
     let sentence = |line: &Line| match line {

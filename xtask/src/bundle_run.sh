@@ -113,25 +113,50 @@ tsunami() {
     done
 }
 
+# figures NAME ARGUMENTS...: a run of the benchmark; the copy is measured in each, first and between the others.
+figures() {
+    local name="$1"
+    shift
+    step bench "$name" 280 bin/partita-bench run "${size[@]}" "$@" --save "$out/$name.jsonl"
+}
+
 bench() {
-    local dtype size=(--n $((1 << 27)) --plane 16384 --cube 512 --samples 21) peers=()
+    local dtype group name device=host size=(--n $((1 << 27)) --plane 16384 --cube 512 --samples 21)
     [ -z "$quick" ] || size=(--smoke)
+    if [ -n "$cuda" ]; then device=cuda; else skip bench bench-cuda "$no_cuda"; fi
     if [ -z "$python" ]; then
         skip bench peers "no Python 3.11 or newer"
     elif ! "$python" -c 'import numpy' 2>/dev/null; then
         skip bench peers "$python has no NumPy"
     else
-        peers=(--peers "$python")
+        # A workload at a time: peers import and compile for long, each in a process of its own.
+        for name in triad fused8 sum max norm sum_rows sum_columns stencil5 stencil7 stencil27 wave gray_scott \
+            d3q19 expsin turned_too slab_slab jacobi record flush dlpack_out dlpack_round; do
+            figures "bench-peers-$name" --device "$device" --filter "=$name" --peers "$python"
+        done
+        for name in fused8 stencil7; do
+            figures "bench-peers-$name-f64" --device "$device" --dtype f64 --filter "=$name" --peers "$python"
+        done
     fi
-    [ -n "$cuda" ] || skip bench bench-cuda "$no_cuda"
     for dtype in f32 f64; do
-        # The copy is measured first, and again between the others.
-        step bench "bench-$dtype" 280 bin/partita-bench run --device "$([ -n "$cuda" ] && echo cuda || echo host)" \
-            --filter copy,triad,fused8,expsin,sum,max,norm,stencil5,stencil7,stencil27 --dtype "$dtype" \
-            "${size[@]}" ${peers[@]+"${peers[@]}"} --save "$out/bench-$dtype.jsonl"
-        peers=() # Their compilers take the time of both.
+        for group in E1,R1 E2 S1,S2 S3; do
+            figures "bench-${group//,/-}-$dtype" --device "$device" --dtype "$dtype" --filter "$group"
+        done
     done
-    step bench bench-page 60 bin/partita-bench report "$out"/bench-*.jsonl --out "$out/bench.html"
+    figures bench-E1-R1-f16 --device "$device" --dtype f16 --filter E1,R1
+    for group in T1,A1 H1,H2 P1 L1,C1; do
+        figures "bench-${group//,/-}" --device "$device" --filter "$group"
+    done
+    figures bench-sweep --device "$device" --sweep
+    if grep -q '^device: wgpu' "$out/doctor.txt" && [ -n "$cuda" ]; then
+        figures bench-W1 --device cuda,wgpu --filter W1
+    else
+        skip bench bench-W1 "wgpu finds no GPU beside the CUDA device"
+    fi
+    # Of what two runs measured the first counts: that beside the peers.
+    local files=("$out"/bench-peers-*.jsonl "$out"/bench-[!p]*.jsonl) there=()
+    for name in "${files[@]}"; do [ ! -s "$name" ] || there+=("$name"); done
+    step bench bench-page 60 bin/partita-bench report ${there[@]+"${there[@]}"} --out "$out/bench.html"
 }
 
 python() {
@@ -184,8 +209,8 @@ done
     echo && for name in ${left[@]+"${left[@]}"}; do echo "left $name"; done
     echo && grep -h '^ran: ' "$out"/logs/*.log 2>/dev/null | awk '{ n[$2] += $3 } END { for (i in n) print "ran:", i, n[i] }' | sort
     grep -h '^skipped: ' "$out"/logs/*.log 2>/dev/null | sort -u
-    for dtype in f32 f64; do
-        [ ! -s "$out/bench-$dtype.jsonl" ] || { echo && cat "$out/logs/bench-$dtype.log"; }
+    for table in "$out"/logs/bench-*.log; do
+        [ ! -s "$table" ] || { echo && basename "$table" .log && cat "$table"; }
     done
 } >"$out/summary.txt"
 count() { grep -c "^$1 " "$out/summary.txt"; }

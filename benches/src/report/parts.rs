@@ -1,13 +1,14 @@
 //! Pictures of a cube in more and more parts on one device: how long a step takes, and how much of an
 //! exchange is hidden.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 
 use super::figures::{Figure, Saved, file_name, plain_number};
 use super::plots::{Curve, Curves, Rows, Series, Value, color};
 use crate::line::{ALONE, IN_TURN, OVERLAPPED, hidden_share};
 use crate::record::Quantiles;
-use crate::table::distinct;
 
 /// The times of one kind of step on a device, by the number of parts.
 fn steps(saved: &Saved, device: &str, kind: &str) -> Vec<(usize, Quantiles)> {
@@ -62,35 +63,24 @@ pub fn by_parts(saved: &Saved, device: &str) -> Result<Option<Figure>> {
 /// number of parts.
 pub fn hidden(saved: &Saved) -> Result<Option<Figure>> {
     let devices = saved.devices();
-    let mut rows = Vec::new();
-    let mut series: Vec<Series> = Vec::new();
-    for (k, device) in devices.iter().enumerate() {
-        let [alone, in_turn, overlapped] =
-            [ALONE, IN_TURN, OVERLAPPED].map(|kind| steps(saved, device, kind));
-        let of = |times: &[(usize, Quantiles)], parts| {
-            times.iter().find(|(count, _)| *count == parts).map(|(_, time)| *time)
-        };
-        let mut values = Vec::new();
-        for parts in distinct(overlapped.iter().map(|(parts, _)| *parts)) {
-            let (Some(alone), Some(in_turn), Some(over)) =
-                (of(&alone, parts), of(&in_turn, parts), of(&overlapped, parts))
-            else {
-                continue;
+    let all = devices.iter().flat_map(|device| steps(saved, device, OVERLAPPED));
+    let counts: BTreeSet<usize> = all.map(|(parts, _)| parts).collect();
+    let of = |(k, device): (usize, &&str)| {
+        let [alone, in_turn, over] = [ALONE, IN_TURN, OVERLAPPED].map(|kind| steps(saved, device, kind));
+        let value = |(row, parts): (usize, &usize)| {
+            let of = |times: &[(usize, Quantiles)]| {
+                times.iter().find(|(count, _)| count == parts).map(|(_, time)| *time)
             };
+            let (alone, in_turn, over) = (of(&alone)?, of(&in_turn)?, of(&over)?);
             let share = |s: f64| hidden_share(alone.median_s, in_turn.median_s, s).clamp(0.0, 1.2);
-            let row = rows.len();
-            values.push(Value {
-                row,
-                median: share(over.median_s),
-                low: share(over.p90_s),
-                high: share(over.p10_s),
-            });
-            rows.push(format!("{parts} parts"));
-        }
-        if !values.is_empty() {
-            series.push(Series { name: (*device).to_owned(), color: color(k), is_bar: true, values });
-        }
-    }
+            Some(Value { row, median: share(over.median_s), low: share(over.p90_s), high: share(over.p10_s) })
+        };
+        let values: Vec<Value> = counts.iter().enumerate().filter_map(value).collect();
+        Series { name: (*device).to_owned(), color: color(k), is_bar: true, values }
+    };
+    let measured = devices.iter().enumerate().map(of).filter(|series| !series.values.is_empty());
+    let series: Vec<Series> = measured.collect();
+    let rows: Vec<String> = counts.iter().map(|parts| format!("{parts} parts")).collect();
     if series.is_empty() {
         return Ok(None);
     }
