@@ -1,7 +1,7 @@
 """The Python array API standard, 2024.12, as far as the engine reaches: ``xp = u.__array_namespace__()``.
 
-A ``device`` of the standard is a `Team` here, because an array is on all members of one. Absent are
-sorting, sets, ``searchsorted``, and the extensions ``linalg`` and ``fft``. Shapes that depend on data
+A ``device`` of the standard is a `Team` here, because an array is on all members of one. Absent are sorting, sets,
+``searchsorted``, and the extensions ``linalg`` and ``fft``. Shapes that depend on data
 (``nonzero``, boolean indices) are there; they gather the mask on the host.
 """
 
