@@ -468,6 +468,17 @@ def test_memory_is_shared_with_jax(kind):
     np.testing.assert_array_equal(np.asarray(there), host)
 
 
+def test_device_memory_says_what_it_is(team):
+    z = pt.asarray(drawn("complex128", (8, 3)), dist=pt.Distribution((8, 3), team=team, halo=[1, 0]))
+    for p in z.parts:
+        if p.device.kind != "cuda":
+            assert not hasattr(p, "__cuda_array_interface__")
+            continue
+        described = p.__cuda_array_interface__
+        assert (described["typestr"], described["shape"], described["strides"]) == ("<c16", p.shape, (48, 16))
+        assert p.stored.__cuda_array_interface__["shape"] == p.stored.shape
+
+
 def test_parts_of_several(team):
     host = drawn("complex64", (12, 7))
     dist = dict(_dists(team))["uneven"]
