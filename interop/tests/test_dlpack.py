@@ -422,6 +422,11 @@ def test_the_c_exchange_table(grid):
     code, head = table.lend(pt.arange(6.0, team=pt.Team(1, "host")).parts[0])
     shown = table.show(head)
     assert isinstance(shown, pt.Array) and shown.numpy().tolist() == [0, 1, 2, 3, 4, 5]
+    code, head = table.lend(pt.asarray([1, 2j], team=pt.Team(1, "host")).parts[0])
+    words = (ctypes.c_uint64 * 10).from_address(head)
+    assert words[6] >> 32 == 5 | 128 << 8 | 1 << 16
+    shown = table.show(head)
+    assert shown.dtype == "complex128" and shown.numpy().tolist() == [1, 2j]
     del shown
     gc.collect()
     assert pt._native.live_exports() == before
@@ -443,6 +448,11 @@ def test_memory_from_the_c_exchange_table():
     assert table.allocate(ctypes.addressof(prototype), ctypes.addressof(out), None, report) == 0
     words = (ctypes.c_uint64 * 10).from_address(out.value)
     assert ctypes.string_at(words[4], 48) == bytes(48) and words[4] % 64 == 0 and words[3] == 2
+    table.end(out.value)
+    prototype[2] = 2 | (5 | 64 << 8 | 1 << 16) << 32
+    assert table.allocate(ctypes.addressof(prototype), ctypes.addressof(out), None, report) == 0
+    words = (ctypes.c_uint64 * 10).from_address(out.value)
+    assert ctypes.string_at(words[4], 96) == bytes(96) and words[6] >> 32 == 5 | 64 << 8 | 1 << 16
     table.end(out.value)
     prototype[1] = 2
     assert table.allocate(ctypes.addressof(prototype), ctypes.addressof(out), None, report) == -1

@@ -6,8 +6,8 @@ import sys
 from typing import Any
 
 __all__ = [
-    "DType", "bfloat16", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "result_type",
-    "uint8", "uint16", "uint32", "uint64",
+    "DType", "bfloat16", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8", "int16", "int32",
+    "int64", "result_type", "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
 
 

@@ -1,8 +1,9 @@
 """The Python array API standard, 2024.12, as far as the engine reaches: ``xp = u.__array_namespace__()``.
 
-A ``device`` of the standard is a `Team` here, because an array is on all members of one. Absent are
-sorting, sets, ``searchsorted``, and the extensions ``linalg`` and ``fft``. Shapes that depend on data
-(``nonzero``, boolean indices) are there; they gather the mask on the host.
+A ``device`` of the standard is a `Team` here, because an array is on all members of one. Absent are sorting, sets,
+``searchsorted``, and the extensions ``linalg`` and ``fft``. Shapes that depend on data
+(``nonzero``, boolean indices) are there; they gather the mask on the host. Of complex numbers ``tan``, ``tanh``, ``expm1``,
+``log1p``, ``log2``, ``log10`` and the inverse trigonometric and hyperbolic functions are absent: TypeError.
 """
 
 from __future__ import annotations
@@ -94,7 +95,8 @@ __all__ = [
     "abs", "acos", "acosh", "add", "all", "any", "arange", "argmax", "argmin", "asarray", "asin", "asinh", "astype",
     "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or",
     "bitwise_right_shift", "bitwise_xor", "bool", "broadcast_arrays", "broadcast_to", "can_cast", "ceil", "clip",
-    "complex128", "complex64", "concat", "conj", "cos", "cosh", "count_nonzero", "cumulative_prod", "cumulative_sum", "diff", "divide", "e", "empty",
+    "complex128", "complex64", "concat", "conj", "cos", "cosh", "count_nonzero", "cumulative_prod", "cumulative_sum",
+    "diff", "divide", "e", "empty",
     "empty_like", "equal", "exp", "expand_dims", "expm1", "eye", "finfo", "flip", "float32", "float64", "floor",
     "floor_divide", "from_dlpack", "full", "full_like", "greater", "greater_equal", "hypot", "iinfo", "imag", "inf", "int16",
     "int32", "int64", "int8", "isdtype", "isfinite", "isinf", "isnan", "less", "less_equal", "linspace", "log",
