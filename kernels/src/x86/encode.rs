@@ -109,7 +109,6 @@ impl Writer<'_> {
     }
 
     fn held(&self) -> usize {
-        // One register is for those that have none.
         self.steps.pointers.len().min(POINTERS_HELD.len())
     }
 
@@ -125,8 +124,8 @@ impl Writer<'_> {
             self.put(&Instruction::with2(Code::Sub_rm64_imm32, Register::RSP, bytes)?)?;
             self.put(&Instruction::with2(Code::And_rm64_imm8, Register::RSP, -64)?)?;
         }
-        for n in 0..self.held() {
-            self.word(POINTERS_HELD[n], POINTERS + n)?;
+        for (n, &register) in POINTERS_HELD[..self.held()].iter().enumerate() {
+            self.word(register, POINTERS + n)?;
         }
         for placed in &allocated.prologue {
             self.instruction(placed, Block::Whole)?;

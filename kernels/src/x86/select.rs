@@ -73,7 +73,7 @@ pub(super) fn select(kernel: &Kernel, shape: &Shape, guards: usize) -> Option<St
 
 fn pool(arguments: usize) -> Vec<u64> {
     let ones = [0x0101_0101_0101_0101; 2];
-    let pairs = (0..8).map(|n| 2 * n | (2 * n + 1) << 32);
+    let pairs = (0..8).map(|n| (2 * n) | ((2 * n + 1) << 32));
     let mut pool: Vec<u64> = ones.into_iter().chain(pairs).chain(0..8).collect();
     pool.resize(ARGUMENTS + arguments, 0);
     pool
