@@ -6,17 +6,24 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use memmap2::{Mmap, MmapMut};
 
-use super::layout::{Tile, advance};
+use super::layout::{Dims, Tile, advance};
 use super::level::Level;
 use super::run::Run;
-use crate::ir::{Access, Kernel, Op};
+use crate::ir::{Access, Inst, Kernel, Op};
 use crate::verify::Verified;
-use crate::x86::{self, Shape, Written};
+use crate::x86::{Pair, Pointer, Prepared, Shape, Written};
 
 /// The codes of one kernel.
 pub(super) struct Machine {
-    kernel: Verified,
-    codes: RwLock<Vec<(Shape, Option<Arc<Code>>)>>,
+    prepared: Prepared,
+    codes: RwLock<Vec<(Shape, Option<Arc<Codes>>)>>,
+}
+
+/// The codes of one shape of launch.
+struct Codes {
+    full: Code,
+    /// Returns early where an angle is not small.
+    small: Option<Code>,
 }
 
 /// Code that can be called.
@@ -26,27 +33,26 @@ struct Code {
 }
 
 impl Code {
-    /// `None` if the kernel has no code, or the system gives no memory to execute.
-    fn new(kernel: &Kernel, shape: &Shape) -> Option<Code> {
-        let written = x86::write(kernel, shape)?;
+    /// `None` if the system gives no memory to execute.
+    fn new(written: Written) -> Option<Code> {
         let mut map = MmapMut::map_anon(written.bytes.len()).ok()?;
         map.copy_from_slice(&written.bytes);
         Some(Code { written, map: map.make_exec().ok()? })
     }
 
-    /// Computes a row.
+    /// Computes a row; how many lanes of it are done.
     ///
     /// # Safety
-    /// The table is one of this code for a checked launch, on this CPU's level [`Level::Code`].
-    unsafe fn call(&self, table: &[u64], pool: &[u64]) {
+    /// The table and the pool are of this code for a checked launch, on a CPU of [`Level::Code`].
+    unsafe fn call(&self, table: &[u64], pool: &[u64]) -> usize {
         #[cfg(target_arch = "x86_64")]
         {
-            type Row = unsafe extern "sysv64" fn(table: *const u64, pool: *const u64);
-            // SAFETY: the map holds one whole function of this type, which `x86::write` wrote; the caller
-            // promises what it reads and writes.
+            type Row = unsafe extern "sysv64" fn(table: *const u64, pool: *const u64) -> usize;
+            // SAFETY: the map holds one whole function of this type, which `x86` wrote; the caller promises
+            // what it reads and writes.
             unsafe {
                 let row = std::mem::transmute::<*const u8, Row>(self.map.as_ptr());
-                row(table.as_ptr(), pool.as_ptr());
+                row(table.as_ptr(), pool.as_ptr())
             }
         }
         #[cfg(not(target_arch = "x86_64"))]
@@ -60,52 +66,38 @@ impl Code {
 impl Machine {
     /// For kernels and CPUs that may have code.
     pub(super) fn new(kernel: &Verified, level: Level) -> Option<Machine> {
-        let kernel = level.writes_code().then(|| x86::prepare(kernel))??;
-        Some(Machine { kernel, codes: RwLock::default() })
+        let prepared = level.writes_code().then(|| Prepared::new(kernel))??;
+        Some(Machine { prepared, codes: RwLock::default() })
     }
 
-    fn code(&self, shape: &Shape) -> Option<Arc<Code>> {
-        let find = |codes: &[(Shape, Option<Arc<Code>>)]| {
-            codes.iter().find(|(s, _)| s == shape).map(|(_, code)| code.clone())
+    fn codes_for(&self, shape: &Shape) -> Option<Arc<Codes>> {
+        let find = |codes: &[(Shape, Option<Arc<Codes>>)]| {
+            codes.iter().find(|(known, _)| known == shape).map(|(_, codes)| codes.clone())
         };
         let known = find(&self.codes.read().unwrap_or_else(PoisonError::into_inner));
         known.unwrap_or_else(|| {
-            let code = Code::new(self.kernel.kernel(), shape).map(Arc::new);
+            let new = self.prepared.write(shape).and_then(|Pair { full, small }| {
+                Some(Arc::new(Codes { full: Code::new(full)?, small: small.and_then(Code::new) }))
+            });
             let mut codes = self.codes.write().unwrap_or_else(PoisonError::into_inner);
-            codes.push((shape.clone(), code.clone()));
-            code
+            codes.push((shape.clone(), new.clone()));
+            new
         })
     }
 
     /// How many shapes of launches have code so far.
     pub(super) fn codes(&self) -> usize {
         let codes = self.codes.read().unwrap_or_else(PoisonError::into_inner);
-        codes.iter().filter(|(_, code)| code.is_some()).count()
+        codes.iter().filter(|(_, codes)| codes.is_some()).count()
     }
 
     /// A launch by code, if it can be.
     pub(super) fn rows<'r>(&self, run: &'r Run<'r>) -> Option<Rows<'r>> {
-        let kernel = self.kernel.kernel();
-        let code = self.code(&shape(kernel, run)?)?;
-        let down = run.layout.inner().checked_sub(1);
-        let pointer = |pointer: &x86::Pointer| {
-            let param = &run.params[pointer.param];
-            let strides = &run.launch.views[pointer.param].strides;
-            let away: i64 = strides.iter().zip(&pointer.offsets).map(|(&s, &d)| s * i64::from(d)).sum();
-            Moving {
-                param: pointer.param,
-                away: away as isize * param.element_bytes as isize,
-                down: down.map_or(0, |down| param.strides_bytes[down]),
-            }
-        };
-        let pointers = code.written.pointers.iter().map(pointer).collect();
-        let outputs = run.code.stores.iter().map(|store| {
-            let home = x86::Pointer { param: store.param, offsets: vec![0; kernel.rank] };
-            let n = code.written.pointers.iter().position(|p| *p == home).expect("stores have pointers");
-            (n, run.params[store.param].element_bytes)
-        });
-        let outputs = outputs.filter(|&(_, bytes)| bytes >= 4).collect();
-        Some(Rows { run, pool: code.written.pool(run.launch), pointers, outputs, code })
+        let kernel = self.prepared.kernel();
+        let codes = self.codes_for(&shape(kernel, run)?)?;
+        let full = Tables::new(run, &codes.full.written);
+        let small = codes.small.as_ref().map(|small| Tables::new(run, &small.written));
+        Some(Rows { run, full, small, codes })
     }
 }
 
@@ -122,12 +114,12 @@ fn shape(kernel: &Kernel, run: &Run<'_>) -> Option<Shape> {
         }
         splats.push(splat);
     }
-    let at = |inst: &crate::ir::Inst| matches!(&inst.op, Op::Load { offsets, .. } if offsets.iter().any(|&d| d != 0));
+    let away = |inst: &Inst| matches!(&inst.op, Op::Load { offsets, .. } if offsets.iter().any(|&d| d != 0));
     let views = || run.launch.views.iter().zip(&splats).filter(|(_, splat)| !**splat);
     let is_unit = |dim: &usize| {
         run.layout.dim_of[*dim] == Some(inner) && views().all(|(view, _)| view.strides[*dim] == 1)
     };
-    let unit = (0..kernel.rank).find(is_unit).filter(|_| kernel.body.iter().any(at));
+    let unit = (0..kernel.rank).find(is_unit).filter(|_| kernel.body.iter().any(away));
     let mut along = Vec::new();
     for inst in &kernel.body {
         if let Op::Coord(dim) = inst.op
@@ -149,14 +141,21 @@ struct Moving {
     down: isize,
 }
 
-/// A launch by code.
-pub(super) struct Rows<'r> {
-    run: &'r Run<'r>,
-    code: Arc<Code>,
+/// A coordinate of the table: that of the launch's first point, and the layout's dimension it grows along.
+struct Growing {
+    origin: i64,
+    dim: Option<usize>,
+}
+
+/// What a launch writes into the tables of one code.
+struct Tables {
     pool: Vec<u64>,
     pointers: Vec<Moving>,
+    coordinates: Vec<Growing>,
     /// The pointers of what is written past the caches, if anything is, and the bytes of an element.
     outputs: Vec<(usize, usize)>,
+    /// Lanes of a block.
+    block: usize,
 }
 
 /// Words of the table before the pointers.
@@ -165,40 +164,118 @@ const HEAD: usize = 1;
 const STREAM: usize = 2;
 const POINTERS: usize = 3;
 
+impl Tables {
+    fn new(run: &Run<'_>, written: &Written) -> Tables {
+        let down = run.layout.inner().checked_sub(1);
+        let pointer = |pointer: &Pointer| {
+            let param = &run.params[pointer.param];
+            let strides = &run.launch.views[pointer.param].strides;
+            let away: i64 = strides.iter().zip(&pointer.offsets).map(|(&s, &d)| s * i64::from(d)).sum();
+            Moving {
+                param: pointer.param,
+                away: away as isize * param.element_bytes as isize,
+                down: down.map_or(0, |down| param.strides_bytes[down]),
+            }
+        };
+        let coordinate =
+            |&dim: &usize| Growing { origin: run.launch.origin[dim], dim: run.layout.dim_of[dim] };
+        let outputs = run.code.stores.iter().filter_map(|store| {
+            let bytes = run.params[store.param].element_bytes;
+            let is_home = |p: &Pointer| p.param == store.param && p.offsets.iter().all(|&d| d == 0);
+            written.pointers.iter().position(is_home).filter(|_| bytes >= 4).map(|n| (n, bytes))
+        });
+        Tables {
+            pool: written.pool(run.launch),
+            pointers: written.pointers.iter().map(pointer).collect(),
+            coordinates: written.coordinates.iter().map(coordinate).collect(),
+            outputs: outputs.collect(),
+            block: written.lanes,
+        }
+    }
+
+    /// The table of `lanes` lanes of the row at `index`, from the innermost component on.
+    fn fill(&self, run: &Run<'_>, table: &mut Vec<u64>, index: &Dims<usize>, lanes: usize) {
+        let inner = run.layout.inner();
+        table.clear();
+        table.extend([lanes as u64, 0, 0]);
+        table.extend(self.pointers.iter().map(|pointer| {
+            run.address(pointer.param, index, inner, index[inner]).wrapping_offset(pointer.away) as u64
+        }));
+        table.extend(self.coordinates.iter().map(|coordinate| {
+            let grown = coordinate.dim.map_or(0, |dim| index[dim]) as i64;
+            coordinate.origin.wrapping_add(grown) as u64
+        }));
+        self.align(run, table);
+    }
+
+    /// Moves a table on to the row below, along dimension `down`.
+    fn step_down(&self, run: &Run<'_>, table: &mut [u64], down: usize) {
+        let words = &mut table[POINTERS..];
+        for (word, pointer) in words.iter_mut().zip(&self.pointers) {
+            *word = word.wrapping_add(pointer.down as u64);
+        }
+        for (word, coordinate) in words[self.pointers.len()..].iter_mut().zip(&self.coordinates) {
+            *word = word.wrapping_add(u64::from(coordinate.dim == Some(down)));
+        }
+        self.align(run, table);
+    }
+
+    /// Says how many lanes lie before a cache line of the outputs, if they go past the caches: all of them
+    /// must begin one there.
+    fn align(&self, run: &Run<'_>, table: &mut [u64]) {
+        if !run.stream {
+            return;
+        }
+        let head = |&(n, bytes): &(usize, usize)| {
+            let before = (table[POINTERS + n] as usize).wrapping_neg() % (self.block * bytes);
+            before.is_multiple_of(bytes).then_some(before / bytes)
+        };
+        let first = self.outputs.first().and_then(head);
+        let first = first.filter(|&first| self.outputs.iter().all(|output| head(output) == Some(first)));
+        table[HEAD] = first.unwrap_or(0).min(table[LANES] as usize) as u64;
+        table[STREAM] = u64::from(first.is_some());
+    }
+}
+
+/// A launch by code.
+pub(super) struct Rows<'r> {
+    run: &'r Run<'r>,
+    codes: Arc<Codes>,
+    full: Tables,
+    small: Option<Tables>,
+}
+
+/// Lanes that are computed for angles of any size before small ones are expected again.
+const LARGE_ANGLES: usize = 1024;
+
 impl Rows<'_> {
     /// Computes the rows of a tile.
     ///
     /// # Safety
     /// The launch was checked against the memory, the tile lies in its region, and nobody else writes there.
     pub(super) unsafe fn tile(&self, tile: &Tile, table: &mut Vec<u64>) {
-        let layout = &self.run.layout;
-        let inner = layout.inner();
-        let (outer, rows) = match inner.checked_sub(1) {
-            Some(down) => (down, tile.extents[down]),
-            None => (0, 1),
+        let inner = self.run.layout.inner();
+        let outer = inner.saturating_sub(1);
+        let rows = if inner > 0 { tile.extents[outer] } else { 1 };
+        let (code, tables) = match (&self.codes.small, &self.small) {
+            (Some(code), Some(tables)) => (code, tables),
+            _ => (&self.codes.full, &self.full),
         };
-        let coordinates = &self.code.written.coordinates;
-        table.clear();
-        table.resize(POINTERS + self.pointers.len() + coordinates.len(), 0);
-        table[LANES] = tile.extents[inner] as u64;
+        let lanes = tile.extents[inner];
         let mut index = tile.start;
         loop {
-            for (word, pointer) in table[POINTERS..].iter_mut().zip(&self.pointers) {
-                let first = self.run.address(pointer.param, &index, inner, tile.start[inner]);
-                *word = first.wrapping_offset(pointer.away) as u64;
-            }
+            tables.fill(self.run, table, &index, lanes);
             for row in 0..rows {
-                for (word, &dim) in table[POINTERS + self.pointers.len()..].iter_mut().zip(coordinates) {
-                    let along = |at: usize| index[at] + if at == outer && at != inner { row } else { 0 };
-                    let first = layout.dim_of[dim].map_or(0, along) as i64;
-                    *word = self.run.launch.origin[dim].wrapping_add(first) as u64;
-                }
-                self.align(table);
                 // SAFETY: the caller's promise: the pointers are those of a row of the region.
-                unsafe { self.code.call(table, &self.pool) };
-                for (word, pointer) in table[POINTERS..].iter_mut().zip(&self.pointers) {
-                    *word = word.wrapping_add(pointer.down as u64);
+                let done = unsafe { code.call(table, &tables.pool) };
+                if done < lanes {
+                    let mut at = index;
+                    at[outer] += row;
+                    at[inner] = tile.start[inner] + done;
+                    // SAFETY: the caller's promise, for the rest of this row.
+                    unsafe { self.rest(at, lanes - done) };
                 }
+                tables.step_down(self.run, table, outer);
             }
             if !advance(&mut index, tile, outer) {
                 break;
@@ -209,20 +286,26 @@ impl Rows<'_> {
         }
     }
 
-    /// Says how many lanes lie before a cache line of the outputs, if they go past the caches: all of them
-    /// must begin one there.
-    fn align(&self, table: &mut [u64]) {
-        if !self.run.stream {
-            return;
+    /// The rest of a row with angles that are not small.
+    ///
+    /// # Safety
+    /// As [`Rows::tile`].
+    #[cold]
+    unsafe fn rest(&self, mut index: Dims<usize>, mut lanes: usize) {
+        let inner = self.run.layout.inner();
+        let mut table = Vec::new();
+        while lanes > 0 {
+            let some = lanes.min(LARGE_ANGLES);
+            self.full.fill(self.run, &mut table, &index, some);
+            // SAFETY: the caller's promise.
+            unsafe { self.codes.full.call(&table, &self.full.pool) };
+            (index[inner], lanes) = (index[inner] + some, lanes - some);
+            if let (Some(code), Some(tables), 1..) = (&self.codes.small, &self.small, lanes) {
+                tables.fill(self.run, &mut table, &index, lanes);
+                // SAFETY: the caller's promise.
+                let done = unsafe { code.call(&table, &tables.pool) };
+                (index[inner], lanes) = (index[inner] + done, lanes - done);
+            }
         }
-        let block = self.code.written.lanes;
-        let head = |&(n, bytes): &(usize, usize)| {
-            let before = (table[POINTERS + n] as usize).wrapping_neg() % (block * bytes);
-            before.is_multiple_of(bytes).then_some(before / bytes)
-        };
-        let first = self.outputs.first().and_then(head);
-        let first = first.filter(|&first| self.outputs.iter().all(|output| head(output) == Some(first)));
-        table[HEAD] = first.unwrap_or(0).min(table[LANES] as usize) as u64;
-        table[STREAM] = u64::from(first.is_some());
     }
 }

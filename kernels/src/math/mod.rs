@@ -13,7 +13,7 @@ mod traced;
 
 use crate::build::Builder;
 use crate::dtype::DType;
-use crate::ir::{Math1, Math2, Op, Value};
+use crate::ir::{CompareOp, Form, Kernel, Math1, Math2, Op, Store, UnaryOp, Value};
 use crate::verify::Verified;
 use traced::{Traced, trace};
 
@@ -67,18 +67,41 @@ macro_rules! for_math2 {
 /// An equal kernel in which every mathematical function is spelled out in basic instructions, for
 /// devices whose own functions are inaccurate or absent. f16 and bf16 compute in f32.
 pub fn expand(kernel: &Verified) -> Verified {
-    let old = kernel.kernel();
-    let uses_math = |op: &Op| matches!(op, Op::Math1(..) | Op::Math2(..));
-    if !old.body.iter().any(|inst| uses_math(&inst.op)) {
+    if !kernel.kernel().body.iter().any(|inst| matches!(inst.op, Op::Math1(..) | Op::Math2(..))) {
         return kernel.clone();
     }
+    let (builder, form) = spelled(kernel.kernel(), false);
+    let expanded = builder.finish(form).expect("spelling a function out keeps every rule of the IR");
+    crate::simplify(&expanded)
+}
+
+/// The same where every angle is small, at a quarter of the cost: [`single::SMALL_ANGLE`] and
+/// [`double::SMALL_ANGLE`] say what that is. Elementwise kernels only. Further outputs of type bool follow the
+/// kernel's own parameters: is this angle small? Where one is not, the others hold anything. `None` if the
+/// kernel has no angles, or too many.
+pub fn expand_small_angles(kernel: &Verified) -> Option<Verified> {
+    let angle = |op: &Op| matches!(op, Op::Math1(Math1::Sin | Math1::Cos | Math1::Tan, _));
+    if !kernel.kernel().body.iter().any(|inst| angle(&inst.op)) {
+        return None;
+    }
+    let (builder, form) = spelled(kernel.kernel(), true);
+    builder.finish(form).ok().map(|expanded| crate::simplify(&expanded))
+}
+
+/// The kernel spelled out, and its form. With `small`, angles are taken to be, and the form stores whether.
+fn spelled(old: &Kernel, small: bool) -> (Builder, Form) {
     let mut builder = Builder::like(old);
-    let mut renamed = Vec::with_capacity(old.body.len());
+    let mut renamed: Vec<Value> = Vec::with_capacity(old.body.len());
+    let mut are_small = Vec::new();
     for inst in &old.body {
         let op = inst.op.map(|value| renamed[value.index()]);
         renamed.push(match op {
             Op::Math1(function, a) => {
-                in_full_width(&mut builder, inst.dtype, &[a], |b, x| spell1(b, function, x[0]))
+                let spell = if small { spell_small } else { spell1 };
+                if small && angle_limit(function, inst.dtype).is_some() {
+                    are_small.push((function, a));
+                }
+                in_full_width(&mut builder, inst.dtype, &[a], |b, x| spell(b, function, x[0]))
             }
             Op::Math2(function, a, b) => {
                 in_full_width(&mut builder, inst.dtype, &[a, b], |b, x| spell2(b, function, x[0], x[1]))
@@ -86,9 +109,23 @@ pub fn expand(kernel: &Verified) -> Verified {
             op => builder.emit(op, inst.dtype),
         });
     }
-    let form = old.form.map(|value| renamed[value.index()]);
-    let expanded = builder.finish(form).expect("spelling a function out keeps every rule of the IR");
-    crate::simplify(&expanded)
+    let mut form = old.form.map(|value| renamed[value.index()]);
+    if let Form::Elementwise { stores } = &mut form {
+        for (function, angle) in are_small {
+            let dtype = builder.dtype(angle);
+            let limit = angle_limit(function, dtype).expect("an angle");
+            let (size, limit) = (builder.unary(UnaryOp::Abs, angle), builder.float(dtype, limit));
+            let value = builder.compare(CompareOp::Lt, size, limit);
+            stores.push(Store { param: builder.output(DType::Bool), value });
+        }
+    }
+    (builder, form)
+}
+
+/// Below which magnitude the function's argument counts as small; only of functions of angles.
+fn angle_limit(function: Math1, dtype: DType) -> Option<f64> {
+    let limit = if dtype == DType::F64 { double::SMALL_ANGLE } else { single::SMALL_ANGLE.into() };
+    matches!(function, Math1::Sin | Math1::Cos | Math1::Tan).then_some(limit)
 }
 
 /// Runs `spell` on operands widened to f32 where they are narrower, and narrows its result.
@@ -119,6 +156,21 @@ fn spell1(builder: &mut Builder, function: Math1, a: Value) -> Value {
             for_math1!(function, crate::math::single, call)
         }
     })
+}
+
+/// As [`spell1`], of small angles.
+fn spell_small(builder: &mut Builder, function: Math1, a: Value) -> Value {
+    let double = builder.dtype(a) == DType::F64;
+    let spell: for<'b, 'k> fn(Traced<'b, 'k>) -> Traced<'b, 'k> = match (function, double) {
+        (Math1::Sin, false) => |x| single::sin_small(x),
+        (Math1::Cos, false) => |x| single::cos_small(x),
+        (Math1::Tan, false) => |x| single::tan_small(x),
+        (Math1::Sin, true) => |x| double::sin_small(x),
+        (Math1::Cos, true) => |x| double::cos_small(x),
+        (Math1::Tan, true) => |x| double::tan_small(x),
+        _ => return spell1(builder, function, a),
+    };
+    trace(builder, |cell| spell(Traced::new(cell, a)))
 }
 
 fn spell2(builder: &mut Builder, function: Math2, a: Value, b: Value) -> Value {

@@ -10,6 +10,8 @@ use super::table::{self as t, Width, at};
 const VECTORS: usize = 32;
 /// `k0` cannot select lanes, `k1` selects those of a partial block.
 const FIRST_MASK: usize = 2;
+/// Set in the lanes of the block.
+pub(super) const LANES: Register = Register::K1;
 const MASKS: usize = 8;
 
 /// An operand.
@@ -33,12 +35,14 @@ pub(super) struct Placed {
     pub immediate: Option<u8>,
     pub mask: Option<Register>,
     pub zeroing: bool,
+    /// The code returns if the result is set in any lane.
+    pub guard: bool,
 }
 
 impl Placed {
     /// Moves an operand to another.
     pub(super) fn moved(code: Code, dst: Operand, from: Operand) -> Placed {
-        Placed { code, dst, args: vec![from], immediate: None, mask: None, zeroing: false }
+        Placed { code, dst, args: vec![from], immediate: None, mask: None, zeroing: false, guard: false }
     }
 
     /// Does it read an array?
@@ -331,6 +335,9 @@ impl Allocator {
         if step.index {
             operands.push(Operand::Index);
         }
+        if step.guard {
+            operands.push(Operand::Register(LANES));
+        }
         let mask = step.mask.map(|id| self.ensure(id, at)).map(|operand| match operand {
             Operand::Register(register) => register,
             Operand::Memory(..) | Operand::Splat(..) | Operand::Index => {
@@ -351,6 +358,7 @@ impl Allocator {
             immediate: step.immediate,
             mask,
             zeroing: step.zeroing,
+            guard: step.guard,
         });
         if self.keeps {
             self.keep(step.dst);

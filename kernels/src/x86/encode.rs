@@ -3,7 +3,7 @@
 
 use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, OpKind, Register};
 
-use super::allocate::{Allocated, Operand, Placed};
+use super::allocate::{Allocated, LANES, Operand, Placed};
 use super::select::POINTERS;
 use super::steps::{Class, Home, Steps};
 use super::table::{self as t, Width, at};
@@ -37,6 +37,10 @@ const FREE: usize = 3;
 /// Bytes of a slot.
 const SLOT: i64 = 64;
 
+/// How far ahead rows are asked for, and of how many at once that was seen to help.
+const AHEAD: i32 = 1024;
+const FEW_ROWS: std::ops::RangeInclusive<usize> = 2..=4;
+
 /// How a block's stores are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Block {
@@ -54,7 +58,7 @@ enum Label {
     Stream,
     Rest,
     Part,
-    End,
+    Exit,
 }
 
 /// Writes the program.
@@ -105,7 +109,6 @@ impl Writer<'_> {
     }
 
     fn held(&self) -> usize {
-        // One register is for those that have none.
         self.steps.pointers.len().min(POINTERS_HELD.len())
     }
 
@@ -121,8 +124,8 @@ impl Writer<'_> {
             self.put(&Instruction::with2(Code::Sub_rm64_imm32, Register::RSP, bytes)?)?;
             self.put(&Instruction::with2(Code::And_rm64_imm8, Register::RSP, -64)?)?;
         }
-        for n in 0..self.held() {
-            self.word(POINTERS_HELD[n], POINTERS + n)?;
+        for (n, &register) in POINTERS_HELD[..self.held()].iter().enumerate() {
+            self.word(register, POINTERS + n)?;
         }
         for placed in &allocated.prologue {
             self.instruction(placed, Block::Whole)?;
@@ -150,6 +153,8 @@ impl Writer<'_> {
         self.label(Label::Main);
         self.put(&Instruction::with2(Code::Cmp_r64_rm64, INDEX, LAST)?)?;
         self.jump(Code::Jg_rel32_64, Label::Rest)?;
+        self.put(&Instruction::with2(Code::Mov_r32_imm32, ELSEWHERE_LOW, (1 << lanes) - 1)?)?;
+        self.put(&Instruction::with2(Code::VEX_Kmovw_kr_r32, LANES, ELSEWHERE_LOW)?)?;
         self.put(&Instruction::with2(Code::Cmp_rm64_imm8, memory(TABLE, 16), 0)?)?;
         self.jump(Code::Jne_rel32_64, Label::Stream)?;
         let top = self.at;
@@ -160,13 +165,13 @@ impl Writer<'_> {
         self.label(Label::Rest);
         self.put(&Instruction::with2(Code::Lea_r64_m, PART, memory(LAST, i64::from(lanes)))?)?;
         self.put(&Instruction::with2(Code::Sub_r64_rm64, PART, INDEX)?)?;
-        self.jump(Code::Je_rel32_64, Label::End)?;
+        self.jump(Code::Je_rel32_64, Label::Exit)?;
         self.label(Label::Part);
         let all = Instruction::with2(Code::Mov_r32_imm32, ELSEWHERE_LOW, -1)?;
         self.put(&all)?;
         let low = ELSEWHERE_LOW;
         self.put(&Instruction::with3(Code::VEX_Bzhi_r32_rm32_r32, low, low, PART_LOW)?)?;
-        self.put(&Instruction::with2(Code::VEX_Kmovw_kr_r32, Register::K1, low)?)?;
+        self.put(&Instruction::with2(Code::VEX_Kmovw_kr_r32, LANES, low)?)?;
         for placed in &allocated.body {
             self.instruction(placed, Block::Part)?;
         }
@@ -175,7 +180,7 @@ impl Writer<'_> {
         self.put(&Instruction::with2(Code::Lea_r64_m, PART, memory(LAST, i64::from(lanes)))?)?;
         self.put(&Instruction::with2(Code::Cmp_r64_rm64, INDEX, PART)?)?;
         self.jump(Code::Jl_rel32_64, Label::Main)?;
-        self.label(Label::End);
+        self.label(Label::Exit);
         Ok(())
     }
 
@@ -185,9 +190,35 @@ impl Writer<'_> {
             self.instruction(placed, block)?;
         }
         self.stores(allocated, block)?;
+        if block == Block::Stream {
+            self.prefetch(allocated)?;
+        }
         self.put(&Instruction::with2(Code::Add_rm64_imm8, INDEX, self.steps.lanes as i32)?)?;
         self.put(&Instruction::with2(Code::Cmp_r64_rm64, INDEX, LAST)?)?;
         self.put(&Instruction::with_branch(Code::Jle_rel32_64, top as u64)?)
+    }
+
+    /// Asks for what is read further on, where a few rows are read as they lie: the processor sees one row
+    /// coming, and the rows of a stencil, but loses time on two or three apart.
+    fn prefetch(&mut self, allocated: &Allocated) -> Written {
+        let mut rows: Vec<(usize, Class)> = Vec::new();
+        for arg in allocated.body.iter().flat_map(|placed| &placed.args) {
+            if let &Operand::Memory(Home::Array { pointer, bytes }, class) = arg {
+                if bytes != 0 || self.steps.pointers[pointer].offsets.iter().any(|&d| d != 0) {
+                    return Ok(());
+                }
+                if !rows.iter().any(|row| row.0 == pointer) {
+                    rows.push((pointer, class));
+                }
+            }
+        }
+        if FEW_ROWS.contains(&rows.len()) {
+            for (pointer, class) in rows {
+                let ahead = self.memory(Home::Array { pointer, bytes: AHEAD }, class, false)?;
+                self.put(&Instruction::with1(Code::Prefetcht0_m8, ahead)?)?;
+            }
+        }
+        Ok(())
     }
 
     fn stores(&mut self, allocated: &Allocated, block: Block) -> Written {
@@ -197,7 +228,7 @@ impl Writer<'_> {
             let mut instruction =
                 Instruction::with2(store_code(class, block, self.steps.lanes), to, register)?;
             if block == Block::Part {
-                instruction.set_op_mask(Register::K1);
+                instruction.set_op_mask(LANES);
             }
             self.put(&instruction)?;
         }
@@ -227,13 +258,18 @@ impl Writer<'_> {
                 instruction.set_zeroing_masking(placed.zeroing);
             }
             None if part => {
-                instruction.set_op_mask(Register::K1);
+                instruction.set_op_mask(LANES);
                 // An instruction that replaces an operand keeps its lanes.
                 instruction.set_zeroing_masking(!to_mask && !is_tied(placed.code));
             }
             None => {}
         }
-        self.put(&instruction)
+        self.put(&instruction)?;
+        if let (true, Operand::Register(missed)) = (placed.guard, placed.dst) {
+            self.put(&Instruction::with2(Code::VEX_Kortestw_kr_kr, missed, missed)?)?;
+            self.jump(Code::Jne_rel32_64, Label::Exit)?;
+        }
+        Ok(())
     }
 
     fn operand(&mut self, instruction: &mut Instruction, n: u32, operand: Operand) -> Written {

@@ -15,7 +15,7 @@ mod select;
 mod steps;
 mod table;
 
-use crate::ir::{Kernel, Launch, Math1, Op};
+use crate::ir::{Kernel, Launch, Op, Value};
 use crate::verify::Verified;
 
 pub use steps::Pointer;
@@ -38,8 +38,8 @@ impl Shape {
     }
 }
 
-/// Machine code for rows. Its function has the type `extern "sysv64" fn(table: *const u64, pool: *const
-/// u64)`. The table's words are: the lanes of the row, at least 1; how many of them lie before a cache line
+/// Machine code for rows. Its function has the type `extern "sysv64" fn(table: *const u64, pool: *const u64)
+/// -> usize` and returns how many lanes it has done. The table's words are: the lanes of the row, at least 1; how many of them lie before a cache line
 /// of the outputs begins, fewer than a block, or 0; not 0 if outputs go past the caches, which from
 /// then on begin a cache line at every block; the pointers; the coordinates.
 pub struct Written {
@@ -71,26 +71,53 @@ const MAX_STEPS: usize = 4000;
 /// So many stores and pointers fit into registers and tables.
 const MAX_STORES: usize = 16;
 
-/// A kernel as it is compiled: mathematical functions spelled out. `None` if it is not worth it.
-pub fn prepare(kernel: &Verified) -> Option<Verified> {
-    let body = &kernel.kernel().body;
-    // The interpreter reduces small angles at a quarter of the cost.
-    let angle = |op: &Op| matches!(op, Op::Math1(Math1::Sin | Math1::Cos | Math1::Tan, _));
-    if body.iter().any(|inst| angle(&inst.op)) {
-        return None;
-    }
-    // What only moves is bound by memory.
-    let loads = |root: crate::ir::Value| matches!(body[root.index()].op, Op::Load { .. });
-    if kernel.kernel().roots().into_iter().all(loads) {
-        return None;
-    }
-    let kernel = crate::math::expand(kernel);
-    (kernel.kernel().body.len() <= MAX_STEPS).then_some(kernel)
+/// A kernel as code is written for it.
+pub struct Prepared {
+    /// Mathematical functions spelled out.
+    kernel: Verified,
+    /// The same for small angles, with outputs that say whether they are.
+    small: Option<Verified>,
 }
 
-/// The code of a prepared kernel for launches of a shape.
-pub fn write(kernel: &Kernel, shape: &Shape) -> Option<Written> {
-    let steps = select::select(kernel, shape)?;
+/// The codes of a launch.
+pub struct Pair {
+    /// Right for all values.
+    pub full: Written,
+    /// Returns early where an angle is not small; to be tried first.
+    pub small: Option<Written>,
+}
+
+impl Prepared {
+    /// `None` if there is no code that is worth it.
+    pub fn new(kernel: &Verified) -> Option<Prepared> {
+        let body = &kernel.kernel().body;
+        // What only moves is bound by memory.
+        let loads = |root: Value| matches!(body[root.index()].op, Op::Load { .. });
+        if kernel.kernel().roots().into_iter().all(loads) {
+            return None;
+        }
+        let small = crate::math::expand_small_angles(kernel);
+        let prepared = Prepared { kernel: crate::math::expand(kernel), small };
+        let short = |kernel: &Verified| kernel.kernel().body.len() <= MAX_STEPS;
+        let is_short = short(&prepared.kernel) && prepared.small.as_ref().is_none_or(short);
+        is_short.then_some(prepared)
+    }
+
+    /// The kernel that shapes are of.
+    pub fn kernel(&self) -> &Kernel {
+        self.kernel.kernel()
+    }
+
+    /// The code for launches of a shape, if every instruction has some.
+    pub fn write(&self, shape: &Shape) -> Option<Pair> {
+        let guards = self.kernel().params.len();
+        let small = self.small.as_ref().and_then(|small| write(small.kernel(), shape, guards));
+        Some(Pair { full: write(self.kernel(), shape, guards)?, small })
+    }
+}
+
+fn write(kernel: &Kernel, shape: &Shape, guards: usize) -> Option<Written> {
+    let steps = select::select(kernel, shape, guards)?;
     if steps.stores.len() > MAX_STORES {
         return None;
     }

@@ -7,7 +7,7 @@ use super::Shape;
 use super::steps::{Class, Home, Id, Last, Pointer, Step, Steps, Stored, Valued};
 use super::table::{self as t, Row, Width, at};
 use crate::dtype::{DType, Kind, Scalar};
-use crate::ir::{BinaryOp, CompareOp, Form, Inst, Kernel, Op, UnaryOp, Value};
+use crate::ir::{BinaryOp, CompareOp, Form, Inst, Kernel, Op, Store, UnaryOp, Value};
 
 /// Words of the pool: sixteen bytes of 1; 0, 1, .. as 4-byte and as 8-byte lanes; the launch's arguments.
 const ONES: usize = 0;
@@ -21,6 +21,7 @@ pub(super) const POINTERS: usize = 3;
 
 /// Immediates of the comparison of floats: with NaN only `ne` is true.
 const UNORDERED: u8 = 3;
+const ORDERED: u8 = 7;
 /// Immediates of rounding, without exceptions.
 const NEAREST: u8 = 8;
 const DOWN: u8 = 9;
@@ -29,8 +30,11 @@ const TO_ZERO: u8 = 11;
 
 /// The steps of an elementwise kernel without mathematical functions, or `None` if something in it has no
 /// instructions here.
-pub(super) fn select(kernel: &Kernel, shape: &Shape) -> Option<Steps> {
+///
+/// The outputs from parameter `guards` on are not stored: where one of them is false, the code returns.
+pub(super) fn select(kernel: &Kernel, shape: &Shape, guards: usize) -> Option<Steps> {
     let Form::Elementwise { stores } = &kernel.form else { return None };
+    let is_guard = |store: &&Store| store.param as usize >= guards;
     let live = live(kernel);
     let used = || kernel.body.iter().zip(&live).filter(|(_, live)| **live).map(|(inst, _)| inst);
     let long = used().any(|inst| inst.dtype.size_bytes() == 8);
@@ -53,10 +57,14 @@ pub(super) fn select(kernel: &Kernel, shape: &Shape) -> Option<Steps> {
     for (n, inst) in kernel.body.iter().enumerate().filter(|&(n, _)| live[n]) {
         let id = selection.instruction(inst)?;
         selection.ids[n] = Some(id);
+        if stores.iter().filter(is_guard).any(|guard| guard.value.index() == n) {
+            selection.guard(id);
+        }
     }
     // What is stored as it was loaded is read before anything is written.
+    let stores: Vec<&Store> = stores.iter().filter(|store| !is_guard(store)).collect();
     let values: Vec<Id> = stores.iter().map(|store| selection.stored(store.value)).collect::<Option<_>>()?;
-    for (store, value) in stores.iter().zip(values) {
+    for (store, value) in stores.into_iter().zip(values) {
         let pointer = selection.pointer(store.param as usize, vec![0; kernel.rank]);
         selection.steps.stores.push(Stored { value, pointer });
     }
@@ -65,7 +73,7 @@ pub(super) fn select(kernel: &Kernel, shape: &Shape) -> Option<Steps> {
 
 fn pool(arguments: usize) -> Vec<u64> {
     let ones = [0x0101_0101_0101_0101; 2];
-    let pairs = (0..8).map(|n| 2 * n | (2 * n + 1) << 32);
+    let pairs = (0..8).map(|n| (2 * n) | ((2 * n + 1) << 32));
     let mut pool: Vec<u64> = ones.into_iter().chain(pairs).chain(0..8).collect();
     pool.resize(ARGUMENTS + arguments, 0);
     pool
@@ -124,7 +132,7 @@ impl Selection<'_> {
 
     /// Adds an instruction, to the prologue if all it reads is the same in every block.
     fn push(&mut self, step: Step) -> Id {
-        let uniform = !step.index && step.reads().all(|id| self.steps.values[id].uniform);
+        let uniform = !step.index && !step.guard && step.reads().all(|id| self.steps.values[id].uniform);
         let dst = step.dst;
         self.steps.values[dst].uniform = uniform;
         if uniform {
@@ -172,6 +180,13 @@ impl Selection<'_> {
     fn masks(&mut self, code: Code, args: &[Id]) -> Id {
         let dst = self.value(Class::Mask, Home::Nowhere);
         self.push(Step { last: Last::Register, ..Step::new(code, dst, args) })
+    }
+
+    /// Returns from the code unless a mask is set in every lane.
+    fn guard(&mut self, mask: Id) {
+        let dst = self.value(Class::Mask, Home::Nowhere);
+        let step = Step::new(Code::VEX_Kandnw_kr_kr_kr, dst, &[mask]);
+        self.push(Step { last: Last::Register, guard: true, ..step });
     }
 
     /// A conversion between widths.
@@ -532,11 +547,10 @@ impl Selection<'_> {
         let bits = 8 * to.size_bytes() as i32;
         let beyond = self.number(from, f64::powi(2.0, bits - 1), narrow);
         let most = self.constant((1u64 << (bits - 1)) - 1, width);
-        let near = self.convert(code, width, a, Last::Element);
+        let number = self.test(&t::COMPARE, narrow, &[a, a], Some(ORDERED));
+        let dst = self.value(Class::Vector(width), Home::Nowhere);
+        let near = self.push(Step { mask: Some(number), zeroing: true, ..Step::new(code, dst, &[a]) });
         let above = self.test(&t::COMPARE, narrow, &[a, beyond], Some(29));
-        let near = self.blend(above, near, most, width);
-        let nan = self.test(&t::COMPARE, narrow, &[a, a], Some(UNORDERED));
-        let zero = self.constant(0, width);
-        Some(self.blend(nan, near, zero, width))
+        Some(self.blend(above, near, most, width))
     }
 }

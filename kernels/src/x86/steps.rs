@@ -86,6 +86,9 @@ pub(super) struct Step {
     pub tied: bool,
     /// The operand is the number of the block's first lane, in a general register.
     pub index: bool,
+    /// The operand is a mask that must be set in every lane of the block, or the code returns; the result
+    /// says where it is not.
+    pub guard: bool,
 }
 
 impl Step {
@@ -101,6 +104,7 @@ impl Step {
             swaps: false,
             tied: false,
             index: false,
+            guard: false,
         }
     }
 

@@ -149,17 +149,24 @@ fn speed() {
     let mut buffers = [1 << 27, 1 << 27, 1 << 26].map(|floats| large_pages(floats, 1.5));
     let only = std::env::var("PARTITA_SPEED").unwrap_or_default();
     for work in works().into_iter().filter(|work| work.name.contains(&only)) {
-        let programs = [Level::interpreter(), Level::detect()]
-            .map(|level| (level, Program::compile_for(&work.kernel, level, Tuning::DEFAULT)));
+        let variants = [
+            ("interpreted", Level::interpreter(), Tuning::DEFAULT),
+            ("code", Level::detect(), Tuning::DEFAULT),
+            ("plain", Level::detect(), Tuning { stream_above_bytes: usize::MAX, ..Tuning::DEFAULT }),
+            ("long tasks", Level::detect(), Tuning { task_points: 1 << 20, ..Tuning::DEFAULT }),
+            ("longer", Level::detect(), Tuning { task_points: 1 << 23, ..Tuning::DEFAULT }),
+        ];
         let mut rates = Vec::new();
-        for threads in [1, 2] {
-            for (level, program) in &programs {
-                let (best, median) = time(program, &work, &mut buffers, threads, 5);
+        for (name, level, tuning) in variants {
+            let program = Program::compile_for(&work.kernel, level, tuning);
+            let [one, two] = [1, 2].map(|threads| {
+                let (best, median) = time(&program, &work, &mut buffers, threads, 5);
                 let rate = |seconds: f64| work.bytes as f64 / seconds / 1e9;
-                rates.push(format!("{level:?} {threads}t {:5.1} ({:5.1})", rate(median), rate(best)));
-            }
+                format!("{:.1} ({:.1})", rate(median), rate(best))
+            });
+            rates.push(format!("{name} {one}, {two}"));
         }
-        println!("{:9} GB/s median (best): {}", work.name, rates.join("  "));
+        println!("{:9} GB/s median (best) of 1 thread, of 2: {}", work.name, rates.join("; "));
     }
     for level in [Level::interpreter(), Level::detect()] {
         tiny(level, &mut buffers);
