@@ -2,6 +2,8 @@
 //! take turns, so that a noisy minute hits all alike.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -17,7 +19,7 @@ use crate::line::TRAVELLING;
 use crate::machine::{self, Machine};
 use crate::overhead::OVERHEADS;
 use crate::peers::{Outcomes, Peers, Request};
-use crate::record::{Line, Missing, Quantiles, Record};
+use crate::record::{Line, Missing, Quantiles, Record, to_text};
 use crate::repartition::REPARTITIONS;
 use crate::sample::{Effort, Pace, sample};
 use crate::workload::{BESIDE, Sizes, WORKLOADS, Workload};
@@ -36,6 +38,8 @@ pub struct Wanted {
     pub rotated_bytes: f64,
     /// Each workload over arrays from tiny to these sizes.
     pub sweep: bool,
+    /// A file for the lines, written anew whenever there are more: a run that is stopped leaves what it has.
+    pub save: Option<PathBuf>,
 }
 
 /// Something that is measured on its own.
@@ -147,6 +151,7 @@ fn one(record: Record) -> Vec<Record> {
 /// The lines of a run so far, and how far it is.
 struct Progress<'a> {
     wanted: &'a Wanted,
+    machine: Machine,
     bar: ProgressBar,
     lines: Vec<Line>,
     /// GB/s of the best copy of each device.
@@ -163,13 +168,8 @@ pub fn run(wanted: &Wanted, peers: Option<&Peers>) -> Result<Vec<Line>> {
     );
     let costs = tasks.iter().map(|task| wanted.types(task).len()).sum::<usize>();
     let steps = 1 + workloads.len() * wanted.dtypes.len() + costs * wanted.devices.len();
-    let mut progress =
-        Progress { wanted, bar: progress_bar(steps)?, lines: Vec::new(), best_copy: BTreeMap::new() };
-    let mut machine = Machine::here(&wanted.devices);
-    let Sizes { line, plane, cube } = wanted.sizes;
-    (machine.extents, machine.parts) = ((line, plane, cube), wanted.parts);
-    machine.rotated_bytes = wanted.rotated_bytes;
-    machine.peers = peers.as_ref().map(|peers| peers.versions.clone()).unwrap_or_default();
+    let mut progress = Progress::of(wanted, progress_bar(steps)?);
+    progress.machine.peers = peers.as_ref().map(|peers| peers.versions.clone()).unwrap_or_default();
 
     progress.ceilings()?;
     if let Some(peers) = peers {
@@ -186,16 +186,36 @@ pub fn run(wanted: &Wanted, peers: Option<&Peers>) -> Result<Vec<Line>> {
         }
         for (nth, device) in wanted.devices.iter().enumerate() {
             // They compute the same beside every device: once is enough.
-            progress.costs(device, &tasks, if nth == 0 { peers } else { None });
+            progress.costs(device, &tasks, if nth == 0 { peers } else { None })?;
         }
     }
     progress.bar.finish_and_clear();
-    machine.load.1 = machine::load();
-    progress.lines.insert(0, Line::Machine(machine));
-    Ok(progress.lines)
+    progress.save()?;
+    Ok(progress.all_lines())
 }
 
 impl Progress<'_> {
+    fn of(wanted: &Wanted, bar: ProgressBar) -> Progress<'_> {
+        let mut machine = Machine::here(&wanted.devices);
+        let Sizes { line, plane, cube } = wanted.sizes;
+        (machine.extents, machine.parts) = ((line, plane, cube), wanted.parts);
+        machine.rotated_bytes = wanted.rotated_bytes;
+        Progress { wanted, machine, bar, lines: Vec::new(), best_copy: BTreeMap::new() }
+    }
+
+    /// The machine, whose load ends now, and what was measured.
+    fn all_lines(&self) -> Vec<Line> {
+        let mut machine = self.machine.clone();
+        machine.load.1 = machine::load();
+        [vec![Line::Machine(machine)], self.lines.clone()].concat()
+    }
+
+    fn save(&self) -> Result<()> {
+        let Some(file) = &self.wanted.save else { return Ok(()) };
+        let text = to_text(&self.all_lines())?;
+        fs::write(file, text).with_context(|| format!("write {}", file.display()))
+    }
+
     fn step(&self, name: &str) {
         self.bar.set_message(name.to_owned());
         if self.bar.is_hidden() {
@@ -240,15 +260,8 @@ impl Progress<'_> {
             for sizes in sizes.iter().filter(|sizes| sizes.cube > 2 * workload.reach + 2) {
                 // One set: how much of the arrays a cache holds is what a sweep shows.
                 self.workload(workload, DType::F32, sizes, 0.0, None)?;
-            }
-        }
-        for line in &mut self.lines {
-            if let Line::Record(record) = line
-                && record.group != "ceiling"
-            {
-                record.group = "sweep".to_owned();
-                // The copy beside it is as large as ever, and so no ceiling for what a cache holds.
-                (record.copy_gb_s, record.fraction) = (None, None);
+                self.lines.iter_mut().for_each(as_swept);
+                self.save()?;
             }
         }
         Ok(())
@@ -299,7 +312,7 @@ impl Progress<'_> {
         let example = about(Record::of_time(workload.group, workload.name, "", vec![0.0]));
         self.keep_peers(&example.moving(bytes, (copy > 0.0).then_some(copy)), outcomes);
         self.bar.inc(1);
-        Ok(())
+        self.save()
     }
 
     /// A turn of every peer, for what is measured on its own.
@@ -353,7 +366,7 @@ impl Progress<'_> {
     }
 
     /// Each task alone on the device; `peers` then do the same, where it is something that they know.
-    fn costs(&mut self, device: &Device, tasks: &[Task], peers: Option<&Peers>) {
+    fn costs(&mut self, device: &Device, tasks: &[Task], peers: Option<&Peers>) -> Result<()> {
         let copy = self.best_copy.get(device.name()).copied();
         for task in tasks {
             for &dtype in self.wanted.types(task) {
@@ -368,8 +381,21 @@ impl Progress<'_> {
                     Err(error) => self.without(task.name, device.name(), dtype, &error),
                 }
                 self.bar.inc(1);
+                self.save()?;
             }
         }
+        Ok(())
+    }
+}
+
+/// A workload's figure as one of a sweep: the copy beside it is as large as ever, and so no ceiling for what a
+/// cache holds.
+fn as_swept(line: &mut Line) {
+    if let Line::Record(record) = line
+        && record.group != "ceiling"
+    {
+        record.group = "sweep".to_owned();
+        (record.copy_gb_s, record.fraction) = (None, None);
     }
 }
 
