@@ -8,6 +8,7 @@ mod blocking;
 mod bound;
 mod ceiling;
 mod check;
+mod contender;
 mod exchange;
 mod formula;
 mod halo;
