@@ -8,6 +8,7 @@ mod blocking;
 mod bound;
 mod ceiling;
 mod check;
+mod contender;
 mod exchange;
 mod formula;
 mod halo;
@@ -29,11 +30,10 @@ mod table;
 mod view;
 mod workload;
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use partita::prelude::*;
 
@@ -123,7 +123,7 @@ struct RunOptions {
     /// Print JSON lines instead of tables.
     #[arg(long)]
     json: bool,
-    /// Save the JSON lines, for `report`.
+    /// Save the JSON lines as they come, for `report`.
     #[arg(long)]
     save: Option<PathBuf>,
 }
@@ -228,14 +228,10 @@ fn run(options: &RunOptions) -> Result<()> {
     let start = |python: &PathBuf| peers::Peers::start(python, &wanted.sizes, &wanted.devices);
     let peers = options.peers.as_ref().map(start).transpose()?;
     let lines = measure::run(&wanted, peers.as_ref())?;
-    let text = record::to_text(&lines)?;
     if options.json {
-        print!("{text}");
+        print!("{}", record::to_text(&lines)?);
     } else {
         print!("{}", table::markdown(&lines));
-    }
-    if let Some(file) = &options.save {
-        fs::write(file, text).with_context(|| format!("write {}", file.display()))?;
     }
     let failed = lines.iter().filter(|line| matches!(line, Line::Failed(_))).count();
     ensure!(failed == 0, "{failed} failed: a wrong result is no figure");
@@ -264,6 +260,7 @@ fn wanted(options: &RunOptions) -> Result<Wanted> {
         effort: Effort { most, least: effort.least.min(most), ..effort },
         rotated_bytes,
         sweep: options.sweep,
+        save: options.save.clone(),
     })
 }
 

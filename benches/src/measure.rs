@@ -1,7 +1,8 @@
-//! A run: first the ceilings, then each workload in rounds in which every device, every peer and the copy
-//! take turns, so that a noisy minute hits all alike.
+//! A run: first the ceilings, then each workload beside peers (`contender`), then what is measured alone.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -10,16 +11,16 @@ use partita::prelude::*;
 
 use crate::apps::APPS;
 use crate::blocking::BLOCKINGS;
-use crate::bound::{Bound, WorstError};
-use crate::ceiling::{self, Ceiling};
+use crate::ceiling;
+use crate::contender::{Contender, rounds};
 use crate::halo::{self, FACES};
 use crate::line::TRAVELLING;
 use crate::machine::{self, Machine};
 use crate::overhead::OVERHEADS;
 use crate::peers::{Outcomes, Peers, Request};
-use crate::record::{Line, Missing, Quantiles, Record};
+use crate::record::{Line, Missing, Record, to_text};
 use crate::repartition::REPARTITIONS;
-use crate::sample::{Effort, Pace, sample};
+use crate::sample::Effort;
 use crate::workload::{BESIDE, Sizes, WORKLOADS, Workload};
 
 /// What to measure.
@@ -36,6 +37,8 @@ pub struct Wanted {
     pub rotated_bytes: f64,
     /// Each workload over arrays from tiny to these sizes.
     pub sweep: bool,
+    /// A file for the lines, written anew whenever there are more: a run that is stopped leaves what it has.
+    pub save: Option<PathBuf>,
 }
 
 /// Something that is measured on its own.
@@ -50,8 +53,6 @@ struct Task {
 /// On a device, with elements of a type, beside that device's best copy in GB/s.
 type Measure = Box<dyn Fn(&Device, DType, &Wanted, Option<f64>) -> Result<Vec<Record>>>;
 
-/// Rounds of interleaving, at least: the samples are split over them.
-const ROUNDS: usize = 3;
 /// Sets of arrays that take turns, at most.
 const MOST_SETS: usize = 16;
 /// Workloads of a size sweep.
@@ -147,6 +148,7 @@ fn one(record: Record) -> Vec<Record> {
 /// The lines of a run so far, and how far it is.
 struct Progress<'a> {
     wanted: &'a Wanted,
+    machine: Machine,
     bar: ProgressBar,
     lines: Vec<Line>,
     /// GB/s of the best copy of each device.
@@ -163,13 +165,8 @@ pub fn run(wanted: &Wanted, peers: Option<&Peers>) -> Result<Vec<Line>> {
     );
     let costs = tasks.iter().map(|task| wanted.types(task).len()).sum::<usize>();
     let steps = 1 + workloads.len() * wanted.dtypes.len() + costs * wanted.devices.len();
-    let mut progress =
-        Progress { wanted, bar: progress_bar(steps)?, lines: Vec::new(), best_copy: BTreeMap::new() };
-    let mut machine = Machine::here(&wanted.devices);
-    let Sizes { line, plane, cube } = wanted.sizes;
-    (machine.extents, machine.parts) = ((line, plane, cube), wanted.parts);
-    machine.rotated_bytes = wanted.rotated_bytes;
-    machine.peers = peers.as_ref().map(|peers| peers.versions.clone()).unwrap_or_default();
+    let mut progress = Progress::of(wanted, progress_bar(steps)?);
+    progress.machine.peers = peers.as_ref().map(|peers| peers.versions.clone()).unwrap_or_default();
 
     progress.ceilings()?;
     if let Some(peers) = peers {
@@ -186,16 +183,36 @@ pub fn run(wanted: &Wanted, peers: Option<&Peers>) -> Result<Vec<Line>> {
         }
         for (nth, device) in wanted.devices.iter().enumerate() {
             // They compute the same beside every device: once is enough.
-            progress.costs(device, &tasks, if nth == 0 { peers } else { None });
+            progress.costs(device, &tasks, if nth == 0 { peers } else { None })?;
         }
     }
     progress.bar.finish_and_clear();
-    machine.load.1 = machine::load();
-    progress.lines.insert(0, Line::Machine(machine));
-    Ok(progress.lines)
+    progress.save()?;
+    Ok(progress.all_lines())
 }
 
 impl Progress<'_> {
+    fn of(wanted: &Wanted, bar: ProgressBar) -> Progress<'_> {
+        let mut machine = Machine::here(&wanted.devices);
+        let Sizes { line, plane, cube } = wanted.sizes;
+        (machine.extents, machine.parts) = ((line, plane, cube), wanted.parts);
+        machine.rotated_bytes = wanted.rotated_bytes;
+        Progress { wanted, machine, bar, lines: Vec::new(), best_copy: BTreeMap::new() }
+    }
+
+    /// The machine, whose load ends now, and what was measured.
+    fn all_lines(&self) -> Vec<Line> {
+        let mut machine = self.machine.clone();
+        machine.load.1 = machine::load();
+        [vec![Line::Machine(machine)], self.lines.clone()].concat()
+    }
+
+    fn save(&self) -> Result<()> {
+        let Some(file) = &self.wanted.save else { return Ok(()) };
+        let text = to_text(&self.all_lines())?;
+        fs::write(file, text).with_context(|| format!("write {}", file.display()))
+    }
+
     fn step(&self, name: &str) {
         self.bar.set_message(name.to_owned());
         if self.bar.is_hidden() {
@@ -240,15 +257,8 @@ impl Progress<'_> {
             for sizes in sizes.iter().filter(|sizes| sizes.cube > 2 * workload.reach + 2) {
                 // One set: how much of the arrays a cache holds is what a sweep shows.
                 self.workload(workload, DType::F32, sizes, 0.0, None)?;
-            }
-        }
-        for line in &mut self.lines {
-            if let Line::Record(record) = line
-                && record.group != "ceiling"
-            {
-                record.group = "sweep".to_owned();
-                // The copy beside it is as large as ever, and so no ceiling for what a cache holds.
-                (record.copy_gb_s, record.fraction) = (None, None);
+                self.lines.iter_mut().for_each(as_swept);
+                self.save()?;
             }
         }
         Ok(())
@@ -299,7 +309,7 @@ impl Progress<'_> {
         let example = about(Record::of_time(workload.group, workload.name, "", vec![0.0]));
         self.keep_peers(&example.moving(bytes, (copy > 0.0).then_some(copy)), outcomes);
         self.bar.inc(1);
-        Ok(())
+        self.save()
     }
 
     /// A turn of every peer, for what is measured on its own.
@@ -353,7 +363,7 @@ impl Progress<'_> {
     }
 
     /// Each task alone on the device; `peers` then do the same, where it is something that they know.
-    fn costs(&mut self, device: &Device, tasks: &[Task], peers: Option<&Peers>) {
+    fn costs(&mut self, device: &Device, tasks: &[Task], peers: Option<&Peers>) -> Result<()> {
         let copy = self.best_copy.get(device.name()).copied();
         for task in tasks {
             for &dtype in self.wanted.types(task) {
@@ -368,117 +378,25 @@ impl Progress<'_> {
                     Err(error) => self.without(task.name, device.name(), dtype, &error),
                 }
                 self.bar.inc(1);
+                self.save()?;
             }
-        }
-    }
-}
-
-/// A device in the rounds of one workload.
-struct Contender {
-    device: Device,
-    bound: Bound,
-    copies: Vec<Copying>,
-    pace: Pace,
-    seconds: Vec<f64>,
-    error: f64,
-}
-
-impl Contender {
-    /// Warm, and right in a first result.
-    fn new(
-        workload: &'static Workload,
-        dtype: DType,
-        device: &Device,
-        sizes: &Sizes,
-        wanted: &Wanted,
-        (sets, copy_sets): (usize, usize),
-    ) -> Result<Contender> {
-        let mut bound = Bound::new(workload, dtype, device, sizes, wanted.parts, sets)?;
-        bound.run(1)?;
-        let WorstError(error) = bound.check()?;
-        // Every set meets the pool and the cache of programs before the clock runs.
-        bound.run(sets)?;
-        let pace = wanted.effort.pace(sample(1, &mut |times| bound.run(times))?);
-        let copies = ceiling::copies(device, &wanted.sizes, copy_sets)?.into_iter();
-        let copies = copies.map(|copy| Copying::new(copy, &wanted.effort)).collect::<Result<_>>()?;
-        Ok(Contender { device: device.clone(), bound, copies, pace, seconds: Vec::new(), error })
-    }
-
-    /// The share of one of so many rounds, between two copies.
-    fn round(&mut self, rounds: usize) -> Result<()> {
-        self.copies.iter_mut().try_for_each(Copying::sample)?;
-        self.bound.run(1)?;
-        for _ in 0..self.pace.samples.div_ceil(rounds) {
-            self.seconds.push(sample(self.pace.runs, &mut |times| self.bound.run(times))?);
-        }
-        self.copies.iter_mut().try_for_each(Copying::sample)
-    }
-
-    /// The best copy's median.
-    fn copy_gb_s(&self) -> f64 {
-        self.copies.iter().map(Copying::gb_s).fold(0.0, f64::max)
-    }
-}
-
-/// A copy that is measured again and again between other things.
-struct Copying {
-    copy: Ceiling,
-    runs: usize,
-    seconds: Vec<f64>,
-}
-
-impl Copying {
-    fn new(mut copy: Ceiling, effort: &Effort) -> Result<Copying> {
-        (copy.run)(1)?;
-        let runs = effort.pace(sample(1, &mut copy.run)?).runs;
-        Ok(Copying { copy, runs, seconds: Vec::new() })
-    }
-
-    /// As warm, and as long, as a sample of a workload.
-    fn sample(&mut self) -> Result<()> {
-        (self.copy.run)(1)?;
-        for _ in 0..2 {
-            self.seconds.push(sample(self.runs, &mut self.copy.run)?);
         }
         Ok(())
     }
+}
 
-    fn gb_s(&self) -> f64 {
-        self.copy.bytes / Quantiles::of(self.seconds.clone()).median_s / 1e9
+/// A workload's figure as one of a sweep: the copy beside it is as large as ever, and so no ceiling for what
+/// a cache holds.
+fn as_swept(line: &mut Line) {
+    if let Line::Record(record) = line
+        && record.group != "ceiling"
+    {
+        record.group = "sweep".to_owned();
+        (record.copy_gb_s, record.fraction) = (None, None);
     }
 }
 
-/// Rounds of the devices, and between any two of them the turn of one peer.
-fn rounds(
-    workload: &Workload,
-    dtype: DType,
-    contenders: &mut [Contender],
-    peers: Option<&Peers>,
-    effort: &Effort,
-) -> Result<Outcomes> {
-    let turns: Vec<(&Peers, String)> = peers
-        .iter()
-        .flat_map(|&all| all.offering(workload.name).into_iter().map(move |peer| (all, peer)))
-        .collect();
-    let mut outcomes = Outcomes::new();
-    let rounds = ROUNDS.max(turns.len());
-    for round in 0..rounds {
-        for contender in contenders.iter_mut() {
-            let name = contender.device.name().to_owned();
-            contender.round(rounds).with_context(|| format!("{} on {name}", workload.name))?;
-        }
-        if let Some((peers, peer)) = turns.get(round) {
-            outcomes.insert(peer.clone(), peers.turn(peer, &request(workload.name, dtype, effort)));
-        }
-    }
-    for contender in contenders {
-        let WorstError(error) = contender.bound.check()?;
-        contender.error = contender.error.max(error);
-    }
-    Ok(outcomes)
-}
-
-fn request<'a>(workload: &'a str, dtype: DType, effort: &Effort) -> Request<'a> {
+pub fn request<'a>(workload: &'a str, dtype: DType, effort: &Effort) -> Request<'a> {
     Request { workload, dtype, repeats: effort.most, seconds: effort.seconds }
 }
 

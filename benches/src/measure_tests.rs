@@ -14,6 +14,7 @@ fn wanted(filter: &[&str]) -> Wanted {
         effort: Effort { seconds: 0.001, least: 2, most: 2 },
         rotated_bytes: 0.0,
         sweep: false,
+        save: None,
     }
 }
 
@@ -43,13 +44,28 @@ fn the_bundle_measures_what_there_is() {
         lists.flat_map(|list| list.split_whitespace()).filter(|word| *word != "\\").collect::<Vec<_>>()
     };
     let (workloads, families) = (listed("for name in "), listed("for group in "));
-    assert!(workloads.len() > 20 && families.len() == 8, "{workloads:?} {families:?}");
+    assert!(workloads.len() > 20 && families.len() == 12, "{workloads:?} {families:?}");
     for word in workloads.iter().filter(|word| !word.contains('"')) {
         assert_eq!(names(&[&format!("={word}")]), [*word]);
     }
     for word in families.iter().flat_map(|group| group.split(',')) {
         assert!(!names(&[word]).is_empty(), "{word}");
     }
+}
+
+/// A run that is stopped leaves what it has measured, readable.
+#[test]
+fn figures_are_saved_as_they_come() {
+    let file = std::env::temp_dir().join(format!("partita-saved-{}.jsonl", std::process::id()));
+    let wanted = Wanted { save: Some(file.clone()), ..wanted(&[]) };
+    let mut progress = Progress::of(&wanted, ProgressBar::hidden());
+    let saved = || crate::record::read(&file).expect("lines").len();
+    progress.costs(&Device::host(), &wanted.tasks()[..1], None).expect("saved");
+    assert_eq!(saved(), 2, "the machine and a figure");
+    let scale = Workload::named("scale").expect("in the table");
+    progress.workload(scale, DType::F32, &wanted.sizes, 0.0, None).expect("saved");
+    assert_eq!(saved(), 3);
+    std::fs::remove_file(&file).expect("written");
 }
 
 /// `Ok` lines are figures.
@@ -71,7 +87,7 @@ fn a_wrong_result_is_a_failed_line_and_no_figure() {
         let workload: &'static Workload = Box::leak(Box::new(spoilt));
         let wanted = wanted(&[]);
         let bar = ProgressBar::hidden();
-        let mut progress = Progress { wanted: &wanted, bar, lines: Vec::new(), best_copy: BTreeMap::new() };
+        let mut progress = Progress::of(&wanted, bar);
         progress.workload(workload, DType::F32, &wanted.sizes, 0.0, None).expect("a line either way");
         progress.lines
     };
@@ -87,10 +103,10 @@ fn a_wrong_result_is_a_failed_line_and_no_figure() {
 fn a_task_that_finds_an_error_is_a_failed_line() {
     let wanted = wanted(&[]);
     let bar = ProgressBar::hidden();
-    let mut progress = Progress { wanted: &wanted, bar, lines: Vec::new(), best_copy: BTreeMap::new() };
+    let mut progress = Progress::of(&wanted, bar);
     let measure: Measure = Box::new(|_, _, _, _| anyhow::bail!("other bits than in turn"));
     let task = Task { group: "H2", name: "steps8", is_typed: false, measure };
-    progress.costs(&Device::host(), &[task], None);
+    progress.costs(&Device::host(), &[task], None).expect("a line");
     let failed = failures(&progress.lines);
     assert!(
         failed.len() == 1 && failed[0].contains("steps8") && failed[0].contains("other bits"),
