@@ -327,7 +327,7 @@ mod tests {
         let (mut huge, mut huge_but_empty) = ([i64::MAX, i64::MAX], [0, i64::MAX, 64]);
         let good = strided(&mut one, None, data.as_ptr());
         let refused = [
-            Strided { element: ElementType { code: 5, bits: 64, lanes: 1 }, ..good },
+            Strided { element: ElementType { code: 5, bits: 32, lanes: 1 }, ..good },
             Strided { element: ElementType { lanes: 4, ..good.element }, ..good },
             Strided { rank: -1, ..good },
             Strided { rank: 65, ..good },
