@@ -9,6 +9,7 @@ mod build;
 mod check;
 mod explain;
 mod lanes;
+mod teeth;
 
 pub use check::halo_regions;
 pub use explain::{Costs, Explanation, Link};

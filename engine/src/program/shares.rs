@@ -75,8 +75,7 @@ impl Shares {
         (spans * NAME) as u64
     }
 
-    /// Names memory to another rank once what was queued so far has written it, and makes ready for the
-    /// answer that it was read.
+    /// Names memory to another rank once what was queued so far has written it.
     pub(super) fn show(&self, lane: Lane, ranks: &Ranks, to: usize, memory: &[Span]) -> Result<()> {
         let mut state = self.state();
         let mut message = Vec::with_capacity(memory.len() * NAME);
@@ -102,7 +101,6 @@ impl Shares {
             out.copy_from_slice(&message[offset as usize..][..out.len()]);
             Ok(())
         })?;
-        ranks.expect(to, (memory.len() * HANDLE) as u64)?;
         state.unread.push((ranks.errand(), to, memory.iter().map(|span| span.device.clone()).collect()));
         Ok(())
     }
@@ -140,6 +138,10 @@ impl Shares {
     pub(super) fn reclaim(&self, ranks: &Ranks) -> Result<()> {
         let is_own = |shown: &mut (Errand, usize, Vec<Device>)| shown.0 == ranks.errand();
         let unread: Vec<_> = self.state().unread.extract_if(.., is_own).collect();
+        // Only now, because the others answer where they receive: messages that they send before come first.
+        for (_, peer, devices) in &unread {
+            ranks.expect(*peer, (devices.len() * HANDLE) as u64)?;
+        }
         for (_, peer, devices) in unread {
             let answer = received(ranks, peer, devices.len() * HANDLE)?;
             let mut state = self.state();

@@ -175,7 +175,10 @@ impl Ranks {
     }
 
     /// Sends what was postponed.
-    fn catch_up(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// The first failure; the rest stays postponed.
+    pub(crate) fn catch_up(&self) -> Result<()> {
         loop {
             let Some(leave) = locked(&self.0.line.common).postponed.pop_front() else { return Ok(()) };
             leave()?;

@@ -309,13 +309,13 @@ impl Pending {
 
 /// One plan that is being carried out.
 struct UnderWay {
-    // Both ends' memory stays until the commands that use it are queued.
     source: Array,
     made: Array,
     /// What the host has to wait for; nothing once that was done.
     dispatch: Arc<Mutex<Schedule>>,
     arrival: Schedule,
     join: Schedule,
+    /// Both ends' memory, which their nodes may change for wider one, and what is used on the way.
     _leases: Vec<Buffer>,
 }
 
@@ -353,7 +353,8 @@ impl UnderWay {
         let field = Field { plan: &step.plan, from: &sources, to: &targets, dtype: x.dtype() };
         let teams = (x.team(), &team);
         let exchange = crossing::lower("collective", teams, &[field])?.aside();
-        let Exchange { departure, dispatch, arrival, join, leases, .. } = exchange;
+        let Exchange { departure, dispatch, arrival, join, mut leases, .. } = exchange;
+        leases.extend(from.parts.iter().chain(&to.parts).flatten().cloned());
         let dispatch = Arc::new(Mutex::new(dispatch));
         // Whatever fails, the lanes join before the memory is let go.
         let under_way = UnderWay {
@@ -372,9 +373,17 @@ impl UnderWay {
         Ok(under_way)
     }
 
+    /// Has the rest sent on its way, and between ranks that of all others: the end sends answers, too.
+    fn leave(&self) -> Result<()> {
+        match self.source.team().wire() {
+            Some(ranks) => ranks.catch_up(),
+            None => leave(&self.dispatch),
+        }
+    }
+
     fn finish(mut self) -> Result<Array> {
         let _guard = self.source.team().evaluation();
-        leave(&self.dispatch)?;
+        self.leave()?;
         let mut rest = std::mem::take(&mut self.arrival);
         rest.append(&mut self.join);
         execute(rest)?;
@@ -386,7 +395,7 @@ impl UnderWay {
 impl Drop for UnderWay {
     fn drop(&mut self) {
         // What fails here fails again in whatever comes next.
-        let left = leave(&self.dispatch).and_then(|()| execute(std::mem::take(&mut self.join)));
+        let left = self.leave().and_then(|()| execute(std::mem::take(&mut self.join)));
         drop(left);
     }
 }
