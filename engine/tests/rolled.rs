@@ -118,7 +118,7 @@ fn what_goes_round_is_found_whatever_it_is() {
             let cyclic = DimMap::cyclic(SHAPE[0], parts, 3).unwrap();
             let cyclic = Distribution::builder(&SHAPE).grid(&[p, 1]).map(0, cyclic).build().unwrap();
             let dealt = plain.redistribute(&cyclic).unwrap();
-            let rows = Array::coordinate(&team, &*plain.distribution().unwrap(), 0, DType::I32).unwrap();
+            let rows = Array::coordinate(&team, &plain.distribution().unwrap(), 0, DType::I32).unwrap();
             for periodic in [[true, true], [false, false]] {
                 let u = start(&team, &[1, p], periodic);
                 for by in [[1, 0], [-3, 2], [10, 9], [-20, 17], [41, -1]] {

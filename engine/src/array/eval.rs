@@ -76,7 +76,7 @@ fn apart(node: &Arc<Node>) -> Result<Option<Storage>> {
         return joined::compute(node, &portions).map(Some);
     }
     if let Settled::Memory(storage) = settle(node)? {
-        return Ok(Some(storage));
+        return Ok(Some(*storage));
     }
     match rearrange::listed(node) {
         Some((base, which)) => rearrange::compute(node, &base, &which).map(Some),
@@ -441,7 +441,7 @@ fn before(roots: &[&Arc<Node>], node: &Arc<Node>) -> Result<()> {
         Settled::Other => {}
         Settled::Expression => return Ok(()),
         Settled::Memory(storage) => {
-            node.set_ready(storage);
+            node.set_ready(*storage);
             return Ok(());
         }
     }

@@ -200,8 +200,8 @@ impl Lowering {
         Ok(self.builder.load(leaf.param, &offsets))
     }
 
-    /// A global coordinate of something of this extent; beyond its ends, which rolled arrays read, as it comes
-    /// round.
+    /// A global coordinate of something of this extent; beyond its ends, where rolled arrays read, what
+    /// comes round.
     fn coordinate(&mut self, axis: Along, extent: i64, dtype: DType) -> Value {
         match axis {
             Along::Pinned(at) => self.builder.int(dtype, at),

@@ -15,6 +15,7 @@ mod deep;
 mod direction;
 mod eval;
 mod exchange;
+mod folds;
 mod fused;
 mod join;
 mod joined;

@@ -1,15 +1,13 @@
-//! What is recorded: arithmetic, comparisons, functions, windows, reductions. Checks shapes, dtypes
-//! and teams at once; computes nothing.
+//! What is recorded point by point: arithmetic, comparisons, functions. Checks shapes, dtypes and teams at
+//! once; computes nothing.
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Sub};
 use std::sync::Arc;
 
-use partita_kernels::{BinaryOp, CompareOp, DType, FoldOp, Kind, Math1, Math2, Scalar, UnaryOp};
+use partita_kernels::{BinaryOp, CompareOp, DType, Math1, Math2, Scalar, UnaryOp};
 
 use super::Array;
-use super::map::Map;
-use super::node::{Expr, Layout, Node, Operands, Pointwise, Reduction};
-use super::slice::{Selected, Span, resolve};
+use super::node::{Expr, Layout, Node, Operands, Pointwise};
 use crate::error::{Error, Result};
 use crate::index::Index;
 
@@ -68,7 +66,7 @@ impl Array {
     }
 
     /// A constant of this array's dtype and shape, for arithmetic with plain numbers.
-    fn constant(&self, value: f64) -> Array {
+    pub(super) fn constant(&self, value: f64) -> Array {
         let scalar = Scalar::from_f64(self.dtype(), value);
         let node = &self.node;
         Array::of(Node::lazy(node.shape, node.dtype, &node.team, Expr::Fill(scalar), Layout::Free))
@@ -158,194 +156,6 @@ impl Array {
         let operands = Operands::Three(nodes.map(Arc::clone));
         let expr = Expr::Apply(Pointwise::Select, operands);
         Ok(Array::of(Node::lazy(shape, yes.dtype(), &self.node.team, expr, layout)))
-    }
-
-    /// A view: the elements that spans name, recorded, not copied. `u.slice(&s![1..-1, ..; 2])`; see
-    /// [`crate::s!`]. What computes with it reads the elements where they are.
-    pub fn slice(&self, spans: &[Span]) -> Array {
-        self.or_failed(self.try_slice(spans))
-    }
-
-    fn try_slice(&self, spans: &[Span]) -> Result<Array> {
-        let Selected { shape, map } = resolve("slice", &self.shape(), spans)?;
-        self.seen("slice", shape, map)
-    }
-
-    /// The array moved: element `i` of the result is element `i + offsets` of this one, wrapping
-    /// around. Dimensions with a nonzero offset must be periodic.
-    pub fn shift(&self, offsets: &[i64]) -> Array {
-        self.or_failed(self.try_shift(offsets))
-    }
-
-    fn try_shift(&self, offsets: &[i64]) -> Result<Array> {
-        let offsets = Index::new(offsets)?;
-        if offsets.rank() != self.rank() {
-            return Err(Error::invalid(
-                "shift",
-                format!("{} offsets, one per dimension", self.rank()),
-                offsets.to_string(),
-                "use 0 for dimensions that stay",
-            ));
-        }
-        let dist = self.distribution()?;
-        for d in 0..self.rank() {
-            if offsets[d] != 0 && !dist.periodic(d) {
-                return Err(Error::invalid(
-                    "shift",
-                    "offset 0 in dimensions that are not periodic",
-                    format!("{} in dimension {d}", offsets[d]),
-                    "make the dimension periodic, or use slices",
-                ));
-            }
-        }
-        self.turned_round(&offsets)
-    }
-
-    /// Element `i` is element `i + offsets`, going round the ends.
-    pub(super) fn turned_round(&self, offsets: &Index) -> Result<Array> {
-        if self.shape().contains(&0) {
-            return Ok(self.clone());
-        }
-        let wrapped = Index::from_fn(self.rank(), |d| {
-            let extent = self.shape()[d];
-            let forward = offsets[d].rem_euclid(extent);
-            if 2 * forward > extent { forward - extent } else { forward }
-        });
-        let node = &self.node;
-        let expr = Expr::View { base: Arc::clone(node), map: Arc::new(Map::window(&wrapped)) };
-        Ok(Array::of(Node::lazy(node.shape, node.dtype, &node.team, expr, node.layout())))
-    }
-
-    fn reduction(&self, operation: &'static str, axes: &[usize], reduction: Reduction) -> Array {
-        self.or_failed(self.try_reduction(operation, axes, reduction))
-    }
-
-    fn try_reduction(&self, operation: &'static str, axes: &[usize], reduction: Reduction) -> Result<Array> {
-        let mut axes = if axes.is_empty() { (0..self.rank()).collect() } else { axes.to_vec() };
-        axes.sort_unstable();
-        axes.dedup();
-        let dist = self.distribution()?.reduced(&axes)?;
-        let dtype = match reduction {
-            Reduction::Fold(_) | Reduction::Exact => self.dtype(),
-            Reduction::Arg { .. } => DType::I64,
-        };
-        let extents = self.shape();
-        if matches!(reduction, Reduction::Arg { .. }) && axes.iter().any(|&axis| extents[axis] == 0) {
-            return Err(Error::invalid(
-                operation,
-                "at least one element",
-                format!("shape {}", self.shape()),
-                "check for empty arrays first",
-            ));
-        }
-        let shape = dist.shape();
-        let expr = Expr::Reduce { operand: Arc::clone(&self.node), reduction, axes };
-        Ok(Array::of(Node::lazy(shape, dtype, &self.node.team, expr, Layout::Known(Arc::new(dist)))))
-    }
-
-    /// Sums over `axes` (all if empty), which stay with extent 1. Integers and bool sum in 64 bits.
-    pub fn sum(&self, axes: &[usize]) -> Array {
-        self.widened().reduction("sum", axes, Reduction::Fold(FoldOp::Sum))
-    }
-
-    /// As [`Array::sum`], with the same bits however the elements are divided among parts, in whatever order
-    /// they are, and on every kind of device: the exact sum rounded once, to nearest, ties to even. A NaN, or
-    /// infinities of both signs, give NaN; one infinity gives itself; a sum of nothing or of zeros is +0. f16
-    /// and bf16 are rounded to f32 first.
-    ///
-    /// [`partita_kernels::exact`] says how. For a moment every result takes 100 bytes on each part, or 552
-    /// bytes if it is f64.
-    pub fn sum_reproducible(&self, axes: &[usize]) -> Array {
-        match self.dtype() {
-            DType::F32 | DType::F64 => self.reduction("sum_reproducible", axes, Reduction::Exact),
-            DType::F16 | DType::BF16 => self.cast(DType::F32).sum_reproducible(axes).cast(self.dtype()),
-            // Integers add in any order.
-            DType::Bool
-            | DType::I8
-            | DType::I16
-            | DType::I32
-            | DType::I64
-            | DType::U8
-            | DType::U16
-            | DType::U32
-            | DType::U64 => self.sum(axes),
-        }
-    }
-
-    /// Products, as [`Array::sum`].
-    pub fn prod(&self, axes: &[usize]) -> Array {
-        self.widened().reduction("prod", axes, Reduction::Fold(FoldOp::Product))
-    }
-
-    fn widened(&self) -> Array {
-        match self.dtype().kind() {
-            Kind::Bool | Kind::Int => self.cast(DType::I64),
-            Kind::Uint => self.cast(DType::U64),
-            Kind::Float => self.clone(),
-        }
-    }
-
-    /// The smallest elements over `axes` (all if empty), which stay with extent 1; NaN wins.
-    pub fn min(&self, axes: &[usize]) -> Array {
-        self.reduction("min", axes, Reduction::Fold(FoldOp::Min))
-    }
-
-    /// The largest elements, as [`Array::min`].
-    pub fn max(&self, axes: &[usize]) -> Array {
-        self.reduction("max", axes, Reduction::Fold(FoldOp::Max))
-    }
-
-    /// Arithmetic means over `axes` (all if empty), which stay with extent 1. Integers give f64.
-    pub fn mean(&self, axes: &[usize]) -> Array {
-        let floats = if self.dtype().is_float() { self.clone() } else { self.cast(DType::F64) };
-        let sum = floats.sum(axes);
-        &sum / &sum.constant(self.count_over(axes))
-    }
-
-    /// As [`Array::mean`], of [`Array::sum_reproducible`].
-    pub fn mean_reproducible(&self, axes: &[usize]) -> Array {
-        let floats = if self.dtype().is_float() { self.clone() } else { self.cast(DType::F64) };
-        let sum = floats.sum_reproducible(axes);
-        &sum / &sum.constant(self.count_over(axes))
-    }
-
-    /// How many elements each result over `axes` (all if empty) is made of.
-    fn count_over(&self, axes: &[usize]) -> f64 {
-        let extent = |&d: &usize| self.shape()[d] as f64;
-        match axes {
-            [] => (0..self.rank()).map(|d| extent(&d)).product(),
-            axes => axes.iter().filter(|&&d| d < self.rank()).map(extent).product(),
-        }
-    }
-
-    /// True where all elements over `axes` (all if empty) are nonzero.
-    pub fn all(&self, axes: &[usize]) -> Array {
-        self.truth().reduction("all", axes, Reduction::Fold(FoldOp::All))
-    }
-
-    /// True where any element over `axes` (all if empty) is nonzero.
-    pub fn any(&self, axes: &[usize]) -> Array {
-        self.truth().reduction("any", axes, Reduction::Fold(FoldOp::Any))
-    }
-
-    fn truth(&self) -> Array {
-        self.cast(DType::Bool)
-    }
-
-    /// Where the smallest element is: its index along `axis`, or in the array flattened in C order;
-    /// the first of equals; the first NaN if there is one. i64.
-    pub fn argmin(&self, axis: Option<usize>) -> Array {
-        self.arg("argmin", axis, false)
-    }
-
-    /// Where the largest element is, as [`Array::argmin`].
-    pub fn argmax(&self, axis: Option<usize>) -> Array {
-        self.arg("argmax", axis, true)
-    }
-
-    fn arg(&self, operation: &'static str, axis: Option<usize>, largest: bool) -> Array {
-        let axes: Vec<usize> = axis.into_iter().collect();
-        self.reduction(operation, &axes, Reduction::Arg { largest })
     }
 
     /// True where the element is NaN.

@@ -50,7 +50,7 @@ pub(super) enum Settled {
     /// An expression that is computed in this shape.
     Expression,
     /// Its elements are in this memory.
-    Memory(Storage),
+    Memory(Box<Storage>),
 }
 
 /// Makes a node in another shape one that can be computed, or computes it.
@@ -68,7 +68,7 @@ pub(super) fn settle(node: &Arc<Node>) -> Result<Settled> {
         Some(storage) => storage,
         None => Arc::new(without_halo(&base)?),
     };
-    Ok(Settled::Memory(storage.seen_on(node.distribution()?)))
+    Ok(Settled::Memory(Box::new(storage.seen_on(node.distribution()?))))
 }
 
 /// Computes a node into memory that has no room for halos.

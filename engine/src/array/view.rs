@@ -31,6 +31,62 @@ impl Array {
         Ok(Array::of(Node::lazy(shape, node.dtype, &node.team, expr, layout)))
     }
 
+    /// A view: the elements that spans name, recorded, not copied. `u.slice(&s![1..-1, ..; 2])`; see
+    /// [`crate::s!`]. What computes with it reads the elements where they are.
+    pub fn slice(&self, spans: &[Span]) -> Array {
+        self.or_failed(self.try_slice(spans))
+    }
+
+    fn try_slice(&self, spans: &[Span]) -> Result<Array> {
+        let Selected { shape, map } = resolve("slice", &self.shape(), spans)?;
+        self.seen("slice", shape, map)
+    }
+
+    /// The array moved: element `i` of the result is element `i + offsets` of this one, wrapping
+    /// around. Dimensions with a nonzero offset must be periodic.
+    pub fn shift(&self, offsets: &[i64]) -> Array {
+        self.or_failed(self.try_shift(offsets))
+    }
+
+    fn try_shift(&self, offsets: &[i64]) -> Result<Array> {
+        let offsets = Index::new(offsets)?;
+        if offsets.rank() != self.rank() {
+            return Err(Error::invalid(
+                "shift",
+                format!("{} offsets, one per dimension", self.rank()),
+                offsets.to_string(),
+                "use 0 for dimensions that stay",
+            ));
+        }
+        let dist = self.distribution()?;
+        for d in 0..self.rank() {
+            if offsets[d] != 0 && !dist.periodic(d) {
+                return Err(Error::invalid(
+                    "shift",
+                    "offset 0 in dimensions that are not periodic",
+                    format!("{} in dimension {d}", offsets[d]),
+                    "make the dimension periodic, or use slices",
+                ));
+            }
+        }
+        self.turned_round(&offsets)
+    }
+
+    /// Element `i` is element `i + offsets`, going round the ends.
+    pub(super) fn turned_round(&self, offsets: &Index) -> Result<Array> {
+        if self.shape().contains(&0) {
+            return Ok(self.clone());
+        }
+        let wrapped = Index::from_fn(self.rank(), |d| {
+            let extent = self.shape()[d];
+            let forward = offsets[d].rem_euclid(extent);
+            if 2 * forward > extent { forward - extent } else { forward }
+        });
+        let node = &self.node;
+        let expr = Expr::View { base: Arc::clone(node), map: Arc::new(Map::window(&wrapped)) };
+        Ok(Array::of(Node::lazy(node.shape, node.dtype, &node.team, expr, node.layout())))
+    }
+
     /// The dimensions in another order: `axes[d]` becomes dimension d. Recorded; every element stays on its
     /// part, of which the grid is transposed too.
     pub fn transpose(&self, axes: &[usize]) -> Array {

@@ -352,7 +352,7 @@ impl Distribution {
         Ok(Distribution { grid: self.grid, dims: dims? })
     }
 
-    /// The same division, going round along the dimensions that `round` names. It has no halo and no boundary.
+    /// The same division, going round along the dimensions that `round` names, without halo and boundary.
     pub(crate) fn going_round(&self, round: impl Fn(usize) -> bool) -> Distribution {
         let dims = self.dims.iter().enumerate().map(|(d, dim)| Dim::plain(dim.map.clone(), round(d)));
         Distribution { grid: self.grid, dims: dims.collect() }

@@ -17,6 +17,7 @@ mod bounds;
 mod builder;
 mod custom;
 mod cyclic;
+mod derived;
 mod dim;
 mod dim_map;
 mod distribution;

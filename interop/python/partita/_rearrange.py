@@ -45,8 +45,11 @@ def _all_of(shape: tuple[int, ...]) -> list[tuple[int | None, int, int, int]]:
 
 
 def reshape(x: Array, /, shape: int | Sequence[int]) -> Array:
-    """The same elements in C order in another shape; one extent may be -1. The first dimension of more than one cell
-    is cut into all parts."""
+    """The same elements in C order in another shape; one extent may be -1.
+
+    Where every part holds its elements in the order of the new shape, they stay there and memory is shared. Otherwise
+    they move, and the first dimension of more than one cell is cut into all parts.
+    """
     extents = extents_of("reshape", shape, _given("reshape", x).size)
     return Array(x._native.reshaped(extents or (1,)), scalar=extents == ())
 
@@ -227,7 +230,7 @@ def pad(x: Array, width: Any, mode: str = "constant", constant_values: bool | in
 def roll(x: Array, /, shift: int | Sequence[int], axis: Axes = None) -> Array:
     """Element i of the result is element i - shift along each axis, wrapping around; of the flat array if None.
 
-    Where the distribution is periodic the result is a view, and the halo carries the elements.
+    Of blocks the result is a view; where the distribution is periodic, a halo holds the elements that come round.
     """
     if axis is None:
         if isinstance(shift, Sequence):
