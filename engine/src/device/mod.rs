@@ -71,7 +71,7 @@ pub struct Program {
 }
 
 enum Code {
-    Host(interpret::Program),
+    Host(Box<interpret::Program>),
     Cuda(cuda::GpuProgram),
     Wgpu(GpuProgram),
 }
@@ -202,8 +202,8 @@ impl Device {
             say(format_args!("compile for {}:\n{kernel}", self.name()));
         }
         let code = match &self.0.backend {
-            Backend::Host if config().host_code => Code::Host(interpret::Program::compile(&kernel)),
-            Backend::Host => Code::Host(interpret::Program::interpreted(&kernel)),
+            Backend::Host if config().host_code => Code::Host(Box::new(interpret::Program::compile(&kernel))),
+            Backend::Host => Code::Host(Box::new(interpret::Program::interpreted(&kernel))),
             Backend::Cuda(gpu) => Code::Cuda(gpu.compile(&kernel).map_err(|e| self.cuda_refusal(e))?),
             Backend::Wgpu(gpu) => Code::Wgpu(gpu.compile(&kernel).map_err(|e| self.refusal(e))?),
         };
