@@ -2,9 +2,9 @@
 //!
 //! A [`Kernel`] is a straight line of scalar instructions inside one of four loop forms (start
 //! with the essay in [`ir`]). [`build`] makes one, [`verify`] proves it well formed, [`mod@simplify`]
-//! shortens it, [`mod@print`] shows it, [`interpret`] defines and runs it on the host, [`wgsl`] writes
-//! it for WebGPU adapters, [`ptx`] for NVIDIA's GPUs and [`x86`] for the host's processor. [`math`] holds every mathematical function,
-//! written once.
+//! shortens it, [`mod@print`] shows it, [`interpret`] defines and runs it on the host, [`wgsl`] writes it for
+//! WebGPU adapters, [`ptx`] for NVIDIA's GPUs and [`x86`] for the host's processor. [`math`] holds every
+//! mathematical function, written once.
 //!
 //! Invariant: this crate knows no device, no array and no distribution. Unsafe code is allowed in
 //! [`interpret`] alone.

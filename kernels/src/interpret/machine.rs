@@ -1,6 +1,6 @@
-//! Launches that run machine code instead of the interpreter's steps: a program per shape of launch, in memory
-//! that is written first and executed then, never both at once; and the rows of a tile, one call each. What
-//! the code computes, and its table, are [`crate::x86`]'s.
+//! Launches that run machine code instead of the interpreter's steps: a program per shape of launch, in
+//! memory that is written first and executed then, never both at once; and the rows of a tile, one call
+//! each. What the code computes, and its table, are [`crate::x86`]'s.
 
 use std::sync::{Arc, PoisonError, RwLock};
 

@@ -76,9 +76,9 @@ pub fn expand(kernel: &Verified) -> Verified {
 }
 
 /// The same where every angle is small, at a quarter of the cost: [`single::SMALL_ANGLE`] and
-/// [`double::SMALL_ANGLE`] say what that is. Elementwise kernels only. Further outputs of type bool follow the
-/// kernel's own parameters: is this angle small? Where one is not, the others hold anything. `None` if the
-/// kernel has no angles, or too many.
+/// [`double::SMALL_ANGLE`] say what that is. Elementwise kernels only. Further outputs of type bool follow
+/// the kernel's own parameters: is this angle small? Where one is not, the others hold anything. `None` if
+/// the kernel has no angles, or too many.
 pub fn expand_small_angles(kernel: &Verified) -> Option<Verified> {
     let angle = |op: &Op| matches!(op, Op::Math1(Math1::Sin | Math1::Cos | Math1::Tan, _));
     if !kernel.kernel().body.iter().any(|inst| angle(&inst.op)) {

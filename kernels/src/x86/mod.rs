@@ -2,7 +2,7 @@
 //!
 //! A body is a straight line, and so is its code: a block of 16 lanes (8, if some value has 8 bytes) goes
 //! through all instructions, every value in a register, before the next block begins; the last lanes are a
-//! block under a mask. [`select`] chooses instructions, [`allocate`] gives them registers, [`encode`]
+//! block under a mask. `select` chooses instructions, `allocate` gives them registers, `encode`
 //! writes bytes. The interpreter is the definition: the code gives its bits, and a kernel with anything that
 //! has no instructions here (types of 1 and 2 bytes, integer division, folds, gathers) has no code.
 //!
@@ -38,10 +38,10 @@ impl Shape {
     }
 }
 
-/// Machine code for rows. Its function has the type `extern "sysv64" fn(table: *const u64, pool: *const u64)
-/// -> usize` and returns how many lanes it has done. The table's words are: the lanes of the row, at least 1; how many of them lie before a cache line
-/// of the outputs begins, fewer than a block, or 0; not 0 if outputs go past the caches, which from
-/// then on begin a cache line at every block; the pointers; the coordinates.
+/// Machine code for rows, of the type `extern "sysv64" fn(table: *const u64, pool: *const u64) -> usize`,
+/// which returns how many lanes it has done. The table's words are: the lanes of the row, at least 1; how
+/// many of them lie before a cache line of the outputs begins, fewer than a block, or 0; not 0 if outputs
+/// go past the caches, which from then on begin a cache line at every block; the pointers; the coordinates.
 pub struct Written {
     /// The instructions. They can be anywhere.
     pub bytes: Vec<u8>,
