@@ -2,7 +2,8 @@
 //! else. Knows bytes; who wants them, and when, is the caller's business.
 
 use super::memory::Memory;
-use super::{Allocation, Backend, Device, Lane, cuda, wgpu};
+use super::wgpu::Fetch as WgpuFetch;
+use super::{Allocation, Backend, Device, Lane, cuda};
 use crate::error::{Error, Result};
 
 /// Bytes on their way from a device to this process. Dropping it forgets them.
@@ -13,7 +14,7 @@ pub struct Fetch {
 
 enum Flight {
     Cuda(cuda::Fetch),
-    Wgpu(wgpu::Fetch),
+    Wgpu(WgpuFetch),
 }
 
 impl Device {

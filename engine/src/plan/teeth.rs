@@ -1,5 +1,5 @@
-//! Coordinates that repeat: what a part of a periodic division holds along a dimension, and what two such have
-//! in common, in closed form. Knows maps; knows no plans.
+//! Coordinates that repeat: what a part of a periodic division holds along a dimension, and what two such
+//! have in common, in closed form. Knows maps; knows no plans.
 
 use crate::index::DimMap;
 

@@ -1,5 +1,5 @@
-//! Operands on their way to the launches that read them: as they lie, with a halo, or as a copy. Knows routes;
-//! which one an operand takes is decided elsewhere.
+//! Operands on their way to the launches that read them: as they lie, with a halo, or as a copy. Knows
+//! routes; which one an operand takes is decided elsewhere.
 
 use std::sync::Arc;
 
