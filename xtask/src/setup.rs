@@ -188,8 +188,8 @@ fn has_python(root: &Path) -> bool {
 /// What builds and tests the Python package.
 fn has_packages(root: &Path) -> bool {
     let python = root.join(".venv/bin/python");
-    let imports = "import maturin, numpy, pytest, mypy, jax, ml_dtypes, array_api_strict, nbclient, ipykernel, \
-                   mpi4py, torch";
+    let imports = "import maturin, numpy, pytest, mypy, jax, ml_dtypes, array_api_strict, nbclient, \
+                   ipykernel, mpi4py, torch";
     python.to_str().is_some_and(|python| answers(python, &["-c", imports]))
 }
 
