@@ -291,11 +291,13 @@ def test_joining_only_records():
     host = numbered(12, 6)
     u = pt.asarray(host, dist=pt.Distribution((12, 6), team=team, grid=(2, 2)))
     made = {
-        "joined": [pt.concatenate([u, u[::-1]], axis=1), pt.stack([u, u * 2]), pt.pad(u, 2, "reflect"), pt.roll(u, (1, 2), (0, 1))],
+        "joined": [pt.concatenate([u, u[::-1]], axis=1), pt.stack([u, u * 2]), pt.pad(u, 2, "reflect")],
+        "fused": [pt.roll(u, (1, 2), (0, 1)), pt.pad(u, 2, "wrap")],
         "list": [u[[3, 1, 3]], u[host % 5 == 0], pt.reshape(u, (8, 9)), pt.repeat(u, 2, axis=0)],
     }
     expected = {
-        "joined": [np.concatenate([host, host[::-1]], axis=1), np.stack([host, host * 2]), np.pad(host, 2, "reflect"), np.roll(host, (1, 2), (0, 1))],
+        "joined": [np.concatenate([host, host[::-1]], axis=1), np.stack([host, host * 2]), np.pad(host, 2, "reflect")],
+        "fused": [np.roll(host, (1, 2), (0, 1)), np.pad(host, 2, "wrap")],
         "list": [host[[3, 1, 3]], host[host % 5 == 0], host.reshape(8, 9), np.repeat(host, 2, axis=0)],
     }
     u[...] = -1  # What was recorded before sees the old elements.
