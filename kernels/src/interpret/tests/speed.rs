@@ -49,9 +49,9 @@ fn pointwise(
     Work { name, kernel, launch, lens: vec![n; inputs + 1], bytes: 4 * n * (inputs + 1) }
 }
 
-/// The point and its neighbours at these offsets, each with its factor, over the inside of a cube of `n`.
-fn stencil(name: &'static str, n: usize, offsets: &[Vec<i32>]) -> Work {
-    let rank = offsets[0].len();
+/// The point and its neighbours at these offsets, each with its factor, over the inside of a box.
+fn stencil(name: &'static str, extents: &[usize], offsets: &[Vec<i32>]) -> Work {
+    let rank = extents.len();
     let mut k = Builder::new(name, rank);
     let (input, output) = (k.input(F32), k.output(F32));
     let center = k.load(input, &vec![0; rank]);
@@ -64,11 +64,13 @@ fn stencil(name: &'static str, n: usize, offsets: &[Vec<i32>]) -> Work {
     let step = k.binary(BinaryOp::Mul, tenth, laplacian);
     let result = k.binary(BinaryOp::Add, center, step);
     let kernel = k.elementwise(&[(output, result)]).expect("a valid kernel");
-    let strides = dense(&vec![n; rank]).strides;
+    let strides = dense(extents).strides;
     let offset = strides.iter().sum();
     let view = View { offset, strides };
-    let launch = launch(&vec![n - 2; rank], vec![view.clone(), view]);
-    Work { name, kernel, launch, lens: vec![n.pow(rank as u32); 2], bytes: 8 * (n - 2).pow(rank as u32) }
+    let inside: Vec<usize> = extents.iter().map(|n| n - 2).collect();
+    let launch = launch(&inside, vec![view.clone(), view]);
+    let lens = vec![extents.iter().product(); 2];
+    Work { name, kernel, launch, lens, bytes: 8 * inside.iter().product::<usize>() }
 }
 
 /// The neighbours of a point: at most `apart` coordinates differ.
@@ -103,10 +105,11 @@ fn works() -> Vec<Work> {
             let (e, s) = (k.math1(Math1::Exp, a[0]), k.math1(Math1::Sin, a[0]));
             k.binary(BinaryOp::Mul, e, s)
         }),
-        stencil("5 points", 8192, &neighbours(2, 1)),
-        stencil("9 points", 8192, &neighbours(2, 2)),
-        stencil("7 points", 512, &neighbours(3, 1)),
-        stencil("27 points", 512, &neighbours(3, 3)),
+        stencil("5 points", &[8192; 2], &neighbours(2, 1)),
+        stencil("9 points", &[8192; 2], &neighbours(2, 2)),
+        stencil("7 points", &[512; 3], &neighbours(3, 1)),
+        stencil("27 points", &[512; 3], &neighbours(3, 3)),
+        stencil("7 points in the cache", &[6, 18, 512], &neighbours(3, 1)),
         sum(n),
     ]
 }
