@@ -65,8 +65,11 @@ def kernel(trace, job_type, shapes, rank, reach, shift, outputs, extra=()):
     )
     for depth, axis in enumerate(axes):
         loop = "prange" if depth == 0 else "range"
-        extent = f"o0.shape[{depth}] + {2 * shift}"
-        text.append(f"{' ' * (depth + 1)}for {axis} in {loop}({reach}, {extent} - {reach}):")
+        # With bounds that need no arithmetic numba sees that no index is negative, and vectorises: four times as fast.
+        span = f"o0.shape[{depth}]"
+        if reach or shift:
+            span = f"{reach}, {span} + {2 * shift - reach}"
+        text.append(f"{' ' * (depth + 1)}for {axis} in {loop}({span}):")
     indent = " " * (rank + 1)
     place = ", ".join(f"{axis} - {shift}" if shift else axis for axis in axes)
     text += [indent + line for line in lines]
@@ -81,8 +84,11 @@ def bind_workload(job):
     workload = job.workload
     inputs = job.seen(job.inputs)
     shapes = [array.shape for array in inputs]
-    run = kernel(job.trace, job.type, shapes, workload.rank, workload.reach, workload.reach, workload.outputs)
-    targets = job.targets()
+    # An array that keeps its faces is written where it is: its inside alone would be a loop over strides.
+    keeps = workload.then == "assign" and workload.reach > 0
+    shift = 0 if keeps else workload.reach
+    run = kernel(job.trace, job.type, shapes, workload.rank, workload.reach, shift, workload.outputs)
+    targets = job.outputs if keeps else job.targets()
 
     def call():
         run(*inputs, *targets)
@@ -98,9 +104,9 @@ def sum(a):  # f32 within a block, f64 between blocks
     for i in range(blocks * {BLOCK}, a.size):
         total += a[i]
     for block in prange(blocks):
-        part = zero
-        for i in range({BLOCK} * block, {BLOCK} * block + {BLOCK}):
-            part += a[i]
+        part, a_block = zero, a[{BLOCK} * block:{BLOCK} * block + {BLOCK}]
+        for i in range({BLOCK}):
+            part += a_block[i]
         total += part
     return total
 
@@ -110,9 +116,9 @@ def norm(a):
     for i in range(blocks * {BLOCK}, a.size):
         total += a[i] * a[i]
     for block in prange(blocks):
-        part = zero
-        for i in range({BLOCK} * block, {BLOCK} * block + {BLOCK}):
-            part += a[i] * a[i]
+        part, a_block = zero, a[{BLOCK} * block:{BLOCK} * block + {BLOCK}]
+        for i in range({BLOCK}):
+            part += a_block[i] * a_block[i]
         total += part
     return np.sqrt(total)
 
@@ -133,10 +139,12 @@ def sum_columns(a, out):
     strips = (a.shape[1] + 1023) // 1024
     for strip in prange(strips):
         first, last = strip * 1024, min(strip * 1024 + 1024, a.shape[1])
-        out[first:last] = zero
+        sums = out[first:last]
+        sums[:] = zero
         for y in range(a.shape[0]):
-            for x in range(first, last):
-                out[x] += a[y, x]
+            row = a[y, first:last]
+            for x in range(last - first):
+                sums[x] += row[x]
 """
 
 
