@@ -2,13 +2,14 @@
 //! that takes: nothing for what nobody needs, one kernel per box, no message where cells stay.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod counted;
 mod found;
 
+use counted::counted;
 use found::{devices, ran};
 use partita::array::Padding;
 use partita::index::DimMap;
 use partita::prelude::*;
-use partita::program::{Command, record};
 
 const ROWS: i64 = 9;
 const COLUMNS: i64 = 6;
@@ -97,17 +98,6 @@ fn elements_come_from_where_numpy_says() {
         }
         ran("joined", &device, cases);
     }
-}
-
-/// The names of the kernels that `step` launches, and the messages it takes.
-fn counted(team: &Team, step: impl FnOnce() -> partita::Result<()>) -> (Vec<String>, u64) {
-    let before = team.messages();
-    let schedule = record(step).unwrap();
-    let name = |command: &Command| match command {
-        Command::Launch { job, .. } => Some(job.program.kernel().kernel().name.clone()),
-        _ => None,
-    };
-    (schedule.iter().filter_map(name).collect(), team.messages() - before)
 }
 
 fn slabs() -> (Team, Array) {

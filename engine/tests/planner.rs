@@ -2,9 +2,11 @@
 //! cheaper direction, nothing twice and nothing that nobody asked for.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod counted;
+
+use counted::counted;
 use partita::index::DimMap;
 use partita::prelude::*;
-use partita::program::{Command, record};
 
 fn team(parts: usize) -> Team {
     Team::on(&[Device::host()], parts).unwrap()
@@ -17,17 +19,6 @@ fn slabs(shape: &[i64], parts: usize) -> Distribution {
 /// Numbered by their place, small enough that sums are exact.
 fn array(team: &Team, dist: &Distribution) -> Array {
     Array::from_fn(team, dist, |at| at.iter().fold(3, |n, i| (5 * n + i) % 127) as f32).unwrap()
-}
-
-/// The names of the kernels that `step` launches, and the messages it takes.
-fn counted(team: &Team, step: impl FnOnce() -> partita::Result<()>) -> (Vec<String>, u64) {
-    let before = team.messages();
-    let schedule = record(step).unwrap();
-    let name = |command: &Command| match command {
-        Command::Launch { job, .. } => Some(job.program.kernel().kernel().name.clone()),
-        _ => None,
-    };
-    (schedule.iter().filter_map(name).collect(), team.messages() - before)
 }
 
 fn fused(launches: &[String]) -> usize {

@@ -2,24 +2,14 @@
 //! kernel of their own; and no value that changes because another one is in its memory.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod counted;
 mod found;
 
+use counted::counted;
 use found::{devices, ran};
 use partita::array::Cells;
 use partita::index::DimMap;
 use partita::prelude::*;
-use partita::program::{Command, record};
-
-/// The names of the kernels that `step` launches, and the messages it takes.
-fn counted(team: &Team, step: impl FnOnce() -> partita::Result<()>) -> (Vec<String>, u64) {
-    let before = team.messages();
-    let schedule = record(step).unwrap();
-    let name = |command: &Command| match command {
-        Command::Launch { job, .. } => Some(job.program.kernel().kernel().name.clone()),
-        _ => None,
-    };
-    (schedule.iter().filter_map(name).collect(), team.messages() - before)
-}
 
 fn numbered(team: &Team, dist: &Distribution) -> Array {
     let shape = dist.shape();
