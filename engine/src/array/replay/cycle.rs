@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use partita_kernels::Access;
 
+use super::settled::without_settled;
 use super::tiles::{CACHE_BYTES, tiled};
 use crate::array::Array;
 use crate::array::node::Node;
@@ -68,7 +69,7 @@ impl Cycle {
     /// earlier state.
     ///
     /// At least `together` steps are also prepared as one, where that suits the cache.
-    pub fn prepare(recorded: Vec<Recorded>, state: &[Array], together: usize) -> Result<Option<Cycle>> {
+    pub fn prepare(mut recorded: Vec<Recorded>, state: &[Array], together: usize) -> Result<Option<Cycle>> {
         let mut leases: Vec<Buffer> =
             state.iter().filter_map(|array| array.node.storage()).flat_map(held).collect();
         leases.extend(recorded.iter().flat_map(|step| step.kept.iter().cloned()));
@@ -80,6 +81,10 @@ impl Cycle {
         let ours = |id: u64| leases.iter().any(|lease| lease.allocation().id == id);
         if !recorded.iter().flat_map(|step| written(&step.schedule)).all(ours) {
             return Ok(None);
+        }
+        let schedules = recorded.iter_mut().map(|step| std::mem::take(&mut step.schedule)).collect();
+        for (step, schedule) in recorded.iter_mut().zip(without_settled(schedules)) {
+            step.schedule = schedule;
         }
         let together = if together > 1 { rounds(&recorded, together, &leases)? } else { None };
         let steps = recorded
@@ -257,7 +262,7 @@ fn touched(schedule: &Schedule) -> Vec<(Device, Arc<Allocation>)> {
 }
 
 /// The memory a schedule writes, by number.
-fn written(schedule: &Schedule) -> Vec<u64> {
+pub(super) fn written(schedule: &[Command]) -> Vec<u64> {
     schedule
         .iter()
         .flat_map(|command| match command.lane().1 {

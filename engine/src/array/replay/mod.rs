@@ -10,6 +10,7 @@
 mod cycle;
 mod depth;
 mod pace;
+mod settled;
 mod tiles;
 
 use std::sync::Arc;
