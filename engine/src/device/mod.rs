@@ -13,6 +13,7 @@ mod mark;
 pub mod memory;
 mod open;
 mod share;
+mod sweep;
 mod transfer;
 pub mod wgpu;
 
@@ -31,6 +32,7 @@ pub use mark::Mark;
 pub(crate) use memory::Arena;
 pub use memory::{Allocation, Buffer, MemoryUse};
 use memory::{Memory, Pool};
+pub use sweep::Sweep;
 pub use transfer::Carriage;
 use wgpu::{Gpu, GpuProgram};
 
@@ -105,10 +107,18 @@ pub struct Job {
     pub memory: Vec<Arc<Allocation>>,
 }
 
+/// Some of a recording's jobs on the host.
+pub enum Stretch {
+    /// One after another, each on all threads.
+    Jobs(Vec<Job>),
+    /// Tile by tile, each on one thread.
+    Tiles(Sweep),
+}
+
 /// Jobs of one device prepared for cheap repetition.
 pub enum Recording {
     /// The host keeps the jobs as they are.
-    Host(Vec<Job>),
+    Host(Vec<Stretch>),
     /// CUDA keeps a graph.
     Cuda(cuda::Recording),
     /// wgpu keeps bind groups and parameter buffers.
@@ -251,10 +261,7 @@ impl Device {
             ));
         }
         match (&self.0.backend, &job.program.code) {
-            (Backend::Host, Code::Host(code)) => {
-                host::launch(code, &job.launch, &host_memory(job), host::threads())?;
-                Ok(())
-            }
+            (Backend::Host, Code::Host(_)) => host_launch(job, host::threads()),
             (Backend::Cuda(gpu), Code::Cuda(code)) => {
                 let memory = cuda_memory(job);
                 let launch =
@@ -301,7 +308,7 @@ impl Device {
     pub fn record_groups(&self, groups: Vec<Vec<Job>>) -> Result<Recording> {
         self.usable()?;
         match &self.0.backend {
-            Backend::Host => Ok(Recording::Host(groups.into_iter().flatten().collect())),
+            Backend::Host => Ok(Recording::Host(vec![Stretch::Jobs(groups.into_iter().flatten().collect())])),
             Backend::Cuda(gpu) => {
                 let memory: Vec<Vec<_>> =
                     groups.iter().map(|jobs| jobs.iter().map(cuda_memory).collect()).collect();
@@ -341,7 +348,12 @@ impl Device {
     pub fn replay_on(&self, lane: Lane, recording: &Recording) -> Result<()> {
         self.usable()?;
         match (&self.0.backend, recording) {
-            (Backend::Host, Recording::Host(jobs)) => jobs.iter().try_for_each(|job| self.launch(job)),
+            (Backend::Host, Recording::Host(stretches)) => {
+                stretches.iter().try_for_each(|stretch| match stretch {
+                    Stretch::Jobs(jobs) => jobs.iter().try_for_each(|job| self.launch(job)),
+                    Stretch::Tiles(sweep) => sweep.run(host::threads(), |job| host_launch(job, 1)),
+                })
+            }
             (Backend::Cuda(gpu), Recording::Cuda(recording)) => {
                 gpu.replay(lane, recording).map_err(|e| Error::of_driver(self.name(), e))
             }
@@ -363,6 +375,14 @@ impl Device {
             Backend::Cuda(gpu) => gpu.wait().map_err(|e| Error::of_driver(self.name(), e)),
             Backend::Wgpu(gpu) => gpu.wait().map_err(|e| Error::of_driver(self.name(), e)),
         }
+    }
+}
+
+/// Runs a job of the host; it is done when this returns.
+fn host_launch(job: &Job, threads: usize) -> Result<()> {
+    match &job.program.code {
+        Code::Host(code) => Ok(host::launch(code, &job.launch, &host_memory(job), threads)?),
+        Code::Cuda(_) | Code::Wgpu(_) => unreachable!("a program runs on the device it was compiled for"),
     }
 }
 

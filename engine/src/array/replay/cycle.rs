@@ -87,7 +87,7 @@ impl Cycle {
             .map(|step| {
                 let after = step.after.into_iter().map(|snapshot| snapshot.lease(&leases)).collect();
                 Ok(Prepared {
-                    batches: batches(step.schedule, |_, groups| groups)?,
+                    batches: batches(step.schedule, Device::record_groups)?,
                     messages: step.messages,
                     after,
                 })
@@ -160,20 +160,20 @@ fn rounds(recorded: &[Recorded], most: usize, leases: &[Buffer]) -> Result<Optio
     let schedule: Schedule =
         (0..count).flat_map(|_| recorded.iter().flat_map(|step| step.schedule.iter().cloned())).collect();
     let mut is_tiled = false;
-    let order = |device: &Device, groups: Vec<Vec<Job>>| {
+    let record = |device: &Device, groups: Vec<Vec<Job>>| {
         if device.kind() != DeviceKind::Host {
-            return groups;
+            return device.record_groups(groups);
         }
         let jobs: Vec<Job> = groups.iter().flatten().cloned().collect();
         match tiled(&jobs, CACHE_BYTES) {
-            Some(tiles) => {
+            Some(stretches) => {
                 is_tiled = true;
-                tiles.into_iter().map(|job| vec![job]).collect()
+                Ok(Recording::Host(stretches))
             }
-            None => groups,
+            None => device.record_groups(groups),
         }
     };
-    let batches = batches(schedule, order)?;
+    let batches = batches(schedule, record)?;
     let Some(last) = recorded.last().filter(|_| is_tiled) else { return Ok(None) };
     let after = last.after.iter().map(|snapshot| snapshot.lease(leases)).collect();
     let messages = count as u64 * recorded.iter().map(|step| step.messages).sum::<u64>();
@@ -282,18 +282,18 @@ fn written_by(job: &Job) -> impl Iterator<Item = u64> {
     memory.filter(|(_, param)| param.access != Access::In).map(|(memory, _)| memory.id)
 }
 
-/// Runs of launches between transfers and waits, gathered per device and lane, in an order of their own:
+/// Runs of launches between transfers and waits, gathered per device and lane, and recorded as `record` does:
 /// these meet nowhere else. A lane has recordings of its own, because one begins as a whole: with both lanes
 /// in it, the core would wait for what the rim waits for.
 fn batches(
     schedule: Schedule,
-    mut order: impl FnMut(&Device, Vec<Vec<Job>>) -> Vec<Vec<Job>>,
+    mut record: impl FnMut(&Device, Vec<Vec<Job>>) -> Result<Recording>,
 ) -> Result<Vec<Batch>> {
     let mut batches = Vec::new();
     let mut open: Vec<(Device, Lane, Vec<Vec<Job>>)> = Vec::new();
     let mut close = |open: &mut Vec<(Device, Lane, Vec<Vec<Job>>)>, batches: &mut Vec<Batch>| -> Result<()> {
         for (device, lane, groups) in open.drain(..) {
-            let recording = device.record_groups(order(&device, groups))?;
+            let recording = record(&device, groups)?;
             batches.push(Batch::Jobs(device, lane, recording));
         }
         Ok(())
