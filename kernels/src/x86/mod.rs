@@ -69,7 +69,7 @@ impl Written {
 /// Longer bodies are left to the interpreter.
 const MAX_STEPS: usize = 4000;
 /// So many stores and pointers fit into registers and tables.
-const MAX_STORES: usize = 16;
+const MAX_STORES: usize = 24;
 
 /// A kernel as code is written for it.
 pub struct Prepared {
