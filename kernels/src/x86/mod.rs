@@ -97,7 +97,7 @@ pub mod words {
 /// Longer bodies are left to the interpreter.
 const MAX_STEPS: usize = 4000;
 /// So many stores and pointers fit into registers and tables.
-const MAX_STORES: usize = 16;
+const MAX_STORES: usize = 24;
 /// How many rows are tried together, with so many stores in all.
 const JAMMED: [usize; 2] = [4, 2];
 const MAX_JAMMED_STORES: usize = 8;
