@@ -82,19 +82,17 @@ def kernel(trace, job_type, shapes, rank, reach, shift, outputs, extra=()):
 
 def bind_workload(job):
     workload = job.workload
-    inputs = job.seen(job.inputs)
-    shapes = [array.shape for array in inputs]
+    shapes = [workload.seen_shape(job.sizes, array) for array in range(workload.inputs)]
     # An array that keeps its faces is written where it is: its inside alone would be a loop over strides.
     keeps = workload.then == "assign" and workload.reach > 0
     shift = 0 if keeps else workload.reach
     run = kernel(job.trace, job.type, shapes, workload.rank, workload.reach, shift, workload.outputs)
-    targets = job.outputs if keeps else job.targets()
 
-    def call():
-        run(*inputs, *targets)
-        return job.outputs
+    def of(arrays):
+        operands = *job.seen(arrays.inputs), *(arrays.outputs if keeps else job.targets(arrays.outputs))
+        return lambda: run(*operands) or arrays.outputs
 
-    return call
+    return of
 
 
 FOLDS = f"""
@@ -153,15 +151,9 @@ def bind_fold(job):
     run = jit(
         FOLDS, "largest_of" if job.name == "max" else job.name, {"zero": np.dtype(job.type).type(0)}, fastmath
     )
-    (a,), (out,) = job.inputs, job.outputs
     if not job.workload.axes:
-        return lambda: [run(a)]
-
-    def call():
-        run(a, out)
-        return [out]
-
-    return call
+        return lambda arrays: lambda: [run(*arrays.inputs)]
+    return lambda arrays: lambda: run(*arrays.inputs, *arrays.outputs) or arrays.outputs
 
 
 def bind_app(job):

@@ -414,6 +414,10 @@ impl Compiler<'_> {
     }
 
     fn read_before_store(&self, load: &Load) -> bool {
+        // What is stored as it was loaded is read when all chains have run.
+        if self.code.roots.contains(&load.place) {
+            return false;
+        }
         let store =
             self.code.stores.iter().find(|store| store.param == load.param).and_then(|store| store.out);
         match (self.code.steps.last(), store) {

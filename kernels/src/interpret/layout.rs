@@ -45,6 +45,11 @@ impl Layout {
         layout
     }
 
+    /// The same dimensions of parameters that lie otherwise.
+    pub(super) fn with_strides(&self, strides: Vec<Dims<i64>>) -> Layout {
+        Layout { rank: self.rank, extents: self.extents, strides, dim_of: self.dim_of }
+    }
+
     /// Does `dim` of the launch continue the layout's last dimension in every parameter?
     fn continues(&self, launch: &Launch, dim: usize) -> bool {
         let extent = launch.extents[dim] as i64;
@@ -121,6 +126,11 @@ impl Tiling {
             tile[k] = layout.extents[k].min(left).min(most).max(1);
             left = (left / tile[k]).max(1);
         }
+        Tiling::of(layout, tile)
+    }
+
+    /// Boxes of these extents.
+    pub(super) fn of(layout: &Layout, tile: Dims<usize>) -> Tiling {
         Tiling { rank: layout.rank, extents: layout.extents, tile }
     }
 

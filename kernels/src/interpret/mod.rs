@@ -7,12 +7,14 @@
 //!
 //! How a launch runs: `layout` drops and merges dimensions and cuts the region into boxes, threads
 //! take boxes in turn, each with a `worker` that runs the steps chunk by chunk; `run` is what they share.
+//! Operands that do not lie in rows are packed into boxes tile by tile (`brought`, `pack`).
 //! Results do not depend on the number of threads, nor on the CPU.
 //!
 //! It does not know devices or arrays. This is the only module of the crate with unsafe code: it
 //! reads and writes through pointers that [`Verified::check`] has proven in bounds.
 
 mod accumulate;
+mod brought;
 mod chain;
 mod compile;
 mod convert;
@@ -27,6 +29,7 @@ mod lower;
 mod machine;
 mod narrow;
 mod ops;
+mod pack;
 mod place;
 mod reduce;
 mod run;
@@ -41,6 +44,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::ir::{Fold, Form, Kernel, Launch};
 use crate::verify::{LaunchError, Verified};
+use brought::Brought;
 use compile::Code;
 use fold::Folding;
 use layout::{Dims, Layout, Tile, Tiling, advance, by_largest_stride, coordinate_dims};
@@ -82,6 +86,8 @@ struct Tuning {
     segment_points: usize,
     /// Lanes of a chunk whose values go through slots: few enough that slots and rows stay in the L1 cache.
     chunk: usize,
+    /// Points of a launch that are worth to be brought into rows.
+    brought_points: usize,
 }
 
 impl Tuning {
@@ -91,6 +97,7 @@ impl Tuning {
         task_points: 1 << 17,
         segment_points: 1 << 18,
         chunk: 512,
+        brought_points: 1 << 10,
     };
 }
 
@@ -139,7 +146,8 @@ impl Program {
         self.kernel.check(launch, &lens)?;
         let kernel = self.kernel.kernel();
         let (code, tuning, machine) = (&self.code, &self.tuning, self.machine.as_ref());
-        let task = Task { kernel, code, machine, tuning, launch, memory, threads: threads.max(1) };
+        let (level, threads) = (self.level, threads.max(1));
+        let task = Task { kernel, code, machine, tuning, launch, memory, level, threads };
         // SAFETY: the launch is checked; the rest is the caller's promise.
         unsafe {
             match &kernel.form {
@@ -169,15 +177,20 @@ struct Task<'r> {
     tuning: &'r Tuning,
     launch: &'r Launch,
     memory: &'r [Memory],
+    level: Level,
     threads: usize,
 }
 
 impl<'r> Task<'r> {
     /// A run over the launch's points, ordered for parameter `param`.
     fn pointwise(&self, param: Option<usize>, stream: bool) -> Run<'r> {
-        let coordinates = coordinate_dims(self.kernel);
+        self.pointwise_apart(param, stream, &coordinate_dims(self.kernel))
+    }
+
+    /// The same, with some dimensions that are not merged with others.
+    fn pointwise_apart(&self, param: Option<usize>, stream: bool, apart: &Dims<bool>) -> Run<'r> {
         let order = by_largest_stride(self.launch, param.into_iter());
-        let layout = Layout::new(self.launch, &order, |a, b| !coordinates[a] && !coordinates[b]);
+        let layout = Layout::new(self.launch, &order, |a, b| !apart[a] && !apart[b]);
         Run::new(self, layout, stream)
     }
 
@@ -189,6 +202,11 @@ impl<'r> Task<'r> {
         let written = |s: &compile::Stored| points * self.kernel.params[s.param].dtype.size_bytes();
         let large = self.code.stores.iter().map(written).sum::<usize>() > self.tuning.stream_above_bytes;
         let mut run = self.pointwise(self.code.stores.first().map(|s| s.param), large);
+        if let Some(brought) = Brought::new(self, &run) {
+            // SAFETY: the caller's promise.
+            unsafe { brought.run() };
+            return;
+        }
         if let Some(rows) = self.machine.and_then(|machine| machine.rows(&run)) {
             let tiling = self.tiling(&run);
             share_out(self.threads_for(&run.layout), tiling.count(), Vec::new, |table, n| {
@@ -201,19 +219,8 @@ impl<'r> Task<'r> {
         let stencil = self.code.loads.iter().any(|load| load.offsets.iter().any(|&d| d != 0));
         run.stream &= !stencil || run.has_long_rows();
         self.for_each_tile(&run, |worker, tile| {
-            let inner = run.layout.inner();
-            let below = |index: &Dims<usize>| {
-                inner.checked_sub(1).map(|k| tile.start[k] + tile.extents[k] - index[k])
-            };
             // SAFETY: the caller's promise; a tile lies in the region.
-            unsafe {
-                for_each_chunk(&run, worker, tile, |worker, chunk, index| {
-                    worker.eval_rows(
-                        chunk,
-                        below(index).filter(|_| chunk.len == tile.extents[inner]).unwrap_or(1),
-                    )
-                });
-            }
+            unsafe { eval_tile(&run, worker, tile) };
         });
     }
 
@@ -252,17 +259,17 @@ fn share_out<W>(
     worker: impl Fn() -> W + Sync,
     work: impl Fn(&mut W, usize) + Sync,
 ) {
-    let next = AtomicUsize::new(0);
-    let serve = || {
+    in_turns(threads, tasks, |turns| {
         let mut worker = worker();
-        loop {
-            let n = next.fetch_add(1, Ordering::Relaxed);
-            if n >= tasks {
-                break;
-            }
-            work(&mut worker, n);
-        }
-    };
+        turns.for_each(|n| work(&mut worker, n));
+    });
+}
+
+/// Calls `serve` on up to `threads` threads, each with the tasks below `tasks` that fall to it, in turn.
+fn in_turns(threads: usize, tasks: usize, serve: impl Fn(&mut dyn Iterator<Item = usize>) + Sync) {
+    let next = AtomicUsize::new(0);
+    let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < tasks);
+    let serve = || serve(&mut std::iter::from_fn(take));
     let threads = threads.min(tasks);
     if threads <= 1 {
         serve();
@@ -272,6 +279,23 @@ fn share_out<W>(
                 scope.spawn(|_| serve());
             }
             serve();
+        });
+    }
+}
+
+/// Computes and stores a box of an elementwise kernel.
+///
+/// # Safety
+/// The launch was checked, the tile lies in its region, and nobody else writes there.
+unsafe fn eval_tile(run: &Run<'_>, worker: &mut Worker<'_>, tile: &Tile) {
+    let inner = run.layout.inner();
+    let below =
+        |index: &Dims<usize>| inner.checked_sub(1).map(|k| tile.start[k] + tile.extents[k] - index[k]);
+    // SAFETY: the caller's promise.
+    unsafe {
+        for_each_chunk(run, worker, tile, |worker, chunk, index| {
+            let whole = chunk.len == tile.extents[inner];
+            worker.eval_rows(chunk, below(index).filter(|_| whole).unwrap_or(1))
         });
     }
 }

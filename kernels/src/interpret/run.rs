@@ -1,6 +1,8 @@
 //! One launch as all its workers see it: where parameters lie, how each load gets its lanes, how long chunks
 //! are, and what shortcuts its rows allow. It does not know what is computed, nor in which order.
 
+use std::cell::Cell;
+
 use super::Task;
 use super::compile::{Code, Load, Step, Stored};
 use super::layout::{Dims, Layout};
@@ -17,8 +19,8 @@ const LONG_ROW: usize = 16 * SPLAT;
 
 /// One parameter of a launch.
 pub(super) struct Param {
-    /// The region's first element.
-    first: *mut u8,
+    /// The region's first element; a box's moves from tile to tile.
+    first: Cell<*mut u8>,
     pub element_bytes: usize,
     /// Bytes between neighbours, per dimension of the layout.
     pub strides_bytes: Dims<isize>,
@@ -80,7 +82,8 @@ pub(super) struct Copied {
 
 // SAFETY: workers read and write through the pointers in `params` from several threads. The caller
 // of `Program::run` promises exclusive use of what is written, verification that no two points of an
-// output share an element, and each point is given to one worker.
+// output share an element, and each point is given to one worker. A run whose parameters are moved belongs
+// to one thread.
 unsafe impl Sync for Run<'_> {}
 
 impl<'r> Run<'r> {
@@ -132,12 +135,17 @@ impl<'r> Run<'r> {
         self.rows_in_place() && self.layout.extents[self.layout.inner()] >= LONG_ROW
     }
 
+    /// Moves a parameter to where its element of the region's first point would be.
+    pub(super) fn place(&self, param: usize, first: *mut u8) {
+        self.params[param].first.set(first);
+    }
+
     /// The address of parameter `param` at `index` in the first `outer` dimensions and lane `lane`.
     pub(super) fn address(&self, param: usize, index: &Dims<usize>, outer: usize, lane: usize) -> *mut u8 {
         let param = &self.params[param];
         let strides = param.strides_bytes[..outer].iter().zip(index);
         let moved: isize = strides.map(|(&stride, &i)| stride * i as isize).sum();
-        param.first.wrapping_offset(moved + lane as isize * param.inner_bytes)
+        param.first.get().wrapping_offset(moved + lane as isize * param.inner_bytes)
     }
 }
 
@@ -147,7 +155,7 @@ fn param(task: &Task<'_>, layout: &Layout, p: usize) -> Param {
     let strides_bytes = layout.strides[p].map(|stride| stride as isize * bytes);
     let inner_bytes = strides_bytes[layout.inner()];
     let dense = inner_bytes == bytes && (first as usize).is_multiple_of(bytes as usize);
-    Param { first, element_bytes: bytes as usize, strides_bytes, inner_bytes, dense }
+    Param { first: Cell::new(first), element_bytes: bytes as usize, strides_bytes, inner_bytes, dense }
 }
 
 fn source(task: &Task<'_>, params: &[Param], load: &Load) -> Source {

@@ -1,6 +1,7 @@
 //! The chunked interpreter against the plain one of [`super::scalar`]: every operation, type,
 //! operand kind, form, size and CPU level.
 
+mod brought;
 mod forms;
 mod operations;
 mod random;
@@ -20,6 +21,7 @@ const SMALL: Tuning = Tuning {
     task_points: 200,
     segment_points: 300,
     chunk: 128,
+    brought_points: 1,
 };
 
 /// A kernel, a launch, and the bit patterns of its memory.

@@ -91,9 +91,51 @@ fn sum(n: usize) -> Work {
     Work { name: "sum", kernel, launch, lens: vec![n, 1], bytes: 4 * n }
 }
 
+/// A kernel over memory seen in steps, backwards or transposed: 2^24 points of a square, or of a line.
+fn seen(
+    name: &'static str,
+    square: bool,
+    strides: &[&[i64]],
+    stores: usize,
+    f: impl Fn(&mut Builder, &[Value]) -> Value,
+) -> Work {
+    let extents = if square { vec![4096, 4096] } else { vec![1 << 24] };
+    let mut k = Builder::new("seen", extents.len());
+    let here = vec![0; extents.len()];
+    let inputs = strides.len() - stores;
+    let params: Vec<u32> = (0..inputs).map(|_| k.input(F32)).collect();
+    let args: Vec<Value> = params.iter().map(|&p| k.load(p, &here)).collect();
+    let result = f(&mut k, &args);
+    let stores: Vec<(u32, Value)> = (0..stores).map(|_| (k.output(F32), result)).collect();
+    let kernel = k.elementwise(&stores).expect("a valid kernel");
+    let n: usize = extents.iter().product();
+    let view = |strides: &&[i64]| {
+        let offset = if strides[0] < 0 { n as i64 - 1 } else { 0 };
+        View { offset, strides: strides.to_vec() }
+    };
+    let launch = launch(&extents, strides.iter().map(view).collect());
+    let lens = strides.iter().map(|s| n * if square { 1 } else { s[0].unsigned_abs() as usize }).collect();
+    Work { name, kernel, launch, lens, bytes: 4 * n * strides.len() }
+}
+
 fn works() -> Vec<Work> {
     let n = 1 << 26;
+    let scaled = |k: &mut Builder, a: &[Value]| {
+        let scale = k.float(F32, 1.5);
+        k.binary(BinaryOp::Mul, scale, a[0])
+    };
+    let added = |k: &mut Builder, a: &[Value]| k.binary(BinaryOp::Add, a[0], a[1]);
+    let (wide, high): (&[i64], &[i64]) = (&[4096, 1], &[1, 4096]);
     vec![
+        seen("seen 1.5 a[::2]", false, &[&[2], &[1]], 1, scaled),
+        seen("seen c[::2] = 1.5 a[::2]", false, &[&[2], &[2]], 1, scaled),
+        seen("seen a[::2] copied", false, &[&[2], &[1]], 1, |_, a| a[0]),
+        seen("seen c[::2] = a", false, &[&[1], &[2]], 1, |_, a| a[0]),
+        seen("seen a[::3] copied", false, &[&[3], &[1]], 1, |_, a| a[0]),
+        seen("seen a[::-1] copied", false, &[&[-1], &[1]], 1, |_, a| a[0]),
+        seen("seen a.T copied", true, &[high, wide], 1, |_, a| a[0]),
+        seen("seen a.T + b", true, &[high, wide, wide], 1, added),
+        seen("seen a + b, and turned", true, &[wide, wide, wide, high], 2, added),
         pointwise("copy", n, 1, |_, a| a[0]),
         pointwise("triad", n, 2, |k, a| {
             let scale = k.float(F32, 3.0);
@@ -109,7 +151,10 @@ fn works() -> Vec<Work> {
         stencil("9 points", &[8192; 2], &neighbours(2, 2)),
         stencil("7 points", &[512; 3], &neighbours(3, 1)),
         stencil("27 points", &[512; 3], &neighbours(3, 3)),
-        stencil("7 points in the cache", &[6, 18, 512], &neighbours(3, 1)),
+        stencil("7 points in L1 and L2", &[6, 18, 512], &neighbours(3, 1)),
+        stencil("7 points in L2", &[6, 66, 512], &neighbours(3, 1)),
+        stencil("27 points in L2", &[6, 66, 512], &neighbours(3, 3)),
+        stencil("9 points in L2", &[66, 2048], &neighbours(2, 2)),
         sum(n),
     ]
 }
@@ -149,21 +194,21 @@ fn large_pages(floats: usize, value: f32) -> MmapMut {
 #[test]
 #[ignore = "a timing, not a check"]
 fn speed() {
-    let mut buffers = [1 << 27, 1 << 27, 1 << 26].map(|floats| large_pages(floats, 1.5));
+    let mut buffers = [1 << 27, 1 << 27, 1 << 26, 1 << 24].map(|floats| large_pages(floats, 1.5));
     let only = std::env::var("PARTITA_SPEED").unwrap_or_default();
     for work in works().into_iter().filter(|work| work.name.contains(&only)) {
         let variants = [
             ("interpreted", Level::interpreter(), Tuning::DEFAULT),
             ("code", Level::detect(), Tuning::DEFAULT),
+            ("in place", Level::detect(), Tuning { brought_points: usize::MAX, ..Tuning::DEFAULT }),
             ("plain", Level::detect(), Tuning { stream_above_bytes: usize::MAX, ..Tuning::DEFAULT }),
-            ("long tasks", Level::detect(), Tuning { task_points: 1 << 20, ..Tuning::DEFAULT }),
-            ("longer", Level::detect(), Tuning { task_points: 1 << 23, ..Tuning::DEFAULT }),
         ];
         let mut rates = Vec::new();
         for (name, level, tuning) in variants {
             let program = Program::compile_for(&work.kernel, level, tuning);
             let [one, two] = [1, 2].map(|threads| {
-                let (best, median) = time(&program, &work, &mut buffers, threads, 5);
+                let (best, median) =
+                    time(&program, &work, &mut buffers, threads, if work.bytes < 1 << 24 { 101 } else { 5 });
                 let rate = |seconds: f64| work.bytes as f64 / seconds / 1e9;
                 format!("{:.1} ({:.1})", rate(median), rate(best))
             });
