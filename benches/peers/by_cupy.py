@@ -60,24 +60,27 @@ def bind_cub(job):
 def bind_fold(job, accelerators):
     """Over everything or one axis, by CUB or by CuPy's own kernels."""
     axes = job.workload.axes or None
-    square = cp.empty(job.inner, job.type) if job.workload.then == "norm" else None
+    has_products = job.workload.then == "norm" or job.workload.inputs == 2
+    products = cp.empty(job.inner, job.type) if has_products else None
 
-    def fold(a):
+    def fold(a, b=None):
         match job.workload.then:
             case "max":
                 return [a.max()]
-            case "sum":
+            case "sum" if b is None:
                 return [a.sum(axis=axes, dtype=job.result_type)]
+            case "sum":
+                return [cp.multiply(a, b, out=products).sum(dtype=job.result_type)]
             case "norm":
-                return [cp.sqrt(cp.multiply(a, a, out=square).sum(dtype=job.result_type))]
+                return [cp.sqrt(cp.multiply(a, a, out=products).sum(dtype=job.result_type))]
 
     def of(arrays):
-        a = cp.asarray(arrays.inputs[0])
+        inputs = [cp.asarray(array) for array in arrays.inputs]
 
         def call():
             cp._core.set_routine_accelerators(accelerators)
             cp._core.set_reduction_accelerators(accelerators)
-            return fold(a)
+            return fold(*inputs)
 
         return waited(call)
 

@@ -56,7 +56,7 @@ def bind_workload(job):
     workload, count = job.workload, job.workload.inputs
     put = lambda arrays: [jnp.asarray(array) for array in arrays.inputs]  # noqa: E731
     if workload.folds:
-        fold = jax.jit(lambda a: folded(job, a))
+        fold = jax.jit(lambda *arrays: folded(job, arrays))
         return lambda arrays: run_of(fold, put(arrays))
     turned = dict(workload.written)
 
@@ -78,8 +78,8 @@ def run_of(fold, inputs):
     return lambda: [fold(*inputs).block_until_ready()]
 
 
-def folded(job, a):
-    (value,) = job.values([a], jnp)
+def folded(job, arrays):
+    (value,) = job.values(arrays, jnp)
     axes = job.workload.axes or None
     if job.workload.then == "max":
         return jnp.max(value)

@@ -95,31 +95,31 @@ def bind_workload(job):
     return of
 
 
-FOLDS = f"""
-def sum(a):  # f32 within a block, f64 between blocks
+def total(name, arguments, value, then=""):
+    """A sum of `value`, whose braces are arrays: in their type within a block, in f64 between blocks."""
+    in_block = " ".join(f"{a}_block = {a}[{BLOCK} * block:{BLOCK} * block + {BLOCK}];" for a in arguments)
+    return f"""
+def {name}({", ".join(arguments)}):
     blocks = a.size // {BLOCK}
     total = np.float64(0)
     for i in range(blocks * {BLOCK}, a.size):
-        total += a[i]
+        total += {value.format(*arguments)}
     for block in prange(blocks):
-        part, a_block = zero, a[{BLOCK} * block:{BLOCK} * block + {BLOCK}]
+        part = zero
+        {in_block}
         for i in range({BLOCK}):
-            part += a_block[i]
+            part += {value.format(*(f"{a}_block" for a in arguments))}
         total += part
-    return total
+    return {then}(total)
+"""
 
-def norm(a):
-    blocks = a.size // {BLOCK}
-    total = np.float64(0)
-    for i in range(blocks * {BLOCK}, a.size):
-        total += a[i] * a[i]
-    for block in prange(blocks):
-        part, a_block = zero, a[{BLOCK} * block:{BLOCK} * block + {BLOCK}]
-        for i in range({BLOCK}):
-            part += a_block[i] * a_block[i]
-        total += part
-    return np.sqrt(total)
 
+TOTALS = (
+    total("sum", "a", "{}[i]")
+    + total("norm", "a", "{0}[i] * {0}[i]", "np.sqrt")
+    + total("dot", "ab", "{}[i] * {}[i]")
+)
+FOLDS = """
 def largest_of(a):
     largest = a[0]
     for i in prange(a.size):
@@ -149,7 +149,7 @@ def sum_columns(a, out):
 def bind_fold(job):
     fastmath = False if job.workload.then == "max" else REORDERED
     run = jit(
-        FOLDS, "largest_of" if job.name == "max" else job.name, {"zero": np.dtype(job.type).type(0)}, fastmath
+        TOTALS + FOLDS, "largest_of" if job.name == "max" else job.name, {"zero": np.dtype(job.type).type(0)}, fastmath
     )
     if not job.workload.axes:
         return lambda arrays: lambda: [run(*arrays.inputs)]

@@ -71,10 +71,11 @@ def nested(lines, output):
 def bind_sum(job):
     axes = job.workload.axes
     # It adds one element after another: in f32 a long sum would stop at 2^25, so this one is f64.
-    text = f"sum(a * one, axis={axes[0]})" if axes else "sum(a * one)"
+    value = "a * one * b" if job.workload.inputs == 2 else "a * one"
+    text = f"sum({value}, axis={axes[0]})" if axes else f"sum({value})"
 
     def of(arrays):
-        names = {"a": arrays.inputs[0], "one": np.float64(1)}
+        names = {**dict(zip("ab", arrays.inputs)), "one": np.float64(1)}
         return lambda: [ne.evaluate(text, local_dict=names, global_dict={})]
 
     return of

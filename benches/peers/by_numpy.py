@@ -40,18 +40,22 @@ def bind_workload(job):
 
 
 def bind_fold(job):
-    axes, square = job.workload.axes or None, None
-    if job.workload.then == "norm":
-        square = np.empty(job.inner, job.type)
+    axes, products = job.workload.axes or None, None
+    if job.workload.then == "norm" or job.workload.inputs == 2:
+        products = np.empty(job.inner, job.type)
 
-    def fold(a):
+    def fold(a, b=None):
         match job.workload.then:
             case "max":
                 return [a.max()]
-            case "sum":
+            case "sum" if b is None:
                 return [a.sum(axis=axes, dtype=job.result_type)]
+            case "sum" if job.dtype == "f16":  # its dot product would be added in f16
+                return [np.multiply(a, b, out=products).sum(dtype=job.result_type)]
+            case "sum":
+                return [np.dot(a, b)]
             case "norm":
-                return [np.sqrt(np.multiply(a, a, out=square).sum(dtype=job.result_type))]
+                return [np.sqrt(np.multiply(a, a, out=products).sum(dtype=job.result_type))]
 
     return lambda arrays: lambda: fold(*arrays.inputs)
 

@@ -100,8 +100,8 @@ def fold(job):
     result_type = getattr(torch, job.result_type)
     formula = job.workload.formula
 
-    def function(a):
-        (value,) = formula(lambda array: a, torch)
+    def function(*arrays):
+        (value,) = formula(lambda array: arrays[array], torch)
         if kind == "max":
             return value.max()
         total = value.sum(dim=axes, dtype=result_type) if axes else value.sum(dtype=result_type)

@@ -96,9 +96,10 @@ MANY = 16  # blocks of one program
 
 
 def bind_fold(job):
-    """Over everything: one number per program, then PyTorch folds those. Along an axis: not offered."""
+    """Over everything: one number per program, then PyTorch folds those. Along an axis, or of two arrays: not
+    offered."""
     kind = job.workload.then
-    if job.workload.axes:
+    if job.workload.axes or job.workload.inputs > 1:
         return None
     is_max = kind == "max"
     value = "value * value" if kind == "norm" else "value"

@@ -140,14 +140,19 @@ class Job:
         return array[at].astype(np.float64)
 
     def folded(self, inputs):
-        (a,), axes = inputs, self.workload.axes or None
+        a, axes = inputs[0], self.workload.axes or None
         match self.workload.then:
-            case "sum":
+            case "sum" if len(inputs) == 1:
                 return a.sum(axis=axes, dtype=np.float64)
+            case "sum":
+                return product_sum(a, inputs[1])
             case "max":
                 return a.max()
-            case "norm":  # in pieces, so that no f64 copy of the whole is made
-                pieces = (
-                    a[start : start + (1 << 20)].astype(np.float64) for start in range(0, a.size, 1 << 20)
-                )
-                return np.sqrt(sum(float(piece @ piece) for piece in pieces))
+            case "norm":
+                return np.sqrt(product_sum(a, a))
+
+
+def product_sum(a, b):
+    """In f64, in pieces, so that no f64 copy of the whole is made."""
+    pieces = (slice(start, start + (1 << 20)) for start in range(0, a.size, 1 << 20))
+    return sum(float(a[piece].astype(np.float64) @ b[piece].astype(np.float64)) for piece in pieces)

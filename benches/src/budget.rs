@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(counts["slow"], 11);
         // Nobody has a turn where our own steps take all the time, and those are not cut.
         let (now, counts) = run(Some(30.0), &[("slow", 8.0), ("quick", 0.5)]);
-        assert!(now < 55.0 && counts["quick"] <= 3 && counts["slow"] <= 1, "{now} {counts:?}");
+        assert!(now < 55.0 && counts.values().sum::<usize>() <= 3, "{now} {counts:?}");
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl Wanted {
         let blockings = BLOCKINGS.iter().map(|blocking| {
             let measure: Measure = Box::new(|device, dtype, wanted, copy| {
                 let Wanted { sizes, parts, effort, .. } = wanted;
-                blocking.measure(device, dtype, sizes.cube, *parts, effort, copy).map(one)
+                blocking.measure(device, dtype, sizes, *parts, effort, copy).map(one)
             });
             typed("T1", blocking.name, measure)
         });
