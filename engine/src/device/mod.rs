@@ -4,6 +4,7 @@
 //! device runs in order; the host device runs it at once. Knows bytes, kernels and launches; knows no arrays
 //! and no parts. Copies between regions are launches of a copy kernel, so there is no copy verb.
 
+mod check;
 pub mod cuda;
 mod fetch;
 mod foreign;
@@ -25,6 +26,7 @@ use partita_kernels::{Launch, Verified, interpret};
 
 use crate::config::{config, say};
 use crate::error::{Error, Result};
+pub use check::compared_launches;
 pub use fetch::Fetch;
 pub use foreign::Foreign;
 pub use lane::Lane;
@@ -117,8 +119,13 @@ pub enum Stretch {
 
 /// Jobs of one device prepared for cheap repetition.
 pub enum Recording {
+<<<<<<< HEAD
     /// The host keeps the jobs as they are.
     Host(Vec<Stretch>),
+=======
+    /// The jobs as they are: on the host, and everywhere when launches are checked.
+    Jobs(Vec<Job>),
+>>>>>>> check
     /// CUDA keeps a graph.
     Cuda(cuda::Recording),
     /// wgpu keeps bind groups and parameter buffers.
@@ -260,6 +267,13 @@ impl Device {
                 job.memory
             ));
         }
+        if config().check {
+            return check::checked(self, std::slice::from_ref(job), || self.run_on(lane, job));
+        }
+        self.run_on(lane, job)
+    }
+
+    fn run_on(&self, lane: Lane, job: &Job) -> Result<()> {
         match (&self.0.backend, &job.program.code) {
             (Backend::Host, Code::Host(_)) => host_launch(job, host::threads()),
             (Backend::Cuda(gpu), Code::Cuda(code)) => {
@@ -288,7 +302,9 @@ impl Device {
             Backend::Cuda(gpu) => {
                 let memory: Vec<_> = jobs.iter().map(cuda_memory).collect();
                 let prepared = cuda_jobs(jobs, &memory);
-                self.with_room(|| gpu.launch_boxes(lane, &prepared).map_err(|e| self.cuda_failure(e)))
+                let run =
+                    || self.with_room(|| gpu.launch_boxes(lane, &prepared).map_err(|e| self.cuda_failure(e)));
+                if config().check { check::checked(self, jobs, run) } else { run() }
             }
         }
     }
@@ -308,7 +324,12 @@ impl Device {
     pub fn record_groups(&self, groups: Vec<Vec<Job>>) -> Result<Recording> {
         self.usable()?;
         match &self.0.backend {
+<<<<<<< HEAD
             Backend::Host => Ok(Recording::Host(vec![Stretch::Jobs(groups.into_iter().flatten().collect())])),
+=======
+            _ if config().check => Ok(Recording::Jobs(groups.into_iter().flatten().collect())),
+            Backend::Host => Ok(Recording::Jobs(groups.into_iter().flatten().collect())),
+>>>>>>> check
             Backend::Cuda(gpu) => {
                 let memory: Vec<Vec<_>> =
                     groups.iter().map(|jobs| jobs.iter().map(cuda_memory).collect()).collect();
@@ -348,12 +369,16 @@ impl Device {
     pub fn replay_on(&self, lane: Lane, recording: &Recording) -> Result<()> {
         self.usable()?;
         match (&self.0.backend, recording) {
+<<<<<<< HEAD
             (Backend::Host, Recording::Host(stretches)) => {
                 stretches.iter().try_for_each(|stretch| match stretch {
                     Stretch::Jobs(jobs) => jobs.iter().try_for_each(|job| self.launch(job)),
                     Stretch::Tiles(sweep) => sweep.run(host::threads(), |job| host_launch(job, 1)),
                 })
             }
+=======
+            (_, Recording::Jobs(jobs)) => jobs.iter().try_for_each(|job| self.launch_on(lane, job)),
+>>>>>>> check
             (Backend::Cuda(gpu), Recording::Cuda(recording)) => {
                 gpu.replay(lane, recording).map_err(|e| Error::of_driver(self.name(), e))
             }
