@@ -119,13 +119,8 @@ pub enum Stretch {
 
 /// Jobs of one device prepared for cheap repetition.
 pub enum Recording {
-<<<<<<< HEAD
-    /// The host keeps the jobs as they are.
-    Host(Vec<Stretch>),
-=======
     /// The jobs as they are: on the host, and everywhere when launches are checked.
-    Jobs(Vec<Job>),
->>>>>>> check
+    Kept(Vec<Stretch>),
     /// CUDA keeps a graph.
     Cuda(cuda::Recording),
     /// wgpu keeps bind groups and parameter buffers.
@@ -323,13 +318,12 @@ impl Device {
     /// As [`Device::launch`].
     pub fn record_groups(&self, groups: Vec<Vec<Job>>) -> Result<Recording> {
         self.usable()?;
+        let kept = |groups: Vec<Vec<Job>>| {
+            Recording::Kept(vec![Stretch::Jobs(groups.into_iter().flatten().collect())])
+        };
         match &self.0.backend {
-<<<<<<< HEAD
-            Backend::Host => Ok(Recording::Host(vec![Stretch::Jobs(groups.into_iter().flatten().collect())])),
-=======
-            _ if config().check => Ok(Recording::Jobs(groups.into_iter().flatten().collect())),
-            Backend::Host => Ok(Recording::Jobs(groups.into_iter().flatten().collect())),
->>>>>>> check
+            _ if config().check => Ok(kept(groups)),
+            Backend::Host => Ok(kept(groups)),
             Backend::Cuda(gpu) => {
                 let memory: Vec<Vec<_>> =
                     groups.iter().map(|jobs| jobs.iter().map(cuda_memory).collect()).collect();
@@ -369,16 +363,11 @@ impl Device {
     pub fn replay_on(&self, lane: Lane, recording: &Recording) -> Result<()> {
         self.usable()?;
         match (&self.0.backend, recording) {
-<<<<<<< HEAD
-            (Backend::Host, Recording::Host(stretches)) => {
-                stretches.iter().try_for_each(|stretch| match stretch {
-                    Stretch::Jobs(jobs) => jobs.iter().try_for_each(|job| self.launch(job)),
-                    Stretch::Tiles(sweep) => sweep.run(host::threads(), |job| host_launch(job, 1)),
-                })
-            }
-=======
-            (_, Recording::Jobs(jobs)) => jobs.iter().try_for_each(|job| self.launch_on(lane, job)),
->>>>>>> check
+            (_, Recording::Kept(stretches)) => stretches.iter().try_for_each(|stretch| match stretch {
+                Stretch::Jobs(jobs) => jobs.iter().try_for_each(|job| self.launch_on(lane, job)),
+                Stretch::Tiles(sweep) if config().check => sweep.run(1, |job| self.launch_on(lane, job)),
+                Stretch::Tiles(sweep) => sweep.run(host::threads(), |job| host_launch(job, 1)),
+            }),
             (Backend::Cuda(gpu), Recording::Cuda(recording)) => {
                 gpu.replay(lane, recording).map_err(|e| Error::of_driver(self.name(), e))
             }

@@ -173,7 +173,7 @@ fn rounds(recorded: &[Recorded], most: usize, leases: &[Buffer]) -> Result<Optio
         match tiled(&jobs, CACHE_BYTES) {
             Some(stretches) => {
                 is_tiled = true;
-                Ok(Recording::Host(stretches))
+                Ok(Recording::Kept(stretches))
             }
             None => device.record_groups(groups),
         }
