@@ -45,9 +45,18 @@ pub(super) struct Snapshot {
 pub(super) struct Cycle {
     steps: Vec<Prepared>,
     next: usize,
-    /// Several whole rounds as one, in an order that suits the cache.
-    together: Option<(u64, Prepared)>,
-    _leases: Vec<Buffer>,
+    round: Option<Round>,
+    leases: Vec<Buffer>,
+}
+
+/// Several whole rounds of the steps as one, in an order that suits the cache.
+struct Round {
+    /// The step it begins with.
+    first: usize,
+    /// How many it takes.
+    steps: u64,
+    prepared: Prepared,
+    recorded: Vec<Recorded>,
 }
 
 /// One step of the cycle, ready to be queued.
@@ -86,31 +95,33 @@ impl Cycle {
         for (step, schedule) in recorded.iter_mut().zip(without_settled(schedules)) {
             step.schedule = schedule;
         }
-        let together = if together > 1 { rounds(&recorded, together, &leases)? } else { None };
         let steps = recorded
-            .into_iter()
+            .iter()
             .map(|step| {
-                let after = step.after.into_iter().map(|snapshot| snapshot.lease(&leases)).collect();
+                let after = step.after.iter().map(|snapshot| snapshot.lease(&leases)).collect();
                 Ok(Prepared {
-                    batches: batches(step.schedule, Device::record_groups)?,
+                    batches: batches(step.schedule.clone(), Device::record_groups)?,
                     messages: step.messages,
                     after,
                 })
             })
             .collect::<Result<Vec<Prepared>>>()?;
-        Ok(Some(Cycle { steps, next: 0, together, _leases: leases }))
+        let round = if together > 1 { rounds(&recorded, 0, together, &leases)? } else { None };
+        let round = round.map(|(steps, prepared)| Round { first: 0, steps, prepared, recorded });
+        Ok(Some(Cycle { steps, next: 0, round, leases }))
     }
 
     /// Whether steps are done tile by tile.
     pub fn is_tiled(&self) -> bool {
-        self.together.is_some()
+        self.round.is_some()
     }
 
     /// Replays as many steps as it may, or one if that is more than `most`. Says how many.
     pub fn replay(&mut self, team: &Team, state: &mut [Array], most: u64) -> Result<u64> {
         pass("loop-replay")?;
-        let (steps, prepared) = match &self.together {
-            Some((steps, prepared)) if self.next == 0 && *steps <= most => (*steps, prepared),
+        self.turn_round(most)?;
+        let (steps, prepared) = match &self.round {
+            Some(round) if self.next == round.first && round.steps <= most => (round.steps, &round.prepared),
             _ => (1, &self.steps[self.next]),
         };
         prepared.replay(team, state)?;
@@ -118,6 +129,25 @@ impl Cycle {
             self.next = (self.next + 1) % self.steps.len();
         }
         Ok(steps)
+    }
+}
+
+impl Cycle {
+    /// Has a round begin with the next step, if otherwise none of at most so many steps would be in one. Rounds
+    /// with messages begin with an exchange, so that as much as possible lies between two.
+    fn turn_round(&mut self, most: u64) -> Result<()> {
+        let Some(round) = &mut self.round else { return Ok(()) };
+        let ahead = (round.first + self.steps.len() - self.next) % self.steps.len();
+        let is_near = ahead as u64 + round.steps <= most;
+        let exchanges = round.recorded.iter().any(|step| step.messages > 0);
+        if ahead == 0 || is_near || round.steps > most || exchanges {
+            return Ok(());
+        }
+        let turned = rounds(&round.recorded, self.next, round.steps as usize, &self.leases)?;
+        if let Some((steps, prepared)) = turned {
+            (round.first, round.steps, round.prepared) = (self.next, steps, prepared);
+        }
+        Ok(())
     }
 }
 
@@ -157,13 +187,19 @@ impl Batch {
     }
 }
 
-/// So many rounds of the recorded steps that they are at least `most` steps, tile by tile on the host's
-/// devices;
-/// `None` if no device does that.
-fn rounds(recorded: &[Recorded], most: usize, leases: &[Buffer]) -> Result<Option<(u64, Prepared)>> {
+/// So many rounds of the recorded steps, beginning with step `first`, that they are at least `most` steps, tile
+/// by tile on the host's devices; `None` if no device does that.
+fn rounds(
+    recorded: &[Recorded],
+    first: usize,
+    most: usize,
+    leases: &[Buffer],
+) -> Result<Option<(u64, Prepared)>> {
     let count = most.div_ceil(recorded.len());
+    let (begun, begins) = recorded.split_at(first);
+    let round = || begins.iter().chain(begun);
     let schedule: Schedule =
-        (0..count).flat_map(|_| recorded.iter().flat_map(|step| step.schedule.iter().cloned())).collect();
+        (0..count).flat_map(|_| round().flat_map(|step| step.schedule.iter().cloned())).collect();
     let mut is_tiled = false;
     let record = |device: &Device, groups: Vec<Vec<Job>>| {
         if device.kind() != DeviceKind::Host {
@@ -179,7 +215,7 @@ fn rounds(recorded: &[Recorded], most: usize, leases: &[Buffer]) -> Result<Optio
         }
     };
     let batches = batches(schedule, record)?;
-    let Some(last) = recorded.last().filter(|_| is_tiled) else { return Ok(None) };
+    let Some(last) = round().last().filter(|_| is_tiled) else { return Ok(None) };
     let after = last.after.iter().map(|snapshot| snapshot.lease(leases)).collect();
     let messages = count as u64 * recorded.iter().map(|step| step.messages).sum::<u64>();
     Ok(Some(((count * recorded.len()) as u64, Prepared { batches, messages, after })))
