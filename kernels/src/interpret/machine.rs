@@ -25,11 +25,22 @@ struct Codes {
     /// Returns early where an angle is not small.
     small: Option<Code>,
     /// For rows that are computed together, by how they lie.
-    jammed: RwLock<Vec<(Jam, Option<Arc<Code>>)>>,
+    jammed: RwLock<Vec<(Jam, Jammed)>>,
+}
+
+/// What there is for rows that lie so.
+#[derive(Clone)]
+enum Jammed {
+    /// One small launch, which alone is not worth code of its own.
+    Seen,
+    /// Code, if they gain from it.
+    Written(Option<Arc<Code>>),
 }
 
 /// So many ways of lying have code of their own.
 const MAX_JAMMED: usize = 16;
+/// Points of a launch that is worth code of its own.
+const WORTH_CODE: usize = 1 << 15;
 
 /// Code that can be called.
 struct Code {
@@ -96,7 +107,7 @@ impl Machine {
         let codes = self.codes.read().unwrap_or_else(PoisonError::into_inner);
         let jammed = |codes: &Codes| {
             let jammed = codes.jammed.read().unwrap_or_else(PoisonError::into_inner);
-            jammed.iter().filter(|(_, code)| code.is_some()).count()
+            jammed.iter().filter(|(_, jammed)| matches!(jammed, Jammed::Written(Some(_)))).count()
         };
         codes.iter().filter_map(|(_, codes)| codes.as_deref()).map(|codes| 1 + jammed(codes)).sum()
     }
@@ -108,38 +119,46 @@ impl Machine {
         let codes = self.codes_for(&shape)?;
         let full = Tables::new(run, &codes.full.written);
         let small = codes.small.as_ref().map(|small| Tables::new(run, &small.written));
-        let jammed = jam(kernel, run).and_then(|jam| self.jammed_for(&codes, &shape, jam));
+        let jam = jam(self.prepared.alike(), run);
+        let jammed = jam.and_then(|jam| self.jammed_for(&codes, &shape, jam, run.layout.points()));
         let jammed = jammed.map(|code| (Tables::new(run, &code.written), code));
         let jammed = jammed.filter(|(tables, _)| tables.lines || !run.stream);
         Some(Rows { run, full, small, jammed, codes })
     }
 
-    /// The code for rows that lie so, if they gain from being computed together.
-    fn jammed_for(&self, codes: &Codes, shape: &Shape, jam: Jam) -> Option<Arc<Code>> {
-        let find = |jammed: &[(Jam, Option<Arc<Code>>)]| {
-            jammed.iter().find(|(known, _)| *known == jam).map(|(_, code)| code.clone())
+    /// The code for rows that lie so, if they gain from being computed together, and it from this launch or
+    /// from further ones.
+    fn jammed_for(&self, codes: &Codes, shape: &Shape, jam: Jam, points: usize) -> Option<Arc<Code>> {
+        let find = |jammed: &[(Jam, Jammed)]| {
+            jammed.iter().find(|(known, _)| *known == jam).map(|(_, jammed)| jammed.clone())
         };
         let known = find(&codes.jammed.read().unwrap_or_else(PoisonError::into_inner));
-        known.unwrap_or_else(|| {
-            let mut jammed = codes.jammed.write().unwrap_or_else(PoisonError::into_inner);
-            if jammed.len() == MAX_JAMMED {
-                return None;
-            }
-            let new = self.prepared.jam(shape, &jam).and_then(Code::new).map(Arc::new);
-            jammed.push((jam, new.clone()));
-            new
-        })
+        if let Some(Jammed::Written(code)) = known {
+            return code;
+        }
+        let mut jammed = codes.jammed.write().unwrap_or_else(PoisonError::into_inner);
+        if known.is_none() && jammed.len() == MAX_JAMMED {
+            return None;
+        }
+        jammed.retain(|(other, _)| *other != jam);
+        if known.is_none() && points < WORTH_CODE {
+            jammed.push((jam, Jammed::Seen));
+            return None;
+        }
+        let new = self.prepared.jam(shape, &jam).and_then(Code::new).map(Arc::new);
+        jammed.push((jam, Jammed::Written(new.clone())));
+        new
     }
 }
 
-/// How the rows of a launch lie, if there are several along one dimension of the launch.
-fn jam(kernel: &Kernel, run: &Run<'_>) -> Option<Jam> {
+/// How the rows of a launch lie, if those of one of these dimensions lie below each other.
+fn jam(alike: &[usize], run: &Run<'_>) -> Option<Jam> {
     let down = run.layout.inner().checked_sub(1)?;
     let steps = |dim: &usize| {
         let mut strides = run.launch.views.iter().zip(&run.layout.strides);
         run.layout.dim_of[*dim] == Some(down) && strides.all(|(view, of)| view.strides[*dim] == of[down])
     };
-    let dim = (0..kernel.rank).find(steps)?;
+    let dim = alike.iter().copied().find(steps)?;
     Some(Jam { dim, strides: run.launch.views.iter().map(|view| view.strides.clone()).collect() })
 }
 
@@ -200,6 +219,9 @@ struct Tables {
     rows: usize,
 }
 
+/// Lanes of a row that gains from blocks that begin with a cache line, before which there is one under a mask.
+const LONG_ROW: usize = 128;
+
 impl Tables {
     fn new(run: &Run<'_>, written: &Written) -> Tables {
         let down = run.layout.inner().checked_sub(1);
@@ -227,13 +249,13 @@ impl Tables {
     /// The table of `lanes` lanes of rows from `index` on, of which there are `groups` groups.
     fn fill(&self, run: &Run<'_>, table: &mut Vec<u64>, index: &Dims<usize>, lanes: usize, groups: usize) {
         let inner = run.layout.inner();
-        let stream = u64::from(run.stream && self.lines);
+        let stream = run.stream && self.lines;
         table.clear();
         table.resize(words::POINTERS, 0);
         table[words::LANES] = lanes as u64;
         table[words::ROWS] = groups as u64;
-        table[words::LINES] = stream;
-        table[words::STREAM] = stream;
+        table[words::LINES] = u64::from(stream || self.lines && lanes >= LONG_ROW);
+        table[words::STREAM] = u64::from(stream);
         table.extend(self.pointers.iter().map(|pointer| {
             run.address(pointer.param, index, inner, index[inner]).wrapping_offset(pointer.away) as u64
         }));

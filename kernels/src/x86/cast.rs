@@ -2,6 +2,7 @@
 
 use iced_x86::Code;
 
+use super::range::range;
 use super::select::Selection;
 use super::steps::{Class, Home, Id, Last, Step};
 use super::table::{self as t, at};
@@ -33,7 +34,7 @@ impl Selection<'_> {
                 Some(self.test(&t::TEST, width, &[a, a], None))
             }
             (Kind::Float, Kind::Float) => self.float_to_float(a, to),
-            (Kind::Float, _) => self.float_to_int(a, from, to),
+            (Kind::Float, _) => self.float_to_int(value, from, to),
             (_, Kind::Float) => self.int_to_float(a, from, to),
             (_, _) => self.int_to_int(a, from, to),
         }
@@ -78,7 +79,8 @@ impl Selection<'_> {
     }
 
     /// Truncates, saturates, and makes 0 of NaN.
-    fn float_to_int(&mut self, a: Id, from: DType, to: DType) -> Option<Id> {
+    fn float_to_int(&mut self, value: Value, from: DType, to: DType) -> Option<Id> {
+        let a = self.id(value);
         let (narrow, width) = (self.width(from)?, self.width(to)?);
         let signed = to.kind() == Kind::Int;
         let code = match (from.size_bytes(), to.size_bytes(), signed) {
@@ -95,13 +97,21 @@ impl Selection<'_> {
             let positive = self.op(&t::MAX, narrow, &[a, zero]);
             return Some(self.convert(code, width, positive, Last::Element));
         }
-        // What is too small gives the least integer, and so does what is too large.
         let bits = 8 * to.size_bytes() as i32;
-        let beyond = self.number(from, f64::powi(2.0, bits - 1), narrow);
+        let limit = f64::powi(2.0, bits - 1);
+        let range = range(self.kernel, &self.guards, value);
+        if range.is_below(limit) && !range.nan {
+            return Some(self.convert(code, width, a, Last::Element));
+        }
+        // What is too small gives the least integer, and so does what is too large.
+        let beyond = self.number(from, limit, narrow);
         let most = self.constant((1u64 << (bits - 1)) - 1, width);
         let number = self.test(&t::COMPARE, narrow, &[a, a], Some(ORDERED));
         let dst = self.value(Class::Vector(width), Home::Nowhere);
         let near = self.push(Step { mask: Some(number), zeroing: true, ..Step::new(code, dst, &[a]) });
+        if range.is_below(limit) {
+            return Some(near);
+        }
         let above = self.test(&t::COMPARE, narrow, &[a, beyond], Some(29));
         Some(self.blend(above, near, most, width))
     }

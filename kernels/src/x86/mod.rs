@@ -14,6 +14,7 @@ mod allocate;
 mod arithmetic;
 mod cast;
 mod encode;
+mod range;
 mod select;
 mod steps;
 mod table;
@@ -110,6 +111,8 @@ pub struct Prepared {
     kernel: Verified,
     /// The same for small angles, with outputs that say whether they are.
     small: Option<Verified>,
+    /// Dimensions along which rows may gain from being computed together.
+    alike: Vec<usize>,
 }
 
 /// The codes of a launch.
@@ -130,7 +133,9 @@ impl Prepared {
             return None;
         }
         let small = crate::math::expand_small_angles(kernel);
-        let prepared = Prepared { kernel: crate::math::expand(kernel), small };
+        let dims = if small.is_some() { 0 } else { kernel.kernel().rank };
+        let alike = (0..dims).filter(|&dim| reads_alike(kernel.kernel(), dim)).collect();
+        let prepared = Prepared { kernel: crate::math::expand(kernel), small, alike };
         let short = |kernel: &Verified| kernel.kernel().body.len() <= MAX_STEPS;
         let is_short = short(&prepared.kernel) && prepared.small.as_ref().is_none_or(short);
         is_short.then_some(prepared)
@@ -139,6 +144,11 @@ impl Prepared {
     /// The kernel that shapes are of.
     pub fn kernel(&self) -> &Kernel {
         self.kernel.kernel()
+    }
+
+    /// Dimensions along which rows may gain from being computed together: neighbours read the same.
+    pub fn alike(&self) -> &[usize] {
+        &self.alike
     }
 
     /// The code for launches of a shape, if every instruction has some.
@@ -151,9 +161,6 @@ impl Prepared {
     /// Code that computes several rows together, where fewer reads come of it.
     pub fn jam(&self, shape: &Shape, jam: &Jam) -> Option<Written> {
         let (kernel, guards) = (self.kernel(), self.kernel().params.len());
-        if self.small.is_some() || !reads_alike(kernel, jam.dim) {
-            return None;
-        }
         let steps = select::select(kernel, shape, guards, None)?;
         let mut best = (1.0 / GAIN) * allocate::allocate(&steps).reads();
         let mut written = None;

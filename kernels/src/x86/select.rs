@@ -37,6 +37,7 @@ pub(super) fn select(
         shape,
         jam: jam.map(|(jam, _)| jam),
         row: 0,
+        guards: stores.iter().filter(is_guard).map(|guard| guard.value).collect(),
         long,
         ids: vec![Vec::new(); kernel.body.len()],
         steps: Steps {
@@ -99,12 +100,14 @@ fn live(kernel: &Kernel) -> Vec<bool> {
 }
 
 pub(super) struct Selection<'k> {
-    kernel: &'k Kernel,
+    pub(super) kernel: &'k Kernel,
     shape: &'k Shape,
     /// Where rows lie that are computed together.
     jam: Option<&'k Jam>,
     /// Which of them.
     row: usize,
+    /// Booleans that are true, or what comes after them is not stored.
+    pub(super) guards: Vec<Value>,
     /// Some values have 8 bytes.
     long: bool,
     /// Per value of the kernel, one of each row.
