@@ -340,6 +340,36 @@ fn more_values_than_registers() {
     }
 }
 
+/// More arrays that are read and written than there are registers for their addresses.
+#[test]
+fn more_arrays_than_registers() {
+    if !has_code() {
+        return;
+    }
+    for (d, outputs) in [(DType::F32, 19), (DType::F64, 24)] {
+        let mut k = Builder::new("many", 1);
+        let inputs: Vec<u32> = (0..outputs).map(|_| k.input(d)).collect();
+        let read: Vec<Value> = inputs.iter().map(|&input| k.load(input, &[0])).collect();
+        let total = read.iter().copied().reduce(|a, b| k.binary(BinaryOp::Add, a, b)).unwrap();
+        let stores: Vec<(u32, Value)> = read
+            .into_iter()
+            .map(|value| {
+                let rest = k.binary(BinaryOp::Sub, total, value);
+                (k.output(d), k.binary(BinaryOp::Div, rest, total))
+            })
+            .collect();
+        let kernel = k.elementwise(&stores).unwrap();
+        let arrays: Arrays = (0..2 * outputs).map(|n| small_numbers(d, 45, n as u64)).collect();
+        let launch = Launch {
+            extents: vec![45],
+            origin: vec![0],
+            views: vec![line(0); 2 * outputs],
+            arguments: vec![],
+        };
+        assert!(check(&kernel, &launch, &arrays), "{d}");
+    }
+}
+
 /// One element for all lanes, one row for all rows, and rows in another order of dimensions.
 #[test]
 fn broadcast_and_transposed_operands() {

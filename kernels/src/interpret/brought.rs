@@ -11,7 +11,7 @@ use super::place::Line;
 use super::run::Run;
 use super::worker::Worker;
 use super::{Memory, Task, eval_tile, in_turns};
-use crate::ir::{Access, Launch, MAX_RANK, Op, View};
+use crate::ir::{Access, Form, Launch, MAX_RANK, Op, Store, View};
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -45,6 +45,15 @@ struct Operand {
     written: bool,
 }
 
+/// A load that is stored as it is, from memory to memory.
+struct Moved {
+    from: usize,
+    /// Bytes from the point to what is read.
+    away: isize,
+    to: usize,
+    down: usize,
+}
+
 /// A launch with operands that are brought.
 pub(super) struct Brought<'r> {
     task: &'r Task<'r>,
@@ -53,6 +62,8 @@ pub(super) struct Brought<'r> {
     launch: Launch,
     strides: Vec<Dims<i64>>,
     operands: Vec<Operand>,
+    /// Of a launch that needs no boxes.
+    moves: Option<Vec<Moved>>,
     tiling: Tiling,
     lines: usize,
     packer: Packer,
@@ -97,9 +108,10 @@ impl<'r> Brought<'r> {
         let all = run.stream && far.iter().any(|&p| is_output(p));
         let chosen = params.filter(|&p| far.contains(&p) || (all && is_output(p)));
         let tile = tile(task, &run.layout, &far);
+        let moves = moves(task, &run, &far);
         let mut lines = 0;
         let mut operands = Vec::new();
-        for p in chosen {
+        for p in chosen.filter(|_| moves.is_none()) {
             let operand = operand(task, &run, p, &tile, lines)?;
             lines += operand.lines();
             operands.push(operand);
@@ -114,7 +126,7 @@ impl<'r> Brought<'r> {
         }
         let tiling = Tiling::of(&run.layout, tile);
         let packer = Packer::new(task.level);
-        Some(Brought { task, run, launch, strides, operands, tiling, lines, packer })
+        Some(Brought { task, run, launch, strides, operands, moves, tiling, lines, packer })
     }
 
     /// Runs the launch.
@@ -129,8 +141,15 @@ impl<'r> Brought<'r> {
         let tiles = |n: usize| n * some..((n + 1) * some).min(self.tiling.count());
         in_turns(threads, self.tiling.count().div_ceil(some), |turns| {
             let mut memory = vec![Line::ZERO; self.lines];
+            let mut tiles = turns.flat_map(tiles).map(|n| self.tiling.get(n));
             // SAFETY: the caller's promise; each tile is given out once.
-            unsafe { self.serve(memory.as_mut_ptr(), &mut turns.flat_map(tiles)) }
+            match &self.moves {
+                Some(moves) => tiles.for_each(|tile| unsafe { self.move_tile(moves, &tile) }),
+                None => unsafe { self.serve(memory.as_mut_ptr(), &mut tiles) },
+            }
+            if self.run.stream {
+                fence();
+            }
         });
     }
 
@@ -138,7 +157,7 @@ impl<'r> Brought<'r> {
     ///
     /// # Safety
     /// As [`Brought::run`]; `memory` is valid for the lines of all boxes and used by nobody else.
-    unsafe fn serve(&self, memory: *mut Line, tiles: &mut dyn Iterator<Item = usize>) {
+    unsafe fn serve(&self, memory: *mut Line, tiles: &mut dyn Iterator<Item = Tile>) {
         let mut boxes: Vec<Memory> = self.task.memory.to_vec();
         for operand in &self.operands {
             let ptr = memory.wrapping_add(operand.line).cast::<u8>();
@@ -151,7 +170,7 @@ impl<'r> Brought<'r> {
         let rows = task.machine.and_then(|machine| machine.rows(&run));
         let mut worker = rows.is_none().then(|| Worker::new(&run));
         let mut table = Vec::new();
-        for tile in tiles.map(|n| self.tiling.get(n)) {
+        for tile in tiles {
             // SAFETY: the caller's promise; a tile lies in the region, the box of a tile in its memory.
             unsafe {
                 for operand in &self.operands {
@@ -171,65 +190,99 @@ impl<'r> Brought<'r> {
                 }
             }
         }
-        if self.run.stream {
-            fence();
+    }
+
+    /// Moves a tile from memory to memory.
+    unsafe fn move_tile(&self, moves: &[Moved], tile: &Tile) {
+        for moved in moves {
+            let (to, mut from) = (self.memory(moved.to, &tile.start), self.memory(moved.from, &tile.start));
+            from.ptr = from.ptr.wrapping_offset(moved.away);
+            let bytes = self.run.params[moved.to].element_bytes;
+            // SAFETY: the check proved the elements of the tile in memory, and nobody else writes them.
+            self.sheets(to, from, moved.down, &tile.extents, |to, from, size| unsafe {
+                self.packer.move_sheet(to, from, size, bytes, self.run.stream);
+            });
         }
     }
 
     /// Fills a box with what the tile reads.
     unsafe fn pack(&self, operand: &Operand, into: *mut u8, tile: &Tile) {
+        let (boxed, whole, extents) = self.ends(operand, into, tile);
         // SAFETY: the check proved everything between the furthest reads of the tile in memory.
-        self.sheets(operand, into, tile, |boxed, whole, rows, lanes| unsafe {
-            self.packer.move_sheet(boxed, whole, (rows, lanes), operand.bytes, false);
+        self.sheets(boxed, whole, operand.down, &extents, |boxed, whole, size| unsafe {
+            self.packer.move_sheet(boxed, whole, size, operand.bytes, false);
         });
     }
 
     /// Writes a box's elements to where they belong.
     unsafe fn unpack(&self, operand: &Operand, from: *mut u8, tile: &Tile) {
+        let (boxed, whole, extents) = self.ends(operand, from, tile);
         // SAFETY: the check proved the tile's elements in memory, and nobody else writes them.
-        self.sheets(operand, from, tile, |boxed, whole, rows, lanes| unsafe {
-            self.packer.move_sheet(whole, boxed, (rows, lanes), operand.bytes, self.run.stream);
+        self.sheets(boxed, whole, operand.down, &extents, |boxed, whole, size| unsafe {
+            self.packer.move_sheet(whole, boxed, size, operand.bytes, self.run.stream);
         });
     }
 
-    /// Goes through a tile's box, sheet by sheet: in the box, in memory, rows and lanes.
-    fn sheets(
-        &self,
-        operand: &Operand,
-        boxed: *mut u8,
-        tile: &Tile,
-        mut visit: impl FnMut(Sheet, Sheet, usize, usize),
-    ) {
-        let (layout, param) = (&self.run.layout, &self.run.params[operand.param]);
-        let (inner, down, bytes) = (layout.inner(), operand.down, operand.bytes as isize);
+    /// A box and what it stands for, and how many elements there are along each dimension.
+    fn ends(&self, operand: &Operand, boxed: *mut u8, tile: &Tile) -> (End, End, Dims<usize>) {
+        let strides = operand.strides.map(|stride| (stride * operand.bytes) as isize);
+        let boxed = End { ptr: boxed.wrapping_add(operand.head()), strides };
+        let mut whole = self.memory(operand.param, &tile.start);
+        let before = whole.strides.iter().zip(&operand.before).map(|(stride, before)| stride * before);
+        whole.ptr = whole.ptr.wrapping_offset(-before.sum::<isize>());
         let extent = |k: usize| match operand.strides[k] {
             0 => 1,
             _ => operand.extent(k, tile.extents[k]),
         };
-        let sheet = |ptr: *mut u8, strides: &dyn Fn(usize) -> isize| Sheet {
-            ptr,
-            down: if down == inner { 0 } else { strides(down) },
-            along: strides(inner),
-        };
-        let in_box = |k: usize| operand.strides[k] as isize * bytes;
-        let in_memory = |k: usize| param.strides_bytes[k];
-        let first = (0..layout.rank).fold(self.run.address(operand.param, &[0; MAX_RANK], 0, 0), |ptr, k| {
-            ptr.wrapping_offset((tile.start[k] as isize - operand.before[k]) * in_memory(k))
-        });
-        let rows = if down == inner { 1 } else { extent(down) };
-        let mut sheets = Tile { start: [0; MAX_RANK], extents: std::array::from_fn(extent) };
+        (boxed, whole, std::array::from_fn(extent))
+    }
+
+    /// A parameter in the memory of the launch, from a point on.
+    fn memory(&self, param: usize, start: &Dims<usize>) -> End {
+        let rank = self.run.layout.rank;
+        End {
+            ptr: self.run.address(param, start, rank, 0),
+            strides: std::array::from_fn(
+                |k| if k < rank { self.run.params[param].strides_bytes[k] } else { 0 },
+            ),
+        }
+    }
+
+    /// Goes through two boxes, sheet by sheet, with the rows and lanes of each sheet.
+    fn sheets(
+        &self,
+        a: End,
+        b: End,
+        down: usize,
+        extents: &Dims<usize>,
+        mut visit: impl FnMut(Sheet, Sheet, (usize, usize)),
+    ) {
+        let (rank, inner) = (self.run.layout.rank, self.run.layout.inner());
+        let (lanes, rows) = (extents[inner], if down == inner { 1 } else { extents[down] });
+        let mut sheets = Tile { start: [0; MAX_RANK], extents: *extents };
         (sheets.extents[inner], sheets.extents[down]) = (1, 1);
         let mut index = sheets.start;
         loop {
-            let at = |ptr: *mut u8, strides: &dyn Fn(usize) -> isize| {
-                (0..layout.rank).fold(ptr, |ptr, k| ptr.wrapping_offset(index[k] as isize * strides(k)))
-            };
-            let (boxed, whole) = (at(boxed.wrapping_add(operand.head()), &in_box), at(first, &in_memory));
-            visit(sheet(boxed, &in_box), sheet(whole, &in_memory), rows, extent(inner));
-            if !advance(&mut index, &sheets, layout.rank) {
+            visit(a.sheet(&index, down, inner), b.sheet(&index, down, inner), (rows, lanes));
+            if !advance(&mut index, &sheets, rank) {
                 break;
             }
         }
+    }
+}
+
+/// One end of a move: the first element, and the bytes to the next along each dimension of the layout.
+#[derive(Clone, Copy)]
+struct End {
+    ptr: *mut u8,
+    strides: Dims<isize>,
+}
+
+impl End {
+    fn sheet(&self, index: &Dims<usize>, down: usize, inner: usize) -> Sheet {
+        let moved: isize = self.strides.iter().zip(index).map(|(stride, &i)| stride * i as isize).sum();
+        let ptr = self.ptr.wrapping_offset(moved);
+        Sheet { ptr, down: if down == inner { 0 } else { self.strides[down] }, along: self.strides[inner] }
     }
 }
 
@@ -257,6 +310,33 @@ impl Operand {
         let moved = |k: usize| self.strides[k] as isize * (self.before[k] - start[k] as isize);
         self.head() as isize + (0..MAX_RANK).map(moved).sum::<isize>() * self.bytes as isize
     }
+}
+
+/// What the launch moves, if it does nothing else, and if boxes would not help: they let dense outputs be written
+/// past the caches.
+fn moves(task: &Task<'_>, run: &Run<'_>, far: &[usize]) -> Option<Vec<Moved>> {
+    let Form::Elementwise { stores } = &task.kernel.form else { return None };
+    let moved = |store: &Store| {
+        let Op::Load { param, offsets } = &task.kernel.body[store.value.index()].op else { return None };
+        let (from, to) = (*param as usize, store.param as usize);
+        let boxed = run.stream && !far.contains(&to);
+        if boxed || task.kernel.params[from].access != Access::In {
+            return None;
+        }
+        let strides = &task.launch.views[from].strides;
+        let away: i64 = strides.iter().zip(offsets).map(|(&s, &d)| s * i64::from(d)).sum();
+        let away = away as isize * run.params[from].element_bytes as isize;
+        let turned = |p: usize| is_turned(&run.layout, p);
+        let down = nearest(&run.layout, if turned(to) { to } else { from });
+        Some(Moved { from, away, to, down })
+    };
+    stores.iter().map(moved).collect()
+}
+
+/// Do a parameter's neighbours lie nearer along another dimension than the innermost?
+fn is_turned(layout: &Layout, p: usize) -> bool {
+    let (down, inner, strides) = (nearest(layout, p), layout.inner(), &layout.strides[p]);
+    down != inner && strides[down] != 0 && strides[down].unsigned_abs() < strides[inner].unsigned_abs()
 }
 
 /// The dimension other than the innermost along which a parameter's neighbours lie nearest; the one before the

@@ -1,7 +1,7 @@
 //! Operands that do not lie in rows, against the plain interpreter: random views of larger memory, bit for
 //! bit, elements beside what is written included.
 
-use super::{Case, Level, Program, Random, SMALL, Tuning, values};
+use super::{Case, Level, Memory, Program, Random, SMALL, Tuning, values};
 use crate::build::Builder;
 use crate::dtype::DType;
 use crate::ir::{BinaryOp, Launch, Value, View};
@@ -28,22 +28,22 @@ fn view(extents: &[usize], output: bool, random: &mut Random) -> Vec<i64> {
     strides
 }
 
-/// The memory of the views: what each touches, with some elements around.
-fn placed(kernel: &Verified, launch: &mut Launch, random: &mut Random) -> Vec<Vec<u64>> {
+/// The memory of the views: what each touches, with fewer than so many elements before and behind.
+fn placed(kernel: &Verified, launch: &mut Launch, around: usize, random: &mut Random) -> Vec<Vec<u64>> {
     let spans = kernel.touched(launch);
     let params = kernel.kernel().params.clone();
     let mut memory = Vec::new();
     for ((param, span), view) in params.iter().zip(spans).zip(&mut launch.views) {
         let (first, last) = span.unwrap_or((0, 0));
-        let (before, behind) = (random.below(20) as i64, random.below(20) as i64);
+        let (before, behind) = (random.below(around) as i64, random.below(around) as i64);
         view.offset = before - first;
         memory.push(values(param.dtype, (last - first + 1 + before + behind) as usize, random));
     }
     memory
 }
 
-/// A small kernel over operands of one or two types, read at the point and beside it.
-fn case(seed: u64) -> Case {
+/// A small kernel over operands of one type, read at the point and beside it.
+fn case(seed: u64, around: usize) -> Case {
     let mut random = Random(seed);
     let extents: Vec<usize> = match random.below(4) {
         0 => vec![1 + random.below(700)],
@@ -91,24 +91,25 @@ fn case(seed: u64) -> Case {
     });
     let mut launch = super::launch(&extents, views.collect());
     launch.origin = (0..rank).map(|_| random.below(50) as i64 - 20).collect();
-    let memory = placed(&kernel, &mut launch, &mut random);
+    let memory = placed(&kernel, &mut launch, around, &mut random);
     Case { kernel, launch, memory }
 }
+
+const TUNINGS: [Tuning; 3] = [
+    SMALL,
+    Tuning { brought_points: 1, inline_points: 0, ..Tuning::DEFAULT },
+    Tuning { brought_points: 1, inline_points: 0, stream_above_bytes: 0, ..Tuning::DEFAULT },
+];
 
 /// Every element that a launch reads or writes, and every one beside them.
 #[test]
 fn random_views() {
-    let tunings = [
-        SMALL,
-        Tuning { brought_points: 1, inline_points: 0, ..Tuning::DEFAULT },
-        Tuning { brought_points: 1, inline_points: 0, stream_above_bytes: 0, ..Tuning::DEFAULT },
-    ];
     let mut ran = 0;
     for seed in 0..600 {
-        let case = case(seed);
+        let case = case(seed, 20);
         let expected = case.expected();
         for level in Level::available() {
-            for (n, tuning) in tunings.into_iter().enumerate() {
+            for (n, tuning) in TUNINGS.into_iter().enumerate() {
                 let program = Program::compile_for(&case.kernel, level, tuning);
                 let found = case.outcome(
                     &program,
@@ -121,4 +122,137 @@ fn random_views() {
         }
     }
     println!("ran: brought-views {ran}");
+}
+
+/// Elements between two pages that cannot be touched, right before the second or right behind the first.
+#[cfg(unix)]
+struct Fenced {
+    map: memmap2::MmapMut,
+    first: usize,
+    bytes: usize,
+}
+
+#[cfg(unix)]
+impl Fenced {
+    fn new(dtype: DType, elements: &[u64], at_the_end: bool) -> Fenced {
+        const PAGE: usize = 4096;
+        let (size, bytes) = (dtype.size_bytes(), elements.len() * dtype.size_bytes());
+        let pages = bytes.div_ceil(PAGE).max(1);
+        let mut map = memmap2::MmapMut::map_anon((pages + 2) * PAGE).expect("memory");
+        let first = if at_the_end { (pages + 1) * PAGE - bytes } else { PAGE };
+        for (element, bits) in map[first..].chunks_exact_mut(size).zip(elements) {
+            element.copy_from_slice(&bits.to_le_bytes()[..size]);
+        }
+        for page in [0, pages + 1] {
+            // SAFETY: a page of the map that holds nothing; nobody has a reference into it.
+            let done =
+                unsafe { libc::mprotect(map.as_mut_ptr().add(page * PAGE).cast(), PAGE, libc::PROT_NONE) };
+            assert_eq!(done, 0);
+        }
+        Fenced { map, first, bytes }
+    }
+
+    fn elements(&self, dtype: DType) -> Vec<u64> {
+        let bytes = &self.map[self.first..self.first + self.bytes];
+        let element = |bytes: &[u8]| {
+            let mut bits = [0; 8];
+            bits[..bytes.len()].copy_from_slice(bytes);
+            u64::from_le_bytes(bits)
+        };
+        bytes.chunks_exact(dtype.size_bytes()).map(element).collect()
+    }
+}
+
+/// Nothing is read before the first element of an operand, nor behind its last.
+#[test]
+#[cfg(unix)]
+fn views_of_memory_between_protected_pages() {
+    let mut ran = 0;
+    for seed in 0..200 {
+        let case = case(10_000 + seed, 1);
+        let expected = case.expected();
+        let params = &case.kernel.kernel().params;
+        for level in Level::available() {
+            for (n, tuning) in TUNINGS.into_iter().enumerate() {
+                let program = Program::compile_for(&case.kernel, level, tuning);
+                let memory = case.memory.iter().zip(params);
+                let mut fenced: Vec<Fenced> =
+                    memory.map(|(m, p)| Fenced::new(p.dtype, m, seed % 2 == 0)).collect();
+                let memory: Vec<Memory> = fenced
+                    .iter_mut()
+                    .zip(&case.memory)
+                    .map(|(f, m)| Memory { ptr: f.map.as_mut_ptr().wrapping_add(f.first), len: m.len() })
+                    .collect();
+                // SAFETY: the memories are ours, apart, and as long as they say.
+                unsafe { program.run(&case.launch, &memory, 2) }.expect("the launch fits");
+                let found: Vec<Vec<u64>> =
+                    fenced.iter().zip(params).map(|(f, p)| f.elements(p.dtype)).collect();
+                case.compare(&expected, &found, &format!("seed {seed} {level:?} tuning {n}"));
+                ran += 1;
+            }
+        }
+    }
+    println!("ran: brought-fenced {ran}");
+}
+
+/// While a launch writes every so many-th element, somebody else writes the ones between: none of their stores
+/// is lost.
+#[test]
+fn what_lies_between_belongs_to_others() {
+    use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+    let mut ran = 0;
+    for (dtype, step) in
+        [(DType::U8, 2), (DType::U16, 2), (DType::F32, 2), (DType::F32, 3), (DType::F64, 2), (DType::F64, 4)]
+    {
+        let n = 256;
+        let mut k = Builder::new("spread", 1);
+        let (input, output) = (k.input(dtype), k.output(dtype));
+        let value = k.load(input, &[0]);
+        let twice = k.binary(BinaryOp::Add, value, value);
+        let kernel = k.elementwise(&[(output, twice)]).expect("a valid kernel");
+        let view = |step: usize| View { offset: 0, strides: vec![step as i64] };
+        let launch = super::launch(&[n], vec![view(1), view(step)]);
+        let size = dtype.size_bytes();
+        for level in Level::available() {
+            for tuning in TUNINGS {
+                let program = Program::compile_for(&kernel, level, tuning);
+                let (mut from, mut to) = (vec![0u8; n * size], vec![0u8; n * size * step]);
+                let memory = [
+                    Memory { ptr: from.as_mut_ptr(), len: n },
+                    Memory { ptr: to.as_mut_ptr(), len: n * step },
+                ];
+                let (between, done) = (to.as_mut_ptr() as usize, AtomicBool::new(false));
+                let lost = std::thread::scope(|scope| {
+                    let other = scope.spawn(|| {
+                        let (mut round, mut lost) = (0u8, 0);
+                        while !done.load(SeqCst) {
+                            round = round.wrapping_add(1);
+                            let bytes =
+                                || (0..n * step * size).filter(|at| !(at / size).is_multiple_of(step));
+                            for at in bytes().step_by(5) {
+                                // SAFETY: inside `to`, where the launch does not write.
+                                unsafe { (between as *mut u8).add(at).write_volatile(round) };
+                            }
+                            for at in bytes().step_by(5) {
+                                // SAFETY: as above.
+                                lost += usize::from(
+                                    unsafe { (between as *mut u8).add(at).read_volatile() } != round,
+                                );
+                            }
+                        }
+                        lost
+                    });
+                    for _ in 0..2000 {
+                        // SAFETY: the memories are ours, and nobody else touches the elements of the views.
+                        unsafe { program.run(&launch, &memory, 2) }.expect("the launch fits");
+                    }
+                    done.store(true, SeqCst);
+                    other.join().expect("the other thread")
+                });
+                assert_eq!(lost, 0, "{dtype} in steps of {step}, {level:?}");
+                ran += 1;
+            }
+        }
+    }
+    println!("ran: brought-between {ran}");
 }
