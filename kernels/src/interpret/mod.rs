@@ -174,11 +174,15 @@ struct Task<'r> {
 
 impl<'r> Task<'r> {
     /// A run over the launch's points, ordered for parameter `param`.
-    fn pointwise(&self, param: Option<usize>, stream: bool) -> Run<'r> {
+    fn pointwise(&self, param: Option<usize>) -> Run<'r> {
+        Run::new(self, self.ordered(param), false)
+    }
+
+    /// The launch's dimensions, ordered for parameter `param`.
+    fn ordered(&self, param: Option<usize>) -> Layout {
         let coordinates = coordinate_dims(self.kernel);
         let order = by_largest_stride(self.launch, param.into_iter());
-        let layout = Layout::new(self.launch, &order, |a, b| !coordinates[a] && !coordinates[b]);
-        Run::new(self, layout, stream)
+        Layout::new(self.launch, &order, |a, b| !coordinates[a] && !coordinates[b])
     }
 
     unsafe fn elementwise(&self) {
@@ -188,7 +192,8 @@ impl<'r> Task<'r> {
         }
         let written = |s: &compile::Stored| points * self.kernel.params[s.param].dtype.size_bytes();
         let large = self.code.stores.iter().map(written).sum::<usize>() > self.tuning.stream_above_bytes;
-        let mut run = self.pointwise(self.code.stores.first().map(|s| s.param), large);
+        let layout = self.ordered(self.code.stores.first().map(|s| s.param));
+        let run = Run::lying(self, layout, large);
         if let Some(rows) = self.machine.and_then(|machine| machine.rows(&run)) {
             let tiling = self.tiling(&run);
             share_out(self.threads_for(&run.layout), tiling.count(), Vec::new, |table, n| {
@@ -197,6 +202,7 @@ impl<'r> Task<'r> {
             });
             return;
         }
+        let mut run = run.interpreted(self);
         // A stencil's rows begin and end within lines.
         let stencil = self.code.loads.iter().any(|load| load.offsets.iter().any(|&d| d != 0));
         run.stream &= !stencil || run.has_long_rows();
