@@ -102,7 +102,7 @@ impl<'r> Brought<'r> {
             return None;
         }
         let first = task.code.stores.first().map(|s| s.param);
-        let run = task.pointwise_apart(first, run.stream, &kept_apart(task));
+        let run = Run::lying(task, task.ordered(first, &kept_apart(task)), run.stream);
         // Code writes past the caches everywhere or nowhere, and boxes are to stay in them.
         let is_output = |p: usize| task.kernel.params[p].access != Access::In;
         let all = run.stream && far.iter().any(|&p| is_output(p));

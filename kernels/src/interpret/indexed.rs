@@ -15,7 +15,7 @@ pub(super) unsafe fn gather(task: &Task<'_>, source: usize, output: usize) {
     if task.launch.points() == 0 {
         return;
     }
-    let run = task.pointwise(Some(output), false);
+    let run = task.pointwise(Some(output));
     let dtype = index_dtype(task);
     let size = run.params[source].element_bytes;
     let target = Target::new(task, source);
@@ -38,7 +38,7 @@ pub(super) unsafe fn scatter(task: &Task<'_>, output: usize, add: bool) {
     if task.launch.points() == 0 {
         return;
     }
-    let run = task.pointwise(None, false);
+    let run = task.pointwise(None);
     let dtype = index_dtype(task);
     let size = run.params[output].element_bytes;
     let element = task.kernel.params[output].dtype;

@@ -60,7 +60,8 @@ impl Code {
     ///
     /// # Safety
     /// The table and the pool are of this code for a checked launch, on a CPU of [`Level::Code`].
-    unsafe fn call(&self, table: &mut [u64], pool: &[u64]) -> usize {
+    unsafe fn call(&self, table: &mut [u64], pool: &Option<Vec<u64>>) -> usize {
+        let pool = pool.as_deref().unwrap_or(self.written.constants());
         #[cfg(target_arch = "x86_64")]
         {
             type Rows = unsafe extern "sysv64" fn(table: *mut u64, pool: *const u64) -> usize;
@@ -210,7 +211,8 @@ struct Growing {
 
 /// What a launch writes into the tables of one code.
 struct Tables {
-    pool: Vec<u64>,
+    /// None is needed without arguments.
+    pool: Option<Vec<u64>>,
     pointers: Vec<Moving>,
     coordinates: Vec<Growing>,
     /// All rows of all outputs begin a cache line at the same lane.
@@ -238,7 +240,7 @@ impl Tables {
         let coordinate =
             |&dim: &usize| Growing { origin: run.launch.origin[dim], dim: run.layout.dim_of[dim] };
         Tables {
-            pool: written.pool(run.launch),
+            pool: (!run.launch.arguments.is_empty()).then(|| written.pool(run.launch)),
             pointers: written.pointers.iter().map(pointer).collect(),
             coordinates: written.coordinates.iter().map(coordinate).collect(),
             lines: lines(run, written),
@@ -251,6 +253,7 @@ impl Tables {
         let inner = run.layout.inner();
         let stream = run.stream && self.lines;
         table.clear();
+        table.reserve(words::POINTERS + 2 * (self.pointers.len() + self.coordinates.len()));
         table.resize(words::POINTERS, 0);
         table[words::LANES] = lanes as u64;
         table[words::ROWS] = groups as u64;

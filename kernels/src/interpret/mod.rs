@@ -183,15 +183,14 @@ struct Task<'r> {
 
 impl<'r> Task<'r> {
     /// A run over the launch's points, ordered for parameter `param`.
-    fn pointwise(&self, param: Option<usize>, stream: bool) -> Run<'r> {
-        self.pointwise_apart(param, stream, &coordinate_dims(self.kernel))
+    fn pointwise(&self, param: Option<usize>) -> Run<'r> {
+        Run::new(self, self.ordered(param, &coordinate_dims(self.kernel)), false)
     }
 
-    /// The same, with some dimensions that are not merged with others.
-    fn pointwise_apart(&self, param: Option<usize>, stream: bool, apart: &Dims<bool>) -> Run<'r> {
+    /// The launch's dimensions, ordered for parameter `param`; those that are `apart` are not merged with others.
+    fn ordered(&self, param: Option<usize>, apart: &Dims<bool>) -> Layout {
         let order = by_largest_stride(self.launch, param.into_iter());
-        let layout = Layout::new(self.launch, &order, |a, b| !apart[a] && !apart[b]);
-        Run::new(self, layout, stream)
+        Layout::new(self.launch, &order, |a, b| !apart[a] && !apart[b])
     }
 
     unsafe fn elementwise(&self) {
@@ -201,7 +200,8 @@ impl<'r> Task<'r> {
         }
         let written = |s: &compile::Stored| points * self.kernel.params[s.param].dtype.size_bytes();
         let large = self.code.stores.iter().map(written).sum::<usize>() > self.tuning.stream_above_bytes;
-        let mut run = self.pointwise(self.code.stores.first().map(|s| s.param), large);
+        let first = self.code.stores.first().map(|s| s.param);
+        let run = Run::lying(self, self.ordered(first, &coordinate_dims(self.kernel)), large);
         if let Some(brought) = Brought::new(self, &run) {
             // SAFETY: the caller's promise.
             unsafe { brought.run() };
@@ -215,6 +215,7 @@ impl<'r> Task<'r> {
             });
             return;
         }
+        let mut run = run.interpreted(self);
         // A stencil's rows begin and end within lines.
         let stencil = self.code.loads.iter().any(|load| load.offsets.iter().any(|&d| d != 0));
         run.stream &= !stencil || run.has_long_rows();

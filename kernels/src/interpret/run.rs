@@ -87,37 +87,51 @@ pub(super) struct Copied {
 unsafe impl Sync for Run<'_> {}
 
 impl<'r> Run<'r> {
-    pub(super) fn new(task: &Task<'r>, layout: Layout, stream: bool) -> Run<'r> {
-        let Task { code, launch, tuning, .. } = *task;
+    /// A run that knows where parameters lie, which is all that machine code needs.
+    pub(super) fn lying(task: &Task<'r>, layout: Layout, stream: bool) -> Run<'r> {
+        let Task { code, launch, .. } = *task;
         let params: Vec<Param> = (0..launch.views.len()).map(|p| param(task, &layout, p)).collect();
-        let sources: Vec<Source> = code.loads.iter().map(|load| source(task, &params, load)).collect();
-        let in_place = code.single_pass
-            && sources.iter().all(|source| source.access != Access::Copy)
-            && code.stores.iter().all(|store| store.out.is_none() || params[store.param].dense);
-        let fitting = SLOT_BYTES / code.slot_bytes.max(1) / BLOCK * BLOCK;
-        let slot_chunk = if in_place { SPLAT } else { fitting.clamp(2 * BLOCK, tuning.chunk) };
-        let chunk = if in_place { LONG_CHUNK } else { slot_chunk };
-        // Chains may write whole blocks of bools from any lane.
-        let slot_lanes = slot_chunk + SPLAT;
-        let updates =
-            |s: &Source| s.access == Access::Direct && code.stores.iter().any(|t| t.param == s.param);
-        let redo = !sources.iter().any(updates);
-        let steps_down = steps_down(code, &layout, &params, &sources).filter(|_| in_place);
-        let copies = copies(code, &layout, &params, &sources);
         Run {
             code,
             launch,
             layout,
             params,
-            sources,
-            chunk,
-            slot_chunk,
-            slot_lanes,
+            sources: Vec::new(),
+            chunk: 0,
+            slot_chunk: 0,
+            slot_lanes: 0,
             stream,
-            redo,
-            steps_down,
-            copies,
+            redo: false,
+            steps_down: None,
+            copies: None,
         }
+    }
+
+    /// A run of the interpreter.
+    pub(super) fn new(task: &Task<'r>, layout: Layout, stream: bool) -> Run<'r> {
+        Run::lying(task, layout, stream).interpreted(task)
+    }
+
+    /// With what the interpreter needs.
+    pub(super) fn interpreted(mut self, task: &Task<'r>) -> Run<'r> {
+        let Task { code, tuning, .. } = *task;
+        let params = &self.params;
+        let sources: Vec<Source> = code.loads.iter().map(|load| source(task, params, load)).collect();
+        let in_place = code.single_pass
+            && sources.iter().all(|source| source.access != Access::Copy)
+            && code.stores.iter().all(|store| store.out.is_none() || params[store.param].dense);
+        let fitting = SLOT_BYTES / code.slot_bytes.max(1) / BLOCK * BLOCK;
+        self.slot_chunk = if in_place { SPLAT } else { fitting.clamp(2 * BLOCK, tuning.chunk) };
+        self.chunk = if in_place { LONG_CHUNK } else { self.slot_chunk };
+        // Chains may write whole blocks of bools from any lane.
+        self.slot_lanes = self.slot_chunk + SPLAT;
+        let updates =
+            |s: &Source| s.access == Access::Direct && code.stores.iter().any(|t| t.param == s.param);
+        self.redo = !sources.iter().any(updates);
+        self.steps_down = steps_down(code, &self.layout, params, &sources).filter(|_| in_place);
+        self.copies = copies(code, &self.layout, params, &sources);
+        self.sources = sources;
+        self
     }
 
     /// Is the body one chain, or copies, on rows in place, however short?

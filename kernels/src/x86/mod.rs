@@ -70,7 +70,12 @@ pub struct Written {
 }
 
 impl Written {
-    /// The pool of a launch.
+    /// The pool of launches without arguments.
+    pub fn constants(&self) -> &[u64] {
+        &self.pool
+    }
+
+    /// The pool of a launch with arguments.
     pub fn pool(&self, launch: &Launch) -> Vec<u64> {
         let mut pool = self.pool.clone();
         for (word, argument) in pool[select::ARGUMENTS..].iter_mut().zip(&launch.arguments) {
