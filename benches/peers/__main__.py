@@ -2,22 +2,27 @@
 
     python benches/peers [--device cpu|cuda] [--json] [--only a,b] [--dtype f32,f64] [--peers numpy,jax] ...
     python benches/peers --turn --peers numpy --only triad ...
+    python benches/peers --serve --peers numpy ...
     python benches/peers --list
     python benches/peers --probe
 
 The first prints a table; with --json the last line is one JSON object. The second is one peer's turn at one
 workload, and prints what became of it as one line of JSON; whoever asks can interleave measurements of his
-own with such turns. The third says which peers there are and what each offers; the fourth what the formulas
-give for made-up cells. Neither needs NumPy.
+own with such turns. The third loads the peer's library and then takes one turn for every line of arguments
+that it reads, each in a fork of itself, because loading takes longer than most turns. The fourth says which
+peers there are and what each offers; the fifth what the formulas give for made-up cells. Neither needs NumPy.
 
 Every turn is a process of its own. So a peer has the machine to itself: no library's threads spin beside
 another's work, no library holds memory that another needs, and one that dies takes nobody along.
 
-Times are medians after a warm-up, the device idle before and after each; every result is checked against
-f64 arithmetic first. Each peer has one file, by_NAME.py, that is loaded in its own turns alone.
+A turn goes through as many sets of arrays as --sets says, or as it has time to warm up, but two, one run after
+the other, so that caches hold none of them. Times are medians after a warm-up, the device idle before and after
+each; every result is checked against f64 arithmetic first. Each peer has one file, by_NAME.py, that is loaded
+in its own turns alone.
 """
 
 import argparse
+import contextlib
 import importlib
 import importlib.metadata
 import json
@@ -27,7 +32,9 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+import warnings
 
 from workloads import DTYPES, WORKLOADS, Sizes
 
@@ -62,7 +69,7 @@ LIBRARIES = (
 MESSAGES = ("message", "message_1MiB")
 OVERHEADS = ("record", "flush", "dlpack_out", "dlpack_round")
 APPS = ("jacobi", "reaction", "shot", "gradients")
-REPARTITIONS = ("slab_slab", "slab_pencil", "pencil_pencil")
+REPARTITIONS = ("slab_slab", "slab_pencil", "pencil_pencil", "slab_slab_c")
 USUAL = (*WORKLOADS, *REPARTITIONS, *APPS, *OVERHEADS)
 EVERYTHING = (*USUAL, *MESSAGES)
 OFFERED = {"mpi": MESSAGES, "nccl": MESSAGES, "c_nt": ("copy",), "partita (Python)": OVERHEADS}  # others: usual
@@ -87,7 +94,7 @@ def prepare(device, threads):
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip()
 
 
-def turn(peer, name, dtype, sizes, device, repeats, seconds):
+def turn(peer, name, dtype, sizes, device, repeats, seconds, sets=1):
     """One peer's times at one workload, or why there are none."""
     try:
         bind = importlib.import_module((CUDA if device == "cuda" else CPU)[peer]).CONTENDERS[peer]
@@ -95,26 +102,55 @@ def turn(peer, name, dtype, sizes, device, repeats, seconds):
         return {"skipped": first_line(reason)}
     try:
         job = make_job(name, dtype, sizes)
-        run = bind(job) if job.offered else None
-        if run is None:
+        bound = bind(job) if job.offered else None
+        if bound is None:
             return {"skipped": "not offered"}
-        error = checked(job, run)
-        return {"timed": {"seconds": times_of(run, repeats, seconds), "error": error}}
+        if job.kind == "workload":
+            return {"timed": in_turns(job, bound, repeats, seconds, sets)}
+        error = checked(job, bound)
+        return {"timed": {"seconds": times_of(bound, repeats, seconds), "error": error}}
     except ImportError as reason:
         return {"skipped": first_line(reason)}
     except Exception as reason:  # of any library: it is the peer's failure, whatever it is
         return {"failed": f"{type(reason).__name__}: {first_line(reason)}"}
 
 
+def in_turns(job, bound, repeats, seconds, sets):
+    """Times of runs over one set of arrays after the other. The first result and the last are compared."""
+    arrays, runs, spent = [job.arrays()], [], 0.0
+    runs.append(first := bound(arrays[0]))
+    first()  # and compiles
+    job.spoil(arrays[0])
+    error = job.check(arrays[0], [on_host(array) for array in first()])
+    while len(runs) < min(2, sets) or (len(runs) < sets and spent < seconds):
+        arrays.append(job.arrays())
+        runs.append(bound(arrays[-1]))
+        spent += timed(runs[-1])[0]
+    times, results = [], None
+    while len(times) < repeats and (not times or sum(times) < seconds):
+        results = None  # whose memory a run may want again
+        taken, results = timed(runs[len(times) % len(runs)])
+        times.append(taken)
+    last = arrays[(len(times) - 1) % len(runs)]
+    error = max(error, job.check(last, [on_host(array) for array in results]))
+    return {"seconds": times, "error": error, "sets": len(runs)}
+
+
 def times_of(run, repeats, seconds):
     """Seconds of each run: `repeats` of them, or as many as the peer has time for."""
     times, spent = [], 0.0
     while len(times) < repeats and (not times or spent < seconds):
-        start = time.perf_counter()
-        run()
-        spent += (taken := time.perf_counter() - start)
+        taken, _ = timed(run)
+        spent += taken
         times.append(taken * getattr(run, "share", 1.0))
     return times
+
+
+def timed(run):
+    """The seconds that a run takes, and its results."""
+    start = time.perf_counter()
+    results = run()
+    return time.perf_counter() - start, results
 
 
 def expendable():
@@ -212,15 +248,68 @@ def in_a_process_of_its_own(peer, name, dtype, options):
     """What became of a peer's turn; if it died, its last words."""
     command = [sys.executable, os.path.dirname(os.path.abspath(__file__)), "--turn", "--peers", peer, "--only", name, "--dtype", dtype]
     command += ["--device", options.device, "--repeat", str(options.repeat), "--seconds", str(options.seconds)]
-    for extent in ("n", "plane", "cube", "threads"):
+    for extent in ("n", "plane", "cube", "threads", "sets"):
         command += [f"--{extent}", str(getattr(options, extent))]
-    ended = subprocess.run(command, capture_output=True, text=True)
-    answer = (ended.stdout.splitlines() or [""])[-1]
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return understood((ended.stdout.splitlines() or [""])[-1], ended.returncode, ended.stderr)
+
+
+def serve(arguments):
+    """A turn for every line of further arguments, answered by one line, in a process that has the library."""
+    options = parse(arguments)
+    (peer,) = options.peers
+    prepare(options.device, options.threads)
+    if is_forked := options.device == "cpu" and hasattr(os, "fork"):  # a CUDA driver outlives no fork
+        warnings.simplefilter("ignore")  # JAX warns of forks; nothing of it has started
+        with contextlib.suppress(Exception):  # turns tell
+            importlib.import_module(CPU[peer])
+    for line in sys.stdin:
+        try:
+            options = parse([*arguments, *line.split()])
+        except SystemExit:  # of the parser, which has said why
+            answer = {"failed": f"not a turn: {line.strip()}"}
+        else:
+            (name,), (dtype,) = options.only, options.dtype
+            answer = in_a_fork(options) if is_forked else in_a_process_of_its_own(peer, name, dtype, options)
+        print(json.dumps(answer), flush=True)
+
+
+def in_a_fork(options):
+    """What became of a turn in a fork of this process; if it died, its last words."""
+    reading, writing = os.pipe()
+    with open(os.devnull, "rb") as nothing, tempfile.TemporaryFile() as words:
+        child = os.fork()
+        if child == 0:
+            for ours, number in ((nothing, 0), (words, 1), (words, 2)):  # the others are the protocol's
+                os.dup2(ours.fileno(), number)
+            os.write(writing, json.dumps(one_turn(options)).encode())
+            os._exit(0)
+        os.close(writing)
+        with open(reading, encoding="ascii") as pipe:
+            answer = pipe.read()
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        words.seek(0)
+        return understood(answer, code, words.read().decode(errors="replace"))
+
+
+def one_turn(options):
+    """In a process that has nothing else to do."""
+    (peer,), (name,), (dtype,) = options.peers, options.only, options.dtype
+    expendable()
+    if os.environ.get("PEERS_FAULT") == peer:  # for tests
+        print(f"{peer} ends on purpose", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    sizes = Sizes(options.n, options.plane, options.cube)
+    return turn(peer, name, dtype, sizes, options.device, options.repeat, options.seconds, options.sets)
+
+
+def understood(answer, code, words):
+    """An answer as it was meant; where there is none, how the process ended and its last words."""
     try:
         return json.loads(answer)
     except ValueError:
-        words = (ended.stderr.strip().splitlines() or ["no last words"])[-1]
-        return {"failed": f"ended with {ended.returncode}: {words[:300]}"}
+        last = (words.strip().splitlines() or ["no last words"])[-1]
+        return {"failed": f"ended with {code}: {last[:300]}"}
 
 
 def positive(text):
@@ -252,8 +341,10 @@ def parse(arguments):
     parser.add_argument("--peers", type=words({**CPU, **CUDA}), help="some peers, instead of all")
     parser.add_argument("--repeat", type=positive, default=9, help="timed rounds")
     parser.add_argument("--seconds", type=float, default=5.0, help="enough for one peer and workload")
+    parser.add_argument("--sets", type=positive, default=1, help="of arrays, which take turns")
     parser.add_argument("--json", action="store_true", help="end with one line of JSON")
     parser.add_argument("--turn", action="store_true", help="one peer, one workload, in this process")
+    parser.add_argument("--serve", action="store_true", help="one peer, a turn for every line of arguments")
     parser.add_argument("--list", action="store_true", help="say which peers there are")
     parser.add_argument("--probe", action="store_true", help="print what the formulas give")
     options = parser.parse_args(arguments)
@@ -281,16 +372,12 @@ def main():
         return print(json.dumps(probe()))
     if options.list:
         return print(json.dumps(listed(options.device)))
-    sizes = Sizes(options.n, options.plane, options.cube)
+    if options.serve:
+        return serve(sys.argv[1:])
     if options.turn:
-        expendable()
         prepare(options.device, options.threads)
-        (peer,), (name,), (dtype,) = options.peers, options.only, options.dtype
-        if os.environ.get("PEERS_FAULT") == peer:  # for tests
-            print(f"{peer} ends on purpose", file=sys.stderr, flush=True)
-            os.kill(os.getpid(), signal.SIGKILL)
-        answer = turn(peer, name, dtype, sizes, options.device, options.repeat, options.seconds)
-        return print(json.dumps(answer), flush=True)
+        return print(json.dumps(one_turn(options)), flush=True)
+    sizes = Sizes(options.n, options.plane, options.cube)
     results = {}
     for name in options.only:
         for dtype in options.dtype if name not in (*MESSAGES, *OVERHEADS) else ["f32"]:

@@ -182,7 +182,8 @@ def pencil_pencil(n):
     return (2, 4, n // 2, n // 4, 4, n // 4), (0, 4, 2, 1, 3, 5)
 
 
-REPARTITIONS = {f.__name__: f for f in (slab_slab, slab_pencil, pencil_pencil)}
+REPARTITIONS = {f.__name__: f for f in (slab_slab, slab_pencil, pencil_pencil)} | {"slab_slab_c": slab_slab}
+COMPLEX = {"f32": "complex64", "f64": "complex128"}
 
 
 class MoveJob:
@@ -193,11 +194,14 @@ class MoveJob:
     def __init__(self, name, sizes, dtype):
         n = sizes.cube
         self.name, self.dtype, self.type = name, dtype, DTYPES[dtype]
-        self.bytes = 2 * n**3 * SIZE[dtype]
-        self.offered = n % 8 == 0
+        is_complex = name == "slab_slab_c"
+        self.bytes = 2 * n**3 * SIZE[dtype] * (2 if is_complex else 1)
+        self.offered = n % 8 == 0 and not (is_complex and dtype not in COMPLEX)
         self.shape, self.axes = REPARTITIONS[name](n)
         if self.offered:
-            self.source = random((n, n, n), self.type, np.random.default_rng(SEED))
+            self.source = random((n, n, n, 2 if is_complex else 1), self.type, np.random.default_rng(SEED))
+            self.type = COMPLEX[dtype] if is_complex else self.type
+            self.source = self.source.view(self.type)[..., 0]
             self.given = self.source.reshape(self.shape)
             if name == "pencil_pencil":  # the cube (z, y, x), cut along z and y
                 cut = self.source.reshape(2, n // 2, 4, n // 4, n).transpose(0, 2, 1, 3, 4)
@@ -212,7 +216,7 @@ class MoveJob:
         (moved,) = results
         n = self.source.shape[0]
         match self.name:
-            case "slab_slab":
+            case "slab_slab" | "slab_slab_c":
                 whole = np.concatenate(list(moved), axis=2)
             case "slab_pencil":
                 whole = np.concatenate([np.concatenate(list(row), axis=2) for row in moved], axis=1)

@@ -27,16 +27,14 @@ void copy_nt(char *restrict out, const char *restrict in, long bytes, int thread
 def bind(job):
     if job.name != "copy":
         return None
-    function = compiled()
-    (a,), (out,) = job.inputs, job.outputs
-    arguments = (ctypes.c_void_p(out.ctypes.data), ctypes.c_void_p(a.ctypes.data), ctypes.c_long(a.nbytes))
-    threads = int(os.environ["OMP_NUM_THREADS"])
+    function, threads = compiled(), int(os.environ["OMP_NUM_THREADS"])
 
-    def copy():
-        function(*arguments, threads)
-        return [out]
+    def of(arrays):
+        (a,), (out,) = arrays.inputs, arrays.outputs
+        pointers = (ctypes.c_void_p(out.ctypes.data), ctypes.c_void_p(a.ctypes.data))
+        return lambda: function(*pointers, ctypes.c_long(a.nbytes), threads) or [out]
 
-    return copy
+    return of
 
 
 def compiled():
@@ -51,7 +49,9 @@ def compiled():
         built = subprocess.run(command, capture_output=True, text=True)
         if built.returncode != 0:
             raise ImportError(f"{compiler} cannot compile the copy: {built.stderr.strip()[-200:]}")
-        return ctypes.CDLL(binary).copy_nt
+        copy = ctypes.CDLL(binary).copy_nt
+        copy.restype = None
+        return copy
 
 
 CONTENDERS = {"c_nt": bind}

@@ -23,12 +23,12 @@ def waited(run):
     return call
 
 
-def arrays(job):
+def on_gpu(job, arrays):
     """Inputs and outputs on the GPU, and the outputs' windows that are computed."""
-    outputs = [cp.asarray(output) for output in job.outputs]
+    outputs = [cp.asarray(output) for output in arrays.outputs]
     for target in job.targets(outputs):
         target.fill(cp.nan)
-    return [cp.asarray(a) for a in job.inputs], outputs, job.targets(outputs)
+    return [cp.asarray(a) for a in arrays.inputs], outputs, job.targets(outputs)
 
 
 def bind_ufuncs(job):
@@ -36,9 +36,8 @@ def bind_ufuncs(job):
         case "workload" if job.workload.folds:
             return bind_fold(job, ["cutensor"])  # CuPy's own reductions
         case "workload":
-            inputs, outputs, targets = arrays(job)
-            run = ufunc_calls(job, cp, inputs, targets, cp.empty, cp.copyto)
-            return waited(lambda: run() or outputs)
+            calls = ufunc_calls(job, cp, cp.empty, cp.copyto)
+            return lambda arrays: run_of(calls, *on_gpu(job, arrays))
         case "app":
             return waited(Program(job, NumpyLibrary(cp), cp.array))
         case "move":
@@ -49,39 +48,53 @@ def bind_ufuncs(job):
     return None
 
 
+def run_of(calls, inputs, outputs, targets):
+    run = calls(inputs, targets)
+    return waited(lambda: run() or outputs)
+
+
 def bind_cub(job):
     return bind_fold(job, ["cub"]) if job.kind == "workload" and job.workload.folds else None
 
 
 def bind_fold(job, accelerators):
     """Over everything or one axis, by CUB or by CuPy's own kernels."""
-    a, axes = cp.asarray(job.inputs[0]), job.workload.axes or None
-    square = cp.empty_like(a) if job.workload.then == "norm" else None
+    axes = job.workload.axes or None
+    has_products = job.workload.then == "norm" or job.workload.inputs == 2
+    products = cp.empty(job.inner, job.type) if has_products else None
 
-    def fold():
+    def fold(a, b=None):
         match job.workload.then:
             case "max":
                 return [a.max()]
-            case "sum":
+            case "sum" if b is None:
                 return [a.sum(axis=axes, dtype=job.result_type)]
+            case "sum":
+                return [cp.multiply(a, b, out=products).sum(dtype=job.result_type)]
             case "norm":
-                return [cp.sqrt(cp.multiply(a, a, out=square).sum(dtype=job.result_type))]
+                return [cp.sqrt(cp.multiply(a, a, out=products).sum(dtype=job.result_type))]
 
-    def call():
-        cp._core.set_routine_accelerators(accelerators)
-        cp._core.set_reduction_accelerators(accelerators)
-        return fold()
+    def of(arrays):
+        inputs = [cp.asarray(array) for array in arrays.inputs]
 
-    return waited(call)
+        def call():
+            cp._core.set_routine_accelerators(accelerators)
+            cp._core.set_reduction_accelerators(accelerators)
+            return fold(*inputs)
+
+        return waited(call)
+
+    return of
 
 
 def bind_fuse(job):
     """One kernel of a function over whole arrays; the functions that a stencil reads are views."""
     if job.kind != "workload" or job.workload.folds or job.workload.outputs > 1:
         return None
-    inputs, outputs, (target,) = arrays(job)
-    windows, cells = job.windows(inputs), [s for s in job.trace.steps if s.op == "cell"]
-    order = {step.arguments: k for k, step in enumerate(cells)}
+    if job.name == "copy":
+        return None  # a function that returns its argument is no kernel
+    cells = [step.arguments for step in job.trace.steps if step.op == "cell"]
+    order = {place: k for k, place in enumerate(cells)}
     names = ", ".join(f"x{k}" for k in range(len(cells)))
     space = {"formula": job.workload.formula, "order": order, "cp": cp}
     # cp.fuse counts the arguments of a function, so their number is written out.
@@ -91,49 +104,63 @@ def bind_fuse(job):
         space,
     )
     fused = cp.fuse(space["fused"], kernel_name=job.name)
-    views = [windows(*step.arguments) for step in cells]
-    if job.name == "copy":
-        return None  # a function that returns its argument is no kernel
-    result = [target]
 
-    def call():
-        result[0] = fused(*views)  # it makes its own output, from CuPy's pool
-        return result if job.workload.then != "assign" else (cp.copyto(target, result[0]) or outputs)
+    def of(arrays):
+        inputs, outputs, (target,) = on_gpu(job, arrays)
+        windows = job.windows(inputs)
+        views = [windows(*place) for place in cells]
 
-    return waited(call)
+        def call():
+            result = fused(*views)  # it makes its own output, from CuPy's pool
+            return [result] if job.workload.then != "assign" else (cp.copyto(target, result) or outputs)
+
+        return waited(call)
+
+    return of
 
 
 def bind_elementwise(job):
     """ElementwiseKernel over views."""
     if job.kind != "workload" or job.workload.folds:
         return None
-    inputs, outputs, targets = arrays(job)
-    windows, views, names = job.windows(inputs), [], []
+    cells = []
 
     def cell(array, offset):
-        views.append(windows(array, offset))
-        names.append(f"T x{len(names)}")
-        return names[-1][2:]
+        cells.append((array, offset))
+        return f"x{len(cells) - 1}"
 
     lines, values = c_lines(job.trace, cell, job.dtype)
-    results = [f"T y{k}" for k in range(len(targets))]
     text = lines + [f"y{k} = static_cast<T>({value});" for k, value in enumerate(values)]
-    preamble = "#include <cuda_fp16.h>" if job.dtype == "f16" else ""
     kernel = cp.ElementwiseKernel(
-        ", ".join(names), ", ".join(results), "\n".join(text), job.name, preamble=preamble
+        ", ".join(f"T x{k}" for k in range(len(cells))),
+        ", ".join(f"T y{k}" for k in range(len(values))),
+        "\n".join(text),
+        job.name,
+        preamble="#include <cuda_fp16.h>" if job.dtype == "f16" else "",
     )
-    return waited(lambda: kernel(*views, *targets) and None or outputs)
+
+    def of(arrays):
+        inputs, outputs, targets = on_gpu(job, arrays)
+        windows = job.windows(inputs)
+        operands = *(windows(*place) for place in cells), *targets
+        return waited(lambda: kernel(*operands) and None or outputs)
+
+    return of
 
 
 def bind_raw(job):
     """RawKernel: one thread per cell, 32-bit indices, as one writes it by hand."""
     if job.kind != "workload" or job.workload.folds:
         return None
-    inputs, outputs, targets = arrays(job)
     text, grid, block = raw_kernel(job)
     kernel = cp.RawKernel(text, job.name, options=("-std=c++17",))
-    arguments = (*inputs, *outputs)
-    return waited(lambda: kernel(grid, block, arguments) or outputs)
+
+    def of(arrays):
+        inputs, outputs, _ = on_gpu(job, arrays)
+        operands = (*inputs, *outputs)
+        return waited(lambda: kernel(grid, block, operands) or outputs)
+
+    return of
 
 
 CONTENDERS = {

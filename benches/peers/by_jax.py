@@ -24,7 +24,7 @@ def bind(job):
             return bind_app(job)
         case "move":
             moved = lambda a, _: jnp.copy(a.reshape(job.shape).transpose(job.axes))  # noqa: E731
-            return Into(moved, [jnp.asarray(job.given)], [job.output])
+            return into(moved, 1, 1)([jnp.asarray(job.given)], [job.output])
         case "overhead" if job.exchanges:
             return exchange(job, [jnp.asarray(array) for array in job.inputs], jnp.from_dlpack, np.asarray)
         case "overhead":
@@ -33,47 +33,53 @@ def bind(job):
     return None
 
 
-class Into:
-    """A function whose last arguments are donated: the outputs of the call before."""
+def into(function, inputs, outputs):
+    """Of a function whose last arguments are donated, the outputs of the call before: runs, by arrays."""
+    donated = tuple(range(inputs, inputs + outputs))
+    compiled = jax.jit(function, donate_argnums=donated, keep_unused=True)
 
-    def __init__(self, function, inputs, outputs):
-        count = range(len(inputs), len(inputs) + len(outputs))
-        self.run = jax.jit(function, donate_argnums=tuple(count), keep_unused=True)
-        self.inputs = inputs
-        self.last = [jnp.array(output, copy=True) for output in outputs]  # never one of ours
+    def of(inputs, outputs):
+        last = [jnp.array(output, copy=True) for output in outputs]  # never one of ours
 
-    def __call__(self):
-        self.last = jax.block_until_ready(self.run(*self.inputs, *self.last))
-        self.last = self.last if isinstance(self.last, (list, tuple)) else [self.last]
-        return self.last
+        def call():
+            nonlocal last
+            last = jax.block_until_ready(compiled(*inputs, *last))
+            last = last if isinstance(last, (list, tuple)) else [last]
+            return last
+
+        return call
+
+    return of
 
 
 def bind_workload(job):
-    workload, count = job.workload, len(job.inputs)
-    inputs = [jnp.asarray(array) for array in job.inputs]
+    workload, count = job.workload, job.workload.inputs
+    put = lambda arrays: [jnp.asarray(array) for array in arrays.inputs]  # noqa: E731
     if workload.folds:
-        run = jax.jit(lambda a: folded(job, a))
-        return lambda: [run(*inputs).block_until_ready()]
-    if workload.then == "assign":
-
-        def function(*arrays):
-            (value,) = job.values(arrays[:count], jnp)
-            if workload.written:
-                return arrays[count].at[..., ::2].set(value)
-            return Library.assign(arrays[count], workload.reach, value)
-
-        return Into(function, inputs, job.outputs)
+        fold = jax.jit(lambda *arrays: folded(job, arrays))
+        return lambda arrays: run_of(fold, put(arrays))
     turned = dict(workload.written)
+
+    def assigned(*arrays):
+        (value,) = job.values(arrays[:count], jnp)
+        if workload.written:
+            return arrays[count].at[..., ::2].set(value)
+        return Library.assign(arrays[count], workload.reach, value)
 
     def values(*arrays):
         made = job.values(arrays[:count], jnp)
         return [jnp.copy(value.T if k in turned else value) for k, value in enumerate(made)]
 
-    return Into(values, inputs, job.outputs)
+    runs = into(assigned if workload.then == "assign" else values, count, workload.outputs)
+    return lambda arrays: runs(put(arrays), arrays.outputs)
 
 
-def folded(job, a):
-    (value,) = job.values([a], jnp)
+def run_of(fold, inputs):
+    return lambda: [fold(*inputs).block_until_ready()]
+
+
+def folded(job, arrays):
+    (value,) = job.values(arrays, jnp)
     axes = job.workload.axes or None
     if job.workload.then == "max":
         return jnp.max(value)

@@ -82,46 +82,44 @@ def kernel(trace, job_type, shapes, rank, reach, shift, outputs, extra=()):
 
 def bind_workload(job):
     workload = job.workload
-    inputs = job.seen(job.inputs)
-    shapes = [array.shape for array in inputs]
+    shapes = [workload.seen_shape(job.sizes, array) for array in range(workload.inputs)]
     # An array that keeps its faces is written where it is: its inside alone would be a loop over strides.
     keeps = workload.then == "assign" and workload.reach > 0
     shift = 0 if keeps else workload.reach
     run = kernel(job.trace, job.type, shapes, workload.rank, workload.reach, shift, workload.outputs)
-    targets = job.outputs if keeps else job.targets()
 
-    def call():
-        run(*inputs, *targets)
-        return job.outputs
+    def of(arrays):
+        operands = *job.seen(arrays.inputs), *(arrays.outputs if keeps else job.targets(arrays.outputs))
+        return lambda: run(*operands) or arrays.outputs
 
-    return call
+    return of
 
 
-FOLDS = f"""
-def sum(a):  # f32 within a block, f64 between blocks
+def total(name, arguments, value, then=""):
+    """A sum of `value`, whose braces are arrays: in their type within a block, in f64 between blocks."""
+    in_block = " ".join(f"{a}_block = {a}[{BLOCK} * block:{BLOCK} * block + {BLOCK}];" for a in arguments)
+    return f"""
+def {name}({", ".join(arguments)}):
     blocks = a.size // {BLOCK}
     total = np.float64(0)
     for i in range(blocks * {BLOCK}, a.size):
-        total += a[i]
+        total += {value.format(*arguments)}
     for block in prange(blocks):
-        part, a_block = zero, a[{BLOCK} * block:{BLOCK} * block + {BLOCK}]
+        part = zero
+        {in_block}
         for i in range({BLOCK}):
-            part += a_block[i]
+            part += {value.format(*(f"{a}_block" for a in arguments))}
         total += part
-    return total
+    return {then}(total)
+"""
 
-def norm(a):
-    blocks = a.size // {BLOCK}
-    total = np.float64(0)
-    for i in range(blocks * {BLOCK}, a.size):
-        total += a[i] * a[i]
-    for block in prange(blocks):
-        part, a_block = zero, a[{BLOCK} * block:{BLOCK} * block + {BLOCK}]
-        for i in range({BLOCK}):
-            part += a_block[i] * a_block[i]
-        total += part
-    return np.sqrt(total)
 
+TOTALS = (
+    total("sum", "a", "{}[i]")
+    + total("norm", "a", "{0}[i] * {0}[i]", "np.sqrt")
+    + total("dot", "ab", "{}[i] * {}[i]")
+)
+FOLDS = """
 def largest_of(a):
     largest = a[0]
     for i in prange(a.size):
@@ -151,17 +149,11 @@ def sum_columns(a, out):
 def bind_fold(job):
     fastmath = False if job.workload.then == "max" else REORDERED
     run = jit(
-        FOLDS, "largest_of" if job.name == "max" else job.name, {"zero": np.dtype(job.type).type(0)}, fastmath
+        TOTALS + FOLDS, "largest_of" if job.name == "max" else job.name, {"zero": np.dtype(job.type).type(0)}, fastmath
     )
-    (a,), (out,) = job.inputs, job.outputs
     if not job.workload.axes:
-        return lambda: [run(a)]
-
-    def call():
-        run(a, out)
-        return [out]
-
-    return call
+        return lambda arrays: lambda: [run(*arrays.inputs)]
+    return lambda arrays: lambda: run(*arrays.inputs, *arrays.outputs) or arrays.outputs
 
 
 def bind_app(job):

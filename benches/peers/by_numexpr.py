@@ -18,7 +18,11 @@ def bind(job):
     if job.workload.folds:
         return bind_sum(job)
     ne.set_num_threads(int(os.environ.get("NUMEXPR_NUM_THREADS", "1")))
-    windows, names = job.windows(job.inputs), {}
+    return lambda arrays: run_of(job, arrays)
+
+
+def run_of(job, arrays):
+    windows, names = job.windows(arrays.inputs), {}
     made = np.dtype(job.type).type
 
     def named(value):
@@ -33,12 +37,12 @@ def bind(job):
         call=lambda function, argument: f"{function}({argument})",
     )
     formulas = [nested(lines, output) for output in outputs]
-    pairs = list(zip(formulas, job.targets()))
+    pairs = list(zip(formulas, job.targets(arrays.outputs)))
 
     def call():
         for formula, target in pairs:
             ne.evaluate(formula, local_dict=names, global_dict={}, out=target)
-        return job.outputs
+        return arrays.outputs
 
     return call
 
@@ -65,11 +69,16 @@ def nested(lines, output):
 
 
 def bind_sum(job):
-    (a,), axes = job.inputs, job.workload.axes
+    axes = job.workload.axes
     # It adds one element after another: in f32 a long sum would stop at 2^25, so this one is f64.
-    names = {"a": a, "one": np.float64(1)}
-    text = f"sum(a * one, axis={axes[0]})" if axes else "sum(a * one)"
-    return lambda: [ne.evaluate(text, local_dict=names, global_dict={})]
+    value = "a * one * b" if job.workload.inputs == 2 else "a * one"
+    text = f"sum({value}, axis={axes[0]})" if axes else f"sum({value})"
+
+    def of(arrays):
+        names = {**dict(zip("ab", arrays.inputs)), "one": np.float64(1)}
+        return lambda: [ne.evaluate(text, local_dict=names, global_dict={})]
+
+    return of
 
 
 CONTENDERS = {"numexpr": bind}

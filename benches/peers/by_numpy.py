@@ -30,23 +30,34 @@ def copied(output, view):
 def bind_workload(job):
     if job.workload.folds:
         return bind_fold(job)
-    run = ufunc_calls(job, np, job.inputs, job.targets(), np.empty, np.copyto)
+    calls = ufunc_calls(job, np, np.empty, np.copyto)
 
-    def call():
-        run()
-        return job.outputs
+    def of(arrays):
+        run = calls(arrays.inputs, job.targets(arrays.outputs))
+        return lambda: run() or arrays.outputs
 
-    return call
+    return of
 
 
 def bind_fold(job):
-    (a,), axes = job.inputs, job.workload.axes or None
-    if job.workload.then == "max":
-        return lambda: [a.max()]
-    if job.workload.then == "sum":
-        return lambda: [a.sum(axis=axes, dtype=job.result_type)]
-    square = np.empty_like(a)
-    return lambda: [np.sqrt(np.multiply(a, a, out=square).sum(dtype=job.result_type))]
+    axes, products = job.workload.axes or None, None
+    if job.workload.then == "norm" or job.workload.inputs == 2:
+        products = np.empty(job.inner, job.type)
+
+    def fold(a, b=None):
+        match job.workload.then:
+            case "max":
+                return [a.max()]
+            case "sum" if b is None:
+                return [a.sum(axis=axes, dtype=job.result_type)]
+            case "sum" if job.dtype == "f16":  # its dot product would be added in f16
+                return [np.multiply(a, b, out=products).sum(dtype=job.result_type)]
+            case "sum":
+                return [np.dot(a, b)]
+            case "norm":
+                return [np.sqrt(np.multiply(a, a, out=products).sum(dtype=job.result_type))]
+
+    return lambda arrays: lambda: fold(*arrays.inputs)
 
 
 class Program:

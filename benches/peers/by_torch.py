@@ -38,12 +38,7 @@ def bind(job, compiled):
     put = lambda array: torch.tensor(array, device=place)  # noqa: E731
     match job.kind:
         case "workload":
-            inputs, outputs = [put(a) for a in job.inputs], [put(a) for a in job.outputs]
-            if job.workload.folds:
-                run = fold(job)
-                return waited(compiled(run) if compiled else run, inputs)
-            run = into(job, inputs, outputs, compiled)
-            return waited(lambda: run() or outputs, ())
+            return bind_workload(job, place, compiled)
         case "app":
             return Program(job, NumpyLibrary(torch), put, compiled or (lambda step: step), wait)
         case "move":
@@ -69,18 +64,35 @@ def waited(run, arguments):
     return call
 
 
-def into(job, inputs, outputs, compiled):
-    targets = job.targets(outputs)
+def bind_workload(job, place, compiled):
+    # On the CPU they are the arrays themselves, with their large pages.
+    seen = lambda arrays: [torch.as_tensor(array, device=place) for array in arrays]  # noqa: E731
+    if job.workload.folds:
+        run = compiled(fold(job)) if compiled else fold(job)
+        return lambda arrays: waited(run, seen(arrays.inputs))
+    calls = into(job, place, compiled)
+
+    def of(arrays):
+        outputs = seen(arrays.outputs)
+        call = calls(seen(arrays.inputs), outputs)
+        return waited(lambda: call() or outputs, ())
+
+    return of
+
+
+def into(job, place, compiled):
+    """Of inputs and outputs: a call that computes these."""
     if compiled is None:
-        empty = lambda shape, dtype: torch.empty(shape, dtype=dtype, device=inputs[0].device)  # noqa: E731
-        return ufunc_calls(job, torch, inputs, targets, empty, lambda out, value: out.copy_(value))
+        empty = lambda shape, dtype: torch.empty(shape, dtype=dtype, device=place)  # noqa: E731
+        calls = ufunc_calls(job, torch, empty, lambda out, value: out.copy_(value))
+        return lambda inputs, outputs: calls(inputs, job.targets(outputs))
 
     def function(inputs, outputs):
         for target, value in zip(job.targets(outputs), job.values(inputs, torch)):
             target.copy_(value)
 
     function = compiled(function)
-    return lambda: function(inputs, outputs)
+    return lambda inputs, outputs: lambda: function(inputs, outputs)
 
 
 def fold(job):
@@ -88,8 +100,8 @@ def fold(job):
     result_type = getattr(torch, job.result_type)
     formula = job.workload.formula
 
-    def function(a):
-        (value,) = formula(lambda array: a, torch)
+    def function(*arrays):
+        (value,) = formula(lambda array: arrays[array], torch)
         if kind == "max":
             return value.max()
         total = value.sum(dim=axes, dtype=result_type) if axes else value.sum(dtype=result_type)

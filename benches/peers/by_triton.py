@@ -25,19 +25,23 @@ def bind(job):
         return None
     if not torch.cuda.is_available():
         raise ImportError("PyTorch finds no CUDA device")
-    inputs = [torch.tensor(array, device="cuda") for array in job.inputs]
-    outputs = [torch.tensor(array, device="cuda") for array in job.outputs]
     if job.workload.folds:
-        return bind_fold(job, inputs[0], outputs[0])
+        return bind_fold(job)
     kernel = compiled(kernel_text(job), job.name, job.dtype)
     grid = (triton.cdiv(job.inner[-1], BLOCK) * product(job.inner[:-1]),)
 
-    def call():
-        kernel[grid](*inputs, *outputs, BLOCK=BLOCK)
-        torch.cuda.synchronize()
-        return outputs
+    def of(arrays):
+        inputs = [torch.tensor(array, device="cuda") for array in arrays.inputs]
+        outputs = [torch.tensor(array, device="cuda") for array in arrays.outputs]
 
-    return call
+        def call():
+            kernel[grid](*inputs, *outputs, BLOCK=BLOCK)
+            torch.cuda.synchronize()
+            return outputs
+
+        return call
+
+    return of
 
 
 def compiled(text, name, dtype):
@@ -91,10 +95,11 @@ FOLD = """def kernel(a, out, n, BLOCK: tl.constexpr):
 MANY = 16  # blocks of one program
 
 
-def bind_fold(job, a, out):
-    """Over everything: one number per program, then PyTorch folds those. Along an axis: not offered."""
+def bind_fold(job):
+    """Over everything: one number per program, then PyTorch folds those. Along an axis, or of two arrays: not
+    offered."""
     kind = job.workload.then
-    if job.workload.axes:
+    if job.workload.axes or job.workload.inputs > 1:
         return None
     is_max = kind == "max"
     value = "value * value" if kind == "norm" else "value"
@@ -106,18 +111,23 @@ def bind_fold(job, a, out):
         "fold": "max" if is_max else "sum",
     }
     kernel = compiled(HEAD + FOLD.format(**words), job.name, job.dtype)
-    programs = triton.cdiv(a.numel(), MANY * BLOCK)
     real = torch.float64 if job.dtype == "f64" else torch.float32
-    parts = torch.empty(programs, dtype=real, device="cuda")
 
-    def call():
-        kernel[(programs,)](a, parts, a.numel(), BLOCK=BLOCK)
-        result = parts.max() if is_max else parts.sum()
-        result = result.sqrt() if kind == "norm" else result
-        torch.cuda.synchronize()
-        return [result]
+    def of(arrays):
+        a = torch.tensor(arrays.inputs[0], device="cuda")
+        programs = triton.cdiv(a.numel(), MANY * BLOCK)
+        parts = torch.empty(programs, dtype=real, device="cuda")
 
-    return call
+        def call():
+            kernel[(programs,)](a, parts, a.numel(), BLOCK=BLOCK)
+            result = parts.max() if is_max else parts.sum()
+            result = result.sqrt() if kind == "norm" else result
+            torch.cuda.synchronize()
+            return [result]
+
+        return call
+
+    return of
 
 
 CONTENDERS = {"triton": bind}

@@ -3,6 +3,9 @@
 Uses NumPy; knows no peer.
 """
 
+import functools
+from dataclasses import dataclass
+
 import numpy as np
 
 from tracing import traced
@@ -10,23 +13,34 @@ from workloads import DTYPES, VIEWS, Windows, product, window
 
 SEED = 20240229
 SAMPLES = 4096
+POOL = 1_000_003  # random numbers, which arrays repeat; a prime, so that no two rows or planes are alike
 BLOCK = 4096  # numbers that may be added one after another
 
 
 def aligned(shape, dtype):
-    """Zeros on a 64-byte boundary."""
+    """Zeros on a 64-byte boundary, in memory for which NumPy asks for large pages."""
     dtype = np.dtype(dtype)
     size = product(shape)
-    raw = np.zeros(size + 64 // dtype.itemsize, dtype)
+    raw = np.empty(size + 64 // dtype.itemsize, dtype)
+    raw.fill(0)
     start = -(raw.ctypes.data // dtype.itemsize) % (64 // dtype.itemsize)
     return raw[start : start + size].reshape(shape)
 
 
+@functools.cache
+def pool():
+    """Random numbers between 0.5 and 1.5, twice in a row."""
+    numbers = np.random.default_rng(SEED).random(POOL, dtype=np.float32) + np.float32(0.5)
+    return np.concatenate([numbers, numbers])
+
+
 def random(shape, dtype, rng):
-    """Between 0.5 and 1.5, plane by plane so that nothing large is made besides."""
-    array = aligned(shape, dtype)
-    for part in array.reshape(max(shape[0], 1), -1) if len(shape) > 1 else [array]:
-        part[...] = rng.random(part.shape, dtype=np.float32) + np.float32(0.5)
+    """Numbers of the pool from some place on, because making new ones takes longer than most turns."""
+    array, first = aligned(shape, dtype), int(rng.integers(POOL))
+    flat = array.reshape(-1)
+    for start in range(0, flat.size, POOL):
+        part = flat[start : start + POOL]
+        part[...] = pool()[first : first + part.size]
     return array
 
 
@@ -41,35 +55,44 @@ def compared(want, got, allowed):
     return error
 
 
+@dataclass
+class Arrays:
+    """One set of host arrays. A peer goes through several, so that caches hold none of them."""
+
+    inputs: list
+    outputs: list
+
+
 class Job:
-    """A workload of the table. `inputs` and `outputs` are host arrays that the CPU peers share."""
+    """A workload of the table. A peer binds it once, and gives a run for each set of its arrays."""
 
     kind, offered = "workload", True
 
     def __init__(self, workload, sizes, dtype):
-        rng = np.random.default_rng(SEED)
+        self.rng = np.random.default_rng(SEED)
         self.workload, self.name, self.dtype, self.sizes = workload, workload.name, dtype, sizes
         self.type, self.result_type = DTYPES[dtype], DTYPES[workload.result_dtype(dtype)]
         self.bytes = workload.bytes(sizes, dtype)
-        shapes = [workload.shape(sizes, array) for array in range(workload.inputs)]
-        self.inputs = [random(shape, self.type, rng) for shape in shapes]
-        shape = workload.result_shape(sizes)
-        if workload.then == "assign":  # its rim is kept
-            self.outputs = [random(shape, self.type, rng)]
-        else:
-            shapes = [workload.result_shape(sizes, output) for output in range(workload.outputs)]
-            self.outputs = [aligned(shape, self.result_type) for shape in shapes]
         self.trace = traced(workload.formula)
         self.inner = inner = workload.inner(sizes)
-        self.cells = [rng.integers(0, n, min(SAMPLES, product(inner))) for n in inner]
+        self.cells = [self.rng.integers(0, n, min(SAMPLES, product(inner))) for n in inner]
+
+    def arrays(self):
+        """A new set, with other numbers than those before."""
+        workload, sizes = self.workload, self.sizes
+        shapes = [workload.shape(sizes, array) for array in range(workload.inputs)]
+        inputs = [random(shape, self.type, self.rng) for shape in shapes]
+        if workload.then == "assign":  # its rim is kept
+            return Arrays(inputs, [random(workload.result_shape(sizes), self.type, self.rng)])
+        shapes = [workload.result_shape(sizes, output) for output in range(workload.outputs)]
+        return Arrays(inputs, [aligned(shape, self.result_type) for shape in shapes])
 
     def type_of(self, xp):
         """The type as the library names it."""
         return getattr(xp, self.type)
 
-    def targets(self, outputs=None):
+    def targets(self, outputs):
         """Where the formula's values go, as windows of the outputs."""
-        outputs = self.outputs if outputs is None else outputs
         reach = self.workload.reach if self.workload.then == "assign" else 0
         views = dict(self.workload.written)
         return [window(VIEWS[views.get(k)].of(output), reach) for k, output in enumerate(outputs)]
@@ -96,35 +119,40 @@ class Job:
             added = product(shape[axis] for axis in self.workload.axes or range(len(shape)))
         return float(np.finfo(self.type).eps) * (9 + operations + min(added, BLOCK) ** 0.5)
 
-    def spoil(self):
-        """So that a result that another peer left cannot pass."""
-        for target in self.targets():
+    def spoil(self, arrays):
+        """So that a result that another run left cannot pass."""
+        for target in self.targets(arrays.outputs):
             target.fill(np.nan)
 
-    def check(self, results):
+    def check(self, arrays, results):
         """The largest error of a sample of the results."""
         if self.workload.folds:
-            return compared(self.folded(), results[0], self.allowed())
+            return compared(self.folded(arrays.inputs), results[0], self.allowed())
         at = tuple(cells + self.workload.reach for cells in self.cells)
-        wanted = self.workload.formula(lambda array, by=(0, 0, 0): self.cell(array, at, by), np)
+        wanted = self.workload.formula(lambda k, by=(0, 0, 0): self.cell(arrays.inputs, k, at, by), np)
         given = [target[tuple(self.cells)] for target in self.targets(results)]
         return max(compared(want, got, self.allowed()) for want, got in zip(wanted, given, strict=True))
 
-    def cell(self, array, at, by):
-        array = VIEWS[dict(self.workload.seen).get(array)].of(self.inputs[array])
+    def cell(self, inputs, array, at, by):
+        array = VIEWS[dict(self.workload.seen).get(array)].of(inputs[array])
         shifts = by[3 - array.ndim :]
         at = tuple(0 if n == 1 else cells + shift for n, cells, shift in zip(array.shape, at, shifts))
         return array[at].astype(np.float64)
 
-    def folded(self):
-        (a,), axes = self.inputs, self.workload.axes or None
+    def folded(self, inputs):
+        a, axes = inputs[0], self.workload.axes or None
         match self.workload.then:
-            case "sum":
+            case "sum" if len(inputs) == 1:
                 return a.sum(axis=axes, dtype=np.float64)
+            case "sum":
+                return product_sum(a, inputs[1])
             case "max":
                 return a.max()
-            case "norm":  # in pieces, so that no f64 copy of the whole is made
-                pieces = (
-                    a[start : start + (1 << 20)].astype(np.float64) for start in range(0, a.size, 1 << 20)
-                )
-                return np.sqrt(sum(float(piece @ piece) for piece in pieces))
+            case "norm":
+                return np.sqrt(product_sum(a, a))
+
+
+def product_sum(a, b):
+    """In f64, in pieces, so that no f64 copy of the whole is made."""
+    pieces = (slice(start, start + (1 << 20)) for start in range(0, a.size, 1 << 20))
+    return sum(float(a[piece].astype(np.float64) @ b[piece].astype(np.float64)) for piece in pieces)

@@ -50,6 +50,10 @@ def expsin(c, xp):
     return [xp.exp(c(0)) * xp.sin(c(1))]
 
 
+def product_of(c, xp):
+    return [c(0) * c(1)]
+
+
 def square(c, xp):
     a = c(0)
     return [a * a]

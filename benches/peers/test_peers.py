@@ -5,8 +5,11 @@ compiles for seconds each time, so torch.compile takes part only where PEERS_ALL
 """
 
 import importlib.util
+import json
 import os
+import subprocess
 import sys
+import time
 import types
 import unittest
 from dataclasses import replace
@@ -37,7 +40,8 @@ NO_F16 = ("numexpr", "numba")
 
 
 def wanted(peer, name, dtype):
-    return not (name in LACKS[peer] or (dtype == "f16" and (peer in NO_F16 or name == "gradients")))
+    lacks_f16 = peer in NO_F16 or name in ("gradients", "slab_slab_c")
+    return not (name in LACKS[peer] or (dtype == "f16" and lacks_f16))
 
 
 class Peers(unittest.TestCase):
@@ -51,7 +55,7 @@ class Peers(unittest.TestCase):
             for name in offered[peer]:
                 for dtype in DTYPES if name not in suite.OVERHEADS else ["f32"]:
                     with self.subTest(peer=peer, workload=name, dtype=dtype):
-                        outcome = suite.turn(peer, name, dtype, SIZES, "cpu", 1, 0.0)
+                        outcome = suite.turn(peer, name, dtype, SIZES, "cpu", 1, 0.0, 2)
                         is_right, reason = self.judged(outcome, wanted(peer, name, dtype))
                         count, missing = count + is_right, missing or reason
             print(f"{peer}: {count} right" if count else f"skipped: {peer} ({missing})")
@@ -70,20 +74,52 @@ class Peers(unittest.TestCase):
             if right.folds:
                 continue  # its check reads the input, not the formula: see the next test
             job = Job(right, SIZES, "f32")
-            run = by_numpy.bind(job)
-            job.check(run())
+            run = by_numpy.bind(job)(arrays := job.arrays())
+            job.check(arrays, run())
             formula = lambda c, xp, f=right.formula: [v * 1.001 for v in f(c, xp)]  # noqa: E731
             job.workload = replace(right, formula=formula)
             with self.assertRaises(ArithmeticError, msg=name):
-                job.check(run())
+                job.check(arrays, run())
 
     def test_a_wrong_result_is_seen(self):
         for name in (*WORKLOADS, *suite.REPARTITIONS):
             job = suite.make_job(name, "f64", SIZES)
-            results = [result.copy() for result in by_numpy.bind(job)()]
-            job.check(results)
+            run, check = by_numpy.bind(job), job.check
+            if job.kind == "workload":
+                arrays, other = job.arrays(), job.arrays()
+                run, check = run(arrays), lambda results: job.check(arrays, results)
+                with self.assertRaises(ArithmeticError, msg=f"{name}: of another set"):
+                    check([result.copy() for result in by_numpy.bind(job)(other)()])
+            results = [result.copy() for result in run()]
+            check(results)
             with self.assertRaises(ArithmeticError, msg=name):
-                job.check([result + 1e-3 for result in results])
+                check([result + 1e-3 for result in results])
+
+    def test_sets_of_arrays_take_turns(self):
+        """A peer that only ever uses its first set is wrong in the end."""
+        job, used = Job(WORKLOADS["scale"], SIZES, "f64"), []
+        right = by_numpy.bind(job)
+
+        def bound(arrays):
+            used.append(arrays)
+            return right(arrays)
+
+        timed = suite.in_turns(job, bound, 8, 1.0, 3)
+        self.assertEqual((timed["sets"], len(used), len(timed["seconds"])), (3, 3, 8))
+        starts = {array.ctypes.data for arrays in used for array in (*arrays.inputs, *arrays.outputs)}
+        self.assertEqual(len(starts), 6)
+        self.assertFalse((used[0].inputs[0] == used[1].inputs[0]).all())
+        with self.assertRaises(ArithmeticError):
+            suite.in_turns(job, lambda arrays: right(used[0]), 8, 1.0, 3)
+
+    def test_a_slow_peer_warms_two_sets_and_no_more(self):
+        job = Job(WORKLOADS["scale"], SIZES, "f64")
+
+        def slow(arrays):
+            run = by_numpy.bind(job)(arrays)
+            return lambda: time.sleep(0.02) or run()
+
+        self.assertEqual(suite.in_turns(job, slow, 9, 0.01, 7)["sets"], 2)
 
     def test_a_program_that_stops_or_errs_is_seen(self):
         for name in suite.APPS:
@@ -102,7 +138,7 @@ class Peers(unittest.TestCase):
             raise OverflowError("on purpose")
 
         def wrong(job):
-            return lambda: [array + 1 for array in job.outputs]
+            return lambda arrays: lambda: [array + 1 for array in arrays.outputs]
 
         fake = types.ModuleType("by_fake")
         fake.CONTENDERS = {"broken": broken, "wrong": wrong}
@@ -122,6 +158,20 @@ class Peers(unittest.TestCase):
         with mock.patch.dict(os.environ, {"PEERS_FAULT": "numpy"}):
             died = suite.in_a_process_of_its_own("numpy", "triad", "f32", options)
         self.assertEqual(died, {"failed": "ended with -9: numpy ends on purpose"})
+
+    def test_a_server_forks_for_every_line_and_outlives_a_turn_that_dies(self):
+        command = [sys.executable, suite.__file__, "--serve", "--peers", "numpy", "--n", "5000"]
+        lines = ["--only triad --sets 2 --repeat 3", "--only nothing", "--only copy --dtype f64"]
+        for fault, right in (("", [True, False, True]), ("numpy", [False, False, False])):
+            environment = {**os.environ, "PEERS_FAULT": fault}
+            text = "".join(f"{line}\n" for line in lines)
+            ended = subprocess.run(command, input=text, capture_output=True, text=True, env=environment)
+            answers = [json.loads(line) for line in ended.stdout.splitlines()]
+            self.assertEqual(["timed" in answer for answer in answers], right, ended.stderr)
+            if fault:
+                self.assertEqual(answers[0], {"failed": "ended with -9: numpy ends on purpose"})
+            else:
+                self.assertEqual((answers[0]["timed"]["sets"], len(answers[0]["timed"]["seconds"])), (2, 3))
 
 
 if __name__ == "__main__":

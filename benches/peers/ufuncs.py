@@ -14,37 +14,43 @@ NAMES = {
 }
 
 
-def ufunc_calls(job, xp, inputs, targets, empty, copy):
-    """A function that computes the targets. `empty(shape, dtype)` makes a temporary."""
-    windows = job.windows(inputs)
+def ufunc_calls(job, xp, empty, copy):
+    """A function that, for inputs and targets, gives a run. `empty(shape, dtype)` makes a temporary, and all
+    sets of arrays share them, as they would in a program that computes one set after another."""
     steps, outputs = job.trace.steps, job.trace.outputs
     last = {}  # the last step that reads a step's value
     for place, step in enumerate(steps):
         if step.op not in ("cell", "number"):
             last.update(dict.fromkeys(step.arguments, place))
     last.update({output: len(steps) for output in outputs if output in last})
-    values, calls, free, owned = {}, [], [], {}
+    temporaries, free, owned = {}, [], {}  # by the step whose value they hold
     for place, step in enumerate(steps):
-        if step.op == "cell":
-            values[place] = windows(*step.arguments)
-        elif step.op == "number":
-            (values[place],) = step.arguments
-        else:
-            arguments = [values[argument] for argument in step.arguments]
-            if place in outputs and place not in last:
-                out = targets[outputs.index(place)]
+        if step.op not in ("cell", "number") and (place not in outputs or place in last):
+            # Memory that this very call reads last may also be written: ufuncs go element by element.
+            free += [owned.pop(a) for a in set(step.arguments) if last[a] == place and a in owned]
+            owned[place] = temporaries[place] = free.pop() if free else empty(job.inner, job.type_of(xp))
+
+    def of(inputs, targets):
+        windows, values, calls = job.windows(inputs), {}, []
+        for place, step in enumerate(steps):
+            if step.op == "cell":
+                values[place] = windows(*step.arguments)
+            elif step.op == "number":
+                (values[place],) = step.arguments
             else:
-                # Memory that this very call reads last may also be written: ufuncs go element by element.
-                free += [owned.pop(a) for a in set(step.arguments) if last[a] == place and a in owned]
-                out = owned[place] = free.pop() if free else empty(job.inner, job.type_of(xp))
-            values[place] = out
-            calls.append((getattr(xp, NAMES[step.op]), arguments, out))
-    for output, target in zip(outputs, targets):
-        if values[output] is not target:
-            calls.append((lambda value, out: copy(out, value), [values[output]], target))
+                arguments = [values[argument] for argument in step.arguments]
+                out = values[place] = (
+                    temporaries[place] if place in temporaries else targets[outputs.index(place)]
+                )
+                calls.append((getattr(xp, NAMES[step.op]), arguments, out))
+        for output, target in zip(outputs, targets):
+            if values[output] is not target:
+                calls.append((lambda value, out: copy(out, value), [values[output]], target))
 
-    def run():
-        for function, arguments, out in calls:
-            function(*arguments, out=out)
+        def run():
+            for function, arguments, out in calls:
+                function(*arguments, out=out)
 
-    return run
+        return run
+
+    return of

@@ -26,7 +26,12 @@ def prime_below(n):
     return next(filter(is_prime, range(n - 1, 1, -1)), n)
 
 
-EXTENTS = {"usual": lambda n: n, "prime": prime_below, "half": lambda n: n // 2}
+EXTENTS = {
+    "usual": lambda *shape: shape,
+    "prime": lambda *shape: [prime_below(n) for n in shape],
+    "half": lambda *shape: [n // 2 for n in shape],
+    "flat": lambda z, y, x: (z // 4, 2 * y, 2 * x),
+}
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ class Workload:
     then: str = "keep"
     axes: tuple = ()  # that are folded; none for all
     thin: tuple = ()  # (input, axis) that is one cell long, and broadcast
-    extents: str = "usual"  # or the largest "prime" below, or "half" of it
+    extents: str = "usual"  # or the largest "prime" below, "half" of it, or as many cells in "flat" planes
     seen: tuple = ()  # (input, view) that the formula sees; "second" or "turned"
     written: tuple = ()  # (output, view) that values are written through
 
@@ -71,7 +76,7 @@ class Workload:
         return self.then in ("sum", "max", "norm")
 
     def shape(self, sizes, array=None):
-        shape = [EXTENTS[self.extents](n) for n in sizes.shape(self.rank)]
+        shape = EXTENTS[self.extents](*sizes.shape(self.rank))
         return tuple(1 if (array, axis) in self.thin else n for axis, n in enumerate(shape))
 
     def seen_shape(self, sizes, array=None):
@@ -141,12 +146,14 @@ WORKLOADS = {
         fold("sum", formulas.copy, "sum"),
         fold("max", formulas.copy, "max"),
         fold("norm", formulas.square, "norm"),
+        fold("dot", formulas.product_of, "sum", inputs=2),
         fold("sum_rows", formulas.copy, "sum", rank=2, axes=(1,)),
         fold("sum_columns", formulas.copy, "sum", rank=2, axes=(0,)),
         stencil("stencil5", 2, 1),
         stencil("stencil9", 2, 1),
         stencil("stencil7", 3, 1),
         Workload("step7", formulas.stencil7, rank=3, reach=1, then="assign"),
+        Workload("flat7", formulas.stencil7, rank=3, reach=1, extents="flat"),
         stencil("stencil13", 3, 2),
         stencil("stencil25", 3, 4),
         stencil("stencil27", 3, 1),

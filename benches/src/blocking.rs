@@ -1,29 +1,40 @@
-//! T1: a 7-point stencil whose steps share an exchange, and on the host go through memory tile by tile. The
-//! same cells as with an exchange in every step, compared bit for bit.
+//! T1: stencils whose steps share an exchange, and on the host go through memory tile by tile. The same cells
+//! as with an exchange in every step, compared bit for bit.
 
 use anyhow::{Result, ensure};
 use partita::prelude::*;
 
 use crate::bound::{array, seed};
+use crate::formula::{self, Windows};
 use crate::record::Record;
 use crate::sample::{Effort, samples};
+use crate::workload::Sizes;
 
-/// So many steps that share an exchange.
+/// So many steps that share an exchange, over a plane or a cube.
 pub struct Blocking {
     pub name: &'static str,
     pub text: &'static str,
+    rank: usize,
     depth: usize,
 }
 
 pub const BLOCKINGS: &[Blocking] = &[
-    Blocking { name: "deep1", text: "7-point steps, an exchange in each", depth: 1 },
-    Blocking {
-        name: "deep4",
-        text: "the same, 4 steps share an exchange and a tile's way through memory",
-        depth: 4,
-    },
-    Blocking { name: "deep8", text: "the same, 8 steps", depth: 8 },
+    cube("deep1", "7-point steps, an exchange in each", 1),
+    cube("deep2", "the same, 2 steps share an exchange and a tile's way through memory", 2),
+    cube("deep4", "the same, 4 steps", 4),
+    cube("deep8", "the same, 8 steps", 8),
+    plane("plane1", "5-point steps in 2-D, an exchange in each", 1),
+    plane("plane4", "the same, 4 steps share an exchange and a tile's way through memory", 4),
+    plane("plane8", "the same, 8 steps", 8),
 ];
+
+const fn cube(name: &'static str, text: &'static str, depth: usize) -> Blocking {
+    Blocking { name, text, rank: 3, depth }
+}
+
+const fn plane(name: &'static str, text: &'static str, depth: usize) -> Blocking {
+    Blocking { name, text, rank: 2, depth }
+}
 
 /// Steps after which results are compared: some of them replayed.
 const COMPARED_STEPS: u64 = 40;
@@ -33,38 +44,34 @@ const ROWS: i64 = 24;
 type Step = fn(&mut [Array]) -> partita::Result<()>;
 
 fn step(state: &mut [Array]) -> partita::Result<()> {
-    let u = &state[0];
-    let c = u.slice(&s![1..-1, 1..-1, 1..-1]);
-    let sides = u.slice(&s![..-2, 1..-1, 1..-1])
-        + u.slice(&s![2.., 1..-1, 1..-1])
-        + u.slice(&s![1..-1, ..-2, 1..-1])
-        + u.slice(&s![1..-1, 2.., 1..-1])
-        + u.slice(&s![1..-1, 1..-1, ..-2])
-        + u.slice(&s![1..-1, 1..-1, 2..]);
-    let next = &c + 0.1 * (sides - 6.0 * &c);
-    state[0].assign(&s![1..-1, 1..-1, 1..-1], &next)
+    let rank = state[0].rank();
+    let formula = if rank == 2 { formula::stencil5 } else { formula::stencil7 };
+    let next = formula(&Windows { inputs: &state[..1], reach: 1 });
+    state[0].assign(&s![1..-1].repeat(rank), &next[0])
 }
 
 impl Blocking {
-    fn start(&self, team: &Team, dtype: DType, shape: &[i64; 3]) -> Result<Loop<Step>> {
+    fn start(&self, team: &Team, dtype: DType, shape: &[i64]) -> Result<Loop<Step>> {
         let dist = Distribution::builder(shape).parts(team.size()).build()?;
         Ok(Loop::new(vec![array(team, &dist, dtype, seed(0, 0))?], step as Step).depth(self.depth))
     }
 
-    /// The time of a step on a cube divided among so many parts, or fewer where these would be thin.
+    /// The time of a step, divided among so many parts, or fewer where these would be thin.
     pub fn measure(
         &self,
         device: &Device,
         dtype: DType,
-        extent: i64,
+        sizes: &Sizes,
         parts: usize,
         effort: &Effort,
         copy_gb_s: Option<f64>,
     ) -> Result<Record> {
+        let shape = sizes.shape(self.rank);
+        let extent = shape[0];
         let parts = parts.min((extent / ROWS).max(1) as usize);
         let team = Team::on(std::slice::from_ref(device), parts)?;
         self.check(&team, dtype)?;
-        let mut steps = self.start(&team, dtype, &[extent; 3])?;
+        let mut steps = self.start(&team, dtype, &shape)?;
         steps.run(COMPARED_STEPS)?;
         // Whole rounds, as far as any depth here needs them.
         let round = 8;
@@ -73,19 +80,21 @@ impl Blocking {
             Ok(team.wait()?)
         })?;
         let seconds = seconds.into_iter().map(|time| time / round as f64).collect();
-        let points = (extent as f64).powi(3);
+        let points = (extent as f64).powi(self.rank as i32);
         let record = Record::of_time("T1", self.name, device.name(), seconds);
         Ok(Record { dtype: dtype.to_string(), points, error: Some(0.0), ..record }
             .moving(2.0 * points * dtype.size_bytes() as f64, copy_gb_s))
     }
 
     fn check(&self, team: &Team, dtype: DType) -> Result<()> {
+        let shape = &[ROWS * team.size() as i64, 20, 20][..self.rank];
         let after = |blocking: &Blocking| {
-            let mut steps = blocking.start(team, dtype, &[ROWS * team.size() as i64, 20, 20])?;
+            let mut steps = blocking.start(team, dtype, shape)?;
             steps.run(COMPARED_STEPS)?;
             Ok::<_, anyhow::Error>(steps.state()[0].to_bytes()?)
         };
-        ensure!(after(self)? == after(&BLOCKINGS[0])?, "{}: other bits than step by step", self.name);
+        let step_by_step = Blocking { depth: 1, ..*self };
+        ensure!(after(self)? == after(&step_by_step)?, "{}: other bits than step by step", self.name);
         Ok(())
     }
 }

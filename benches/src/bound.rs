@@ -168,7 +168,7 @@ impl Bound {
         (self.workload.formula.of_a_cell)(&Numbers(&lookup))[output]
     }
 
-    /// A fold over all cells of the k-th result. Formulas of folds read one cell of one array.
+    /// A fold over all cells of the k-th result. Formulas of folds read one cell of each array.
     fn fold_at(&self, turn: usize, fold: Fold, axes: &[usize], k: usize) -> f64 {
         let volume = self.shape.iter().product::<i64>() as usize;
         let (start, count, stride) = match axes {

@@ -6,8 +6,8 @@ use partita::prelude::*;
 
 use crate::bound::{Bound, WorstError};
 use crate::ceiling::{self, Ceiling};
-use crate::measure::{Wanted, request};
-use crate::peers::{Outcomes, Peers};
+use crate::measure::Wanted;
+use crate::peers::{Outcomes, Peers, Request};
 use crate::record::Quantiles;
 use crate::sample::{Effort, Pace, sample};
 use crate::workload::{Sizes, Workload};
@@ -91,26 +91,20 @@ impl Copying {
 }
 
 /// Rounds of the devices, and between any two of them the turn of one peer.
-pub fn rounds(
-    workload: &Workload,
-    dtype: DType,
-    contenders: &mut [Contender],
-    peers: Option<&Peers>,
-    effort: &Effort,
-) -> Result<Outcomes> {
+pub fn rounds(asked: &Request, contenders: &mut [Contender], peers: Option<&Peers>) -> Result<Outcomes> {
     let turns: Vec<(&Peers, String)> = peers
         .iter()
-        .flat_map(|&all| all.offering(workload.name).into_iter().map(move |peer| (all, peer)))
+        .flat_map(|&all| all.offering(asked.workload).into_iter().map(move |peer| (all, peer)))
         .collect();
     let mut outcomes = Outcomes::new();
     let rounds = ROUNDS.max(turns.len());
     for round in 0..rounds {
         for contender in contenders.iter_mut() {
             let name = contender.device.name().to_owned();
-            contender.round(rounds).with_context(|| format!("{} on {name}", workload.name))?;
+            contender.round(rounds).with_context(|| format!("{} on {name}", asked.workload))?;
         }
         if let Some((peers, peer)) = turns.get(round) {
-            outcomes.insert(peer.clone(), peers.turn(peer, &request(workload.name, dtype, effort)));
+            outcomes.insert(peer.clone(), peers.turn(peer, asked));
         }
     }
     for contender in contenders {

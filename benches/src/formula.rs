@@ -203,6 +203,10 @@ pub fn expsin<C: Cells>(c: &C) -> Vec<C::Value> {
     vec![c.at(0, HERE).exp() * c.at(1, HERE).sin()]
 }
 
+pub fn product<C: Cells>(c: &C) -> Vec<C::Value> {
+    vec![c.at(0, HERE) * c.at(1, HERE)]
+}
+
 pub fn square<C: Cells>(c: &C) -> Vec<C::Value> {
     let a = c.at(0, HERE);
     vec![a.clone() * a]

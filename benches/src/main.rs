@@ -6,6 +6,7 @@
 mod apps;
 mod blocking;
 mod bound;
+mod budget;
 mod ceiling;
 mod check;
 mod contender;
@@ -116,10 +117,13 @@ struct RunOptions {
     #[arg(long)]
     sweep: bool,
     /// A Python with NumPy and whatever it has of numexpr, numba, jax, torch and mpi4py (for CUDA: cupy,
-    /// torch, triton, jax): measures these peers in the same run, and nvcc's code where nvcc is. They use one
-    /// set of arrays each, so small sizes may lie in their caches, not in ours.
+    /// torch, triton, jax): measures these peers in the same run, and nvcc's code where nvcc is.
     #[arg(long)]
     peers: Option<PathBuf>,
+    /// Seconds for the run: turns of peers that do not fit are left out and named. Ours are always measured.
+    /// 270 with --quick, otherwise none.
+    #[arg(long)]
+    budget: Option<f64>,
     /// Print JSON lines instead of tables.
     #[arg(long)]
     json: bool,
@@ -145,26 +149,29 @@ impl From<Precision> for DType {
     }
 }
 
-/// Sizes, parts, effort, bytes to rotate among.
-struct Scale(Sizes, usize, Effort, f64);
+/// Sizes, parts, effort, bytes to rotate among, seconds for the run.
+struct Scale(Sizes, usize, Effort, f64, Option<f64>);
 
 const FULL: Scale = Scale(
     Sizes { line: 1 << 26, plane: 1 << 13, cube: 512 },
     1,
     Effort { seconds: 3.0, least: 9, most: 41 },
     (1u64 << 30) as f64,
+    None,
 );
 const QUICK: Scale = Scale(
     Sizes { line: 1 << 22, plane: 1 << 11, cube: 160 },
     1,
     Effort { seconds: 0.4, least: 6, most: 21 },
     (1u64 << 28) as f64,
+    Some(270.0),
 );
 const SMOKE: Scale = Scale(
     Sizes { line: 10_007, plane: 101, cube: 24 },
     2,
     Effort { seconds: 0.001, least: 2, most: 2 },
     (1u64 << 20) as f64,
+    None,
 );
 
 fn main() -> ExitCode {
@@ -227,7 +234,7 @@ fn run(options: &RunOptions) -> Result<()> {
     let wanted = wanted(options)?;
     let start = |python: &PathBuf| peers::Peers::start(python, &wanted.sizes, &wanted.devices);
     let peers = options.peers.as_ref().map(start).transpose()?;
-    let lines = measure::run(&wanted, peers.as_ref())?;
+    let lines = measure::run(&wanted, peers)?;
     if options.json {
         print!("{}", record::to_text(&lines)?);
     } else {
@@ -240,7 +247,7 @@ fn run(options: &RunOptions) -> Result<()> {
 
 fn wanted(options: &RunOptions) -> Result<Wanted> {
     let scales = [(options.smoke, SMOKE), (options.quick, QUICK)];
-    let Scale(sizes, parts, effort, rotated_bytes) =
+    let Scale(sizes, parts, effort, rotated_bytes, budget) =
         scales.into_iter().find_map(|(is_wanted, scale)| is_wanted.then_some(scale)).unwrap_or(FULL);
     let mut devices = Vec::new();
     for word in &options.device {
@@ -259,6 +266,7 @@ fn wanted(options: &RunOptions) -> Result<Wanted> {
         parts: options.parts.unwrap_or(parts),
         effort: Effort { most, least: effort.least.min(most), ..effort },
         rotated_bytes,
+        budget: options.budget.or(budget),
         sweep: options.sweep,
         save: options.save.clone(),
     })

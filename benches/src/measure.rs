@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::iter;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -35,6 +36,8 @@ pub struct Wanted {
     pub effort: Effort,
     /// Bytes that pass before the same memory is used again.
     pub rotated_bytes: f64,
+    /// Seconds for the run, which peers get what we leave of.
+    pub budget: Option<f64>,
     /// Each workload over arrays from tiny to these sizes.
     pub sweep: bool,
     /// A file for the lines, written anew whenever there are more: a run that is stopped leaves what it has.
@@ -107,7 +110,7 @@ impl Wanted {
         let blockings = BLOCKINGS.iter().map(|blocking| {
             let measure: Measure = Box::new(|device, dtype, wanted, copy| {
                 let Wanted { sizes, parts, effort, .. } = wanted;
-                blocking.measure(device, dtype, sizes.cube, *parts, effort, copy).map(one)
+                blocking.measure(device, dtype, sizes, *parts, effort, copy).map(one)
             });
             typed("T1", blocking.name, measure)
         });
@@ -118,6 +121,13 @@ impl Wanted {
         });
         let all = faces.chain(travelling).chain(repartitions).chain(apps).chain(blockings).chain(overheads);
         all.filter(|task| self.wants(task.group, task.name)).collect()
+    }
+
+    /// What peers are asked for, each as often as it is.
+    fn asked(&self, workloads: &[&'static Workload], tasks: &[Task]) -> Vec<&'static str> {
+        let workloads = workloads.iter().map(|workload| (workload.name, self.dtypes.len()));
+        let tasks = tasks.iter().map(|task| (task.name, self.types(task).len()));
+        workloads.chain(tasks).flat_map(|(name, times)| iter::repeat_n(name, times)).collect()
     }
 
     /// The types a task is measured in.
@@ -156,7 +166,7 @@ struct Progress<'a> {
 }
 
 /// Measures everything that is wanted.
-pub fn run(wanted: &Wanted, peers: Option<&Peers>) -> Result<Vec<Line>> {
+pub fn run(wanted: &Wanted, mut peers: Option<Peers>) -> Result<Vec<Line>> {
     let (workloads, tasks) = (wanted.workloads(), wanted.tasks());
     ensure!(
         !(workloads.is_empty() && tasks.is_empty()),
@@ -166,12 +176,17 @@ pub fn run(wanted: &Wanted, peers: Option<&Peers>) -> Result<Vec<Line>> {
     let costs = tasks.iter().map(|task| wanted.types(task).len()).sum::<usize>();
     let steps = 1 + workloads.len() * wanted.dtypes.len() + costs * wanted.devices.len();
     let mut progress = Progress::of(wanted, progress_bar(steps)?);
-    progress.machine.peers = peers.as_ref().map(|peers| peers.versions.clone()).unwrap_or_default();
+    if let Some(peers) = &mut peers {
+        progress.machine.peers = peers.versions.clone();
+        peers.divide(wanted.budget, steps, &wanted.asked(&workloads, &tasks));
+    }
+    let peers = peers.as_ref();
 
     progress.ceilings()?;
     if let Some(peers) = peers {
         progress.messages(peers);
     }
+    progress.ended(peers, None);
     if wanted.sweep {
         progress.sweep()?;
     } else {
@@ -233,8 +248,13 @@ impl Progress<'_> {
                 self.keep_ceiling(device, record);
             }
         }
-        self.bar.inc(1);
         Ok(())
+    }
+
+    /// One step less to go.
+    fn ended(&self, peers: Option<&Peers>, workload: Option<&str>) {
+        self.bar.inc(1);
+        peers.into_iter().for_each(|peers| peers.ended(workload));
     }
 
     fn keep_ceiling(&mut self, device: &Device, record: Record) {
@@ -284,13 +304,12 @@ impl Progress<'_> {
                 Err(error) => self.without(workload.name, device.name(), dtype, &error),
             }
         }
-        let outcomes = match rounds(workload, dtype, &mut contenders, peers, &self.wanted.effort) {
-            Ok(outcomes) => outcomes,
-            Err(error) => {
-                self.without(workload.name, "this run", dtype, &error);
-                return Ok(());
-            }
-        };
+        let asked = request(workload.name, dtype, &self.wanted.effort, sets);
+        let outcomes = rounds(&asked, &mut contenders, peers).unwrap_or_else(|error| {
+            self.without(workload.name, "this run", dtype, &error);
+            contenders.clear();
+            Outcomes::new()
+        });
         let about = |record: Record| Record {
             dtype: dtype.to_string(),
             points: workload.points(sizes),
@@ -308,14 +327,14 @@ impl Progress<'_> {
         }
         let example = about(Record::of_time(workload.group, workload.name, "", vec![0.0]));
         self.keep_peers(&example.moving(bytes, (copy > 0.0).then_some(copy)), outcomes);
-        self.bar.inc(1);
+        self.ended(peers, Some(workload.name));
         self.save()
     }
 
     /// A turn of every peer, for what is measured on its own.
     fn ask_peers(&mut self, peers: Option<&Peers>, example: &Record, dtype: DType) {
         if let Some(peers) = peers {
-            let request = request(&example.workload, dtype, &self.wanted.effort);
+            let request = request(&example.workload, dtype, &self.wanted.effort, 1);
             let turn = |peer: String| (peer.clone(), peers.turn(&peer, &request));
             let outcomes = peers.offering(&example.workload).into_iter().map(turn).collect();
             self.keep_peers(example, outcomes);
@@ -377,7 +396,7 @@ impl Progress<'_> {
                     }
                     Err(error) => self.without(task.name, device.name(), dtype, &error),
                 }
-                self.bar.inc(1);
+                self.ended(peers, Some(task.name));
                 self.save()?;
             }
         }
@@ -396,8 +415,8 @@ fn as_swept(line: &mut Line) {
     }
 }
 
-pub fn request<'a>(workload: &'a str, dtype: DType, effort: &Effort) -> Request<'a> {
-    Request { workload, dtype, repeats: effort.most, seconds: effort.seconds }
+fn request<'a>(workload: &'a str, dtype: DType, effort: &Effort, sets: usize) -> Request<'a> {
+    Request { workload, dtype, repeats: effort.most, seconds: effort.seconds, sets }
 }
 
 fn progress_bar(steps: usize) -> Result<ProgressBar> {

@@ -13,6 +13,7 @@ fn wanted(filter: &[&str]) -> Wanted {
         parts: 2,
         effort: Effort { seconds: 0.001, least: 2, most: 2 },
         rotated_bytes: 0.0,
+        budget: None,
         sweep: false,
         save: None,
     }

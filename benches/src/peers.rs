@@ -1,17 +1,22 @@
 //! The peers: what a user would take instead, run by the programs of `benches/peers`. Every turn of a peer is
 //! a process of its own that ends before ours goes on: both sides take turns on the same machine in the same
 //! minutes, no peer's threads or memory are beside anyone else's work, and one that dies takes nobody along.
+//! It is forked from a process that has only loaded the peer's library, and waits.
 //!
 //! Knows the protocol and the files; knows no peer.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use partita::prelude::*;
 use serde::Deserialize;
 
+use crate::budget::Budget;
 use crate::record::{Line, Missing, Quantiles, Record};
 use crate::workload::Sizes;
 
@@ -23,6 +28,11 @@ pub struct Peers {
     folder: Option<PathBuf>,
     /// The workloads of each peer.
     offered: BTreeMap<String, Vec<String>>,
+    /// Of the peers that have had a turn.
+    servers: RefCell<BTreeMap<String, Server>>,
+    /// Their time, since then.
+    budget: RefCell<Budget>,
+    start: Instant,
     /// Of the libraries; nothing for what is missing.
     pub versions: BTreeMap<String, Option<String>>,
 }
@@ -39,6 +49,13 @@ pub enum Outcome {
     Failed(String),
 }
 
+/// A process that has loaded a peer's library, and forks for every turn.
+struct Server {
+    process: Child,
+    questions: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
 /// Outcomes by the names of the peers.
 pub type Outcomes = BTreeMap<String, Outcome>;
 
@@ -49,6 +66,8 @@ pub struct Request<'a> {
     pub repeats: usize,
     /// Enough, even if it has repeated less often; it runs at least once.
     pub seconds: f64,
+    /// Sets of arrays that take turns, as ours do.
+    pub sets: usize,
 }
 
 macro_rules! files {
@@ -105,9 +124,10 @@ impl Peers {
 
     /// Asks a program which peers there are.
     fn listed_by(command: Vec<String>, folder: Option<PathBuf>) -> Result<Peers> {
-        let (offered, versions) = (BTreeMap::new(), BTreeMap::new());
-        let mut peers = Peers { command, folder, offered, versions };
-        let output = peers.call(&["--list"])?;
+        let (offered, servers, versions) = Default::default();
+        let (budget, start) = (RefCell::new(Budget::of(None, 0, 0)), Instant::now());
+        let mut peers = Peers { command, folder, offered, servers, budget, start, versions };
+        let output = peers.command(&["--list"])?.output().with_context(|| peers.starting())?;
         let listed: Listed = answer(&output)?;
         (peers.offered, peers.versions) = (listed.peers, listed.versions);
         for (name, version) in &peers.versions {
@@ -116,28 +136,104 @@ impl Peers {
         Ok(peers)
     }
 
-    fn call(&self, arguments: &[&str]) -> Result<Output> {
+    fn command(&self, arguments: &[&str]) -> Result<Command> {
         let (program, first) = self.command.split_first().context("a command has a program")?;
-        let output = Command::new(program).args(first).args(arguments).output();
-        output.with_context(|| format!("start {program}"))
+        let mut command = Command::new(program);
+        command.args(first).args(arguments);
+        Ok(command)
     }
 
-    /// Those that may have this workload.
+    fn starting(&self) -> String {
+        format!("start {}", self.command.join(" "))
+    }
+
+    /// Those that may have this workload, in the order in which they are to be asked.
     pub fn offering(&self, workload: &str) -> Vec<String> {
         let offers = |(_, known): &(&String, &Vec<String>)| known.iter().any(|known| known == workload);
-        self.offered.iter().filter(offers).map(|(peer, _)| peer.clone()).collect()
+        let mut peers: Vec<String> =
+            self.offered.iter().filter(offers).map(|(peer, _)| peer.clone()).collect();
+        self.budget.borrow().order(&mut peers);
+        peers
     }
 
-    /// One peer's turn, in a process that has ended when this returns. Whatever goes wrong is that peer's
-    /// failure alone.
+    /// A run of these workloads begins, with so many seconds and so many steps in all.
+    pub fn divide(&mut self, seconds: Option<f64>, steps: usize, workloads: &[&str]) {
+        let with_peers = workloads.iter().filter(|workload| !self.offering(workload).is_empty()).count();
+        (self.budget, self.start) = (RefCell::new(Budget::of(seconds, steps, with_peers)), Instant::now());
+    }
+
+    /// A step of the run has ended, of a workload if it was one.
+    pub fn ended(&self, workload: Option<&str>) {
+        let had_peers = workload.is_some_and(|workload| !self.offering(workload).is_empty());
+        self.budget.borrow_mut().ended(self.start.elapsed().as_secs_f64(), had_peers);
+    }
+
+    /// One peer's turn, in a process that has ended when this returns, if there is time for it. Whatever
+    /// goes wrong is that peer's failure alone.
     pub fn turn(&self, peer: &str, request: &Request) -> Outcome {
-        let Request { workload, dtype, repeats, seconds } = request;
-        let (dtype, repeats, seconds) = (dtype.to_string(), repeats.to_string(), seconds.to_string());
-        let arguments = ["--turn", "--peers", peer, "--only", workload, "--dtype", &dtype];
-        let effort = ["--repeat", &repeats, "--seconds", &seconds];
-        let output = self.call(&[&arguments[..], &effort[..]].concat());
-        let outcome = output.and_then(|output| answer(&output));
+        if let Err(reason) = self.budget.borrow().has_time_for(peer) {
+            return Outcome::Skipped(reason);
+        }
+        let start = Instant::now();
+        let outcome = self.asked(peer, request);
+        self.budget.borrow_mut().took_turn(peer, start.elapsed().as_secs_f64());
         outcome.unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")))
+    }
+
+    fn asked(&self, peer: &str, request: &Request) -> Result<Outcome> {
+        let mut servers = self.servers.borrow_mut();
+        let mut server = match servers.remove(peer) {
+            Some(server) => server,
+            None => Server::start(self.command(&["--serve", "--peers", peer])?)
+                .with_context(|| self.starting())?,
+        };
+        let Request { workload, dtype, repeats, seconds, sets } = request;
+        let effort = format!("--repeat {repeats} --seconds {seconds} --sets {sets}");
+        match server.answer(&format!("--only {workload} --dtype {dtype} {effort}")) {
+            Some(line) => {
+                // One that has died is started anew when it is asked again.
+                servers.insert(peer.to_owned(), server);
+                serde_json::from_str(&line).with_context(|| format!("it answered {}", line.trim()))
+            }
+            None => bail!("{}", server.last_words()?),
+        }
+    }
+}
+
+impl Server {
+    fn start(mut command: Command) -> Result<Server> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = command.spawn()?;
+        let questions = process.stdin.take().context("a process without input")?;
+        let answers = BufReader::new(process.stdout.take().context("a process without output")?);
+        Ok(Server { process, questions, answers })
+    }
+
+    /// The line that answers a line, if it lives.
+    fn answer(&mut self, question: &str) -> Option<String> {
+        // Whether it could be asked shows in whether it answers.
+        let _ = writeln!(self.questions, "{question}");
+        let mut line = String::new();
+        self.answers.read_line(&mut line).ok().filter(|count| *count > 0).map(|_| line)
+    }
+
+    /// How it ended, and what it said last.
+    fn last_words(mut self) -> Result<String> {
+        let mut words = String::new();
+        if let Some(mut said) = self.process.stderr.take() {
+            said.read_to_string(&mut words)?;
+        }
+        drop((self.questions, self.answers));
+        let status = self.process.wait()?;
+        Ok(format!("{status}: {}", words.trim().lines().last().unwrap_or("no last words")))
+    }
+
+    /// It ends when there is nobody left to ask.
+    fn end(self) {
+        let Server { mut process, questions, answers } = self;
+        drop((questions, answers));
+        // A process that cannot be waited for has ended.
+        let _ = process.wait();
     }
 }
 
@@ -182,6 +278,7 @@ fn unpacked() -> Result<PathBuf> {
 
 impl Drop for Peers {
     fn drop(&mut self) {
+        std::mem::take(self.servers.get_mut()).into_values().for_each(Server::end);
         if let Some(folder) = &self.folder {
             // A folder that stays is in nobody's way.
             let _ = std::fs::remove_dir_all(folder);

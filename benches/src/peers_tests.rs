@@ -5,16 +5,17 @@ use super::*;
 use crate::formula::{self, Formula, Numbers};
 use crate::workload::WORKLOADS;
 
-/// A shell in place of Python: says which peers there are, and takes its turns by the words of this script.
+/// A shell in place of Python: says which peers there are, and answers lines by the words of this script.
 fn fake(turns: &str) -> Result<Peers> {
     let listed =
         r#"{"versions":{"numpy":"2.4","cupy":null},"peers":{"numpy":["triad"],"jax":["triad","copy"]}}"#;
-    let script = format!("case $0 in --list) echo '{listed}';; *) {turns};; esac");
+    let serve = format!("while read line; do {turns}; done");
+    let script = format!("case $0 in --list) echo '{listed}';; *) {serve};; esac");
     Peers::listed_by(["sh", "-c", &script].map(String::from).to_vec(), None)
 }
 
 fn triad() -> Request<'static> {
-    Request { workload: "triad", dtype: DType::F64, repeats: 5, seconds: 0.25 }
+    Request { workload: "triad", dtype: DType::F64, repeats: 5, seconds: 0.25, sets: 3 }
 }
 
 fn failure(turns: &str) -> String {
@@ -35,11 +36,9 @@ fn peers_are_asked_for_what_they_offer() {
 }
 
 #[test]
-fn a_turn_is_a_process_whose_last_line_is_the_outcome() {
-    let answered = |answer: &str| {
-        fake(&format!("echo a banner; echo '{answer}'")).expect("a list").turn("numpy", &triad())
-    };
-    let timed = answered(r#"{"timed":{"seconds":[0.5,0.25],"error":1e-7}}"#);
+fn a_turn_is_a_line_that_answers_a_line() {
+    let answered = |answer: &str| fake(&format!("echo '{answer}'")).expect("a list").turn("numpy", &triad());
+    let timed = answered(r#"{"timed":{"seconds":[0.5,0.25],"error":1e-7,"sets":2}}"#);
     assert_eq!(timed, Outcome::Timed { seconds: vec![0.5, 0.25], error: 1e-7 });
     assert_eq!(answered(r#"{"skipped":"not offered"}"#), Outcome::Skipped("not offered".to_owned()));
     assert_eq!(answered(r#"{"failed":"wrong"}"#), Outcome::Failed("wrong".to_owned()));
@@ -47,8 +46,8 @@ fn a_turn_is_a_process_whose_last_line_is_the_outcome() {
 
 #[test]
 fn a_turn_is_told_everything() {
-    let asked = failure(r#"echo "$0 $*" >&2; exit 3"#);
-    let told = "--turn --peers numpy --only triad --dtype f64 --repeat 5 --seconds 0.25";
+    let asked = failure(r#"echo "$0 $* $line" >&2; exit 3"#);
+    let told = "--serve --peers numpy --only triad --dtype f64 --repeat 5 --seconds 0.25 --sets 3";
     assert!(asked.ends_with(told), "{asked}");
 }
 
@@ -56,12 +55,25 @@ fn a_turn_is_told_everything() {
 fn a_peer_that_dies_or_babbles_has_failed_with_its_last_words() {
     let died = failure("echo out of memory >&2; kill -9 $$");
     assert!(died.contains("signal: 9") && died.ends_with("out of memory"), "{died}");
-    // What it printed before it died is no result.
-    let late = failure(r#"echo '{"skipped":"x"}'; exit 7"#);
-    assert!(late.contains("exit status: 7") && late.ends_with("no last words"), "{late}");
+    let silent = failure("exit 7");
+    assert!(silent.contains("exit status: 7") && silent.ends_with("no last words"), "{silent}");
     assert!(failure("echo hm").contains("it answered hm"));
     assert!(Peers::listed_by(["sh", "-c", "echo hm"].map(String::from).to_vec(), None).is_err());
     assert!(Peers::listed_by(vec!["/nowhere/python".to_owned()], None).is_err());
+}
+
+#[test]
+fn one_process_loads_a_peer_and_another_comes_after_its_death() {
+    let skipped = |peers: &Peers| match peers.turn("numpy", &triad()) {
+        Outcome::Skipped(who) => who,
+        other => panic!("{other:?}"),
+    };
+    let alive = fake(r#"echo "{\"skipped\":\"$$\"}""#).expect("a list");
+    assert_eq!(skipped(&alive), skipped(&alive));
+    let dying = fake(r#"echo "{\"skipped\":\"$$\"}"; read again; exit 1"#).expect("a list");
+    let first = skipped(&dying);
+    assert!(matches!(dying.turn("numpy", &triad()), Outcome::Failed(_)));
+    assert_ne!(first, skipped(&dying));
 }
 
 #[test]

@@ -4,6 +4,10 @@
 use std::hint::black_box;
 use std::thread;
 
+use partita::DType;
+
+use crate::bound::element;
+
 /// Two arrays, and as many threads as the host device has.
 pub struct Plain {
     from: Vec<f32>,
@@ -13,7 +17,8 @@ pub struct Plain {
 
 impl Plain {
     pub fn new(elements: usize, threads: usize) -> Plain {
-        Plain { from: vec![1.0; elements], to: vec![0.0; elements], threads: threads.max(1) }
+        let from = (0..elements as u64).map(|at| element(DType::F32, 0, at) as f32).collect();
+        Plain { from, to: vec![0.0; elements], threads: threads.max(1) }
     }
 
     fn share(&self) -> usize {
@@ -71,7 +76,7 @@ mod tests {
     fn copies_and_fills_everything() {
         let mut plain = Plain::new(1003, 3);
         plain.copy(2);
-        assert!(plain.to.iter().all(|&v| v == 1.0));
+        assert!(plain.to == plain.from && plain.to.windows(2).any(|two| two[0] != two[1]));
         plain.write(1);
         assert!(plain.to.iter().all(|&v| v == 2.0));
         assert_eq!(sum(&[1.0; 128]), 128.0);

@@ -14,6 +14,8 @@ pub struct Repartition {
     pub text: &'static str,
     from: [i64; 3],
     to: [i64; 3],
+    /// Complex numbers, as pairs of the wanted type.
+    is_complex: bool,
 }
 
 pub const REPARTITIONS: &[Repartition] = &[
@@ -22,18 +24,28 @@ pub const REPARTITIONS: &[Repartition] = &[
         text: "8 slabs along the first axis become 8 along the last",
         from: [8, 1, 1],
         to: [1, 1, 8],
+        is_complex: false,
     },
     Repartition {
         name: "slab_pencil",
         text: "8 slabs along the first axis become 2 x 4 pencils",
         from: [8, 1, 1],
         to: [1, 2, 4],
+        is_complex: false,
     },
     Repartition {
         name: "pencil_pencil",
         text: "2 x 4 pencils along the last axis become pencils along the second",
         from: [2, 4, 1],
         to: [2, 1, 4],
+        is_complex: false,
+    },
+    Repartition {
+        name: "slab_slab_c",
+        text: "8 slabs of complex numbers become 8 along the last axis",
+        from: [8, 1, 1],
+        to: [1, 1, 8],
+        is_complex: true,
     },
 ];
 
@@ -45,7 +57,13 @@ struct Moving {
 
 impl Moving {
     fn new(what: &Repartition, device: &Device, dtype: DType, cube: i64) -> Result<Moving> {
-        let divided = |grid: &[i64; 3]| Distribution::builder(&[cube; 3]).grid(grid).build();
+        // A pair is a further axis, which is not divided.
+        let pair: &[i64] = if what.is_complex { &[2] } else { &[] };
+        let divided = |grid: &[i64; 3]| {
+            let undivided = vec![1; pair.len()];
+            let (shape, grid) = ([&[cube; 3], pair].concat(), [&grid[..], &undivided].concat());
+            Distribution::builder(&shape).grid(&grid).build()
+        };
         let team = Team::on(std::slice::from_ref(device), what.from.iter().product::<i64>() as usize)?;
         let source = array(&team, &divided(&what.from)?, dtype, seed(0, 0))?;
         Ok(Moving { source, to: divided(&what.to)?, moved: None })
@@ -89,7 +107,11 @@ impl Repartition {
         let points = (cube as f64).powi(3);
         let record = Record::of_time("P1", self.name, device.name(), seconds);
         Ok(Record { dtype: dtype.to_string(), points, error: Some(0.0), ..record }
-            .moving(2.0 * points * dtype.size_bytes() as f64, copy_gb_s))
+            .moving(2.0 * points * self.cell_bytes(dtype), copy_gb_s))
+    }
+
+    fn cell_bytes(&self, dtype: DType) -> f64 {
+        (if self.is_complex { 2 } else { 1 } * dtype.size_bytes()) as f64
     }
 }
 

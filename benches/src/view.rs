@@ -13,6 +13,8 @@ pub enum Extents {
     Prime,
     /// Half of it, for formulas of many arrays.
     Half,
+    /// As many cells in a fourth of the planes, so that caches hold fewer of these. For three axes.
+    Flat,
 }
 
 /// Elements at other places than those next to each other.
@@ -25,15 +27,24 @@ pub enum View {
 }
 
 impl Extents {
-    /// Of an axis that is wanted so long.
-    pub fn of(self, wanted: i64) -> i64 {
-        let is_prime = |n: &i64| (2..*n).take_while(|d| d * d <= *n).all(|d| n % d != 0);
+    /// Of arrays that are wanted with these.
+    pub fn of(self, wanted: Vec<i64>) -> Vec<i64> {
+        let each = |of: fn(i64) -> i64| wanted.iter().copied().map(of).collect();
         match self {
             Extents::Usual => wanted,
-            Extents::Prime => (2..wanted).rev().find(is_prime).unwrap_or(wanted),
-            Extents::Half => wanted / 2,
+            Extents::Prime => each(prime_below),
+            Extents::Half => each(|n| n / 2),
+            Extents::Flat => match wanted[..] {
+                [z, y, x] => vec![z / 4, 2 * y, 2 * x],
+                _ => wanted,
+            },
         }
     }
+}
+
+fn prime_below(wanted: i64) -> i64 {
+    let is_prime = |n: &i64| (2..*n).take_while(|d| d * d <= *n).all(|d| n % d != 0);
+    (2..wanted).rev().find(is_prime).unwrap_or(wanted)
 }
 
 impl View {
@@ -98,6 +109,7 @@ mod tests {
         assert_eq!(View::Second.seen(vec![2, 3]), None);
         assert_eq!(View::Second.shape(vec![4, 7]), [4, 4]);
         assert_eq!(View::Turned.shape(vec![4, 7]), [7, 4]);
-        assert_eq!([8, 100, 4096].map(|n| Extents::Prime.of(n)), [7, 97, 4093]);
+        assert_eq!(Extents::Prime.of(vec![8, 100, 4096]), [7, 97, 4093]);
+        assert_eq!(Extents::Flat.of(vec![16, 16, 16]), [4, 32, 32]);
     }
 }

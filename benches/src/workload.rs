@@ -130,6 +130,10 @@ pub const WORKLOADS: &[Workload] = &[
     fold("sum", "sum of a", 1, formula!(formula::copy), Fold::Sum, &[]),
     fold("max", "largest of a", 1, formula!(formula::copy), Fold::Max, &[]),
     fold("norm", "sqrt(sum of a a), the square fused", 1, formula!(formula::square), Fold::RootOfSum, &[]),
+    Workload {
+        inputs: 2,
+        ..fold("dot", "sum of a b, the product fused", 1, formula!(formula::product), Fold::Sum, &[])
+    },
     fold("sum_rows", "sums along the last axis", 2, formula!(formula::copy), Fold::Sum, &[1]),
     fold("sum_columns", "sums along the first axis", 2, formula!(formula::copy), Fold::Sum, &[0]),
     stencil("S1", "stencil5", "2-D, 5 points", 2, 1, formula!(formula::stencil5)),
@@ -141,6 +145,17 @@ pub const WORKLOADS: &[Workload] = &[
             "S2",
             "step7",
             "the same, assigned to a cube that keeps its faces",
+            3,
+            1,
+            formula!(formula::stencil7),
+        )
+    },
+    Workload {
+        extents: Extents::Flat,
+        ..stencil(
+            "S2",
+            "flat7",
+            "3-D, 7 points, planes four times as large",
             3,
             1,
             formula!(formula::stencil7),
@@ -242,7 +257,7 @@ impl Workload {
 
     /// Extents of the arrays that are not broadcast.
     pub fn whole(&self, sizes: &Sizes) -> Vec<i64> {
-        sizes.shape(self.rank).into_iter().map(|extent| self.extents.of(extent)).collect()
+        self.extents.of(sizes.shape(self.rank))
     }
 
     /// Extents of an input.
@@ -360,6 +375,7 @@ mod tests {
         ("sum", 1, 1, 4004.0),
         ("max", 1, 1, 4004.0),
         ("norm", 1, 2, 4004.0),
+        ("dot", 2, 2, 8004.0),
         ("sum_rows", 1, 1, 40400.0),
         ("sum_columns", 1, 1, 40400.0),
         // Sum of 4, 4u, difference, k, sum.
@@ -368,6 +384,8 @@ mod tests {
         ("stencil9", 9, 11, 40000.0 + 4.0 * 98.0 * 98.0),
         ("stencil7", 7, 9, 32000.0 + 4.0 * 5832.0),
         ("step7", 7, 9, 32000.0 + 4.0 * 5832.0),
+        // 5 planes of 40 x 40.
+        ("flat7", 7, 9, 4.0 * (8000.0 + 3.0 * 38.0 * 38.0)),
         // Two sums of 6, three weights, two additions.
         ("stencil13", 13, 15, 32000.0 + 4.0 * 4096.0),
         ("stencil25", 25, 29, 32000.0 + 4.0 * 1728.0),

@@ -31,6 +31,8 @@ pub struct Config {
     pub wgpu_visible: bool,
     /// `PARTITA_HOST_CODE`: 0 keeps the host from writing machine code for kernels: all are interpreted.
     pub host_code: bool,
+    /// `PARTITA_CHECK`: 1 repeats every launch on the interpreter and compares.
+    pub check: bool,
     /// `PARTITA_TRACE`: the file that [`crate::trace`] writes.
     pub trace: Option<String>,
     /// `PARTITA_FAULT`: a fault on purpose, as [`crate::wire::POINTS`] names them; for tests.
@@ -57,6 +59,7 @@ fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Config {
         cuda_ipc: number("PARTITA_CUDA_IPC") != Some(0),
         wgpu_visible: number("PARTITA_WGPU_VISIBLE") != Some(0),
         host_code: number("PARTITA_HOST_CODE") != Some(0),
+        check: number("PARTITA_CHECK") == Some(1),
         trace: lookup("PARTITA_TRACE"),
         fault: lookup("PARTITA_FAULT"),
     }

@@ -92,6 +92,26 @@ pub enum Error {
         /// What it was doing.
         here_in: String,
     },
+    /// Under `PARTITA_CHECK`, a device computed something else than the interpreter.
+    #[error(
+        "{device} computed something else than the interpreter: kernel {kernel}, parameter {param}, element \
+         {element}: expected {expected}, given {given}; compute on another device (PARTITA_DEVICE) and report it \
+         with what PARTITA_DEBUG=3 prints"
+    )]
+    Differs {
+        /// The device's name.
+        device: String,
+        /// The kernel's name.
+        kernel: String,
+        /// Which of its parameters.
+        param: usize,
+        /// Counted from the beginning of the parameter's memory.
+        element: u64,
+        /// What the interpreter gives.
+        expected: String,
+        /// What the device gave.
+        given: String,
+    },
     /// A generated kernel broke a rule of the IR: a defect of the engine, not of the program.
     #[error("defect in a generated kernel: {0}; please report it with the program that caused it")]
     Kernel(#[from] VerifyError),
@@ -118,6 +138,7 @@ impl Error {
             | Error::NoDevice { .. }
             | Error::Unsupported { .. }
             | Error::Device { .. }
+            | Error::Differs { .. }
             | Error::Forked { .. }
             | Error::Kernel(_)
             | Error::Launch(_) => true,

@@ -267,6 +267,36 @@ fn c30_c33_c34_repartition_gather_scatter_allgather() {
     }
 }
 
+/// The plan is, per receiving member, whom it hears of and which records; applying it again takes memory that
+/// is there already, until the shape changes.
+#[test]
+fn c31_c32_triplets_and_memory_that_is_reused() {
+    let device = Device::host();
+    let world = world(&device, 3);
+    let (a, b) = (grid(&world, &[0, 1], &[2, 1]), grid(&world, &[2, 0, 1], &[3, 1]));
+    let f = Collective::repartition(&a, &b).unwrap();
+    let dist = blocks(&a, &[6, 5], false);
+    let [plan] = &f.plans(&dist).unwrap()[..] else { panic!("a repartition is one plan") };
+    let rows = |start: i64, stop: i64| Region::new(&[start, 0], &[stop, 5]).unwrap();
+    let triplets = |part: usize| -> Vec<(usize, Region, u64)> {
+        plan.moves_to(part).iter().map(|m| (m.from_part, m.from.clone(), m.elements())).collect()
+    };
+    assert_eq!(triplets(0), [(0, rows(0, 2), 10)]);
+    assert_eq!(triplets(1), [(0, rows(2, 3), 5), (1, rows(3, 4), 5)]);
+    assert_eq!(triplets(2), [(1, rows(4, 6), 10)]);
+
+    let held = || device.memory().in_use_bytes + device.memory().cached_bytes;
+    let apply = |rows: i64| {
+        let x = random::<f64>(&a, &blocks(&a, &[rows, 5], false), 3, false);
+        assert_eq!(numbers(&f.forward(&x).unwrap()), numbers(&x));
+        device.wait().unwrap();
+        held()
+    };
+    let first = apply(600);
+    (0..10).for_each(|turn| assert_eq!(apply(600), first, "turn {turn}"));
+    assert!(apply(6000) > first);
+}
+
 /// Every operator, on partitions that are equal, disjoint, overlapping, in any order of the members.
 #[test]
 fn c20_c29_c39_dot_tests() {

@@ -399,6 +399,7 @@ fn steps_that_go_through_memory_tile_by_tile_give_the_same_bits() {
         (2, &[600, 900], &[&[1, 1], &[1, 2]]),
         (5, &[600, 1300], &[&[1, 1]]),
         (8, &[45, 44, 500], &[&[1, 1, 1], &[2, 1, 1]]),
+        (8, &[61, 47, 501], &[&[1, 1, 1], &[3, 1, 1], &[1, 2, 1]]),
     ];
     let mut tiled = 0;
     for (which, shape, grids) in cases {
@@ -406,14 +407,29 @@ fn steps_that_go_through_memory_tile_by_tile_give_the_same_bits() {
         for grid in *grids {
             let team = team_for(&[Device::host()], grid);
             let expected = plain(&program, &team, grid, 31);
-            let mut deep = Loop::new(program.start(&team, grid), program.step).depth(4);
-            deep.run(31).unwrap();
-            let what = format!("{} over {grid:?}: {}", program.name, deep.explain());
-            assert!(values(deep.state()) == expected, "{what}");
-            println!("{what}");
-            tiled += usize::from(deep.explain().contains("tile by tile"));
+            for depth in [4, 5] {
+                let mut deep = Loop::new(program.start(&team, grid), program.step).depth(depth);
+                deep.run(31).unwrap();
+                let what = format!("{} over {grid:?}: {}", program.name, deep.explain());
+                assert!(values(deep.state()) == expected, "{what}");
+                println!("{what}");
+                tiled += usize::from(deep.explain().contains("tile by tile"));
+            }
         }
     }
     ran("tiled-steps", &Device::host(), tiled);
-    assert!(tiled >= 4, "{tiled}");
+    assert!(tiled >= 14, "{tiled}");
+}
+
+#[test]
+fn tiles_give_the_same_bits_on_any_number_of_threads() {
+    // A process has one number of threads.
+    let name = "steps_that_go_through_memory_tile_by_tile_give_the_same_bits";
+    for threads in ["1", "3"] {
+        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+        let ended = again.args(["--exact", name, "--nocapture"]).env("PARTITA_THREADS", threads).output();
+        let ended = ended.unwrap();
+        let said = String::from_utf8_lossy(&ended.stdout);
+        assert!(ended.status.success() && said.contains("1 passed"), "{threads} threads: {said}");
+    }
 }

@@ -88,10 +88,14 @@ def test_parts_say_where_they_are(u):
         assert not hasattr(p, "__array_interface__")
 
 
-def test_partitioned_names_the_kind_of_device(u):
+def test_e8_e9_partitioned_names_the_device_and_gives_its_memory(u):
     described = u.__partitioned__
-    kinds = {name.split(":")[0] for entry in described["partitions"].values() for *_, name in entry["location"]}
-    assert kinds == {"kDLCUDA"}
+    for p, entry in zip(u.parts, described["partitions"].values(), strict=True):
+        (*_, name), *others = entry["location"]
+        assert not others and name == f"kDLCUDA:{CUDA.index(p.device)}"
+        given = described["get"](entry["data"])
+        pointers = [fields(part.__dlpack__(max_version=(1, 0)))["data"] for part in (given, p)]
+        assert given.__dlpack_device__() == p.__dlpack_device__() and pointers[0] == pointers[1]
     assert pt.validate_partitioned(described)[0]
 
 
@@ -114,7 +118,7 @@ def test_copies_on_the_device(u, driver, expected):
     np.testing.assert_array_equal(driver.read(said["data"], 12, stream), expected[:2].reshape(-1))
 
 
-def test_the_consumers_stream_waits_for_the_producer(driver):
+def test_f4_the_consumers_stream_waits_for_the_producer(driver):
     """A kernel that takes its time, and a copy behind it on a stream of the consumer's."""
     team = pt.Team(1, CUDA[:1])
     stream = driver.stream(0)

@@ -33,7 +33,7 @@ def test_distarray_round_trip(team):
             assert v.dist.boundary == dist.boundary
 
 
-def test_distarray_says_what_the_protocol_wants():
+def test_a3_distarray_says_what_the_protocol_wants():
     u = pt.asarray(HOST, dist=pt.Distribution((10, 7), team=pt.Team(4, "host"), grid=(2, 2), halo=1))
     described = u.parts[3].__distarray__()
     assert described["__version__"] == "0.10.0"
@@ -65,7 +65,7 @@ def test_partitioned_round_trip(team):
             [list(range(9, -1, -1))] if n == 1 else LISTS), None])).__partitioned__
 
 
-def test_partitioned_on_the_host_is_the_memory_and_can_be_pickled():
+def test_e2_partitioned_on_the_host_is_the_memory_and_can_be_pickled():
     u = pt.asarray(HOST, team=pt.Team(4, "host"))
     described = u.__partitioned__
     for p, entry in zip(u.parts, described["partitions"].values(), strict=True):
@@ -76,7 +76,7 @@ def test_partitioned_on_the_host_is_the_memory_and_can_be_pickled():
     np.testing.assert_array_equal(pt.from_partitioned(there, team=u.team).numpy(), HOST)
 
 
-def test_bfloat16_comes_back():
+def test_a4_bfloat16_comes_back():
     pytest.importorskip("ml_dtypes")
     u = pt.asarray(HOST, pt.bfloat16, team=pt.Team(4, "host"))
     buffer = u.parts[0].__distarray__()["buffer"]

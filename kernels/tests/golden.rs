@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use agreement::{cases, cube, star, weighted};
-use partita_kernels::wgsl::wide::{Parity, emit_wide};
+use partita_kernels::wgsl::wide::{Alignment, emit_wide};
 use partita_kernels::{
     BinaryOp, Builder, CompareOp, DType, FoldOp, Math1, Math2, Scalar, UnaryOp, Verified, ptx, simplify, wgsl,
 };
@@ -148,13 +148,13 @@ fn wgsl_text(kernel: &Verified) -> String {
 
 /// Of two kernels the shader with several points per invocation.
 fn wide_text(kernel: &Verified) -> Option<(&'static str, String)> {
-    let (ending, parity) = match kernel.kernel().name.as_str() {
-        "triad" => ("even.wgsl", Parity::Even),
-        "blur" => ("any.wgsl", Parity::Any),
+    let (ending, alignment) = match kernel.kernel().name.as_str() {
+        "triad" => ("alike.wgsl", Alignment::Alike),
+        "blur" => ("any.wgsl", Alignment::Any),
         _ => return None,
     };
     let target = wgsl::Target { strict_floats: true, ..wgsl::Target::CAUTIOUS };
-    let shader = emit_wide(kernel, &target, parity)?;
+    let shader = emit_wide(kernel, &target, alignment)?;
     Some((ending, shader.stages[0].source.clone()))
 }
 

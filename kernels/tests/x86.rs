@@ -11,7 +11,8 @@ use agreement::{Arrays, cases, difference, element, line, small_numbers};
 use memmap2::MmapMut;
 use partita_kernels::interpret::{Memory, Program};
 use partita_kernels::{
-    BinaryOp, Builder, CompareOp, DType, Form, Launch, Op, Scalar, Store, UnaryOp, Value, Verified, View,
+    BinaryOp, Builder, CompareOp, DType, Form, Launch, Math1, Op, Scalar, Store, UnaryOp, Value, Verified,
+    View,
 };
 use random::Random;
 
@@ -65,13 +66,21 @@ fn run(program: &Program, kernel: &Verified, launch: &Launch, arrays: &Arrays) -
 
 /// Compares the two; is there code for the launch?
 fn check(kernel: &Verified, launch: &Launch, arrays: &Arrays) -> bool {
+    codes(kernel, launch, arrays) > 0
+}
+
+/// Compares the two; how many codes are there for the launch: one, and one for rows together?
+fn codes(kernel: &Verified, launch: &Launch, arrays: &Arrays) -> usize {
     let expected = run(&Program::interpreted(kernel), kernel, launch, arrays);
     let program = Program::compile(kernel);
-    let given = run(&program, kernel, launch, arrays);
-    if let Some(wrong) = difference(kernel, &expected, &given) {
-        panic!("{wrong}\n{kernel}\n{launch:?}");
+    // The second launch of a form may have code for rows together.
+    for _ in 0..2 {
+        let given = run(&program, kernel, launch, arrays);
+        if let Some(wrong) = difference(kernel, &expected, &given) {
+            panic!("{wrong}\n{kernel}\n{launch:?}");
+        }
     }
-    program.codes() > 0
+    program.codes()
 }
 
 /// Says so if this CPU has no machine code.
@@ -229,10 +238,12 @@ fn random_kernels_give_the_interpreters_bits() {
         return;
     }
     let seeds = std::env::var("PARTITA_X86_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1500);
-    let mut compiled = 0;
+    let (mut compiled, mut together) = (0, 0);
     for seed in 0..seeds {
         let (kernel, launch, arrays) = supported(seed);
-        compiled += usize::from(check(&kernel, &launch, &arrays));
+        let codes = codes(&kernel, &launch, &arrays);
+        compiled += usize::from(codes > 0);
+        together += usize::from(codes > 1);
     }
     let mut any = 0;
     for seed in 0..seeds {
@@ -241,6 +252,7 @@ fn random_kernels_give_the_interpreters_bits() {
     }
     println!("{compiled} and {any} of {seeds} random kernels had code, the others were interpreted");
     println!("ran: x86-kernels {}", compiled + any);
+    println!("ran: x86-rows-together {together}");
 }
 
 /// Every length, from every lane of a cache line on, of 4 and of 8 bytes and bools, written plainly and past
@@ -395,5 +407,175 @@ fn broadcast_and_transposed_operands() {
             arguments: vec![],
         };
         assert_eq!(check(&kernel, &launch, &arrays), coded, "{strides:?}");
+    }
+}
+
+/// Stencils of two and of three dimensions whose rows are computed together, with coordinates of all
+/// dimensions, one element for all lanes, and bools: every number of rows, every length, several pitches.
+#[test]
+fn rows_that_read_the_same_neighbours() {
+    if !has_code() {
+        return;
+    }
+    let mut ran = 0;
+    for (d, rank) in [(DType::F32, 2), (DType::F64, 2), (DType::F32, 3), (DType::I32, 3)] {
+        let mut k = Builder::new("rows", rank);
+        let (input, single) = (k.input(d), k.input(d));
+        let mut around = vec![vec![0; rank]];
+        for dim in 0..rank {
+            for d in [-1, 1] {
+                let mut offsets = vec![0; rank];
+                offsets[dim] = d;
+                around.push(offsets);
+            }
+        }
+        let loads: Vec<Value> = around.iter().map(|offsets| k.load(input, offsets)).collect();
+        let mut sum = k.load(single, &vec![0; rank]);
+        for (n, load) in loads.into_iter().enumerate() {
+            let factor = k.constant(Scalar::from_f64(d, n as f64 + 2.0));
+            let product = k.binary(BinaryOp::Mul, load, factor);
+            sum = k.binary(BinaryOp::Add, sum, product);
+        }
+        for dim in 0..rank {
+            let place = k.coord(dim, DType::I32);
+            let place = k.cast(place, d);
+            sum = k.binary(BinaryOp::Sub, sum, place);
+        }
+        let zero = k.constant(Scalar::from_f64(d, 0.0));
+        let less = k.compare(CompareOp::Lt, sum, zero);
+        let stores = [(k.output(d), sum), (k.output(DType::Bool), less)];
+        let kernel = k.elementwise(&stores).unwrap();
+        for rows in 1..10 {
+            for n in (0..40).step_by(if rank == 3 { 3 } else { 1 }).chain([200]) {
+                let pitch = n as i64 + 2 + (n + rows) as i64 % 3 * 7;
+                let plane = pitch * (rows as i64 + 2);
+                let strides = if rank == 3 { vec![plane, pitch, 1] } else { vec![pitch, 1] };
+                // A row of one element moves down with the rows, its neighbours stay.
+                let mut one = vec![0; rank];
+                one[rank - 2] = 1;
+                let offset: i64 = strides.iter().sum();
+                let near = View { offset, strides: strides.clone() };
+                let far = View { offset: (n % 16) as i64, strides };
+                let launch = Launch {
+                    extents: [2, rows, n][3 - rank..].to_vec(),
+                    origin: [5, -3, 7][3 - rank..].to_vec(),
+                    views: vec![near.clone(), View { offset: 1, strides: one }, near, far],
+                    arguments: vec![],
+                };
+                let spans = kernel.touched(&launch);
+                let arrays = (kernel.kernel().params.iter().zip(&spans).enumerate())
+                    .map(|(p, (param, span))| {
+                        let len = span.map_or(1, |(_, last)| last + 1) as usize;
+                        match param.dtype {
+                            DType::Bool => vec![1; len],
+                            d => small_numbers(d, len, p as u64),
+                        }
+                    })
+                    .collect();
+                let codes = codes(&kernel, &launch, &arrays);
+                assert!(codes == 2 || rows == 1 || n < 2, "{d} {rank} {rows} {n}: {codes} codes");
+                ran += usize::from(codes == 2);
+            }
+        }
+    }
+    println!("ran: x86-rows-together {ran}");
+}
+
+/// Casts of numbers whose range is known, just within what an integer holds, and just beyond.
+#[test]
+fn casts_of_clamped_numbers() {
+    if !has_code() {
+        return;
+    }
+    let bounds =
+        [-1e300, -4e18, -3e9, -2147483648.0, -1e9, -104.0, 0.0, 89.0, 1.1e9, 2147483520.0, 3e9, 1e300];
+    let mut ran = 0;
+    for d in [DType::F32, DType::F64] {
+        for to in [DType::I32, DType::I64] {
+            for (low, high) in bounds.iter().flat_map(|&low| bounds.map(|high| (low, high))) {
+                for form in 0..4 {
+                    let mut k = Builder::new("clamped", 1);
+                    let input = k.input(d);
+                    let x = k.load(input, &[0]);
+                    let [low, high] = [low, high].map(|bound| k.float(d, bound));
+                    let clamped = match form {
+                        0 => {
+                            let most = k.binary(BinaryOp::Min, x, high);
+                            k.binary(BinaryOp::Max, low, most)
+                        }
+                        1 => {
+                            let beyond = k.compare(CompareOp::Lt, high, x);
+                            let most = k.select(beyond, high, x);
+                            let below = k.compare(CompareOp::Lt, most, low);
+                            k.select(below, low, most)
+                        }
+                        2 => {
+                            let within = k.compare(CompareOp::Le, x, high);
+                            k.select(within, low, x)
+                        }
+                        _ => {
+                            let within = k.compare(CompareOp::Ge, high, x);
+                            k.select(within, x, low)
+                        }
+                    };
+                    let factor = k.float(d, [1.0, 1.5, -1.0, 0.25][form]);
+                    let scaled = k.binary(BinaryOp::Mul, clamped, factor);
+                    let whole = k.unary(UnaryOp::Round, scaled);
+                    let count = k.cast(whole, to);
+                    let output = k.output(to);
+                    let kernel = k.elementwise(&[(output, count)]).unwrap();
+                    let mut bits = cases::hard_bits(d, 40);
+                    bits.extend(bounds.map(|bound| Scalar::from_f64(d, bound).bits));
+                    bits.extend(
+                        [2147483647.0, -2147483649.0, 2e9, -2e9].map(|b| Scalar::from_f64(d, b).bits),
+                    );
+                    let n = bits.len();
+                    let arrays = vec![agreement::bytes(d, bits.into_iter()), vec![0; n * to.size_bytes()]];
+                    assert!(check(&kernel, &agreement::flat(&kernel, n), &arrays));
+                    ran += 1;
+                }
+            }
+        }
+    }
+    println!("ran: x86-casts {ran}");
+}
+
+/// Rows with angles that are not small here and there: the rest of such a row is computed otherwise, and the
+/// rows after it as before.
+#[test]
+fn large_angles_in_some_rows() {
+    if !has_code() {
+        return;
+    }
+    for (d, function) in [(DType::F32, Math1::Sin), (DType::F32, Math1::Cos), (DType::F64, Math1::Sin)] {
+        let mut k = Builder::new("angles", 2);
+        let input = k.input(d);
+        let x = k.load(input, &[0, 0]);
+        let (sine, growth) = (k.math1(function, x), k.math1(Math1::Exp, x));
+        let product = k.binary(BinaryOp::Mul, sine, growth);
+        let output = k.output(d);
+        let kernel = k.elementwise(&[(output, product)]).unwrap();
+        for seed in 0..40 {
+            let mut random = Random::new(seed);
+            let (rows, lanes) = (1 + random.below(8), 1 + random.below(90));
+            let view = View { offset: 0, strides: vec![lanes as i64 + 3, 1] };
+            let launch = Launch {
+                extents: vec![rows, lanes],
+                origin: vec![0, 0],
+                views: vec![view.clone(), view],
+                arguments: vec![],
+            };
+            let len = rows * (lanes + 3);
+            let large = [4e3, -1e5, 1e30, f64::INFINITY, f64::NAN, 3200.0];
+            let number = |_| match random.one_in(60) {
+                true => random.pick(&large),
+                false => random.below(2000) as f64 / 10.0 - 100.0,
+            };
+            let numbers: Vec<f64> = (0..len).map(number).collect();
+            let bits = numbers.iter().map(|&number| Scalar::from_f64(d, number).bits);
+            let arrays = vec![agreement::bytes(d, bits), vec![0; len * d.size_bytes()]];
+            // Rows of one element are one row of another dimension.
+            assert!(check(&kernel, &launch, &arrays) || lanes < 2);
+        }
     }
 }

@@ -108,6 +108,8 @@ tsunami() {
     [ -n "$cuda" ] || { skip tsunami tsunami-cuda "$no_cuda" && return; }
     step tsunami tsunami-cuda 120 bin/tsunami --device cuda "${size[@]}" --dump "$out/cuda.npy"
     step tsunami tsunami-same-bits 10 cmp "$out/host.npy" "$out/cuda.npy"
+    step tsunami tsunami-checked 120 env PARTITA_CHECK=1 bin/tsunami --device cuda --scale 1 --parts 6 \
+        --steps 3 --frames 0 --data salish_topobathy.npz
     for device in heat gray_scott; do
         [ -n "$quick" ] || step tsunami "$device" 120 env PARTITA_DEVICE=cuda "bin/$device"
     done

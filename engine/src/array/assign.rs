@@ -1,7 +1,8 @@
 //! Assignment to a window of an array: a new value whose window is computed and whose rest is the
 //! old value. Reads in the assigned expression see the old value, whatever overlaps.
 //!
-//! A large window is computed into fresh memory and the thin rest is copied; a small one is computed
+//! A large window is computed where it is if nobody else needs the old value, the expression neither;
+//! otherwise into fresh memory, and the thin rest is copied. A small one is computed
 //! aside and copied into the old memory, if nobody else needs the old value. So is one that is no box in
 //! memory, and one in steps. Other views are assigned to by giving the value the array's dimensions.
 
@@ -86,19 +87,20 @@ pub(crate) fn assign(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
             evaluate(&[Arc::clone(&assignment.base)])?;
         }
     }
-    let targets = assignments
-        .iter()
-        .map(|a| Target {
-            node: Arc::clone(&a.value),
-            onto: Onto::Whole(Arc::clone(&a.base), *a.window.start()),
-        })
-        .collect();
+    // Decided for all before any is kept here: an expression that reads what another assigns to holds it.
+    let over = |a: &Assignment| Ok(!covered(a)? && !deep::is_shared() && stands(&a.base, HELD));
+    let over = assignments.iter().map(over).collect::<Result<Vec<bool>>>()?;
+    let target = |(a, over): (&Assignment, &bool)| {
+        let onto = if *over { Onto::Over } else { Onto::Whole };
+        Target { node: Arc::clone(&a.value), onto: onto(Arc::clone(&a.base), *a.window.start()) }
+    };
+    let targets = assignments.iter().zip(&over).map(target).collect();
     let mut results: Vec<Option<Arc<Node>>> = vec![None; assignments.len()];
     for members in group(targets)? {
         for (target, storage) in members.iter().zip(compute(&members)?) {
             let at = find(&assignments, &results, target);
             let assignment = &assignments[at];
-            if !covered(assignment)? {
+            if !covered(assignment)? && !over[at] {
                 copy_rest(assignment, &storage)?;
             }
             results[at] = Some(Node::ready(assignment.base.dtype, &assignment.base.team, storage));
@@ -114,7 +116,7 @@ fn volume(node: &Node) -> Result<i64> {
 /// Groups reorder targets; this is the first open assignment a target came from.
 fn find(assignments: &[Assignment], results: &[Option<Arc<Node>>], target: &Target) -> usize {
     let came_from = |a: &Assignment| {
-        let Onto::Whole(base, start) = &target.onto else { return false };
+        let (Onto::Whole(base, start) | Onto::Over(base, start)) = &target.onto else { return false };
         let same_base = Arc::ptr_eq(base, &a.base) && start == a.window.start();
         same_base && Arc::ptr_eq(&a.value, &target.node)
     };
@@ -174,8 +176,7 @@ fn aside(assignment: &Assignment) -> Result<Storage> {
 
 /// Copies a value, which is distributed like what is assigned to, over the old elements.
 fn overwrite(base: Arc<Node>, window: &Region, steps: &Index, value: &Storage) -> Result<Arc<Node>> {
-    // The handle that is assigned to holds one reference and `base` the other.
-    let target = unshared(&base, 2)?;
+    let target = unshared(&base, HELD)?;
     let (team, dtype) = (&target.team, target.dtype);
     let Some(storage) = target.storage() else { unreachable!("computed above") };
     let plain = (0..storage.dist.rank()).all(|d| steps[d] == 1 || storage.dist.map(d).is_block());
@@ -211,12 +212,21 @@ fn overwrite(base: Arc<Node>, window: &Region, steps: &Index, value: &Storage) -
     Ok(target)
 }
 
+/// References to what is assigned to: the handle holds one and the assignment the other.
+const HELD: usize = 2;
+
+/// Whether nobody but the `expected` references has a computed node, and so nobody sees its elements change.
+fn stands(node: &Arc<Node>, expected: usize) -> bool {
+    let Some(old) = node.storage() else { return false };
+    let borrowed = || old.parts.iter().flatten().any(|buffer| buffer.allocation().is_borrowed());
+    Arc::strong_count(node) <= expected && !old.is_seen() && !borrowed()
+}
+
 /// The node itself if nobody but the `expected` references has it, and so nobody sees its elements change;
 /// otherwise one with a copy of them. It is computed.
 pub(crate) fn unshared(node: &Arc<Node>, expected: usize) -> Result<Arc<Node>> {
     let Some(old) = node.storage() else { unreachable!("only computed nodes are written") };
-    let borrowed = || old.parts.iter().flatten().any(|buffer| buffer.allocation().is_borrowed());
-    if Arc::strong_count(node) <= expected && !old.is_seen() && !borrowed() {
+    if stands(node, expected) {
         return Ok(Arc::clone(node));
     }
     let copy = Storage::new(&node.team, Arc::clone(&old.dist), node.dtype)?;
@@ -231,6 +241,7 @@ pub(crate) fn unshared(node: &Arc<Node>, expected: usize) -> Result<Arc<Node>> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use crate::prelude::*;
+    use crate::program::Command;
 
     #[test]
     fn a_small_window_takes_a_value_that_was_computed_on_another_layout() {
@@ -244,5 +255,57 @@ mod tests {
             _ => 0,
         };
         assert_eq!(u.to_vec::<i32>().unwrap(), (0..66).map(expected).collect::<Vec<i32>>());
+    }
+
+    #[test]
+    fn where_nobody_needs_the_old_value_one_launch_per_part_is_all() {
+        let launches = |step: &mut dyn FnMut()| {
+            let schedule = crate::program::record(|| {
+                step();
+                Ok(())
+            });
+            let is_launch = |command: &&Command| matches!(command, Command::Launch { .. });
+            schedule.unwrap().iter().filter(is_launch).count()
+        };
+        for parts in [1, 3] {
+            let team = Team::on(&[Device::host()], parts).unwrap();
+            let dist = Distribution::builder(&[12, 7]).parts(parts).halo(&[1, 1], &[1, 1]).build().unwrap();
+            let filled = |k: i64| Array::from_fn(&team, &dist, |at| (k * at[0] + at[1]) as i32).unwrap();
+            let (v, mut u, mut w) = (filled(10), filled(0), filled(0));
+            // Afterwards, of the second time on, the form is known.
+            for times in 1..4 {
+                let value = v.slice(&s![1..-1, 1..-1]) + f64::from(times);
+                assert_eq!(launches(&mut || u.assign(&s![1..-1, 1..-1], &value).unwrap()), parts);
+                let at = |row: usize, column: usize| match (row, column) {
+                    (1..11, 1..6) => (10 * row + column) as i32 + times,
+                    _ => column as i32,
+                };
+                let expected: Vec<i32> = (0..84).map(|k| at(k / 7, k % 7)).collect();
+                assert_eq!(u.to_vec::<i32>().unwrap(), expected, "{parts} {times}");
+                // Halos show the new elements.
+                let below = u.slice(&s![1.., ..]) - u.slice(&s![..-1, ..]);
+                let differences: Vec<i32> = (0..77).map(|k| expected[k + 7] - expected[k]).collect();
+                assert_eq!(below.to_vec::<i32>().unwrap(), differences, "{parts} {times}");
+                // A clone, an expression and the value itself keep the old elements.
+                let before = w.to_vec::<i32>().unwrap();
+                let (clone, recorded) = (w.clone(), &w * 2.0);
+                assert!(launches(&mut || w.assign(&s![1..-1, 1..-1], &value).unwrap()) > parts);
+                assert_eq!(clone.to_vec::<i32>().unwrap(), before);
+                let doubled: Vec<i32> = before.iter().map(|old| 2 * old).collect();
+                assert_eq!(recorded.to_vec::<i32>().unwrap(), doubled);
+                drop((clone, recorded));
+                let next = w.slice(&s![..-2, 1..-1]) + 1.0;
+                assert!(launches(&mut || w.assign(&s![1..-1, 1..-1], &next).unwrap()) > parts);
+                drop(next);
+                let given = w.to_vec::<i32>().unwrap();
+                let moved = |k: usize| match (k / 7, k % 7) {
+                    (1, 1..6) => before[k - 7] + 1,
+                    (2..11, 1..6) => (10 * (k / 7 - 1) + k % 7) as i32 + times + 1,
+                    _ => before[k],
+                };
+                assert_eq!(given, (0..84).map(moved).collect::<Vec<i32>>(), "{parts} {times}");
+                w.assign(&s![1..-1, 1..-1], &v.slice(&s![1..-1, 1..-1])).unwrap();
+            }
+        }
     }
 }

@@ -29,6 +29,7 @@ use super::zone::{Frame, Zone};
 use super::{joined, pick, rearrange};
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
+use crate::team::Team;
 use crate::wire::pass;
 
 /// Computes every node that is not computed yet.
@@ -91,12 +92,14 @@ pub(crate) struct Target {
     pub onto: Onto,
 }
 
-/// The memory of a result, fresh in any case.
+/// The memory of a result: fresh, unless it says whose it is.
 pub(crate) enum Onto {
     /// Its own.
     Own,
     /// Shaped like that node's, where it is the window that starts at the index.
     Whole(Arc<Node>, Index),
+    /// That node's itself, in the same way: nobody needs the elements that are there, this result neither.
+    Over(Arc<Node>, Index),
     /// As large as that window.
     Aside(Arc<Node>, Index),
 }
@@ -126,7 +129,7 @@ impl Target {
     fn distribution(&self) -> Result<Arc<Distribution>> {
         match &self.onto {
             Onto::Own => self.node.distribution(),
-            Onto::Whole(base, _) | Onto::Aside(base, _) => {
+            Onto::Whole(base, _) | Onto::Over(base, _) | Onto::Aside(base, _) => {
                 Ok(Arc::new(base.distribution()?.restricted(&self.window()?)?))
             }
         }
@@ -136,7 +139,7 @@ impl Target {
         let own = Region::from_shape(&self.node.shape)?;
         match &self.onto {
             Onto::Own => Ok(own),
-            Onto::Whole(_, start) | Onto::Aside(_, start) => Ok(own.shift(start)?),
+            Onto::Whole(_, start) | Onto::Over(_, start) | Onto::Aside(_, start) => Ok(own.shift(start)?),
         }
     }
 
@@ -144,7 +147,7 @@ impl Target {
     pub fn frame(&self, dist: &Arc<Distribution>) -> Result<Frame> {
         match &self.onto {
             Onto::Own => Ok(Frame::whole(dist)),
-            Onto::Whole(base, _) | Onto::Aside(base, _) => {
+            Onto::Whole(base, _) | Onto::Over(base, _) | Onto::Aside(base, _) => {
                 Ok(Frame { base: base.distribution()?, window: self.window()? })
             }
         }
@@ -156,11 +159,30 @@ impl Target {
         Ok(base.storage().filter(|old| self.node.shape != old.dist.shape()))
     }
 
+    /// The memory it is computed into, if that is there already.
+    fn standing(&self) -> Option<Arc<Storage>> {
+        match &self.onto {
+            Onto::Over(base, _) => base.storage(),
+            Onto::Own | Onto::Whole(..) | Onto::Aside(..) => None,
+        }
+    }
+
+    /// The memory it is computed into, on `dist`.
+    pub fn memory(&self, team: &Team, dist: &Arc<Distribution>, dtype: DType) -> Result<Storage> {
+        match self.standing() {
+            Some(there) => Ok(Storage::from_parts(Arc::clone(dist), there.parts.clone())),
+            None => Storage::new(team, Arc::clone(dist), dtype),
+        }
+    }
+
     /// How its memory is divided: with halos of the width of an operand's or of `room`.
     fn layout(&self, own: &Arc<Distribution>, room: Option<&Fresh>) -> Result<Arc<Distribution>> {
+        if let Some(there) = self.standing() {
+            return Ok(Arc::clone(&there.dist));
+        }
         let dist = match &self.onto {
             Onto::Own => Arc::clone(own),
-            Onto::Whole(base, _) => base.distribution()?,
+            Onto::Whole(base, _) | Onto::Over(base, _) => base.distribution()?,
             Onto::Aside(..) => self.distribution()?,
         };
         match room {
@@ -173,7 +195,7 @@ impl Target {
     fn corner(&self, dist: &Arc<Distribution>, part: usize, zone: &Zone) -> Result<Index> {
         match &self.onto {
             Onto::Own | Onto::Aside(..) => Ok(*zone.hull.start()),
-            Onto::Whole(..) => {
+            Onto::Whole(..) | Onto::Over(..) => {
                 Frame { base: Arc::clone(dist), window: self.window()? }.corner(part, &zone.hull)
             }
         }
@@ -225,7 +247,7 @@ impl Extent {
         for (target, layout) in targets.iter().zip(&self.layouts) {
             let kept = target.kept()?.is_none_or(|old| work.fresh(&old).covers(&self.grow));
             let has_room = match &target.onto {
-                Onto::Own | Onto::Whole(..) => stores(layout, &self.grow)?,
+                Onto::Own | Onto::Whole(..) | Onto::Over(..) => stores(layout, &self.grow)?,
                 Onto::Aside(base, _) => {
                     stores(&*base.distribution()?, &self.grow)? && holds(layout, &self.zones)
                 }
@@ -295,7 +317,7 @@ fn try_compute(targets: &[Target]) -> Result<Option<Vec<Storage>>> {
     let first = &targets[0].node;
     let sketch = sketched(targets)?;
     if let Some(sketch) = &sketch
-        && let Some(storages) = sketch.repeat(&first.team)?
+        && let Some(storages) = sketch.repeat(&first.team, targets)?
     {
         return Ok(Some(storages));
     }
@@ -333,9 +355,8 @@ fn try_compute(targets: &[Target]) -> Result<Option<Vec<Storage>>> {
         found = routes(&fused.leaves, &dist, &zones)?;
     }
     let inputs = work.bring_by(&fused.leaves, &found, &dist, &zones)?;
-    let allocate = |(target, dist): (&Target, &Arc<Distribution>)| {
-        Storage::new(&first.team, Arc::clone(dist), target.node.dtype)
-    };
+    let allocate =
+        |(target, dist): (&Target, &Arc<Distribution>)| target.memory(&first.team, dist, target.node.dtype);
     let storages = targets.iter().zip(&layouts).map(allocate).collect::<Result<Vec<Storage>>>()?;
     let launches = fused.launches(&first.team, (zones, inputs), |part, zone| {
         let memory = |(target, storage): (&Target, &Storage)| {

@@ -87,7 +87,9 @@ struct Lowered {
 pub(crate) fn compute(node: &Arc<Node>, portions: &[Portion]) -> Result<Storage> {
     let whole = [Target { node: Arc::clone(node), onto: Onto::Own }];
     let mut sketch = sketched(&whole)?;
-    if let Some(storage) = sketch.as_ref().map(|sketch| sketch.repeat(&node.team)).transpose()?.flatten() {
+    if let Some(storage) =
+        sketch.as_ref().map(|sketch| sketch.repeat(&node.team, &whole)).transpose()?.flatten()
+    {
         return storage.into_iter().next().ok_or_else(|| missing_part("join"));
     }
     deep::refuse(|| "the step joins arrays".to_owned());

@@ -105,6 +105,7 @@ struct Goal {
 enum Memory {
     Own,
     Whole(At, At),
+    Over(At, At),
     Aside(At, At),
 }
 
@@ -284,6 +285,7 @@ impl Sketch {
                 Onto::Whole(base, start) => {
                     Memory::Whole(walk.dist(&base.distribution()?), walk.index(start))
                 }
+                Onto::Over(base, start) => Memory::Over(walk.dist(&base.distribution()?), walk.index(start)),
                 Onto::Aside(base, start) => {
                     Memory::Aside(walk.dist(&base.distribution()?), walk.index(start))
                 }
@@ -307,11 +309,11 @@ impl Sketch {
     }
 
     /// Computes it, if it is prepared: the storages in the order of the targets.
-    pub fn repeat(&self, team: &Team) -> Result<Option<Vec<Storage>>> {
+    pub fn repeat(&self, team: &Team, targets: &[Target]) -> Result<Option<Vec<Storage>>> {
         let Some(prepared) = kept(team).find(self) else { return Ok(None) };
         pass("eval-lowered")?;
-        let new = |(dist, dtype): &(Arc<Distribution>, DType)| Storage::new(team, Arc::clone(dist), *dtype);
-        let results = prepared.results.iter().map(new).collect::<Result<Vec<Storage>>>()?;
+        let memory = |(target, (dist, dtype)): (&Target, &(_, DType))| target.memory(team, dist, *dtype);
+        let results = targets.iter().zip(&prepared.results).map(memory).collect::<Result<Vec<Storage>>>()?;
         let part = |&(source, part): &Name| {
             let storage = match source.checked_sub(self.leaves.len()) {
                 None => &*self.leaves[source].1,

@@ -4,6 +4,7 @@ use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use partita_kernels::interpret;
 use partita_kernels::{Launch, LaunchError};
@@ -15,6 +16,9 @@ use crate::config::config;
 const LARGE_PAGE_BYTES: usize = 2 << 20;
 /// Blocks of so many large pages ask for them.
 const LARGE_PAGES: usize = 2;
+/// Large blocks begin at so many different places of a page, one after the other: a page and some lines apart.
+const PLACES: usize = 16;
+const APART_BYTES: usize = 4096 + 1280;
 
 /// A block of host memory: ours, aligned and zeroed when new, or another owner's.
 pub(super) struct HostMemory {
@@ -25,8 +29,11 @@ pub(super) struct HostMemory {
 
 /// Where memory comes from decides how it is given back.
 enum Origin {
-    Allocated(Layout),
-    Borrowed { _owner: Box<dyn Any + Send + Sync> },
+    /// The allocation, and how far into it the block begins.
+    Allocated(Layout, usize),
+    Borrowed {
+        _owner: Box<dyn Any + Send + Sync>,
+    },
 }
 
 // SAFETY: the block is plain memory owned by this value. Who may read and write it when is decided
@@ -40,16 +47,18 @@ impl HostMemory {
     pub(super) fn new(bytes: u64) -> Option<HostMemory> {
         let bytes = usize::try_from(bytes).ok()?;
         let is_large = bytes >= LARGE_PAGES * LARGE_PAGE_BYTES;
-        let align = if is_large { LARGE_PAGE_BYTES } else { ALIGN_BYTES as usize };
-        let layout = Layout::from_size_align(bytes, align).ok()?;
+        let (align, before) = if is_large { (LARGE_PAGE_BYTES, apart()) } else { (ALIGN_BYTES as usize, 0) };
+        let layout = Layout::from_size_align(bytes.checked_add(before)?, align).ok()?;
         // SAFETY: callers round sizes up to a multiple of ALIGN_BYTES, so the size is not zero.
-        let start = NonNull::new(unsafe { if is_large { alloc(layout) } else { alloc_zeroed(layout) } })?;
+        let first = NonNull::new(unsafe { if is_large { alloc(layout) } else { alloc_zeroed(layout) } })?;
         if is_large {
-            ask_for_large_pages(start, bytes);
-            // SAFETY: the block is ours and so long. The pages appear here, large if the system can.
-            unsafe { start.as_ptr().write_bytes(0, bytes) };
+            ask_for_large_pages(first, layout.size());
+            // SAFETY: the allocation is ours and so long. The pages appear here, large if the system can.
+            unsafe { first.as_ptr().write_bytes(0, layout.size()) };
         }
-        Some(HostMemory { start, bytes: layout.size(), origin: Origin::Allocated(layout) })
+        // SAFETY: `before` lies within the allocation.
+        let start = unsafe { first.add(before) };
+        Some(HostMemory { start, bytes, origin: Origin::Allocated(layout, before) })
     }
 
     /// Another owner's memory; `None` for the null pointer.
@@ -92,11 +101,19 @@ impl HostMemory {
 
 impl Drop for HostMemory {
     fn drop(&mut self) {
-        if let Origin::Allocated(layout) = self.origin {
-            // SAFETY: allocated in `new` with this layout.
-            unsafe { dealloc(self.pointer(), layout) }
+        if let Origin::Allocated(layout, before) = self.origin {
+            // SAFETY: allocated in `new` with this layout, so far before the block.
+            unsafe { dealloc(self.pointer().sub(before), layout) }
         }
     }
+}
+
+/// How far into its pages the next large block begins. Blocks that all began with a page would have the same
+/// lower address bits at the same index, by which processors find lines and tell a read from the writes before
+/// it: then the arrays of a loop drive each other out of the first cache, and reads wait for writes.
+fn apart() -> usize {
+    static BLOCKS: AtomicUsize = AtomicUsize::new(0);
+    BLOCKS.fetch_add(1, Ordering::Relaxed) % PLACES * APART_BYTES
 }
 
 /// Asks the system to back a block by large pages: prefetching ends at the end of a page, and a virtual
@@ -144,20 +161,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn large_blocks_begin_with_a_large_page_and_are_zero() {
+    fn large_blocks_lie_in_large_pages_and_are_zero() {
         let bytes = LARGE_PAGES * LARGE_PAGE_BYTES;
         for bytes in [bytes - ALIGN_BYTES as usize, bytes, bytes + ALIGN_BYTES as usize] {
             for _ in 0..3 {
                 let block = HostMemory::new(bytes as u64).expect("some MiB");
                 let is_large = bytes >= LARGE_PAGES * LARGE_PAGE_BYTES;
-                let align = if is_large { LARGE_PAGE_BYTES } else { ALIGN_BYTES as usize };
+                let align = ALIGN_BYTES as usize;
                 assert_eq!(block.pointer() as usize % align, 0, "{bytes}");
+                let place = block.pointer() as usize % LARGE_PAGE_BYTES;
+                assert!(!is_large || place.is_multiple_of(APART_BYTES) && place / APART_BYTES < PLACES);
                 let mut content = vec![1; bytes];
                 block.read(0, &mut content);
                 assert!(content.iter().all(|&byte| byte == 0), "{bytes}");
                 // Whoever comes next must not find this.
                 block.write(0, &vec![7; bytes]);
             }
+        }
+    }
+
+    #[test]
+    fn large_blocks_begin_at_different_places_of_a_page() {
+        let bytes = (LARGE_PAGES * LARGE_PAGE_BYTES) as u64;
+        let blocks: Vec<_> = (0..3).map(|_| HostMemory::new(bytes).expect("some MiB")).collect();
+        let place = |block: &HostMemory| block.pointer() as usize % LARGE_PAGE_BYTES;
+        for pair in blocks.windows(2) {
+            assert_ne!(place(&pair[0]) % 4096, place(&pair[1]) % 4096);
         }
     }
 }

@@ -23,6 +23,7 @@ use super::cuda;
 use super::host::HostMemory;
 use super::wgpu::GpuBuffer;
 use super::{Backend, Device};
+use crate::config::config;
 use crate::error::{Error, Result};
 
 /// Allocations are multiples of this many bytes and aligned to it.
@@ -280,7 +281,12 @@ impl Device {
         self.within_budget(bytes)?;
         let memory = self.with_room(|| self.raw_alloc(bytes))?;
         self.pool().usage.in_use_bytes += bytes;
-        Ok(lease(Arc::new(Allocation::new(bytes, Some(arena), memory))))
+        let allocation = Arc::new(Allocation::new(bytes, Some(arena), memory));
+        if config().check {
+            // Comparing looks at what nobody has written yet, too.
+            self.upload(&allocation, 0, &vec![0; bytes as usize])?;
+        }
+        Ok(lease(allocation))
     }
 
     /// Another owner's memory as a buffer: it counts in no budget and goes to no pool.

@@ -4,6 +4,7 @@
 //! device runs in order; the host device runs it at once. Knows bytes, kernels and launches; knows no arrays
 //! and no parts. Copies between regions are launches of a copy kernel, so there is no copy verb.
 
+mod check;
 pub mod cuda;
 mod fetch;
 mod foreign;
@@ -13,6 +14,7 @@ mod mark;
 pub mod memory;
 mod open;
 mod share;
+mod sweep;
 mod transfer;
 pub mod wgpu;
 
@@ -24,6 +26,7 @@ use partita_kernels::{Launch, Verified, interpret};
 
 use crate::config::{config, say};
 use crate::error::{Error, Result};
+pub use check::compared_launches;
 pub use fetch::Fetch;
 pub use foreign::Foreign;
 pub use lane::Lane;
@@ -31,6 +34,7 @@ pub use mark::Mark;
 pub(crate) use memory::Arena;
 pub use memory::{Allocation, Buffer, MemoryUse};
 use memory::{Memory, Pool};
+pub use sweep::Sweep;
 pub use transfer::Carriage;
 use wgpu::{Gpu, GpuProgram};
 
@@ -105,10 +109,18 @@ pub struct Job {
     pub memory: Vec<Arc<Allocation>>,
 }
 
+/// Some of a recording's jobs on the host.
+pub enum Stretch {
+    /// One after another, each on all threads.
+    Jobs(Vec<Job>),
+    /// Tile by tile, each on one thread.
+    Tiles(Sweep),
+}
+
 /// Jobs of one device prepared for cheap repetition.
 pub enum Recording {
-    /// The host keeps the jobs as they are.
-    Host(Vec<Job>),
+    /// The jobs as they are: on the host, and everywhere when launches are checked.
+    Kept(Vec<Stretch>),
     /// CUDA keeps a graph.
     Cuda(cuda::Recording),
     /// wgpu keeps bind groups and parameter buffers.
@@ -250,11 +262,15 @@ impl Device {
                 job.memory
             ));
         }
+        if config().check {
+            return check::checked(self, std::slice::from_ref(job), || self.run_on(lane, job));
+        }
+        self.run_on(lane, job)
+    }
+
+    fn run_on(&self, lane: Lane, job: &Job) -> Result<()> {
         match (&self.0.backend, &job.program.code) {
-            (Backend::Host, Code::Host(code)) => {
-                host::launch(code, &job.launch, &host_memory(job), host::threads())?;
-                Ok(())
-            }
+            (Backend::Host, Code::Host(_)) => host_launch(job, host::threads()),
             (Backend::Cuda(gpu), Code::Cuda(code)) => {
                 let memory = cuda_memory(job);
                 let launch =
@@ -281,7 +297,9 @@ impl Device {
             Backend::Cuda(gpu) => {
                 let memory: Vec<_> = jobs.iter().map(cuda_memory).collect();
                 let prepared = cuda_jobs(jobs, &memory);
-                self.with_room(|| gpu.launch_boxes(lane, &prepared).map_err(|e| self.cuda_failure(e)))
+                let run =
+                    || self.with_room(|| gpu.launch_boxes(lane, &prepared).map_err(|e| self.cuda_failure(e)));
+                if config().check { check::checked(self, jobs, run) } else { run() }
             }
         }
     }
@@ -300,8 +318,12 @@ impl Device {
     /// As [`Device::launch`].
     pub fn record_groups(&self, groups: Vec<Vec<Job>>) -> Result<Recording> {
         self.usable()?;
+        let kept = |groups: Vec<Vec<Job>>| {
+            Recording::Kept(vec![Stretch::Jobs(groups.into_iter().flatten().collect())])
+        };
         match &self.0.backend {
-            Backend::Host => Ok(Recording::Host(groups.into_iter().flatten().collect())),
+            _ if config().check => Ok(kept(groups)),
+            Backend::Host => Ok(kept(groups)),
             Backend::Cuda(gpu) => {
                 let memory: Vec<Vec<_>> =
                     groups.iter().map(|jobs| jobs.iter().map(cuda_memory).collect()).collect();
@@ -341,7 +363,11 @@ impl Device {
     pub fn replay_on(&self, lane: Lane, recording: &Recording) -> Result<()> {
         self.usable()?;
         match (&self.0.backend, recording) {
-            (Backend::Host, Recording::Host(jobs)) => jobs.iter().try_for_each(|job| self.launch(job)),
+            (_, Recording::Kept(stretches)) => stretches.iter().try_for_each(|stretch| match stretch {
+                Stretch::Jobs(jobs) => jobs.iter().try_for_each(|job| self.launch_on(lane, job)),
+                Stretch::Tiles(sweep) if config().check => sweep.run(1, |job| self.launch_on(lane, job)),
+                Stretch::Tiles(sweep) => sweep.run(host::threads(), |job| host_launch(job, 1)),
+            }),
             (Backend::Cuda(gpu), Recording::Cuda(recording)) => {
                 gpu.replay(lane, recording).map_err(|e| Error::of_driver(self.name(), e))
             }
@@ -363,6 +389,14 @@ impl Device {
             Backend::Cuda(gpu) => gpu.wait().map_err(|e| Error::of_driver(self.name(), e)),
             Backend::Wgpu(gpu) => gpu.wait().map_err(|e| Error::of_driver(self.name(), e)),
         }
+    }
+}
+
+/// Runs a job of the host; it is done when this returns.
+fn host_launch(job: &Job, threads: usize) -> Result<()> {
+    match &job.program.code {
+        Code::Host(code) => Ok(host::launch(code, &job.launch, &host_memory(job), threads)?),
+        Code::Cuda(_) | Code::Wgpu(_) => unreachable!("a program runs on the device it was compiled for"),
     }
 }
 

@@ -62,7 +62,7 @@ pub fn raised(error: Error) -> PyErr {
         Error::OutOfMemory { .. } => ours("OutOfMemoryError"),
         Error::NoDevice { .. } => ours("NoDeviceError"),
         Error::Unsupported { .. } => ours("UnsupportedError"),
-        Error::Device { .. } | Error::Forked { .. } => ours("DeviceError"),
+        Error::Device { .. } | Error::Forked { .. } | Error::Differs { .. } => ours("DeviceError"),
         Error::Rank { .. } => ours("RankError"),
         _ => ours("DefectError"),
     }

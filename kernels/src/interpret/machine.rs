@@ -1,6 +1,6 @@
 //! Launches that run machine code instead of the interpreter's steps: a program per shape of launch, in
-//! memory that is written first and executed then, never both at once; and the rows of a tile, one call
-//! each. What the code computes, and its table, are [`crate::x86`]'s.
+//! memory that is written first and executed then, never both at once; and the rows of a tile, a plane of them
+//! in one call. What the code computes, and its table, are [`crate::x86`]'s.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -11,7 +11,7 @@ use super::level::Level;
 use super::run::Run;
 use crate::ir::{Access, Inst, Kernel, Op};
 use crate::verify::Verified;
-use crate::x86::{Pair, Pointer, Prepared, Shape, Written};
+use crate::x86::{Jam, Pair, Pointer, Prepared, Shape, Written, words};
 
 /// The codes of one kernel.
 pub(super) struct Machine {
@@ -24,7 +24,23 @@ struct Codes {
     full: Code,
     /// Returns early where an angle is not small.
     small: Option<Code>,
+    /// For rows that are computed together, by how they lie.
+    jammed: RwLock<Vec<(Jam, Jammed)>>,
 }
+
+/// What there is for rows that lie so.
+#[derive(Clone)]
+enum Jammed {
+    /// One small launch, which alone is not worth code of its own.
+    Seen,
+    /// Code, if they gain from it.
+    Written(Option<Arc<Code>>),
+}
+
+/// So many ways of lying have code of their own.
+const MAX_JAMMED: usize = 16;
+/// Points of a launch that is worth code of its own.
+const WORTH_CODE: usize = 1 << 15;
 
 /// Code that can be called.
 struct Code {
@@ -40,19 +56,19 @@ impl Code {
         Some(Code { written, map: map.make_exec().ok()? })
     }
 
-    /// Computes a row; how many lanes of it are done.
+    /// Computes the rows of a table; how many lanes of the last one, or the first that it leaves, are done.
     ///
     /// # Safety
     /// The table and the pool are of this code for a checked launch, on a CPU of [`Level::Code`].
-    unsafe fn call(&self, table: &[u64], pool: &[u64]) -> usize {
+    unsafe fn call(&self, table: &mut [u64], pool: &[u64]) -> usize {
         #[cfg(target_arch = "x86_64")]
         {
-            type Row = unsafe extern "sysv64" fn(table: *const u64, pool: *const u64) -> usize;
+            type Rows = unsafe extern "sysv64" fn(table: *mut u64, pool: *const u64) -> usize;
             // SAFETY: the map holds one whole function of this type, which `x86` wrote; the caller promises
             // what it reads and writes.
             unsafe {
-                let row = std::mem::transmute::<*const u8, Row>(self.map.as_ptr());
-                row(table.as_ptr(), pool.as_ptr())
+                let rows = std::mem::transmute::<*const u8, Rows>(self.map.as_ptr());
+                rows(table.as_mut_ptr(), pool.as_ptr())
             }
         }
         #[cfg(not(target_arch = "x86_64"))]
@@ -77,7 +93,8 @@ impl Machine {
         let known = find(&self.codes.read().unwrap_or_else(PoisonError::into_inner));
         known.unwrap_or_else(|| {
             let new = self.prepared.write(shape).and_then(|Pair { full, small }| {
-                Some(Arc::new(Codes { full: Code::new(full)?, small: small.and_then(Code::new) }))
+                let jammed = RwLock::default();
+                Some(Arc::new(Codes { full: Code::new(full)?, small: small.and_then(Code::new), jammed }))
             });
             let mut codes = self.codes.write().unwrap_or_else(PoisonError::into_inner);
             codes.push((shape.clone(), new.clone()));
@@ -85,20 +102,64 @@ impl Machine {
         })
     }
 
-    /// How many shapes of launches have code so far.
+    /// How many codes there are so far, for shapes of launches and for rows that are computed together.
     pub(super) fn codes(&self) -> usize {
         let codes = self.codes.read().unwrap_or_else(PoisonError::into_inner);
-        codes.iter().filter(|(_, codes)| codes.is_some()).count()
+        let jammed = |codes: &Codes| {
+            let jammed = codes.jammed.read().unwrap_or_else(PoisonError::into_inner);
+            jammed.iter().filter(|(_, jammed)| matches!(jammed, Jammed::Written(Some(_)))).count()
+        };
+        codes.iter().filter_map(|(_, codes)| codes.as_deref()).map(|codes| 1 + jammed(codes)).sum()
     }
 
     /// A launch by code, if it can be.
     pub(super) fn rows<'r>(&self, run: &'r Run<'r>) -> Option<Rows<'r>> {
         let kernel = self.prepared.kernel();
-        let codes = self.codes_for(&shape(kernel, run)?)?;
+        let shape = shape(kernel, run)?;
+        let codes = self.codes_for(&shape)?;
         let full = Tables::new(run, &codes.full.written);
         let small = codes.small.as_ref().map(|small| Tables::new(run, &small.written));
-        Some(Rows { run, full, small, codes })
+        let jam = jam(self.prepared.alike(), run);
+        let jammed = jam.and_then(|jam| self.jammed_for(&codes, &shape, jam, run.layout.points()));
+        let jammed = jammed.map(|code| (Tables::new(run, &code.written), code));
+        let jammed = jammed.filter(|(tables, _)| tables.lines || !run.stream);
+        Some(Rows { run, full, small, jammed, codes })
     }
+
+    /// The code for rows that lie so, if they gain from being computed together, and it from this launch or
+    /// from further ones.
+    fn jammed_for(&self, codes: &Codes, shape: &Shape, jam: Jam, points: usize) -> Option<Arc<Code>> {
+        let find = |jammed: &[(Jam, Jammed)]| {
+            jammed.iter().find(|(known, _)| *known == jam).map(|(_, jammed)| jammed.clone())
+        };
+        let known = find(&codes.jammed.read().unwrap_or_else(PoisonError::into_inner));
+        if let Some(Jammed::Written(code)) = known {
+            return code;
+        }
+        let mut jammed = codes.jammed.write().unwrap_or_else(PoisonError::into_inner);
+        if known.is_none() && jammed.len() == MAX_JAMMED {
+            return None;
+        }
+        jammed.retain(|(other, _)| *other != jam);
+        if known.is_none() && points < WORTH_CODE {
+            jammed.push((jam, Jammed::Seen));
+            return None;
+        }
+        let new = self.prepared.jam(shape, &jam).and_then(Code::new).map(Arc::new);
+        jammed.push((jam, Jammed::Written(new.clone())));
+        new
+    }
+}
+
+/// How the rows of a launch lie, if those of one of these dimensions lie below each other.
+fn jam(alike: &[usize], run: &Run<'_>) -> Option<Jam> {
+    let down = run.layout.inner().checked_sub(1)?;
+    let steps = |dim: &usize| {
+        let mut strides = run.launch.views.iter().zip(&run.layout.strides);
+        run.layout.dim_of[*dim] == Some(down) && strides.all(|(view, of)| view.strides[*dim] == of[down])
+    };
+    let dim = alike.iter().copied().find(steps)?;
+    Some(Jam { dim, strides: run.launch.views.iter().map(|view| view.strides.clone()).collect() })
 }
 
 /// What code of this launch depends on; `None` where rows do not lie as lanes do.
@@ -152,17 +213,14 @@ struct Tables {
     pool: Vec<u64>,
     pointers: Vec<Moving>,
     coordinates: Vec<Growing>,
-    /// The pointers of what is written past the caches, if anything is, and the bytes of an element.
-    outputs: Vec<(usize, usize)>,
-    /// Lanes of a block.
-    block: usize,
+    /// All rows of all outputs begin a cache line at the same lane.
+    lines: bool,
+    /// Rows that are computed together.
+    rows: usize,
 }
 
-/// Words of the table before the pointers.
-const LANES: usize = 0;
-const HEAD: usize = 1;
-const STREAM: usize = 2;
-const POINTERS: usize = 3;
+/// Lanes of a row that gains from blocks that begin with a cache line, before which there is one under a mask.
+const LONG_ROW: usize = 128;
 
 impl Tables {
     fn new(run: &Run<'_>, written: &Written) -> Tables {
@@ -179,62 +237,57 @@ impl Tables {
         };
         let coordinate =
             |&dim: &usize| Growing { origin: run.launch.origin[dim], dim: run.layout.dim_of[dim] };
-        let outputs = run.code.stores.iter().filter_map(|store| {
-            let bytes = run.params[store.param].element_bytes;
-            let is_home = |p: &Pointer| p.param == store.param && p.offsets.iter().all(|&d| d == 0);
-            written.pointers.iter().position(is_home).filter(|_| bytes >= 4).map(|n| (n, bytes))
-        });
         Tables {
             pool: written.pool(run.launch),
             pointers: written.pointers.iter().map(pointer).collect(),
             coordinates: written.coordinates.iter().map(coordinate).collect(),
-            outputs: outputs.collect(),
-            block: written.lanes,
+            lines: lines(run, written),
+            rows: written.rows,
         }
     }
 
-    /// The table of `lanes` lanes of the row at `index`, from the innermost component on.
-    fn fill(&self, run: &Run<'_>, table: &mut Vec<u64>, index: &Dims<usize>, lanes: usize) {
+    /// The table of `lanes` lanes of rows from `index` on, of which there are `groups` groups.
+    fn fill(&self, run: &Run<'_>, table: &mut Vec<u64>, index: &Dims<usize>, lanes: usize, groups: usize) {
         let inner = run.layout.inner();
+        let stream = run.stream && self.lines;
         table.clear();
-        table.extend([lanes as u64, 0, 0]);
+        table.resize(words::POINTERS, 0);
+        table[words::LANES] = lanes as u64;
+        table[words::ROWS] = groups as u64;
+        table[words::LINES] = u64::from(stream || self.lines && lanes >= LONG_ROW);
+        table[words::STREAM] = u64::from(stream);
         table.extend(self.pointers.iter().map(|pointer| {
             run.address(pointer.param, index, inner, index[inner]).wrapping_offset(pointer.away) as u64
         }));
+        table.extend(self.pointers.iter().map(|pointer| (pointer.down * self.rows as isize) as u64));
         table.extend(self.coordinates.iter().map(|coordinate| {
             let grown = coordinate.dim.map_or(0, |dim| index[dim]) as i64;
             coordinate.origin.wrapping_add(grown) as u64
         }));
-        self.align(run, table);
+        let down = inner.checked_sub(1);
+        table.extend(self.coordinates.iter().map(|coordinate| {
+            if coordinate.dim.is_some() && coordinate.dim == down { self.rows as u64 } else { 0 }
+        }));
     }
+}
 
-    /// Moves a table on to the row below, along dimension `down`.
-    fn step_down(&self, run: &Run<'_>, table: &mut [u64], down: usize) {
-        let words = &mut table[POINTERS..];
-        for (word, pointer) in words.iter_mut().zip(&self.pointers) {
-            *word = word.wrapping_add(pointer.down as u64);
-        }
-        for (word, coordinate) in words[self.pointers.len()..].iter_mut().zip(&self.coordinates) {
-            *word = word.wrapping_add(u64::from(coordinate.dim == Some(down)));
-        }
-        self.align(run, table);
-    }
-
-    /// Says how many lanes lie before a cache line of the outputs, if they go past the caches: all of them
-    /// must begin one there.
-    fn align(&self, run: &Run<'_>, table: &mut [u64]) {
-        if !run.stream {
-            return;
-        }
-        let head = |&(n, bytes): &(usize, usize)| {
-            let before = (table[POINTERS + n] as usize).wrapping_neg() % (self.block * bytes);
-            before.is_multiple_of(bytes).then_some(before / bytes)
-        };
-        let first = self.outputs.first().and_then(head);
-        let first = first.filter(|&first| self.outputs.iter().all(|output| head(output) == Some(first)));
-        table[HEAD] = first.unwrap_or(0).min(table[LANES] as usize) as u64;
-        table[STREAM] = u64::from(first.is_some());
-    }
+/// Does every row of all outputs begin a cache line at one lane, which code finds by the first output's row?
+/// Rows that are computed together must share it, too. Bools do not count.
+fn lines(run: &Run<'_>, written: &Written) -> bool {
+    let inner = run.layout.inner();
+    let mut common = None;
+    let mut agrees = |param: usize| {
+        let bytes = run.params[param].element_bytes;
+        let block = (written.lanes * bytes) as isize;
+        let steps = run.params[param].strides_bytes;
+        let first = run.address(param, &[0; _], inner, 0) as isize;
+        let lanes = steps.map(|step| step.rem_euclid(block) / bytes as isize);
+        let this = (first.rem_euclid(block) / bytes as isize, lanes);
+        let together = written.rows == 1 || inner > 0 && lanes[inner - 1] == 0;
+        together && first % bytes as isize == 0 && *common.get_or_insert(this) == this
+    };
+    let mut wide = run.code.stores.iter().map(|store| store.param);
+    wide.all(|param| run.params[param].element_bytes < 4 || agrees(param)) && common.is_some()
 }
 
 /// A launch by code.
@@ -243,6 +296,7 @@ pub(super) struct Rows<'r> {
     codes: Arc<Codes>,
     full: Tables,
     small: Option<Tables>,
+    jammed: Option<(Tables, Arc<Code>)>,
 }
 
 /// Lanes that are computed for angles of any size before small ones are expected again.
@@ -257,26 +311,11 @@ impl Rows<'_> {
         let inner = self.run.layout.inner();
         let outer = inner.saturating_sub(1);
         let rows = if inner > 0 { tile.extents[outer] } else { 1 };
-        let (code, tables) = match (&self.codes.small, &self.small) {
-            (Some(code), Some(tables)) => (code, tables),
-            _ => (&self.codes.full, &self.full),
-        };
         let lanes = tile.extents[inner];
         let mut index = tile.start;
         loop {
-            tables.fill(self.run, table, &index, lanes);
-            for row in 0..rows {
-                // SAFETY: the caller's promise: the pointers are those of a row of the region.
-                let done = unsafe { code.call(table, &tables.pool) };
-                if done < lanes {
-                    let mut at = index;
-                    at[outer] += row;
-                    at[inner] = tile.start[inner] + done;
-                    // SAFETY: the caller's promise, for the rest of this row.
-                    unsafe { self.rest(at, lanes - done) };
-                }
-                tables.step_down(self.run, table, outer);
-            }
+            // SAFETY: the caller's promise, for these rows.
+            unsafe { self.plane(index, lanes, rows, table) };
             if !advance(&mut index, tile, outer) {
                 break;
             }
@@ -286,24 +325,60 @@ impl Rows<'_> {
         }
     }
 
-    /// The rest of a row with angles that are not small.
+    /// Computes rows that lie below each other.
+    ///
+    /// # Safety
+    /// As [`Rows::tile`].
+    unsafe fn plane(&self, mut index: Dims<usize>, lanes: usize, mut rows: usize, table: &mut Vec<u64>) {
+        let outer = self.run.layout.inner().saturating_sub(1);
+        if let Some((tables, code)) = &self.jammed {
+            let groups = rows / tables.rows;
+            if groups > 0 {
+                tables.fill(self.run, table, &index, lanes, groups);
+                // SAFETY: the caller's promise: the pointers are those of rows of the region.
+                unsafe { code.call(table, &tables.pool) };
+                (index[outer], rows) = (index[outer] + groups * tables.rows, rows - groups * tables.rows);
+            }
+        }
+        let (code, tables) = match (&self.codes.small, &self.small) {
+            (Some(code), Some(tables)) => (code, tables),
+            _ => (&self.codes.full, &self.full),
+        };
+        while rows > 0 {
+            tables.fill(self.run, table, &index, lanes, rows);
+            // SAFETY: as above.
+            let done = unsafe { code.call(table, &tables.pool) };
+            let left = table[words::ROWS] as usize;
+            index[outer] += rows - left;
+            rows = left;
+            if left > 0 {
+                // SAFETY: the caller's promise, for the rest of this row.
+                unsafe { self.rest(index, done, lanes) };
+                (index[outer], rows) = (index[outer] + 1, left - 1);
+            }
+        }
+    }
+
+    /// The rest of a row of `lanes` lanes, of which `done` are done and the next angle is not small.
     ///
     /// # Safety
     /// As [`Rows::tile`].
     #[cold]
-    unsafe fn rest(&self, mut index: Dims<usize>, mut lanes: usize) {
+    unsafe fn rest(&self, mut index: Dims<usize>, done: usize, lanes: usize) {
         let inner = self.run.layout.inner();
+        let mut lanes = lanes - done;
+        index[inner] += done;
         let mut table = Vec::new();
         while lanes > 0 {
             let some = lanes.min(LARGE_ANGLES);
-            self.full.fill(self.run, &mut table, &index, some);
+            self.full.fill(self.run, &mut table, &index, some, 1);
             // SAFETY: the caller's promise.
-            unsafe { self.codes.full.call(&table, &self.full.pool) };
+            unsafe { self.codes.full.call(&mut table, &self.full.pool) };
             (index[inner], lanes) = (index[inner] + some, lanes - some);
             if let (Some(code), Some(tables), 1..) = (&self.codes.small, &self.small, lanes) {
-                tables.fill(self.run, &mut table, &index, lanes);
+                tables.fill(self.run, &mut table, &index, lanes, 1);
                 // SAFETY: the caller's promise.
-                let done = unsafe { code.call(&table, &tables.pool) };
+                let done = unsafe { code.call(&mut table, &tables.pool) };
                 (index[inner], lanes) = (index[inner] + done, lanes - done);
             }
         }

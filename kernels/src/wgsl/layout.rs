@@ -21,6 +21,8 @@ pub struct Header {
     pub previous: u32,
     /// Reductions: points that fold into one kept point.
     pub folded: u32,
+    /// Kernels of several neighbours: elements of a row's first block that lie before the row.
+    pub head: u32,
     /// Reductions: continue from the partial results that are there.
     pub resume: bool,
     /// Gather and scatter: first index in the bound window.
@@ -44,7 +46,8 @@ pub(super) const RESUME: usize = 9;
 pub(super) const WINDOW_FIRST: usize = 10;
 pub(super) const WINDOW_COUNT: usize = 12;
 pub(super) const WINDOW_ELEMENT: usize = 13;
-const HEADER: usize = 14;
+pub(super) const HEAD: usize = 14;
+const HEADER: usize = 15;
 
 impl Header {
     fn words(&self) -> [u32; HEADER] {
@@ -62,6 +65,7 @@ impl Header {
         words[WINDOW_FIRST + 1] = (self.window_first >> 32) as u32;
         words[WINDOW_COUNT] = self.window_count;
         words[WINDOW_ELEMENT] = self.window_element;
+        words[HEAD] = self.head;
         words
     }
 }
@@ -103,7 +107,8 @@ impl Layout {
         HEADER + dim
     }
 
-    /// Digit that one stride of a reduction's segments adds to a dimension.
+    /// Digit that one stride of a reduction's segments adds to a dimension; in kernels of several neighbours the
+    /// reciprocal of its extent, and in the last one that of the invocations of a row.
     pub(super) fn step(&self, dim: usize) -> usize {
         HEADER + self.rank + dim
     }
@@ -143,7 +148,7 @@ impl Layout {
     }
 
     /// The block of one dispatch. `offsets` are the parameters' element offsets within their
-    /// bindings; `steps` the digits of a reduction's segment stride, empty otherwise. Elements and
+    /// bindings; `steps` what [`Layout::step`] says, empty otherwise. Elements and
     /// strides are truncated to 32 bits: the device binds windows so small that sums come out right.
     pub fn block(&self, header: &Header, launch: &Launch, offsets: &[u32], steps: &[u32]) -> Vec<u32> {
         let mut words = Vec::with_capacity(self.words);

@@ -245,7 +245,9 @@ impl<'a> Writer<'a> {
         }
         source.push('\n');
         source.push_str(&routines::text(&self.routines));
-        source.push_str(&self.outer_text());
+        if self.lanes.is_none() {
+            source.push_str(&self.outer_text());
+        }
         let _ = writeln!(source, "@compute @workgroup_size({})", self.target.workgroup_size);
         let _ = writeln!(
             source,
@@ -265,7 +267,7 @@ impl<'a> Writer<'a> {
             Binding::Param { param, write } => {
                 let dtype = self.kernel.params[param as usize].dtype;
                 let access = if write { "read_write" } else { "read" };
-                let of_lanes = self.lanes.as_ref().and_then(|lanes| lanes.storage(write));
+                let of_lanes = self.lanes.as_ref().map(|lanes| lanes.storage(write));
                 let storage = of_lanes.unwrap_or_else(|| types::storage(dtype, write));
                 format!("var<storage, {access}> p{param}: array<{storage}>")
             }

@@ -1,53 +1,62 @@
-//! Elementwise kernels of which one invocation computes eight neighbours of a row, and reads memory two
-//! elements at a time.
+//! Elementwise kernels of which one invocation computes eight neighbours of a row, and reads memory in
+//! blocks of eight elements.
 //!
-//! A program on the processor, such as lavapipe, pays for every access of every invocation, whatever its
-//! width. So what the eight points read of one row of an array is read once, in words of 64 bits, and where
-//! an element begins in the middle of a word its neighbours are shifted into place. Rows may begin anywhere.
-//! Where all of them begin on a word ([`Parity::Even`]), nothing is shifted and results are written in words
-//! too.
+//! A program on the processor, such as lavapipe, runs eight invocations as one vector, and an access of
+//! memory as a loop over the eight, so that accesses cost and bytes do not. Hence the widest there are: four
+//! words of 64 bits. Rows may begin anywhere in a block. Where the rows of all arrays begin at one place of
+//! it ([`Alignment::Alike`]), invocations begin where blocks do, and what a block holds beside the row is
+//! written back as it was. Elsewhere what is read is shifted into place, and results are stored one by one.
+//!
+//! No invocation returns early and no access stands in a loop: outside of control flow lavapipe knows that
+//! all eight are active. Nothing is divided by what it does not know: that is eight divisions.
 //!
 //! Asks of a launch: rows of at least [`POINTS`] that are contiguous in every array, and no array that is
 //! both read and written, because the last points of a row may be computed twice.
 
-use super::layout::Layout;
+use super::layout::{self, Layout};
 use super::{Binding, Shader, Stage, Target, Writer};
 use crate::dtype::{DType, Kind};
 use crate::ir::{Access, Form, Kernel, Op, Store};
 use crate::math;
 use crate::verify::Verified;
 
-/// Neighbours that one invocation computes.
+/// Neighbours that one invocation computes, and elements of a block.
 pub const POINTS: usize = 8;
+/// Bytes of a block.
+pub const BLOCK_BYTES: u64 = 32;
 /// Longest body that is written eight times.
 const MOST_INSTRUCTIONS: usize = 96;
+/// From so many words of a block on, it is read at once.
+const MOST_SINGLE_WORDS: usize = 2;
 
-/// Where the elements of a launch begin.
+/// Where the rows of a launch begin, seen from the blocks of their arrays.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Parity {
-    /// All that a row reads and writes begins on a word of two elements, and its length is even.
-    Even,
+pub enum Alignment {
+    /// All of them at the same place of a block, and no two rows of a result share a block.
+    Alike,
     /// Anywhere.
     Any,
 }
 
-/// What the points of an invocation read of one row: elements from `low` on, relative to the first point.
+/// What the points of an invocation read of one row: `count` elements from `low` on, relative to the first
+/// point.
 struct Row {
     param: u32,
-    /// The offset of the load that begins it.
+    /// The offset of the load that begins it; the last is `low`.
     first: Vec<i32>,
+    low: i32,
     count: usize,
 }
 
 /// What the writer of a stage must know of the point it is at.
 pub(super) struct Lanes {
     rows: Vec<Row>,
-    parity: Parity,
+    alignment: Alignment,
     /// Of the eight.
     lane: usize,
 }
 
-/// Whether a kernel can be written so at all. Which [`Parity`] a launch has is for its planner to see.
+/// Whether a kernel can be written so at all. Which [`Alignment`] a launch has is for its planner to see.
 pub fn suits(kernel: &Kernel) -> bool {
     let is_word = |dtype: DType| dtype.size_bytes() == 4 && dtype.kind() != Kind::Bool;
     matches!(kernel.form, Form::Elementwise { .. })
@@ -56,45 +65,43 @@ pub fn suits(kernel: &Kernel) -> bool {
         && kernel.params.iter().all(|p| is_word(p.dtype) && p.access != Access::InOut)
 }
 
-/// Whether no load is an odd number of elements away along its row.
-pub fn is_even(kernel: &Kernel) -> bool {
-    let inner = |op: &Op| match op {
-        Op::Load { offsets, .. } => offsets.last().copied().unwrap_or(0),
-        _ => 0,
-    };
-    kernel.body.iter().all(|inst| inner(&inst.op) % 2 == 0)
+/// What stands in the launch block instead of a divisor: see `Writer::quotient`.
+pub fn reciprocal(divisor: u32) -> u32 {
+    ((1u64 << 32) / u64::from(divisor.max(1))).min(u64::from(u32::MAX)) as u32
 }
 
 /// Writes the shader; `None` if the kernel does not suit or the adapter lacks 64-bit integers.
-pub fn emit_wide(kernel: &Verified, target: &Target, parity: Parity) -> Option<Shader> {
+pub fn emit_wide(kernel: &Verified, target: &Target, alignment: Alignment) -> Option<Shader> {
     let expanded = math::expand(kernel);
     let kernel = expanded.kernel();
-    if !target.i64 || !suits(kernel) || (parity == Parity::Even && !is_even(kernel)) {
+    if !target.i64 || !suits(kernel) {
         return None;
     }
     let layout = Layout::new(kernel);
-    let stages = vec![stage(kernel, target, &layout, parity)];
+    let stages = vec![stage(kernel, target, &layout, alignment)];
     Some(Shader { stages, layout, partials: Vec::new(), width: 1 })
 }
 
-fn stage(kernel: &Kernel, target: &Target, layout: &Layout, parity: Parity) -> Stage {
+fn stage(kernel: &Kernel, target: &Target, layout: &Layout, alignment: Alignment) -> Stage {
     let mut w = Writer::new(kernel, target, layout);
-    w.lanes = Some(Lanes { rows: rows(kernel), parity, lane: 0 });
+    w.lanes = Some(Lanes { rows: rows(kernel), alignment, lane: 0 });
     w.line(&format!("let number = {};", w.number()));
-    w.first_point();
-    for row in rows(kernel) {
-        w.read_row(&row, parity);
+    w.first_point(alignment);
+    for (n, row) in rows(kernel).iter().enumerate() {
+        w.read_row(n, row, alignment);
     }
     let stores = match &kernel.form {
         Form::Elementwise { stores } => stores.clone(),
         _ => Vec::new(),
     };
-    if parity == Parity::Even {
-        stores.iter().for_each(|store| w.line(&format!("var kept{} = 0u;", store.param)));
-    }
     for lane in 0..POINTS {
-        w.lanes = Some(Lanes { rows: rows(kernel), parity, lane });
-        w.lane(lane, &stores, parity);
+        stores.iter().for_each(|store| w.line(&format!("var s{}_{lane} = 0u;", store.param)));
+        w.lanes = Some(Lanes { rows: rows(kernel), alignment, lane });
+        w.lane(lane, &stores);
+    }
+    match alignment {
+        Alignment::Alike => w.write_blocks(&stores),
+        Alignment::Any => w.write_elements(&stores),
     }
     let mut bindings = vec![Binding::Launch];
     bindings.extend((0..kernel.params.len() as u32).filter_map(|p| w.bound(p)));
@@ -114,9 +121,17 @@ fn rows(kernel: &Kernel) -> Vec<Row> {
     }
     let row = |(param, mut first, low, high): (u32, Vec<i32>, i32, i32)| {
         first.push(low);
-        Row { param, first, count: (high - low) as usize + POINTS }
+        Row { param, first, low, count: (high - low) as usize + POINTS }
     };
     spans.into_iter().map(row).collect()
+}
+
+/// The lower or upper half of a word.
+fn half(word: &str, element: i32) -> String {
+    match element.rem_euclid(2) {
+        0 => format!("u32({word})"),
+        _ => format!("u32({word} >> 32u)"),
+    }
 }
 
 impl Lanes {
@@ -126,35 +141,56 @@ impl Lanes {
         let is_row =
             |row: &Row| row.param == param && row.first.split_last().is_some_and(|(_, o)| o == outer);
         let at = self.rows.iter().position(is_row).unwrap_or(0);
-        let low = self.rows.get(at).and_then(|row| row.first.last()).copied().unwrap_or(0);
+        let low = self.rows.get(at).map_or(0, |row| row.low);
         format!("r{at}_{}", (inner - low) as usize + self.lane)
     }
 
     /// The type of an array in memory.
-    pub(super) fn storage(&self, write: bool) -> Option<&'static str> {
-        (!write || self.parity == Parity::Even).then_some("u64")
+    pub(super) fn storage(&self, write: bool) -> &'static str {
+        match (self.alignment, write) {
+            (Alignment::Any, true) => "u32",
+            _ => "vec4<u64>",
+        }
     }
 }
 
 impl Writer<'_> {
-    /// Where the invocation's points are: the coordinates of its row, and `x`, its first point there.
-    /// Workgroups go on from row to row, because each costs as much as some hundred points.
-    fn first_point(&mut self) {
+    /// Declares `name`, the quotient of two numbers: with a reciprocal of 32 bits, rounded down, it is too
+    /// small by one at most.
+    fn quotient(&mut self, name: &str, number: &str, divisor: &str, reciprocal: &str) {
+        self.line(&format!("let {name}_low = u32((u64({number}) * u64({reciprocal})) >> 32u);"));
+        self.line(&format!(
+            "let {name} = {name}_low + select(0u, 1u, {number} - {name}_low * {divisor} >= {divisor});"
+        ));
+    }
+
+    /// Where the invocation's points are: the coordinates of its row, and `x`, its first point there, which
+    /// may lie before the row. Superfluous invocations do the work of the last one.
+    fn first_point(&mut self, alignment: Alignment) {
         let inner = self.kernel.rank - 1;
-        let (chunks, rows) = (self.word(super::layout::CHUNKS), self.word(super::layout::KEPT));
-        let limit = self.word(super::layout::LIMIT);
-        self.line(&format!("let place = number * {}u + local;", self.target.workgroup_size));
-        self.line("var row = 0u;");
-        self.line(&format!("if ({rows} > 1u) {{ row = place / {chunks}; }}"));
-        self.line(&format!("if (row >= {rows}) {{ return; }}"));
-        self.line(&format!("var x = (place - row * {chunks}) * {POINTS}u;"));
-        self.line(&format!("if (x >= {limit}) {{ return; }}"));
-        self.line(&format!("x = min(x, {limit} - {POINTS}u);"));
-        if inner > 0 {
-            self.line("let at = outer(row);");
+        let (chunks, rows) = (self.word(layout::CHUNKS), self.word(layout::KEPT));
+        let size = self.target.workgroup_size;
+        self.line(&format!("let place = min(number * {size}u + local, {rows} * {chunks} - 1u);"));
+        self.quotient("row", "place", &chunks, &self.word(self.layout.step(inner)));
+        let block = format!("(place - row * {chunks}) * {POINTS}u");
+        match alignment {
+            Alignment::Alike => {
+                self.line(&format!("let x = bitcast<i32>({block} - {});", self.word(layout::HEAD)));
+            }
+            Alignment::Any => {
+                let limit = self.word(layout::LIMIT);
+                self.line(&format!("let x = bitcast<i32>(min({block}, {limit} - {POINTS}u));"));
+            }
         }
-        for k in 0..inner {
-            self.line(&format!("let i{k} = at.i{k};"));
+        let mut rest = "row".to_owned();
+        for k in (1..inner).rev() {
+            let (extent, step) = (self.word(self.layout.extent(k)), self.word(self.layout.step(k)));
+            self.quotient(&format!("q{k}"), &rest, &extent, &step);
+            self.line(&format!("let i{k} = {rest} - q{k} * {extent};"));
+            rest = format!("q{k}");
+        }
+        if inner > 0 {
+            self.line(&format!("let i0 = {rest};"));
         }
         let dims: Vec<usize> = (0..inner).collect();
         for param in 0..self.kernel.params.len() as u32 {
@@ -165,52 +201,121 @@ impl Writer<'_> {
     }
 
     /// Declares the elements of a row: `rN_0`, `rN_1` and so on.
-    fn read_row(&mut self, row: &Row, parity: Parity) {
-        let n = rows(self.kernel).iter().position(|r| r.param == row.param && r.first == row.first);
-        let (n, p, count) = (n.unwrap_or(0), row.param, row.count);
+    fn read_row(&mut self, n: usize, row: &Row, alignment: Alignment) {
+        let (p, count) = (row.param, row.count);
         let delta = self.layout.load(p, &row.first, self.kernel.params.len());
         let delta = delta.map_or(String::new(), |at| format!(" + {}", self.signed(at)));
-        self.line(&format!("let b{n} = bitcast<u32>(e{p}{delta}) + x;"));
-        let words = match parity {
-            Parity::Even => count.div_ceil(2),
-            Parity::Any => count / 2 + 1,
-        };
-        for k in 0..words {
-            // The last word is where the last element is: one more may lie behind the end of the array.
-            let at = match k + 1 == words {
-                true => format!("(b{n} + {}u) >> 1u", count - 1),
-                false => format!("(b{n} >> 1u) + {k}u"),
-            };
-            self.line(&format!("let w{n}_{k} = p{p}[{at}];"));
-        }
-        let half = |k: usize| match k % 2 {
-            0 => format!("u32(w{n}_{})", k / 2),
-            _ => format!("u32(w{n}_{} >> 32u)", k / 2),
-        };
-        for k in 0..count {
-            let text = match parity {
-                Parity::Even => half(k),
-                Parity::Any => format!("select({}, {}, (b{n} & 1u) != 0u)", half(k), half(k + 1)),
-            };
-            self.line(&format!("let r{n}_{k} = {text};"));
+        self.line(&format!("let b{n} = e{p}{delta};"));
+        let limit = self.signed(layout::LIMIT);
+        // What points beside the row would read may lie outside of the array.
+        self.line(&format!("let f{n} = b{n} >> 3u;"));
+        self.line(&format!("let l{n} = (b{n} + {limit} + {}) >> 3u;", count as i32 - POINTS as i32 - 1));
+        match alignment {
+            Alignment::Alike => {
+                self.line(&format!("let c{n} = (b{n} + x - ({})) >> 3u;", row.low));
+                let high = row.low + count as i32 - 1;
+                self.read_words(n, p, row.low.div_euclid(2), high.div_euclid(2));
+                for k in 0..count {
+                    let at = row.low + k as i32;
+                    let word = word_name(n, at.div_euclid(2));
+                    self.line(&format!("let r{n}_{k} = {};", half(&word, at)));
+                }
+            }
+            Alignment::Any => {
+                self.line(&format!("let c{n} = (b{n} + x) >> 3u;"));
+                self.read_words(n, p, 0, (count as i32 + 6) / 2);
+                self.shift(n, count);
+            }
         }
     }
 
-    /// Body and stores of one of the eight points.
-    fn lane(&mut self, lane: usize, stores: &[Store], parity: Parity) {
-        self.line("{");
-        self.line(&format!("let i{} = x + {lane}u;", self.kernel.rank - 1));
-        self.body();
-        for Store { param, value } in stores {
-            let element = format!("(bitcast<u32>(e{param}) + x + {lane}u)");
-            let bits = format!("bitcast<u32>(v{})", value.0);
-            match (parity, lane % 2) {
-                (Parity::Any, _) => self.line(&format!("p{param}[{element}] = v{};", value.0)),
-                (Parity::Even, 0) => self.line(&format!("kept{param} = {bits};")),
-                (Parity::Even, _) => self
-                    .line(&format!("p{param}[{element} >> 1u] = u64(kept{param}) | (u64({bits}) << 32u);")),
+    /// Declares words of a row, counted from where block `cN` begins.
+    fn read_words(&mut self, n: usize, p: u32, first: i32, last: i32) {
+        for block in first.div_euclid(4)..=last.div_euclid(4) {
+            let words = first.max(4 * block)..=last.min(4 * block + 3);
+            let name = format!("d{n}_{}", block - first.div_euclid(4));
+            let at = format!("clamp(c{n} + ({block}), f{n}, l{n})");
+            let is_whole = words.clone().count() > MOST_SINGLE_WORDS;
+            self.line(&match is_whole {
+                true => format!("let {name} = p{p}[{at}];"),
+                false => format!("let {name} = {at};"),
+            });
+            for word in words {
+                let part = ["x", "y", "z", "w"][word.rem_euclid(4) as usize];
+                self.line(&match is_whole {
+                    true => format!("let {} = {name}.{part};", word_name(n, word)),
+                    false => format!("let {} = p{p}[{name}].{part};", word_name(n, word)),
+                });
             }
         }
+    }
+
+    /// Declares the elements of a row that begins anywhere in its first block, by halving the distance.
+    fn shift(&mut self, n: usize, count: usize) {
+        let words = count as i32 / 2 + 1;
+        for (bit, name) in [(4, "o"), (2, "t"), (1, "h")] {
+            self.line(&format!("let {name}{n} = ((b{n} + x) & {bit}) != 0;"));
+        }
+        for k in 0..=words {
+            let (near, far) = (word_name(n, k), word_name(n, k + 2));
+            self.line(&format!("let o{n}_{k} = select({near}, {far}, o{n});"));
+        }
+        for k in 0..words {
+            self.line(&format!("let t{n}_{k} = select(o{n}_{k}, o{n}_{}, t{n});", k + 1));
+        }
+        for k in 0..count as i32 {
+            let [near, far] = [k, k + 1].map(|at| half(&format!("t{n}_{}", at / 2), at));
+            self.line(&format!("let r{n}_{k} = select({near}, {far}, h{n});"));
+        }
+    }
+
+    /// Body of one of the eight points; its results become `sP_LANE`.
+    fn lane(&mut self, lane: usize, stores: &[Store]) {
+        self.line("{");
+        self.line(&format!("let i{} = bitcast<u32>(x) + {lane}u;", self.kernel.rank - 1));
+        self.body();
+        for Store { param, value } in stores {
+            self.line(&format!("s{param}_{lane} = bitcast<u32>(v{});", value.0));
+        }
         self.line("}");
+    }
+
+    /// Stores blocks; what they hold beside the row stays.
+    fn write_blocks(&mut self, stores: &[Store]) {
+        let limit = self.word(layout::LIMIT);
+        for lane in 0..POINTS {
+            self.line(&format!("let inside{lane} = bitcast<u32>(x) + {lane}u < {limit};"));
+        }
+        for Store { param: p, .. } in stores {
+            self.line(&format!("let at{p} = (e{p} + x) >> 3u;"));
+            self.line(&format!("var old{p} = vec4<u64>();"));
+            self.line(&format!("if (!(inside0 && inside{})) {{", POINTS - 1));
+            self.line(&format!("old{p} = p{p}[at{p}];"));
+            self.line("}");
+            let element = |lane: usize| {
+                let old = half(&format!("old{p}.{}", ["x", "y", "z", "w"][lane / 2]), lane as i32);
+                format!("u64(select({old}, s{p}_{lane}, inside{lane}))")
+            };
+            for k in (0..POINTS).step_by(2) {
+                self.line(&format!("let n{p}_{k} = {} | ({} << 32u);", element(k), element(k + 1)));
+            }
+            self.line(&format!("p{p}[at{p}] = vec4<u64>(n{p}_0, n{p}_2, n{p}_4, n{p}_6);"));
+        }
+    }
+
+    fn write_elements(&mut self, stores: &[Store]) {
+        for Store { param: p, .. } in stores {
+            for lane in 0..POINTS {
+                self.line(&format!("p{p}[e{p} + x + {lane}] = s{p}_{lane};"));
+            }
+        }
+    }
+}
+
+/// Words may lie before the block of the first point.
+fn word_name(n: usize, word: i32) -> String {
+    match word {
+        0.. => format!("w{n}_{word}"),
+        _ => format!("w{n}_m{}", -word),
     }
 }

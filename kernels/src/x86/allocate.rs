@@ -53,7 +53,7 @@ impl Placed {
 
 /// A body with its registers.
 pub(super) struct Allocated {
-    /// Once per row.
+    /// Once per row, or per group of them.
     pub prologue: Vec<Placed>,
     /// Once per block.
     pub body: Vec<Placed>,
@@ -61,6 +61,19 @@ pub(super) struct Allocated {
     pub stored: Vec<(Register, Class)>,
     /// Registers' worth of memory in the frame.
     pub slots: usize,
+}
+
+impl Allocated {
+    /// What a block reads of memory, and what it writes beside its results: a register that is not aligned
+    /// counts two, since it mostly lies in two lines.
+    pub(super) fn reads(&self) -> f64 {
+        let cost = |operand: &Operand| match operand {
+            Operand::Memory(Home::Array { .. }, _) => 2.0,
+            Operand::Memory(..) | Operand::Splat(..) => 1.0,
+            Operand::Register(_) | Operand::Index => 0.0,
+        };
+        self.body.iter().flat_map(|placed| placed.args.iter().chain([&placed.dst])).map(cost).sum()
+    }
 }
 
 /// Gives registers to a body.

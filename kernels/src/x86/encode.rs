@@ -1,12 +1,12 @@
-//! The bytes of a row's program: where its words are, the loop over blocks, and the partial block at an end.
-//! It does not know what the instructions compute.
+//! The bytes of a program: where its words are, the loops over rows and over blocks, and the partial block at
+//! an end. It does not know what the instructions compute.
 
 use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, OpKind, Register};
 
 use super::allocate::{Allocated, LANES, Operand, Placed};
-use super::select::POINTERS;
-use super::steps::{Class, Home, Steps};
+use super::steps::{Class, Home, Steps, Stored};
 use super::table::{self as t, Width, at};
+use super::words;
 
 /// The row's table and the pool, as the calling convention passes them.
 const TABLE: Register = Register::RDI;
@@ -54,18 +54,20 @@ enum Block {
 /// A place in the code that jumps go to.
 #[derive(Clone, Copy)]
 enum Label {
+    Row,
     Main,
     Stream,
     Rest,
     Part,
+    Next,
     Exit,
 }
 
 /// Writes the program.
 pub(super) fn encode(steps: &Steps, allocated: &Allocated) -> Result<Vec<u8>, IcedError> {
     let mut writer =
-        Writer { steps, encoder: Encoder::try_new(64)?, at: 0, labels: [0; 5], jumps: Vec::new() };
-    writer.row(allocated)?;
+        Writer { steps, encoder: Encoder::try_new(64)?, at: 0, labels: [0; 7], jumps: Vec::new() };
+    writer.rows(allocated)?;
     let mut bytes = writer.encoder.take_buffer();
     for (end, label) in writer.jumps {
         let far = writer.labels[label as usize] as i32 - end as i32;
@@ -79,7 +81,7 @@ struct Writer<'s> {
     encoder: Encoder,
     /// Bytes written.
     at: usize,
-    labels: [usize; 5],
+    labels: [usize; 7],
     /// Ends of jumps, and where they go.
     jumps: Vec<(usize, Label)>,
 }
@@ -105,14 +107,14 @@ impl Writer<'_> {
 
     /// Reads a word of the row's table.
     fn word(&mut self, to: Register, word: usize) -> Written {
-        self.put(&Instruction::with2(Code::Mov_r64_rm64, to, memory(TABLE, 8 * word as i64))?)
+        self.put(&Instruction::with2(Code::Mov_r64_rm64, to, self::word(word))?)
     }
 
     fn held(&self) -> usize {
         self.steps.pointers.len().min(POINTERS_HELD.len())
     }
 
-    fn row(&mut self, allocated: &Allocated) -> Written {
+    fn rows(&mut self, allocated: &Allocated) -> Written {
         let saved = &POINTERS_HELD[FREE.min(self.held())..self.held()];
         for &register in saved {
             self.put(&Instruction::with1(Code::Push_r64, register)?)?;
@@ -125,12 +127,15 @@ impl Writer<'_> {
             self.put(&Instruction::with2(Code::And_rm64_imm8, Register::RSP, -64)?)?;
         }
         for (n, &register) in POINTERS_HELD[..self.held()].iter().enumerate() {
-            self.word(register, POINTERS + n)?;
+            self.word(register, words::POINTERS + n)?;
         }
+        self.label(Label::Row);
         for placed in &allocated.prologue {
             self.instruction(placed, Block::Whole)?;
         }
         self.blocks(allocated)?;
+        self.next()?;
+        self.label(Label::Exit);
         if allocated.slots > 0 {
             self.put(&Instruction::with(Code::Leaveq))?;
         }
@@ -141,21 +146,69 @@ impl Writer<'_> {
         self.put(&Instruction::with(Code::Retnq))
     }
 
+    /// Moves on by a row, or by those that are computed together, if there are more.
+    fn next(&mut self) -> Written {
+        self.label(Label::Next);
+        let (pointers, coordinates) = (self.steps.pointers.len(), self.steps.coordinates.len());
+        let steps = words::POINTERS + pointers;
+        for n in 0..pointers {
+            match POINTERS_HELD.get(n) {
+                Some(&register) => {
+                    let step = word(steps + n);
+                    self.put(&Instruction::with2(Code::Add_r64_rm64, register, step)?)?;
+                }
+                None => self.grow(words::POINTERS + n, steps + n)?,
+            }
+        }
+        let first = steps + pointers;
+        for n in 0..coordinates {
+            self.grow(first + n, first + coordinates + n)?;
+        }
+        self.put(&Instruction::with2(Code::Sub_rm64_imm8, word(words::ROWS), 1)?)?;
+        self.jump(Code::Jne_rel32_64, Label::Row)
+    }
+
+    /// Adds one word of the table to another.
+    fn grow(&mut self, to: usize, step: usize) -> Written {
+        self.word(ELSEWHERE, step)?;
+        self.put(&Instruction::with2(Code::Add_rm64_r64, word(to), ELSEWHERE)?)
+    }
+
+    /// How many lanes lie before a line of the outputs begins, in all of which that is the same.
+    fn head(&mut self) -> Written {
+        let wide = |store: &&Stored| match self.steps.values[store.value].class {
+            Class::Vector(width) => Some(width),
+            Class::Bytes | Class::Mask => None,
+        };
+        let wide = self.steps.stores.iter().find_map(|store| Some((store.pointer, wide(&store)?)));
+        self.put(&Instruction::with2(Code::Xor_r32_rm32, PART_LOW, PART_LOW)?)?;
+        let Some((pointer, width)) = wide else { return Ok(()) };
+        self.put(&Instruction::with2(Code::Cmp_rm64_imm8, word(words::LINES), 0)?)?;
+        self.jump(Code::Je_rel32_64, Label::Main)?;
+        let pointer = self.pointer(pointer)?;
+        self.put(&Instruction::with2(Code::Sub_r64_rm64, PART, pointer)?)?;
+        let size = scale(Class::Vector(width)) as i32;
+        self.put(&Instruction::with2(Code::And_rm32_imm32, PART_LOW, self.steps.lanes as i32 * size - 1)?)?;
+        self.put(&Instruction::with2(Code::Shr_rm32_imm8, PART_LOW, size.trailing_zeros() as i32)?)?;
+        self.put(&Instruction::with2(Code::Cmp_r64_rm64, PART, word(words::LANES))?)?;
+        self.put(&Instruction::with2(Code::Cmova_r64_rm64, PART, word(words::LANES))?)?;
+        self.put(&Instruction::with2(Code::Test_rm64_r64, PART, PART)?)?;
+        self.jump(Code::Jne_rel32_64, Label::Part)
+    }
+
     /// The lanes up to a cache line, if asked for; whole blocks; the rest.
     fn blocks(&mut self, allocated: &Allocated) -> Written {
         let lanes = self.steps.lanes as i32;
         self.put(&Instruction::with2(Code::Xor_r32_rm32, INDEX_LOW, INDEX_LOW)?)?;
-        self.word(LAST, 0)?;
+        self.word(LAST, words::LANES)?;
         self.put(&Instruction::with2(Code::Sub_rm64_imm8, LAST, lanes)?)?;
-        self.word(PART, 1)?;
-        self.put(&Instruction::with2(Code::Test_rm64_r64, PART, PART)?)?;
-        self.jump(Code::Jne_rel32_64, Label::Part)?;
+        self.head()?;
         self.label(Label::Main);
         self.put(&Instruction::with2(Code::Cmp_r64_rm64, INDEX, LAST)?)?;
         self.jump(Code::Jg_rel32_64, Label::Rest)?;
         self.put(&Instruction::with2(Code::Mov_r32_imm32, ELSEWHERE_LOW, (1 << lanes) - 1)?)?;
         self.put(&Instruction::with2(Code::VEX_Kmovw_kr_r32, LANES, ELSEWHERE_LOW)?)?;
-        self.put(&Instruction::with2(Code::Cmp_rm64_imm8, memory(TABLE, 16), 0)?)?;
+        self.put(&Instruction::with2(Code::Cmp_rm64_imm8, word(words::STREAM), 0)?)?;
         self.jump(Code::Jne_rel32_64, Label::Stream)?;
         let top = self.at;
         self.block(allocated, Block::Whole, top)?;
@@ -165,7 +218,7 @@ impl Writer<'_> {
         self.label(Label::Rest);
         self.put(&Instruction::with2(Code::Lea_r64_m, PART, memory(LAST, i64::from(lanes)))?)?;
         self.put(&Instruction::with2(Code::Sub_r64_rm64, PART, INDEX)?)?;
-        self.jump(Code::Je_rel32_64, Label::Exit)?;
+        self.jump(Code::Je_rel32_64, Label::Next)?;
         self.label(Label::Part);
         let all = Instruction::with2(Code::Mov_r32_imm32, ELSEWHERE_LOW, -1)?;
         self.put(&all)?;
@@ -179,9 +232,7 @@ impl Writer<'_> {
         self.put(&Instruction::with2(Code::Add_r64_rm64, INDEX, PART)?)?;
         self.put(&Instruction::with2(Code::Lea_r64_m, PART, memory(LAST, i64::from(lanes)))?)?;
         self.put(&Instruction::with2(Code::Cmp_r64_rm64, INDEX, PART)?)?;
-        self.jump(Code::Jl_rel32_64, Label::Main)?;
-        self.label(Label::Exit);
-        Ok(())
+        self.jump(Code::Jl_rel32_64, Label::Main)
     }
 
     /// Whole blocks, as many as there are.
@@ -223,7 +274,7 @@ impl Writer<'_> {
 
     fn stores(&mut self, allocated: &Allocated, block: Block) -> Written {
         for (store, &(register, class)) in self.steps.stores.iter().zip(&allocated.stored) {
-            let home = Home::Array { pointer: store.pointer, bytes: 0 };
+            let home = Home::Array { pointer: store.pointer, bytes: store.bytes };
             let to = self.memory(home, class, false)?;
             let mut instruction =
                 Instruction::with2(store_code(class, block, self.steps.lanes), to, register)?;
@@ -304,18 +355,11 @@ impl Writer<'_> {
             Home::Slot(n) => (Register::RSP, Register::None, 1, SLOT * n as i64),
             Home::Pool(word) | Home::Lanes(word) => (POOL, Register::None, 1, 8 * word as i64),
             Home::Row(n) => {
-                let word = POINTERS + self.steps.pointers.len() + n;
+                let word = words::POINTERS + 2 * self.steps.pointers.len() + n;
                 (TABLE, Register::None, 1, 8 * word as i64)
             }
-            Home::Array { pointer, bytes } => {
-                let scale = match class {
-                    Class::Vector(Width::Longs) => 8,
-                    Class::Vector(Width::Words | Width::HalfWords) => 4,
-                    Class::Bytes | Class::Mask => 1,
-                };
-                (self.pointer(pointer)?, INDEX, scale, i64::from(bytes))
-            }
-            Home::Element { pointer } => (self.pointer(pointer)?, Register::None, 1, 0),
+            Home::Array { pointer, bytes } => (self.pointer(pointer)?, INDEX, scale(class), i64::from(bytes)),
+            Home::Element { pointer, bytes } => (self.pointer(pointer)?, Register::None, 1, i64::from(bytes)),
         };
         Ok(MemoryOperand::new(base, index, scale, bytes, 1, splat, Register::None))
     }
@@ -324,7 +368,7 @@ impl Writer<'_> {
         match POINTERS_HELD.get(n) {
             Some(&register) => Ok(register),
             None => {
-                self.word(ELSEWHERE, POINTERS + n)?;
+                self.word(ELSEWHERE, words::POINTERS + n)?;
                 Ok(ELSEWHERE)
             }
         }
@@ -333,6 +377,20 @@ impl Writer<'_> {
 
 fn memory(base: Register, bytes: i64) -> MemoryOperand {
     MemoryOperand::with_base_displ(base, bytes)
+}
+
+/// A word of the table.
+fn word(word: usize) -> MemoryOperand {
+    memory(TABLE, 8 * word as i64)
+}
+
+/// Bytes of a lane in memory.
+fn scale(class: Class) -> u32 {
+    match class {
+        Class::Vector(Width::Longs) => 8,
+        Class::Vector(Width::Words | Width::HalfWords) => 4,
+        Class::Bytes | Class::Mask => 1,
+    }
 }
 
 fn is_tied(code: Code) -> bool {

@@ -1,16 +1,20 @@
-//! Writes machine code for x86-64 processors with AVX-512: the body of an elementwise kernel over one row.
+//! Writes machine code for x86-64 processors with AVX-512: the body of an elementwise kernel over rows.
 //!
 //! A body is a straight line, and so is its code: a block of 16 lanes (8, if some value has 8 bytes) goes
 //! through all instructions, every value in a register, before the next block begins; the last lanes are a
-//! block under a mask. `select` chooses instructions, `allocate` gives them registers, `encode`
-//! writes bytes. The interpreter is the definition: the code gives its bits, and a kernel with anything that
+//! block under a mask. Where rows read the same neighbours, several go through the body together (compilers
+//! say unroll and jam), and each neighbour is read once. `select` chooses instructions, with `arithmetic` and
+//! `cast`, `allocate` gives them registers, `encode` writes bytes. The interpreter is the definition: the code gives its bits, and a kernel with anything that
 //! has no instructions here (types of 1 and 2 bytes, integer division, folds, gathers) has no code.
 //!
-//! Not here: which rows there are, memory that can be executed, and whoever calls it; see
+//! Not here: where rows are, memory that can be executed, and whoever calls it; see
 //! `interpret::machine`.
 
 mod allocate;
+mod arithmetic;
+mod cast;
 mod encode;
+mod range;
 mod select;
 mod steps;
 mod table;
@@ -38,10 +42,18 @@ impl Shape {
     }
 }
 
-/// Machine code for rows, of the type `extern "sysv64" fn(table: *const u64, pool: *const u64) -> usize`,
-/// which returns how many lanes it has done. The table's words are: the lanes of the row, at least 1; how
-/// many of them lie before a cache line of the outputs begins, fewer than a block, or 0; not 0 if outputs
-/// go past the caches, which from then on begin a cache line at every block; the pointers; the coordinates.
+/// How the rows of a launch lie that are computed together: their code has the distances between them in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Jam {
+    /// The dimension of the launch from row to row.
+    pub dim: usize,
+    /// Per parameter and dimension, in elements.
+    pub strides: Vec<Vec<i64>>,
+}
+
+/// Machine code for rows, of the type `extern "sysv64" fn(table: *mut u64, pool: *const u64) -> usize`.
+/// It returns how many lanes of a row it has done, of the last one, unless an angle is not small: then the table
+/// says how many rows are left, that one included. The table's words are those of [`words`].
 pub struct Written {
     /// The instructions. They can be anywhere.
     pub bytes: Vec<u8>,
@@ -49,6 +61,8 @@ pub struct Written {
     pub pointers: Vec<Pointer>,
     /// The dimensions of the coordinates in the table, each of the row's first lane.
     pub coordinates: Vec<usize>,
+    /// Rows that are computed together; the table counts such groups, and steps over them.
+    pub rows: usize,
     /// Constants, and room for the arguments; see [`Written::pool`].
     pool: Vec<u64>,
     /// Lanes of a block.
@@ -66,10 +80,30 @@ impl Written {
     }
 }
 
+/// Words of the table, which code changes as it goes: the pointers, as many steps from row to row in bytes, the
+/// coordinates, as many steps of those.
+pub mod words {
+    /// Lanes of a row, at least 1.
+    pub const LANES: usize = 0;
+    /// Rows that are left, or groups of them, at least 1.
+    pub const ROWS: usize = 1;
+    /// Not 0 if blocks begin with a cache line of the outputs, all of which begin one at the same lane.
+    pub const LINES: usize = 2;
+    /// Not 0 if outputs go past the caches; lines then, too.
+    pub const STREAM: usize = 3;
+    /// The first pointer.
+    pub const POINTERS: usize = 4;
+}
+
 /// Longer bodies are left to the interpreter.
 const MAX_STEPS: usize = 4000;
 /// So many stores and pointers fit into registers and tables.
 const MAX_STORES: usize = 24;
+/// How many rows are tried together, with so many stores in all.
+const JAMMED: [usize; 2] = [4, 2];
+const MAX_JAMMED_STORES: usize = 8;
+/// By how much fewer reads must be.
+const GAIN: f64 = 1.1;
 
 /// A kernel as code is written for it.
 pub struct Prepared {
@@ -77,6 +111,8 @@ pub struct Prepared {
     kernel: Verified,
     /// The same for small angles, with outputs that say whether they are.
     small: Option<Verified>,
+    /// Dimensions along which rows may gain from being computed together.
+    alike: Vec<usize>,
 }
 
 /// The codes of a launch.
@@ -97,7 +133,9 @@ impl Prepared {
             return None;
         }
         let small = crate::math::expand_small_angles(kernel);
-        let prepared = Prepared { kernel: crate::math::expand(kernel), small };
+        let dims = if small.is_some() { 0 } else { kernel.kernel().rank };
+        let alike = (0..dims).filter(|&dim| reads_alike(kernel.kernel(), dim)).collect();
+        let prepared = Prepared { kernel: crate::math::expand(kernel), small, alike };
         let short = |kernel: &Verified| kernel.kernel().body.len() <= MAX_STEPS;
         let is_short = short(&prepared.kernel) && prepared.small.as_ref().is_none_or(short);
         is_short.then_some(prepared)
@@ -108,21 +146,68 @@ impl Prepared {
         self.kernel.kernel()
     }
 
+    /// Dimensions along which rows may gain from being computed together: neighbours read the same.
+    pub fn alike(&self) -> &[usize] {
+        &self.alike
+    }
+
     /// The code for launches of a shape, if every instruction has some.
     pub fn write(&self, shape: &Shape) -> Option<Pair> {
         let guards = self.kernel().params.len();
         let small = self.small.as_ref().and_then(|small| write(small.kernel(), shape, guards));
         Some(Pair { full: write(self.kernel(), shape, guards)?, small })
     }
+
+    /// Code that computes several rows together, where fewer reads come of it.
+    pub fn jam(&self, shape: &Shape, jam: &Jam) -> Option<Written> {
+        let (kernel, guards) = (self.kernel(), self.kernel().params.len());
+        let steps = select::select(kernel, shape, guards, None)?;
+        let mut best = (1.0 / GAIN) * allocate::allocate(&steps).reads();
+        let mut written = None;
+        for rows in JAMMED {
+            let Some(steps) = select::select(kernel, shape, guards, Some((jam, rows))) else { continue };
+            if steps.stores.len() > MAX_JAMMED_STORES {
+                continue;
+            }
+            let allocated = allocate::allocate(&steps);
+            let reads = allocated.reads() / rows as f64;
+            if reads < best {
+                best = reads;
+                written = Some((steps, allocated, rows));
+            }
+        }
+        written.map(|(steps, allocated, rows)| finish(steps, &allocated, rows))
+    }
+}
+
+/// Do two points along a dimension read the same neighbour?
+fn reads_alike(kernel: &Kernel, dim: usize) -> bool {
+    let mut reads: Vec<(u32, Vec<i32>)> = Vec::new();
+    for inst in &kernel.body {
+        if let Op::Load { param, offsets } = &inst.op {
+            let mut apart = offsets.clone();
+            apart[dim] = 0;
+            if reads.contains(&(*param, apart.clone())) {
+                return true;
+            }
+            reads.push((*param, apart));
+        }
+    }
+    false
 }
 
 fn write(kernel: &Kernel, shape: &Shape, guards: usize) -> Option<Written> {
-    let steps = select::select(kernel, shape, guards)?;
+    let steps = select::select(kernel, shape, guards, None)?;
     if steps.stores.len() > MAX_STORES {
         return None;
     }
-    let bytes = encode::encode(&steps, &allocate::allocate(&steps));
+    let allocated = allocate::allocate(&steps);
+    Some(finish(steps, &allocated, 1))
+}
+
+fn finish(steps: steps::Steps, allocated: &allocate::Allocated, rows: usize) -> Written {
+    let bytes = encode::encode(&steps, allocated);
     let bytes = bytes.expect("instructions take the operands that they are given");
     let steps::Steps { pointers, coordinates, pool, lanes, .. } = steps;
-    Some(Written { bytes, pointers, coordinates, pool, lanes })
+    Written { bytes, pointers, coordinates, rows, pool, lanes }
 }

@@ -1,13 +1,14 @@
-//! From the IR to instructions. The rules of the IR that one instruction does not have (NaN in `min`, casts
-//! that saturate, counts modulo the width) are a few instructions here. It does not know registers.
+//! From the IR to instructions: what is read, what is written, and where both lie. Rows that are computed
+//! together go through the body instruction by instruction, and what two of them read is one value. It does
+//! not know registers; `arithmetic` and `cast` have the instructions of operations.
 
 use iced_x86::Code;
 
-use super::Shape;
 use super::steps::{Class, Home, Id, Last, Pointer, Step, Steps, Stored, Valued};
 use super::table::{self as t, Row, Width, at};
-use crate::dtype::{DType, Kind, Scalar};
-use crate::ir::{BinaryOp, CompareOp, Form, Inst, Kernel, Op, Store, UnaryOp, Value};
+use super::{Jam, Shape};
+use crate::dtype::{DType, Scalar};
+use crate::ir::{Form, Inst, Kernel, Op, Store, Value};
 
 /// Words of the pool: sixteen bytes of 1; 0, 1, .. as 4-byte and as 8-byte lanes; the launch's arguments.
 const ONES: usize = 0;
@@ -16,23 +17,16 @@ const COUNTED_LONG: usize = 10;
 /// The first argument; constants follow the last.
 pub(super) const ARGUMENTS: usize = 18;
 
-/// Words of the row's table before the pointers: see [`super::Written`].
-pub(super) const POINTERS: usize = 3;
-
-/// Immediates of the comparison of floats: with NaN only `ne` is true.
-const UNORDERED: u8 = 3;
-const ORDERED: u8 = 7;
-/// Immediates of rounding, without exceptions.
-const NEAREST: u8 = 8;
-const DOWN: u8 = 9;
-const UP: u8 = 10;
-const TO_ZERO: u8 = 11;
-
 /// The steps of an elementwise kernel without mathematical functions, or `None` if something in it has no
-/// instructions here.
+/// instructions here. `jam` has how many rows go together, and where they lie.
 ///
 /// The outputs from parameter `guards` on are not stored: where one of them is false, the code returns.
-pub(super) fn select(kernel: &Kernel, shape: &Shape, guards: usize) -> Option<Steps> {
+pub(super) fn select(
+    kernel: &Kernel,
+    shape: &Shape,
+    guards: usize,
+    jam: Option<(&Jam, usize)>,
+) -> Option<Steps> {
     let Form::Elementwise { stores } = &kernel.form else { return None };
     let is_guard = |store: &&Store| store.param as usize >= guards;
     let live = live(kernel);
@@ -41,8 +35,11 @@ pub(super) fn select(kernel: &Kernel, shape: &Shape, guards: usize) -> Option<St
     let mut selection = Selection {
         kernel,
         shape,
+        jam: jam.map(|(jam, _)| jam),
+        row: 0,
+        guards: stores.iter().filter(is_guard).map(|guard| guard.value).collect(),
         long,
-        ids: vec![None; kernel.body.len()],
+        ids: vec![Vec::new(); kernel.body.len()],
         steps: Steps {
             lanes: if long { 8 } else { 16 },
             values: Vec::new(),
@@ -54,20 +51,32 @@ pub(super) fn select(kernel: &Kernel, shape: &Shape, guards: usize) -> Option<St
             pool: pool(kernel.arguments.len()),
         },
     };
+    let rows = jam.map_or(1, |(_, rows)| rows);
     for (n, inst) in kernel.body.iter().enumerate().filter(|&(n, _)| live[n]) {
-        let id = selection.instruction(inst)?;
-        selection.ids[n] = Some(id);
+        for row in 0..rows {
+            selection.row = row;
+            let id = match selection.like_the_first(inst) {
+                true => selection.ids[n][0],
+                false => selection.instruction(inst)?,
+            };
+            selection.ids[n].push(id);
+        }
         if stores.iter().filter(is_guard).any(|guard| guard.value.index() == n) {
-            selection.guard(id);
+            selection.ids[n].clone().into_iter().for_each(|id| selection.guard(id));
         }
     }
     // What is stored as it was loaded is read before anything is written.
-    let stores: Vec<&Store> = stores.iter().filter(|store| !is_guard(store)).collect();
-    let values: Vec<Id> = stores.iter().map(|store| selection.stored(store.value)).collect::<Option<_>>()?;
-    for (store, value) in stores.into_iter().zip(values) {
-        let pointer = selection.pointer(store.param as usize, vec![0; kernel.rank]);
-        selection.steps.stores.push(Stored { value, pointer });
+    let here = vec![0; kernel.rank];
+    let mut stored = Vec::new();
+    for store in stores.iter().filter(|store| !is_guard(store)) {
+        for row in 0..rows {
+            selection.row = row;
+            let value = selection.stored(store.value)?;
+            let (pointer, bytes) = selection.place(store.param as usize, &here)?;
+            stored.push(Stored { value, pointer, bytes });
+        }
     }
+    selection.steps.stores = stored;
     Some(selection.steps)
 }
 
@@ -90,17 +99,24 @@ fn live(kernel: &Kernel) -> Vec<bool> {
     live
 }
 
-struct Selection<'k> {
-    kernel: &'k Kernel,
+pub(super) struct Selection<'k> {
+    pub(super) kernel: &'k Kernel,
     shape: &'k Shape,
+    /// Where rows lie that are computed together.
+    jam: Option<&'k Jam>,
+    /// Which of them.
+    row: usize,
+    /// Booleans that are true, or what comes after them is not stored.
+    pub(super) guards: Vec<Value>,
     /// Some values have 8 bytes.
     long: bool,
-    ids: Vec<Option<Id>>,
-    steps: Steps,
+    /// Per value of the kernel, one of each row.
+    ids: Vec<Vec<Id>>,
+    pub(super) steps: Steps,
 }
 
 impl Selection<'_> {
-    fn class(&self, dtype: DType) -> Option<Class> {
+    pub(super) fn class(&self, dtype: DType) -> Option<Class> {
         match dtype {
             DType::Bool => Some(Class::Mask),
             DType::F32 | DType::I32 | DType::U32 if self.long => Some(Class::Vector(Width::HalfWords)),
@@ -110,28 +126,39 @@ impl Selection<'_> {
         }
     }
 
-    fn width(&self, dtype: DType) -> Option<Width> {
+    pub(super) fn width(&self, dtype: DType) -> Option<Width> {
         match self.class(dtype)? {
             Class::Vector(width) => Some(width),
             Class::Bytes | Class::Mask => None,
         }
     }
 
-    fn dtype(&self, value: Value) -> DType {
+    pub(super) fn dtype(&self, value: Value) -> DType {
         self.kernel.body[value.index()].dtype
     }
 
-    fn id(&self, value: Value) -> Id {
-        self.ids[value.index()].expect("operands come before their users")
+    pub(super) fn id(&self, value: Value) -> Id {
+        *self.ids[value.index()].get(self.row).expect("operands come before their users")
     }
 
-    fn value(&mut self, class: Class, home: Home) -> Id {
+    /// Is an instruction's value the first row's, because what it reads is?
+    fn like_the_first(&self, inst: &Inst) -> bool {
+        let shared = |value: Value| self.id(value) == self.ids[value.index()][0];
+        let varies = match inst.op {
+            Op::Load { .. } => true,
+            Op::Coord(dim) => self.jam.is_some_and(|jam| jam.dim == dim as usize),
+            _ => false,
+        };
+        self.row > 0 && !varies && inst.op.operands().into_iter().all(shared)
+    }
+
+    pub(super) fn value(&mut self, class: Class, home: Home) -> Id {
         self.steps.values.push(Valued { class, home, uniform: home.is_uniform() });
         self.steps.values.len() - 1
     }
 
     /// Adds an instruction, to the prologue if all it reads is the same in every block.
-    fn push(&mut self, step: Step) -> Id {
+    pub(super) fn push(&mut self, step: Step) -> Id {
         let uniform = !step.index && !step.guard && step.reads().all(|id| self.steps.values[id].uniform);
         let dst = step.dst;
         self.steps.values[dst].uniform = uniform;
@@ -143,41 +170,41 @@ impl Selection<'_> {
         dst
     }
 
-    fn step(&mut self, row: &Row, width: Width, args: &[Id]) -> Step {
+    pub(super) fn step(&mut self, row: &Row, width: Width, args: &[Id]) -> Step {
         let dst = self.value(Class::Vector(width), Home::Nowhere);
         Step::new(at(row, width), dst, args)
     }
 
-    fn op(&mut self, row: &Row, width: Width, args: &[Id]) -> Id {
+    pub(super) fn op(&mut self, row: &Row, width: Width, args: &[Id]) -> Id {
         let step = self.step(row, width, args);
         self.push(step)
     }
 
     /// An operation whose operands may change places.
-    fn either(&mut self, row: &Row, width: Width, args: &[Id]) -> Id {
+    pub(super) fn either(&mut self, row: &Row, width: Width, args: &[Id]) -> Id {
         let step = Step { swaps: true, ..self.step(row, width, args) };
         self.push(step)
     }
 
-    fn with(&mut self, row: &Row, width: Width, args: &[Id], immediate: u8) -> Id {
+    pub(super) fn with(&mut self, row: &Row, width: Width, args: &[Id], immediate: u8) -> Id {
         let step = Step { immediate: Some(immediate), ..self.step(row, width, args) };
         self.push(step)
     }
 
     /// A comparison or a test of vectors: the mask.
-    fn test(&mut self, row: &Row, width: Width, args: &[Id], immediate: Option<u8>) -> Id {
+    pub(super) fn test(&mut self, row: &Row, width: Width, args: &[Id], immediate: Option<u8>) -> Id {
         let dst = self.value(Class::Mask, Home::Nowhere);
         self.push(Step { immediate, ..Step::new(at(row, width), dst, args) })
     }
 
     /// `yes` where the mask is set, else `no`.
-    fn blend(&mut self, mask: Id, no: Id, yes: Id, width: Width) -> Id {
+    pub(super) fn blend(&mut self, mask: Id, no: Id, yes: Id, width: Width) -> Id {
         let step = Step { mask: Some(mask), ..self.step(&t::BLEND, width, &[no, yes]) };
         self.push(step)
     }
 
     /// An operation on masks.
-    fn masks(&mut self, code: Code, args: &[Id]) -> Id {
+    pub(super) fn masks(&mut self, code: Code, args: &[Id]) -> Id {
         let dst = self.value(Class::Mask, Home::Nowhere);
         self.push(Step { last: Last::Register, ..Step::new(code, dst, args) })
     }
@@ -190,12 +217,12 @@ impl Selection<'_> {
     }
 
     /// A conversion between widths.
-    fn convert(&mut self, code: Code, to: Width, a: Id, last: Last) -> Id {
+    pub(super) fn convert(&mut self, code: Code, to: Width, a: Id, last: Last) -> Id {
         let dst = self.value(Class::Vector(to), Home::Nowhere);
         self.push(Step { last, ..Step::new(code, dst, &[a]) })
     }
 
-    fn constant(&mut self, bits: u64, width: Width) -> Id {
+    pub(super) fn constant(&mut self, bits: u64, width: Width) -> Id {
         let first = ARGUMENTS + self.kernel.arguments.len();
         let word = match self.steps.pool[first..].iter().position(|&b| b == bits) {
             Some(n) => first + n,
@@ -204,15 +231,19 @@ impl Selection<'_> {
                 self.steps.pool.len() - 1
             }
         };
-        let home = Home::Pool(word);
-        let known = |v: &Valued| v.home == home && v.class == Class::Vector(width);
+        self.at_home(Class::Vector(width), Home::Pool(word))
+    }
+
+    /// The value that can be read there.
+    fn at_home(&mut self, class: Class, home: Home) -> Id {
+        let known = |v: &Valued| v.home == home && v.class == class;
         match self.steps.values.iter().position(known) {
             Some(id) => id,
-            None => self.value(Class::Vector(width), home),
+            None => self.value(class, home),
         }
     }
 
-    fn number(&mut self, dtype: DType, value: f64, width: Width) -> Id {
+    pub(super) fn number(&mut self, dtype: DType, value: f64, width: Width) -> Id {
         self.constant(Scalar::from_f64(dtype, value).bits, width)
     }
 
@@ -252,7 +283,7 @@ impl Selection<'_> {
                 let step = Step { tied: true, swaps: true, ..self.step(&t::FMA, width, &args) };
                 Some(self.push(step))
             }
-            Op::Cast(a) => self.cast(self.id(*a), self.dtype(*a), dtype),
+            Op::Cast(a) => self.cast(*a, dtype),
             Op::Bitcast(a) => self.class(dtype).map(|_| self.id(*a)),
             Op::Math1(..) | Op::Math2(..) => None,
         }
@@ -278,32 +309,51 @@ impl Selection<'_> {
             self.steps.coordinates.len() - 1
         });
         // Its word comes behind the pointers, whose number is known in the end.
-        let first = self.value(Class::Vector(width), Home::Row(n));
+        let mut first = self.at_home(Class::Vector(width), Home::Row(n));
+        if self.row > 0 && self.jam.is_some_and(|jam| jam.dim == dim) {
+            let row = self.constant(self.row as u64, width);
+            first = self.op(&t::IADD, width, &[first, row]);
+        }
         if !self.shape.along(dim) {
             return Some(first);
         }
         let counted = if width == Width::Longs { COUNTED_LONG } else { COUNTED };
-        let counted = self.value(Class::Vector(width), Home::Lanes(counted));
+        let counted = self.at_home(Class::Vector(width), Home::Lanes(counted));
         let first = self.op(&t::IADD, width, &[first, counted]);
         let step = Step { index: true, ..self.step(&t::INDEX, width, &[]) };
         let index = self.push(step);
         Some(self.either(&t::IADD, width, &[index, first]))
     }
 
+    /// Where the row of a parameter is, or its neighbour at these offsets: a pointer, and the bytes from it.
+    fn place(&mut self, param: usize, offsets: &[i32]) -> Option<(usize, i32)> {
+        let size = self.kernel.params[param].dtype.size_bytes() as i64;
+        let mut apart = offsets.to_vec();
+        let away = match self.jam {
+            Some(jam) => {
+                apart[jam.dim] = apart[jam.dim].checked_add(self.row as i32)?;
+                let far = jam.strides[param].iter().zip(&apart);
+                let away: Option<i64> = far.map(|(&s, &d)| s.checked_mul(d.into())).sum();
+                apart.fill(0);
+                away?
+            }
+            None if self.shape.splats[param] => 0,
+            None => self.shape.unit.map_or(0, |dim| std::mem::take(&mut apart[dim])).into(),
+        };
+        let bytes = i32::try_from(away.checked_mul(size)?).ok()?;
+        Some((self.pointer(param, apart), bytes))
+    }
+
     fn load(&mut self, param: usize, offsets: &[i32], dtype: DType) -> Option<Id> {
+        let (pointer, bytes) = self.place(param, offsets)?;
         if self.shape.splats[param] {
             let width = self.width(dtype)?;
-            let pointer = self.pointer(param, offsets.to_vec());
-            return Some(self.value(Class::Vector(width), Home::Element { pointer }));
+            return Some(self.at_home(Class::Vector(width), Home::Element { pointer, bytes }));
         }
-        let mut apart = offsets.to_vec();
-        let along = self.shape.unit.map_or(0, |dim| std::mem::take(&mut apart[dim]));
-        let bytes = along.checked_mul(dtype.size_bytes() as i32)?;
-        let pointer = self.pointer(param, apart);
         let home = Home::Array { pointer, bytes };
         if dtype != DType::Bool {
             let class = self.class(dtype)?;
-            return Some(self.value(class, home));
+            return Some(self.at_home(class, home));
         }
         let read = self.value(Class::Bytes, home);
         let dst = self.value(Class::Mask, Home::Nowhere);
@@ -316,7 +366,7 @@ impl Selection<'_> {
         let id = self.id(value);
         match self.class(self.dtype(value))? {
             Class::Mask => {
-                let ones = self.value(Class::Bytes, Home::Lanes(ONES));
+                let ones = self.at_home(Class::Bytes, Home::Lanes(ONES));
                 let dst = self.value(Class::Bytes, Home::Nowhere);
                 let step = Step::new(Code::EVEX_Vmovdqu8_xmm_k1z_xmmm128, dst, &[ones]);
                 Some(self.push(Step { mask: Some(id), zeroing: true, last: Last::Memory, ..step }))
@@ -327,230 +377,5 @@ impl Selection<'_> {
             }
             Class::Vector(_) | Class::Bytes => Some(id),
         }
-    }
-
-    fn unary(&mut self, op: UnaryOp, a: Id, dtype: DType) -> Option<Id> {
-        if dtype == DType::Bool {
-            return Some(self.masks(Code::VEX_Knotw_kr_kr, &[a]));
-        }
-        let width = self.width(dtype)?;
-        let float = dtype.is_float();
-        let sign = 1u64 << (8 * dtype.size_bytes() - 1);
-        Some(match op {
-            UnaryOp::Neg if float => {
-                let sign = self.constant(sign, width);
-                self.either(&t::XOR, width, &[a, sign])
-            }
-            UnaryOp::Neg => {
-                let zero = self.constant(0, width);
-                self.op(&t::ISUB, width, &[zero, a])
-            }
-            UnaryOp::Abs if float => {
-                let rest = self.constant(sign - 1, width);
-                self.either(&t::AND, width, &[a, rest])
-            }
-            UnaryOp::Abs if dtype.kind() == Kind::Uint => a,
-            UnaryOp::Abs => self.op(&t::IABS, width, &[a]),
-            UnaryOp::Not => {
-                let all = self.constant(sign | (sign - 1), width);
-                self.either(&t::XOR, width, &[a, all])
-            }
-            UnaryOp::Sqrt => self.op(&t::SQRT, width, &[a]),
-            UnaryOp::Floor => self.with(&t::ROUND, width, &[a], DOWN),
-            UnaryOp::Ceil => self.with(&t::ROUND, width, &[a], UP),
-            UnaryOp::Trunc => self.with(&t::ROUND, width, &[a], TO_ZERO),
-            UnaryOp::Round => self.with(&t::ROUND, width, &[a], NEAREST),
-            UnaryOp::IsNan => self.test(&t::COMPARE, width, &[a, a], Some(UNORDERED)),
-        })
-    }
-
-    fn binary(&mut self, op: BinaryOp, a: Id, b: Id, dtype: DType) -> Option<Id> {
-        match dtype.kind() {
-            Kind::Bool => self.binary_bool(op, a, b),
-            Kind::Float => self.binary_float(op, a, b, self.width(dtype)?),
-            Kind::Int | Kind::Uint => self.binary_int(op, a, b, dtype, self.width(dtype)?),
-        }
-    }
-
-    fn binary_bool(&mut self, op: BinaryOp, a: Id, b: Id) -> Option<Id> {
-        let code = match op {
-            BinaryOp::And | BinaryOp::Min => Code::VEX_Kandw_kr_kr_kr,
-            BinaryOp::Or | BinaryOp::Max => Code::VEX_Korw_kr_kr_kr,
-            BinaryOp::Xor => Code::VEX_Kxorw_kr_kr_kr,
-            _ => return None,
-        };
-        Some(self.masks(code, &[a, b]))
-    }
-
-    fn binary_float(&mut self, op: BinaryOp, a: Id, b: Id, width: Width) -> Option<Id> {
-        let least = |this: &mut Self, row: &Row| {
-            // The instruction gives the second operand if either is NaN.
-            let least = this.op(row, width, &[a, b]);
-            let nan = this.test(&t::COMPARE, width, &[a, a], Some(UNORDERED));
-            this.blend(nan, least, a, width)
-        };
-        Some(match op {
-            BinaryOp::Add => self.either(&t::ADD, width, &[a, b]),
-            BinaryOp::Sub => self.op(&t::SUB, width, &[a, b]),
-            BinaryOp::Mul => self.either(&t::MUL, width, &[a, b]),
-            BinaryOp::Div => self.op(&t::DIV, width, &[a, b]),
-            BinaryOp::Min => least(self, &t::MIN),
-            BinaryOp::Max => least(self, &t::MAX),
-            _ => return None,
-        })
-    }
-
-    fn binary_int(&mut self, op: BinaryOp, a: Id, b: Id, dtype: DType, width: Width) -> Option<Id> {
-        let signed = dtype.kind() == Kind::Int;
-        let pick = |yes: &'static Row, no: &'static Row| if signed { yes } else { no };
-        let shift = |this: &mut Self, row: &Row| {
-            let most = this.constant(8 * dtype.size_bytes() as u64 - 1, width);
-            let count = this.either(&t::AND, width, &[b, most]);
-            this.op(row, width, &[a, count])
-        };
-        Some(match op {
-            BinaryOp::Add => self.either(&t::IADD, width, &[a, b]),
-            BinaryOp::Sub => self.op(&t::ISUB, width, &[a, b]),
-            BinaryOp::Mul => self.either(&t::IMUL, width, &[a, b]),
-            BinaryOp::Min => self.either(pick(&t::SMIN, &t::UMIN), width, &[a, b]),
-            BinaryOp::Max => self.either(pick(&t::SMAX, &t::UMAX), width, &[a, b]),
-            BinaryOp::And => self.either(&t::AND, width, &[a, b]),
-            BinaryOp::Or => self.either(&t::OR, width, &[a, b]),
-            BinaryOp::Xor => self.either(&t::XOR, width, &[a, b]),
-            BinaryOp::Shl => shift(self, &t::SHL),
-            BinaryOp::Shr => shift(self, pick(&t::SAR, &t::SHR)),
-            BinaryOp::Div | BinaryOp::Rem => return None,
-        })
-    }
-
-    fn compare(&mut self, op: CompareOp, a: Id, b: Id, dtype: DType) -> Option<Id> {
-        use CompareOp::{Eq, Ge, Gt, Le, Lt, Ne};
-        if dtype == DType::Bool {
-            let not = |this: &mut Self, a: Id| this.masks(Code::VEX_Knotw_kr_kr, &[a]);
-            let (code, a, b) = match op {
-                Eq => (Code::VEX_Kxnorw_kr_kr_kr, a, b),
-                Ne => (Code::VEX_Kxorw_kr_kr_kr, a, b),
-                Lt => (Code::VEX_Kandnw_kr_kr_kr, a, b),
-                Gt => (Code::VEX_Kandnw_kr_kr_kr, b, a),
-                Le => (Code::VEX_Korw_kr_kr_kr, not(self, a), b),
-                Ge => (Code::VEX_Korw_kr_kr_kr, not(self, b), a),
-            };
-            return Some(self.masks(code, &[a, b]));
-        }
-        let width = self.width(dtype)?;
-        let (row, immediate) = match (dtype.kind(), op) {
-            (Kind::Float, Eq) => (&t::COMPARE, 0),
-            (Kind::Float, Ne) => (&t::COMPARE, 4),
-            (Kind::Float, Lt) => (&t::COMPARE, 17),
-            (Kind::Float, Le) => (&t::COMPARE, 18),
-            (Kind::Float, Ge) => (&t::COMPARE, 29),
-            (Kind::Float, Gt) => (&t::COMPARE, 30),
-            (kind, op) => {
-                let row = if kind == Kind::Int { &t::SCOMPARE } else { &t::UCOMPARE };
-                let immediate = match op {
-                    Eq => 0,
-                    Lt => 1,
-                    Le => 2,
-                    Ne => 4,
-                    Ge => 5,
-                    Gt => 6,
-                };
-                (row, immediate)
-            }
-        };
-        Some(self.test(row, width, &[a, b], Some(immediate)))
-    }
-
-    fn cast(&mut self, a: Id, from: DType, to: DType) -> Option<Id> {
-        self.class(from)?;
-        self.class(to)?;
-        match (from.kind(), to.kind()) {
-            _ if from == to => Some(a),
-            (Kind::Bool, _) => {
-                let width = self.width(to)?;
-                let (no, yes) = (self.constant(0, width), self.number(to, 1.0, width));
-                Some(self.blend(a, no, yes, width))
-            }
-            (Kind::Float, Kind::Bool) => {
-                let width = self.width(from)?;
-                let zero = self.constant(0, width);
-                Some(self.test(&t::COMPARE, width, &[a, zero], Some(4)))
-            }
-            (_, Kind::Bool) => {
-                let width = self.width(from)?;
-                Some(self.test(&t::TEST, width, &[a, a], None))
-            }
-            (Kind::Float, Kind::Float) => self.float_to_float(a, to),
-            (Kind::Float, _) => self.float_to_int(a, from, to),
-            (_, Kind::Float) => self.int_to_float(a, from, to),
-            (_, _) => self.int_to_int(a, from, to),
-        }
-    }
-
-    fn float_to_float(&mut self, a: Id, to: DType) -> Option<Id> {
-        let code = match to {
-            DType::F64 => Code::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae,
-            _ => Code::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er,
-        };
-        let width = self.width(to)?;
-        Some(self.convert(code, width, a, Last::Element))
-    }
-
-    fn int_to_int(&mut self, a: Id, from: DType, to: DType) -> Option<Id> {
-        let width = self.width(to)?;
-        Some(match (from.size_bytes(), to.size_bytes()) {
-            (4, 8) => {
-                let code = match from.kind() {
-                    Kind::Int => Code::EVEX_Vpmovsxdq_zmm_k1z_ymmm256,
-                    _ => Code::EVEX_Vpmovzxdq_zmm_k1z_ymmm256,
-                };
-                self.convert(code, width, a, Last::Memory)
-            }
-            (8, 4) => self.convert(Code::EVEX_Vpmovqd_ymmm256_k1z_zmm, width, a, Last::Register),
-            _ => a,
-        })
-    }
-
-    fn int_to_float(&mut self, a: Id, from: DType, to: DType) -> Option<Id> {
-        let width = self.width(to)?;
-        let signed = from.kind() == Kind::Int;
-        let code = match (from.size_bytes(), to.size_bytes(), signed) {
-            (4, 8, true) => Code::EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er,
-            (4, 8, false) => Code::EVEX_Vcvtudq2pd_zmm_k1z_ymmm256b32_er,
-            (8, 4, true) => Code::EVEX_Vcvtqq2ps_ymm_k1z_zmmm512b64_er,
-            (8, 4, false) => Code::EVEX_Vcvtuqq2ps_ymm_k1z_zmmm512b64_er,
-            (_, _, true) => at(&t::FROM_INT, width),
-            (_, _, false) => at(&t::FROM_UINT, width),
-        };
-        Some(self.convert(code, width, a, Last::Element))
-    }
-
-    /// Truncates, saturates, and makes 0 of NaN.
-    fn float_to_int(&mut self, a: Id, from: DType, to: DType) -> Option<Id> {
-        let (narrow, width) = (self.width(from)?, self.width(to)?);
-        let signed = to.kind() == Kind::Int;
-        let code = match (from.size_bytes(), to.size_bytes(), signed) {
-            (4, 8, true) => Code::EVEX_Vcvttps2qq_zmm_k1z_ymmm256b32_sae,
-            (4, 8, false) => Code::EVEX_Vcvttps2uqq_zmm_k1z_ymmm256b32_sae,
-            (8, 4, true) => Code::EVEX_Vcvttpd2dq_ymm_k1z_zmmm512b64_sae,
-            (8, 4, false) => Code::EVEX_Vcvttpd2udq_ymm_k1z_zmmm512b64_sae,
-            (_, _, true) => at(&t::TO_INT, width),
-            (_, _, false) => at(&t::TO_UINT, width),
-        };
-        let zero = self.constant(0, narrow);
-        if !signed {
-            // The second operand, 0, if the first is NaN. What is too large gives all bits set.
-            let positive = self.op(&t::MAX, narrow, &[a, zero]);
-            return Some(self.convert(code, width, positive, Last::Element));
-        }
-        // What is too small gives the least integer, and so does what is too large.
-        let bits = 8 * to.size_bytes() as i32;
-        let beyond = self.number(from, f64::powi(2.0, bits - 1), narrow);
-        let most = self.constant((1u64 << (bits - 1)) - 1, width);
-        let number = self.test(&t::COMPARE, narrow, &[a, a], Some(ORDERED));
-        let dst = self.value(Class::Vector(width), Home::Nowhere);
-        let near = self.push(Step { mask: Some(number), zeroing: true, ..Step::new(code, dst, &[a]) });
-        let above = self.test(&t::COMPARE, narrow, &[a, beyond], Some(29));
-        Some(self.blend(above, near, most, width))
     }
 }

@@ -34,8 +34,8 @@ pub(super) enum Home {
     Row(usize),
     /// The row of an array: the pointer's number and the bytes from it.
     Array { pointer: usize, bytes: i32 },
-    /// The element at a pointer, for every lane.
-    Element { pointer: usize },
+    /// The element so many bytes from a pointer, for every lane.
+    Element { pointer: usize, bytes: i32 },
 }
 
 impl Home {
@@ -129,6 +129,8 @@ pub struct Pointer {
 pub(super) struct Stored {
     pub value: Id,
     pub pointer: usize,
+    /// From the pointer.
+    pub bytes: i32,
 }
 
 /// A body.
@@ -136,7 +138,7 @@ pub(super) struct Steps {
     /// Lanes of a block.
     pub lanes: usize,
     pub values: Vec<Valued>,
-    /// Once per row.
+    /// Once per row, or per group of rows that are computed together.
     pub prologue: Vec<Step>,
     /// Once per block.
     pub body: Vec<Step>,

@@ -1,5 +1,5 @@
 // stage 0
-@group(0) @binding(0) var<uniform> launch: array<vec4<u32>, 6>;
+@group(0) @binding(0) var<uniform> launch: array<vec4<u32>, 7>;
 @group(0) @binding(1) var<storage, read> p0: array<i32>;
 @group(0) @binding(2) var<storage, read> p1: array<f32>;
 @group(0) @binding(3) var<storage, read_write> p2: array<f32>;
@@ -21,8 +21,8 @@ fn gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
     if (item < launch[0].w) {
       var x = item;
       let i0 = x;
-      let e0 = bitcast<i32>(launch[4].z) + bitcast<i32>(i0) * bitcast<i32>(launch[4].w);
-      let e2 = bitcast<i32>(launch[5].z) + bitcast<i32>(i0) * bitcast<i32>(launch[5].w);
+      let e0 = bitcast<i32>(launch[4].w) + bitcast<i32>(i0) * bitcast<i32>(launch[5].x);
+      let e2 = bitcast<i32>(launch[5].w) + bitcast<i32>(i0) * bitcast<i32>(launch[6].x);
       let a0 = bitcast<u32>(e0);
       let v0 = p0[a0];
       let slot = u32(v0) - launch[2].z;

@@ -4,7 +4,7 @@
 mod cases;
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use partita_kernels::wgsl::wide::{Parity, emit_wide};
+use partita_kernels::wgsl::wide::{Alignment, emit_wide};
 use partita_kernels::wgsl::{Shader, Target, emit};
 use partita_kernels::{Builder, DType, Scalar, Verified};
 
@@ -59,15 +59,15 @@ fn every_form_on_every_type_is_valid() {
 fn shaders_of_several_points_are_valid() {
     let mut count = 0;
     for kernel in cases::operations().iter().chain(&cases::forms()) {
-        for parity in [Parity::Even, Parity::Any] {
-            let Some(shader) = emit_wide(kernel, &STRICT, parity) else { continue };
+        for alignment in [Alignment::Alike, Alignment::Any] {
+            let Some(shader) = emit_wide(kernel, &STRICT, alignment) else { continue };
             validate_shader(shader, &STRICT);
             count += 1;
         }
     }
     assert!(count > 100, "{count} shaders");
     let without = Target { i64: false, ..STRICT };
-    assert!(cases::operations().iter().all(|kernel| emit_wide(kernel, &without, Parity::Any).is_none()));
+    assert!(cases::operations().iter().all(|kernel| emit_wide(kernel, &without, Alignment::Any).is_none()));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use partita_kernels::Access;
 
+use super::settled::without_settled;
 use super::tiles::{CACHE_BYTES, tiled};
 use crate::array::Array;
 use crate::array::node::Node;
@@ -44,9 +45,18 @@ pub(super) struct Snapshot {
 pub(super) struct Cycle {
     steps: Vec<Prepared>,
     next: usize,
-    /// Several whole rounds as one, in an order that suits the cache.
-    together: Option<(u64, Prepared)>,
-    _leases: Vec<Buffer>,
+    round: Option<Round>,
+    leases: Vec<Buffer>,
+}
+
+/// Several whole rounds of the steps as one, in an order that suits the cache.
+struct Round {
+    /// The step it begins with.
+    first: usize,
+    /// How many it takes.
+    steps: u64,
+    prepared: Prepared,
+    recorded: Vec<Recorded>,
 }
 
 /// One step of the cycle, ready to be queued.
@@ -68,7 +78,7 @@ impl Cycle {
     /// earlier state.
     ///
     /// At least `together` steps are also prepared as one, where that suits the cache.
-    pub fn prepare(recorded: Vec<Recorded>, state: &[Array], together: usize) -> Result<Option<Cycle>> {
+    pub fn prepare(mut recorded: Vec<Recorded>, state: &[Array], together: usize) -> Result<Option<Cycle>> {
         let mut leases: Vec<Buffer> =
             state.iter().filter_map(|array| array.node.storage()).flat_map(held).collect();
         leases.extend(recorded.iter().flat_map(|step| step.kept.iter().cloned()));
@@ -81,31 +91,37 @@ impl Cycle {
         if !recorded.iter().flat_map(|step| written(&step.schedule)).all(ours) {
             return Ok(None);
         }
-        let together = if together > 1 { rounds(&recorded, together, &leases)? } else { None };
+        let schedules = recorded.iter_mut().map(|step| std::mem::take(&mut step.schedule)).collect();
+        for (step, schedule) in recorded.iter_mut().zip(without_settled(schedules)) {
+            step.schedule = schedule;
+        }
         let steps = recorded
-            .into_iter()
+            .iter()
             .map(|step| {
-                let after = step.after.into_iter().map(|snapshot| snapshot.lease(&leases)).collect();
+                let after = step.after.iter().map(|snapshot| snapshot.lease(&leases)).collect();
                 Ok(Prepared {
-                    batches: batches(step.schedule, |_, groups| groups)?,
+                    batches: batches(step.schedule.clone(), Device::record_groups)?,
                     messages: step.messages,
                     after,
                 })
             })
             .collect::<Result<Vec<Prepared>>>()?;
-        Ok(Some(Cycle { steps, next: 0, together, _leases: leases }))
+        let round = if together > 1 { rounds(&recorded, 0, together, &leases)? } else { None };
+        let round = round.map(|(steps, prepared)| Round { first: 0, steps, prepared, recorded });
+        Ok(Some(Cycle { steps, next: 0, round, leases }))
     }
 
     /// Whether steps are done tile by tile.
     pub fn is_tiled(&self) -> bool {
-        self.together.is_some()
+        self.round.is_some()
     }
 
     /// Replays as many steps as it may, or one if that is more than `most`. Says how many.
     pub fn replay(&mut self, team: &Team, state: &mut [Array], most: u64) -> Result<u64> {
         pass("loop-replay")?;
-        let (steps, prepared) = match &self.together {
-            Some((steps, prepared)) if self.next == 0 && *steps <= most => (*steps, prepared),
+        self.turn_round(most)?;
+        let (steps, prepared) = match &self.round {
+            Some(round) if self.next == round.first && round.steps <= most => (round.steps, &round.prepared),
             _ => (1, &self.steps[self.next]),
         };
         prepared.replay(team, state)?;
@@ -113,6 +129,25 @@ impl Cycle {
             self.next = (self.next + 1) % self.steps.len();
         }
         Ok(steps)
+    }
+}
+
+impl Cycle {
+    /// Has a round begin with the next step, if otherwise none of at most so many steps would be in one. Rounds
+    /// with messages begin with an exchange, so that as much as possible lies between two.
+    fn turn_round(&mut self, most: u64) -> Result<()> {
+        let Some(round) = &mut self.round else { return Ok(()) };
+        let ahead = (round.first + self.steps.len() - self.next) % self.steps.len();
+        let is_near = ahead as u64 + round.steps <= most;
+        let exchanges = round.recorded.iter().any(|step| step.messages > 0);
+        if ahead == 0 || is_near || round.steps > most || exchanges {
+            return Ok(());
+        }
+        let turned = rounds(&round.recorded, self.next, round.steps as usize, &self.leases)?;
+        if let Some((steps, prepared)) = turned {
+            (round.first, round.steps, round.prepared) = (self.next, steps, prepared);
+        }
+        Ok(())
     }
 }
 
@@ -152,29 +187,35 @@ impl Batch {
     }
 }
 
-/// So many rounds of the recorded steps that they are at least `most` steps, tile by tile on the host's
-/// devices;
-/// `None` if no device does that.
-fn rounds(recorded: &[Recorded], most: usize, leases: &[Buffer]) -> Result<Option<(u64, Prepared)>> {
+/// So many rounds of the recorded steps, beginning with step `first`, that they are at least `most` steps, tile
+/// by tile on the host's devices; `None` if no device does that.
+fn rounds(
+    recorded: &[Recorded],
+    first: usize,
+    most: usize,
+    leases: &[Buffer],
+) -> Result<Option<(u64, Prepared)>> {
     let count = most.div_ceil(recorded.len());
+    let (begun, begins) = recorded.split_at(first);
+    let round = || begins.iter().chain(begun);
     let schedule: Schedule =
-        (0..count).flat_map(|_| recorded.iter().flat_map(|step| step.schedule.iter().cloned())).collect();
+        (0..count).flat_map(|_| round().flat_map(|step| step.schedule.iter().cloned())).collect();
     let mut is_tiled = false;
-    let order = |device: &Device, groups: Vec<Vec<Job>>| {
+    let record = |device: &Device, groups: Vec<Vec<Job>>| {
         if device.kind() != DeviceKind::Host {
-            return groups;
+            return device.record_groups(groups);
         }
         let jobs: Vec<Job> = groups.iter().flatten().cloned().collect();
         match tiled(&jobs, CACHE_BYTES) {
-            Some(tiles) => {
+            Some(stretches) => {
                 is_tiled = true;
-                tiles.into_iter().map(|job| vec![job]).collect()
+                Ok(Recording::Kept(stretches))
             }
-            None => groups,
+            None => device.record_groups(groups),
         }
     };
-    let batches = batches(schedule, order)?;
-    let Some(last) = recorded.last().filter(|_| is_tiled) else { return Ok(None) };
+    let batches = batches(schedule, record)?;
+    let Some(last) = round().last().filter(|_| is_tiled) else { return Ok(None) };
     let after = last.after.iter().map(|snapshot| snapshot.lease(leases)).collect();
     let messages = count as u64 * recorded.iter().map(|step| step.messages).sum::<u64>();
     Ok(Some(((count * recorded.len()) as u64, Prepared { batches, messages, after })))
@@ -257,7 +298,7 @@ fn touched(schedule: &Schedule) -> Vec<(Device, Arc<Allocation>)> {
 }
 
 /// The memory a schedule writes, by number.
-fn written(schedule: &Schedule) -> Vec<u64> {
+pub(super) fn written(schedule: &[Command]) -> Vec<u64> {
     schedule
         .iter()
         .flat_map(|command| match command.lane().1 {
@@ -282,18 +323,18 @@ fn written_by(job: &Job) -> impl Iterator<Item = u64> {
     memory.filter(|(_, param)| param.access != Access::In).map(|(memory, _)| memory.id)
 }
 
-/// Runs of launches between transfers and waits, gathered per device and lane, in an order of their own:
+/// Runs of launches between transfers and waits, gathered per device and lane, and recorded as `record` does:
 /// these meet nowhere else. A lane has recordings of its own, because one begins as a whole: with both lanes
 /// in it, the core would wait for what the rim waits for.
 fn batches(
     schedule: Schedule,
-    mut order: impl FnMut(&Device, Vec<Vec<Job>>) -> Vec<Vec<Job>>,
+    mut record: impl FnMut(&Device, Vec<Vec<Job>>) -> Result<Recording>,
 ) -> Result<Vec<Batch>> {
     let mut batches = Vec::new();
     let mut open: Vec<(Device, Lane, Vec<Vec<Job>>)> = Vec::new();
     let mut close = |open: &mut Vec<(Device, Lane, Vec<Vec<Job>>)>, batches: &mut Vec<Batch>| -> Result<()> {
         for (device, lane, groups) in open.drain(..) {
-            let recording = device.record_groups(order(&device, groups))?;
+            let recording = record(&device, groups)?;
             batches.push(Batch::Jobs(device, lane, recording));
         }
         Ok(())

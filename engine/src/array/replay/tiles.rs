@@ -4,16 +4,18 @@
 //!
 //! Tiles are skewed. A launch goes through tile `t` of the outer dimensions up to `t * size + skew`, with a
 //! skew so far behind those before it that whatever two launches have in common is touched in their old
-//! order. Knows launches and which memory they touch; knows no arrays.
+//! order. So a tile depends on no tile that is further on in either dimension, and rows of tiles run beside
+//! each other (`device::Sweep`). Knows launches and which memory they touch; knows no arrays.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use partita_kernels::{Access, Form, Launch, Op, View};
 
-use crate::device::Job;
+use crate::device::{Job, Stretch, Sweep};
 
-/// The state of a tile that a cache holds. It was measured on one machine, with 1 MiB for each of two cores.
+/// The state of a tile that a cache holds. It was measured on one machine, with 1 MiB for each of two cores
+/// and 32 for both.
 pub(super) const CACHE_BYTES: i64 = 3 << 20;
 
 /// At most so many launches replace the ones of a batch.
@@ -43,7 +45,7 @@ type Pitch = [i64; CUT];
 
 /// The same launches, runs of them tile by tile; `None` where no run can be so, or need be because everything
 /// fits.
-pub(super) fn tiled(jobs: &[Job], cache_bytes: i64) -> Option<Vec<Job>> {
+pub(super) fn tiled(jobs: &[Job], cache_bytes: i64) -> Option<Vec<Stretch>> {
     let (mut ordered, mut rest, mut is_tiled) = (Vec::new(), jobs, false);
     while !rest.is_empty() {
         // The longest run whose launches mean the same by rows; what packs faces, say, stands between two.
@@ -51,7 +53,14 @@ pub(super) fn tiled(jobs: &[Job], cache_bytes: i64) -> Option<Vec<Job>> {
         let (run, others) = rest.split_at((1..=rest.len()).take_while(fits).last().unwrap_or(1));
         let tiles = run_tiled(run, cache_bytes);
         is_tiled |= tiles.is_some();
-        ordered.extend(tiles.unwrap_or_else(|| run.to_vec()));
+        ordered.push(match tiles {
+            None => Stretch::Jobs(run.to_vec()),
+            // Where a row is one tile, the next row waits for all of it.
+            Some(rows) if rows.iter().all(|row| row.len() == 1) => {
+                Stretch::Jobs(rows.into_iter().flatten().flatten().collect())
+            }
+            Some(rows) => Stretch::Tiles(Sweep::new(rows)),
+        });
         rest = others;
     }
     is_tiled.then_some(ordered)
@@ -64,7 +73,8 @@ fn of_one_kind(jobs: &[Job]) -> Option<(HashMap<u64, Pitch>, Vec<Placed>)> {
     Some((written, placed))
 }
 
-fn run_tiled(jobs: &[Job], cache_bytes: i64) -> Option<Vec<Job>> {
+/// A run as rows of tiles.
+fn run_tiled(jobs: &[Job], cache_bytes: i64) -> Option<Vec<Vec<Vec<Job>>>> {
     let (written, placed) = of_one_kind(jobs)?;
     let skews = skews(&placed);
     let sizes = sizes(jobs, &placed, &skews, &written, cache_bytes)?;
@@ -76,18 +86,22 @@ fn run_tiled(jobs: &[Job], cache_bytes: i64) -> Option<Vec<Job>> {
         let (lo, hi) = ends.fold((i64::MAX, i64::MIN), |(lo, hi), (a, b)| (lo.min(a), hi.max(b)));
         lo.div_euclid(sizes[d])..=(hi - 1).div_euclid(sizes[d])
     };
-    let mut tiles = Vec::new();
+    let (mut rows, mut count) = (Vec::new(), 0);
     for outer in range(0) {
+        let mut row = Vec::new();
         for inner in range(1) {
-            for ((job, placed), skew) in jobs.iter().zip(&placed).zip(&skews) {
-                tiles.extend(placed.cut(job, [outer, inner], &sizes, skew));
-            }
-            if tiles.len() > MAX_JOBS {
+            let parts = jobs.iter().zip(&placed).zip(&skews);
+            let cut = parts.filter_map(|((job, placed), skew)| placed.cut(job, [outer, inner], &sizes, skew));
+            let tile: Vec<Job> = cut.collect();
+            count += tile.len();
+            if count > MAX_JOBS {
                 return None;
             }
+            row.push(tile);
         }
+        rows.push(row);
     }
-    Some(tiles)
+    Some(rows)
 }
 
 /// The pitches of every memory that is written. Others order nothing.

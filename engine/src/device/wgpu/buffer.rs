@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::mpsc::Receiver;
 
+use partita_kernels::wgsl::wide::BLOCK_BYTES;
+
 use super::error::DeviceError;
 use super::{Gpu, locked, visible};
 
@@ -81,7 +83,8 @@ impl Gpu {
             asked_bytes: bytes,
             reason,
         };
-        match bytes.max(16).next_multiple_of(16) {
+        // Some shaders read whole blocks.
+        match bytes.max(1).next_multiple_of(BLOCK_BYTES) {
             size if size > self.facts.max_buffer_bytes => {
                 Err(full(format!("its largest buffer has {} bytes", self.facts.max_buffer_bytes)))
             }

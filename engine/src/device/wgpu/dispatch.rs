@@ -2,6 +2,7 @@
 //! reduction. Pure arithmetic: no wgpu.
 
 use partita_kernels::wgsl::layout::Header;
+use partita_kernels::wgsl::wide::reciprocal;
 use partita_kernels::wgsl::{Binding, Shader};
 use partita_kernels::{Form, Kernel, Launch, Op, Verified};
 
@@ -207,19 +208,25 @@ impl Planner<'_> {
         self.dispatch(pass, &piece.launch, &windows)
     }
 
-    /// The dispatch of neighbours: every invocation has up to `most` of one row.
-    pub(super) fn neighbours(&self, piece: &Piece, most: usize) -> Dispatch {
-        let inner = piece.launch.extents.last().copied().unwrap_or(1);
-        let (rows, chunks) = (piece.launch.points() / inner.max(1), inner.div_ceil(most));
+    /// The dispatch of neighbours: every invocation has up to `most` of one row, the first one `head` fewer.
+    pub(super) fn neighbours(&self, piece: &Piece, most: usize, head: u32) -> Dispatch {
+        let extents = &piece.launch.extents;
+        let inner = extents.last().copied().unwrap_or(1);
+        let (rows, chunks) = (piece.launch.points() / inner.max(1), (head as usize + inner).div_ceil(most));
         let groups = self.groups(((rows * chunks) as u64).div_ceil(u64::from(self.limits.workgroup_size)));
         let header = Header {
             groups: [groups[0], groups[1]],
             limit: inner as u32,
             chunks: chunks as u32,
             kept: rows as u32,
+            head,
             ..Header::default()
         };
-        let pass = Pass { stage: 0, groups, header, steps: Vec::new(), sides: [0, 0] };
+        let mut steps: Vec<u32> = extents.iter().map(|&extent| reciprocal(extent as u32)).collect();
+        if let Some(last) = steps.last_mut() {
+            *last = reciprocal(chunks as u32);
+        }
+        let pass = Pass { stage: 0, groups, header, steps, sides: [0, 0] };
         self.dispatch(pass, &piece.launch, &piece.windows)
     }
 

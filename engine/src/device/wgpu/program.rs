@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use partita_kernels::wgsl::wide::{Parity, emit_wide};
+use partita_kernels::wgsl::wide::{Alignment, emit_wide};
 use partita_kernels::wgsl::{Binding, Shader, Stage, Target, emit};
 use partita_kernels::{BinaryOp, Op, UnaryOp, Verified};
 use wgpu::naga::valid::Capabilities;
@@ -19,8 +19,8 @@ pub struct GpuProgram {
     pub(super) stages: Vec<Compiled>,
     /// The same kernel spread out, once a launch has needed it.
     pub(super) spread: OnceLock<Option<Box<(Spread, GpuProgram)>>>,
-    /// The same kernel with several points per invocation, once a launch was large enough: where all rows
-    /// begin on words of two elements, and where they begin anywhere.
+    /// The same kernel with several points per invocation, once a launch was large enough: one per
+    /// [`Alignment`].
     pub(super) wide: [OnceLock<Option<Box<GpuProgram>>>; 2],
 }
 
@@ -47,8 +47,8 @@ impl Gpu {
     }
 
     /// Compiles the shader that computes several neighbours at once; `None` if there is none.
-    pub(super) fn compile_wide(&self, kernel: &Verified, parity: Parity) -> Option<Box<GpuProgram>> {
-        let shader = emit_wide(kernel, self.target_of(kernel), parity)?;
+    pub(super) fn compile_wide(&self, kernel: &Verified, alignment: Alignment) -> Option<Box<GpuProgram>> {
+        let shader = emit_wide(kernel, self.target_of(kernel), alignment)?;
         // Without it the launch takes the shader that every kernel has.
         self.compiled(kernel, shader).ok().map(Box::new)
     }

@@ -185,8 +185,8 @@ impl Gpu {
     /// Plans a launch whose neighbours are computed together, if it is one.
     fn plan_wide<'a>(&self, program: &'a GpuProgram, launch: &Launch) -> Option<(&'a GpuProgram, Work)> {
         let wide = Wide::of(&program.kernel, launch, &self.limits)?;
-        let compiled = program.wide[wide.parity as usize]
-            .get_or_init(|| self.compile_wide(&program.kernel, wide.parity))
+        let compiled = program.wide[wide.alignment as usize]
+            .get_or_init(|| self.compile_wide(&program.kernel, wide.alignment))
             .as_deref()?;
         Some((compiled, wide.work(&program.kernel, &compiled.shader, &self.limits)))
     }

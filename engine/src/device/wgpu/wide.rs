@@ -1,15 +1,15 @@
 //! Which launches take the shader that computes several neighbours at once: arithmetic on launches, no wgpu.
 
 use partita_kernels::wgsl::Shader;
-use partita_kernels::wgsl::wide::{POINTS, Parity, is_even, suits};
-use partita_kernels::{Launch, Verified};
+use partita_kernels::wgsl::wide::{Alignment, BLOCK_BYTES, POINTS, suits};
+use partita_kernels::{Access, Launch, Verified};
 
 use super::dispatch::{Limits, Planner, Work, bounds, merged};
-use super::windows::{Piece, split};
+use super::windows::{Bounds, Piece, split};
 
 /// A launch for which [`partita_kernels::wgsl::wide`] writes the shader, in pieces that fit.
 pub(super) struct Wide {
-    pub(super) parity: Parity,
+    pub(super) alignment: Alignment,
     pieces: Vec<Piece>,
 }
 
@@ -20,39 +20,82 @@ impl Wide {
             return None;
         }
         let launch = merged(kernel.kernel(), launch);
-        // Pieces for tiles of 4 points per invocation: of 8, at least 4 are used in rows of any length.
-        let pieces = split(kernel, &launch, &bounds(kernel, None, limits)).ok()?;
-        let parities = pieces.iter().map(|piece| parity(kernel, piece)).collect::<Option<Vec<_>>>()?;
-        Some(Wide { parity: parities.into_iter().max()?, pieces })
+        let mut pieces = split(kernel, &launch, &in_blocks(bounds(kernel, None, limits))?).ok()?;
+        for window in pieces.iter_mut().flat_map(|piece| piece.windows.iter_mut().flatten()) {
+            window.bytes = window.bytes.next_multiple_of(BLOCK_BYTES);
+        }
+        let alignments = pieces.iter().map(|piece| alignment(kernel, piece)).collect::<Option<Vec<_>>>()?;
+        Some(Wide { alignment: alignments.into_iter().max()?, pieces })
     }
 
     /// The dispatches of its shader.
     pub(super) fn work(&self, kernel: &Verified, shader: &Shader, limits: &Limits) -> Work {
         let planner = Planner { kernel: kernel.kernel(), shader, limits };
-        let dispatches = self.pieces.iter().map(|piece| planner.neighbours(piece, POINTS)).collect();
-        Work { dispatches, partials: 0 }
+        let dispatch = |piece: &Piece| {
+            let head = match self.alignment {
+                Alignment::Alike => head(kernel, piece),
+                Alignment::Any => 0,
+            };
+            planner.neighbours(piece, POINTS, head)
+        };
+        Work { dispatches: self.pieces.iter().map(dispatch).collect(), partials: 0 }
     }
 }
 
+/// Bounds for windows that are whole blocks, as the lengths of buffers are.
+fn in_blocks(bounds: Bounds) -> Option<Bounds> {
+    // Of the 8 points of an invocation at least 4 are used in rows of any length: a tile is 4 per invocation.
+    let max_binding_bytes = bounds.max_binding_bytes.checked_sub(BLOCK_BYTES)?;
+    let offset_alignment = bounds.offset_alignment.max(BLOCK_BYTES);
+    Some(Bounds { max_binding_bytes, offset_alignment, ..bounds })
+}
+
+/// How many elements of the first block of a row lie before the row, in the first result.
+fn head(kernel: &Verified, piece: &Piece) -> u32 {
+    let written = |(p, _): &(usize, _)| kernel.kernel().params[*p].access != Access::In;
+    let windows = piece.windows.iter().enumerate();
+    windows.filter(written).find_map(|(_, window)| *window).map_or(0, |window| window.element % POINTS as u32)
+}
+
 /// Where the rows of a piece begin; `None` if they are short, or not contiguous.
-fn parity(kernel: &Verified, piece: &Piece) -> Option<Parity> {
+fn alignment(kernel: &Verified, piece: &Piece) -> Option<Alignment> {
     let (&inner, outer) = piece.launch.extents.split_last()?;
     if inner < POINTS {
         return None;
     }
-    let mut parity = if inner % 2 == 0 && is_even(kernel.kernel()) { Parity::Even } else { Parity::Any };
-    for (view, window) in piece.launch.views.iter().zip(&piece.windows) {
+    let head = head(kernel, piece);
+    let mut found = Alignment::Alike;
+    for (p, (view, window)) in piece.launch.views.iter().zip(&piece.windows).enumerate() {
         let Some(window) = window else { continue };
         let (&along, across) = view.strides.split_last()?;
         if along != 1 {
             return None;
         }
-        let mut strides = across.iter().zip(outer).filter(|&(_, &extent)| extent > 1);
-        if window.element % 2 != 0 || strides.any(|(stride, _)| stride % 2 != 0) {
-            parity = Parity::Any;
+        let mut steps: Vec<(u64, u64)> = across
+            .iter()
+            .zip(outer)
+            .filter(|&(_, &e)| e > 1)
+            .map(|(s, &e)| (s.unsigned_abs(), e as u64))
+            .collect();
+        let in_step = steps.iter().all(|(stride, _)| stride % POINTS as u64 == 0);
+        let alone = kernel.kernel().params[p].access == Access::In
+            || apart(&mut steps, u64::from(head) + inner as u64);
+        if window.element % POINTS as u32 != head || !in_step || !alone {
+            found = Alignment::Any;
         }
     }
-    Some(parity)
+    Some(found)
+}
+
+/// Whether rows of this length never meet; `steps` are the strides and extents of the other dimensions.
+fn apart(steps: &mut [(u64, u64)], row: u64) -> bool {
+    steps.sort_unstable();
+    let mut reach = row;
+    steps.iter().all(|&(stride, extent)| {
+        let meets = stride < reach;
+        reach += stride * (extent - 1);
+        !meets
+    })
 }
 
 #[cfg(test)]
@@ -85,19 +128,32 @@ mod tests {
         Launch { extents: extents.to_vec(), origin: vec![0, 0], views, arguments: vec![] }
     }
 
-    fn found(kernel: &Verified, launch: &Launch) -> Option<Parity> {
-        Wide::of(kernel, launch, &LIMITS).map(|wide| wide.parity)
+    fn found(kernel: &Verified, launch: &Launch) -> Option<Alignment> {
+        Wide::of(kernel, launch, &LIMITS).map(|wide| wide.alignment)
     }
 
     #[test]
-    fn parity_is_where_rows_begin() {
-        let (even, odd) = (pair(DType::F32, 2), pair(DType::F32, 1));
-        let plain = launch([5, 20], 4, [[32, 1], [20, 1]]);
-        assert_eq!(found(&even, &plain), Some(Parity::Even));
-        assert_eq!(found(&odd, &plain), Some(Parity::Any));
-        assert_eq!(found(&even, &launch([5, 20], 3, [[32, 1], [20, 1]])), Some(Parity::Any));
-        assert_eq!(found(&even, &launch([5, 20], 4, [[31, 1], [20, 1]])), Some(Parity::Any));
-        assert_eq!(found(&even, &launch([5, 19], 4, [[32, 1], [20, 1]])), Some(Parity::Any));
+    fn rows_are_alike_where_all_begin_at_one_place_of_a_block() {
+        let kernel = pair(DType::F32, 1);
+        let alignment = |extents, offset, strides| found(&kernel, &launch(extents, offset, strides));
+        assert_eq!(alignment([5, 20], 4, [[32, 1], [24, 1]]), Some(Alignment::Alike));
+        assert_eq!(alignment([5, 19], 5, [[32, 1], [40, 1]]), Some(Alignment::Alike));
+        assert_eq!(alignment([5, 16], 4, [[36, 1], [24, 1]]), Some(Alignment::Any));
+        assert_eq!(alignment([5, 16], 4, [[32, 1], [20, 1]]), Some(Alignment::Any));
+        // The end of a row and the beginning of the next would share a block of the result.
+        assert_eq!(alignment([5, 21], 4, [[32, 1], [24, 1]]), Some(Alignment::Any));
+        let mut shifted = launch([5, 16], 4, [[32, 1], [24, 1]]);
+        shifted.views[0].offset += 8;
+        assert_eq!(found(&kernel, &shifted), Some(Alignment::Alike));
+        shifted.views[0].offset += 2;
+        assert_eq!(found(&kernel, &shifted), Some(Alignment::Any));
+    }
+
+    #[test]
+    fn rows_of_several_dimensions_meet_where_one_is_folded_into_another() {
+        assert!(apart(&mut [(64, 5), (16, 4)], 16));
+        assert!(!apart(&mut [(64, 5), (16, 4)], 17));
+        assert!(!apart(&mut [(64, 5), (16, 5)], 16));
     }
 
     #[test]

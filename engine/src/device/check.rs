@@ -1,0 +1,214 @@
+//! `PARTITA_CHECK=1`: launches are repeated by the interpreter, the definition of the IR, over a copy of their
+//! memory, and what the device wrote is compared. For drivers and processors that one does not trust; slow.
+//!
+//! It knows launches and bytes; how a device runs them it does not. Sums and products of floats are not
+//! compared: their order is the device's.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use partita_kernels::{Access, DType, Fold, FoldOp, Form, Kernel, Launch, Scalar, interpret};
+
+use super::host::{self, HostMemory};
+use super::memory::ALIGN_BYTES;
+use super::{Allocation, Device, Job};
+use crate::error::{Error, Result};
+
+static COMPARED: AtomicU64 = AtomicU64::new(0);
+
+/// How many launches of this process were compared so far.
+pub fn compared_launches() -> u64 {
+    COMPARED.load(Ordering::Relaxed)
+}
+
+/// Runs jobs of which none writes what another reads or writes, and compares what they wrote.
+pub(super) fn checked(device: &Device, jobs: &[Job], run: impl FnOnce() -> Result<()>) -> Result<()> {
+    device.wait()?;
+    let expected = Expected::of(device, jobs)?;
+    run()?;
+    device.wait()?;
+    jobs.iter().try_for_each(|job| expected.compare(device, job))?;
+    COMPARED.fetch_add(jobs.len() as u64, Ordering::Relaxed);
+    Ok(())
+}
+
+/// What jobs touch of each allocation, as it should be after them. Several parameters, also of several jobs,
+/// may be one allocation.
+struct Expected(HashMap<u64, Copied>);
+
+struct Copied {
+    /// The first byte that is copied.
+    start: u64,
+    content: HostMemory,
+}
+
+/// The bytes of its allocation that a job touches as a parameter.
+fn touched(job: &Job) -> Vec<Option<Range<u64>>> {
+    let kernel = job.program.kernel();
+    let elements = kernel.touched(&job.launch).into_iter().enumerate();
+    let bytes = |(p, elements): (usize, Option<(i64, i64)>)| {
+        let size = kernel.kernel().params[p].dtype.size_bytes() as u64;
+        // What is reached at computed places may be anywhere.
+        let is_indexed = kernel.kernel().indexed_param() == Some(p as u32);
+        let range = |(first, last)| first as u64 * size..(last as u64 + 1) * size;
+        elements.map(|ends| if is_indexed { 0..job.memory[p].bytes } else { range(ends) })
+    };
+    elements.map(bytes).collect()
+}
+
+impl Expected {
+    fn of(device: &Device, jobs: &[Job]) -> Result<Expected> {
+        let mut hulls: HashMap<u64, (&Allocation, Range<u64>)> = HashMap::new();
+        for job in jobs {
+            for (allocation, range) in job.memory.iter().zip(touched(job)) {
+                let range = range.unwrap_or(0..0);
+                let (_, hull) = hulls.entry(allocation.id).or_insert((allocation, range.clone()));
+                if hull.is_empty() {
+                    *hull = range;
+                } else if !range.is_empty() {
+                    *hull = hull.start.min(range.start)..hull.end.max(range.end);
+                }
+            }
+        }
+        let copied = |(id, (allocation, hull)): (u64, (&Allocation, Range<u64>))| {
+            let start = hull.start / ALIGN_BYTES * ALIGN_BYTES;
+            let bytes = hull.end.max(start + 1).next_multiple_of(ALIGN_BYTES) - start;
+            let content = HostMemory::new(bytes).ok_or_else(|| refused(bytes))?;
+            let mut there = vec![0; bytes as usize];
+            device.download(allocation, start, &mut there)?;
+            content.write(0, &there);
+            Ok((id, Copied { start, content }))
+        };
+        let expected = Expected(hulls.into_iter().map(copied).collect::<Result<_>>()?);
+        jobs.iter().try_for_each(|job| expected.interpret(job))?;
+        Ok(expected)
+    }
+
+    fn interpret(&self, job: &Job) -> Result<()> {
+        let kernel = job.program.kernel();
+        let mut launch = Launch::clone(&job.launch);
+        let mut memory = Vec::with_capacity(job.memory.len());
+        for ((allocation, view), param) in
+            job.memory.iter().zip(&mut launch.views).zip(&kernel.kernel().params)
+        {
+            let copied = &self.0[&allocation.id];
+            view.offset -= (copied.start / param.dtype.size_bytes() as u64) as i64;
+            memory.push((&copied.content, param.dtype.size_bytes()));
+        }
+        Ok(host::launch(&interpret::Program::interpreted(kernel), &launch, &memory, 1)?)
+    }
+
+    fn compare(&self, device: &Device, job: &Job) -> Result<()> {
+        let kernel = job.program.kernel().kernel();
+        for (p, range) in touched(job).into_iter().enumerate() {
+            let Some(range) = range.filter(|_| is_comparable(kernel, p)) else { continue };
+            let (dtype, copied) = (kernel.params[p].dtype, &self.0[&job.memory[p].id]);
+            let mut given = vec![0; (range.end - range.start) as usize];
+            let mut expected = vec![0; given.len()];
+            device.download(&job.memory[p], range.start, &mut given)?;
+            copied.content.read((range.start - copied.start) as usize, &mut expected);
+            let size = dtype.size_bytes();
+            let mut pairs = expected.chunks_exact(size).zip(given.chunks_exact(size));
+            if let Some(at) = pairs.position(|(expected, given)| !same(dtype, expected, given)) {
+                let shown = |bytes: &[u8]| number(dtype, &bytes[at * size..][..size]).to_string();
+                return Err(Error::Differs {
+                    device: device.name().to_owned(),
+                    kernel: kernel.name.clone(),
+                    param: p,
+                    element: range.start / size as u64 + at as u64,
+                    expected: shown(&expected),
+                    given: shown(&given),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn refused(bytes: u64) -> Error {
+    Error::OutOfMemory {
+        device: "PARTITA_CHECK's copies on the host".to_owned(),
+        asked_bytes: bytes,
+        in_use_bytes: 0,
+        limit: "the system's allocator refused".to_owned(),
+    }
+}
+
+/// Whether the parameter is written, with the same bits by every device.
+fn is_comparable(kernel: &Kernel, param: usize) -> bool {
+    let is_ordered = |fold: &Fold| match fold {
+        Fold::Value { op: FoldOp::Sum | FoldOp::Product, output, .. } => {
+            *output as usize == param && kernel.params[param].dtype.is_float()
+        }
+        Fold::Value { .. } | Fold::Arg { .. } | Fold::Exact { .. } => false,
+    };
+    let any_order = match &kernel.form {
+        Form::Reduce { folds, .. } => !folds.iter().any(is_ordered),
+        Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => true,
+    };
+    kernel.params[param].access != Access::In && any_order
+}
+
+fn number(dtype: DType, bytes: &[u8]) -> Scalar {
+    let mut bits = [0; 8];
+    bits[..bytes.len()].copy_from_slice(bytes);
+    Scalar { dtype, bits: u64::from_le_bytes(bits) }
+}
+
+/// The same bits, or both NaN.
+fn same(dtype: DType, a: &[u8], b: &[u8]) -> bool {
+    let is_nan = |bytes| dtype.is_float() && number(dtype, bytes).to_f64().is_nan();
+    a == b || (is_nan(a) && is_nan(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use partita_kernels::{Builder, View};
+
+    use super::super::Lane;
+    use super::*;
+
+    /// `out[i] = in[i + 1] - in[i]` on the host, over elements 1 to 8 of ten.
+    fn differences(device: &Device) -> Job {
+        let mut b = Builder::new("differences", 1);
+        let (input, output) = (b.input(DType::F32), b.output(DType::F32));
+        let (a, next) = (b.load(input, &[0]), b.load(input, &[1]));
+        let rate = b.binary(partita_kernels::BinaryOp::Sub, next, a);
+        let kernel = b.elementwise(&[(output, rate)]).unwrap();
+        let memory: Vec<_> = (0..2).map(|_| device.alloc(40).unwrap()).collect();
+        let values: Vec<u8> = (0..10).flat_map(|k| (k as f32 * k as f32).to_le_bytes()).collect();
+        device.upload(memory[0].allocation(), 0, &values).unwrap();
+        let view = View { offset: 1, strides: vec![1] };
+        let views = vec![view.clone(), view];
+        let launch = Launch { extents: vec![8], origin: vec![0], views, arguments: vec![] };
+        let memory = memory.iter().map(|buffer| Arc::clone(buffer.allocation())).collect();
+        Job { program: device.compile(kernel).unwrap(), launch: Arc::new(launch), memory }
+    }
+
+    #[test]
+    fn what_a_device_leaves_out_or_gets_wrong_is_named() {
+        let device = Device::host();
+        let job = differences(&device);
+        let jobs = std::slice::from_ref(&job);
+        let told = checked(&device, jobs, || Ok(())).unwrap_err().to_string();
+        assert!(told.contains("kernel differences, parameter 1, element 1: expected 3"), "{told}");
+        checked(&device, jobs, || device.run_on(Lane::Compute, &job)).unwrap();
+        let last_wrong = || {
+            device.run_on(Lane::Compute, &job)?;
+            device.upload(&job.memory[1], 32, &f32::NAN.to_le_bytes())
+        };
+        let told = checked(&device, jobs, last_wrong).unwrap_err().to_string();
+        assert!(told.contains("element 8: expected 17") && told.contains("given nan"), "{told}");
+    }
+
+    #[test]
+    fn all_nan_are_the_same_and_zeros_have_signs() {
+        let bytes = |value: f32| value.to_le_bytes();
+        assert!(same(DType::F32, &bytes(f32::NAN), &bytes(-f32::NAN)));
+        assert!(!same(DType::F32, &bytes(0.0), &bytes(-0.0)));
+        assert!(!same(DType::I32, &bytes(f32::NAN), &bytes(-f32::NAN)));
+    }
+}

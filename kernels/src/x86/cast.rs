@@ -1,0 +1,118 @@
+//! The instructions of casts, which saturate where types are narrower.
+
+use iced_x86::Code;
+
+use super::range::range;
+use super::select::Selection;
+use super::steps::{Class, Home, Id, Last, Step};
+use super::table::{self as t, at};
+use crate::dtype::{DType, Kind};
+use crate::ir::Value;
+
+/// The comparison of floats that is true where none is NaN.
+const ORDERED: u8 = 7;
+
+impl Selection<'_> {
+    pub(super) fn cast(&mut self, value: Value, to: DType) -> Option<Id> {
+        let (a, from) = (self.id(value), self.dtype(value));
+        self.class(from)?;
+        self.class(to)?;
+        match (from.kind(), to.kind()) {
+            _ if from == to => Some(a),
+            (Kind::Bool, _) => {
+                let width = self.width(to)?;
+                let (no, yes) = (self.constant(0, width), self.number(to, 1.0, width));
+                Some(self.blend(a, no, yes, width))
+            }
+            (Kind::Float, Kind::Bool) => {
+                let width = self.width(from)?;
+                let zero = self.constant(0, width);
+                Some(self.test(&t::COMPARE, width, &[a, zero], Some(4)))
+            }
+            (_, Kind::Bool) => {
+                let width = self.width(from)?;
+                Some(self.test(&t::TEST, width, &[a, a], None))
+            }
+            (Kind::Float, Kind::Float) => self.float_to_float(a, to),
+            (Kind::Float, _) => self.float_to_int(value, from, to),
+            (_, Kind::Float) => self.int_to_float(a, from, to),
+            (_, _) => self.int_to_int(a, from, to),
+        }
+    }
+
+    fn float_to_float(&mut self, a: Id, to: DType) -> Option<Id> {
+        let code = match to {
+            DType::F64 => Code::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae,
+            _ => Code::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er,
+        };
+        let width = self.width(to)?;
+        Some(self.convert(code, width, a, Last::Element))
+    }
+
+    fn int_to_int(&mut self, a: Id, from: DType, to: DType) -> Option<Id> {
+        let width = self.width(to)?;
+        Some(match (from.size_bytes(), to.size_bytes()) {
+            (4, 8) => {
+                let code = match from.kind() {
+                    Kind::Int => Code::EVEX_Vpmovsxdq_zmm_k1z_ymmm256,
+                    _ => Code::EVEX_Vpmovzxdq_zmm_k1z_ymmm256,
+                };
+                self.convert(code, width, a, Last::Memory)
+            }
+            (8, 4) => self.convert(Code::EVEX_Vpmovqd_ymmm256_k1z_zmm, width, a, Last::Register),
+            _ => a,
+        })
+    }
+
+    fn int_to_float(&mut self, a: Id, from: DType, to: DType) -> Option<Id> {
+        let width = self.width(to)?;
+        let signed = from.kind() == Kind::Int;
+        let code = match (from.size_bytes(), to.size_bytes(), signed) {
+            (4, 8, true) => Code::EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er,
+            (4, 8, false) => Code::EVEX_Vcvtudq2pd_zmm_k1z_ymmm256b32_er,
+            (8, 4, true) => Code::EVEX_Vcvtqq2ps_ymm_k1z_zmmm512b64_er,
+            (8, 4, false) => Code::EVEX_Vcvtuqq2ps_ymm_k1z_zmmm512b64_er,
+            (_, _, true) => at(&t::FROM_INT, width),
+            (_, _, false) => at(&t::FROM_UINT, width),
+        };
+        Some(self.convert(code, width, a, Last::Element))
+    }
+
+    /// Truncates, saturates, and makes 0 of NaN.
+    fn float_to_int(&mut self, value: Value, from: DType, to: DType) -> Option<Id> {
+        let a = self.id(value);
+        let (narrow, width) = (self.width(from)?, self.width(to)?);
+        let signed = to.kind() == Kind::Int;
+        let code = match (from.size_bytes(), to.size_bytes(), signed) {
+            (4, 8, true) => Code::EVEX_Vcvttps2qq_zmm_k1z_ymmm256b32_sae,
+            (4, 8, false) => Code::EVEX_Vcvttps2uqq_zmm_k1z_ymmm256b32_sae,
+            (8, 4, true) => Code::EVEX_Vcvttpd2dq_ymm_k1z_zmmm512b64_sae,
+            (8, 4, false) => Code::EVEX_Vcvttpd2udq_ymm_k1z_zmmm512b64_sae,
+            (_, _, true) => at(&t::TO_INT, width),
+            (_, _, false) => at(&t::TO_UINT, width),
+        };
+        let zero = self.constant(0, narrow);
+        if !signed {
+            // The second operand, 0, if the first is NaN. What is too large gives all bits set.
+            let positive = self.op(&t::MAX, narrow, &[a, zero]);
+            return Some(self.convert(code, width, positive, Last::Element));
+        }
+        let bits = 8 * to.size_bytes() as i32;
+        let limit = f64::powi(2.0, bits - 1);
+        let range = range(self.kernel, &self.guards, value);
+        if range.is_below(limit) && !range.nan {
+            return Some(self.convert(code, width, a, Last::Element));
+        }
+        // What is too small gives the least integer, and so does what is too large.
+        let beyond = self.number(from, limit, narrow);
+        let most = self.constant((1u64 << (bits - 1)) - 1, width);
+        let number = self.test(&t::COMPARE, narrow, &[a, a], Some(ORDERED));
+        let dst = self.value(Class::Vector(width), Home::Nowhere);
+        let near = self.push(Step { mask: Some(number), zeroing: true, ..Step::new(code, dst, &[a]) });
+        if range.is_below(limit) {
+            return Some(near);
+        }
+        let above = self.test(&t::COMPARE, narrow, &[a, beyond], Some(29));
+        Some(self.blend(above, near, most, width))
+    }
+}
