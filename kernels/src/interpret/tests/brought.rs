@@ -7,7 +7,8 @@ use crate::dtype::DType;
 use crate::ir::{BinaryOp, Launch, Value, View};
 use crate::verify::Verified;
 
-/// Strides of a view: the dimensions in any order, each in steps, some backwards, and for inputs some repeated.
+/// Strides of a view: the dimensions in any order, each in steps, some backwards, and for inputs some
+/// repeated.
 fn view(extents: &[usize], output: bool, random: &mut Random) -> Vec<i64> {
     let rank = extents.len();
     let mut order: Vec<usize> = (0..rank).collect();
@@ -195,8 +196,8 @@ fn views_of_memory_between_protected_pages() {
     println!("ran: brought-fenced {ran}");
 }
 
-/// While a launch writes every so many-th element, somebody else writes the ones between: none of their stores
-/// is lost.
+/// While a launch writes every so many-th element, somebody else writes the ones between: none of their
+/// stores is lost.
 #[test]
 fn what_lies_between_belongs_to_others() {
     use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
