@@ -1,8 +1,8 @@
-//! Launches with operands that do not lie in rows: seen in steps, backwards, transposed. Tile by tile they are
-//! packed into dense memory of the thread, small enough to stay in its caches; machine code and the
-//! interpreter see rows there, and outputs that do not lie in rows are unpacked from it. All offsets at which
-//! an operand is read share one packed box. What is computed, and how elements are moved, is elsewhere:
-//! `machine`, `worker`, `pack`.
+//! Launches with operands that do not lie in rows: seen in steps, backwards, transposed. Tile by tile they
+//! are packed into dense memory of the thread, small enough to stay in its caches; machine code and the
+//! interpreter see rows there, and outputs that do not lie in rows are unpacked from it. All offsets at
+//! which an operand is read share one packed box. What is computed, and how elements are moved, is
+//! elsewhere: `machine`, `worker`, `pack`.
 
 use super::copy::fence;
 use super::layout::{Dims, Layout, Tile, Tiling, advance, coordinate_dims};
@@ -69,8 +69,9 @@ pub(super) struct Brought<'r> {
     packer: Packer,
 }
 
-// SAFETY: threads share what describes the launch; each writes its own boxes, and in the memory of the launch the
-// tiles that were given to it alone. That nobody else writes there is promised to `Program::run`.
+// SAFETY: threads share what describes the launch; each writes its own boxes, and in the memory of the
+// launch the tiles that were given to it alone. That nobody else writes there is promised to
+// `Program::run`.
 unsafe impl Sync for Brought<'_> {}
 
 /// Where the elements of neighbouring lanes are not neighbours.
@@ -80,8 +81,8 @@ fn is_far(run: &Run<'_>, task: &Task<'_>, p: usize) -> bool {
     param.inner_bytes != param.element_bytes as isize && !splat
 }
 
-/// The dimensions along which the body reads operands beside the point, so that boxes have a margin there, and
-/// those of coordinates: they are not merged with others.
+/// The dimensions along which the body reads operands beside the point, so that boxes have a margin there,
+/// and those of coordinates: they are not merged with others.
 fn kept_apart(task: &Task<'_>) -> Dims<bool> {
     let mut apart = coordinate_dims(task.kernel);
     for inst in &task.kernel.body {
@@ -312,8 +313,8 @@ impl Operand {
     }
 }
 
-/// What the launch moves, if it does nothing else, and if boxes would not help: they let dense outputs be written
-/// past the caches.
+/// What the launch moves, if it does nothing else, and if boxes would not help: they let dense outputs be
+/// written past the caches.
 fn moves(task: &Task<'_>, run: &Run<'_>, far: &[usize]) -> Option<Vec<Moved>> {
     let Form::Elementwise { stores } = &task.kernel.form else { return None };
     let moved = |store: &Store| {
@@ -339,8 +340,8 @@ fn is_turned(layout: &Layout, p: usize) -> bool {
     down != inner && strides[down] != 0 && strides[down].unsigned_abs() < strides[inner].unsigned_abs()
 }
 
-/// The dimension other than the innermost along which a parameter's neighbours lie nearest; the one before the
-/// innermost if there is none that they are apart in.
+/// The dimension other than the innermost along which a parameter's neighbours lie nearest; the one before
+/// the innermost if there is none that they are apart in.
 fn nearest(layout: &Layout, p: usize) -> usize {
     let apart = |k: &usize| layout.strides[p][*k] != 0 && layout.extents[*k] > 1;
     let outer = (0..layout.inner()).rev().filter(apart);

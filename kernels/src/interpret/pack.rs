@@ -1,6 +1,6 @@
 //! Moving rectangles of elements between memory and dense boxes: rows as they lie, in steps, backwards, and
-//! transposed by square blocks. Nothing is read or written but the elements themselves. It does not know types
-//! beyond their size, nor why elements move.
+//! transposed by square blocks. Nothing is read or written but the elements themselves. It does not know
+//! types beyond their size, nor why elements move.
 
 use std::marker::PhantomData;
 
@@ -70,8 +70,8 @@ impl Packer {
         Packer { level }
     }
 
-    /// Copies `rows` and `lanes` of elements of `bytes` bytes, past the caches where that is asked for and lines
-    /// are written whole.
+    /// Copies `rows` and `lanes` of elements of `bytes` bytes, past the caches where that is asked for and
+    /// lines are written whole.
     ///
     /// # Safety
     /// All elements of `from` are valid for reading and those of `to` for writing; they do not overlap.
@@ -194,8 +194,8 @@ fn gathered<T: Copy>(level: Level, step: isize) -> Option<RowLoop> {
     })
 }
 
-/// Rows and lanes exchanged, by blocks of 16: whole lines of what is read are used at once, so that it does not
-/// matter which others they drive out of the cache.
+/// Rows and lanes exchanged, by blocks of 16: whole lines of what is read are used at once, so that it does
+/// not matter which others they drive out of the cache.
 struct Turned<T>(PhantomData<T>);
 
 const BLOCK: usize = 16;
