@@ -107,7 +107,8 @@ struct RunOptions {
     /// Parts per array.
     #[arg(long)]
     parts: Option<usize>,
-    /// Smaller arrays and less time: minutes instead of a quarter of an hour.
+    /// Smaller arrays and less time: minutes instead of a quarter of an hour. Turns of peers that do not fit into
+    /// the budget are left out, and named.
     #[arg(long)]
     quick: bool,
     /// Tiny sizes, to see that everything runs; the figures mean nothing.
@@ -201,33 +202,26 @@ fn execute(command: Command) -> Result<()> {
     Ok(())
 }
 
+/// Family, name and meaning of everything that is measured.
+fn everything() -> Vec<(&'static str, &'static str, &'static str)> {
+    let mut all: Vec<_> = ceiling::CEILINGS.iter().map(|&(name, text)| ("ceiling", name, text)).collect();
+    all.extend(workload::WORKLOADS.iter().map(|w| (w.group, w.name, w.text)));
+    all.extend(halo::FACES.iter().map(|faces| ("H1", faces.name, faces.text)));
+    all.extend(line::TRAVELLING.iter().map(|step| ("H2", step.name, step.text)));
+    all.extend(repartition::REPARTITIONS.iter().map(|what| ("P1", what.name, what.text)));
+    all.extend(apps::APPS.iter().map(|app| ("A1", app.name, app.text)));
+    all.extend(blocking::BLOCKINGS.iter().map(|blocking| ("T1", blocking.name, blocking.text)));
+    all.extend(overhead::OVERHEADS.iter().map(|overhead| (overhead.group, overhead.name, overhead.text)));
+    all
+}
+
 fn list() {
-    for (name, text) in ceiling::CEILINGS {
-        println!("{:8} {name:12} {text}", "ceiling");
+    for (group, name, text) in everything() {
+        let operations = workload::Workload::named(name).map(|workload| workload.operations_per_cell());
+        let work = operations.map_or(String::new(), |count| format!("; {count} operations a cell"));
+        println!("{group:8} {name:13} {text}{work}");
     }
-    for workload in workload::WORKLOADS {
-        let work = format!("{} operations a cell", workload.operations_per_cell());
-        println!("{:8} {:12} {}; {work}", workload.group, workload.name, workload.text);
-    }
-    for faces in halo::FACES {
-        println!("{:8} {:12} {}", "H1", faces.name, faces.text);
-    }
-    for step in line::TRAVELLING {
-        println!("{:8} {:12} {}", "H2", step.name, step.text);
-    }
-    for what in repartition::REPARTITIONS {
-        println!("{:8} {:12} {}", "P1", what.name, what.text);
-    }
-    for app in apps::APPS {
-        println!("{:8} {:12} {}", "A1", app.name, app.text);
-    }
-    for blocking in blocking::BLOCKINGS {
-        println!("{:8} {:12} {}", "T1", blocking.name, blocking.text);
-    }
-    for overhead in overhead::OVERHEADS {
-        println!("{:8} {:12} {}", overhead.group, overhead.name, overhead.text);
-    }
-    println!("{:8} {:12} those of {}, with --device wgpu,cuda", "W1", "", workload::BESIDE.join(", "));
+    println!("{:8} {:13} those of {}, with --device wgpu,cuda", "W1", "", workload::BESIDE.join(", "));
 }
 
 fn run(options: &RunOptions) -> Result<()> {
