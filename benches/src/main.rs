@@ -93,22 +93,22 @@ struct RunOptions {
     #[arg(long, default_value = "f32", value_delimiter = ',')]
     dtype: Vec<Precision>,
     /// Elements of the one-dimensional arrays.
-    #[arg(long)]
+    #[arg(long, value_parser = extent)]
     n: Option<i64>,
     /// Extent of the two-dimensional arrays.
-    #[arg(long)]
+    #[arg(long, value_parser = extent)]
     plane: Option<i64>,
     /// Extent of the three-dimensional arrays.
-    #[arg(long, alias = "stencil")]
+    #[arg(long, alias = "stencil", value_parser = extent)]
     cube: Option<i64>,
     /// Samples that are enough for one figure.
-    #[arg(long, alias = "repeat")]
+    #[arg(long, alias = "repeat", value_parser = number)]
     samples: Option<usize>,
     /// Parts per array.
-    #[arg(long)]
+    #[arg(long, value_parser = number)]
     parts: Option<usize>,
-    /// Smaller arrays and less time: minutes instead of a quarter of an hour. Turns of peers that do not fit into
-    /// the budget are left out, and named.
+    /// Smaller arrays and less time: minutes instead of a quarter of an hour. Turns of peers that do not fit
+    /// into the budget are left out, and named.
     #[arg(long)]
     quick: bool,
     /// Tiny sizes, to see that everything runs; the figures mean nothing.
@@ -148,6 +148,20 @@ impl From<Precision> for DType {
             Precision::F64 => DType::F64,
         }
     }
+}
+
+/// What the widest stencil needs.
+const LEAST_EXTENT: i64 = 9;
+
+fn extent(text: &str) -> Result<i64, String> {
+    match text.parse() {
+        Ok(extent) if extent >= LEAST_EXTENT => Ok(extent),
+        _ => Err(format!("expected a number of at least {LEAST_EXTENT}, which the widest stencil needs")),
+    }
+}
+
+fn number(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "expected a number of at least 1".to_owned())
 }
 
 /// Sizes, parts, effort, bytes to rotate among, seconds for the run.
@@ -293,4 +307,39 @@ fn doctor() {
         "peers: pass a Python with numpy, numexpr, numba, jax, torch and mpi4py \
          (CUDA: cupy, torch, triton, jax) as --peers PYTHON"
     );
+    println!("next: partita-bench run --quick --save run.jsonl; partita-bench report run.jsonl");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the command line is understood, or what is said of it.
+    fn said(line: &str) -> Result<(), String> {
+        let words = std::iter::once("partita-bench").chain(line.split_whitespace());
+        Cli::try_parse_from(words).map(drop).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn sizes_that_mean_nothing_are_refused_with_a_reason() {
+        for wrong in ["--n 0", "--plane 8", "--cube many", "--cube=-9"] {
+            let why = said(&format!("run {wrong}")).expect_err(wrong);
+            assert!(why.contains("at least 9"), "{wrong}: {why}");
+        }
+        for wrong in ["--samples 0", "--parts 0"] {
+            let why = said(&format!("run {wrong}")).expect_err(wrong);
+            assert!(why.contains("at least 1"), "{wrong}: {why}");
+        }
+        said("run --n 9 --plane 9 --cube 9 --samples 1 --parts 1 --budget 60")
+            .expect("all of it means something");
+    }
+
+    #[test]
+    fn a_name_means_one_thing() {
+        let names: Vec<_> = everything().into_iter().filter(|(group, ..)| *group != "ceiling").collect();
+        for (k, (_, name, text)) in names.iter().enumerate() {
+            assert!(names[..k].iter().all(|(_, other, _)| other != name), "{name} twice");
+            assert!(!text.is_empty(), "{name}: no meaning");
+        }
+    }
 }
