@@ -292,7 +292,7 @@ fn doctor() {
     println!(
         "load: {:.2} runnable processes; figures are honest below {:.1}",
         machine.load.0,
-        0.1 * machine.cores as f64
+        machine::QUIET_LOAD * machine.cores as f64
     );
     for seen in Device::all().iter().map(Seen::of) {
         println!("{}: {}", seen.kind(), seen.name);

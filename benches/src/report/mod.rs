@@ -150,6 +150,9 @@ fn section(saved: &Saved, figures: &[Figure]) -> Markup {
         section {
             h2 { (saved.machine.title()) }
             (facts(&saved.machine))
+            @if saved.machine.is_busy() {
+                p.failed { "Other programs ran when this run began: these are not the machine's figures." }
+            }
             @for figure in figures { (picture(figure)) }
             details {
                 summary { "All figures" }
@@ -351,6 +354,7 @@ mod tests {
         let page = folder.join("page.html");
         let written = write(&files, &page).expect("report");
         let text = fs::read_to_string(&page).expect("page");
+        assert!(!text.contains("Other programs"), "a load of 0.25 on 4 cores is quiet");
         for part in [
             "One &amp; Only",
             "Other",
