@@ -13,7 +13,8 @@ pub struct Budget {
     /// Steps of the run, and those in which peers take turns.
     steps: Steps,
     done: Steps,
-    /// By us, and by all peers.
+    /// By us, before the first step and in steps, and by all peers.
+    before: f64,
     ours: f64,
     theirs: f64,
     /// Seconds and number of the turns of each peer.
@@ -31,7 +32,8 @@ impl Budget {
     /// For a run of so many steps, of which so many have peers.
     pub fn of(seconds: Option<f64>, all: usize, with_peers: usize) -> Budget {
         let steps = Steps { all, with_peers };
-        Budget { seconds, steps, done: Steps::default(), ours: 0.0, theirs: 0.0, turns: BTreeMap::new() }
+        let (before, ours, theirs) = (0.0, 0.0, 0.0);
+        Budget { seconds, steps, done: Steps::default(), before, ours, theirs, turns: BTreeMap::new() }
     }
 
     /// Peers in the order in which they are asked: those with short turns first.
@@ -48,7 +50,7 @@ impl Budget {
     pub fn has_time_for(&self, peer: &str) -> Result<(), String> {
         let Some(seconds) = self.seconds else { return Ok(()) };
         let a_step = self.ours / self.done.all.max(1) as f64;
-        let for_peers = seconds - a_step * self.steps.all as f64;
+        let for_peers = seconds - self.before - a_step * self.steps.all as f64;
         let share = (self.done.with_peers + AHEAD) as f64 / (self.steps.with_peers + AHEAD - 1) as f64;
         if self.theirs + self.expected(peer) <= for_peers * share {
             return Ok(());
@@ -63,11 +65,16 @@ impl Budget {
         (*all, *count) = (*all + seconds, *count + 1);
     }
 
+    /// The first step begins, so many seconds after the run. Ceilings take longer than a step.
+    pub fn began(&mut self, elapsed: f64) {
+        self.before = elapsed - self.theirs;
+    }
+
     /// A step has ended, with so many seconds since the run began.
     pub fn ended(&mut self, elapsed: f64, had_peers: bool) {
         self.done.all += 1;
         self.done.with_peers += usize::from(had_peers);
-        self.ours = elapsed - self.theirs;
+        self.ours = elapsed - self.theirs - self.before;
     }
 }
 
@@ -79,7 +86,9 @@ mod tests {
     fn run(seconds: Option<f64>, turns: &[(&str, f64)]) -> (f64, BTreeMap<String, usize>) {
         const STEPS: usize = 40;
         let mut budget = Budget::of(seconds, STEPS, STEPS);
-        let (mut now, mut counts) = (0.0, BTreeMap::new());
+        // Ceilings take as long as five steps.
+        let (mut now, mut counts) = (5.0, BTreeMap::new());
+        budget.began(now);
         for _ in 0..STEPS {
             now += 1.0;
             let mut peers: Vec<String> = turns.iter().map(|(peer, _)| (*peer).to_owned()).collect();
@@ -100,18 +109,18 @@ mod tests {
     #[test]
     fn without_a_budget_everybody_takes_every_turn() {
         let (now, counts) = run(None, &[("quick", 0.5), ("slow", 8.0)]);
-        assert_eq!((now, counts["quick"], counts["slow"]), (40.0 * 9.5, 40, 40));
+        assert_eq!((now, counts["quick"], counts["slow"]), (5.0 + 40.0 * 9.5, 40, 40));
     }
 
     #[test]
     fn a_budget_is_kept_and_goes_to_quick_turns_first_and_to_slow_ones_now_and_then() {
-        let (now, counts) = run(Some(150.0), &[("slow", 8.0), ("quick", 0.5)]);
-        assert!(now <= 150.0 && now > 140.0, "{now}");
+        let (now, counts) = run(Some(155.0), &[("slow", 8.0), ("quick", 0.5)]);
+        assert!(now <= 155.0 && now > 145.0, "{now}");
         assert_eq!(counts["quick"], 40);
         assert_eq!(counts["slow"], 11);
         // Nobody has a turn where our own steps take all the time, and those are not cut.
-        let (now, counts) = run(Some(30.0), &[("slow", 8.0), ("quick", 0.5)]);
-        assert!(now < 55.0 && counts.values().sum::<usize>() <= 3, "{now} {counts:?}");
+        let (now, counts) = run(Some(35.0), &[("slow", 8.0), ("quick", 0.5)]);
+        assert!(now < 60.0 && counts.values().sum::<usize>() <= 3, "{now} {counts:?}");
     }
 
     #[test]

@@ -37,6 +37,9 @@ pub struct Machine {
     pub peers: BTreeMap<String, Option<String>>,
 }
 
+/// Runnable processes per core, of the minute before a run, with which its figures are honest.
+pub const QUIET_LOAD: f64 = 0.1;
+
 /// A device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
@@ -72,6 +75,11 @@ impl Machine {
     pub fn title(&self) -> String {
         let kind = if self.is_virtual { "virtual machine, " } else { "" };
         format!("{} ({kind}{} cores)", self.processor, self.cores)
+    }
+
+    /// Whether other programs were at work when the run began.
+    pub fn is_busy(&self) -> bool {
+        self.load.0 > QUIET_LOAD * self.cores as f64
     }
 
     #[cfg(test)]
@@ -125,4 +133,15 @@ fn gpus() -> Vec<String> {
     let output = Command::new("nvidia-smi").args([query, "--format=csv,noheader"]).output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_machine_is_known_by_its_load() {
+        let of = |load| Machine { load: (load, 2.0), cores: 4, ..Machine::example() }.is_busy();
+        assert_eq!([0.0, 0.39, 0.41, 7.0].map(of), [false, false, true, true]);
+    }
 }

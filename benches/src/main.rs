@@ -93,21 +93,22 @@ struct RunOptions {
     #[arg(long, default_value = "f32", value_delimiter = ',')]
     dtype: Vec<Precision>,
     /// Elements of the one-dimensional arrays.
-    #[arg(long)]
+    #[arg(long, value_parser = extent)]
     n: Option<i64>,
     /// Extent of the two-dimensional arrays.
-    #[arg(long)]
+    #[arg(long, value_parser = extent)]
     plane: Option<i64>,
     /// Extent of the three-dimensional arrays.
-    #[arg(long, alias = "stencil")]
+    #[arg(long, alias = "stencil", value_parser = extent)]
     cube: Option<i64>,
     /// Samples that are enough for one figure.
-    #[arg(long, alias = "repeat")]
+    #[arg(long, alias = "repeat", value_parser = number)]
     samples: Option<usize>,
     /// Parts per array.
-    #[arg(long)]
+    #[arg(long, value_parser = number)]
     parts: Option<usize>,
-    /// Smaller arrays and less time: minutes instead of a quarter of an hour.
+    /// Smaller arrays and less time: minutes instead of a quarter of an hour. Turns of peers that do not fit
+    /// into the budget are left out, and named.
     #[arg(long)]
     quick: bool,
     /// Tiny sizes, to see that everything runs; the figures mean nothing.
@@ -147,6 +148,20 @@ impl From<Precision> for DType {
             Precision::F64 => DType::F64,
         }
     }
+}
+
+/// What the widest stencil needs.
+const LEAST_EXTENT: i64 = 9;
+
+fn extent(text: &str) -> Result<i64, String> {
+    match text.parse() {
+        Ok(extent) if extent >= LEAST_EXTENT => Ok(extent),
+        _ => Err(format!("expected a number of at least {LEAST_EXTENT}, which the widest stencil needs")),
+    }
+}
+
+fn number(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "expected a number of at least 1".to_owned())
 }
 
 /// Sizes, parts, effort, bytes to rotate among, seconds for the run.
@@ -201,33 +216,26 @@ fn execute(command: Command) -> Result<()> {
     Ok(())
 }
 
+/// Family, name and meaning of everything that is measured.
+fn everything() -> Vec<(&'static str, &'static str, &'static str)> {
+    let mut all: Vec<_> = ceiling::CEILINGS.iter().map(|&(name, text)| ("ceiling", name, text)).collect();
+    all.extend(workload::WORKLOADS.iter().map(|w| (w.group, w.name, w.text)));
+    all.extend(halo::FACES.iter().map(|faces| ("H1", faces.name, faces.text)));
+    all.extend(line::TRAVELLING.iter().map(|step| ("H2", step.name, step.text)));
+    all.extend(repartition::REPARTITIONS.iter().map(|what| ("P1", what.name, what.text)));
+    all.extend(apps::APPS.iter().map(|app| ("A1", app.name, app.text)));
+    all.extend(blocking::BLOCKINGS.iter().map(|blocking| ("T1", blocking.name, blocking.text)));
+    all.extend(overhead::OVERHEADS.iter().map(|overhead| (overhead.group, overhead.name, overhead.text)));
+    all
+}
+
 fn list() {
-    for (name, text) in ceiling::CEILINGS {
-        println!("{:8} {name:12} {text}", "ceiling");
+    for (group, name, text) in everything() {
+        let operations = workload::Workload::named(name).map(|workload| workload.operations_per_cell());
+        let work = operations.map_or(String::new(), |count| format!("; {count} operations a cell"));
+        println!("{group:8} {name:13} {text}{work}");
     }
-    for workload in workload::WORKLOADS {
-        let work = format!("{} operations a cell", workload.operations_per_cell());
-        println!("{:8} {:12} {}; {work}", workload.group, workload.name, workload.text);
-    }
-    for faces in halo::FACES {
-        println!("{:8} {:12} {}", "H1", faces.name, faces.text);
-    }
-    for step in line::TRAVELLING {
-        println!("{:8} {:12} {}", "H2", step.name, step.text);
-    }
-    for what in repartition::REPARTITIONS {
-        println!("{:8} {:12} {}", "P1", what.name, what.text);
-    }
-    for app in apps::APPS {
-        println!("{:8} {:12} {}", "A1", app.name, app.text);
-    }
-    for blocking in blocking::BLOCKINGS {
-        println!("{:8} {:12} {}", "T1", blocking.name, blocking.text);
-    }
-    for overhead in overhead::OVERHEADS {
-        println!("{:8} {:12} {}", overhead.group, overhead.name, overhead.text);
-    }
-    println!("{:8} {:12} those of {}, with --device wgpu,cuda", "W1", "", workload::BESIDE.join(", "));
+    println!("{:8} {:13} those of {}, with --device wgpu,cuda", "W1", "", workload::BESIDE.join(", "));
 }
 
 fn run(options: &RunOptions) -> Result<()> {
@@ -284,7 +292,7 @@ fn doctor() {
     println!(
         "load: {:.2} runnable processes; figures are honest below {:.1}",
         machine.load.0,
-        0.1 * machine.cores as f64
+        machine::QUIET_LOAD * machine.cores as f64
     );
     for seen in Device::all().iter().map(Seen::of) {
         println!("{}: {}", seen.kind(), seen.name);
@@ -299,4 +307,39 @@ fn doctor() {
         "peers: pass a Python with numpy, numexpr, numba, jax, torch and mpi4py \
          (CUDA: cupy, torch, triton, jax) as --peers PYTHON"
     );
+    println!("next: partita-bench run --quick --save run.jsonl; partita-bench report run.jsonl");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the command line is understood, or what is said of it.
+    fn said(line: &str) -> Result<(), String> {
+        let words = std::iter::once("partita-bench").chain(line.split_whitespace());
+        Cli::try_parse_from(words).map(drop).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn sizes_that_mean_nothing_are_refused_with_a_reason() {
+        for wrong in ["--n 0", "--plane 8", "--cube many", "--cube=-9"] {
+            let why = said(&format!("run {wrong}")).expect_err(wrong);
+            assert!(why.contains("at least 9"), "{wrong}: {why}");
+        }
+        for wrong in ["--samples 0", "--parts 0"] {
+            let why = said(&format!("run {wrong}")).expect_err(wrong);
+            assert!(why.contains("at least 1"), "{wrong}: {why}");
+        }
+        said("run --n 9 --plane 9 --cube 9 --samples 1 --parts 1 --budget 60")
+            .expect("all of it means something");
+    }
+
+    #[test]
+    fn a_name_means_one_thing() {
+        let names: Vec<_> = everything().into_iter().filter(|(group, ..)| *group != "ceiling").collect();
+        for (k, (_, name, text)) in names.iter().enumerate() {
+            assert!(names[..k].iter().all(|(_, other, _)| other != name), "{name} twice");
+            assert!(!text.is_empty(), "{name}: no meaning");
+        }
+    }
 }

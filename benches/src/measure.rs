@@ -178,15 +178,16 @@ pub fn run(wanted: &Wanted, mut peers: Option<Peers>) -> Result<Vec<Line>> {
     let mut progress = Progress::of(wanted, progress_bar(steps)?);
     if let Some(peers) = &mut peers {
         progress.machine.peers = peers.versions.clone();
-        peers.divide(wanted.budget, steps, &wanted.asked(&workloads, &tasks));
+        peers.divide(wanted.budget, steps - 1, &wanted.asked(&workloads, &tasks));
     }
     let peers = peers.as_ref();
 
     progress.ceilings()?;
     if let Some(peers) = peers {
         progress.messages(peers);
+        peers.began();
     }
-    progress.ended(peers, None);
+    progress.bar.inc(1);
     if wanted.sweep {
         progress.sweep()?;
     } else {
@@ -252,7 +253,7 @@ impl Progress<'_> {
     }
 
     /// One step less to go.
-    fn ended(&self, peers: Option<&Peers>, workload: Option<&str>) {
+    fn ended(&self, peers: Option<&Peers>, workload: &str) {
         self.bar.inc(1);
         peers.into_iter().for_each(|peers| peers.ended(workload));
     }
@@ -327,7 +328,7 @@ impl Progress<'_> {
         }
         let example = about(Record::of_time(workload.group, workload.name, "", vec![0.0]));
         self.keep_peers(&example.moving(bytes, (copy > 0.0).then_some(copy)), outcomes);
-        self.ended(peers, Some(workload.name));
+        self.ended(peers, workload.name);
         self.save()
     }
 
@@ -396,7 +397,7 @@ impl Progress<'_> {
                     }
                     Err(error) => self.without(task.name, device.name(), dtype, &error),
                 }
-                self.ended(peers, Some(task.name));
+                self.ended(peers, task.name);
                 self.save()?;
             }
         }

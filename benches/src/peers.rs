@@ -162,9 +162,14 @@ impl Peers {
         (self.budget, self.start) = (RefCell::new(Budget::of(seconds, steps, with_peers)), Instant::now());
     }
 
-    /// A step of the run has ended, of a workload if it was one.
-    pub fn ended(&self, workload: Option<&str>) {
-        let had_peers = workload.is_some_and(|workload| !self.offering(workload).is_empty());
+    /// The first of the workloads begins.
+    pub fn began(&self) {
+        self.budget.borrow_mut().began(self.start.elapsed().as_secs_f64());
+    }
+
+    /// A step of the run has ended, of this workload.
+    pub fn ended(&self, workload: &str) {
+        let had_peers = !self.offering(workload).is_empty();
         self.budget.borrow_mut().ended(self.start.elapsed().as_secs_f64(), had_peers);
     }
 

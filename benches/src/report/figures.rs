@@ -2,18 +2,11 @@
 
 use anyhow::Result;
 
-use super::plots::{Curve, Curves, Rows, Series, Value, color};
+use super::plots::{Curve, Curves, Figure, Rows, Series, Value, color};
 use crate::machine::Machine;
 use crate::model::{LINKS, Link, Model, Rates, SEVEN_POINTS, Share, noise};
 use crate::record::{Line, Record, quantile};
 use crate::table::{distinct, duration};
-
-/// A picture, and the name of its files.
-pub struct Figure {
-    pub file: String,
-    pub caption: String,
-    pub svg: String,
-}
 
 /// One saved run.
 pub struct Saved {
@@ -65,26 +58,28 @@ pub fn fractions(saved: &Saved, device: &str, about: About, has_peers: bool) -> 
     let in_family = |record: &Record| format!("{} {}", record.group, label(record, has_types));
     let rows = distinct(ours().map(|record| in_family(record)));
     let peers = distinct(records.iter().filter(|record| record.is_peer).map(|record| record.who.as_str()));
-    let of = |who: &str, is_bar, color| {
+    let of = |who: &str, name: String, is_bar, color| {
         let records = records.iter().filter(|record| record.who == who);
         let place = |record: &&&Record| {
             let row = rows.iter().position(|row| *row == in_family(record))?;
             value(row, record)
         };
-        Series { name: who.to_owned(), color, is_bar, values: records.filter_map(|r| place(&r)).collect() }
+        Series { name, color, is_bar, values: records.filter_map(|r| place(&r)).collect() }
     };
     if rows.is_empty() {
         return Ok(None);
     }
-    let mut series = vec![of(device, true, color(0))];
+    let mut series = vec![of(device, format!("Partita: {device}"), true, color(0))];
     if has_peers {
-        series.extend(peers.iter().enumerate().map(|(k, peer)| of(peer, false, color(k + 1))));
+        series.extend(
+            peers.iter().enumerate().map(|(k, peer)| of(peer, (*peer).to_owned(), false, color(k + 1))),
+        );
     }
     let (title, file) = match about {
         About::Workloads => (format!("Fraction of the copy: {device}"), "fraction"),
         About::Halos => (format!("Halo exchanges, which caches hold: {device}"), "halo"),
     };
-    let svg = Rows {
+    Rows {
         title: &title,
         axis: "effective bandwidth / that of the copy beside it (lines: 10 % to 90 % of the samples)",
         rows: &rows,
@@ -93,8 +88,8 @@ pub fn fractions(saved: &Saved, device: &str, about: About, has_peers: bool) -> 
         is_log: false,
         tick: |v| format!("{v:.1}"),
     }
-    .svg()?;
-    Ok(Some(Figure { file: format!("{file}-{}", file_name(device)), caption: title, svg }))
+    .figure(format!("{file}-{}", file_name(device)))
+    .map(Some)
 }
 
 /// Operations per second over operations per byte, under what memory and arithmetic allow.
@@ -134,7 +129,7 @@ pub fn roofline(saved: &Saved, device: &str) -> Result<Option<Figure>> {
         },
     ];
     let title = format!("Roofline: {device}");
-    let svg = Curves {
+    Curves {
         title: &title,
         x_axis: "operations per byte (a square root or a function counts as one)",
         y_axis: "Gop/s",
@@ -144,8 +139,8 @@ pub fn roofline(saved: &Saved, device: &str) -> Result<Option<Figure>> {
         x_tick: plain_number,
         y_tick: plain_number,
     }
-    .svg()?;
-    Ok(Some(Figure { file: format!("roofline-{}", file_name(device)), caption: title, svg }))
+    .figure(format!("roofline-{}", file_name(device)))
+    .map(Some)
 }
 
 /// Bandwidth over the size of the arrays.
@@ -169,7 +164,7 @@ pub fn sweep(saved: &Saved, device: &str) -> Result<Option<Figure>> {
     let names = distinct(records.iter().map(|record| record.workload.as_str()));
     let curves: Vec<Curve> = names.into_iter().enumerate().map(curve).collect();
     let title = format!("From tiny to large: {device}");
-    let svg = Curves {
+    Curves {
         title: &title,
         x_axis: "bytes read and written in one run, the same memory every time",
         y_axis: "GB/s",
@@ -179,8 +174,8 @@ pub fn sweep(saved: &Saved, device: &str) -> Result<Option<Figure>> {
         x_tick: bytes,
         y_tick: plain_number,
     }
-    .svg()?;
-    Ok(Some(Figure { file: format!("sweep-{}", file_name(device)), caption: title, svg }))
+    .figure(format!("sweep-{}", file_name(device)))
+    .map(Some)
 }
 
 /// What takes time and moves nothing, for all devices.
@@ -207,7 +202,7 @@ pub fn overheads(saved: &Saved) -> Result<Option<Figure>> {
     let devices = distinct(records.iter().map(|record| record.who.as_str()));
     let series: Vec<Series> = devices.into_iter().enumerate().map(of).collect();
     let title = "What the engine itself costs";
-    let svg = Rows {
+    Rows {
         title,
         axis: "time (lines: 10 % to 90 % of the samples)",
         rows: &rows,
@@ -216,8 +211,8 @@ pub fn overheads(saved: &Saved) -> Result<Option<Figure>> {
         is_log: true,
         tick: duration_tick,
     }
-    .svg()?;
-    Ok(Some(Figure { file: "overheads".to_owned(), caption: title.to_owned(), svg }))
+    .figure("overheads".to_owned())
+    .map(Some)
 }
 
 /// Each link with the best depth and (dashed) with an exchange in every step, up to 4096 devices.
@@ -248,7 +243,7 @@ pub fn scaling(rates: &Rates, links: &[Link], weak: f64, strong: f64) -> Result<
         model.strong_efficiency(n, strong, step)
     };
     let draw = |title: String, file: &str, curves: Vec<Curve>| -> Result<Figure> {
-        let svg = Curves {
+        Curves {
             title: &title,
             x_axis: "devices",
             y_axis: "efficiency, best halo depth (dashed: an exchange every step)",
@@ -258,8 +253,7 @@ pub fn scaling(rates: &Rates, links: &[Link], weak: f64, strong: f64) -> Result<
             x_tick: plain_number,
             y_tick: |v| format!("{v:.1}"),
         }
-        .svg()?;
-        Ok(Figure { file: file.to_owned(), caption: title, svg })
+        .figure(file.to_owned())
     };
     Ok(vec![
         draw(

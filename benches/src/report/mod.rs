@@ -17,7 +17,8 @@ use crate::record::{Line, Record, read, skipped};
 use crate::table::{distinct, duration};
 
 use figures::About;
-pub use figures::{Figure, Saved, assumed_links, scaling};
+pub use figures::{Saved, assumed_links, scaling};
+pub use plots::Figure;
 
 /// Reads the runs, writes the page and, beside it, the plots. Says what was written.
 pub fn write(files: &[PathBuf], page: &Path) -> Result<Vec<PathBuf>> {
@@ -149,10 +150,17 @@ fn section(saved: &Saved, figures: &[Figure]) -> Markup {
         section {
             h2 { (saved.machine.title()) }
             (facts(&saved.machine))
+            @if saved.machine.is_busy() {
+                p.failed { "Other programs ran when this run began: these are not the machine's figures." }
+            }
             @for figure in figures { (picture(figure)) }
             details {
                 summary { "All figures" }
                 (table(saved))
+            }
+            details {
+                summary { "What the names mean" }
+                (names(saved))
             }
             @for sentence in skipped(&saved.lines) { p.note { "Skipped: " (sentence) } }
             @for line in &saved.lines {
@@ -215,6 +223,19 @@ fn table(saved: &Saved) -> Markup {
     }
 }
 
+/// What was measured, in words.
+fn names(saved: &Saved) -> Markup {
+    let measured = distinct(saved.records().map(|record| record.workload.as_str()));
+    let is_measured = |(_, name, _): &(&str, &str, &str)| measured.contains(name);
+    html! {
+        table {
+            @for (group, name, text) in crate::everything().into_iter().filter(is_measured) {
+                tr { td { (group) } td { (name) } td { (text) } }
+            }
+        }
+    }
+}
+
 fn table_row(record: &Record) -> Markup {
     let digits = |value: Option<f64>, digits: usize| value.map_or(String::new(), |v| format!("{v:.digits$}"));
     html! {
@@ -242,7 +263,8 @@ header p { color: #5a6270; margin: 0; }
 section { background: #fff; border: 1px solid #e1e4ea; border-radius: 10px; padding: 1.4rem 1.2rem;
   margin-top: 1.6rem; }
 figure { margin: 1.2rem 0 0; border-top: 1px solid #eef0f3; padding-top: .6rem; }
-figure svg { width: 100%; height: auto; display: block; }
+figure { overflow-x: auto; } figure svg { width: 100%; min-width: 660px; height: auto; display: block; }
+details { overflow-x: auto; }
 dl { display: grid; grid-template-columns: 6rem 1fr; gap: .15rem .8rem; margin: 0; font-size: .92rem; }
 dt { color: #78808c; } dd { margin: 0; }
 details { margin-top: 1rem; } summary { cursor: pointer; color: #245ca0; }
@@ -332,6 +354,7 @@ mod tests {
         let page = folder.join("page.html");
         let written = write(&files, &page).expect("report");
         let text = fs::read_to_string(&page).expect("page");
+        assert!(!text.contains("Other programs"), "a load of 0.25 on 4 cores is quiet");
         for part in [
             "One &amp; Only",
             "Other",

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 
-use super::figures::{Figure, Saved, file_name, plain_number};
-use super::plots::{Curve, Curves, Rows, Series, Value, color};
+use super::figures::{Saved, file_name, plain_number};
+use super::plots::{Curve, Curves, Figure, Rows, Series, Value, color};
 use crate::line::{ALONE, IN_TURN, OVERLAPPED, hidden_share};
 use crate::record::Quantiles;
 
@@ -45,7 +45,7 @@ pub fn by_parts(saved: &Saved, device: &str) -> Result<Option<Figure>> {
         return Ok(None);
     }
     let title = format!("A cube in more parts of one device: {device}");
-    let svg = Curves {
+    Curves {
         title: &title,
         x_axis: "parts",
         y_axis: "ms per step, 7 points",
@@ -55,8 +55,8 @@ pub fn by_parts(saved: &Saved, device: &str) -> Result<Option<Figure>> {
         x_tick: plain_number,
         y_tick: plain_number,
     }
-    .svg()?;
-    Ok(Some(Figure { file: format!("parts-{}", file_name(device)), caption: title, svg }))
+    .figure(format!("parts-{}", file_name(device)))
+    .map(Some)
 }
 
 /// What of the faces' journey is hidden by inner cells, for every device that took such steps and every
@@ -88,7 +88,7 @@ pub fn hidden(saved: &Saved) -> Result<Option<Figure>> {
         [only] => format!("Hidden share of an exchange that takes half as long as the step: {}", only.name),
         _ => "Hidden share of an exchange that takes half as long as the step".to_owned(),
     };
-    let svg = Rows {
+    Rows {
         title: &title,
         axis: "of the time on the link, what makes no step longer (lines: 10 % to 90 % of the samples)",
         rows: &rows,
@@ -97,6 +97,6 @@ pub fn hidden(saved: &Saved) -> Result<Option<Figure>> {
         is_log: false,
         tick: |v| format!("{v:.1}"),
     }
-    .svg()?;
-    Ok(Some(Figure { file: "hidden".to_owned(), caption: title, svg }))
+    .figure("hidden".to_owned())
+    .map(Some)
 }

@@ -6,6 +6,13 @@ use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+/// A picture, and the name of its files.
+pub struct Figure {
+    pub file: String,
+    pub caption: String,
+    pub svg: String,
+}
+
 /// Of one contender.
 pub struct Series {
     pub name: String,
@@ -60,6 +67,8 @@ pub struct Curves<'a> {
 }
 
 const WIDTH: u32 = 860;
+/// How far beyond the longest bar a line of samples is drawn.
+const HIGHEST_SPREAD: f64 = 1.2;
 const ROW: u32 = 24;
 const INK: RGBColor = RGBColor(38, 43, 51);
 const GRID: RGBColor = RGBColor(228, 231, 236);
@@ -141,7 +150,12 @@ fn text_width(text: &str, size: i32) -> i32 {
 }
 
 impl Rows<'_> {
-    pub fn svg(&self) -> Result<String> {
+    /// Drawn, for files of this name.
+    pub fn figure(&self, file: String) -> Result<Figure> {
+        Ok(Figure { file, caption: self.title.to_owned(), svg: self.svg()? })
+    }
+
+    fn svg(&self) -> Result<String> {
         let entries: Vec<_> = self.series.iter().map(|s| (s.name.clone(), s.color, s.is_bar)).collect();
         let top = 40 + if entries.len() > 1 { legend(None, 40, &entries)? } else { 0 };
         let height = top as u32 + ROW * self.rows.len() as u32 + 58;
@@ -153,9 +167,9 @@ impl Rows<'_> {
             }
             let area = area.margin(top, 6, 8, 24);
             if self.is_log {
-                self.draw(&area, (low..high).log_scale(), low)
+                self.draw(&area, (low..high).log_scale(), (low, high))
             } else {
-                self.draw(&area, low..high, low)
+                self.draw(&area, low..high, (low, high))
             }
         })
     }
@@ -165,7 +179,9 @@ impl Rows<'_> {
         let has_bars = self.series.iter().any(|series| series.is_bar);
         let is_drawn = |series: &&Series| series.is_bar || !has_bars;
         let spreads = self.series.iter().filter(is_drawn).flat_map(|series| &series.values).map(|v| v.high);
-        let high = values().map(|v| v.median).chain(spreads).chain(self.mark).fold(0.0, f64::max);
+        let high = values().map(|v| v.median).chain(self.mark).fold(0.0, f64::max);
+        // A few samples out of a cache would leave no room for the bars.
+        let high = spreads.map(|spread| spread.min(HIGHEST_SPREAD * high)).fold(high, f64::max);
         let low = values().map(|v| v.low.min(v.median)).fold(f64::INFINITY, f64::min);
         match self.is_log {
             true => (10f64.powf(low.max(1e-12).log10().floor()), 10f64.powf(high.max(1e-11).log10().ceil())),
@@ -173,7 +189,7 @@ impl Rows<'_> {
         }
     }
 
-    fn draw<X>(&self, area: &Area, x: X, low: f64) -> Result<()>
+    fn draw<X>(&self, area: &Area, x: X, (low, high): (f64, f64)) -> Result<()>
     where
         X: AsRangedCoord<Value = f64>,
         X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
@@ -219,7 +235,7 @@ impl Rows<'_> {
                 let corners = [(low, from), (value.median, from + thickness)];
                 drawn(chart.draw_series([Rectangle::new(corners, series.color.filled())]))?;
                 let middle = from + thickness / 2.0;
-                let spread = vec![(value.low, middle), (value.high, middle)];
+                let spread = vec![(value.low, middle), (value.high.min(high), middle)];
                 drawn(chart.draw_series([PathElement::new(spread, INK.stroke_width(1))]))?;
             }
         }
@@ -229,7 +245,7 @@ impl Rows<'_> {
             for value in &series.values {
                 let middle = value.row as f64 + lane;
                 if bars == 0 {
-                    let spread = vec![(value.low.max(low), middle), (value.high, middle)];
+                    let spread = vec![(value.low.max(low), middle), (value.high.min(high), middle)];
                     drawn(chart.draw_series([PathElement::new(spread, series.color.stroke_width(1))]))?;
                 }
                 let at = (value.median, middle);
@@ -251,7 +267,12 @@ fn lane(nth: usize, count: usize) -> (f64, i32) {
 }
 
 impl Curves<'_> {
-    pub fn svg(&self) -> Result<String> {
+    /// Drawn, for files of this name.
+    pub fn figure(&self, file: String) -> Result<Figure> {
+        Ok(Figure { file, caption: self.title.to_owned(), svg: self.svg()? })
+    }
+
+    fn svg(&self) -> Result<String> {
         let named = self.curves.iter().filter(|curve| !curve.name.is_empty());
         let entries: Vec<_> =
             named.map(|curve| (curve.name.clone(), curve.color, curve.labels.is_empty())).collect();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 import sys
@@ -20,6 +21,8 @@ __all__ = [
 
 Shape = int | Sequence[int]
 _NUMBERS = (bool, int, float, complex)
+# DLPack's names of devices: the host, and kinds of memory that are the host's, pinned memory too.
+_HOST, _HOST_KINDS = (1, 0), (1, 3)
 
 
 def _placed(
@@ -241,7 +244,7 @@ def _host(part: Any) -> Any:
 
 def _is_elsewhere(x: Any) -> bool:
     """On a device whose memory is not the host's or its pinned memory."""
-    return hasattr(x, "__dlpack_device__") and int(x.__dlpack_device__()[0]) not in (1, 3)
+    return hasattr(x, "__dlpack_device__") and int(x.__dlpack_device__()[0]) not in _HOST_KINDS
 
 
 def from_dlpack(
@@ -290,7 +293,10 @@ def _shared(x: Any, dist: Distribution | None, team: Team | None, must: bool) ->
     try:
         if shape is None or (tuple(shape) == () and dist is None):
             raise BufferError("from_dlpack: expected at least one dimension, given none; allow a copy")
-        placed = dist.team if dist is not None else team or _team_of(x)
+        placed = dist.team if dist is not None else team
+        if placed is None and _where(x)[0] in _HOST_KINDS:
+            return Array(_native.Array.over(_host_line(tuple(shape)), None, [_lent(x, _HOST)]))
+        placed = placed or _team_of(x)
         if placed is None or len(placed) != 1 or placed.ranks != 1:
             parts = "no team of ours" if placed is None else f"{len(placed)} parts over {placed.ranks} processes"
             raise BufferError(f"from_dlpack: expected a team of one part for copy=False, given {parts}; allow a copy")
@@ -310,6 +316,12 @@ def _line(shape: tuple[int, ...], team: Team) -> Distribution:
         raise BufferError(f"from_dlpack: {error}") from None
 
 
+@functools.lru_cache(maxsize=256)
+def _host_line(shape: tuple[int, ...]) -> Distribution:
+    """On a team of the host's one part. A value, and making it takes longer than sharing memory."""
+    return _line(shape, Team.local(1, "host"))
+
+
 def _over(capsule: Any, dist: Distribution | None, team: Team) -> Array:
     if dist is None:
         text = "from_dlpack: expected dist= with copy=False, given a bare capsule, whose shape is not known"
@@ -319,11 +331,17 @@ def _over(capsule: Any, dist: Distribution | None, team: Team) -> Array:
 
 def _team_of(x: Any) -> Team | None:
     """One part on the device that holds the memory, if it is one of ours."""
-    where = getattr(x, "__dlpack_device__", lambda: (1, 0))()
-    if where[0] in (1, 3):
+    where = _where(x)
+    if where[0] in _HOST_KINDS:
         return Team.local(1, "host")
     found = [device for device in _native.devices() if device.__dlpack_device__() == tuple(where)]
     return Team.local(1, found[0]) if found else None
+
+
+def _where(x: Any) -> tuple[int, int]:
+    """The device of what has none is the host."""
+    device = getattr(x, "__dlpack_device__", None)
+    return _HOST if device is None else device()
 
 
 def _lent(x: Any, wanted: tuple[int, int]) -> Any:
@@ -331,7 +349,8 @@ def _lent(x: Any, wanted: tuple[int, int]) -> Any:
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         raise BufferError(f"from_dlpack: expected an object with __dlpack__, given {type(x).__name__}; allow a copy")
     _check_torch(x)
-    where = tuple(int(n) for n in x.__dlpack_device__())
+    kind, number = x.__dlpack_device__()
+    where = (int(kind), int(number))
     if where != wanted and not (where[0] == 3 and wanted[0] == 1):
         raise BufferError(f"from_dlpack: expected memory on device {wanted}, given {where}; allow a copy")
     wishes: dict[str, Any] = {}
@@ -355,7 +374,7 @@ def _exported(x: Any) -> Any:
         raise TypeError(f"from_dlpack: expected an object with __dlpack__, given {type(x).__name__}; use asarray")
     _check_torch(x)
     # Other places than the host (1) and its pinned memory (3) are asked for a copy on the host.
-    elsewhere = x.__dlpack_device__()[0] not in (1, 3)
+    elsewhere = x.__dlpack_device__()[0] not in _HOST_KINDS
     wishes: dict[str, Any] = {"max_version": (1, 0)}
     if elsewhere:
         wishes["dl_device"] = (1, 0)
