@@ -23,6 +23,8 @@ pub struct Header {
     pub folded: u32,
     /// Kernels of several neighbours: elements of a row's first block that lie before the row.
     pub head: u32,
+    /// Kernels of several neighbours: groups of neighbours that one invocation goes through.
+    pub turns: u32,
     /// Reductions: continue from the partial results that are there.
     pub resume: bool,
     /// Gather and scatter: first index in the bound window.
@@ -47,7 +49,8 @@ pub(super) const WINDOW_FIRST: usize = 10;
 pub(super) const WINDOW_COUNT: usize = 12;
 pub(super) const WINDOW_ELEMENT: usize = 13;
 pub(super) const HEAD: usize = 14;
-const HEADER: usize = 15;
+pub(super) const TURNS: usize = 15;
+const HEADER: usize = 16;
 
 impl Header {
     fn words(&self) -> [u32; HEADER] {
@@ -66,6 +69,7 @@ impl Header {
         words[WINDOW_COUNT] = self.window_count;
         words[WINDOW_ELEMENT] = self.window_element;
         words[HEAD] = self.head;
+        words[TURNS] = self.turns;
         words
     }
 }

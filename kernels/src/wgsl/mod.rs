@@ -225,7 +225,11 @@ impl<'a> Writer<'a> {
 
     /// The word of the launch block at this position.
     fn word(&self, at: usize) -> String {
-        format!("launch[{}].{}", at / 4, ["x", "y", "z", "w"][at % 4])
+        let part = ["x", "y", "z", "w"][at % 4];
+        match self.lanes {
+            Some(_) => format!("launch{}.{part}", at / 4),
+            None => format!("launch[{}].{part}", at / 4),
+        }
     }
 
     /// The word as a signed integer.

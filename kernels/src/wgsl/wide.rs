@@ -7,8 +7,9 @@
 //! it ([`Alignment::Alike`]), invocations begin where blocks do, and what a block holds beside the row is
 //! written back as it was. Elsewhere what is read is shifted into place, and results are stored one by one.
 //!
-//! No invocation returns early and no access stands in a loop: outside of control flow lavapipe knows that
-//! all eight are active. Nothing is divided by what it does not know: that is eight divisions.
+//! A workgroup is one such vector, and goes through many blocks in the order of memory: beginning a workgroup
+//! costs as much as some hundred points. The numbers of the launch are read before the loop, because lavapipe
+//! reads them for each invocation inside of it; and nothing is divided by them, since that is eight divisions.
 //!
 //! Asks of a launch: rows of at least [`POINTS`] that are contiguous in every array, and no array that is
 //! both read and written, because the last points of a row may be computed twice.
@@ -26,8 +27,10 @@ pub const POINTS: usize = 8;
 pub const BLOCK_BYTES: u64 = 32;
 /// Longest body that is written eight times.
 const MOST_INSTRUCTIONS: usize = 96;
-/// From so many words of a block on, it is read at once.
+/// A block of which more words are needed is read at once.
 const MOST_SINGLE_WORDS: usize = 2;
+/// Invocations of a workgroup.
+const WORKGROUP_SIZE: u32 = 8;
 
 /// Where the rows of a launch begin, seen from the blocks of their arrays.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -77,6 +80,7 @@ pub fn emit_wide(kernel: &Verified, target: &Target, alignment: Alignment) -> Op
     if !target.i64 || !suits(kernel) {
         return None;
     }
+    let target = &Target { workgroup_size: WORKGROUP_SIZE, ..*target };
     let layout = Layout::new(kernel);
     let stages = vec![stage(kernel, target, &layout, alignment)];
     Some(Shader { stages, layout, partials: Vec::new(), width: 1 })
@@ -85,7 +89,12 @@ pub fn emit_wide(kernel: &Verified, target: &Target, alignment: Alignment) -> Op
 fn stage(kernel: &Kernel, target: &Target, layout: &Layout, alignment: Alignment) -> Stage {
     let mut w = Writer::new(kernel, target, layout);
     w.lanes = Some(Lanes { rows: rows(kernel), alignment, lane: 0 });
-    w.line(&format!("let number = {};", w.number()));
+    for at in 0..layout.words.div_ceil(4) {
+        w.line(&format!("let launch{at} = launch[{at}];"));
+    }
+    let turns = w.word(layout::TURNS);
+    w.line(&format!("let first = ({}) * {turns};", w.number()));
+    w.line(&format!("for (var turn = 0u; turn < {turns}; turn += 1u) {{"));
     w.first_point(alignment);
     for (n, row) in rows(kernel).iter().enumerate() {
         w.read_row(n, row, alignment);
@@ -103,6 +112,7 @@ fn stage(kernel: &Kernel, target: &Target, layout: &Layout, alignment: Alignment
         Alignment::Alike => w.write_blocks(&stores),
         Alignment::Any => w.write_elements(&stores),
     }
+    w.line("}");
     let mut bindings = vec![Binding::Launch];
     bindings.extend((0..kernel.params.len() as u32).filter_map(|p| w.bound(p)));
     w.finish(kernel.form.name(), bindings, &[])
@@ -165,12 +175,12 @@ impl Writer<'_> {
     }
 
     /// Where the invocation's points are: the coordinates of its row, and `x`, its first point there, which
-    /// may lie before the row. Superfluous invocations do the work of the last one.
+    /// may lie before the row. Superfluous turns do the work of the last one.
     fn first_point(&mut self, alignment: Alignment) {
         let inner = self.kernel.rank - 1;
         let (chunks, rows) = (self.word(layout::CHUNKS), self.word(layout::KEPT));
         let size = self.target.workgroup_size;
-        self.line(&format!("let place = min(number * {size}u + local, {rows} * {chunks} - 1u);"));
+        self.line(&format!("let place = min((first + turn) * {size}u + local, {rows} * {chunks} - 1u);"));
         self.quotient("row", "place", &chunks, &self.word(self.layout.step(inner)));
         let block = format!("(place - row * {chunks}) * {POINTS}u");
         match alignment {

@@ -20,14 +20,14 @@ fn fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
       acc1 = out1[item];
     }
     for (var r = segment; r < launch[2].x; r += launch[1].z) {
-      let e0 = bitcast<i32>(launch[4].w) + bitcast<i32>(i0) * bitcast<i32>(launch[5].x);
+      let e0 = bitcast<i32>(launch[5].x) + bitcast<i32>(i0) * bitcast<i32>(launch[5].y);
       let a0 = bitcast<u32>(e0);
       let v0 = p0[a0];
-      let v1 = (bitcast<i32>(launch[4].y) + bitcast<i32>(i0));
+      let v1 = (bitcast<i32>(launch[4].z) + bitcast<i32>(i0));
       let better0 = select(!nan32(acc0) && ((v0 < acc0) || ((v0 == acc0) && v1 < acc1)), !nan32(acc0) || v1 < acc1, nan32(v0));
       acc0 = select(acc0, v0, better0);
       acc1 = select(acc1, v1, better0);
-      i0 += launch[4].x;
+      i0 += launch[4].y;
     }
     out0[item] = acc0;
     out1[item] = acc1;
@@ -88,10 +88,10 @@ fn finish(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
       acc1 = select(acc1, x1, better0);
     }
     if (launch[1].w == 0u) { acc1 = 0i; }
-    let e1 = bitcast<i32>(launch[5].y);
+    let e1 = bitcast<i32>(launch[5].z);
     let w1 = bitcast<u32>(e1);
     p1[w1] = acc0;
-    let e2 = bitcast<i32>(launch[5].w);
+    let e2 = bitcast<i32>(launch[6].x);
     let w2 = bitcast<u32>(e2);
     p2[w2] = acc1;
   }

@@ -21,11 +21,11 @@ fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     if (item < launch[0].w) {
       var x = item;
       let i0 = x;
-      let e0 = bitcast<i32>(launch[4].w) + bitcast<i32>(i0) * bitcast<i32>(launch[5].x);
-      let e1 = bitcast<i32>(launch[5].y) + bitcast<i32>(i0) * bitcast<i32>(launch[5].z);
-      let a0 = bitcast<u32>(e0 + bitcast<i32>(launch[5].w));
+      let e0 = bitcast<i32>(launch[5].x) + bitcast<i32>(i0) * bitcast<i32>(launch[5].y);
+      let e1 = bitcast<i32>(launch[5].z) + bitcast<i32>(i0) * bitcast<i32>(launch[5].w);
+      let a0 = bitcast<u32>(e0 + bitcast<i32>(launch[6].x));
       let v0 = p0[a0];
-      let a1 = bitcast<u32>(e0 + bitcast<i32>(launch[6].x));
+      let a1 = bitcast<u32>(e0 + bitcast<i32>(launch[6].y));
       let v1 = p0[a1];
       let v2 = (v0 + hide32(v1));
       let v3 = 0.5f;

@@ -28,14 +28,14 @@ fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     if (item < launch[0].w) {
       var x = item;
       if (chunks == 0u) {
-        row = item / launch[4].x;
-        x = item - row * launch[4].x;
+        row = item / launch[4].y;
+        x = item - row * launch[4].y;
         at = outer(row);
       }
       let i0 = at.i0;
       let i1 = x;
-      let e0 = bitcast<i32>(launch[5].w) + bitcast<i32>(i0) * bitcast<i32>(launch[6].x) + bitcast<i32>(i1) * bitcast<i32>(launch[6].y);
-      let e1 = bitcast<i32>(launch[6].z) + bitcast<i32>(i0) * bitcast<i32>(launch[6].w) + bitcast<i32>(i1) * bitcast<i32>(launch[7].x);
+      let e0 = bitcast<i32>(launch[6].x) + bitcast<i32>(i0) * bitcast<i32>(launch[6].y) + bitcast<i32>(i1) * bitcast<i32>(launch[6].z);
+      let e1 = bitcast<i32>(launch[6].w) + bitcast<i32>(i0) * bitcast<i32>(launch[7].x) + bitcast<i32>(i1) * bitcast<i32>(launch[7].y);
       let a0 = bitcast<u32>(e0);
       let v0 = p0[a0];
       let w1 = bitcast<u32>(e1);

@@ -17,7 +17,7 @@ fn fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
       for (var k = 0u; k < 25u; k++) { number[k] = out0[item * 25u + k]; }
     }
     for (var r = segment; r < launch[2].x; r += launch[1].z) {
-      let e0 = bitcast<i32>(launch[5].w) + bitcast<i32>(i0) * bitcast<i32>(launch[6].x) + bitcast<i32>(i1) * bitcast<i32>(launch[6].y);
+      let e0 = bitcast<i32>(launch[6].x) + bitcast<i32>(i0) * bitcast<i32>(launch[6].y) + bitcast<i32>(i1) * bitcast<i32>(launch[6].z);
       let a0 = bitcast<u32>(e0);
       let v0 = p0[a0];
       let high = bitcast<u32>(v0);
@@ -56,7 +56,7 @@ fn fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
           for (var k = 22u; k < 25u; k++) { number[k] = min(number[k], 1i); }
         }
       }
-      i0 += launch[4].y;
+      i0 += launch[4].z;
     }
     {
       var over = 0i;
@@ -127,7 +127,7 @@ fn finish(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
       for (var k = 22u; k < 25u; k++) { number[k] = min(number[k], 1i); }
     }
     let i1 = kept;
-    let e1 = bitcast<i32>(launch[6].z) + bitcast<i32>(i1) * bitcast<i32>(launch[7].x);
+    let e1 = bitcast<i32>(launch[6].w) + bitcast<i32>(i1) * bitcast<i32>(launch[7].y);
     let first = bitcast<u32>(e1);
     for (var k = 0u; k < 25u; k++) { p1[first + k] = number[k]; }
   }

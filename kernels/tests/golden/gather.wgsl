@@ -21,8 +21,8 @@ fn gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
     if (item < launch[0].w) {
       var x = item;
       let i0 = x;
-      let e0 = bitcast<i32>(launch[4].w) + bitcast<i32>(i0) * bitcast<i32>(launch[5].x);
-      let e2 = bitcast<i32>(launch[5].w) + bitcast<i32>(i0) * bitcast<i32>(launch[6].x);
+      let e0 = bitcast<i32>(launch[5].x) + bitcast<i32>(i0) * bitcast<i32>(launch[5].y);
+      let e2 = bitcast<i32>(launch[6].x) + bitcast<i32>(i0) * bitcast<i32>(launch[6].y);
       let a0 = bitcast<u32>(e0);
       let v0 = p0[a0];
       let slot = u32(v0) - launch[2].z;

@@ -18,11 +18,11 @@ fn fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
       acc0 = out0[item];
     }
     for (var r = segment; r < launch[2].x; r += launch[1].z) {
-      let e0 = bitcast<i32>(launch[5].w) + bitcast<i32>(i0) * bitcast<i32>(launch[6].x) + bitcast<i32>(i1) * bitcast<i32>(launch[6].y);
+      let e0 = bitcast<i32>(launch[6].x) + bitcast<i32>(i0) * bitcast<i32>(launch[6].y) + bitcast<i32>(i1) * bitcast<i32>(launch[6].z);
       let a0 = bitcast<u32>(e0);
       let v0 = p0[a0];
       acc0 = select(v0, acc0, acc0 > v0 || nan32(acc0));
-      i0 += launch[4].y;
+      i0 += launch[4].z;
     }
     out0[item] = acc0;
   }
@@ -69,7 +69,7 @@ fn finish(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
       acc0 = select(x0, acc0, acc0 > x0 || nan32(acc0));
     }
     let i1 = kept;
-    let e1 = bitcast<i32>(launch[6].z) + bitcast<i32>(i1) * bitcast<i32>(launch[7].x);
+    let e1 = bitcast<i32>(launch[6].w) + bitcast<i32>(i1) * bitcast<i32>(launch[7].y);
     let w1 = bitcast<u32>(e1);
     p1[w1] = acc0;
   }

@@ -26,13 +26,13 @@ fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     if (item < launch[0].w) {
       var x = item;
       let i0 = x;
-      let e0 = bitcast<i32>(launch[4].w) + bitcast<i32>(i0) * bitcast<i32>(launch[5].x);
-      let e1 = bitcast<i32>(launch[5].y) + bitcast<i32>(i0) * bitcast<i32>(launch[5].z);
-      let e2 = bitcast<i32>(launch[5].w) + bitcast<i32>(i0) * bitcast<i32>(launch[6].x);
-      let e3 = bitcast<i32>(launch[6].y) + bitcast<i32>(i0) * bitcast<i32>(launch[6].z);
-      let e4 = bitcast<i32>(launch[6].w) + bitcast<i32>(i0) * bitcast<i32>(launch[7].x);
-      let e5 = bitcast<i32>(launch[7].y) + bitcast<i32>(i0) * bitcast<i32>(launch[7].z);
-      let e6 = bitcast<i32>(launch[7].w) + bitcast<i32>(i0) * bitcast<i32>(launch[8].x);
+      let e0 = bitcast<i32>(launch[5].x) + bitcast<i32>(i0) * bitcast<i32>(launch[5].y);
+      let e1 = bitcast<i32>(launch[5].z) + bitcast<i32>(i0) * bitcast<i32>(launch[5].w);
+      let e2 = bitcast<i32>(launch[6].x) + bitcast<i32>(i0) * bitcast<i32>(launch[6].y);
+      let e3 = bitcast<i32>(launch[6].z) + bitcast<i32>(i0) * bitcast<i32>(launch[6].w);
+      let e4 = bitcast<i32>(launch[7].x) + bitcast<i32>(i0) * bitcast<i32>(launch[7].y);
+      let e5 = bitcast<i32>(launch[7].z) + bitcast<i32>(i0) * bitcast<i32>(launch[7].w);
+      let e6 = bitcast<i32>(launch[8].x) + bitcast<i32>(i0) * bitcast<i32>(launch[8].y);
       let a0 = bitcast<u32>(e0);
       let v0 = p0[a0];
       let a1 = bitcast<u32>(e1);

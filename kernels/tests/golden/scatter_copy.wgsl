@@ -21,8 +21,8 @@ fn scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
     if (item < launch[0].w) {
       var x = item;
       let i0 = x;
-      let e0 = bitcast<i32>(launch[4].w) + bitcast<i32>(i0) * bitcast<i32>(launch[5].x);
-      let e1 = bitcast<i32>(launch[5].y) + bitcast<i32>(i0) * bitcast<i32>(launch[5].z);
+      let e0 = bitcast<i32>(launch[5].x) + bitcast<i32>(i0) * bitcast<i32>(launch[5].y);
+      let e1 = bitcast<i32>(launch[5].z) + bitcast<i32>(i0) * bitcast<i32>(launch[5].w);
       let a0 = bitcast<u32>(e0);
       let v0 = p0[a0];
       let a1 = bitcast<u32>(e1);

@@ -9,9 +9,9 @@ fn outer(row: u32) -> Outer {
   var at: Outer;
   var rest = row;
   at.i1 = 0u;
-  if (launch[4].x > 1u) {
-    let q = rest / launch[4].x;
-    at.i1 = rest - q * launch[4].x;
+  if (launch[4].y > 1u) {
+    let q = rest / launch[4].y;
+    at.i1 = rest - q * launch[4].y;
     rest = q;
   }
   at.i0 = rest;
@@ -35,53 +35,53 @@ fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     if (item < launch[0].w) {
       var x = item;
       if (chunks == 0u) {
-        row = item / launch[4].y;
-        x = item - row * launch[4].y;
+        row = item / launch[4].z;
+        x = item - row * launch[4].z;
         at = outer(row);
       }
       let i0 = at.i0;
       let i1 = at.i1;
       let i2 = x;
-      let e0 = bitcast<i32>(launch[6].w) + bitcast<i32>(i0) * bitcast<i32>(launch[7].x) + bitcast<i32>(i1) * bitcast<i32>(launch[7].y) + bitcast<i32>(i2) * bitcast<i32>(launch[7].z);
-      let e1 = bitcast<i32>(launch[7].w) + bitcast<i32>(i0) * bitcast<i32>(launch[8].x) + bitcast<i32>(i1) * bitcast<i32>(launch[8].y) + bitcast<i32>(i2) * bitcast<i32>(launch[8].z);
+      let e0 = bitcast<i32>(launch[7].x) + bitcast<i32>(i0) * bitcast<i32>(launch[7].y) + bitcast<i32>(i1) * bitcast<i32>(launch[7].z) + bitcast<i32>(i2) * bitcast<i32>(launch[7].w);
+      let e1 = bitcast<i32>(launch[8].x) + bitcast<i32>(i0) * bitcast<i32>(launch[8].y) + bitcast<i32>(i1) * bitcast<i32>(launch[8].z) + bitcast<i32>(i2) * bitcast<i32>(launch[8].w);
       let a0 = bitcast<u32>(e0);
       let v0 = p0[a0];
-      let a1 = bitcast<u32>(e0 + bitcast<i32>(launch[8].w));
+      let a1 = bitcast<u32>(e0 + bitcast<i32>(launch[9].x));
       let v1 = p0[a1];
       let v2 = 2.0f;
       let v3 = hide32((v1 * hide32(v2)));
-      let a4 = bitcast<u32>(e0 + bitcast<i32>(launch[9].x));
+      let a4 = bitcast<u32>(e0 + bitcast<i32>(launch[9].y));
       let v4 = p0[a4];
       let v5 = 3.0f;
       let v6 = hide32((v4 * hide32(v5)));
-      let a7 = bitcast<u32>(e0 + bitcast<i32>(launch[9].y));
+      let a7 = bitcast<u32>(e0 + bitcast<i32>(launch[9].z));
       let v7 = p0[a7];
       let v8 = 4.0f;
       let v9 = hide32((v7 * hide32(v8)));
-      let a10 = bitcast<u32>(e0 + bitcast<i32>(launch[9].z));
+      let a10 = bitcast<u32>(e0 + bitcast<i32>(launch[9].w));
       let v10 = p0[a10];
       let v11 = 5.0f;
       let v12 = hide32((v10 * hide32(v11)));
-      let a13 = bitcast<u32>(e0 + bitcast<i32>(launch[9].w));
+      let a13 = bitcast<u32>(e0 + bitcast<i32>(launch[10].x));
       let v13 = p0[a13];
-      let a14 = bitcast<u32>(e0 + bitcast<i32>(launch[10].x));
+      let a14 = bitcast<u32>(e0 + bitcast<i32>(launch[10].y));
       let v14 = p0[a14];
       let v15 = hide32((v14 * hide32(v2)));
-      let a16 = bitcast<u32>(e0 + bitcast<i32>(launch[10].y));
+      let a16 = bitcast<u32>(e0 + bitcast<i32>(launch[10].z));
       let v16 = p0[a16];
       let v17 = hide32((v16 * hide32(v5)));
-      let a18 = bitcast<u32>(e0 + bitcast<i32>(launch[10].z));
+      let a18 = bitcast<u32>(e0 + bitcast<i32>(launch[10].w));
       let v18 = p0[a18];
       let v19 = hide32((v18 * hide32(v8)));
-      let a20 = bitcast<u32>(e0 + bitcast<i32>(launch[10].w));
+      let a20 = bitcast<u32>(e0 + bitcast<i32>(launch[11].x));
       let v20 = p0[a20];
       let v21 = hide32((v20 * hide32(v11)));
-      let a22 = bitcast<u32>(e0 + bitcast<i32>(launch[11].x));
+      let a22 = bitcast<u32>(e0 + bitcast<i32>(launch[11].y));
       let v22 = p0[a22];
-      let a23 = bitcast<u32>(e0 + bitcast<i32>(launch[11].y));
+      let a23 = bitcast<u32>(e0 + bitcast<i32>(launch[11].z));
       let v23 = p0[a23];
       let v24 = hide32((v23 * hide32(v2)));
-      let a25 = bitcast<u32>(e0 + bitcast<i32>(launch[11].z));
+      let a25 = bitcast<u32>(e0 + bitcast<i32>(launch[11].w));
       let v25 = p0[a25];
       let v26 = hide32((v25 * hide32(v5)));
       let v27 = (v0 + hide32(v3));

@@ -10,9 +10,9 @@ fn outer(row: u32) -> Outer {
   var at: Outer;
   var rest = row;
   at.i1 = 0u;
-  if (launch[4].x > 1u) {
-    let q = rest / launch[4].x;
-    at.i1 = rest - q * launch[4].x;
+  if (launch[4].y > 1u) {
+    let q = rest / launch[4].y;
+    at.i1 = rest - q * launch[4].y;
     rest = q;
   }
   at.i0 = rest;
@@ -36,46 +36,46 @@ fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     if (item < launch[0].w) {
       var x = item;
       if (chunks == 0u) {
-        row = item / launch[4].y;
-        x = item - row * launch[4].y;
+        row = item / launch[4].z;
+        x = item - row * launch[4].z;
         at = outer(row);
       }
       let i0 = at.i0;
       let i1 = at.i1;
       let i2 = x;
-      let e0 = bitcast<i32>(launch[6].w) + bitcast<i32>(i0) * bitcast<i32>(launch[7].x) + bitcast<i32>(i1) * bitcast<i32>(launch[7].y) + bitcast<i32>(i2) * bitcast<i32>(launch[7].z);
-      let e1 = bitcast<i32>(launch[7].w) + bitcast<i32>(i0) * bitcast<i32>(launch[8].x) + bitcast<i32>(i1) * bitcast<i32>(launch[8].y) + bitcast<i32>(i2) * bitcast<i32>(launch[8].z);
-      let e2 = bitcast<i32>(launch[8].w) + bitcast<i32>(i0) * bitcast<i32>(launch[9].x) + bitcast<i32>(i1) * bitcast<i32>(launch[9].y) + bitcast<i32>(i2) * bitcast<i32>(launch[9].z);
+      let e0 = bitcast<i32>(launch[7].x) + bitcast<i32>(i0) * bitcast<i32>(launch[7].y) + bitcast<i32>(i1) * bitcast<i32>(launch[7].z) + bitcast<i32>(i2) * bitcast<i32>(launch[7].w);
+      let e1 = bitcast<i32>(launch[8].x) + bitcast<i32>(i0) * bitcast<i32>(launch[8].y) + bitcast<i32>(i1) * bitcast<i32>(launch[8].z) + bitcast<i32>(i2) * bitcast<i32>(launch[8].w);
+      let e2 = bitcast<i32>(launch[9].x) + bitcast<i32>(i0) * bitcast<i32>(launch[9].y) + bitcast<i32>(i1) * bitcast<i32>(launch[9].z) + bitcast<i32>(i2) * bitcast<i32>(launch[9].w);
       let a0 = bitcast<u32>(e0);
       let v0 = p0[a0];
-      let a1 = bitcast<u32>(e0 + bitcast<i32>(launch[9].w));
+      let a1 = bitcast<u32>(e0 + bitcast<i32>(launch[10].x));
       let v1 = p0[a1];
       let v2 = (v0 + hide32(v1));
-      let a3 = bitcast<u32>(e0 + bitcast<i32>(launch[10].x));
+      let a3 = bitcast<u32>(e0 + bitcast<i32>(launch[10].y));
       let v3 = p0[a3];
       let v4 = (v2 + hide32(v3));
-      let v5 = (bitcast<i32>(launch[5].y) + bitcast<i32>(i0));
+      let v5 = (bitcast<i32>(launch[5].z) + bitcast<i32>(i0));
       let v6 = f32(v5);
       let v7 = (v4 + hide32(v6));
-      let a8 = bitcast<u32>(e0 + bitcast<i32>(launch[10].y));
+      let a8 = bitcast<u32>(e0 + bitcast<i32>(launch[10].z));
       let v8 = p0[a8];
       let v9 = (v7 + hide32(v8));
-      let a10 = bitcast<u32>(e0 + bitcast<i32>(launch[10].z));
+      let a10 = bitcast<u32>(e0 + bitcast<i32>(launch[10].w));
       let v10 = p0[a10];
       let v11 = (v9 + hide32(v10));
-      let v12 = (bitcast<i32>(launch[5].w) + bitcast<i32>(i1));
+      let v12 = (bitcast<i32>(launch[6].x) + bitcast<i32>(i1));
       let v13 = f32(v12);
       let v14 = (v11 + hide32(v13));
-      let a15 = bitcast<u32>(e0 + bitcast<i32>(launch[10].w));
+      let a15 = bitcast<u32>(e0 + bitcast<i32>(launch[11].x));
       let v15 = p0[a15];
       let v16 = (v14 + hide32(v15));
-      let a17 = bitcast<u32>(e0 + bitcast<i32>(launch[11].x));
+      let a17 = bitcast<u32>(e0 + bitcast<i32>(launch[11].y));
       let v17 = p0[a17];
       let v18 = (v16 + hide32(v17));
-      let v19 = (bitcast<i32>(launch[6].y) + bitcast<i32>(i2));
+      let v19 = (bitcast<i32>(launch[6].z) + bitcast<i32>(i2));
       let v20 = f32(v19);
       let v21 = (v18 + hide32(v20));
-      let v22 = bitcast<f32>(launch[11].y);
+      let v22 = bitcast<f32>(launch[11].z);
       let a23 = bitcast<u32>(e2);
       let v23 = p2[a23];
       let v24 = hide32((v21 * hide32(v22)));

@@ -19,7 +19,7 @@ fn fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
       acc0 = out0[item];
     }
     for (var r = segment; r < launch[2].x; r += launch[1].z) {
-      let e0 = bitcast<i32>(launch[5].w) + bitcast<i32>(i0) * bitcast<i32>(launch[6].x) + bitcast<i32>(i1) * bitcast<i32>(launch[6].y);
+      let e0 = bitcast<i32>(launch[6].x) + bitcast<i32>(i0) * bitcast<i32>(launch[6].y) + bitcast<i32>(i1) * bitcast<i32>(launch[6].z);
       let a0 = bitcast<u32>(e0);
       let v0 = p0[a0];
       let sum0 = (acc0 + hide32(v0));
@@ -31,7 +31,7 @@ fn fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
       let all0 = (lost0 + hide32(both0));
       acc0 = sum0;
       lost0 = all0;
-      i1 += launch[4].z;
+      i1 += launch[4].w;
     }
     acc0 = select((acc0 + hide32(lost0)), acc0, nan32(lost0));
     out0[item] = acc0;
@@ -99,7 +99,7 @@ fn finish(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
     }
     acc0 = select((acc0 + hide32(lost0)), acc0, nan32(lost0));
     let i0 = kept;
-    let e1 = bitcast<i32>(launch[6].z) + bitcast<i32>(i0) * bitcast<i32>(launch[6].w);
+    let e1 = bitcast<i32>(launch[6].w) + bitcast<i32>(i0) * bitcast<i32>(launch[7].x);
     let w1 = bitcast<u32>(e1);
     p1[w1] = acc0;
   }

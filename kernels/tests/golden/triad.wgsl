@@ -22,10 +22,10 @@ fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     if (item < launch[0].w) {
       var x = item;
       let i0 = x;
-      let e0 = bitcast<i32>(launch[4].w) + bitcast<i32>(i0) * bitcast<i32>(launch[5].x);
-      let e1 = bitcast<i32>(launch[5].y) + bitcast<i32>(i0) * bitcast<i32>(launch[5].z);
-      let e2 = bitcast<i32>(launch[5].w) + bitcast<i32>(i0) * bitcast<i32>(launch[6].x);
-      let v0 = bitcast<f32>(launch[6].y);
+      let e0 = bitcast<i32>(launch[5].x) + bitcast<i32>(i0) * bitcast<i32>(launch[5].y);
+      let e1 = bitcast<i32>(launch[5].z) + bitcast<i32>(i0) * bitcast<i32>(launch[5].w);
+      let e2 = bitcast<i32>(launch[6].x) + bitcast<i32>(i0) * bitcast<i32>(launch[6].y);
+      let v0 = bitcast<f32>(launch[6].z);
       let a1 = bitcast<u32>(e0);
       let v1 = p0[a1];
       let a2 = bitcast<u32>(e1);

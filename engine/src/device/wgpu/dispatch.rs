@@ -74,6 +74,12 @@ pub struct Work {
 pub const PARTIAL_BYTES: u64 = 8;
 /// Most partial results that one invocation folds in the stages after the first.
 const FAN_IN: u32 = 64;
+/// Workgroups that keep a program of an adapter busy and balanced.
+const NEIGHBOUR_GROUPS: u64 = 128;
+/// Turns that make beginning a workgroup cheap, and those from which on more gain nothing. Lavapipe leaves
+/// every loop after 65,535 turns.
+const FEWEST_TURNS: u64 = 4;
+const MOST_TURNS: u64 = 1 << 12;
 /// Fewest points worth a segment of its own.
 const SEGMENT_POINTS: usize = 64;
 
@@ -208,18 +214,22 @@ impl Planner<'_> {
         self.dispatch(pass, &piece.launch, &windows)
     }
 
-    /// The dispatch of neighbours: every invocation has up to `most` of one row, the first one `head` fewer.
+    /// The dispatch of neighbours: in a turn an invocation has up to `most` of one row, the first of a row
+    /// `head` fewer.
     pub(super) fn neighbours(&self, piece: &Piece, most: usize, head: u32) -> Dispatch {
         let extents = &piece.launch.extents;
         let inner = extents.last().copied().unwrap_or(1);
         let (rows, chunks) = (piece.launch.points() / inner.max(1), (head as usize + inner).div_ceil(most));
-        let groups = self.groups(((rows * chunks) as u64).div_ceil(u64::from(self.limits.workgroup_size)));
+        let all_turns = ((rows * chunks) as u64).div_ceil(u64::from(self.shader.stages[0].workgroup_size));
+        let turns = (all_turns / NEIGHBOUR_GROUPS).clamp(FEWEST_TURNS, MOST_TURNS);
+        let groups = self.groups(all_turns.div_ceil(turns));
         let header = Header {
             groups: [groups[0], groups[1]],
             limit: inner as u32,
             chunks: chunks as u32,
             kept: rows as u32,
             head,
+            turns: turns as u32,
             ..Header::default()
         };
         let mut steps: Vec<u32> = extents.iter().map(|&extent| reciprocal(extent as u32)).collect();
