@@ -133,14 +133,12 @@ impl Cycle {
 }
 
 impl Cycle {
-    /// Has a round begin with the next step, if otherwise none of at most so many steps would be in one. Rounds
-    /// with messages begin with an exchange, so that as much as possible lies between two.
+    /// Has a round begin with the next step, if so many steps have room for one. Rounds with messages begin with
+    /// an exchange, so that as much as possible lies between two.
     fn turn_round(&mut self, most: u64) -> Result<()> {
         let Some(round) = &mut self.round else { return Ok(()) };
-        let ahead = (round.first + self.steps.len() - self.next) % self.steps.len();
-        let is_near = ahead as u64 + round.steps <= most;
         let exchanges = round.recorded.iter().any(|step| step.messages > 0);
-        if ahead == 0 || is_near || round.steps > most || exchanges {
+        if round.first == self.next || round.steps > most || exchanges {
             return Ok(());
         }
         let turned = rounds(&round.recorded, self.next, round.steps as usize, &self.leases)?;
