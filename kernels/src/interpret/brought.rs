@@ -143,9 +143,10 @@ impl<'r> Brought<'r> {
         in_turns(threads, self.tiling.count().div_ceil(some), |turns| {
             let mut memory = vec![Line::ZERO; self.lines];
             let mut tiles = turns.flat_map(tiles).map(|n| self.tiling.get(n));
-            // SAFETY: the caller's promise; each tile is given out once.
             match &self.moves {
+                // SAFETY: the caller's promise; each tile is given out once.
                 Some(moves) => tiles.for_each(|tile| unsafe { self.move_tile(moves, &tile) }),
+                // SAFETY: as above; the memory has the lines of all boxes.
                 None => unsafe { self.serve(memory.as_mut_ptr(), &mut tiles) },
             }
             if self.run.stream {
