@@ -90,7 +90,7 @@ fn neighbours(dtype: DType, rank: usize, reach: i32) -> Verified {
 }
 
 #[test]
-fn rows_that_begin_anywhere_are_read_two_elements_at_a_time() {
+fn rows_that_begin_anywhere_are_read_in_blocks() {
     let Some(device) = wide() else {
         println!("skipped: rows_that_begin_anywhere (no adapter that is a program)");
         return;
@@ -102,7 +102,8 @@ fn rows_that_begin_anywhere_are_read_two_elements_at_a_time() {
         .zip(shapes.iter().cycle())
         .chain(shapes.iter().map(|shape| (DType::F32, shape)))
     {
-        for (offset, pad, reach) in [(4, 0, 2), (5, 0, 2), (4, 1, 2), (4, 2, 1), (7, 3, 4)] {
+        let steps = [(4, 0, 2), (5, 0, 2), (4, 1, 2), (4, 2, 1), (7, 3, 4), (1, 2, 1), (1, 1, 1), (3, 4, 3)];
+        for (offset, pad, reach) in steps {
             let kernel = neighbours(dtype, shape.len(), reach);
             let (launch, arrays) = padded(dtype, shape, offset, pad);
             let given = run_on(&device, &kernel, &launch, &arrays).unwrap();

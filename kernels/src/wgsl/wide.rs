@@ -5,7 +5,8 @@
 //! memory as a loop over the eight, so that accesses cost and bytes do not. Hence the widest there are: four
 //! words of 64 bits. Rows may begin anywhere in a block. Where the rows of all arrays begin at one place of
 //! it ([`Alignment::Alike`]), invocations begin where blocks do, and what a block holds beside the row is
-//! written back as it was. Elsewhere what is read is shifted into place, and results are stored one by one.
+//! written back as it was. Elsewhere what is read is shifted into place, and results are stored one by one, or
+//! two by two ([`Alignment::Even`]).
 //!
 //! A workgroup is one such vector, and goes through many blocks in the order of memory: beginning a workgroup
 //! costs as much as some hundred points. The numbers of the launch are read before the loop, because lavapipe
@@ -37,6 +38,8 @@ const WORKGROUP_SIZE: u32 = 8;
 pub enum Alignment {
     /// All of them at the same place of a block, and no two rows of a result share a block.
     Alike,
+    /// Anywhere, but rows of results begin and end with a word.
+    Even,
     /// Anywhere.
     Any,
 }
@@ -110,6 +113,7 @@ fn stage(kernel: &Kernel, target: &Target, layout: &Layout, alignment: Alignment
     }
     match alignment {
         Alignment::Alike => w.write_blocks(&stores),
+        Alignment::Even => w.write_words(&stores),
         Alignment::Any => w.write_elements(&stores),
     }
     w.line("}");
@@ -159,7 +163,8 @@ impl Lanes {
     pub(super) fn storage(&self, write: bool) -> &'static str {
         match (self.alignment, write) {
             (Alignment::Any, true) => "u32",
-            _ => "vec4<u64>",
+            (Alignment::Even, true) => "u64",
+            (Alignment::Alike, true) | (_, false) => "vec4<u64>",
         }
     }
 }
@@ -187,7 +192,7 @@ impl Writer<'_> {
             Alignment::Alike => {
                 self.line(&format!("let x = bitcast<i32>({block} - {});", self.word(layout::HEAD)));
             }
-            Alignment::Any => {
+            Alignment::Even | Alignment::Any => {
                 let limit = self.word(layout::LIMIT);
                 self.line(&format!("let x = bitcast<i32>(min({block}, {limit} - {POINTS}u));"));
             }
@@ -231,7 +236,7 @@ impl Writer<'_> {
                     self.line(&format!("let r{n}_{k} = {};", half(&word, at)));
                 }
             }
-            Alignment::Any => {
+            Alignment::Even | Alignment::Any => {
                 self.line(&format!("let c{n} = (b{n} + x) >> 3u;"));
                 self.read_words(n, p, 0, (count as i32 + 6) / 2);
                 self.shift(n, count);
@@ -310,6 +315,15 @@ impl Writer<'_> {
                 self.line(&format!("let n{p}_{k} = {} | ({} << 32u);", element(k), element(k + 1)));
             }
             self.line(&format!("p{p}[at{p}] = vec4<u64>(n{p}_0, n{p}_2, n{p}_4, n{p}_6);"));
+        }
+    }
+
+    fn write_words(&mut self, stores: &[Store]) {
+        for Store { param: p, .. } in stores {
+            for lane in (0..POINTS).step_by(2) {
+                let word = format!("u64(s{p}_{lane}) | (u64(s{p}_{}) << 32u)", lane + 1);
+                self.line(&format!("p{p}[((e{p} + x) >> 1u) + {}] = {word};", lane / 2));
+            }
         }
     }
 

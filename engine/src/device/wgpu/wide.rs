@@ -34,7 +34,7 @@ impl Wide {
         let dispatch = |piece: &Piece| {
             let head = match self.alignment {
                 Alignment::Alike => head(kernel, piece),
-                Alignment::Any => 0,
+                Alignment::Even | Alignment::Any => 0,
             };
             planner.neighbours(piece, POINTS, head)
         };
@@ -77,12 +77,16 @@ fn alignment(kernel: &Verified, piece: &Piece) -> Option<Alignment> {
             .filter(|&(_, &e)| e > 1)
             .map(|(s, &e)| (s.unsigned_abs(), e as u64))
             .collect();
-        let in_step = steps.iter().all(|(stride, _)| stride % POINTS as u64 == 0);
-        let alone = kernel.kernel().params[p].access == Access::In
-            || apart(&mut steps, u64::from(head) + inner as u64);
-        if window.element % POINTS as u32 != head || !in_step || !alone {
-            found = Alignment::Any;
-        }
+        let written = kernel.kernel().params[p].access != Access::In;
+        let multiple = |of: usize| steps.iter().all(|(stride, _)| stride % of as u64 == 0);
+        let is_even = multiple(2) && inner % 2 == 0 && window.element % 2 == 0;
+        let is_alike = multiple(POINTS) && window.element % POINTS as u32 == head;
+        let alone = !written || apart(&mut steps, u64::from(head) + inner as u64);
+        found = found.max(match (is_alike && alone, is_even || !written) {
+            (true, _) => Alignment::Alike,
+            (false, true) => Alignment::Even,
+            (false, false) => Alignment::Any,
+        });
     }
     Some(found)
 }
@@ -138,15 +142,18 @@ mod tests {
         let alignment = |extents, offset, strides| found(&kernel, &launch(extents, offset, strides));
         assert_eq!(alignment([5, 20], 4, [[32, 1], [24, 1]]), Some(Alignment::Alike));
         assert_eq!(alignment([5, 19], 5, [[32, 1], [40, 1]]), Some(Alignment::Alike));
-        assert_eq!(alignment([5, 16], 4, [[36, 1], [24, 1]]), Some(Alignment::Any));
-        assert_eq!(alignment([5, 16], 4, [[32, 1], [20, 1]]), Some(Alignment::Any));
+        assert_eq!(alignment([5, 16], 4, [[35, 1], [24, 1]]), Some(Alignment::Even));
+        assert_eq!(alignment([5, 16], 4, [[32, 1], [20, 1]]), Some(Alignment::Even));
+        assert_eq!(alignment([5, 16], 4, [[32, 1], [21, 1]]), Some(Alignment::Any));
+        assert_eq!(alignment([5, 15], 4, [[32, 1], [20, 1]]), Some(Alignment::Any));
+        assert_eq!(alignment([5, 16], 5, [[32, 1], [20, 1]]), Some(Alignment::Any));
         // The end of a row and the beginning of the next would share a block of the result.
         assert_eq!(alignment([5, 21], 4, [[32, 1], [24, 1]]), Some(Alignment::Any));
         let mut shifted = launch([5, 16], 4, [[32, 1], [24, 1]]);
         shifted.views[0].offset += 8;
         assert_eq!(found(&kernel, &shifted), Some(Alignment::Alike));
         shifted.views[0].offset += 2;
-        assert_eq!(found(&kernel, &shifted), Some(Alignment::Any));
+        assert_eq!(found(&kernel, &shifted), Some(Alignment::Even));
     }
 
     #[test]
