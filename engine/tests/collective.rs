@@ -279,7 +279,7 @@ fn c31_c32_triplets_and_memory_that_is_reused() {
     let [plan] = &f.plans(&dist).unwrap()[..] else { panic!("a repartition is one plan") };
     let rows = |start: i64, stop: i64| Region::new(&[start, 0], &[stop, 5]).unwrap();
     let triplets = |part: usize| -> Vec<(usize, Region, u64)> {
-        plan.moves_to(part).iter().map(|m| (m.from_part, m.from.clone(), m.elements())).collect()
+        plan.moves_to(part).iter().map(|m| (m.from_part, m.from, m.elements())).collect()
     };
     assert_eq!(triplets(0), [(0, rows(0, 2), 10)]);
     assert_eq!(triplets(1), [(0, rows(2, 3), 5), (1, rows(3, 4), 5)]);
