@@ -428,3 +428,29 @@ fn large(gpu: &Device) {
     gpu.download(buffers[2].allocation(), 0, &mut sum).unwrap();
     assert_eq!(f64::from_le_bytes(sum), (0..n).map(|i| (i % 1000) as f64).sum::<f64>());
 }
+
+/// Some adapters that are programs leave long loops before they end.
+#[test]
+fn a_fold_of_more_points_than_a_loop_may_have_turns() {
+    for device in whole().filter(|device| device.kind() == DeviceKind::Wgpu && device.is_software()) {
+        let points = 1 << 29;
+        let mut k = Builder::new("count", 1);
+        let (input, output) = (k.input(DType::U32), k.output(DType::U32));
+        let value = k.load(input, &[0]);
+        let fold = Fold::Value { op: FoldOp::Sum, value, output };
+        let kernel = k.finish(Form::Reduce { axes: vec![true], folds: vec![fold] }).unwrap();
+        let one = View { offset: 0, strides: vec![0] };
+        let launch = Launch {
+            extents: vec![points],
+            origin: vec![0],
+            views: vec![one.clone(), one],
+            arguments: vec![],
+        };
+        let buffers = [device.alloc(4).unwrap(), device.alloc(4).unwrap()];
+        device.upload(buffers[0].allocation(), 0, &1u32.to_le_bytes()).unwrap();
+        device.launch(&job(device, &kernel, &launch, &[&buffers[0], &buffers[1]]).unwrap()).unwrap();
+        let mut count = [0; 4];
+        device.download(buffers[1].allocation(), 0, &mut count).unwrap();
+        assert_eq!(u32::from_le_bytes(count), points as u32, "{device:?}");
+    }
+}

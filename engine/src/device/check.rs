@@ -1,5 +1,6 @@
-//! `PARTITA_CHECK=1`: launches are repeated by the interpreter, the definition of the IR, over a copy of their
-//! memory, and what the device wrote is compared. For drivers and processors that one does not trust; slow.
+//! `PARTITA_CHECK=1`: launches are repeated by the interpreter, the definition of the IR, over a copy of
+//! their memory, and what the device wrote is compared. For drivers and processors that one does not trust;
+//! slow.
 //!
 //! It knows launches and bytes; how a device runs them it does not. Sums and products of floats are not
 //! compared: their order is the device's.

@@ -16,7 +16,8 @@ use crate::config::config;
 const LARGE_PAGE_BYTES: usize = 2 << 20;
 /// Blocks of so many large pages ask for them.
 const LARGE_PAGES: usize = 2;
-/// Large blocks begin at so many different places of a page, one after the other: a page and some lines apart.
+/// Large blocks begin at so many different places of a page, one after the other: a page and some lines
+/// apart.
 const PLACES: usize = 16;
 const APART_BYTES: usize = 4096 + 1280;
 
@@ -109,8 +110,8 @@ impl Drop for HostMemory {
 }
 
 /// How far into its pages the next large block begins. Blocks that all began with a page would have the same
-/// lower address bits at the same index, by which processors find lines and tell a read from the writes before
-/// it: then the arrays of a loop drive each other out of the first cache, and reads wait for writes.
+/// lower address bits at the same index, by which processors find lines and tell a read from the writes
+/// before it: then the arrays of a loop drive each other out of the first cache, and reads wait for writes.
 fn apart() -> usize {
     static BLOCKS: AtomicUsize = AtomicUsize::new(0);
     BLOCKS.fetch_add(1, Ordering::Relaxed) % PLACES * APART_BYTES

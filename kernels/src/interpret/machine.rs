@@ -1,6 +1,6 @@
 //! Launches that run machine code instead of the interpreter's steps: a program per shape of launch, in
-//! memory that is written first and executed then, never both at once; and the rows of a tile, a plane of them
-//! in one call. What the code computes, and its table, are [`crate::x86`]'s.
+//! memory that is written first and executed then, never both at once; and the rows of a tile, a plane of
+//! them in one call. What the code computes, and its table, are [`crate::x86`]'s.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -221,7 +221,8 @@ struct Tables {
     rows: usize,
 }
 
-/// Lanes of a row that gains from blocks that begin with a cache line, before which there is one under a mask.
+/// Lanes of a row that gains from blocks that begin with a cache line, before which there is one under a
+/// mask.
 const LONG_ROW: usize = 128;
 
 impl Tables {

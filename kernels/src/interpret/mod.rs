@@ -187,7 +187,8 @@ impl<'r> Task<'r> {
         Run::new(self, self.ordered(param, &coordinate_dims(self.kernel)), false)
     }
 
-    /// The launch's dimensions, ordered for parameter `param`; those that are `apart` are not merged with others.
+    /// The launch's dimensions, ordered for parameter `param`; those that are `apart` are not merged with
+    /// others.
     fn ordered(&self, param: Option<usize>, apart: &Dims<bool>) -> Layout {
         let order = by_largest_stride(self.launch, param.into_iter());
         Layout::new(self.launch, &order, |a, b| !apart[a] && !apart[b])

@@ -111,8 +111,8 @@ impl Layout {
         HEADER + dim
     }
 
-    /// Digit that one stride of a reduction's segments adds to a dimension; in kernels of several neighbours the
-    /// reciprocal of its extent, and in the last one that of the invocations of a row.
+    /// Digit that one stride of a reduction's segments adds to a dimension; in kernels of several neighbours
+    /// the reciprocal of its extent, and in the last one that of the invocations of a row.
     pub(super) fn step(&self, dim: usize) -> usize {
         HEADER + self.rank + dim
     }

@@ -5,12 +5,13 @@
 //! memory as a loop over the eight, so that accesses cost and bytes do not. Hence the widest there are: four
 //! words of 64 bits. Rows may begin anywhere in a block. Where the rows of all arrays begin at one place of
 //! it ([`Alignment::Alike`]), invocations begin where blocks do, and what a block holds beside the row is
-//! written back as it was. Elsewhere what is read is shifted into place, and results are stored one by one, or
-//! two by two ([`Alignment::Even`]).
+//! written back as it was. Elsewhere what is read is shifted into place, and results are stored one by one,
+//! or two by two ([`Alignment::Even`]).
 //!
 //! A workgroup is one such vector, and goes through many blocks in the order of memory: beginning a workgroup
 //! costs as much as some hundred points. The numbers of the launch are read before the loop, because lavapipe
-//! reads them for each invocation inside of it; and nothing is divided by them, since that is eight divisions.
+//! reads them for each invocation inside of it; and nothing is divided by them, since that is eight
+//! divisions.
 //!
 //! Asks of a launch: rows of at least [`POINTS`] that are contiguous in every array, and no array that is
 //! both read and written, because the last points of a row may be computed twice.

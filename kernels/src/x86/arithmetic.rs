@@ -1,5 +1,5 @@
-//! The instructions of operations and comparisons. The rules of the IR that one instruction does not have (NaN
-//! in `min`, counts modulo the width) are a few instructions here. Not here: casts.
+//! The instructions of operations and comparisons. The rules of the IR that one instruction does not have
+//! (NaN in `min`, counts modulo the width) are a few instructions here. Not here: casts.
 
 use iced_x86::Code;
 

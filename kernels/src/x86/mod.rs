@@ -4,8 +4,9 @@
 //! through all instructions, every value in a register, before the next block begins; the last lanes are a
 //! block under a mask. Where rows read the same neighbours, several go through the body together (compilers
 //! say unroll and jam), and each neighbour is read once. `select` chooses instructions, with `arithmetic` and
-//! `cast`, `allocate` gives them registers, `encode` writes bytes. The interpreter is the definition: the code gives its bits, and a kernel with anything that
-//! has no instructions here (types of 1 and 2 bytes, integer division, folds, gathers) has no code.
+//! `cast`, `allocate` gives them registers, `encode` writes bytes. The interpreter is the definition: the
+//! code gives its bits, and a kernel with anything that has no instructions here (types of 1 and 2 bytes,
+//! integer division, folds, gathers) has no code.
 //!
 //! Not here: where rows are, memory that can be executed, and whoever calls it; see
 //! `interpret::machine`.
@@ -52,8 +53,8 @@ pub struct Jam {
 }
 
 /// Machine code for rows, of the type `extern "sysv64" fn(table: *mut u64, pool: *const u64) -> usize`.
-/// It returns how many lanes of a row it has done, of the last one, unless an angle is not small: then the table
-/// says how many rows are left, that one included. The table's words are those of [`words`].
+/// It returns how many lanes of a row it has done, of the last one, unless an angle is not small: then the
+/// table says how many rows are left, that one included. The table's words are those of [`words`].
 pub struct Written {
     /// The instructions. They can be anywhere.
     pub bytes: Vec<u8>,
@@ -85,8 +86,8 @@ impl Written {
     }
 }
 
-/// Words of the table, which code changes as it goes: the pointers, as many steps from row to row in bytes, the
-/// coordinates, as many steps of those.
+/// Words of the table, which code changes as it goes: the pointers, as many steps from row to row in bytes,
+/// the coordinates, as many steps of those.
 pub mod words {
     /// Lanes of a row, at least 1.
     pub const LANES: usize = 0;

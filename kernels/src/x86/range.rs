@@ -1,5 +1,5 @@
-//! What floats can be, from the instructions that make them: a number that was clamped before it is cast needs
-//! no instructions that saturate. It knows no instructions of processors.
+//! What floats can be, from the instructions that make them: a number that was clamped before it is cast
+//! needs no instructions that saturate. It knows no instructions of processors.
 
 use crate::ir::{BinaryOp, CompareOp, Kernel, Op, UnaryOp, Value};
 

@@ -133,8 +133,8 @@ impl Cycle {
 }
 
 impl Cycle {
-    /// Has a round begin with the next step, if so many steps have room for one. Rounds with messages begin with
-    /// an exchange, so that as much as possible lies between two.
+    /// Has a round begin with the next step, if so many steps have room for one. Rounds with messages begin
+    /// with an exchange, so that as much as possible lies between two.
     fn turn_round(&mut self, most: u64) -> Result<()> {
         let Some(round) = &mut self.round else { return Ok(()) };
         let exchanges = round.recorded.iter().any(|step| step.messages > 0);
@@ -185,8 +185,8 @@ impl Batch {
     }
 }
 
-/// So many rounds of the recorded steps, beginning with step `first`, that they are at least `most` steps, tile
-/// by tile on the host's devices; `None` if no device does that.
+/// So many rounds of the recorded steps, beginning with step `first`, that they are at least `most` steps,
+/// tile by tile on the host's devices; `None` if no device does that.
 fn rounds(
     recorded: &[Recorded],
     first: usize,

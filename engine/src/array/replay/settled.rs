@@ -1,7 +1,7 @@
-//! Copies that a cycle of steps need not repeat. Steps that keep some cells, such as the faces of a cube, copy
-//! them from each memory of the cycle to the next. After one round they are everywhere, and as long as nothing
-//! else writes there, copying them again changes nothing. Knows commands and the cells they write; knows no
-//! arrays.
+//! Copies that a cycle of steps need not repeat. Steps that keep some cells, such as the faces of a cube,
+//! copy them from each memory of the cycle to the next. After one round they are everywhere, and as long as
+//! nothing else writes there, copying them again changes nothing. Knows commands and the cells they write;
+//! knows no arrays.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -209,8 +209,8 @@ mod tests {
         let team = Team::on(&[Device::host()], 2).unwrap();
         let dist = Distribution::builder(&[9, 8]).parts(2).halo(&[1, 0], &[1, 0]).build().unwrap();
         let launches = |steps: &[Schedule]| steps.iter().flatten().flat_map(writes_of).count();
-        // The inside of two parts, and of each the row and the two columns that stay; then an edge, computed aside
-        // and copied. It changes a column and a corner of the row.
+        // The inside of two parts, and of each the row and the two columns that stay; then an edge, computed
+        // aside and copied. It changes a column and a corner of the row.
         for (writes_edge, recorded, needed) in [(false, 2 + 6, 2), (true, 2 + 6 + 4, 2 + 4 + 4)] {
             let mut u = Array::from_fn(&team, &dist, |at| (at[0] * at[1]) as f32).unwrap();
             let mut step = || {

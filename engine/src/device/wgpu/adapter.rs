@@ -60,6 +60,12 @@ pub struct AdapterFacts {
 /// Points that are worth compiling a second shader for.
 const WIDE_POINTS: u64 = 1 << 16;
 
+/// Invocations that keep a processor busy.
+const BUSY_SOFTWARE: u32 = 1 << 12;
+/// Points that each of them folds at most, give or take a factor of two: lavapipe leaves any loop after 65535
+/// turns without a word (`LP_MAX_TGSI_LOOP_ITERATIONS` in Mesa's `lp_bld_limits.h`).
+const FOLD_TURNS: usize = 1 << 14;
+
 /// Limits smaller than the adapter's, so that tests reach the code behind them.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Shrink {
@@ -189,7 +195,8 @@ impl AdapterFacts {
             offset_alignment: self.storage_alignment,
             workgroup_size: target.workgroup_size,
             tile: target.workgroup_size * target.points_per_thread,
-            busy: if self.is_software { 1 << 12 } else { 1 << 17 },
+            busy: if self.is_software { BUSY_SOFTWARE } else { 1 << 17 },
+            fold_points: if self.is_software { BUSY_SOFTWARE as usize * FOLD_TURNS } else { 1 << 30 },
             wide_points: (self.is_software && self.i64).then(|| shrink.wide_points.unwrap_or(WIDE_POINTS)),
         }
     }

@@ -23,6 +23,8 @@ pub struct Limits {
     pub tile: u32,
     /// Invocations a reduction should have at least, if there is so much to do.
     pub busy: u32,
+    /// Points of a reduction's dispatch at most.
+    pub fold_points: usize,
     /// Points from which on the adapter computes several neighbours at once, if it gains by that.
     pub wide_points: Option<u64>,
 }
@@ -125,11 +127,14 @@ pub(super) fn bounds(kernel: &Verified, shader: Option<&Shader>, limits: &Limits
     let most = |per_group: u32| capacity.saturating_mul(u64::from(per_group)).min(1 << 30) as usize;
     // Rooms of one partial result: two of its elements fit in one if they are several.
     let rooms = shader.map_or(1, |shader| shader.width.div_ceil(2)) as u64;
-    let is_fold = matches!(kernel.kernel().form, Form::Reduce { .. });
+    let max_points = match kernel.kernel().form {
+        Form::Reduce { .. } => most(u32::MAX).min(limits.fold_points),
+        Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => most(limits.tile),
+    };
     Bounds {
         max_binding_bytes: limits.max_binding_bytes,
         offset_alignment: limits.offset_alignment,
-        max_points: most(if is_fold { u32::MAX } else { limits.tile }),
+        max_points,
         max_kept: most(limits.workgroup_size)
             .min((limits.max_binding_bytes / (PARTIAL_BYTES * rooms)) as usize),
     }

@@ -114,6 +114,7 @@ mod tests {
         workgroup_size: 256,
         tile: 1024,
         busy: 1,
+        fold_points: 1 << 30,
         wide_points: Some(0),
     };
 
