@@ -95,8 +95,8 @@ pub enum Error {
     /// Under `PARTITA_CHECK`, a device computed something else than the interpreter.
     #[error(
         "{device} computed something else than the interpreter: kernel {kernel}, parameter {param}, element \
-         {element}: expected {expected}, given {given}; compute on another device (PARTITA_DEVICE) and report \
-         it with what PARTITA_DEBUG=3 prints"
+         {element}: expected {expected}, given {given}; compute on another device (PARTITA_DEVICE) and \
+         report it with what PARTITA_DEBUG=3 prints"
     )]
     Differs {
         /// The device's name.
