@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import operator
 import sys
@@ -316,10 +315,17 @@ def _line(shape: tuple[int, ...], team: Team) -> Distribution:
         raise BufferError(f"from_dlpack: {error}") from None
 
 
-@functools.lru_cache(maxsize=256)
+# Distributions of whole arrays on the host: values, and making one takes longer than sharing memory.
+_HOST_LINES: dict[tuple[int, ...], Distribution] = {}
+
+
 def _host_line(shape: tuple[int, ...]) -> Distribution:
-    """On a team of the host's one part. A value, and making it takes longer than sharing memory."""
-    return _line(shape, Team.local(1, "host"))
+    """On a team of the host's one part."""
+    if shape not in _HOST_LINES:
+        if len(_HOST_LINES) >= 256:
+            _HOST_LINES.clear()
+        _HOST_LINES[shape] = _line(shape, Team.local(1, "host"))
+    return _HOST_LINES[shape]
 
 
 def _over(capsule: Any, dist: Distribution | None, team: Team) -> Array:
