@@ -22,6 +22,7 @@ mod table;
 
 use crate::ir::{Kernel, Launch, Op, Value};
 use crate::verify::Verified;
+use select::Order;
 
 pub use steps::Pointer;
 
@@ -167,11 +168,13 @@ impl Prepared {
     /// Code that computes several rows together, where fewer reads come of it.
     pub fn jam(&self, shape: &Shape, jam: &Jam) -> Option<Written> {
         let (kernel, guards) = (self.kernel(), self.kernel().params.len());
-        let steps = select::select(kernel, shape, guards, None)?;
+        let steps = select::select(kernel, shape, guards, None, Order::Given)?;
         let mut best = (1.0 / GAIN) * allocate::allocate(&steps).reads();
         let mut written = None;
-        for rows in JAMMED {
-            let Some(steps) = select::select(kernel, shape, guards, Some((jam, rows))) else { continue };
+        let orders = [Order::Given, Order::ByPlace];
+        for (rows, order) in JAMMED.into_iter().flat_map(|rows| orders.map(|order| (rows, order))) {
+            let selected = select::select(kernel, shape, guards, Some((jam, rows)), order);
+            let Some(steps) = selected else { continue };
             if steps.stores.len() > MAX_JAMMED_STORES {
                 continue;
             }
@@ -203,7 +206,7 @@ fn reads_alike(kernel: &Kernel, dim: usize) -> bool {
 }
 
 fn write(kernel: &Kernel, shape: &Shape, guards: usize) -> Option<Written> {
-    let steps = select::select(kernel, shape, guards, None)?;
+    let steps = select::select(kernel, shape, guards, None, Order::Given)?;
     if steps.stores.len() > MAX_STORES {
         return None;
     }

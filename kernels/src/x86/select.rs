@@ -26,6 +26,7 @@ pub(super) fn select(
     shape: &Shape,
     guards: usize,
     jam: Option<(&Jam, usize)>,
+    order: Order,
 ) -> Option<Steps> {
     let Form::Elementwise { stores } = &kernel.form else { return None };
     let is_guard = |store: &&Store| store.param as usize >= guards;
@@ -52,7 +53,7 @@ pub(super) fn select(
         },
     };
     let rows = jam.map_or(1, |(_, rows)| rows);
-    for (n, inst) in kernel.body.iter().enumerate().filter(|&(n, _)| live[n]) {
+    for (n, inst) in order.of(kernel).into_iter().map(|n| (n, &kernel.body[n])).filter(|&(n, _)| live[n]) {
         for row in 0..rows {
             selection.row = row;
             let id = match selection.like_the_first(inst) {
@@ -86,6 +87,37 @@ fn pool(arguments: usize) -> Vec<u64> {
     let mut pool: Vec<u64> = ones.into_iter().chain(pairs).chain(0..8).collect();
     pool.resize(ARGUMENTS + arguments, 0);
     pool
+}
+
+/// In which order instructions are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Order {
+    /// As the kernel has them.
+    Given,
+    /// Each where the furthest place that it depends on is read. Sums over faces, over edges and over corners,
+    /// one after the other in the kernel, then go through the planes side by side, and what one of them has read
+    /// is still in a register when another needs it.
+    ByPlace,
+}
+
+impl Order {
+    /// The order of a kernel's instructions: operands come before their users.
+    fn of(self, kernel: &Kernel) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..kernel.body.len()).collect();
+        if self == Order::Given {
+            return order;
+        }
+        let mut furthest: Vec<Option<(&[i32], u32)>> = Vec::with_capacity(order.len());
+        for inst in &kernel.body {
+            furthest.push(match &inst.op {
+                Op::Load { param, offsets } => Some((offsets, *param)),
+                op => op.operands().filter_map(|value| furthest[value.index()]).max(),
+            });
+        }
+        // Stable, and no instruction's place is before its operands'.
+        order.sort_by_key(|&n| furthest[n]);
+        order
+    }
 }
 
 fn live(kernel: &Kernel) -> Vec<bool> {
