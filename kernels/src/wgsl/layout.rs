@@ -151,10 +151,10 @@ impl Layout {
         self.arguments[n as usize].0
     }
 
-    /// The block of one dispatch. `offsets` are the parameters' element offsets within their bindings; `steps`
-    /// one word per dimension (of a reduction the digit that one stride of its segments adds, of several
-    /// neighbours the reciprocal of the extent), or none. Elements and strides are truncated to 32 bits: the
-    /// device binds windows so small that sums come out right.
+    /// The block of one dispatch. `offsets` are the parameters' element offsets within their bindings;
+    /// `steps` one word per dimension (of a reduction the digit that one stride of its segments adds, of
+    /// several neighbours the reciprocal of the extent), or none. Elements and strides are truncated to 32
+    /// bits: the device binds windows so small that sums come out right.
     pub fn block(&self, header: &Header, launch: &Launch, offsets: &[u32], steps: &[u32]) -> Vec<u32> {
         let mut words = Vec::with_capacity(self.words);
         words.extend(header.words());

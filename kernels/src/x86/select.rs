@@ -94,9 +94,9 @@ fn pool(arguments: usize) -> Vec<u64> {
 pub(super) enum Order {
     /// As the kernel has them.
     Given,
-    /// Each where the furthest place that it depends on is read. Sums over faces, over edges and over corners,
-    /// one after the other in the kernel, then go through the planes side by side, and what one of them has read
-    /// is still in a register when another needs it.
+    /// Each where the furthest place that it depends on is read. Sums over faces, over edges and over
+    /// corners, one after the other in the kernel, then go through the planes side by side, and what one of
+    /// them has read is still in a register when another needs it.
     ByPlace,
 }
 
