@@ -253,6 +253,14 @@ impl Device {
     /// As [`Device::launch`].
     pub fn launch_on(&self, lane: Lane, job: &Job) -> Result<()> {
         self.usable()?;
+        self.tell(job);
+        if config().check {
+            return check::checked(self, std::slice::from_ref(job), || self.run_on(lane, job));
+        }
+        self.run_on(lane, job)
+    }
+
+    fn tell(&self, job: &Job) {
         if config().debug >= 1 {
             say(format_args!(
                 "{} on {}: {:?} points {:?}",
@@ -262,10 +270,6 @@ impl Device {
                 job.memory
             ));
         }
-        if config().check {
-            return check::checked(self, std::slice::from_ref(job), || self.run_on(lane, job));
-        }
-        self.run_on(lane, job)
     }
 
     fn run_on(&self, lane: Lane, job: &Job) -> Result<()> {
@@ -366,7 +370,10 @@ impl Device {
             (_, Recording::Kept(stretches)) => stretches.iter().try_for_each(|stretch| match stretch {
                 Stretch::Jobs(jobs) => jobs.iter().try_for_each(|job| self.launch_on(lane, job)),
                 Stretch::Tiles(sweep) if config().check => sweep.run(1, |job| self.launch_on(lane, job)),
-                Stretch::Tiles(sweep) => sweep.run(host::threads(), |job| host_launch(job, 1)),
+                Stretch::Tiles(sweep) => sweep.run(host::threads(), |job| {
+                    self.tell(job);
+                    host_launch(job, 1)
+                }),
             }),
             (Backend::Cuda(gpu), Recording::Cuda(recording)) => {
                 gpu.replay(lane, recording).map_err(|e| Error::of_driver(self.name(), e))
