@@ -4,7 +4,7 @@
 use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, OpKind, Register};
 
 use super::allocate::{Allocated, LANES, Operand, Placed};
-use super::steps::{Class, Home, Steps, Stored};
+use super::steps::{Asked, Class, Home, Steps, Stored};
 use super::table::{self as t, Width, at};
 use super::words;
 
@@ -36,10 +36,6 @@ const POINTERS_HELD: [Register; 8] = [
 const FREE: usize = 3;
 /// Bytes of a slot.
 const SLOT: i64 = 64;
-
-/// How far ahead rows are asked for, and of how many at once that was seen to help.
-const AHEAD: i32 = 1024;
-const FEW_ROWS: std::ops::RangeInclusive<usize> = 2..=4;
 
 /// How a block's stores are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -225,9 +221,7 @@ impl Writer<'_> {
         let low = ELSEWHERE_LOW;
         self.put(&Instruction::with3(Code::VEX_Bzhi_r32_rm32_r32, low, low, PART_LOW)?)?;
         self.put(&Instruction::with2(Code::VEX_Kmovw_kr_r32, LANES, low)?)?;
-        for placed in &allocated.body {
-            self.instruction(placed, Block::Part)?;
-        }
+        self.body(allocated, Block::Part)?;
         self.stores(allocated, Block::Part)?;
         self.put(&Instruction::with2(Code::Add_r64_rm64, INDEX, PART)?)?;
         self.put(&Instruction::with2(Code::Lea_r64_m, PART, memory(LAST, i64::from(lanes)))?)?;
@@ -237,37 +231,28 @@ impl Writer<'_> {
 
     /// Whole blocks, as many as there are.
     fn block(&mut self, allocated: &Allocated, block: Block, top: usize) -> Written {
-        for placed in &allocated.body {
-            self.instruction(placed, block)?;
-        }
+        self.body(allocated, block)?;
         self.stores(allocated, block)?;
-        if block == Block::Stream {
-            self.prefetch(allocated)?;
-        }
         self.put(&Instruction::with2(Code::Add_rm64_imm8, INDEX, self.steps.lanes as i32)?)?;
         self.put(&Instruction::with2(Code::Cmp_r64_rm64, INDEX, LAST)?)?;
         self.put(&Instruction::with_branch(Code::Jle_rel32_64, top as u64)?)
     }
 
-    /// Asks for what is read further on, where a few rows are read as they lie: the processor sees one row
-    /// coming, and the rows of a stencil, but loses time on two or three apart.
-    fn prefetch(&mut self, allocated: &Allocated) -> Written {
-        let mut rows: Vec<(usize, Class)> = Vec::new();
-        for arg in allocated.body.iter().flat_map(|placed| &placed.args) {
-            if let &Operand::Memory(Home::Array { pointer, bytes }, class) = arg {
-                if bytes != 0 || self.steps.pointers[pointer].offsets.iter().any(|&d| d != 0) {
-                    return Ok(());
-                }
-                if !rows.iter().any(|row| row.0 == pointer) {
-                    rows.push((pointer, class));
-                }
+    /// The instructions of a whole block, and between them, evenly, what it asks memory for.
+    fn body(&mut self, allocated: &Allocated, block: Block) -> Written {
+        let ahead = match block {
+            Block::Stream | Block::Part => &self.steps.ahead[..],
+            Block::Whole => &[],
+        };
+        let mut asked = 0;
+        for (n, placed) in allocated.body.iter().enumerate() {
+            self.instruction(placed, block)?;
+            let due = (n + 1) * ahead.len() / allocated.body.len();
+            for &Asked { code, pointer, bytes, class } in &ahead[asked..due] {
+                let place = self.memory(Home::Array { pointer, bytes }, class, false)?;
+                self.put(&Instruction::with1(code, place)?)?;
             }
-        }
-        if FEW_ROWS.contains(&rows.len()) {
-            for (pointer, class) in rows {
-                let ahead = self.memory(Home::Array { pointer, bytes: AHEAD }, class, false)?;
-                self.put(&Instruction::with1(Code::Prefetcht0_m8, ahead)?)?;
-            }
+            asked = due;
         }
         Ok(())
     }

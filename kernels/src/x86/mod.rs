@@ -11,6 +11,7 @@
 //! Not here: where rows are, memory that can be executed, and whoever calls it; see
 //! `interpret::machine`.
 
+mod ahead;
 mod allocate;
 mod arithmetic;
 mod cast;

@@ -4,6 +4,7 @@
 
 use iced_x86::Code;
 
+use super::ahead::ahead;
 use super::steps::{Class, Home, Id, Last, Pointer, Step, Steps, Stored, Valued};
 use super::table::{self as t, Row, Width, at};
 use super::{Jam, Shape};
@@ -47,6 +48,7 @@ pub(super) fn select(
             prologue: Vec::new(),
             body: Vec::new(),
             stores: Vec::new(),
+            ahead: Vec::new(),
             pointers: Vec::new(),
             coordinates: Vec::new(),
             pool: pool(kernel.arguments.len()),
@@ -78,6 +80,7 @@ pub(super) fn select(
         }
     }
     selection.steps.stores = stored;
+    selection.steps.ahead = ahead(&selection.steps, kernel, jam);
     Some(selection.steps)
 }
 

@@ -133,6 +133,17 @@ pub(super) struct Stored {
     pub bytes: i32,
 }
 
+/// A line of memory that is asked for, and by which instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    pub code: Code,
+    pub pointer: usize,
+    /// From the pointer's lane.
+    pub bytes: i32,
+    /// Of the array.
+    pub class: Class,
+}
+
 /// A body.
 pub(super) struct Steps {
     /// Lanes of a block.
@@ -143,6 +154,8 @@ pub(super) struct Steps {
     /// Once per block.
     pub body: Vec<Step>,
     pub stores: Vec<Stored>,
+    /// What blocks that are written past the caches ask for.
+    pub ahead: Vec<Asked>,
     pub pointers: Vec<Pointer>,
     /// Dimensions whose coordinate is a word of the row's table.
     pub coordinates: Vec<usize>,
