@@ -36,6 +36,7 @@ import tempfile
 import time
 import warnings
 
+import kept
 from workloads import DTYPES, WORKLOADS, Sizes
 
 CPU = {
@@ -74,6 +75,7 @@ USUAL = (*WORKLOADS, *REPARTITIONS, *APPS, *OVERHEADS)
 EVERYTHING = (*USUAL, *MESSAGES)
 OFFERED = {"mpi": MESSAGES, "nccl": MESSAGES, "c_nt": ("copy",), "partita (Python)": OVERHEADS}  # others: usual
 PATIENCE = 600  # seconds, for one turn
+LEAST = 3  # runs of a turn
 
 
 def available_cores():
@@ -89,6 +91,7 @@ def prepare(device, threads):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
     for name in ("NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMEXPR_MAX_THREADS", "OMP_NUM_THREADS"):
         os.environ[name] = str(threads)
+    kept.prepare()
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # no compiler processes beside the work
     flags = f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'}"
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip()
@@ -117,17 +120,17 @@ def turn(peer, name, dtype, sizes, device, repeats, seconds, sets=1):
 
 def in_turns(job, bound, repeats, seconds, sets):
     """Times of runs over one set of arrays after the other. The first result and the last are compared."""
-    arrays, runs, spent = [job.arrays()], [], 0.0
-    runs.append(first := bound(arrays[0]))
-    first()  # and compiles
-    job.spoil(arrays[0])
-    error = job.check(arrays[0], [on_host(array) for array in first()])
+    arrays, runs, spent = [], [], 0.0
     while len(runs) < min(2, sets) or (len(runs) < sets and spent < seconds):
         arrays.append(job.arrays())
         runs.append(bound(arrays[-1]))
-        spent += timed(runs[-1])[0]
+        taken, results = timed(runs[-1])
+        if len(runs) == 1:  # and compiles
+            error = job.check(arrays[0], [on_host(array) for array in results])
+        else:
+            spent += taken
     times, results = [], None
-    while len(times) < repeats and (not times or sum(times) < seconds):
+    while not is_enough(times, repeats, seconds):
         results = None  # whose memory a run may want again
         taken, results = timed(runs[len(times) % len(runs)])
         times.append(taken)
@@ -136,14 +139,18 @@ def in_turns(job, bound, repeats, seconds, sets):
     return {"seconds": times, "error": error, "sets": len(runs)}
 
 
+def is_enough(times, repeats, seconds):
+    """A median needs some runs, however slow, and some time, however quick they are."""
+    spent = sum(times)
+    return len(times) >= min(LEAST, repeats) and (spent >= seconds or (len(times) >= repeats and spent >= seconds / 4))
+
+
 def times_of(run, repeats, seconds):
     """Seconds of each run: `repeats` of them, or as many as the peer has time for."""
-    times, spent = [], 0.0
-    while len(times) < repeats and (not times or spent < seconds):
-        taken, _ = timed(run)
-        spent += taken
-        times.append(taken * getattr(run, "share", 1.0))
-    return times
+    times = []
+    while not is_enough(times, repeats, seconds):
+        times.append(timed(run)[0])
+    return [taken * getattr(run, "share", 1.0) for taken in times]
 
 
 def timed(run):
@@ -196,8 +203,6 @@ def checked(job, run):
         return job.check(before, [on_host(array) for array in state])
     if job.kind == "message":
         return job.check(run)
-    run()
-    job.spoil()
     return job.check([on_host(array) for array in run()])
 
 
@@ -262,7 +267,7 @@ def serve(arguments):
     if is_forked := options.device == "cpu" and hasattr(os, "fork"):  # a CUDA driver outlives no fork
         warnings.simplefilter("ignore")  # JAX warns of forks; nothing of it has started
         with contextlib.suppress(Exception):  # turns tell
-            importlib.import_module(CPU[peer])
+            getattr(importlib.import_module(CPU[peer]), "warm", lambda peer: None)(peer)
     for line in sys.stdin:
         try:
             options = parse([*arguments, *line.split()])

@@ -206,10 +206,7 @@ class MoveJob:
             if name == "pencil_pencil":  # the cube (z, y, x), cut along z and y
                 cut = self.source.reshape(2, n // 2, 4, n // 4, n).transpose(0, 2, 1, 3, 4)
                 self.given = np.ascontiguousarray(cut).reshape(self.shape)
-            self.output = aligned(tuple(self.shape[axis] for axis in self.axes), self.type)
-
-    def spoil(self):
-        self.output.fill(np.nan)
+            self.output = aligned(tuple(self.shape[axis] for axis in self.axes), self.type, np.nan)
 
     def check(self, results):
         """Every cell of the cube, put together from the moved blocks: a copy is exact."""

@@ -4,12 +4,20 @@ The loops' bodies are the formulas, written out; no fastmath but for sums, which
 no f16 on the CPU.
 """
 
+import os
+
 import numba
 import numpy as np
 
+import kept
 from data import BLOCK
 
 REORDERED = {"reassoc", "nsz"}
+
+
+def warm(peer):
+    """Loads the compiler, and starts no thread: forks come after this."""
+    numba.njit(lambda a: a[0] + 1)(np.zeros(1))
 
 
 def bind(job):
@@ -26,10 +34,13 @@ def bind(job):
 
 
 def jit(text, name, numbers, fastmath=False):
-    """Compiles a function from its text."""
-    space = {"np": np, "prange": numba.prange, **numbers}
-    exec(text, space)  # noqa: S102: our own text
-    return numba.njit(parallel=True, fastmath=fastmath, error_model="numpy")(space[name])
+    """Compiles a function from its text, or finds it compiled; then its numbers are the same, too."""
+    space, path = {"__name__": __name__, "np": np, "prange": numba.prange, **numbers}, None
+    if where := os.environ.get("NUMBA_CACHE_DIR"):
+        path = kept.text_file(where, text, ".py", name, sorted(numbers.items()), fastmath)
+    exec(compile(text, path or "<text>", "exec"), space)  # noqa: S102: our own text
+    options = {"fastmath": fastmath, "error_model": "numpy", "cache": path is not None}
+    return numba.njit(parallel=True, **options)(space[name])
 
 
 def body(trace, formula_type, shapes, rank):

@@ -17,14 +17,20 @@ POOL = 1_000_003  # random numbers, which arrays repeat; a prime, so that no two
 BLOCK = 4096  # numbers that may be added one after another
 
 
-def aligned(shape, dtype):
-    """Zeros on a 64-byte boundary, in memory for which NumPy asks for large pages."""
+def unwritten(shape, dtype):
+    """Memory on a 64-byte boundary, for which NumPy asks for large pages."""
     dtype = np.dtype(dtype)
     size = product(shape)
     raw = np.empty(size + 64 // dtype.itemsize, dtype)
-    raw.fill(0)
     start = -(raw.ctypes.data // dtype.itemsize) % (64 // dtype.itemsize)
     return raw[start : start + size].reshape(shape)
+
+
+def aligned(shape, dtype, value=0):
+    """All of one value, written, so that no run is the first to touch a page."""
+    array = unwritten(shape, dtype)
+    array.fill(value)
+    return array
 
 
 @functools.cache
@@ -36,7 +42,7 @@ def pool():
 
 def random(shape, dtype, rng):
     """Numbers of the pool from some place on, because making new ones takes longer than most turns."""
-    array, first = aligned(shape, dtype), int(rng.integers(POOL))
+    array, first = unwritten(shape, dtype), int(rng.integers(POOL))
     flat = array.reshape(-1)
     for start in range(0, flat.size, POOL):
         part = flat[start : start + POOL]
@@ -78,14 +84,16 @@ class Job:
         self.cells = [self.rng.integers(0, n, min(SAMPLES, product(inner))) for n in inner]
 
     def arrays(self):
-        """A new set, with other numbers than those before."""
+        """A new set, with other numbers than those before. What is to be computed is not a number yet."""
         workload, sizes = self.workload, self.sizes
         shapes = [workload.shape(sizes, array) for array in range(workload.inputs)]
         inputs = [random(shape, self.type, self.rng) for shape in shapes]
         if workload.then == "assign":  # its rim is kept
-            return Arrays(inputs, [random(workload.result_shape(sizes), self.type, self.rng)])
+            outputs = [random(workload.result_shape(sizes), self.type, self.rng)]
+            self.targets(outputs)[0].fill(np.nan)
+            return Arrays(inputs, outputs)
         shapes = [workload.result_shape(sizes, output) for output in range(workload.outputs)]
-        return Arrays(inputs, [aligned(shape, self.result_type) for shape in shapes])
+        return Arrays(inputs, [aligned(shape, self.result_type, np.nan) for shape in shapes])
 
     def type_of(self, xp):
         """The type as the library names it."""
@@ -118,11 +126,6 @@ class Job:
             shape = self.workload.shape(self.sizes)
             added = product(shape[axis] for axis in self.workload.axes or range(len(shape)))
         return float(np.finfo(self.type).eps) * (9 + operations + min(added, BLOCK) ** 0.5)
-
-    def spoil(self, arrays):
-        """So that a result that another run left cannot pass."""
-        for target in self.targets(arrays.outputs):
-            target.fill(np.nan)
 
     def check(self, arrays, results):
         """The largest error of a sample of the results."""

@@ -31,9 +31,6 @@ class OverheadJob:
         self.work = None if self.exchanges else one if OPERATIONS[name] == 1 else ten
         self.inputs = [np.arange(8, dtype=np.float32) / 8, np.full(8, 0.5, np.float32)]
 
-    def spoil(self):
-        """Every call makes its results anew."""
-
     def check(self, results):
         arrays = [array.astype(np.float64) for array in self.inputs]
         want = arrays[0] if self.exchanges else self.work(*arrays)

@@ -14,6 +14,8 @@ use crate::workload::{Sizes, Workload};
 
 /// Rounds of interleaving, at least: the samples are split over them.
 const ROUNDS: usize = 3;
+/// Turns of peers between two rounds.
+const TURNS: usize = 2;
 
 /// A device in the rounds of one workload.
 pub struct Contender {
@@ -90,20 +92,20 @@ impl Copying {
     }
 }
 
-/// Rounds of the devices, and between any two of them the turn of one peer.
+/// Rounds of the devices, and between any two of them the turns of a few peers.
 pub fn rounds(asked: &Request, contenders: &mut [Contender], peers: Option<&Peers>) -> Result<Outcomes> {
     let turns: Vec<(&Peers, String)> = peers
         .iter()
         .flat_map(|&all| all.offering(asked.workload).into_iter().map(move |peer| (all, peer)))
         .collect();
     let mut outcomes = Outcomes::new();
-    let rounds = ROUNDS.max(turns.len());
+    let rounds = ROUNDS.max(turns.len().div_ceil(TURNS));
     for round in 0..rounds {
         for contender in contenders.iter_mut() {
             let name = contender.device.name().to_owned();
             contender.round(rounds).with_context(|| format!("{} on {name}", asked.workload))?;
         }
-        if let Some((peers, peer)) = turns.get(round) {
+        for (peers, peer) in turns.iter().skip(round * TURNS).take(TURNS) {
             outcomes.insert(peer.clone(), peers.turn(peer, asked));
         }
     }

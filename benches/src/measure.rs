@@ -58,6 +58,13 @@ type Measure = Box<dyn Fn(&Device, DType, &Wanted, Option<f64>) -> Result<Vec<Re
 
 /// Sets of arrays that take turns, at most.
 const MOST_SETS: usize = 16;
+/// What a step takes, as a multiple of a workload's: ceilings are several, the others short.
+const CEILINGS_WEIGHT: f64 = 3.0;
+const TASK_WEIGHT: f64 = 0.2;
+/// Bare messages, which peers send beside the ceilings, and their bytes.
+const MESSAGES: [(&str, f64); 2] = [("message", 16.0), ("message_1MiB", (1 << 20) as f64)];
+/// Of the seconds for one thing; a peer has them in one piece, and so repeats without warming up again.
+const TURN_SHARE: f64 = 0.5;
 /// Workloads of a size sweep.
 const SWEPT: &[&str] = &["copy", "triad", "sum", "stencil7"];
 
@@ -123,11 +130,20 @@ impl Wanted {
         all.filter(|task| self.wants(task.group, task.name)).collect()
     }
 
-    /// What peers are asked for, each as often as it is.
-    fn asked(&self, workloads: &[&'static Workload], tasks: &[Task]) -> Vec<&'static str> {
-        let workloads = workloads.iter().map(|workload| (workload.name, self.dtypes.len()));
-        let tasks = tasks.iter().map(|task| (task.name, self.types(task).len()));
-        workloads.chain(tasks).flat_map(|(name, times)| iter::repeat_n(name, times)).collect()
+    /// The steps of a run by weight, family, and what peers are asked for.
+    fn steps<'a>(&self, workloads: &[&'a Workload], tasks: &[Task]) -> Vec<(f64, &'a str, Vec<&'a str>)> {
+        let ceilings = (CEILINGS_WEIGHT, "ceiling", MESSAGES.map(|(name, _)| name).to_vec());
+        let workloads = workloads.iter().map(|workload| (1.0, workload.group, vec![workload.name]));
+        let workloads = workloads.flat_map(|step| iter::repeat_n(step, self.dtypes.len()));
+        let of_device = |nth: usize| {
+            tasks.iter().flat_map(move |task| {
+                // They compute the same beside every device: once is enough.
+                let asked = if nth == 0 { vec![task.name] } else { Vec::new() };
+                iter::repeat_n((TASK_WEIGHT, task.group, asked), self.types(task).len())
+            })
+        };
+        let tasks = (0..self.devices.len()).flat_map(of_device);
+        iter::once(ceilings).chain(workloads).chain(tasks).collect()
     }
 
     /// The types a task is measured in.
@@ -173,21 +189,19 @@ pub fn run(wanted: &Wanted, mut peers: Option<Peers>) -> Result<Vec<Line>> {
         "nothing is called {}; `partita-bench list` names what there is",
         wanted.filter.join(" or ")
     );
-    let costs = tasks.iter().map(|task| wanted.types(task).len()).sum::<usize>();
-    let steps = 1 + workloads.len() * wanted.dtypes.len() + costs * wanted.devices.len();
-    let mut progress = Progress::of(wanted, progress_bar(steps)?);
+    let steps = wanted.steps(&workloads, &tasks);
+    let mut progress = Progress::of(wanted, progress_bar(steps.len())?);
     if let Some(peers) = &mut peers {
         progress.machine.peers = peers.versions.clone();
-        peers.divide(wanted.budget, steps - 1, &wanted.asked(&workloads, &tasks));
+        peers.divide(wanted.budget, &steps);
     }
     let peers = peers.as_ref();
 
     progress.ceilings()?;
     if let Some(peers) = peers {
         progress.messages(peers);
-        peers.began();
     }
-    progress.bar.inc(1);
+    progress.ended(peers);
     if wanted.sweep {
         progress.sweep()?;
     } else {
@@ -198,7 +212,6 @@ pub fn run(wanted: &Wanted, mut peers: Option<Peers>) -> Result<Vec<Line>> {
             }
         }
         for (nth, device) in wanted.devices.iter().enumerate() {
-            // They compute the same beside every device: once is enough.
             progress.costs(device, &tasks, if nth == 0 { peers } else { None })?;
         }
     }
@@ -253,9 +266,9 @@ impl Progress<'_> {
     }
 
     /// One step less to go.
-    fn ended(&self, peers: Option<&Peers>, workload: &str) {
+    fn ended(&self, peers: Option<&Peers>) {
         self.bar.inc(1);
-        peers.into_iter().for_each(|peers| peers.ended(workload));
+        peers.into_iter().for_each(Peers::ended);
     }
 
     fn keep_ceiling(&mut self, device: &Device, record: Record) {
@@ -328,7 +341,7 @@ impl Progress<'_> {
         }
         let example = about(Record::of_time(workload.group, workload.name, "", vec![0.0]));
         self.keep_peers(&example.moving(bytes, (copy > 0.0).then_some(copy)), outcomes);
-        self.ended(peers, workload.name);
+        self.ended(peers);
         self.save()
     }
 
@@ -359,8 +372,8 @@ impl Progress<'_> {
             let record = Record::of_time("ceiling", name, "", vec![1.0]);
             if bytes > 16.0 { record.moving(bytes, None) } else { record }
         };
-        for example in [of("message", 16.0), of("message_1MiB", (1 << 20) as f64)] {
-            self.ask_peers(Some(peers), &example, DType::F32);
+        for (name, bytes) in MESSAGES {
+            self.ask_peers(Some(peers), &of(name, bytes), DType::F32);
         }
     }
 
@@ -397,7 +410,7 @@ impl Progress<'_> {
                     }
                     Err(error) => self.without(task.name, device.name(), dtype, &error),
                 }
-                self.ended(peers, task.name);
+                self.ended(peers);
                 self.save()?;
             }
         }
@@ -417,7 +430,7 @@ fn as_swept(line: &mut Line) {
 }
 
 fn request<'a>(workload: &'a str, dtype: DType, effort: &Effort, sets: usize) -> Request<'a> {
-    Request { workload, dtype, repeats: effort.most, seconds: effort.seconds, sets }
+    Request { workload, dtype, repeats: effort.most, seconds: effort.seconds * TURN_SHARE, sets }
 }
 
 fn progress_bar(steps: usize) -> Result<ProgressBar> {

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail};
 use partita::prelude::*;
 use serde::Deserialize;
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Step, Turn};
 use crate::record::{Line, Missing, Quantiles, Record};
 use crate::workload::Sizes;
 
@@ -70,6 +70,11 @@ pub struct Request<'a> {
     pub sets: usize,
 }
 
+/// Families and peers that keep their turns longest where time is short: what most users have and would take
+/// instead, those that compile before those that do not.
+const FIRST_FAMILIES: &[&str] = &["ceiling", "E1", "E2", "R1", "S1", "S2", "S3"];
+const FIRST_PEERS: &[&str] = &["numba", "cupy.RawKernel", "cub", "jax", "torch.compile", "triton", "nvcc"];
+
 macro_rules! files {
     ($($name:literal),* $(,)?) => { &[$(($name, include_str!(concat!("../peers/", $name)))),*] };
 }
@@ -94,6 +99,7 @@ const FILES: &[(&str, &str)] = files![
     "data.py",
     "flat.py",
     "formulas.py",
+    "kept.py",
     "messages.py",
     "overheads.py",
     "reference.cu",
@@ -125,7 +131,7 @@ impl Peers {
     /// Asks a program which peers there are.
     fn listed_by(command: Vec<String>, folder: Option<PathBuf>) -> Result<Peers> {
         let (offered, servers, versions) = Default::default();
-        let (budget, start) = (RefCell::new(Budget::of(None, 0, 0)), Instant::now());
+        let (budget, start) = (RefCell::new(Budget::of(None, Vec::new())), Instant::now());
         let mut peers = Peers { command, folder, offered, servers, budget, start, versions };
         let output = peers.command(&["--list"])?.output().with_context(|| peers.starting())?;
         let listed: Listed = answer(&output)?;
@@ -147,41 +153,46 @@ impl Peers {
         format!("start {}", self.command.join(" "))
     }
 
-    /// Those that may have this workload, in the order in which they are to be asked.
+    /// Those that may have this workload, the most important first.
     pub fn offering(&self, workload: &str) -> Vec<String> {
         let offers = |(_, known): &(&String, &Vec<String>)| known.iter().any(|known| known == workload);
         let mut peers: Vec<String> =
             self.offered.iter().filter(offers).map(|(peer, _)| peer.clone()).collect();
-        self.budget.borrow().order(&mut peers);
+        peers.sort_by_key(|peer| place(FIRST_PEERS, peer));
         peers
     }
 
-    /// A run of these workloads begins, with so many seconds and so many steps in all.
-    pub fn divide(&mut self, seconds: Option<f64>, steps: usize, workloads: &[&str]) {
-        let with_peers = workloads.iter().filter(|workload| !self.offering(workload).is_empty()).count();
-        (self.budget, self.start) = (RefCell::new(Budget::of(seconds, steps, with_peers)), Instant::now());
+    /// A run begins, with so many seconds, of steps that have a weight, a family, and workloads that peers may
+    /// have.
+    pub fn divide(&mut self, seconds: Option<f64>, steps: &[(f64, &str, Vec<&str>)]) {
+        let turns = |family: &str, workload: &str| -> Vec<Turn> {
+            let peers = self.offering(workload).into_iter();
+            peers.map(|peer| Turn { rank: rank(family, &peer), peer }).collect()
+        };
+        let step = |(weight, family, workloads): &(f64, &str, Vec<&str>)| Step {
+            weight: *weight,
+            turns: workloads.iter().flat_map(|workload| turns(family, workload)).collect(),
+        };
+        let budget = Budget::of(seconds, steps.iter().map(step).collect());
+        (self.budget, self.start) = (RefCell::new(budget), Instant::now());
     }
 
-    /// The first of the workloads begins.
-    pub fn began(&self) {
-        self.budget.borrow_mut().began(self.start.elapsed().as_secs_f64());
-    }
-
-    /// A step of the run has ended, of this workload.
-    pub fn ended(&self, workload: &str) {
-        let had_peers = !self.offering(workload).is_empty();
-        self.budget.borrow_mut().ended(self.start.elapsed().as_secs_f64(), had_peers);
+    /// A step of the run has ended.
+    pub fn ended(&self) {
+        self.budget.borrow_mut().ended(self.start.elapsed().as_secs_f64());
     }
 
     /// One peer's turn, in a process that has ended when this returns, if there is time for it. Whatever
     /// goes wrong is that peer's failure alone.
     pub fn turn(&self, peer: &str, request: &Request) -> Outcome {
-        if let Err(reason) = self.budget.borrow().has_time_for(peer) {
+        let elapsed = self.start.elapsed().as_secs_f64();
+        if let Err(reason) = self.budget.borrow_mut().has_time_for(peer, elapsed) {
             return Outcome::Skipped(reason);
         }
-        let start = Instant::now();
         let outcome = self.asked(peer, request);
-        self.budget.borrow_mut().took_turn(peer, start.elapsed().as_secs_f64());
+        let seconds = self.start.elapsed().as_secs_f64() - elapsed;
+        let is_timed = matches!(outcome, Ok(Outcome::Timed { .. }));
+        self.budget.borrow_mut().took_turn(peer, seconds, is_timed);
         outcome.unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")))
     }
 
@@ -240,6 +251,17 @@ impl Server {
         // A process that cannot be waited for has ended.
         let _ = process.wait();
     }
+}
+
+/// All turns at what most users do come before any other, and there the first peers before all others.
+fn rank(family: &str, peer: &str) -> usize {
+    let peer = place(FIRST_PEERS, peer);
+    if FIRST_FAMILIES.contains(&family) { peer } else { peer + FIRST_PEERS.len() + 1 }
+}
+
+/// Of a name among these; after all of them, if it is not.
+fn place(names: &[&str], name: &str) -> usize {
+    names.iter().position(|known| *known == name).unwrap_or(names.len())
 }
 
 /// The last line that a process printed; where there is none, how it ended and its last words.

@@ -157,15 +157,24 @@ fn both_halves_mean_the_same_by_every_name() {
     }
 }
 
-#[test]
-fn every_peer_that_is_here_is_right() {
-    const NAME: &str = "every_peer_that_is_here_is_right";
+/// Runs the peers' own tests, where a Python has NumPy; they name what else is missing.
+fn tested(name: &str, file: &str) {
     let has_numpy = python(&["-c", "import numpy"]).is_some_and(|output| output.status.success());
     if !has_numpy {
-        println!("skipped: {NAME} (no python3 with NumPy; PARTITA_PEERS names another Python)");
+        println!("skipped: {name} (no python3 with NumPy; PARTITA_PEERS names another Python)");
         return;
     }
-    let output = python(&["test_peers.py"]).expect("it ran before");
+    let output = python(&[file]).expect("it ran before");
     println!("{}", String::from_utf8_lossy(&output.stdout));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn every_peer_that_is_here_is_right() {
+    tested("every_peer_that_is_here_is_right", "test_peers.py");
+}
+
+#[test]
+fn every_cuda_peer_is_right_on_a_processor() {
+    tested("every_cuda_peer_is_right_on_a_processor", "test_cuda_peers.py");
 }

@@ -1,0 +1,48 @@
+"""What compilers make is kept on disk from one turn to the next, and from one run to the next: compiling is no
+part of any figure, and takes longer than most turns.
+
+Knows no library, only the variables by which they are told a folder.
+"""
+
+import hashlib
+import os
+
+VARIABLES = {
+    "NUMBA_CACHE_DIR": "numba",
+    "JAX_COMPILATION_CACHE_DIR": "jax",
+    "TORCHINDUCTOR_CACHE_DIR": "torch",
+    "TRITON_CACHE_DIR": "triton",
+    "CUPY_CACHE_DIR": "cupy",
+}
+
+
+def folder():
+    """This user's; none where there is none to be had."""
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    path = os.path.join(caches, "partita-bench")
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError:
+        return None
+    return path if os.access(path, os.W_OK) else None
+
+
+def prepare():
+    """Tells every library, unless its user has told it another. Only works before they are imported."""
+    if (path := folder()) is not None:
+        for variable, name in VARIABLES.items():
+            os.environ.setdefault(variable, os.path.join(path, name))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")  # it keeps slow ones only
+
+
+def text_file(where, text, ending, *other):
+    """A file of this text in a folder, named by the text and by whatever else its meaning depends on."""
+    os.makedirs(where, exist_ok=True)
+    name = hashlib.sha256(repr((text, *other)).encode()).hexdigest()[:32]
+    path = os.path.join(where, name + ending)
+    if not os.path.exists(path):
+        written = f"{path}.{os.getpid()}"
+        with open(written, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(written, path)  # at once: another process may be reading
+    return path
