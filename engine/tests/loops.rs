@@ -166,3 +166,27 @@ fn random_steps_over_ranks_are_what_a_model_computes() {
         }
     }
 }
+
+#[test]
+fn what_was_started_on_a_state_sees_nothing_of_later_steps() {
+    for device in devices() {
+        let team = Team::on(std::slice::from_ref(&device), 2).unwrap();
+        let rows = Partition::world(&team).unwrap().cartesian(&[2, 1]).unwrap();
+        let turn = Collective::repartition(&rows, &rows.cartesian(&[1, 2]).unwrap()).unwrap();
+        let dist = Distribution::builder(&[40, 30]).grid(&[2, 1]).build().unwrap();
+        let u = Array::from_fn(&team, &dist, |at| (31 * at[0] + at[1]) as f32).unwrap();
+        let mut run = Loop::new(vec![u], |state| {
+            let next = state[0].slice(&s![..-2, ..]) * 0.5 + state[0].slice(&s![2.., ..]) * 0.25;
+            state[0].assign(&s![1..-1, ..], &next)
+        });
+        run.run(10).unwrap();
+        for steps in [1, 2, 5] {
+            let expected = cells(&run.state()[0]);
+            let pending = turn.start(&run.state()[0]).unwrap();
+            run.run(steps).unwrap();
+            assert!(cells(&pending.finish().unwrap()) == expected, "{device:?}, {steps} steps");
+        }
+        run.run(6).unwrap();
+        assert!(run.is_replaying(), "{device:?}");
+    }
+}
