@@ -4,9 +4,9 @@
 //! through all instructions, every value in a register, before the next block begins; the last lanes are a
 //! block under a mask. Where rows read the same neighbours, several go through the body together (compilers
 //! say unroll and jam), and each neighbour is read once. `select` chooses instructions, with `arithmetic` and
-//! `cast`, `allocate` gives them registers, `encode` writes bytes. The interpreter is the definition: the
-//! code gives its bits, and a kernel with anything that has no instructions here (types of 1 and 2 bytes,
-//! integer division, folds, gathers) has no code.
+//! `cast`, `ahead` what memory is asked for in time, `allocate` gives registers, `encode` writes bytes. The
+//! interpreter is the definition: the code gives its bits, and a kernel with anything that has no
+//! instructions here (types of 1 and 2 bytes, integer division, folds, gathers) has no code.
 //!
 //! Not here: where rows are, memory that can be executed, and whoever calls it; see
 //! `interpret::machine`.
