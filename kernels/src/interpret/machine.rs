@@ -11,7 +11,7 @@ use super::level::Level;
 use super::run::Run;
 use crate::ir::{Access, Inst, Kernel, Op};
 use crate::verify::Verified;
-use crate::x86::{Jam, Pair, Pointer, Prepared, Shape, Written, words};
+use crate::x86::{Group, Jam, Pair, Pointer, Prepared, Shape, Written, words};
 
 /// The codes of one kernel.
 pub(super) struct Machine {
@@ -126,10 +126,9 @@ impl Machine {
         let codes = self.codes_for(&shape)?;
         let full = Tables::new(run, &codes.full.written);
         let small = codes.small.as_ref().map(|small| Tables::new(run, &small.written));
-        let jam = jam(self.prepared.alike(), run);
+        let jam = jam(&self.prepared, run, codes.full.written.lanes);
         let jammed = jam.and_then(|jam| self.jammed_for(&codes, &shape, jam, run.layout.points()));
         let jammed = jammed.map(|code| (Tables::new(run, &code.written), code));
-        let jammed = jammed.filter(|(tables, _)| tables.lines || !run.stream);
         Some(Rows { run, full, small, jammed, codes })
     }
 
@@ -158,15 +157,22 @@ impl Machine {
     }
 }
 
-/// How the rows of a launch lie, if those of one of these dimensions lie below each other.
-fn jam(alike: &[usize], run: &Run<'_>) -> Option<Jam> {
+/// How the rows of a launch lie, if those of one dimension along which neighbours are read lie below each
+/// other, and code that knows gains from it.
+fn jam(prepared: &Prepared, run: &Run<'_>, lanes: usize) -> Option<Jam> {
     let down = run.layout.inner().checked_sub(1)?;
+    let past_the_caches = |together| run.stream && lines(run, lanes, together);
+    let (dims, group) = match (past_the_caches(true), past_the_caches(false)) {
+        (true, _) => (prepared.away(), Group::SeveralOrOne),
+        (false, true) => (prepared.away(), Group::One),
+        (false, false) => (prepared.alike(), Group::Several),
+    };
     let steps = |dim: &usize| {
         let mut strides = run.launch.views.iter().zip(&run.layout.strides);
         run.layout.dim_of[*dim] == Some(down) && strides.all(|(view, of)| view.strides[*dim] == of[down])
     };
-    let dim = alike.iter().copied().find(steps)?;
-    Some(Jam { dim, strides: run.launch.views.iter().map(|view| view.strides.clone()).collect() })
+    let dim = dims.iter().copied().find(steps)?;
+    Some(Jam { dim, strides: run.launch.views.iter().map(|view| view.strides.clone()).collect(), group })
 }
 
 /// What code of this launch depends on; `None` where rows do not lie as lanes do.
@@ -254,7 +260,7 @@ impl Tables {
             pool: (!run.launch.arguments.is_empty()).then(|| written.pool(run.launch)),
             pointers: written.pointers.iter().map(pointer).collect(),
             coordinates: written.coordinates.iter().map(coordinate).collect(),
-            lines: lines(run, written),
+            lines: lines(run, written.lanes, written.rows > 1),
             rows: written.rows,
         }
     }
@@ -286,21 +292,21 @@ impl Tables {
 }
 
 /// Does every row of all outputs begin a cache line at one lane, which code finds by the first output's row?
-/// Rows that are computed together must share it, too. Bools do not count; no line is written whole where
+/// Rows that are computed `together` must share it, too. Bools do not count; no line is written whole where
 /// elements lie apart.
-fn lines(run: &Run<'_>, written: &Written) -> bool {
+fn lines(run: &Run<'_>, lanes: usize, together: bool) -> bool {
     let inner = run.layout.inner();
     let mut common = None;
     let mut agrees = |param: usize| {
         let bytes = run.params[param].element_bytes;
-        let block = (written.lanes * bytes) as isize;
+        let block = (lanes * bytes) as isize;
         let steps = run.params[param].strides_bytes;
         let first = run.address(param, &[0; _], inner, 0) as isize;
-        let lanes = steps.map(|step| step.rem_euclid(block) / bytes as isize);
-        let this = (first.rem_euclid(block) / bytes as isize, lanes);
-        let together = written.rows == 1 || inner > 0 && lanes[inner - 1] == 0;
+        let apart = steps.map(|step| step.rem_euclid(block) / bytes as isize);
+        let this = (first.rem_euclid(block) / bytes as isize, apart);
+        let alike = !together || inner > 0 && apart[inner - 1] == 0;
         let dense = run.params[param].inner_bytes == bytes as isize;
-        together && dense && first % bytes as isize == 0 && *common.get_or_insert(this) == this
+        alike && dense && first % bytes as isize == 0 && *common.get_or_insert(this) == this
     };
     let mut wide = run.code.stores.iter().map(|store| store.param);
     wide.all(|param| run.params[param].element_bytes < 4 || agrees(param)) && common.is_some()

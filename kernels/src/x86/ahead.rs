@@ -4,13 +4,17 @@
 use iced_x86::Code;
 
 use super::Jam;
-use super::steps::{Asked, Class, Home, Steps};
+use super::steps::{Asked, Class, Home, Steps, Stored};
 use crate::ir::Kernel;
 
 /// How far ahead rows are asked for that lie far apart, in bytes, and of how many at once that was seen to
 /// help.
 const AHEAD: i32 = 1024;
 const FEW_ROWS: std::ops::RangeInclusive<usize> = 2..=4;
+
+/// Rows below each other are asked for at least so many bytes ahead, of those that go together next, or next
+/// but one, and so on.
+const ROWS_AHEAD: i64 = 4096;
 
 /// An array that is read through a pointer, so many bytes from it at least and at most.
 struct Read {
@@ -28,6 +32,25 @@ pub(super) fn ahead(steps: &Steps, kernel: &Kernel, jam: Option<(&Jam, usize)>) 
     }
 }
 
+/// What a block at the end of a row asks for: the lines that the next rows end in, too. Those are not whole, so
+/// they are read before they are written, and whatever is written after them waits.
+pub(super) fn ends(steps: &Steps, kernel: &Kernel, jam: Option<(&Jam, usize)>) -> Vec<Asked> {
+    let Some((jam, rows)) = jam else { return Vec::new() };
+    let end = |store: &Stored| {
+        let Home::Array { pointer, bytes } = store.home else { return None };
+        let away = i64::from(bytes) + rows as i64 * down(steps, kernel, jam, pointer);
+        let (code, class) = (Code::Prefetchw_m8, steps.values[store.value].class);
+        Some(Asked { code, pointer, bytes: i32::try_from(away).ok()?, class })
+    };
+    steps.stores.iter().filter_map(end).collect()
+}
+
+/// Bytes from a row of a pointer's array to the one below.
+fn down(steps: &Steps, kernel: &Kernel, jam: &Jam, pointer: usize) -> i64 {
+    let param = steps.pointers[pointer].param;
+    jam.strides[param][jam.dim].saturating_mul(kernel.params[param].dtype.size_bytes() as i64)
+}
+
 fn reads(steps: &Steps) -> Vec<Read> {
     let mut reads: Vec<Read> = Vec::new();
     for value in &steps.values {
@@ -43,18 +66,21 @@ fn reads(steps: &Steps) -> Vec<Read> {
     reads
 }
 
-/// The rows below the furthest one, which the next rows that go together will be the first to read: what
-/// else those read has been read by these, or when the plane before was computed. They go to the second
+/// The rows below the furthest one, which rows that go together next will be the first to read: what else
+/// those read has been read by these, or when the plane before was computed. They go to the second
 /// cache, for what the first has is needed until then.
 fn next_rows(steps: &Steps, reads: &[Read], kernel: &Kernel, jam: &Jam, rows: usize) -> Vec<Asked> {
+    let rows = rows as i64;
     let mut asked = Vec::new();
     for &Read { pointer, class, bytes: (_, furthest) } in reads {
-        let param = steps.pointers[pointer].param;
-        let down = jam.strides[param][jam.dim] * kernel.params[param].dtype.size_bytes() as i64;
-        let next = (1..=rows as i64).filter_map(|row| i32::try_from(i64::from(furthest) + row * down).ok());
-        if down > 0 {
-            asked.extend(next.map(|bytes| Asked { code: Code::Prefetcht1_m8, pointer, bytes, class }));
+        let down = down(steps, kernel, jam, pointer);
+        if down <= 0 {
+            continue;
         }
+        let before = (ROWS_AHEAD - 1) / down.saturating_mul(rows) * rows;
+        let next = (before + 1..=before + rows)
+            .filter_map(|row| i32::try_from(down.checked_mul(row)?.checked_add(furthest.into())?).ok());
+        asked.extend(next.map(|bytes| Asked { code: Code::Prefetcht1_m8, pointer, bytes, class }));
     }
     asked
 }
@@ -82,14 +108,13 @@ mod tests {
     use crate::dtype::DType;
     use crate::ir::BinaryOp;
     use crate::x86::select::{Order, select};
-    use crate::x86::{Shape, steps::Pointer};
+    use crate::x86::{Group, Shape, steps::Pointer};
 
     const SIZE: i64 = 4;
-    const PLANE: i64 = 5000;
-    const ROW: i64 = 70;
+    const PLANE: i64 = 50_000;
 
     /// Every place in its array that the rows of a group read, in bytes, and that it asks for.
-    fn places(offsets: &[[i32; 3]], rows: usize) -> (Vec<i64>, Vec<i64>) {
+    fn places(offsets: &[[i32; 3]], rows: usize, pitch: i64) -> (Vec<i64>, Vec<i64>) {
         let mut k = Builder::new("ahead", 3);
         let input = k.input(DType::F32);
         let loads: Vec<_> = offsets.iter().map(|offsets| k.load(input, offsets)).collect();
@@ -98,7 +123,7 @@ mod tests {
         let kernel = k.elementwise(&[(output, sum)]).expect("a valid kernel");
         let shape =
             Shape { unit: Some(2), along: Vec::new(), splats: vec![false; 2], seconds: vec![false; 2] };
-        let jam = Jam { dim: 1, strides: vec![vec![PLANE, ROW, 1]; 2] };
+        let jam = Jam { dim: 1, strides: vec![vec![PLANE, pitch, 1]; 2], group: Group::Several };
         let steps = select(kernel.kernel(), &shape, 2, Some((&jam, rows)), Order::Given).expect("code");
         let input = Pointer { param: 0, offsets: vec![0; 3] };
         let reads = steps.values.iter().filter_map(|value| match value.home {
@@ -112,12 +137,13 @@ mod tests {
     /// will have: all of them, and nothing else.
     #[test]
     fn the_next_rows_of_the_furthest_plane() {
+        const ROW: i64 = 1100;
         let cube = (0..27).map(|n| [n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1]);
         let near = |o: &[i32; 3]| o.iter().map(|d| d.abs()).sum::<i32>() <= 1;
         let stars: Vec<[i32; 3]> = cube.clone().filter(near).collect();
         for offsets in [stars, cube.collect(), vec![[0, -1, 0], [0, 1, 0], [0, 4, 1], [-1, 2, 0]]] {
             for rows in [1, 2, 4] {
-                let (reads, asked) = places(&offsets, rows);
+                let (reads, asked) = places(&offsets, rows, ROW);
                 let row = |bytes: i64| (bytes as f64 / (SIZE * ROW) as f64).round() as i64;
                 let groups = |read: i64| (0..9).map(move |n| row(read) - n * rows as i64);
                 let known = |bytes: i64| reads.iter().any(|&read| groups(read).any(|r| r == row(bytes)));
@@ -132,6 +158,17 @@ mod tests {
                 new.dedup();
                 assert_eq!(asked.iter().copied().map(row).collect::<Vec<_>>(), new, "{offsets:?} {rows}");
             }
+        }
+    }
+
+    /// Short rows are asked for further ahead, by whole groups, so that each is asked for once.
+    #[test]
+    fn short_rows_further_ahead() {
+        for (rows, expected) in [(1, vec![15]), (2, vec![15, 16]), (4, vec![13, 14, 15, 16])] {
+            let (reads, asked) = places(&[[-1, 0, 0], [1, 0, 0], [1, -1, 0]], rows, 70);
+            let furthest = reads.into_iter().max().expect("some");
+            let asked: Vec<i64> = asked.iter().map(|bytes| (bytes - furthest) / (SIZE * 70)).collect();
+            assert_eq!(asked, expected);
         }
     }
 

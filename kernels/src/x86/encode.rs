@@ -252,23 +252,28 @@ impl Writer<'_> {
         self.put(&Instruction::with_branch(Code::Jle_rel32_64, top as u64)?)
     }
 
-    /// The instructions of a whole block, and between them, evenly, what it asks memory for.
+    /// The instructions of a block, and between them, evenly, what it asks memory for.
     fn body(&mut self, allocated: &Allocated, block: Block) -> Written {
-        let ahead = match block {
-            Block::Stream | Block::Part => &self.steps.ahead[..],
-            Block::Whole => &[],
+        let Steps { ahead, ends, .. } = self.steps;
+        let (ahead, ends): (&[Asked], &[Asked]) = match block {
+            Block::Whole => (&[], &[]),
+            Block::Stream => (ahead, &[]),
+            Block::Part => (ahead, ends),
         };
+        ends.iter().try_for_each(|asked| self.ask(asked))?;
         let mut asked = 0;
         for (n, placed) in allocated.body.iter().enumerate() {
             self.instruction(placed, block)?;
             let due = (n + 1) * ahead.len() / allocated.body.len();
-            for &Asked { code, pointer, bytes, class } in &ahead[asked..due] {
-                let place = self.memory(Home::Array { pointer, bytes }, class, false)?;
-                self.put(&Instruction::with1(code, place)?)?;
-            }
+            ahead[asked..due].iter().try_for_each(|asked| self.ask(asked))?;
             asked = due;
         }
         Ok(())
+    }
+
+    fn ask(&mut self, &Asked { code, pointer, bytes, class }: &Asked) -> Written {
+        let place = self.memory(Home::Array { pointer, bytes }, class, false)?;
+        self.put(&Instruction::with1(code, place)?)
     }
 
     fn stores(&mut self, allocated: &Allocated, block: Block) -> Written {

@@ -4,10 +4,10 @@
 //! through all instructions, every value in a register, before the next block begins; the last lanes are a
 //! block under a mask. Where rows read the same neighbours, several go through the body together (compilers
 //! say unroll and jam), and each neighbour is read once. Of a row every second element may be seen
-//! (`seconds`). `select` chooses instructions, with `arithmetic` and `cast`, `allocate` gives them registers,
-//! `encode` writes bytes. The interpreter is the definition: the code gives its bits, and a kernel with
-//! anything that has no instructions here (types of 1 and 2 bytes, integer division, folds, gathers) has no
-//! code.
+//! (`seconds`). `select` chooses instructions, with `arithmetic` and `cast`, `ahead` what memory is asked for
+//! in time, `allocate` gives registers, `encode` writes bytes. The interpreter is the definition: the code
+//! gives its bits, and a kernel with anything that has no instructions here (types of 1 and 2 bytes, integer
+//! division, folds, gathers) has no code.
 //!
 //! Not here: where rows are, memory that can be executed, and whoever calls it; see
 //! `interpret::machine`.
@@ -56,6 +56,20 @@ pub struct Jam {
     pub dim: usize,
     /// Per parameter and dimension, in elements.
     pub strides: Vec<Vec<i64>>,
+    /// Which rows go together.
+    pub group: Group,
+}
+
+/// Which rows go together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Group {
+    /// As many as gain from it, if any do.
+    Several,
+    /// The same, or one after the other: what is written past the caches gains from code that knows where the
+    /// next row lies, and asks for it.
+    SeveralOrOne,
+    /// One after the other: their cache lines begin at different lanes.
+    One,
 }
 
 /// Machine code for rows, of the type `extern "sysv64" fn(table: *mut u64, pool: *const u64) -> usize`.
@@ -113,6 +127,7 @@ const MAX_STEPS: usize = 4000;
 const MAX_STORES: usize = 24;
 /// How many rows are tried together, with so many stores in all.
 const JAMMED: [usize; 2] = [4, 2];
+const SINGLE: [usize; 1] = [1];
 const MAX_JAMMED_STORES: usize = 8;
 /// By how much fewer reads must be.
 const GAIN: f64 = 1.1;
@@ -125,6 +140,8 @@ pub struct Prepared {
     small: Option<Verified>,
     /// Dimensions along which rows may gain from being computed together.
     alike: Vec<usize>,
+    /// Dimensions along which neighbours are read.
+    away: Vec<usize>,
 }
 
 /// The codes of a launch.
@@ -141,7 +158,8 @@ impl Prepared {
         let small = crate::math::expand_small_angles(kernel);
         let dims = if small.is_some() { 0 } else { kernel.kernel().rank };
         let alike = (0..dims).filter(|&dim| reads_alike(kernel.kernel(), dim)).collect();
-        let prepared = Prepared { kernel: crate::math::expand(kernel), small, alike };
+        let away = (0..dims).filter(|&dim| reads_away(kernel.kernel(), dim)).collect();
+        let prepared = Prepared { kernel: crate::math::expand(kernel), small, alike, away };
         let short = |kernel: &Verified| kernel.kernel().body.len() <= MAX_STEPS;
         let is_short = short(&prepared.kernel) && prepared.small.as_ref().is_none_or(short);
         is_short.then_some(prepared)
@@ -164,24 +182,41 @@ impl Prepared {
         &self.alike
     }
 
+    /// Dimensions along which neighbours are read.
+    pub fn away(&self) -> &[usize] {
+        &self.away
+    }
+
     /// The code for launches of a shape, if every instruction has some.
     pub fn write(&self, shape: &Shape) -> Option<Pair> {
-        let guards = self.kernel().params.len();
+        let guards = self.guards();
         let small = self.small.as_ref().and_then(|small| write(small.kernel(), shape, guards));
         Some(Pair { full: write(self.kernel(), shape, guards)?, small })
     }
 
-    /// Code that computes several rows together, where fewer reads come of it.
+    /// Code that knows where rows lie, and computes several together where fewer reads come of it.
     pub fn jam(&self, shape: &Shape, jam: &Jam) -> Option<Written> {
-        let (kernel, guards) = (self.kernel(), self.kernel().params.len());
-        let steps = select::select(kernel, shape, guards, None, Order::Given)?;
-        let mut best = (1.0 / GAIN) * allocate::allocate(&steps).reads();
-        let mut written = None;
+        let several = || {
+            let steps = select::select(self.kernel(), shape, self.guards(), None, Order::Given)?;
+            let reads = allocate::allocate(&steps).reads() / GAIN;
+            self.fewest_reads(shape, jam, &JAMMED, reads)
+        };
+        let one = || self.fewest_reads(shape, jam, &SINGLE, f64::INFINITY);
+        match jam.group {
+            Group::Several => several(),
+            Group::SeveralOrOne => several().or_else(one),
+            Group::One => one(),
+        }
+    }
+
+    /// The code of so many rows that has the fewest reads per row, of those that have fewer than `most`.
+    fn fewest_reads(&self, shape: &Shape, jam: &Jam, rows: &[usize], most: f64) -> Option<Written> {
+        let (mut best, mut written) = (most, None);
         let orders = [Order::Given, Order::ByPlace];
-        for (rows, order) in JAMMED.into_iter().flat_map(|rows| orders.map(|order| (rows, order))) {
-            let selected = select::select(kernel, shape, guards, Some((jam, rows)), order);
+        for (rows, order) in rows.iter().flat_map(|&rows| orders.map(|order| (rows, order))) {
+            let selected = select::select(self.kernel(), shape, self.guards(), Some((jam, rows)), order);
             let Some(steps) = selected else { continue };
-            if steps.stores.len() > MAX_JAMMED_STORES {
+            if steps.stores.len() > if rows == 1 { MAX_STORES } else { MAX_JAMMED_STORES } {
                 continue;
             }
             let allocated = allocate::allocate(&steps);
@@ -192,6 +227,11 @@ impl Prepared {
             }
         }
         written.map(|(steps, allocated, rows)| finish(steps, &allocated, rows))
+    }
+
+    /// Outputs from this parameter on say whether angles are small.
+    fn guards(&self) -> usize {
+        self.kernel().params.len()
     }
 }
 
@@ -209,6 +249,11 @@ fn reads_alike(kernel: &Kernel, dim: usize) -> bool {
         }
     }
     false
+}
+
+/// Are neighbours along a dimension read?
+fn reads_away(kernel: &Kernel, dim: usize) -> bool {
+    kernel.body.iter().any(|inst| matches!(&inst.op, Op::Load { offsets, .. } if offsets[dim] != 0))
 }
 
 fn write(kernel: &Kernel, shape: &Shape, guards: usize) -> Option<Written> {

@@ -4,10 +4,9 @@
 
 use iced_x86::Code;
 
-use super::ahead::ahead;
 use super::steps::{Class, Home, Id, Last, Pointer, Step, Steps, Stored, Valued};
 use super::table::{self as t, Row, Width, at};
-use super::{Jam, Shape};
+use super::{Jam, Shape, ahead};
 use crate::dtype::{DType, Scalar};
 use crate::ir::{Form, Inst, Kernel, Op, Store, Value};
 
@@ -51,6 +50,7 @@ pub(super) fn select(
             body: Vec::new(),
             stores: Vec::new(),
             ahead: Vec::new(),
+            ends: Vec::new(),
             pointers: Vec::new(),
             coordinates: Vec::new(),
             pool: pool(kernel.arguments.len()),
@@ -88,7 +88,8 @@ pub(super) fn select(
         }
     }
     selection.steps.stores = stored;
-    selection.steps.ahead = ahead(&selection.steps, kernel, jam);
+    selection.steps.ahead = ahead::ahead(&selection.steps, kernel, jam);
+    selection.steps.ends = ahead::ends(&selection.steps, kernel, jam);
     Some(selection.steps)
 }
 

@@ -166,6 +166,8 @@ pub(super) struct Steps {
     pub stores: Vec<Stored>,
     /// What blocks that are written past the caches ask for.
     pub ahead: Vec<Asked>,
+    /// What those at the ends of a row ask for beside it.
+    pub ends: Vec<Asked>,
     pub pointers: Vec<Pointer>,
     /// Dimensions whose coordinate is a word of the row's table.
     pub coordinates: Vec<usize>,
