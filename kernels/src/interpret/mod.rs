@@ -41,7 +41,6 @@ mod vector;
 mod worker;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 use crate::ir::{Fold, Form, Kernel, Launch};
 use crate::verify::{LaunchError, Verified};
@@ -279,39 +278,12 @@ fn in_turns(threads: usize, tasks: usize, serve: impl Fn(&mut dyn Iterator<Item 
     if threads <= 1 {
         serve();
     } else {
-        let others = AtomicUsize::new(threads - 1);
         rayon::in_place_scope(|scope| {
             for _ in 1..threads {
-                scope.spawn(|_| {
-                    serve();
-                    others.fetch_sub(1, Ordering::Release);
-                });
+                scope.spawn(|_| serve());
             }
             serve();
-            // A thread of the pool has to see to what was spawned itself, if nobody else does.
-            if rayon::current_thread_index().is_none() {
-                wait_awake(&others);
-            }
         });
-    }
-}
-
-/// For so long a thread stays awake for others that are about to end: to be woken takes tens of microseconds.
-const AWAKE: Duration = Duration::from_micros(200);
-/// Pauses between two looks at what others have done, and for what they still have to do behind that.
-const LOOKS: usize = 64;
-
-/// Waits until none of the others is at work, or gives up, who are waited for asleep then.
-fn wait_awake(others: &AtomicUsize) {
-    let start = Instant::now();
-    while others.load(Ordering::Acquire) > 0 && start.elapsed() < AWAKE {
-        for _ in 0..LOOKS {
-            std::hint::spin_loop();
-        }
-        std::thread::yield_now();
-    }
-    for _ in 0..LOOKS {
-        std::hint::spin_loop();
     }
 }
 
