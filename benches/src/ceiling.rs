@@ -44,7 +44,7 @@ pub const CEILINGS: &[(&str, &str)] = &[
 pub fn copies(device: &Device, sizes: &Sizes, sets: usize) -> Result<Vec<Ceiling>> {
     let mut copies = vec![bound("copy", Workload::named("copy")?, device, sizes, sets)?];
     if is_in_host_memory(device) {
-        copies.push(plain("copy", 8.0, Plain::copy, sizes.line as usize * sets));
+        copies.push(plain("copy", 8.0, Plain::copy, sizes.line as usize * sets)?);
     }
     Ok(copies)
 }
@@ -60,8 +60,8 @@ pub fn others(device: &Device, sizes: &Sizes, sets: usize) -> Result<Vec<Ceiling
     ];
     if is_in_host_memory(device) {
         ceilings.extend([
-            plain("read", 4.0, Plain::read, sizes.line as usize * sets),
-            plain("write", 4.0, Plain::write, sizes.line as usize * sets),
+            plain("read", 4.0, Plain::read, sizes.line as usize * sets)?,
+            plain("write", 4.0, Plain::write, sizes.line as usize * sets)?,
         ]);
     }
     Ok(ceilings)
@@ -106,14 +106,14 @@ fn ceiling(name: &'static str, device: &Device, bytes: f64, run: Run) -> Ceiling
 }
 
 /// Plain loops over more memory than caches hold.
-fn plain(name: &'static str, bytes: f64, call: fn(&mut Plain, usize), elements: usize) -> Ceiling {
-    let mut plain = Plain::new(elements, threads());
+fn plain(name: &'static str, bytes: f64, call: fn(&mut Plain, usize), elements: usize) -> Result<Ceiling> {
+    let mut plain = Plain::new(elements, threads())?;
     let run = move |times| {
         call(&mut plain, times);
         Ok(())
     };
     let (who, bytes) = (PLAIN.to_owned(), bytes * elements as f64);
-    Ceiling { name, who, bytes, operations: 0.0, count: 1, run: Box::new(run) }
+    Ok(Ceiling { name, who, bytes, operations: 0.0, count: 1, run: Box::new(run) })
 }
 
 fn write(device: &Device, sizes: &Sizes, sets: usize) -> Result<Ceiling> {

@@ -1,28 +1,38 @@
 //! The processor's own memory speed, by plain loops of the standard library: what no array engine is
-//! needed for.
+//! needed for. In memory with large pages where the system has them, as arrays of the engine and of NumPy are.
 
 use std::hint::black_box;
 use std::thread;
 
+use anyhow::Result;
+use memmap2::MmapMut;
 use partita::DType;
 
 use crate::bound::element;
 
+/// Bytes of a value.
+const SIZE: usize = 4;
+
 /// Two arrays, and as many threads as the host device has.
 pub struct Plain {
-    from: Vec<f32>,
-    to: Vec<f32>,
+    from: MmapMut,
+    to: MmapMut,
     threads: usize,
 }
 
 impl Plain {
-    pub fn new(elements: usize, threads: usize) -> Plain {
-        let from = (0..elements as u64).map(|at| element(DType::F32, 0, at) as f32).collect();
-        Plain { from, to: vec![0.0; elements], threads: threads.max(1) }
+    /// # Errors
+    /// If the system has no such memory.
+    pub fn new(elements: usize, threads: usize) -> Result<Plain> {
+        let (mut from, to) = (large_pages(elements)?, large_pages(elements)?);
+        for (at, value) in from.chunks_exact_mut(SIZE).enumerate() {
+            value.copy_from_slice(&(element(DType::F32, 0, at as u64) as f32).to_le_bytes());
+        }
+        Ok(Plain { from, to, threads: threads.max(1) })
     }
 
     fn share(&self) -> usize {
-        self.from.len().div_ceil(self.threads).max(1)
+        (self.from.len() / SIZE).div_ceil(self.threads).max(1) * SIZE
     }
 
     pub fn copy(&mut self, times: usize) {
@@ -51,18 +61,28 @@ impl Plain {
         let share = self.share();
         thread::scope(|scope| {
             for to in self.to.chunks_mut(share) {
-                scope.spawn(move || (0..times).for_each(|_| black_box(&mut *to).fill(2.0)));
+                scope.spawn(move || (0..times).for_each(|_| black_box(&mut *to).fill(2)));
             }
         });
     }
 }
 
-/// In 64 sums, so that additions do not wait for each other.
-fn sum(values: &[f32]) -> f32 {
-    let mut sums = [0f32; 64];
-    for chunk in values.chunks_exact(64) {
-        for (sum, value) in sums.iter_mut().zip(chunk) {
-            *sum += value;
+/// Zeros of so many values, present before anything is measured.
+fn large_pages(elements: usize) -> Result<MmapMut> {
+    let mut map = MmapMut::map_anon((elements * SIZE).max(1))?;
+    // What the system says does not matter.
+    #[cfg(target_os = "linux")]
+    let _ = map.advise(memmap2::Advice::HugePage);
+    map.fill(0);
+    Ok(map)
+}
+
+/// In 32 sums, which registers hold, so that additions do not wait for each other.
+fn sum(values: &[u8]) -> f32 {
+    let mut sums = [0f32; 32];
+    for chunk in values.chunks_exact(32 * SIZE) {
+        for (sum, value) in sums.iter_mut().zip(chunk.as_chunks::<SIZE>().0) {
+            *sum += f32::from_le_bytes(*value);
         }
     }
     sums.iter().sum()
@@ -74,11 +94,12 @@ mod tests {
 
     #[test]
     fn copies_and_fills_everything() {
-        let mut plain = Plain::new(1003, 3);
+        let mut plain = Plain::new(1003, 3).expect("memory");
         plain.copy(2);
-        assert!(plain.to == plain.from && plain.to.windows(2).any(|two| two[0] != two[1]));
+        assert!(plain.to[..] == plain.from[..] && plain.to.chunks(4).any(|value| value != &plain.to[..4]));
         plain.write(1);
-        assert!(plain.to.iter().all(|&v| v == 2.0));
-        assert_eq!(sum(&[1.0; 128]), 128.0);
+        assert!(plain.to.iter().all(|&byte| byte == 2));
+        let ones: Vec<u8> = (0..128).flat_map(|_| 1f32.to_le_bytes()).collect();
+        assert_eq!(sum(&ones), 128.0);
     }
 }

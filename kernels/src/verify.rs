@@ -5,13 +5,35 @@
 //! what lets devices run it without bounds checks.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use crate::dtype::{DType, Scalar};
 use crate::ir::{Access, BinaryOp, Fold, FoldOp, Form, Kernel, Launch, MAX_RANK, Op, UnaryOp, Value, View};
 
 /// A kernel that obeys every rule of the IR. The only way to one is [`verify`].
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Verified(Kernel);
+#[derive(Clone, Debug)]
+pub struct Verified {
+    kernel: Kernel,
+    /// What each parameter is loaded at, which every check of a launch asks.
+    reaches: Vec<Option<Reach>>,
+}
+
+/// The smallest box around the offsets at which a parameter is loaded, of every dimension that there could be.
+type Reach = [(i32, i32); MAX_RANK];
+
+impl PartialEq for Verified {
+    fn eq(&self, other: &Verified) -> bool {
+        self.kernel == other.kernel
+    }
+}
+
+impl Eq for Verified {}
+
+impl Hash for Verified {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.kernel.hash(state);
+    }
+}
 
 /// A rule of the IR that a kernel breaks: which kernel, where, what.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -49,7 +71,23 @@ pub fn verify(kernel: Kernel) -> Result<Verified, VerifyError> {
             .map_err(|reason| fail(format!("%{at} = {:?}", kernel.body[at].op), reason))?;
     }
     check_form(&kernel).map_err(|reason| fail(kernel.form.name().into(), reason))?;
-    Ok(Verified(kernel))
+    let reaches = (0..kernel.params.len() as u32).map(|param| reach(&kernel, param)).collect();
+    Ok(Verified { kernel, reaches })
+}
+
+fn reach(kernel: &Kernel, param: u32) -> Option<Reach> {
+    let mut reach: Option<Reach> = None;
+    for inst in &kernel.body {
+        let Op::Load { param: p, offsets } = &inst.op else { continue };
+        if *p == param {
+            let first = std::array::from_fn(|k| offsets.get(k).map_or((0, 0), |&d| (d, d)));
+            let reach = reach.get_or_insert(first);
+            for (r, &d) in reach.iter_mut().zip(offsets) {
+                *r = (r.0.min(d), r.1.max(d));
+            }
+        }
+    }
+    reach
 }
 
 type Check = Result<(), String>;
@@ -241,40 +279,25 @@ fn check_fold(op: FoldOp, dtype: Option<DType>) -> Check {
 impl Verified {
     /// The kernel.
     pub fn kernel(&self) -> &Kernel {
-        &self.0
+        &self.kernel
     }
 
     /// The smallest box around the load offsets of a parameter: `(lowest, highest)` per dimension;
     /// zeros if it is never loaded.
     pub fn radius(&self, param: u32) -> Vec<(i32, i32)> {
-        self.reach(param)[..self.0.rank].to_vec()
-    }
-
-    /// [`Verified::radius`] of every dimension that there could be.
-    fn reach(&self, param: u32) -> [(i32, i32); MAX_RANK] {
-        let mut reach: Option<[(i32, i32); MAX_RANK]> = None;
-        for inst in &self.0.body {
-            let Op::Load { param: p, offsets } = &inst.op else { continue };
-            if *p == param {
-                let first = std::array::from_fn(|k| offsets.get(k).map_or((0, 0), |&d| (d, d)));
-                let reach = reach.get_or_insert(first);
-                for (r, &d) in reach.iter_mut().zip(offsets) {
-                    *r = (r.0.min(d), r.1.max(d));
-                }
-            }
-        }
-        reach.unwrap_or_default()
+        let reach = self.reaches.get(param as usize).copied().flatten().unwrap_or_default();
+        reach[..self.kernel.rank].to_vec()
     }
 
     /// First and last element, inclusive, that a launch touches of each parameter; `None` where it
     /// touches none. The source of a gather and the target of a scatter count from their offset on,
     /// for as long as the memory reaches, so they give just their offset.
     pub fn touched(&self, launch: &Launch) -> Vec<Option<(i64, i64)>> {
-        (0..self.0.params.len()).map(|p| self.touched_of(launch, p)).collect()
+        (0..self.kernel.params.len()).map(|p| self.touched_of(launch, p)).collect()
     }
 
     fn touched_of(&self, launch: &Launch, p: usize) -> Option<(i64, i64)> {
-        let kernel = &self.0;
+        let kernel = &self.kernel;
         let view = &launch.views[p];
         if kernel.indexed_param() == Some(p as u32) {
             return Some((view.offset, view.offset));
@@ -282,10 +305,11 @@ impl Verified {
         let written = kernel.params[p].access != Access::In;
         // A reduction writes its neutral element even where nothing is folded.
         let writes_empty = written && kernel.kept_points(launch) > 0;
-        if (launch.points() == 0 && !writes_empty) || !(written || kernel.loads_of(p as u32)) {
+        if (launch.points() == 0 && !writes_empty) || !(written || self.reaches[p].is_some()) {
             return None;
         }
-        let (first, last) = touched_span(view, &launch.extents, &self.reach(p as u32));
+        let reach = self.reaches[p].unwrap_or_default();
+        let (first, last) = touched_span(view, &launch.extents, &reach);
         Some((first, last.saturating_add(kernel.width(p as u32) - 1)))
     }
 
@@ -306,11 +330,11 @@ impl Verified {
         len: impl Fn(usize) -> usize,
     ) -> Result<(), LaunchError> {
         let reason = self.check_reason(launch, memories, len);
-        reason.map_err(|reason| LaunchError { kernel: self.0.name.clone(), reason })
+        reason.map_err(|reason| LaunchError { kernel: self.kernel.name.clone(), reason })
     }
 
     fn check_reason(&self, launch: &Launch, memories: usize, len: impl Fn(usize) -> usize) -> Check {
-        let kernel = &self.0;
+        let kernel = &self.kernel;
         let params = kernel.params.len();
         ensure(launch.extents.len() == kernel.rank && launch.origin.len() == kernel.rank, || {
             format!("rank {} kernel, extents {:?}, origin {:?}", kernel.rank, launch.extents, launch.origin)
@@ -397,6 +421,6 @@ fn check_output_strides(kernel: &Kernel, launch: &Launch, p: usize) -> Check {
 
 impl fmt::Display for Verified {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.kernel.fmt(f)
     }
 }

@@ -34,6 +34,11 @@ unsafe fn move_elements<T: Copy>(to: Row, from: Row, count: usize) {
     unsafe {
         if from.stride_bytes == 0 {
             let value = from.ptr.cast::<T>().read_unaligned();
+            if to.stride_bytes == size {
+                // A loop of its own, which compilers vectorise.
+                (0..count).for_each(|k| to.ptr.cast::<T>().add(k).write_unaligned(value));
+                return;
+            }
             for k in 0..count as isize {
                 to.ptr.offset(k * to.stride_bytes).cast::<T>().write_unaligned(value);
             }

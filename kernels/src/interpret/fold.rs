@@ -72,25 +72,27 @@ unsafe fn fold_pairs<F: Fold2<T>, T: Copy, const COUNT: usize>(
     lane: usize,
 ) {
     for first in (0..BLOCK).step_by(WIDE) {
-        let stretch = |n: usize| -> [T; WIDE] {
+        let stretches: [*const T; COUNT] = std::array::from_fn(|n| {
             let lane = lane + first * COUNT + n * WIDE;
+            value.at(lane / BLOCK * BLOCK).cast::<T>().wrapping_add(lane % BLOCK).cast_const()
+        });
+        // Lane by lane through the whole tree, which compilers turn into registers; of trees of whole
+        // stretches they make shuffles.
+        let mut all = [into[first]; WIDE];
+        for k in 0..WIDE {
             // SAFETY: the caller promises the lanes; stretches do not cross blocks.
-            unsafe { value.at(lane / BLOCK * BLOCK).cast::<T>().add(lane % BLOCK).cast::<[T; WIDE]>().read() }
-        };
-        let fold = |mut a: [T; WIDE], b: [T; WIDE]| {
-            (0..WIDE).for_each(|k| a[k] = F::apply(a[k], b[k]));
-            a
-        };
-        let two = |n: usize| fold(stretch(n), stretch(n + 1));
-        let four = |n: usize| fold(two(n), two(n + 2));
-        let eight = |n: usize| fold(four(n), four(n + 4));
-        let all = match COUNT {
-            16 => fold(eight(0), eight(8)),
-            8 => eight(0),
-            4 => four(0),
-            2 => two(0),
-            _ => stretch(0),
-        };
+            let one = |n: usize| unsafe { stretches[n].add(k).read() };
+            let two = |n: usize| F::apply(one(n), one(n + 1));
+            let four = |n: usize| F::apply(two(n), two(n + 2));
+            let eight = |n: usize| F::apply(four(n), four(n + 4));
+            all[k] = match COUNT {
+                16 => F::apply(eight(0), eight(8)),
+                8 => eight(0),
+                4 => four(0),
+                2 => two(0),
+                _ => one(0),
+            };
+        }
         for k in 0..WIDE {
             into[first + k] = F::apply(into[first + k], all[k]);
         }

@@ -11,7 +11,7 @@ use super::level::Level;
 use super::run::Run;
 use crate::ir::{Access, Inst, Kernel, Op};
 use crate::verify::Verified;
-use crate::x86::{Group, Jam, Pair, Pointer, Prepared, Shape, Written, words};
+use crate::x86::{Group, Jam, Lying, Pair, Pointer, Prepared, Shape, Written, words};
 
 /// The codes of one kernel.
 pub(super) struct Machine {
@@ -120,7 +120,7 @@ impl Machine {
         let kernel = self.prepared.kernel();
         let shape = shape(kernel, run)?;
         // What only moves is bound by memory; elements apart would be moved by way of rows.
-        if self.moves && !shape.seconds.contains(&true) {
+        if self.moves && !shape.lying.contains(&Lying::Seconds) {
             return None;
         }
         let codes = self.codes_for(&shape)?;
@@ -179,21 +179,19 @@ fn jam(prepared: &Prepared, run: &Run<'_>, lanes: usize) -> Option<Jam> {
 fn shape(kernel: &Kernel, run: &Run<'_>) -> Option<Shape> {
     let inner = run.layout.inner();
     let one = run.layout.extents[inner] == 1;
-    let mut splats = Vec::with_capacity(run.params.len());
-    let mut seconds = Vec::with_capacity(run.params.len());
+    let mut lying = Vec::with_capacity(run.params.len());
     for (param, known) in run.params.iter().zip(&kernel.params) {
-        let dense = param.inner_bytes == param.element_bytes as isize;
-        let splat = param.inner_bytes == 0 && known.access == Access::In;
-        let second =
-            !one && param.inner_bytes == 2 * param.element_bytes as isize && param.element_bytes >= 4;
-        if !dense && !splat && !second && !one {
-            return None;
-        }
-        splats.push(splat);
-        seconds.push(second);
+        let bytes = param.element_bytes as isize;
+        lying.push(match param.inner_bytes {
+            0 if known.access == Access::In => Lying::Splat,
+            _ if one => Lying::Row,
+            step if step == bytes => Lying::Row,
+            step if step == 2 * bytes && bytes >= 4 => Lying::Seconds,
+            _ => return None,
+        });
     }
     let away = |inst: &Inst| matches!(&inst.op, Op::Load { offsets, .. } if offsets.iter().any(|&d| d != 0));
-    let views = || run.launch.views.iter().zip(&splats).filter(|(_, splat)| !**splat);
+    let views = || run.launch.views.iter().zip(&lying).filter(|(_, lying)| **lying != Lying::Splat);
     let is_unit = |dim: &usize| {
         run.layout.dim_of[*dim] == Some(inner) && views().all(|(view, _)| view.strides[*dim] == 1)
     };
@@ -207,7 +205,7 @@ fn shape(kernel: &Kernel, run: &Run<'_>) -> Option<Shape> {
             along.push(dim as usize);
         }
     }
-    Some(Shape { unit, along, splats, seconds })
+    Some(Shape { unit, along, lying })
 }
 
 /// A pointer of the table, as it moves through a launch.

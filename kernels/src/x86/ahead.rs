@@ -108,7 +108,7 @@ mod tests {
     use crate::dtype::DType;
     use crate::ir::BinaryOp;
     use crate::x86::select::{Order, select};
-    use crate::x86::{Group, Shape, steps::Pointer};
+    use crate::x86::{Group, Lying, Shape, steps::Pointer};
 
     const SIZE: i64 = 4;
     const PLANE: i64 = 50_000;
@@ -121,8 +121,7 @@ mod tests {
         let sum = loads.into_iter().reduce(|a, b| k.binary(BinaryOp::Add, a, b)).expect("some");
         let output = k.output(DType::F32);
         let kernel = k.elementwise(&[(output, sum)]).expect("a valid kernel");
-        let shape =
-            Shape { unit: Some(2), along: Vec::new(), splats: vec![false; 2], seconds: vec![false; 2] };
+        let shape = Shape { unit: Some(2), along: Vec::new(), lying: vec![Lying::Row; 2] };
         let jam = Jam { dim: 1, strides: vec![vec![PLANE, pitch, 1]; 2], group: Group::Several };
         let steps = select(kernel.kernel(), &shape, 2, Some((&jam, rows)), Order::Given).expect("code");
         let input = Pointer { param: 0, offsets: vec![0; 3] };
@@ -182,8 +181,7 @@ mod tests {
             let sum = k.binary(BinaryOp::Add, a, b);
             let output = k.output(DType::F32);
             let kernel = k.elementwise(&[(output, sum)]).expect("a valid kernel");
-            let shape =
-                Shape { unit: Some(0), along: Vec::new(), splats: vec![false; 3], seconds: vec![false; 3] };
+            let shape = Shape { unit: Some(0), along: Vec::new(), lying: vec![Lying::Row; 3] };
             let steps = select(kernel.kernel(), &shape, 3, None, Order::Given).expect("code");
             steps.ahead.iter().map(|asked| (asked.pointer, asked.bytes)).collect::<Vec<_>>()
         };

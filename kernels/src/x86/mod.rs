@@ -37,10 +37,19 @@ pub struct Shape {
     pub unit: Option<usize>,
     /// Dimensions whose coordinates grow from lane to lane.
     pub along: Vec<usize>,
-    /// Per parameter: it gives the same element to every lane.
-    pub splats: Vec<bool>,
-    /// Per parameter: neighbours lie two elements apart. Not bools.
-    pub seconds: Vec<bool>,
+    /// Of each parameter.
+    pub lying: Vec<Lying>,
+}
+
+/// How neighbours of a row lie in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Lying {
+    /// Side by side.
+    Row,
+    /// Two elements apart, of 4 bytes or 8.
+    Seconds,
+    /// They are one element.
+    Splat,
 }
 
 impl Shape {

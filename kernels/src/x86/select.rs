@@ -6,7 +6,7 @@ use iced_x86::Code;
 
 use super::steps::{Class, Home, Id, Last, Pointer, Step, Steps, Stored, Valued};
 use super::table::{self as t, Row, Width, at};
-use super::{Jam, Shape, ahead};
+use super::{Jam, Lying, Shape, ahead};
 use crate::dtype::{DType, Scalar};
 use crate::ir::{Form, Inst, Kernel, Op, Store, Value};
 
@@ -78,12 +78,14 @@ pub(super) fn select(
             selection.row = row;
             let value = selection.stored(store.value)?;
             let (pointer, bytes) = selection.place(store.param as usize, &here)?;
-            match selection.shape.seconds[store.param as usize] {
-                true => {
+            match selection.shape.lying[store.param as usize] {
+                Lying::Seconds => {
                     let width = selection.width(selection.dtype(store.value))?;
                     stored.extend(selection.store_seconds(value, pointer, bytes, width));
                 }
-                false => stored.push(Stored { value, home: Home::Array { pointer, bytes } }),
+                Lying::Row | Lying::Splat => {
+                    stored.push(Stored { value, home: Home::Array { pointer, bytes } })
+                }
             }
         }
     }
@@ -381,7 +383,7 @@ impl Selection<'_> {
                 apart.fill(0);
                 away?
             }
-            None if self.shape.splats[param] => 0,
+            None if self.shape.lying[param] == Lying::Splat => 0,
             None => self.shape.unit.map_or(0, |dim| std::mem::take(&mut apart[dim])).into(),
         };
         let bytes = i32::try_from(away.checked_mul(size)?).ok()?;
@@ -390,13 +392,16 @@ impl Selection<'_> {
 
     fn load(&mut self, param: usize, offsets: &[i32], dtype: DType) -> Option<Id> {
         let (pointer, bytes) = self.place(param, offsets)?;
-        if self.shape.splats[param] {
-            let width = self.width(dtype)?;
-            return Some(self.at_home(Class::Vector(width), Home::Element { pointer, bytes }));
-        }
-        if self.shape.seconds[param] {
-            let width = self.width(dtype)?;
-            return Some(self.load_seconds(pointer, bytes, width));
+        match self.shape.lying[param] {
+            Lying::Splat => {
+                let width = self.width(dtype)?;
+                return Some(self.at_home(Class::Vector(width), Home::Element { pointer, bytes }));
+            }
+            Lying::Seconds => {
+                let width = self.width(dtype)?;
+                return Some(self.load_seconds(pointer, bytes, width));
+            }
+            Lying::Row => {}
         }
         let home = Home::Array { pointer, bytes };
         if dtype != DType::Bool {

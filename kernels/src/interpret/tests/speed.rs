@@ -81,14 +81,14 @@ fn neighbours(rank: usize, apart: usize) -> Vec<Vec<i32>> {
     all.filter(|o| (1..=apart).contains(&o.iter().filter(|&&d| d != 0).count())).collect()
 }
 
-fn sum(n: usize) -> Work {
+fn sum(name: &'static str, n: usize) -> Work {
     let mut k = Builder::new("sum", 1);
     let (input, output) = (k.input(F32), k.output(F32));
     let value = k.load(input, &[0]);
     let kernel =
         k.reduce(&[true], &[Fold::Value { op: FoldOp::Sum, value, output }]).expect("a valid kernel");
     let launch = launch(&[n], vec![dense(&[n]), View { offset: 0, strides: vec![0] }]);
-    Work { name: "sum", kernel, launch, lens: vec![n, 1], bytes: 4 * n }
+    Work { name, kernel, launch, lens: vec![n, 1], bytes: 4 * n }
 }
 
 /// A kernel over memory seen in steps, backwards or transposed: 2^24 points of a square, or of a line.
@@ -160,7 +160,9 @@ fn works() -> Vec<Work> {
         stencil("7 points in L2", &[6, 66, 512], &neighbours(3, 1)),
         stencil("27 points in L2", &[6, 66, 512], &neighbours(3, 3)),
         stencil("9 points in L2", &[66, 2048], &neighbours(2, 2)),
-        sum(n),
+        sum("sum", n),
+        sum("sum in L2", 1 << 17),
+        sum("sum in L1", 1 << 12),
     ]
 }
 
