@@ -1,8 +1,8 @@
-//! The first stage of a reduction of which one invocation walks along rows, and reads every block of them once.
+//! The first stage of a reduction of which one invocation walks along rows, and reads every block once.
 //!
 //! A segment folds parts of rows. The eight points of a turn have accumulators of their own, which are folded
 //! at the end in the order of the points, not of their places in a block: so the order of every fold depends
-//! on the shape and the number of segments alone, as that of all reductions does, and not on where rows begin.
+//! on the shape and the number of segments alone, as in all reductions, and not on where rows begin.
 //!
 //! The dimension of the rows, which is the innermost, has parts instead of points in the launch block. The
 //! stages after this one are those of [`super::reduce`].
