@@ -105,18 +105,128 @@ fn rows_that_begin_anywhere_are_read_in_blocks() {
         let steps = [(4, 0, 2), (5, 0, 2), (4, 1, 2), (4, 2, 1), (7, 3, 4), (1, 2, 1), (1, 1, 1), (3, 4, 3)];
         for (offset, pad, reach) in steps {
             let kernel = neighbours(dtype, shape.len(), reach);
-            let (launch, arrays) = padded(dtype, shape, offset, pad);
-            let given = run_on(&device, &kernel, &launch, &arrays).unwrap();
-            let expected = on_host(&kernel, &launch, &arrays);
-            assert_eq!(
-                difference(&kernel, &expected, &given),
-                None,
-                "{dtype} {shape:?} {offset} {pad} {reach}"
-            );
-            count += 1;
+            let (alike, arrays) = padded(dtype, shape, offset, pad);
+            // What is read begins at one place of a block, and what is written elsewhere, without gaps.
+            let aligned = shape[shape.len() - 1].next_multiple_of(8) as i64 - shape[shape.len() - 1] as i64;
+            let (mut carried, wider) = padded(dtype, shape, offset, aligned + 8 * (pad % 2));
+            carried.views[2] = View { offset: 2 * pad, ..padded(dtype, shape, 0, 0).0.views[2].clone() };
+            for (launch, arrays) in [(alike, arrays), (carried, wider)] {
+                let given = run_on(&device, &kernel, &launch, &arrays).unwrap();
+                let expected = on_host(&kernel, &launch, &arrays);
+                assert_eq!(
+                    difference(&kernel, &expected, &given),
+                    None,
+                    "{dtype} {shape:?} {offset} {pad} {reach}"
+                );
+                count += 1;
+            }
         }
     }
     ran("wide-rows", &device, count);
+}
+
+/// The fold of a cell, its neighbours along the last axis and one along the first, and the coordinate.
+fn fold_of_neighbours(op: FoldOp, dtype: DType, axes: &[bool], reach: i32) -> Verified {
+    let rank = axes.len();
+    let mut k = Builder::new("fold_of_neighbours", rank);
+    let (a, output) = (k.input(dtype), k.output(dtype));
+    let at = |d: usize, by: i32| (0..rank).map(|e| if e == d { by } else { 0 }).collect::<Vec<i32>>();
+    let mut value = k.load(a, &at(0, 0));
+    for offsets in [at(rank - 1, -reach), at(rank - 1, reach), at(0, 1)] {
+        let cell = k.load(a, &offsets);
+        value = k.binary(BinaryOp::Sub, value, cell);
+    }
+    let x = k.coord(rank - 1, DType::I32);
+    let x = k.cast(x, dtype);
+    let value = k.binary(BinaryOp::Max, value, x);
+    k.reduce(axes, &[Fold::Value { op, value, output }]).unwrap()
+}
+
+/// Adapters on which every launch that can be takes the shader with several points per invocation: one with
+/// its own limits, and one with small ones.
+fn wide_and_small() -> Vec<Device> {
+    let small = Shrink {
+        max_binding_bytes: Some(SMALL_BINDING_BYTES),
+        max_groups_per_dimension: Some(3),
+        wide_points: Some(0),
+        ..Shrink::default()
+    };
+    wide().into_iter().flat_map(|device| [device, Device::wgpu_with_limits(0, small).unwrap()]).collect()
+}
+
+#[test]
+fn folds_walk_along_rows() {
+    let shapes: [(&[usize], &[bool]); 7] = [
+        (&[64], &[true]),
+        (&[4999], &[true]),
+        (&[70, 131], &[false, true]),
+        (&[70, 130], &[true, true]),
+        (&[3, 5, 66], &[true, false, true]),
+        (&[3, 4, 1000], &[false, true, true]),
+        (&[2, 3, 400], &[false, false, true]),
+    ];
+    let devices = wide_and_small();
+    if devices.is_empty() {
+        println!("skipped: folds_walk_along_rows (no adapter that is a program)");
+    }
+    for (device, name) in devices.iter().zip(["folded-rows", "folded-rows-in-pieces"]) {
+        let mut count = 0;
+        for (n, (shape, axes)) in shapes.into_iter().enumerate() {
+            for (m, op) in [FoldOp::Sum, FoldOp::Product, FoldOp::Min, FoldOp::Max].into_iter().enumerate() {
+                let dtype = match op {
+                    FoldOp::Product => [DType::I32, DType::U32][n % 2],
+                    _ => [DType::F32, DType::I32, DType::U32][(n + m) % 3],
+                };
+                let reach = (n + m) as i32 % 4 * 3;
+                let kernel = fold_of_neighbours(op, dtype, axes, reach);
+                let short = shape[shape.len() - 1];
+                let pad = (short + 2 * reach as usize).next_multiple_of(8) - short;
+                let (mut launch, mut arrays) = padded(dtype, shape, 9 + m as i64, pad as i64);
+                launch.views.truncate(2);
+                arrays.truncate(2);
+                let mut stride = 1;
+                for d in (0..shape.len()).rev() {
+                    launch.views[1].strides[d] = if axes[d] { 0 } else { stride };
+                    stride *= if axes[d] { 1 } else { shape[d] as i64 };
+                }
+                let given = run_on(device, &kernel, &launch, &arrays).unwrap();
+                let expected = on_host(&kernel, &launch, &arrays);
+                assert_eq!(difference(&kernel, &expected, &given), None, "{op:?} {dtype} {shape:?} {axes:?}");
+                count += 1;
+            }
+        }
+        ran(name, device, count);
+    }
+}
+
+#[test]
+fn sums_along_rows_do_not_depend_on_where_rows_begin() {
+    let Some(device) = wide() else {
+        println!("skipped: sums_along_rows (no adapter that is a program)");
+        return;
+    };
+    let kernel = cases::fold(FoldOp::Sum, DType::F32, &[true, true]).unwrap();
+    let values: Vec<f32> =
+        (0..20 * 1003u32).map(|i| 1.0 / (1 + i.wrapping_mul(2654435761) % 9973) as f32).collect();
+    let sum = |offset: usize| {
+        let mut input = vec![0f32; 20 * 1008 + 16];
+        for (row, cells) in values.chunks(1003).enumerate() {
+            input[offset + row * 1008..][..1003].copy_from_slice(cells);
+        }
+        let views = vec![
+            View { offset: offset as i64, strides: vec![1008, 1] },
+            View { offset: 0, strides: vec![0, 0] },
+        ];
+        let launch = Launch { extents: vec![20, 1003], origin: vec![0, 0], views, arguments: vec![] };
+        let arrays = vec![bytes(DType::F32, input.iter().map(|x| u64::from(x.to_bits()))), vec![0; 4]];
+        run_on(&device, &kernel, &launch, &arrays).unwrap().remove(1)
+    };
+    let first = sum(0);
+    let close = values.iter().map(|&x| f64::from(x)).sum::<f64>() as f32;
+    let given = f32::from_le_bytes(first[..].try_into().unwrap());
+    assert!((given - close).abs() <= close * f32::EPSILON, "{given} {close}");
+    (1..16).for_each(|offset| assert_eq!(sum(offset), first, "{offset}"));
+    ran("sums-along-rows", &device, 16);
 }
 
 /// Three arrays whose rows have `pad` elements more than are computed, and begin `offset` elements in.

@@ -146,11 +146,12 @@ fn wgsl_text(kernel: &Verified) -> String {
     text
 }
 
-/// Of two kernels the shader with several points per invocation.
+/// Of some kernels the shader with several points per invocation.
 fn wide_text(kernel: &Verified) -> Option<(&'static str, String)> {
     let (ending, alignment) = match kernel.kernel().name.as_str() {
         "triad" => ("alike.wgsl", Alignment::Alike),
         "blur" => ("any.wgsl", Alignment::Any),
+        "sum_inner" => ("carried.wgsl", Alignment::Carried),
         _ => return None,
     };
     let target = wgsl::Target { strict_floats: true, ..wgsl::Target::CAUTIOUS };

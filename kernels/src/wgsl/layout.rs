@@ -12,6 +12,7 @@ pub struct Header {
     /// Items to visit: points of one row if `chunks > 0`, of everything otherwise.
     pub limit: u32,
     /// Workgroups that share one row of the innermost dimension; 0: rows are not aligned to workgroups.
+    /// Reductions that walk along rows: points of a row, whose extent is then its parts.
     pub chunks: u32,
     /// Rows of the innermost dimension; reductions: points of the dimensions that stay.
     pub kept: u32,
@@ -23,7 +24,8 @@ pub struct Header {
     pub folded: u32,
     /// Kernels of several neighbours: elements of a row's first block that lie before the row.
     pub head: u32,
-    /// Kernels of several neighbours: groups of neighbours that one invocation goes through.
+    /// Kernels of several neighbours: groups of neighbours that one invocation goes through, in reductions
+    /// in one part of a row.
     pub turns: u32,
     /// Reductions: continue from the partial results that are there.
     pub resume: bool,

@@ -23,6 +23,8 @@ mod ops;
 mod reduce;
 mod routines;
 mod types;
+mod walk;
+mod walk_fold;
 pub mod wide;
 
 use crate::dtype::{DType, Kind};

@@ -14,22 +14,39 @@ use crate::ir::{BinaryOp, CompareOp, Fold, FoldOp, Form, Kernel};
 
 /// The stages of a reduction.
 pub(super) fn stages(kernel: &Kernel, target: &Target, layout: Layout) -> Shader {
+    stages_with(kernel, target, layout, |plan| {
+        let w = Writer::new(kernel, target, &plan.layout);
+        match kernel.exact() {
+            Some(_) => plan.fold_exact(w),
+            None => plan.fold(w),
+        }
+    })
+}
+
+/// The stages of a reduction, with the first as it is written here.
+pub(super) fn stages_with(
+    kernel: &Kernel,
+    target: &Target,
+    layout: Layout,
+    fold: impl FnOnce(&Plan) -> Stage,
+) -> Shader {
     let Form::Reduce { axes, folds } = &kernel.form else { unreachable!("called for reductions") };
     let of = |param: u32| kernel.params[param as usize].dtype;
     let outputs: Vec<u32> = folds.iter().flat_map(outputs).collect();
     let partials: Vec<DType> = outputs.iter().map(|&p| types::partial(of(p))).collect();
     let dims = |folded: bool| (0..kernel.rank).filter(|&k| axes[k] == folded).collect::<Vec<_>>();
-    let plan = Plan { folds, outputs: outputs.clone(), partials, kept: dims(false), folded: dims(true) };
-    let stages = match kernel.exact() {
-        Some(_) => [Plan::fold_exact, Plan::again_exact, Plan::finish_exact],
-        None => [Plan::fold, Plan::again, Plan::finish],
-    };
-    let stages = stages.map(|stage| stage(&plan, Writer::new(kernel, target, &layout)));
     let width = outputs.iter().map(|&param| kernel.width(param) as usize).max().unwrap_or(1);
-    Shader { stages: stages.into(), layout, partials: plan.partials, width }
+    let plan = Plan { folds, outputs, partials, kept: dims(false), folded: dims(true), layout };
+    let rest = match kernel.exact() {
+        Some(_) => [Plan::again_exact, Plan::finish_exact],
+        None => [Plan::again, Plan::finish],
+    };
+    let mut stages = vec![fold(&plan)];
+    stages.extend(rest.map(|stage| stage(&plan, Writer::new(kernel, target, &plan.layout))));
+    Shader { stages, layout: plan.layout, partials: plan.partials, width }
 }
 
-fn outputs(fold: &Fold) -> Vec<u32> {
+pub(super) fn outputs(fold: &Fold) -> Vec<u32> {
     match *fold {
         Fold::Value { output, .. } => vec![output],
         Fold::Arg { value_output, index_output, .. } => vec![value_output, index_output],
@@ -38,21 +55,26 @@ fn outputs(fold: &Fold) -> Vec<u32> {
 }
 
 pub(super) struct Plan<'a> {
-    folds: &'a [Fold],
+    pub folds: &'a [Fold],
     /// The output of each stream of partial results.
     pub outputs: Vec<u32>,
     pub partials: Vec<DType>,
     pub kept: Vec<usize>,
     pub folded: Vec<usize>,
+    layout: Layout,
 }
 
 impl Plan<'_> {
-    fn streams(&self) -> u32 {
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub(super) fn streams(&self) -> u32 {
         self.outputs.len() as u32
     }
 
     /// The register type of a stream.
-    fn dtype(&self, w: &Writer, stream: usize) -> DType {
+    pub(super) fn dtype(&self, w: &Writer, stream: usize) -> DType {
         w.kernel.params[self.outputs[stream] as usize].dtype
     }
 
@@ -164,7 +186,7 @@ impl Plan<'_> {
     }
 
     /// Declares the accumulators with their neutral elements.
-    fn start(&self, w: &mut Writer) {
+    pub(super) fn start(&self, w: &mut Writer) {
         let mut stream = 0;
         for fold in self.folds {
             let dtype = self.dtype(w, stream);
@@ -199,7 +221,7 @@ impl Plan<'_> {
     }
 
     /// Folds one value per stream into the accumulators.
-    fn merge(&self, w: &mut Writer, values: &[String]) {
+    pub(super) fn merge(&self, w: &mut Writer, values: &[String]) {
         let mut stream = 0;
         for fold in self.folds {
             let dtype = self.dtype(w, stream);
@@ -249,7 +271,7 @@ impl Plan<'_> {
     }
 
     /// Adds to float sums what they have lost; of an infinite sum that is NaN, and the sum stays.
-    fn settle(&self, w: &mut Writer) {
+    pub(super) fn settle(&self, w: &mut Writer) {
         let mut stream = 0;
         for fold in self.folds {
             let dtype = self.dtype(w, stream);
@@ -278,7 +300,7 @@ impl Plan<'_> {
         }
     }
 
-    fn write_partials(&self, w: &mut Writer) {
+    pub(super) fn write_partials(&self, w: &mut Writer) {
         for stream in 0..self.outputs.len() {
             let value = match self.dtype(w, stream) {
                 DType::Bool => format!("select(0u, 1u, acc{stream})"),
@@ -288,7 +310,7 @@ impl Plan<'_> {
         }
     }
 
-    fn read_partial(&self, w: &Writer, stream: usize, element: &str) -> String {
+    pub(super) fn read_partial(&self, w: &Writer, stream: usize, element: &str) -> String {
         match self.dtype(w, stream) {
             DType::Bool => format!("({element} != 0u)"),
             _ => element.to_owned(),

@@ -5,7 +5,8 @@
 //! memory as a loop over the eight, so that accesses cost and bytes do not. Hence the widest there are: four
 //! words of 64 bits. Rows may begin anywhere in a block. Where the rows of all arrays begin at one place of
 //! it ([`Alignment::Alike`]), invocations begin where blocks do, and what a block holds beside the row is
-//! written back as it was. Elsewhere what is read is shifted into place, and results are stored one by one,
+//! written back as it was. Where only what is read begins alike, [`super::walk`] writes the shader
+//! ([`Alignment::Carried`]). Elsewhere what is read is shifted into place, and results are stored one by one,
 //! or two by two ([`Alignment::Even`]).
 //!
 //! A workgroup is one such vector, and goes through many blocks in the order of memory: beginning a workgroup
@@ -17,9 +18,9 @@
 //! both read and written, because the last points of a row may be computed twice.
 
 use super::layout::{self, Layout};
-use super::{Binding, Shader, Stage, Target, Writer};
+use super::{Binding, Shader, Stage, Target, Writer, reduce, walk};
 use crate::dtype::{DType, Kind};
-use crate::ir::{Access, Form, Kernel, Op, Store};
+use crate::ir::{Access, Fold, Form, Kernel, Op, Store};
 use crate::math;
 use crate::verify::Verified;
 
@@ -27,6 +28,7 @@ use crate::verify::Verified;
 pub const POINTS: usize = 8;
 /// Bytes of a block.
 pub const BLOCK_BYTES: u64 = 32;
+const BLOCK: &str = "vec4<u64>";
 /// Longest body that is written eight times.
 const MOST_INSTRUCTIONS: usize = 96;
 /// A block of which more words are needed is read at once.
@@ -39,6 +41,8 @@ const WORKGROUP_SIZE: u32 = 8;
 pub enum Alignment {
     /// All of them at the same place of a block, and no two rows of a result share a block.
     Alike,
+    /// All that are read at the same place of a block, and rows of results begin and end with a word.
+    Carried,
     /// Anywhere, but rows of results begin and end with a word.
     Even,
     /// Anywhere.
@@ -47,18 +51,19 @@ pub enum Alignment {
 
 /// What the points of an invocation read of one row: `count` elements from `low` on, relative to the first
 /// point.
-struct Row {
-    param: u32,
+pub(super) struct Row {
+    pub(super) param: u32,
     /// The offset of the load that begins it; the last is `low`.
-    first: Vec<i32>,
-    low: i32,
-    count: usize,
+    pub(super) first: Vec<i32>,
+    pub(super) low: i32,
+    pub(super) count: usize,
 }
 
 /// What the writer of a stage must know of the point it is at.
 pub(super) struct Lanes {
     rows: Vec<Row>,
-    alignment: Alignment,
+    /// The type of arrays that are written, in memory.
+    written: &'static str,
     /// Of the eight.
     lane: usize,
 }
@@ -66,10 +71,24 @@ pub(super) struct Lanes {
 /// Whether a kernel can be written so at all. Which [`Alignment`] a launch has is for its planner to see.
 pub fn suits(kernel: &Kernel) -> bool {
     let is_word = |dtype: DType| dtype.size_bytes() == 4 && dtype.kind() != Kind::Bool;
-    matches!(kernel.form, Form::Elementwise { .. })
-        && kernel.rank > 0
-        && kernel.body.len() <= MOST_INSTRUCTIONS
-        && kernel.params.iter().all(|p| is_word(p.dtype) && p.access != Access::InOut)
+    let has_words = kernel.params.iter().all(|p| match p.access {
+        Access::In => is_word(p.dtype),
+        Access::Out => is_word(p.dtype) || is_fold(kernel),
+        Access::InOut => false,
+    });
+    let has_rows = match &kernel.form {
+        Form::Elementwise { .. } => kernel.rank > 0,
+        Form::Reduce { axes, folds } => {
+            axes.last() == Some(&true) && folds.iter().all(|fold| matches!(fold, Fold::Value { .. }))
+        }
+        Form::Gather { .. } | Form::Scatter { .. } => false,
+    };
+    has_words && has_rows && kernel.body.len() <= MOST_INSTRUCTIONS
+}
+
+/// Whether the kernel is a reduction. All such are [`Alignment::Carried`], whatever their results.
+pub fn is_fold(kernel: &Kernel) -> bool {
+    matches!(kernel.form, Form::Reduce { .. })
 }
 
 /// What stands in the launch block instead of a divisor: see `Writer::quotient`.
@@ -84,18 +103,29 @@ pub fn emit_wide(kernel: &Verified, target: &Target, alignment: Alignment) -> Op
     if !target.i64 || !suits(kernel) {
         return None;
     }
-    let target = &Target { workgroup_size: WORKGROUP_SIZE, ..*target };
+    let narrow = &Target { workgroup_size: WORKGROUP_SIZE, ..*target };
     let layout = Layout::new(kernel);
-    let stages = vec![stage(kernel, target, &layout, alignment)];
+    if is_fold(kernel) {
+        let fold = |plan: &reduce::Plan| plan.fold_walks(Writer::new(kernel, narrow, plan.layout()));
+        return Some(reduce::stages_with(kernel, target, layout, fold));
+    }
+    let stage = match alignment {
+        Alignment::Carried => walk::stage(kernel, narrow, &layout),
+        Alignment::Alike | Alignment::Even | Alignment::Any => stage(kernel, narrow, &layout, alignment),
+    };
+    let stages = vec![stage];
     Some(Shader { stages, layout, partials: Vec::new(), width: 1 })
 }
 
 fn stage(kernel: &Kernel, target: &Target, layout: &Layout, alignment: Alignment) -> Stage {
     let mut w = Writer::new(kernel, target, layout);
-    w.lanes = Some(Lanes { rows: rows(kernel), alignment, lane: 0 });
-    for at in 0..layout.words.div_ceil(4) {
-        w.line(&format!("let launch{at} = launch[{at}];"));
-    }
+    let written = match alignment {
+        Alignment::Any => "u32",
+        Alignment::Even => "u64",
+        Alignment::Alike | Alignment::Carried => BLOCK,
+    };
+    w.lanes = Some(Lanes { written, ..Lanes::new(kernel) });
+    w.read_launch();
     let turns = w.word(layout::TURNS);
     w.line(&format!("let first = ({}) * {turns};", w.number()));
     w.line(&format!("for (var turn = 0u; turn < {turns}; turn += 1u) {{"));
@@ -109,11 +139,10 @@ fn stage(kernel: &Kernel, target: &Target, layout: &Layout, alignment: Alignment
     };
     for lane in 0..POINTS {
         stores.iter().for_each(|store| w.line(&format!("var s{}_{lane} = 0u;", store.param)));
-        w.lanes = Some(Lanes { rows: rows(kernel), alignment, lane });
         w.lane(lane, &stores);
     }
     match alignment {
-        Alignment::Alike => w.write_blocks(&stores),
+        Alignment::Alike | Alignment::Carried => w.write_blocks(&stores),
         Alignment::Even => w.write_words(&stores),
         Alignment::Any => w.write_elements(&stores),
     }
@@ -124,7 +153,7 @@ fn stage(kernel: &Kernel, target: &Target, layout: &Layout, alignment: Alignment
 }
 
 /// The rows that the loads of a body share, in the order of their first use.
-fn rows(kernel: &Kernel) -> Vec<Row> {
+pub(super) fn rows(kernel: &Kernel) -> Vec<Row> {
     let mut spans: Vec<(u32, Vec<i32>, i32, i32)> = Vec::new();
     for inst in &kernel.body {
         let Op::Load { param, offsets } = &inst.op else { continue };
@@ -142,7 +171,7 @@ fn rows(kernel: &Kernel) -> Vec<Row> {
 }
 
 /// The lower or upper half of a word.
-fn half(word: &str, element: i32) -> String {
+pub(super) fn half(word: &str, element: i32) -> String {
     match element.rem_euclid(2) {
         0 => format!("u32({word})"),
         _ => format!("u32({word} >> 32u)"),
@@ -150,6 +179,11 @@ fn half(word: &str, element: i32) -> String {
 }
 
 impl Lanes {
+    /// At the first of the eight, with results stored in blocks.
+    pub(super) fn new(kernel: &Kernel) -> Lanes {
+        Lanes { rows: rows(kernel), written: BLOCK, lane: 0 }
+    }
+
     /// The element that a load of the point reads, as bits.
     pub(super) fn element(&self, param: u32, offsets: &[i32]) -> String {
         let (inner, outer) = offsets.split_last().unwrap_or((&0, &[]));
@@ -162,18 +196,21 @@ impl Lanes {
 
     /// The type of an array in memory.
     pub(super) fn storage(&self, write: bool) -> &'static str {
-        match (self.alignment, write) {
-            (Alignment::Any, true) => "u32",
-            (Alignment::Even, true) => "u64",
-            (Alignment::Alike, true) | (_, false) => "vec4<u64>",
-        }
+        if write { self.written } else { BLOCK }
     }
 }
 
 impl Writer<'_> {
+    /// Reads the launch block.
+    pub(super) fn read_launch(&mut self) {
+        for at in 0..self.layout.words.div_ceil(4) {
+            self.line(&format!("let launch{at} = launch[{at}];"));
+        }
+    }
+
     /// Declares `name`, the quotient of two numbers: with a reciprocal of 32 bits, rounded down, it is too
     /// small by one at most.
-    fn quotient(&mut self, name: &str, number: &str, divisor: &str, reciprocal: &str) {
+    pub(super) fn quotient(&mut self, name: &str, number: &str, divisor: &str, reciprocal: &str) {
         self.line(&format!("let {name}_low = u32((u64({number}) * u64({reciprocal})) >> 32u);"));
         self.line(&format!(
             "let {name} = {name}_low + select(0u, 1u, {number} - {name}_low * {divisor} >= {divisor});"
@@ -190,7 +227,7 @@ impl Writer<'_> {
         self.quotient("row", "place", &chunks, &self.word(self.layout.step(inner)));
         let block = format!("(place - row * {chunks}) * {POINTS}u");
         match alignment {
-            Alignment::Alike => {
+            Alignment::Alike | Alignment::Carried => {
                 self.line(&format!("let x = bitcast<i32>({block} - {});", self.word(layout::HEAD)));
             }
             Alignment::Even | Alignment::Any => {
@@ -198,6 +235,12 @@ impl Writer<'_> {
                 self.line(&format!("let x = bitcast<i32>(min({block}, {limit} - {POINTS}u));"));
             }
         }
+        self.begin_row();
+    }
+
+    /// The coordinates of `row`, and the elements of its first point.
+    pub(super) fn begin_row(&mut self) {
+        let inner = self.kernel.rank - 1;
         let mut rest = "row".to_owned();
         for k in (1..inner).rev() {
             let (extent, step) = (self.word(self.layout.extent(k)), self.word(self.layout.step(k)));
@@ -227,7 +270,7 @@ impl Writer<'_> {
         self.line(&format!("let f{n} = b{n} >> 3u;"));
         self.line(&format!("let l{n} = (b{n} + {limit} + {}) >> 3u;", count as i32 - POINTS as i32 - 1));
         match alignment {
-            Alignment::Alike => {
+            Alignment::Alike | Alignment::Carried => {
                 self.line(&format!("let c{n} = (b{n} + x - ({})) >> 3u;", row.low));
                 let high = row.low + count as i32 - 1;
                 self.read_words(n, p, row.low.div_euclid(2), high.div_euclid(2));
@@ -285,11 +328,17 @@ impl Writer<'_> {
         }
     }
 
-    /// Body of one of the eight points; its results become `sP_LANE`.
-    fn lane(&mut self, lane: usize, stores: &[Store]) {
+    /// Opens a block with the body of one of the eight points.
+    pub(super) fn at_lane(&mut self, lane: usize) {
+        self.lanes.iter_mut().for_each(|lanes| lanes.lane = lane);
         self.line("{");
         self.line(&format!("let i{} = bitcast<u32>(x) + {lane}u;", self.kernel.rank - 1));
         self.body();
+    }
+
+    /// Body of one of the eight points; its results become `sP_LANE`.
+    pub(super) fn lane(&mut self, lane: usize, stores: &[Store]) {
+        self.at_lane(lane);
         for Store { param, value } in stores {
             self.line(&format!("s{param}_{lane} = bitcast<u32>(v{});", value.0));
         }

@@ -59,7 +59,7 @@ fn every_form_on_every_type_is_valid() {
 fn shaders_of_several_points_are_valid() {
     let mut count = 0;
     for kernel in cases::operations().iter().chain(&cases::forms()) {
-        for alignment in [Alignment::Alike, Alignment::Even, Alignment::Any] {
+        for alignment in [Alignment::Alike, Alignment::Carried, Alignment::Even, Alignment::Any] {
             let Some(shader) = emit_wide(kernel, &STRICT, alignment) else { continue };
             validate_shader(shader, &STRICT);
             count += 1;

@@ -2,7 +2,7 @@
 //! reduction. Pure arithmetic: no wgpu.
 
 use partita_kernels::wgsl::layout::Header;
-use partita_kernels::wgsl::wide::reciprocal;
+use partita_kernels::wgsl::wide::{POINTS, reciprocal};
 use partita_kernels::wgsl::{Binding, Shader};
 use partita_kernels::{Form, Kernel, Launch, Op, Verified};
 
@@ -82,6 +82,8 @@ const NEIGHBOUR_GROUPS: u64 = 128;
 /// every loop after 65,535 turns.
 const FEWEST_TURNS: u64 = 4;
 const MOST_TURNS: u64 = 1 << 12;
+/// Turns that pay for beginning inside of a row.
+const FEWEST_STEPS: u64 = 16;
 /// Fewest points worth a segment of its own.
 const SEGMENT_POINTS: usize = 64;
 
@@ -99,7 +101,7 @@ pub fn plan(
     let bounds = bounds(kernel, Some(shader), limits);
     let launch = merged(kernel.kernel(), launch);
     let pieces = split(kernel, &launch, &bounds)?;
-    let planner = Planner { kernel: kernel.kernel(), shader, limits };
+    let planner = Planner { kernel: kernel.kernel(), shader, limits, walk: None };
     let mut work = Work::default();
     match kernel.kernel().form {
         Form::Elementwise { .. } => pieces.iter().for_each(|p| work.dispatches.push(planner.tiles(p, None))),
@@ -111,12 +113,7 @@ pub fn plan(
                 }
             }
         }
-        Form::Reduce { .. } => {
-            let same = |a: &Piece, b: &Piece| planner.kept_origin(a) == planner.kept_origin(b);
-            for group in pieces.chunk_by(same) {
-                planner.reduce(group, &bounds, &mut work);
-            }
-        }
+        Form::Reduce { .. } => work = planner.reductions(&pieces, &bounds),
     }
     Ok(work)
 }
@@ -179,6 +176,27 @@ pub(super) struct Planner<'a> {
     pub(super) kernel: &'a Kernel,
     pub(super) shader: &'a Shader,
     pub(super) limits: &'a Limits,
+    /// In kernels of which invocations walk along rows: how many elements of a row's first block lie before
+    /// it.
+    pub(super) walk: Option<&'a dyn Fn(&Piece) -> u32>,
+}
+
+/// A reduction's launch in which rows have parts of about so many points instead of points.
+fn walked(launch: &mut Launch, header: &mut Header, points: u64, head: u32) {
+    let inner = launch.extents.last().copied().unwrap_or(1) as u64;
+    let (whole, wanted) = (inner.div_ceil(POINTS as u64), points.div_ceil(POINTS as u64));
+    // Odd, as in `walks`.
+    let turns = (wanted.clamp(1, MOST_TURNS) | 1).min(whole);
+    let parts = whole.div_ceil(turns);
+    header.folded = (u64::from(header.folded) / inner * parts) as u32;
+    (header.head, header.turns, header.chunks) = (head, turns as u32, inner as u32);
+    launch.extents.iter_mut().last().into_iter().for_each(|extent| *extent = parts as usize);
+}
+
+/// Points of a row, and rows.
+fn lengths(piece: &Piece) -> (usize, usize) {
+    let inner = piece.launch.extents.last().copied().unwrap_or(1);
+    (inner, piece.launch.points() / inner.max(1))
 }
 
 impl Planner<'_> {
@@ -222,12 +240,30 @@ impl Planner<'_> {
     /// The dispatch of neighbours: in a turn an invocation has up to `most` of one row, the first of a row
     /// `head` fewer.
     pub(super) fn neighbours(&self, piece: &Piece, most: usize, head: u32) -> Dispatch {
-        let extents = &piece.launch.extents;
-        let inner = extents.last().copied().unwrap_or(1);
-        let (rows, chunks) = (piece.launch.points() / inner.max(1), (head as usize + inner).div_ceil(most));
+        let (inner, rows) = lengths(piece);
+        let chunks = (head as usize + inner).div_ceil(most);
         let all_turns = ((rows * chunks) as u64).div_ceil(u64::from(self.shader.stages[0].workgroup_size));
         let turns = (all_turns / NEIGHBOUR_GROUPS).clamp(FEWEST_TURNS, MOST_TURNS);
-        let groups = self.groups(all_turns.div_ceil(turns));
+        self.rows(piece, all_turns.div_ceil(turns), (chunks, turns, head))
+    }
+
+    /// The dispatch of invocations that walk along a row, `most` points in a turn. Their results may begin
+    /// anywhere in a block.
+    pub(super) fn walks(&self, piece: &Piece, most: usize, head: u32) -> Dispatch {
+        let (inner, rows) = lengths(piece);
+        let blocks = (head as usize + inner + 2 * (most - 1)) / most;
+        let size = u64::from(self.shader.stages[0].workgroup_size);
+        let wanted = (rows * blocks) as u64 / (size * NEIGHBOUR_GROUPS);
+        // Were it even, all invocations of a vector would use the same sets of the processor's cache.
+        let turns = wanted.clamp(FEWEST_STEPS, MOST_TURNS) | 1;
+        let chunks = (blocks as u64).div_ceil(turns);
+        self.rows(piece, (rows as u64 * chunks).div_ceil(size), (chunks as usize, turns, head))
+    }
+
+    /// A dispatch of so many groups that go through rows, `(chunks, turns, head)` of the header.
+    fn rows(&self, piece: &Piece, groups: u64, (chunks, turns, head): (usize, u64, u32)) -> Dispatch {
+        let (inner, rows) = lengths(piece);
+        let groups = self.groups(groups);
         let header = Header {
             groups: [groups[0], groups[1]],
             limit: inner as u32,
@@ -237,6 +273,7 @@ impl Planner<'_> {
             turns: turns as u32,
             ..Header::default()
         };
+        let extents = &piece.launch.extents;
         let mut steps: Vec<u32> = extents.iter().map(|&extent| reciprocal(extent as u32)).collect();
         if let Some(last) = steps.last_mut() {
             *last = reciprocal(chunks as u32);
@@ -275,6 +312,14 @@ impl Planner<'_> {
         self.axes().iter().enumerate().filter_map(kept).collect()
     }
 
+    /// All dispatches of a reduction.
+    pub(super) fn reductions(&self, pieces: &[Piece], bounds: &Bounds) -> Work {
+        let mut work = Work::default();
+        let same = |a: &Piece, b: &Piece| self.kept_origin(a) == self.kept_origin(b);
+        pieces.chunk_by(same).for_each(|group| self.reduce(group, bounds, &mut work));
+        work
+    }
+
     /// The dispatches of all pieces of one kept box: folds that continue each other, then fewer and
     /// fewer partial results, then the stores.
     fn reduce(&self, pieces: &[Piece], bounds: &Bounds, work: &mut Work) {
@@ -289,8 +334,12 @@ impl Planner<'_> {
             let mut pass = self.pass(0, kept, segments);
             pass.header.folded = folded(piece) as u32;
             pass.header.resume = n > 0;
-            pass.steps = self.steps(&piece.launch, segments);
-            work.dispatches.push(self.dispatch(pass, &piece.launch, &piece.windows));
+            let mut launch = piece.launch.clone();
+            if let Some(head) = self.walk {
+                walked(&mut launch, &mut pass.header, longest.div_ceil(u64::from(segments)), head(piece));
+            }
+            pass.steps = self.steps(&launch, segments);
+            work.dispatches.push(self.dispatch(pass, &launch, &piece.windows));
         }
         if longest == 0 {
             segments = 0;
@@ -312,7 +361,7 @@ impl Planner<'_> {
     /// A stage of a reduction that makes this many partial results per kept point.
     fn pass(&self, stage: usize, kept: u64, segments: u32) -> Pass {
         let items = kept * u64::from(segments);
-        let groups = self.groups(items.div_ceil(u64::from(self.limits.workgroup_size)));
+        let groups = self.groups(items.div_ceil(u64::from(self.shader.stages[stage].workgroup_size)));
         let header = Header {
             groups: [groups[0], groups[1]],
             limit: items as u32,
@@ -327,7 +376,8 @@ impl Planner<'_> {
     /// points for each, and no more than the partial results' binding and the workgroups hold.
     fn segments(&self, kept: u64, folded: u64, bounds: &Bounds) -> u32 {
         let wanted = u64::from(self.limits.busy) / kept;
-        let useful = folded.div_ceil(SEGMENT_POINTS as u64);
+        let points = if self.walk.is_some() { SEGMENT_POINTS * POINTS } else { SEGMENT_POINTS };
+        let useful = folded.div_ceil(points as u64);
         let room = bounds.max_kept as u64 / kept;
         wanted.min(useful).min(room).max(1) as u32
     }

@@ -21,7 +21,7 @@ pub struct GpuProgram {
     pub(super) spread: OnceLock<Option<Box<(Spread, GpuProgram)>>>,
     /// The same kernel with several points per invocation, once a launch was large enough: one per
     /// [`Alignment`].
-    pub(super) wide: [OnceLock<Option<Box<GpuProgram>>>; 3],
+    pub(super) wide: [OnceLock<Option<Box<GpuProgram>>>; 4],
 }
 
 /// One stage's pipeline and what it binds.
@@ -82,7 +82,7 @@ impl Gpu {
         });
         let stages = stages.collect::<Result<Vec<_>, _>>()?;
         self.check()?;
-        let wide = [const { OnceLock::new() }; 3];
+        let wide = [const { OnceLock::new() }; 4];
         Ok(GpuProgram { kernel: kernel.clone(), shader, stages, spread: OnceLock::new(), wide })
     }
 

@@ -20,6 +20,8 @@ const MAX_DISPATCHES: usize = 512;
 pub(super) struct Pending {
     pass: Option<(wgpu::CommandEncoder, wgpu::ComputePass<'static>)>,
     dispatches: usize,
+    /// How often something was submitted.
+    submissions: u64,
     /// The launch blocks of this submission, and the buffer they go to just before it.
     blocks: Vec<u8>,
     blocks_buffer: wgpu::Buffer,
@@ -64,6 +66,7 @@ impl Pending {
         Pending {
             pass: None,
             dispatches: 0,
+            submissions: 0,
             blocks: Vec::new(),
             blocks_buffer: device.create_buffer(&descriptor),
             alignment: facts.uniform_alignment,
@@ -81,6 +84,7 @@ impl Pending {
             self.blocks.clear();
         }
         self.dispatches = 0;
+        self.submissions += 1;
         queue.submit([encoder.finish()]);
     }
 
@@ -294,3 +298,7 @@ impl Gpu {
         self.check()
     }
 }
+
+#[cfg(test)]
+#[path = "queue_tests.rs"]
+mod tests;
