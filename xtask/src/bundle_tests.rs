@@ -62,7 +62,9 @@ impl Pretence {
         let mut command = Command::new("bash");
         command.arg(self.folder.join("run.sh")).args(sections).env("PRETEND", doctor).env("PEERS", "");
         command.env("BUDGET", budget).env_remove("OUT").env_remove("QUICK");
-        copies.map(|copies| command.env("OUT", copies));
+        if let Some(copies) = copies {
+            command.env("OUT", copies);
+        }
         let status = command.output().unwrap().status.code();
         let names = std::fs::read_to_string(started).unwrap_or_default();
         if !sections.contains(&"everything") {

@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use partition::{Data, Partition};
 
 use super::Array;
+use super::storage::Storage;
 use crate::device::Buffer;
 use crate::error::{Error, Result};
 use crate::index::Distribution;
@@ -317,6 +318,8 @@ struct UnderWay {
     join: Schedule,
     /// Both ends' memory, which their nodes may change for wider one, and what is used on the way.
     _leases: Vec<Buffer>,
+    /// The source's memory, which others see now: a loop whose state it is goes on in other memory.
+    _seen: Storage,
 }
 
 /// What is left to dispatch, from now on nothing.
@@ -364,6 +367,7 @@ impl UnderWay {
             arrival,
             join,
             _leases: leases,
+            _seen: from.seen_on(Arc::clone(&from.dist)),
         };
         // What was not packed must not be sent.
         execute(departure).inspect_err(|_| drop(taken(&dispatch)))?;

@@ -54,17 +54,15 @@ fn rounds_of_tiles_begin_wherever_a_run_does() {
 fn a_loop_goes_on_where_a_failing_step_left_its_state() {
     let team = Team::on(&[Device::host()], 2).unwrap();
     let dist = Distribution::builder(&[30, 8]).parts(2).build().unwrap();
-    let start = || {
-        let array = |k: i64| Array::from_fn(&team, &dist, |at| (at[0] * at[1] + k) as f32 / 240.0);
-        vec![array(1).unwrap(), array(2).unwrap()]
-    };
+    let start = || vec![Array::from_fn(&team, &dist, |at| (at[0] * at[1] + 1) as f32 / 240.0).unwrap()];
+    // Other memory every time, or that it is in.
     let first = |state: &mut [Array]| {
-        let next = state[1].slice(&s![..-2, ..]) * 0.5 + state[0].slice(&s![2.., ..]) * 0.25;
+        let next = state[0].slice(&s![..-2, ..]) * 0.5 + state[0].slice(&s![2.., ..]) * 0.25;
         state[0].assign(&s![1..-1, ..], &next)
     };
     let second = |state: &mut [Array]| {
-        let next = state[0].slice(&s![2.., ..]) * 0.75 - state[1].slice(&s![..-2, ..]) * 0.125;
-        state[1].assign(&s![1..-1, ..], &next)
+        let edge = state[0].slice(&s![1..2, ..]) * 0.75;
+        state[0].assign(&s![..1, ..], &edge)
     };
     for depth in [1, 3] {
         // Steps that are replayed are not called.
@@ -93,10 +91,8 @@ fn a_loop_goes_on_where_a_failing_step_left_its_state() {
                     second(&mut state).unwrap();
                 }
             }
-            for (given, expected) in run.state().iter().zip(&state) {
-                let (given, expected) = (given.to_vec::<f32>().unwrap(), expected.to_vec::<f32>().unwrap());
-                assert!(given == expected, "depth {depth}, call {fails}: {}", run.explain());
-            }
+            let (given, expected) = (run.state()[0].to_bytes().unwrap(), state[0].to_bytes().unwrap());
+            assert!(given == expected, "depth {depth}, call {fails}: {}", run.explain());
             assert!(run.is_replaying());
         }
         assert!(failed >= 3, "depth {depth}: {failed}");
