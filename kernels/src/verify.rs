@@ -247,41 +247,46 @@ impl Verified {
     /// The smallest box around the load offsets of a parameter: `(lowest, highest)` per dimension;
     /// zeros if it is never loaded.
     pub fn radius(&self, param: u32) -> Vec<(i32, i32)> {
-        let mut radius: Option<Vec<(i32, i32)>> = None;
+        self.reach(param)[..self.0.rank].to_vec()
+    }
+
+    /// [`Verified::radius`] of every dimension that there could be.
+    fn reach(&self, param: u32) -> [(i32, i32); MAX_RANK] {
+        let mut reach: Option<[(i32, i32); MAX_RANK]> = None;
         for inst in &self.0.body {
             let Op::Load { param: p, offsets } = &inst.op else { continue };
             if *p == param {
-                let radius = radius.get_or_insert_with(|| offsets.iter().map(|&d| (d, d)).collect());
-                for (r, &d) in radius.iter_mut().zip(offsets) {
+                let first = std::array::from_fn(|k| offsets.get(k).map_or((0, 0), |&d| (d, d)));
+                let reach = reach.get_or_insert(first);
+                for (r, &d) in reach.iter_mut().zip(offsets) {
                     *r = (r.0.min(d), r.1.max(d));
                 }
             }
         }
-        radius.unwrap_or_else(|| vec![(0, 0); self.0.rank])
+        reach.unwrap_or_default()
     }
 
     /// First and last element, inclusive, that a launch touches of each parameter; `None` where it
     /// touches none. The source of a gather and the target of a scatter count from their offset on,
     /// for as long as the memory reaches, so they give just their offset.
     pub fn touched(&self, launch: &Launch) -> Vec<Option<(i64, i64)>> {
+        (0..self.0.params.len()).map(|p| self.touched_of(launch, p)).collect()
+    }
+
+    fn touched_of(&self, launch: &Launch, p: usize) -> Option<(i64, i64)> {
         let kernel = &self.0;
-        let empty = launch.points() == 0;
-        (0..kernel.params.len())
-            .map(|p| {
-                let view = &launch.views[p];
-                if kernel.indexed_param() == Some(p as u32) {
-                    return Some((view.offset, view.offset));
-                }
-                let written = kernel.params[p].access != Access::In;
-                // A reduction writes its neutral element even where nothing is folded.
-                let writes_empty = written && kernel.kept_points(launch) > 0;
-                if (empty && !writes_empty) || !(written || kernel.loads_of(p as u32)) {
-                    return None;
-                }
-                let (first, last) = touched_span(view, &launch.extents, &self.radius(p as u32));
-                Some((first, last.saturating_add(kernel.width(p as u32) - 1)))
-            })
-            .collect()
+        let view = &launch.views[p];
+        if kernel.indexed_param() == Some(p as u32) {
+            return Some((view.offset, view.offset));
+        }
+        let written = kernel.params[p].access != Access::In;
+        // A reduction writes its neutral element even where nothing is folded.
+        let writes_empty = written && kernel.kept_points(launch) > 0;
+        if (launch.points() == 0 && !writes_empty) || !(written || kernel.loads_of(p as u32)) {
+            return None;
+        }
+        let (first, last) = touched_span(view, &launch.extents, &self.reach(p as u32));
+        Some((first, last.saturating_add(kernel.width(p as u32) - 1)))
     }
 
     /// Proves that a launch fits: ranks and argument types agree, every element it touches lies
@@ -290,21 +295,32 @@ impl Verified {
     /// # Errors
     /// Names the parameter, what it touches, and what there is.
     pub fn check(&self, launch: &Launch, lens: &[usize]) -> Result<(), LaunchError> {
-        self.check_reason(launch, lens).map_err(|reason| LaunchError { kernel: self.0.name.clone(), reason })
+        self.check_memory(launch, lens.len(), |p| lens[p])
     }
 
-    fn check_reason(&self, launch: &Launch, lens: &[usize]) -> Check {
+    /// The same, of so many memories whose elements a function gives.
+    pub(crate) fn check_memory(
+        &self,
+        launch: &Launch,
+        memories: usize,
+        len: impl Fn(usize) -> usize,
+    ) -> Result<(), LaunchError> {
+        let reason = self.check_reason(launch, memories, len);
+        reason.map_err(|reason| LaunchError { kernel: self.0.name.clone(), reason })
+    }
+
+    fn check_reason(&self, launch: &Launch, memories: usize, len: impl Fn(usize) -> usize) -> Check {
         let kernel = &self.0;
         let params = kernel.params.len();
         ensure(launch.extents.len() == kernel.rank && launch.origin.len() == kernel.rank, || {
             format!("rank {} kernel, extents {:?}, origin {:?}", kernel.rank, launch.extents, launch.origin)
         })?;
-        ensure(launch.views.len() == params && lens.len() == params, || {
-            format!("{params} parameters, {} views, {} memories", launch.views.len(), lens.len())
+        ensure(launch.views.len() == params && memories == params, || {
+            format!("{params} parameters, {} views, {memories} memories", launch.views.len())
         })?;
-        let given: Vec<DType> = launch.arguments.iter().map(|s: &Scalar| s.dtype).collect();
-        ensure(given == kernel.arguments, || {
-            format!("arguments {:?} expected, given {given:?}", kernel.arguments)
+        let given = || launch.arguments.iter().map(|s: &Scalar| s.dtype);
+        ensure(given().eq(kernel.arguments.iter().copied()), || {
+            format!("arguments {:?} expected, given {:?}", kernel.arguments, given().collect::<Vec<_>>())
         })?;
         ensure(launch.views.iter().all(|v| v.strides.len() == kernel.rank), || {
             format!("a view's strides do not have rank {}", kernel.rank)
@@ -314,11 +330,11 @@ impl Verified {
             format!("region {:?} has more points than 63 bits count", launch.extents)
         })?;
         check_coords(kernel, launch)?;
-        for (p, span) in self.touched(launch).into_iter().enumerate() {
-            let Some((first, last)) = span else { continue };
-            let inside = first >= 0 && (last < lens[p] as i64 || kernel.indexed_param() == Some(p as u32));
+        for p in 0..params {
+            let Some((first, last)) = self.touched_of(launch, p) else { continue };
+            let inside = first >= 0 && (last < len(p) as i64 || kernel.indexed_param() == Some(p as u32));
             ensure(inside, || {
-                format!("p{p} would touch elements {first}..={last}, memory holds {}", lens[p])
+                format!("p{p} would touch elements {first}..={last}, memory holds {}", len(p))
             })?;
             check_output_strides(kernel, launch, p)?;
         }
@@ -356,19 +372,21 @@ fn check_output_strides(kernel: &Kernel, launch: &Launch, p: usize) -> Check {
     if kernel.params[p].access == Access::In || kernel.indexed_param() == Some(p as u32) {
         return Ok(());
     }
-    let mut dims: Vec<(i64, usize)> = Vec::new();
+    let (mut dims, mut rank) = ([(0, 0); MAX_RANK], 0);
     for (k, (&stride, &extent)) in launch.views[p].strides.iter().zip(&launch.extents).enumerate() {
         if let Form::Reduce { axes, .. } = &kernel.form
             && axes[k]
         {
             ensure(stride == 0, || format!("p{p} has stride {stride} in reduced dimension {k}"))?;
         } else if extent > 1 {
-            dims.push((stride.saturating_abs(), extent));
+            dims[rank] = (stride.saturating_abs(), extent);
+            rank += 1;
         }
     }
+    let dims = &mut dims[..rank];
     dims.sort_unstable();
     let mut reach = kernel.width(p as u32) - 1;
-    for (stride, extent) in dims {
+    for &mut (stride, extent) in dims {
         ensure(stride > reach, || {
             format!("output p{p} overlaps itself: strides {:?}", launch.views[p].strides)
         })?;

@@ -97,7 +97,7 @@ impl Expected {
             view.offset -= (copied.start / param.dtype.size_bytes() as u64) as i64;
             memory.push((&copied.content, param.dtype.size_bytes()));
         }
-        Ok(host::launch(&interpret::Program::interpreted(kernel), &launch, &memory, 1)?)
+        Ok(host::launch(&interpret::Program::interpreted(kernel), &launch, memory.into_iter(), 1)?)
     }
 
     fn compare(&self, device: &Device, job: &Job) -> Result<()> {

@@ -10,6 +10,7 @@ use partita_kernels::interpret;
 use partita_kernels::{Launch, LaunchError};
 
 use super::memory::ALIGN_BYTES;
+use super::process;
 use crate::config::config;
 
 /// Bytes of a large page, where there are any.
@@ -136,20 +137,19 @@ pub(super) fn threads() -> usize {
     static STARTED_IN: OnceLock<u32> = OnceLock::new();
     match config().threads {
         1 => 1,
-        _ if *STARTED_IN.get_or_init(std::process::id) != std::process::id() => 1,
+        _ if *STARTED_IN.get_or_init(process::number) != process::number() => 1,
         threads => threads,
     }
 }
 
-/// Runs a kernel on host memory. `memory` is one block per parameter with its element size.
-pub(super) fn launch(
+/// Runs a kernel on host memory: one block per parameter with its element size.
+pub(super) fn launch<'a>(
     program: &interpret::Program,
     launch: &Launch,
-    memory: &[(&HostMemory, usize)],
+    memory: impl Iterator<Item = (&'a HostMemory, usize)>,
     threads: usize,
 ) -> Result<(), LaunchError> {
     let views: Vec<interpret::Memory> = memory
-        .iter()
         .map(|(block, size)| interpret::Memory { ptr: block.pointer(), len: block.bytes() / size })
         .collect();
     // SAFETY: each block is alive and `len` elements long; the engine never passes one block twice

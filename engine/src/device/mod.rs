@@ -13,6 +13,7 @@ mod lane;
 mod mark;
 pub mod memory;
 mod open;
+mod process;
 mod share;
 mod sweep;
 mod transfer;
@@ -146,7 +147,7 @@ impl Device {
         Device(Arc::new(Inner {
             name,
             backend,
-            process: std::process::id(),
+            process: process::number(),
             pool: Mutex::new(Pool::new(config().budget_bytes)),
             programs: Mutex::new(HashMap::new()),
         }))
@@ -157,7 +158,7 @@ impl Device {
     fn usable(&self) -> Result<()> {
         match self.0.backend {
             Backend::Host => Ok(()),
-            Backend::Cuda(_) | Backend::Wgpu(_) if std::process::id() == self.0.process => Ok(()),
+            Backend::Cuda(_) | Backend::Wgpu(_) if process::number() == self.0.process => Ok(()),
             Backend::Cuda(_) | Backend::Wgpu(_) => Err(Error::Forked { device: self.name().to_owned() }),
         }
     }
@@ -402,21 +403,17 @@ impl Device {
 /// Runs a job of the host; it is done when this returns.
 fn host_launch(job: &Job, threads: usize) -> Result<()> {
     match &job.program.code {
-        Code::Host(code) => Ok(host::launch(code, &job.launch, &host_memory(job), threads)?),
+        Code::Host(code) => Ok(host::launch(code, &job.launch, host_memory(job), threads)?),
         Code::Cuda(_) | Code::Wgpu(_) => unreachable!("a program runs on the device it was compiled for"),
     }
 }
 
-fn host_memory(job: &Job) -> Vec<(&host::HostMemory, usize)> {
+fn host_memory(job: &Job) -> impl Iterator<Item = (&host::HostMemory, usize)> {
     let params = &job.program.kernel().kernel().params;
-    job.memory
-        .iter()
-        .zip(params)
-        .map(|(allocation, param)| match &allocation.memory {
-            Memory::Host(block) => (block, param.dtype.size_bytes()),
-            Memory::Cuda(_) | Memory::Wgpu(_) => unreachable!("memory belongs to the device it is used with"),
-        })
-        .collect()
+    job.memory.iter().zip(params).map(|(allocation, param)| match &allocation.memory {
+        Memory::Host(block) => (block, param.dtype.size_bytes()),
+        Memory::Cuda(_) | Memory::Wgpu(_) => unreachable!("memory belongs to the device it is used with"),
+    })
 }
 
 fn cuda_memory(job: &Job) -> Vec<&cuda::GpuBuffer> {

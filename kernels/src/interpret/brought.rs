@@ -1,8 +1,8 @@
-//! Launches with operands that do not lie in rows: seen in steps, backwards, transposed. Tile by tile they
-//! are packed into dense memory of the thread, small enough to stay in its caches; machine code and the
-//! interpreter see rows there, and outputs that do not lie in rows are unpacked from it. All offsets at
-//! which an operand is read share one packed box. What is computed, and how elements are moved, is
-//! elsewhere: `machine`, `worker`, `pack`.
+//! Launches with operands that do not lie in rows: seen in steps (of two where code does not take them),
+//! backwards, transposed. Tile by tile they are packed into dense memory of the thread, small enough to stay
+//! in its caches; machine code and the interpreter see rows there, and outputs that do not lie in rows are
+//! unpacked from it. All offsets at which an operand is read share one packed box. What is computed, and how
+//! elements are moved, is elsewhere: `machine`, `worker`, `pack`.
 
 use super::copy::fence;
 use super::layout::{Dims, Layout, Tile, Tiling, advance, coordinate_dims};

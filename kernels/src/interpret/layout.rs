@@ -18,7 +18,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// The dimensions of `launch` in the given `order`, merged where `merge` allows it for a pair.
-    pub(super) fn new(launch: &Launch, order: &[usize], merge: impl Fn(usize, usize) -> bool) -> Layout {
+    pub(super) fn new(launch: &Launch, order: &Dims<usize>, merge: impl Fn(usize, usize) -> bool) -> Layout {
         let mut layout = Layout {
             rank: 0,
             extents: [1; MAX_RANK],
@@ -26,7 +26,7 @@ impl Layout {
             dim_of: [None; MAX_RANK],
         };
         let mut last = None;
-        for &dim in order.iter().filter(|&&dim| launch.extents[dim] != 1) {
+        for &dim in order[..launch.extents.len()].iter().filter(|&&dim| launch.extents[dim] != 1) {
             let joins = last.is_some_and(|outer| merge(outer, dim)) && layout.continues(launch, dim);
             if joins {
                 layout.extents[layout.rank - 1] *= launch.extents[dim];
@@ -94,11 +94,12 @@ pub(super) fn coordinate_dims(kernel: &Kernel) -> Dims<bool> {
     used
 }
 
-/// The dimensions sorted by decreasing distance of neighbours, in whichever of `params` it is largest.
-pub(super) fn by_largest_stride(launch: &Launch, params: impl Iterator<Item = usize> + Clone) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..launch.extents.len()).collect();
+/// The dimensions of the launch, sorted by decreasing distance of neighbours, in whichever of `params` it is
+/// largest.
+pub(super) fn by_largest_stride(launch: &Launch, params: impl Iterator<Item = usize> + Clone) -> Dims<usize> {
+    let mut order = std::array::from_fn(|dim| dim);
     let largest = |dim: usize| params.clone().map(|p| launch.views[p].strides[dim].unsigned_abs()).max();
-    order.sort_by_key(|&dim| std::cmp::Reverse(largest(dim)));
+    order[..launch.extents.len()].sort_by_key(|&dim| std::cmp::Reverse(largest(dim)));
     order
 }
 

@@ -16,6 +16,8 @@ use crate::x86::{Jam, Pair, Pointer, Prepared, Shape, Written, words};
 /// The codes of one kernel.
 pub(super) struct Machine {
     prepared: Prepared,
+    /// All that is stored is just what was loaded.
+    moves: bool,
     codes: RwLock<Vec<(Shape, Option<Arc<Codes>>)>>,
 }
 
@@ -84,7 +86,7 @@ impl Machine {
     /// For kernels and CPUs that may have code.
     pub(super) fn new(kernel: &Verified, level: Level) -> Option<Machine> {
         let prepared = level.writes_code().then(|| Prepared::new(kernel))??;
-        Some(Machine { prepared, codes: RwLock::default() })
+        Some(Machine { moves: prepared.only_moves(), prepared, codes: RwLock::default() })
     }
 
     fn codes_for(&self, shape: &Shape) -> Option<Arc<Codes>> {
@@ -117,6 +119,10 @@ impl Machine {
     pub(super) fn rows<'r>(&self, run: &'r Run<'r>) -> Option<Rows<'r>> {
         let kernel = self.prepared.kernel();
         let shape = shape(kernel, run)?;
+        // What only moves is bound by memory; elements apart would be moved by way of rows.
+        if self.moves && !shape.seconds.contains(&true) {
+            return None;
+        }
         let codes = self.codes_for(&shape)?;
         let full = Tables::new(run, &codes.full.written);
         let small = codes.small.as_ref().map(|small| Tables::new(run, &small.written));
@@ -168,13 +174,17 @@ fn shape(kernel: &Kernel, run: &Run<'_>) -> Option<Shape> {
     let inner = run.layout.inner();
     let one = run.layout.extents[inner] == 1;
     let mut splats = Vec::with_capacity(run.params.len());
+    let mut seconds = Vec::with_capacity(run.params.len());
     for (param, known) in run.params.iter().zip(&kernel.params) {
         let dense = param.inner_bytes == param.element_bytes as isize;
         let splat = param.inner_bytes == 0 && known.access == Access::In;
-        if !dense && !splat && !one {
+        let second =
+            !one && param.inner_bytes == 2 * param.element_bytes as isize && param.element_bytes >= 4;
+        if !dense && !splat && !second && !one {
             return None;
         }
         splats.push(splat);
+        seconds.push(second);
     }
     let away = |inst: &Inst| matches!(&inst.op, Op::Load { offsets, .. } if offsets.iter().any(|&d| d != 0));
     let views = || run.launch.views.iter().zip(&splats).filter(|(_, splat)| !**splat);
@@ -191,7 +201,7 @@ fn shape(kernel: &Kernel, run: &Run<'_>) -> Option<Shape> {
             along.push(dim as usize);
         }
     }
-    Some(Shape { unit, along, splats })
+    Some(Shape { unit, along, splats, seconds })
 }
 
 /// A pointer of the table, as it moves through a launch.
@@ -276,7 +286,8 @@ impl Tables {
 }
 
 /// Does every row of all outputs begin a cache line at one lane, which code finds by the first output's row?
-/// Rows that are computed together must share it, too. Bools do not count.
+/// Rows that are computed together must share it, too. Bools do not count; no line is written whole where
+/// elements lie apart.
 fn lines(run: &Run<'_>, written: &Written) -> bool {
     let inner = run.layout.inner();
     let mut common = None;
@@ -288,7 +299,8 @@ fn lines(run: &Run<'_>, written: &Written) -> bool {
         let lanes = steps.map(|step| step.rem_euclid(block) / bytes as isize);
         let this = (first.rem_euclid(block) / bytes as isize, lanes);
         let together = written.rows == 1 || inner > 0 && lanes[inner - 1] == 0;
-        together && first % bytes as isize == 0 && *common.get_or_insert(this) == this
+        let dense = run.params[param].inner_bytes == bytes as isize;
+        together && dense && first % bytes as isize == 0 && *common.get_or_insert(this) == this
     };
     let mut wide = run.code.stores.iter().map(|store| store.param);
     wide.all(|param| run.params[param].element_bytes < 4 || agrees(param)) && common.is_some()
@@ -323,9 +335,6 @@ impl Rows<'_> {
             if !advance(&mut index, tile, outer) {
                 break;
             }
-        }
-        if self.run.stream {
-            super::copy::fence();
         }
     }
 

@@ -142,8 +142,7 @@ impl Program {
     /// During the call each memory is valid for its `len` elements, and nobody else accesses what
     /// the kernel writes, nor writes what it reads. Memories overlap only where all are read.
     pub unsafe fn run(&self, launch: &Launch, memory: &[Memory], threads: usize) -> Result<(), LaunchError> {
-        let lens: Vec<usize> = memory.iter().map(|m| m.len).collect();
-        self.kernel.check(launch, &lens)?;
+        self.kernel.check_memory(launch, memory.len(), |p| memory[p].len)?;
         let kernel = self.kernel.kernel();
         let (code, tuning, machine) = (&self.code, &self.tuning, self.machine.as_ref());
         let (level, threads) = (self.level, threads.max(1));
@@ -203,17 +202,20 @@ impl<'r> Task<'r> {
         let large = self.code.stores.iter().map(written).sum::<usize>() > self.tuning.stream_above_bytes;
         let first = self.code.stores.first().map(|s| s.param);
         let run = Run::lying(self, self.ordered(first, &coordinate_dims(self.kernel)), large);
+        if let Some(rows) = self.machine.and_then(|machine| machine.rows(&run)) {
+            let tiling = self.tiling(&run, usize::MAX);
+            share_out(self.threads_for(&run.layout), tiling.count(), Vec::new, |table, n| {
+                // SAFETY: the caller's promise; a tile lies in the region, and each is given out once.
+                unsafe { rows.tile(&tiling.get(n), table) };
+                if run.stream {
+                    copy::fence();
+                }
+            });
+            return;
+        }
         if let Some(brought) = Brought::new(self, &run) {
             // SAFETY: the caller's promise.
             unsafe { brought.run() };
-            return;
-        }
-        if let Some(rows) = self.machine.and_then(|machine| machine.rows(&run)) {
-            let tiling = self.tiling(&run);
-            share_out(self.threads_for(&run.layout), tiling.count(), Vec::new, |table, n| {
-                // SAFETY: the caller's promise; a tile lies in the region, and each is given out once.
-                unsafe { rows.tile(&tiling.get(n), table) }
-            });
             return;
         }
         let mut run = run.interpreted(self);
@@ -233,15 +235,15 @@ impl<'r> Task<'r> {
 
     /// Cuts the region into boxes and gives them to threads.
     fn for_each_tile(&self, run: &Run<'_>, work: impl Fn(&mut Worker<'_>, &Tile) + Sync) {
-        let tiling = self.tiling(run);
+        let near = |p: usize| run.params[p].inner_bytes.unsigned_abs() <= run.params[p].element_bytes;
+        let far = self.code.loads.iter().any(|load| !near(load.param));
+        let tiling = self.tiling(run, if far { STRIDED_LANES } else { usize::MAX });
         let threads = self.threads_for(&run.layout);
         for_each_task(run, threads, tiling.count(), |worker, n| work(worker, &tiling.get(n)));
     }
 
-    fn tiling(&self, run: &Run<'_>) -> Tiling {
-        let near = |p: usize| run.params[p].inner_bytes.unsigned_abs() <= run.params[p].element_bytes;
-        let far = self.code.loads.iter().any(|load| !near(load.param));
-        let inner = if far { STRIDED_LANES } else { usize::MAX };
+    /// Boxes with rows of at most `inner` points.
+    fn tiling(&self, run: &Run<'_>, inner: usize) -> Tiling {
         // A small launch, such as one tile's, is shared evenly.
         let threads = self.threads_for(&run.layout);
         let task_points = self.tuning.task_points.min(run.layout.points().div_ceil(threads));

@@ -96,7 +96,8 @@ mod tests {
         let sum = loads.into_iter().reduce(|a, b| k.binary(BinaryOp::Add, a, b)).expect("some");
         let output = k.output(DType::F32);
         let kernel = k.elementwise(&[(output, sum)]).expect("a valid kernel");
-        let shape = Shape { unit: Some(2), along: Vec::new(), splats: vec![false; 2] };
+        let shape =
+            Shape { unit: Some(2), along: Vec::new(), splats: vec![false; 2], seconds: vec![false; 2] };
         let jam = Jam { dim: 1, strides: vec![vec![PLANE, ROW, 1]; 2] };
         let steps = select(kernel.kernel(), &shape, 2, Some((&jam, rows)), Order::Given).expect("code");
         let input = Pointer { param: 0, offsets: vec![0; 3] };
@@ -144,7 +145,8 @@ mod tests {
             let sum = k.binary(BinaryOp::Add, a, b);
             let output = k.output(DType::F32);
             let kernel = k.elementwise(&[(output, sum)]).expect("a valid kernel");
-            let shape = Shape { unit: Some(0), along: Vec::new(), splats: vec![false; 3] };
+            let shape =
+                Shape { unit: Some(0), along: Vec::new(), splats: vec![false; 3], seconds: vec![false; 3] };
             let steps = select(kernel.kernel(), &shape, 3, None, Order::Given).expect("code");
             steps.ahead.iter().map(|asked| (asked.pointer, asked.bytes)).collect::<Vec<_>>()
         };

@@ -45,9 +45,19 @@ impl Placed {
         Placed { code, dst, args: vec![from], immediate: None, mask: None, zeroing: false, guard: false }
     }
 
+    /// Which register of a row of seconds it reads, if any.
+    pub(super) fn half(&self) -> Option<usize> {
+        self.args.iter().find_map(|arg| match arg {
+            Operand::Memory(home, _) => home.half(),
+            Operand::Register(_) | Operand::Splat(..) | Operand::Index => None,
+        })
+    }
+
     /// Does it read an array?
     pub(super) fn reads_array(&self) -> bool {
-        self.args.iter().any(|arg| matches!(arg, Operand::Memory(Home::Array { .. }, _)))
+        self.args
+            .iter()
+            .any(|arg| matches!(arg, Operand::Memory(Home::Array { .. } | Home::Seconds { .. }, _)))
     }
 }
 
@@ -68,7 +78,7 @@ impl Allocated {
     /// counts two, since it mostly lies in two lines.
     pub(super) fn reads(&self) -> f64 {
         let cost = |operand: &Operand| match operand {
-            Operand::Memory(Home::Array { .. }, _) => 2.0,
+            Operand::Memory(Home::Array { .. } | Home::Seconds { .. }, _) => 2.0,
             Operand::Memory(..) | Operand::Splat(..) => 1.0,
             Operand::Register(_) | Operand::Index => 0.0,
         };

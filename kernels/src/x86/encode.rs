@@ -10,9 +10,9 @@ use super::words;
 
 /// The row's table and the pool, as the calling convention passes them.
 const TABLE: Register = Register::RDI;
-const POOL: Register = Register::RSI;
+pub(super) const POOL: Register = Register::RSI;
 /// The number of the block's first lane.
-const INDEX: Register = Register::RAX;
+pub(super) const INDEX: Register = Register::RAX;
 const INDEX_LOW: Register = Register::EAX;
 /// Lanes of a partial block.
 const PART: Register = Register::RDX;
@@ -20,8 +20,8 @@ const PART_LOW: Register = Register::EDX;
 /// The last lane at which a whole block begins.
 const LAST: Register = Register::R9;
 /// A pointer that has no register of its own.
-const ELSEWHERE: Register = Register::R10;
-const ELSEWHERE_LOW: Register = Register::R10D;
+pub(super) const ELSEWHERE: Register = Register::R10;
+pub(super) const ELSEWHERE_LOW: Register = Register::R10D;
 /// Pointers that have; the callee keeps those after the fourth.
 const POINTERS_HELD: [Register; 8] = [
     Register::RCX,
@@ -39,7 +39,7 @@ const SLOT: i64 = 64;
 
 /// How a block's stores are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Block {
+pub(super) enum Block {
     Whole,
     /// Past the caches.
     Stream,
@@ -72,8 +72,8 @@ pub(super) fn encode(steps: &Steps, allocated: &Allocated) -> Result<Vec<u8>, Ic
     Ok(bytes)
 }
 
-struct Writer<'s> {
-    steps: &'s Steps,
+pub(super) struct Writer<'s> {
+    pub(super) steps: &'s Steps,
     encoder: Encoder,
     /// Bytes written.
     at: usize,
@@ -85,7 +85,7 @@ struct Writer<'s> {
 type Written = Result<(), IcedError>;
 
 impl Writer<'_> {
-    fn put(&mut self, instruction: &Instruction) -> Written {
+    pub(super) fn put(&mut self, instruction: &Instruction) -> Written {
         self.at += self.encoder.encode(instruction, self.at as u64)?;
         Ok(())
     }
@@ -176,7 +176,11 @@ impl Writer<'_> {
             Class::Vector(width) => Some(width),
             Class::Bytes | Class::Mask => None,
         };
-        let wide = self.steps.stores.iter().find_map(|store| Some((store.pointer, wide(&store)?)));
+        let row = |store: &Stored| match store.home {
+            Home::Array { pointer, .. } => Some(pointer),
+            _ => None,
+        };
+        let wide = self.steps.stores.iter().find_map(|store| Some((row(store)?, wide(&store)?)));
         self.put(&Instruction::with2(Code::Xor_r32_rm32, PART_LOW, PART_LOW)?)?;
         let Some((pointer, width)) = wide else { return Ok(()) };
         self.put(&Instruction::with2(Code::Cmp_rm64_imm8, word(words::LINES), 0)?)?;
@@ -202,8 +206,7 @@ impl Writer<'_> {
         self.label(Label::Main);
         self.put(&Instruction::with2(Code::Cmp_r64_rm64, INDEX, LAST)?)?;
         self.jump(Code::Jg_rel32_64, Label::Rest)?;
-        self.put(&Instruction::with2(Code::Mov_r32_imm32, ELSEWHERE_LOW, (1 << lanes) - 1)?)?;
-        self.put(&Instruction::with2(Code::VEX_Kmovw_kr_r32, LANES, ELSEWHERE_LOW)?)?;
+        self.select_all()?;
         self.put(&Instruction::with2(Code::Cmp_rm64_imm8, word(words::STREAM), 0)?)?;
         self.jump(Code::Jne_rel32_64, Label::Stream)?;
         let top = self.at;
@@ -216,17 +219,28 @@ impl Writer<'_> {
         self.put(&Instruction::with2(Code::Sub_r64_rm64, PART, INDEX)?)?;
         self.jump(Code::Je_rel32_64, Label::Next)?;
         self.label(Label::Part);
-        let all = Instruction::with2(Code::Mov_r32_imm32, ELSEWHERE_LOW, -1)?;
-        self.put(&all)?;
-        let low = ELSEWHERE_LOW;
-        self.put(&Instruction::with3(Code::VEX_Bzhi_r32_rm32_r32, low, low, PART_LOW)?)?;
-        self.put(&Instruction::with2(Code::VEX_Kmovw_kr_r32, LANES, low)?)?;
+        self.select_part()?;
         self.body(allocated, Block::Part)?;
         self.stores(allocated, Block::Part)?;
         self.put(&Instruction::with2(Code::Add_r64_rm64, INDEX, PART)?)?;
         self.put(&Instruction::with2(Code::Lea_r64_m, PART, memory(LAST, i64::from(lanes)))?)?;
         self.put(&Instruction::with2(Code::Cmp_r64_rm64, INDEX, PART)?)?;
         self.jump(Code::Jl_rel32_64, Label::Main)
+    }
+
+    /// Selects all lanes of a block.
+    pub(super) fn select_all(&mut self) -> Written {
+        let all = (1 << self.steps.lanes) - 1;
+        self.put(&Instruction::with2(Code::Mov_r32_imm32, ELSEWHERE_LOW, all)?)?;
+        self.put(&Instruction::with2(Code::VEX_Kmovw_kr_r32, LANES, ELSEWHERE_LOW)?)
+    }
+
+    /// Selects the lanes of a partial block.
+    pub(super) fn select_part(&mut self) -> Written {
+        let low = ELSEWHERE_LOW;
+        self.put(&Instruction::with2(Code::Mov_r32_imm32, low, -1)?)?;
+        self.put(&Instruction::with3(Code::VEX_Bzhi_r32_rm32_r32, low, low, PART_LOW)?)?;
+        self.put(&Instruction::with2(Code::VEX_Kmovw_kr_r32, LANES, low)?)
     }
 
     /// Whole blocks, as many as there are.
@@ -259,14 +273,16 @@ impl Writer<'_> {
 
     fn stores(&mut self, allocated: &Allocated, block: Block) -> Written {
         for (store, &(register, class)) in self.steps.stores.iter().zip(&allocated.stored) {
-            let home = Home::Array { pointer: store.pointer, bytes: store.bytes };
-            let to = self.memory(home, class, false)?;
-            let mut instruction =
-                Instruction::with2(store_code(class, block, self.steps.lanes), to, register)?;
-            if block == Block::Part {
+            let half = store.home.half();
+            half.map(|half| self.select_seconds(half)).transpose()?;
+            let to = self.memory(store.home, class, false)?;
+            let code = store_code(class, if half.is_some() { Block::Part } else { block }, self.steps.lanes);
+            let mut instruction = Instruction::with2(code, to, register)?;
+            if half.is_some() || block == Block::Part {
                 instruction.set_op_mask(LANES);
             }
             self.put(&instruction)?;
+            half.map(|_| self.select_block(block)).transpose()?;
         }
         Ok(())
     }
@@ -274,10 +290,12 @@ impl Writer<'_> {
     /// One instruction of a block. In a partial block, what reads an array reads only the lanes of `k1`.
     fn instruction(&mut self, placed: &Placed, block: Block) -> Written {
         let part = block == Block::Part && placed.reads_array();
+        let half = placed.half().filter(|_| part);
+        half.map(|half| self.select_seconds(half)).transpose()?;
         let bytes = matches!(placed.args[..], [Operand::Memory(Home::Array { .. }, Class::Bytes)]);
-        let half = bytes && !part && self.steps.lanes == 8;
+        let few = bytes && !part && self.steps.lanes == 8;
         let mut instruction = Instruction::default();
-        instruction.set_code(if half { Code::EVEX_Vmovq_xmm_xmmm64 } else { placed.code });
+        instruction.set_code(if few { Code::EVEX_Vmovq_xmm_xmmm64 } else { placed.code });
         let mut count = 0;
         for operand in std::iter::once(&placed.dst).chain(&placed.args) {
             self.operand(&mut instruction, count, *operand)?;
@@ -301,6 +319,7 @@ impl Writer<'_> {
             None => {}
         }
         self.put(&instruction)?;
+        half.map(|_| self.select_block(block)).transpose()?;
         if let (true, Operand::Register(missed)) = (placed.guard, placed.dst) {
             self.put(&Instruction::with2(Code::VEX_Kortestw_kr_kr, missed, missed)?)?;
             self.jump(Code::Jne_rel32_64, Label::Exit)?;
@@ -344,12 +363,16 @@ impl Writer<'_> {
                 (TABLE, Register::None, 1, 8 * word as i64)
             }
             Home::Array { pointer, bytes } => (self.pointer(pointer)?, INDEX, scale(class), i64::from(bytes)),
+            Home::Seconds { pointer, bytes, half } => {
+                let (base, scale, bytes) = self.seconds(pointer, bytes, half, scale(class))?;
+                (base, INDEX, scale, bytes)
+            }
             Home::Element { pointer, bytes } => (self.pointer(pointer)?, Register::None, 1, i64::from(bytes)),
         };
         Ok(MemoryOperand::new(base, index, scale, bytes, 1, splat, Register::None))
     }
 
-    fn pointer(&mut self, n: usize) -> Result<Register, IcedError> {
+    pub(super) fn pointer(&mut self, n: usize) -> Result<Register, IcedError> {
         match POINTERS_HELD.get(n) {
             Some(&register) => Ok(register),
             None => {

@@ -3,10 +3,11 @@
 //! A body is a straight line, and so is its code: a block of 16 lanes (8, if some value has 8 bytes) goes
 //! through all instructions, every value in a register, before the next block begins; the last lanes are a
 //! block under a mask. Where rows read the same neighbours, several go through the body together (compilers
-//! say unroll and jam), and each neighbour is read once. `select` chooses instructions, with `arithmetic` and
-//! `cast`, `allocate` gives them registers, `encode` writes bytes. The interpreter is the definition: the
-//! code gives its bits, and a kernel with anything that has no instructions here (types of 1 and 2 bytes,
-//! integer division, folds, gathers) has no code.
+//! say unroll and jam), and each neighbour is read once. Of a row every second element may be seen
+//! (`seconds`). `select` chooses instructions, with `arithmetic` and `cast`, `allocate` gives them registers,
+//! `encode` writes bytes. The interpreter is the definition: the code gives its bits, and a kernel with
+//! anything that has no instructions here (types of 1 and 2 bytes, integer division, folds, gathers) has no
+//! code.
 //!
 //! Not here: where rows are, memory that can be executed, and whoever calls it; see
 //! `interpret::machine`.
@@ -17,6 +18,7 @@ mod arithmetic;
 mod cast;
 mod encode;
 mod range;
+mod seconds;
 mod select;
 mod steps;
 mod table;
@@ -37,6 +39,8 @@ pub struct Shape {
     pub along: Vec<usize>,
     /// Per parameter: it gives the same element to every lane.
     pub splats: Vec<bool>,
+    /// Per parameter: neighbours lie two elements apart. Not bools.
+    pub seconds: Vec<bool>,
 }
 
 impl Shape {
@@ -134,12 +138,6 @@ pub struct Pair {
 impl Prepared {
     /// `None` if there is no code that is worth it.
     pub fn new(kernel: &Verified) -> Option<Prepared> {
-        let body = &kernel.kernel().body;
-        // What only moves is bound by memory.
-        let loads = |root: Value| matches!(body[root.index()].op, Op::Load { .. });
-        if kernel.kernel().roots().into_iter().all(loads) {
-            return None;
-        }
         let small = crate::math::expand_small_angles(kernel);
         let dims = if small.is_some() { 0 } else { kernel.kernel().rank };
         let alike = (0..dims).filter(|&dim| reads_alike(kernel.kernel(), dim)).collect();
@@ -152,6 +150,13 @@ impl Prepared {
     /// The kernel that shapes are of.
     pub fn kernel(&self) -> &Kernel {
         self.kernel.kernel()
+    }
+
+    /// Is all that is stored just what was loaded?
+    pub fn only_moves(&self) -> bool {
+        let body = &self.kernel().body;
+        let loads = |root: Value| matches!(body[root.index()].op, Op::Load { .. });
+        self.kernel().roots().into_iter().all(loads)
     }
 
     /// Dimensions along which rows may gain from being computed together: neighbours read the same.

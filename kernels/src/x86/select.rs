@@ -11,12 +11,14 @@ use super::{Jam, Shape};
 use crate::dtype::{DType, Scalar};
 use crate::ir::{Form, Inst, Kernel, Op, Store, Value};
 
-/// Words of the pool: sixteen bytes of 1; 0, 1, .. as 4-byte and as 8-byte lanes; the launch's arguments.
+/// Words of the pool: sixteen bytes of 1; 0, 1, .. as 4-byte and as 8-byte lanes; every second bit; the
+/// launch's arguments.
 const ONES: usize = 0;
 const COUNTED: usize = 2;
 const COUNTED_LONG: usize = 10;
 /// The first argument; constants follow the last.
-pub(super) const ARGUMENTS: usize = 18;
+pub(super) const ARGUMENTS: usize = 19;
+pub(super) const EVENS: usize = 18;
 
 /// The steps of an elementwise kernel without mathematical functions, or `None` if something in it has no
 /// instructions here. `jam` has how many rows go together, and where they lie.
@@ -76,7 +78,13 @@ pub(super) fn select(
             selection.row = row;
             let value = selection.stored(store.value)?;
             let (pointer, bytes) = selection.place(store.param as usize, &here)?;
-            stored.push(Stored { value, pointer, bytes });
+            match selection.shape.seconds[store.param as usize] {
+                true => {
+                    let width = selection.width(selection.dtype(store.value))?;
+                    stored.extend(selection.store_seconds(value, pointer, bytes, width));
+                }
+                false => stored.push(Stored { value, home: Home::Array { pointer, bytes } }),
+            }
         }
     }
     selection.steps.stores = stored;
@@ -87,7 +95,7 @@ pub(super) fn select(
 fn pool(arguments: usize) -> Vec<u64> {
     let ones = [0x0101_0101_0101_0101; 2];
     let pairs = (0..8).map(|n| (2 * n) | ((2 * n + 1) << 32));
-    let mut pool: Vec<u64> = ones.into_iter().chain(pairs).chain(0..8).collect();
+    let mut pool: Vec<u64> = ones.into_iter().chain(pairs).chain(0..8).chain([0x5555_5555]).collect();
     pool.resize(ARGUMENTS + arguments, 0);
     pool
 }
@@ -270,7 +278,7 @@ impl Selection<'_> {
     }
 
     /// The value that can be read there.
-    fn at_home(&mut self, class: Class, home: Home) -> Id {
+    pub(super) fn at_home(&mut self, class: Class, home: Home) -> Id {
         let known = |v: &Valued| v.home == home && v.class == class;
         match self.steps.values.iter().position(known) {
             Some(id) => id,
@@ -384,6 +392,10 @@ impl Selection<'_> {
         if self.shape.splats[param] {
             let width = self.width(dtype)?;
             return Some(self.at_home(Class::Vector(width), Home::Element { pointer, bytes }));
+        }
+        if self.shape.seconds[param] {
+            let width = self.width(dtype)?;
+            return Some(self.load_seconds(pointer, bytes, width));
         }
         let home = Home::Array { pointer, bytes };
         if dtype != DType::Bool {

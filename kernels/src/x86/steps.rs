@@ -36,12 +36,23 @@ pub(super) enum Home {
     Array { pointer: usize, bytes: i32 },
     /// The element so many bytes from a pointer, for every lane.
     Element { pointer: usize, bytes: i32 },
+    /// Of a row of seconds the first register of the block, or the second; see `seconds`.
+    Seconds { pointer: usize, bytes: i32, half: usize },
 }
 
 impl Home {
     /// The same in every block of a row?
     pub(super) fn is_uniform(self) -> bool {
-        !matches!(self, Home::Nowhere | Home::Array { .. })
+        !matches!(self, Home::Nowhere | Home::Array { .. } | Home::Seconds { .. })
+    }
+
+    /// Which register of a row of seconds?
+    pub(super) fn half(self) -> Option<usize> {
+        match self {
+            Home::Seconds { half, .. } => Some(half),
+            Home::Nowhere | Home::Slot(_) | Home::Pool(_) | Home::Lanes(_) | Home::Row(_) => None,
+            Home::Array { .. } | Home::Element { .. } => None,
+        }
     }
 
     /// One element that goes to all lanes?
@@ -128,9 +139,8 @@ pub struct Pointer {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stored {
     pub value: Id,
-    pub pointer: usize,
-    /// From the pointer.
-    pub bytes: i32,
+    /// An array's row.
+    pub home: Home,
 }
 
 /// A line of memory that is asked for, and by which instruction.

@@ -170,6 +170,18 @@ pub(super) const TEST: Row = [
     Code::EVEX_Vptestmd_kr_k1_ymm_ymmm256b32,
     Code::EVEX_Vptestmq_kr_k1_zmm_zmmm512b64,
 ];
+/// The lanes that the first operand says, of the second.
+pub(super) const PERMUTE: Row = [
+    Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32,
+    Code::EVEX_Vpermd_ymm_k1z_ymm_ymmm256b32,
+    Code::EVEX_Vpermq_zmm_k1z_zmm_zmmm512b64,
+];
+/// `a = ` the lanes that the second operand says, of `a` and behind them of the third.
+pub(super) const PERMUTE2: Row = [
+    Code::EVEX_Vpermt2d_zmm_k1z_zmm_zmmm512b32,
+    Code::EVEX_Vpermt2d_ymm_k1z_ymm_ymmm256b32,
+    Code::EVEX_Vpermt2q_zmm_k1z_zmm_zmmm512b64,
+];
 /// Also from register to register.
 pub(super) const LOAD: Row = [
     Code::EVEX_Vmovups_zmm_k1z_zmmm512,

@@ -3,7 +3,7 @@
 
 use cudarc::driver::{result, sys};
 
-use super::super::Lane;
+use super::super::{Lane, process};
 use super::error::{CudaError, During};
 
 /// The primary context, retained, and a stream of ours per lane.
@@ -25,7 +25,7 @@ impl Primary {
         // SAFETY: `device` comes from the driver.
         let handle =
             unsafe { result::primary_ctx::retain(device) }.during("retaining the primary context")?;
-        let process = std::process::id();
+        let process = process::number();
         let mut primary = Primary { device, handle, streams: [std::ptr::null_mut(); 2], process };
         for lane in Lane::ALL {
             primary.streams[lane as usize] = primary.with(|| primary.new_stream(lane))?;
@@ -66,7 +66,7 @@ impl Primary {
 
     /// Runs `calls` with the context current.
     pub(super) fn with<T>(&self, calls: impl FnOnce() -> Result<T, CudaError>) -> Result<T, CudaError> {
-        if std::process::id() != self.process {
+        if process::number() != self.process {
             return Err(CudaError::Forked);
         }
         let operation = "making the device current";
@@ -90,7 +90,7 @@ impl Drop for Primary {
             // SAFETY: created in `retain`, destroyed once.
             let _ = self.with(|| unsafe { result::stream::destroy(stream) }.during("destroying a stream"));
         }
-        if std::process::id() == self.process {
+        if process::number() == self.process {
             // SAFETY: retained once in `retain`.
             let _ = unsafe { result::primary_ctx::release(self.device) };
         }

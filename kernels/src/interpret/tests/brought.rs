@@ -164,6 +164,78 @@ impl Fenced {
     }
 }
 
+/// What a launch leaves, on two threads, where each memory begins or ends at a page that cannot be touched.
+#[cfg(unix)]
+fn fenced_outcome(case: &Case, program: &Program, at_the_end: bool) -> Vec<Vec<u64>> {
+    let params = &case.kernel.kernel().params;
+    let memory = case.memory.iter().zip(params);
+    let mut fenced: Vec<Fenced> = memory.map(|(m, p)| Fenced::new(p.dtype, m, at_the_end)).collect();
+    let memory: Vec<Memory> = fenced
+        .iter_mut()
+        .zip(&case.memory)
+        .map(|(f, m)| Memory { ptr: f.map.as_mut_ptr().wrapping_add(f.first), len: m.len() })
+        .collect();
+    // SAFETY: the memories are ours, apart, and as long as they say.
+    unsafe { program.run(&case.launch, &memory, 2) }.expect("the launch fits");
+    fenced.iter().zip(params).map(|(f, p)| f.elements(p.dtype)).collect()
+}
+
+/// Rows of which every second element is read or written, by code, however long; at a point and beside it,
+/// computed with others and moved.
+#[test]
+#[cfg(unix)]
+fn every_second_element_by_code() {
+    let mut random = Random(71);
+    let mut ran = 0;
+    let lengths = [2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 100, 300];
+    let dtypes = [DType::F32, DType::F64, DType::I32, DType::U64];
+    for (n, dtype) in lengths.into_iter().flat_map(|n| dtypes.map(|dtype| (n, dtype))) {
+        for extents in [vec![n], vec![3, n]] {
+            for steps in [[1, 2, 2], [2, 1, 2], [2, 2, 1], [2, 2, 2]] {
+                for moves in [false, true] {
+                    let here = vec![0; extents.len()];
+                    let mut beside = here.clone();
+                    beside[extents.len() - 1] = 1;
+                    let mut k = Builder::new("seconds", extents.len());
+                    let (a, b, output) = (k.input(dtype), k.inout(dtype), k.output(dtype));
+                    let [x, y, z] = [k.load(a, &here), k.load(a, &beside), k.load(b, &here)];
+                    let stores = match moves {
+                        true => [(b, y), (output, z)],
+                        false => {
+                            let sum = k.binary(BinaryOp::Add, x, y);
+                            [(b, k.binary(BinaryOp::Max, sum, z)), (output, k.binary(BinaryOp::Add, sum, z))]
+                        }
+                    };
+                    let kernel = k.elementwise(&stores).expect("a valid kernel");
+                    let views = steps.map(|step| {
+                        let row = step * (n as i64 + 1) + random.below(3) as i64;
+                        let strides = if extents.len() == 1 { vec![step] } else { vec![row, step] };
+                        View { offset: 0, strides }
+                    });
+                    let mut launch = super::launch(&extents, views.to_vec());
+                    let memory = placed(&kernel, &mut launch, 1, &mut random);
+                    let case = Case { kernel, launch, memory };
+                    let expected = case.expected();
+                    for (level, tuning) in
+                        Level::available().into_iter().flat_map(|level| TUNINGS.map(|t| (level, t)))
+                    {
+                        let program = Program::compile_for(&case.kernel, level, tuning);
+                        let found = fenced_outcome(&case, &program, ran % 2 == 0);
+                        case.compare(
+                            &expected,
+                            &found,
+                            &format!("{n} {dtype} in steps of {steps:?}, {level:?}"),
+                        );
+                        assert!(program.codes() > 0 || !level.writes_code());
+                        ran += 1;
+                    }
+                }
+            }
+        }
+    }
+    println!("ran: brought-seconds {ran}");
+}
+
 /// Nothing is read before the first element of an operand, nor behind its last.
 #[test]
 #[cfg(unix)]
@@ -172,22 +244,10 @@ fn views_of_memory_between_protected_pages() {
     for seed in 0..200 {
         let case = case(10_000 + seed, 1);
         let expected = case.expected();
-        let params = &case.kernel.kernel().params;
         for level in Level::available() {
             for (n, tuning) in TUNINGS.into_iter().enumerate() {
                 let program = Program::compile_for(&case.kernel, level, tuning);
-                let memory = case.memory.iter().zip(params);
-                let mut fenced: Vec<Fenced> =
-                    memory.map(|(m, p)| Fenced::new(p.dtype, m, seed % 2 == 0)).collect();
-                let memory: Vec<Memory> = fenced
-                    .iter_mut()
-                    .zip(&case.memory)
-                    .map(|(f, m)| Memory { ptr: f.map.as_mut_ptr().wrapping_add(f.first), len: m.len() })
-                    .collect();
-                // SAFETY: the memories are ours, apart, and as long as they say.
-                unsafe { program.run(&case.launch, &memory, 2) }.expect("the launch fits");
-                let found: Vec<Vec<u64>> =
-                    fenced.iter().zip(params).map(|(f, p)| f.elements(p.dtype)).collect();
+                let found = fenced_outcome(&case, &program, seed % 2 == 0);
                 case.compare(&expected, &found, &format!("seed {seed} {level:?} tuning {n}"));
                 ran += 1;
             }

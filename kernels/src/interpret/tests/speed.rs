@@ -129,6 +129,7 @@ fn works() -> Vec<Work> {
     vec![
         seen("seen 1.5 a[::2]", false, &[&[2], &[1]], 1, scaled),
         seen("seen c[::2] = 1.5 a[::2]", false, &[&[2], &[2]], 1, scaled),
+        seen("seen a[::2] + c[::2]", false, &[&[2], &[2], &[1]], 1, added),
         seen("seen a[::2] copied", false, &[&[2], &[1]], 1, |_, a| a[0]),
         seen("seen c[::2] = a", false, &[&[1], &[2]], 1, |_, a| a[0]),
         seen("seen a[::3] copied", false, &[&[3], &[1]], 1, |_, a| a[0]),
@@ -223,6 +224,13 @@ fn speed() {
         }
         println!("{:9} GB/s median (best) of 1 thread, of 2: {}", work.name, rates.join("; "));
     }
+}
+
+/// What small launches cost.
+#[test]
+#[ignore = "a timing, not a check"]
+fn launches() {
+    let mut buffers = [(); 3].map(|()| large_pages(1 << 14, 1.5));
     for level in [Level::interpreter(), Level::detect()] {
         tiny(level, &mut buffers);
     }

@@ -1,0 +1,75 @@
+//! Which process this is, without asking the system each time: a call of the system takes as long as a small
+//! launch, and every launch has to know whether it is still in the process that opened its device.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// This process, once it was asked for; 0 before, and in a process that was just forked.
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+/// This process's number.
+pub(super) fn number() -> u32 {
+    match NUMBER.load(Ordering::Relaxed) {
+        0 => asked(),
+        number => number,
+    }
+}
+
+#[cold]
+fn asked() -> u32 {
+    let number = std::process::id();
+    if is_forgotten_by_forks() {
+        NUMBER.store(number, Ordering::Relaxed);
+    }
+    number
+}
+
+/// Makes forked processes forget the number; false where it cannot be, so that it must not be kept.
+#[cfg(unix)]
+fn is_forgotten_by_forks() -> bool {
+    extern "C" fn forget() {
+        NUMBER.store(0, Ordering::Relaxed);
+    }
+    static DONE: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    // SAFETY: the function only stores a number, which may be done between a fork and what follows it.
+    *DONE.get_or_init(|| unsafe { libc::pthread_atfork(None, None, Some(forget)) } == 0)
+}
+
+/// Nothing forks here.
+#[cfg(not(unix))]
+fn is_forgotten_by_forks() -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_is_the_systems() {
+        for _ in 0..3 {
+            assert_eq!(number(), std::process::id());
+        }
+    }
+
+    /// What a forked process says of itself, whether it was asked before the fork or not.
+    #[test]
+    #[cfg(unix)]
+    fn a_forked_process_has_a_number_of_its_own() {
+        let before = number();
+        // SAFETY: the forked process reads a number and leaves, without destructors of the parent's threads.
+        match unsafe { libc::fork() } {
+            0 => {
+                let right = number() == std::process::id() && number() != before;
+                // SAFETY: as above.
+                unsafe { libc::_exit(i32::from(!right)) }
+            }
+            child => {
+                let mut status = -1;
+                // SAFETY: the pointer is to a local.
+                assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+                assert_eq!(status, 0);
+                assert_eq!(number(), before);
+            }
+        }
+    }
+}
