@@ -61,6 +61,11 @@ def copyto(target, source):
     np.copyto(target.view(np.ndarray), np.asarray(source))
 
 
+def dot(a, b):
+    must_be_ours(a, b)
+    return np.dot(a.view(np.ndarray), b.view(np.ndarray))
+
+
 def from_dlpack(lent):
     return np.from_dlpack(lent).view(Array)
 
