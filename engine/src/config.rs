@@ -29,6 +29,9 @@ pub struct Config {
     /// `PARTITA_WGPU_VISIBLE`: 0 keeps adapters' memory out of this process's address space, also where the
     /// two are one: arrays there are then only copied to the host.
     pub wgpu_visible: bool,
+    /// `PARTITA_TILE_BYTES`: how much of a state goes through several steps of a [`crate::Loop`] at a time on
+    /// the host; by default [`TILE_BYTES`].
+    pub tile_bytes: u64,
     /// `PARTITA_HOST_CODE`: 0 keeps the host from writing machine code for kernels: all are interpreted.
     pub host_code: bool,
     /// `PARTITA_CHECK`: 1 repeats every launch on the interpreter and compares.
@@ -38,6 +41,10 @@ pub struct Config {
     /// `PARTITA_FAULT`: a fault on purpose, as [`crate::wire::POINTS`] names them; for tests.
     pub fault: Option<String>,
 }
+
+/// The state of a tile that a cache holds. It was measured on one machine, with 1 MiB for each of two cores
+/// and 32 for both.
+pub const TILE_BYTES: u64 = 3 << 20;
 
 /// The settings of this process.
 pub fn config() -> &'static Config {
@@ -58,6 +65,7 @@ fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Config {
         cuda_aware_mpi: number("PARTITA_CUDA_AWARE_MPI").map(|n| n != 0),
         cuda_ipc: number("PARTITA_CUDA_IPC") != Some(0),
         wgpu_visible: number("PARTITA_WGPU_VISIBLE") != Some(0),
+        tile_bytes: number("PARTITA_TILE_BYTES").unwrap_or(TILE_BYTES).min(1 << 40),
         host_code: number("PARTITA_HOST_CODE") != Some(0),
         check: number("PARTITA_CHECK") == Some(1),
         trace: lookup("PARTITA_TRACE"),

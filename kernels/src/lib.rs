@@ -22,6 +22,7 @@ pub mod print;
 pub mod ptx;
 pub mod simplify;
 pub mod verify;
+mod walk;
 pub mod wgsl;
 pub mod x86;
 

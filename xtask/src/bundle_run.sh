@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Runs what this bundle holds on this machine's GPUs and writes results/. Needs neither Rust nor network.
-#   bash run.sh [SECTION...]   of: tests ranks tsunami bench python sanitize; all of them by default
-# What has passed is not repeated, and nothing is started whose time limit lies beyond BUDGET seconds (570)
-# from the start of the call: call again until nothing is left.
-#   OUT=FOLDER    where results go, default ./results
+#   bash run.sh [SECTION...]   of: tests goals tsunami ranks python bench sanitize; all by default, in this order
+# A call ends after BUDGET seconds (570): call again until nothing is left. What has passed is not repeated, what
+# has failed is tried again after all that is new.
+#   OUT=FOLDER    where copies of the results go after every step: summary.txt, and results.tar.gz, which a
+#                 bundle on another machine takes up if it lies beside run.sh
 #   PEERS=PYTHON  whose CuPy, PyTorch, Triton, JAX and pytest are used, default python3; empty: none
 #   QUICK=1       small sizes, to see that everything runs; the figures mean nothing
 # Exit status: 0 all passed, 1 something failed, 2 misuse, 3 something was skipped or is left to be run.
@@ -12,11 +13,12 @@ cd "$(dirname "$0")" || exit 2
 sections=("${@:-all}")
 for section in "${sections[@]}"; do
     case "$section" in
-    all | tests | ranks | tsunami | bench | python | sanitize) ;;
-    *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+    all | tests | goals | tsunami | ranks | python | bench | sanitize) ;;
+    *) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
     esac
 done
-out="${OUT:-results}" budget="${BUDGET:-570}" python="${PEERS-python3}" quick="${QUICK:-}"
+out=results copies="${OUT:-}" budget="${BUDGET:-570}" python="${PEERS-python3}" quick="${QUICK:-}"
+[ -e "$out/results.jsonl" ] || [ ! -e results.tar.gz ] || tar -xzf results.tar.gz || exit 2
 mkdir -p "$out/logs" && touch "$out/results.jsonl" || exit 2
 export XDG_RUNTIME_DIR="${XDG_RUNTIME_DIR:-/tmp}"
 [ bin -nt bin.tar.gz ] || { rm -rf bin && tar -xzf bin.tar.gz && touch bin; } || exit 2
@@ -27,39 +29,61 @@ record() {
     printf '{"section":"%s","name":"%s","verdict":"%s","seconds":%s,"note":%s}\n' \
         "$1" "$2" "$3" "$4" "$(quoted "$5")" | tee -a "$out/results.jsonl"
 }
-has_passed() { grep "\"name\":\"$1\"" "$out/results.jsonl" | tail -1 | grep -q '"verdict":"passed"'; }
-left=()
-# step SECTION NAME LIMIT COMMAND...: runs it unless it has passed; its output becomes a log.
+verdict() { grep "\"name\":\"$1\"" "$out/results.jsonl" | tail -1 | sed 's/.*"verdict":"\([a-z]*\)".*/\1/'; }
+has_passed() { [ "$(verdict "$1")" = passed ]; }
+# save: what was found so far, for who stops this. What two programs wrote to be compared stays here.
+save() {
+    [ -n "$copies" ] || return 0
+    local packed="$copies/results.tar.gz"
+    tar --exclude '*.npy' -czf "$packed.new" "$out" && mv "$packed.new" "$packed"
+    cp "$out/summary.txt" "$copies" 2>/dev/null
+}
+left=() tried=" " pass=new
+# step SECTION NAME LIMIT COMMAND...: runs it unless it has passed; its output becomes a log. With too little time for
+# its limit it gets what there is, if that is a third; whatever does not end then is left for the next call.
 step() {
-    local section="$1" name="$2" limit="$3" log="$out/logs/$2.log" begin code
+    local section="$1" name="$2" limit="$3" log="$out/logs/$2.log" begin code given=$((budget - SECONDS))
     shift 3
-    ! has_passed "$name" || return 0
-    if [ "$SECONDS" -gt 0 ] && [ $((SECONDS + limit)) -gt "$budget" ]; then
+    case "$pass:$(verdict "$name")" in
+    *:passed | new:failed) return ;;
+    again:failed) case "$tried" in *" $name "*) return ;; esac ;;
+    again:*) return ;;
+    esac
+    [ "$given" -lt "$limit" ] || given="$limit"
+    if [ $((3 * given)) -lt "$limit" ]; then
         left+=("$name")
         return
     fi
+    tried="$tried$name "
     begin=$(date +%s%N)
-    timeout -k 5 "$limit" "$@" >"$log" 2>&1
+    timeout -k 5 "$given" "$@" >"$log" 2>&1
     code=$?
     # A filter that finds no test would look like success.
     ! grep -q '^test result: ok. 0 passed' "$log" || code=no-test-ran
     set -- "$(awk "BEGIN { printf \"%.1f\", ($(date +%s%N) - $begin) / 1e9 }")"
     case "$code" in
     0) record "$section" "$name" passed "$1" "" ;;
-    124 | 137) record "$section" "$name" failed "$1" "stopped after $limit s" ;;
+    124 | 137)
+        if [ "$given" -lt "$limit" ]; then
+            left+=("$name")
+        else
+            record "$section" "$name" failed "$1" "stopped after $limit s"
+        fi
+        ;;
     *) record "$section" "$name" failed "$1" "ended with $code: $(tail -n 3 "$log")" ;;
     esac
+    save
 }
 # skip SECTION NAME REASON
-skip() { has_passed "$2" || record "$1" "$2" skipped 0 "$3"; }
+skip() { [ "$pass" = again ] || has_passed "$2" || record "$1" "$2" skipped 0 "$3"; }
 
 # What is here: the driver decides what can be run.
-bin/partita-bench doctor >"$out/doctor.txt" 2>&1
+timeout 60 bin/partita-bench doctor >"$out/doctor.txt" 2>&1
 cuda=$(sed -n 's/^[a-z ]*: \(cuda:.*\)/\1/p' "$out/doctor.txt" | paste -sd ';')
 simulated=$(grep -c '^software adapter: cuda:' "$out/doctor.txt")
 no_cuda=$(sed -n 's/^cuda: //p' "$out/doctor.txt")
 [ -z "$python" ] || "$python" -c 'import sys; assert sys.version_info >= (3, 11)' 2>/dev/null || python=""
-if_there() { if command -v "$1" >/dev/null; then "$@" 2>&1; else echo "not installed"; fi; }
+if_there() { if command -v "$1" >/dev/null; then timeout 20 "$@" 2>&1; else echo "not installed"; fi; }
 gpu_facts=name,driver_version,memory.total,clocks.sm,clocks.mem,clocks.max.sm,power.limit,ecc.mode.current
 versions='from importlib.metadata import distributions as d
 words = ("numpy", "torch", "cupy", "jax", "triton", "pytest")
@@ -79,11 +103,13 @@ record machine machine seen 0 "$(cat "$out/machine.txt")" >/dev/null
 tests() {
     local test
     if [ -n "$cuda" ]; then export PARTITA_TEST_DEVICES=cuda; else skip tests cuda-tests "$no_cuda"; fi
-    [ -z "$quick" ] || export PARTITA_FUZZ_SEEDS=0..40
+    # Drivers take their time to compile: more random kernels come in the end.
+    export PARTITA_FUZZ_SEEDS=0..300
+    [ -z "$quick" ] || PARTITA_FUZZ_SEEDS=0..40
     for test in bin/test-*; do
-        step tests "$(basename "$test")" 280 "$test" --show-output
+        step tests "$(basename "$test")" 200 "$test" --show-output
     done
-    unset PARTITA_TEST_DEVICES
+    unset PARTITA_TEST_DEVICES PARTITA_FUZZ_SEEDS
 }
 
 # Programs of several processes, whose messages travel in every way there is.
@@ -119,48 +145,71 @@ tsunami() {
 figures() {
     local name="$1"
     shift
-    step bench "$name" 280 bin/partita-bench run "${size[@]}" "$@" --save "$out/$name.jsonl"
+    step bench "$name" 280 bin/partita-bench run --device "$bench_device" "${size[@]}" "$@" --save "$out/$name.jsonl"
+}
+bench_device=host size=(--n $((1 << 27)) --plane 16384 --cube 512 --samples 21)
+[ -z "$cuda" ] || bench_device=cuda
+[ -z "$quick" ] || size=(--smoke)
+peers() { [ -n "$python" ] && "$python" -c 'import numpy' 2>/dev/null; }
+# beside DTYPE NAME...: a workload at a time: peers import and compile for long, each in a process of its own.
+beside() {
+    local dtype="$1" name mark
+    shift
+    [ "$dtype" = f32 ] && mark="" || mark="-$dtype"
+    for name in "$@"; do
+        figures "bench-peers-$name$mark" --dtype "$dtype" --filter "=$name" --peers "$python"
+    done
+}
+
+# What the goals are about, beside the peers.
+goals() {
+    [ -n "$cuda" ] || skip bench bench-cuda "$no_cuda"
+    figures bench-E1-R1-f32 --filter E1,R1
+    if [ -z "$python" ]; then
+        skip bench peers "no Python 3.11 or newer"
+    elif ! peers; then
+        skip bench peers "$python has no NumPy"
+    else
+        beside f32 triad fused8 sum stencil7 d3q19
+    fi
 }
 
 bench() {
-    local group name device=host size=(--n $((1 << 27)) --plane 16384 --cube 512 --samples 21)
-    [ -z "$quick" ] || size=(--smoke)
-    if [ -n "$cuda" ]; then device=cuda; else skip bench bench-cuda "$no_cuda"; fi
+    local group name
     # Our own first: what of a step that takes too long was measured is kept.
-    for group in E1,R1 S1,S2 S3 E2; do
-        figures "bench-${group//,/-}-f32" --device "$device" --filter "$group"
+    for group in S1,S2 S3 E2; do
+        figures "bench-${group//,/-}-f32" --filter "$group"
     done
     for group in T1,A1 H1,H2 P1 L1,C1; do
-        figures "bench-${group//,/-}" --device "$device" --filter "$group"
+        figures "bench-${group//,/-}" --filter "$group"
     done
-    if [ -z "$python" ]; then
-        skip bench peers "no Python 3.11 or newer"
-    elif ! "$python" -c 'import numpy' 2>/dev/null; then
-        skip bench peers "$python has no NumPy"
-    else
-        # A workload at a time: peers import and compile for long, each in a process of its own.
-        for name in triad fused8 sum stencil7 d3q19 sum_rows sum_columns max norm stencil5 stencil27 wave gray_scott \
-            expsin turned_too slab_slab jacobi record flush dlpack_out dlpack_round; do
-            figures "bench-peers-$name" --device "$device" --filter "=$name" --peers "$python"
-        done
-        for name in fused8 stencil7; do
-            figures "bench-peers-$name-f64" --device "$device" --dtype f64 --filter "=$name" --peers "$python"
-        done
+    if peers; then
+        beside f32 sum_rows sum_columns max norm stencil5 stencil27 wave gray_scott expsin turned_too slab_slab jacobi \
+            record flush dlpack_out dlpack_round
+        beside f64 fused8 stencil7
     fi
     for group in E1,R1 S1,S2 S3 E2; do
-        figures "bench-${group//,/-}-f64" --device "$device" --dtype f64 --filter "$group"
+        figures "bench-${group//,/-}-f64" --dtype f64 --filter "$group"
     done
-    figures bench-E1-R1-f16 --device "$device" --dtype f16 --filter E1,R1
-    figures bench-sweep --device "$device" --sweep
+    figures bench-E1-R1-f16 --dtype f16 --filter E1,R1
+    figures bench-sweep --sweep
     if grep -q '^device: wgpu' "$out/doctor.txt" && [ -n "$cuda" ]; then
-        figures bench-W1 --device cuda,wgpu --filter W1
+        step bench bench-W1 280 bin/partita-bench run --device cuda,wgpu "${size[@]}" --filter W1 --save "$out/bench-W1.jsonl"
     else
         skip bench bench-W1 "wgpu finds no GPU beside the CUDA device"
     fi
-    # Of what two runs measured the first counts: that beside the peers.
-    local files=("$out"/bench-peers-*.jsonl "$out"/bench-[!p]*.jsonl) there=()
+}
+
+# All figures so far. Of what two runs measured the first counts: that beside the peers.
+page() {
+    local files=("$out"/bench-peers-*.jsonl "$out"/bench-[!p]*.jsonl) there=() name log="$out/logs/bench-page.log"
     for name in "${files[@]}"; do [ ! -s "$name" ] || there+=("$name"); done
-    step bench bench-page 60 bin/partita-bench report ${there[@]+"${there[@]}"} --out "$out/bench.html"
+    [ ${#there[@]} -gt 0 ] || return 0
+    if timeout 60 bin/partita-bench report "${there[@]}" --out "$out/bench.html" >"$log" 2>&1; then
+        record bench bench-page passed 0 ""
+    else
+        record bench bench-page failed 0 "$(tail -n 3 "$log")"
+    fi
 }
 
 python() {
@@ -184,6 +233,8 @@ python() {
 
 sanitize() {
     local tool
+    [ -z "$cuda" ] ||
+        PARTITA_TEST_DEVICES=cuda PARTITA_FUZZ_SEEDS=300..2000 step sanitize more-fuzz 280 bin/test-fuzz --show-output
     for tool in memcheck racecheck initcheck; do
         if [ -z "$cuda" ]; then
             skip sanitize "sanitize-$tool" "$no_cuda"
@@ -198,12 +249,15 @@ sanitize() {
     done
 }
 
-for section in "${sections[@]}"; do
-    case "$section" in
-    all) tests; ranks; tsunami; bench; python; sanitize ;;
-    *) "$section" ;;
-    esac
+for pass in new again; do
+    for section in "${sections[@]}"; do
+        case "$section" in
+        all) tests; goals; tsunami; ranks; python; bench; sanitize ;;
+        *) "$section" ;;
+        esac
+    done
 done
+page
 
 # The last verdict of each name, what the tests counted, and the tables.
 {
@@ -217,6 +271,7 @@ done
         [ ! -s "$table" ] || { echo && basename "$table" .log && cat "$table"; }
     done
 } >"$out/summary.txt"
+save
 count() { grep -c "^$1 " "$out/summary.txt"; }
 echo "$(count passed) passed, $(count failed) failed, $(count skipped) skipped, ${#left[@]} left; see $out/summary.txt"
 [ "$(count failed)" -eq 0 ] || exit 1

@@ -68,15 +68,18 @@ impl Assignment {
     fn is_window(&self) -> bool {
         self.steps.iter().all(|&step| step == 1)
     }
+
+    /// Whether its elements can be computed where they lie in memory for the whole array.
+    fn fits_whole(&self) -> Result<bool> {
+        Ok(self.is_window() && self.base.distribution()?.is_box(&self.window))
+    }
 }
 
 /// Carries out assignments that are independent of each other; gives the new values in order.
 pub(crate) fn assign(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
     pass("assign")?;
-    let large = |a: &Assignment| -> Result<bool> {
-        let is_large = deep::next_is_afresh() || 2 * a.window.volume()? > volume(&a.base)?;
-        Ok(is_large && a.is_window() && a.base.distribution()?.is_box(&a.window))
-    };
+    let large =
+        |a: &Assignment| -> Result<bool> { Ok(2 * a.window.volume()? > volume(&a.base)? && a.fits_whole()?) };
     if assignments.iter().map(large).collect::<Result<Vec<bool>>>()?.contains(&false) {
         return assign_small(assignments);
     }
@@ -141,10 +144,17 @@ fn assign_small(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
     let targets: Vec<Arc<Node>> = assignments.iter().map(|a| Arc::clone(&a.base)).collect();
     evaluate(&targets)?;
     drop(targets);
-    // Computed on the parts that own the window, so that the copies into it stay local.
-    let values = assignments.iter().map(aside).collect::<Result<Vec<Storage>>>()?;
+    // All are computed before any is put into its array: they see the old elements.
+    let computed = assignments.iter().map(small).collect::<Result<Vec<Small>>>()?;
     let mut results = Vec::with_capacity(assignments.len());
-    for (assignment, value) in assignments.into_iter().zip(values) {
+    for (assignment, computed) in assignments.into_iter().zip(computed) {
+        let value = match computed {
+            Small::Whole(node) => {
+                results.push(node);
+                continue;
+            }
+            Small::Aside(value) => value,
+        };
         let Assignment { base, window, steps, value: expression } = assignment;
         // Once computed, the expression no longer keeps the old value alive.
         let value = match expression.storage() {
@@ -157,6 +167,25 @@ fn assign_small(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
         results.push(overwrite(base, &window, &steps, &value)?);
     }
     Ok(results)
+}
+
+/// A small window's new elements: in memory of their size, or those of the whole array.
+enum Small {
+    Aside(Storage),
+    Whole(Arc<Node>),
+}
+
+/// Computes a small window: on the parts that own it, so that the copies into it stay local. Each is an
+/// evaluation of its own, whatever a deep loop wishes of it.
+fn small(assignment: &Assignment) -> Result<Small> {
+    if !deep::next_is_afresh() || !assignment.fits_whole()? {
+        return aside(assignment).map(Small::Aside);
+    }
+    let Assignment { base, window, value, .. } = assignment;
+    let onto = Onto::Whole(Arc::clone(base), *window.start());
+    let storage = compute(&[Target { node: Arc::clone(value), onto }])?.remove(0);
+    copy_rest(assignment, &storage)?;
+    Ok(Small::Whole(Node::ready(base.dtype, &base.team, storage)))
 }
 
 /// Computes a value in memory of its size, distributed like what is assigned to.

@@ -115,7 +115,12 @@ impl Drop for HostMemory {
 /// before it: then the arrays of a loop drive each other out of the first cache, and reads wait for writes.
 fn apart() -> usize {
     static BLOCKS: AtomicUsize = AtomicUsize::new(0);
-    BLOCKS.fetch_add(1, Ordering::Relaxed) % PLACES * APART_BYTES
+    place(BLOCKS.fetch_add(1, Ordering::Relaxed))
+}
+
+/// How far into its pages the so many-th large block begins.
+fn place(block: usize) -> usize {
+    block % PLACES * APART_BYTES
 }
 
 /// Asks the system to back a block by large pages: prefetching ends at the end of a page, and a virtual
@@ -159,6 +164,8 @@ pub(super) fn launch<'a>(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -183,11 +190,15 @@ mod tests {
 
     #[test]
     fn large_blocks_begin_at_different_places_of_a_page() {
-        let bytes = (LARGE_PAGES * LARGE_PAGE_BYTES) as u64;
-        let blocks: Vec<_> = (0..3).map(|_| HostMemory::new(bytes).expect("some MiB")).collect();
-        let place = |block: &HostMemory| block.pointer() as usize % LARGE_PAGE_BYTES;
-        for pair in blocks.windows(2) {
-            assert_ne!(place(&pair[0]) % 4096, place(&pair[1]) % 4096);
+        for block in 0..PLACES {
+            // A line of the first cache apart at least, in the bits by which it finds lines.
+            let apart = |other: usize| (place(block) % 4096).abs_diff(place(other) % 4096) >= 64;
+            assert!((0..PLACES).filter(|&other| other != block).all(apart), "{block}");
         }
+        // Other tests may take blocks in between, but not so many that all of these are alike.
+        let bytes = (LARGE_PAGES * LARGE_PAGE_BYTES) as u64;
+        let blocks: Vec<_> = (0..4).map(|_| HostMemory::new(bytes).expect("some MiB")).collect();
+        let places: BTreeSet<usize> = blocks.iter().map(|block| block.pointer() as usize % 4096).collect();
+        assert!(places.len() > 1, "{places:?}");
     }
 }

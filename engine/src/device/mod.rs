@@ -323,13 +323,8 @@ impl Device {
     /// As [`Device::launch`].
     pub fn record_groups(&self, groups: Vec<Vec<Job>>) -> Result<Recording> {
         self.usable()?;
-        let kept = |groups: Vec<Vec<Job>>| {
-            Recording::Kept(vec![Stretch::Jobs(groups.into_iter().flatten().collect())])
-        };
         match &self.0.backend {
-            _ if config().check => Ok(kept(groups)),
-            Backend::Host => Ok(kept(groups)),
-            Backend::Cuda(gpu) => {
+            Backend::Cuda(gpu) if !config().check => {
                 let memory: Vec<Vec<_>> =
                     groups.iter().map(|jobs| jobs.iter().map(cuda_memory).collect()).collect();
                 let prepared: Vec<_> =
@@ -337,7 +332,7 @@ impl Device {
                 let record = || gpu.record(&prepared).map_err(|e| self.cuda_failure(e));
                 self.with_room(record).map(Recording::Cuda)
             }
-            Backend::Wgpu(gpu) => {
+            Backend::Wgpu(gpu) if !config().check => {
                 let jobs: Vec<Job> = groups.into_iter().flatten().collect();
                 let memory: Vec<_> = jobs.iter().map(gpu_memory).collect();
                 let prepared: Vec<_> = jobs
@@ -349,6 +344,9 @@ impl Device {
                     })
                     .collect();
                 gpu.record(&prepared).map(Recording::Wgpu).map_err(|e| Error::of_driver(self.name(), e))
+            }
+            Backend::Host | Backend::Cuda(_) | Backend::Wgpu(_) => {
+                Ok(Recording::Kept(vec![Stretch::Jobs(groups.into_iter().flatten().collect())]))
             }
         }
     }

@@ -85,6 +85,7 @@ fn wait_for(done: &AtomicUsize, count: usize) {
 mod tests {
     use std::collections::HashSet;
     use std::sync::Mutex;
+    use std::time::{Duration, Instant};
 
     use super::*;
     use crate::error::Error;
@@ -115,11 +116,17 @@ mod tests {
 
     #[test]
     fn rows_run_beside_each_other() {
-        // The second row begins before the first has ended, or this never ends.
+        // The end of the first row waits until the second has begun.
         let begun = AtomicUsize::new(0);
+        let deadline = Instant::now() + Duration::from_secs(20);
         let launch = |&(row, column): &(usize, usize)| {
             match (row, column) {
-                (0, 2) => wait_for(&begun, 1),
+                (0, 2) => {
+                    while begun.load(Ordering::Acquire) == 0 {
+                        assert!(Instant::now() < deadline, "the second row waits for the whole first one");
+                        thread::yield_now();
+                    }
+                }
                 (1, 0) => begun.store(1, Ordering::Release),
                 _ => {}
             }

@@ -15,6 +15,7 @@ mod error;
 #[allow(unsafe_code)]
 mod exchange;
 mod gate;
+mod handle;
 mod key;
 mod made;
 mod operations;

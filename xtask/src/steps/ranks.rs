@@ -1,6 +1,7 @@
 //! The part of the tests that runs in several processes: programs and faults on each MPI, and the tsunami.
 
-use super::{Run, TSUNAMI};
+use super::Run;
+use super::smoke::TSUNAMI;
 use crate::exec::{End, SILENCE, run};
 use crate::mpi::{Mpi, PROCESSES};
 use crate::tally::Tally;

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use partita_kernels::Access;
 
 use super::settled::without_settled;
-use super::tiles::{CACHE_BYTES, tiled};
+use super::tiles::tiled;
 use crate::array::Array;
 use crate::array::node::Node;
 use crate::array::storage::{Fresh, Storage};
+use crate::config::config;
 use crate::device::{Allocation, Buffer, Device, DeviceKind, Job, Lane, Recording};
 use crate::error::Result;
 use crate::index::Distribution;
@@ -106,8 +107,9 @@ impl Cycle {
                 })
             })
             .collect::<Result<Vec<Prepared>>>()?;
-        let round = if together > 1 { rounds(&recorded, 0, together, &leases)? } else { None };
-        let round = round.map(|(steps, prepared)| Round { first: 0, steps, prepared, recorded });
+        let first = exchange(&recorded).unwrap_or(0);
+        let round = if together > 1 { rounds(&recorded, first, together, &leases)? } else { None };
+        let round = round.map(|(steps, prepared)| Round { first, steps, prepared, recorded });
         Ok(Some(Cycle { steps, next: 0, round, leases }))
     }
 
@@ -133,20 +135,27 @@ impl Cycle {
 }
 
 impl Cycle {
-    /// Has a round begin with the next step, if so many steps have room for one. Rounds with messages begin
-    /// with an exchange, so that as much as possible lies between two.
+    /// Has rounds begin with the next step. Rounds with messages rather begin with an exchange, so that as
+    /// much as possible lies between two, if so many steps have room for one then.
     fn turn_round(&mut self, most: u64) -> Result<()> {
-        let Some(round) = &mut self.round else { return Ok(()) };
-        let exchanges = round.recorded.iter().any(|step| step.messages > 0);
-        if round.first == self.next || round.steps > most || exchanges {
+        let Some(round) = self.round.as_mut().filter(|round| round.steps <= most) else { return Ok(()) };
+        let (next, count) = (self.next, self.steps.len());
+        let steps_until = |first: usize| ((first + count - next) % count) as u64;
+        let rather = exchange(&round.recorded).filter(|&first| steps_until(first) + round.steps <= most);
+        let first = rather.unwrap_or(next);
+        if round.first == first {
             return Ok(());
         }
-        let turned = rounds(&round.recorded, self.next, round.steps as usize, &self.leases)?;
-        if let Some((steps, prepared)) = turned {
-            (round.first, round.steps, round.prepared) = (self.next, steps, prepared);
+        if let Some((steps, prepared)) = rounds(&round.recorded, first, round.steps as usize, &self.leases)? {
+            (round.first, round.steps, round.prepared) = (first, steps, prepared);
         }
         Ok(())
     }
+}
+
+/// The first step that sends something.
+fn exchange(recorded: &[Recorded]) -> Option<usize> {
+    recorded.iter().position(|step| step.messages > 0)
 }
 
 impl Prepared {
@@ -204,7 +213,7 @@ fn rounds(
             return device.record_groups(groups);
         }
         let jobs: Vec<Job> = groups.iter().flatten().cloned().collect();
-        match tiled(&jobs, CACHE_BYTES) {
+        match tiled(&jobs, config().tile_bytes as i64) {
             Some(stretches) => {
                 is_tiled = true;
                 Ok(Recording::Kept(stretches))

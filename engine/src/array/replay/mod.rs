@@ -174,8 +174,18 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
     /// Runs `count` steps. Work on devices may still be under way afterwards.
     ///
     /// # Errors
-    /// The step's own errors, or a device's; a depth that the step cannot have, see [`Loop::depth`].
+    /// The step's own errors, or a device's; a depth that the step cannot have, see [`Loop::depth`]. What a
+    /// step did before it failed stays done, and a further run begins with a whole step.
     pub fn run(&mut self, count: u64) -> Result<()> {
+        let outcome = self.run_steps(count);
+        if outcome.is_err() {
+            // What was recorded no longer leads to where the state is, nor are halos as wide as they would be.
+            self.begin_anew();
+        }
+        outcome
+    }
+
+    fn run_steps(&mut self, count: u64) -> Result<()> {
         let end = self.done + count;
         while self.done < end {
             self.deepen()?;
@@ -303,10 +313,15 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
 
     /// From now on, steps run by another plan, and are recorded anew.
     fn go_on_with(&mut self, plan: Option<Plan>) {
+        self.begin_anew();
+        self.plan = plan;
+    }
+
+    /// The next step exchanges, and steps are recorded anew.
+    fn begin_anew(&mut self) {
         self.cycle = None;
         self.recorded.clear();
         self.phase = 0;
-        self.plan = plan;
     }
 
     /// What the next step's evaluations get to know.
@@ -389,37 +404,4 @@ fn numbers(state: &[Array]) -> Result<Vec<u64>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-    use crate::prelude::*;
-
-    #[test]
-    fn rounds_of_tiles_begin_wherever_a_run_does() {
-        let team = Team::on(&[Device::host()], 1).unwrap();
-        let dist = Distribution::builder(&[40, 41, 601]).build().unwrap();
-        let start = || Array::from_fn(&team, &dist, |at| ((at[0] * 7 + at[1] * at[2]) % 101) as f32).unwrap();
-        let step = |state: &mut [Array]| {
-            let u = &state[0];
-            let next = u.slice(&s![1..-1, .., ..-1]) + 0.5 * u.slice(&s![2.., .., 1..]);
-            state[0].assign(&s![1..-1, .., ..-1], &(0.6 * next))
-        };
-        let mut state = vec![start()];
-        let mut tiled = Loop::new(vec![start()], step).depth(3);
-        let mut run = |count: u64, tiled: &mut Loop<_>| {
-            (0..count).for_each(|_| step(&mut state).unwrap());
-            assert!(tiled.state[0].to_vec::<f32>().unwrap() == state[0].to_vec::<f32>().unwrap());
-        };
-        tiled.run(23).unwrap();
-        run(23, &mut tiled);
-        assert!(tiled.explain().contains("tile by tile"), "{}", tiled.explain());
-        for single in [0, 1, 1, 3, 1] {
-            tiled.run(single).unwrap();
-            // Two states take turns, so what repeats itself is six steps.
-            let cycle = tiled.cycle.as_mut().unwrap();
-            assert_eq!(cycle.replay(&team, &mut tiled.state, 6).unwrap(), 6, "{single}");
-            assert_eq!(cycle.replay(&team, &mut tiled.state, 5).unwrap(), 1, "no more than asked for");
-            run(single + 7, &mut tiled);
-        }
-    }
-}
+mod tests;

@@ -10,13 +10,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use partita_kernels::{Access, Form, Launch, Op, View};
+use partita_kernels::{Access, DType, Form, Launch, Op, View};
 
 use crate::device::{Job, Stretch, Sweep};
-
-/// The state of a tile that a cache holds. It was measured on one machine, with 1 MiB for each of two cores
-/// and 32 for both.
-pub(super) const CACHE_BYTES: i64 = 3 << 20;
 
 /// At most so many launches replace the ones of a batch.
 const MAX_JOBS: usize = 1 << 18;
@@ -40,8 +36,13 @@ struct Placed {
     touches: Vec<Touch>,
 }
 
-/// Distances in elements between neighbours along the dimensions that are cut.
+/// Distances in bytes between neighbours along the dimensions that are cut.
 type Pitch = [i64; CUT];
+
+/// How many dimensions of a launch are cut: of a plane, rows alone.
+fn cut_of(rank: usize) -> usize {
+    if rank > CUT { CUT } else { 1 }
+}
 
 /// The same launches, runs of them tile by tile; `None` where no run can be so, or need be because everything
 /// fits.
@@ -113,17 +114,16 @@ fn written(jobs: &[Job]) -> Option<HashMap<u64, Pitch>> {
             return None;
         }
         let uses = kernel.params.iter().zip(&job.memory).zip(&job.launch.views);
-        for ((_, memory), view) in uses.filter(|((param, _), _)| param.access != Access::In) {
-            pitches.insert(memory.id, pitch(view));
+        for ((param, memory), view) in uses.filter(|((param, _), _)| param.access != Access::In) {
+            pitches.insert(memory.id, pitch(view, param.dtype));
         }
     }
     Some(pitches)
 }
 
-fn pitch(view: &View) -> Pitch {
-    let stride = |d: usize| view.strides.get(d).copied().unwrap_or(1);
-    // Of a plane, rows alone are cut.
-    if view.strides.len() > CUT { [stride(0), stride(1)] } else { [stride(0), stride(0)] }
+fn pitch(view: &View, dtype: DType) -> Pitch {
+    let stride = |d: usize| view.strides.get(d).copied().unwrap_or(1) * dtype.size_bytes() as i64;
+    [stride(0), stride(cut_of(view.strides.len()) - 1)]
 }
 
 /// Where a launch and what it touches lie; `None` if rows of one launch are no rows of another.
@@ -131,14 +131,16 @@ fn place(job: &Job, written: &HashMap<u64, Pitch>) -> Option<Placed> {
     let kernel = job.program.kernel().kernel();
     let Launch { extents, views, .. } = &*job.launch;
     let rank = extents.len();
-    let cut = if rank > CUT { CUT } else { 1 };
+    let cut = cut_of(rank);
     let mut found = Vec::new();
     for (at, param) in kernel.params.iter().enumerate() {
         let Some(known) = written.get(&job.memory[at].id) else { continue };
         let view = &views[at];
-        if rank == 0 || pitch(view) != *known || view.strides.iter().any(|&stride| stride < 1) {
+        // In bytes: freed memory comes back for arrays of another type.
+        if rank == 0 || pitch(view, param.dtype) != *known || view.strides.iter().any(|&stride| stride < 1) {
             return None;
         }
+        let known = known.map(|bytes| bytes / param.dtype.size_bytes() as i64);
         let loads = kernel.body.iter().filter_map(|inst| match &inst.op {
             Op::Load { param, offsets } if *param as usize == at => Some(offsets),
             _ => None,
@@ -222,9 +224,8 @@ fn sizes(
     for job in jobs {
         let params = &job.program.kernel().kernel().params;
         for ((memory, view), param) in job.memory.iter().zip(&job.launch.views).zip(params) {
-            let known = written.get(&memory.id).copied().unwrap_or_else(|| pitch(view));
-            let row = known[usize::from(is_cut_twice)].max(0) * param.dtype.size_bytes() as i64;
-            rows.insert(memory.id, row);
+            let known = written.get(&memory.id).copied().unwrap_or_else(|| pitch(view, param.dtype));
+            rows.insert(memory.id, known[usize::from(is_cut_twice)].max(0));
         }
     }
     let fit = cache_bytes / rows.values().sum::<i64>().max(1);
@@ -249,17 +250,17 @@ fn sizes(
 impl Placed {
     /// What a launch does of one tile.
     fn cut(&self, job: &Job, tile: [i64; CUT], sizes: &[i64; CUT], skew: &[i64; CUT]) -> Option<Job> {
-        let mut launch = (*job.launch).clone();
-        for d in 0..CUT.min(launch.extents.len()) {
-            if d > 0 && launch.extents.len() <= CUT {
-                continue;
-            }
+        let range = |d: usize| {
             let from = tile[d].saturating_mul(sizes[d]) + skew[d];
-            let (start, stop) =
-                (from.max(self.first[d]), (from + sizes[d]).min(self.first[d] + self.count[d]));
-            if start >= stop {
-                return None;
-            }
+            (from.max(self.first[d]), (from + sizes[d]).min(self.first[d] + self.count[d]))
+        };
+        // Beside launches that are cut in more dimensions, a plane's rows belong to one column of tiles.
+        if (0..CUT).map(range).any(|(start, stop)| start >= stop) {
+            return None;
+        }
+        let mut launch = (*job.launch).clone();
+        for d in 0..cut_of(launch.extents.len()) {
+            let (start, stop) = range(d);
             let by = start - self.first[d];
             launch.extents[d] = (stop - start) as usize;
             launch.origin[d] += by;

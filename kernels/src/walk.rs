@@ -1,0 +1,128 @@
+//! What instructions, forms and launches are made of: operands, roots, the parameters they reach, and the same
+//! with other values. Asks no rule of the IR, and needs none to hold.
+
+use crate::ir::{Access, Fold, Form, Kernel, Launch, Op, Value};
+
+impl Launch {
+    /// Points of the region.
+    pub fn points(&self) -> usize {
+        self.extents.iter().product()
+    }
+}
+
+impl Kernel {
+    /// The parameter addressed by an index value: a gather's source, a scatter's target.
+    pub fn indexed_param(&self) -> Option<u32> {
+        match self.form {
+            Form::Gather { source, .. } => Some(source),
+            Form::Scatter { output, .. } => Some(output),
+            Form::Elementwise { .. } | Form::Reduce { .. } => None,
+        }
+    }
+
+    /// True if the body loads from the parameter.
+    pub fn loads_of(&self, param: u32) -> bool {
+        self.body.iter().any(|inst| matches!(inst.op, Op::Load { param: p, .. } if p == param))
+    }
+
+    /// Points of the dimensions that are not folded away.
+    pub fn kept_points(&self, launch: &Launch) -> usize {
+        match &self.form {
+            Form::Reduce { axes, .. } => {
+                axes.iter().zip(&launch.extents).map(|(&folded, &e)| if folded { 1 } else { e }).product()
+            }
+            _ => launch.points(),
+        }
+    }
+
+    /// What an exact sum adds up, if this is one.
+    pub fn exact(&self) -> Option<Value> {
+        match &self.form {
+            Form::Reduce { folds, .. } => match folds[..] {
+                [Fold::Exact { value, .. }] => Some(value),
+                _ => None,
+            },
+            Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => None,
+        }
+    }
+
+    /// Consecutive elements of a parameter that belong to one point: 1, but for the output of an exact sum.
+    pub fn width(&self, param: u32) -> i64 {
+        let written = self.params[param as usize].access != Access::In;
+        let value = self.exact().filter(|_| written);
+        value.map_or(1, |value| crate::exact::width(self.body[value.index()].dtype) as i64)
+    }
+
+    /// The values the form uses.
+    pub fn roots(&self) -> Vec<Value> {
+        match &self.form {
+            Form::Elementwise { stores } => stores.iter().map(|s| s.value).collect(),
+            Form::Reduce { folds, .. } => folds
+                .iter()
+                .flat_map(|fold| match *fold {
+                    Fold::Value { value, .. } => vec![value],
+                    Fold::Arg { value, index, .. } => vec![value, index],
+                    Fold::Exact { value, .. } => vec![value],
+                })
+                .collect(),
+            Form::Gather { index, .. } => vec![*index],
+            Form::Scatter { index, value, .. } => vec![*index, *value],
+        }
+    }
+}
+
+impl Form {
+    /// `elementwise`, `reduce`, `gather` or `scatter`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Form::Elementwise { .. } => "elementwise",
+            Form::Reduce { .. } => "reduce",
+            Form::Gather { .. } => "gather",
+            Form::Scatter { .. } => "scatter",
+        }
+    }
+
+    /// The form with each value replaced.
+    pub fn map(&self, f: impl Fn(Value) -> Value) -> Form {
+        let mut form = self.clone();
+        match &mut form {
+            Form::Elementwise { stores } => stores.iter_mut().for_each(|s| s.value = f(s.value)),
+            Form::Reduce { folds, .. } => folds.iter_mut().for_each(|fold| match fold {
+                Fold::Value { value, .. } | Fold::Exact { value, .. } => *value = f(*value),
+                Fold::Arg { value, index, .. } => (*value, *index) = (f(*value), f(*index)),
+            }),
+            Form::Gather { index, .. } => *index = f(*index),
+            Form::Scatter { index, value, .. } => (*index, *value) = (f(*index), f(*value)),
+        }
+        form
+    }
+}
+
+impl Op {
+    /// The values it uses, in order.
+    pub fn operands(&self) -> impl Iterator<Item = Value> + use<> {
+        let (a, b, c) = match *self {
+            Op::Const(_) | Op::Argument(_) | Op::Coord(_) | Op::Load { .. } => (None, None, None),
+            Op::Unary(_, a) | Op::Cast(a) | Op::Bitcast(a) | Op::Math1(_, a) => (Some(a), None, None),
+            Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Math2(_, a, b) => (Some(a), Some(b), None),
+            Op::Select(a, b, c) | Op::Fma(a, b, c) => (Some(a), Some(b), Some(c)),
+        };
+        [a, b, c].into_iter().flatten()
+    }
+
+    /// The operation with each operand replaced.
+    pub fn map(&self, f: impl Fn(Value) -> Value) -> Op {
+        match self {
+            Op::Const(_) | Op::Argument(_) | Op::Coord(_) | Op::Load { .. } => self.clone(),
+            Op::Unary(op, a) => Op::Unary(*op, f(*a)),
+            Op::Binary(op, a, b) => Op::Binary(*op, f(*a), f(*b)),
+            Op::Compare(op, a, b) => Op::Compare(*op, f(*a), f(*b)),
+            Op::Select(a, b, c) => Op::Select(f(*a), f(*b), f(*c)),
+            Op::Fma(a, b, c) => Op::Fma(f(*a), f(*b), f(*c)),
+            Op::Cast(a) => Op::Cast(f(*a)),
+            Op::Bitcast(a) => Op::Bitcast(f(*a)),
+            Op::Math1(function, a) => Op::Math1(*function, f(*a)),
+            Op::Math2(function, a, b) => Op::Math2(*function, f(*a), f(*b)),
+        }
+    }
+}

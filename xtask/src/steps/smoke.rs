@@ -1,0 +1,154 @@
+//! Programs that a person would run: each example and the benchmark in its smallest useful form, and the
+//! tsunami in every layout.
+
+use super::{Run, SEVERAL};
+use crate::exec::{End, SILENCE, run};
+use crate::simulated::Driver;
+use crate::tally::Tally;
+use std::path::Path;
+use std::process::Command;
+
+/// A program that a person would run, in its smallest useful form. It must end successfully.
+struct Smoke {
+    name: &'static str,
+    /// Its file under `target/debug`.
+    program: &'static str,
+    /// The device it needs, for `--allow-missing`.
+    device: Option<&'static str>,
+    /// `{out}` becomes a folder that is removed afterwards.
+    arguments: &'static [&'static str],
+}
+
+pub(super) const TSUNAMI: &str = "examples/tsunami";
+
+/// Every example has at least one row here.
+const SMOKES: &[Smoke] = &[
+    Smoke {
+        name: "tsunami on the host",
+        program: TSUNAMI,
+        device: None,
+        arguments: &[
+            "--device", "host", "--scale", "1", "--parts", "3", "--steps", "20", "--frames", "1", "--out",
+            "{out}", "--json",
+        ],
+    },
+    Smoke {
+        name: "tsunami on wgpu",
+        program: TSUNAMI,
+        device: Some("wgpu"),
+        arguments: &[
+            "--device", "wgpu", "--scale", "1", "--parts", "3", "--steps", "20", "--frames", "1", "--out",
+            "{out}", "--json",
+        ],
+    },
+    Smoke {
+        name: "tsunami on simulated CUDA",
+        program: TSUNAMI,
+        device: Some("cuda"),
+        arguments: &[
+            "--device", "cuda", "--scale", "1", "--parts", "5", "--steps", "20", "--frames", "0", "--json",
+        ],
+    },
+    Smoke { name: "gray_scott", program: "examples/gray_scott", device: None, arguments: &[] },
+    Smoke { name: "heat", program: "examples/heat", device: None, arguments: &[] },
+    Smoke { name: "own_map", program: "examples/own_map", device: None, arguments: &[] },
+    Smoke { name: "benchmarks", program: "partita-bench", device: None, arguments: &["run", "--smoke"] },
+];
+
+/// Where the tsunami is computed in every layout.
+const DEVICES: &[&str] = &["host", "wgpu", "cuda"];
+
+/// Numbers of parts and, where it is not left to the program, their grid.
+const LAYOUTS: &[(&str, &str)] =
+    &[("1", ""), ("2", ""), ("3", ""), ("5", ""), ("6", "1x6"), ("6", "2x3"), ("6", "6x1")];
+
+impl Run<'_> {
+    pub(super) fn smoke(&self) -> Tally {
+        let driver = match self.options.may_miss("cuda") {
+            true => Tally::default(),
+            false => self.simulated_driver(),
+        };
+        // What a person gets who asks for one example has its own set of features; it must compile. What runs
+        // are the programs that the tests have built.
+        let alone = self.check("cargo check --examples", self.cargo(&["check", "--examples"]));
+        let mut all = self.everything("build");
+        all.args(["--examples", "--bins"]);
+        let built = self.check("the examples and programs", all);
+        let names: Vec<&str> =
+            SMOKES.iter().filter_map(|smoke| smoke.program.strip_prefix("examples/")).collect();
+        let unlisted = examples(self.root).into_iter().filter(|name| !names.contains(&name.as_str()));
+        let unlisted = unlisted.map(|name| Tally::failed(format!("smoke: examples/{name}.rs has no row")));
+        let same = DEVICES.iter().map(|device| self.same_bits(device));
+        let smokes = SMOKES.iter().map(|smoke| self.smoke_one(smoke));
+        [driver, alone, built].into_iter().chain(unlisted).chain(smokes).chain(same).collect()
+    }
+
+    /// The tsunami's final surface is the same file for every number of parts and every grid.
+    fn same_bits(&self, device: &str) -> Tally {
+        let name = format!("same bits on {device}");
+        if self.options.may_miss(device) {
+            return Tally::skipped(&name, format!("--allow-missing {device}"));
+        }
+        println!("\n-- {name} for {} layouts", LAYOUTS.len());
+        let mut first: Option<Vec<u8>> = None;
+        for (parts, grid) in LAYOUTS {
+            let dump = self.scratch.join("surface.npy");
+            let mut command = self.program(TSUNAMI);
+            self.with_device(&mut command, Some(device));
+            command.args(["--device", device, "--scale", "1", "--steps", "60"]);
+            command.args(["--frames", "0", "--parts", parts]).arg("--dump").arg(&dump);
+            if !grid.is_empty() {
+                command.args(["--grid", grid]);
+            }
+            let layout = format!("{name}: {parts} parts {grid}");
+            let end = run(command, SILENCE, |_| {}).end;
+            let surface = std::fs::read(&dump).unwrap_or_default();
+            if end != End::Success || surface.is_empty() {
+                return Tally::failed(format!("{layout}: {end}"));
+            }
+            if *first.get_or_insert_with(|| surface.clone()) != surface {
+                return Tally::failed(format!("{layout}: another surface than with {} parts", LAYOUTS[0].0));
+            }
+        }
+        Tally::passed()
+    }
+
+    fn program(&self, name: &str) -> Command {
+        self.shared(Command::new(self.built(name)))
+    }
+
+    /// CUDA runs on the simulated driver, so that every machine runs the same.
+    fn with_device(&self, command: &mut Command, device: Option<&str>) {
+        if device == Some("cuda") {
+            Driver::of(self.root).for_command(command, SEVERAL);
+        }
+    }
+
+    fn smoke_one(&self, smoke: &Smoke) -> Tally {
+        if let Some(device) = smoke.device.filter(|device| self.options.may_miss(device)) {
+            return Tally::skipped(smoke.name, format!("--allow-missing {device}"));
+        }
+        println!("\n-- {}", smoke.name);
+        let out = self.scratch.join(smoke.name.replace(' ', "_"));
+        let mut command = self.program(smoke.program);
+        self.with_device(&mut command, smoke.device);
+        for argument in smoke.arguments {
+            match *argument {
+                "{out}" => command.arg(&out),
+                other => command.arg(other),
+            };
+        }
+        self.check(&format!("smoke: {}", smoke.name), command)
+    }
+}
+
+/// The names of the programs in `examples/`.
+fn examples(root: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(root.join("examples")).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "rs"))
+        .filter_map(|entry| Some(entry.path().file_stem()?.to_str()?.to_string()))
+        .collect();
+    names.sort();
+    names
+}
