@@ -44,7 +44,7 @@ def jit(text, name, numbers, fastmath=False):
 
 
 def body(trace, formula_type, shapes, rank, reach):
-    """Lines that compute the formula at (z, y, x) of the inner cells, the names of its values, and its numbers."""
+    """Lines that compute the formula at the inner cell (z, y, x), the names of its values, and its numbers."""
     numbers = {}
     made = np.dtype(formula_type).type
     axes = "zyx"[3 - rank :]
@@ -65,7 +65,7 @@ def body(trace, formula_type, shapes, rank, reach):
 
 
 def kernel(trace, job_type, shapes, rank, reach, is_whole, outputs, extra=()):
-    """A loop nest over the inner cells. An output is as large as what is computed, or `is_whole`, as the inputs."""
+    """A loop nest over the inner cells. An output is as large as these, or `is_whole`, as the inputs."""
     lines, values, numbers = body(trace, job_type, shapes, rank, reach)
     axes = "zyx"[3 - rank :]
     arrays = [f"a{k}" for k in range(len(shapes))] + [f"o{k}" for k in range(outputs)]
@@ -173,7 +173,8 @@ def bind_app(job):
     arrays = [array for array in job.state if array.ndim]
     shapes = [array.shape for array in arrays]
     outputs = 2 if job.name == "reaction" else 1
-    extra = ("change += ({value} - a0[y + 1, x + 1]) * ({value} - a0[y + 1, x + 1])",) if job.name == "jacobi" else ()
+    change = "({value} - a0[y + 1, x + 1])"
+    extra = (f"change += {change} * {change}",) if job.name == "jacobi" else ()
     run = kernel(traced(formula), job.type, shapes, job.app.rank, job.app.reach, True, outputs, extra)
     now = [array.copy() for array in arrays]
     after = [array.copy() for array in arrays[:outputs]]

@@ -1,5 +1,5 @@
-"""What compilers make is kept on disk from one turn to the next, and from one run to the next: compiling is no
-part of any figure, and takes longer than most turns.
+"""What compilers make is kept on disk from one turn and one run to the next: compiling is no part of any
+figure, and takes longer than most turns.
 
 Knows no library, only the variables by which they are told a folder.
 """

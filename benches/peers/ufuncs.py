@@ -1,6 +1,7 @@
 """A formula as calls of ufuncs with `out=`, and folds, for every library that has NumPy's names for them.
 
-Each result of a ufunc goes into memory that no later call reads any more; the last into the output. Knows no library.
+Each result of a ufunc goes into memory that no later call reads any more; the last into the output. Knows no
+library.
 """
 
 NAMES = {
