@@ -142,7 +142,9 @@ def in_turns(job, bound, repeats, seconds, sets):
 def is_enough(times, repeats, seconds):
     """A median needs some runs, however slow, and some time, however quick they are."""
     spent = sum(times)
-    return len(times) >= min(LEAST, repeats) and (spent >= seconds or (len(times) >= repeats and spent >= seconds / 4))
+    if len(times) < min(LEAST, repeats):
+        return False
+    return spent >= seconds or (len(times) >= repeats and spent >= seconds / 4)
 
 
 def times_of(run, repeats, seconds):

@@ -6,7 +6,7 @@ from apps import NumpyLibrary
 from by_numpy import Program
 from cuda_text import c_lines, raw_kernel
 from overheads import exchange
-from ufuncs import ufunc_calls
+from ufuncs import fold_of, ufunc_calls
 
 try:
     cp.cuda.runtime.getDeviceCount()
@@ -52,25 +52,15 @@ def run_of(calls, inputs, outputs, targets):
 
 
 def bind_cub(job):
-    return bind_fold(job, ["cub"]) if job.kind == "workload" and job.workload.folds else None
+    """Where there is one input: CUB has no dot product."""
+    if job.kind != "workload" or not job.workload.folds or job.workload.inputs > 1:
+        return None
+    return bind_fold(job, ["cub"])
 
 
 def bind_fold(job, accelerators):
-    """Over everything or one axis, by CUB or by CuPy's own kernels."""
-    axes = job.workload.axes or None
-    has_products = job.workload.then == "norm" or job.workload.inputs == 2
-    products = cp.empty(job.inner, job.type) if has_products else None
-
-    def fold(a, b=None):
-        match job.workload.then:
-            case "max":
-                return [a.max()]
-            case "sum" if b is None:
-                return [a.sum(axis=axes, dtype=job.result_type)]
-            case "sum":
-                return [cp.multiply(a, b, out=products).sum(dtype=job.result_type)]
-            case "norm":
-                return [cp.sqrt(cp.multiply(a, a, out=products).sum(dtype=job.result_type))]
+    """By CUB, or by CuPy's own kernels; its dot product is cuBLAS's."""
+    fold = fold_of(job, cp)
 
     def of(arrays):
         inputs = [cp.asarray(array) for array in arrays.inputs]

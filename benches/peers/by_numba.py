@@ -43,14 +43,14 @@ def jit(text, name, numbers, fastmath=False):
     return numba.njit(parallel=True, **options)(space[name])
 
 
-def body(trace, formula_type, shapes, rank):
-    """Lines that compute the formula at (z, y, x), the names of its values, and its numbers."""
+def body(trace, formula_type, shapes, rank, reach):
+    """Lines that compute the formula at the inner cell (z, y, x), the names of its values, and its numbers."""
     numbers = {}
     made = np.dtype(formula_type).type
     axes = "zyx"[3 - rank :]
 
     def cell(array, offset):
-        shifts = offset[3 - rank :]
+        shifts = [reach + by for by in offset[3 - rank :]]
         places = [f"{a} + {by}" if by else a for a, by in zip(axes, shifts)]
         places = ["0" if n == 1 else place for place, n in zip(places, shapes[array])]
         return f"a{array}[{', '.join(places)}]"
@@ -64,9 +64,9 @@ def body(trace, formula_type, shapes, rank):
     return [f"{name} = {text}" for name, text in lines], outputs, numbers
 
 
-def kernel(trace, job_type, shapes, rank, reach, shift, outputs, extra=()):
-    """A loop nest over the inner cells; outputs start `shift` cells before the inputs."""
-    lines, values, numbers = body(trace, job_type, shapes, rank)
+def kernel(trace, job_type, shapes, rank, reach, is_whole, outputs, extra=()):
+    """A loop nest over the inner cells. An output is as large as these, or `is_whole`, as the inputs."""
+    lines, values, numbers = body(trace, job_type, shapes, rank, reach)
     axes = "zyx"[3 - rank :]
     arrays = [f"a{k}" for k in range(len(shapes))] + [f"o{k}" for k in range(outputs)]
     text = (
@@ -74,15 +74,13 @@ def kernel(trace, job_type, shapes, rank, reach, shift, outputs, extra=()):
         if extra
         else [f"def run({', '.join(arrays)}):"]
     )
+    # From 0 on, and with offsets that are not negative: then numba sees that no index is, and vectorises.
     for depth, axis in enumerate(axes):
         loop = "prange" if depth == 0 else "range"
-        # With bounds that need no arithmetic numba sees that no index is negative, and vectorises: four times as fast.
-        span = f"o0.shape[{depth}]"
-        if reach or shift:
-            span = f"{reach}, {span} + {2 * shift - reach}"
-        text.append(f"{' ' * (depth + 1)}for {axis} in {loop}({span}):")
+        less = f" - {2 * reach}" if is_whole and reach else ""
+        text.append(f"{' ' * (depth + 1)}for {axis} in {loop}(o0.shape[{depth}]{less}):")
     indent = " " * (rank + 1)
-    place = ", ".join(f"{axis} - {shift}" if shift else axis for axis in axes)
+    place = ", ".join(f"{axis} + {reach}" if is_whole and reach else axis for axis in axes)
     text += [indent + line for line in lines]
     text += [f"{indent}o{k}[{place}] = {value}" for k, value in enumerate(values)]
     text += [indent + line.format(value=values[0]) for line in extra]
@@ -96,8 +94,7 @@ def bind_workload(job):
     shapes = [workload.seen_shape(job.sizes, array) for array in range(workload.inputs)]
     # An array that keeps its faces is written where it is: its inside alone would be a loop over strides.
     keeps = workload.then == "assign" and workload.reach > 0
-    shift = 0 if keeps else workload.reach
-    run = kernel(job.trace, job.type, shapes, workload.rank, workload.reach, shift, workload.outputs)
+    run = kernel(job.trace, job.type, shapes, workload.rank, workload.reach, keeps, workload.outputs)
 
     def of(arrays):
         operands = *job.seen(arrays.inputs), *(arrays.outputs if keeps else job.targets(arrays.outputs))
@@ -176,8 +173,9 @@ def bind_app(job):
     arrays = [array for array in job.state if array.ndim]
     shapes = [array.shape for array in arrays]
     outputs = 2 if job.name == "reaction" else 1
-    extra = ("change += ({value} - a0[y, x]) * ({value} - a0[y, x])",) if job.name == "jacobi" else ()
-    run = kernel(traced(formula), job.type, shapes, job.app.rank, job.app.reach, 0, outputs, extra)
+    change = "({value} - a0[y + 1, x + 1])"
+    extra = (f"change += {change} * {change}",) if job.name == "jacobi" else ()
+    run = kernel(traced(formula), job.type, shapes, job.app.rank, job.app.reach, True, outputs, extra)
     now = [array.copy() for array in arrays]
     after = [array.copy() for array in arrays[:outputs]]
 

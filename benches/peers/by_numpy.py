@@ -4,7 +4,7 @@ import numpy as np
 
 from apps import NumpyLibrary
 from overheads import Repeated, exchange
-from ufuncs import ufunc_calls
+from ufuncs import fold_of, ufunc_calls
 
 
 def bind(job):
@@ -29,7 +29,8 @@ def copied(output, view):
 
 def bind_workload(job):
     if job.workload.folds:
-        return bind_fold(job)
+        fold = fold_of(job, np)
+        return lambda arrays: lambda: fold(*arrays.inputs)
     calls = ufunc_calls(job, np, np.empty, np.copyto)
 
     def of(arrays):
@@ -37,27 +38,6 @@ def bind_workload(job):
         return lambda: run() or arrays.outputs
 
     return of
-
-
-def bind_fold(job):
-    axes, products = job.workload.axes or None, None
-    if job.workload.then == "norm" or job.workload.inputs == 2:
-        products = np.empty(job.inner, job.type)
-
-    def fold(a, b=None):
-        match job.workload.then:
-            case "max":
-                return [a.max()]
-            case "sum" if b is None:
-                return [a.sum(axis=axes, dtype=job.result_type)]
-            case "sum" if job.dtype == "f16":  # its dot product would be added in f16
-                return [np.multiply(a, b, out=products).sum(dtype=job.result_type)]
-            case "sum":
-                return [np.dot(a, b)]
-            case "norm":
-                return [np.sqrt(np.multiply(a, a, out=products).sum(dtype=job.result_type))]
-
-    return lambda arrays: lambda: fold(*arrays.inputs)
 
 
 class Program:

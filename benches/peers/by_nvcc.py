@@ -9,6 +9,8 @@ import tempfile
 
 import numpy as np
 
+import kept
+
 OFFERED = "copy scale triad fused8 expsin stencil5 stencil7 stencil13 stencil25 stencil27".split()
 
 
@@ -18,34 +20,36 @@ def bind(job):
 
 @functools.cache
 def library():
-    """Compiled once; its file is removed when it is loaded."""
+    """Compiled once for these GPUs, and kept where there is a place for it."""
     nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
     if nvcc is None:
         raise ImportError("no nvcc")
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reference.cu")
-    with tempfile.TemporaryDirectory(prefix="peers-nvcc-") as folder:
-        binary = os.path.join(folder, "reference.so")
-        command = [
-            nvcc,
-            "-O3",
-            "-std=c++17",
-            "-arch=native",
-            "-shared",
-            "-Xcompiler",
-            "-fPIC",
-            source,
-            "-o",
-            binary,
-        ]
-        built = subprocess.run(command, capture_output=True, text=True)
+
+    def make(binary):
+        options = "-O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC".split()
+        built = subprocess.run([nvcc, *options, source, "-o", binary], capture_output=True, text=True)
         if built.returncode != 0:
             raise ImportError(f"nvcc cannot compile the reference: {built.stderr.strip()[-200:]}")
-        loaded = ctypes.CDLL(binary)
+
+    with open(source, encoding="utf-8") as file:
+        what = file.read(), nvcc, gpus()
+    with tempfile.TemporaryDirectory(prefix="peers-nvcc-") as nowhere:
+        where = os.path.join(kept.folder() or nowhere, "nvcc")
+        loaded = ctypes.CDLL(kept.made(kept.named(where, ".so", *what), make))
     loaded.peer_new.restype, loaded.peer_new.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
     loaded.peer_free.argtypes = [ctypes.c_void_p]
     loaded.peer_move.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
     loaded.peer_error.restype = ctypes.c_char_p
     return loaded
+
+
+def gpus():
+    """Their names, as the driver's program gives them."""
+    try:
+        return subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout
+    except OSError:
+        return ""
 
 
 def must(code):

@@ -1,5 +1,5 @@
-"""What compilers make is kept on disk from one turn to the next, and from one run to the next: compiling is no
-part of any figure, and takes longer than most turns.
+"""What compilers make is kept on disk from one turn and one run to the next: compiling is no part of any
+figure, and takes longer than most turns.
 
 Knows no library, only the variables by which they are told a folder.
 """
@@ -35,14 +35,25 @@ def prepare():
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")  # it keeps slow ones only
 
 
-def text_file(where, text, ending, *other):
-    """A file of this text in a folder, named by the text and by whatever else its meaning depends on."""
+def named(where, ending, *what):
+    """A file in a folder, named by everything that its meaning depends on."""
     os.makedirs(where, exist_ok=True)
-    name = hashlib.sha256(repr((text, *other)).encode()).hexdigest()[:32]
-    path = os.path.join(where, name + ending)
+    return os.path.join(where, hashlib.sha256(repr(what).encode()).hexdigest()[:32] + ending)
+
+
+def made(path, make):
+    """The path, where `make` has written a file; at once, because another process may be reading."""
     if not os.path.exists(path):
-        written = f"{path}.{os.getpid()}"
-        with open(written, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(written, path)  # at once: another process may be reading
+        make(written := f"{path}.{os.getpid()}")
+        os.replace(written, path)
     return path
+
+
+def text_file(where, text, ending, *other):
+    """A file of this text, which may mean something else together with others."""
+
+    def make(path):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    return made(named(where, ending, text, *other), make)

@@ -35,7 +35,7 @@ OFFERED = {
     "cupy.fuse": [name for name in MAPS if name != "copy" and WORKLOADS[name].outputs == 1],
     "cupy.Elementwise": MAPS,
     "cupy.RawKernel": MAPS,
-    "cub": FOLDS,
+    "cub": [name for name in FOLDS if WORKLOADS[name].inputs == 1],
     "nccl": list(suite.MESSAGES),
     "nvcc": "copy scale triad fused8 expsin stencil5 stencil7 stencil13 stencil25 stencil27".split(),
     "triton": [*MAPS, "sum", "max", "norm"],

@@ -1,6 +1,7 @@
-"""A formula as calls of ufuncs with `out=`, for every library that has NumPy's names for them.
+"""A formula as calls of ufuncs with `out=`, and folds, for every library that has NumPy's names for them.
 
-Each result goes into memory that no later call reads any more; the last into the output. Knows no library.
+Each result of a ufunc goes into memory that no later call reads any more; the last into the output. Knows no
+library.
 """
 
 NAMES = {
@@ -54,3 +55,27 @@ def ufunc_calls(job, xp, empty, copy):
         return run
 
     return of
+
+
+def fold_of(job, xp):
+    """A function that folds everything, or an axis. Products go into memory that is made once."""
+    workload, axes = job.workload, job.workload.axes or None
+    # A dot product of f16 would be added in f16.
+    has_dot = workload.inputs == 2 and job.dtype != "f16"
+    has_products = workload.then == "norm" or (workload.inputs == 2 and not has_dot)
+    products = xp.empty(job.inner, job.type) if has_products else None
+
+    def fold(a, b=None):
+        match workload.then:
+            case "max":
+                return [a.max()]
+            case "sum" if b is None:
+                return [a.sum(axis=axes, dtype=job.result_type)]
+            case "sum" if has_dot:
+                return [xp.dot(a, b)]
+            case "sum":
+                return [xp.multiply(a, b, out=products).sum(dtype=job.result_type)]
+            case "norm":
+                return [xp.sqrt(xp.multiply(a, a, out=products).sum(dtype=job.result_type))]
+
+    return fold

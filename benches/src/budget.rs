@@ -51,8 +51,8 @@ impl Budget {
         Budget { seconds, steps, weight: 0.0, theirs: 0.0, ours: 0.0, turns, spared }
     }
 
-    /// Seconds of a peer's turn: the mean of its own, or of everybody's, as far as they are known. A first turn
-    /// also loads a library, and does not count.
+    /// Seconds of a peer's turn: the mean of its own, or of everybody's, as far as they are known. A first
+    /// turn also loads a library, and does not count.
     fn expected(&self, peer: &str) -> f64 {
         let own: Vec<f64> = self.turns.get(peer).into_iter().flat_map(|turns| &turns[1..]).copied().collect();
         let all = || self.turns.values().flat_map(|turns| &turns[1..]).copied().collect();
@@ -124,8 +124,8 @@ mod tests {
     /// What a turn takes, and its peer's rank.
     type Peers<'a> = &'a [(&'a str, f64, usize)];
 
-    /// As in a quick run: ceilings, 40 workloads with peers, 40 short steps of which 10 have peers, at a lower
-    /// rank; all at another pace than is thought of. When it ended, and in which steps each peer had a turn.
+    /// As in a quick run: ceilings, 40 workloads with peers, 40 short steps of which 10 have peers, at a
+    /// lower rank; all at another pace than is thought of. When it ended, and in which steps each peer had a turn.
     fn run(seconds: Option<f64>, peers: Peers) -> (f64, BTreeMap<String, Vec<usize>>) {
         let weights: Vec<f64> = [3.0].into_iter().chain([1.0; 40]).chain([0.2; 40]).collect();
         let turns = |nth: usize| -> Vec<Turn> {

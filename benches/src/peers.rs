@@ -162,8 +162,8 @@ impl Peers {
         peers
     }
 
-    /// A run begins, with so many seconds, of steps that have a weight, a family, and workloads that peers may
-    /// have.
+    /// A run begins, with so many seconds, of steps that have a weight, a family, and workloads that peers
+    /// may have.
     pub fn divide(&mut self, seconds: Option<f64>, steps: &[(f64, &str, Vec<&str>)]) {
         let turns = |family: &str, workload: &str| -> Vec<Turn> {
             let peers = self.offering(workload).into_iter();

@@ -1,5 +1,5 @@
-// Enough of CUDA's C++ to run kernels on a processor, for tests: the threads of a block take turns, each until
-// it waits for the others. Knows no kernel.
+// Enough of CUDA's C++ to run kernels on a processor, for tests: the threads of a block take turns, each
+// until it waits for the others. Knows no kernel.
 #pragma once
 #include <cmath>
 #include <cstdlib>

@@ -181,11 +181,11 @@ fn facts(machine: &Machine) -> Markup {
         0.0 => "one set of arrays".to_owned(),
         bytes => format!("sets of arrays in turn, {:.0} MB before one comes again", bytes / 1e6),
     };
-    let peers: Vec<String> = machine
-        .peers
-        .iter()
-        .map(|(name, version)| format!("{name} {}", version.as_deref().unwrap_or("missing")))
-        .collect();
+    let found =
+        machine.peers.iter().filter_map(|(name, version)| Some(format!("{name} {}", version.as_ref()?)));
+    let missing =
+        machine.peers.iter().filter(|(_, version)| version.is_none()).map(|(name, _)| name.as_str());
+    let (found, missing) = (found.collect::<Vec<_>>().join(", "), missing.collect::<Vec<_>>().join(", "));
     html! {
         dl {
             dt { "When" } dd { (machine.date) ", partita-bench " (machine.version) }
@@ -199,7 +199,8 @@ fn facts(machine: &Machine) -> Markup {
             dt { "Sizes" } dd {
                 (n) ", " (plane) "² and " (cube) "³ elements, " (machine.parts) " part(s); " (rotation)
             }
-            @if !peers.is_empty() { dt { "Peers" } dd { (peers.join(", ")) } }
+            @if !found.is_empty() { dt { "Peers" } dd { (found) } }
+            @if !missing.is_empty() { dt { "Not here" } dd { (missing) } }
         }
     }
 }
@@ -366,6 +367,7 @@ mod tests {
             "in more parts of one device",
             "no &lt;f64&gt; here",
             "0.50",
+            "<dt>Peers</dt><dd>numpy 2.4</dd><dt>Not here</dt><dd>cupy</dd>",
         ] {
             assert!(text.contains(part), "{part}");
         }

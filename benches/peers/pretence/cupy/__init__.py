@@ -61,6 +61,11 @@ def copyto(target, source):
     np.copyto(target.view(np.ndarray), np.asarray(source))
 
 
+def dot(a, b):
+    must_be_ours(a, b)
+    return np.dot(a.view(np.ndarray), b.view(np.ndarray))
+
+
 def from_dlpack(lent):
     return np.from_dlpack(lent).view(Array)
 
@@ -85,7 +90,8 @@ class ElementwiseKernel:
     """The text in a loop over cells, one after another."""
 
     def __init__(self, inputs, outputs, text, name, preamble=""):
-        self.inputs, self.outputs = ([word.split() for word in words.split(", ")] for words in (inputs, outputs))
+        parsed = lambda words: [word.split() for word in words.split(", ")]  # noqa: E731
+        self.inputs, self.outputs = parsed(inputs), parsed(outputs)
         self.text, self.name, self.preamble = text, name, preamble
 
     def __call__(self, *operands):
@@ -98,7 +104,8 @@ class ElementwiseKernel:
         names = [name for kind, name in self.inputs + self.outputs if kind == "T"]
         cells = " ".join(f"T& {name} = static_cast<T*>(a[{k}])[i];" for k, name in enumerate(names))
         body = f"for (long i = 0; i < n; i++) {{ {cells} {self.text} }}"
-        text = f'{self.preamble}\nusing T = {REALS[real]};\nextern "C" void run(long n, void** a) {{ {body} }}\n'
+        head = f"{self.preamble}\nusing T = {REALS[real]};\n"
+        text = f'{head}extern "C" void run(long n, void** a) {{ {body} }}\n'
         arrays = [*given, *made]
         pointers = (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
         loaded(text).run(ctypes.c_long(made[0].size), pointers)
@@ -109,7 +116,8 @@ class ElementwiseKernel:
 class RawKernel:
     def __init__(self, text, name, options=()):
         launch = f"pretence::launch_pointers(dim3(g[0], g[1], g[2]), dim3(b[0], b[1], b[2]), {name}, a);"
-        self.run = loaded(f'{text}\nextern "C" void run(unsigned* g, unsigned* b, void** a) {{ {launch} }}\n').run
+        run = f'extern "C" void run(unsigned* g, unsigned* b, void** a) {{ {launch} }}'
+        self.run = loaded(f"{text}\n{run}\n").run
 
     def __call__(self, grid, block, operands):
         must_be_ours(*operands)
