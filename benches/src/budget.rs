@@ -125,7 +125,8 @@ mod tests {
     type Peers<'a> = &'a [(&'a str, f64, usize)];
 
     /// As in a quick run: ceilings, 40 workloads with peers, 40 short steps of which 10 have peers, at a
-    /// lower rank; all at another pace than is thought of. When it ended, and in which steps each peer had a turn.
+    /// lower rank; all at another pace than is thought of. When it ended, and in which steps each peer had a
+    /// turn.
     fn run(seconds: Option<f64>, peers: Peers) -> (f64, BTreeMap<String, Vec<usize>>) {
         let weights: Vec<f64> = [3.0].into_iter().chain([1.0; 40]).chain([0.2; 40]).collect();
         let turns = |nth: usize| -> Vec<Turn> {

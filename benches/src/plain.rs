@@ -1,5 +1,6 @@
 //! The processor's own memory speed, by plain loops of the standard library: what no array engine is
-//! needed for. In memory with large pages where the system has them, as arrays of the engine and of NumPy are.
+//! needed for. In memory with large pages where the system has them, as arrays of the engine and of NumPy
+//! are.
 
 use std::hint::black_box;
 use std::thread;

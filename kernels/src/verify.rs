@@ -18,7 +18,8 @@ pub struct Verified {
     reaches: Vec<Option<Reach>>,
 }
 
-/// The smallest box around the offsets at which a parameter is loaded, of every dimension that there could be.
+/// The smallest box around the offsets at which a parameter is loaded, of every dimension that there could
+/// be.
 type Reach = [(i32, i32); MAX_RANK];
 
 impl PartialEq for Verified {

@@ -1,5 +1,5 @@
-//! What instructions, forms and launches are made of: operands, roots, the parameters they reach, and the same
-//! with other values. Asks no rule of the IR, and needs none to hold.
+//! What instructions, forms and launches are made of: operands, roots, the parameters they reach, and the
+//! same with other values. Asks no rule of the IR, and needs none to hold.
 
 use crate::ir::{Access, Fold, Form, Kernel, Launch, Op, Value};
 

@@ -32,8 +32,8 @@ pub(super) fn ahead(steps: &Steps, kernel: &Kernel, jam: Option<(&Jam, usize)>) 
     }
 }
 
-/// What a block at the end of a row asks for: the lines that the next rows end in, too. Those are not whole, so
-/// they are read before they are written, and whatever is written after them waits.
+/// What a block at the end of a row asks for: the lines that the next rows end in, too. Those are not whole,
+/// so they are read before they are written, and whatever is written after them waits.
 pub(super) fn ends(steps: &Steps, kernel: &Kernel, jam: Option<(&Jam, usize)>) -> Vec<Asked> {
     let Some((jam, rows)) = jam else { return Vec::new() };
     let end = |store: &Stored| {

@@ -179,7 +179,8 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
     pub fn run(&mut self, count: u64) -> Result<()> {
         let outcome = self.run_steps(count);
         if outcome.is_err() {
-            // What was recorded no longer leads to where the state is, nor are halos as wide as they would be.
+            // What was recorded no longer leads to where the state is, nor are halos as wide as they would
+            // be.
             self.begin_anew();
         }
         outcome

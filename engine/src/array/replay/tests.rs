@@ -1,5 +1,5 @@
-//! Loops from inside: where rounds begin, what a failing step leaves, and memory that comes back for something
-//! else.
+//! Loops from inside: where rounds begin, what a failing step leaves, and memory that comes back for
+//! something else.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
