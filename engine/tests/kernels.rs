@@ -200,18 +200,21 @@ fn folds_walk_along_rows() {
 }
 
 #[test]
-fn sums_along_rows_do_not_depend_on_where_rows_begin() {
+fn folds_along_rows_do_not_depend_on_where_rows_begin() {
     let Some(device) = wide() else {
-        println!("skipped: sums_along_rows (no adapter that is a program)");
+        println!("skipped: folds_along_rows (no adapter that is a program)");
         return;
     };
-    let kernel = cases::fold(FoldOp::Sum, DType::F32, &[true, true]).unwrap();
     let values: Vec<f32> =
         (0..20 * 1003u32).map(|i| 1.0 / (1 + i.wrapping_mul(2654435761) % 9973) as f32).collect();
-    let sum = |offset: usize| {
+    let fold = |op: FoldOp, offset: usize| {
+        let kernel = cases::fold(op, DType::F32, &[true, true]).unwrap();
+        // Of products every step rounds, so that their bits tell the order.
+        let cell = |&x: &f32| if op == FoldOp::Product { 0.999 + x } else { x };
         let mut input = vec![0f32; 20 * 1008 + 16];
         for (row, cells) in values.chunks(1003).enumerate() {
-            input[offset + row * 1008..][..1003].copy_from_slice(cells);
+            let cells: Vec<f32> = cells.iter().map(cell).collect();
+            input[offset + row * 1008..][..1003].copy_from_slice(&cells);
         }
         let views = vec![
             View { offset: offset as i64, strides: vec![1008, 1] },
@@ -219,14 +222,18 @@ fn sums_along_rows_do_not_depend_on_where_rows_begin() {
         ];
         let launch = Launch { extents: vec![20, 1003], origin: vec![0, 0], views, arguments: vec![] };
         let arrays = vec![bytes(DType::F32, input.iter().map(|x| u64::from(x.to_bits()))), vec![0; 4]];
-        run_on(&device, &kernel, &launch, &arrays).unwrap().remove(1)
+        let bytes = run_on(&device, &kernel, &launch, &arrays).unwrap().remove(1);
+        f32::from_le_bytes(bytes[..].try_into().unwrap())
     };
-    let first = sum(0);
     let close = values.iter().map(|&x| f64::from(x)).sum::<f64>() as f32;
-    let given = f32::from_le_bytes(first[..].try_into().unwrap());
+    let given = fold(FoldOp::Sum, 0);
     assert!((given - close).abs() <= close * f32::EPSILON, "{given} {close}");
-    (1..16).for_each(|offset| assert_eq!(sum(offset), first, "{offset}"));
-    ran("sums-along-rows", &device, 16);
+    for op in [FoldOp::Sum, FoldOp::Product] {
+        let first = fold(op, 0);
+        assert!(first.is_normal(), "{op:?} {first}");
+        (1..16).for_each(|offset| assert_eq!(fold(op, offset).to_bits(), first.to_bits(), "{op:?} {offset}"));
+    }
+    ran("folds-along-rows", &device, 32);
 }
 
 /// Three arrays whose rows have `pad` elements more than are computed, and begin `offset` elements in.
