@@ -79,13 +79,13 @@ unsafe fn fold_pairs<F: Fold2<T>, T: Copy, const COUNT: usize>(
         // Lane by lane through the whole tree, which compilers turn into registers; of trees of whole
         // stretches they make shuffles.
         let mut all = [into[first]; WIDE];
-        for (k, folded) in all.iter_mut().enumerate() {
+        for (k, all) in all.iter_mut().enumerate() {
             // SAFETY: the caller promises the lanes; stretches do not cross blocks.
             let one = |n: usize| unsafe { stretches[n].add(k).read() };
             let two = |n: usize| F::apply(one(n), one(n + 1));
             let four = |n: usize| F::apply(two(n), two(n + 2));
             let eight = |n: usize| F::apply(four(n), four(n + 4));
-            *folded = match COUNT {
+            *all = match COUNT {
                 16 => F::apply(eight(0), eight(8)),
                 8 => eight(0),
                 4 => four(0),
@@ -93,8 +93,8 @@ unsafe fn fold_pairs<F: Fold2<T>, T: Copy, const COUNT: usize>(
                 _ => one(0),
             };
         }
-        for (into, &folded) in into[first..first + WIDE].iter_mut().zip(&all) {
-            *into = F::apply(*into, folded);
+        for k in 0..WIDE {
+            into[first + k] = F::apply(into[first + k], all[k]);
         }
     }
 }
