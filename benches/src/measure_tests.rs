@@ -38,16 +38,17 @@ fn filters_mean_parts_of_names_whole_names_and_families() {
 /// The script that measures on a machine with GPUs names workloads, of which none may be lost by a new name.
 #[test]
 fn the_bundle_measures_what_there_is() {
-    const RUN: &str = include_str!("../../xtask/src/bundle_run.sh");
-    let bench = RUN.split("\nbench() {").nth(1).and_then(|rest| rest.split("\n}\n").next()).expect("bench");
-    let listed = |before: &str| {
-        let lists = bench.split(before).skip(1).filter_map(|rest| rest.split("; do").next());
-        lists.flat_map(|list| list.split_whitespace()).filter(|word| *word != "\\").collect::<Vec<_>>()
-    };
-    let (workloads, families) = (listed("for name in "), listed("for group in "));
-    assert!(workloads.len() > 20 && families.len() == 12, "{workloads:?} {families:?}");
-    for word in workloads.iter().filter(|word| !word.contains('"')) {
-        assert_eq!(names(&[&format!("={word}")]), [*word]);
+    let run = include_str!("../../xtask/src/bundle_run.sh").replace("\\\n", " ");
+    let lines = || run.lines().map(str::trim);
+    let beside = lines().filter(|line| line.starts_with("beside f"));
+    let workloads: Vec<_> = beside.flat_map(|line| line.split_whitespace().skip(2)).collect();
+    let looped = lines().filter_map(|line| line.strip_prefix("for group in ")?.strip_suffix("; do"));
+    let single = lines().filter_map(|line| line.split("--filter ").nth(1)?.split_whitespace().next());
+    let families: Vec<_> = looped.flat_map(str::split_whitespace).chain(single).collect();
+    let families: Vec<_> = families.into_iter().filter(|word| !word.contains('$')).collect();
+    assert!(workloads.len() > 20 && families.len() >= 13, "{workloads:?} {families:?}");
+    for word in workloads {
+        assert_eq!(names(&[&format!("={word}")]), [word]);
     }
     for word in families.iter().flat_map(|group| group.split(',')) {
         assert!(!names(&[word]).is_empty(), "{word}");
