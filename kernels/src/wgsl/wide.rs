@@ -5,7 +5,7 @@
 //! memory as a loop over the eight, so that accesses cost and bytes do not. Hence the widest there are: four
 //! words of 64 bits. Rows may begin anywhere in a block. Where the rows of all arrays begin at one place of
 //! it ([`Alignment::Alike`]), invocations begin where blocks do, and what a block holds beside the row is
-//! written back as it was. Where only what is read begins alike, [`super::walk`] writes the shader
+//! written back as it was. Where only what is read begins alike, `walk` writes the shader
 //! ([`Alignment::Carried`]). Elsewhere what is read is shifted into place, and results are stored one by one,
 //! or two by two ([`Alignment::Even`]).
 //!
