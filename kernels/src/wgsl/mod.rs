@@ -36,6 +36,9 @@ use routines::Routine;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+/// The parts of a vector of four.
+const PARTS: [&str; 4] = ["x", "y", "z", "w"];
+
 /// What the writer must know of an adapter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Target {
@@ -227,7 +230,7 @@ impl<'a> Writer<'a> {
 
     /// The word of the launch block at this position.
     fn word(&self, at: usize) -> String {
-        let part = ["x", "y", "z", "w"][at % 4];
+        let part = PARTS[at % 4];
         match self.lanes {
             Some(_) => format!("launch{}.{part}", at / 4),
             None => format!("launch[{}].{part}", at / 4),

@@ -69,7 +69,7 @@ impl Plan<'_> {
         &self.layout
     }
 
-    pub(super) fn streams(&self) -> u32 {
+    fn streams(&self) -> u32 {
         self.outputs.len() as u32
     }
 
@@ -107,6 +107,11 @@ impl Plan<'_> {
         self.advance(&mut w);
         w.line("}");
         self.settle(&mut w);
+        self.end_fold(w, loaded)
+    }
+
+    /// Ends a first stage, which has loaded these parameters: its partial results are written.
+    pub(super) fn end_fold(&self, mut w: Writer, loaded: Vec<u32>) -> Stage {
         self.write_partials(&mut w);
         w.line("}");
         let mut bindings = vec![Binding::Launch];
@@ -300,7 +305,7 @@ impl Plan<'_> {
         }
     }
 
-    pub(super) fn write_partials(&self, w: &mut Writer) {
+    fn write_partials(&self, w: &mut Writer) {
         for stream in 0..self.outputs.len() {
             let value = match self.dtype(w, stream) {
                 DType::Bool => format!("select(0u, 1u, acc{stream})"),

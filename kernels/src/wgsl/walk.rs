@@ -13,10 +13,8 @@
 
 use super::layout::{self, Layout};
 use super::wide::{self, Lanes, POINTS, Row, half};
-use super::{Binding, Stage, Target, Writer};
+use super::{Binding, PARTS, Stage, Target, Writer};
 use crate::ir::{Form, Kernel, Store};
-
-const PARTS: [&str; 4] = ["x", "y", "z", "w"];
 
 pub(super) fn stage(kernel: &Kernel, target: &Target, layout: &Layout) -> Stage {
     let Form::Elementwise { stores } = &kernel.form else { unreachable!("called for elementwise kernels") };

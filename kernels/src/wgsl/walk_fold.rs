@@ -10,7 +10,7 @@
 use super::layout;
 use super::reduce::{Plan, outputs};
 use super::wide::{self, Lanes, POINTS};
-use super::{Binding, Stage, Writer};
+use super::{Stage, Writer};
 use crate::dtype::Scalar;
 use crate::ir::{Fold, FoldOp};
 
@@ -52,12 +52,7 @@ impl Plan<'_> {
         self.advance(&mut w);
         w.line("}");
         self.merge_lanes(&mut w);
-        self.write_partials(&mut w);
-        w.line("}");
-        let mut bindings = vec![Binding::Launch];
-        bindings.extend(loaded.into_iter().map(|param| Binding::Param { param, write: false }));
-        bindings.extend((0..self.streams()).map(Binding::PartialOut));
-        w.finish("fold", bindings, &self.partials)
+        self.end_fold(w, loaded)
     }
 
     /// The operation of every stream.

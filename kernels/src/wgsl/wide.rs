@@ -18,7 +18,7 @@
 //! both read and written, because the last points of a row may be computed twice.
 
 use super::layout::{self, Layout};
-use super::{Binding, Shader, Stage, Target, Writer, reduce, walk};
+use super::{Binding, PARTS, Shader, Stage, Target, Writer, reduce, walk};
 use crate::dtype::{DType, Kind};
 use crate::ir::{Access, Fold, Form, Kernel, Op, Store};
 use crate::math;
@@ -300,7 +300,7 @@ impl Writer<'_> {
                 false => format!("let {name} = {at};"),
             });
             for word in words {
-                let part = ["x", "y", "z", "w"][word.rem_euclid(4) as usize];
+                let part = PARTS[word.rem_euclid(4) as usize];
                 self.line(&match is_whole {
                     true => format!("let {} = {name}.{part};", word_name(n, word)),
                     false => format!("let {} = p{p}[{name}].{part};", word_name(n, word)),
@@ -358,7 +358,7 @@ impl Writer<'_> {
             self.line(&format!("old{p} = p{p}[at{p}];"));
             self.line("}");
             let element = |lane: usize| {
-                let old = half(&format!("old{p}.{}", ["x", "y", "z", "w"][lane / 2]), lane as i32);
+                let old = half(&format!("old{p}.{}", PARTS[lane / 2]), lane as i32);
                 format!("u64(select({old}, s{p}_{lane}, inside{lane}))")
             };
             for k in (0..POINTS).step_by(2) {
