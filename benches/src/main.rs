@@ -31,6 +31,7 @@ mod table;
 mod view;
 mod workload;
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -121,6 +122,9 @@ struct RunOptions {
     /// torch, triton, jax): measures these peers in the same run, and nvcc's code where nvcc is.
     #[arg(long)]
     peers: Option<PathBuf>,
+    /// Only these peers, comma separated, such as numba,torch.compile; all that are there by default.
+    #[arg(long, value_delimiter = ',', requires = "peers")]
+    beside: Vec<String>,
     /// Seconds for the run: turns of peers that do not fit are left out and named. Ours are always measured.
     /// 270 with --quick, otherwise none.
     #[arg(long)]
@@ -192,6 +196,8 @@ const SMOKE: Scale = Scale(
 fn main() -> ExitCode {
     match execute(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
+        // Whoever read the output, such as `head`, has seen enough.
+        Err(error) if is_unread(&error) => ExitCode::SUCCESS,
         // One line: what was measured is on the standard output.
         Err(error) => {
             eprintln!("partita-bench: {error:#}");
@@ -200,17 +206,21 @@ fn main() -> ExitCode {
     }
 }
 
+fn is_unread(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
 fn execute(command: Command) -> Result<()> {
     match command {
-        Command::List => list(),
+        Command::List => list()?,
         Command::Run(options) => run(&options)?,
         Command::Report { files, out } => {
             for file in report::write(&files, &out)? {
-                println!("{}", file.display());
+                writeln!(io::stdout(), "{}", file.display())?;
             }
         }
         Command::Messages { device } => messages::run(&device)?,
-        Command::Doctor => doctor(),
+        Command::Doctor => doctor()?,
         Command::Model(options) => paper::run(&options)?,
     }
     Ok(())
@@ -229,24 +239,27 @@ fn everything() -> Vec<(&'static str, &'static str, &'static str)> {
     all
 }
 
-fn list() {
+fn list() -> Result<()> {
+    let mut out = io::stdout();
     for (group, name, text) in everything() {
         let operations = workload::Workload::named(name).map(|workload| workload.operations_per_cell());
         let work = operations.map_or(String::new(), |count| format!("; {count} operations a cell"));
-        println!("{group:8} {name:13} {text}{work}");
+        writeln!(out, "{group:8} {name:13} {text}{work}")?;
     }
-    println!("{:8} {:13} those of {}, with --device wgpu,cuda", "W1", "", workload::BESIDE.join(", "));
+    writeln!(out, "{:8} {:13} those of {}, with --device wgpu,cuda", "W1", "", workload::BESIDE.join(", "))?;
+    Ok(())
 }
 
 fn run(options: &RunOptions) -> Result<()> {
     let wanted = wanted(options)?;
-    let start = |python: &PathBuf| peers::Peers::start(python, &wanted.sizes, &wanted.devices);
+    let start =
+        |python: &PathBuf| peers::Peers::start(python, &wanted.sizes, &wanted.devices)?.only(&options.beside);
     let peers = options.peers.as_ref().map(start).transpose()?;
     let lines = measure::run(&wanted, peers)?;
     if options.json {
-        print!("{}", record::to_text(&lines)?);
+        write!(io::stdout(), "{}", record::to_text(&lines)?)?;
     } else {
-        print!("{}", table::markdown(&lines));
+        write!(io::stdout(), "{}", table::markdown(&lines))?;
     }
     let failed = lines.iter().filter(|line| matches!(line, Line::Failed(_))).count();
     ensure!(failed == 0, "{failed} failed: a wrong result is no figure");
@@ -280,34 +293,39 @@ fn wanted(options: &RunOptions) -> Result<Wanted> {
     })
 }
 
-fn doctor() {
+fn doctor() -> Result<()> {
+    let mut out = io::stdout();
     let machine = Machine::here(Device::all());
-    println!("partita-bench {}", machine.version);
-    println!(
+    writeln!(out, "partita-bench {}", machine.version)?;
+    writeln!(
+        out,
         "processor: {}; clock {} MHz",
         machine.title(),
         machine.clock_mhz.map_or("?".to_owned(), |c| c.to_string())
-    );
-    println!("system: {}", machine.system);
-    println!(
+    )?;
+    writeln!(out, "system: {}", machine.system)?;
+    writeln!(
+        out,
         "load: {:.2} runnable processes; figures are honest below {:.1}",
         machine.load.0,
         machine::QUIET_LOAD * machine.cores as f64
-    );
+    )?;
     for seen in Device::all().iter().map(Seen::of) {
-        println!("{}: {}", seen.kind(), seen.name);
+        writeln!(out, "{}: {}", seen.kind(), seen.name)?;
     }
     for gpu in &machine.gpus {
-        println!("nvidia-smi: {gpu}");
+        writeln!(out, "nvidia-smi: {gpu}")?;
     }
     if Device::all().iter().all(|device| device.kind() != DeviceKind::Cuda) {
-        println!("cuda: {}", partita::device::cuda::absence());
+        writeln!(out, "cuda: {}", partita::device::cuda::absence())?;
     }
-    println!(
+    writeln!(
+        out,
         "peers: pass a Python with numpy, numexpr, numba, jax, torch and mpi4py \
          (CUDA: cupy, torch, triton, jax) as --peers PYTHON"
-    );
-    println!("next: partita-bench run --quick --save run.jsonl; partita-bench report run.jsonl");
+    )?;
+    writeln!(out, "next: partita-bench run --quick --save run.jsonl; partita-bench report run.jsonl")?;
+    Ok(())
 }
 
 #[cfg(test)]

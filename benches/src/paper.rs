@@ -1,6 +1,7 @@
 //! `model`: the predictions as tables and curves. The arithmetic is in `model`.
 
 use std::fmt::Write as _;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -57,7 +58,7 @@ pub fn run(options: &Options) -> Result<()> {
     if options.check {
         return check(options);
     }
-    print!("{}", predict(options)?);
+    write!(io::stdout(), "{}", predict(options)?)?;
     Ok(())
 }
 
@@ -91,17 +92,18 @@ fn predict(options: &Options) -> Result<String> {
 
 /// Prints predictions beside runs; one that is too far off is an error.
 fn check(options: &Options) -> Result<()> {
-    let mut worst = 0f64;
+    let (mut out, mut worst) = (io::stdout(), 0f64);
     for device in Device::named(&options.check_on)? {
         let (rates, compared) = compare(&device, options.check_extent, options.check_rounds)?;
-        println!(
+        writeln!(
+            out,
             "{}, {}^3 cells in 8 parts, medians of {} rounds. For halos of 1, 2 and 4 steps: {}.\n",
             device.name(),
             options.check_extent,
             options.check_rounds,
             rates.iter().map(calibrated).collect::<Vec<_>>().join("; ")
-        );
-        print!("{}", compared_table(&compared));
+        )?;
+        write!(out, "{}", compared_table(&compared))?;
         worst = compared.iter().map(|c| c.error().abs()).fold(worst, f64::max);
     }
     ensure!(

@@ -142,6 +142,16 @@ impl Peers {
         Ok(peers)
     }
 
+    /// Leaves all other peers out. None named are all.
+    pub fn only(mut self, names: &[String]) -> Result<Peers> {
+        if let Some(unknown) = names.iter().find(|name| !self.offered.contains_key(*name)) {
+            let known: Vec<_> = self.offered.keys().map(String::as_str).collect();
+            bail!("measure beside {unknown}: expected some of {}", known.join(", "));
+        }
+        self.offered.retain(|peer, _| names.is_empty() || names.contains(peer));
+        Ok(self)
+    }
+
     fn command(&self, arguments: &[&str]) -> Result<Command> {
         let (program, first) = self.command.split_first().context("a command has a program")?;
         let mut command = Command::new(program);

@@ -36,6 +36,16 @@ fn peers_are_asked_for_what_they_offer() {
 }
 
 #[test]
+fn peers_that_nobody_asked_for_are_left_out() {
+    let only =
+        |names: &[&str]| fake("exit 1")?.only(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>());
+    assert_eq!(only(&["jax"]).expect("known").offering("triad"), ["jax"]);
+    assert_eq!(only(&[]).expect("all").offering("triad"), ["jax", "numpy"]);
+    let wrong = only(&["jax", "nunba"]).err().expect("a mistake").to_string();
+    assert_eq!(wrong, "measure beside nunba: expected some of jax, numpy");
+}
+
+#[test]
 fn a_turn_is_a_line_that_answers_a_line() {
     let answered = |answer: &str| fake(&format!("echo '{answer}'")).expect("a list").turn("numpy", &triad());
     let timed = answered(r#"{"timed":{"seconds":[0.5,0.25],"error":1e-7,"sets":2}}"#);
