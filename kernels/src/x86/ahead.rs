@@ -32,17 +32,18 @@ pub(super) fn ahead(steps: &Steps, kernel: &Kernel, jam: Option<(&Jam, usize)>) 
     }
 }
 
-/// What a block at the end of a row asks for: the lines that the next rows end in, too. Those are not whole,
-/// so they are read before they are written, and whatever is written after them waits.
-pub(super) fn ends(steps: &Steps, kernel: &Kernel, jam: Option<(&Jam, usize)>) -> Vec<Asked> {
+/// The lines that the next rows write. Where a block does not write past the caches, or at the end of a
+/// row, where lines are not whole, a line is read before it is written, and whatever is written after it
+/// waits.
+pub(super) fn written(steps: &Steps, kernel: &Kernel, jam: Option<(&Jam, usize)>) -> Vec<Asked> {
     let Some((jam, rows)) = jam else { return Vec::new() };
-    let end = |store: &Stored| {
+    let line = |store: &Stored| {
         let Home::Array { pointer, bytes } = store.home else { return None };
         let away = i64::from(bytes) + rows as i64 * down(steps, kernel, jam, pointer);
         let (code, class) = (Code::Prefetchw_m8, steps.values[store.value].class);
         Some(Asked { code, pointer, bytes: i32::try_from(away).ok()?, class })
     };
-    steps.stores.iter().filter_map(end).collect()
+    steps.stores.iter().filter_map(line).collect()
 }
 
 /// Bytes from a row of a pointer's array to the one below.
@@ -115,6 +116,17 @@ mod tests {
 
     /// Every place in its array that the rows of a group read, in bytes, and that it asks for.
     fn places(offsets: &[[i32; 3]], rows: usize, pitch: i64) -> (Vec<i64>, Vec<i64>) {
+        let steps = steps(offsets, rows, pitch);
+        let input = Pointer { param: 0, offsets: vec![0; 3] };
+        let reads = steps.values.iter().filter_map(|value| match value.home {
+            Home::Array { pointer, bytes } if steps.pointers[pointer] == input => Some(i64::from(bytes)),
+            _ => None,
+        });
+        (reads.collect(), steps.ahead.iter().map(|asked| i64::from(asked.bytes)).collect())
+    }
+
+    /// A sum of neighbours at these offsets, so many rows together.
+    fn steps(offsets: &[[i32; 3]], rows: usize, pitch: i64) -> Steps {
         let mut k = Builder::new("ahead", 3);
         let input = k.input(DType::F32);
         let loads: Vec<_> = offsets.iter().map(|offsets| k.load(input, offsets)).collect();
@@ -123,13 +135,18 @@ mod tests {
         let kernel = k.elementwise(&[(output, sum)]).expect("a valid kernel");
         let shape = Shape { unit: Some(2), along: Vec::new(), lying: vec![Lying::Row; 2] };
         let jam = Jam { dim: 1, strides: vec![vec![PLANE, pitch, 1]; 2], group: Group::Several };
-        let steps = select(kernel.kernel(), &shape, 2, Some((&jam, rows)), Order::Given).expect("code");
-        let input = Pointer { param: 0, offsets: vec![0; 3] };
-        let reads = steps.values.iter().filter_map(|value| match value.home {
-            Home::Array { pointer, bytes } if steps.pointers[pointer] == input => Some(i64::from(bytes)),
-            _ => None,
-        });
-        (reads.collect(), steps.ahead.iter().map(|asked| i64::from(asked.bytes)).collect())
+        select(kernel.kernel(), &shape, 2, Some((&jam, rows)), Order::Given).expect("code")
+    }
+
+    #[test]
+    fn each_line_that_the_next_group_writes() {
+        for rows in [1, 2, 4] {
+            let steps = steps(&[[0; 3], [0, 1, 0]], rows, 1100);
+            let asked: Vec<i64> = steps.written.iter().map(|asked| i64::from(asked.bytes)).collect();
+            let next = (rows..2 * rows).map(|row| SIZE * 1100 * row as i64);
+            assert_eq!(asked, next.collect::<Vec<_>>());
+            assert!(steps.written.iter().all(|asked| steps.pointers[asked.pointer].param == 1));
+        }
     }
 
     /// Of what the next group reads, a group asks for the rows that neither it has read nor the plane before

@@ -254,13 +254,10 @@ impl Writer<'_> {
 
     /// The instructions of a block, and between them, evenly, what it asks memory for.
     fn body(&mut self, allocated: &Allocated, block: Block) -> Written {
-        let Steps { ahead, ends, .. } = self.steps;
-        let (ahead, ends): (&[Asked], &[Asked]) = match block {
-            Block::Whole => (&[], &[]),
-            Block::Stream => (ahead, &[]),
-            Block::Part => (ahead, ends),
-        };
-        ends.iter().try_for_each(|asked| self.ask(asked))?;
+        let Steps { ahead, written, .. } = self.steps;
+        if block != Block::Stream {
+            written.iter().try_for_each(|asked| self.ask(asked))?;
+        }
         let mut asked = 0;
         for (n, placed) in allocated.body.iter().enumerate() {
             self.instruction(placed, block)?;

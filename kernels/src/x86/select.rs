@@ -50,7 +50,7 @@ pub(super) fn select(
             body: Vec::new(),
             stores: Vec::new(),
             ahead: Vec::new(),
-            ends: Vec::new(),
+            written: Vec::new(),
             pointers: Vec::new(),
             coordinates: Vec::new(),
             pool: pool(kernel.arguments.len()),
@@ -91,7 +91,7 @@ pub(super) fn select(
     }
     selection.steps.stores = stored;
     selection.steps.ahead = ahead::ahead(&selection.steps, kernel, jam);
-    selection.steps.ends = ahead::ends(&selection.steps, kernel, jam);
+    selection.steps.written = ahead::written(&selection.steps, kernel, jam);
     Some(selection.steps)
 }
 

@@ -164,10 +164,10 @@ pub(super) struct Steps {
     /// Once per block.
     pub body: Vec<Step>,
     pub stores: Vec<Stored>,
-    /// What blocks that are written past the caches ask for.
+    /// What blocks ask for that is read later.
     pub ahead: Vec<Asked>,
-    /// What those at the ends of a row ask for beside it.
-    pub ends: Vec<Asked>,
+    /// What those ask for beside it that are not written past the caches.
+    pub written: Vec<Asked>,
     pub pointers: Vec<Pointer>,
     /// Dimensions whose coordinate is a word of the row's table.
     pub coordinates: Vec<usize>,
