@@ -135,12 +135,13 @@ impl<'r> Brought<'r> {
     /// # Safety
     /// The launch was checked against the memory; the rest is the promise of `Program::run`'s caller.
     pub(super) unsafe fn run(&self) {
-        let threads = self.task.threads_for(&self.run.layout);
+        let help = self.task.help_for(&self.run.layout);
         let points: usize = self.tiling.tile.iter().product();
         // Neighbouring tiles go to one thread.
-        let some = (self.task.tuning.task_points / points).clamp(1, self.tiling.count().div_ceil(threads));
+        let some =
+            (self.task.tuning.task_points / points).clamp(1, self.tiling.count().div_ceil(help.threads));
         let tiles = |n: usize| n * some..((n + 1) * some).min(self.tiling.count());
-        in_turns(threads, self.tiling.count().div_ceil(some), |turns| {
+        in_turns(help, self.tiling.count().div_ceil(some), |turns| {
             let mut memory = vec![Line::ZERO; self.lines];
             let mut tiles = turns.flat_map(tiles).map(|n| self.tiling.get(n));
             match &self.moves {

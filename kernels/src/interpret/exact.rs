@@ -330,7 +330,7 @@ pub(super) unsafe fn run(task: &Task<'_>, axes: &[bool], dtype: DType, output: u
         if several {
             job.for_results(|number| number.fill(0));
         }
-        for_each_task(&run, task.threads_for(&run.layout), units, |worker, unit| {
+        for_each_task(&run, task.help_for(&run.layout), units, |worker, unit| {
             let mut sums = vec![Sum::new(dtype); if across { 1 } else { cut.strip }];
             job.unit(worker, &mut Adder::new(dtype, level), &mut sums, unit);
         });

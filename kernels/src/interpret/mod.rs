@@ -19,6 +19,7 @@ mod chain;
 mod compile;
 mod convert;
 mod copy;
+mod crew;
 mod exact;
 mod fold;
 mod indexed;
@@ -31,6 +32,7 @@ mod narrow;
 mod ops;
 mod pack;
 mod place;
+mod processors;
 mod reduce;
 mod run;
 #[cfg(test)]
@@ -46,6 +48,7 @@ use crate::ir::{Fold, Form, Kernel, Launch};
 use crate::verify::{LaunchError, Verified};
 use brought::Brought;
 use compile::Code;
+use crew::Help;
 use fold::Folding;
 use layout::{Dims, Layout, Tile, Tiling, advance, by_largest_stride, coordinate_dims};
 use level::Level;
@@ -78,9 +81,12 @@ pub struct Program {
 struct Tuning {
     /// Outputs larger than this are written past the caches: they would not be there when read again.
     stream_above_bytes: usize,
-    /// Points below which a second thread costs more than it brings.
-    inline_points: usize,
-    /// Points of one thread's next piece of work.
+    /// Steps of a launch (instructions of all its points) for each thread that shares it: fewer cost more
+    /// than they bring.
+    thread_steps: usize,
+    /// Steps of a launch that sleeping threads are woken for.
+    waking_steps: usize,
+    /// Most points of one thread's next piece of work.
     task_points: usize,
     /// Points of a fold that one thread folds in one go.
     segment_points: usize,
@@ -93,7 +99,8 @@ struct Tuning {
 impl Tuning {
     const DEFAULT: Tuning = Tuning {
         stream_above_bytes: 8 << 20,
-        inline_points: 1 << 15,
+        thread_steps: 1 << 16,
+        waking_steps: 1 << 21,
         task_points: 1 << 17,
         segment_points: 1 << 18,
         chunk: 512,
@@ -204,7 +211,7 @@ impl<'r> Task<'r> {
         let run = Run::lying(self, self.ordered(first, &coordinate_dims(self.kernel)), large);
         if let Some(rows) = self.machine.and_then(|machine| machine.rows(&run)) {
             let tiling = self.tiling(&run, usize::MAX);
-            share_out(self.threads_for(&run.layout), tiling.count(), Vec::new, |table, n| {
+            share_out(self.help_for(&run.layout), tiling.count(), Vec::new, |table, n| {
                 // SAFETY: the caller's promise; a tile lies in the region, and each is given out once.
                 unsafe { rows.tile(&tiling.get(n), table) };
                 if run.stream {
@@ -228,9 +235,13 @@ impl<'r> Task<'r> {
         });
     }
 
-    /// How many threads are worth their start.
-    fn threads_for(&self, layout: &Layout) -> usize {
-        if layout.points() < self.tuning.inline_points { 1 } else { self.threads }
+    /// How many threads a launch over these points is worth.
+    fn help_for(&self, layout: &Layout) -> Help {
+        let steps = layout.points().saturating_mul(self.kernel.body.len());
+        Help {
+            threads: (steps / self.tuning.thread_steps).clamp(1, self.threads),
+            wakes: steps >= self.tuning.waking_steps,
+        }
     }
 
     /// Cuts the region into boxes and gives them to threads.
@@ -238,53 +249,44 @@ impl<'r> Task<'r> {
         let near = |p: usize| run.params[p].inner_bytes.unsigned_abs() <= run.params[p].element_bytes;
         let far = self.code.loads.iter().any(|load| !near(load.param));
         let tiling = self.tiling(run, if far { STRIDED_LANES } else { usize::MAX });
-        let threads = self.threads_for(&run.layout);
-        for_each_task(run, threads, tiling.count(), |worker, n| work(worker, &tiling.get(n)));
+        for_each_task(run, self.help_for(&run.layout), tiling.count(), |worker, n| {
+            work(worker, &tiling.get(n))
+        });
     }
 
     /// Boxes with rows of at most `inner` points.
     fn tiling(&self, run: &Run<'_>, inner: usize) -> Tiling {
         // A small launch, such as one tile's, is shared evenly.
-        let threads = self.threads_for(&run.layout);
+        let threads = self.help_for(&run.layout).threads;
         let task_points = self.tuning.task_points.min(run.layout.points().div_ceil(threads));
         Tiling::new(&run.layout, inner, task_points)
     }
 }
 
-/// Calls `work` once for each task below `tasks`, in turn, on up to `threads` threads.
-fn for_each_task(run: &Run<'_>, threads: usize, tasks: usize, work: impl Fn(&mut Worker<'_>, usize) + Sync) {
-    share_out(threads, tasks, || Worker::new(run), work);
+/// Calls `work` once for each task below `tasks`, in turn, on the threads that help.
+fn for_each_task(run: &Run<'_>, help: Help, tasks: usize, work: impl Fn(&mut Worker<'_>, usize) + Sync) {
+    share_out(help, tasks, || Worker::new(run), work);
 }
 
 /// The same with a `worker` of each thread.
 fn share_out<W>(
-    threads: usize,
+    help: Help,
     tasks: usize,
     worker: impl Fn() -> W + Sync,
     work: impl Fn(&mut W, usize) + Sync,
 ) {
-    in_turns(threads, tasks, |turns| {
+    in_turns(help, tasks, |turns| {
         let mut worker = worker();
         turns.for_each(|n| work(&mut worker, n));
     });
 }
 
-/// Calls `serve` on up to `threads` threads, each with the tasks below `tasks` that fall to it, in turn.
-fn in_turns(threads: usize, tasks: usize, serve: impl Fn(&mut dyn Iterator<Item = usize>) + Sync) {
+/// Calls `serve` on the threads that help, each with the tasks below `tasks` that fall to it, in turn.
+fn in_turns(help: Help, tasks: usize, serve: impl Fn(&mut dyn Iterator<Item = usize>) + Sync) {
     let next = AtomicUsize::new(0);
     let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < tasks);
     let serve = || serve(&mut std::iter::from_fn(take));
-    let threads = threads.min(tasks);
-    if threads <= 1 {
-        serve();
-    } else {
-        rayon::in_place_scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(|_| serve());
-            }
-            serve();
-        });
-    }
+    crew::share(Help { threads: help.threads.min(tasks), ..help }, &serve);
 }
 
 /// Computes and stores a box of an elementwise kernel.

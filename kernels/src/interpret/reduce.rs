@@ -88,7 +88,7 @@ pub(super) unsafe fn run(task: &Task<'_>, axes: &[bool], foldings: &[Folding]) {
     let points = run.layout.points();
     let units = cut.units();
     let group = (task.tuning.task_points / (points / units).max(1)).max(1);
-    for_each_task(&run, task.threads_for(&run.layout), units.div_ceil(group), |worker, n| {
+    for_each_task(&run, task.help_for(&run.layout), units.div_ceil(group), |worker, n| {
         let mut accumulators: Vec<Accumulator> =
             foldings.iter().map(|f| Accumulator::new(f, if across { BLOCK } else { cut.strip })).collect();
         for unit in n * group..units.min((n + 1) * group) {

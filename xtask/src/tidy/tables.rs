@@ -33,7 +33,6 @@ pub const HOMES: &[(&str, &[&str])] = &[
     ("pollster", &["engine/src/device/wgpu"]),
     ("dlpark", &["interop/"]),
     ("pyo3", &["interop/"]),
-    ("rayon", &["kernels/src/interpret"]),
 ];
 
 /// Crates in a line: files below the folder never name these.

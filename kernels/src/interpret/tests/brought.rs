@@ -98,8 +98,8 @@ fn case(seed: u64, around: usize) -> Case {
 
 const TUNINGS: [Tuning; 3] = [
     SMALL,
-    Tuning { brought_points: 1, inline_points: 0, ..Tuning::DEFAULT },
-    Tuning { brought_points: 1, inline_points: 0, stream_above_bytes: 0, ..Tuning::DEFAULT },
+    Tuning { brought_points: 1, thread_steps: 1, ..Tuning::DEFAULT },
+    Tuning { brought_points: 1, thread_steps: 1, stream_above_bytes: 0, ..Tuning::DEFAULT },
 ];
 
 /// Every element that a launch reads or writes, and every one beside them.

@@ -17,7 +17,8 @@ use crate::verify::Verified;
 /// Sizes that make small launches take every path: several threads, tasks, segments, chunks.
 const SMALL: Tuning = Tuning {
     stream_above_bytes: usize::MAX,
-    inline_points: 0,
+    thread_steps: 1,
+    waking_steps: 1,
     task_points: 200,
     segment_points: 300,
     chunk: 128,

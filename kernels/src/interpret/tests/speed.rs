@@ -1,7 +1,7 @@
 //! Timings, printed, for a person to read:
 //! `cargo test --release -p partita-kernels -- --ignored --nocapture speed`.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use memmap2::MmapMut;
 
@@ -235,6 +235,35 @@ fn launches() {
     let mut buffers = [(); 3].map(|()| large_pages(1 << 14, 1.5));
     for level in [Level::interpreter(), Level::detect()] {
         tiny(level, &mut buffers);
+    }
+}
+
+/// Launches of few points, one right after the other or once a millisecond, when helpers sleep: where a
+/// second thread begins to pay.
+#[test]
+#[ignore = "a timing, not a check"]
+fn small_launches() {
+    let mut buffers = [(); 3].map(|()| large_pages(1 << 19, 1.5));
+    let threaded = Tuning { thread_steps: 1, ..Tuning::DEFAULT };
+    for n in (8..19).map(|power| 1 << power) {
+        let light = pointwise("light", n, 2, |k, a| k.binary(BinaryOp::Add, a[0], a[1]));
+        let heavy = pointwise("heavy", n, 2, |k, a| (0..12).fold(a[1], |b, _| fused8(k, a[0], b)));
+        for work in [light, heavy] {
+            let program = Program::compile_for(&work.kernel, Level::detect(), threaded);
+            let mut median = |threads: usize, repeats: usize, pause: Duration| {
+                let mut launch = || {
+                    std::thread::sleep(pause);
+                    time(&program, &work, &mut buffers, threads, 1).0
+                };
+                let mut seconds: Vec<f64> = (0..repeats).map(|_| launch()).collect();
+                seconds.sort_by(f64::total_cmp);
+                format!("{:.1}", seconds[repeats / 2] * 1e6)
+            };
+            let mut pair =
+                |repeats, pause| [1, 2].map(|threads| median(threads, repeats, pause)).join(" and ");
+            let (row, rare) = (pair(2000, Duration::ZERO), pair(200, Duration::from_millis(1)));
+            println!("{n:6} points, {}: us of 1 thread and of 2: {row}; rare {rare}", work.name);
+        }
     }
 }
 
