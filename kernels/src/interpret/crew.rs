@@ -75,7 +75,7 @@ impl Job {
     }
 }
 
-/// As long as this lives, helpers may join; when it has gone, none is inside, whether the poster panicked or not.
+/// As long as this lives, helpers may join; when it has gone, none is inside, be it that the poster panicked.
 struct Posted<'j>(&'j Arc<Job>);
 
 impl<'j> Posted<'j> {
