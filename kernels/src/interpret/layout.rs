@@ -81,6 +81,11 @@ impl Layout {
     pub(super) fn points(&self) -> usize {
         self.extents[..self.rank].iter().product()
     }
+
+    /// Those of the two innermost dimensions.
+    pub(super) fn plane(&self) -> usize {
+        self.extents[self.rank.saturating_sub(2)..self.rank].iter().product()
+    }
 }
 
 /// Marks the dimensions whose coordinates the kernel uses: they cannot be merged.
@@ -118,14 +123,20 @@ pub(super) struct Tiling {
 }
 
 impl Tiling {
-    /// Boxes of about `points` points, at most `inner` of them in a row.
-    pub(super) fn new(layout: &Layout, inner: usize, points: usize) -> Tiling {
+    /// Boxes of about `points` points, at most `inner` of them in a row, that `threads` threads have
+    /// equally many of.
+    pub(super) fn new(layout: &Layout, inner: usize, points: usize, threads: usize) -> Tiling {
         let mut tile = [1; MAX_RANK];
         let mut left = points.max(1);
         for k in (0..layout.rank).rev() {
             let most = if k == layout.inner() { inner } else { usize::MAX };
             tile[k] = layout.extents[k].min(left).min(most).max(1);
             left = (left / tile[k]).max(1);
+            if k != layout.inner() {
+                let along = layout.extents[k].div_ceil(tile[k]);
+                let along = if along > 1 { along.next_multiple_of(threads) } else { 1 };
+                tile[k] = layout.extents[k].div_ceil(along).max(1);
+            }
         }
         Tiling::of(layout, tile)
     }

@@ -162,10 +162,13 @@ impl Machine {
 fn jam(prepared: &Prepared, run: &Run<'_>, lanes: usize) -> Option<Jam> {
     let down = run.layout.inner().checked_sub(1)?;
     let past_the_caches = |together| run.stream && lines(run, lanes, together);
-    let (dims, group) = match (past_the_caches(true), past_the_caches(false)) {
-        (true, _) => (prepared.away(), Group::SeveralOrOne),
-        (false, true) => (prepared.away(), Group::One),
-        (false, false) => (prepared.alike(), Group::Several),
+    let is_long = run.layout.extents[run.layout.inner()] >= LONG_ROW_ALONE;
+    let (dims, group) = if past_the_caches(true) {
+        (prepared.away(), Group::SeveralOrOne)
+    } else if is_long && past_the_caches(false) {
+        (prepared.away(), Group::One)
+    } else {
+        (prepared.alike(), Group::Several)
     };
     let steps = |dim: &usize| {
         let mut strides = run.launch.views.iter().zip(&run.layout.strides);
@@ -238,6 +241,10 @@ struct Tables {
 /// Lanes of a row that gains from blocks that begin with a cache line, before which there is one under a
 /// mask.
 const LONG_ROW: usize = 128;
+
+/// Lanes of a row that gains more from being written past the caches than from others beside it, if it cannot
+/// have both.
+const LONG_ROW_ALONE: usize = 256;
 
 impl Tables {
     fn new(run: &Run<'_>, written: &Written) -> Tables {

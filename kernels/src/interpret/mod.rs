@@ -256,10 +256,12 @@ impl<'r> Task<'r> {
 
     /// Boxes with rows of at most `inner` points.
     fn tiling(&self, run: &Run<'_>, inner: usize) -> Tiling {
+        let (most, threads) = (self.tuning.task_points, self.help_for(&run.layout).threads);
+        // More of small planes: the neighbours of a box's first and last ones are read by others, too.
+        let most = if run.layout.plane() <= most / 2 { 2 * most } else { most };
         // A small launch, such as one tile's, is shared evenly.
-        let threads = self.help_for(&run.layout).threads;
-        let task_points = self.tuning.task_points.min(run.layout.points().div_ceil(threads));
-        Tiling::new(&run.layout, inner, task_points)
+        let task_points = most.min(run.layout.points().div_ceil(threads));
+        Tiling::new(&run.layout, inner, task_points, threads)
     }
 }
 
