@@ -123,8 +123,8 @@ pub(super) struct Tiling {
 }
 
 impl Tiling {
-    /// Boxes of about `points` points, at most `inner` of them in a row, that `threads` threads have
-    /// equally many of.
+    /// Boxes of about `points` points, at most `inner` of them in a row; where extents allow it, `threads`
+    /// threads have equally many.
     pub(super) fn new(layout: &Layout, inner: usize, points: usize, threads: usize) -> Tiling {
         let mut tile = [1; MAX_RANK];
         let mut left = points.max(1);

@@ -1,6 +1,9 @@
 //! Rows where loops take short cuts: stencils written past the caches, rows folded together, floats added as
 //! they are.
 
+use std::array::from_fn;
+
+use super::super::layout::{Layout, Tiling};
 use super::{Case, Level, Memory, Program, Random, Tuning, dense, launch};
 use crate::build::Builder;
 use crate::dtype::DType;
@@ -8,6 +11,24 @@ use crate::exact::{self, Sum};
 use crate::ir::{BinaryOp, Fold, FoldOp, View};
 
 const PAST_THE_CACHES: Tuning = Tuning { stream_above_bytes: 0, ..Tuning::DEFAULT };
+
+/// The boxes of a cube's inside: all of it, none above the size, and as many for each thread.
+#[test]
+fn threads_have_equally_many_boxes() {
+    let whole = View { offset: 0, strides: dense(&[160; 3]).strides };
+    let layout = Layout::new(&launch(&[158; 3], vec![whole]), &from_fn(|dim| dim), |_, _| false);
+    assert_eq!(layout.plane(), 158 * 158);
+    for threads in [1, 2, 8] {
+        for points in [1 << 12, 1 << 17, 1 << 18, 1 << 20] {
+            let tiling = Tiling::new(&layout, usize::MAX, points, threads);
+            let sizes: Vec<usize> =
+                (0..tiling.count()).map(|n| tiling.get(n).extents.iter().product()).collect();
+            assert_eq!(sizes.iter().sum::<usize>(), layout.points());
+            assert!(sizes.iter().all(|&size| size <= points), "{sizes:?}");
+            assert!(tiling.count() % threads == 0, "{} boxes for {threads}", tiling.count());
+        }
+    }
+}
 
 /// Long rows that begin and end at every lane of a cache line, two outputs at different ones. What lies
 /// beside the rows stays.
