@@ -28,11 +28,11 @@ pub fn write(files: &[PathBuf], page: &Path) -> Result<Vec<PathBuf>> {
     }
     let sections = saved.iter().map(|saved| Ok((saved, figures_of(saved)?))).collect::<Result<Vec<_>>>()?;
     let model = scaling(&crate::model::H200, &assumed_links(), 256.0, 2048.0)?;
+    let folder = page.with_extension("plots");
+    fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
     fs::write(page, html_page(&sections, &model).into_string())
         .with_context(|| format!("write {}", page.display()))?;
     let mut written = vec![page.to_owned()];
-    let folder = page.with_extension("plots");
-    fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
     for (k, (_, figures)) in sections.iter().enumerate() {
         let prefix = if sections.len() > 1 { format!("{}-", k + 1) } else { String::new() };
         for figure in figures {
