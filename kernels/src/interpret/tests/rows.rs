@@ -25,7 +25,7 @@ fn threads_have_equally_many_boxes() {
                 (0..tiling.count()).map(|n| tiling.get(n).extents.iter().product()).collect();
             assert_eq!(sizes.iter().sum::<usize>(), layout.points());
             assert!(sizes.iter().all(|&size| size <= points), "{sizes:?}");
-            assert!(tiling.count() % threads == 0, "{} boxes for {threads}", tiling.count());
+            assert!(tiling.count().is_multiple_of(threads), "{} boxes for {threads}", tiling.count());
         }
     }
 }
