@@ -3,7 +3,7 @@
 //! The order depends on the number of values alone. It does not know which points they belong to.
 
 use super::copy::{Row, move_row};
-use super::fold::{FoldArgs, Folding, PAIRED, foldings_across};
+use super::fold::{FoldArgs, Folding, MOST_ACROSS, foldings_across};
 use super::place::{BLOCK, Line, Place};
 
 /// A buffer of accumulators: values, and for argument folds indices.
@@ -128,7 +128,7 @@ impl Accumulator {
     pub(super) unsafe fn across(&mut self, folding: &Folding, value: Place, index: Place, lanes: usize) {
         let mut done = 0;
         while done < lanes {
-            let some = (lanes - done).min((LEAF - self.filled.min(LEAF - 1)) * PAIRED * BLOCK);
+            let some = (lanes - done).min(MOST_ACROSS);
             let fixed = |place: Place| Place { step: 0, ..place };
             let args = FoldArgs {
                 into: fixed(self.leaf.values(0)),

@@ -39,7 +39,7 @@ trait Fold2<T> {
     fn apply(accumulated: T, value: T) -> T;
 }
 
-struct Each<F, T>(PhantomData<(F, T)>);
+struct Each<F, T, const WIDE: usize>(PhantomData<(F, T)>);
 struct EachArg<T, const LARGEST: bool>(PhantomData<T>);
 
 #[inline(always)]
@@ -49,24 +49,46 @@ fn fold_block<F: Fold2<T>, T: Copy>(into: &mut [T; BLOCK], value: &[T; BLOCK]) {
     }
 }
 
-/// Blocks that are folded in pairs before they go into the accumulators: 2^k of them cost a sum k + 1
-/// roundings, where one after the other they would cost 2^k.
-pub(super) const PAIRED: usize = 16;
-
-/// How many times [`FoldFn`] folds into the accumulators for so many lanes across.
-pub(super) fn foldings_across(lanes: usize) -> usize {
-    let blocks = lanes / BLOCK;
-    let rest = usize::from(!lanes.is_multiple_of(BLOCK));
-    blocks / PAIRED + (blocks % PAIRED).count_ones() as usize + rest
+/// As [`fold_block`], into what comes later.
+#[inline(always)]
+fn fold_under<F: Fold2<T>, T: Copy>(earlier: &[T; BLOCK], later: &mut [T; BLOCK]) {
+    for k in 0..BLOCK {
+        later[k] = F::apply(earlier[k], later[k]);
+    }
 }
 
-/// Lanes that are folded in pairs side by side.
-const WIDE: usize = 16;
+/// Blocks of a group, which are folded in pairs within registers.
+const GROUP: usize = 16;
 
-/// Folds `COUNT` blocks, a power of two up to [`PAIRED`], in pairs: neighbouring stretches of lanes, so that
-/// memory is read in order. Which lane goes into which accumulator is the shape's alone.
+/// Groups of a leaf, which are folded one after the other: to keep each for its pair would take longer than
+/// to fold it, and a sum is rounded but once or twice more.
+const LEAF_GROUPS: usize = 4;
+
+/// Leaves are folded in pairs, in so many levels at most, before they go into the accumulators.
+const LEVELS: usize = 4;
+
+/// Most lanes that [`FoldFn`] folds across in one go.
+pub(super) const MOST_ACROSS: usize = (LEAF_GROUPS * GROUP * BLOCK) << LEVELS;
+
+/// How many times [`FoldFn`] folds into the accumulators for so many lanes across; each time rounds a sum.
+pub(super) fn foldings_across(lanes: usize) -> usize {
+    let (blocks, rest) = (lanes / BLOCK, usize::from(!lanes.is_multiple_of(BLOCK)));
+    let (groups, leaves) = (blocks / GROUP, blocks / GROUP / LEAF_GROUPS);
+    ((blocks % GROUP).count_ones() + leaves.count_ones()) as usize + groups % LEAF_GROUPS + rest
+}
+
+/// Lanes that are folded in pairs side by side: 32 bytes, for memory is fastest where it is read vector by
+/// vector in order, but eight at least.
+const fn wide<T>() -> usize {
+    let lanes = 32 / size_of::<T>();
+    if lanes < 8 { 8 } else { lanes }
+}
+
+/// Folds `COUNT` blocks, a power of two up to [`GROUP`], in pairs: neighbouring stretches of lanes, so that
+/// memory is read in order. Which lane goes into which accumulator is the shape's alone. If they are `FRESH`,
+/// what they hold is forgotten.
 #[inline(always)]
-unsafe fn fold_pairs<F: Fold2<T>, T: Copy, const COUNT: usize>(
+unsafe fn fold_pairs<F: Fold2<T>, T: Copy, const WIDE: usize, const COUNT: usize, const FRESH: bool>(
     into: &mut [T; BLOCK],
     value: Place,
     lane: usize,
@@ -94,8 +116,60 @@ unsafe fn fold_pairs<F: Fold2<T>, T: Copy, const COUNT: usize>(
             };
         }
         for k in 0..WIDE {
-            into[first + k] = F::apply(into[first + k], all[k]);
+            into[first + k] = if FRESH { all[k] } else { F::apply(into[first + k], all[k]) };
         }
+    }
+}
+
+/// Folds whole blocks across into one, [`MOST_ACROSS`] lanes at most: what is less than a group, groups that
+/// are no leaf, then leaves in pairs, these in pairs and so on. All in one go, since memory waits each time
+/// that one ends.
+#[inline(always)]
+unsafe fn fold_across<F: Fold2<T>, T: Copy, const WIDE: usize>(
+    into: &mut [T; BLOCK],
+    value: Place,
+    blocks: usize,
+) {
+    let groups = blocks / GROUP;
+    let leaves = groups / LEAF_GROUPS;
+    let mut lane = groups * GROUP * BLOCK;
+    macro_rules! rest {
+        ($($count:literal)*) => {$(
+            if blocks & $count != 0 {
+                // SAFETY: the caller promises the lanes.
+                unsafe { fold_pairs::<F, T, WIDE, $count, false>(into, value, lane) };
+                lane += $count * BLOCK;
+            }
+        )*};
+    }
+    rest!(1 2 4 8);
+    debug_assert!(lane == blocks * BLOCK, "the rest is less than a group");
+    for group in leaves * LEAF_GROUPS..groups {
+        // SAFETY: as above.
+        unsafe { fold_pairs::<F, T, WIDE, GROUP, false>(into, value, group * GROUP * BLOCK) };
+    }
+    if leaves == 0 {
+        return;
+    }
+    // Level k holds the fold of 2^k leaves, if bit k of the number of leaves done is set.
+    let mut levels = [*into; LEVELS + 1];
+    for leaf in 0..leaves {
+        let mut some = *into;
+        let first = leaf * LEAF_GROUPS;
+        // SAFETY: as above.
+        unsafe { fold_pairs::<F, T, WIDE, GROUP, true>(&mut some, value, first * GROUP * BLOCK) };
+        for group in first + 1..first + LEAF_GROUPS {
+            // SAFETY: as above.
+            unsafe { fold_pairs::<F, T, WIDE, GROUP, false>(&mut some, value, group * GROUP * BLOCK) };
+        }
+        let level = leaf.trailing_ones() as usize;
+        for earlier in &levels[..level] {
+            fold_under::<F, T>(earlier, &mut some);
+        }
+        levels[level] = some;
+    }
+    for level in (0..=LEVELS).filter(|level| leaves >> level & 1 == 1) {
+        fold_block::<F, T>(into, &levels[level]);
     }
 }
 
@@ -122,7 +196,7 @@ fn wins<T: Number, const LARGEST: bool>(value: T, index: i64, best: T, at: i64) 
     better | (nan & !best_nan) | (equal & (index < at))
 }
 
-impl<F: Fold2<T>, T: Copy> Loop for Each<F, T> {
+impl<F: Fold2<T>, T: Copy, const WIDE: usize> Loop for Each<F, T, WIDE> {
     type Args = FoldArgs;
     #[inline(always)]
     unsafe fn run(args: &FoldArgs) {
@@ -132,20 +206,7 @@ impl<F: Fold2<T>, T: Copy> Loop for Each<F, T> {
             if args.into.step == 0 {
                 // A copy of its own can stay in registers.
                 let mut local = *args.into.block::<T>(0);
-                let mut lane = 0;
-                while lane + PAIRED * BLOCK <= whole {
-                    fold_pairs::<F, T, PAIRED>(&mut local, args.value, lane);
-                    lane += PAIRED * BLOCK;
-                }
-                macro_rules! rest {
-                    ($($count:literal)*) => {$(
-                        if lane + $count * BLOCK <= whole {
-                            fold_pairs::<F, T, $count>(&mut local, args.value, lane);
-                            lane += $count * BLOCK;
-                        }
-                    )*};
-                }
-                rest!(8 4 2 1);
+                fold_across::<F, T, WIDE>(&mut local, args.value, whole / BLOCK);
                 *args.into.block_mut(0) = local;
             } else {
                 for lane in (0..whole).step_by(BLOCK) {
@@ -296,14 +357,14 @@ impl<T: Number> Fold2<T> for Max {
 type Pair = (FoldFn, FoldFn);
 
 fn value_fold(level: Level, op: FoldOp, lane: Lane) -> Pair {
-    fn pair<F: Fold2<T>, T: Copy>(level: Level) -> Pair {
-        (compiled_narrow::<Each<F, T>>(level), compiled_narrow::<Collapse<F, T>>(level))
+    fn pair<F: Fold2<T>, T: Copy, const WIDE: usize>(level: Level) -> Pair {
+        (compiled_narrow::<Each<F, T, WIDE>>(level), compiled_narrow::<Collapse<F, T>>(level))
     }
     with_lane!(lane, T => match op {
-        FoldOp::Sum => pair::<Sum, T>(level),
-        FoldOp::Product => pair::<Product, T>(level),
-        FoldOp::Min | FoldOp::All => pair::<Min, T>(level),
-        FoldOp::Max | FoldOp::Any => pair::<Max, T>(level),
+        FoldOp::Sum => pair::<Sum, T, { wide::<T>() }>(level),
+        FoldOp::Product => pair::<Product, T, { wide::<T>() }>(level),
+        FoldOp::Min | FoldOp::All => pair::<Min, T, { wide::<T>() }>(level),
+        FoldOp::Max | FoldOp::Any => pair::<Max, T, { wide::<T>() }>(level),
     })
 }
 
@@ -367,5 +428,47 @@ impl Folding {
     pub(super) unsafe fn fold(&self, args: &FoldArgs) {
         // SAFETY: the loop was compiled for this CPU; the rest is the caller's promise.
         unsafe { (self.lanes)(args) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many values were folded, and how often a sum of them would have been rounded.
+    #[derive(Clone, Copy)]
+    struct Seen {
+        values: u32,
+        roundings: u32,
+    }
+
+    struct Count;
+    impl Fold2<Seen> for Count {
+        fn apply(a: Seen, b: Seen) -> Seen {
+            let rounded = u32::from(a.values > 0 && b.values > 0);
+            Seen { values: a.values + b.values, roundings: a.roundings.max(b.roundings) + rounded }
+        }
+    }
+
+    /// Every value goes in once, and is rounded a few times more than in a tree of pairs at most.
+    #[test]
+    fn across_is_nearly_a_tree() {
+        const MOST: usize = MOST_ACROSS / BLOCK;
+        let mut values = vec![Seen { values: 1, roundings: 0 }; MOST_ACROSS];
+        let value = Place { ptr: values.as_mut_ptr().cast(), step: size_of::<Seen>() };
+        for blocks in (1..=100).chain([MOST / 2 - 1, MOST - GROUP - 1, MOST - 1, MOST]) {
+            let mut into = [Seen { values: 0, roundings: 0 }; BLOCK];
+            // SAFETY: there are so many values.
+            unsafe { fold_across::<Count, Seen, { wide::<Seen>() }>(&mut into, value, blocks) };
+            let tree = blocks.next_power_of_two().trailing_zeros();
+            for seen in into {
+                assert_eq!(seen.values as usize, blocks);
+                assert!(
+                    seen.roundings <= tree + 2,
+                    "{} for {blocks} blocks, {tree} in pairs",
+                    seen.roundings
+                );
+            }
+        }
     }
 }

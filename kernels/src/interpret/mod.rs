@@ -92,6 +92,8 @@ struct Tuning {
     segment_points: usize,
     /// Lanes of a chunk whose values go through slots: few enough that slots and rows stay in the L1 cache.
     chunk: usize,
+    /// The same where values that cost little are folded: with each chunk reading begins anew.
+    fold_chunk: usize,
     /// Points of a launch that are worth to be brought into rows.
     brought_points: usize,
 }
@@ -104,6 +106,7 @@ impl Tuning {
         task_points: 1 << 17,
         segment_points: 1 << 18,
         chunk: 512,
+        fold_chunk: 2048,
         brought_points: 1 << 10,
     };
 }

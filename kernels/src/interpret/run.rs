@@ -13,6 +13,8 @@ use crate::ir::{self, Launch};
 const SLOT_BYTES: usize = 16 << 10;
 /// Lanes of a chunk that needs no slots.
 const LONG_CHUNK: usize = 1 << 16;
+/// Instructions of a chain that memory takes longer than.
+const LIGHT_CHAIN: usize = 16;
 
 /// Lanes of a stencil's row that is written past the caches: of one of 510, masks cost more than that brings.
 const LONG_ROW: usize = 16 * SPLAT;
@@ -66,6 +68,9 @@ pub(super) struct Run<'r> {
     pub stream: bool,
     /// No chain reads in place what it writes.
     pub redo: bool,
+    /// Values that are folded take so long that processors do not see the next reads coming: they are asked
+    /// for.
+    pub ask_ahead: bool,
     /// For a body that is one chain on rows in place: each place, and its bytes from row to row.
     pub steps_down: Option<Vec<(u32, isize)>>,
     /// For a body that stores what it loads, on rows in place.
@@ -102,6 +107,7 @@ impl<'r> Run<'r> {
             slot_lanes: 0,
             stream,
             redo: false,
+            ask_ahead: false,
             steps_down: None,
             copies: None,
         }
@@ -121,7 +127,16 @@ impl<'r> Run<'r> {
             && sources.iter().all(|source| source.access != Access::Copy)
             && code.stores.iter().all(|store| store.out.is_none() || params[store.param].dense);
         let fitting = SLOT_BYTES / code.slot_bytes.max(1) / BLOCK * BLOCK;
-        self.slot_chunk = if in_place { SPLAT } else { fitting.clamp(2 * BLOCK, tuning.chunk) };
+        let is_light = |step: &Step| match step {
+            Step::Load(_) => true,
+            Step::Chain { code, .. } => code.len() <= LIGHT_CHAIN,
+            Step::Coord(_) | Step::Map { .. } => false,
+        };
+        let light = code.steps.iter().all(is_light);
+        let folds = code.stores.is_empty();
+        self.ask_ahead = folds && !light;
+        let most = if folds && light { tuning.fold_chunk } else { tuning.chunk };
+        self.slot_chunk = if in_place { SPLAT } else { fitting.clamp(2 * BLOCK, most) };
         self.chunk = if in_place { LONG_CHUNK } else { self.slot_chunk };
         // Chains may write whole blocks of bools from any lane.
         self.slot_lanes = self.slot_chunk + SPLAT;

@@ -15,6 +15,9 @@ use super::ops::MapArgs;
 use super::place::{BLOCK, Lane, Line, Place, SPLAT};
 use super::run::{Access, Copied, Run};
 
+/// Bytes of the next chunk, at most, that memory is asked for.
+const MOST_ASKED: usize = 4 << 10;
+
 /// Lanes until an address reaches a cache line.
 fn head(to: *mut u8, element_bytes: usize) -> usize {
     (to as usize).wrapping_neg() % 64 / element_bytes
@@ -295,7 +298,12 @@ impl<'r> Worker<'r> {
             |row: usize| self.address(source.param, row, chunk.start).wrapping_offset(source.delta_bytes);
         let whole = chunk.len >= BLOCK || self.run.code.single_pass;
         if chunk.rows == 1 && source.access == Access::Direct && whole {
-            self.places[load.place as usize] = Place { ptr: row(0), step: size };
+            let ptr = row(0);
+            self.places[load.place as usize] = Place { ptr, step: size };
+            if self.run.ask_ahead {
+                let bytes = chunk.len * size;
+                copy::ask(ptr.wrapping_add(bytes), bytes.min(MOST_ASKED));
+            }
             return;
         }
         let slot = self.places[load.slot as usize].ptr;

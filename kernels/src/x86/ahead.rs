@@ -12,6 +12,10 @@ use crate::ir::Kernel;
 const AHEAD: i32 = 1024;
 const FEW_ROWS: std::ops::RangeInclusive<usize> = 2..=4;
 
+/// Instructions of a body after which its next reads come so late that processors no longer see a single row
+/// coming, and its own window ends before them.
+const LONG_BODY: usize = 24;
+
 /// Rows below each other are asked for at least so many bytes ahead, of those that go together next, or next
 /// but one, and so on.
 const ROWS_AHEAD: i64 = 4096;
@@ -90,7 +94,8 @@ fn next_rows(steps: &Steps, reads: &[Read], kernel: &Kernel, jam: &Jam, rows: us
 fn further_on(steps: &Steps, reads: &[Read]) -> Vec<Asked> {
     let here =
         |read: &Read| read.bytes == (0, 0) && steps.pointers[read.pointer].offsets.iter().all(|&d| d == 0);
-    if !FEW_ROWS.contains(&reads.len()) || !reads.iter().all(here) {
+    let helps = FEW_ROWS.contains(&reads.len()) || reads.len() == 1 && steps.body.len() >= LONG_BODY;
+    if !helps || !reads.iter().all(here) {
         return Vec::new();
     }
     let asked = |read: &Read| Asked {
@@ -204,5 +209,22 @@ mod tests {
         };
         assert_eq!(steps([[0], [0]]), [(0, AHEAD), (1, AHEAD)]);
         assert_eq!(steps([[0], [1]]), []);
+    }
+
+    /// A single row is asked for where the body is long.
+    #[test]
+    fn a_single_row_of_a_long_body() {
+        for (operations, expected) in [(2, vec![]), (2 * LONG_BODY, vec![(0, AHEAD)])] {
+            let mut k = Builder::new("row", 1);
+            let input = k.input(DType::F32);
+            let a = k.load(input, &[0]);
+            let value = (0..operations).fold(a, |value, _| k.binary(BinaryOp::Mul, value, a));
+            let output = k.output(DType::F32);
+            let kernel = k.elementwise(&[(output, value)]).expect("a valid kernel");
+            let shape = Shape { unit: Some(0), along: Vec::new(), lying: vec![Lying::Row; 2] };
+            let steps = select(kernel.kernel(), &shape, 2, None, Order::Given).expect("code");
+            let asked: Vec<_> = steps.ahead.iter().map(|asked| (asked.pointer, asked.bytes)).collect();
+            assert_eq!(asked, expected);
+        }
     }
 }

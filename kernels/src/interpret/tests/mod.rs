@@ -22,6 +22,7 @@ const SMALL: Tuning = Tuning {
     task_points: 200,
     segment_points: 300,
     chunk: 128,
+    fold_chunk: 128,
     brought_points: 1,
 };
 

@@ -81,14 +81,37 @@ fn neighbours(rank: usize, apart: usize) -> Vec<Vec<i32>> {
     all.filter(|o| (1..=apart).contains(&o.iter().filter(|&&d| d != 0).count())).collect()
 }
 
-fn sum(name: &'static str, n: usize) -> Work {
-    let mut k = Builder::new("sum", 1);
+/// The fold of a function of some inputs.
+fn fold(
+    name: &'static str,
+    op: FoldOp,
+    n: usize,
+    inputs: usize,
+    f: impl Fn(&mut Builder, &[Value]) -> Value,
+) -> Work {
+    let mut k = Builder::new("fold", 1);
+    let params: Vec<u32> = (0..inputs).map(|_| k.input(F32)).collect();
+    let args: Vec<Value> = params.iter().map(|&p| k.load(p, &[0])).collect();
+    let value = f(&mut k, &args);
+    let output = k.output(F32);
+    let kernel = k.reduce(&[true], &[Fold::Value { op, value, output }]).expect("a valid kernel");
+    let mut views = vec![dense(&[n]); inputs];
+    views.push(View { offset: 0, strides: vec![0] });
+    let lens = [vec![n; inputs], vec![1]].concat();
+    Work { name, kernel, launch: launch(&[n], views), lens, bytes: 4 * n * inputs }
+}
+
+/// The sum of every row.
+fn rows(name: &'static str, extents: [usize; 2]) -> Work {
+    let mut k = Builder::new("rows", 2);
     let (input, output) = (k.input(F32), k.output(F32));
-    let value = k.load(input, &[0]);
-    let kernel =
-        k.reduce(&[true], &[Fold::Value { op: FoldOp::Sum, value, output }]).expect("a valid kernel");
-    let launch = launch(&[n], vec![dense(&[n]), View { offset: 0, strides: vec![0] }]);
-    Work { name, kernel, launch, lens: vec![n, 1], bytes: 4 * n }
+    let value = k.load(input, &[0, 0]);
+    let sum = Fold::Value { op: FoldOp::Sum, value, output };
+    let kernel = k.reduce(&[false, true], &[sum]).expect("a valid kernel");
+    let views = vec![dense(&extents), View { offset: 0, strides: vec![1, 0] }];
+    let points = extents.iter().product();
+    let lens = vec![points, extents[0]];
+    Work { name, kernel, launch: launch(&extents, views), lens, bytes: 4 * points }
 }
 
 /// A kernel over memory seen in steps, backwards or transposed: 2^24 points of a square, or of a line.
@@ -148,6 +171,18 @@ fn works() -> Vec<Work> {
             let (e, s) = (k.math1(Math1::Exp, a[0]), k.math1(Math1::Sin, a[0]));
             k.binary(BinaryOp::Mul, e, s)
         }),
+        pointwise("exp*sin of two", n, 2, |k, a| {
+            let (e, s) = (k.math1(Math1::Exp, a[0]), k.math1(Math1::Sin, a[1]));
+            k.binary(BinaryOp::Mul, e, s)
+        }),
+        pointwise("exp*sin L2", 1 << 16, 1, |k, a| {
+            let (e, s) = (k.math1(Math1::Exp, a[0]), k.math1(Math1::Sin, a[0]));
+            k.binary(BinaryOp::Mul, e, s)
+        }),
+        pointwise("exp*sin of two L2", 1 << 16, 2, |k, a| {
+            let (e, s) = (k.math1(Math1::Exp, a[0]), k.math1(Math1::Sin, a[1]));
+            k.binary(BinaryOp::Mul, e, s)
+        }),
         stencil("5 points", &[8192; 2], &neighbours(2, 1)),
         stencil("9 points", &[8192; 2], &neighbours(2, 2)),
         stencil("7 points", &[512; 3], &neighbours(3, 1)),
@@ -160,9 +195,19 @@ fn works() -> Vec<Work> {
         stencil("7 points in L2", &[6, 66, 512], &neighbours(3, 1)),
         stencil("27 points in L2", &[6, 66, 512], &neighbours(3, 3)),
         stencil("9 points in L2", &[66, 2048], &neighbours(2, 2)),
-        sum("sum", n),
-        sum("sum in L2", 1 << 17),
-        sum("sum in L1", 1 << 12),
+        fold("sum", FoldOp::Sum, n, 1, |_, a| a[0]),
+        fold("sum in L2", FoldOp::Sum, 1 << 17, 1, |_, a| a[0]),
+        fold("sum in L1", FoldOp::Sum, 1 << 12, 1, |_, a| a[0]),
+        fold("largest", FoldOp::Max, n, 1, |_, a| a[0]),
+        fold("largest in L2", FoldOp::Max, 1 << 17, 1, |_, a| a[0]),
+        rows("sums of rows", [1 << 15, 2048]),
+        rows("sums of rows in L2", [1 << 6, 2048]),
+        rows("sums of short rows in L2", [1 << 10, 128]),
+        fold("sum of squares", FoldOp::Sum, n, 1, |k, a| k.binary(BinaryOp::Mul, a[0], a[0])),
+        fold("sum of squares in L2", FoldOp::Sum, 1 << 17, 1, |k, a| k.binary(BinaryOp::Mul, a[0], a[0])),
+        fold("sum of exp", FoldOp::Sum, n, 1, |k, a| k.math1(Math1::Exp, a[0])),
+        fold("sum of exp in L2", FoldOp::Sum, 1 << 16, 1, |k, a| k.math1(Math1::Exp, a[0])),
+        fold("sum of products", FoldOp::Sum, n, 2, |k, a| k.binary(BinaryOp::Mul, a[0], a[1])),
     ]
 }
 
