@@ -21,7 +21,9 @@ out=results copies="${OUT:-}" budget="${BUDGET:-570}" python="${PEERS-python3}" 
 [ -e "$out/results.jsonl" ] || [ ! -e results.tar.gz ] || tar -xzf results.tar.gz || exit 2
 mkdir -p "$out/logs" && touch "$out/results.jsonl" || exit 2
 export XDG_RUNTIME_DIR="${XDG_RUNTIME_DIR:-/tmp}"
-[ bin -nt bin.tar.gz ] || { rm -rf bin && tar -xzf bin.tar.gz && touch bin; } || exit 2
+# Without xz, Python unpacks.
+unpack() { tar -xJf bin.tar.xz 2>/dev/null || python3 -m tarfile -e bin.tar.xz .; }
+[ bin -nt bin.tar.xz ] || { rm -rf bin && unpack && touch bin; } || exit 2
 
 quoted() { printf '"%s"' "$(printf '%s' "$1" | tr '\n\t' '  ' | tr -d '\000-\037' | sed 's/\\/\\\\/g; s/"/\\"/g')"; }
 # record SECTION NAME VERDICT SECONDS NOTE: one line of JSON; the last line of a name counts.

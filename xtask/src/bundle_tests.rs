@@ -39,7 +39,7 @@ impl Pretence {
         std::fs::write(&file, format!("#!/bin/sh\necho {name} >>started\n{then}\n{dump}")).unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
         let mut pack = Command::new("tar");
-        pack.current_dir(&self.folder).args(["-czf", "bin.tar.gz", "bin"]);
+        pack.current_dir(&self.folder).args(["-cJf", "bin.tar.xz", "bin"]);
         assert!(pack.status().unwrap().success());
     }
 
