@@ -90,7 +90,7 @@ fn next_rows(steps: &Steps, reads: &[Read], kernel: &Kernel, jam: &Jam, rows: us
     asked
 }
 
-/// A few rows that are read as they lie, further on.
+/// A few rows that are read as they lie, or the only one of a long body, further on.
 fn further_on(steps: &Steps, reads: &[Read]) -> Vec<Asked> {
     let here =
         |read: &Read| read.bytes == (0, 0) && steps.pointers[read.pointer].offsets.iter().all(|&d| d == 0);

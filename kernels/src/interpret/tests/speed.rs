@@ -33,6 +33,12 @@ fn fused8(k: &mut Builder, a: Value, b: Value) -> Value {
     k.binary(BinaryOp::Add, product, quotient)
 }
 
+/// `exp(a) sin(b)`, or of one input.
+fn exp_sin(k: &mut Builder, inputs: &[Value]) -> Value {
+    let (e, s) = (k.math1(Math1::Exp, inputs[0]), k.math1(Math1::Sin, inputs[inputs.len() - 1]));
+    k.binary(BinaryOp::Mul, e, s)
+}
+
 fn pointwise(
     name: &'static str,
     n: usize,
@@ -167,22 +173,10 @@ fn works() -> Vec<Work> {
             k.binary(BinaryOp::Add, a[0], scaled)
         }),
         pointwise("fused8", n, 2, |k, a| fused8(k, a[0], a[1])),
-        pointwise("exp*sin", n, 1, |k, a| {
-            let (e, s) = (k.math1(Math1::Exp, a[0]), k.math1(Math1::Sin, a[0]));
-            k.binary(BinaryOp::Mul, e, s)
-        }),
-        pointwise("exp*sin of two", n, 2, |k, a| {
-            let (e, s) = (k.math1(Math1::Exp, a[0]), k.math1(Math1::Sin, a[1]));
-            k.binary(BinaryOp::Mul, e, s)
-        }),
-        pointwise("exp*sin L2", 1 << 16, 1, |k, a| {
-            let (e, s) = (k.math1(Math1::Exp, a[0]), k.math1(Math1::Sin, a[0]));
-            k.binary(BinaryOp::Mul, e, s)
-        }),
-        pointwise("exp*sin of two L2", 1 << 16, 2, |k, a| {
-            let (e, s) = (k.math1(Math1::Exp, a[0]), k.math1(Math1::Sin, a[1]));
-            k.binary(BinaryOp::Mul, e, s)
-        }),
+        pointwise("exp*sin", n, 1, exp_sin),
+        pointwise("exp*sin of two", n, 2, exp_sin),
+        pointwise("exp*sin in L2", 1 << 16, 1, exp_sin),
+        pointwise("exp*sin of two in L2", 1 << 16, 2, exp_sin),
         stencil("5 points", &[8192; 2], &neighbours(2, 1)),
         stencil("9 points", &[8192; 2], &neighbours(2, 2)),
         stencil("7 points", &[512; 3], &neighbours(3, 1)),
