@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 use partita::index::Region;
 use partita::prelude::*;
-use partita::program::{fill_box, run};
+use partita::program::fill_box;
 
 use crate::bound::Bound;
 use crate::halo::Exchange;
@@ -143,7 +143,7 @@ fn launch(device: &Device) -> Result<Ceiling> {
     let command = fill_box(&place, &Region::from_shape(&[8])?, Scalar::from_f64(DType::F32, 1.0))?;
     let launches = move |times| {
         for _ in 0..times * LAUNCHES {
-            run(&command)?;
+            crate::by_hand::run(&command)?;
         }
         Ok(array.team().wait()?)
     };

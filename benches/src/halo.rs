@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use half::f16;
 use partita::plan::Plan;
 use partita::prelude::*;
-use partita::program::{Place, run};
+use partita::program::Place;
 use partita::transport::{self, Field, lower};
 
 use crate::record::Record;
@@ -68,7 +68,7 @@ impl Exchange {
     /// Exchanges `times` times, then waits.
     pub fn run(&mut self, times: usize) -> Result<()> {
         for _ in 0..times {
-            self.exchange.commands().try_for_each(run)?;
+            self.exchange.commands().try_for_each(crate::by_hand::run)?;
         }
         Ok(self.array.team().wait()?)
     }
@@ -99,7 +99,7 @@ impl Exchange {
         for step in self.plan.moves() {
             let Some(place) = &places[step.to_part] else { continue };
             let mut bytes = vec![0; place.stored.volume()? as usize * dtype.size_bytes()];
-            place.device.download(&place.allocation, 0, &mut bytes)?;
+            crate::by_hand::read(place, 0, &mut bytes)?;
             for cell in step.to.points() {
                 let strides = place.strides();
                 let local = cell.iter().zip(place.stored.start().iter()).zip(strides.iter());

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 use partita::device::{Job, Program};
 use partita::index::Region;
 use partita::prelude::*;
-use partita::program::{Command, Place, run};
+use partita::program::{Command, Place};
 use partita_kernels::{BinaryOp, Builder, Launch, Verified};
 
 use crate::halo::Exchange;
@@ -87,7 +87,7 @@ impl Parts {
                 };
                 let memory = vec![source.allocation.clone(), target.allocation.clone()];
                 let job = Job { program: self.program.clone(), launch: launch.into(), memory };
-                run(&Command::Launch { device: self.device.clone(), job })?;
+                crate::by_hand::run(&Command::Launch { device: self.device.clone(), job })?;
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ mod apps;
 mod blocking;
 mod bound;
 mod budget;
+mod by_hand;
 mod ceiling;
 mod check;
 mod contender;

@@ -23,7 +23,6 @@ mod between {
     use mpi::traits::{Communicator, Destination, Source};
     use partita::plan::Plan;
     use partita::prelude::*;
-    use partita::program::run as queue;
     use partita::transport::{Exchange, Field, crossing};
 
     /// Cells of a face, f32, from tiny to what no cache holds.
@@ -113,7 +112,7 @@ mod between {
         }
 
         fn step(&mut self) -> Result<()> {
-            self.exchange.commands().try_for_each(queue)?;
+            self.exchange.commands().try_for_each(crate::by_hand::run)?;
             Ok(self.array.team().wait()?)
         }
 
@@ -125,7 +124,7 @@ mod between {
             let row = 4 * cells as usize;
             let (at, global) = if team.rank() == 0 { (2, 2) } else { (0, 1) };
             let mut bytes = vec![0; row];
-            place.device.download(&place.allocation, (at * row) as u64, &mut bytes)?;
+            crate::by_hand::read(place, (at * row) as u64, &mut bytes)?;
             for (k, cell) in bytes.as_chunks::<4>().0.iter().enumerate() {
                 let expected = (global * 1000 + k as i64 % 1000) as f32;
                 ensure!(f32::from_ne_bytes(*cell) == expected, "cell {k} of the halo is another");

@@ -7,10 +7,10 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::config::{config, say};
-use crate::device::{Device, DeviceKind};
+use crate::device::{Device, DeviceKind, Turns};
 use crate::error::{Error, Result};
 use crate::program::Reach;
 use crate::wire::{Ranks, pass};
@@ -33,11 +33,12 @@ pub struct Team(Arc<Inner>);
 
 struct Inner {
     members: Vec<Member>,
+    /// The distinct ones of this rank, in the order of their first member.
+    devices: Vec<Device>,
     /// `None` if all members are this process's.
     ranks: Option<Ranks>,
     /// The most arrays one kernel may bind, on whichever device.
     max_params: usize,
-    evaluation: Mutex<()>,
     notes: OnceLock<Box<dyn Any + Send + Sync>>,
     messages: AtomicU64,
     origin: Arc<Origin>,
@@ -255,8 +256,9 @@ impl Team {
         let Some(max_params) = members.iter().map(|member| member.max_params).min() else {
             return Err(Error::invalid("Team", "at least 1 part", "0", "ask for 1 part or more"));
         };
-        let (evaluation, notes, messages) = (Mutex::default(), OnceLock::new(), AtomicU64::new(0));
-        Ok(Team(Arc::new(Inner { members, ranks, max_params, evaluation, notes, messages, origin })))
+        let (notes, messages) = (OnceLock::new(), AtomicU64::new(0));
+        let devices = distinct(&members);
+        Ok(Team(Arc::new(Inner { members, devices, ranks, max_params, notes, messages, origin })))
     }
 
     /// This rank of the program; 0 if it runs alone.
@@ -350,7 +352,7 @@ impl Team {
 
     /// The distinct devices of this rank, in the order of their first member.
     pub fn devices(&self) -> Vec<Device> {
-        distinct(&self.0.members)
+        self.0.devices.clone()
     }
 
     /// Waits until everything queued on every device of this rank is done.
@@ -358,7 +360,7 @@ impl Team {
     /// # Errors
     /// The first device that failed.
     pub fn wait(&self) -> Result<()> {
-        let waited = self.devices().iter().try_for_each(Device::wait);
+        let waited = self.0.devices.iter().try_for_each(Device::wait);
         waited.inspect_err(|error| self.0.ranks.iter().for_each(|ranks| tell(ranks, error)))
     }
 
@@ -381,10 +383,29 @@ impl Team {
         &**self.0.notes.get_or_init(begin)
     }
 
-    /// One evaluation at a time: parts of one array are written by one thread's work.
-    pub(crate) fn evaluation(&self) -> MutexGuard<'_, ()> {
-        self.0.evaluation.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Holds what an evaluation on this team needs, see [`evaluation`].
+    pub(crate) fn evaluation(&self) -> Turns<'_> {
+        Turns::take(self.locks())
     }
+
+    /// The locks of an evaluation on this team: those of its devices. Of a team over several ranks it is the
+    /// one of this rank's end of the wire, whether the rank has members or not. Evaluations there are
+    /// collective and must come in one order on all ranks, so no two run at once on any of its teams; and
+    /// ranks that are threads of one process may share a device, which one of them must not hold while it
+    /// waits for another. Their arrays cannot meet: teams of different ranks are never equal.
+    fn locks(&self) -> impl Iterator<Item = &Mutex<()>> + Clone {
+        let (wire, devices) = match &self.0.ranks {
+            Some(ranks) => (Some(ranks.turn()), &[][..]),
+            None => (None, &self.0.devices[..]),
+        };
+        wire.into_iter().chain(devices.iter().map(Device::turn))
+    }
+}
+
+/// Holds what an evaluation on some teams needs, until dropped: evaluations that share a device come one after
+/// the other, whichever teams they are on, because arrays of equal teams that were made apart can be mixed.
+pub(crate) fn evaluation<'t>(teams: impl Iterator<Item = &'t Team> + Clone) -> Turns<'t> {
+    Turns::take(teams.flat_map(Team::locks))
 }
 
 /// The devices of this rank among members, each once, in the order of their first member.
@@ -422,7 +443,89 @@ fn check_alone(lookup: impl Fn(&str) -> Option<String>) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::check_alone;
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::{check_alone, evaluation};
+    use crate::device::Turns;
+    use crate::prelude::*;
+    use crate::wire::threads;
+
+    /// Whether another thread evaluates on a team while this one evaluates.
+    fn beside(held: Turns<'_>, other: &Team) -> bool {
+        thread::scope(|scope| {
+            let (tell, told) = mpsc::channel();
+            scope.spawn(move || {
+                let _held = other.evaluation();
+                tell.send(())
+            });
+            let is_there = told.recv_timeout(Duration::from_millis(100)).is_ok();
+            drop(held);
+            is_there || told.recv().is_err()
+        })
+    }
+
+    #[test]
+    fn evaluations_exclude_each_other_exactly_where_they_share_a_device() {
+        let [a, b, c] = [(); 3].map(|()| Device::host());
+        let team = |members: &[&Device]| Team::of(members.iter().copied().cloned().collect()).unwrap();
+        let (on_a, on_ab) = (team(&[&a, &a]), team(&[&b, &a, &b]));
+        let equal = team(&[&a, &a]);
+        assert_eq!(on_a, equal);
+        assert!(!beside(on_a.evaluation(), &equal), "equal teams made apart");
+        assert!(!beside(on_a.evaluation(), &on_ab), "teams that overlap");
+        assert!(
+            !beside(on_ab.evaluation(), &on_ab.of_members(&[1]).unwrap()),
+            "a team and some of its members"
+        );
+        assert!(!beside(evaluation([&team(&[&c]), &on_a].into_iter()), &on_ab), "two teams at once");
+        assert!(beside(on_a.evaluation(), &team(&[&b, &c])), "different devices");
+        assert!(beside(on_ab.of_members(&[0]).unwrap().evaluation(), &on_a), "different members");
+    }
+
+    #[test]
+    fn an_evaluation_within_another_one_goes_on_and_lets_nobody_in_when_it_ends() {
+        let team = Team::on(&[Device::host()], 2).unwrap();
+        let outer = team.evaluation();
+        drop(team.evaluation());
+        assert!(!beside(outer, &team));
+    }
+
+    #[test]
+    fn threads_that_take_devices_in_different_orders_do_not_wait_for_each_other() {
+        let [a, b, c] = [(); 3].map(|()| Device::host());
+        let teams = [[&a, &b, &c], [&c, &a, &b], [&b, &c, &a], [&c, &b, &a]];
+        let teams = teams.map(|members| Team::of(members.map(Device::clone).to_vec()).unwrap());
+        thread::scope(|scope| {
+            for team in &teams {
+                scope.spawn(move || {
+                    for _ in 0..2000 {
+                        drop(team.evaluation());
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn ranks_on_one_device_do_not_wait_for_each_other_and_all_teams_of_a_rank_do() {
+        let device = Device::host();
+        let ends = threads::run(2, |ranks| {
+            let world = Team::over(&ranks, std::slice::from_ref(&device), 2).unwrap();
+            // Of the second one's members rank 1 has none, of the first one's rank 0 has none.
+            let [theirs, ours] = [[2, 3], [0, 1]].map(|members| world.of_members(&members).unwrap());
+            assert!(!beside(world.evaluation(), &ours) && !beside(ours.evaluation(), &theirs));
+            // Computing is a conversation of the ranks, each of which has the device's memory in use.
+            let dist = Distribution::builder(&[40]).parts(4).halo(&[1], &[1]).build().unwrap();
+            let u = Array::from_fn(&world, &dist, |at| at[0] as i32).unwrap();
+            (u.slice(&s![1..]) + u.slice(&s![..-1])).to_vec::<i32>().unwrap()
+        });
+        let expected: Vec<i32> = (0..39).map(|at| 2 * at + 1).collect();
+        for end in ends {
+            assert_eq!(end.unwrap(), expected);
+        }
+    }
 
     #[test]
     fn processes_of_a_launcher_do_not_believe_that_they_are_alone() {

@@ -7,7 +7,7 @@ mod found;
 
 use std::process::Command;
 
-use agreement::{bytes, downloaded, flat, job, uploaded};
+use agreement::{alone, bytes, downloaded, flat, job, uploaded};
 use found::ran;
 use partita::prelude::*;
 use partita_kernels::{BinaryOp, Builder, Verified};
@@ -48,10 +48,10 @@ fn copies_between_devices_wait_for_both() {
             let target = uploaded(to, &vec![bytes(DType::I32, [100; N])]).remove(0);
             for _ in 0..5 {
                 // The source changes right before and right after each copy, the target right after.
-                from.launch(&job(from, &kernel, &launch, &[&source]).unwrap()).unwrap();
-                from.copy_to(source.allocation(), to, target.allocation(), 4 * N as u64).unwrap();
-                from.launch(&job(from, &kernel, &launch, &[&source]).unwrap()).unwrap();
-                to.launch(&job(to, &kernel, &launch, &[&target]).unwrap()).unwrap();
+                alone::launch(from, &job(from, &kernel, &launch, &[&source]).unwrap()).unwrap();
+                alone::copy((from, source.allocation()), (to, target.allocation()), 4 * N as u64).unwrap();
+                alone::launch(from, &job(from, &kernel, &launch, &[&source]).unwrap()).unwrap();
+                alone::launch(to, &job(to, &kernel, &launch, &[&target]).unwrap()).unwrap();
             }
             let expected = vec![bytes(DType::I32, [10; N])];
             assert_eq!(downloaded(from, &[source], &expected).unwrap(), expected, "{from:?}");

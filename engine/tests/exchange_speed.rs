@@ -2,11 +2,12 @@
 //! it by itself: `cargo test --release -p partita --test exchange_speed -- --ignored --nocapture`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod alone;
+
 use std::time::Instant;
 
 use partita::plan::Plan;
 use partita::prelude::*;
-use partita::program::run;
 use partita::transport::{Exchange, Field, lower};
 
 /// The least seconds of some turns, taken in turns so that a disturbance meets all.
@@ -15,7 +16,7 @@ fn seconds(team: &Team, exchanges: &[&Exchange], turns: usize) -> Vec<f64> {
     for _ in 0..turns {
         for (least, exchange) in least.iter_mut().zip(exchanges) {
             let start = Instant::now();
-            exchange.commands().try_for_each(run).unwrap();
+            exchange.commands().try_for_each(alone::run).unwrap();
             team.wait().unwrap();
             *least = least.min(start.elapsed().as_secs_f64());
         }

@@ -3,6 +3,7 @@
 //! simulated driver, which orders streams by seed and refuses what no wait orders.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod alone;
 mod found;
 mod other;
 
@@ -12,7 +13,7 @@ use partita::device::Lane;
 use partita::index::DimMap;
 use partita::plan::{Move, Plan};
 use partita::prelude::*;
-use partita::program::{Command, Place, Schedule, execute, record};
+use partita::program::{Command, Place, Schedule, record};
 use partita::transport::{Field, lower};
 use partita::wire::{Ranks, sim, threads};
 
@@ -218,7 +219,7 @@ fn the_exchange_of_a_step_without_one_of_its_waits() {
     assert_eq!(leaving.len(), 4);
     let before = leaving.iter().map(|(device, memory, offset, bytes)| {
         let mut row = vec![0; *bytes];
-        device.download(memory, *offset, &mut row).unwrap();
+        alone::download(device, memory, *offset, &mut row).unwrap();
         row
     });
     let before: Vec<Vec<u8>> = before.collect();
@@ -226,11 +227,11 @@ fn the_exchange_of_a_step_without_one_of_its_waits() {
         leaving
             .iter()
             .zip(rows)
-            .try_for_each(|((device, memory, offset, _), row)| device.upload(memory, *offset, row))
+            .try_for_each(|((device, memory, offset, _), row)| alone::upload(device, memory, *offset, row))
     };
     let again = || -> partita::Result<Vec<f32>> {
         write(&before)?;
-        execute(schedule.clone())?;
+        alone::execute(schedule.clone())?;
         write(&before.iter().map(|row| vec![0; row.len()]).collect::<Vec<_>>())?;
         result.to_vec()
     };
@@ -276,7 +277,7 @@ fn the_adjoint_of_a_halo_exchange_on_four_devices() {
             DType::F32 => cells.flat_map(|cell| (cell as f32).to_le_bytes()).collect(),
             _ => cells.flat_map(f64::to_le_bytes).collect(),
         };
-        place.device.upload(&place.allocation, 0, &bytes).unwrap();
+        alone::upload(&place.device, &place.allocation, 0, &bytes).unwrap();
     }
     let fields = [0, 1].map(|k| Field { plan: &plan, from: &places[k], to: &places[k], dtype: types[k] });
     let memory = |field: &Field| -> Vec<Vec<f64>> {
@@ -284,7 +285,7 @@ fn the_adjoint_of_a_halo_exchange_on_four_devices() {
             let place = place.as_ref().unwrap();
             let cells = place.stored.volume().unwrap() as usize;
             let mut bytes = vec![0; cells * field.dtype.size_bytes()];
-            place.device.download(&place.allocation, 0, &mut bytes).unwrap();
+            alone::download(&place.device, &place.allocation, 0, &mut bytes).unwrap();
             match field.dtype {
                 DType::F32 => bytes.as_chunks().0.iter().map(|b| f64::from(f32::from_le_bytes(*b))).collect(),
                 _ => bytes.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b)).collect(),
@@ -319,7 +320,7 @@ fn the_adjoint_of_a_halo_exchange_on_four_devices() {
     });
     let boxes: Vec<usize> = boxes.collect();
     println!("{} launches add {} boxes", boxes.len(), boxes.iter().sum::<usize>());
-    exchange.run().unwrap();
+    alone::exchange(exchange).unwrap();
     assert!(fields.each_ref().map(memory) == expected, "other bits");
 }
 
@@ -608,7 +609,7 @@ fn cubes_on_four_devices() {
         }
     }
     eprintln!("begins");
-    execute(exchange).unwrap();
+    alone::execute(exchange).unwrap();
     eprintln!("ends");
     println!("faces: {faces:?}");
     team.wait().unwrap();

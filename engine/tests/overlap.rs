@@ -1,11 +1,11 @@
 //! What travels between ranks travels while the core is computed, one message per pair of ranks.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod alone;
 mod other;
 
 use std::time::Instant;
 
-use partita::device::Lane;
 use partita::plan::Plan;
 use partita::prelude::*;
 use partita::program::{Command, Schedule, record};
@@ -167,7 +167,7 @@ fn a_download_is_begun_before_much_work() {
     team.wait().unwrap();
     let place = small.places().unwrap()[0].clone().unwrap();
     let mut bytes = vec![0; 4000];
-    let fetch = place.device.fetch_on(Lane::Compute, &place.allocation, 0, bytes.len()).unwrap().unwrap();
+    let fetch = alone::fetch(&place.device, &place.allocation, bytes.len()).unwrap();
     let result = work();
     result.eval().unwrap();
     let begin = Instant::now();

@@ -67,7 +67,7 @@ pub use slice::{IntoSpan, NewAxis, Span};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
 use crate::program::Place;
-use crate::team::Team;
+use crate::team::{Team, evaluation};
 use assign::Assignment;
 use node::{Expr, Layout, Node};
 
@@ -203,7 +203,7 @@ impl Array {
 /// As [`Array::eval`].
 pub fn eval_all(arrays: &[&Array]) -> Result<()> {
     let Some(first) = arrays.first() else { return Ok(()) };
-    let _guard = first.node.team.evaluation();
+    let _guard = evaluation(arrays.iter().map(|array| array.team()));
     let nodes: Vec<Arc<Node>> = arrays.iter().map(|array| Arc::clone(&array.node)).collect();
     first.node.team.together("eval", || eval::evaluate(&nodes))
 }
@@ -216,7 +216,8 @@ pub fn eval_all(arrays: &[&Array]) -> Result<()> {
 pub fn assign_all(pairs: &mut [(&mut Array, &Array)], spans: &[Span]) -> Result<()> {
     let Some((first, _)) = pairs.first() else { return Ok(()) };
     let team = first.node.team.clone();
-    let _guard = team.evaluation();
+    let teams: Vec<Team> = pairs.iter().map(|(array, _)| array.team().clone()).collect();
+    let _guard = evaluation(teams.iter());
     let checked = pairs.iter().map(|(array, value)| checked_assignment(array, value, spans));
     let assignments = checked.collect::<Result<Vec<Assignment>>>()?;
     let values = team.together("assign", || assign::assign(assignments))?;

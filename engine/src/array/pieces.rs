@@ -69,8 +69,9 @@ impl Array {
     /// that was borrowed nothing is ever written; assignments go to other memory.
     ///
     /// # Errors
-    /// Another number of pieces than parts here; one on another device, with too few bytes, or at an address
-    /// that the element type does not allow; a distribution with halos.
+    /// Another number of pieces than parts here; one on another device, with too few bytes, at an address
+    /// that the element type does not allow, or of which clones are kept although it was not borrowed; a
+    /// distribution with halos.
     pub fn over(
         team: &Team,
         dist: &Distribution,
@@ -97,6 +98,11 @@ impl Array {
                 piece.device() == device && memory.bytes >= bytes && memory.is_aligned(size)
             };
             let piece = piece.filter(|_| bytes > 0);
+            // Else an assignment to this array would change what others find in the memory.
+            if piece.as_ref().is_some_and(|piece| piece.is_shared() && !piece.allocation().is_borrowed()) {
+                let expected = format!("memory that nobody else leases for part {part}");
+                return Err(refuse(expected, "a clone of a buffer that is still in use".to_owned()));
+            }
             if bytes > 0 && !piece.as_ref().is_some_and(fits) {
                 let expected =
                     format!("{bytes} bytes aligned to {size} on {} for part {part}", device.name());

@@ -7,7 +7,7 @@ use super::node::Node;
 use super::{Array, check_parts};
 use crate::error::{Error, Result};
 use crate::index::Distribution;
-use crate::team::Team;
+use crate::team::{Team, evaluation};
 
 impl Array {
     /// The elements on another distribution of the same shape, of whatever kinds. Computes. The very same
@@ -45,7 +45,6 @@ impl Array {
         }
         self.eval()?;
         let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };
-        let _guard = self.team().evaluation();
         if self.team().wire() != team.wire() {
             return Err(Error::invalid(
                 "move_to",
@@ -54,6 +53,7 @@ impl Array {
                 "make both with Team::world, or one of members of the other",
             ));
         }
+        let _guard = evaluation([self.team(), team].into_iter());
         let storage = self.team().together("redistribution", || {
             moved(&storage, (self.team(), team), &Arc::new(dist.clone()), self.dtype())
         })?;

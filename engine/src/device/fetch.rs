@@ -22,8 +22,8 @@ impl Device {
     /// nothing. `None` on the host, whose memory is here already.
     ///
     /// # Errors
-    /// If the driver fails.
-    pub fn fetch_on(
+    /// As [`Device::download`].
+    pub(crate) fn fetch_on(
         &self,
         lane: Lane,
         from: &Allocation,
@@ -31,6 +31,8 @@ impl Device {
         bytes: usize,
     ) -> Result<Option<Fetch>> {
         self.usable()?;
+        self.check_memory("fetch", from)?;
+        from.check_range("fetch", offset_bytes, bytes as u64)?;
         let flight = match (&self.0.backend, &from.memory) {
             (Backend::Host, Memory::Host(_)) => return Ok(None),
             (Backend::Cuda(gpu), Memory::Cuda(buffer)) => {

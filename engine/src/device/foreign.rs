@@ -21,7 +21,7 @@ pub struct Foreign {
 
 impl Device {
     /// Another owner's memory, used where it is. It counts in no budget, goes to no pool, and is never
-    /// written; the last clone of the buffer lets the owner go.
+    /// written: what would write it is refused. The last clone of the buffer lets the owner go.
     ///
     /// # Errors
     /// wgpu devices; a CUDA address that is another device's; no memory at all.
@@ -46,7 +46,7 @@ impl Device {
             let given = format!("{bytes} bytes at address {address:#x}");
             return Err(Error::invalid("sharing memory", expected, given, "copy it instead"));
         };
-        Ok(self.adopt(bytes, memory))
+        Ok(self.adopt(bytes, memory, true))
     }
 
     /// The stream on which all work is queued, as the driver's handle; `None` without streams.
@@ -64,7 +64,7 @@ impl Device {
     /// If the driver refuses.
     ///
     /// # Safety
-    /// As for [`Gpu::publish_to`].
+    /// `stream` is a live stream of this device's primary context, or one of the driver's special ones.
     pub unsafe fn publish_to(&self, stream: u64) -> Result<()> {
         // SAFETY: as the caller says.
         self.on_gpu(|gpu| unsafe { gpu.publish_to(stream) })
@@ -76,7 +76,7 @@ impl Device {
     /// If the driver refuses.
     ///
     /// # Safety
-    /// As for [`Gpu::publish_to`].
+    /// As for [`Device::publish_to`].
     pub unsafe fn await_stream(&self, stream: u64) -> Result<()> {
         // SAFETY: as the caller says.
         self.on_gpu(|gpu| unsafe { gpu.await_stream(stream) })

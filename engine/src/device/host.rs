@@ -38,8 +38,8 @@ enum Origin {
     },
 }
 
-// SAFETY: the block is plain memory owned by this value. Who may read and write it when is decided
-// above: a device runs its work in order, under the engine's evaluation lock.
+// SAFETY: the block is plain memory owned by this value. Who may read and write it when is decided by the
+// device's lock, see `turn`: outside this crate only unsafe functions get at it.
 unsafe impl Send for HostMemory {}
 // SAFETY: as for Send; this type itself only hands out the pointer.
 unsafe impl Sync for HostMemory {}
@@ -85,7 +85,7 @@ impl HostMemory {
         self.start.as_ptr()
     }
 
-    /// Copies `data` to byte `offset`; the caller has checked the range.
+    /// Copies `data` to byte `offset`; the device has checked the range.
     pub(super) fn write(&self, offset: usize, data: &[u8]) {
         assert!(offset.checked_add(data.len()).is_some_and(|end| end <= self.bytes()));
         // SAFETY: the assertion keeps the range inside the block; `data` is a borrowed slice that
@@ -93,7 +93,7 @@ impl HostMemory {
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), self.pointer().add(offset), data.len()) }
     }
 
-    /// Copies from byte `offset` into `out`; the caller has checked the range.
+    /// Copies from byte `offset` into `out`; the device has checked the range.
     pub(super) fn read(&self, offset: usize, out: &mut [u8]) {
         assert!(offset.checked_add(out.len()).is_some_and(|end| end <= self.bytes()));
         // SAFETY: as in `write`, the other way round.
@@ -158,7 +158,8 @@ pub(super) fn launch<'a>(
         .map(|(block, size)| interpret::Memory { ptr: block.pointer(), len: block.bytes() / size })
         .collect();
     // SAFETY: each block is alive and `len` elements long; the engine never passes one block twice
-    // unless both parameters are In, and runs launches of one team one after another.
+    // unless both parameters are In. Who launches holds the device's lock, see `turn`, or has promised as
+    // much (`raw`).
     unsafe { program.run(launch, &views, threads) }
 }
 

@@ -29,12 +29,16 @@ use crate::error::{Error, Result};
 /// Allocations are multiples of this many bytes and aligned to it.
 pub const ALIGN_BYTES: u64 = 256;
 
-/// Memory of one device.
+/// Memory of one device. It says where the memory is; that nobody else gets it is what a [`Buffer`] is for.
 pub struct Allocation {
     /// Unique in the process, ascending.
     pub id: u64,
     /// Its size.
     pub bytes: u64,
+    /// The number of its device.
+    device: u64,
+    /// It was lent to be read.
+    read_only: bool,
     /// Where it is reused; nothing for another owner's memory, which is not.
     arena: Option<Arena>,
     /// How often it is lent: such memory is not leased again.
@@ -74,8 +78,19 @@ impl fmt::Debug for Allocation {
 }
 
 impl Allocation {
-    fn new(bytes: u64, arena: Option<Arena>, memory: Memory) -> Allocation {
-        Allocation { id: next_id(), bytes, arena, lent: AtomicU32::new(0), memory }
+    fn new(device: &Device, bytes: u64, arena: Option<Arena>, memory: Memory) -> Allocation {
+        let (id, device, lent) = (next_id(), device.number(), AtomicU32::new(0));
+        Allocation { id, bytes, device, read_only: false, arena, lent, memory }
+    }
+
+    /// Refuses bytes that it does not have.
+    pub(super) fn check_range(&self, operation: &'static str, offset: u64, bytes: u64) -> Result<()> {
+        if offset.checked_add(bytes).is_some_and(|stop| stop <= self.bytes) {
+            return Ok(());
+        }
+        let (expected, given) =
+            (format!("bytes below {}", self.bytes), format!("{bytes} bytes from byte {offset}"));
+        Err(Error::invalid(operation, expected, given, "stay inside the memory, or allocate more"))
     }
 
     /// Whether it has another owner, who may not expect writes.
@@ -177,6 +192,11 @@ impl Drop for Lease {
 }
 
 impl Buffer {
+    /// Whether other clones of the lease exist.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
     /// The memory under the lease.
     pub fn allocation(&self) -> &Arc<Allocation> {
         &self.0.allocation
@@ -281,7 +301,7 @@ impl Device {
         self.within_budget(bytes)?;
         let memory = self.with_room(|| self.raw_alloc(bytes))?;
         self.pool().usage.in_use_bytes += bytes;
-        let allocation = Arc::new(Allocation::new(bytes, Some(arena), memory));
+        let allocation = Arc::new(Allocation::new(self, bytes, Some(arena), memory));
         if config().check {
             // Comparing looks at what nobody has written yet, too.
             self.upload(&allocation, 0, &vec![0; bytes as usize])?;
@@ -290,9 +310,29 @@ impl Device {
     }
 
     /// Another owner's memory as a buffer: it counts in no budget and goes to no pool.
-    pub(super) fn adopt(&self, bytes: u64, memory: Memory) -> Buffer {
-        let allocation = Arc::new(Allocation::new(bytes, None, memory));
+    pub(super) fn adopt(&self, bytes: u64, memory: Memory, read_only: bool) -> Buffer {
+        let allocation = Arc::new(Allocation { read_only, ..Allocation::new(self, bytes, None, memory) });
         Buffer(Arc::new(Lease { allocation, device: self.clone() }))
+    }
+
+    /// Refuses memory of another device.
+    pub(super) fn check_memory(&self, operation: &'static str, memory: &Allocation) -> Result<()> {
+        if memory.device == self.number() {
+            return Ok(());
+        }
+        let expected = format!("memory of {}", self.name());
+        let given = format!("{memory:?} of another device");
+        Err(Error::invalid(operation, expected, given, "use the device that allocated it"))
+    }
+
+    /// Refuses memory of another device, and memory that was lent to be read.
+    pub(super) fn check_written(&self, operation: &'static str, memory: &Allocation) -> Result<()> {
+        self.check_memory(operation, memory)?;
+        if !memory.read_only {
+            return Ok(());
+        }
+        let given = format!("{memory:?}, borrowed from another owner");
+        Err(Error::invalid(operation, "memory that may be written", given, "copy it first"))
     }
 
     /// A lease on an allocation that is free in the pool; `None` if it is not.

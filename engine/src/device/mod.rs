@@ -3,6 +3,9 @@
 //! A [`Device`] is one of a closed set of backends behind one match. Work queued on one [`Lane`] of a
 //! device runs in order; the host device runs it at once. Knows bytes, kernels and launches; knows no arrays
 //! and no parts. Copies between regions are launches of a copy kernel, so there is no copy verb.
+//!
+//! Invariant: what moves bytes or queues work is this crate's own; `turn` says who may. Everybody else
+//! computes with arrays, or by [`raw`](crate::raw).
 
 mod check;
 pub mod cuda;
@@ -17,13 +20,14 @@ mod process;
 mod share;
 mod sweep;
 mod transfer;
+mod turn;
 pub mod wgpu;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use partita_kernels::{Launch, Verified, interpret};
+use partita_kernels::{Access, Launch, Verified, interpret};
 
 use crate::config::{config, say};
 use crate::error::{Error, Result};
@@ -35,8 +39,9 @@ pub use mark::Mark;
 pub(crate) use memory::Arena;
 pub use memory::{Allocation, Buffer, MemoryUse};
 use memory::{Memory, Pool};
-pub use sweep::Sweep;
-pub use transfer::Carriage;
+pub(crate) use sweep::Sweep;
+pub(crate) use transfer::Carriage;
+pub(crate) use turn::Turns;
 use wgpu::{Gpu, GpuProgram};
 
 /// A processor with memory of its own. Clones name the same device; equality is identity.
@@ -50,6 +55,8 @@ struct Inner {
     process: u32,
     pool: Mutex<Pool>,
     programs: Mutex<HashMap<Verified, Arc<Program>>>,
+    /// Held by one evaluation at a time, see [`Turns`].
+    turn: Mutex<()>,
 }
 
 enum Backend {
@@ -71,6 +78,8 @@ pub enum DeviceKind {
 
 /// A kernel compiled for one device.
 pub struct Program {
+    /// The number of the device.
+    device: u64,
     kernel: Verified,
     code: Code,
 }
@@ -111,7 +120,7 @@ pub struct Job {
 }
 
 /// Some of a recording's jobs on the host.
-pub enum Stretch {
+pub(crate) enum Stretch {
     /// One after another, each on all threads.
     Jobs(Vec<Job>),
     /// Tile by tile, each on one thread.
@@ -119,7 +128,7 @@ pub enum Stretch {
 }
 
 /// Jobs of one device prepared for cheap repetition.
-pub enum Recording {
+pub(crate) enum Recording {
     /// The jobs as they are: on the host, and everywhere when launches are checked.
     Kept(Vec<Stretch>),
     /// CUDA keeps a graph.
@@ -150,6 +159,7 @@ impl Device {
             process: process::number(),
             pool: Mutex::new(Pool::new(config().budget_bytes)),
             programs: Mutex::new(HashMap::new()),
+            turn: Mutex::default(),
         }))
     }
 
@@ -171,6 +181,11 @@ impl Device {
     /// What tells it from this process's other devices as long as it lives.
     pub(crate) fn number(&self) -> u64 {
         Arc::as_ptr(&self.0).addr() as u64
+    }
+
+    /// The lock that an evaluation holds while it uses the device.
+    pub(crate) fn turn(&self) -> &Mutex<()> {
+        &self.0.turn
     }
 
     /// The sort of device.
@@ -223,7 +238,7 @@ impl Device {
         if config().debug >= 3 {
             code.sources().for_each(|source| eprintln!("{source}"));
         }
-        let program = Arc::new(Program { kernel: kernel.clone(), code });
+        let program = Arc::new(Program { device: self.number(), kernel: kernel.clone(), code });
         programs.insert(kernel, Arc::clone(&program));
         Ok(program)
     }
@@ -244,7 +259,7 @@ impl Device {
     ///
     /// # Errors
     /// If the launch does not fit its memory or the driver fails.
-    pub fn launch(&self, job: &Job) -> Result<()> {
+    pub(crate) fn launch(&self, job: &Job) -> Result<()> {
         self.launch_on(Lane::Compute, job)
     }
 
@@ -252,13 +267,35 @@ impl Device {
     ///
     /// # Errors
     /// As [`Device::launch`].
-    pub fn launch_on(&self, lane: Lane, job: &Job) -> Result<()> {
+    pub(crate) fn launch_on(&self, lane: Lane, job: &Job) -> Result<()> {
         self.usable()?;
+        self.check(job)?;
         self.tell(job);
         if config().check {
             return check::checked(self, std::slice::from_ref(job), || self.run_on(lane, job));
         }
         self.run_on(lane, job)
+    }
+
+    /// Refuses a job that is another device's, or that writes memory which was lent to be read.
+    fn check(&self, job: &Job) -> Result<()> {
+        if job.program.device != self.number() {
+            let name = &job.program.kernel().kernel().name;
+            let expected = format!("a program compiled for {}", self.name());
+            return Err(Error::invalid(
+                "launch",
+                expected,
+                format!("{name} of another device"),
+                "compile it there",
+            ));
+        }
+        for (memory, param) in job.memory.iter().zip(&job.program.kernel().kernel().params) {
+            match param.access {
+                Access::In => self.check_memory("launch", memory)?,
+                Access::Out | Access::InOut => self.check_written("launch", memory)?,
+            }
+        }
+        Ok(())
     }
 
     fn tell(&self, job: &Job) {
@@ -295,11 +332,12 @@ impl Device {
     ///
     /// # Errors
     /// As [`Device::launch`].
-    pub fn launch_boxes(&self, lane: Lane, jobs: &[Job]) -> Result<()> {
+    pub(crate) fn launch_boxes(&self, lane: Lane, jobs: &[Job]) -> Result<()> {
         self.usable()?;
         match &self.0.backend {
             Backend::Host | Backend::Wgpu(_) => jobs.iter().try_for_each(|job| self.launch_on(lane, job)),
             Backend::Cuda(gpu) => {
+                jobs.iter().try_for_each(|job| self.check(job))?;
                 let memory: Vec<_> = jobs.iter().map(cuda_memory).collect();
                 let prepared = cuda_jobs(jobs, &memory);
                 let run =
@@ -313,7 +351,7 @@ impl Device {
     ///
     /// # Errors
     /// As [`Device::launch`].
-    pub fn record(&self, jobs: Vec<Job>) -> Result<Recording> {
+    pub(crate) fn record(&self, jobs: Vec<Job>) -> Result<Recording> {
         self.record_groups(jobs.into_iter().map(|job| vec![job]).collect())
     }
 
@@ -321,8 +359,9 @@ impl Device {
     ///
     /// # Errors
     /// As [`Device::launch`].
-    pub fn record_groups(&self, groups: Vec<Vec<Job>>) -> Result<Recording> {
+    pub(crate) fn record_groups(&self, groups: Vec<Vec<Job>>) -> Result<Recording> {
         self.usable()?;
+        groups.iter().flatten().try_for_each(|job| self.check(job))?;
         match &self.0.backend {
             Backend::Cuda(gpu) if !config().check => {
                 let memory: Vec<Vec<_>> =
@@ -355,7 +394,7 @@ impl Device {
     ///
     /// # Errors
     /// As [`Device::launch`].
-    pub fn replay(&self, recording: &Recording) -> Result<()> {
+    pub(crate) fn replay(&self, recording: &Recording) -> Result<()> {
         self.replay_on(Lane::Compute, recording)
     }
 
@@ -363,7 +402,7 @@ impl Device {
     ///
     /// # Errors
     /// As [`Device::launch`].
-    pub fn replay_on(&self, lane: Lane, recording: &Recording) -> Result<()> {
+    pub(crate) fn replay_on(&self, lane: Lane, recording: &Recording) -> Result<()> {
         self.usable()?;
         match (&self.0.backend, recording) {
             (_, Recording::Kept(stretches)) => stretches.iter().try_for_each(|stretch| match stretch {

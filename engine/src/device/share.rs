@@ -7,7 +7,7 @@ use super::{Backend, Device};
 use crate::error::{Error, Result};
 
 impl Device {
-    /// A handle by which another process of this machine opens `memory` ([`Device::open_shared`]). Waits for
+    /// A handle by which another process of this machine opens `memory` ([`open_shared`](crate::raw::open_shared)). Waits for
     /// nothing; keep the memory leased until the other process has dropped its buffer.
     ///
     /// # Errors
@@ -19,15 +19,15 @@ impl Device {
         }
     }
 
-    /// Memory of `bytes` bytes that another process of this machine shares. It counts in no budget; the last
+    /// Memory of `bytes` bytes, no more than it has, that another process of this machine shares. It counts in no budget; the last
     /// clone of the buffer closes it.
     ///
     /// # Errors
     /// Other kinds than CUDA; a handle the driver refuses: of this same process, or
     /// of memory that was freed.
-    pub fn open_shared(&self, handle: IpcHandle, bytes: u64) -> Result<Buffer> {
+    pub(crate) fn open_shared(&self, handle: IpcHandle, bytes: u64) -> Result<Buffer> {
         let buffer = self.shared(|gpu| gpu.open_shared(handle, bytes))?;
-        Ok(self.adopt(bytes, Memory::Cuda(buffer)))
+        Ok(self.adopt(bytes, Memory::Cuda(buffer), false))
     }
 
     /// A new event that other processes of this machine can open ([`Device::open_event`]).
@@ -41,7 +41,7 @@ impl Device {
     /// An event that another process of this machine shares.
     ///
     /// # Errors
-    /// As [`Device::open_shared`].
+    /// Other kinds than CUDA; a handle the driver refuses.
     pub fn open_event(&self, handle: IpcHandle) -> Result<SharedEvent> {
         self.shared(|gpu| gpu.open_event(handle))
     }

@@ -10,7 +10,7 @@ use crate::error::Result;
 
 /// Rows of tiles, each some work in order. A tile follows those before it in its row and, of every earlier
 /// row, those up to its own column; it follows nothing else.
-pub struct Sweep<T = Job> {
+pub(crate) struct Sweep<T = Job> {
     rows: Vec<Vec<Vec<T>>>,
 }
 

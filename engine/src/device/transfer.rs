@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 
 /// Bytes on their way from one device's memory to another's.
 #[derive(Clone, Copy, Debug)]
-pub struct Carriage<'a> {
+pub(crate) struct Carriage<'a> {
     /// The source.
     pub from: &'a Allocation,
     /// Where in it the bytes begin.
@@ -24,8 +24,8 @@ impl Device {
     /// Copies bytes to the device, behind all work queued so far.
     ///
     /// # Errors
-    /// If the driver fails.
-    pub fn upload(&self, to: &Allocation, offset_bytes: u64, data: &[u8]) -> Result<()> {
+    /// Bytes outside the memory; memory of another device, or borrowed; if the driver fails.
+    pub(crate) fn upload(&self, to: &Allocation, offset_bytes: u64, data: &[u8]) -> Result<()> {
         self.upload_on(Lane::Compute, to, offset_bytes, data)
     }
 
@@ -33,8 +33,16 @@ impl Device {
     ///
     /// # Errors
     /// As [`Device::upload`].
-    pub fn upload_on(&self, lane: Lane, to: &Allocation, offset_bytes: u64, data: &[u8]) -> Result<()> {
+    pub(crate) fn upload_on(
+        &self,
+        lane: Lane,
+        to: &Allocation,
+        offset_bytes: u64,
+        data: &[u8],
+    ) -> Result<()> {
         self.usable()?;
+        self.check_written("upload", to)?;
+        to.check_range("upload", offset_bytes, data.len() as u64)?;
         match (&self.0.backend, &to.memory) {
             (Backend::Host, Memory::Host(block)) => {
                 block.write(offset_bytes as usize, data);
@@ -53,8 +61,9 @@ impl Device {
     /// Copies bytes from the device after all work queued so far; waits.
     ///
     /// # Errors
-    /// If the driver fails, or work queued before had failed.
-    pub fn download(&self, from: &Allocation, offset_bytes: u64, out: &mut [u8]) -> Result<()> {
+    /// Bytes outside the memory; memory of another device; if the driver fails, or work queued before had
+    /// failed.
+    pub(crate) fn download(&self, from: &Allocation, offset_bytes: u64, out: &mut [u8]) -> Result<()> {
         self.download_on(Lane::Compute, from, offset_bytes, out)
     }
 
@@ -62,7 +71,7 @@ impl Device {
     ///
     /// # Errors
     /// As [`Device::download`].
-    pub fn download_on(
+    pub(crate) fn download_on(
         &self,
         lane: Lane,
         from: &Allocation,
@@ -70,6 +79,8 @@ impl Device {
         out: &mut [u8],
     ) -> Result<()> {
         self.usable()?;
+        self.check_memory("download", from)?;
+        from.check_range("download", offset_bytes, out.len() as u64)?;
         match (&self.0.backend, &from.memory) {
             (Backend::Host, Memory::Host(block)) => {
                 block.read(offset_bytes as usize, out);
@@ -89,8 +100,14 @@ impl Device {
     /// queued on both so far; later work on either waits for it.
     ///
     /// # Errors
-    /// If a driver fails.
-    pub fn copy_to(&self, from: &Allocation, other: &Device, to: &Allocation, bytes: u64) -> Result<()> {
+    /// As [`Device::upload`] and [`Device::download`].
+    pub(crate) fn copy_to(
+        &self,
+        from: &Allocation,
+        other: &Device,
+        to: &Allocation,
+        bytes: u64,
+    ) -> Result<()> {
         self.copy_range(other, Carriage { from, from_offset: 0, to, to_offset: 0, bytes })
     }
 
@@ -98,7 +115,7 @@ impl Device {
     ///
     /// # Errors
     /// As [`Device::copy_to`].
-    pub fn copy_range(&self, other: &Device, what: Carriage) -> Result<()> {
+    pub(crate) fn copy_range(&self, other: &Device, what: Carriage) -> Result<()> {
         other.after(Lane::Compute, self, Lane::Compute)?;
         self.carry(Lane::Compute, other, what)?;
         self.after(Lane::Compute, other, Lane::Compute)
@@ -109,9 +126,13 @@ impl Device {
     ///
     /// # Errors
     /// As [`Device::copy_to`].
-    pub fn carry(&self, lane: Lane, other: &Device, what: Carriage) -> Result<()> {
+    pub(crate) fn carry(&self, lane: Lane, other: &Device, what: Carriage) -> Result<()> {
         self.usable()?;
         let Carriage { from, from_offset, to, to_offset, bytes } = what;
+        self.check_memory("copy", from)?;
+        from.check_range("copy", from_offset, bytes)?;
+        other.check_written("copy", to)?;
+        to.check_range("copy", to_offset, bytes)?;
         match (&self.0.backend, &other.0.backend, &from.memory, &to.memory) {
             (Backend::Cuda(gpu), Backend::Cuda(other), Memory::Cuda(from), Memory::Cuda(to)) => {
                 cuda::copy_between(lane, gpu, (from, from_offset), other, (to, to_offset), bytes)

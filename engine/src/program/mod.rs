@@ -262,7 +262,7 @@ pub fn c_strides(region: &Region) -> Index {
 ///
 /// # Errors
 /// The first command that fails; those after it are not queued.
-pub fn execute(schedule: Schedule) -> Result<()> {
+pub(crate) fn execute(schedule: Schedule) -> Result<()> {
     queue(&schedule, Some, run)?;
     RECORDER.with_borrow_mut(|recorder| {
         if let Some(recorded) = recorder {
@@ -297,7 +297,7 @@ pub(crate) fn queue<'a, T>(
 ///
 /// # Errors
 /// The device's.
-pub fn run(command: &Command) -> Result<()> {
+pub(crate) fn run(command: &Command) -> Result<()> {
     let (lane, command) = command.lane();
     match command {
         Command::Launch { device, job } => {

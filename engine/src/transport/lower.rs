@@ -81,7 +81,7 @@ impl Exchange {
     ///
     /// # Errors
     /// Those of the commands.
-    pub fn run(self) -> Result<()> {
+    pub(crate) fn run(self) -> Result<()> {
         execute(self.commands().cloned().collect())
     }
 

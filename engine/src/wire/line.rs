@@ -19,6 +19,8 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// The wire of this rank, whichever circles use it.
 pub(super) struct Line {
+    /// Held by what uses the wire as a whole: an evaluation.
+    pub turn: Mutex<()>,
     pub wire: Box<dyn Wire>,
     pub deadline: Duration,
     pub common: Mutex<Common>,
@@ -52,7 +54,7 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Line {
     pub fn new(wire: impl Wire + 'static, deadline: Duration) -> Line {
         arm(wire.rank());
-        Line { wire: Box::new(wire), deadline, common: Mutex::default() }
+        Line { turn: Mutex::default(), wire: Box::new(wire), deadline, common: Mutex::default() }
     }
 
     /// Tells all others that this rank is at its end.

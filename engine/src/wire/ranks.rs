@@ -131,6 +131,11 @@ impl Ranks {
         self.0.members.len()
     }
 
+    /// Held by one evaluation at a time of those that use this rank's end of the wire.
+    pub(crate) fn turn(&self) -> &Mutex<()> {
+        &self.0.line.turn
+    }
+
     /// What carries their bytes.
     pub fn wire_name(&self) -> String {
         self.0.line.wire.name()

@@ -8,6 +8,8 @@ use partita::device::{Buffer, Job};
 use partita::prelude::*;
 use partita_kernels::{Launch, Verified};
 
+#[path = "../alone/mod.rs"]
+pub mod alone;
 #[path = "../../../kernels/tests/agreement/mod.rs"]
 mod shared;
 
@@ -39,7 +41,7 @@ pub fn gpus() -> &'static [Device] {
 pub fn uploaded(device: &Device, arrays: &Arrays) -> Vec<Buffer> {
     let upload = |array: &Vec<u8>| {
         let buffer = device.alloc(array.len() as u64).unwrap();
-        device.upload(buffer.allocation(), 0, array).unwrap();
+        alone::upload(device, buffer.allocation(), 0, array).unwrap();
         buffer
     };
     arrays.iter().map(upload).collect()
@@ -48,7 +50,7 @@ pub fn uploaded(device: &Device, arrays: &Arrays) -> Vec<Buffer> {
 pub fn downloaded(device: &Device, buffers: &[Buffer], like: &Arrays) -> partita::Result<Arrays> {
     let download = |(buffer, array): (&Buffer, &Vec<u8>)| {
         let mut bytes = vec![0; array.len()];
-        device.download(buffer.allocation(), 0, &mut bytes).map(|()| bytes)
+        alone::download(device, buffer.allocation(), 0, &mut bytes).map(|()| bytes)
     };
     buffers.iter().zip(like).map(download).collect()
 }
@@ -68,7 +70,7 @@ pub fn run_on(
     arrays: &Arrays,
 ) -> partita::Result<Arrays> {
     let buffers = uploaded(device, arrays);
-    device.launch(&job(device, kernel, launch, &buffers.iter().collect::<Vec<_>>())?)?;
+    alone::launch(device, &job(device, kernel, launch, &buffers.iter().collect::<Vec<_>>())?)?;
     downloaded(device, &buffers, arrays)
 }
 

@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::index::Distribution;
 use crate::plan::Plan;
 use crate::program::{Place, Schedule, execute};
+use crate::team::evaluation;
 use crate::transport::{Exchange, Field, crossing};
 
 /// A linear operator from arrays over one partition to arrays over another. Shapes are not part of it: they
@@ -346,7 +347,7 @@ impl UnderWay {
         let (Some(from), Some(to)) = (x.node.storage(), made.node.storage()) else {
             unreachable!("eval computes or fails")
         };
-        let _guard = x.team().evaluation();
+        let _guard = evaluation([x.team(), &team].into_iter());
         let rank = step.plan.moves().first().map_or(0, |m| m.from.rank());
         let lifted = |places: Vec<Option<Place>>| -> Vec<Option<Place>> {
             places.into_iter().map(|place| place.map(|place| lift(place, rank))).collect()
@@ -386,7 +387,8 @@ impl UnderWay {
     }
 
     fn finish(mut self) -> Result<Array> {
-        let _guard = self.source.team().evaluation();
+        let (from, to) = (self.source.clone(), self.made.clone());
+        let _guard = evaluation([from.team(), to.team()].into_iter());
         self.leave()?;
         let mut rest = std::mem::take(&mut self.arrival);
         rest.append(&mut self.join);
@@ -398,6 +400,7 @@ impl UnderWay {
 /// Without an end, what others wait for leaves all the same, and so do the lanes come together.
 impl Drop for UnderWay {
     fn drop(&mut self) {
+        let _guard = evaluation([self.source.team(), self.made.team()].into_iter());
         // What fails here fails again in whatever comes next.
         let left = self.leave().and_then(|()| execute(std::mem::take(&mut self.join)));
         drop(left);

@@ -15,7 +15,7 @@ use crate::device::{Allocation, Buffer, Device, DeviceKind, Job, Lane, Recording
 use crate::error::Result;
 use crate::index::Distribution;
 use crate::program::{Command, Schedule, execute, queue, run};
-use crate::team::Team;
+use crate::team::{Team, evaluation};
 use crate::trace;
 use crate::wire::pass;
 
@@ -160,7 +160,8 @@ fn exchange(recorded: &[Recorded]) -> Option<usize> {
 
 impl Prepared {
     fn replay(&self, team: &Team, state: &mut [Array]) -> Result<()> {
-        let _guard = team.evaluation();
+        let teams: Vec<Team> = state.iter().map(|array| array.team().clone()).collect();
+        let _guard = evaluation(teams.iter());
         for array in state.iter() {
             detach(array)?;
         }

@@ -10,7 +10,7 @@ use super::error::{CudaError, During};
 use super::primary::Primary;
 
 /// Memory of one device. Freed, closed or let go when dropped.
-pub struct GpuBuffer {
+pub(in crate::device) struct GpuBuffer {
     pub(super) primary: Arc<Primary>,
     address: u64,
     bytes: u64,
@@ -98,14 +98,5 @@ impl Gpu {
     /// `address..address + bytes` is memory that this device reaches for as long as `owner` lives.
     pub unsafe fn borrow(&self, address: u64, bytes: u64, owner: Box<dyn Any + Send + Sync>) -> GpuBuffer {
         self.buffer(address, bytes, Origin::Borrowed { _owner: owner })
-    }
-
-    /// Bytes the driver still has, and all bytes of the device.
-    ///
-    /// # Errors
-    /// If the device is lost.
-    pub fn free_and_total_bytes(&self) -> Result<(u64, u64), CudaError> {
-        let (free, total) = self.primary.with(|| result::mem_get_info().during("asking for free memory"))?;
-        Ok((free as u64, total as u64))
     }
 }

@@ -88,7 +88,7 @@ impl Drop for Event {
 }
 
 /// A point in a device's work, to measure from or to.
-pub struct Mark(Event);
+pub(in crate::device) struct Mark(Event);
 
 impl Mark {
     /// Seconds of device time between two marks of one device; waits for the later one.

@@ -11,7 +11,7 @@ use super::queue::{GpuJob, grids_of, queue};
 use super::{Gpu, GpuBuffer};
 
 /// Launches prepared for repetition.
-pub struct Recording {
+pub(crate) struct Recording {
     graph: sys::CUgraphExec,
     primary: Arc<Primary>,
     /// Partial results of its reductions; the launches run in order, so they share it.
@@ -20,7 +20,7 @@ pub struct Recording {
 
 // SAFETY: the driver's handles may be used from any thread, one at a time.
 unsafe impl Send for Recording {}
-// SAFETY: launching a graph from several threads is ordered by the engine's evaluation lock.
+// SAFETY: a graph is launched by the evaluation that holds the device's lock, or by the loop that owns it.
 unsafe impl Sync for Recording {}
 
 impl Drop for Recording {

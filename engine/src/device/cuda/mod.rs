@@ -25,15 +25,15 @@ mod staging;
 #[cfg(test)]
 mod tests;
 
-pub use buffer::GpuBuffer;
+pub(super) use buffer::GpuBuffer;
 pub use error::CudaError;
-pub use event::Mark;
-pub use graph::Recording;
-pub use peer::copy_between;
-pub use program::GpuProgram;
-pub use queue::GpuJob;
+pub(super) use event::Mark;
+pub(crate) use graph::Recording;
+pub(super) use peer::copy_between;
+pub(super) use program::GpuProgram;
+pub(super) use queue::GpuJob;
 pub use share::{IpcHandle, SharedEvent};
-pub use staging::Fetch;
+pub(super) use staging::Fetch;
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -48,17 +48,11 @@ use staging::Staging;
 
 /// What a GPU is and can.
 #[derive(Clone, Debug)]
-pub struct GpuFacts {
+pub(super) struct GpuFacts {
     /// The driver's name of it.
     pub name: String,
-    /// Compute capability.
-    pub capability: (i32, i32),
     /// Streaming multiprocessors.
     pub multiprocessors: u32,
-    /// Memory on the device.
-    pub memory_bytes: u64,
-    /// CUDA version of the driver, as 1000 * major + 10 * minor.
-    pub driver: i32,
     /// True for a driver that computes on the processor, which tests use.
     pub is_simulated: bool,
     /// What kernels are written for.
@@ -66,7 +60,7 @@ pub struct GpuFacts {
 }
 
 /// One GPU, opened. Work of all threads runs in the order of the calls, lane by lane.
-pub struct Gpu {
+pub(super) struct Gpu {
     primary: Arc<Primary>,
     facts: GpuFacts,
     staging: Mutex<Staging>,
@@ -80,7 +74,7 @@ pub struct Gpu {
 ///
 /// # Errors
 /// If there is no driver, or it does not start.
-pub fn count() -> Result<usize, CudaError> {
+pub(super) fn count() -> Result<usize, CudaError> {
     loaded()?;
     result::device::get_count().during("counting devices").map(|n| n.max(0) as usize)
 }
@@ -179,12 +173,8 @@ fn facts(device: sys::CUdevice) -> Result<GpuFacts, CudaError> {
     }
     Ok(GpuFacts {
         is_simulated: name.contains("simulated"),
-        capability: (major, minor),
         multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as u32,
-        // SAFETY: `device` comes from the driver.
-        memory_bytes: unsafe { result::device::total_mem(device) }.during("asking a device's memory")? as u64,
         name,
-        driver,
         target,
     })
 }

@@ -15,7 +15,7 @@ use super::{Gpu, GpuBuffer};
 ///
 /// # Errors
 /// Outside a buffer, or a driver failure.
-pub fn copy_between(
+pub(in crate::device) fn copy_between(
     lane: Lane,
     from_gpu: &Gpu,
     (from, from_offset): (&GpuBuffer, u64),

@@ -15,7 +15,7 @@ use super::primary::Primary;
 const LOG_BYTES: usize = 8192;
 
 /// A kernel compiled for one device.
-pub struct GpuProgram {
+pub(in crate::device) struct GpuProgram {
     pub(super) kernel: Verified,
     pub(super) module: ptx::Module,
     pub(super) functions: Vec<sys::CUfunction>,

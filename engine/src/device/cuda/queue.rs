@@ -13,7 +13,7 @@ use super::{Gpu, GpuBuffer, GpuProgram};
 
 /// A launch with what it needs.
 #[derive(Clone, Copy)]
-pub struct GpuJob<'a> {
+pub(in crate::device) struct GpuJob<'a> {
     /// The compiled kernel.
     pub program: &'a GpuProgram,
     /// Where it runs over.

@@ -39,7 +39,7 @@ struct Chunk {
 }
 
 /// Bytes on their way into pinned memory of their own.
-pub struct Fetch {
+pub(in crate::device) struct Fetch {
     chunk: Chunk,
     bytes: usize,
 }

@@ -10,7 +10,7 @@ use super::{Gpu, locked, visible};
 
 /// Memory of one device.
 #[derive(Clone, Debug)]
-pub struct GpuBuffer {
+pub(in crate::device) struct GpuBuffer {
     pub(super) raw: wgpu::Buffer,
     bytes: u64,
     /// Where this process finds it.
@@ -38,7 +38,7 @@ impl GpuBuffer {
 }
 
 /// Bytes on their way into a buffer of their own, which this process maps.
-pub struct Fetch {
+pub(in crate::device) struct Fetch {
     staging: wgpu::Buffer,
     /// How much of it is mapped, and where in that the bytes are.
     words: u64,

@@ -9,29 +9,29 @@
 
 mod adapter;
 mod buffer;
-pub mod dispatch;
+mod dispatch;
 mod error;
 mod exactness;
 mod program;
 mod queue;
 mod spirv;
-pub mod spread;
+mod spread;
 mod visible;
 mod wide;
-pub mod windows;
+mod windows;
 
 pub use adapter::{AdapterFacts, AdapterKind, Shrink, adapters};
-pub use buffer::{Fetch, GpuBuffer};
+pub(super) use buffer::{Fetch, GpuBuffer};
 pub use error::DeviceError;
-pub use program::GpuProgram;
-pub use queue::Recording;
+pub(super) use program::GpuProgram;
+pub(crate) use queue::Recording;
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use partita_kernels::wgsl::Target;
 
 /// One adapter, opened. Work of all threads runs in the order of the calls.
-pub struct Gpu {
+pub(super) struct Gpu {
     device: wgpu::Device,
     queue: wgpu::Queue,
     facts: AdapterFacts,

@@ -13,7 +13,7 @@ use super::spirv;
 use super::spread::Spread;
 
 /// A kernel compiled for one device.
-pub struct GpuProgram {
+pub(in crate::device) struct GpuProgram {
     pub(super) kernel: Verified,
     pub(super) shader: Shader,
     pub(super) stages: Vec<Compiled>,

@@ -38,7 +38,7 @@ struct Partials {
 }
 
 /// Launches prepared once: replaying encodes dispatches only.
-pub struct Recording {
+pub(crate) struct Recording {
     steps: Vec<Step>,
 }
 

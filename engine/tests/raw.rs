@@ -1,0 +1,104 @@
+//! What `raw` refuses with an error, and that borrowed memory is never written. What does not compile without
+//! `unsafe` is shown by the module's own examples.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod agreement;
+mod found;
+
+use agreement::{alone, flat, job};
+use partita::device::{Buffer, Foreign};
+use partita::prelude::*;
+use partita_kernels::{BinaryOp, Builder, Verified};
+
+fn refused(result: partita::Result<()>, words: &[&str]) {
+    let text = result.unwrap_err().to_string();
+    assert!(words.iter().all(|word| text.contains(word)), "{text}");
+}
+
+/// Adds one to every element of its only parameter.
+fn add_one() -> Verified {
+    let mut k = Builder::new("add_one", 1);
+    let both = k.inout(DType::I32);
+    let (old, one) = (k.load(both, &[0]), k.int(DType::I32, 1));
+    let new = k.binary(BinaryOp::Add, old, one);
+    k.elementwise(&[(both, new)]).unwrap()
+}
+
+#[test]
+fn bytes_outside_the_memory_are_refused() {
+    for device in found::devices() {
+        let buffer = device.alloc(256).unwrap();
+        let memory = buffer.allocation();
+        let words = |operation| [operation, "expected bytes below 256"];
+        refused(alone::upload(&device, memory, 253, &[1; 4]), &words("upload"));
+        refused(alone::upload(&device, memory, u64::MAX, &[1; 4]), &words("upload"));
+        refused(alone::download(&device, memory, 1, &mut [0; 256]), &words("download"));
+        refused(alone::copy((&device, memory), (&device, memory), 257), &words("copy"));
+        alone::upload(&device, memory, 252, &[1; 4]).unwrap();
+        alone::upload(&device, memory, 256, &[]).unwrap();
+    }
+}
+
+#[test]
+fn memory_and_programs_of_another_device_are_refused() {
+    let kernel = add_one();
+    let launch = flat(&kernel, 4);
+    let other = Device::host();
+    let foreign = other.alloc(256).unwrap();
+    for device in found::devices() {
+        let own = device.alloc(256).unwrap();
+        let words = ["of another device"];
+        refused(alone::upload(&device, foreign.allocation(), 0, &[1]), &words);
+        refused(alone::download(&device, foreign.allocation(), 0, &mut [1]), &words);
+        refused(alone::copy((&device, foreign.allocation()), (&device, own.allocation()), 4), &words);
+        refused(alone::copy((&device, own.allocation()), (&device, foreign.allocation()), 4), &words);
+        refused(alone::launch(&device, &job(&device, &kernel, &launch, &[&foreign]).unwrap()), &words);
+        refused(alone::launch(&device, &job(&other, &kernel, &launch, &[&own]).unwrap()), &words);
+        refused(
+            partita::raw::record(&device, vec![job(&other, &kernel, &launch, &[&own]).unwrap()]).map(drop),
+            &words,
+        );
+        alone::launch(&device, &job(&device, &kernel, &launch, &[&own]).unwrap()).unwrap();
+    }
+}
+
+/// A buffer over this process's own elements.
+fn borrowed(device: &Device, elements: &'static [i32]) -> Buffer {
+    let foreign =
+        Foreign { address: elements.as_ptr() as u64, bytes: 4 * elements.len() as u64, owner: Box::new(()) };
+    // SAFETY: the elements are static and nobody writes them.
+    unsafe { device.borrow(foreign) }.unwrap()
+}
+
+#[test]
+fn borrowed_memory_is_never_written() {
+    static ELEMENTS: [i32; 64] = [7; 64];
+    let device = Device::host();
+    let buffer = borrowed(&device, &ELEMENTS);
+    let words = ["expected memory that may be written", "borrowed from another owner"];
+    refused(alone::upload(&device, buffer.allocation(), 0, &[1; 4]), &words);
+    let own = device.alloc(256).unwrap();
+    refused(alone::copy((&device, own.allocation()), (&device, buffer.allocation()), 4), &words);
+    let kernel = add_one();
+    refused(alone::launch(&device, &job(&device, &kernel, &flat(&kernel, 64), &[&buffer]).unwrap()), &words);
+    // Arrays over it, even two, go to other memory when they are assigned to.
+    let team = Team::on(std::slice::from_ref(&device), 1).unwrap();
+    let dist = Distribution::builder(&[64]).build().unwrap();
+    let over = || Array::over(&team, &dist, DType::I32, vec![Some(buffer.clone())]).unwrap();
+    let (mut one, other) = (over(), over());
+    let shifted = other.slice(&s![1..]) + 1.0;
+    one.assign(&s![..-1], &shifted).unwrap();
+    assert_eq!(one.to_vec::<i32>().unwrap(), [[8; 63].as_slice(), &[7]].concat());
+    assert_eq!(other.to_vec::<i32>().unwrap(), ELEMENTS);
+}
+
+#[test]
+fn one_buffer_is_no_two_arrays() {
+    let device = Device::host();
+    let team = Team::on(std::slice::from_ref(&device), 1).unwrap();
+    let dist = Distribution::builder(&[64]).build().unwrap();
+    let buffer = device.alloc(256).unwrap();
+    let over = |buffer| Array::over(&team, &dist, DType::I32, vec![Some(buffer)]);
+    refused(over(buffer.clone()).map(drop), &["Array::over", "nobody else leases"]);
+    over(buffer).unwrap().eval().unwrap();
+}
