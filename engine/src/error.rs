@@ -75,6 +75,12 @@ pub enum Error {
         /// The driver's words.
         reason: String,
     },
+    /// The check that [`crate::interrupt::install`] installed said to stop. Every array is still readable.
+    #[error("{operation}: interrupted")]
+    Interrupted {
+        /// What was under way.
+        operation: &'static str,
+    },
     /// Among the ranks that run a program together one failed, ended, does something else than the others, or
     /// did not answer in time. Every rank gives this error then; nothing more can be computed together.
     #[error("rank {rank} failed in {operation}, step {step}: {reason}; rank {here} was in {here_in}")]
@@ -140,6 +146,7 @@ impl Error {
             | Error::Device { .. }
             | Error::Differs { .. }
             | Error::Forked { .. }
+            | Error::Interrupted { .. }
             | Error::Kernel(_)
             | Error::Launch(_) => true,
             Error::Invalid { .. } | Error::Index(_) | Error::Rank { .. } => false,

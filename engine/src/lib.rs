@@ -31,6 +31,7 @@ pub mod config;
 pub mod device;
 pub mod error;
 pub mod index;
+pub mod interrupt;
 pub mod operators;
 pub mod plan;
 pub mod program;

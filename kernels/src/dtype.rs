@@ -205,6 +205,31 @@ pub(crate) fn f64_to_odd_f32(value: f64) -> f32 {
     f32::from_bits(if inexact { towards_zero | 1 } else { bits })
 }
 
+macro_rules! scalar_of {
+    ($($type:ty: $dtype:ident, $bits:expr;)*) => {
+        $(impl From<$type> for Scalar {
+            fn from(value: $type) -> Scalar {
+                let bits: fn($type) -> u64 = $bits;
+                Scalar { dtype: DType::$dtype, bits: bits(value) & mask(DType::$dtype) }
+            }
+        })*
+    };
+}
+
+scalar_of! {
+    bool: Bool, u64::from;
+    i8: I8, |value| value as u64;
+    i16: I16, |value| value as u64;
+    i32: I32, |value| value as u64;
+    i64: I64, |value| value as u64;
+    u8: U8, u64::from;
+    u16: U16, u64::from;
+    u32: U32, u64::from;
+    u64: U64, |value| value;
+    f32: F32, |value| u64::from(value.to_bits());
+    f64: F64, |value| value.to_bits();
+}
+
 fn mask(dtype: DType) -> u64 {
     u64::MAX >> (64 - 8 * dtype.size_bytes())
 }

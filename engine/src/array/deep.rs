@@ -85,6 +85,14 @@ thread_local! {
 
 /// Runs a step with these wishes; what is left of them comes back.
 pub(crate) fn within<T>(deep: Deep, step: impl FnOnce() -> T) -> (T, Deep) {
+    /// Takes the wishes back, also when the step panics.
+    struct End;
+    impl Drop for End {
+        fn drop(&mut self) {
+            DEEP.set(None);
+        }
+    }
+    let _end = End;
     DEEP.set(Some(deep));
     let outcome = step();
     (outcome, DEEP.take().unwrap_or_default())

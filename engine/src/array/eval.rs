@@ -29,12 +29,14 @@ use super::zone::{Frame, Zone};
 use super::{joined, pick, rearrange};
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
+use crate::interrupt;
 use crate::team::Team;
 use crate::wire::pass;
 
 /// Computes every node that is not computed yet.
 pub(crate) fn evaluate(roots: &[Arc<Node>]) -> Result<()> {
     pass("eval")?;
+    interrupt::check("an evaluation")?;
     let lazy: Vec<Arc<Node>> = roots.iter().filter(|node| node.storage().is_none()).cloned().collect();
     if let Some(error) = lazy.iter().find_map(|node| node.error()) {
         return Err(error);
@@ -314,6 +316,7 @@ pub(crate) fn compute(targets: &[Target]) -> Result<Vec<Storage>> {
 
 /// `None` if something else was computed that had to be there before.
 fn try_compute(targets: &[Target]) -> Result<Option<Vec<Storage>>> {
+    interrupt::check("an evaluation")?;
     let first = &targets[0].node;
     let sketch = sketched(targets)?;
     if let Some(sketch) = &sketch
@@ -395,7 +398,7 @@ fn widest_like(dist: Arc<Distribution>, leaves: &[Leaf]) -> Arc<Distribution> {
         .iter()
         .filter_map(|leaf| match &leaf.source {
             Source::Array(node, _) => node.storage(),
-            Source::List(..) => None,
+            Source::List(..) | Source::Number(..) => None,
         })
         .map(|storage| Arc::clone(&storage.dist))
         .filter(|other| other.shape() == dist.shape() && other.same_layout(&dist))

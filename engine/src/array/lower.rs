@@ -16,6 +16,7 @@ use super::joined::seen_within;
 use super::lists::List;
 use super::map::Map;
 use super::node::{Expr, Node, Pointwise, State};
+use super::numbers::Numbers;
 use super::pick::is_scattered;
 use super::reach::frame;
 use super::storage::Storage;
@@ -43,6 +44,8 @@ pub(crate) enum Source {
     Array(Arc<Node>, Arc<Storage>),
     /// A list along a dimension of the result.
     List(List, usize),
+    /// One of the numbers of a `Loop`'s step.
+    Number(Arc<Numbers>, usize),
 }
 
 /// Why lowering stopped: this node must be computed first.
@@ -136,6 +139,7 @@ impl Lowering {
             Expr::Coord(d) => {
                 return Ok(Step::Done(self.coordinate(map.axes()[*d], node.shape[*d], node.dtype)));
             }
+            Expr::Number(numbers, which) => return Ok(Step::Done(self.number(numbers, *which))),
             Expr::Reduce { .. } => return Ok(Step::Cut(Arc::clone(node))),
             Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. } => {
                 return Ok(Step::Cut(Arc::clone(node)));
@@ -269,6 +273,24 @@ impl Lowering {
     pub fn list(&mut self, list: List, dim: usize) -> Value {
         let param = self.builder.input(list.dtype());
         self.leaves.push(Leaf { source: Source::List(list, dim), maps: vec![Map::line(dim)], param });
+        self.builder.load(param, &vec![0; self.dist.rank()])
+    }
+
+    /// A number of a `Loop`'s step, the same at every point.
+    fn number(&mut self, numbers: &Arc<Numbers>, which: usize) -> Value {
+        let is_it = |leaf: &Leaf| match &leaf.source {
+            Source::Number(of, at) => Arc::ptr_eq(of, numbers) && *at == which,
+            Source::Array(..) | Source::List(..) => false,
+        };
+        let param = match self.leaves.iter().find(|leaf| is_it(leaf)) {
+            Some(leaf) => leaf.param,
+            None => {
+                let param = self.builder.input(numbers.dtypes()[which]);
+                let maps = vec![Map::from_fn(1, |_| Along::Pinned(0))];
+                self.leaves.push(Leaf { source: Source::Number(Arc::clone(numbers), which), maps, param });
+                param
+            }
+        };
         self.builder.load(param, &vec![0; self.dist.rank()])
     }
 

@@ -24,6 +24,7 @@ mod lists;
 mod lower;
 mod map;
 mod node;
+mod numbers;
 mod ops;
 mod outline;
 mod outline_svg;
@@ -60,7 +61,7 @@ pub use ops::Operand;
 pub use outline::{ExchangeStep, KernelStep, Outline};
 pub use part::{Cells, Part};
 pub use rearrange::Stride;
-pub use replay::{Loop, time_per_step};
+pub use replay::{Loop, Numbered, Step, time_per_step};
 pub use request::Requested;
 pub use slice::{IntoSpan, NewAxis, Span};
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use partita_kernels::{BinaryOp, CompareOp, DType, FoldOp, Math1, Math2, Scalar, UnaryOp};
 
 use super::map::Map;
+use super::numbers::Numbers;
 use super::storage::Storage;
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
@@ -45,6 +46,8 @@ pub(crate) enum Expr {
     Fill(Scalar),
     /// The element's own global coordinate in a dimension.
     Coord(usize),
+    /// A number of the current step of a `Loop`.
+    Number(Arc<Numbers>, usize),
     /// One result per point.
     Apply(Pointwise, Operands),
     /// The base's elements where the map says. Beyond the edge of a periodic dimension it wraps.
@@ -176,6 +179,13 @@ impl Node {
         drop(old);
     }
 
+    /// What was a number of a `Loop`'s step, and is not computed yet, stays the number that it was.
+    pub fn become_number(&self, number: Scalar) {
+        if let State::Lazy { expr: expr @ Expr::Number(..), .. } = &mut *self.state() {
+            *expr = Expr::Fill(number);
+        }
+    }
+
     pub fn storage(&self) -> Option<Arc<Storage>> {
         match &*self.state() {
             State::Ready(storage) => Some(Arc::clone(storage)),
@@ -223,9 +233,9 @@ impl Node {
             State::Lazy { expr: Expr::Joined(portions), .. } => {
                 portions.iter().map(|portion| Arc::clone(&portion.value)).collect()
             }
-            State::Lazy { expr: Expr::Fill(_) | Expr::Coord(_), .. } | State::Ready(_) | State::Failed(_) => {
-                Vec::new()
-            }
+            State::Lazy { expr: Expr::Fill(_) | Expr::Coord(_) | Expr::Number(..), .. }
+            | State::Ready(_)
+            | State::Failed(_) => Vec::new(),
         }
     }
 
@@ -239,7 +249,8 @@ impl Node {
         match &*self.state() {
             State::Lazy { expr: Expr::Apply(Pointwise::Math1(_) | Pointwise::Math2(_), _), .. } => 30,
             State::Lazy { expr: Expr::Apply(..) | Expr::Coord(_), .. } => 1,
-            State::Lazy { expr: Expr::Fill(_) | Expr::View { .. } | Expr::Reduce { .. }, .. } => 0,
+            State::Lazy { expr: Expr::Fill(_) | Expr::Number(..), .. } => 0,
+            State::Lazy { expr: Expr::View { .. } | Expr::Reduce { .. }, .. } => 0,
             State::Lazy { expr: Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. }, .. } => 0,
             State::Ready(_) | State::Failed(_) => 0,
         }
@@ -296,9 +307,10 @@ impl Node {
         const HOLLOW: State = State::Lazy { expr: Expr::Coord(0), layout: Layout::Free };
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         match state {
-            State::Lazy { expr: Expr::Fill(_) | Expr::Coord(_), layout: Layout::Free | Layout::Known(_) } => {
-                None
-            }
+            State::Lazy {
+                expr: Expr::Fill(_) | Expr::Coord(_) | Expr::Number(..),
+                layout: Layout::Free | Layout::Known(_),
+            } => None,
             State::Lazy { .. } => Some(std::mem::replace(state, HOLLOW)),
             State::Ready(_) | State::Failed(_) => None,
         }
@@ -318,7 +330,7 @@ fn drop_iteratively(state: State) {
             }
         };
         match expr {
-            Expr::Fill(_) | Expr::Coord(_) => {}
+            Expr::Fill(_) | Expr::Coord(_) | Expr::Number(..) => {}
             Expr::Apply(_, Operands::One(nodes)) => nodes.into_iter().for_each(&mut release),
             Expr::Apply(_, Operands::Two(nodes)) => nodes.into_iter().for_each(&mut release),
             Expr::Apply(_, Operands::Three(nodes)) => nodes.into_iter().for_each(&mut release),

@@ -84,10 +84,17 @@ impl Array {
         let copy = copied(&self.node);
         let begun =
             Telling { outline: Outline { parts: team.size(), ..Outline::default() }, fresh: Vec::new() };
+        /// Ends the telling, also when a map of the user's panics.
+        struct End;
+        impl Drop for End {
+            fn drop(&mut self) {
+                TELLING.set(None);
+            }
+        }
+        let _end = End;
         TELLING.set(Some(begun));
-        let outcome = evaluate(std::slice::from_ref(&copy));
-        let told = TELLING.take();
-        outcome.map(|()| told.map(|told| told.outline).unwrap_or_default())
+        evaluate(std::slice::from_ref(&copy))?;
+        Ok(TELLING.take().map(|told| told.outline).unwrap_or_default())
     }
 }
 
@@ -119,6 +126,7 @@ fn copied(root: &Arc<Node>) -> Arc<Node> {
                 let expr = match expr {
                     Expr::Fill(scalar) => Expr::Fill(*scalar),
                     Expr::Coord(d) => Expr::Coord(*d),
+                    Expr::Number(numbers, which) => Expr::Number(Arc::clone(numbers), *which),
                     Expr::Apply(op, Operands::One([a])) => Expr::Apply(*op, Operands::One([of(&copies, a)])),
                     Expr::Apply(op, Operands::Two(nodes)) => {
                         Expr::Apply(*op, Operands::Two([0, 1].map(|k| of(&copies, &nodes[k]))))

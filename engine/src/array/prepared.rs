@@ -254,6 +254,8 @@ impl Walk {
                     }
                     // Its lists are uploaded each time.
                     Expr::Listed { .. } => return None,
+                    // Where it is read is known to its loop.
+                    Expr::Number(..) => return None,
                     // Becomes something else before anything is computed of it.
                     Expr::Reshaped { .. } => return None,
                 }
@@ -358,7 +360,7 @@ impl Sketch {
         // made.
         let is_met = |leaf: &Leaf| match &leaf.source {
             Source::Array(_, storage) => place(storage).is_some(),
-            Source::List(..) => false,
+            Source::List(..) | Source::Number(..) => false,
         };
         let stays =
             |(node, storage): &(Arc<Node>, _)| node.storage().is_some_and(|now| Arc::ptr_eq(&now, storage));

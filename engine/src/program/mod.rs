@@ -388,10 +388,20 @@ pub fn record(step: impl FnOnce() -> Result<()>) -> Result<Schedule> {
             "run the inner steps directly",
         ));
     }
+    /// Ends the recording, also when the step panics.
+    struct End;
+    impl Drop for End {
+        fn drop(&mut self) {
+            RECORDER.set(None);
+            if std::thread::panicking() {
+                KEPT.set(Vec::new());
+            }
+        }
+    }
+    let _end = End;
     RECORDER.set(Some(Schedule::new()));
-    let outcome = step();
-    let schedule = RECORDER.take().unwrap_or_default();
-    outcome.map(|()| schedule)
+    step()?;
+    Ok(RECORDER.take().unwrap_or_default())
 }
 
 /// True while this thread records a `Loop`'s step.

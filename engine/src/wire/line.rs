@@ -10,6 +10,7 @@ use super::fault::arm;
 use super::news::{Failure, News};
 use super::ranks::Ranks;
 use crate::error::{Error, Result};
+use crate::interrupt;
 
 /// How long a failing rank waits for the others to have heard of it.
 const LINGER: Duration = Duration::from_millis(500);
@@ -249,6 +250,7 @@ impl Patience<'_> {
                 return Err(line.fail(peer, reason));
             }
         }
+        interrupt::check_waiting("waiting for another rank")?;
         line.wire.pause(self.looks);
         self.looks = self.looks.saturating_add(1);
         Ok(())

@@ -7,14 +7,19 @@
 //!
 //! Several steps may share an exchange, see `depth`.
 
+mod clock;
+mod constants;
 mod cycle;
 mod depth;
 mod pace;
 mod settled;
+mod step;
 mod tiles;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use partita_kernels::Scalar;
 
 use super::Array;
 use super::deep::{self, Deep, Due};
@@ -22,15 +27,23 @@ use super::storage::next_number;
 use crate::device::{Arena, Device};
 use crate::error::{Error, Result};
 use crate::index::Distribution;
+use crate::interrupt;
 use crate::program::{record, take_kept};
+use crate::team::Team;
 use crate::wire::pass;
+use clock::{Clock, Given, Rows};
+use constants::Constants;
 use cycle::{Cycle, Recorded, eval_state, sent, signature, snapshot, storage};
-use depth::{Plan, Step};
+use depth::Plan;
 pub use pace::time_per_step;
 use pace::{DEEPEST, Times};
+pub use step::{Numbered, Step};
 
 /// Steps after which a loop that has not come back to its first memory runs without replaying.
 const MAX_RECORDED: usize = 16;
+
+/// Steps that may share an exchange. Plans list what each of them does.
+const MAX_DEPTH: usize = 1 << 17;
 
 /// A step function over a state of arrays, run again and again.
 ///
@@ -49,16 +62,26 @@ const MAX_RECORDED: usize = 16;
 /// heat.run(1000)?;
 /// # Ok(()) }
 /// ```
+///
+/// A number that changes from step to step, such as the time, is given by [`Loop::with_numbers`] and
+/// [`Loop::run_with`]. Work that takes long can be ended by [`crate::interrupt`] between steps.
 pub struct Loop<F> {
     state: Vec<Array>,
     step: F,
     arena: Arena,
     recorded: Vec<Recorded>,
+    /// What the recorded steps computed with, the first one's too.
+    constants: Constants,
     cycle: Option<Cycle>,
     done: u64,
+    /// Whether a run is under way, or was when its step panicked.
+    is_running: bool,
+    /// The numbers of the steps, if they get some.
+    clock: Option<Clock>,
+    queued: Queued,
     wanted: Depth,
     /// What a step told, until it is decided what follows from it.
-    told: Option<Step>,
+    told: Option<depth::Step>,
     /// How several steps share an exchange; none if every step has its own.
     plan: Option<Plan>,
     /// Steps since the last shared exchange.
@@ -79,7 +102,7 @@ enum Depth {
 /// A loop that measures what a deep halo would gain. Every rank goes through this step by step, whatever it
 /// measures, and does in the end what rank 0 found.
 struct Trial {
-    told: Step,
+    told: depth::Step,
     layouts: Vec<Arc<Distribution>>,
     /// The deepest plan that is possible.
     deepest: Option<Plan>,
@@ -92,17 +115,65 @@ struct Trial {
 const WARM_UP: usize = 4;
 const TIMED: usize = 3;
 
+/// Replayed steps that devices may not have done yet. So that they stay few, the devices are waited for now
+/// and then.
+struct Queued {
+    steps: u64,
+    /// The most steps, so that they take about [`AHEAD`].
+    most: u64,
+    since: Instant,
+}
+
+/// The time that devices work on their own.
+const AHEAD: Duration = Duration::from_millis(50);
+
 impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
     /// A loop over `state`; nothing runs yet. The step assigns to or replaces the arrays it is given,
-    /// reads no array on the host, and does the same every time.
+    /// reads no array on the host, and does the same every time: replayed steps repeat the plain numbers of
+    /// the recorded ones. [`Loop::run`] compares the numbers of the first steps and fails where they differ.
     pub fn new(state: Vec<Array>, step: F) -> Loop<F> {
+        Loop::over(state, step, None)
+    }
+}
+
+impl<S: FnMut(&mut [Array], &[Array]) -> Result<()>> Loop<Numbered<S>> {
+    /// A loop whose step also gets numbers that differ from step to step, such as the time, the number of the
+    /// step or a random seed: arrays of one element, which broadcast. [`Loop::run_with`] says what they are.
+    /// The devices have the numbers of many steps in a table, and replayed steps find theirs by counting:
+    /// nothing is uploaded or recorded anew for a step.
+    ///
+    /// ```
+    /// use partita::prelude::*;
+    /// # fn main() -> partita::Result<()> {
+    /// let team = Team::on(&[Device::host()], 2)?;
+    /// let dist = Distribution::builder(&[4]).parts(2).build()?;
+    /// let u = Array::zeros(&team, &dist, DType::F64)?;
+    /// let mut sum = Loop::with_numbers(vec![u], |state, numbers| {
+    ///     state[0] = &state[0] + &numbers[0];
+    ///     Ok(())
+    /// });
+    /// sum.run_with(101, |k| [k as f64])?;
+    /// assert_eq!(sum.state()[0].to_vec::<f64>()?, [5050.0; 4]);
+    /// # Ok(()) }
+    /// ```
+    pub fn with_numbers(state: Vec<Array>, step: S) -> Loop<Numbered<S>> {
+        Loop::over(state, Numbered(step), Some(Clock::default()))
+    }
+}
+
+impl<F: Step> Loop<F> {
+    fn over(state: Vec<Array>, step: F, clock: Option<Clock>) -> Loop<F> {
         Loop {
             state,
             step,
             arena: Arena::new(),
             recorded: Vec::new(),
+            constants: Constants::default(),
             cycle: None,
             done: 0,
+            is_running: false,
+            clock,
+            queued: Queued { steps: 0, most: 1, since: Instant::now() },
             wanted: Depth::Steps(1),
             told: None,
             plan: None,
@@ -119,7 +190,7 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
     ///
     /// [`Loop::run`] fails after two steps, whose results are right, if the step cannot be run so: halos are
     /// needed along dimensions that are not blocks, or wider than a neighbour's part; the step reduces, or
-    /// fetches what no halo holds.
+    /// fetches what no halo holds. More than 131072 steps are refused before any runs.
     #[must_use]
     pub fn depth(mut self, steps: usize) -> Loop<F> {
         self.wanted = Depth::Steps(steps);
@@ -174,21 +245,106 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
     /// Runs `count` steps. Work on devices may still be under way afterwards.
     ///
     /// # Errors
-    /// The step's own errors, or a device's; a depth that the step cannot have, see [`Loop::depth`]. What a
-    /// step did before it failed stays done, and a further run begins with a whole step.
+    /// The step's own errors, or a device's; a depth that the step cannot have, see [`Loop::depth`]; more
+    /// steps in all than a u64 counts; a plain number that was another one in an earlier step, found within
+    /// the first steps, whose results are right. What a step did before it failed or panicked stays done, and
+    /// a further run begins with a whole step.
     pub fn run(&mut self, count: u64) -> Result<()> {
-        let outcome = self.run_steps(count);
+        if self.clock.is_some() {
+            let remedy = "say which numbers they get with run_with";
+            return Err(Error::invalid("Loop::run", "a step without numbers", "one that gets some", remedy));
+        }
+        self.run_by(count, &mut |_| Vec::new())
+    }
+
+    /// Runs `count` steps of a loop [`with_numbers`](Loop::with_numbers): step `k` of this run, counted from 0,
+    /// gets the numbers `numbers(k)`. All steps of a run get as many numbers of the same types, and all ranks
+    /// pass the same. `numbers` is called for up to 1024 steps ahead.
+    ///
+    /// # Errors
+    /// As [`Loop::run`]; numbers of other types than those of the first step; a loop without numbers.
+    pub fn run_with<N>(&mut self, count: u64, mut numbers: impl FnMut(u64) -> N) -> Result<()>
+    where
+        N: IntoIterator<Item: Into<Scalar>>,
+    {
+        if self.clock.is_none() {
+            let remedy = "make the loop by Loop::with_numbers, or use run";
+            return Err(Error::invalid("Loop::run_with", "a step that gets numbers", "one without", remedy));
+        }
+        self.run_by(count, &mut |k| numbers(k).into_iter().map(Into::into).collect())
+    }
+
+    /// Runs `count` steps, and calls `callback` after every `every` of them and at the end, with the state and
+    /// the number of steps that this run has done. It may read the arrays.
+    ///
+    /// ```no_run
+    /// # fn progress(mut heat: partita::Loop<impl partita::array::Step>) -> partita::Result<()> {
+    /// heat.run_every(10_000, 1000, |state, done| {
+    ///     println!("{done} steps: {}", state[0].max(&[]).item::<f32>()?);
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Loop::run`]; the callback's, which end the run after whole steps; `every` of 0.
+    pub fn run_every(
+        &mut self,
+        count: u64,
+        every: u64,
+        mut callback: impl FnMut(&[Array], u64) -> Result<()>,
+    ) -> Result<()> {
+        if every == 0 {
+            let remedy = "call it after every step or after several";
+            return Err(Error::invalid("Loop::run_every", "at least 1 step", "0", remedy));
+        }
+        let mut done = 0;
+        while done < count {
+            let steps = every.min(count - done);
+            self.run(steps)?;
+            done += steps;
+            callback(&self.state, done)?;
+        }
+        Ok(())
+    }
+
+    fn run_by(&mut self, count: u64, numbers: Rows) -> Result<()> {
+        let Some(end) = self.done.checked_add(count) else {
+            let expected = format!("at most {} further steps after {}", u64::MAX - self.done, self.done);
+            let remedy = "run fewer steps, in several runs if need be";
+            return Err(Error::invalid("Loop::run", expected, count.to_string(), remedy));
+        };
+        if let Depth::Steps(steps) = self.wanted
+            && steps > MAX_DEPTH
+        {
+            let expected = format!("at most {MAX_DEPTH} steps that share an exchange");
+            let remedy = "ask for fewer, or use auto_depth";
+            return Err(Error::invalid("Loop::depth", expected, steps.to_string(), remedy));
+        }
+        if self.is_running {
+            self.begin_anew();
+        }
+        self.is_running = true;
+        let outcome = self.run_until(end, numbers);
         if outcome.is_err() {
             // What was recorded no longer leads to where the state is, nor are halos as wide as they would
             // be.
             self.begin_anew();
         }
+        self.is_running = false;
         outcome
     }
 
-    fn run_steps(&mut self, count: u64) -> Result<()> {
-        let end = self.done + count;
+    fn run_until(&mut self, end: u64, numbers: Rows) -> Result<()> {
+        let (count, team) = (end - self.done, self.state.first().map(|array| array.node.team.clone()));
+        self.queued.since = Instant::now();
+        if let (Some(clock), Some(team)) = (&mut self.clock, &team)
+            && clock.begin_run(team, count, numbers)?
+        {
+            self.begin_anew();
+        }
         while self.done < end {
+            interrupt::check("Loop::run")?;
             self.deepen()?;
             let began = self.begin_timing()?;
             // What shares the state's memory cannot be given memory of its own: steps are recorded anew.
@@ -197,21 +353,37 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
                 self.recorded.clear();
             }
             let most = MAX_RECORDED * self.steps_per_exchange();
-            let left = if self.trial.is_some() { 1 } else { end - self.done };
+            let mut left = if self.trial.is_some() { 1 } else { end - self.done };
+            if let (Some(clock), Some(team)) = (&mut self.clock, &team) {
+                left = left.min(clock.refill(team, count, numbers)?);
+            }
+            let mut recorded = None;
             let steps = match &mut self.cycle {
-                Some(cycle) => match self.state.first().map(|array| array.node.team.clone()) {
-                    Some(team) => team.together("Loop", || cycle.replay(&team, &mut self.state, left))?,
+                Some(cycle) => match &team {
+                    Some(team) => {
+                        let replay = || cycle.replay(team, &mut self.state, left);
+                        let steps = interrupt::whole(|| team.together("Loop", replay))?;
+                        self.clock.iter_mut().for_each(|clock| clock.replayed(steps));
+                        self.queued.keep_few(team, steps)?;
+                        steps
+                    }
                     None => 1,
                 },
                 None => {
-                    let run = if self.recorded.len() < most { Self::run_and_record } else { Self::run_step };
-                    run(self)?;
+                    if self.recorded.len() < most {
+                        recorded = Some(interrupt::whole(|| self.run_and_record())?);
+                    } else {
+                        interrupt::whole(|| self.run_step())?;
+                    }
                     1
                 }
             };
             self.end_timing(began)?;
             self.phase = (self.phase + steps as usize) % self.steps_per_exchange();
             self.done += steps;
+            if let Some(recorded) = recorded {
+                self.keep(recorded)?;
+            }
         }
         Ok(())
     }
@@ -322,6 +494,7 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
     fn begin_anew(&mut self) {
         self.cycle = None;
         self.recorded.clear();
+        self.constants = Constants::default();
         self.phase = 0;
     }
 
@@ -349,9 +522,10 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
         let is_asked = deep.log.is_some();
         let first = next_number();
         let before = if is_asked { numbers(&self.state)? } else { Vec::new() };
+        let given = self.clock.as_mut().map_or_else(|| Ok(Given::default()), Clock::begin_step)?;
         let (state, step) = (&mut self.state, &mut self.step);
         let (outcome, Deep { log, refusal, .. }) = deep::within(deep, || {
-            step(state)?;
+            step.take(state, &given.arrays)?;
             eval_state(state)
         });
         outcome?;
@@ -359,12 +533,12 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
             self.reason = refusal;
         }
         if let Some(events) = log {
-            self.told = Some(Step { events, before, after: numbers(&self.state)?, first });
+            self.told = Some(depth::Step { events, before, after: numbers(&self.state)?, first });
         }
         Ok(())
     }
 
-    fn run_and_record(&mut self) -> Result<()> {
+    fn run_and_record(&mut self) -> Result<Recorded> {
         if let Some(array) = self.state.first() {
             array.team().together("Loop", || pass("loop-record"))?;
         }
@@ -374,20 +548,49 @@ impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
         let arena = self.arena.clone();
         let recorded = arena.within(|| record(|| self.run_step()));
         let (kept, schedule) = (take_kept(), recorded?);
-        // The first step may compute or widen arrays once and for all: it is not for replaying.
-        if self.done == 0 {
-            return Ok(());
-        }
         let messages = sent(&self.state) - messages;
         let after = self.state.iter().map(snapshot).collect::<Result<_>>()?;
-        self.recorded.push(Recorded { phase: self.phase, before, schedule, kept, messages, after });
-        let (now, phase) = (signature(&self.state)?, (self.phase + 1) % self.steps_per_exchange());
-        let is_now = |recorded: &Recorded| recorded.phase == phase && recorded.before == now;
-        if let Some(first) = self.recorded.iter().position(is_now) {
+        Ok(Recorded { phase: self.phase, before, schedule, kept, messages, after })
+    }
+
+    /// Keeps a step that ran, for replaying.
+    fn keep(&mut self, recorded: Recorded) -> Result<()> {
+        let now = signature(&self.state)?;
+        self.constants.compare(self.done, &recorded.schedule, &now)?;
+        // The first step may compute or widen arrays once and for all: it is not for replaying.
+        if self.done == 1 {
+            return Ok(());
+        }
+        self.recorded.push(recorded);
+        // One step alone says nothing of what changes from step to step.
+        if self.recorded.len() == 1 {
+            return Ok(());
+        }
+        let is_now = |recorded: &Recorded| recorded.phase == self.phase && recorded.before == now;
+        if let Some(first) = self.recorded.iter().rposition(is_now) {
             let steps = self.recorded.drain(..).skip(first).collect();
             // Without a cycle, because somebody holds memory the steps write, recording begins anew.
-            self.cycle = Cycle::prepare(steps, &self.state, self.steps_per_exchange())?;
+            // Steps that read numbers of their own do not go through tiles together.
+            let ticks = self.clock.as_ref().is_some_and(Clock::ticks);
+            let together = if ticks { 1 } else { self.steps_per_exchange() };
+            self.cycle = Cycle::prepare(steps, &self.state, together)?;
         }
+        Ok(())
+    }
+}
+
+impl Queued {
+    /// Waits once the devices have work for long.
+    fn keep_few(&mut self, team: &Team, steps: u64) -> Result<()> {
+        self.steps += steps;
+        if self.steps < self.most {
+            return Ok(());
+        }
+        team.wait()?;
+        let taken = self.since.elapsed().max(Duration::from_micros(1));
+        let fit = self.steps as f64 * AHEAD.as_secs_f64() / taken.as_secs_f64();
+        // Slowly upwards: the next steps may take longer than these.
+        *self = Queued { steps: 0, most: (fit as u64).clamp(1, 2 * self.most), since: Instant::now() };
         Ok(())
     }
 }

@@ -60,6 +60,11 @@ impl Work {
                 let anchors = (0..dist.parts()).map(first).collect();
                 Ok(Input { places, anchors, order: Order::Own, arrival: Arrival::Nothing })
             }
+            (Source::Number(numbers, which), _) => {
+                let (places, anchor) = numbers.places(&self.team, *which)?;
+                let anchors = vec![anchor; dist.parts()];
+                Ok(Input { places, anchors, order: Order::Own, arrival: Arrival::Nothing })
+            }
         }
     }
 
