@@ -212,6 +212,7 @@ fn is_unread(error: &anyhow::Error) -> bool {
 }
 
 fn execute(command: Command) -> Result<()> {
+    partita::config::checked()?;
     match command {
         Command::List => list()?,
         Command::Run(options) => run(&options)?,

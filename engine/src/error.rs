@@ -3,6 +3,7 @@
 
 use partita_kernels::{DType, LaunchError, VerifyError};
 
+use crate::config::SettingError;
 use crate::index::IndexError;
 
 /// The result of every fallible call.
@@ -27,6 +28,10 @@ pub enum Error {
     /// A region, grid or distribution that is not well formed.
     #[error(transparent)]
     Index(#[from] IndexError),
+    /// A variable of the environment that is unknown or not understood. The first call that opens devices or
+    /// makes a team gives it.
+    #[error(transparent)]
+    Environment(#[from] SettingError),
     /// Memory was refused, by our own budget or by the driver. Every array is still readable.
     #[error(
         "out of memory on {device}: asked for {asked_bytes} bytes, {in_use_bytes} in use, {limit}; \
@@ -141,6 +146,7 @@ impl Error {
     pub(crate) fn is_local(&self) -> bool {
         match self {
             Error::OutOfMemory { .. }
+            | Error::Environment(_)
             | Error::NoDevice { .. }
             | Error::Unsupported { .. }
             | Error::Device { .. }

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::config::{config, say};
+use crate::config::{checked, config, say};
 use crate::device::{Device, DeviceKind, Turns};
 use crate::error::{Error, Result};
 use crate::program::Reach;
@@ -152,7 +152,7 @@ impl Team {
     /// `parts` members over this process's devices, as `PARTITA_DEVICE` names them (default `auto`).
     ///
     /// # Errors
-    /// Zero parts; no such device.
+    /// Zero parts; no such device; [`Error::Environment`].
     pub fn local(parts: usize) -> Result<Team> {
         Team::on(&Device::named(&config().device)?, parts)
     }
@@ -213,6 +213,7 @@ impl Team {
         let agreed = || {
             ranks.begin(OPERATION)?;
             pass("team")?;
+            checked()?;
             if devices.is_empty() && parts > 0 {
                 let remedy = "pass one of Device::all()";
                 return Err(Error::invalid("Team::over", "at least 1 device", "none", remedy));
@@ -253,6 +254,7 @@ impl Team {
     }
 
     fn assemble(members: Vec<Member>, ranks: Option<Ranks>, origin: Arc<Origin>) -> Result<Team> {
+        checked()?;
         let Some(max_params) = members.iter().map(|member| member.max_params).min() else {
             return Err(Error::invalid("Team", "at least 1 part", "0", "ask for 1 part or more"));
         };

@@ -39,8 +39,17 @@ def test_doctor():
 
 
 def test_no_device_is_an_error_with_a_remedy():
-    code, _, err = python("-c", "import partita as pt; pt.zeros(3)", PARTITA_DEVICE="abacus")
-    assert code == 1 and "NoDeviceError" in err and "abacus" in err and "present: host" in err
+    with pytest.raises(pt.NoDeviceError, match="abacus.*present: host"):
+        pt.Team.local(1, "abacus")
+
+
+@pytest.mark.parametrize("call", ["pt.zeros(3)", "pt.devices()", "pt.Team(2, 'host')"])
+def test_an_environment_that_is_not_understood_is_an_error_of_the_first_call(call):
+    code, _, err = python("-c", f"import partita as pt; {call}", PARTITA_DEVICE="abacus")
+    assert code == 1 and "ValueError: PARTITA_DEVICE: expected auto, host, cuda or wgpu, given `abacus`" in err, err
+    name = "_".join(["PARTITA", "CHEKC"])
+    code, _, err = python("-c", f"import partita as pt; {call}", **{name: "1"})
+    assert code == 1 and "did you mean PARTITA_CHECK?" in err, err
 
 
 @pytest.mark.skipif(pt._native.has_mpi(), reason="partita was built with MPI")

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use super::wgpu::{Gpu, Shrink, adapters};
 use super::{Backend, Device, DeviceKind, cuda};
-use crate::config::{config, say};
+use crate::config::{checked, config, say};
 use crate::error::{Error, Result};
 
 /// The devices of one kind, and why others of it could not be opened.
@@ -61,7 +61,7 @@ impl Device {
     /// The n-th wgpu adapter, in the order of [`adapters`].
     ///
     /// # Errors
-    /// [`Error::NoDevice`] naming what was searched.
+    /// [`Error::NoDevice`] naming what was searched; [`Error::Environment`].
     pub fn wgpu(index: usize) -> Result<Device> {
         Device::wgpu_with_limits(index, Shrink { hidden: !config().wgpu_visible, ..Shrink::default() })
     }
@@ -71,6 +71,7 @@ impl Device {
     /// # Errors
     /// As [`Device::wgpu`].
     pub fn wgpu_with_limits(index: usize, limits: Shrink) -> Result<Device> {
+        checked()?;
         let gpu = Gpu::open(index, limits)
             .map_err(|error| Error::NoDevice { asked: "wgpu".to_owned(), searched: error.to_string() })?;
         Ok(Device::new(format!("wgpu {}", gpu.name()), Backend::Wgpu(Box::new(gpu))))
@@ -79,8 +80,10 @@ impl Device {
     /// The n-th CUDA device the driver shows.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] saying what is missing: the driver, the device, or a newer one of either.
+    /// [`Error::NoDevice`] saying what is missing: the driver, the device, or a newer one of either;
+    /// [`Error::Environment`].
     pub fn cuda(index: usize) -> Result<Device> {
+        checked()?;
         let gpu = cuda::Gpu::open(index).map_err(|error| no_cuda(&error))?;
         Ok(Device::new(format!("cuda:{index} {}", gpu.name()), Backend::Cuda(Box::new(gpu))))
     }
@@ -98,8 +101,10 @@ impl Device {
     /// asks for: `host` starts no driver, `cuda` looks for no adapters.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] for a word that names nothing here, with what was searched.
+    /// [`Error::NoDevice`] for a word that names nothing here, with what was searched;
+    /// [`Error::Environment`].
     pub fn named(word: &str) -> Result<Vec<Device>> {
+        checked()?;
         let of = |kind| match &found(kind).devices[..] {
             [] => Err(absent(kind)),
             devices => Ok(devices.to_vec()),

@@ -4,38 +4,8 @@
 use std::cell::RefCell;
 use std::process::Command;
 
-use crate::config::{config, say};
+use crate::config::{POINTS, config, say};
 use crate::error::{Error, Result};
-
-/// The names of the points, in the order in which a step usually passes them.
-pub const POINTS: &[&str] = &[
-    "team",
-    "meet",
-    "agree-begin",
-    "agree-told",
-    "agree-heard",
-    "agree-done",
-    "expect",
-    "send",
-    "send-filled",
-    "send-posted",
-    "receive",
-    "receive-arrived",
-    "receive-placed",
-    "settle",
-    "eval",
-    "eval-lowered",
-    "launch",
-    "eval-queued",
-    "assign",
-    "reduce",
-    "reduce-queued",
-    "read",
-    "read-packed",
-    "read-done",
-    "loop-record",
-    "loop-replay",
-];
 
 /// What happens there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,7 +29,8 @@ thread_local! {
 }
 
 /// Lets this thread, which is a rank, meet the fault that `PARTITA_FAULT` asks for, if it is this rank's:
-/// `RANK:POINT:PASSES:KIND`, where the kind is `error`, `panic`, `kill` or `stop`.
+/// `RANK:POINT:PASSES:KIND`, where the point is one of [`POINTS`] and the kind is `error`, `panic`, `kill` or
+/// `stop`.
 pub(super) fn arm(rank: usize) {
     if let Some(fault) = config().fault.as_deref().and_then(|text| parse(text, rank)) {
         ARMED.set(Some(fault));

@@ -21,7 +21,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use fault::POINTS;
+pub use crate::config::POINTS;
 pub(crate) use fault::pass;
 pub(crate) use frame::{Piece, copied, frame};
 pub(crate) use ranks::Errand;

@@ -53,7 +53,7 @@ pub fn raised(error: Error) -> PyErr {
     };
     let ours = |class: &str| Python::attach(|py| own(py, class, &text)).unwrap_or_else(|error| error);
     match &error {
-        Error::Invalid { .. } => PyValueError::new_err(text),
+        Error::Invalid { .. } | Error::Environment(_) => PyValueError::new_err(text),
         Error::Index(error) => match error.kind {
             ErrorKind::Range => PyIndexError::new_err(text),
             ErrorKind::Unsupported | ErrorKind::Missing => PyNotImplementedError::new_err(text),

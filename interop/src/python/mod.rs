@@ -62,8 +62,9 @@ mod _native {
 
 /// Every device of this process, the host first. Opens the adapters.
 #[pyfunction]
-fn devices(py: Python<'_>) -> Vec<device::Device> {
-    gate::detached(py, || partita::Device::all().iter().cloned().map(device::Device::of).collect())
+fn devices(py: Python<'_>) -> PyResult<Vec<device::Device>> {
+    partita::config::checked().map_err(|error| error::raised(error.into()))?;
+    Ok(gate::detached(py, || partita::Device::all().iter().cloned().map(device::Device::of).collect()))
 }
 
 /// DLPack exports that no consumer has released yet.

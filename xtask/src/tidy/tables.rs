@@ -46,7 +46,7 @@ pub const ENGINE: &[(&str, &[&str])] = &[
     ("config", &[]),
     ("index", &[]),
     // One error type for the crate: it names the errors of the layers, which name it in return.
-    ("error", &["index", "plan", "device"]),
+    ("error", &["config", "index", "plan", "device"]),
     ("interrupt", &["error"]),
     ("plan", &["config", "error", "index"]),
     ("device", &["config", "error", "index", "plan"]),

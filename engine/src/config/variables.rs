@@ -1,0 +1,184 @@
+//! Every variable of the environment whose name begins with `PARTITA_`: what it accepts and what it means.
+//! README.md and CONTRIBUTING.md show these rows; a test compares them, and searches the repository for
+//! names that are not listed.
+
+/// One variable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Variable {
+    /// Its whole name.
+    pub name: &'static str,
+    /// The accepted values, in words.
+    pub accepts: &'static str,
+    /// What it does, with its default.
+    pub meaning: &'static str,
+    /// Who reads it.
+    pub audience: Audience,
+}
+
+/// Who reads a variable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Audience {
+    /// The engine, for users: [`super::Config`].
+    Users,
+    /// The project's own tests, benchmarks and chores.
+    Developers,
+}
+
+const fn user(name: &'static str, accepts: &'static str, meaning: &'static str) -> Variable {
+    Variable { name, accepts, meaning, audience: Audience::Users }
+}
+
+const fn developer(name: &'static str, accepts: &'static str, meaning: &'static str) -> Variable {
+    Variable { name, accepts, meaning, audience: Audience::Developers }
+}
+
+const SWITCH: &str = "1, true, on or yes; 0, false, off or no";
+const SIZE: &str = "a size, such as 65536, 512KiB, 2MiB or 1GB (powers of 1024)";
+const SEEDS: &str = "FIRST..LAST";
+
+/// All variables. Any other name behind `PARTITA_` is an error.
+pub const VARIABLES: &[Variable] = &[
+    user(
+        "PARTITA_DEVICE",
+        "auto, host, cuda or wgpu",
+        "devices of `Team::local`; auto (default): CUDA devices, else hardware adapters, else the host",
+    ),
+    user(
+        "PARTITA_THREADS",
+        "a whole number from 1 to 4096",
+        "host threads; default: all the process may use",
+    ),
+    user(
+        "PARTITA_BUDGET_MB",
+        "a size, such as 512 (MiB), 800MB or 2GiB (powers of 1024)",
+        "most memory that arrays may hold on each device; default: no budget",
+    ),
+    user(
+        "PARTITA_DEBUG",
+        "a whole number from 0 to 4",
+        "print 1: launches, 2: also kernels, 3: also their PTX and WGSL, 4: also plans and exchanges; default 0",
+    ),
+    user(
+        "PARTITA_CHECK",
+        SWITCH,
+        "repeat every launch on the interpreter and compare: a device that wrote something else is an error \
+         that names kernel, element and both values. Slow. Sums of floats, whose order is the device's, are \
+         not compared; default 0",
+    ),
+    user(
+        "PARTITA_TRACE",
+        "a file",
+        "write what ran when, for Perfetto (ui.perfetto.dev); under `mpirun` one file per rank. The share of \
+         the exchanges that was hidden is printed at the end",
+    ),
+    user(
+        "PARTITA_DEADLINE_SECONDS",
+        "a time above 0, such as 30, 30s, 1m or 500ms",
+        "how long one rank waits for another; default 30s",
+    ),
+    user(
+        "PARTITA_MPI_MAX_BYTES",
+        "a size from 1 to 1GiB, such as 65536 or 1MiB",
+        "longest message passed to MPI; longer ones are split; default 1GiB",
+    ),
+    user(
+        "PARTITA_CUDA_AWARE_MPI",
+        SWITCH,
+        "whether MPI gets device pointers; default: the MPI library is asked",
+    ),
+    user("PARTITA_CUDA_IPC", SWITCH, "whether ranks of one machine open each other's CUDA memory; default 1"),
+    user(
+        "PARTITA_WGPU_VISIBLE",
+        SWITCH,
+        "whether an adapter's memory is mapped into the process where both have one memory; default 1",
+    ),
+    user(
+        "PARTITA_HOST_CODE",
+        SWITCH,
+        "whether the host writes AVX-512 machine code for kernels, with the same bits; otherwise all kernels are \
+         interpreted; default 1",
+    ),
+    user(
+        "PARTITA_TILE_BYTES",
+        SIZE,
+        "how much of a state several steps of a `Loop` take through the host's cache at a time; default 3MiB",
+    ),
+    developer(
+        "PARTITA_FAULT",
+        "RANK:POINT:PASSES:KIND, with a POINT of wire::POINTS and KIND error, panic, kill or stop",
+        "a fault on purpose on one rank, after so many passes of a point",
+    ),
+    developer("PARTITA_TEST_DEVICES", "host, wgpu or cuda", "kinds of devices that tests use"),
+    developer("PARTITA_TEST_MPI", "refuse, garble, ...", "how the test's CUDA-aware MPI misbehaves"),
+    developer("PARTITA_TEST_MEMORY", "set by tests", "shared memory that a test passes to its other process"),
+    developer("PARTITA_TEST_EVENT", "set by tests", "an event that a test passes to its other process"),
+    developer("PARTITA_TEST_WITHOUT", "set by tests", "which wait a test leaves out in its other process"),
+    developer("PARTITA_FUZZ_SEEDS", SEEDS, "seeds of `--test fuzz`"),
+    developer("PARTITA_LOOP_SEEDS", SEEDS, "seeds of `--test loops`"),
+    developer("PARTITA_VIEW_SEEDS", "a count", "random views of `--test views`"),
+    developer("PARTITA_X86_SEEDS", "a count", "random kernels of `--test x86`"),
+    developer("PARTITA_PROGRAMS", "FIRST:COUNT", "seeds of the random NumPy programs"),
+    developer("PARTITA_OUTLINE", "a file", "where `--test outlines` writes its drawing"),
+    developer("PARTITA_SPEED", "a kernel", "the one kernel that the interpreter's speed test measures"),
+    developer("PARTITA_PEERS", "a Python", "the Python with the benchmark's peers"),
+    developer("PARTITA_PTXAS", "a program", "NVIDIA's PTX assembler"),
+    developer("PARTITA_SIM_DEVICES", "1 to 8", "devices of the simulated CUDA driver"),
+    developer("PARTITA_SIM_MEMORY_BYTES", "bytes", "memory of each simulated device"),
+    developer("PARTITA_SIM_SEED", "a number", "order of execution of the simulated driver"),
+    developer("PARTITA_SIM_SM", "75, 80, 86, 89, 90 or 100", "compute capability of simulated devices"),
+    developer("PARTITA_SIM_CUDA", "MAJOR.MINOR", "CUDA version of the simulated driver"),
+    developer("PARTITA_SIM_FAIL", "SYMBOL:N:HOW,...", "calls of the simulated driver that fail"),
+    developer("PARTITA_SIM_LOG", "a file", "where the simulated driver explains faults"),
+    developer("PARTITA_SIM_TRACE", "0 or 1", "print every call of the simulated driver"),
+];
+
+/// The points of `PARTITA_FAULT`, in the order in which a step usually passes them.
+pub const POINTS: &[&str] = &[
+    "team",
+    "meet",
+    "agree-begin",
+    "agree-told",
+    "agree-heard",
+    "agree-done",
+    "expect",
+    "send",
+    "send-filled",
+    "send-posted",
+    "receive",
+    "receive-arrived",
+    "receive-placed",
+    "settle",
+    "eval",
+    "eval-lowered",
+    "launch",
+    "eval-queued",
+    "assign",
+    "reduce",
+    "reduce-queued",
+    "read",
+    "read-packed",
+    "read-done",
+    "loop-record",
+    "loop-replay",
+];
+
+/// The known name that was probably meant: one with few letters changed, or one that begins so.
+pub(super) fn nearest(name: &str) -> Option<&'static str> {
+    let near = |known: &&str| distance(name, known) <= 2 || known.starts_with(&format!("{name}_"));
+    VARIABLES.iter().map(|variable| variable.name).filter(near).min_by_key(|known| distance(name, known))
+}
+
+/// Letters to insert, delete or replace to make one word of the other (Levenshtein 1966).
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, letter) in a.bytes().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, other) in b.bytes().enumerate() {
+            let replaced = diagonal + usize::from(letter != other);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
