@@ -59,7 +59,11 @@ fn a_panic_in_a_step_leaves_the_thread_the_team_and_the_loop_usable() {
         assert!(outcome.is_err(), "the step panics in call {call}");
         done += run.steps() as usize;
         is_usable(&team);
-        assert_eq!(run.state()[0].to_vec::<f64>().unwrap(), again(&start, done), "depth {depth}, call {call}");
+        assert_eq!(
+            run.state()[0].to_vec::<f64>().unwrap(),
+            again(&start, done),
+            "depth {depth}, call {call}"
+        );
         run.run(30).unwrap();
         assert_eq!(
             run.state()[0].to_vec::<f64>().unwrap(),

@@ -1,5 +1,12 @@
 """Loops: replayed steps give what running the step again and again gives."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+import types
+
 import numpy as np
 import partita as pt
 import pytest
@@ -152,3 +159,209 @@ def test_depths_that_cannot_be_are_refused(host_team):
             pt.Loop(heat, depth=depth)
     with pytest.raises(ValueError, match="share an exchange.*wider than a neighbour"):
         pt.Loop(heat, depth=40).run(start(pt.Team(4, "host"), 0), steps=5)
+
+
+def test_an_exception_in_a_step_leaves_thread_team_and_loop_usable(team):
+    for call in (1, 2, 3):
+        calls = []
+
+        def fails_once(u, calls=calls, call=call):
+            calls.append(1)
+            if len(calls) == call:
+                raise KeyError("on purpose")
+            heat(u)
+
+        u, v = start(team), start(team)
+        loop = pt.Loop(fails_once)
+        with pytest.raises(KeyError, match="on purpose"):
+            loop.run(u, steps=20)
+        np.testing.assert_array_equal((u + 1).numpy(), steps_of(heat, v, call - 1) + 1)
+        loop.run(u, steps=20)
+        np.testing.assert_array_equal(u.numpy(), steps_of(heat, v, 20))
+
+
+def test_a_number_that_changes_is_an_error_that_names_it(team):
+    u, k = start(team), 0.0
+
+    def step(u):
+        nonlocal k
+        k += 1.0
+        u[:] = u + k
+
+    with pytest.raises(ValueError, match=r"does the same every time, given 1\.0:f32.*2\.0:f32.*numbers=f"):
+        pt.Loop(step).run(u, steps=100)
+
+
+def driven(u, t, k):
+    heat(u)
+    u[1:-1] = u[1:-1] * t + k.astype("float32")
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_numbers_of_each_step_give_the_bits_of_plain_numbers(team, depth):
+    calls = []
+
+    def step(u, t, k):
+        calls.append(1)
+        driven(u, t, k)
+
+    def plain(u, t, k):
+        heat(u)
+        u[1:-1] = u[1:-1] * t + k
+
+    def number(k):
+        return 0.01 * k, k % 7
+
+    for given in (number, [number(k) for k in range(50)]):
+        u, v = start(team, 0), start(team, 0)
+        loop = pt.Loop(step, depth=depth)
+        calls.clear()
+        for _ in range(2):
+            loop.run(u, steps=40, numbers=given)
+            for k in range(40):
+                plain(v, *number(k))
+        np.testing.assert_array_equal(u.numpy(), v.numpy())
+        assert loop.is_replaying and len(calls) < 12
+
+
+def test_integers_and_types_of_numpy_are_kept(host_team):
+    a = pt.zeros(4, pt.uint64, team=host_team)
+    b = pt.zeros(4, pt.int64, team=host_team)
+
+    def step(a, b, seed, k):
+        a[:] = seed
+        b[:] = k
+
+    def number(k):
+        return np.uint64(2**64 - 1 - k), -(2**63) + k
+
+    pt.Loop(step).run(a, b, steps=1500, numbers=number)
+    assert a.numpy().tolist() == [2**64 - 1500] * 4
+    assert b.numpy().tolist() == [-(2**63) + 1499] * 4
+
+
+def test_numbers_that_do_not_fit_are_refused(host_team):
+    u = start(host_team)
+
+    def step(u, *numbers):
+        heat(u)
+
+    with pytest.raises(ValueError, match="numbers for 5 steps, given 2"):
+        pt.Loop(step).run(u, steps=5, numbers=[1, 2])
+    with pytest.raises(TypeError, match="bool, int or float, given str"):
+        pt.Loop(step).run(u, steps=5, numbers=lambda k: "a")
+    with pytest.raises(ValueError, match="types of the first step"):
+        pt.Loop(step).run(u, steps=5, numbers=lambda k: 1 if k else 1.5)
+    with pytest.raises(ZeroDivisionError):
+        pt.Loop(step).run(u, steps=5, numbers=lambda k: 1 / (k - 3))
+    assert np.isfinite(u.numpy()).all()
+
+
+def test_a_callback_sees_every_so_many_steps_and_may_end_the_run(team):
+    u, v, seen = start(team), start(team), []
+    pt.Loop(heat).run(u, steps=25, callback=lambda done: seen.append((done, u.numpy())), every=10)
+    assert [done for done, _ in seen] == [10, 20, 25]
+    before = 0
+    for done, value in seen:
+        np.testing.assert_array_equal(value, steps_of(heat, v, done - before))
+        before = done
+
+    def ends(done):
+        raise StopIteration(done)
+
+    loop = pt.Loop(heat)
+    with pytest.raises(StopIteration, match="4"):
+        loop.run(u, steps=25, callback=ends, every=4)
+    loop.run(u, steps=3, numbers=None)
+    np.testing.assert_array_equal(u.numpy(), steps_of(heat, v, 7))
+    with pytest.raises(ValueError, match="every 1 step or more"):
+        loop.run(u, callback=ends, every=0)
+
+
+class Bar:
+    """Stands in for tqdm's bar."""
+
+    bars: list = []
+
+    def __init__(self, total, unit):
+        self.total, self.done, self.closed = total, 0, False
+        self.bars.append(self)
+
+    def update(self, steps):
+        self.done += steps
+
+    def close(self):
+        self.closed = True
+
+
+def test_progress_is_shown_by_tqdm_or_a_line(host_team, capsys, monkeypatch):
+    for tqdm in (types.SimpleNamespace(tqdm=Bar), None):
+        monkeypatch.setitem(sys.modules, "tqdm", tqdm)
+        u, v = start(host_team), start(host_team)
+        pt.Loop(heat).run(u, steps=300, progress=True)
+        assert ("300/300" in capsys.readouterr().err) == (tqdm is None)
+        np.testing.assert_array_equal(u.numpy(), steps_of(heat, v, 300))
+    bar = Bar.bars.pop()
+    assert (bar.total, bar.done, bar.closed) == (300, 300, True)
+
+
+PROGRAM = """
+import os, signal, sys, threading, time
+import partita as pt
+team = pt.Team(2, pt.devices()[int(sys.argv[2])])
+u, other = pt.zeros((400, 400), "float32", team=team), pt.ones(5, team=team)
+
+def step(u):
+    u += 1
+
+def interrupt():
+    time.sleep(1)
+    global asked
+    asked = time.perf_counter()
+    os.kill(os.getpid(), signal.SIGINT)
+
+loop, asked = pt.Loop(step), None
+loop.run(u, steps=10)
+threading.Thread(target=interrupt).start()
+try:
+    if sys.argv[1] == "loop":
+        loop.run(u, steps=10**9)
+    elif sys.argv[1] == "numbers":
+        pt.Loop(lambda u, t: u + t).run(u, steps=10**9, numbers=lambda k: 1.0)
+    else:
+        values = [pt.ones((300, 300 + n % 50), "float32", team=team) for n in range(400)]
+        for n in range(10**9):
+            values[n % 400].sum().eval()
+except KeyboardInterrupt:
+    took = time.perf_counter() - asked
+assert (u == u.max()).all() and other.numpy().sum() == 5
+if sys.argv[1] == "loop":
+    before = u.max().item()
+    loop.run(u, steps=5)
+    assert u.max().item() == before + 5 and before > 20, before
+print("took", took)
+"""
+
+
+@pytest.mark.parametrize("work", ["loop", "numbers", "evaluations"])
+@pytest.mark.parametrize("device", range(min(len(pt.devices()), 2)))
+def test_ctrl_c_ends_long_work_soon_and_leaves_everything_usable(work, device):
+    command = [sys.executable, "-c", PROGRAM, work, str(device)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, env=dict(os.environ))
+    assert ended.returncode == 0, ended.stderr
+    took = float(ended.stdout.split()[-1])
+    print(f"{work}, {pt.devices()[device].name}: KeyboardInterrupt after {1000 * took:.0f} ms")
+    assert took < 2
+
+
+def test_ctrl_c_during_a_callback_is_an_ordinary_exception(host_team):
+    u, v = start(host_team), start(host_team)
+
+    def press(done):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1)
+
+    loop = pt.Loop(heat)
+    with pytest.raises(KeyboardInterrupt):
+        loop.run(u, steps=100, callback=press, every=10)
+    np.testing.assert_array_equal(u.numpy(), steps_of(heat, v, 10))

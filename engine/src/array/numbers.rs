@@ -106,9 +106,8 @@ impl Numbers {
 impl Table {
     fn new(device: Device, words: usize) -> Result<Table> {
         // Apart from what the steps themselves reuse.
-        let alloc = |words: usize| {
-            Arena::default().within(|| device.alloc((words * WORD.size_bytes()) as u64))
-        };
+        let alloc =
+            |words: usize| Arena::default().within(|| device.alloc((words * WORD.size_bytes()) as u64));
         let (rows, counter, current) = (alloc(MAX_ROWS * words)?, alloc(1)?, alloc(words)?);
         let view = |stride: i64| View { offset: 0, strides: vec![stride] };
         let launch = |kernel: Verified, points: usize, given: &[(&Buffer, i64)]| -> Result<Command> {

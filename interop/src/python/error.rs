@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyIndexError, PyNotImplementedError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-use super::gate;
+use super::{gate, interrupt};
 
 /// What the engine calls things, and what they are called here. Of what is not listed, only the separator of
 /// names is another.
@@ -17,6 +17,10 @@ const NAMES: &[(&str, &str)] = &[
         "build the package with MPI: `pip install ./interop --config-settings=build-args=\"--features mpi\"`",
     ),
     ("a build without the feature `mpi`", "a package without MPI"),
+    (
+        "pass numbers that change by Loop::with_numbers and Loop::run_with",
+        "pass numbers that change by Loop.run(..., numbers=f)",
+    ),
     ("Array::from_slice", "asarray"),
     ("Array::from_pieces", "from_parts"),
     ("Array::over", "from_parts"),
@@ -63,6 +67,7 @@ pub fn raised(error: Error) -> PyErr {
         Error::NoDevice { .. } => ours("NoDeviceError"),
         Error::Unsupported { .. } => ours("UnsupportedError"),
         Error::Device { .. } | Error::Forked { .. } | Error::Differs { .. } => ours("DeviceError"),
+        Error::Interrupted { .. } => interrupt::raised(text),
         Error::Rank { .. } => ours("RankError"),
         _ => ours("DefectError"),
     }

@@ -16,6 +16,7 @@ mod error;
 mod exchange;
 mod gate;
 mod handle;
+mod interrupt;
 mod key;
 mod made;
 mod operations;
@@ -58,6 +59,13 @@ mod _native {
     use super::repeat::Loop;
     #[pymodule_export]
     use super::{devices, has_mpi, live_exports, mpi_library, version};
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::interrupt::install();
+        Ok(())
+    }
 }
 
 /// Every device of this process, the host first. Opens the adapters.

@@ -2,18 +2,28 @@
 //!
 //! While it runs, the handles are empty, so that no other thread takes memory that replayed steps write.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
-use partita::{Distribution, Error};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use partita::array::Numbered;
+use partita::{Distribution, Error, Scalar};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
+use pyo3::types::PyTuple;
 
 use super::array::Array;
+use super::convert::{element, scalar};
 use super::error::raised;
 use super::gate;
+use super::typed::Typed;
+use crate::element::Element;
 
-type Step = Box<dyn FnMut(&mut [partita::Array]) -> partita::Result<()> + Send>;
+type Step = Box<dyn FnMut(&mut [partita::Array], &[partita::Array]) -> partita::Result<()> + Send>;
+type Running = partita::Loop<Numbered<Step>>;
+
+/// A number of a step: the name of its type, and its value.
+type Typing<'py> = (String, Bound<'py, PyAny>);
 
 /// What a running step calls, on which handles, and what it raised.
 struct Call {
@@ -28,7 +38,7 @@ type Slot = Arc<Mutex<Option<Call>>>;
 /// A step that is recorded once and replayed.
 #[pyclass(frozen, module = "partita._native")]
 pub struct Loop {
-    running: Mutex<Option<partita::Loop<Step>>>,
+    running: Mutex<Option<Running>>,
     slot: Slot,
     /// How many steps share an exchange; none if measurements shall say.
     depth: Option<usize>,
@@ -62,13 +72,28 @@ impl Loop {
         running.as_ref().is_some_and(partita::Loop::is_replaying)
     }
 
-    /// Runs `count` steps on the arrays of `state`: each calls `step()`, which assigns to them.
-    fn run(&self, py: Python<'_>, state: Vec<Py<Array>>, step: Py<PyAny>, count: u64) -> PyResult<()> {
-        let Ok(mut running) = self.running.try_lock() else {
-            return Err(PyRuntimeError::new_err(
-                "Loop.run: expected a Loop that is not running, given one that is",
-            ));
+    /// Runs `count` steps on the arrays of `state`: each calls `step(*numbers)`, which assigns to them.
+    /// `rows` has the numbers of each step, or nothing.
+    fn run(
+        &self,
+        py: Python<'_>,
+        state: Vec<Py<Array>>,
+        step: Py<PyAny>,
+        count: u64,
+        rows: Vec<Vec<Typing<'_>>>,
+    ) -> PyResult<()> {
+        let mut running = match self.running.try_lock() {
+            Ok(running) => running,
+            // What panicked has taken the loop with it.
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                return Err(PyRuntimeError::new_err(
+                    "Loop.run: expected a Loop that is not running, given one that is",
+                ));
+            }
         };
+        let rows = rows.iter().map(|row| row.iter().map(plain).collect()).collect::<PyResult<Vec<_>>>()?;
+        let row = |k: u64| rows.get(k as usize).cloned().unwrap_or_default();
         let arrays = take_all(py, &state)?;
         let previous = running.take().filter(|previous| continues(previous, &arrays));
         let mut current = match previous {
@@ -85,11 +110,13 @@ impl Loop {
         }
         let handles = state.iter().map(|handle| handle.clone_ref(py)).collect();
         *self.call(py) = Some(Call { step, state: handles, raised: None });
-        let outcome = gate::detached(py, || current.run(count));
+        let run = || current.run_with(count, row);
+        let outcome = gate::detached(py, || catch_unwind(AssertUnwindSafe(run)));
         let call = self.call(py).take();
         for (handle, array) in state.iter().zip(current.state()) {
             handle.get().put(py, array.clone());
         }
+        let outcome = outcome.unwrap_or_else(|panic| resume_unwind(panic));
         match (call.and_then(|call| call.raised), outcome) {
             (Some(error), _) => Err(error),
             (None, Err(error)) => Err(raised(error)),
@@ -102,8 +129,8 @@ impl Loop {
 }
 
 impl Loop {
-    fn over(&self, arrays: Vec<partita::Array>) -> partita::Loop<Step> {
-        let run = partita::Loop::new(arrays, stepper(Arc::clone(&self.slot)));
+    fn over(&self, arrays: Vec<partita::Array>) -> Running {
+        let run = partita::Loop::with_numbers(arrays, stepper(Arc::clone(&self.slot)));
         match self.depth {
             Some(steps) => run.depth(steps),
             None => run.auto_depth(),
@@ -112,6 +139,16 @@ impl Loop {
 
     fn call(&self, py: Python<'_>) -> std::sync::MutexGuard<'_, Option<Call>> {
         self.slot.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A number of a step as the engine has it.
+fn plain((dtype, value): &Typing<'_>) -> PyResult<Scalar> {
+    match element(dtype)? {
+        Element::Real(dtype) => scalar(value, dtype),
+        Element::Complex(_) => Err(PyTypeError::new_err(
+            "Loop.run: expected real numbers, given a complex one; pass its real and imaginary part",
+        )),
     }
 }
 
@@ -138,14 +175,14 @@ fn take_all(py: Python<'_>, state: &[Py<Array>]) -> PyResult<Vec<partita::Array>
 }
 
 /// Whether these arrays are what the loop before left.
-fn continues(previous: &partita::Loop<Step>, arrays: &[partita::Array]) -> bool {
+fn continues(previous: &Running, arrays: &[partita::Array]) -> bool {
     let state = previous.state();
     state.len() == arrays.len() && state.iter().zip(arrays).all(|(a, b)| a.is_same(b))
 }
 
 /// The engine's step: puts the state into the handles, calls Python, and takes it back.
 fn stepper(slot: Slot) -> Step {
-    Box::new(move |state| {
+    Box::new(move |state, numbers| {
         Python::attach(|py| {
             let locked = || slot.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
             let (step, handles) = match &*locked() {
@@ -159,7 +196,9 @@ fn stepper(slot: Slot) -> Step {
             for (handle, array) in handles.iter().zip(state.iter_mut()) {
                 handle.get().put(py, std::mem::replace(array, idle.clone()));
             }
-            let outcome = step.call0(py).map(drop);
+            let numbers = numbers.iter().map(|number| Py::new(py, Array::of(Typed::from(number.clone()))));
+            let numbers = numbers.collect::<PyResult<Vec<_>>>().and_then(|n| PyTuple::new(py, n));
+            let outcome = numbers.and_then(|numbers| step.call1(py, numbers).map(drop));
             let outcome = outcome.and(handles.iter().zip(state).try_for_each(|(handle, array)| {
                 *array = handle.get().take(py)?;
                 Ok(())

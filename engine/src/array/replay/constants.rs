@@ -34,8 +34,11 @@ impl Constants {
         let mut found: HashMap<Kernel, Used> = HashMap::new();
         for job in commands.iter().flat_map(jobs) {
             let Some((kernel, numbers)) = split(job.program.kernel().kernel()) else { continue };
-            let used =
-                found.entry(kernel).or_insert_with(|| Used { step, numbers: Vec::new(), written: Vec::new() });
+            let used = found.entry(kernel).or_insert_with(|| Used {
+                step,
+                numbers: Vec::new(),
+                written: Vec::new(),
+            });
             if !used.numbers.contains(&numbers) {
                 let memory = job.memory.iter().zip(&job.program.kernel().kernel().params);
                 let written = memory.filter(|(_, param)| param.access != Access::In);

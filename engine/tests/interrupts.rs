@@ -1,0 +1,66 @@
+//! Work that is interrupted from outside: it ends soon, after whole steps, and everything can be read and goes on.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod found;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use found::devices;
+use partita::prelude::*;
+use partita::{Error, interrupt};
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Has the work interrupted after 300 ms; how long it took to end.
+fn interrupted(work: impl FnOnce() -> partita::Result<()>) -> Duration {
+    let asked = std::thread::spawn(|| {
+        std::thread::sleep(Duration::from_millis(300));
+        STOP.store(true, Ordering::Relaxed);
+        Instant::now()
+    });
+    let outcome = work();
+    let took = asked.join().unwrap().elapsed();
+    assert!(matches!(outcome, Err(Error::Interrupted { .. })), "{outcome:?}");
+    took
+}
+
+// One test, because a process has one check.
+#[test]
+fn long_work_ends_soon_when_it_is_interrupted_and_goes_on_afterwards() {
+    assert!(interrupt::install(|| STOP.swap(false, Ordering::Relaxed)));
+    assert!(!interrupt::install(|| true), "a second check");
+    for device in devices() {
+        let team = Team::on(std::slice::from_ref(&device), 2).unwrap();
+        let dist = Distribution::builder(&[300, 300]).parts(2).build().unwrap();
+        let zeros = || Array::zeros(&team, &dist, DType::F32).unwrap();
+        let (other, mut calls) = (zeros() + 3.0, 0);
+        other.eval().unwrap();
+        let mut run = Loop::new(vec![zeros(), zeros()], |state: &mut [Array]| {
+            calls += 1;
+            state[0] = &state[0] + 1.0;
+            let next = state[1].slice(&s![1.., ..]) + 1.0;
+            state[1].assign(&s![..-1, ..], &next)
+        });
+        let took = interrupted(|| run.run(u64::MAX));
+        println!("{device:?}: a Loop of {} steps ended after {took:?}", run.steps());
+        assert!(took < Duration::from_secs(2), "{took:?}");
+        let (done, cells) = (run.steps(), run.state()[0].to_vec::<f32>().unwrap());
+        assert!(done > 3 && cells.iter().all(|&cell| cell == done as f32), "{done} steps, {}", cells[0]);
+        assert_eq!(other.max(&[]).item::<f32>().unwrap(), 3.0);
+        run.run(10).unwrap();
+        assert_eq!(run.state()[0].max(&[]).item::<f32>().unwrap(), (done + 10) as f32);
+
+        let mut u = zeros();
+        let took = interrupted(|| {
+            for _ in 0..10_000_000 {
+                let next = u.slice(&s![1.., ..]) + 1.0;
+                u.assign(&s![..-1, ..], &next)?;
+            }
+            Ok(())
+        });
+        println!("{device:?}: evaluations ended after {took:?}");
+        assert!(took < Duration::from_secs(2), "{took:?}");
+        assert!(u.max(&[]).item::<f32>().unwrap() > 10.0);
+    }
+}
