@@ -13,6 +13,7 @@ pub mod collective;
 mod data;
 mod deep;
 mod direction;
+mod divide;
 mod eval;
 mod exchange;
 mod folds;
@@ -82,6 +83,18 @@ pub struct Array {
 impl Array {
     fn of(node: Arc<Node>) -> Array {
         Array { node }
+    }
+
+    /// The array of an operation just recorded. Ends a chain that grew too long by computing half of it; an
+    /// error of that is the array's.
+    fn recording(node: Arc<Node>) -> Array {
+        if !eval::is_long(&node, 0) {
+            return Array::of(node);
+        }
+        match eval::shorten(&node) {
+            Ok(()) => Array::of(node),
+            Err(error) => Array::of(Node::failed(&node, error)),
+        }
     }
 
     /// An array filled with one value, of the value's dtype.
