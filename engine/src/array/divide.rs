@@ -56,7 +56,8 @@ pub(crate) fn lower_half(root: &Arc<Node>) -> Vec<Arc<Node>> {
         }
     }
     let Some((_, place)) = best else { return Vec::new() };
-    let crosses = |item: &Item| item.edges.iter().map(|edge| edge.to).filter(|&to| to < place).collect::<Vec<_>>();
+    let crosses =
+        |item: &Item| item.edges.iter().map(|edge| edge.to).filter(|&to| to < place).collect::<Vec<_>>();
     let mut crossing: Vec<usize> = items[place..].iter().flat_map(crosses).collect();
     crossing.sort_unstable();
     crossing.dedup();
@@ -177,8 +178,8 @@ impl Order {
                         continue;
                     };
                     let stretches = *kind == Kind::Pointwise && operand.shape != node.shape;
-                    let map = stretches
-                        .then(|| Map::identity(node.rank()).broadcast(&node.shape, &operand.shape));
+                    let map =
+                        stretches.then(|| Map::identity(node.rank()).broadcast(&node.shape, &operand.shape));
                     let map = match (map, through) {
                         (Some(map), Some(through)) => Some(map.through(through)),
                         (map, through) => map.or(*through),
@@ -357,7 +358,8 @@ impl Scan<'_> {
         }
         let edges = std::mem::take(&mut self.items[at].edges);
         if kind == Kind::Pointwise {
-            let repeats = |kernel: usize| (self.items[self.kernels[kernel].of].cells / cells).clamp(1, MOST_REPEATS);
+            let repeats =
+                |kernel: usize| (self.items[self.kernels[kernel].of].cells / cells).clamp(1, MOST_REPEATS);
             let times = readers.iter().map(|(kernel, _)| repeats(*kernel) as u32).sum::<u32>();
             self.is_repeated |= times > 2;
             self.repeated = self.repeated.saturating_add(times.saturating_sub(1).saturating_mul(weight));
