@@ -8,12 +8,14 @@
 //!
 //! Invariant: kernels never communicate. Everything a launch reads is on its own device before.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use partita_kernels::{DType, Value};
 
 use super::deep::{self, Computed, Event, Read};
 use super::direction::computed_elsewhere;
+use super::divide::{lower_half, recorded_below, stages};
 use super::fused::{compute_reductions, is_pending};
 use super::launches::{Fused, queue};
 use super::lower::{Cut, Leaf, Lowering, Source};
@@ -33,19 +35,78 @@ use crate::interrupt;
 use crate::team::Team;
 use crate::wire::pass;
 
+thread_local! {
+    static IS_EVALUATING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Marks this thread as one that evaluates, until it is dropped.
+struct Evaluating {
+    before: bool,
+}
+
+impl Evaluating {
+    fn begin() -> Evaluating {
+        Evaluating { before: IS_EVALUATING.replace(true) }
+    }
+}
+
+impl Drop for Evaluating {
+    fn drop(&mut self) {
+        IS_EVALUATING.set(self.before);
+    }
+}
+
+/// The longest chain of recorded operations. When one grows longer, about half of it is computed.
+const LONGEST_CHAIN: u32 = 8192;
+
+/// Whether a chain of recorded operations is so long, or nearly, that a part should be computed.
+pub(crate) fn is_long(node: &Node, room: u32) -> bool {
+    node.recorded().depth > LONGEST_CHAIN - room
+}
+
+/// Computes about half of what was recorded for a node: the values that cross a narrow place in its middle.
+/// The node itself stays recorded, so that what it is used for next is fused with it.
+pub(crate) fn shorten(node: &Arc<Node>) -> Result<()> {
+    // What an evaluation records by itself it also computes.
+    if IS_EVALUATING.get() {
+        return Ok(());
+    }
+    let _guard = node.team.evaluation();
+    node.team.together("eval", || {
+        evaluate(&lower_half(node))?;
+        recorded_below(node).iter().for_each(|node| node.recount());
+        // A chain of views alone has no middle.
+        if is_long(node, LONGEST_CHAIN / 2) { evaluate(std::slice::from_ref(node)) } else { Ok(()) }
+    })
+}
+
+/// Computes the inner values that are to be stored before `roots` are computed; whether there were any.
+pub(crate) fn evaluate_stages(roots: &[Arc<Node>]) -> Result<bool> {
+    let stages = stages(roots);
+    let is_divided = !stages.is_empty();
+    // A stage is forgotten as soon as it is computed: its values live as long as something reads them.
+    stages.into_iter().try_for_each(|stage| evaluate(&stage))?;
+    Ok(is_divided)
+}
+
 /// Computes every node that is not computed yet.
 pub(crate) fn evaluate(roots: &[Arc<Node>]) -> Result<()> {
     pass("eval")?;
     interrupt::check("an evaluation")?;
+    let _evaluating = Evaluating::begin();
     let lazy: Vec<Arc<Node>> = roots.iter().filter(|node| node.storage().is_none()).cloned().collect();
     if let Some(error) = lazy.iter().find_map(|node| node.error()) {
         return Err(error);
+    }
+    let is_reduction = lazy.iter().any(|node| is_pending(node));
+    if is_reduction {
+        evaluate_stages(&lazy)?;
     }
     let common = computed_first(&lazy)?;
     if !common.is_empty() {
         evaluate(&common)?;
     }
-    if lazy.iter().any(|node| is_pending(node)) {
+    if is_reduction {
         compute_reductions(&lazy)?;
     }
     for node in &lazy {
@@ -324,8 +385,12 @@ fn try_compute(targets: &[Target]) -> Result<Option<Vec<Storage>>> {
     {
         return Ok(Some(storages));
     }
+    let nodes: Vec<Arc<Node>> = targets.iter().map(|target| Arc::clone(&target.node)).collect();
+    if evaluate_stages(&nodes)? {
+        return Ok(None);
+    }
     let dist = targets[0].distribution()?;
-    let roots: Vec<&Arc<Node>> = targets.iter().map(|target| &target.node).collect();
+    let roots: Vec<&Arc<Node>> = nodes.iter().collect();
     let (lowering, values) = match attempt("fused", &roots, &dist, roots.len())? {
         Ok(lowered) => lowered,
         // What it reads now is memory, so that it may be prepared.

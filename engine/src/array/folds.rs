@@ -34,7 +34,7 @@ impl Array {
         }
         let shape = dist.shape();
         let expr = Expr::Reduce { operand: Arc::clone(&self.node), reduction, axes };
-        Ok(Array::of(Node::lazy(shape, dtype, &self.node.team, expr, Layout::Known(Arc::new(dist)))))
+        Ok(Array::recording(Node::lazy(shape, dtype, &self.node.team, expr, Layout::Known(Arc::new(dist)))))
     }
 
     /// Sums over `axes` (all if empty), which stay with extent 1. Integers and bool sum in 64 bits.

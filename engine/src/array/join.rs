@@ -300,7 +300,7 @@ fn joined(operation: &'static str, layout: Distribution, boxes: Vec<(Index, Arra
         }
     }
     let (shape, layout) = (layout.shape(), Layout::Known(Arc::new(layout)));
-    Ok(Array::of(Node::lazy(shape, like.dtype, &like.team, Expr::Joined(portions), layout)))
+    Ok(Array::recording(Node::lazy(shape, like.dtype, &like.team, Expr::Joined(portions), layout)))
 }
 
 #[cfg(test)]

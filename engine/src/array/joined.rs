@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::deep;
 use super::direction::{Reached, computed_elsewhere};
-use super::eval::{Onto, Target, attempt, evaluate, sketched};
+use super::eval::{Onto, Target, attempt, evaluate, evaluate_stages, sketched};
 use super::launches::{Fused, queue};
 use super::map::Map;
 use super::node::{Expr, Node, Portion, State};
@@ -93,6 +93,10 @@ pub(crate) fn compute(node: &Arc<Node>, portions: &[Portion]) -> Result<Storage>
         return storage.into_iter().next().ok_or_else(|| missing_part("join"));
     }
     deep::refuse(|| "the step joins arrays".to_owned());
+    if evaluate_stages(std::slice::from_ref(node))? {
+        // What the boxes read now is memory, so that they may be prepared.
+        sketch = sketched(&whole)?;
+    }
     compute_shared(node, portions)?;
     let dist = node.distribution()?;
     let lower = |portion: &Portion| lower(portion, &dist);

@@ -4,6 +4,7 @@
 //! A node's value never changes. Assignment makes a new node and swaps it into the handle, so an
 //! expression recorded earlier still sees the value it was recorded with.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use partita_kernels::{BinaryOp, CompareOp, DType, FoldOp, Math1, Math2, Scalar, UnaryOp};
@@ -131,31 +132,92 @@ pub(crate) struct Node {
     pub dtype: DType,
     pub team: Team,
     state: Mutex<State>,
+    depth: AtomicU32,
+    work: AtomicU32,
+}
+
+/// What is recorded below a node and not computed yet, the node included. It counts from when the node was
+/// recorded, so it may be too large, never too small.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Recorded {
+    /// The longest chain of nodes, one computed from the other.
+    pub depth: u32,
+    /// Instructions per element if every value is computed for each of its readers.
+    pub work: u32,
+}
+
+impl Recorded {
+    fn of(expr: &Expr) -> Recorded {
+        let below = |nodes: &[Arc<Node>]| {
+            nodes.iter().map(|node| node.recorded()).fold(Recorded::default(), Recorded::with)
+        };
+        let below = match expr {
+            Expr::Fill(_) => return Recorded::default(),
+            Expr::Coord(_) => Recorded::default(),
+            Expr::Apply(_, operands) => below(operands.as_slice()),
+            Expr::View { base: node, .. }
+            | Expr::Reduce { operand: node, .. }
+            | Expr::Listed { base: node, .. }
+            | Expr::Reshaped { base: node } => node.recorded(),
+            Expr::Joined(portions) => {
+                portions.iter().map(|p| p.value.recorded()).fold(Recorded::default(), Recorded::with)
+            }
+        };
+        Recorded { depth: below.depth.saturating_add(1), work: below.work.saturating_add(weight(expr)) }
+    }
+
+    fn with(self, other: Recorded) -> Recorded {
+        Recorded { depth: self.depth.max(other.depth), work: self.work.saturating_add(other.work) }
+    }
+}
+
+/// About how many instructions an expression takes per element, without its operands.
+fn weight(expr: &Expr) -> u32 {
+    match expr {
+        Expr::Apply(Pointwise::Math1(_) | Pointwise::Math2(_), _) => 30,
+        Expr::Apply(..) | Expr::Coord(_) => 1,
+        Expr::Fill(_) | Expr::Number(..) | Expr::View { .. } | Expr::Reduce { .. } => 0,
+        Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. } => 0,
+    }
 }
 
 impl Node {
     pub fn lazy(shape: Index, dtype: DType, team: &Team, expr: Expr, layout: Layout) -> Arc<Node> {
-        let state = Mutex::new(State::Lazy { expr, layout });
-        Arc::new(Node { shape, dtype, team: team.clone(), state })
+        let recorded = Recorded::of(&expr);
+        Node::new((shape, dtype, team), State::Lazy { expr, layout }, recorded)
+    }
+
+    fn new((shape, dtype, team): (Index, DType, &Team), state: State, recorded: Recorded) -> Arc<Node> {
+        let Recorded { depth, work } = recorded;
+        let (depth, work) = (AtomicU32::new(depth), AtomicU32::new(work));
+        Arc::new(Node { shape, dtype, team: team.clone(), state: Mutex::new(state), depth, work })
     }
 
     pub fn ready(dtype: DType, team: &Team, storage: Storage) -> Arc<Node> {
         let shape = storage.dist.shape();
-        Arc::new(Node {
-            shape,
-            dtype,
-            team: team.clone(),
-            state: Mutex::new(State::Ready(Arc::new(storage))),
-        })
+        Node::new((shape, dtype, team), State::Ready(Arc::new(storage)), Recorded::default())
     }
 
     pub fn failed(like: &Node, error: Error) -> Arc<Node> {
-        Arc::new(Node {
-            shape: like.shape,
-            dtype: like.dtype,
-            team: like.team.clone(),
-            state: Mutex::new(State::Failed(error)),
-        })
+        Node::new((like.shape, like.dtype, &like.team), State::Failed(error), Recorded::default())
+    }
+
+    pub fn recorded(&self) -> Recorded {
+        Recorded { depth: self.depth.load(Ordering::Relaxed), work: self.work.load(Ordering::Relaxed) }
+    }
+
+    fn record(&self, Recorded { depth, work }: Recorded) {
+        self.depth.store(depth, Ordering::Relaxed);
+        self.work.store(work, Ordering::Relaxed);
+    }
+
+    /// Counts again, from its operands' counts.
+    pub fn recount(&self) {
+        let recorded = match &*self.state() {
+            State::Lazy { expr, .. } => Recorded::of(expr),
+            State::Ready(_) | State::Failed(_) => Recorded::default(),
+        };
+        self.record(recorded);
     }
 
     pub fn state(&self) -> MutexGuard<'_, State> {
@@ -165,6 +227,7 @@ impl Node {
     pub fn set_ready(&self, storage: Storage) {
         // The old state may hold the last reference to a long chain: drop it outside the lock.
         let old = std::mem::replace(&mut *self.state(), State::Ready(Arc::new(storage)));
+        self.record(Recorded::default());
         drop_iteratively(old);
     }
 
@@ -247,11 +310,7 @@ impl Node {
     /// About how many instructions it takes per element, without its operands.
     pub fn weight(&self) -> u32 {
         match &*self.state() {
-            State::Lazy { expr: Expr::Apply(Pointwise::Math1(_) | Pointwise::Math2(_), _), .. } => 30,
-            State::Lazy { expr: Expr::Apply(..) | Expr::Coord(_), .. } => 1,
-            State::Lazy { expr: Expr::Fill(_) | Expr::Number(..), .. } => 0,
-            State::Lazy { expr: Expr::View { .. } | Expr::Reduce { .. }, .. } => 0,
-            State::Lazy { expr: Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. }, .. } => 0,
+            State::Lazy { expr, .. } => weight(expr),
             State::Ready(_) | State::Failed(_) => 0,
         }
     }
@@ -271,23 +330,30 @@ impl Node {
 
     /// The distribution the value has or will have.
     pub fn distribution(&self) -> Result<Arc<Distribution>> {
-        let (node, map) = match self.layout() {
-            Layout::Known(dist) => return Ok(dist),
-            Layout::Free => {
-                let grid = crate::index::ProcessGrid::balanced(self.team.size(), &self.shape)?;
-                return Ok(Arc::new(Distribution::builder(&self.shape).grid(grid.shape()).build()?));
+        // Views of views, the outermost first: each one's shape, that of its base, and its map.
+        let mut views = Vec::new();
+        let (mut layout, mut shape) = (self.layout(), self.shape);
+        let mut dist = loop {
+            match layout {
+                Layout::Known(dist) => break dist,
+                Layout::Free => {
+                    let grid = crate::index::ProcessGrid::balanced(self.team.size(), &shape)?;
+                    break Arc::new(Distribution::builder(&shape).grid(grid.shape()).build()?);
+                }
+                Layout::ViewOf(base, map) => {
+                    views.push((shape, base.shape, map));
+                    (layout, shape) = (base.layout(), base.shape);
+                }
             }
-            Layout::ViewOf(node, map) => (node, map),
         };
-        let base = node.distribution()?;
-        let window = map.as_window(self.rank());
-        if window.is_some() && node.shape == self.shape {
-            return Ok(base);
+        for (shape, base, map) in views.into_iter().rev() {
+            dist = match map.as_window(shape.rank()) {
+                Some(_) if base == shape => dist,
+                Some(start) => Arc::new(dist.restricted(&Region::from_shape(&shape)?.shift(&start)?)?),
+                None => Arc::new(dist.viewed(&shape, map.axes())?),
+            };
         }
-        Ok(Arc::new(match window {
-            Some(start) => base.restricted(&Region::from_shape(&self.shape)?.shift(&start)?)?,
-            None => base.viewed(&self.shape, map.axes())?,
-        }))
+        Ok(dist)
     }
 }
 

@@ -80,7 +80,7 @@ impl Array {
     fn apply1(&self, op: Pointwise, dtype: DType) -> Array {
         let operands = Operands::One([Arc::clone(&self.node)]);
         let node = &self.node;
-        Array::of(Node::lazy(node.shape, dtype, &node.team, Expr::Apply(op, operands), node.layout()))
+        Array::recording(Node::lazy(node.shape, dtype, &node.team, Expr::Apply(op, operands), node.layout()))
     }
 
     fn apply2(&self, operation: &'static str, op: Pointwise, dtype: DType, other: &Array) -> Array {
@@ -107,7 +107,7 @@ impl Array {
         }
         let layout = layout_for(&shape, &[a, b]);
         let operands = Operands::Two([Arc::clone(a), Arc::clone(b)]);
-        Ok(Array::of(Node::lazy(shape, dtype, &a.team, Expr::Apply(op, operands), layout)))
+        Ok(Array::recording(Node::lazy(shape, dtype, &a.team, Expr::Apply(op, operands), layout)))
     }
 
     fn float_only(&self, operation: &'static str, then: impl FnOnce(&Array) -> Array) -> Array {
@@ -155,7 +155,7 @@ impl Array {
         let layout = layout_for(&shape, &nodes);
         let operands = Operands::Three(nodes.map(Arc::clone));
         let expr = Expr::Apply(Pointwise::Select, operands);
-        Ok(Array::of(Node::lazy(shape, yes.dtype(), &self.node.team, expr, layout)))
+        Ok(Array::recording(Node::lazy(shape, yes.dtype(), &self.node.team, expr, layout)))
     }
 
     /// True where the element is NaN.

@@ -81,7 +81,7 @@ impl Array {
             }
         };
         let (shape, layout) = (dist.shape(), Layout::Known(Arc::new(dist)));
-        Ok(Array::of(Node::lazy(shape, node.dtype, &node.team, Expr::Listed { base, which }, layout)))
+        Ok(Array::recording(Node::lazy(shape, node.dtype, &node.team, Expr::Listed { base, which }, layout)))
     }
 
     /// The array, or one of the same elements cut into blocks; computed, with its storage.

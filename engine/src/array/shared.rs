@@ -10,7 +10,7 @@ use crate::error::Result;
 
 /// What is stored takes at least so many instructions: about what a large GPU does in the time of writing and
 /// reading back four bytes.
-const WORTH_STORING: u32 = 64;
+pub(crate) const WORTH_STORING: u32 = 64;
 
 /// The largest expressions that two or more of the kernels of `roots` have in common, in any order.
 pub(crate) fn computed_first(roots: &[Arc<Node>]) -> Result<Vec<Arc<Node>>> {
@@ -34,10 +34,10 @@ pub(crate) fn needed_by_several(kernels: &[Vec<Arc<Node>>]) -> Vec<Arc<Node>> {
         }
     }
     // A light one is computed again even if it is a result itself: reading it back may need its halo.
-    all.retain(|node| node.is_operation() && weight(node) >= WORTH_STORING);
+    all.retain(|node| node.is_operation() && is_heavy(node));
     // Only what no other one contains.
-    let below = |node: &Arc<Node>| node.operands().into_iter().flat_map(|x| Reached::from([&x], None).lazy);
-    let inner: HashSet<*const Node> = all.iter().flat_map(below).map(|node| Arc::as_ptr(&node)).collect();
+    let below: Vec<Arc<Node>> = all.iter().flat_map(|node| node.operands()).collect();
+    let inner: HashSet<*const Node> = Reached::from(&below, None).lazy.iter().map(Arc::as_ptr).collect();
     all.retain(|node| !inner.contains(&Arc::as_ptr(node)));
     all
 }
@@ -72,6 +72,21 @@ fn kernels(roots: &[Arc<Node>]) -> Result<Vec<Vec<Arc<Node>>>> {
     Ok(kernels)
 }
 
-fn weight(node: &Arc<Node>) -> u32 {
-    Reached::from([node], None).lazy.iter().map(|node| node.weight()).sum()
+/// Whether a node takes so many instructions that it is worth storing. It looks no further than that takes.
+fn is_heavy(node: &Arc<Node>) -> bool {
+    if node.recorded().work < WORTH_STORING {
+        return false;
+    }
+    let (mut weight, mut pending) = (0, vec![Arc::clone(node)]);
+    let mut seen: HashSet<*const Node> = HashSet::new();
+    while let Some(node) = pending.pop() {
+        if seen.insert(Arc::as_ptr(&node)) {
+            weight += node.weight();
+            if weight >= WORTH_STORING {
+                return true;
+            }
+            pending.extend(node.operands());
+        }
+    }
+    false
 }

@@ -185,7 +185,7 @@ impl Array {
 
     /// Conversion by value.
     fn cast(&self, py: Python<'_>, dtype: &str) -> PyResult<Array> {
-        let (value, to) = (self.value(py)?, element(dtype)?);
+        let (value, to) = (self.operand(py)?, element(dtype)?);
         value.cast(to).map_err(raised)?.map(Array::of).ok_or_else(|| {
             let given = format!(
                 "expected a complex type or bool for {} numbers, given {dtype}",
@@ -197,7 +197,7 @@ impl Array {
 
     /// A function of one argument, by name.
     fn op1(&self, py: Python<'_>, name: &str) -> PyResult<Array> {
-        let value = self.value(py)?;
+        let value = self.operand(py)?;
         match value.element {
             Element::Real(_) => recorded(&value, op1(name, &value.array).ok_or_else(|| unknown(name))?),
             Element::Complex(_) => {
@@ -209,7 +209,7 @@ impl Array {
 
     /// A function of two arguments, by name.
     fn op2(&self, py: Python<'_>, name: &str, other: &Array) -> PyResult<Array> {
-        let (a, b) = (self.value(py)?, other.value(py)?);
+        let (a, b) = (self.operand(py)?, other.operand(py)?);
         match a.element {
             Element::Real(_) => recorded(&a, op2(name, &a.array, &b.array).ok_or_else(|| unknown(name))?),
             Element::Complex(_) => {
@@ -232,12 +232,12 @@ impl Array {
         other: &Bound<'_, PyAny>,
         swapped: bool,
     ) -> PyResult<Option<Array>> {
-        let Typed { array: a, element: Element::Real(dtype) } = self.value(py)? else { return Ok(None) };
+        let Typed { array: a, element: Element::Real(dtype) } = self.operand(py)? else { return Ok(None) };
         if !dtype.is_float() {
             return Ok(None);
         }
         let b = match other.cast_exact::<Array>() {
-            Ok(other) => other.get().value(py)?,
+            Ok(other) => other.get().operand(py)?,
             Err(_) if other.is_exact_instance_of::<PyFloat>() || other.is_exact_instance_of::<PyInt>() => {
                 Typed::from(partita::array::Operand::operand(&scalar(other, dtype)?, &a))
             }
@@ -254,7 +254,7 @@ impl Array {
 
     /// `yes` where this is true, else `no`.
     fn select(&self, py: Python<'_>, yes: &Array, no: &Array) -> PyResult<Array> {
-        let (mask, yes, no) = (self.value(py)?, yes.value(py)?, no.value(py)?);
+        let (mask, yes, no) = (self.operand(py)?, yes.operand(py)?, no.operand(py)?);
         yes.agrees("where", &no).map_err(raised)?;
         let made = mask.select(&yes, &no).map_err(raised)?;
         recorded(&yes, made.array)
@@ -262,7 +262,7 @@ impl Array {
 
     /// A reduction over the axes, by name; they stay with extent 1.
     fn reduce(&self, py: Python<'_>, name: &str, axes: Vec<usize>) -> PyResult<Array> {
-        let value = self.value(py)?;
+        let value = self.operand(py)?;
         let axes = value.axes(axes);
         match (value.element, name) {
             (Element::Complex(_), "all" | "any") => {
@@ -335,7 +335,7 @@ impl Array {
     /// The arrays one behind the other along a dimension.
     #[staticmethod]
     fn concatenate(py: Python<'_>, arrays: Vec<Bound<'_, Array>>, axis: usize) -> PyResult<Array> {
-        let values = arrays.iter().map(|array| array.get().value(py)).collect::<PyResult<Vec<_>>>()?;
+        let values = arrays.iter().map(|array| array.get().operand(py)).collect::<PyResult<Vec<_>>>()?;
         let arrays: Vec<&partita::Array> = values.iter().map(|value| &value.array).collect();
         let joined = partita::Array::concatenate(&arrays, axis).map_err(raised)?;
         match values.first() {
@@ -353,7 +353,7 @@ impl Array {
         mode: &str,
         value: &Bound<'_, PyAny>,
     ) -> PyResult<Array> {
-        let typed = self.value(py)?;
+        let typed = self.operand(py)?;
         let with = match mode {
             "constant" => {
                 let number = number(value, typed.element)?;
@@ -370,7 +370,7 @@ impl Array {
 
     /// Element i of the result is element i + offsets, wrapping around.
     fn roll(&self, py: Python<'_>, offsets: Vec<i64>) -> PyResult<Array> {
-        let value = self.value(py)?;
+        let value = self.operand(py)?;
         recorded(&value, value.array.roll(&value.per_dimension(offsets, 0)))
     }
 

@@ -40,6 +40,16 @@ impl Array {
         Ok(Typed { array, element: held.element })
     }
 
+    /// The value, for an operation that records. If its recorded chain is about as long as it may be, a part of
+    /// it is computed here, without the interpreter's lock, rather than by the operation, with it.
+    pub fn operand(&self, py: Python<'_>) -> PyResult<Typed> {
+        let value = self.value(py)?;
+        if value.array.is_nearly_too_long() {
+            gate::detached(py, || value.array.shorten()).map_err(raised)?;
+        }
+        Ok(value)
+    }
+
     /// The value, which the handle no longer has until it is `put` back.
     pub fn take(&self, py: Python<'_>) -> PyResult<partita::Array> {
         self.locked(py).array.take().ok_or_else(busy)
