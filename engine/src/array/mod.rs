@@ -21,9 +21,11 @@ mod join;
 mod joined;
 mod launches;
 mod lists;
+mod load;
 mod lower;
 mod map;
 mod node;
+mod numbers;
 mod ops;
 mod outline;
 mod outline_svg;
@@ -56,6 +58,7 @@ use partita_kernels::{DType, Scalar};
 
 pub use data::Element;
 pub use join::Padding;
+pub(crate) use numbers::held;
 pub use ops::Operand;
 pub use outline::{ExchangeStep, KernelStep, Outline};
 pub use part::{Cells, Part};
@@ -84,7 +87,8 @@ impl Array {
         Array { node }
     }
 
-    /// An array filled with one value, of the value's dtype.
+    /// An array filled with one value, of the value's dtype. [`Scalar::from_f64`] truncates and saturates where
+    /// the dtype does not hold the number; [`Scalar::try_from_f64`] refuses.
     ///
     /// # Errors
     /// If the distribution has another number of parts than the team has members.

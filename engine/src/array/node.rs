@@ -103,6 +103,21 @@ impl Operands {
     }
 }
 
+impl Expr {
+    /// The error of the first operand that carries one.
+    fn error(&self) -> Option<Error> {
+        match self {
+            Expr::Fill(_) | Expr::Coord(_) => None,
+            Expr::Apply(_, operands) => operands.as_slice().iter().find_map(|node| node.error()),
+            Expr::View { base: node, .. }
+            | Expr::Reduce { operand: node, .. }
+            | Expr::Listed { base: node, .. }
+            | Expr::Reshaped { base: node } => node.error(),
+            Expr::Joined(portions) => portions.iter().find_map(|portion| portion.value.error()),
+        }
+    }
+}
+
 /// Which part owns which element of a value that is not computed yet.
 #[derive(Clone, Debug)]
 pub(crate) enum Layout {
@@ -131,8 +146,12 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// A value to be computed; it carries the error of the first operand that has one.
     pub fn lazy(shape: Index, dtype: DType, team: &Team, expr: Expr, layout: Layout) -> Arc<Node> {
-        let state = Mutex::new(State::Lazy { expr, layout });
+        let state = Mutex::new(match expr.error() {
+            None => State::Lazy { expr, layout },
+            Some(error) => State::Failed(error),
+        });
         Arc::new(Node { shape, dtype, team: team.clone(), state })
     }
 
@@ -146,10 +165,11 @@ impl Node {
         })
     }
 
-    pub fn failed(like: &Node, error: Error) -> Arc<Node> {
+    /// A value that carries an error, of the shape of another one.
+    pub fn failed(like: &Node, dtype: DType, error: Error) -> Arc<Node> {
         Arc::new(Node {
             shape: like.shape,
-            dtype: like.dtype,
+            dtype,
             team: like.team.clone(),
             state: Mutex::new(State::Failed(error)),
         })
