@@ -10,9 +10,9 @@
 //!
 //! [`mod@array`]: crate::array
 
-use partita_kernels::{DType, Scalar};
+use partita_kernels::DType;
 
-use crate::array::{Array, IntoSpan, Operand, Padding, Span};
+use crate::array::{Array, IntoSpan, Operand, Padding, Span, held};
 use crate::error::{Error, Result};
 use crate::index::Region;
 
@@ -61,7 +61,7 @@ impl Around {
         let held = match boundary {
             Boundary::Open => u.clone(),
             Boundary::Constant(value) => {
-                u.pad(&around, Padding::Constant(Scalar::from_f64(u.dtype(), value)))
+                u.pad(&around, Padding::Constant(held(operation, u.dtype(), value)?))
             }
             Boundary::Periodic => u.pad(&around, Padding::Wrap),
             Boundary::Nearest => u.pad(&around, Padding::Edge),
@@ -245,7 +245,7 @@ pub fn dirichlet(u: &mut Array, axis: usize, side: Side, width: i64, value: impl
         Side::High => extent - width..extent,
     };
     let spans = spans(u, axis, cells);
-    let value = value.operand(&u.slice(&spans));
+    let value = u.slice(&spans).beside("dirichlet", &value);
     u.assign(&spans, &value)
 }
 

@@ -288,9 +288,10 @@ impl Team {
         self.0.members[member].device.is_some()
     }
 
-    /// Whether a member and one of another team are on one device.
-    pub(crate) fn is_beside(&self, member: usize, other: &Team, others: usize) -> bool {
-        self.0.members[member] == other.0.members[others]
+    /// The rank of a member and the number of its device there: members on one device have the same.
+    pub(crate) fn device_of(&self, member: usize) -> (usize, u64) {
+        let Member { rank, number, .. } = &self.0.members[member];
+        (*rank, *number)
     }
 
     /// What carries bytes to the other ranks; `None` if there are none.

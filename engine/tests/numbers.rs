@@ -1,241 +1,226 @@
-//! Numbers that differ from step to step of a `Loop`: the same bits as calling the step with plain numbers, with
-//! a step function that runs a few times only.
+//! Plain numbers beside arrays: exact in comparisons, errors where the element type cannot hold them. And of
+//! several errors the first one is told.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod found;
+use std::cmp::Ordering;
 
-use std::cell::{Cell, RefCell};
-
-use found::{devices, ran};
+use partita::operators::{Side, dirichlet};
 use partita::prelude::*;
-use partita::wire::threads;
-use partita::{Error, Result};
 
-fn start(team: &Team, rows: i64) -> Vec<Array> {
-    let dist = Distribution::builder(&[rows, 6]).parts(team.size()).build().unwrap();
-    let make = |seed: i64| {
-        Array::from_fn(team, &dist, |at| ((at[0] * 31 + at[1] * seed) % 101) as f32 / 101.0).unwrap()
-    };
-    vec![make(7), make(11)]
+fn team(parts: usize) -> Team {
+    Team::on(&[Device::host()], parts).unwrap()
 }
 
-/// Two numbers of step `k`.
-fn numbers(k: u64) -> [f32; 2] {
-    [(k as f32 * 0.37).sin(), 1.0 / (k as f32 + 1.5)]
+fn floats(n: i64) -> Array {
+    let dist = Distribution::builder(&[n]).parts(2).build().unwrap();
+    Array::from_fn(&team(2), &dist, |at| at[0] as f32).unwrap()
 }
 
-/// A stencil that is driven, in a window and as a whole, with operands that make the numbers.
-fn drive(state: &mut [Array], a: &Array, b: &Array) -> Result<()> {
-    let u = &state[0];
-    let around = u.slice(&s![..-2, ..]) * 0.25 + u.slice(&s![2.., ..]) * 0.25;
-    let next = around + a * (b * 0.5 + state[1].slice(&s![1..-1, ..]));
-    state[0].assign(&s![1..-1, ..], &next)?;
-    state[1] = (&state[1] * b + a).abs();
-    Ok(())
+/// An array of these integers.
+fn integers(dtype: DType, values: &[i128]) -> Array {
+    let dist = Distribution::builder(&[values.len() as i64]).build().unwrap();
+    let bytes: Vec<u8> =
+        values.iter().flat_map(|v| v.to_le_bytes().into_iter().take(dtype.size_bytes())).collect();
+    Array::from_bytes(&team(1), &dist, dtype, &bytes).unwrap()
 }
 
-/// An array of one element, as plain code has it.
-fn plain(team: &Team, number: Scalar) -> Array {
-    let dist = Distribution::default_partition(team.size(), &[1]).unwrap();
-    Array::full(team, &dist, number).unwrap()
+fn message(array: &Array) -> String {
+    array.recorded().expect_err("a refusal").to_string()
 }
 
-fn bytes(state: &[Array]) -> Vec<Vec<u8>> {
-    state.iter().map(|array| array.to_bytes().unwrap()).collect()
-}
+const WHOLE: [DType; 9] = [
+    DType::Bool,
+    DType::I8,
+    DType::I16,
+    DType::I32,
+    DType::I64,
+    DType::U8,
+    DType::U16,
+    DType::U32,
+    DType::U64,
+];
 
-/// Runs of a loop against plain calls, each on states of their own.
-fn same_as_plain(team: &Team, rows: i64, depth: usize, runs: &[u64]) -> String {
-    let calls = Cell::new(0);
-    let mut run = Loop::with_numbers(start(team, rows), |state, numbers| {
-        calls.set(calls.get() + 1);
-        drive(state, &numbers[0], &numbers[1])
-    });
-    if depth > 1 {
-        run = run.depth(depth);
-    }
-    let mut state = start(team, rows);
-    for &count in runs {
-        run.run_with(count, numbers).unwrap();
-        for k in 0..count {
-            let [a, b] = numbers(k).map(|number| plain(team, number.into()));
-            drive(&mut state, &a, &b).unwrap();
-            state.iter().try_for_each(Array::eval).unwrap();
+fn limits(dtype: DType) -> (i128, i128) {
+    match dtype {
+        DType::Bool => (0, 1),
+        DType::I8 | DType::I16 | DType::I32 | DType::I64 => {
+            let half = 1i128 << (8 * dtype.size_bytes() - 1);
+            (-half, half - 1)
         }
-        assert!(bytes(run.state()) == bytes(&state), "{team:?}, depth {depth}, runs {runs:?}");
-    }
-    assert!(run.is_replaying(), "{team:?}, depth {depth}");
-    assert!(calls.get() < 20, "{} calls", calls.get());
-    run.explain()
-}
-
-#[test]
-fn numbers_of_each_step_give_the_bits_of_plain_numbers() {
-    for device in devices() {
-        let mut cases = 0;
-        for parts in 1..=8 {
-            let team = Team::on(std::slice::from_ref(&device), parts).unwrap();
-            same_as_plain(&team, 19, 1, &[7, 1, 40]);
-            cases += 1;
-        }
-        // More steps than a table has rows.
-        let long = if device.kind() == DeviceKind::Host { 2100 } else { 1030 };
-        same_as_plain(&Team::on(std::slice::from_ref(&device), 2).unwrap(), 5, 1, &[long, 3]);
-        ran("numbers", &device, cases + 1);
+        _ => (0, (1i128 << (8 * dtype.size_bytes())) - 1),
     }
 }
 
 #[test]
-fn several_devices_have_a_table_each() {
-    let mut several = devices();
-    several.truncate(3);
-    let team = Team::on(&several, 4).unwrap();
-    same_as_plain(&team, 17, 1, &[30]);
-}
-
-#[test]
-fn numbers_go_with_shared_exchanges_and_never_through_tiles() {
-    for parts in [1, 3] {
-        let team = Team::on(&[Device::host()], parts).unwrap();
-        for depth in [2, 3] {
-            same_as_plain(&team, 40, depth, &[5, 31]);
+fn numbers_that_integers_cannot_hold_are_errors_of_every_operation() {
+    let u8s = integers(DType::U8, &[1, 2, 3]);
+    type Operation = (&'static str, fn(&Array, f64) -> Array);
+    let operations: [Operation; 13] = [
+        ("add", |a, x| a + x),
+        ("add", |a, x| x + a),
+        ("sub", |a, x| a - x),
+        ("sub", |a, x| x - a),
+        ("mul", |a, x| a * x),
+        ("div", |a, x| x / a),
+        ("rem", |a, x| a % x),
+        ("minimum", |a, x| a.minimum(x)),
+        ("maximum", |a, x| a.maximum(x)),
+        ("bitand", |a, x| a & x),
+        ("bitor", |a, x| a | x),
+        ("shift_left", |a, x| a.shift_left(x)),
+        ("shift_right", |a, x| a.shift_right(x)),
+    ];
+    for (name, operation) in operations {
+        for number in [0.5, -1.0, 300.0, f64::NAN, 1e30, f64::INFINITY] {
+            let text = message(&operation(&u8s, number));
+            let said = [name.to_owned(), format!("{number:?}"), "u8".to_owned(), "`cast`".to_owned()];
+            assert!(said.iter().all(|word| text.contains(word.as_str())), "{name} {number}: {text}");
         }
     }
-    // A state that goes through tiles where nothing changes from step to step.
-    let team = Team::on(&[Device::host()], 1).unwrap();
-    let dist = Distribution::builder(&[60, 61, 301]).build().unwrap();
-    let start = || Array::from_fn(&team, &dist, |at| (at[0] * at[1] % 101 + at[2]) as f32).unwrap();
-    let step = |state: &mut [Array], number: &Array| {
-        let next = state[0].slice(&s![1..-1, .., ..]) * 0.5 + state[0].slice(&s![2.., .., ..]) * number;
-        state[0].assign(&s![1..-1, .., ..], &next)
-    };
-    let number = |k: u64| 1.0 / (k as f32 + 2.0);
-    let mut fixed =
-        Loop::new(vec![start()], |state: &mut [Array]| step(state, &plain(&team, number(1).into())));
-    fixed = fixed.depth(4);
-    fixed.run(20).unwrap();
-    assert!(fixed.explain().contains("tile by tile"), "{}", fixed.explain());
-    let mut run = Loop::with_numbers(vec![start()], |state, numbers| step(state, &numbers[0])).depth(4);
-    run.run_with(20, |k| [number(k)]).unwrap();
-    assert!(run.is_replaying() && !run.explain().contains("tile by tile"), "{}", run.explain());
-    let mut state = vec![start()];
-    (0..20).for_each(|k| step(&mut state, &plain(&team, number(k).into())).unwrap());
-    assert!(bytes(run.state()) == bytes(&state));
+    for dtype in WHOLE.into_iter().filter(|&dtype| dtype != DType::Bool) {
+        let (least, most) = limits(dtype);
+        let (below, above) = (least as f64 * 1.01 - 1.0, (most + 1) as f64);
+        for number in [0.5, f64::NAN, 1e30, -1e30, below, above] {
+            assert!((&integers(dtype, &[1]) + number).recorded().is_err(), "{dtype} + {number}");
+        }
+    }
+    assert!((integers(DType::Bool, &[0, 1]) & 2.0).recorded().is_err());
+    let mut cells = integers(DType::U8, &[1, 2, 3]);
+    assert!(dirichlet(&mut cells, 0, Side::Low, 1, 300.0).is_err());
+    assert_eq!(cells.to_vec::<u8>().unwrap(), [1, 2, 3]);
 }
 
 #[test]
-fn integers_are_exact() {
-    let numbers =
-        |k: u64| [Scalar::from(u64::MAX - k), Scalar::from(i64::MIN + k as i64), Scalar::from(true)];
-    for device in devices().into_iter().filter(|device| device.kind() != DeviceKind::Wgpu) {
-        let team = Team::on(&[device], 3).unwrap();
-        let dist = Distribution::builder(&[5]).parts(3).build().unwrap();
-        let zeros = |dtype| Array::zeros(&team, &dist, dtype).unwrap();
-        let state = vec![zeros(DType::U64), zeros(DType::I64), zeros(DType::Bool)];
-        let mut run = Loop::with_numbers(state, |state, numbers| {
-            for (array, number) in state.iter_mut().zip(numbers) {
-                array.assign(&s![..], number)?;
+fn numbers_that_integers_hold_are_taken_exactly() {
+    let u8s = integers(DType::U8, &[1, 2]);
+    assert_eq!((&u8s + 253.0).to_vec::<u8>().unwrap(), [254, 255]);
+    assert_eq!((&u8s * -0.0).to_vec::<u8>().unwrap(), [0, 0]);
+    assert_eq!((&integers(DType::I8, &[0, 1]) + -128.0).to_vec::<i8>().unwrap(), [-128, -127]);
+    let most = 18_446_744_073_709_549_568.0;
+    assert_eq!((&integers(DType::U64, &[2047]) + most).to_vec::<u64>().unwrap(), [u64::MAX]);
+    assert_eq!((!integers(DType::Bool, &[0, 1]) ^ 1.0).to_bools().unwrap(), [false, true]);
+    // Floats round, and what is too large for them is infinite.
+    let half = floats(1).cast(DType::F16);
+    assert_eq!((half + 1e30).cast(DType::F32).to_vec::<f32>().unwrap(), [f32::INFINITY]);
+}
+
+/// How an integer compares with a number; `None` with NaN.
+fn exactly(integer: i128, number: f64) -> Option<Ordering> {
+    let whole = number.floor();
+    if number.is_nan() || whole.abs() > 1e30 {
+        return 0.0.partial_cmp(&number);
+    }
+    let rest = if number > whole { Ordering::Less } else { Ordering::Equal };
+    Some(integer.cmp(&(whole as i128)).then(rest))
+}
+
+#[test]
+fn integers_compare_with_every_number_as_in_mathematics() {
+    type Comparison = (&'static str, fn(&Array, f64) -> Array, fn(Option<Ordering>) -> bool);
+    let comparisons: [Comparison; 6] = [
+        ("equal", |a, x| a.equal(x), |o| o == Some(Ordering::Equal)),
+        ("not_equal", |a, x| a.not_equal(x), |o| o != Some(Ordering::Equal)),
+        ("less", |a, x| a.less(x), |o| o == Some(Ordering::Less)),
+        ("less_equal", |a, x| a.less_equal(x), |o| o.is_some_and(Ordering::is_le)),
+        ("greater", |a, x| a.greater(x), |o| o == Some(Ordering::Greater)),
+        ("greater_equal", |a, x| a.greater_equal(x), |o| o.is_some_and(Ordering::is_ge)),
+    ];
+    for dtype in WHOLE {
+        let (least, most) = limits(dtype);
+        let near = [0, 1, 20, 127].into_iter().flat_map(|v: i128| [v, -v]);
+        let values: Vec<i128> =
+            near.chain([least, least + 1, most - 1, most]).filter(|v| (least..=most).contains(v)).collect();
+        let array = integers(dtype, &values);
+        let ends = [least as f64, most as f64, (most + 1) as f64, least as f64 - 1.0];
+        let near = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 20.0, 20.5, 20.7, 126.5, 127.5, 255.5];
+        let far = [1e30, -1e30, 1e300, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        for number in ends.into_iter().chain(near).chain(far) {
+            for (name, compare, is_so) in comparisons {
+                let given = compare(&array, number).to_bools().unwrap();
+                let expected: Vec<bool> = values.iter().map(|&v| is_so(exactly(v, number))).collect();
+                assert_eq!(given, expected, "{dtype} {values:?} {name} {number:?}");
             }
-            Ok(())
-        });
-        for count in [1u64, 30, 2000] {
-            run.run_with(count, numbers).unwrap();
-            let state = run.state();
-            assert_eq!(state[0].to_vec::<u64>().unwrap(), [u64::MAX - (count - 1); 5]);
-            assert_eq!(state[1].to_vec::<i64>().unwrap(), [i64::MIN + (count as i64 - 1); 5]);
-            assert_eq!(state[2].to_bools().unwrap(), [true; 5]);
-        }
-        assert!(run.is_replaying());
-    }
-}
-
-#[test]
-fn all_ranks_find_their_numbers() {
-    for ranks in [2, 3] {
-        for outcome in threads::run(ranks, |ranks| {
-            let team = Team::over(&ranks, &[Device::host()], 2).unwrap();
-            for depth in [1, 2] {
-                same_as_plain(&team, 30, depth, &[5, 25]);
-            }
-        }) {
-            outcome.unwrap();
         }
     }
 }
 
 #[test]
-fn an_expression_that_a_step_leaves_unevaluated_keeps_its_number() {
-    let team = Team::on(&[Device::host()], 2).unwrap();
-    let left = RefCell::new(Vec::new());
-    let mut run = Loop::with_numbers(start(&team, 9), |state, numbers| {
-        left.borrow_mut().push((&numbers[0] * 2.0, numbers[0].clone()));
-        state[0] = &state[0] * &numbers[0];
-        Ok(())
-    });
-    run.run_with(20, |k| [k as f32 + 1.0]).unwrap();
-    for (k, (doubled, number)) in left.borrow().iter().enumerate() {
-        assert_eq!(number.item::<f32>().unwrap(), k as f32 + 1.0);
-        assert_eq!(doubled.item::<f32>().unwrap(), 2.0 * (k as f32 + 1.0));
+fn floats_compare_with_the_number_rounded_to_their_type() {
+    for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+        let dist = Distribution::builder(&[1]).build().unwrap();
+        let tenth = Array::full(&team(1), &dist, Scalar::from_f64(dtype, 0.1)).unwrap();
+        assert_eq!(tenth.equal(0.1).to_bools().unwrap(), [true], "{dtype}");
+        assert_eq!(tenth.less(f64::NAN).to_bools().unwrap(), [false], "{dtype}");
+        assert_eq!(tenth.not_equal(f64::NAN).to_bools().unwrap(), [true], "{dtype}");
     }
 }
 
 #[test]
-fn numbers_that_do_not_fit_are_refused() {
-    let team = Team::on(&[Device::host()], 2).unwrap();
-    let add = |state: &mut [Array], numbers: &[Array]| {
-        if let Some(number) = numbers.first() {
-            let next = &state[0] + number;
-            next.eval()?;
-            state[0] = next;
-        }
-        Ok(())
-    };
-    let mut run = Loop::with_numbers(start(&team, 9), add);
-    let error = run.run(3).unwrap_err().to_string();
-    assert!(error.starts_with("Loop::run: expected a step without numbers"), "{error}");
-    let mixed = |k: u64| if k < 5 { vec![Scalar::from(1.0f32)] } else { vec![Scalar::from(1.0)] };
-    let error = run.run_with(9, mixed).unwrap_err().to_string();
-    assert!(error.starts_with("Loop::run_with: expected numbers of the types of the first step"), "{error}");
-    // Other types in another run, none, and those of before.
-    run.run_with(9, |_| [1.0f32]).unwrap();
-    assert!(run.run_with(9, |_| [1.0]).unwrap_err().to_string().contains("dtype"));
-    run.run_with(9, |_| [0.0f32; 0]).unwrap();
-    run.run_with(9, |_| [2.0f32]).unwrap();
-    let expected = start(&team, 9)[0].to_vec::<f32>().unwrap();
-    let given = run.state()[0].to_vec::<f32>().unwrap();
-    assert!(given.iter().zip(expected).all(|(given, before)| (given - before - 27.0).abs() < 1e-3));
-    let mut plain = Loop::new(start(&team, 9), |_: &mut [Array]| Ok(()));
-    let error = plain.run_with(3, |_| [1.0]).unwrap_err().to_string();
-    assert!(error.starts_with("Loop::run_with: expected a step that gets numbers"), "{error}");
+fn readers_tell_the_error_that_an_array_carries_before_they_look_at_types() {
+    let shapes = "shapes that broadcast";
+    let compared = floats(3).less(&floats(4));
+    let text = |result: partita::Result<()>| result.expect_err("a refusal").to_string();
+    assert!(text(compared.to_bools().map(drop)).contains(shapes));
+    assert!(text(compared.to_vec::<f64>().map(drop)).contains(shapes));
+    assert!(text(compared.item::<f64>().map(drop)).contains(shapes));
+    assert!(text(compared.get(&[7, 7]).map(drop)).contains(shapes));
+    assert!(text(compared.part_to_vec::<f64>(9).map(drop)).contains(shapes));
+    assert!(text(compared.clone().set(&[0], Scalar::from_f64(DType::F64, 0.0))).contains(shapes));
+    let dist = Distribution::builder(&[0]).build().unwrap();
+    let nothing = Array::zeros(&team(1), &dist, DType::F32).unwrap().argmax(None);
+    assert!(text(nothing.item::<i64>().map(drop)).contains("at least one element"));
+    assert!(text((nothing + 1.0).item::<i64>().map(drop)).contains("at least one element"));
 }
 
 #[test]
-fn a_callback_sees_the_state_every_so_many_steps_and_may_end_the_run() {
-    let team = Team::on(&[Device::host()], 2).unwrap();
-    let dist = Distribution::builder(&[4]).parts(2).build().unwrap();
-    let zeros = Array::zeros(&team, &dist, DType::F64).unwrap();
-    let mut run = Loop::new(vec![zeros], |state: &mut [Array]| {
-        state[0] = &state[0] + 1.0;
-        Ok(())
-    });
-    let mut seen = Vec::new();
-    let first = |state: &[Array]| state[0].to_vec::<f64>().map(|cells| cells[3]);
-    run.run_every(50, 20, |state, done| {
-        seen.push((first(state)?, done));
-        Ok(())
-    })
-    .unwrap();
-    assert_eq!(seen, [(20.0, 20), (40.0, 40), (50.0, 50)]);
-    let fails = |_: &[Array], done: u64| match done {
-        30 => Err(Error::Interrupted { operation: "on purpose" }),
-        _ => Ok(()),
-    };
-    assert!(run.run_every(100, 10, fails).unwrap_err().to_string().contains("on purpose"));
-    let panics = |_: &[Array], _: u64| -> Result<()> { panic!("on purpose") };
-    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run.run_every(9, 3, panics)));
-    assert!(caught.is_err());
-    assert_eq!((run.steps(), first(run.state()).unwrap()), (83, 83.0));
-    run.run(10).unwrap();
-    assert_eq!(first(run.state()).unwrap(), 93.0);
-    assert!(run.run_every(1, 0, |_, _| Ok(())).is_err());
+fn what_is_recorded_with_a_failed_array_keeps_the_first_error() {
+    let failed = floats(3).less(&floats(4));
+    let one = (&failed | &failed).cast(DType::I32) + 0.5;
+    let all = [
+        failed.clone() & 1.0,
+        failed.cast(DType::I32).less(&floats(7)),
+        failed.cast(DType::F32).sum(&[7]),
+        failed.slice(&s![9..]),
+        failed.cast(DType::F32).flip(7).sqrt(),
+        floats(3).is_nan().select(&failed.cast(DType::F32), &floats(9)),
+        floats(5) + failed.cast(DType::F32),
+        -(one.roll(&[1, 2, 3])),
+        failed.broadcast_to(&[2, 2]),
+        failed.transpose(&[5]),
+        failed.pad(&[(-1, 0), (0, 0)], partita::array::Padding::Edge),
+    ];
+    for (case, array) in all.iter().enumerate() {
+        let text = message(array);
+        assert!(text.starts_with("less: expected shapes"), "case {case}: {text}");
+    }
+    let listed =
+        [failed.reshaped(&[77]), failed.squeeze(&[7]), failed.unsqueeze(&[7]), failed.gathered(&[1], &[99])];
+    for (case, result) in listed.into_iter().enumerate() {
+        let text = result.and_then(|array| array.recorded()).expect_err("a refusal").to_string();
+        assert!(text.starts_with("less: expected shapes"), "result {case}: {text}");
+    }
+}
+
+#[test]
+fn errors_name_the_call_that_the_user_made() {
+    let a = floats(4);
+    let text = message(&a.flip(7));
+    assert!(text.starts_with("flip: expected a dimension below 1, given 7"), "{text}");
+    let text = a.sum(&[]).item::<f64>().expect_err("another type").to_string();
+    assert!(text.starts_with("item: expected elements of the array's type, f32, given f64"), "{text}");
+    let text = a.item::<f32>().expect_err("four elements").to_string();
+    assert!(text.starts_with("item: expected an array of 1 element, given shape (4)"), "{text}");
+    for (result, given) in
+        [(a.get(&[]).map(drop), "[]"), (a.clone().set(&[4], Scalar::from_f64(DType::F32, 1.0)), "[4]")]
+    {
+        let text = result.expect_err("no such element").to_string();
+        let name = if given == "[]" { "get" } else { "set" };
+        assert!(
+            text.starts_with(&format!("{name}: expected an index inside shape (4), given {given}")),
+            "{text}"
+        );
+    }
+    let text = Distribution::builder(&[4]).bounds(0, &[]).build().expect_err("no bounds").to_string();
+    assert!(text.starts_with("block bounds: expected 2 bounds or more"), "{text}");
+    assert!(text.contains("given 0 bounds"), "{text}");
 }

@@ -115,7 +115,7 @@ fn second_order(what: &str, error: impl Fn(i64) -> f64) {
 #[test]
 fn errors_fall_with_the_square_of_the_spacing() {
     let team = Team::on(&[Device::host()], 3).unwrap();
-    let sampled = |shape: [i64; 2], f: &dyn Fn(f64, f64) -> f64, h: f64| {
+    let sampled = |shape: [i64; 2], f: &(dyn Fn(f64, f64) -> f64 + Sync), h: f64| {
         let dist = Distribution::default_partition(3, &shape).unwrap();
         Array::from_fn(&team, &dist, |at| f(at[0] as f64 * h, at[1] as f64 * h)).unwrap()
     };

@@ -146,6 +146,17 @@ impl Scalar {
         Scalar { dtype, bits }
     }
 
+    /// As [`Scalar::from_f64`]; `None` where an integer type or bool does not hold exactly this value.
+    pub fn try_from_f64(dtype: DType, value: f64) -> Option<Scalar> {
+        let scalar = Scalar::from_f64(dtype, value);
+        let whole = match dtype {
+            DType::U64 => i128::from(scalar.bits),
+            _ => i128::from(scalar.to_i64()),
+        };
+        let is_held = || value.trunc() == value && value as i128 == whole;
+        (dtype.is_float() || is_held()).then_some(scalar)
+    }
+
     /// The largest or smallest value of a type: infinities, limits of integers, true and false.
     pub fn extreme(dtype: DType, largest: bool) -> Scalar {
         match dtype {
@@ -284,6 +295,21 @@ mod tests {
         assert_eq!(Scalar::from_i64(DType::U8, 257).to_i64(), 1);
         assert_eq!(Scalar::from_f64(DType::I32, f64::NAN).to_i64(), 0);
         assert_eq!(Scalar::from_f64(DType::U64, 1e30).bits, u64::MAX);
+    }
+
+    #[test]
+    fn integers_hold_whole_numbers_within_their_limits() {
+        let held = |dtype, value| Scalar::try_from_f64(dtype, value).map(Scalar::to_i64);
+        assert_eq!(held(DType::U8, 255.0), Some(255));
+        assert_eq!(held(DType::U8, -0.0), Some(0));
+        assert_eq!(held(DType::I64, -(2f64.powi(63))), Some(i64::MIN));
+        assert_eq!(held(DType::Bool, 1.0), Some(1));
+        let not = [(DType::U8, 256.0), (DType::U8, -1.0), (DType::I32, 0.5), (DType::I32, f64::NAN)];
+        let large = [(DType::I64, 2f64.powi(63)), (DType::U64, 2f64.powi(64)), (DType::U64, f64::INFINITY)];
+        for (dtype, value) in not.into_iter().chain(large).chain([(DType::Bool, 2.0)]) {
+            assert_eq!(held(dtype, value), None, "{value} as {dtype}");
+        }
+        assert!(Scalar::try_from_f64(DType::F16, 1e30).is_some_and(|scalar| scalar.to_f64().is_infinite()));
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use partita_kernels::Scalar;
 
-use super::data::{check_not_recording, gather, pack};
+use super::data::{bytes_of, check_not_recording, gather, pack};
 use super::{Array, Element, IntoSpan, Span, assign, deep};
+use crate::device::zeros;
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
 use crate::program::{execute, fill_box};
@@ -15,6 +16,7 @@ impl Array {
     /// # Errors
     /// An index outside the shape; those of [`Array::to_vec`].
     pub fn get(&self, at: &[i64]) -> Result<Scalar> {
+        self.check_index("get", at)?;
         let owner = self.distribution()?.owner(at)?;
         let mut bits = [0; 8];
         let cell = |dist: &Distribution| cell_at(dist, owner, at);
@@ -22,14 +24,23 @@ impl Array {
         Ok(Scalar { dtype: self.dtype(), bits: u64::from_le_bytes(bits) })
     }
 
+    fn check_index(&self, operation: &'static str, at: &[i64]) -> Result<()> {
+        self.recorded()?;
+        let shape = self.shape();
+        if at.len() == shape.rank() && at.iter().zip(shape.iter()).all(|(at, size)| (0..*size).contains(at)) {
+            return Ok(());
+        }
+        let (expected, given) = (format!("an index inside shape {shape}"), format!("{at:?}"));
+        Err(Error::invalid(operation, expected, given, "give one coordinate per dimension, counted from 0"))
+    }
+
     /// Replaces the element at a global index. Expressions recorded before, and clones, keep the old one.
     ///
     /// # Errors
     /// An index outside the shape; a value of another dtype; those of [`Array::eval`].
     pub fn set(&mut self, at: &[i64], value: Scalar) -> Result<()> {
-        if value.dtype != self.dtype() {
-            return Err(Error::element_type("set", self.dtype(), value.dtype));
-        }
+        self.readable("set", value.dtype)?;
+        self.check_index("set", at)?;
         let holders = self.distribution()?.holders(at)?;
         deep::refuse(|| "the step sets single elements".to_owned());
         self.eval()?;
@@ -70,12 +81,11 @@ impl Array {
     /// # Errors
     /// No such part; those of [`Array::to_vec`].
     pub fn part_to_vec<T: Element>(&self, part: usize) -> Result<Vec<T>> {
-        if T::DTYPE != self.dtype() {
-            return Err(Error::element_type("part_to_vec", self.dtype(), T::DTYPE));
-        }
+        self.readable("part_to_vec", T::DTYPE)?;
         let dist = self.distribution()?;
         dist.check_part(part)?;
-        let mut elements = vec![T::zeroed(); dist.owned(part).volume()? as usize];
+        let count = dist.owned(part).volume()? as usize;
+        let mut elements: Vec<T> = zeros(count, &self.team().devices())?;
         self.download(part, |dist| Ok(dist.owned(part)), bytemuck::cast_slice_mut(&mut elements))?;
         Ok(elements)
     }
@@ -98,7 +108,7 @@ impl Array {
             return Ok(());
         }
         let copied = |part: usize| {
-            let mut bytes = vec![0; region.volume()? as usize * node.dtype.size_bytes()];
+            let mut bytes: Vec<u8> = zeros(bytes_of(&region, node.dtype)? as usize, &[])?;
             if let Some(place) = storage.place(&node.team, part) {
                 let (packed, _lease) = pack(&place, &region, node.dtype)?;
                 packed.device.download(&packed.allocation, 0, &mut bytes)?;

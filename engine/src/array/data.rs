@@ -1,4 +1,4 @@
-//! Host data in and out: slices become arrays, arrays become vectors. Knows bytes and boxes.
+//! Arrays become vectors: each part's own cells, in the order of the global array. Knows bytes and boxes.
 
 use std::hash::Hash;
 use std::ops::Range;
@@ -7,10 +7,8 @@ use std::sync::Arc;
 use half::{bf16, f16};
 use partita_kernels::DType;
 
-use super::node::Node;
-use super::storage::Storage;
-use super::{Array, check_parts};
-use crate::device::Buffer;
+use super::Array;
+use crate::device::{Buffer, zeros};
 use crate::error::{Error, Result};
 use crate::index::{DimMap, Distribution, Index, IndexSet, Region};
 use crate::program::{Copying, Place, c_strides, copy_box, execute, is_recording};
@@ -18,7 +16,7 @@ use crate::team::Team;
 use crate::wire::{Meeting, pass};
 
 /// A Rust type that is an element type.
-pub trait Element: bytemuck::Pod {
+pub trait Element: bytemuck::Pod + Send + Sync {
     /// Its dtype.
     const DTYPE: DType;
 }
@@ -35,91 +33,25 @@ elements!(i8 = I8, i16 = I16, i32 = I32, i64 = I64, u8 = U8, u16 = U16, u32 = U3
 elements!(f16 = F16, bf16 = BF16, f32 = F32, f64 = F64);
 
 impl Array {
-    /// An array with these elements, in C order of the global shape. Every rank passes them all.
-    ///
-    /// # Errors
-    /// A length that is not the shape's volume; memory; a distribution that is not the team's.
-    pub fn from_slice<T: Element>(team: &Team, dist: &Distribution, data: &[T]) -> Result<Array> {
-        Array::from_bytes(team, dist, T::DTYPE, bytemuck::cast_slice(data))
-    }
-
-    /// As [`Array::from_slice`], from bool.
-    ///
-    /// # Errors
-    /// As [`Array::from_slice`].
-    pub fn from_bools(team: &Team, dist: &Distribution, data: &[bool]) -> Result<Array> {
-        let bytes: Vec<u8> = data.iter().map(|&b| u8::from(b)).collect();
-        Array::from_bytes(team, dist, DType::Bool, &bytes)
-    }
-
-    /// An array whose element at each global index is `f(index)`.
-    ///
-    /// # Errors
-    /// As [`Array::from_slice`].
-    pub fn from_fn<T: Element>(
-        team: &Team,
-        dist: &Distribution,
-        f: impl FnMut(&[i64]) -> T,
-    ) -> Result<Array> {
-        let mut f = f;
-        let data: Vec<T> = dist.global().points().map(|point| f(&point)).collect();
-        Array::from_slice(team, dist, &data)
-    }
-
-    /// As [`Array::from_slice`], from the memory form of any dtype.
-    ///
-    /// # Errors
-    /// As [`Array::from_slice`].
-    pub fn from_bytes(team: &Team, dist: &Distribution, dtype: DType, data: &[u8]) -> Result<Array> {
-        check_parts("Array::from_slice", team, dist)?;
-        check_not_recording(
-            "making an array from elements",
-            "an array made inside a Loop's step",
-            "make the array before the Loop and use it in the step",
-        )?;
-        let global = dist.global();
-        let bytes = global.volume()? as usize * dtype.size_bytes();
-        if data.len() != bytes {
-            return Err(Error::invalid(
-                "Array::from_slice",
-                format!("{} elements for shape {}", global.volume()?, dist.shape()),
-                (data.len() / dtype.size_bytes()).to_string(),
-                "pass the whole array in C order",
-            ));
-        }
-        let storage = team.together("making an array from elements", || {
-            let storage = Storage::new(team, Arc::new(dist.clone()), dtype)?;
-            for part in 0..dist.parts() {
-                let Some(place) = storage.place(team, part) else { continue };
-                let owned = dist.owned(part);
-                let mut local = vec![0; place.stored.volume()? as usize * dtype.size_bytes()];
-                if dist.is_block() {
-                    copy_rows(data, &global, &mut local, &place.stored, &owned, dtype.size_bytes());
-                } else {
-                    let cells = Cells { dist, part, stored: place.stored, holding: Holding::All };
-                    cells.each(dtype.size_bytes(), |there, here| {
-                        local[here].copy_from_slice(&data[there]);
-                    })?;
-                }
-                place.device.upload(&place.allocation, 0, &local)?;
-            }
-            Ok(storage)
-        })?;
-        Ok(Array::of(Node::ready(dtype, team, storage)))
-    }
-
     /// The elements in C order of the global shape, on every rank. Computes if necessary and waits.
     /// Collective.
     ///
     /// # Errors
     /// Another dtype than the array's; those of [`Array::eval`].
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
-        if T::DTYPE != self.dtype() {
-            return Err(Error::element_type("to_vec", self.dtype(), T::DTYPE));
-        }
-        let mut elements = vec![T::zeroed(); self.volume()?];
+        self.readable("to_vec", T::DTYPE)?;
+        let mut elements: Vec<T> = zeros(self.volume()?, &self.team().devices())?;
         self.read(bytemuck::cast_slice_mut(&mut elements))?;
         Ok(elements)
+    }
+
+    /// Refuses to read an array that carries an error, or elements as another type.
+    pub(super) fn readable(&self, operation: &'static str, asked: DType) -> Result<()> {
+        self.recorded()?;
+        match asked == self.dtype() {
+            true => Ok(()),
+            false => Err(Error::element_type(operation, self.dtype(), asked)),
+        }
     }
 
     /// The elements of a bool array, as [`Array::to_vec`].
@@ -127,9 +59,7 @@ impl Array {
     /// # Errors
     /// As [`Array::to_vec`].
     pub fn to_bools(&self) -> Result<Vec<bool>> {
-        if self.dtype() != DType::Bool {
-            return Err(Error::element_type("to_bools", self.dtype(), DType::Bool));
-        }
+        self.readable("to_bools", DType::Bool)?;
         Ok(self.to_bytes()?.into_iter().map(|byte| byte != 0).collect())
     }
 
@@ -138,15 +68,18 @@ impl Array {
     /// # Errors
     /// More or fewer elements than one; those of [`Array::to_vec`].
     pub fn item<T: Element>(&self) -> Result<T> {
-        match self.to_vec::<T>()?[..] {
-            [element] => Ok(element),
-            _ => Err(Error::invalid(
+        self.readable("item", T::DTYPE)?;
+        if self.volume()? != 1 {
+            return Err(Error::invalid(
                 "item",
                 "an array of 1 element",
                 format!("shape {}", self.shape()),
                 "reduce it first, or use to_vec",
-            )),
+            ));
         }
+        let mut element = T::zeroed();
+        self.read(bytemuck::bytes_of_mut(&mut element))?;
+        Ok(element)
     }
 
     /// The memory form of all elements in C order, as [`Array::to_vec`].
@@ -154,7 +87,9 @@ impl Array {
     /// # Errors
     /// Reading inside a `Loop`'s step; those of [`Array::eval`].
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let mut data = vec![0; self.volume()? * self.dtype().size_bytes()];
+        self.recorded()?;
+        let bytes = self.volume()?.saturating_mul(self.dtype().size_bytes());
+        let mut data: Vec<u8> = zeros(bytes, &self.team().devices())?;
         self.read(&mut data)?;
         Ok(data)
     }
@@ -168,7 +103,8 @@ impl Array {
     /// # Errors
     /// As [`Array::to_bytes`]; another length.
     pub fn read_into(&self, data: &mut [u8]) -> Result<()> {
-        let expected = self.volume()? * self.dtype().size_bytes();
+        self.recorded()?;
+        let expected = self.volume()?.saturating_mul(self.dtype().size_bytes());
         if data.len() != expected {
             let (expected, given) = (format!("{expected} bytes"), data.len().to_string());
             return Err(Error::invalid("read_into", expected, given, "pass memory for the whole array"));
@@ -192,7 +128,7 @@ impl Array {
         let parts: Vec<usize> = (0..storage.dist.parts()).filter(owns).collect();
         let copied = |part: usize| {
             let owned = storage.dist.owned(part);
-            let mut local = vec![0; owned.volume()? as usize * size];
+            let mut local: Vec<u8> = zeros(owned.volume()? as usize * size, &[])?;
             if let Some(place) = storage.place(&node.team, part) {
                 let (packed, _lease) = pack(&place, &owned, node.dtype)?;
                 packed.device.download(&packed.allocation, 0, &mut local)?;
@@ -205,7 +141,7 @@ impl Array {
                 copy_rows(local, &owned, data, &global, &owned, size);
                 return Ok(());
             }
-            let cells = Cells { dist: &storage.dist, part, stored: owned, holding: Holding::Owned };
+            let cells = Cells { dist: &storage.dist, part };
             cells.each(size, |there, here| data[there].copy_from_slice(&local[here]))
         };
         let what = (&storage.dist, node.dtype);
@@ -277,46 +213,36 @@ pub(super) fn pack(place: &Place, owned: &Region, dtype: DType) -> Result<(Place
     if place.stored == *owned {
         return Ok((place.clone(), None));
     }
-    let buffer = place.device.alloc(owned.volume()? as u64 * dtype.size_bytes() as u64)?;
+    let buffer = place.device.alloc(bytes_of(owned, dtype)?)?;
     let packed =
         Place { device: place.device.clone(), allocation: Arc::clone(buffer.allocation()), stored: *owned };
     execute(vec![copy_box(place, owned, &packed, owned, Copying { dtype, add: false })?])?;
     Ok((packed, Some(buffer)))
 }
 
-/// Which of the cells that a part holds.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Holding {
-    /// Its own, and copies of others'.
-    All,
-    /// Its own only: what is read is what the owners have.
-    Owned,
+/// The bytes of a box of elements; more than there can be where they are not to be counted.
+pub(super) fn bytes_of(region: &Region, dtype: DType) -> Result<u64> {
+    Ok((region.volume()? as u64).saturating_mul(dtype.size_bytes() as u64))
 }
 
-/// The cells of a part along maps other than blocks, whose neighbours in memory are not neighbours in the
-/// array.
+/// What a part owns, without copies of others' cells, along maps other than blocks, whose neighbours in memory
+/// are not neighbours in the array. Memory holds what the part holds, copies too.
 struct Cells<'a> {
     dist: &'a Distribution,
     part: usize,
-    /// What the memory holds, in packed coordinates.
-    stored: Region,
-    holding: Holding,
 }
 
 impl Cells<'_> {
     /// Calls `f` with the bytes of each cell in the global array and in the part's memory.
     fn each(&self, size: usize, mut f: impl FnMut(Range<usize>, Range<usize>)) -> Result<()> {
         let dist = self.dist;
-        let (outer, inner) = (c_strides(&dist.global()), c_strides(&self.stored));
-        let (owned, at) = (dist.owned(self.part), dist.grid().coordinate(self.part));
+        let at = dist.grid().coordinate(self.part);
+        let (outer, inner) = (c_strides(&dist.global()), c_strides(&dist.owned(self.part)));
         // Per dimension: what one coordinate adds to the element's number in the array and in memory.
         let steps = |(d, held): (usize, IndexSet)| {
-            let first = owned.start()[d] - self.stored.start()[d];
-            let mine = |global: i64| {
-                self.holding == Holding::All || dist.map(d).owner(global) == Some(at[d] as usize)
-            };
+            let mine = |global: i64| dist.map(d).owner(global) == Some(at[d] as usize);
             let places = held.iter().enumerate().filter(|(_, global)| mine(*global));
-            places.map(|(k, global)| (global * outer[d], (first + k as i64) * inner[d])).collect()
+            places.map(|(k, global)| (global * outer[d], k as i64 * inner[d])).collect()
         };
         let lines: Vec<Vec<(i64, i64)>> =
             dist.owned_set(self.part)?.into_iter().enumerate().map(steps).collect();

@@ -228,7 +228,7 @@ fn below(node: &Arc<Node>) -> Below {
     let state = node.state();
     let State::Lazy { expr, .. } = &*state else { return Below::Nothing };
     match expr {
-        Expr::Fill(_) => Below::Nothing,
+        Expr::Fill(_) | Expr::Number(..) => Below::Nothing,
         Expr::Coord(_) => Below::Operands(Vec::new(), Kind::Pointwise),
         Expr::Apply(_, operands) => Below::Operands(operands.as_slice().to_vec(), Kind::Pointwise),
         Expr::View { base, map } => match seen_within(base, &node.shape, map) {

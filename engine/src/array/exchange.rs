@@ -139,9 +139,13 @@ pub(crate) fn aligned_plan(
 /// For every member of `to`, the member of `from` that is the same: of one team, the one with its number;
 /// of another, one on the same device.
 pub(crate) fn near(from: &Team, to: &Team) -> Vec<Option<usize>> {
-    let same = from == to;
-    let beside = |member: usize| (0..from.size()).find(|&other| from.is_beside(other, to, member));
-    (0..to.size()).map(|member| if same { Some(member) } else { beside(member) }).collect()
+    if from == to {
+        return (0..to.size()).map(Some).collect();
+    }
+    // The first of several on one device.
+    let first: HashMap<(usize, u64), usize> =
+        (0..from.size()).rev().map(|member| (from.device_of(member), member)).collect();
+    (0..to.size()).map(|member| first.get(&to.device_of(member)).copied()).collect()
 }
 
 /// The elements of computed memory in fresh memory on another distribution of the shape, of any team over the

@@ -11,7 +11,16 @@ use crate::error::{Error, Result};
 
 impl Array {
     fn reduction(&self, operation: &'static str, axes: &[usize], reduction: Reduction) -> Array {
-        self.or_failed(self.try_reduction(operation, axes, reduction))
+        let result = self.try_reduction(operation, axes, reduction);
+        result.unwrap_or_else(|error| self.failed_as(self.reduced_to(reduction), error))
+    }
+
+    /// The element type of a reduction.
+    fn reduced_to(&self, reduction: Reduction) -> DType {
+        match reduction {
+            Reduction::Fold(_) | Reduction::Exact => self.dtype(),
+            Reduction::Arg { .. } => DType::I64,
+        }
     }
 
     fn try_reduction(&self, operation: &'static str, axes: &[usize], reduction: Reduction) -> Result<Array> {
@@ -19,10 +28,7 @@ impl Array {
         axes.sort_unstable();
         axes.dedup();
         let dist = self.distribution()?.reduced(&axes)?;
-        let dtype = match reduction {
-            Reduction::Fold(_) | Reduction::Exact => self.dtype(),
-            Reduction::Arg { .. } => DType::I64,
-        };
+        let dtype = self.reduced_to(reduction);
         let extents = self.shape();
         if matches!(reduction, Reduction::Arg { .. }) && axes.iter().any(|&axis| extents[axis] == 0) {
             return Err(Error::invalid(
@@ -92,15 +98,13 @@ impl Array {
     /// Arithmetic means over `axes` (all if empty), which stay with extent 1. Integers give f64.
     pub fn mean(&self, axes: &[usize]) -> Array {
         let floats = if self.dtype().is_float() { self.clone() } else { self.cast(DType::F64) };
-        let sum = floats.sum(axes);
-        &sum / &sum.constant(self.count_over(axes))
+        floats.sum(axes) / self.count_over(axes)
     }
 
     /// As [`Array::mean`], of [`Array::sum_reproducible`].
     pub fn mean_reproducible(&self, axes: &[usize]) -> Array {
         let floats = if self.dtype().is_float() { self.clone() } else { self.cast(DType::F64) };
-        let sum = floats.sum_reproducible(axes);
-        &sum / &sum.constant(self.count_over(axes))
+        floats.sum_reproducible(axes) / self.count_over(axes)
     }
 
     /// How many elements each result over `axes` (all if empty) is made of.

@@ -12,7 +12,7 @@ use super::ops::other_team;
 use super::storage::{Fresh, widened};
 use super::{Array, IntoSpan, Operand, Span, Stride};
 use crate::error::{Error, Result};
-use crate::index::{Distribution, Index, Region};
+use crate::index::{COORDINATE_LIMIT, Distribution, Index, Region};
 
 /// What lies beyond the ends of an array `a b c d` that is padded.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -37,8 +37,10 @@ struct Run {
     count: i64,
 }
 
-/// More boxes than this are made one dimension after the other.
-const MANY_BOXES: usize = 100;
+/// More boxes than this are made one dimension after the other, and along one dimension of larger tiles.
+const MANY_BOXES: i64 = 100;
+/// About how often a tile is repeated.
+const TURNS: i64 = 32;
 
 impl Array {
     /// The arrays one behind the other along a dimension. They agree in dtype, team and all other extents.
@@ -109,6 +111,12 @@ impl Array {
         if widths.len() != self.rank() || widths.iter().any(|&(before, after)| before < 0 || after < 0) {
             return Err(refuse(format!("{} pairs of widths of at least 0", self.rank())));
         }
+        let padded = |d: usize| {
+            extents[d].checked_add(widths[d].0)?.checked_add(widths[d].1).filter(|n| *n <= COORDINATE_LIMIT)
+        };
+        if !(0..self.rank()).all(|d| padded(d).is_some()) {
+            return Err(refuse(format!("at most {COORDINATE_LIMIT} cells along each dimension")));
+        }
         if let Padding::Constant(value) = with {
             return self.padded_with(widths, value);
         }
@@ -116,26 +124,52 @@ impl Array {
         if !(0..self.rank()).all(has_cells) {
             return Err(refuse("cells to repeat".to_owned()));
         }
-        if with == Padding::Wrap && self.distribution()?.is_block() && !extents.contains(&0) {
-            return self.wrapped(widths);
+        let counts = (0..self.rank()).map(|d| with.count_runs(extents[d], widths[d]));
+        let (most, boxes) = counts.fold((0, 1i64), |(most, all), n| (n.max(most), all.saturating_mul(n)));
+        if most <= MANY_BOXES
+            && with == Padding::Wrap
+            && self.distribution()?.is_block()
+            && !extents.contains(&0)
+        {
+            return self.wrapped(widths, self.around(widths)?);
         }
-        let runs: Vec<Vec<Run>> =
-            (0..self.rank()).map(|d| runs(extents[d], widths[d], |at| with.source(at, extents[d]))).collect();
-        let boxes = runs.iter().map(Vec::len).try_fold(1, usize::checked_mul);
-        let padded = |d: &usize| widths[*d] != (0, 0);
-        if boxes.is_none_or(|boxes| boxes > MANY_BOXES) && (0..self.rank()).filter(padded).count() > 1 {
-            let only = |d: usize| {
-                (0..self.rank()).map(|e| if e == d { widths[e] } else { (0, 0) }).collect::<Vec<_>>()
-            };
-            return (0..self.rank()).filter(padded).try_fold(self.clone(), |x, d| x.try_pad(&only(d), with));
+        let padded: Vec<usize> = (0..self.rank()).filter(|&d| widths[d] != (0, 0)).collect();
+        if boxes <= MANY_BOXES || (most <= MANY_BOXES && padded.len() == 1) {
+            let runs: Vec<Vec<Run>> = (0..self.rank()).map(|d| runs(extents[d], widths[d], with)).collect();
+            return joined("pad", self.around(widths)?, self.boxes(&runs)?);
         }
-        joined("pad", self.around(widths)?, self.boxes(&runs)?)
+        padded.into_iter().try_fold(self.clone(), |x, d| {
+            let only: Vec<_> = (0..self.rank()).map(|e| if e == d { widths[e] } else { (0, 0) }).collect();
+            match with.count_runs(extents[d], widths[d]) > MANY_BOXES {
+                true => x.tiled(&only, d, with),
+                false => x.try_pad(&only, with),
+            }
+        })
     }
 
-    /// The view that goes round the ends so far.
-    fn wrapped(&self, widths: &[(i64, i64)]) -> Result<Array> {
-        let (node, layout) = (&self.node, self.around(widths)?);
-        let start = Index::from_fn(self.rank(), |d| -widths[d].0);
+    /// Padded along one dimension by many turns: what repeats is joined with itself until a few turns of it
+    /// are enough.
+    fn tiled(&self, widths: &[(i64, i64)], d: usize, with: Padding) -> Result<Array> {
+        let (layout, n) = (self.around(widths)?, self.shape()[d]);
+        let back = |from: i64, to: i64| {
+            let span = |e: usize| if e == d { (from..to).into_span() } else { (..).into_span() };
+            self.flip(d).slice(&(0..self.rank()).map(span).collect::<Vec<Span>>())
+        };
+        let mut tile = match with {
+            Padding::Reflect if n > 2 => Array::concatenate(&[self, &back(1, n - 1)], d)?,
+            Padding::Symmetric => Array::concatenate(&[self, &back(0, n)], d)?,
+            _ if self.distribution()?.is_block() => self.clone(),
+            _ => Array::concatenate(&[self, self], d)?,
+        };
+        while tile.shape()[d] < layout.shape()[d] / TURNS {
+            tile = Array::concatenate(&[&tile, &tile], d)?;
+        }
+        tile.wrapped(widths, layout)
+    }
+
+    /// The view on `layout` that begins so far before the array and goes round its ends.
+    fn wrapped(&self, widths: &[(i64, i64)], layout: Distribution) -> Result<Array> {
+        let (node, start) = (&self.node, Index::from_fn(self.rank(), |d| -widths[d].0));
         let expr = Expr::View { base: Arc::clone(node), map: Arc::new(Map::window(&start)) };
         let (shape, layout) = (layout.shape(), Layout::Known(Arc::new(layout)));
         Ok(Array::of(Node::lazy(shape, node.dtype, &node.team, expr, layout)))
@@ -240,41 +274,67 @@ impl Array {
 }
 
 impl Padding {
-    /// Which of `n` elements stands at coordinate `at`, counted from the first element.
-    fn source(self, at: i64, n: i64) -> i64 {
-        let mirrored = |at: i64, period: i64| at.rem_euclid(period).min(period - 1 - at.rem_euclid(period));
+    /// About how many runs a dimension of `n` elements consists of with cells before and after.
+    fn count_runs(self, n: i64, (before, after): (i64, i64)) -> i64 {
         match self {
-            Padding::Constant(_) | Padding::Edge => at.clamp(0, n - 1),
-            Padding::Wrap => at.rem_euclid(n),
-            Padding::Reflect if n == 1 => 0,
-            Padding::Reflect => {
-                let at = at.rem_euclid(2 * (n - 1));
-                at.min(2 * (n - 1) - at)
+            Padding::Constant(_) | Padding::Edge => 3,
+            _ if n < 2 => 3,
+            Padding::Wrap | Padding::Reflect | Padding::Symmetric => before / (n - 1) + after / (n - 1) + 3,
+        }
+    }
+
+    /// The elements from coordinate `at` on, counted from the first of `n`, up to where they turn.
+    fn run(self, at: i64, n: i64) -> Run {
+        let up = |start: i64, count: i64| Run { start, step: 1, count };
+        let down = |start: i64, count: i64| Run { start, step: -1, count };
+        match self {
+            Padding::Constant(_) | Padding::Edge => {
+                Run { start: at.clamp(0, n - 1), step: 0, count: i64::MAX }
             }
-            Padding::Symmetric => mirrored(at, 2 * n),
+            _ if n == 1 => Run { start: 0, step: 0, count: i64::MAX },
+            Padding::Wrap => up(at.rem_euclid(n), n - at.rem_euclid(n)),
+            Padding::Reflect => match at.rem_euclid(2 * (n - 1)) {
+                at if at < n - 1 => up(at, n - 1 - at),
+                at => down(2 * (n - 1) - at, 2 * (n - 1) - at),
+            },
+            Padding::Symmetric => match at.rem_euclid(2 * n) {
+                at if at < n => up(at, n - at),
+                at => down(2 * n - 1 - at, 2 * n - at),
+            },
         }
     }
 }
 
 /// What a dimension of `n` elements with cells before and after consists of.
-fn runs(n: i64, (before, after): (i64, i64), source: impl Fn(i64) -> i64) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
-    let border = |cells: std::ops::Range<i64>| {
-        let mut runs: Vec<Run> = Vec::new();
-        for at in cells.map(&source) {
-            match runs.last_mut() {
-                Some(run) if run.count == 1 && (at - run.start).abs() <= 1 => {
-                    (run.step, run.count) = (at - run.start, 2);
+fn runs(n: i64, (before, after): (i64, i64), with: Padding) -> Vec<Run> {
+    let border = |start: i64, stop: i64| {
+        let (mut runs, mut at): (Vec<Run>, i64) = (Vec::new(), start);
+        while at < stop {
+            let mut next = with.run(at, n);
+            next.count = next.count.min(stop - at);
+            at += next.count;
+            // The last run goes on as far as its step leads.
+            if let Some(run) = runs.last_mut() {
+                if run.count == 1 && (next.start - run.start).abs() <= 1 {
+                    run.step = next.start - run.start;
                 }
-                Some(run) if run.count > 1 && at == run.start + run.step * run.count => run.count += 1,
-                _ => runs.push(Run { start: at, step: 1, count: 1 }),
+                if next.start == run.start + run.step * run.count {
+                    let taken = if next.step == run.step { next.count } else { 1 };
+                    run.count += taken;
+                    (next.start, next.count) = (next.start + taken * next.step, next.count - taken);
+                }
+            }
+            if next.count > 0 {
+                // A single element is a view of its own, whichever way it leads.
+                next.step = if next.count == 1 { 1 } else { next.step };
+                runs.push(next);
             }
         }
         runs
     };
-    runs.extend(border(-before..0));
+    let mut runs = border(-before, 0);
     runs.push(Run { start: 0, step: 1, count: n });
-    runs.extend(border(n..n + after));
+    runs.extend(border(n, n + after));
     runs
 }
 
@@ -314,7 +374,7 @@ mod tests {
 
     #[test]
     fn runs_name_what_the_padding_says() {
-        let around = |n, widths, with: Padding| runs(n, widths, |at| with.source(at, n));
+        let around = |n, widths, with: Padding| runs(n, widths, with);
         let cases: [(Padding, &[i64]); 4] = [
             (Padding::Edge, &[0, 0, 0, 1, 2, 3, 3]),
             (Padding::Wrap, &[2, 3, 0, 1, 2, 3, 0]),

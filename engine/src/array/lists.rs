@@ -1,11 +1,12 @@
 //! What kernels must be told of a dimension that no formula describes: lists, one per part, as long as what
 //! the part holds along that dimension. Knows maps and devices; knows no expressions.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use partita_kernels::DType;
 
-use crate::device::{Arena, Buffer, Device};
+use crate::device::{Arena, Buffer};
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Region};
 use crate::program::{Place, keep};
@@ -62,7 +63,7 @@ pub(crate) fn upload(
     leases: &mut Vec<Buffer>,
     bytes: impl Fn(usize) -> Vec<u8>,
 ) -> Result<Vec<Option<Place>>> {
-    let mut known: Vec<(Device, usize, Place)> = Vec::new();
+    let mut known: HashMap<(u64, usize), Place> = HashMap::new();
     let mut places = Vec::with_capacity(dist.parts());
     for part in 0..dist.parts() {
         if dist.owned(part).is_empty() || !team.is_here(part) {
@@ -70,7 +71,7 @@ pub(crate) fn upload(
             continue;
         }
         let (device, coordinate) = (team.device(part), dist.grid().coordinate(part)[d] as usize);
-        if let Some((.., place)) = known.iter().find(|(on, at, _)| on == device && *at == coordinate) {
+        if let Some(place) = known.get(&(device.number(), coordinate)) {
             places.push(Some(place.clone()));
             continue;
         }
@@ -82,7 +83,7 @@ pub(crate) fn upload(
         let place = Place { device: device.clone(), allocation: Arc::clone(buffer.allocation()), stored };
         keep(&buffer);
         leases.push(buffer);
-        known.push((device.clone(), coordinate, place.clone()));
+        known.insert((device.number(), coordinate), place.clone());
         places.push(Some(place));
     }
     Ok(places)

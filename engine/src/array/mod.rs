@@ -22,6 +22,7 @@ mod join;
 mod joined;
 mod launches;
 mod lists;
+mod load;
 mod lower;
 mod map;
 mod node;
@@ -46,6 +47,7 @@ mod route;
 mod shared;
 mod show;
 mod slice;
+mod step_numbers;
 mod storage;
 mod view;
 mod work;
@@ -58,6 +60,7 @@ use partita_kernels::{DType, Scalar};
 
 pub use data::Element;
 pub use join::Padding;
+pub(crate) use numbers::held;
 pub use ops::Operand;
 pub use outline::{ExchangeStep, KernelStep, Outline};
 pub use part::{Cells, Part};
@@ -103,11 +106,12 @@ impl Array {
         }
         match eval::shorten(&node) {
             Ok(()) => Array::of(node),
-            Err(error) => Array::of(Node::failed(&node, error)),
+            Err(error) => Array::of(Node::failed(&node, node.dtype, error)),
         }
     }
 
-    /// An array filled with one value, of the value's dtype.
+    /// An array filled with one value, of the value's dtype. [`Scalar::from_f64`] truncates and saturates where
+    /// the dtype does not hold the number; [`Scalar::try_from_f64`] refuses.
     ///
     /// # Errors
     /// If the distribution has another number of parts than the team has members.

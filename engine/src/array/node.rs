@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use partita_kernels::{BinaryOp, CompareOp, DType, FoldOp, Math1, Math2, Scalar, UnaryOp};
 
 use super::map::Map;
-use super::numbers::Numbers;
+use super::step_numbers::Numbers;
 use super::storage::Storage;
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
@@ -107,6 +107,21 @@ impl Operands {
     }
 }
 
+impl Expr {
+    /// The error of the first operand that carries one.
+    fn error(&self) -> Option<Error> {
+        match self {
+            Expr::Fill(_) | Expr::Coord(_) | Expr::Number(..) => None,
+            Expr::Apply(_, operands) => operands.as_slice().iter().find_map(|node| node.error()),
+            Expr::View { base: node, .. }
+            | Expr::Reduce { operand: node, .. }
+            | Expr::Listed { base: node, .. }
+            | Expr::Reshaped { base: node } => node.error(),
+            Expr::Joined(portions) => portions.iter().find_map(|portion| portion.value.error()),
+        }
+    }
+}
+
 /// Which part owns which element of a value that is not computed yet.
 #[derive(Clone, Debug)]
 pub(crate) enum Layout {
@@ -152,7 +167,7 @@ impl Recorded {
             nodes.iter().map(|node| node.recorded()).fold(Recorded::default(), Recorded::with)
         };
         let below = match expr {
-            Expr::Fill(_) => return Recorded::default(),
+            Expr::Fill(_) | Expr::Number(..) => return Recorded::default(),
             Expr::Coord(_) => Recorded::default(),
             Expr::Apply(_, operands) => below(operands.as_slice()),
             Expr::View { base: node, .. }
@@ -182,9 +197,15 @@ fn weight(expr: &Expr) -> u32 {
 }
 
 impl Node {
+    /// A value to be computed; it carries the error of the first operand that has one.
     pub fn lazy(shape: Index, dtype: DType, team: &Team, expr: Expr, layout: Layout) -> Arc<Node> {
-        let recorded = Recorded::of(&expr);
-        Node::new((shape, dtype, team), State::Lazy { expr, layout }, recorded)
+        match expr.error() {
+            None => {
+                let recorded = Recorded::of(&expr);
+                Node::new((shape, dtype, team), State::Lazy { expr, layout }, recorded)
+            }
+            Some(error) => Node::new((shape, dtype, team), State::Failed(error), Recorded::default()),
+        }
     }
 
     fn new((shape, dtype, team): (Index, DType, &Team), state: State, recorded: Recorded) -> Arc<Node> {
@@ -198,8 +219,9 @@ impl Node {
         Node::new((shape, dtype, team), State::Ready(Arc::new(storage)), Recorded::default())
     }
 
-    pub fn failed(like: &Node, error: Error) -> Arc<Node> {
-        Node::new((like.shape, like.dtype, &like.team), State::Failed(error), Recorded::default())
+    /// A value that carries an error, of the shape of another one.
+    pub fn failed(like: &Node, dtype: DType, error: Error) -> Arc<Node> {
+        Node::new((like.shape, dtype, &like.team), State::Failed(error), Recorded::default())
     }
 
     pub fn recorded(&self) -> Recorded {

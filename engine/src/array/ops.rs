@@ -49,8 +49,13 @@ pub(super) fn broadcast(operation: &'static str, a: &Index, b: &Index) -> Result
 }
 
 impl Array {
-    fn failed(&self, error: Error) -> Array {
-        Array::of(Node::failed(&self.node, error))
+    pub(super) fn failed(&self, error: Error) -> Array {
+        self.failed_as(self.dtype(), error)
+    }
+
+    /// A result of `dtype` that carries an error: this array's own, which came first, if it has one.
+    pub(super) fn failed_as(&self, dtype: DType, error: Error) -> Array {
+        Array::of(Node::failed(&self.node, dtype, self.node.error().unwrap_or(error)))
     }
 
     pub(super) fn or_failed(&self, result: Result<Array>) -> Array {
@@ -65,13 +70,6 @@ impl Array {
         self.node.error().map_or(Ok(()), Err)
     }
 
-    /// A constant of this array's dtype and shape, for arithmetic with plain numbers.
-    pub(super) fn constant(&self, value: f64) -> Array {
-        let scalar = Scalar::from_f64(self.dtype(), value);
-        let node = &self.node;
-        Array::of(Node::lazy(node.shape, node.dtype, &node.team, Expr::Fill(scalar), Layout::Free))
-    }
-
     fn unary(&self, op: UnaryOp) -> Array {
         let dtype = if op == UnaryOp::IsNan { DType::Bool } else { self.dtype() };
         self.apply1(Pointwise::Unary(op), dtype)
@@ -84,7 +82,9 @@ impl Array {
     }
 
     fn apply2(&self, operation: &'static str, op: Pointwise, dtype: DType, other: &Array) -> Array {
-        self.or_failed(self.try_apply2(operation, op, dtype, other))
+        let first = |error| self.node.error().or_else(|| other.node.error()).unwrap_or(error);
+        let result = self.try_apply2(operation, op, dtype, other);
+        result.unwrap_or_else(|error| self.failed_as(dtype, first(error)))
     }
 
     fn try_apply2(
@@ -96,10 +96,7 @@ impl Array {
     ) -> Result<Array> {
         let (a, b) = (&self.node, &other.node);
         if a.dtype != b.dtype {
-            return Err(a
-                .error()
-                .or_else(|| b.error())
-                .unwrap_or_else(|| Error::dtypes(operation, a.dtype, b.dtype)));
+            return Err(Error::dtypes(operation, a.dtype, b.dtype));
         }
         let shape = if a.shape == b.shape { a.shape } else { broadcast(operation, &a.shape, &b.shape)? };
         if a.team != b.team {
@@ -129,7 +126,7 @@ impl Array {
 
     /// `if self { yes } else { no }` per element; `self` is bool. Shapes broadcast.
     pub fn select(&self, yes: &Array, no: &Array) -> Array {
-        self.or_failed(self.try_select(yes, no))
+        self.try_select(yes, no).unwrap_or_else(|error| self.failed_as(yes.dtype(), error))
     }
 
     fn try_select(&self, yes: &Array, no: &Array) -> Result<Array> {
@@ -243,9 +240,18 @@ math1_methods! {
 }
 
 /// The right-hand side of an operation: an array or a plain number, which takes the array's dtype.
+///
+/// Floats round the number. Integers and bool must hold it exactly: `u + 0.5` of an i32 array, or `u + 300.0`
+/// of a u8 array, carries an error. Comparisons of integers take any number and are exact: `u.less(20.5)` is
+/// true of 20, and no integer is equal to NaN.
 pub trait Operand {
     /// The operand as an array that goes with `like`.
     fn operand(&self, like: &Array) -> Array;
+
+    /// The operand, if it is a plain number.
+    fn number(&self) -> Option<f64> {
+        None
+    }
 }
 
 impl Operand for Array {
@@ -258,11 +264,19 @@ impl<T: Operand + ?Sized> Operand for &T {
     fn operand(&self, like: &Array) -> Array {
         (**self).operand(like)
     }
+
+    fn number(&self) -> Option<f64> {
+        (**self).number()
+    }
 }
 
 impl Operand for f64 {
     fn operand(&self, like: &Array) -> Array {
-        like.constant(*self)
+        like.number("a plain number", *self)
+    }
+
+    fn number(&self) -> Option<f64> {
+        Some(*self)
     }
 }
 
@@ -278,7 +292,7 @@ macro_rules! binary_methods {
     ($($(#[$doc:meta])* $name:ident $op:ident $check:ident;)*) => {
         impl Array {
             $($(#[$doc])* pub fn $name(&self, other: impl Operand) -> Array {
-                let other = other.operand(self);
+                let other = self.beside(stringify!($name), &other);
                 self.$check(stringify!($name), |a| {
                     a.apply2(stringify!($name), Pointwise::Binary(BinaryOp::$op), a.dtype(), &other)
                 })
@@ -317,7 +331,7 @@ macro_rules! math2_methods {
         impl Array {
             $(#[doc = $what] #[doc = ". At most 2 ulp from the exact value."]
             pub fn $name(&self, other: impl Operand) -> Array {
-                let other = other.operand(self);
+                let other = self.beside(stringify!($name), &other);
                 self.float_only(stringify!($name), |a| {
                     a.apply2(stringify!($name), Pointwise::Math2(Math2::$op), a.dtype(), &other)
                 })
@@ -337,8 +351,8 @@ macro_rules! compare_methods {
         impl Array {
             $(#[doc = $what]
             pub fn $name(&self, other: impl Operand) -> Array {
-                let other = other.operand(self);
-                self.apply2(stringify!($name), Pointwise::Compare(CompareOp::$op), DType::Bool, &other)
+                let (op, other) = self.compared(CompareOp::$op, &other);
+                self.apply2(stringify!($name), Pointwise::Compare(op), DType::Bool, &other)
             })*
         }
     };
@@ -358,7 +372,7 @@ macro_rules! operators {
         impl<T: Operand> $trait<T> for &Array {
             type Output = Array;
             fn $method(self, other: T) -> Array {
-                let other = other.operand(self);
+                let other = self.beside(stringify!($method), &other);
                 self.$check(stringify!($method), |a| {
                     a.apply2(stringify!($method), Pointwise::Binary(BinaryOp::$op), a.dtype(), &other)
                 })
@@ -373,7 +387,7 @@ macro_rules! operators {
         impl $trait<&Array> for f64 {
             type Output = Array;
             fn $method(self, other: &Array) -> Array {
-                $trait::$method(&other.constant(self), other)
+                $trait::$method(&other.number(stringify!($method), self), other)
             }
         }
         impl $trait<Array> for f64 {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use partita_kernels::{DType, View};
 
 use super::Array;
-use super::data::pack;
+use super::data::{bytes_of, pack};
 use super::map::Map;
 use super::reach::Reach;
 use super::storage::{Fresh, Storage};
@@ -208,7 +208,7 @@ impl Part {
         let copy = |buffer| Part { owned: region, stored: region, buffer, within: None, ..self.clone() };
         let Some((from, view)) = self.cells(&region) else { return Ok(copy(None)) };
         let _guard = self.array.team().evaluation();
-        let buffer = from.device.alloc(region.volume()? as u64 * self.dtype().size_bytes() as u64)?;
+        let buffer = from.device.alloc(bytes_of(&region, self.dtype())?)?;
         let (device, allocation) = (from.device.clone(), Arc::clone(buffer.allocation()));
         let to = Place { device, allocation, stored: region };
         let ends = ((view, &from), (to.view(region.start()), &to));

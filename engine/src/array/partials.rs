@@ -26,7 +26,7 @@ pub(crate) struct Stream {
 impl Stream {
     /// Bytes of so many partial results.
     fn bytes(&self, cells: u64) -> u64 {
-        cells * self.width as u64 * self.dtype.size_bytes() as u64
+        cells.saturating_mul((self.width * self.dtype.size_bytes()) as u64)
     }
 }
 

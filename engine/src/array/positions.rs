@@ -28,6 +28,7 @@ impl Array {
     /// # Errors
     /// Positions outside the array, or not one per element of the shape; the error the array carries.
     pub fn gathered(&self, shape: &[i64], positions: &[i64]) -> Result<Array> {
+        self.recorded()?;
         let dist = sliced(self.team().size(), shape)?;
         check("gather", &self.shape(), positions)?;
         check_count("gather", dist.global().volume()?, positions)?;
@@ -41,6 +42,8 @@ impl Array {
     /// Positions outside the array; a value of another shape or dtype; those of [`Array::eval`]. The array
     /// then keeps its value.
     pub fn scatter(&mut self, positions: &[i64], value: &Array) -> Result<()> {
+        self.recorded()?;
+        value.recorded()?;
         let shape = self.shape();
         check("scatter", &shape, positions)?;
         if value.dtype() != self.dtype() {

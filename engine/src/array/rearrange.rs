@@ -56,6 +56,7 @@ impl Array {
     /// # Errors
     /// Another number of elements; the error the array carries.
     pub fn reshaped(&self, shape: &[i64]) -> Result<Array> {
+        self.recorded()?;
         let dist = sliced(self.team().size(), shape)?;
         if dist.global().volume()? != Region::from_shape(&self.shape())?.volume()? {
             let (expected, given) =

@@ -84,16 +84,21 @@ impl Pass<'_> {
         let Some(partials) = self.fold(&mut work)? else { return Ok(None) };
         let storage = |member: &Pending| Storage::new(self.team, Arc::clone(&result), member.node.dtype);
         let storages = self.members.iter().map(storage).collect::<Result<Vec<Storage>>>()?;
-        let travelling: Vec<(usize, usize)> = (0..self.dist.parts())
-            .filter_map(|part| Some((part, self.root_of_partial(part)?)).filter(|(part, root)| part != root))
-            .collect();
+        let with_root = |part: usize| Some((part, self.root_of_partial(part)?));
+        let rooted: Vec<(usize, usize)> = (0..self.dist.parts()).filter_map(with_root).collect();
+        // The parts that each root combines, ascending.
+        let mut givers: Vec<Vec<usize>> = vec![Vec::new(); result.parts()];
+        rooted.iter().for_each(|&(part, root)| givers[root].push(part));
+        let travelling: Vec<(usize, usize)> =
+            rooted.into_iter().filter(|(part, root)| part != root).collect();
         let crossing = Crossing::new(self.team, &travelling, &self.streams);
         let reductions: Vec<Reduction> = self.members.iter().map(|member| member.reduction).collect();
         let what = (&**self.dist, reductions, self.axes, &self.streams);
         crossing.depart(what, &result, &partials, &mut work)?;
         for root in (0..result.parts()).filter(|&root| !result.owned(root).is_empty()) {
             if self.team.is_here(root) {
-                self.gather(root, &result.owned(root), &partials, &crossing, &storages, &mut work)?;
+                let ends = (&givers[root][..], root);
+                self.gather(ends, &result.owned(root), &partials, &crossing, &storages, &mut work)?;
             }
         }
         crossing.settle(&mut work);
@@ -159,10 +164,10 @@ impl Pass<'_> {
         self.streams.iter().map(|&stream| scratch(device, kept, stream, &mut work.leases)).collect()
     }
 
-    /// Combines what goes to a part, and stores it there.
+    /// Combines what parts have for one of them, and stores it there.
     fn gather(
         &self,
-        root: usize,
+        (givers, root): (&[usize], usize),
         region: &Region,
         partials: &[Option<Partial>],
         crossing: &Crossing,
@@ -173,7 +178,7 @@ impl Pass<'_> {
         let places = storages.iter().map(|storage| storage.place(self.team, root).ok_or_else(missing));
         let places = places.collect::<Result<Vec<Place>>>()?;
         let mut kept: Option<Partial> = None;
-        for part in (0..self.dist.parts()).filter(|&part| self.root_of_partial(part) == Some(root)) {
+        for &part in givers {
             let partial = match &partials[part] {
                 Some(partial) => arrive(work, partial, &places[0], &self.streams)?,
                 None => crossing.arrive(part, &places[0].device, region, work)?,

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use super::data::pack;
+use super::data::{bytes_of, pack};
 use super::exchange::fetch_plan;
 use super::storage::Storage;
 use super::{Array, Element};
-use crate::device::Buffer;
+use crate::device::{Buffer, zeros};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region, Section, sections};
 use crate::program::Place;
@@ -89,7 +89,7 @@ impl Array {
             return Ok((None, None));
         }
         let device = self.team().device(part).clone();
-        let buffer = device.alloc(region.volume()? as u64 * self.dtype().size_bytes() as u64)?;
+        let buffer = device.alloc(bytes_of(region, self.dtype())?)?;
         let place = Place { device, allocation: Arc::clone(buffer.allocation()), stored: *region };
         Ok((Some(place), Some(buffer)))
     }
@@ -149,7 +149,7 @@ impl Requested {
             return Err(Error::invalid("Requested::to_vec", expected, section.to_string(), "count from 0"));
         };
         let region = &piece.section.region;
-        let mut elements = vec![T::zeroed(); region.volume()? as usize];
+        let mut elements: Vec<T> = zeros(region.volume()? as usize, &self.array.team().devices())?;
         if let Some(place) = &piece.place {
             let _guard = self.array.team().evaluation();
             let (packed, _lease) = pack(place, region, T::DTYPE)?;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use partita_kernels::DType;
 
+use super::data::bytes_of;
 use super::exchange::{carry_out, halo_plan};
 use super::zone::Frame;
 use crate::device::Buffer;
@@ -78,7 +79,7 @@ impl Storage {
             parts.push(if stored.is_empty() || !team.is_here(part) {
                 None
             } else {
-                Some(team.device(part).alloc(stored.volume()? as u64 * dtype.size_bytes() as u64)?)
+                Some(team.device(part).alloc(bytes_of(&stored, dtype)?)?)
             });
         }
         Ok(Storage::from_parts(dist, parts))

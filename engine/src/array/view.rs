@@ -107,7 +107,11 @@ impl Array {
     /// The elements in reverse order along a dimension. Recorded; along blocks every element stays on its
     /// part, and the last one comes first.
     pub fn flip(&self, axis: usize) -> Array {
-        let spans: Vec<Span> = (0..=axis.min(self.rank()))
+        if axis >= self.rank() {
+            let expected = format!("a dimension below {}", self.rank());
+            return self.failed(Error::invalid("flip", expected, axis.to_string(), "count from 0"));
+        }
+        let spans: Vec<Span> = (0..=axis)
             .map(|d| Span::Range { start: None, stop: None, step: if d == axis { -1 } else { 1 } })
             .collect();
         self.slice(&spans)
@@ -169,6 +173,7 @@ impl Array {
     /// # Errors
     /// Dimensions not named once; elements outside the source; too many dimensions.
     pub fn rearranged(&self, axes: &[Stride]) -> Result<Array> {
+        self.recorded()?;
         check(&self.shape(), axes)?;
         let shape = Index::new(&axes.iter().map(|axis| axis.count()).collect::<Vec<i64>>())?;
         let mut along = [Along::Pinned(0); MAX_RANK];
@@ -203,6 +208,7 @@ impl Array {
     /// # Errors
     /// Other extents; dropping all dimensions of an array of several parts.
     pub fn squeeze(&self, axes: &[usize]) -> Result<Array> {
+        self.recorded()?;
         if axes.iter().any(|&d| d >= self.rank() || self.shape()[d] != 1) {
             let given = format!("dimensions {axes:?} of shape {}", self.shape());
             return Err(Error::invalid("squeeze", "dimensions of extent 1", given, "drop other dimensions"));
@@ -219,6 +225,7 @@ impl Array {
     /// # Errors
     /// Dimensions beyond the rank; too many dimensions.
     pub fn unsqueeze(&self, before: &[usize]) -> Result<Array> {
+        self.recorded()?;
         if before.iter().any(|&d| d > self.rank()) {
             let (expected, given) = (format!("dimensions of at most {}", self.rank()), format!("{before:?}"));
             return Err(Error::invalid("unsqueeze", expected, given, "use the rank to add one at the end"));
@@ -235,6 +242,7 @@ impl Array {
     /// # Errors
     /// Spans outside the shape; steps, dropped and new dimensions.
     pub fn region(&self, spans: &[Span]) -> Result<Region> {
+        self.recorded()?;
         let Selected { shape, map } = resolve("region", &self.shape(), spans)?;
         let Some(start) = map.as_window(shape.rank()) else {
             let given = format!("{spans:?}");

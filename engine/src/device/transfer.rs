@@ -2,7 +2,7 @@
 //! host.
 
 use super::memory::Memory;
-use super::{Allocation, Backend, Device, Lane, cuda};
+use super::{Allocation, Backend, Device, Lane, cuda, zeros};
 use crate::error::{Error, Result};
 
 /// Bytes on their way from one device's memory to another's.
@@ -139,7 +139,7 @@ impl Device {
                     .map_err(|e| Error::of_driver(self.name(), e))
             }
             _ => {
-                let mut staging = vec![0; bytes as usize];
+                let mut staging: Vec<u8> = zeros(bytes as usize, std::slice::from_ref(self))?;
                 self.download_on(lane, from, from_offset, &mut staging)?;
                 other.upload_on(lane, to, to_offset, &staging)
             }

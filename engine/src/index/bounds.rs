@@ -74,7 +74,8 @@ impl Bounds {
             Err(IndexError::new(ErrorKind::Bounds, "block bounds", expected, given, remedy))
         };
         if !(2..=MAX_PARTS + 1).contains(&bounds.len()) {
-            return refuse("one bound more than parts", format!("{} bounds", bounds.len()));
+            let expected = format!("2 bounds or more, one more than parts and at most {}", MAX_PARTS + 1);
+            return refuse(&expected, format!("{} bounds", bounds.len()));
         }
         if bounds[0] != 0 {
             return refuse("the first bound to be 0", bounds[0].to_string());

@@ -8,7 +8,7 @@ use partita_kernels::{DType, Scalar};
 
 use crate::array::Array;
 use crate::array::node::Node;
-use crate::array::numbers::{MAX_ROWS, Numbers};
+use crate::array::step_numbers::{MAX_ROWS, Numbers};
 use crate::error::{Error, Result};
 use crate::team::Team;
 

@@ -1,6 +1,7 @@
 //! Steps whose commands were recorded, until the state is back in the memory it started in; from then on they
 //! are replayed. Knows schedules and memory; knows no step functions.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use partita_kernels::Access;
@@ -47,8 +48,11 @@ pub(super) struct Cycle {
     steps: Vec<Prepared>,
     next: usize,
     round: Option<Round>,
-    leases: Vec<Buffer>,
+    leases: Leases,
 }
+
+/// Memory by the number of its allocation.
+type Leases = HashMap<u64, Buffer>;
 
 /// Several whole rounds of the steps as one, in an order that suits the cache.
 struct Round {
@@ -80,16 +84,15 @@ impl Cycle {
     ///
     /// At least `together` steps are also prepared as one, where that suits the cache.
     pub fn prepare(mut recorded: Vec<Recorded>, state: &[Array], together: usize) -> Result<Option<Cycle>> {
-        let mut leases: Vec<Buffer> =
-            state.iter().filter_map(|array| array.node.storage()).flat_map(held).collect();
-        leases.extend(recorded.iter().flat_map(|step| step.kept.iter().cloned()));
+        let held = state.iter().filter_map(|array| array.node.storage()).flat_map(held);
+        let kept = recorded.iter().flat_map(|step| step.kept.iter().cloned());
+        let mut leases: Leases = held.chain(kept).map(|lease| (lease.allocation().id, lease)).collect();
         for (device, allocation) in recorded.iter().flat_map(|step| touched(&step.schedule)) {
-            if leases.iter().all(|lease| lease.allocation().id != allocation.id) {
-                leases.extend(device.claim(&allocation));
+            if !leases.contains_key(&allocation.id) {
+                leases.extend(device.claim(&allocation).map(|lease| (allocation.id, lease)));
             }
         }
-        let ours = |id: u64| leases.iter().any(|lease| lease.allocation().id == id);
-        if !recorded.iter().flat_map(|step| written(&step.schedule)).all(ours) {
+        if !recorded.iter().flat_map(|step| written(&step.schedule)).all(|id| leases.contains_key(&id)) {
             return Ok(None);
         }
         let schedules = recorded.iter_mut().map(|step| std::mem::take(&mut step.schedule)).collect();
@@ -201,7 +204,7 @@ fn rounds(
     recorded: &[Recorded],
     first: usize,
     most: usize,
-    leases: &[Buffer],
+    leases: &Leases,
 ) -> Result<Option<(u64, Prepared)>> {
     let count = most.div_ceil(recorded.len());
     let (begun, begins) = recorded.split_at(first);
@@ -260,10 +263,8 @@ pub(super) fn snapshot(array: &Array) -> Result<Snapshot> {
 }
 
 impl Snapshot {
-    fn lease(&self, leases: &[Buffer]) -> After {
-        let find = |allocation: &Arc<Allocation>| {
-            leases.iter().find(|lease| lease.allocation().id == allocation.id).cloned()
-        };
+    fn lease(&self, leases: &Leases) -> After {
+        let find = |allocation: &Arc<Allocation>| leases.get(&allocation.id).cloned();
         (
             Arc::clone(&self.dist),
             self.parts.iter().map(|part| part.as_ref().and_then(find)).collect(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::input::{Arrival, Input, Order, margin};
 use super::{Pending, Work, missing_part};
+use crate::array::data::bytes_of;
 use crate::array::deep;
 use crate::array::exchange::{aligned_plan, box_plan, fetch_plan, near, operand_plan};
 use crate::array::lower::{Leaf, Source};
@@ -175,7 +176,7 @@ impl Work {
                 continue;
             }
             let device = self.team.device(part).clone();
-            let buffer = device.alloc(need.volume()? as u64 * dtype.size_bytes() as u64)?;
+            let buffer = device.alloc(bytes_of(need, dtype)?)?;
             places.push(Some(Place { device, allocation: Arc::clone(buffer.allocation()), stored: *need }));
             self.leases.push(buffer);
         }
