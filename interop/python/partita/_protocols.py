@@ -40,9 +40,13 @@ def _visible(part: _native.Part | _native.Stored) -> Any:
 
 
 def distarray(part: _native.Part) -> dict[str, Any]:
-    """What a part says in ``__distarray__``; its halo is padding."""
-    described = _native.say_distarray(part)
-    seen = _visible(part.stored)
+    """What a part says in ``__distarray__``. Its halo is padding, at each seam as wide as both sides have it; the buffer
+    is that window of the part's memory."""
+    described, shape, memory = _native.say_distarray(part)
+    seen = _visible(memory)
+    if tuple(seen.shape) != shape and not isinstance(seen, _native.Stored):
+        # A part that owns nothing has no memory, of any shape.
+        seen = seen.reshape(shape)
     described["buffer"] = seen if isinstance(seen, _native.Stored) else memoryview(seen)
     return described
 

@@ -95,9 +95,11 @@ enum Widths {
 enum Width {
     Both(i64),
     Sides((i64, i64)),
+    PerPart(Vec<(i64, i64)>),
 }
 
 impl Widths {
+    /// Widths below and above per dimension; 0 where they are given per part.
     fn sides(&self, rank: usize) -> (Vec<i64>, Vec<i64>) {
         match self {
             Widths::Everywhere(width) => (vec![*width; rank], vec![*width; rank]),
@@ -106,9 +108,22 @@ impl Widths {
                 .map(|width| match *width {
                     Width::Both(width) => (width, width),
                     Width::Sides(sides) => sides,
+                    Width::PerPart(_) => (0, 0),
                 })
                 .unzip(),
         }
+    }
+
+    /// Dimensions whose widths are given per part.
+    fn per_part(&self) -> impl Iterator<Item = (usize, &[(i64, i64)])> {
+        let widths = match self {
+            Widths::Everywhere(_) => &[][..],
+            Widths::PerDimension(widths) => widths,
+        };
+        widths.iter().enumerate().filter_map(|(d, width)| match width {
+            Width::PerPart(widths) => Some((d, &widths[..])),
+            Width::Both(_) | Width::Sides(_) => None,
+        })
     }
 }
 
@@ -186,11 +201,19 @@ impl Distribution {
             builder = builder.grid(grid);
         }
         if let Some(halo) = halo {
-            let (lo, hi) = given::<Widths>(halo, "halo", widths)?.sides(rank);
+            let per_part = "an int, one per dimension, pairs (below, above), or lists of pairs, one per part";
+            let halo = given::<Widths>(halo, "halo", per_part)?;
+            let (lo, hi) = halo.sides(rank);
             builder = builder.halo(&lo, &hi);
+            builder = halo.per_part().fold(builder, |builder, (d, widths)| builder.halo_per_part(d, widths));
         }
         if let Some(boundary) = boundary {
-            let (lo, hi) = given::<Widths>(boundary, "boundary", widths)?.sides(rank);
+            let boundary = given::<Widths>(boundary, "boundary", widths)?;
+            if boundary.per_part().next().is_some() {
+                let text = "Distribution: expected boundary an int, one per dimension, or pairs (below, above)";
+                return Err(PyTypeError::new_err(format!("{text}, given a list of pairs; it is the same all along")));
+            }
+            let (lo, hi) = boundary.sides(rank);
             builder = builder.boundary(&lo, &hi);
         }
         if let Some(periodic) = periodic {
@@ -235,10 +258,15 @@ impl Distribution {
         Team(self.team.clone())
     }
 
-    /// Declared halo widths per dimension, as pairs (below, above).
+    /// Declared halo widths per dimension, as pairs (below, above); the widest where parts differ.
     #[getter]
     fn halo<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         pairs(py, self.dist.halo())
+    }
+
+    /// Halo widths of one part per dimension, as pairs (below, above): none where there is nothing to copy.
+    fn halo_of<'py>(&self, py: Python<'py>, part: i64) -> PyResult<Bound<'py, PyTuple>> {
+        pairs(py, self.dist.halo_of(self.part(part)?))
     }
 
     /// Boundary widths per dimension, as pairs (below, above).
