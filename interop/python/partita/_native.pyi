@@ -23,6 +23,7 @@ __all__ = [
     "allgather",
     "broadcast",
     "devices",
+    "distribution_of",
     "end",
     "gather",
     "halo_exchange",
@@ -427,8 +428,11 @@ def end() -> None:
 def live_exports() -> int:
     """DLPack exports that no consumer has released yet."""
 
+def distribution_of(team: Team, facts: Any) -> Distribution:
+    """The distribution of pickled facts over a team."""
+
 def say_distarray(part: Part) -> tuple[dict[str, Any], tuple[int, ...], Stored]:
-    """What a part says about itself in `__distarray__`, its buffer None."""
+    """What a part says about itself in `__distarray__`, its buffer None; that buffer's shape, and its memory."""
 
 def say_partitioned(dist: Distribution, locations: Sequence[tuple[str, int, str]]) -> dict[str, Any]:
     """`__partitioned__` of a distribution, with None as data and `get`."""

@@ -26,6 +26,8 @@ mod export;
 mod import;
 
 pub use dim::{DimDict, Kind};
+#[cfg(feature = "python")]
+pub(crate) use import::cut;
 pub use import::to_distribution;
 
 use crate::value::{Refusal, Result, Value};

@@ -3,11 +3,12 @@
 use partita::index::{DimMap, DistributionBuilder, Index, IndexSet};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyList, PyTuple, PyType};
 
 use super::convert::tuple;
 use super::device::Team;
 use super::error::raised;
+use super::facts::Facts;
 use super::ranks::default_team;
 
 /// One dimension cut into contiguous ranges.
@@ -42,6 +43,11 @@ impl Block {
             .as_ref()
             .map_or("partita.Block()".to_owned(), |bounds| format!("partita.Block({bounds:?})"))
     }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (Option<Vec<i64>>,)) {
+        let own = slf.get();
+        (slf.get_type(), (own.bounds.clone(),))
+    }
 }
 
 #[pymethods]
@@ -54,6 +60,11 @@ impl Cyclic {
 
     fn __repr__(&self) -> String {
         format!("partita.Cyclic({})", self.block_size)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (i64,)) {
+        let own = slf.get();
+        (slf.get_type(), (own.block_size,))
     }
 }
 
@@ -73,6 +84,11 @@ impl Unstructured {
             self.indices_per_part.len(),
             self.one_to_one
         )
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (Vec<Vec<i64>>, bool)) {
+        let own = slf.get();
+        (slf.get_type(), (own.indices_per_part.clone(), own.one_to_one))
     }
 }
 
@@ -355,6 +371,22 @@ impl Distribution {
     fn _repr_html_(&self) -> String {
         // What cannot be drawn is told.
         self.dist.svg().unwrap_or_else(|_| format!("<pre>{}</pre>", self.dist))
+    }
+
+    /// By the team and the facts; see `partita._pickling`.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Team, Facts))> {
+        let again = py.import("partita._native")?.getattr("distribution_of")?;
+        Ok((again, (self.team(), Facts::of(&self.dist)?)))
+    }
+
+    /// The distribution itself, which never changes.
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    /// The distribution itself, which never changes.
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf
     }
 
     fn __hash__(&self) -> isize {
