@@ -162,6 +162,27 @@ impl TypedPart {
         self.element.seen(self.part.distribution())
     }
 
+    /// The same part with of its stored cells only those in a box around all that it owns.
+    ///
+    /// # Errors
+    /// As [`Part::narrowed`].
+    pub fn narrowed(&self, region: &Region) -> Result<TypedPart> {
+        let inner = self.part.region(Cells::Owned);
+        let rank = region.rank();
+        let ends = |outer: &Index, inner: &Index| [&outer[..], &inner[rank..]].concat();
+        let whole = Region::new(&ends(region.start(), inner.start()), &ends(region.stop(), inner.stop()))?;
+        Ok(TypedPart { part: Arc::new(self.part.narrowed(&whole)?), element: self.element })
+    }
+
+    /// The part without its dimensions, which have one cell each: the only part of an array without dimensions.
+    ///
+    /// # Errors
+    /// As [`Part::without_leading`].
+    pub fn without_dimensions(&self) -> Result<TypedPart> {
+        let rank = self.region(Cells::Owned).rank();
+        Ok(TypedPart { part: Arc::new(self.part.without_leading(rank)?), element: self.element })
+    }
+
     /// Distances in elements between neighbours in its memory; none where these are no whole numbers of
     /// elements.
     pub fn strides(&self) -> Option<Index> {

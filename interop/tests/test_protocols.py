@@ -1,6 +1,8 @@
 """`__distarray__` and `__partitioned__` out and in, and what is refused."""
 
+import os
 import pickle
+import socket
 
 import numpy as np
 import partita as pt
@@ -183,6 +185,37 @@ def test_e10_e11_e13_handles_come_through_get():
         said["get"] = get
         with pytest.raises(error, match=text):
             pt.from_partitioned(said, team=u.team)
+
+
+def test_data_that_are_said_to_be_elsewhere_are_refused_by_name():
+    """E15: a consumer verifies the locations; data that are in this process are not at another's."""
+    u = pt.asarray(HOST, team=pt.Team(2, "host"))
+    own = u.__partitioned__["partitions"][(0, 0)]["location"][0]
+    address, pid, device = own
+    assert (pid, device) == (os.getpid(), "kDLCPU:0")
+    taken = [
+        [own], [(address, pid)], [(address, pid, "kDLCPU")], [(socket.gethostname(), pid)], [("9.9.9.9", 1), own], ((address, pid),),
+    ]  # fmt: skip
+    wrong = [
+        [("9.9.9.9", pid, device)], [(address, pid + 1, device)], [(address, pid, "kDLROCM:3")], [("9.9.9.9", 12345, "kDLROCM:3")],
+        [(address, pid, "kDLCPU:1")], [(address, pid, "kDLCUDA")], [("no such host", pid)], [("2001:db8::1", pid)],
+        [("9.9.9.9", pid), (address, pid + 1)],
+    ]  # fmt: skip
+    for location in taken + wrong:
+        said = u.__partitioned__
+        said["partitions"][(1, 0)]["location"] = location
+        assert pt.validate_partitioned(said) == (True, "")
+        if location in taken:
+            np.testing.assert_array_equal(pt.from_partitioned(said, team=u.team).numpy(), HOST)
+            continue
+        with pytest.raises(ValueError, match=r"partitions\[\(1, 0\)\]\['location'\]: expected .* given ") as error:
+            pt.from_partitioned(said, team=u.team)
+        assert str(location) in str(error.value)
+        # What a handle stands for `get` brings from wherever it is.
+        for entry in said["partitions"].values():
+            entry["data"] = Future(entry["data"])
+        said["get"] = fetch
+        np.testing.assert_array_equal(pt.from_partitioned(said, team=u.team).numpy(), HOST)
 
 
 class Hostile:

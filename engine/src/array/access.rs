@@ -65,7 +65,7 @@ impl Array {
     /// # Errors
     /// A map that has no meaning for another size; those of [`Array::eval`].
     pub fn resized(&self, shape: &[i64]) -> Result<Array> {
-        // Halos as wide as the old shape's windows needed may not fit the new one; they come when needed.
+        // The old shape's halos may not fit the new one; they come when needed.
         let none = Index::zeros(self.rank());
         let dist = self.distribution()?.with_halo(&none, &none)?.resized(shape)?;
         let mut resized = Array::zeros(self.team(), &dist, self.dtype())?;

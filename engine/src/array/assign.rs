@@ -258,7 +258,7 @@ pub(crate) fn unshared(node: &Arc<Node>, expected: usize) -> Result<Arc<Node>> {
     if stands(node, expected) {
         return Ok(Arc::clone(node));
     }
-    let copy = Storage::new(&node.team, Arc::clone(&old.dist), node.dtype)?;
+    let copy = old.like(&node.team, node.dtype)?;
     let (copies, fresh) = old.copy_current(&node.team, node.dtype, &copy)?;
     execute(copies)?;
     copy.set_fresh(fresh);

@@ -25,7 +25,7 @@ use super::prepared::Sketch;
 use super::reshape::{Settled, settle};
 use super::route::routes;
 use super::shared::computed_first;
-use super::storage::{Fresh, Storage, stores, widened};
+use super::storage::{Fresh, Storage, widened};
 use super::work::{Work, missing_part};
 use super::zone::{Frame, Zone};
 use super::{joined, pick, rearrange};
@@ -230,22 +230,36 @@ impl Target {
         }
     }
 
-    /// The memory it is computed into, on `dist`.
-    pub fn memory(&self, team: &Team, dist: &Arc<Distribution>, dtype: DType) -> Result<Storage> {
-        match self.standing() {
-            Some(there) => Ok(Storage::from_parts(Arc::clone(dist), there.parts.clone())),
-            None => Storage::new(team, Arc::clone(dist), dtype),
+    /// The memory it is computed into, on `dist`, for an array on `declared`.
+    pub fn memory(
+        &self,
+        team: &Team,
+        (dist, declared): (&Arc<Distribution>, &Arc<Distribution>),
+        dtype: DType,
+    ) -> Result<Storage> {
+        let storage = match self.standing() {
+            Some(there) => Storage::from_parts(Arc::clone(dist), there.parts.clone()),
+            None => Storage::new(team, Arc::clone(dist), dtype)?,
+        };
+        Ok(storage.declaring(declared))
+    }
+
+    /// The distribution of the array that gets the memory.
+    fn declared(&self) -> Result<Arc<Distribution>> {
+        match &self.onto {
+            Onto::Own | Onto::Aside(..) => self.distribution(),
+            Onto::Whole(base, _) | Onto::Over(base, _) => base.distribution(),
         }
     }
 
     /// How its memory is divided: with halos of the width of an operand's or of `room`.
-    fn layout(&self, own: &Arc<Distribution>, room: Option<&Fresh>) -> Result<Arc<Distribution>> {
+    fn layout(&self, leaves: &[Leaf], room: Option<&Fresh>) -> Result<Arc<Distribution>> {
         if let Some(there) = self.standing() {
             return Ok(Arc::clone(&there.dist));
         }
         let dist = match &self.onto {
-            Onto::Own => Arc::clone(own),
-            Onto::Whole(base, _) | Onto::Over(base, _) => base.distribution()?,
+            Onto::Own => widest_like(self.distribution()?, leaves),
+            Onto::Whole(base, _) | Onto::Over(base, _) => base.memory_layout()?,
             Onto::Aside(..) => self.distribution()?,
         };
         match room {
@@ -282,9 +296,8 @@ impl Extent {
         work: &Work,
     ) -> Result<Extent> {
         let wish = deep::next_wish();
-        let stored = widest_like(Arc::clone(dist), leaves);
         let room = wish.as_ref().map(|wish| &wish.room);
-        let layouts = targets.iter().map(|t| t.layout(&stored, room)).collect::<Result<Vec<_>>>()?;
+        let layouts = targets.iter().map(|t| t.layout(leaves, room)).collect::<Result<Vec<_>>>()?;
         if let Some(wish) = wish.filter(|wish| !wish.grow.is_nothing()) {
             let frame = targets[0].frame(dist)?;
             let zones = frame.zones(dist, &wish.grow, placed)?;
@@ -308,12 +321,13 @@ impl Extent {
     ) -> Result<bool> {
         let frame = targets[0].frame(dist)?;
         for (target, layout) in targets.iter().zip(&self.layouts) {
-            let kept = target.kept()?.is_none_or(|old| work.fresh(&old).covers(&self.grow));
+            let Fresh { lo, hi, .. } = &self.grow;
+            let kept = target
+                .kept()?
+                .is_none_or(|old| work.fresh(&old).covers(&self.grow) && old.dist.stores(lo, hi));
             let has_room = match &target.onto {
-                Onto::Own | Onto::Whole(..) | Onto::Over(..) => stores(layout, &self.grow)?,
-                Onto::Aside(base, _) => {
-                    stores(&*base.distribution()?, &self.grow)? && holds(layout, &self.zones)
-                }
+                Onto::Own | Onto::Whole(..) | Onto::Over(..) => layout.stores(lo, hi),
+                Onto::Aside(base, _) => base.memory_layout()?.stores(lo, hi) && holds(layout, &self.zones),
             };
             if !kept || !has_room || !target.frame(dist)?.is_like(&frame) {
                 return Ok(false);
@@ -423,8 +437,9 @@ fn try_compute(targets: &[Target]) -> Result<Option<Vec<Storage>>> {
         found = routes(&fused.leaves, &dist, &zones)?;
     }
     let inputs = work.bring_by(&fused.leaves, &found, &dist, &zones)?;
-    let allocate =
-        |(target, dist): (&Target, &Arc<Distribution>)| target.memory(&first.team, dist, target.node.dtype);
+    let allocate = |(target, dist): (&Target, &Arc<Distribution>)| {
+        target.memory(&first.team, (dist, &target.declared()?), target.node.dtype)
+    };
     let storages = targets.iter().zip(&layouts).map(allocate).collect::<Result<Vec<Storage>>>()?;
     let launches = fused.launches(&first.team, (zones, inputs), |part, zone| {
         let memory = |(target, storage): (&Target, &Storage)| {
@@ -452,8 +467,8 @@ pub(crate) fn sketched(targets: &[Target]) -> Result<Option<Sketch>> {
     if is_telling() || deep::is_shared() { Ok(None) } else { Sketch::of(targets) }
 }
 
-/// The given layout, with the halo widths of an operand that has the same layout: results of a
-/// stencil are the operands of the next.
+/// The given layout, with the halo widths of an operand's memory that has room for it: results of a stencil
+/// are the operands of the next.
 fn widest_like(dist: Arc<Distribution>, leaves: &[Leaf]) -> Arc<Distribution> {
     let width = |dist: &Distribution| {
         let (lo, hi) = dist.halo();
@@ -466,7 +481,7 @@ fn widest_like(dist: Arc<Distribution>, leaves: &[Leaf]) -> Arc<Distribution> {
             Source::List(..) | Source::Number(..) => None,
         })
         .map(|storage| Arc::clone(&storage.dist))
-        .filter(|other| other.shape() == dist.shape() && other.same_layout(&dist))
+        .filter(|other| other.has_room_for(&dist))
         .fold(dist.clone(), |best, other| if width(&other) > width(&best) { other } else { best })
 }
 

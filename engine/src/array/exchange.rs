@@ -63,11 +63,11 @@ fn remembered(key: Key, build: impl FnOnce(&Key) -> Result<Plan>) -> Result<Arc<
     Ok(plan)
 }
 
-/// The plan that makes a halo current.
+/// The plan that makes a halo current, at each part as much of it as the part stores.
 pub(crate) fn halo_plan(dist: &Distribution, need: &Fresh) -> Result<Arc<Plan>> {
     let key = Key::Halo(dist.clone(), need.lo, need.hi, need.corners);
     // Memory is laid out by packed coordinates; along blocks, and only there, these have halos.
-    remembered(key, |_| Ok(Plan::halo_widths(&dist.packed(), &need.lo, &need.hi, need.corners)?))
+    remembered(key, |_| Ok(Plan::halo_within(&dist.packed(), &need.lo, &need.hi, need.corners)?))
 }
 
 /// The plan that brings each part a box, see [`Plan::fetch`].

@@ -215,7 +215,7 @@ impl Node {
     }
 
     pub fn ready(dtype: DType, team: &Team, storage: Storage) -> Arc<Node> {
-        let shape = storage.dist.shape();
+        let shape = storage.declared.shape();
         Node::new((shape, dtype, team), State::Ready(Arc::new(storage)), Recorded::default())
     }
 
@@ -345,9 +345,15 @@ impl Node {
     pub fn layout(&self) -> Layout {
         match &*self.state() {
             State::Lazy { layout, .. } => layout.clone(),
-            State::Ready(storage) => Layout::Known(Arc::clone(&storage.dist)),
+            State::Ready(storage) => Layout::Known(Arc::clone(&storage.declared)),
             State::Failed(_) => Layout::Free,
         }
+    }
+
+    /// How memory for another value of this array is best laid out: as its own memory, with the halos that reads
+    /// have needed so far.
+    pub fn memory_layout(&self) -> Result<Arc<Distribution>> {
+        self.storage().map_or_else(|| self.distribution(), |storage| Ok(Arc::clone(&storage.dist)))
     }
 
     /// The distribution the value has or will have.

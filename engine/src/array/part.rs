@@ -7,7 +7,7 @@ use std::sync::Arc;
 use partita_kernels::{DType, View};
 
 use super::Array;
-use super::data::{bytes_of, pack};
+use super::data::bytes_of;
 use super::map::Map;
 use super::reach::Reach;
 use super::storage::{Fresh, Storage};
@@ -28,11 +28,13 @@ pub struct Part {
     array: Array,
     dist: Arc<Distribution>,
     index: usize,
+    /// The member of the team that holds it.
+    member: usize,
     owned: Region,
     stored: Region,
     buffer: Option<Buffer>,
-    /// Of a view, where its cells are in the memory of what it is a view of.
-    within: Option<View>,
+    /// Where the stored cells are in the memory: that may hold wider halos, or be that of a larger array.
+    view: View,
 }
 
 /// Which cells of a part are meant.
@@ -67,14 +69,20 @@ impl Array {
         let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };
         let _guard = self.team().evaluation();
         self.team().together("the parts of an array", || self.fill_halos(&storage))?;
-        let part = |(index, buffer): (usize, &Option<Buffer>)| Part {
-            array: self.clone(),
-            dist: Arc::clone(&storage.dist),
-            index,
-            owned: storage.dist.owned(index),
-            stored: storage.dist.stored(index),
-            buffer: buffer.clone(),
-            within: None,
+        let dist = &storage.declared;
+        let part = |(index, buffer): (usize, &Option<Buffer>)| {
+            let stored = dist.stored(index);
+            let place = storage.place(self.team(), index);
+            Part {
+                array: self.clone(),
+                dist: Arc::clone(dist),
+                index,
+                member: index,
+                owned: dist.owned(index),
+                stored,
+                buffer: buffer.clone(),
+                view: place.map_or_else(|| contiguous(&stored), |place| place.view(stored.start())),
+            }
         };
         let here = storage.parts.iter().enumerate().filter(|(index, _)| self.team().is_here(*index));
         Ok(here.map(part).collect())
@@ -85,6 +93,13 @@ impl Array {
     fn parts_of_base(&self) -> Result<Option<Vec<Part>>> {
         let Some((base, map)) = self.node.seen() else { return Ok(None) };
         let (Some(storage), dist) = (base.storage(), self.node.distribution()?) else { return Ok(None) };
+        if storage.declared == dist && map == Map::identity(dist.rank()) {
+            // All of it, and so its halo too.
+            return Array::of(base).parts().map(Some);
+        }
+        if (0..dist.parts()).any(|part| dist.stored(part) != dist.owned(part)) {
+            return Ok(None);
+        }
         let Some(reach) = Reach::of(&[map], &storage.dist, &dist, &Zone::owned(&dist))? else {
             return Ok(None);
         };
@@ -106,17 +121,20 @@ impl Array {
                 array: Array::of(Arc::clone(&base)),
                 dist: Arc::clone(&dist),
                 index,
+                member: index,
                 owned,
                 stored: owned,
                 buffer: storage.parts[index].clone().filter(|_| !owned.is_empty()),
-                within: place
-                    .map(|place| seen_through(&map, &place.view(&reach.anchors[index]), owned.rank())),
+                view: place.map_or_else(
+                    || contiguous(&owned),
+                    |place| seen_through(&map, &place.view(&reach.anchors[index]), owned.rank()),
+                ),
             }
         };
         Ok(Some((0..dist.parts()).filter(|&index| self.team().is_here(index)).map(part).collect()))
     }
 
-    /// Makes all halos current, so that nothing writes to them later.
+    /// Makes all halos current, those beyond the declared ones too, so that nothing writes to the memory later.
     fn fill_halos(&self, storage: &Storage) -> Result<()> {
         let (lo, hi) = storage.dist.halo();
         storage.refresh(self.team(), self.dtype(), Fresh { lo, hi, corners: true })
@@ -134,12 +152,12 @@ impl Array {
 }
 
 impl Part {
-    /// Its number, and that of the member that holds it.
+    /// Its number among the parts of its distribution.
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// The distribution it is a part of, with the halo widths that its memory has.
+    /// The distribution it is a part of.
     pub fn distribution(&self) -> &Arc<Distribution> {
         &self.dist
     }
@@ -151,7 +169,7 @@ impl Part {
 
     /// The device that holds it.
     pub fn device(&self) -> &Device {
-        self.array.team().device(self.index)
+        self.array.team().device(self.member)
     }
 
     /// The box of cells that is meant, in packed coordinates.
@@ -164,10 +182,7 @@ impl Part {
 
     /// Distance in elements between neighbours in its memory, per dimension.
     pub fn strides(&self) -> Index {
-        match &self.within {
-            Some(view) => Index::from_fn(view.strides.len(), |d| view.strides[d]),
-            None => c_strides(&self.stored),
-        }
+        Index::from_fn(self.stored.rank(), |d| self.view.strides[d])
     }
 
     /// Where the first of the cells is in this process's memory; `None` if it is elsewhere, or nowhere.
@@ -192,11 +207,49 @@ impl Part {
 
     /// The first of the cells, in bytes from the start of the memory; `None` if there are none.
     fn offset(&self, cells: Cells) -> Option<u64> {
-        let (region, strides) = (self.region(cells), self.strides());
-        let apart = |d: usize| (region.start()[d] - self.stored.start()[d]) * strides[d];
-        let first = self.within.as_ref().map_or(0, |view| view.offset);
-        let offset = first + (0..region.rank()).map(apart).sum::<i64>();
+        let region = self.region(cells);
+        let offset = self.view_of(&region).offset;
         (!region.is_empty()).then_some(offset as u64 * self.dtype().size_bytes() as u64)
+    }
+
+    /// Where a box of its cells is in the memory.
+    fn view_of(&self, region: &Region) -> View {
+        let View { offset, strides } = &self.view;
+        let apart = |d: usize| (region.start()[d] - self.stored.start()[d]) * strides[d];
+        View { offset: offset + (0..region.rank()).map(apart).sum::<i64>(), strides: strides.clone() }
+    }
+
+    /// The same part with less of its halo: of the stored cells those in `region`, which contains all that it
+    /// owns.
+    ///
+    /// # Errors
+    /// A region that leaves out owned cells or reaches beyond the stored ones.
+    pub fn narrowed(&self, region: &Region) -> Result<Part> {
+        let same_rank = region.rank() == self.stored.rank();
+        if !same_rank || !region.contains_region(&self.owned) || !self.stored.contains_region(region) {
+            let expected = format!("a region inside {} around {}", self.stored, self.owned);
+            let remedy = "leave out cells of the halo only";
+            return Err(Error::invalid("Part::narrowed", expected, region.to_string(), remedy));
+        }
+        Ok(Part { stored: *region, view: self.view_of(region), ..self.clone() })
+    }
+
+    /// The part without its first `count` dimensions, along which it has one cell and no halo: the only part of
+    /// an array of the rest.
+    ///
+    /// # Errors
+    /// Fewer dimensions; other extents than 1.
+    pub fn without_leading(&self, count: usize) -> Result<Part> {
+        let extents = self.stored.extents();
+        if count > extents.rank() || extents[..count].iter().any(|&extent| extent != 1) {
+            let expected = format!("{count} dimensions of extent 1");
+            let remedy = "drop dimensions of one cell";
+            return Err(Error::invalid("Part::without_leading", expected, extents.to_string(), remedy));
+        }
+        let region = Region::from_shape(&self.owned.extents()[count..])?;
+        let dist = Arc::new(Distribution::builder(&region.extents()).build()?);
+        let view = View { strides: self.view.strides[count..].to_vec(), ..self.view_of(&self.owned) };
+        Ok(Part { dist, index: 0, owned: region, stored: region, view, ..self.clone() })
     }
 
     /// A copy of the cells in memory of its own on the same device, as a part that stores nothing else.
@@ -205,13 +258,14 @@ impl Part {
     /// Memory; the device's.
     pub fn copied(&self, cells: Cells) -> Result<Part> {
         let region = self.region(cells);
-        let copy = |buffer| Part { owned: region, stored: region, buffer, within: None, ..self.clone() };
-        let Some((from, view)) = self.cells(&region) else { return Ok(copy(None)) };
+        let view = contiguous(&region);
+        let copy = |buffer| Part { owned: region, stored: region, buffer, view, ..self.clone() };
+        let Some(from) = self.place().filter(|_| !region.is_empty()) else { return Ok(copy(None)) };
         let _guard = self.array.team().evaluation();
         let buffer = from.device.alloc(bytes_of(&region, self.dtype())?)?;
         let (device, allocation) = (from.device.clone(), Arc::clone(buffer.allocation()));
         let to = Place { device, allocation, stored: region };
-        let ends = ((view, &from), (to.view(region.start()), &to));
+        let ends = ((self.view_of(&region), &from), (to.view(region.start()), &to));
         execute(vec![copy_views(&region.extents(), ends, Copying { dtype: self.dtype(), add: false })?])?;
         Ok(copy(Some(buffer)))
     }
@@ -227,21 +281,16 @@ impl Part {
             let (expected, given) = (format!("{expected} bytes"), out.len().to_string());
             return Err(Error::invalid("Part::read_into", expected, given, "pass memory for the whole part"));
         }
-        let packed = if self.within.is_some() { self.copied(cells)?.place() } else { self.place() };
-        if let Some(place) = packed.filter(|_| expected > 0) {
+        if expected == 0 {
+            return Ok(());
+        }
+        let is_packed = self.view.strides == contiguous(&region).strides;
+        let packed = if is_packed { self.clone() } else { self.copied(cells)? };
+        if let (Some(place), Some(offset)) = (packed.place(), packed.offset(cells)) {
             let _guard = self.array.team().evaluation();
-            let (packed, _lease) = pack(&place, &region, self.dtype())?;
-            packed.device.download(&packed.allocation, 0, out)?;
+            place.device.download(&place.allocation, offset, out)?;
         }
         Ok(())
-    }
-
-    /// Its memory, and how a box of its cells lies in it; `None` if there are none.
-    fn cells(&self, region: &Region) -> Option<(Place, View)> {
-        let place = self.place().filter(|_| !region.is_empty())?;
-        // Of a view all cells are meant.
-        let view = self.within.clone().unwrap_or_else(|| place.view(region.start()));
-        Some((place, view))
     }
 
     fn place(&self) -> Option<Place> {
@@ -251,6 +300,11 @@ impl Part {
             stored: self.stored,
         })
     }
+}
+
+/// The view of memory that holds these cells and no others.
+fn contiguous(region: &Region) -> View {
+    View { offset: 0, strides: c_strides(region).to_vec() }
 }
 
 /// The view of a launch that goes through memory as a map says, from the map's first cell on.

@@ -60,7 +60,7 @@ impl Array {
         for (k, &at) in positions.iter().enumerate() {
             picked[old.dist.owner(&point(&shape, at))?].insert(at, k as i64);
         }
-        let new = Storage::new(self.team(), Arc::clone(&old.dist), self.dtype())?;
+        let new = old.like(self.team(), self.dtype())?;
         let needs: Vec<Region> =
             picked.iter().map(|picked| hull(&value.shape(), picked.values().copied())).collect();
         let guard = self.team().evaluation();

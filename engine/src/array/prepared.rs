@@ -76,9 +76,10 @@ enum Value {
     },
     /// Starts and values.
     Joined(Vec<(At, At)>, Whose),
-    /// Computed: how it lies in memory, and how much of its halo is current.
+    /// Computed: how it lies in memory, its own distribution, and how much of its halo is current.
     Memory {
         dist: At,
+        declared: At,
         lo: At,
         hi: At,
         corners: bool,
@@ -93,7 +94,7 @@ enum Whose {
     ViewOf(At, At),
 }
 
-/// A [`Target`]: the node, and the distribution and shift of what it is a window of.
+/// A [`Target`]: the node, and the distribution, memory layout and shift of what it is a window of.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Goal {
     node: At,
@@ -104,9 +105,9 @@ struct Goal {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Memory {
     Own,
-    Whole(At, At),
-    Over(At, At),
-    Aside(At, At),
+    Whole(At, At, At),
+    Over(At, At, At),
+    Aside(At, At, At),
 }
 
 /// Distributions take no part: few forms differ in them alone.
@@ -229,7 +230,8 @@ impl Walk {
                 self.leaves.push((Arc::clone(node), Arc::clone(storage)));
                 let Fresh { lo, hi, corners } = storage.fresh();
                 let dist = self.dist(&storage.dist);
-                Value::Memory { dist, lo: self.index(&lo), hi: self.index(&hi), corners }
+                let declared = self.dist(&storage.declared);
+                Value::Memory { dist, declared, lo: self.index(&lo), hi: self.index(&hi), corners }
             }
             State::Lazy { expr, layout } => {
                 let whose = self.layout(layout);
@@ -284,12 +286,15 @@ impl Sketch {
         for Target { node, onto } in targets {
             let onto = match onto {
                 Onto::Own => Memory::Own,
-                Onto::Whole(base, start) => {
-                    Memory::Whole(walk.dist(&base.distribution()?), walk.index(start))
-                }
-                Onto::Over(base, start) => Memory::Over(walk.dist(&base.distribution()?), walk.index(start)),
-                Onto::Aside(base, start) => {
-                    Memory::Aside(walk.dist(&base.distribution()?), walk.index(start))
+                Onto::Whole(base, start) | Onto::Over(base, start) | Onto::Aside(base, start) => {
+                    let (dist, layout) = (base.distribution()?, base.memory_layout()?);
+                    let (dist, layout) = (walk.dist(&dist), walk.dist(&layout));
+                    let memory = match onto {
+                        Onto::Over(..) => Memory::Over,
+                        Onto::Aside(..) => Memory::Aside,
+                        Onto::Own | Onto::Whole(..) => Memory::Whole,
+                    };
+                    memory(dist, layout, walk.index(start))
                 }
             };
             let node = walk.node(node);
@@ -314,7 +319,9 @@ impl Sketch {
     pub fn repeat(&self, team: &Team, targets: &[Target]) -> Result<Option<Vec<Storage>>> {
         let Some(prepared) = kept(team).find(self) else { return Ok(None) };
         pass("eval-lowered")?;
-        let memory = |(target, (dist, dtype)): (&Target, &(_, DType))| target.memory(team, dist, *dtype);
+        let memory = |(target, (dist, declared, dtype)): (&Target, &(_, _, DType))| {
+            target.memory(team, (dist, declared), *dtype)
+        };
         let results = targets.iter().zip(&prepared.results).map(memory).collect::<Result<Vec<Storage>>>()?;
         let part = |&(source, part): &Name| {
             let storage = match source.checked_sub(self.leaves.len()) {
@@ -389,7 +396,8 @@ impl Sketch {
         let refreshed =
             work.refreshed().iter().map(|(storage, fresh)| Some((place(storage)?, fresh.clone())));
         let refreshed = refreshed.collect::<Option<_>>()?;
-        let results = results.iter().zip(dtypes).map(|(r, &dtype)| (Arc::clone(&r.dist), dtype)).collect();
+        let result = |(r, &dtype): (&Storage, &DType)| (Arc::clone(&r.dist), Arc::clone(&r.declared), dtype);
+        let results = results.iter().zip(dtypes).map(result).collect();
         let messages = work.messages();
         Some(Prepared { hash: self.hash, key: self.key, steps, results, refreshed, messages })
     }
@@ -431,7 +439,8 @@ pub(crate) struct Prepared {
     hash: u64,
     key: Key,
     steps: Vec<Step>,
-    results: Vec<(Arc<Distribution>, DType)>,
+    /// Memory layouts, distributions and types.
+    results: Vec<(Arc<Distribution>, Arc<Distribution>, DType)>,
     /// Leaves whose halos are as fresh as this afterwards.
     refreshed: Vec<(usize, Fresh)>,
     messages: u64,

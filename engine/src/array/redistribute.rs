@@ -26,7 +26,7 @@ impl Array {
     pub fn move_to(&self, team: &Team, dist: &Distribution) -> Result<Array> {
         self.eval()?;
         let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };
-        if team == self.team() && *dist == *storage.dist {
+        if team == self.team() && *dist == *storage.declared {
             return Ok(self.clone());
         }
         self.copied_to(team, dist)

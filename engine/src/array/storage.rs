@@ -19,8 +19,10 @@ use crate::team::Team;
 /// The parts of one array.
 #[derive(Debug)]
 pub(crate) struct Storage {
-    /// With the halo widths the buffers have.
+    /// How the buffers are laid out: as declared, with halos as wide as reads have needed.
     pub dist: Arc<Distribution>,
+    /// The array's own distribution. Reading never changes it, whatever memory the reads take.
+    pub declared: Arc<Distribution>,
     /// One per part; `None` where the part stores nothing, and for parts of other ranks.
     pub parts: Vec<Option<Buffer>>,
     /// Later ones have larger numbers.
@@ -37,7 +39,7 @@ pub(crate) fn next_number() -> u64 {
     NUMBERS.load(Ordering::Relaxed)
 }
 
-/// How wide a halo holds its owners' current values.
+/// How wide a halo holds its owners' current values, at each part as far as the part stores it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Fresh {
     pub lo: Index,
@@ -89,7 +91,19 @@ impl Storage {
     pub fn from_parts(dist: Arc<Distribution>, parts: Vec<Option<Buffer>>) -> Storage {
         let fresh = Mutex::new(Fresh::nothing(dist.rank()));
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        Storage { dist, parts, number, fresh, shown: Arc::default() }
+        let declared = Arc::clone(&dist);
+        Storage { dist, declared, parts, number, fresh, shown: Arc::default() }
+    }
+
+    /// The same memory for an array on a distribution whose parts it has room for.
+    pub fn declaring(self, declared: &Arc<Distribution>) -> Storage {
+        debug_assert!(self.dist.has_room_for(declared), "{} for {declared}", self.dist);
+        Storage { declared: Arc::clone(declared), ..self }
+    }
+
+    /// Fresh memory of the same layout, for an array on the same distribution.
+    pub fn like(&self, team: &Team, dtype: DType) -> Result<Storage> {
+        Ok(Storage::new(team, Arc::clone(&self.dist), dtype)?.declaring(&self.declared))
     }
 
     /// The same memory as parts of `dist`, which store as many cells in the same order. There are no halos.
@@ -161,7 +175,8 @@ impl Storage {
     pub fn copy_current(&self, team: &Team, dtype: DType, to: &Storage) -> Result<(Schedule, Fresh)> {
         let fresh =
             Some(self.fresh()).filter(|fresh| fresh.corners).unwrap_or(Fresh::nothing(self.dist.rank()));
-        let reach = |part| Ok(vec![self.dist.reach(part, &fresh.lo, &fresh.hi)?]);
+        let reach =
+            |part| Ok(vec![self.dist.reach(part, &fresh.lo, &fresh.hi)?.intersect(&self.dist.stored(part))]);
         Ok((self.copy_boxes(team, dtype, to, reach)?, fresh))
     }
 
@@ -198,23 +213,10 @@ impl Storage {
 /// The distribution with halos at least so wide; `None` if it cannot have them, or if they would need more
 /// memory than the array.
 pub(crate) fn widened(dist: &Arc<Distribution>, halo: &Fresh) -> Result<Option<Arc<Distribution>>> {
-    let (lo, hi) = dist.halo();
-    let have = Fresh { lo, hi, corners: true };
-    if have.covers(halo) {
+    if dist.stores(&halo.lo, &halo.hi) {
         return Ok(Some(Arc::clone(dist)));
     }
-    let both = have.max(halo);
-    let Ok(wide) = dist.with_halo(&both.lo, &both.hi) else { return Ok(None) };
+    let Ok(wide) = dist.widened(&halo.lo, &halo.hi) else { return Ok(None) };
     let cells = (0..wide.parts()).map(|p| wide.stored(p).volume()).sum::<std::result::Result<i64, _>>()?;
     Ok((cells <= 2 * wide.global().volume()?).then(|| Arc::new(wide)))
-}
-
-/// Whether every part's memory holds so many cells more than it owns.
-pub(crate) fn stores(dist: &Distribution, grow: &Fresh) -> Result<bool> {
-    for part in 0..dist.parts() {
-        if !dist.stored(part).contains_region(&dist.reach(part, &grow.lo, &grow.hi)?) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }

@@ -16,6 +16,7 @@ pub struct DistributionBuilder {
     shape: Vec<i64>,
     parts: Option<usize>,
     grid: Option<Vec<i64>>,
+    strides: Option<Vec<i64>>,
     maps: Vec<(usize, Wanted)>,
     halo: (Vec<i64>, Vec<i64>),
     halo_per_part: Vec<(usize, Vec<(i64, i64)>)>,
@@ -50,6 +51,7 @@ impl DistributionBuilder {
             shape: shape.to_vec(),
             parts: None,
             grid: None,
+            strides: None,
             maps: Vec::new(),
             halo: (none.clone(), none.clone()),
             halo_per_part: Vec::new(),
@@ -67,6 +69,13 @@ impl DistributionBuilder {
     /// The number of parts along every dimension.
     pub fn grid(mut self, shape: &[i64]) -> Self {
         self.grid = Some(shape.to_vec());
+        self
+    }
+
+    /// By how much the part number changes from one grid coordinate to the next in every dimension, see
+    /// [`ProcessGrid::strides`]; by default as in C order.
+    pub fn grid_strides(mut self, strides: &[i64]) -> Self {
+        self.strides = Some(strides.to_vec());
         self
     }
 
@@ -156,6 +165,10 @@ impl DistributionBuilder {
             None => ProcessGrid::new(&Index::from_fn(rank, |d| {
                 self.wanted(d).and_then(Wanted::parts).unwrap_or(1)
             }))?,
+        };
+        let grid = match &self.strides {
+            Some(strides) => grid.renumbered(strides)?,
+            None => grid,
         };
         match self.parts {
             Some(parts) if parts != grid.parts() => Err(IndexError::new(

@@ -43,6 +43,25 @@ impl Halo {
         }
     }
 
+    /// The widths of every part, where they differ.
+    pub fn list(&self) -> Option<&[(i64, i64)]> {
+        match self {
+            Halo::Uniform(..) => None,
+            Halo::PerPart(widths) => Some(widths),
+        }
+    }
+
+    /// At least so wide at every part.
+    pub fn widened(&self, lo: i64, hi: i64, periodic: bool) -> Halo {
+        let wider = |&(a, b): &(i64, i64)| (a.max(lo), b.max(hi));
+        match self {
+            Halo::Uniform(a, b) => Halo::Uniform(lo.max(*a), hi.max(*b)),
+            Halo::PerPart(widths) => {
+                Halo::per_part(&widths.iter().map(wider).collect::<Vec<(i64, i64)>>(), periodic)
+            }
+        }
+    }
+
     /// The widest on either side.
     pub fn widest(&self) -> (i64, i64) {
         match self {
@@ -64,6 +83,13 @@ impl Dim {
     pub fn stored(&self, part: usize) -> (i64, i64) {
         let (lo, hi) = self.halo.widths(part);
         self.reach(part, lo, hi)
+    }
+
+    /// Whether every part stores so many cells beside its own, as far as there are any.
+    pub fn stores(&self, lo: i64, hi: i64) -> bool {
+        let inside = |(inner, outer): ((i64, i64), (i64, i64))| outer.0 <= inner.0 && inner.1 <= outer.1;
+        let uniform = matches!(self.halo, Halo::Uniform(a, b) if a >= lo && b >= hi);
+        uniform || (0..self.map.parts()).all(|part| inside((self.reach(part, lo, hi), self.stored(part))))
     }
 
     /// What `part` owns, widened: past the ends where the dimension is periodic, up to them where it is not.

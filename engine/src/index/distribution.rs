@@ -131,6 +131,18 @@ impl Distribution {
         (Index::from_fn(self.rank(), |d| widths(d).0), Index::from_fn(self.rank(), |d| widths(d).1))
     }
 
+    /// The halo widths of one part, below and above: none where there is nothing to copy.
+    pub fn halo_of(&self, part: usize) -> (Index, Index) {
+        let (owned, stored) = (self.owned(part), self.stored(part));
+        let below = Index::from_fn(self.rank(), |d| owned.start()[d] - stored.start()[d]);
+        (below, Index::from_fn(self.rank(), |d| stored.stop()[d] - owned.stop()[d]))
+    }
+
+    /// The declared halo widths (below, above) of every grid coordinate of dimension `d`; `None` where all are alike.
+    pub fn halo_per_part(&self, d: usize) -> Option<&[(i64, i64)]> {
+        self.dims[d].halo.list()
+    }
+
     /// The boundary widths below and above.
     pub fn boundary(&self) -> (Index, Index) {
         let widths = |d: usize| self.dims[d].boundary;
@@ -319,6 +331,33 @@ impl Distribution {
             dim.halo = Halo::Uniform(lo[d], hi[d]);
         }
         Distribution::from_dims(self.grid, dims)
+    }
+
+    /// The same with halos at least so wide at every part.
+    pub(crate) fn widened(&self, lo: &[i64], hi: &[i64]) -> Result<Distribution> {
+        let wide = |(d, dim): (usize, &Dim)| Dim {
+            halo: dim.halo.widened(lo[d], hi[d], dim.periodic),
+            ..dim.clone()
+        };
+        Distribution::from_dims(self.grid, self.dims.iter().enumerate().map(wide).collect())
+    }
+
+    /// Whether every part stores so many cells beside its own, as far as there are any.
+    pub(crate) fn stores(&self, lo: &[i64], hi: &[i64]) -> bool {
+        self.dims.iter().enumerate().all(|(d, dim)| dim.stores(lo[d], hi[d]))
+    }
+
+    /// Whether memory on this distribution has room for every part of the other, which differs in halos alone.
+    pub(crate) fn has_room_for(&self, other: &Distribution) -> bool {
+        let inside = |(a, b): (&Dim, &Dim), part: usize| {
+            let (outer, inner) = (a.stored(part), b.stored(part));
+            outer.0 <= inner.0 && inner.1 <= outer.1
+        };
+        let roomy = |(a, b): (&Dim, &Dim)| {
+            let alike = a.map == b.map && a.periodic == b.periodic;
+            alike && (a.halo == b.halo || (0..a.map.parts()).all(|part| inside((a, b), part)))
+        };
+        self.grid == other.grid && self.dims.iter().zip(&other.dims).all(roomy)
     }
 
     /// The distribution of a unit-stride slice: element `i` of the slice is owned by the part that owns cell

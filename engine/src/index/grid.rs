@@ -58,6 +58,26 @@ impl ProcessGrid {
         Ok(grid)
     }
 
+    /// The grid with other numbers, see [`ProcessGrid::strides`]; refuses strides that do not number every part once.
+    pub(crate) fn renumbered(&self, strides: &[i64]) -> Result<ProcessGrid> {
+        check_rank("process grid", self.rank(), strides.len())?;
+        let small = strides.iter().all(|stride| stride.unsigned_abs() <= self.parts as u64);
+        let grid = ProcessGrid {
+            strides: Index::from_fn(self.rank(), |d| if self.shape[d] == 1 { 0 } else { strides[d] }),
+            ..*self
+        };
+        if small && (0..grid.parts).all(|part| grid.part_at(|d| grid.coordinate(part)[d]) == part) {
+            return Ok(grid);
+        }
+        Err(IndexError::new(
+            ErrorKind::Grid,
+            "process grid",
+            format!("strides that number the parts of the grid {} once each", self.shape),
+            format!("{strides:?}"),
+            "take those of an existing grid",
+        ))
+    }
+
     /// The default: dimension 0 is cut into all parts, the others are whole.
     pub fn slabs(parts: usize, rank: usize) -> Result<ProcessGrid> {
         let parts = check_parts("ProcessGrid::slabs", parts, rank)?;

@@ -46,6 +46,15 @@ impl Plan {
         })
     }
 
+    /// The same, of each part's own halo as much as lies within these widths.
+    pub(crate) fn halo_within(dist: &Distribution, lo: &[i64], hi: &[i64], corners: bool) -> Result<Plan> {
+        dist.check_block("Plan::halo_within")?;
+        halo(dist, corners, |d, at| {
+            let (stored, reach) = (dist.dim(d).stored(at), dist.dim(d).reach(at, lo[d], hi[d]));
+            Ok((stored.0.max(reach.0), stored.1.min(reach.1)))
+        })
+    }
+
     /// Part `p` gets the cells `needs[p]`, its own among them, for instance into a fresh buffer. Where a
     /// dimension is periodic, a need may reach past the ends as far as it likes.
     pub fn fetch(dist: &Distribution, needs: &[Region]) -> Result<Plan> {

@@ -83,8 +83,9 @@ class Array(Operators):
 
     @property
     def parts(self) -> list[_native.Part]:
-        """This process's parts, in order; each exports its memory by DLPack. Computes and waits. Collective."""
-        return self._native.parts()
+        """This process's parts, in order; each exports its memory by DLPack. An array without dimensions has one part, at
+        the process that holds its element. Computes and waits. Collective."""
+        return self._native.parts(self._scalar)
 
     @property
     def device(self) -> _native.Team:
@@ -203,24 +204,23 @@ class Array(Operators):
         return self._only_part().__dlpack_device__()
 
     def _only_part(self) -> _native.Part:
-        if self.dist.num_parts != 1 or self.team.ranks != 1:
+        if (self.dist.num_parts != 1 and not self._scalar) or self.team.ranks != 1:
             raise BufferError(
                 f"__dlpack__: expected an array of one part, given {self.dist.num_parts} parts, each with memory of "
                 "its own; export them one by one: [numpy.from_dlpack(p) for p in u.parts], or gather with u.numpy()"
             )
-        native = self._native
-        return (native.squeeze(range(len(native.shape))) if self._scalar else native).parts()[0]
+        return self.parts[0]
 
     def __distarray__(self) -> dict[str, Any]:
         """The Distributed Array Protocol 0.10, of an array with one part in this process; otherwise its parts have it.
         Computes. Collective."""
-        here = len(self.team.local_members)
-        if here != 1:
+        parts = self.parts
+        if len(parts) != 1:
             raise ValueError(
-                f"__distarray__: expected an array of one part in this process, given {here}; "
+                f"__distarray__: expected an array of one part in this process, given {len(parts)}; "
                 "use [p.__distarray__() for p in u.parts]"
             )
-        return self.parts[0].__distarray__()
+        return parts[0].__distarray__()
 
     @property
     def __partitioned__(self) -> dict[str, Any]:
@@ -324,11 +324,11 @@ class Array(Operators):
         return self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the gathered elements; unpickled, they are on the default partition of the default team. Both are
-        collective where the teams are over several processes."""
-        from ._create import asarray
+        """Pickles the gathered elements, the distribution and its team; see `partita._pickling` for devices that are not
+        there again. Both directions are collective where the teams are over several processes."""
+        from ._pickling import array
 
-        return asarray, (self.numpy(),)
+        return array, (self.numpy(), self.team if self._scalar else self.dist, self.dtype.name)
 
     # Parts of it.
 

@@ -44,7 +44,7 @@ def save(file: str | os.PathLike[str], arr: Array) -> None:
 
     if not isinstance(arr, Array):
         raise TypeError(f"save: expected a partita.Array, given {type(arr).__name__}; use numpy.save")
-    path, kind, team, parts = os.fspath(file), _portable(arr), arr.team, arr.parts
+    path, kind, team, parts = os.fspath(file), _portable(arr), arr.team, arr._native.parts()
     first = team.rank == 0
     half = of_processes(team, "save", f"{path}.{os.getpid()}.part")[0]
 

@@ -23,6 +23,7 @@ __all__ = [
     "allgather",
     "broadcast",
     "devices",
+    "distribution_of",
     "end",
     "gather",
     "halo_exchange",
@@ -148,7 +149,7 @@ class Distribution:
         team: Team | None = None,
         grid: Sequence[int] | None = None,
         dims: Sequence[Block | Cyclic | Unstructured | None] | None = None,
-        halo: _Widths | None = None,
+        halo: _Widths | Sequence[int | tuple[int, int] | Sequence[tuple[int, int]]] | None = None,
         periodic: bool | Sequence[bool] | None = None,
         boundary: _Widths | None = None,
     ) -> Distribution: ...
@@ -169,7 +170,9 @@ class Distribution:
         """The team whose members hold the parts."""
     @property
     def halo(self) -> tuple[tuple[int, int], ...]:
-        """Declared halo widths per dimension, as pairs (below, above)."""
+        """Declared halo widths per dimension, as pairs (below, above); the widest where parts differ."""
+    def halo_of(self, part: int) -> tuple[tuple[int, int], ...]:
+        """Halo widths of one part per dimension, as pairs (below, above): none where there is nothing to copy."""
     @property
     def boundary(self) -> tuple[tuple[int, int], ...]:
         """Boundary widths per dimension, as pairs (below, above)."""
@@ -306,7 +309,7 @@ class Array:
     def eval(self) -> None: ...
     def read_into(self, out: Any) -> None: ...
     def explain(self, to: Distribution | None = None, html: bool = False) -> str: ...
-    def parts(self) -> list[Part]: ...
+    def parts(self, is_scalar: bool = False) -> list[Part]: ...
     def constant(self, dtype: str, value: complex) -> Array: ...
     def cast(self, dtype: str) -> Array: ...
     def op1(self, name: str) -> Array: ...
@@ -427,8 +430,11 @@ def end() -> None:
 def live_exports() -> int:
     """DLPack exports that no consumer has released yet."""
 
-def say_distarray(part: Part) -> dict[str, Any]:
-    """What a part says about itself in `__distarray__`, its buffer None."""
+def distribution_of(team: Team, facts: Any) -> Distribution:
+    """The distribution of pickled facts over a team."""
+
+def say_distarray(part: Part) -> tuple[dict[str, Any], tuple[int, ...], Stored]:
+    """What a part says about itself in `__distarray__`, its buffer None; that buffer's shape, and its memory."""
 
 def say_partitioned(dist: Distribution, locations: Sequence[tuple[str, int, str]]) -> dict[str, Any]:
     """`__partitioned__` of a distribution, with None as data and `get`."""

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _native
-from ._create import _host, from_parts
-from ._ranks import of_members
+from ._create import _host, asarray, from_parts
+from ._ranks import of_members, of_processes
 
 if TYPE_CHECKING:
     from ._array import Array
@@ -40,15 +40,59 @@ def _visible(part: _native.Part | _native.Stored) -> Any:
 
 
 def distarray(part: _native.Part) -> dict[str, Any]:
-    """What a part says in ``__distarray__``; its halo is padding."""
-    described = _native.say_distarray(part)
-    seen = _visible(part.stored)
+    """What a part says in ``__distarray__``. Its halo is padding, at each seam as wide as both sides have it; the buffer
+    is that window of the part's memory."""
+    described, shape, memory = _native.say_distarray(part)
+    seen = _visible(memory)
+    if tuple(seen.shape) != shape and not isinstance(seen, _native.Stored):
+        # A part that owns nothing has no memory, of any shape.
+        seen = seen.reshape(shape)
     described["buffer"] = seen if isinstance(seen, _native.Stored) else memoryview(seen)
     return described
 
 
 # DLPack's numbers of the kinds of device, and their names.
-_KINDS = {1: "kDLCPU", 2: "kDLCUDA", 15: "kDLWebGPU"}
+_KINDS = {
+    1: "kDLCPU", 2: "kDLCUDA", 3: "kDLCUDAHost", 4: "kDLOpenCL", 7: "kDLVulkan", 8: "kDLMetal", 9: "kDLVPI", 10: "kDLROCM",
+    11: "kDLROCMHost", 12: "kDLExtDev", 13: "kDLCUDAManaged", 14: "kDLOneAPI", 15: "kDLWebGPU", 16: "kDLHexagon",
+    17: "kDLMAIA", 18: "kDLTrn",
+}  # fmt: skip
+
+
+def _device_of(data: Any) -> str:
+    """The device of an array in DLPack's words; the host if it does not say."""
+    kind, number = data.__dlpack_device__() if hasattr(data, "__dlpack_device__") else (1, 0)
+    return f"{_KINDS.get(int(kind), int(kind))}:{int(number)}"
+
+
+def _is_this_host(address: str) -> bool:
+    """Whether a network address is one of this machine's: others cannot be bound to."""
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.bind((address, 0))
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _check_location(position: tuple[int, ...], locations: Any, data: Any) -> None:
+    """Refuses data that are here, although the description says that they are elsewhere. Ranks and names, which other
+    dialects have in place of (IP, PID[, device]), say nothing that can be compared."""
+    here = _device_of(data)
+    told = [place for place in locations if isinstance(place, tuple)] if isinstance(locations, (list, tuple)) else []
+
+    def is_here(place: tuple[Any, ...]) -> bool:
+        device = str(place[2]) if len(place) > 2 else "kDLCPU"
+        # A kind without a number is any device of the kind; pinned memory is the host's.
+        same = device in (here, here.partition(":")[0])
+        pinned = here.startswith(("kDLCUDAHost", "kDLROCMHost")) and device.startswith("kDLCPU")
+        return (same or pinned) and place[1] == os.getpid() and _is_this_host(str(place[0]))
+
+    if told and not any(map(is_here, told)):
+        ours = (_address(1), os.getpid(), here)
+        text = f"expected a location of the data, which are in this process, {ours}, given {locations}"
+        remedy = "describe where they are, or pass handles that `get` brings here"
+        raise ValueError(f"__partitioned__: partitions[{position}]['location']: {text}; {remedy}")
 
 
 def get(data: Any) -> Any:
@@ -59,9 +103,14 @@ def get(data: Any) -> Any:
 def partitioned(array: Array) -> dict[str, Any]:
     """``__partitioned__`` of an array; the data of other processes' parts is None. Collective."""
     dist, team, parts = array.dist, array.team, {part.index: part for part in array.parts}
-    devices = [f"{_KINDS[kind]}:{number}" for kind, number in (p.__dlpack_device__() for p in parts.values())]
-    mine = [(_address(team.ranks), os.getpid(), device) for device in devices]
-    described = _native.say_partitioned(dist, of_members(team, "__partitioned__", mine))
+    mine = [(_address(team.ranks), os.getpid(), _device_of(part)) for part in parts.values()]
+    if array.ndim:
+        everyone = of_members(team, "__partitioned__", mine)
+    else:
+        # Of an array without dimensions one process has all.
+        dist = _native.Distribution((), team=_native.Team.local(1, "host"))
+        everyone = [place for each in of_processes(team, "__partitioned__", mine) for place in each]
+    described = _native.say_partitioned(dist, everyone)
     described["get"] = get
     local = []
     # Where something is replicated there are fewer boxes than parts; each is held by the owner.
@@ -87,7 +136,8 @@ def from_distarray(obj: Any, team: Team | None = None, *, copy: bool | None = No
     Parameters
     ----------
     obj : object, dict, or a sequence of them
-        What has ``__distarray__``, or what it returned; of all parts of this process, in the order of their ranks.
+        What has ``__distarray__``, or what it returned; of all parts of this process, in the order of their ranks (in
+        one process in any order).
     team : Team, optional
         With one member per part; by default over the devices that ``PARTITA_DEVICE`` names, of all processes.
     copy : bool, optional
@@ -103,6 +153,10 @@ def from_distarray(obj: Any, team: Team | None = None, *, copy: bool | None = No
     given = list(obj) if isinstance(obj, Sequence) else [obj]
     described = [part.__distarray__() if hasattr(part, "__distarray__") else part for part in given]
     told = team or _native.Team()
+    if any(lone for each in of_processes(told, "from_distarray", [_is_zero_d(d) for d in described]) for lone in each):
+        return _zero_d(described, told, team, copy)
+    if told.ranks == 1:
+        described.sort(key=_place)
     if told.ranks > 1 and len(described) != len(told.local_members):
         expected = f"{len(told.local_members)} parts, as many as this process has members"
         raise ValueError(f"from_distarray: expected {expected}, given {len(described)}; pass team=")
@@ -124,6 +178,39 @@ def from_distarray(obj: Any, team: Team | None = None, *, copy: bool | None = No
         inner = tuple(slice(at, at + extent) for at, extent in zip(offset, extents, strict=True))
         blocks.append(host[inner].reshape(extents))
     return from_parts(blocks, dist, copy=copy)
+
+
+def _is_zero_d(described: Any) -> bool:
+    return isinstance(described, dict) and described.get("dim_data") == ()
+
+
+def _zero_d(described: list[Any], told: Team, team: Team | None, copy: bool | None) -> Array:
+    """The array without dimensions that one process has, in all of them."""
+    everyone = described
+    if told.ranks > 1:
+        outlines = of_processes(told, "from_distarray", [_outline(d) for d in described])
+        everyone = [_with_cells(d) for each in outlines for d in each]
+    _native.read_distarray(everyone, _native.Team.local(1, "host"))
+    return _shared_element([_memory(d["buffer"]) for d in described], told, team, copy)
+
+
+def _shared_element(mine: list[Any], told: Team, team: Team | None, copy: bool | None) -> Array:
+    if copy is False:
+        raise BufferError("from_dlpack: expected at least one dimension, given none; allow a copy")
+    everywhere = [one for each in of_processes(told, "an array without dimensions", mine) for one in each]
+    return asarray(everywhere[0], team=team)
+
+
+def _place(described: Any) -> int:
+    """The place of a part in the process grid, in C order; parts of flipped and transposed arrays come in others. What
+    is malformed is refused later."""
+    place = 0
+    try:
+        for dim in described["dim_data"]:
+            place = place * int(dim.get("proc_grid_size", 1)) + int(dim.get("proc_grid_rank", 0))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return 0
+    return place
 
 
 def _outline(described: Any) -> Any:
@@ -182,7 +269,8 @@ def from_partitioned(obj: Any, team: Team | None = None, *, copy: bool | None = 
     Raises
     ------
     ValueError
-        If the description is malformed; the text names the key and the reason.
+        If the description is malformed, or says of data that are here that they are at another address, in another
+        process or on another device; the text names the key and the reason. Handles may be anywhere.
     TypeError
         If data are no array, such as a data frame.
     BufferError
@@ -192,16 +280,36 @@ def from_partitioned(obj: Any, team: Team | None = None, *, copy: bool | None = 
         given = type(obj).__name__
         raise TypeError(f"from_partitioned: expected a dict or an object with __partitioned__, given {given}; use asarray")
     described = obj if isinstance(obj, dict) else obj.__partitioned__
-    dist = _native.read_partitioned(described, team)
+    is_zero_d = isinstance(described, dict) and described.get("shape") == ()
+    dist = _native.read_partitioned(described, _native.Team.local(1, "host") if is_zero_d else team)
     fetch = described.get("get") or get
-    blocks = []
+
+    def brought(position: tuple[int, ...], entry: dict[str, Any]) -> Any:
+        if _is_array(entry["data"]):
+            _check_location(position, entry["location"], entry["data"])
+        return _standard(fetch(entry["data"]), f"__partitioned__: partitions[{position}]['data']")
+
     entries = sorted(described["partitions"].items())
+    if is_zero_d:
+        told = team or _native.Team()
+        here = [_memory(brought(*entry)) for entry in entries if entry[1]["data"] is not None]
+        if not any(of_processes(told, "from_partitioned", bool(here))):
+            raise ValueError("__partitioned__: partitions[()]['data']: expected data in some process, given None")
+        return _shared_element(here, told, team, copy)
+    blocks = []
     for position, entry in (entries[member] for member in dist.team.local_members):
         if entry["data"] is None:
             text = f"expected data of the partitions of this process's members; given None at {position}"
             raise ValueError(f"__partitioned__: partitions[{position}]['data']: {text}")
-        blocks.append(_standard(fetch(entry["data"]), f"__partitioned__: partitions[{position}]['data']"))
+        blocks.append(brought(position, entry))
     return from_parts(blocks, dist, copy=copy)
+
+
+def _is_array(data: Any) -> bool:
+    try:
+        return _standard(data, "") is data
+    except TypeError:
+        return False
 
 
 def validate_distarray(d: Any) -> tuple[bool, str]:

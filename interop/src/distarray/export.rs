@@ -1,9 +1,9 @@
 //! From a [`Distribution`] to descriptions. Every kind of map can be said: what is neither a block nor a
-//! cyclic map in the protocol's sense is listed. Halos must be equally wide on both sides of a seam.
+//! cyclic map in the protocol's sense is listed. Of halos a description says what the protocol can say: at each
+//! seam the narrower of the two that meet there. So a description may speak of a window of what a part stores.
 
-use partita::index::{Cyclic, DimMap, Distribution};
+use partita::index::{Cyclic, DimMap, Distribution, Region};
 
-use super::column::check;
 use super::{Description, DimDict, Kind, PROTOCOL, VERSION};
 use crate::value::{Refusal, Result};
 
@@ -20,6 +20,18 @@ impl Description {
         };
         let dims = (0..dist.rank()).map(dim).collect::<Result<_>>()?;
         Ok(Description { version: VERSION, format: None, dims })
+    }
+
+    /// The cells that the buffer of `part` holds, in packed coordinates: all that it owns, and of its halo what its
+    /// description speaks of. A part that owns nothing has none.
+    pub fn window(dist: &Distribution, part: usize) -> Result<Region> {
+        let outside =
+            |error: partita::index::IndexError| Refusal::new(error.to_string()).of_protocol(PROTOCOL);
+        dist.check_part(part).map_err(outside)?;
+        let (owned, at) = (dist.owned(part), dist.grid().coordinate(part));
+        let width = |d: usize| if dist.map(d).is_block() { halos(dist, d)[at[d] as usize] } else { (0, 0) };
+        let (lo, hi): (Vec<i64>, Vec<i64>) = (0..dist.rank()).map(width).unzip();
+        if owned.is_empty() { Ok(owned) } else { owned.grow(&lo, &hi).map_err(outside) }
     }
 }
 
@@ -82,50 +94,55 @@ fn listed(map: &DimMap, rank: usize) -> Kind {
     }
 }
 
-/// The entry of a block map, with halo and boundary as padding.
-fn blocks(dist: &Distribution, d: usize, rank: usize, boundary: (i64, i64)) -> Result<DimDict> {
-    let (map, periodic) = (dist.map(d), dist.periodic(d));
-    let last = map.parts() - 1;
+/// The halo widths that each grid rank of a block dimension says. The protocol wants equal widths on both sides of
+/// a seam, so that is the narrower of the two; a ring's ends copy no more than the part at the other end owns.
+fn halos(dist: &Distribution, d: usize) -> Vec<(i64, i64)> {
+    let (map, last) = (dist.map(d), dist.map(d).parts() - 1);
     // One part per grid rank that stores something along the other dimensions: an empty part has no halo.
     let filled =
         |e: usize| (0..dist.map(e).parts()).find(|&rank| dist.map(e).count(rank) > 0).unwrap_or(0) as i64;
     let mut at: Vec<i64> = (0..dist.rank()).map(filled).collect();
-    let mut stored = |rank: usize| {
+    let mut declared = |rank: usize| {
         at[d] = rank as i64;
         let region = dist.stored(dist.grid().part(&at).unwrap_or_default());
-        (region.start()[d], region.stop()[d])
+        let owned = map.owned(rank);
+        (owned.start - region.start()[d], region.stop()[d] - owned.end)
     };
+    let mut widths: Vec<(i64, i64)> = (0..=last).map(&mut declared).collect();
+    for right in 1..=last {
+        let common = widths[right - 1].1.min(widths[right].0);
+        (widths[right - 1].1, widths[right].0) = (common, common);
+    }
+    widths[0].0 = widths[0].0.min(map.count(last));
+    widths[last].1 = widths[last].1.min(map.count(0));
+    widths
+}
+
+/// The entry of a block map, with halo and boundary as padding.
+fn blocks(dist: &Distribution, d: usize, rank: usize, boundary: (i64, i64)) -> Result<DimDict> {
+    let (map, periodic) = (dist.map(d), dist.periodic(d));
+    let last = map.parts() - 1;
+    let halos = halos(dist, d);
     // Where a ring is written as a line, the copies at its ends count.
-    let (before, after) = (-stored(0).0.min(0), (stored(last).1 - map.size()).max(0));
-    let mut entry = |rank: usize| {
-        let (owned, (start, stop)) = (map.owned(rank), stored(rank));
-        let lo = owned.start - start + if rank == 0 { boundary.0 } else { 0 };
-        let hi = stop - owned.end + if rank == last { boundary.1 } else { 0 };
-        let kind = Kind::Block { start: start + before, stop: stop + before, padding: (lo, hi), periodic };
+    let (before, after) = if periodic { (halos[0].0, halos[last].1) } else { (0, 0) };
+    let entry = |rank: usize| {
+        let (owned, (lo, hi)) = (map.owned(rank), halos[rank]);
+        let (start, stop) = (owned.start - lo + before, owned.end + hi + before);
+        let lo = lo + if rank == 0 { boundary.0 } else { 0 };
+        let hi = hi + if rank == last { boundary.1 } else { 0 };
+        let kind = Kind::Block { start, stop, padding: (lo, hi), periodic };
         let size = map.size() + before + after;
         DimDict { size, grid_size: map.parts() as i64, grid_rank: rank as i64, kind }
     };
-    let plain = boundary == (0, 0) && dist.halo().0[d] == 0 && dist.halo().1[d] == 0;
-    if !plain {
-        let column: Vec<DimDict> = (0..=last).map(&mut entry).collect();
-        sayable(&column)?;
-    }
-    Ok(entry(rank))
-}
-
-/// Refuses widths that the protocol has no words for.
-fn sayable(column: &[DimDict]) -> Result<()> {
-    let told = |refusal: Refusal| Refusal {
-        reason: format!("{}; export without halo, or with equal widths on both sides", refusal.reason),
-        ..refusal
-    };
-    for (rank, dim) in column.iter().enumerate() {
+    for rank in [0, last] {
+        let dim = entry(rank);
         let Kind::Block { padding: (lo, hi), .. } = dim.kind else { continue };
         if lo + hi > dim.extent() {
             let expected = format!("padding of at most {}, what grid rank {rank} stores", dim.extent());
-            return Err(told(Refusal::expected(expected, lo + hi).under_key("padding")));
+            let Refusal { reason, .. } = Refusal::expected(expected, lo + hi);
+            let remedy = "declare a narrower boundary, or redistribute to fewer and larger parts";
+            return Err(Refusal::new(format!("{reason}; {remedy}")).under_key("padding"));
         }
     }
-    let column: Vec<(usize, &DimDict)> = column.iter().enumerate().collect();
-    check(&column).map_err(told)
+    Ok(entry(rank))
 }

@@ -171,9 +171,10 @@ impl Array {
         Ok(plan.explain(value.array.dtype().size_bytes()).to_string())
     }
 
-    /// The parts, halos current.
-    fn parts(&self, py: Python<'_>) -> PyResult<Vec<Part>> {
-        part::parts(py, &self.value(py)?)
+    /// The parts, halos current; the only one, without dimensions, of an array that has none.
+    #[pyo3(signature = (is_scalar = false))]
+    fn parts(&self, py: Python<'_>, is_scalar: bool) -> PyResult<Vec<Part>> {
+        part::parts(py, &self.value(py)?, is_scalar)
     }
 
     /// A constant that goes with this array.

@@ -75,6 +75,12 @@ impl Device {
         (location.kind, location.number)
     }
 
+    /// By kind, number and name; see `partita._pickling`.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, i32, &str))> {
+        let again = py.import("partita._pickling")?.getattr("device")?;
+        Ok((again, (self.kind(), location(&self.0).number, self.name())))
+    }
+
     fn __hash__(&self) -> isize {
         self.0.name().bytes().fold(7, |hash: isize, byte| hash.wrapping_mul(31).wrapping_add(byte as isize))
     }
@@ -212,6 +218,23 @@ impl Team {
     /// Waits until all queued work is done on every device of this process.
     fn wait(&self, py: Python<'_>) -> PyResult<()> {
         detached(py, || self.0.wait())
+    }
+
+    /// By the number of members and the device of each, of several processes the kinds of devices; see
+    /// `partita._pickling`.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (usize, usize, Vec<Device>))> {
+        let again = py.import("partita._pickling")?.getattr("team")?;
+        Ok((again, (self.0.ranks(), self.0.size(), self.devices())))
+    }
+
+    /// The team itself, which never changes.
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    /// The team itself, which never changes.
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf
     }
 
     fn __len__(&self) -> usize {

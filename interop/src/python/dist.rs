@@ -3,11 +3,12 @@
 use partita::index::{DimMap, DistributionBuilder, Index, IndexSet};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyList, PyTuple, PyType};
 
 use super::convert::tuple;
 use super::device::Team;
 use super::error::raised;
+use super::facts::Facts;
 use super::ranks::default_team;
 
 /// One dimension cut into contiguous ranges.
@@ -42,6 +43,11 @@ impl Block {
             .as_ref()
             .map_or("partita.Block()".to_owned(), |bounds| format!("partita.Block({bounds:?})"))
     }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (Option<Vec<i64>>,)) {
+        let own = slf.get();
+        (slf.get_type(), (own.bounds.clone(),))
+    }
 }
 
 #[pymethods]
@@ -54,6 +60,11 @@ impl Cyclic {
 
     fn __repr__(&self) -> String {
         format!("partita.Cyclic({})", self.block_size)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (i64,)) {
+        let own = slf.get();
+        (slf.get_type(), (own.block_size,))
     }
 }
 
@@ -73,6 +84,11 @@ impl Unstructured {
             self.indices_per_part.len(),
             self.one_to_one
         )
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (Vec<Vec<i64>>, bool)) {
+        let own = slf.get();
+        (slf.get_type(), (own.indices_per_part.clone(), own.one_to_one))
     }
 }
 
@@ -95,9 +111,11 @@ enum Widths {
 enum Width {
     Both(i64),
     Sides((i64, i64)),
+    PerPart(Vec<(i64, i64)>),
 }
 
 impl Widths {
+    /// Widths below and above per dimension; 0 where they are given per part.
     fn sides(&self, rank: usize) -> (Vec<i64>, Vec<i64>) {
         match self {
             Widths::Everywhere(width) => (vec![*width; rank], vec![*width; rank]),
@@ -106,9 +124,22 @@ impl Widths {
                 .map(|width| match *width {
                     Width::Both(width) => (width, width),
                     Width::Sides(sides) => sides,
+                    Width::PerPart(_) => (0, 0),
                 })
                 .unzip(),
         }
+    }
+
+    /// Dimensions whose widths are given per part.
+    fn per_part(&self) -> impl Iterator<Item = (usize, &[(i64, i64)])> {
+        let widths = match self {
+            Widths::Everywhere(_) => &[][..],
+            Widths::PerDimension(widths) => widths,
+        };
+        widths.iter().enumerate().filter_map(|(d, width)| match width {
+            Width::PerPart(widths) => Some((d, &widths[..])),
+            Width::Both(_) | Width::Sides(_) => None,
+        })
     }
 }
 
@@ -186,11 +217,22 @@ impl Distribution {
             builder = builder.grid(grid);
         }
         if let Some(halo) = halo {
-            let (lo, hi) = given::<Widths>(halo, "halo", widths)?.sides(rank);
+            let per_part = "an int, one per dimension, pairs (below, above), or lists of pairs, one per part";
+            let halo = given::<Widths>(halo, "halo", per_part)?;
+            let (lo, hi) = halo.sides(rank);
             builder = builder.halo(&lo, &hi);
+            builder = halo.per_part().fold(builder, |builder, (d, widths)| builder.halo_per_part(d, widths));
         }
         if let Some(boundary) = boundary {
-            let (lo, hi) = given::<Widths>(boundary, "boundary", widths)?.sides(rank);
+            let boundary = given::<Widths>(boundary, "boundary", widths)?;
+            if boundary.per_part().next().is_some() {
+                let text =
+                    "Distribution: expected boundary an int, one per dimension, or pairs (below, above)";
+                return Err(PyTypeError::new_err(format!(
+                    "{text}, given a list of pairs; it is the same all along"
+                )));
+            }
+            let (lo, hi) = boundary.sides(rank);
             builder = builder.boundary(&lo, &hi);
         }
         if let Some(periodic) = periodic {
@@ -235,10 +277,15 @@ impl Distribution {
         Team(self.team.clone())
     }
 
-    /// Declared halo widths per dimension, as pairs (below, above).
+    /// Declared halo widths per dimension, as pairs (below, above); the widest where parts differ.
     #[getter]
     fn halo<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         pairs(py, self.dist.halo())
+    }
+
+    /// Halo widths of one part per dimension, as pairs (below, above): none where there is nothing to copy.
+    fn halo_of<'py>(&self, py: Python<'py>, part: i64) -> PyResult<Bound<'py, PyTuple>> {
+        pairs(py, self.dist.halo_of(self.part(part)?))
     }
 
     /// Boundary widths per dimension, as pairs (below, above).
@@ -327,6 +374,22 @@ impl Distribution {
     fn _repr_html_(&self) -> String {
         // What cannot be drawn is told.
         self.dist.svg().unwrap_or_else(|_| format!("<pre>{}</pre>", self.dist))
+    }
+
+    /// By the team and the facts; see `partita._pickling`.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Team, Facts))> {
+        let again = py.import("partita._native")?.getattr("distribution_of")?;
+        Ok((again, (self.team(), Facts::of(&self.dist)?)))
+    }
+
+    /// The distribution itself, which never changes.
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    /// The distribution itself, which never changes.
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf
     }
 
     fn __hash__(&self) -> isize {

@@ -14,6 +14,7 @@ mod dist;
 mod error;
 #[allow(unsafe_code)]
 mod exchange;
+mod facts;
 mod gate;
 mod handle;
 mod interrupt;
@@ -44,6 +45,8 @@ mod _native {
     use super::device::{Device, Team};
     #[pymodule_export]
     use super::dist::{Block, Cyclic, Distribution, Unstructured};
+    #[pymodule_export]
+    use super::facts::distribution_of;
     #[pymodule_export]
     use super::gate::end;
     #[pymodule_export]

@@ -265,7 +265,8 @@ impl Part {
         (location.kind, location.number)
     }
 
-    /// The part in the words of the Distributed Array Protocol 0.10, its halo as padding.
+    /// The part in the words of the Distributed Array Protocol 0.10. Its halo is padding: at each seam the narrower
+    /// of the widths that the parts on both sides declare, since the protocol wants these to be equal.
     fn __distarray__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("partita._protocols")?.getattr("distarray")?.call1((slf,))
     }
@@ -350,9 +351,14 @@ impl Stored {
     }
 }
 
-/// The parts of an array.
-pub fn parts(py: Python<'_>, typed: &Typed) -> PyResult<Vec<Part>> {
+/// The parts of an array; of one without dimensions the only one, at the process that has it.
+pub fn parts(py: Python<'_>, typed: &Typed, is_scalar: bool) -> PyResult<Vec<Part>> {
     let parts = detached(py, || typed.array.parts())?;
     let typed = |part| TypedPart { part: Arc::new(part), element: typed.element };
-    Ok(parts.into_iter().map(|part| Part(typed(part))).collect())
+    let mut parts = parts.into_iter().map(typed);
+    if !is_scalar {
+        return Ok(parts.map(Part).collect());
+    }
+    let holder = parts.find(|part| !part.region(Cells::Owned).is_empty());
+    holder.map(|part| part.without_dimensions().map(Part).map_err(raised)).into_iter().collect()
 }

@@ -1,15 +1,14 @@
 //! `__distarray__` and `__partitioned__`: descriptions made from parts, and distributions made from
 //! descriptions. The memory itself is fetched in Python.
 
-use partita::array::Cells;
-use pyo3::exceptions::{PyNotImplementedError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyTuple};
 
 use super::device::Team;
 use super::dist::Distribution;
 use super::error::{detached, raised};
-use super::part::Part;
+use super::part::{Part, Stored};
 use super::ranks::default_team;
 use super::value::{read, write};
 use crate::distarray;
@@ -20,20 +19,18 @@ fn refused(refusal: Refusal) -> PyErr {
     PyValueError::new_err(refusal.to_string())
 }
 
-/// What a part says about itself in `__distarray__`, its buffer None.
+/// What a part says about itself in `__distarray__`, its buffer None; that buffer's shape, and its memory. A part
+/// that owns nothing has no memory, whatever the shape.
 #[pyfunction]
-pub fn say_distarray<'py>(py: Python<'py>, part: &Part) -> PyResult<Bound<'py, PyAny>> {
+pub fn say_distarray<'py>(
+    py: Python<'py>,
+    part: &Part,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>, Stored)> {
     let (dist, index) = (part.0.distribution().map_err(raised)?, part.0.part.index());
     let described = distarray::Description::from_distribution(&dist, index).map_err(refused)?;
-    let stored = part.0.region(Cells::Stored).extents();
-    if described.shape()[..] != stored[..] {
-        let text = format!("expected a buffer of shape {:?} for part {}", described.shape(), index);
-        let remedy = "redistribute it without halo";
-        return Err(PyNotImplementedError::new_err(format!(
-            "__distarray__: {text}, given {stored}; {remedy}"
-        )));
-    }
-    write(py, &described.to_value(Value::None))
+    let window = distarray::Description::window(&dist, index).map_err(refused)?;
+    let memory = Stored(part.0.narrowed(&window).map_err(raised)?);
+    Ok((write(py, &described.to_value(Value::None))?, PyTuple::new(py, described.shape())?, memory))
 }
 
 /// `__partitioned__` of a distribution, with None as data and `get`.

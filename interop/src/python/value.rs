@@ -6,7 +6,7 @@ use partita::array::Cells;
 use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMemoryView, PyString, PyTuple};
 
 use super::part::{Part, Stored};
 use crate::element::Element;
@@ -42,6 +42,12 @@ fn seen(object: &Bound<'_, PyAny>, role: Role, deepest: usize) -> Value {
     let other = || Value::Other(object.get_type().name().map_or("object".to_owned(), |n| n.to_string()));
     let Some(deepest) = deepest.checked_sub(1) else { return other() };
     let inner = |item: Bound<'_, PyAny>| seen(&item, Role::Plain, deepest);
+    // NumPy's numbers are Python's, too, and have a buffer without dimensions.
+    if matches!(role, Role::Cells) && !object.is_exact_instance_of::<PyFloat>() {
+        if let Some(memory) = cells(object) {
+            return memory;
+        }
+    }
     if object.is_none() {
         Value::None
     } else if let Ok(flag) = object.cast::<PyBool>() {
@@ -67,7 +73,7 @@ fn seen(object: &Bound<'_, PyAny>, role: Role, deepest: usize) -> Value {
         let read = match role {
             Role::Plain => integer(object),
             Role::Indices => indices(object),
-            Role::Cells => cells(object),
+            Role::Cells => None,
         };
         read.unwrap_or_else(|| if object.is_callable() { Value::Callable } else { other() })
     }
@@ -141,20 +147,21 @@ fn cells(object: &Bound<'_, PyAny>) -> Option<Value> {
     if let Some(known) = ours(object) {
         return Some(known);
     }
-    let buffer = untyped(object).or_else(|| {
+    // PyO3's buffers have at least one dimension.
+    let buffer = PyMemoryView::from(object).ok().or_else(|| {
         // Peers whose arrays have DLPack alone.
         object.getattr("__dlpack__").ok()?;
         let keywords = PyDict::new(object.py());
         keywords.set_item("device", "cpu").ok()?;
         let numpy = object.py().import("numpy").ok()?;
-        untyped(&numpy.call_method("from_dlpack", (object,), Some(&keywords)).ok()?)
+        PyMemoryView::from(&numpy.call_method("from_dlpack", (object,), Some(&keywords)).ok()?).ok()
     })?;
-    let count = |n: usize| i64::try_from(n).ok();
+    let count = |name: &str| buffer.getattr(name).ok()?.extract().ok();
     Some(Value::Buffer(Buffer {
-        shape: shape(&buffer)?,
-        format: buffer.format().to_string_lossy().into_owned(),
-        itemsize: count(buffer.item_size())?,
-        nbytes: count(buffer.len_bytes())?,
+        shape: buffer.getattr("shape").ok()?.extract().ok()?,
+        format: buffer.getattr("format").ok()?.extract().ok()?,
+        itemsize: count("itemsize")?,
+        nbytes: count("nbytes")?,
     }))
 }
 

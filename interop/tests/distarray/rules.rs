@@ -292,9 +292,7 @@ fn a31_neighbours_are_found_from_one_description() {
 fn a16_what_the_protocol_cannot_say_is_refused_by_all_parts_alike() {
     let line = || Distribution::builder(&[9]).parts(3);
     let unsaid = [
-        (line().halo(&[1], &[0]), "dim_data[0]['padding']"),
         (line().boundary(&[4], &[0]), "dim_data[0]['padding']"),
-        (line().bounds(0, &[0, 4, 4, 9]).halo(&[1], &[1]), "dim_data[0]['padding']"),
         (line().cyclic(0, 1).periodic(&[true]), "dim_data[0]"),
         (line().cyclic(0, 1).boundary(&[1], &[0]), "dim_data[0]"),
     ];
@@ -305,13 +303,38 @@ fn a16_what_the_protocol_cannot_say_is_refused_by_all_parts_alike() {
             assert_eq!(refusal.path, path, "{refusal}");
         }
     }
-    let dist = line().halo(&[1], &[0]).build().unwrap();
+    let dist = line().boundary(&[4], &[0]).build().unwrap();
     assert_eq!(
         Description::from_distribution(&dist, 0).unwrap_err().reason,
-        "expected width 0 at the beginning, as at the end of part 0; given 1; export without halo, or with \
-         equal widths on both sides"
+        "expected padding of at most 3, what grid rank 0 stores; given 4; declare a narrower boundary, or \
+         redistribute to fewer and larger parts"
     );
     assert!(Description::from_distribution(&dist, 3).is_err());
+}
+
+#[test]
+fn a13_a_seam_is_said_as_wide_as_both_sides_have_it() {
+    let line = || Distribution::builder(&[9]).parts(3);
+    let said = |builder: partita::index::DistributionBuilder| -> Vec<((i64, i64), i64)> {
+        let dist = builder.build().unwrap();
+        let one = |part| {
+            let Kind::Block { padding, .. } =
+                Description::from_distribution(&dist, part).unwrap().dims[0].kind
+            else {
+                panic!("no block")
+            };
+            (padding, Description::window(&dist, part).unwrap().extent(0))
+        };
+        (0..3).map(one).collect()
+    };
+    assert_eq!(said(line().halo(&[1], &[0])), [((0, 0), 3), ((0, 0), 3), ((0, 0), 3)]);
+    assert_eq!(said(line().halo(&[2], &[1])), [((0, 1), 4), ((1, 1), 5), ((1, 0), 4)]);
+    // A part that owns nothing has no halo; its neighbours' reach beyond it, which the protocol cannot say.
+    let empty = line().bounds(0, &[0, 4, 4, 9]).halo(&[1], &[1]);
+    assert_eq!(said(empty), [((0, 0), 4), ((0, 0), 0), ((0, 0), 5)]);
+    // The ends of a ring are no seam in the protocol's sense.
+    let ring = line().halo(&[2], &[1]).periodic(&[true]);
+    assert_eq!(said(ring), [((2, 1), 6), ((1, 1), 5), ((1, 1), 5)]);
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(super) struct Recorded {
 
 /// An array's memory, held without a lease so that the recorded steps themselves can reuse it.
 pub(super) struct Snapshot {
-    dist: Arc<Distribution>,
+    layout: Layout,
     parts: Vec<Option<Arc<Allocation>>>,
     fresh: Fresh,
 }
@@ -71,7 +71,10 @@ struct Prepared {
     after: Vec<After>,
 }
 
-type After = (Arc<Distribution>, Vec<Option<Buffer>>, Fresh);
+/// That of an array's memory, and the one it declares.
+type Layout = (Arc<Distribution>, Arc<Distribution>);
+
+type After = (Layout, Vec<Option<Buffer>>, Fresh);
 
 enum Batch {
     Jobs(Device, Lane, Recording),
@@ -170,8 +173,8 @@ impl Prepared {
         }
         queue(&self.batches, Batch::single, Batch::run)?;
         team.count_messages(self.messages);
-        for (array, (dist, parts, fresh)) in state.iter_mut().zip(&self.after) {
-            let storage = Storage::from_parts(Arc::clone(dist), parts.clone());
+        for (array, ((dist, declared), parts, fresh)) in state.iter_mut().zip(&self.after) {
+            let storage = Storage::from_parts(Arc::clone(dist), parts.clone()).declaring(declared);
             storage.set_fresh(fresh.clone());
             array.node = Node::ready(array.node.dtype, &array.node.team, storage);
         }
@@ -259,14 +262,15 @@ pub(super) fn signature(state: &[Array]) -> Result<Signature> {
 pub(super) fn snapshot(array: &Array) -> Result<Snapshot> {
     let storage = storage(array)?;
     let parts = storage.parts.iter().map(|p| p.as_ref().map(|b| Arc::clone(b.allocation()))).collect();
-    Ok(Snapshot { dist: Arc::clone(&storage.dist), parts, fresh: storage.fresh() })
+    let layout = (Arc::clone(&storage.dist), Arc::clone(&storage.declared));
+    Ok(Snapshot { layout, parts, fresh: storage.fresh() })
 }
 
 impl Snapshot {
     fn lease(&self, leases: &Leases) -> After {
         let find = |allocation: &Arc<Allocation>| leases.get(&allocation.id).cloned();
         (
-            Arc::clone(&self.dist),
+            self.layout.clone(),
             self.parts.iter().map(|part| part.as_ref().and_then(find)).collect(),
             self.fresh.clone(),
         )
@@ -388,7 +392,7 @@ fn detach(array: &Array) -> Result<()> {
     }
     let Some(old) = array.node.storage() else { return Ok(()) };
     let node = &array.node;
-    let copy = Storage::new(&node.team, Arc::clone(&old.dist), node.dtype)?;
+    let copy = old.like(&node.team, node.dtype)?;
     execute(old.copy_owned(&node.team, node.dtype, &copy)?)?;
     node.set_ready(copy);
     Ok(())

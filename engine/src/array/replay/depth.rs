@@ -10,7 +10,7 @@ use crate::array::deep::{Computed, Event, Wish};
 use crate::array::eval::holds;
 use crate::array::node::Node;
 use crate::array::reach::Reach;
-use crate::array::storage::{Fresh, stores, widened};
+use crate::array::storage::{Fresh, widened};
 use crate::array::zone::Zone;
 use crate::error::Result;
 use crate::index::Distribution;
@@ -239,8 +239,7 @@ fn give_room(wishes: &mut [Vec<Wish>]) {
 
 /// Refuses halos that the distribution cannot have.
 fn room(dist: &Arc<Distribution>, halo: &Fresh) -> Result<std::result::Result<(), String>> {
-    let wide = widened(dist, halo)?;
-    if wide.is_some_and(|wide| stores(&wide, halo).is_ok_and(|fits| fits)) {
+    if widened(dist, halo)?.is_some() {
         return Ok(Ok(()));
     }
     let Fresh { lo, hi, .. } = halo;

@@ -55,7 +55,7 @@ impl Work {
         else {
             return Ok(storage);
         };
-        let wide = Storage::new(&self.team, dist, node.dtype)?;
+        let wide = Storage::new(&self.team, dist, node.dtype)?.declaring(&storage.declared);
         let copies = storage.copy_owned(&self.team, node.dtype, &wide)?;
         self.extend(copies);
         self.leases.extend(storage.parts.iter().flatten().cloned());
@@ -94,7 +94,8 @@ impl Work {
             let storage = node.storage().unwrap_or_else(|| Arc::clone(storage));
             let reach = Reach::of(&leaf.maps, &storage.dist, dist, zones)?;
             let Some(halo) = reach.and_then(|reach| reach.halo) else { return Ok(false) };
-            if !halo.is_nothing() && !self.fresh(&storage).covers(&halo) {
+            let is_current = || self.fresh(&storage).covers(&halo) && storage.dist.stores(&halo.lo, &halo.hi);
+            if !halo.is_nothing() && !is_current() {
                 return Ok(false);
             }
         }
