@@ -17,10 +17,15 @@ pub fn element(name: &str) -> PyResult<Element> {
     })
 }
 
-/// A Python number as a constant; integers must fit integer dtypes.
+/// A Python number as a constant. As in NumPy's assignments, integer dtypes take the integral part of a
+/// float. What they do not hold is an error: ValueError for NaN, OverflowError for infinities and for
+/// integers beyond the ends.
 pub fn scalar(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Scalar> {
-    if value.is_instance_of::<PyBool>() {
-        return Ok(Scalar::from_i64(dtype, i64::from(value.extract::<bool>()?)));
+    if value.is_instance_of::<PyBool>() || dtype == DType::Bool {
+        return Ok(Scalar::from_i64(dtype, i64::from(value.is_truthy()?)));
+    }
+    if value.is_instance_of::<PyFloat>() && dtype.is_integer() {
+        return scalar(&value.call_method0("__trunc__")?, dtype);
     }
     if value.is_instance_of::<PyInt>() && dtype.is_integer() {
         let given = value.extract::<i128>().ok();
