@@ -150,8 +150,8 @@ pub fn cos(z: Halves) -> Halves {
     cosh(Halves { re: -&z.im, im: z.re })
 }
 
-/// exp(b log a), and NumPy's rule for zeros: 0 to a power with a positive real part is 0, to the power 0 it is
-/// 1.
+/// exp(b log a), and what NumPy says of zeros: 0 to a power with a positive real part is 0, 0 to the power 0
+/// is 1.
 pub fn power(a: &Halves, b: &Halves) -> Halves {
     let power = exp(product(b, &log(a.clone())));
     let of_zero = a.re.equal(0.0) & a.im.equal(0.0);
