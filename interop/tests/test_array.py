@@ -420,6 +420,15 @@ def test_numpy_knows_our_types(host_team, dtype):
     assert {theirs: 1}[u.dtype] == {u.dtype: 1}[theirs] == {u.dtype: 1}[pt.asarray(u).dtype] == 1
 
 
+def test_jax_takes_arrays_of_several_parts():
+    jnp = pytest.importorskip("jax.numpy")
+    host = np.arange(12, dtype=np.float32).reshape(4, 3)
+    u = pt.asarray(host, team=pt.Team.local(2, "host"))
+    for ours, theirs in ((u, host), (u.sum(), host.sum()), (u.astype("int8"), host.astype("int8"))):
+        taken = jnp.asarray(ours)
+        assert taken.dtype == theirs.dtype and taken.tolist() == theirs.tolist()
+
+
 def test_bfloat16_is_a_key_too():
     assert {pt.bfloat16: 1}[pt.bfloat16] == 1
     ml_dtypes = pytest.importorskip("ml_dtypes")

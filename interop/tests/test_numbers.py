@@ -204,6 +204,16 @@ def test_ranges_of_numbers(dtype):
     assert differences(cases) == []
 
 
+@pytest.mark.parametrize("dtype", TYPES)
+def test_lists_of_numbers(dtype):
+    team, cases = pt.Team.local(2, "host"), []
+    for n in NUMBERS:
+        for made in (n, [n], [[0, n], (1, 2)]):
+            mine, theirs = (lambda m=made: pt.asarray(m, dtype, team=team)), (lambda m=made: np.asarray(m, dtype))
+            cases.append((f"asarray({made!r}, {dtype})", mine, theirs, 0))
+    assert differences(cases) == []
+
+
 def test_random_bounds_that_a_type_does_not_hold():
     rng, numpys = pt.random.default_rng(1), np.random.default_rng(1)
     for low, high in ((0, 300), (-1, 5), (0, 2**70)):

@@ -10,7 +10,7 @@ from typing import Any
 
 from . import _native
 from ._array import Array
-from ._dtypes import as_dtype, float64, int64
+from ._dtypes import as_dtype, bfloat16, float64, int64
 from ._native import Distribution, Team
 from ._ranks import of_members, of_processes
 from ._rules import require_fit
@@ -161,7 +161,9 @@ def asarray(obj: Any, dtype: Any = None, dist: Distribution | None = None, *, te
         return moved if dtype is None or as_dtype(dtype) is moved.dtype else moved.astype(dtype)
     import numpy as np
 
-    host = np.asarray(obj)
+    # NumPy refuses numbers that the type does not hold; arrays are converted by value.
+    are_numbers = dtype is not None and isinstance(obj, (*_NUMBERS, list, tuple)) and as_dtype(dtype) is not bfloat16
+    host = np.asarray(obj, as_dtype(dtype).dtype if are_numbers else None)
     native = as_dtype(host.dtype)
     placed, scalar = _placed("asarray", host.shape, dist, team)
     # In C order and in this machine's byte order.

@@ -44,8 +44,9 @@ pub fn scalar(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Scalar> {
     if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() {
         return Ok(Scalar::from_f64(dtype, value.extract::<f64>()?));
     }
-    let given = value.get_type().name()?;
-    Err(PyTypeError::new_err(format!("expected a bool, int or float, given {given}; convert it first")))
+    let (name, given) = (Element::Real(dtype).name(), value.get_type().name()?);
+    let text = format!("number for {name}: expected a bool, int or float, given {given}; convert it first");
+    Err(PyTypeError::new_err(text))
 }
 
 /// A Python number in a type.
