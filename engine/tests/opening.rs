@@ -67,6 +67,18 @@ fn a_program_starts_the_drivers_it_asks_for() {
 }
 
 #[test]
+fn looking_for_adapters_prints_nothing_without_a_window_system() {
+    let mut command = other::test("child_asks_for_devices");
+    command.env("PARTITA_DEVICE", "wgpu");
+    for variable in ["XDG_RUNTIME_DIR", "WAYLAND_DISPLAY", "DISPLAY"] {
+        command.env_remove(variable);
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
 fn a_device_that_does_not_open_hides_no_other() {
     if !is_simulated() {
         return;

@@ -219,6 +219,50 @@ def test_reduced_types(host_team, name, dtype):
     same(getattr(u, name)(), getattr(host, name)())
 
 
+@pytest.mark.parametrize("dtype", REAL, ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_no_axes_reduce_over_nothing(host_team, name, dtype):
+    host = np.array([[1, 0, 3], [2, 5, 1]]).astype(dtype.name)
+    (u,) = arrays(host_team, host)
+    for keepdims in (False, True):
+        same(getattr(u, name)((), keepdims), getattr(host, name)(axis=(), keepdims=keepdims))
+    same(getattr(u.max(), name)(()), getattr(host.max(), name)(axis=()))
+    for axes in ((0, 0), (0, -2)):
+        with pytest.raises(ValueError, match="every axis once"):
+            getattr(u, name)(axes)
+
+
+def test_numpys_reductions_are_ours(host_team):
+    host = np.array([[1, 0, 3], [2, 5, 1]], np.int16)
+    (u,) = arrays(host_team, host)
+    for name in (*REDUCTIONS, "argmin", "argmax"):
+        function = getattr(np, name)
+        for axis in (None, 1):
+            ours = function(u, axis=axis)
+            assert isinstance(ours, pt.Array)
+            same(ours, function(host, axis=axis))
+            same(function(u, axis=axis, keepdims=True), function(host, axis=axis, keepdims=True))
+    for dtype in (np.uint8, np.float32):
+        same(np.sum(u, dtype=dtype), np.sum(host, dtype=dtype))
+        same(np.prod(u, 0, dtype=dtype), np.prod(host, 0, dtype=dtype))
+        same(np.mean(u, 1, dtype=dtype), np.mean(host, 1, dtype=dtype))
+    with pytest.raises(TypeError, match="sum: expected out=None, given ndarray"):
+        np.sum(u, axis=0, out=np.zeros(3))
+
+
+def test_a_wrong_axis_is_a_value_error_and_an_index_error(host_team):
+    u = pt.zeros((2, 3), team=host_team)
+    for call in (
+        lambda: u.sum(2), lambda: u.argmax(-3), lambda: pt.expand_dims(u, 3), lambda: pt.squeeze(u, 2), lambda: pt.flip(u, 2),
+        lambda: pt.roll(u, 1, 2), lambda: pt.concatenate([u, u], 2), lambda: pt.stack([u, u], -4), lambda: pt.take(u, [0], 2),
+        lambda: pt.moveaxis(u, 0, 2), lambda: pt.swapaxes(u, 0, 2), lambda: pt.repeat(u, 2, 2), lambda: pt.unstack(u, 2),
+        lambda: pt.operators.laplacian(u, axis=2), lambda: pt.vecdot(u, u, axis=-3),
+    ):  # fmt: skip
+        with pytest.raises(pt.AxisError, match="ax[ei]s within|axis from") as raised:
+            call()
+        assert isinstance(raised.value, ValueError) and isinstance(raised.value, IndexError)
+
+
 @pytest.mark.parametrize("grid", [(1, 4), (2, 2), (4, 1)])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_reductions_on_grids(grid, axis):
@@ -366,6 +410,31 @@ def test_dtypes_and_numpy():
     assert pt.zeros(1, bool, team=pt.Team(1, "host")).dtype is pt.bool_
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.name)
+def test_numpy_knows_our_types(host_team, dtype):
+    theirs, u = np.dtype(dtype.name), pt.zeros(3, dtype, team=host_team)
+    assert np.dtype(u.dtype) == np.result_type(u) == np.result_type(u.dtype) == theirs
+    assert np.result_type(u, np.int8) == np.result_type(theirs, np.int8)
+    assert np.can_cast(u.dtype, np.float32) == np.can_cast(theirs, np.float32)
+    assert u.dtype == theirs and theirs == u.dtype and hash(u.dtype) == hash(theirs)
+    assert {theirs: 1}[u.dtype] == {u.dtype: 1}[theirs] == {u.dtype: 1}[pt.asarray(u).dtype] == 1
+
+
+def test_jax_takes_arrays_of_several_parts():
+    jnp = pytest.importorskip("jax.numpy")
+    host = np.arange(12, dtype=np.float32).reshape(4, 3)
+    u = pt.asarray(host, team=pt.Team.local(2, "host"))
+    for ours, theirs in ((u, host), (u.sum(), host.sum()), (u.astype("int8"), host.astype("int8"))):
+        taken = jnp.asarray(ours)
+        assert taken.dtype == theirs.dtype and taken.tolist() == theirs.tolist()
+
+
+def test_bfloat16_is_a_key_too():
+    assert {pt.bfloat16: 1}[pt.bfloat16] == 1
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    assert hash(pt.bfloat16) == hash(np.dtype(ml_dtypes.bfloat16))
+
+
 def test_python_protocols(host_team, floats):
     (u,) = arrays(host_team, floats)
     assert np.asarray(u).tolist() == floats.tolist() and np.asarray(u, dtype=np.float64).dtype == np.float64
@@ -389,3 +458,13 @@ def test_roll():
     dist = pt.Distribution((8, 5), team=pt.Team(4, "host"), periodic=True)
     host = np.arange(40).reshape(8, 5)
     same(pt.asarray(host, dist=dist).roll((1, -2), (0, 1)), np.roll(host, (1, -2), (0, 1)))
+
+
+def test_roll_by_more_than_once_around(host_team):
+    host = np.arange(35).reshape(7, 5)
+    for periodic in (False, True):
+        u = pt.asarray(host, dist=pt.Distribution((7, 5), team=host_team, periodic=periodic))
+        for by in (7, -7, 8, -20, 10**20, -(10**20), 2**63):
+            same(pt.roll(u, by, 0), np.roll(host, by % 7, 0))
+            same(pt.roll(u, by), np.roll(host, by % 35))
+    same(pt.roll(pt.zeros((0, 3), team=host_team), 10**20, 0), np.zeros((0, 3)))

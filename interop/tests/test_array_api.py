@@ -253,6 +253,22 @@ def test_types():
         assert (ours.bits, ours.eps, ours.max, ours.min, ours.smallest_normal) == (theirs.bits, theirs.eps, theirs.max, theirs.min, theirs.smallest_normal)
 
 
+def test_lists_where_the_standard_has_lists_and_tuples_where_numpy_has_tuples():
+    u, v = xp.arange(3), xp.ones((2, 3))
+    assert type(xp.meshgrid(u, u)) is list and type(xp.broadcast_arrays(u, v)) is list
+    assert type(xp.__array_namespace_info__().devices()) is list
+    assert type(pt.broadcast_arrays(u, v)) is tuple and type(np.broadcast_arrays(np.arange(3), np.ones((2, 3)))) is tuple
+
+
+def test_no_axes_reduce_over_nothing():
+    host = np.array([[1.5, 2.0], [4.0, -1.0]])
+    x = xp.asarray(host)
+    for name in ("sum", "prod", "max", "min", "mean", "std", "var", "all", "any"):
+        ours, theirs = getattr(xp, name)(x, axis=()), getattr(np, name)(host, axis=())
+        assert ours.dtype == theirs.dtype and ours.tolist() == theirs.tolist(), name
+    assert xp.count_nonzero(x, axis=()).tolist() == [[1, 1], [1, 1]]
+
+
 def test_namespace_and_devices():
     u = pt.ones((4, 2), team=pt.Team(2, "host"))
     assert u.__array_namespace__() is xp is u.__array_namespace__(api_version="2024.12")

@@ -197,6 +197,13 @@ SPECIAL = [0.0, -0.0, 1.0, -2.0, math.inf, -math.inf, math.nan]
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_the_sign_of_zeros_is_a_positive_zero(kind, host_team):
+    host = np.array([complex(re, im) for re in (0.0, -0.0) for im in (0.0, -0.0)], kind)
+    signs = pt.sign(pt.asarray(host, team=host_team)).numpy()
+    assert signs.tobytes() == np.zeros(4, kind).tobytes() == np.sign(host).tobytes()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_special_values(kind, host_team):
     """Both parts of every pair of special values: NaN where NumPy has NaN, infinities and zeros with their signs."""
     host = np.array([complex(re, im) for re in SPECIAL for im in SPECIAL], kind)

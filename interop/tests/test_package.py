@@ -38,6 +38,13 @@ def test_doctor():
     assert python("-m", "partita", "surgeon")[0] == 2
 
 
+def test_looking_for_devices_prints_nothing_without_a_window_system():
+    without = {name: value for name, value in os.environ.items() if name not in ("XDG_RUNTIME_DIR", "WAYLAND_DISPLAY", "DISPLAY")}
+    program = [sys.executable, "-c", "import partita as pt; pt.devices()"]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, env=without, cwd=ROOT)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_no_device_is_an_error_with_a_remedy():
     with pytest.raises(pt.NoDeviceError, match="abacus.*present: host"):
         pt.Team.local(1, "abacus")

@@ -67,6 +67,11 @@ class Array(Operators):
         return as_dtype(self._native.dtype)
 
     @property
+    def __numpy_dtype__(self) -> np.dtype[Any]:
+        """The element type for ``numpy.result_type(u)`` and the like; see NumPy 2.4."""
+        return self.dtype.dtype  # type: ignore[no-any-return]
+
+    @property
     def nbytes(self) -> int:
         """Bytes of all elements, halos not counted."""
         return self.size * self.dtype.itemsize

@@ -10,9 +10,10 @@ from typing import Any
 
 from . import _native
 from ._array import Array
-from ._dtypes import as_dtype, float64, int64
+from ._dtypes import as_dtype, bfloat16, float64, int64
 from ._native import Distribution, Team
 from ._ranks import of_members, of_processes
+from ._rules import require_fit
 
 __all__ = [
     "arange", "asarray", "empty", "from_dlpack", "from_parts", "full", "full_like", "ones", "ones_like", "zeros", "zeros_like",
@@ -139,11 +140,15 @@ def arange(
         raise ValueError(f"arange: expected fewer than 2**63 elements, given {count}; use a larger step")
     if dtype is None:
         dtype = float if any(isinstance(value, float) for value in (start, stop, step)) else int
+    kind = as_dtype(dtype)
+    for number in (start, start + step)[:count]:
+        require_fit(int(number), kind)
     placed, scalar = _placed("arange", count, dist, team)
     ints = all(isinstance(value, int) for value in (start, step))
     wide = int64 if ints else float64
-    numbers = Array(_native.Array.coordinate(placed, 0, wide.name), scalar)
-    return (numbers * step + start).astype(dtype)
+    numbers = Array(_native.Array.coordinate(placed, 0, wide.name), scalar) * step + start
+    # Beyond the ends of a type integers wrap, floats would not.
+    return (numbers.astype(int64) if kind.kind in "iu" and kind.itemsize < 8 else numbers).astype(kind)
 
 
 def asarray(obj: Any, dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None) -> Array:
@@ -156,7 +161,9 @@ def asarray(obj: Any, dtype: Any = None, dist: Distribution | None = None, *, te
         return moved if dtype is None or as_dtype(dtype) is moved.dtype else moved.astype(dtype)
     import numpy as np
 
-    host = np.asarray(obj)
+    # NumPy refuses numbers that the type does not hold; arrays are converted by value.
+    are_numbers = dtype is not None and isinstance(obj, (*_NUMBERS, list, tuple)) and as_dtype(dtype) is not bfloat16
+    host = np.asarray(obj, as_dtype(dtype).dtype if are_numbers else None)
     native = as_dtype(host.dtype)
     placed, scalar = _placed("asarray", host.shape, dist, team)
     # In C order and in this machine's byte order.

@@ -43,6 +43,9 @@ class DType:
             return np.dtype(ml_dtypes.bfloat16)
         return np.dtype(self.name)
 
+    #: NumPy 2.4 and later ask for this name.
+    __numpy_dtype__ = dtype
+
     def __eq__(self, other: object) -> bool:
         if isinstance(other, DType):
             return self is other
@@ -52,8 +55,12 @@ class DType:
             return False
 
     def __hash__(self) -> int:
-        # NumPy's dtypes hash differently, so mix them in one dict only after as_dtype.
-        return hash(self.name)
+        """NumPy's, so that one dict takes both; the first hash of a process imports NumPy."""
+        try:
+            return hash(self.dtype)
+        except TypeError:
+            # bfloat16 without ml_dtypes, where NumPy has no equal.
+            return hash(self.name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return as_dtype, (self.name,)
@@ -133,6 +140,11 @@ def complex_for(dtype: DType) -> DType:
 def float_for(dtype: DType) -> DType:
     """The type in which NumPy computes functions such as sqrt."""
     return dtype if dtype.kind in "fc" else _BY_NAME[f"float{8 * {1: 2, 2: 4}.get(dtype.itemsize, 8)}"]
+
+
+def wide_for(dtype: DType) -> DType:
+    """The type in which integers and bool are summed; others are their own."""
+    return {"b": int64, "i": int64, "u": uint64}.get(dtype.kind, dtype)
 
 
 def can_cast(source: DType, target: DType) -> bool:

@@ -386,12 +386,12 @@ def bitwise_xor(a: Operand, b: Operand, /) -> Array:
 
 
 def bitwise_left_shift(a: Operand, b: Operand, /) -> Array:
-    """Bits shifted to the left, by counts modulo the width."""
+    """Bits shifted to the left, zeros behind them: from counts of the width on nothing is left, nor of negative ones."""
     return binary("left_shift", a, b)
 
 
 def bitwise_right_shift(a: Operand, b: Operand, /) -> Array:
-    """Bits shifted to the right, by counts modulo the width; signed ones keep their sign."""
+    """Bits shifted to the right; from counts of the width on, and of negative ones, 0 is left, or -1 of negative numbers."""
     return binary("right_shift", a, b)
 
 
@@ -413,7 +413,7 @@ def reciprocal(x: Array, /) -> Array:
 def sign(x: Array, /) -> Array:
     """-1, 0 or 1 as the element is less than, equal to or greater than 0; NaN stays. Of complex numbers, x / abs(x)."""
     if x.dtype.kind == "c":
-        return where(x == 0, x, x / abs(x))
+        return where(x == 0, 0, x / abs(x))
     signs = (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)
     return where(isnan(x), x, signs) if x.dtype.kind == "f" else signs
 
@@ -444,6 +444,4 @@ def logical_not(x: Array, /) -> Array:
 
 def logaddexp(a: Operand, b: Operand, /) -> Array:
     """log(exp(a) + exp(b)) without undue overflow."""
-    larger, apart = maximum(a, b), abs(subtract(a, b))
-    # Equal infinities have no difference.
-    return where(isnan(apart) & ~isnan(larger), larger, larger + log1p(exp(-apart)))
+    return binary("logaddexp", a, b)

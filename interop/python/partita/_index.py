@@ -6,6 +6,8 @@ import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from .errors import AxisError
+
 Axis = int | tuple[int, ...] | None
 
 
@@ -16,7 +18,7 @@ def one_axis(name: str, axis: int, ndim: int) -> int:
     except TypeError:
         raise TypeError(f"{name}: expected an axis that is an int, given {axis!r}; convert it with int()") from None
     if not -ndim <= axis < ndim:
-        raise ValueError(f"{name}: expected an axis within {ndim} dimensions, given {axis}; count from 0 or from -1")
+        raise AxisError(f"{name}: expected an axis within {ndim} dimensions, given {axis}; count from 0 or from -1")
     return axis % ndim
 
 

@@ -10,6 +10,7 @@ from ._complex import conj
 from ._dtypes import bfloat16, float16, float32
 from ._index import one_axis
 from ._rearrange import _given, expand_dims, moveaxis, reshape, swapaxes
+from .errors import AxisError
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
@@ -22,9 +23,11 @@ def matrix_transpose(x: Array, /) -> Array:
 def vecdot(a: Array, b: Array, /, *, axis: int = -1) -> Array:
     """Sums of products along ``axis``, which counts from the end; shapes broadcast. Of complex numbers, with conjugates of
     the first."""
-    ranks = (_given("vecdot", a).ndim, _given("vecdot", b).ndim)
-    if min(ranks) == 0 or not -min(ranks) <= axis < 0 or a.shape[axis] != b.shape[axis]:
-        expected = "arrays of one extent along an axis counted from the end"
+    rank = min(_given("vecdot", a).ndim, _given("vecdot", b).ndim)
+    if not -rank <= axis < 0:
+        raise AxisError(f"vecdot: expected an axis from {-rank} to -1, given {axis}; count from the end")
+    if a.shape[axis] != b.shape[axis]:
+        expected = "arrays of one extent along the axis"
         raise ValueError(f"vecdot: expected {expected}, given {a.shape} and {b.shape} along {axis}; reshape them")
     return _sum_of_products(conj(a), b, axis)
 

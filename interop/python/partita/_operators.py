@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ._index import Axis
 from ._rules import Operand, operate, reduce, unary
@@ -162,44 +162,49 @@ class Operators:
     def __irshift__(self, other: Operand) -> Array:
         return self._assign_all(self >> other)
 
-    # Reductions.
+    # Reductions. NumPy's functions of the same names pass ``dtype=`` and ``out=``; there is no result to write to.
 
-    def sum(self, axis: Axis = None, keepdims: bool = False, *, reproducible: bool = False) -> Array:
-        """Sums over ``axis`` (all if None). Integers and bool sum in 64 bits.
+    def sum(
+        self, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None, out: None = None, reproducible: bool = False
+    ) -> Array:
+        """Sums over ``axis`` (all if None). Integers and bool sum in 64 bits, or in ``dtype``.
 
         With ``reproducible`` the exact sum is rounded once, so that its bits depend neither on how the array
         is divided, nor on the order of its elements, nor on the kind of device.
         """
-        return reduce("sum_reproducible" if reproducible else "sum", self, axis, keepdims)
+        return reduce("sum_reproducible" if reproducible else "sum", self, axis, keepdims, dtype=dtype, out=out)
 
-    def prod(self, axis: Axis = None, keepdims: bool = False) -> Array:
-        """Products over ``axis`` (all if None). Integers and bool multiply in 64 bits."""
-        return reduce("prod", self, axis, keepdims)
+    def prod(self, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None, out: None = None) -> Array:
+        """Products over ``axis`` (all if None). Integers and bool multiply in 64 bits, or in ``dtype``."""
+        return reduce("prod", self, axis, keepdims, dtype=dtype, out=out)
 
-    def min(self, axis: Axis = None, keepdims: bool = False) -> Array:
+    def min(self, axis: Axis = None, keepdims: bool = False, *, out: None = None) -> Array:
         """The smallest elements over ``axis`` (all if None); NaN wins."""
-        return reduce("min", self, axis, keepdims)
+        return reduce("min", self, axis, keepdims, out=out)
 
-    def max(self, axis: Axis = None, keepdims: bool = False) -> Array:
+    def max(self, axis: Axis = None, keepdims: bool = False, *, out: None = None) -> Array:
         """The largest elements over ``axis`` (all if None); NaN wins."""
-        return reduce("max", self, axis, keepdims)
+        return reduce("max", self, axis, keepdims, out=out)
 
-    def mean(self, axis: Axis = None, keepdims: bool = False, *, reproducible: bool = False) -> Array:
-        """Arithmetic means over ``axis`` (all if None). Integers give float64. ``reproducible`` as for sums."""
-        return reduce("mean_reproducible" if reproducible else "mean", self, axis, keepdims)
+    def mean(
+        self, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None, out: None = None, reproducible: bool = False
+    ) -> Array:
+        """Arithmetic means over ``axis`` (all if None), in ``dtype`` if given. Integers give float64. ``reproducible``
+        as for sums."""
+        return reduce("mean_reproducible" if reproducible else "mean", self, axis, keepdims, dtype=dtype, out=out)
 
-    def all(self, axis: Axis = None, keepdims: bool = False) -> Array:
+    def all(self, axis: Axis = None, keepdims: bool = False, *, out: None = None) -> Array:
         """True where all elements over ``axis`` (all if None) are nonzero."""
-        return reduce("all", self, axis, keepdims)
+        return reduce("all", self, axis, keepdims, out=out)
 
-    def any(self, axis: Axis = None, keepdims: bool = False) -> Array:
+    def any(self, axis: Axis = None, keepdims: bool = False, *, out: None = None) -> Array:
         """True where any element over ``axis`` (all if None) is nonzero."""
-        return reduce("any", self, axis, keepdims)
+        return reduce("any", self, axis, keepdims, out=out)
 
-    def argmin(self, axis: int | None = None, keepdims: bool = False) -> Array:
+    def argmin(self, axis: int | None = None, keepdims: bool = False, *, out: None = None) -> Array:
         """Where the smallest element is: along ``axis``, or in the array flattened in C order."""
-        return reduce("argmin", self, axis, keepdims)
+        return reduce("argmin", self, axis, keepdims, out=out)
 
-    def argmax(self, axis: int | None = None, keepdims: bool = False) -> Array:
+    def argmax(self, axis: int | None = None, keepdims: bool = False, *, out: None = None) -> Array:
         """Where the largest element is: along ``axis``, or in the array flattened in C order."""
-        return reduce("argmax", self, axis, keepdims)
+        return reduce("argmax", self, axis, keepdims, out=out)

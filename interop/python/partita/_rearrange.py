@@ -99,17 +99,10 @@ def expand_dims(x: Array, /, axis: int | Sequence[int] = 0) -> Array:
     """With dimensions of extent 1 at the places ``axis`` of the result."""
     axes = _tuple(axis)
     rank = _given("expand_dims", x).ndim + len(axes)
-    places = {_checked(d, rank) for d in axes}
+    places = {one_axis("expand_dims", d, rank) for d in axes}
     if len(places) != len(axes):
         raise ValueError(f"expand_dims: expected every axis once, given {axis}")
     return x[tuple(None if d in places else slice(None) for d in range(rank))]
-
-
-def _checked(axis: int, rank: int) -> int:
-    # The array API standard asks for an IndexError here, which NumPy's own class also is.
-    if not -rank <= axis < rank:
-        raise IndexError(f"expand_dims: expected an axis within {rank} dimensions, given {axis}; count from 0 or from -1")
-    return axis % rank
 
 
 def squeeze(x: Array, /, axis: Axes = None) -> Array:
@@ -243,7 +236,9 @@ def roll(x: Array, /, shift: int | Sequence[int], axis: Axes = None) -> Array:
     offsets = [0] * _given("roll", x).ndim
     for d, by in zip(axes * (count // len(axes)), shifts * (count // len(shifts)), strict=True):
         offsets[one_axis("roll", d, x.ndim)] += by
-    return x.copy() if x._scalar else Array(x._native.roll([-by for by in offsets]))
+    # Less than once around, in the direction that was asked for: short ways are read from halos.
+    turns = [by if abs(by) < n else by % max(n, 1) for by, n in zip(offsets, x.shape, strict=True)]
+    return x.copy() if x._scalar else Array(x._native.roll([-by for by in turns]))
 
 
 def take(x: Array, indices: Any, /, axis: int | None = None) -> Array:
@@ -361,8 +356,9 @@ def _as_shape(value: Array, wanted: tuple[int, ...]) -> _native.Array:
 def _assign_at(x: Array, key: Any, value: Any) -> None:
     mask = key[0] if isinstance(key, tuple) and len(key) == 1 else key
     if isinstance(mask, Array) and mask.dtype == bool and mask.shape == x.shape and _is_single(value):
-        # Stays on the devices.
-        x[...] = where(mask, value if not isinstance(value, Array) else value.astype(x.dtype), x)
+        # Stays on the devices, in the type of the array.
+        native = None if isinstance(value, Array) else x._native.constant(x.dtype.name, value)
+        x[...] = where(mask, value.astype(x.dtype) if native is None else Array(native, x._scalar), x)
         return
     numbers = positions_of(key, x.shape)
     if numbers.size == 0:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 # The class and its operators need each other; the class is looked up when it is used.
 from . import _array, _native
-from ._dtypes import DType, bool_, complex_for, float16, float32, float64, float_for, int8, int64, result_type
+from ._dtypes import (
+    DType, as_dtype, bool_, complex_for, float16, float32, float64, float_for, int8, int64, result_type, wide_for,
+)  # fmt: skip
 from ._index import Axis, axes_of
 
 if TYPE_CHECKING:
@@ -20,15 +22,17 @@ if TYPE_CHECKING:
 Operand = Any
 
 _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-_BITWISE = ("and", "or", "xor", "left_shift", "right_shift")
+_SHIFTS = ("left_shift", "right_shift")
+_BITWISE = ("and", "or", "xor", *_SHIFTS)
 #: What NumPy does to bool in place of arithmetic.
 _ON_BOOL = {"add": "or", "multiply": "and", "minimum": "and", "maximum": "or"}
 #: Operations that NumPy computes in floats whatever they are given.
-_FLOATING = ("divide", "arctan2", "hypot")
+_FLOAT_PAIRS = ("arctan2", "hypot", "logaddexp")
+_FLOATING = ("divide", *_FLOAT_PAIRS)
 _UNCHANGED_INTEGERS = ("floor", "ceil", "trunc", "round")
 _ANY_KIND = ("negative", "absolute", "invert")
 #: What complex numbers have no meaning for; comparisons of size the extension refuses.
-_NOT_COMPLEX = ("floor_divide", "remainder", *_BITWISE)
+_NOT_COMPLEX = ("floor_divide", "remainder", "logaddexp", *_BITWISE)
 #: From here on powers of complex numbers go by way of the logarithm, as in NumPy.
 _LARGE_POWER = 100
 
@@ -134,29 +138,38 @@ def operate(name: str, a: Operand, b: Operand) -> Array:
             return NotImplemented  # type: ignore[no-any-return]
         left, right = arrays[0], arrays[1]
         common = result_type(left.dtype, right.dtype)
-        if name in ("arctan2", "hypot"):
+        if name in _FLOAT_PAIRS:
             common = result_type(float_for(left.dtype), float_for(right.dtype))
         scalar = left._scalar and right._scalar
         rank = max(len(array._native.shape) if scalar else array.ndim for array in (left, right))
         native = [of_rank(left, rank), of_rank(right, rank)]
     common = int8 if name == "power" and common is bool_ else common
     if weak and name == "power" and b is weak[0] and isinstance(b, int):
-        return _integer_power(like.astype(common), b)
+        require_fit(b, common)
+        # NumPy squares bool in int8.
+        return _integer_power(like.astype(int8 if like.dtype is bool_ and b == 2 else common), b)
     if name == "power" and common.kind in "iu":
         return _integer_powers(*(_integers(value, like, common) for value in (a, b)))
     name, common = _rule(name, common)
     numbers = {id(value): value for value in weak}
-    operands = [
+    first, second = (
         like._native.constant(common.name, numbers[id(value)]) if array is None else array.cast(common.name)
         for value, array in zip((a, b), native, strict=True)
-    ]
-    return _array.Array(_apply(name, common, *operands), scalar)
+    )
+    count = numbers.get(id(b)) if name in _SHIFTS else None
+    return _array.Array(_apply(name, common, first, second, count), scalar)
 
 
 def beyond(number: int, dtype: DType) -> int:
     """-1 or 1 for numbers below or above all that an integer type holds, else 0."""
     bits = 8 * dtype.itemsize - (dtype.kind == "i")
     return int(number >= 1 << bits) - int(number < (-(1 << bits) if dtype.kind == "i" else 0))
+
+
+def require_fit(number: int, dtype: DType) -> None:
+    """Raises what NumPy raises where an integer type does not hold an integer of Python."""
+    if dtype.kind in "iu" and beyond(number, dtype):
+        raise OverflowError(f"Python integer {number} out of bounds for {dtype.name}")
 
 
 def _all_alike(name: str, a: Operand, b: Operand) -> Array:
@@ -177,7 +190,7 @@ def _rule(name: str, common: DType) -> tuple[str, DType]:
     if common is bool_:
         if name == "subtract":
             _refuse_dtype(name, common)
-        if name in ("left_shift", "right_shift"):
+        if name in _SHIFTS:
             common = int8
         name, common = _ON_BOOL.get(name, name), int8 if name in ("floor_divide", "remainder", "power") else common
     if common.kind == "c":
@@ -191,7 +204,14 @@ def _rule(name: str, common: DType) -> tuple[str, DType]:
     return name, common
 
 
-def _apply(name: str, common: DType, a: _native.Array, b: _native.Array) -> _native.Array:
+def _apply(name: str, common: DType, a: _native.Array, b: _native.Array, count: int | None = None) -> _native.Array:
+    if name in _SHIFTS:
+        return _shifted(name, common, a, b, count)
+    if name == "logaddexp":
+        larger, apart = a.op2("maximum", b), a.op2("subtract", b).op1("absolute")
+        # Equal infinities have no difference.
+        lost = apart.op1("isnan").op2("and", larger.op1("isnan").op1("invert"))
+        return lost.select(larger, larger.op2("add", apart.op1("negative").op1("exp").op1("log1p")))
     if name not in ("floor_divide", "remainder"):
         return a.op2(name, b)
     if common is float16:
@@ -217,6 +237,22 @@ def _apply(name: str, common: DType, a: _native.Array, b: _native.Array) -> _nat
     return by_zero.select(ratio, _with_zeros(quotient, ratio.op2("multiply", zero)))
 
 
+def _shifted(name: str, common: DType, a: _native.Array, b: _native.Array, count: int | None) -> _native.Array:
+    """Shifts by any count, of which the engine takes the remainder by the width. From the width on nothing but zeros or
+    signs is left; negative counts are as large, as in NumPy. What a plain number asks for is known now."""
+    bits = 8 * common.itemsize
+    keeps_sign = name == "right_shift" and common.kind == "i"
+    if count is not None and 0 <= count < bits:
+        return a.op2(name, b)
+    if count is not None:
+        return a.op2(name, a.constant(common.name, bits - 1)) if keeps_sign else a.constant(common.name, 0)
+    unsigned = b.cast(f"uint{bits}")
+    within = unsigned.op2("less", unsigned.constant(unsigned.dtype, bits))
+    if keeps_sign:
+        return a.op2(name, within.select(b, b.constant(common.name, bits - 1)))
+    return within.select(a.op2(name, b), b.constant(common.name, 0))
+
+
 def _with_zeros(result: _native.Array, zeros: _native.Array) -> _native.Array:
     """Zeros with the sign that NumPy gives them: that of the divisor, or that of the exact quotient."""
     return result.op2("equal", result.constant(result.dtype, 0)).select(zeros, result)
@@ -224,8 +260,10 @@ def _with_zeros(result: _native.Array, zeros: _native.Array) -> _native.Array:
 
 def _integer_power(base: Array, exponent: int) -> Array:
     """Powers by multiplication for small exponents and integers, as NumPy gives them for squares."""
-    if base.dtype.kind == "c" and (exponent < 0 or exponent >= _LARGE_POWER):
-        return 1 / _integer_power(base, -exponent) if exponent > -_LARGE_POWER else operate("power", base, complex(exponent))
+    if base.dtype.kind == "c" and not -_LARGE_POWER < exponent < _LARGE_POWER:
+        return operate("power", base, complex(exponent))
+    if base.dtype.kind == "c" and exponent < 0:
+        return 1 / _integer_power(base, -exponent)
     if base.dtype.kind == "f" and exponent not in (0, 1, 2):
         return operate("power", base, float(exponent))
     if exponent < 0:
@@ -297,8 +335,16 @@ def where(condition: Array, x: Operand, y: Operand) -> Array:
     return _array.Array(mask.select(yes, no), scalar)
 
 
-def reduce(name: str, array: Operand, axis: Axis, keepdims: bool) -> Array:
+def reduce(name: str, array: Operand, axis: Axis, keepdims: bool, *, dtype: Any = None, out: Any = None) -> Array:
+    """A reduction in NumPy's words: over all axes if None, over none if ``()``."""
+    if out is not None:
+        raise TypeError(f"{name}: expected out=None, given {type(out).__name__}; assign the result: out[...] = ...")
+    if dtype is not None:
+        kind = as_dtype(dtype)
+        return reduce(name, array.astype(kind), axis, keepdims).astype(kind)
     axes = axes_of(name, axis, array.ndim)
+    if not axes and array.ndim:
+        return _array.Array(array._native.cast(_reduced_type(name, array.dtype).name))
     if name in ("min", "max", "argmin", "argmax") and any(array.shape[d] == 0 for d in axes):
         raise ValueError(f"{name}: expected at least one element to reduce, given shape {array.shape}")
     if name == "prod" and array.dtype.kind == "c":
@@ -311,3 +357,14 @@ def reduce(name: str, array: Operand, axis: Axis, keepdims: bool) -> Array:
     if whole and not (keepdims and not array._scalar):
         return _array.Array(native, scalar=len(native.shape) > 0)
     return _array.Array(native if keepdims or array._scalar else native.squeeze(axes), array._scalar)
+
+
+def _reduced_type(name: str, dtype: DType) -> DType:
+    """What a reduction makes of elements of a type."""
+    if name in ("all", "any"):
+        return bool_
+    if name.startswith("mean") and dtype.kind in "bui":
+        return float64
+    if name.startswith(("sum", "prod")):
+        return wide_for(dtype)
+    return dtype

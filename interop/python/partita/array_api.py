@@ -19,6 +19,7 @@ from ._array import Array
 from ._complex import conj, imag, real
 from ._dtypes import (
     DType, as_dtype, complex64, complex128, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+    wide_for,
 )  # fmt: skip
 from ._dtypes import bool_ as bool
 from ._functions import arccos as acos
@@ -87,7 +88,7 @@ from ._functions import power as pow
 from ._index import one_axis
 from ._linear import matmul, matrix_transpose, tensordot, vecdot
 from ._native import Distribution, Team
-from ._rearrange import broadcast_arrays, broadcast_to, moveaxis, permute_dims
+from ._rearrange import broadcast_to, moveaxis, permute_dims
 
 __array_api_version__ = "2024.12"
 
@@ -203,7 +204,7 @@ def linspace(
     return line if dtype is None else line.astype(dtype)
 
 
-def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
+def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
     """Coordinates of a grid, from those of its axes."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: expected indexing 'xy' or 'ij', given {indexing!r}")
@@ -213,7 +214,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
         order[:2] = [1, 0]
     shape = tuple(arrays[d].size for d in order)
     lines = (x.reshape((1,) * order[d] + (-1,) + (1,) * (rank - order[d] - 1)) for d, x in enumerate(arrays))
-    return tuple(broadcast_to(line, shape) for line in lines)
+    return [broadcast_to(line, shape) for line in lines]
 
 
 def ones(shape: Shape, *, dtype: Any = None, device: Any = None) -> Array:
@@ -360,6 +361,11 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
 # Manipulation.
 
 
+def broadcast_arrays(*arrays: Array) -> list[Array]:
+    """Stretched to one shape."""
+    return list(_rearrange.broadcast_arrays(*arrays))
+
+
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
     """One behind the other."""
     return _rearrange.concatenate(arrays, axis)
@@ -477,7 +483,7 @@ def _scan(name: str, x: Array, axis: int | None, dtype: Any, initial: builtins.b
         raise ValueError(f"{name}: expected an axis for {x.ndim} dimensions, given none")
     d = one_axis(name, 0 if axis is None else axis, x.ndim)
     combine = operator.add if unit == 0 else operator.mul
-    result = x.astype(_wide(x.dtype) if dtype is None else dtype)
+    result = x.astype(wide_for(x.dtype) if dtype is None else dtype)
     result = result.copy()
     front: tuple[slice, ...] = (slice(None),) * d
     # After k rounds, each element holds what 2^k elements come to.
@@ -490,10 +496,6 @@ def _scan(name: str, x: Array, axis: int | None, dtype: Any, initial: builtins.b
         first = _create.full(shape, unit, result.dtype, team=x.team)
         result = _rearrange.concatenate([first, result], d)
     return result
-
-
-def _wide(kind: DType) -> DType:
-    return {"b": int64, "i": int64, "u": uint64}.get(kind.kind, kind)
 
 
 def max(x: Array, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Array:
@@ -513,18 +515,12 @@ def mean(x: Array, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> 
 
 def sum(x: Array, /, *, axis: Axis = None, dtype: Any = None, keepdims: builtins.bool = False) -> Array:
     """Sums."""
-    return _folded("sum", x, axis, dtype, keepdims)
+    return x.sum(axis, keepdims, dtype=dtype)
 
 
 def prod(x: Array, /, *, axis: Axis = None, dtype: Any = None, keepdims: builtins.bool = False) -> Array:
     """Products."""
-    return _folded("prod", x, axis, dtype, keepdims)
-
-
-def _folded(name: str, x: Array, axis: Axis, dtype: Any, keepdims: builtins.bool) -> Array:
-    kind = _wide(x.dtype) if dtype is None else as_dtype(dtype)
-    result: Array = getattr(x.astype(kind), name)(axis, keepdims)
-    return result.astype(kind)
+    return x.prod(axis, keepdims, dtype=dtype)
 
 
 def var(x: Array, /, *, axis: Axis = None, correction: int | float = 0.0, keepdims: builtins.bool = False) -> Array:
@@ -569,9 +565,9 @@ class _Info:
         """The types of arrays made without one."""
         return {"real floating": float64, "complex floating": complex128, "integral": int64, "indexing": int64}
 
-    def devices(self) -> tuple[Team, ...]:
+    def devices(self) -> list[Team]:
         """A team of one part on each device."""
-        return tuple(Team.local(1, device) for device in _native.devices())
+        return [Team.local(1, device) for device in _native.devices()]
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:
         """The types that arrays can have, by name."""

@@ -1,10 +1,14 @@
 """What partita raises besides Python's own exceptions. The texts say operation, expected, given, what to do."""
 
-__all__ = ["DefectError", "DeviceError", "Error", "NoDeviceError", "OutOfMemoryError", "RankError", "UnsupportedError"]
+__all__ = ["AxisError", "DefectError", "DeviceError", "Error", "NoDeviceError", "OutOfMemoryError", "RankError", "UnsupportedError"]
 
 
 class Error(Exception):
     """Any error that has no class of Python's own."""
+
+
+class AxisError(ValueError, IndexError):
+    """An axis that the array does not have. Both a ValueError and an IndexError, as in NumPy."""
 
 
 class OutOfMemoryError(Error, MemoryError):

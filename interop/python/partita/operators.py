@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from . import Array, float64, pad, roll, zeros_like
+from . import Array, AxisError, float64, pad, roll, zeros_like
 
 __all__ = [
     "convolve", "curl", "dirichlet", "divergence", "gradient", "laplacian", "mirror", "neumann", "periodic",
@@ -46,8 +46,10 @@ def _axes(name: str, u: Array, axis: Axes) -> list[int]:
     if not isinstance(u, Array):
         raise TypeError(f"{name}: expected a partita.Array, given {type(u).__name__}; convert with partita.asarray")
     given = range(u.ndim) if axis is None else [axis] if isinstance(axis, int) else list(axis)
-    if any(not -u.ndim <= d < u.ndim for d in given) or len({d % u.ndim for d in given}) != len(given):
-        raise ValueError(f"{name}: expected different axes of {u.ndim} dimensions, given {axis}; count from 0 or -1")
+    if any(not -u.ndim <= d < u.ndim for d in given):
+        raise AxisError(f"{name}: expected axes within {u.ndim} dimensions, given {axis}; count from 0 or from -1")
+    if len({d % u.ndim for d in given}) != len(given):
+        raise ValueError(f"{name}: expected different axes, given {axis}; name each once")
     return [d % u.ndim for d in given]
 
 

@@ -7,6 +7,7 @@ so that numbers are made where they are needed, in the kernel that uses them.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -104,6 +105,8 @@ class Generator:
         dist: Distribution | None = None, *, team: Team | None = None,
     ) -> Array:  # fmt: skip
         """Floats from ``low`` up to ``high``."""
+        if not math.isfinite(high - low):
+            raise OverflowError(f"uniform: expected a finite range, given {low} to {high}; scale the numbers afterwards")
         return self.random(size, dtype, dist, team=team) * (high - low) + low
 
     def normal(

@@ -150,12 +150,12 @@ pub fn cos(z: Halves) -> Halves {
     cosh(Halves { re: -&z.im, im: z.re })
 }
 
-/// exp(b log a), and what NumPy says of zeros: 0 to a positive power is 0, to the power 0 it is 1.
+/// exp(b log a), and what NumPy says of zeros: 0 to a power with a positive real part is 0, 0 to the power 0
+/// is 1.
 pub fn power(a: &Halves, b: &Halves) -> Halves {
     let power = exp(product(b, &log(a.clone())));
     let of_zero = a.re.equal(0.0) & a.im.equal(0.0);
-    let real = b.im.equal(0.0);
-    let (to_zero, to_positive) = (b.re.equal(0.0) & &real, b.re.greater(0.0) & &real);
+    let (to_zero, to_positive) = (b.re.equal(0.0) & b.im.equal(0.0), b.re.greater(0.0));
     let undefined = &of_zero & !&to_positive;
     let zero = of_zero & to_positive;
     let settled = |value: &Array, one: f64| {

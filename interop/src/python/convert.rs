@@ -17,10 +17,15 @@ pub fn element(name: &str) -> PyResult<Element> {
     })
 }
 
-/// A Python number as a constant; integers must fit integer dtypes.
+/// A Python number as a constant. As in NumPy's assignments, integer dtypes take the integral part of a
+/// float. What they do not hold is an error: ValueError for NaN, OverflowError for infinities and for
+/// integers beyond the ends.
 pub fn scalar(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Scalar> {
-    if value.is_instance_of::<PyBool>() {
-        return Ok(Scalar::from_i64(dtype, i64::from(value.extract::<bool>()?)));
+    if value.is_instance_of::<PyBool>() || dtype == DType::Bool {
+        return Ok(Scalar::from_i64(dtype, i64::from(value.is_truthy()?)));
+    }
+    if value.is_instance_of::<PyFloat>() && dtype.is_integer() {
+        return scalar(&value.call_method0("__trunc__")?, dtype);
     }
     if value.is_instance_of::<PyInt>() && dtype.is_integer() {
         let given = value.extract::<i128>().ok();
@@ -39,8 +44,9 @@ pub fn scalar(value: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Scalar> {
     if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() {
         return Ok(Scalar::from_f64(dtype, value.extract::<f64>()?));
     }
-    let given = value.get_type().name()?;
-    Err(PyTypeError::new_err(format!("expected a bool, int or float, given {given}; convert it first")))
+    let (name, given) = (Element::Real(dtype).name(), value.get_type().name()?);
+    let text = format!("number for {name}: expected a bool, int or float, given {given}; convert it first");
+    Err(PyTypeError::new_err(text))
 }
 
 /// A Python number in a type.

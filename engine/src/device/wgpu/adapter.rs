@@ -91,9 +91,40 @@ fn instance() -> Result<&'static wgpu::Instance, DeviceError> {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         descriptor.backends = BACKENDS;
         descriptor.flags = wgpu::InstanceFlags::empty();
-        (std::process::id(), wgpu::Instance::new(descriptor))
+        let made = without_windows(&descriptor).unwrap_or_else(|| wgpu::Instance::new(descriptor));
+        (std::process::id(), made)
     });
     if *process == std::process::id() { Ok(instance) } else { Err(DeviceError::Forked) }
+}
+
+/// Vulkan without the extensions of window systems, which wgpu enables wherever they exist. With them,
+/// Mesa's device selection layer connects to Wayland and X each time that adapters are listed, and prints an
+/// error on stderr where there is no session. None where Vulkan does not start, or is not the only backend.
+#[cfg(all(unix, not(target_vendor = "apple")))]
+fn without_windows(descriptor: &wgpu::InstanceDescriptor) -> Option<wgpu::Instance> {
+    use ash::khr::{wayland_surface, xcb_surface, xlib_surface};
+    use wgpu::hal;
+    let wanted = hal::InstanceDescriptor {
+        name: "partita",
+        flags: descriptor.flags,
+        memory_budget_thresholds: descriptor.memory_budget_thresholds,
+        backend_options: descriptor.backend_options.clone(),
+        telemetry: None,
+        display: None,
+    };
+    let windows = [wayland_surface::NAME, xcb_surface::NAME, xlib_surface::NAME];
+    let leave_out: Box<hal::vulkan::CreateInstanceCallback> =
+        Box::new(|made| made.extensions.retain(|name| !windows.contains(name)));
+    // SAFETY: nothing is added. What is left out serves only to make surfaces, which nothing here does; wgpu
+    // looks into the list of what is enabled before it makes one.
+    let made = unsafe { hal::vulkan::Instance::init_with_callback(&wanted, Some(leave_out)) };
+    // SAFETY: the instance works, and nothing else owns it.
+    made.ok().map(|instance| unsafe { wgpu::Instance::from_hal::<hal::api::Vulkan>(instance) })
+}
+
+#[cfg(not(all(unix, not(target_vendor = "apple"))))]
+fn without_windows(_: &wgpu::InstanceDescriptor) -> Option<wgpu::Instance> {
+    None
 }
 
 /// All adapters, the same order every time: by kind, name, bus.
