@@ -62,8 +62,7 @@ impl Writer<'_> {
             _ => (0.0, 2f64.powi(bits)),
         };
         let (least, most) = match to {
-            DType::I32 => ("(-2147483647i - 1i)".to_owned(), int(to, i64::from(i32::MAX))),
-            DType::I64 => ("(-9223372036854775807li - 1li)".to_owned(), int(to, i64::MAX)),
+            DType::I64 => (int(to, i64::MIN), int(to, i64::MAX)),
             DType::U64 => (int(to, 0), format!("{}lu", u64::MAX)),
             _ => (int(to, low as i64), int(to, high as i64 - 1)),
         };

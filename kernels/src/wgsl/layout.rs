@@ -1,8 +1,9 @@
 //! The launch block: where each word is, and how a launch becomes words. Shared by the writer,
 //! which reads the words in text, and the device, which writes them. It knows no buffers.
 
-use crate::dtype::DType;
-use crate::ir::{Kernel, Launch, Offsets, Op};
+use super::{reduce, types};
+use crate::dtype::{DType, Scalar};
+use crate::ir::{Form, Kernel, Launch, Offsets, Op, Value};
 
 /// The numbers of one dispatch that are not in its [`Launch`].
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -76,6 +77,28 @@ impl Header {
     }
 }
 
+/// The constants that compilers may not see, because they fold them as if zeros had no sign and there were
+/// neither infinities nor NaN: floats that are not normal, and those that would be folded among themselves and
+/// might give such.
+fn constants(kernel: &Kernel) -> impl Iterator<Item = Scalar> {
+    let constant = |value: Value| match kernel.body[value.index()].op {
+        Op::Const(scalar) => Some(scalar),
+        _ => None,
+    };
+    let of_body = (0..kernel.body.len() as u32).map(Value).filter_map(constant);
+    let folds = match &kernel.form {
+        Form::Reduce { folds, .. } => &folds[..],
+        Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => &[],
+    };
+    let hard = of_body.chain(folds.iter().flat_map(|fold| reduce::neutrals(kernel, fold)));
+    let alone = kernel.body.iter().flat_map(move |inst| {
+        let conditions = usize::from(matches!(inst.op, Op::Select(..)));
+        let operands: Option<Vec<Scalar>> = inst.op.operands().skip(conditions).map(constant).collect();
+        operands.unwrap_or_default()
+    });
+    hard.filter(|&scalar| types::is_hard(scalar)).chain(alone.filter(|scalar| scalar.dtype.is_float()))
+}
+
 /// Positions in the launch block, in words of 32 bits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layout {
@@ -83,6 +106,8 @@ pub struct Layout {
     /// Distinct loads away from the point; each has a word with its distance in elements.
     loads: Vec<(u32, Offsets)>,
     arguments: Vec<(usize, DType)>,
+    /// Constants that compilers may not see, as their registers have them: the last words of every block.
+    constants: Vec<(usize, Scalar)>,
     /// Length of the block.
     pub words: usize,
 }
@@ -98,11 +123,18 @@ impl Layout {
                 loads.push((*param, offsets.clone()));
             }
         }
-        let mut layout = Layout { rank: kernel.rank, loads, arguments: Vec::new(), words: 0 };
+        let mut layout =
+            Layout { rank: kernel.rank, loads, arguments: Vec::new(), constants: Vec::new(), words: 0 };
         let mut at = layout.delta(layout.params_end(kernel.params.len()));
         for &dtype in &kernel.arguments {
             layout.arguments.push((at, dtype));
             at += dtype.size_bytes().div_ceil(4);
+        }
+        for scalar in constants(kernel).map(types::in_register) {
+            if layout.constant(scalar).is_none() {
+                layout.constants.push((at, scalar));
+                at += scalar.dtype.size_bytes().div_ceil(4);
+            }
         }
         layout.words = at;
         layout
@@ -153,6 +185,12 @@ impl Layout {
         self.arguments[n as usize].0
     }
 
+    /// Low word of a constant that compilers may not see, as its register has it; the high word of a 64-bit one
+    /// follows.
+    pub(super) fn constant(&self, scalar: Scalar) -> Option<usize> {
+        self.constants.iter().find(|(_, known)| *known == scalar).map(|(at, _)| *at)
+    }
+
     /// The block of one dispatch. `offsets` are the parameters' element offsets within their bindings;
     /// `steps` one word per dimension (of a reduction the digit that one stride of its segments adds, of
     /// several neighbours the reciprocal of the extent), or none. Elements and strides are truncated to 32
@@ -173,7 +211,7 @@ impl Layout {
                 .push(strides.iter().zip(delta).map(|(&s, &d)| s.wrapping_mul(i64::from(d))).sum::<i64>()
                     as u32);
         }
-        for scalar in &launch.arguments {
+        for scalar in launch.arguments.iter().chain(self.constants.iter().map(|(_, scalar)| scalar)) {
             words.push(scalar.bits as u32);
             if scalar.dtype.size_bytes() == 8 {
                 words.push((scalar.bits >> 32) as u32);

@@ -5,7 +5,7 @@ use super::{Writer, types};
 use crate::dtype::{DType, Kind};
 use crate::ir::{BinaryOp, CompareOp, Inst, Op, UnaryOp, Value};
 
-/// A literal of an integer type.
+/// Text of a constant of an integer type. The least values have no literal.
 pub(super) fn int(dtype: DType, value: i64) -> String {
     let suffix = match types::register(dtype) {
         "i32" => "i",
@@ -13,7 +13,10 @@ pub(super) fn int(dtype: DType, value: i64) -> String {
         "i64" => "li",
         _ => "lu",
     };
-    format!("{value}{suffix}")
+    match (dtype, value) {
+        (DType::I32, -0x8000_0000) | (DType::I64, i64::MIN) => format!("({}{suffix} - 1{suffix})", value + 1),
+        _ => format!("{value}{suffix}"),
+    }
 }
 
 impl Writer<'_> {
@@ -30,7 +33,7 @@ impl Writer<'_> {
         let name = |value: &Value| format!("v{}", value.0);
         let of = |value: &Value| self.kernel.body[value.index()].dtype;
         match &inst.op {
-            Op::Const(scalar) => self.constant(&format!("v{at}"), *scalar),
+            Op::Const(scalar) => self.constant(*scalar),
             Op::Argument(n) => self.argument(*n, inst.dtype),
             Op::Coord(dim) => self.coordinate(*dim as usize, inst.dtype),
             Op::Load { param, offsets } => {
@@ -58,8 +61,14 @@ impl Writer<'_> {
             Op::Compare(op, a, b) => compare(*op, of(a), &name(a), &name(b)),
             Op::Select(c, a, b) => format!("select({}, {}, {})", name(b), name(a), name(c)),
             Op::Fma(a, b, c) => self.fma(inst.dtype, &name(a), &name(b), &name(c)),
-            Op::Cast(a) => self.cast(of(a), inst.dtype, &name(a)),
-            Op::Bitcast(a) => self.bitcast(of(a), inst.dtype, &name(a)),
+            Op::Cast(a) => {
+                let text = self.cast(of(a), inst.dtype, &name(a));
+                self.unknown(of(a), inst.dtype, text)
+            }
+            Op::Bitcast(a) => {
+                let text = self.bitcast(of(a), inst.dtype, &name(a));
+                self.unknown(of(a), inst.dtype, text)
+            }
             Op::Math1(..) | Op::Math2(..) => unreachable!("math::expand ran first"),
         }
     }
@@ -122,10 +131,20 @@ impl Writer<'_> {
         }
     }
 
+    /// A float whose bits the driver cannot know.
+    fn hide(&mut self, dtype: DType, text: &str) -> String {
+        let routine = if dtype == DType::F64 { Routine::Hide64 } else { Routine::Hide32 };
+        format!("{}({text})", self.call(routine))
+    }
+
     /// A float operand that the driver may not reason about.
     fn hidden(&mut self, dtype: DType, text: &str) -> String {
-        let routine = if dtype == DType::F64 { Routine::Hide64 } else { Routine::Hide32 };
-        if self.target.strict_floats { text.to_owned() } else { format!("{}({text})", self.call(routine)) }
+        if self.target.strict_floats { text.to_owned() } else { self.hide(dtype, text) }
+    }
+
+    /// A float made of an integer or a bool: of those a driver may know that they are zero, as `x - x` is.
+    fn unknown(&mut self, from: DType, to: DType, text: String) -> String {
+        if to.is_float() && !from.is_float() { self.hide(to, &text) } else { text }
     }
 
     pub(super) fn float_binary(&mut self, op: BinaryOp, dtype: DType, a: &str, b: &str) -> String {
@@ -153,9 +172,8 @@ impl Writer<'_> {
             return self.narrow(dtype, quotient);
         }
         let right = self.hidden(dtype, b);
-        let text = format!("({a} {symbol} {right})");
-        // A hidden product cannot be contracted into a later sum.
-        let text = if op == BinaryOp::Mul { self.hidden(dtype, &text) } else { text };
+        // A hidden result cannot be contracted into a later sum, nor be cancelled by what made it.
+        let text = self.hidden(dtype, &format!("({a} {symbol} {right})"));
         self.narrow(dtype, text)
     }
 
@@ -196,8 +214,8 @@ impl Writer<'_> {
     fn divide(&mut self, op: BinaryOp, dtype: DType, a: &str, b: &str) -> String {
         let (zero, one) = (int(dtype, 0), int(dtype, 1));
         let overflows = match dtype {
-            DType::I32 => format!(" || ({b} == -1i && {a} == (-2147483647i - 1i))"),
-            DType::I64 => format!(" || ({b} == -1li && {a} == (-9223372036854775807li - 1li))"),
+            DType::I32 => format!(" || ({b} == -1i && {a} == {})", int(dtype, i64::from(i32::MIN))),
+            DType::I64 => format!(" || ({b} == -1li && {a} == {})", int(dtype, i64::MIN)),
             _ => String::new(),
         };
         let divisor = format!("select({b}, {one}, {b} == {zero}{overflows})");

@@ -54,6 +54,19 @@ pub(super) fn outputs(fold: &Fold) -> Vec<u32> {
     }
 }
 
+/// What each stream of a fold starts from.
+pub(super) fn neutrals(kernel: &Kernel, fold: &Fold) -> Vec<Scalar> {
+    let of = |param: u32| kernel.params[param as usize].dtype;
+    match *fold {
+        Fold::Value { op, output, .. } => vec![op.neutral(of(output))],
+        Fold::Arg { largest, value_output, index_output, .. } => {
+            vec![Scalar::extreme(of(value_output), !largest), Scalar::extreme(of(index_output), true)]
+        }
+        // Its stages start from integers of their own.
+        Fold::Exact { .. } => Vec::new(),
+    }
+}
+
 pub(super) struct Plan<'a> {
     pub folds: &'a [Fold],
     /// The output of each stream of partial results.
@@ -194,35 +207,20 @@ impl Plan<'_> {
     pub(super) fn start(&self, w: &mut Writer) {
         let mut stream = 0;
         for fold in self.folds {
-            let dtype = self.dtype(w, stream);
-            let neutral = match fold {
-                Fold::Value { op, .. } => op.neutral(dtype),
-                Fold::Arg { largest, .. } => Scalar::extreme(dtype, !largest),
-                Fold::Exact { .. } => unreachable!("an exact sum has stages of its own"),
-            };
-            self.declare(w, stream, neutral);
+            let first = stream;
+            for neutral in neutrals(w.kernel, fold) {
+                let text = w.constant(neutral);
+                w.line(&format!("var acc{stream} = {text};"));
+                stream += 1;
+            }
+            let dtype = self.dtype(w, first);
             if let Fold::Value { op: FoldOp::Sum, .. } = fold
                 && dtype.is_float()
             {
-                self.declare_lost(w, stream, neutral);
-            }
-            stream += 1;
-            if matches!(fold, Fold::Arg { .. }) {
-                let last = Scalar::extreme(self.dtype(w, stream), true);
-                self.declare(w, stream, last);
-                stream += 1;
+                let zero = w.constant(FoldOp::Sum.neutral(dtype));
+                w.line(&format!("var lost{first} = {zero};"));
             }
         }
-    }
-
-    fn declare_lost(&self, w: &mut Writer, stream: usize, zero: Scalar) {
-        let text = w.constant(&format!("none{stream}"), zero);
-        w.line(&format!("var lost{stream} = {text};"));
-    }
-
-    fn declare(&self, w: &mut Writer, stream: usize, value: Scalar) {
-        let text = w.constant(&format!("start{stream}"), value);
-        w.line(&format!("var acc{stream} = {text};"));
     }
 
     /// Folds one value per stream into the accumulators.

@@ -1,6 +1,7 @@
 //! Types in registers and in memory, constants, loads and stores.
 
 use super::Writer;
+use super::ops::int;
 use super::routines::Routine;
 use crate::dtype::{DType, Kind, Scalar};
 
@@ -46,57 +47,61 @@ fn lane_bits(dtype: DType) -> u32 {
     }
 }
 
-/// A literal of a 32-bit or 64-bit float that WGSL reads back exactly; `None` for NaN, infinities,
-/// subnormals and zeros with a sign, which must be made from bits.
-fn float_literal(scalar: Scalar) -> Option<String> {
-    let value = scalar.to_f64();
-    let plain = match scalar.dtype {
-        DType::F64 => value.is_normal() || scalar.bits == 0,
-        _ => (value as f32).is_normal() || scalar.bits == 0,
-    };
-    let suffix = if scalar.dtype == DType::F64 { "lf" } else { "f" };
-    let digits =
-        if scalar.dtype == DType::F64 { format!("{value:?}") } else { format!("{:?}", value as f32) };
-    plain.then(|| format!("{digits}{suffix}"))
+/// The constant as the type that its register has.
+pub(super) fn in_register(scalar: Scalar) -> Scalar {
+    match scalar.dtype {
+        DType::F16 | DType::BF16 => Scalar::from_f64(DType::F32, scalar.to_f64()),
+        _ => scalar,
+    }
+}
+
+/// Whether a constant is a float that is not normal in its register: a zero, a subnormal, an infinity or NaN.
+pub(super) fn is_hard(scalar: Scalar) -> bool {
+    let scalar = in_register(scalar);
+    match scalar.dtype {
+        DType::F64 => !f64::from_bits(scalar.bits).is_normal(),
+        DType::F32 => !f32::from_bits(scalar.bits as u32).is_normal(),
+        _ => false,
+    }
 }
 
 impl Writer<'_> {
-    /// Text of a constant. May append a line: naga evaluates constant expressions and refuses
-    /// results that are NaN or infinite, but not what depends on a `let`.
-    pub(super) fn constant(&mut self, name: &str, scalar: Scalar) -> String {
-        match scalar.dtype.kind() {
-            Kind::Bool => (scalar.bits != 0).to_string(),
-            Kind::Uint if scalar.dtype == DType::U64 => format!("{}lu", scalar.bits),
-            Kind::Uint => format!("{}u", scalar.bits),
-            Kind::Int if scalar.dtype == DType::I64 && scalar.bits != 1 << 63 => {
-                format!("{}li", scalar.to_i64())
-            }
-            Kind::Int if scalar.dtype != DType::I64 && scalar.to_i64() != i64::from(i32::MIN) => {
-                format!("{}i", scalar.to_i64())
-            }
-            Kind::Int | Kind::Float => {
-                float_literal(scalar).filter(|_| scalar.dtype.is_float()).unwrap_or_else(|| {
-                    let (bits, suffix) = match scalar.dtype {
-                        DType::F64 | DType::I64 => (scalar.bits, "lu"),
-                        DType::I32 => (scalar.bits, "u"),
-                        _ => (u64::from((scalar.to_f64() as f32).to_bits()), "u"),
-                    };
-                    self.line(&format!("let {name}_bits = {bits:#x}{suffix};"));
-                    format!("bitcast<{}>({name}_bits)", register(scalar.dtype))
-                })
-            }
+    /// Text of a constant: its words, if it travels in the launch block, and a literal otherwise.
+    pub(super) fn constant(&self, scalar: Scalar) -> String {
+        let scalar = in_register(scalar);
+        match (self.layout.constant(scalar), scalar.dtype) {
+            (Some(at), dtype) => self.words(at, dtype),
+            (None, DType::Bool) => (scalar.bits != 0).to_string(),
+            (None, DType::F64) => format!("{:?}lf", f64::from_bits(scalar.bits)),
+            (None, DType::F32) => format!("{:?}f", f32::from_bits(scalar.bits as u32)),
+            (None, DType::U64) => format!("{}lu", scalar.bits),
+            (None, dtype) => int(dtype, scalar.to_i64()),
         }
     }
 
     /// A scalar argument, from its word or two.
     pub(super) fn argument(&mut self, n: u32, dtype: DType) -> String {
         let at = self.layout.argument(n);
-        let low = self.word(at);
-        if dtype.size_bytes() < 8 {
-            return self.unpack(dtype, &low);
+        match dtype.size_bytes() {
+            1 | 2 => {
+                let word = self.word(at);
+                self.unpack(dtype, &word)
+            }
+            _ => self.words(at, dtype),
         }
-        let wide = format!("((u64({}) << 32u) | u64({low}))", self.word(at + 1));
-        if dtype == DType::U64 { wide } else { format!("bitcast<{}>({wide})", register(dtype)) }
+    }
+
+    /// A value of 32 or 64 bits, from its word or two at this position of the launch block.
+    fn words(&self, at: usize, dtype: DType) -> String {
+        let low = self.word(at);
+        let bits = match dtype.size_bytes() {
+            8 => format!("((u64({}) << 32u) | u64({low}))", self.word(at + 1)),
+            _ => low,
+        };
+        match dtype.kind() {
+            Kind::Uint => bits,
+            _ => format!("bitcast<{}>({bits})", register(dtype)),
+        }
     }
 
     /// A value of this type from a word whose low bits are its memory form; higher bits are ignored.

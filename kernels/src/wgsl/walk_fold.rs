@@ -11,7 +11,6 @@ use super::layout;
 use super::reduce::{Plan, outputs};
 use super::wide::{self, Lanes, POINTS};
 use super::{Stage, Writer};
-use crate::dtype::Scalar;
 use crate::ir::{Fold, FoldOp};
 
 impl Plan<'_> {
@@ -78,8 +77,7 @@ impl Plan<'_> {
     /// Declares the accumulators of the eight points, and for each stream what changes nothing.
     fn start_lanes(&self, w: &mut Writer) {
         for (stream, op) in self.operations() {
-            let neutral: Scalar = op.neutral(self.dtype(w, stream));
-            let text = w.constant(&format!("neutral{stream}"), neutral);
+            let text = w.constant(op.neutral(self.dtype(w, stream)));
             w.line(&format!("let idle{stream} = {text};"));
             for name in self.kept_by(w, stream, op) {
                 (0..POINTS).for_each(|lane| w.line(&format!("var {name}_{lane} = idle{stream};")));

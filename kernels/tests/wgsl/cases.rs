@@ -2,8 +2,8 @@
 //! here and the device tests of the engine go through this table; neither lists operations itself.
 
 use partita_kernels::{
-    BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Form, Scalar, Store, UnaryOp, Value, Verified,
-    VerifyError,
+    BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Form, Math1, Math2, Scalar, Store, UnaryOp, Value,
+    Verified, VerifyError,
 };
 
 pub const UNARY: [UnaryOp; 9] = [
@@ -36,48 +36,140 @@ pub const BINARY: [BinaryOp; 12] = [
 pub const COMPARE: [CompareOp; 6] =
     [CompareOp::Eq, CompareOp::Ne, CompareOp::Lt, CompareOp::Le, CompareOp::Gt, CompareOp::Ge];
 
+pub const MATH1: [Math1; 20] = [
+    Math1::Exp,
+    Math1::Expm1,
+    Math1::Log,
+    Math1::Log1p,
+    Math1::Log2,
+    Math1::Log10,
+    Math1::Sin,
+    Math1::Cos,
+    Math1::Tan,
+    Math1::Asin,
+    Math1::Acos,
+    Math1::Atan,
+    Math1::Sinh,
+    Math1::Cosh,
+    Math1::Tanh,
+    Math1::Asinh,
+    Math1::Acosh,
+    Math1::Atanh,
+    Math1::Erf,
+    Math1::Cbrt,
+];
+
+pub const MATH2: [Math2; 3] = [Math2::Pow, Math2::Atan2, Math2::Hypot];
+
 pub const FOLDS: [FoldOp; 6] =
     [FoldOp::Sum, FoldOp::Product, FoldOp::Min, FoldOp::Max, FoldOp::All, FoldOp::Any];
 
-/// A kernel of one output whose parameters are its operands and then the output, over one dimension.
-fn pointwise(
-    name: String,
-    operands: &[DType],
-    body: impl FnOnce(&mut Builder, &[Value]) -> Value,
-) -> Option<Verified> {
-    let mut k = Builder::new(&name, 1);
-    let inputs: Vec<u32> = operands.iter().map(|&d| k.input(d)).collect();
-    let values: Vec<Value> = inputs.iter().map(|&p| k.load(p, &[0])).collect();
-    let result = body(&mut k, &values);
-    let output = k.output(k.dtype(result));
-    let form = Form::Elementwise { stores: vec![Store { param: output, value: result }] };
-    k.finish(form).ok()
+type Body = Box<dyn Fn(&mut Builder, &[Value]) -> Value>;
+
+/// An operation on operands of some types, whether they are loaded or constants.
+pub struct Operation {
+    pub name: String,
+    pub operands: Vec<DType>,
+    body: Body,
 }
 
-/// Every operation on every type it is defined for: pointwise kernels of one output.
-pub fn operations() -> Vec<Verified> {
+impl Operation {
+    fn new(
+        name: String,
+        operands: &[DType],
+        body: impl Fn(&mut Builder, &[Value]) -> Value + 'static,
+    ) -> Operation {
+        Operation { name, operands: operands.to_vec(), body: Box::new(body) }
+    }
+
+    /// The kernel of one dimension whose parameters are the operands and then the output. None where the
+    /// types have no such operation.
+    pub fn loaded(&self) -> Option<Verified> {
+        let mut k = Builder::new(&self.name, 1);
+        let inputs: Vec<u32> = self.operands.iter().map(|&d| k.input(d)).collect();
+        let values: Vec<Value> = inputs.iter().map(|&p| k.load(p, &[0])).collect();
+        let result = (self.body)(&mut k, &values);
+        let output = k.output(k.dtype(result));
+        let form = Form::Elementwise { stores: vec![Store { param: output, value: result }] };
+        k.finish(form).ok()
+    }
+
+    /// The same with a constant for the operand at `place`: one output per constant, the other operands are
+    /// loaded.
+    pub fn with_constants(&self, place: usize, constants: &[Scalar]) -> Option<Verified> {
+        let mut k = Builder::new(&format!("{}_constant_{place}", self.name), 1);
+        let others = self.operands.iter().enumerate().filter(|(n, _)| *n != place);
+        let inputs: Vec<u32> = others.map(|(_, &d)| k.input(d)).collect();
+        let loaded: Vec<Value> = inputs.iter().map(|&p| k.load(p, &[0])).collect();
+        let mut stores = Vec::new();
+        for &scalar in constants {
+            let mut values = loaded.clone();
+            values.insert(place, k.constant(scalar));
+            let result = (self.body)(&mut k, &values);
+            stores.push((k.output(k.dtype(result)), result));
+        }
+        k.elementwise(&stores).ok()
+    }
+
+    /// The same with one loaded value for all operands, if they have one type.
+    pub fn of_one(&self) -> Option<Verified> {
+        if self.operands.iter().any(|&d| d != self.operands[0]) {
+            return None;
+        }
+        let mut k = Builder::new(&format!("{}_of_one", self.name), 1);
+        let input = k.input(self.operands[0]);
+        let value = k.load(input, &[0]);
+        let result = (self.body)(&mut k, &vec![value; self.operands.len()]);
+        let output = k.output(k.dtype(result));
+        k.elementwise(&[(output, result)]).ok()
+    }
+}
+
+/// Every operation on every type, also where verification refuses it.
+pub fn every_operation() -> Vec<Operation> {
     let mut all = Vec::new();
     for d in DType::ALL {
         for op in UNARY {
-            all.push(pointwise(format!("{op:?}_{d}"), &[d], |k, v| k.unary(op, v[0])));
+            all.push(Operation::new(format!("{op:?}_{d}"), &[d], move |k, v| k.unary(op, v[0])));
         }
         for op in BINARY {
-            all.push(pointwise(format!("{op:?}_{d}"), &[d, d], |k, v| k.binary(op, v[0], v[1])));
+            all.push(Operation::new(format!("{op:?}_{d}"), &[d, d], move |k, v| k.binary(op, v[0], v[1])));
         }
         for op in COMPARE {
-            all.push(pointwise(format!("{op:?}_{d}"), &[d, d], |k, v| k.compare(op, v[0], v[1])));
+            all.push(Operation::new(format!("{op:?}_{d}"), &[d, d], move |k, v| k.compare(op, v[0], v[1])));
         }
-        all.push(pointwise(format!("Select_{d}"), &[DType::Bool, d, d], |k, v| k.select(v[0], v[1], v[2])));
-        all.push(pointwise(format!("Copy_{d}"), &[d], |_, v| v[0]));
-        if d != DType::F64 {
-            all.push(pointwise(format!("Fma_{d}"), &[d, d, d], |k, v| k.fma(v[0], v[1], v[2])));
-        }
+        let operands = [DType::Bool, d, d];
+        all.push(Operation::new(format!("Select_{d}"), &operands, |k, v| k.select(v[0], v[1], v[2])));
+        all.push(Operation::new(format!("Copy_{d}"), &[d], |_, v| v[0]));
+        all.push(Operation::new(format!("Fma_{d}"), &[d, d, d], |k, v| k.fma(v[0], v[1], v[2])));
         for to in DType::ALL.into_iter().filter(|&to| to != d) {
-            all.push(pointwise(format!("Cast_{d}_{to}"), &[d], |k, v| k.cast(v[0], to)));
-            all.push(pointwise(format!("Bitcast_{d}_{to}"), &[d], |k, v| k.bitcast(v[0], to)));
+            all.push(Operation::new(format!("Cast_{d}_{to}"), &[d], move |k, v| k.cast(v[0], to)));
+            all.push(Operation::new(format!("Bitcast_{d}_{to}"), &[d], move |k, v| k.bitcast(v[0], to)));
         }
     }
-    all.into_iter().flatten().collect()
+    all
+}
+
+/// The mathematical functions of one or two operands on every type of float.
+pub fn every_function() -> Vec<Operation> {
+    let mut all = Vec::new();
+    for d in DType::ALL.into_iter().filter(|d| d.is_float()) {
+        for function in MATH1 {
+            all.push(Operation::new(format!("{function:?}_{d}"), &[d], move |k, v| k.math1(function, v[0])));
+        }
+        for function in MATH2 {
+            let body = move |k: &mut Builder, v: &[Value]| k.math2(function, v[0], v[1]);
+            all.push(Operation::new(format!("{function:?}_{d}"), &[d, d], body));
+        }
+    }
+    all
+}
+
+/// Every operation on every type it is defined for: pointwise kernels of one output. Few adapters have the
+/// fused multiply-add of f64.
+pub fn operations() -> Vec<Verified> {
+    let all = every_operation();
+    all.iter().filter(|op| op.name != "Fma_f64").filter_map(Operation::loaded).collect()
 }
 
 /// Constants, arguments and coordinates of a type, all added up bit by bit.
@@ -218,4 +310,25 @@ pub fn hard_bits(d: DType, random: usize) -> Vec<u64> {
     let mut seen = std::collections::HashSet::new();
     bits.retain(|b| seen.insert(*b));
     bits
+}
+
+/// Values of a type that compilers get wrong as constants: of floats zeros, the least and the largest
+/// subnormal and normal numbers, infinities and NaN, with both signs, and ones; of integers 0, 1, -1 and the
+/// limits; of bool both.
+pub fn hard_constants(d: DType) -> Vec<Scalar> {
+    let width = 8 * d.size_bytes();
+    let bits: Vec<u64> = if d.is_float() {
+        let [infinity, one] = [f64::INFINITY, 1.0].map(|value| Scalar::from_f64(d, value).bits);
+        // The least normal number has the lowest bit of the exponent.
+        let least = infinity & infinity.wrapping_neg();
+        let nan = infinity | least >> 1;
+        let positive = [0, 1, least - 1, least, one, infinity - 1, infinity, nan];
+        positive.into_iter().flat_map(|bits| [bits, bits | 1 << (width - 1)]).collect()
+    } else if d == DType::Bool {
+        vec![0, 1]
+    } else {
+        let (mask, sign) = (u64::MAX >> (64 - width), 1 << (width - 1));
+        vec![0, 1, mask, sign, sign - 1]
+    };
+    bits.into_iter().map(|bits| Scalar { dtype: d, bits }).collect()
 }

@@ -83,6 +83,30 @@ fn every_constant_is_valid() {
 }
 
 #[test]
+fn hard_constants_are_words_of_the_launch_and_the_text_is_valid() {
+    let mut count = 0;
+    for operation in cases::every_operation().iter().chain(&cases::every_function()) {
+        for (place, &d) in operation.operands.iter().enumerate() {
+            let constants = cases::hard_constants(d);
+            let Some(kernel) = operation.with_constants(place, &constants) else { continue };
+            validate(&kernel, &Target { max_bindings: 32, ..STRICT });
+            count += 1;
+        }
+        operation.of_one().iter().for_each(|kernel| validate(kernel, &STRICT));
+    }
+    assert!(count > 800, "{count} kernels");
+    for d in DType::ALL.into_iter().filter(|d| d.is_float()) {
+        for scalar in cases::hard_constants(d) {
+            let shader = emit(&cases::leaves(d, &[scalar]).unwrap(), &STRICT).unwrap();
+            let without = emit(&cases::leaves(d, &[]).unwrap(), &STRICT).unwrap();
+            let value = if d == DType::F64 { scalar.to_f64() } else { f64::from(scalar.to_f64() as f32) };
+            let is_normal = if d == DType::F64 { value.is_normal() } else { (value as f32).is_normal() };
+            assert_eq!(shader.layout.words == without.layout.words, is_normal, "{scalar}");
+        }
+    }
+}
+
+#[test]
 fn a_missing_feature_is_named() {
     let copy = |d: DType| {
         let mut k = Builder::new("copy", 1);

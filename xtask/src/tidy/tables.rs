@@ -107,6 +107,8 @@ pub const UNSAFE_FILES: &[&str] = &[
     "engine/tests/raw.rs",
     "benches/src/by_hand.rs",
     "engine/tests/fork.rs",
+    // Runs the interpreter on memory of its own.
+    "engine/tests/constants.rs",
     // Counts allocations.
     "engine/tests/overhead.rs",
     "engine/src/wire/mpi",

@@ -6,6 +6,7 @@ use partita_kernels::wgsl::Target;
 
 use super::dispatch::Limits;
 use super::error::DeviceError;
+use super::floats::{self, FloatControl};
 
 /// What sort of processor an adapter is. The order is the order of preference.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -55,6 +56,8 @@ pub struct AdapterFacts {
     pub i64: bool,
     /// Takes SPIR-V, so that float operations stay as they are written.
     pub strict_floats: bool,
+    /// What its driver promises of floats of so many bits; kernels in SPIR-V ask for all of it.
+    pub float_controls: Vec<(FloatControl, u32)>,
 }
 
 /// Points that are worth compiling a second shader for.
@@ -196,6 +199,7 @@ impl AdapterFacts {
             f64: i64 && features.contains(wgpu::Features::SHADER_F64),
             i64,
             strict_floats: vulkan && features.contains(wgpu::Features::PASSTHROUGH_SHADERS),
+            float_controls: floats::offered(adapter),
         }
     }
 

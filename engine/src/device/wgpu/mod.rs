@@ -4,6 +4,11 @@
 //! pure data; `queue` encodes the plan into one open command encoder, which is submitted when
 //! something must be waited for. Everything runs in the order of the calls.
 //!
+//! What is not guaranteed: subnormals may be flushed to zero, and comparisons and rounding functions may get signs
+//! of zero, infinities and NaN wrong, where the driver does not offer the float controls of Vulkan 1.2
+//! ([`AdapterFacts::float_controls`]); Metal and DX12 offer none. `PARTITA_CHECK=1` finds what differs.
+//! docs/wgpu.md has the table.
+//!
 //! Invariant: the only home of `wgpu::`, `ash::` and `pollster::`. Nothing here knows arrays, parts or pools,
 //! and nothing panics: driver failures come back as [`DeviceError`].
 
@@ -12,6 +17,7 @@ mod buffer;
 mod dispatch;
 mod error;
 mod exactness;
+mod floats;
 mod program;
 mod queue;
 mod spirv;
@@ -23,6 +29,7 @@ mod windows;
 pub use adapter::{AdapterFacts, AdapterKind, Shrink, adapters};
 pub(super) use buffer::{Fetch, GpuBuffer};
 pub use error::DeviceError;
+pub use floats::FloatControl;
 pub(super) use program::GpuProgram;
 pub(crate) use queue::Recording;
 

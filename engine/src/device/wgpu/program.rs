@@ -141,7 +141,7 @@ impl Gpu {
                 self.device.create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
             });
         }
-        let words = spirv::strict_words(&module, &info)?;
+        let words = spirv::strict_words(&module, &info, &self.facts.float_controls)?;
         let workgroup_size = (stage.workgroup_size, 1, 1);
         let entry = wgpu::PassthroughShaderEntryPoint { name: stage.entry.into(), workgroup_size };
         let descriptor = wgpu::ShaderModuleDescriptorPassthrough {
@@ -150,8 +150,8 @@ impl Gpu {
             spirv: Some(words.into()),
             ..wgpu::ShaderModuleDescriptorPassthrough::default()
         };
-        // SAFETY: the words are naga's translation of a module it has validated, with decorations
-        // added that take freedom from the compiler; accesses are in bounds as above.
+        // SAFETY: the words are naga's translation of a module it has validated, with decorations and offered
+        // execution modes added, which take freedom from the compiler; accesses are in bounds as above.
         Ok(unsafe { self.device.create_shader_module_passthrough(descriptor) })
     }
 }

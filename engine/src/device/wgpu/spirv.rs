@@ -1,10 +1,12 @@
-//! WGSL to SPIR-V in which every float operation is marked `NoContraction`.
+//! WGSL to SPIR-V in which every float operation is marked `NoContraction`, and whose entry point asks for the
+//! float controls that the driver offers.
 //!
 //! WGSL has no word for "exactly as written": without the mark drivers contract products into sums,
 //! distribute, and drop `x + 0` or `inf * 0`. Marked, they may not. Only Vulkan takes SPIR-V.
 
 use wgpu::naga;
 
+use super::floats::FloatControl;
 use naga::back::spv;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
@@ -18,8 +20,13 @@ pub fn validated(source: &str, capabilities: Capabilities) -> Result<(naga::Modu
     Ok((module, info))
 }
 
-/// The SPIR-V words of a validated module, without bounds checks: those are proven before.
-pub fn strict_words(module: &naga::Module, info: &ModuleInfo) -> Result<Vec<u32>, String> {
+/// The SPIR-V words of a validated module, without bounds checks: those are proven before. `controls` are what
+/// the driver offers.
+pub fn strict_words(
+    module: &naga::Module,
+    info: &ModuleInfo,
+    controls: &[(FloatControl, u32)],
+) -> Result<Vec<u32>, String> {
     let unchecked = BoundsCheckPolicy::Unchecked;
     let options = spv::Options {
         lang_version: (1, 3),
@@ -36,50 +43,148 @@ pub fn strict_words(module: &naga::Module, info: &ModuleInfo) -> Result<Vec<u32>
         ..spv::Options::default()
     };
     let words = spv::write_vec(module, info, &options, None).map_err(|e| e.to_string())?;
-    Ok(uncontracted(&words))
+    Ok(controlled(&uncontracted(&words), controls))
 }
 
 /// Length of a SPIR-V module's header in words.
 const HEADER: usize = 5;
+const OP_EXTENSION: u32 = 10;
+const OP_EXT_INST_IMPORT: u32 = 11;
+const OP_MEMORY_MODEL: u32 = 14;
+const OP_ENTRY_POINT: u32 = 15;
+const OP_EXECUTION_MODE: u32 = 16;
+const OP_CAPABILITY: u32 = 17;
 const OP_DECORATE: u32 = 71;
 const NO_CONTRACTION: u32 = 42;
 
 /// Negate, add, subtract, multiply, divide, remainder, modulo: the float arithmetic that naga writes.
 const ARITHMETIC: [u32; 7] = [127, 129, 131, 133, 136, 140, 141];
 
+/// Where each instruction begins, and its opcode.
+fn instructions(words: &[u32]) -> impl Iterator<Item = (usize, u32)> {
+    let next = |&at: &usize| Some(at + (words[at] >> 16).max(1) as usize).filter(|&at| at < words.len());
+    std::iter::successors(Some(HEADER).filter(|&at| at < words.len()), next)
+        .map(|at| (at, words[at] & 0xffff))
+}
+
 /// The module with a decoration for each float operation, put before the first decoration it has.
 fn uncontracted(words: &[u32]) -> Vec<u32> {
-    let mut marks = Vec::new();
-    let mut place = None;
-    let mut at = HEADER;
-    while at < words.len() {
-        let (opcode, length) = (words[at] & 0xffff, (words[at] >> 16) as usize);
-        if opcode == OP_DECORATE {
-            place.get_or_insert(at);
-        } else if ARITHMETIC.contains(&opcode) {
-            marks.extend([(3 << 16) | OP_DECORATE, words[at + 2], NO_CONTRACTION]);
-        }
-        at += length.max(1);
-    }
-    let place = place.unwrap_or(words.len());
+    let operations = instructions(words).filter(|(_, opcode)| ARITHMETIC.contains(opcode));
+    let marks: Vec<u32> =
+        operations.flat_map(|(at, _)| [(3 << 16) | OP_DECORATE, words[at + 2], NO_CONTRACTION]).collect();
+    let place =
+        instructions(words).find(|(_, opcode)| *opcode == OP_DECORATE).map_or(words.len(), |(at, _)| at);
     [&words[..place], &marks, &words[place..]].concat()
+}
+
+/// The module with execution modes that ask for float controls, the capabilities they need, and the extension
+/// that they are in before SPIR-V 1.4.
+fn controlled(words: &[u32], controls: &[(FloatControl, u32)]) -> Vec<u32> {
+    let find = |opcodes: &[u32]| instructions(words).find(|(_, opcode)| opcodes.contains(opcode));
+    let (Some((entry, _)), Some((imports, _))) =
+        (find(&[OP_ENTRY_POINT]), find(&[OP_EXT_INST_IMPORT, OP_MEMORY_MODEL]))
+    else {
+        return words.to_vec();
+    };
+    if controls.is_empty() {
+        return words.to_vec();
+    }
+    let modes_begin = entry + (words[entry] >> 16) as usize;
+    let mut kinds: Vec<FloatControl> = controls.iter().map(|(control, _)| *control).collect();
+    kinds.dedup();
+    let capabilities: Vec<u32> =
+        kinds.into_iter().flat_map(|control| [(2 << 16) | OP_CAPABILITY, numbers(control).0]).collect();
+    let name = b"SPV_KHR_float_controls\0\0";
+    let mut extension = vec![(1 + name.len() as u32 / 4) << 16 | OP_EXTENSION];
+    extension
+        .extend(name.chunks(4).map(|c| c.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte))));
+    let modes = controls.iter().flat_map(|&(control, width)| {
+        [(4 << 16) | OP_EXECUTION_MODE, words[entry + 2], numbers(control).1, width]
+    });
+    [
+        &words[..HEADER],
+        &capabilities,
+        &words[HEADER..imports],
+        &extension,
+        &words[imports..modes_begin],
+        &modes.collect::<Vec<u32>>(),
+        &words[modes_begin..],
+    ]
+    .concat()
+}
+
+/// The numbers of a control's capability and execution mode.
+fn numbers(control: FloatControl) -> (u32, u32) {
+    match control {
+        FloatControl::DenormPreserve => (4464, 4459),
+        FloatControl::SignedZeroInfNanPreserve => (4466, 4461),
+        FloatControl::RoundingModeRTE => (4467, 4462),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn every_float_operation_is_marked() {
+    /// A module's words, with these controls.
+    fn written(controls: &[(FloatControl, u32)]) -> Vec<u32> {
         let source = "@group(0) @binding(0) var<storage, read_write> a: array<f32>;
             @compute @workgroup_size(1) fn main() {
               a[0] = a[1] * a[2] + a[3] / -a[4];
               a[5] = f32(u32(a[6]) + 1u);
             }";
         let (module, info) = validated(source, Capabilities::empty()).unwrap();
-        let words = strict_words(&module, &info).unwrap();
+        strict_words(&module, &info, controls).unwrap()
+    }
+
+    #[test]
+    fn every_float_operation_is_marked() {
+        let words = written(&[]);
         let marked =
             words.windows(3).filter(|w| w[0] == (3 << 16) | OP_DECORATE && w[2] == NO_CONTRACTION).count();
         assert_eq!(marked, 4);
+    }
+
+    #[test]
+    fn the_entry_point_asks_for_every_control_that_is_offered() {
+        use FloatControl::*;
+        let all = [
+            (DenormPreserve, 16),
+            (DenormPreserve, 32),
+            (DenormPreserve, 64),
+            (SignedZeroInfNanPreserve, 32),
+            (SignedZeroInfNanPreserve, 64),
+            (RoundingModeRTE, 32),
+        ];
+        for controls in [&all[..], &all[3..], &[]] {
+            let words = written(controls);
+            let of = |opcode: u32| instructions(&words).filter(move |(_, o)| *o == opcode).map(|(at, _)| at);
+            let entry = of(OP_ENTRY_POINT).next().unwrap();
+            let modes: Vec<[u32; 2]> = of(OP_EXECUTION_MODE)
+                .filter(|at| words[at + 2] > 4000)
+                .inspect(|at| assert_eq!(words[at + 1], words[entry + 2]))
+                .map(|at| [words[at + 2], words[at + 3]])
+                .collect();
+            let asked: Vec<[u32; 2]> = controls.iter().map(|&(c, width)| [numbers(c).1, width]).collect();
+            assert_eq!(modes, asked);
+            let capabilities: Vec<u32> = of(OP_CAPABILITY).map(|at| words[at + 1]).collect();
+            assert!(controls.iter().all(|(c, _)| capabilities.contains(&numbers(*c).0)));
+            check_by_validator(&words);
+        }
+    }
+
+    /// Asks the SPIR-V tools, where they are installed.
+    fn check_by_validator(words: &[u32]) {
+        use std::io::Write;
+        use std::process::{Command, Stdio};
+        let child =
+            Command::new("spirv-val").args(["--target-env", "vulkan1.2", "-"]).stdin(Stdio::piped()).spawn();
+        let Ok(mut child) = child else {
+            println!("skipped: spirv-val (not installed; it is in the package spirv-tools)");
+            return;
+        };
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        child.stdin.take().unwrap().write_all(&bytes).unwrap();
+        assert!(child.wait().unwrap().success());
     }
 }
