@@ -13,6 +13,7 @@ mod floors;
 mod mpi;
 mod options;
 mod requirements;
+mod sanitize;
 mod setup;
 mod simulated;
 mod steps;
@@ -38,6 +39,9 @@ cargo xtask cuda-aware-mpi
 cargo xtask soak [RANKS...]
     What takes too long for every change: programs of several processes, and faults of every kind at every
     point of them, on 2, 3, 4 and 8 ranks. With numbers of ranks, the faults alone, on the system's MPI.
+cargo xtask sanitize [--no-install]
+    Miri over the interpreter and the thread pool, ThreadSanitizer over threads and teams on one device, by
+    the nightly toolchain in target/sanitize; a quarter of an hour the first time.
 cargo xtask bless
     Writes the golden files anew. Read the difference before you commit it.";
 
@@ -60,11 +64,14 @@ fn main() -> ExitCode {
         ("bless", []) => steps::bless(&root()),
         ("bundle", []) => steps::bundle(&root()),
         ("cuda-aware-mpi", []) => cuda_mpi::build(&root()),
+        ("sanitize", []) => sanitize::sanitize(&root(), true),
+        ("sanitize", [option]) if option == "--no-install" => sanitize::sanitize(&root(), false),
         ("soak", sizes) => match sizes.iter().map(|size| size.parse()).collect::<Result<Vec<usize>, _>>() {
             Ok(sizes) => steps::soak(&root(), &sizes),
             Err(_) => misuse("`soak` takes numbers of ranks"),
         },
         ("tidy" | "bless" | "bundle" | "cuda-aware-mpi", _) => misuse(&format!("`{chore}` takes no options")),
+        ("sanitize", _) => misuse("`sanitize` takes `--no-install` alone"),
         _ => misuse(&format!("there is no chore `{chore}`")),
     }
 }

@@ -2,12 +2,14 @@
 //! taken (`vcpu_is_preempted`: they were handed back to the host), so a woken thread gets the one of whoever
 //! woke it, and waits there until that one has done the work alone.
 
-#[cfg(target_os = "linux")]
+//! Miri, which has no processors to choose from, counts as another system.
+
+#[cfg(all(target_os = "linux", not(miri)))]
 pub(super) use linux::Processors;
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", not(miri))))]
 pub(super) use others::Processors;
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 mod linux {
     const BYTES: usize = size_of::<libc::cpu_set_t>();
 
@@ -53,7 +55,7 @@ mod linux {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", not(miri))))]
 mod others {
     /// Nothing is known of other systems.
     #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! The CUDA device: NVIDIA GPUs behind the engine's device verbs.
 //!
-//! The driver is loaded at run time. Each [`Gpu`] retains the device's *primary* context, so pointers
+//! The driver is loaded at run time. Each `Gpu` retains the device's *primary* context, so pointers
 //! of other libraries in the process are valid here and ours there, and has two streams, one per
 //! [`Lane`], each in the order of the calls. Memory belongs to the lane `Compute`: the pool above hands
 //! it on as soon as the host is done with it, which is right only while whatever used it before comes

@@ -1,6 +1,6 @@
 //! The wgpu device: Vulkan, Metal and DX12 adapters behind the engine's device verbs.
 //!
-//! [`adapters`] lists them, [`Gpu::open`] opens one. [`windows`] and [`dispatch`] plan a launch as
+//! [`adapters`] lists them, `Gpu::open` opens one. `windows` and `dispatch` plan a launch as
 //! pure data; `queue` encodes the plan into one open command encoder, which is submitted when
 //! something must be waited for. Everything runs in the order of the calls.
 //!

@@ -354,3 +354,36 @@ fn launches_are_checked() {
     let error = unsafe { Program::compile(&kernel).run(&launch, &memory, 1) };
     assert!(error.expect_err("it reads element -1").reason.contains("-1"));
 }
+
+/// One small launch of every form, in every way it can run: quick enough for Miri (`cargo xtask sanitize`).
+#[test]
+fn small_launches_of_every_form() {
+    let mut random = Random(11);
+    for (shape, dtype) in [(&[70][..], DType::F32), (&[3, 5], DType::F16), (&[2, 3, 4], DType::U8)] {
+        let ((from, len), (to, out)) = (padded(shape, 1), padded(shape, 2));
+        let memory = vec![values(dtype, len, &mut random), values(dtype, out, &mut random)];
+        Case { kernel: star(shape.len(), dtype), launch: launch(shape, vec![from, to]), memory }.check();
+        let count: usize = shape.iter().product();
+        // Columns become rows.
+        let mut turned = dense(&shape.iter().rev().copied().collect::<Vec<_>>());
+        turned.strides.reverse();
+        let mut k = Builder::new("copy", shape.len());
+        let (input, output) = (k.input(dtype), k.output(dtype));
+        let x = k.load(input, &vec![0; shape.len()]);
+        let kernel = k.elementwise(&[(output, x)]).expect("a valid kernel");
+        let memory = vec![values(dtype, count, &mut random), vec![0; count]];
+        Case { kernel, launch: launch(shape, vec![turned, dense(shape)]), memory }.check();
+        let axes: Vec<bool> = (0..shape.len()).map(|k| k % 2 == 0).collect();
+        reduction(shape, &axes, dtype, shape.len() == 2, &mut random).check();
+        gather(shape, count, dtype, DType::I32, &mut random).check();
+        scatter(shape, count, dtype, DType::U32, false, &mut random).check();
+        scatter(shape, count, dtype, DType::I64, true, &mut random).check();
+    }
+    let mut k = Builder::new("exact", 1);
+    let (input, output) = (k.input(DType::F32), k.output(DType::I32));
+    let value = k.load(input, &[0]);
+    let kernel = k.reduce(&[true], &[Fold::Exact { value, output }]).expect("a valid kernel");
+    let memory = vec![values(DType::F32, 40, &mut random), vec![0; crate::exact::width(DType::F32)]];
+    let views = vec![dense(&[40]), View { offset: 0, strides: vec![0] }];
+    Case { kernel, launch: launch(&[40], views), memory }.check();
+}
