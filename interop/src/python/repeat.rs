@@ -92,7 +92,8 @@ impl Loop {
                 ));
             }
         };
-        let rows = rows.iter().map(|row| row.iter().map(plain).collect()).collect::<PyResult<Vec<_>>>()?;
+        let rows = rows.iter().map(|row| row.iter().map(plain).collect());
+        let rows = rows.collect::<PyResult<Vec<Vec<Scalar>>>>()?;
         let row = |k: u64| rows.get(k as usize).cloned().unwrap_or_default();
         let arrays = take_all(py, &state)?;
         let previous = running.take().filter(|previous| continues(previous, &arrays));

@@ -12,12 +12,13 @@ mod constants;
 mod cycle;
 mod depth;
 mod pace;
+mod queued;
 mod settled;
 mod step;
 mod tiles;
+mod trial;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use partita_kernels::Scalar;
 
@@ -26,18 +27,17 @@ use super::deep::{self, Deep, Due};
 use super::storage::next_number;
 use crate::device::{Arena, Device};
 use crate::error::{Error, Result};
-use crate::index::Distribution;
 use crate::interrupt;
 use crate::program::{record, take_kept};
-use crate::team::Team;
 use crate::wire::pass;
 use clock::{Clock, Given, Rows};
 use constants::Constants;
 use cycle::{Cycle, Recorded, eval_state, sent, signature, snapshot, storage};
 use depth::Plan;
 pub use pace::time_per_step;
-use pace::{DEEPEST, Times};
+use queued::Queued;
 pub use step::{Numbered, Step};
+use trial::Trial;
 
 /// Steps after which a loop that has not come back to its first memory runs without replaying.
 const MAX_RECORDED: usize = 16;
@@ -99,34 +99,6 @@ enum Depth {
     Auto,
 }
 
-/// A loop that measures what a deep halo would gain. Every rank goes through this step by step, whatever it
-/// measures, and does in the end what rank 0 found.
-struct Trial {
-    told: depth::Step,
-    layouts: Vec<Arc<Distribution>>,
-    /// The deepest plan that is possible.
-    deepest: Option<Plan>,
-    times: Times,
-    /// Steps since the trial, or its second half, began.
-    steps: usize,
-}
-
-/// Steps that a loop may need until it replays, in exchanges, and then those that are timed.
-const WARM_UP: usize = 4;
-const TIMED: usize = 3;
-
-/// Replayed steps that devices may not have done yet. So that they stay few, the devices are waited for now
-/// and then.
-struct Queued {
-    steps: u64,
-    /// The most steps, so that they take about [`AHEAD`].
-    most: u64,
-    since: Instant,
-}
-
-/// The time that devices work on their own.
-const AHEAD: Duration = Duration::from_millis(50);
-
 impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
     /// A loop over `state`; nothing runs yet. The step assigns to or replaces the arrays it is given,
     /// reads no array on the host, and does the same every time: replayed steps repeat the plain numbers of
@@ -173,7 +145,7 @@ impl<F: Step> Loop<F> {
             done: 0,
             is_running: false,
             clock,
-            queued: Queued { steps: 0, most: 1, since: Instant::now() },
+            queued: Queued::new(),
             wanted: Depth::Steps(1),
             told: None,
             plan: None,
@@ -337,7 +309,7 @@ impl<F: Step> Loop<F> {
 
     fn run_until(&mut self, end: u64, numbers: Rows) -> Result<()> {
         let (count, team) = (end - self.done, self.state.first().map(|array| array.node.team.clone()));
-        self.queued.since = Instant::now();
+        self.queued.begin_run();
         if let (Some(clock), Some(team)) = (&mut self.clock, &team)
             && clock.begin_run(team, count, numbers)?
         {
@@ -386,102 +358,6 @@ impl<F: Step> Loop<F> {
             }
         }
         Ok(())
-    }
-
-    /// Between steps: decides how many share an exchange.
-    fn deepen(&mut self) -> Result<()> {
-        if self.trial.is_some() {
-            return self.go_on_with_trial();
-        }
-        let Some(told) = self.told.take() else { return Ok(()) };
-        let layouts = self.state.iter().map(|array| Ok(Arc::clone(&storage(array)?.dist)));
-        let layouts = layouts.collect::<Result<Vec<_>>>()?;
-        let refusal = self.reason.take();
-        let plan = |steps| match &refusal {
-            _ if steps == 0 => Ok(Err("0 steps".to_owned())),
-            Some(reason) => Ok(Err(reason.clone())),
-            None => told.plan(steps, &layouts),
-        };
-        match self.wanted {
-            Depth::Steps(steps) => match plan(steps)? {
-                Ok(plan) => self.go_on_with(Some(plan)),
-                Err(reason) => {
-                    let expected = format!("a step of which {steps} can share an exchange");
-                    let remedy = "use auto_depth, which then exchanges in every step";
-                    return Err(Error::invalid("Loop::depth", expected, reason, remedy));
-                }
-            },
-            Depth::Auto => {
-                for steps in DEEPEST {
-                    match plan(steps)? {
-                        Ok(plan) => {
-                            let times = Times::of(&plan.cells);
-                            self.reason = None;
-                            self.trial = Some(Trial { told, layouts, deepest: Some(plan), times, steps: 0 });
-                            break;
-                        }
-                        Err(reason) => self.reason = Some(reason),
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The next stage of a trial, where it is time for one.
-    fn go_on_with_trial(&mut self) -> Result<()> {
-        let Some(trial) = &mut self.trial else { return Ok(()) };
-        if trial.steps < (WARM_UP + TIMED) * self.plan.as_ref().map_or(1, |plan| plan.depth) {
-            return Ok(());
-        }
-        trial.steps = 0;
-        match trial.deepest.take() {
-            Some(plan) => self.go_on_with(Some(plan)),
-            None => self.decide()?,
-        }
-        Ok(())
-    }
-
-    /// Ends a trial.
-    fn decide(&mut self) -> Result<()> {
-        let Some(Trial { told, layouts, times, .. }) = self.trial.take() else { return Ok(()) };
-        let plan = |depth: usize| told.plan(depth, &layouts).ok().and_then(std::result::Result::ok);
-        let (mut depth, pace) = times.choose(|depth| plan(depth).map(|plan| plan.cells));
-        self.reason = Some(pace.to_string());
-        let wire = self.state.first().and_then(|array| array.team().wire().cloned());
-        if let Some(ranks) = wire {
-            let all = ranks.share("depth of a Loop", &(depth as u64).to_le_bytes())?;
-            let first = all.first().and_then(|bytes| bytes.first_chunk::<8>());
-            depth = first.map_or(depth, |bytes| u64::from_le_bytes(*bytes) as usize);
-        }
-        if depth != self.steps_per_exchange() {
-            self.go_on_with(if depth > 1 { plan(depth) } else { None });
-        }
-        Ok(())
-    }
-
-    /// When a step began, if it is to be timed; what was queued before it is done then.
-    fn begin_timing(&self) -> Result<Option<Instant>> {
-        let Some(trial) = &self.trial else { return Ok(None) };
-        if trial.steps < WARM_UP * self.steps_per_exchange() {
-            return Ok(None);
-        }
-        self.wait()?;
-        Ok(Some(Instant::now()))
-    }
-
-    fn end_timing(&mut self, began: Option<Instant>) -> Result<()> {
-        if let Some(began) = began {
-            self.wait()?;
-            let phase = self.plan.as_ref().map(|_| self.phase);
-            self.trial.iter_mut().for_each(|trial| trial.times.take(phase, began.elapsed()));
-        }
-        self.trial.iter_mut().for_each(|trial| trial.steps += 1);
-        Ok(())
-    }
-
-    fn wait(&self) -> Result<()> {
-        self.state.first().map_or(Ok(()), |array| array.team().wait())
     }
 
     /// From now on, steps run by another plan, and are recorded anew.
@@ -575,22 +451,6 @@ impl<F: Step> Loop<F> {
             let together = if ticks { 1 } else { self.steps_per_exchange() };
             self.cycle = Cycle::prepare(steps, &self.state, together)?;
         }
-        Ok(())
-    }
-}
-
-impl Queued {
-    /// Waits once the devices have work for long.
-    fn keep_few(&mut self, team: &Team, steps: u64) -> Result<()> {
-        self.steps += steps;
-        if self.steps < self.most {
-            return Ok(());
-        }
-        team.wait()?;
-        let taken = self.since.elapsed().max(Duration::from_micros(1));
-        let fit = self.steps as f64 * AHEAD.as_secs_f64() / taken.as_secs_f64();
-        // Slowly upwards: the next steps may take longer than these.
-        *self = Queued { steps: 0, most: (fit as u64).clamp(1, 2 * self.most), since: Instant::now() };
         Ok(())
     }
 }

@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::array::assign_all;
-use crate::prelude::{Team, s};
+use crate::prelude::{Distribution, Team, s};
 
 #[test]
 fn rounds_of_tiles_begin_wherever_a_run_does() {

@@ -1,0 +1,43 @@
+//! Replayed steps that devices have not done yet. So that they stay few, the devices are waited for now and then:
+//! otherwise a run would queue all its steps, and could not be interrupted. Knows teams; knows no steps.
+
+use std::time::{Duration, Instant};
+
+use crate::error::Result;
+use crate::team::Team;
+
+/// Steps since the devices were waited for.
+pub(super) struct Queued {
+    steps: u64,
+    /// The most steps, so that they take about [`AHEAD`].
+    most: u64,
+    since: Instant,
+}
+
+/// The time that devices work on their own.
+const AHEAD: Duration = Duration::from_millis(50);
+
+impl Queued {
+    pub fn new() -> Queued {
+        Queued { steps: 0, most: 1, since: Instant::now() }
+    }
+
+    /// A run begins: the time since the last one is not that of steps.
+    pub fn begin_run(&mut self) {
+        self.since = Instant::now();
+    }
+
+    /// Waits once the devices have work for long.
+    pub fn keep_few(&mut self, team: &Team, steps: u64) -> Result<()> {
+        self.steps += steps;
+        if self.steps < self.most {
+            return Ok(());
+        }
+        team.wait()?;
+        let taken = self.since.elapsed().max(Duration::from_micros(1));
+        let fit = self.steps as f64 * AHEAD.as_secs_f64() / taken.as_secs_f64();
+        // Slowly upwards: the next steps may take longer than these.
+        *self = Queued { steps: 0, most: (fit as u64).clamp(1, 2 * self.most), since: Instant::now() };
+        Ok(())
+    }
+}
