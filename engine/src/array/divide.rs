@@ -13,6 +13,7 @@ use std::sync::Arc;
 use super::joined::seen_within;
 use super::map::Map;
 use super::node::{Expr, Node, State};
+use super::prepared::Mixed;
 use super::shared::WORTH_STORING;
 
 /// Instructions of one kernel, about: a kernel of more is divided where few values cross.
@@ -41,12 +42,12 @@ pub(crate) fn stages(roots: &[Arc<Node>]) -> Vec<Vec<Arc<Node>>> {
     stages
 }
 
-/// About half of an expression that grew deep: the values that cross the narrowest place around its middle.
+/// About half of an expression that grew deep: the values that cross the narrowest place above its middle.
 pub(crate) fn lower_half(root: &Arc<Node>) -> Vec<Arc<Node>> {
     let Order { items, .. } = Order::of(std::slice::from_ref(root));
     let count = items.len();
     let (mut is_open, mut open, mut best) = (vec![false; count], 0, None);
-    for at in (1.max(count / 4)..count).rev() {
+    for at in (1.max(count / 2)..count).rev() {
         open -= usize::from(std::mem::take(&mut is_open[at]));
         for edge in &items[at].edges {
             open += usize::from(!std::mem::replace(&mut is_open[edge.to], true));
@@ -64,15 +65,10 @@ pub(crate) fn lower_half(root: &Arc<Node>) -> Vec<Arc<Node>> {
     crossing.into_iter().map(|at| Arc::clone(&items[at].node)).collect()
 }
 
-/// Every node that is not computed yet below `root`, operands before those that use them.
-pub(crate) fn recorded_below(root: &Arc<Node>) -> Vec<Arc<Node>> {
-    Order::of(std::slice::from_ref(root)).lazy
-}
-
 /// An operand of an item: another item, as seen through a map. No map means the same point.
 struct Edge {
     to: usize,
-    map: Option<Box<Map>>,
+    map: Option<Arc<Map>>,
 }
 
 /// How an item is computed.
@@ -104,7 +100,7 @@ struct Item {
 #[derive(Clone)]
 enum Origin {
     /// An item, or a view of one.
-    Item(usize, Option<Map>),
+    Item(usize, Option<Arc<Map>>),
     /// Memory and constants, which need not be computed.
     Given,
 }
@@ -112,9 +108,7 @@ enum Origin {
 /// Everything to be computed for some roots, operands before those that use them.
 struct Order {
     items: Vec<Item>,
-    /// The same with views.
-    lazy: Vec<Arc<Node>>,
-    origins: HashMap<*const Node, Origin>,
+    origins: HashMap<*const Node, Origin, Mixed>,
 }
 
 /// A node on the way down, or on the way back with what it is computed from.
@@ -126,13 +120,13 @@ enum Step {
 /// What a node is computed from.
 enum Below {
     Nothing,
-    View(Arc<Node>, Map),
+    View(Arc<Node>, Arc<Map>),
     Operands(Vec<Arc<Node>>, Kind),
 }
 
 impl Order {
     fn of(roots: &[Arc<Node>]) -> Order {
-        let mut order = Order { items: Vec::new(), lazy: Vec::new(), origins: HashMap::new() };
+        let mut order = Order { items: Vec::new(), origins: HashMap::default() };
         let mut steps: Vec<Step> = roots.iter().rev().map(|root| Step::Enter(Arc::clone(root))).collect();
         while let Some(step) = steps.pop() {
             match step {
@@ -181,16 +175,15 @@ impl Order {
                     let map =
                         stretches.then(|| Map::identity(node.rank()).broadcast(&node.shape, &operand.shape));
                     let map = match (map, through) {
-                        (Some(map), Some(through)) => Some(map.through(through)),
-                        (map, through) => map.or(*through),
+                        (Some(map), Some(through)) => Some(Arc::new(map.through(through))),
+                        (map, through) => map.map(Arc::new).or_else(|| through.clone()),
                     };
-                    edges.push(Edge { to: *to, map: map.map(Box::new) });
+                    edges.push(Edge { to: *to, map });
                 }
                 self.add(&node, edges, *kind)
             }
         };
         self.origins.insert(Arc::as_ptr(&node), origin);
-        self.lazy.push(node);
     }
 
     fn add(&mut self, node: &Arc<Node>, edges: Vec<Edge>, kind: Kind) -> Origin {
@@ -208,19 +201,19 @@ impl Order {
     }
 
     /// The origin of a view. Of a slice that is rolled the slice is computed: beside it lies something else.
-    fn seen(&mut self, base: &Arc<Node>, view: &Arc<Node>, map: &Map) -> Origin {
+    fn seen(&mut self, base: &Arc<Node>, view: &Arc<Node>, map: &Arc<Map>) -> Origin {
         let Some(Origin::Item(at, through)) = self.origins.get(&Arc::as_ptr(base)).cloned() else {
             return Origin::Given;
         };
-        let Some(through) = through else { return Origin::Item(at, Some(*map)) };
+        let Some(through) = through else { return Origin::Item(at, Some(Arc::clone(map))) };
         let item = &self.items[at].node;
         if map.leaves(&view.shape, &through, &base.shape, &item.shape) {
-            let edge = Edge { to: at, map: Some(Box::new(through)) };
+            let edge = Edge { to: at, map: Some(through) };
             let slice = self.add(base, vec![edge], Kind::Apart);
             self.origins.insert(Arc::as_ptr(base), slice);
-            return Origin::Item(self.items.len() - 1, Some(*map));
+            return Origin::Item(self.items.len() - 1, Some(Arc::clone(map)));
         }
-        Origin::Item(at, Some(map.through(&through)))
+        Origin::Item(at, Some(Arc::new(map.through(&through))))
     }
 }
 
@@ -232,8 +225,8 @@ fn below(node: &Arc<Node>) -> Below {
         Expr::Coord(_) => Below::Operands(Vec::new(), Kind::Pointwise),
         Expr::Apply(_, operands) => Below::Operands(operands.as_slice().to_vec(), Kind::Pointwise),
         Expr::View { base, map } => match seen_within(base, &node.shape, map) {
-            Some((value, within)) => Below::View(value, within),
-            None => Below::View(Arc::clone(base), **map),
+            Some((value, within)) => Below::View(value, Arc::new(within)),
+            None => Below::View(Arc::clone(base), Arc::clone(map)),
         },
         Expr::Reduce { operand, .. } => Below::Operands(vec![Arc::clone(operand)], Kind::Reduction),
         Expr::Listed { base, .. } | Expr::Reshaped { base } => {

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use partita_kernels::{DType, Value};
 
 use super::deep::{self, Computed, Event, Read};
-use super::direction::computed_elsewhere;
-use super::divide::{lower_half, recorded_below, stages};
+use super::direction::{Reached, computed_elsewhere};
+use super::divide::{lower_half, stages};
 use super::fused::{compute_reductions, is_pending};
 use super::launches::{Fused, queue};
 use super::lower::{Cut, Leaf, Lowering, Source};
@@ -72,11 +72,18 @@ pub(crate) fn shorten(node: &Arc<Node>) -> Result<()> {
         return Ok(());
     }
     let _guard = node.team.evaluation();
+    // Operands before those that use them.
+    let recount = || Reached::from([node], None).lazy.iter().for_each(|node| node.recount());
+    // Some of it may have been computed since, for another value that needs it.
+    recount();
+    if !is_long(node, LONGEST_CHAIN / 2) {
+        return Ok(());
+    }
     node.team.together("eval", || {
         evaluate(&lower_half(node))?;
-        recorded_below(node).iter().for_each(|node| node.recount());
+        recount();
         // A chain of views alone has no middle.
-        if is_long(node, LONGEST_CHAIN / 2) { evaluate(std::slice::from_ref(node)) } else { Ok(()) }
+        if is_long(node, LONGEST_CHAIN / 4) { evaluate(std::slice::from_ref(node)) } else { Ok(()) }
     })
 }
 

@@ -17,6 +17,7 @@ use super::lists::List;
 use super::map::Map;
 use super::node::{Expr, Node, Pointwise, State};
 use super::pick::is_scattered;
+use super::prepared::Mixed;
 use super::reach::frame;
 use super::step_numbers::Numbers;
 use super::storage::Storage;
@@ -63,8 +64,8 @@ pub(crate) struct Lowering {
     globals: [Option<Value>; MAX_RANK],
     /// The dimensions whose formulas' numbers are the kernel's arguments.
     formulas: Vec<usize>,
-    known: HashMap<(*const Node, Map), Value>,
-    leaf_of: HashMap<(*const Node, Map), usize>,
+    known: HashMap<(*const Node, Map), Value, Mixed>,
+    leaf_of: HashMap<(*const Node, Map), usize, Mixed>,
     /// The last operation finished: where to cut.
     last: Option<Arc<Node>>,
 }
@@ -80,8 +81,8 @@ impl Lowering {
             dist: Arc::clone(dist),
             globals: [None; MAX_RANK],
             formulas: Vec::new(),
-            known: HashMap::new(),
-            leaf_of: HashMap::new(),
+            known: HashMap::default(),
+            leaf_of: HashMap::default(),
             last: None,
         }
     }

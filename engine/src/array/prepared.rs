@@ -125,7 +125,7 @@ impl Hash for Key {
 /// Rotates, adds and multiplies by a number without pattern: enough for keys of ours, which nobody makes to
 /// collide.
 #[derive(Default)]
-struct Mix(u64);
+pub(crate) struct Mix(u64);
 
 impl Hasher for Mix {
     fn finish(&self) -> u64 {
@@ -161,7 +161,7 @@ impl Hasher for Mix {
     }
 }
 
-type Mixed = BuildHasherDefault<Mix>;
+pub(crate) type Mixed = BuildHasherDefault<Mix>;
 
 /// What is to be computed: its form, and the memory that this time it is about.
 pub(crate) struct Sketch {
