@@ -225,8 +225,8 @@ pub(super) fn bytes_of(region: &Region, dtype: DType) -> Result<u64> {
     Ok((region.volume()? as u64).saturating_mul(dtype.size_bytes() as u64))
 }
 
-/// What a part owns, without copies of others' cells, along maps other than blocks, whose neighbours in memory
-/// are not neighbours in the array. Memory holds what the part holds, copies too.
+/// What a part owns, without copies of others' cells, along maps other than blocks. Neighbours in memory are
+/// not neighbours in the array there. Memory holds what the part holds, copies too.
 struct Cells<'a> {
     dist: &'a Distribution,
     part: usize,

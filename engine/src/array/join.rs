@@ -98,6 +98,10 @@ impl Array {
     /// The array with (`before`, `after`) cells around it in every dimension. Recorded. The array's own cells
     /// stay on their parts, as in [`Array::concatenate`], and its memory gets halos as wide as the padding:
     /// who pads by so many cells reads neighbours so far away. Padded by what comes round, blocks are a view.
+    /// Padding by many times the extent takes time in proportion to its width.
+    ///
+    /// Carries an error for widths below 0, more cells along a dimension than [`COORDINATE_LIMIT`], and
+    /// nothing to repeat.
     pub fn pad(&self, widths: &[(i64, i64)], with: Padding) -> Array {
         self.or_failed(self.try_pad(widths, with))
     }

@@ -222,8 +222,8 @@ impl Share {
     }
 }
 
-/// Works on the pieces one after the other, on so many threads, this one among them. A panic ends the work and
-/// goes on here.
+/// Works on the pieces, one after the other, on so many threads. This thread is one of them, and gets the
+/// panic of any other.
 fn on_threads<T: Send>(threads: usize, pieces: impl Iterator<Item = T> + Send, work: &(impl Fn(T) + Sync)) {
     let queue = Mutex::new(pieces);
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();

@@ -110,8 +110,8 @@ impl Array {
         }
     }
 
-    /// An array filled with one value, of the value's dtype. [`Scalar::from_f64`] truncates and saturates where
-    /// the dtype does not hold the number; [`Scalar::try_from_f64`] refuses.
+    /// An array filled with one value, of the value's dtype. [`Scalar::from_f64`] truncates and saturates
+    /// where the dtype does not hold the number; [`Scalar::try_from_f64`] gives `None` then.
     ///
     /// # Errors
     /// If the distribution has another number of parts than the team has members.

@@ -1,5 +1,5 @@
-//! Plain numbers beside arrays: a number takes the array's element type if that holds it. Integers compare with
-//! any number, exactly. Knows no shapes.
+//! Plain numbers beside arrays. A number takes the array's element type, which must hold it; comparisons of
+//! integers take any number and are exact. Knows no shapes.
 
 use partita_kernels::{CompareOp, DType, Scalar};
 

@@ -37,7 +37,8 @@ impl Wanted {
     /// The number of parts, if the description says it.
     fn parts(&self) -> Option<i64> {
         match self {
-            Wanted::Bounds(bounds) => Some(bounds.len() as i64 - 1),
+            // Fewer than two bounds are refused when the map is made of them.
+            Wanted::Bounds(bounds) => Some(bounds.len().saturating_sub(1).max(1) as i64),
             Wanted::Map(map) => Some(map.parts() as i64),
             Wanted::Cyclic(_) | Wanted::Replicated => None,
         }
