@@ -1,6 +1,7 @@
 //! One rank of an MPI program, started by `mpirun -n N mpi WHAT`. `programs` compares what programs for many
 //! ranks read with one process, `cuda WORDS` does that on CUDA devices and asks that messages travel as the
-//! words say; `fault` passes every point at which `PARTITA_FAULT` can ask for a fault.
+//! words say; `fault` passes every point at which `PARTITA_FAULT` can ask for a fault; in `ends` one rank ends in
+//! the middle, and in `numbers` one computes with another constant.
 #![allow(clippy::unwrap_used)]
 
 mod spmd;
@@ -20,8 +21,12 @@ fn main() -> ExitCode {
         "cuda" => cuda(),
         "fault" => fault(),
         "ranks" => ranks(),
+        "ends" => ends(),
+        "numbers" => numbers(),
         _ => {
-            println!("skipped: mpi (it is run by mpirun, with `programs`, `cuda`, `fault` or `ranks`)");
+            println!(
+                "skipped: mpi (it is run by mpirun, with `programs`, `cuda`, `fault`, `ranks`, `ends` or `numbers`)"
+            );
             return ExitCode::SUCCESS;
         }
     };
@@ -104,16 +109,49 @@ fn ranks() -> partita::Result<()> {
     Ok(())
 }
 
-fn fault() -> partita::Result<()> {
-    let team = Team::world_on(&[Device::host()], 1)?;
+/// Heat that flows along a line.
+fn heat(team: &Team) -> partita::Result<Loop<impl FnMut(&mut [Array]) -> partita::Result<()>>> {
     let dist = Distribution::builder(&[40]).parts(team.size()).build()?;
-    let u = Array::from_fn(&team, &dist, |at| at[0] as f64)?;
-    let mut heat = Loop::new(vec![u], |state| {
+    let u = Array::from_fn(team, &dist, |at| at[0] as f64)?;
+    Ok(Loop::new(vec![u], |state: &mut [Array]| {
         let u = &state[0];
         let rate = u.slice(&s![..-2]) - 2.0 * u.slice(&s![1..-1]) + u.slice(&s![2..]);
         let next = u.slice(&s![1..-1]) + 0.1 * rate;
         state[0].assign(&s![1..-1], &next)
-    });
+    }))
+}
+
+/// Rank 1 ends in the middle; the others' errors name it and the step, replayed ones counted.
+fn ends() -> partita::Result<()> {
+    let team = Team::world_on(&[Device::host()], 1)?;
+    let mut heat = heat(&team)?;
+    heat.run(20)?;
+    if team.rank() == 1 {
+        std::process::exit(0);
+    }
+    let text = heat.run(5).unwrap_err().to_string();
+    let step = text.split_once("it ended after step ").and_then(|(_, rest)| rest.split_once(' '));
+    let step: u64 = step.unwrap_or_else(|| panic!("{text}")).0.parse().unwrap();
+    assert!(text.contains("rank 1 failed in") && step >= 20, "{text}");
+    println!("ran: mpi-ends 1");
+    Ok(())
+}
+
+/// Rank 1 multiplies by another number; all ranks' errors say so.
+fn numbers() -> partita::Result<()> {
+    let team = Team::world_on(&[Device::host()], 1)?;
+    let dist = Distribution::builder(&[40]).parts(team.size()).build()?;
+    let u = Array::from_fn(&team, &dist, |at| at[0] as f64)? * if team.rank() == 1 { 0.2 } else { 0.1 };
+    u.eval()?;
+    let text = u.sum(&[]).item::<f64>().unwrap_err().to_string();
+    assert!(text.contains("other numbers"), "{text}");
+    println!("ran: mpi-numbers 1");
+    Ok(())
+}
+
+fn fault() -> partita::Result<()> {
+    let team = Team::world_on(&[Device::host()], 1)?;
+    let mut heat = heat(&team)?;
     for _ in 0..4 {
         heat.run(6)?;
         let total: f64 = heat.state()[0].sum(&[]).item()?;

@@ -4,10 +4,12 @@
 
 mod spmd;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use partita::prelude::*;
-use partita::wire::{Ranks, threads};
+use partita::wire::{Broken, Outcome, Ranks, Request, Wire, threads};
 use partita::{Error, Result};
 
 const SOON: Duration = Duration::from_secs(2);
@@ -275,4 +277,194 @@ fn requests_are_answered_over_ranks() {
     });
     let cells: usize = results.into_iter().map(|result| result.unwrap().unwrap()).sum();
     assert_eq!(cells, (0..6).map(|part| 2 * (14 - 2 * part)).sum());
+}
+
+/// What ranks do in each of these programs with a number that must be the same on all.
+type Numbered = (&'static str, fn(&Team, &dyn Fn(u64) -> f64) -> Result<()>);
+
+const NUMBERED: &[Numbered] = &[
+    ("a factor, then a sum", |team, number| {
+        let mut u = line(team, 20)?;
+        for step in 0..9 {
+            u = &u * number(step);
+            u.eval()?;
+        }
+        u.sum(&[]).item::<f64>().map(drop)
+    }),
+    ("a factor in what is summed", |team, number| {
+        (0..9).try_for_each(|step| (line(team, 20)? * number(step)).sum(&[]).item::<f64>().map(drop))
+    }),
+    ("a stencil", |team, number| {
+        let mut u = line(team, 20)?;
+        for step in 0..9 {
+            let next = (u.slice(&s![..-2]) + u.slice(&s![2..])) * number(step);
+            u.assign(&s![1..-1], &next)?;
+        }
+        u.to_vec::<f64>().map(drop)
+    }),
+    ("a window that is filled", |team, number| {
+        let mut u = line(team, 20)?;
+        for step in 0..9 {
+            let value = Array::full(team, &*u.distribution()?, Scalar::from_f64(DType::F64, number(step)))?;
+            u.assign(&s![3..-3], &value.slice(&s![3..-3]))?;
+            shifted(team, 1)?;
+        }
+        u.to_vec::<f64>().map(drop)
+    }),
+    ("boxes put together", |team, number| {
+        let u = line(team, 20)?;
+        let step = |step| Array::concatenate(&[&(&u * number(step)), &u.flip(0)], 0)?.to_vec::<f64>();
+        (0..9).try_for_each(|at| step(at).map(drop))
+    }),
+    ("a Loop", |team, number| {
+        let factor = number(8);
+        let mut heat = Loop::new(vec![line(team, 40)?], |state| {
+            let u = &state[0];
+            let next = (u.slice(&s![..-2]) + u.slice(&s![2..])) * factor;
+            state[0].assign(&s![1..-1], &next)
+        });
+        (0..4).try_for_each(|_| {
+            heat.run(6)?;
+            heat.state()[0].sum(&[]).item::<f64>().map(drop)
+        })
+    }),
+];
+
+#[test]
+fn ranks_that_compute_with_different_numbers_all_end_with_an_error() {
+    for (name, program) in NUMBERED {
+        for (count, from) in [(2, 0), (3, 0), (3, 8), (4, 5)] {
+            let ends = ends(count, |ranks| {
+                let team = over(&ranks, 1)?;
+                let odd = ranks.rank() == 1;
+                program(&team, &|step| if odd && step >= from { 0.2 } else { 0.1 })?;
+                // What was not noticed by then is noticed here.
+                known(&team)?;
+                line(&team, 20)?.to_vec::<f64>().map(drop)
+            });
+            for end in ends {
+                let text = words(end);
+                assert!(text.contains("other numbers"), "{name}, {count} ranks from step {from}: {text}");
+            }
+        }
+    }
+}
+
+/// A wire that counts what is told beside the data.
+struct Counting(threads::Threads, Arc<AtomicUsize>);
+
+impl Wire for Counting {
+    fn rank(&self) -> usize {
+        self.0.rank()
+    }
+    fn ranks(&self) -> usize {
+        self.0.ranks()
+    }
+    fn name(&self) -> String {
+        self.0.name()
+    }
+    fn max_mark(&self) -> u32 {
+        self.0.max_mark()
+    }
+    fn send(&self, to: usize, mark: u32, bytes: Vec<u8>) -> std::result::Result<Request, Broken> {
+        self.0.send(to, mark, bytes)
+    }
+    fn receive(&self, from: usize, memory: Vec<u8>) -> std::result::Result<Request, Broken> {
+        self.0.receive(from, memory)
+    }
+    fn test(&self, request: Request) -> std::result::Result<Outcome, Broken> {
+        self.0.test(request)
+    }
+    fn tell(&self, to: usize, news: &[u8]) -> std::result::Result<(), Broken> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        self.0.tell(to, news)
+    }
+    fn hear(&self) -> std::result::Result<Option<(usize, Vec<u8>)>, Broken> {
+        self.0.hear()
+    }
+    fn now(&self) -> Duration {
+        self.0.now()
+    }
+    fn pause(&self, looks: u32) {
+        self.0.pause(looks);
+    }
+}
+
+/// What three ranks tell each other beside their data in a program whose constants change in each step.
+fn told_in(steps: u32) -> usize {
+    let told = Arc::new(AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for end in threads::Threads::ends(3) {
+            let told = Arc::clone(&told);
+            scope.spawn(move || {
+                let ranks = Ranks::with_deadline(Counting(end, told), Duration::from_secs(60));
+                let team = over(&ranks, 1).unwrap();
+                let mut u = line(&team, 20).unwrap();
+                for step in 0..steps {
+                    let next = (u.slice(&s![..-2]) + u.slice(&s![2..])) * f64::from(step);
+                    u.assign(&s![1..-1], &next).unwrap();
+                    assert!(u.sum(&[]).item::<f64>().unwrap().is_finite());
+                }
+            });
+        }
+    });
+    told.load(Ordering::SeqCst)
+}
+
+/// Constants take part in what ranks compare without an agreement of their own for each.
+#[test]
+fn numbers_that_change_from_step_to_step_take_no_further_messages() {
+    let few = told_in(4);
+    assert!(few > 0);
+    assert_eq!(told_in(40), few);
+}
+
+/// A state that is stepped, replayed after a few steps, and meets once per step.
+fn stepping(team: &Team) -> Result<Loop<impl FnMut(&mut [Array]) -> Result<()>>> {
+    Ok(Loop::new(vec![line(team, 40)?], |state: &mut [Array]| {
+        let u = &state[0];
+        let next = (u.slice(&s![..-2]) + u.slice(&s![2..])) * 0.5;
+        state[0].assign(&s![1..-1], &next)
+    }))
+}
+
+/// The number behind `words` in a text.
+fn number_after(text: &str, words: &str) -> u64 {
+    let rest = text.split_once(words).unwrap_or_else(|| panic!("`{words}` is not in: {text}")).1;
+    rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap()
+}
+
+#[test]
+fn the_rank_that_goes_on_where_all_others_ended_is_named_with_both_steps() {
+    for count in [3, 4, 8] {
+        let ends = ends(count, |ranks| {
+            let team = over(&ranks, 1)?;
+            let mut steps = stepping(&team)?;
+            steps.run(20)?;
+            assert!(steps.is_replaying());
+            if ranks.rank() == 1 { steps.run(5) } else { Ok(()) }
+        });
+        for (rank, end) in ends.into_iter().enumerate() {
+            if rank != 1 {
+                end.unwrap().unwrap();
+                continue;
+            }
+            let text = words(end);
+            assert!(text.contains("rank 1 failed in") && text.contains("it goes on"), "{text}");
+            let ended = number_after(&text, "ended after step ");
+            // Replayed steps count, one meeting each.
+            assert!(ended >= 20 && text.contains(&format!("step {}", ended + 1)), "{text}");
+        }
+    }
+}
+
+#[test]
+fn of_two_ranks_the_one_that_ended_is_named_with_its_step() {
+    let ends = ends(2, |ranks| {
+        let team = over(&ranks, 1)?;
+        let mut steps = stepping(&team)?;
+        steps.run(if ranks.rank() == 1 { 25 } else { 20 })
+    });
+    let text = words(ends.into_iter().nth(1).unwrap());
+    assert!(number_after(&text, "it ended after step ") >= 20, "{text}");
 }

@@ -5,6 +5,8 @@
 //! and `wave` the beginning, `picture`, `relief` and `animation` the drawing.
 
 mod animation;
+mod memory;
+mod output;
 mod picture;
 mod relief;
 mod scale;
@@ -24,6 +26,7 @@ use partita::prelude::*;
 use serde_json::json;
 
 use animation::Animation;
+use output::say;
 use picture::{Caption, PartBox, Picture};
 use scheme::{Fixed, NECESSARY_ARRAYS, Numbers};
 use terrain::{Result, Terrain};
@@ -83,8 +86,7 @@ enum Precision {
 
 fn main() {
     if let Err(error) = run(&Options::parse()) {
-        eprintln!("tsunami: {error}");
-        std::process::exit(1);
+        std::process::exit(output::end(&*error));
     }
 }
 
@@ -120,7 +122,7 @@ impl Real for f64 {
 }
 
 fn simulate<T: Real>(options: &Options) -> Result<()> {
-    let terrain = Terrain::read(&options.data, options.scale)?;
+    let terrain = Terrain::read(&options.data, options.scale, memory::available())?;
     let [rows, cols] = terrain.shape();
     let team = Team::world_on(&Device::named(&options.device)?, options.parts)?;
     let speaks = team.rank() == 0;
@@ -133,7 +135,7 @@ fn simulate<T: Real>(options: &Options) -> Result<()> {
     };
     let steps = options.steps.unwrap_or_else(|| (wave::CROSSING / numbers.step).ceil() as u64);
     if speaks {
-        introduce(&team, &dist, &terrain, steps, numbers.step);
+        say(&introduction(&team, &dist, &terrain, steps, numbers.step))?;
     }
 
     let bed = terrain.bed();
@@ -180,18 +182,18 @@ fn simulate<T: Real>(options: &Options) -> Result<()> {
     }
     let t_eff = if seconds > 0.0 { bytes / seconds / 1e9 } else { 0.0 };
     if let Some(album) = album {
-        println!("{}", album.finish()?);
+        say(&album.finish()?)?;
     }
-    println!(
+    say(&format!(
         "{:.2} s for {steps} steps: {:.1} million cells/s, T_eff {t_eff:.2} GB/s; mass drift {drift:.1e}",
         seconds,
         (rows * cols) as f64 * steps as f64 / seconds / 1e6
-    );
+    ))?;
     if let Some(moved) = moved {
-        println!(
+        say(&format!(
             "lake at rest: the surface moved by {:.1e} m, the largest discharge is {:.1e} m2/s",
             moved[0], moved[1]
-        );
+        ))?;
     }
     // What may fail for want of room comes when everything else has been said.
     if let Some(path) = &options.dump {
@@ -205,25 +207,23 @@ fn simulate<T: Real>(options: &Options) -> Result<()> {
             "dtype": T::DTYPE.name(),
             "steps": steps, "seconds": seconds, "t_eff_gb_s": t_eff, "mass_drift": drift,
         });
-        println!("{line}");
+        say(&line.to_string())?;
     }
     Ok(())
 }
 
 /// What is computed where, before it begins.
-fn introduce(team: &Team, dist: &Distribution, terrain: &Terrain, steps: u64, step: f64) {
+fn introduction(team: &Team, dist: &Distribution, terrain: &Terrain, steps: u64, step: f64) -> String {
     let [rows, cols] = terrain.shape();
-    println!("{team}\n{dist}");
-    if terrain.unsurveyed > 0 {
-        println!(
-            "{} measured cells are water without soundings; their depth is interpolated",
-            terrain.unsurveyed
-        );
-    }
-    println!(
-        "{rows} x {cols} cells of {:.0} x {:.0} m; {steps} steps of {step:.2} s",
-        terrain.dx, terrain.dy
-    );
+    let unsurveyed = match terrain.unsurveyed {
+        0 => String::new(),
+        cells => format!("{cells} measured cells are water without soundings; their depth is interpolated\n"),
+    };
+    let (dx, dy) = (terrain.dx, terrain.dy);
+    format!(
+        "{team}\n{dist}\n{unsurveyed}\
+         {rows} x {cols} cells of {dx:.0} x {dy:.0} m; {steps} steps of {step:.2} s"
+    )
 }
 
 /// The parts, with halos as wide as the scheme reaches where the parts are wide enough for them.

@@ -23,6 +23,13 @@ const COAST_DEPTH: f64 = -10.0;
 const FILL_SWEEPS: usize = 400;
 /// Height of the closed wall around the model.
 const WALL: f64 = 100.0;
+/// Heights on Earth in metres, with some room: from the deepest trench to the highest mountain.
+const HEIGHTS: [f64; 2] = [-12_000.0, 9_000.0];
+/// The narrowest cell in metres: below, no crossing would come to an end.
+const NARROWEST: f64 = 0.5;
+/// Bytes of host memory that the whole program takes per cell at its most: eight fields in f64 here, and the
+/// state and what it is read into in at most f64.
+const BYTES_PER_CELL: u128 = 170;
 /// Width of that wall in cells: what a stencil of radius 2 may read but never writes.
 pub const WALL_CELLS: usize = 2;
 
@@ -52,9 +59,13 @@ pub struct Degrees {
 
 impl Terrain {
     /// Reads `topo`, `latitude` and `longitude` from a `.npz` file and refines the grid `scale` times.
-    pub fn read(path: &Path, scale: usize) -> Result<Terrain> {
+    ///
+    /// # Errors
+    /// A file that cannot be read or is no topography; a grid too large for `available` bytes of memory.
+    pub fn read(path: &Path, scale: usize, available: Option<u64>) -> Result<Terrain> {
         let named = |e: Box<dyn Error>| format!("{}: {e}", path.display());
         let (topo, latitude, longitude) = read_arrays(path).map_err(named)?;
+        check_room(topo.dim(), scale, available)?;
         Ok(Terrain::new(topo, &latitude, &longitude, scale).map_err(named)?)
     }
 
@@ -76,10 +87,19 @@ impl Terrain {
         let metres = EARTH_RADIUS.to_radians();
         let (rows, cols) = (topo.nrows() * scale, topo.ncols() * scale);
         let parallel = (0.5 * (south + north)).to_radians().cos();
+        let dx = metres * parallel * (east - west) / cols as f64;
+        let dy = metres * (north - south) / rows as f64;
+        if !(dx >= NARROWEST && dy >= NARROWEST) {
+            return Err(format!(
+                "cells of {dx:.2e} x {dy:.2e} m are too small: at least {NARROWEST} m each way are needed; check \
+                 latitude and longitude, or take a smaller scale"
+            )
+            .into());
+        }
         Ok(Terrain {
             elevation: refine(&refine(&topo, scale, Axis(0)), scale, Axis(1)),
-            dx: metres * parallel * (east - west) / cols as f64,
-            dy: metres * (north - south) / rows as f64,
+            dx,
+            dy,
             latitude,
             longitude,
             unsurveyed,
@@ -144,7 +164,28 @@ fn read_one<D: Dimension>(npz: &mut NpzReader<File>, name: &str) -> Result<Array
     }
 }
 
-/// Refuses grids too small to interpolate, heights that are no numbers, and dry land alone.
+/// Refuses a refined grid for which there is no room, before anything is allocated for it.
+fn check_room((rows, cols): (usize, usize), scale: usize, available: Option<u64>) -> Result<()> {
+    let cells = (rows as u128 * cols as u128).saturating_mul((scale as u128).saturating_mul(scale as u128));
+    let needed = cells.saturating_mul(BYTES_PER_CELL);
+    // Where nobody says how much there is, what an address can reach.
+    let available = u128::from(available.unwrap_or(i64::MAX as u64));
+    if needed <= available {
+        return Ok(());
+    }
+    let gib = |bytes: u128| bytes as f64 / (1u64 << 30) as f64;
+    Err(format!(
+        "--scale {scale}: {cells:.1e} cells need about {:.1e} GiB of memory, and there are {:.1} GiB; take a \
+         smaller scale",
+        gib(needed),
+        gib(available),
+        cells = cells as f64
+    )
+    .into())
+}
+
+/// Refuses grids too small to interpolate, heights that are no numbers or not of this Earth, and dry land
+/// alone.
 fn check_heights(topo: &Array2<f64>) -> Result<()> {
     let (rows, cols) = topo.dim();
     if rows < 4 || cols < 4 {
@@ -157,6 +198,15 @@ fn check_heights(topo: &Array2<f64>) -> Result<()> {
             "topo holds {count} {} without a height, the first at row {i}, column {j} ({height}); fill them \
              before use",
             if count == 1 { "cell" } else { "cells" }
+        )
+        .into());
+    }
+    let [deepest, highest] = HEIGHTS;
+    let strange = |(_, height): &(_, &f64)| !(deepest..=highest).contains(*height);
+    if let Some(((i, j), height)) = topo.indexed_iter().find(strange) {
+        return Err(format!(
+            "topo has the height {height:.3e} at row {i}, column {j}; heights are metres from {deepest} to \
+             {highest}"
         )
         .into());
     }
@@ -175,6 +225,12 @@ impl Degrees {
             return Err(format!("topo has {cells} {side}, but {name} has {} values", centres.len()).into());
         }
         let (first, last) = (centres[0], centres[cells - 1]);
+        let [least, most] = if name == "latitude" { [-90.0, 90.0] } else { [-180.0, 360.0] };
+        if let Some(strange) = centres.iter().find(|degrees| !(least..=most).contains(*degrees)) {
+            return Err(
+                format!("{name} has {strange:.6e}; degrees from {least} to {most} are expected").into()
+            );
+        }
         let step = (last - first) / (cells - 1) as f64;
         let even = |pair: (&f64, &f64)| (pair.1 - pair.0 - step).abs() <= 0.1 * step;
         if step.is_nan() || step <= 0.0 || !centres.iter().zip(centres.iter().skip(1)).all(even) {
@@ -331,17 +387,44 @@ mod tests {
     }
 
     #[test]
+    fn coordinates_and_heights_that_are_not_of_this_earth_are_refused() {
+        let of = |latitude: &Array1<f64>, longitude: &Array1<f64>| {
+            error_of(Terrain::new(slope(5, 7), latitude, longitude, 1))
+        };
+        let good = axis(-126.0, 7);
+        assert!(of(&axis(470.0, 5), &good).contains("latitude has 4.7"));
+        assert!(of(&(axis(48.0, 5) * 1e300), &good).contains("degrees from -90 to 90"));
+        assert!(of(&axis(f64::NAN, 5), &good).contains("latitude has NaN"));
+        assert!(of(&axis(48.0, 5), &axis(-1e9, 7)).contains("longitude has"));
+        assert!(of(&axis(48.0, 5), &Array1::from_elem(7, -126.0)).contains("longitude must ascend"));
+        let close = Array1::from_iter((0..5).map(|i| 48.0 + 1e-9 * f64::from(i)));
+        assert!(of(&close, &good).contains("too small"));
+        let deep = Terrain::new(slope(5, 7) * 5e30, &axis(48.0, 5), &good, 1);
+        assert!(error_of(deep).contains("heights are metres from -12000 to 9000"));
+    }
+
+    #[test]
+    fn scales_without_room_are_refused_with_what_they_need() {
+        for scale in [3000, 1_000_000, usize::MAX] {
+            let text = check_room((91, 120), scale, Some(16 << 30)).unwrap_err().to_string();
+            assert!(text.contains("GiB of memory, and there are 16.0 GiB"), "{text}");
+        }
+        assert!(check_room((91, 120), usize::MAX, None).is_err());
+        check_room((91, 120), 4, Some(1 << 30)).unwrap();
+    }
+
+    #[test]
     fn a_file_that_is_no_topography_is_named_with_what_it_lacks() {
         let path = file("lacking", &[("latitude", axis(48.0, 4)), ("wind", axis(0.0, 2))]);
-        let message = error_of(Terrain::read(&path, 1));
+        let message = error_of(Terrain::read(&path, 1, None));
         std::fs::remove_file(&path).unwrap();
         assert!(message.contains("lacking.npz") && message.contains("lacks topo, longitude"), "{message}");
         assert!(message.contains("holds latitude, wind"), "{message}");
         let path =
             file("flat", &[("topo", axis(0.0, 4)), ("latitude", axis(48.0, 4)), ("longitude", axis(0.0, 4))]);
-        let message = error_of(Terrain::read(&path, 1));
+        let message = error_of(Terrain::read(&path, 1, None));
         std::fs::remove_file(&path).unwrap();
         assert!(message.contains("`topo`"), "{message}");
-        assert!(error_of(Terrain::read(Path::new("nowhere.npz"), 1)).contains("nowhere.npz"));
+        assert!(error_of(Terrain::read(Path::new("nowhere.npz"), 1, None)).contains("nowhere.npz"));
     }
 }

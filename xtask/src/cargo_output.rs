@@ -63,6 +63,10 @@ impl Section {
     }
 
     fn read(&mut self, line: &str) {
+        if let Some(name) = passed_name(line) {
+            self.passed_names.push(name.to_string());
+            return;
+        }
         if line.starts_with("running ") && (line.ends_with(" test") || line.ends_with(" tests")) {
             self.announced += 1;
         } else if let Some(result) = line.strip_prefix("test result: ") {
@@ -158,6 +162,11 @@ fn ran(line: &str) -> Option<(String, u64)> {
     Some((what.trim().to_string(), count.parse().ok()?))
 }
 
+/// The test that passed, from a line of pytest's summary: `PASSED interop/tests/test_a.py::test_b[host-1]`.
+pub fn passed_name(line: &str) -> Option<&str> {
+    line.strip_prefix("PASSED ").filter(|name| name.contains(".py::"))
+}
+
 /// The tests that passed, from pytest's last line: `12 passed, 1 skipped in 3.4s`.
 pub fn passed(line: &str) -> Option<usize> {
     let is_summary = line.contains(" passed") && line.contains(" in ") && line.ends_with('s');
@@ -179,6 +188,14 @@ mod tests {
         assert_eq!(passed("1647 passed, 2 skipped in 13.05s"), Some(1647));
         assert_eq!(passed("1 failed, 9 passed in 2.10s"), Some(9));
         assert_eq!(passed("ran: python-tests 3"), None);
+    }
+
+    #[test]
+    fn pytests_summary_names_what_passed() {
+        let report =
+            report("     Running python (interop/tests)\nPASSED a/test_b.py::test_c[host]\n1 passed in 2s");
+        assert_eq!(report.sections[0].passed_names, ["a/test_b.py::test_c[host]"]);
+        assert_eq!(passed_name("PASSED by"), None);
     }
 
     fn report(text: &str) -> Report {

@@ -7,6 +7,7 @@
 mod bundle;
 mod cargo_output;
 mod cuda_mpi;
+mod defects;
 mod exec;
 mod faults;
 mod floors;

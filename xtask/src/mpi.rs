@@ -119,6 +119,33 @@ impl Mpi {
     }
 }
 
+/// Programs in which one of three ranks does something else, with the number of ranks that must notice.
+const MISFITS: &[(&str, usize)] = &[("ends", 2), ("numbers", 3)];
+
+impl Mpi {
+    /// Programs in which a rank does something else; what they print joins `lines`.
+    pub fn misfits(&self, program: &Path, lines: &mut Vec<String>) -> Tally {
+        let one = |(what, ranks): &(&str, usize)| {
+            let mut command = self.job(3, program, self.lenient);
+            command.arg(what);
+            let name = format!("{}: mpiexec -n 3 {what}", self.name);
+            println!("\n-- {name}, in which one rank does something else");
+            let outcome = run(command, SILENCE, |_| {});
+            let noticed =
+                outcome.lines.iter().filter(|line| line.contains(&format!("ran: mpi-{what} 1"))).count();
+            lines.extend(outcome.lines.iter().filter(|line| line.starts_with("ran: ")).cloned());
+            match noticed == *ranks {
+                true => Tally::passed(),
+                false => {
+                    outcome.lines.iter().for_each(|line| println!("{line}"));
+                    Tally::failed(format!("{name}: {noticed} of {ranks} ranks noticed"))
+                }
+            }
+        };
+        MISFITS.iter().map(one).collect()
+    }
+}
+
 /// What cargo is told where programs of several processes are wanted.
 pub const WITH_MPI: &[&str] = &["--features", "partita/mpi"];
 

@@ -10,7 +10,7 @@ use crate::mpi::{Mpi, PROCESSES, WITH_MPI};
 use crate::options::{Options, Step};
 use crate::simulated::{self, Driver};
 use crate::tally::Tally;
-use crate::{bundle, cargo_output, faults, floors, requirements, setup, tidy};
+use crate::{bundle, cargo_output, defects, faults, floors, requirements, setup, tidy};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -216,6 +216,7 @@ impl Run<'_> {
         tally.add(built);
         tally.add(python);
         tally.add(ranks);
+        tally.add(self.defects(&report));
         if let End::Silent(_) = end {
             let last = lines.last().map_or("", String::as_str);
             tally.add(Tally::failed(format!("tests: cargo test {end}; its last line: {last}")));
@@ -256,14 +257,14 @@ impl Run<'_> {
     /// Runs the package's tests; a selection of them is that of the tests on CUDA devices.
     fn pytest(&self, selection: &[&str], lines: &mut Vec<String>) -> Tally {
         let mut tests = self.shared(Command::new(self.root.join(".venv/bin/python")));
-        tests.args(["-m", "pytest", "interop/tests", "-c", "interop/pyproject.toml", "-q", "-rf"]);
+        tests.args(["-m", "pytest", "interop/tests", "-c", "interop/pyproject.toml", "-q", "-rfp"]);
         tests.args(selection);
         if !selection.is_empty() {
             Driver::of(self.root).for_command(&mut tests, SEVERAL);
             tests.env("PARTITA_TEST_DEVICES", "cuda");
         }
         let outcome = run(tests, SILENCE, |line| {
-            if !line.trim_end_matches(']').ends_with('%') {
+            if !line.trim_end_matches(']').ends_with('%') && cargo_output::passed_name(line).is_none() {
                 println!("{line}");
             }
         });
@@ -274,6 +275,23 @@ impl Run<'_> {
         if outcome.end != End::Success {
             tally.add(Tally::failed(format!("pytest {}", outcome.end)));
         }
+        tally
+    }
+
+    /// The table of defects and of the tests that show that they are gone.
+    fn defects(&self, report: &cargo_output::Report) -> Tally {
+        let file = self.root.join("xtask/defects.txt");
+        let text = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()));
+        let rows = match text.and_then(|text| defects::parse(&text)) {
+            Ok(rows) => rows,
+            Err(message) => return Tally::failed(message),
+        };
+        let tests = report.sections.iter().flat_map(|section| &section.passed_names);
+        let counted = report.counts.iter().filter(|(_, count)| **count > 0).map(|(what, _)| what);
+        let passed = tests.chain(counted).map(String::as_str);
+        let (table, tally) = defects::table(&rows, passed, self.options);
+        println!("\ndefect -> test -> passed");
+        table.iter().for_each(|line| println!("{line}"));
         tally
     }
 

@@ -448,7 +448,7 @@ fn try_compute(targets: &[Target]) -> Result<Option<Vec<Storage>>> {
         target.memory(&first.team, (dist, &target.declared()?), target.node.dtype)
     };
     let storages = targets.iter().zip(&layouts).map(allocate).collect::<Result<Vec<Storage>>>()?;
-    let launches = fused.launches(&first.team, (zones, inputs), |part, zone| {
+    let launches = fused.launches((&first.team, &mut work), (zones, inputs), |part, zone| {
         let memory = |(target, storage): (&Target, &Storage)| {
             let place = storage.place(&first.team, part).ok_or_else(|| missing_part("eval"))?;
             let corner = target.corner(&storage.dist, part, zone)?;

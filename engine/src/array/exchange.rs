@@ -23,6 +23,15 @@ enum Key {
     Aligned(Distribution, Distribution, Vec<Along>, Vec<Option<usize>>),
 }
 
+impl Key {
+    fn sound(&self) -> Result<()> {
+        match self {
+            Key::Halo(dist, ..) | Key::Fetch(dist, _) | Key::Boxes(dist, ..) => Ok(dist.sound()?),
+            Key::Aligned(from, to, ..) => Ok(from.sound().and_then(|()| to.sound())?),
+        }
+    }
+}
+
 /// At most so many plans are remembered, with at most so many moves in all; the oldest are forgotten.
 const MAX_PLANS: usize = 256;
 const MAX_MOVES: usize = 1 << 20;
@@ -55,7 +64,10 @@ fn remembered(key: Key, build: impl FnOnce(&Key) -> Result<Plan>) -> Result<Arc<
     if let Some(plan) = known().plans.get(&key) {
         return Ok(Arc::clone(plan));
     }
-    let plan = Arc::new(build(&key)?);
+    let built = build(&key);
+    // What a user's map said may be impossible: then the error is the map's.
+    key.sound()?;
+    let plan = Arc::new(built?);
     if config().debug >= 4 {
         say(format_args!("{plan}"));
     }

@@ -123,7 +123,7 @@ pub(crate) fn compute(node: &Arc<Node>, portions: &[Portion]) -> Result<Storage>
         // One after the other, since one box may give an operand the halo that the next one finds.
         let found = routes(&fused.leaves, dist, &zones)?;
         let inputs = work.bring_by(&fused.leaves, &found, dist, &zones)?;
-        launches.push(fused.launches(&node.team, (zones, inputs), |part, zone| {
+        launches.push(fused.launches((&node.team, &mut work), (zones, inputs), |part, zone| {
             let place = result.place(&node.team, part).ok_or_else(|| missing_part("join"))?;
             let corner = frame.corner(part, &zone.hull)?;
             Ok(vec![(place.view(&corner), place)])

@@ -47,13 +47,14 @@ impl Fused {
     }
 
     /// Its launches over the zones of the parts that are here, `outputs` being the memory of a part's
-    /// results.
+    /// results. Takes note in `work` of what they compute.
     pub fn launches(
         &self,
-        team: &Team,
+        (team, work): (&Team, &mut Work),
         (zones, inputs): (Vec<Zone>, Vec<Input>),
         outputs: impl Fn(usize, &Zone) -> Result<Vec<(View, Place)>>,
     ) -> Result<Launches> {
+        work.note(&self.kernel, &self.arguments);
         let mut bound = Vec::new();
         for (part, zone) in zones.iter().enumerate() {
             if zone.hull.is_empty() || !team.is_here(part) {

@@ -28,7 +28,7 @@ use crate::error::Result;
 use crate::index::{Distribution, Index};
 use crate::program::{Command, execute};
 use crate::team::Team;
-use crate::wire::pass;
+use crate::wire::{Ranks, pass};
 
 /// Larger expressions are lowered every time: next to what they compute that is little.
 const MAX_NODES: usize = 512;
@@ -342,6 +342,7 @@ impl Sketch {
                 let jobs = boxes.iter().map(job).collect::<Option<Vec<Job>>>()?;
                 Some(Command::Boxes { device: device.clone(), jobs })
             }
+            Step::Note(ranks, computed) => Some(Command::Note { ranks: ranks.clone(), computed: *computed }),
         };
         let Some(schedule) = prepared.steps.iter().map(command).collect() else { return Ok(None) };
         team.count_messages(prepared.messages);
@@ -387,6 +388,7 @@ impl Sketch {
             Command::Boxes { device, jobs } => {
                 Some(Step::Boxes(device.clone(), jobs.iter().map(launched).collect::<Option<_>>()?))
             }
+            Command::Note { ranks, computed } => Some(Step::Note(ranks.clone(), *computed)),
             Command::Transfer { .. } | Command::After { .. } | Command::Aside(_) => None,
             Command::Meet { .. } | Command::Expect { .. } | Command::ExpectInPlace { .. } => None,
             Command::Fetch { .. } | Command::Send { .. } | Command::Receive { .. } => None,
@@ -425,6 +427,8 @@ enum Step {
     Launch(Device, Launched),
     /// As [`Command::Boxes`].
     Boxes(Device, Vec<Launched>),
+    /// As [`Command::Note`].
+    Note(Ranks, u64),
 }
 
 /// A job whose memory is named.

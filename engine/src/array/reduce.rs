@@ -137,6 +137,7 @@ impl Pass<'_> {
         let arguments: Vec<Vec<Scalar>> = (0..dist.parts()).map(|part| lowering.arguments(part)).collect();
         let marks: Vec<bool> = (0..dist.rank()).map(|d| axes.contains(&d)).collect();
         let kernel = simplify(&lowering.builder.reduce(&marks, &folds)?);
+        work.note(&kernel, &arguments);
         let mut partials = Vec::with_capacity(dist.parts());
         for (part, arguments) in arguments.into_iter().enumerate() {
             if self.root_of_partial(part).is_none() || !team.is_here(part) {

@@ -75,6 +75,7 @@ impl Fresh {
 impl Storage {
     /// Buffers for every part; contents are arbitrary.
     pub fn new(team: &Team, dist: Arc<Distribution>, dtype: DType) -> Result<Storage> {
+        dist.sound()?;
         let mut parts = Vec::with_capacity(dist.parts());
         for part in 0..dist.parts() {
             let stored = dist.stored(part);

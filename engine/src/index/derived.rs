@@ -35,6 +35,7 @@ impl DimMap {
                     held.iter().filter(inside).map(|g| (g - start) / step).collect::<Vec<i64>>()
                 };
                 let lists: Vec<Vec<i64>> = (0..self.parts()).map(renumbered).collect();
+                custom.sound()?;
                 Ok(DimMap::Unstructured(Unstructured::new(&lists, true)?))
             }
         }

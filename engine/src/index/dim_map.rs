@@ -92,6 +92,17 @@ impl DimMap {
         Ok(DimMap::Custom(Custom::new(map)?))
     }
 
+    /// Whether a user's map has given possible answers so far.
+    pub(crate) fn sound(&self) -> Result<()> {
+        match self {
+            DimMap::Custom(custom) => custom.sound(),
+            DimMap::Block { .. }
+            | DimMap::Cyclic(_)
+            | DimMap::Unstructured(_)
+            | DimMap::Replicated { .. } => Ok(()),
+        }
+    }
+
     /// One coordinate, owned by part 0 of `parts`.
     pub(crate) fn first_only(parts: usize) -> DimMap {
         DimMap::Block { bounds: Bounds::first_only(parts) }
@@ -200,7 +211,7 @@ impl DimMap {
             DimMap::Cyclic(cyclic) => self.inside(global).then(|| cyclic.owner(global)),
             DimMap::Unstructured(lists) => lists.to_local(global).map(|(part, _)| part),
             DimMap::Replicated { .. } => self.inside(global).then_some(0),
-            DimMap::Custom(custom) => self.inside(global).then(|| custom.map().to_local(global).0),
+            DimMap::Custom(custom) => self.inside(global).then(|| custom.to_local(global).0),
         }
     }
 
@@ -229,7 +240,7 @@ impl DimMap {
             }
             DimMap::Replicated { .. } => Some(global),
             DimMap::Custom(custom) => {
-                let (owner, local) = custom.map().to_local(global);
+                let (owner, local) = custom.to_local(global);
                 (owner == part).then_some(local)
             }
         }
@@ -254,7 +265,7 @@ impl DimMap {
             DimMap::Cyclic(cyclic) => cyclic.blocks(part).nth(local),
             DimMap::Unstructured(lists) => lists.held(part).get(local as usize).copied(),
             DimMap::Replicated { .. } => Some(local),
-            DimMap::Custom(custom) => Some(custom.map().to_global(part, local)),
+            DimMap::Custom(custom) => Some(custom.to_global(part, local)),
         }
     }
 

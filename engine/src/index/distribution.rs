@@ -208,7 +208,14 @@ impl Distribution {
     pub fn owned_set(&self, part: usize) -> Result<Vec<IndexSet>> {
         self.check_part(part)?;
         let at = self.grid.coordinate(part);
-        Ok((0..self.rank()).map(|d| self.dims[d].map.owned_set(at[d] as usize)).collect())
+        let held = (0..self.rank()).map(|d| self.dims[d].map.owned_set(at[d] as usize)).collect();
+        self.sound()?;
+        Ok(held)
+    }
+
+    /// Whether users' maps have given possible answers so far.
+    pub(crate) fn sound(&self) -> Result<()> {
+        self.dims.iter().try_for_each(|dim| dim.map.sound())
     }
 
     /// Every part that holds a cell, the owner first, then in the order of the parts' grid coordinates.
@@ -273,6 +280,7 @@ impl Distribution {
             };
             at[d] = owner as i64;
         }
+        self.sound()?;
         Ok(self.grid.part_at(|d| at[d]))
     }
 

@@ -62,6 +62,13 @@ pub enum Command {
         /// How many bytes.
         bytes: u64,
     },
+    /// All ranks compute the same: what their next meeting compares.
+    Note {
+        /// Who.
+        ranks: Ranks,
+        /// The hash of the kernel and its arguments.
+        computed: u64,
+    },
     /// All ranks begin the same exchange.
     Meet {
         /// Who.
@@ -173,7 +180,8 @@ impl Command {
             | Command::Send { memory, .. }
             | Command::Receive { memory, .. }
             | Command::ExpectInPlace { memory, .. } => memory.iter().map(|span| &span.device).collect(),
-            Command::Meet { .. }
+            Command::Note { .. }
+            | Command::Meet { .. }
             | Command::Expect { .. }
             | Command::Settle { .. }
             | Command::Reclaim { .. } => Vec::new(),
@@ -318,6 +326,10 @@ pub(crate) fn run(command: &Command) -> Result<()> {
                 Lane::Compute => from_device.copy_range(to_device, what),
                 Lane::Exchange => from_device.carry(lane, to_device, what),
             })
+        }
+        Command::Note { ranks, computed } => {
+            ranks.note(*computed);
+            Ok(())
         }
         Command::Meet { ranks, meeting } => {
             trace::on_rank(ranks.rank());

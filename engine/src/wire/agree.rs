@@ -12,10 +12,12 @@ impl Ranks {
     /// what it has heard of, so that all know all after log2(n) rounds.
     pub(super) fn agree(&self, meeting: &Meeting) -> Result<()> {
         pass("agree-begin")?;
-        let (count, step) = (self.count(), locked(&self.0.state).step);
-        let fingerprint = meeting.fingerprint;
-        let words = meeting.operation.clone();
-        let mut least = Proposal { fingerprint, rank: self.0.members[self.rank()] as u64, words };
+        let (count, (step, computed)) = (self.count(), {
+            let state = locked(&self.0.state);
+            (state.step, state.computed)
+        });
+        let (fingerprint, words) = (meeting.fingerprint, meeting.operation.clone());
+        let mut least = Proposal { fingerprint, computed, rank: self.0.members[self.rank()] as u64, words };
         let mut greatest = least.clone();
         let rounds = (0..).map(|k| (k, 1usize << k)).take_while(|(_, distance)| *distance < count);
         for (round, distance) in rounds {
@@ -37,6 +39,16 @@ impl Ranks {
             let reason = format!(
                 "the ranks do different things: rank {} does {} ({:016x}), rank {} does {} ({:016x})",
                 ours.rank, ours.words, ours.fingerprint, theirs.rank, theirs.words, theirs.fingerprint
+            );
+            return Err(self.0.line.fail(theirs.rank as usize, reason));
+        }
+        if least.computed != greatest.computed {
+            let (ours, theirs) =
+                if computed == least.computed { (least, greatest) } else { (greatest, least) };
+            let reason = format!(
+                "before {}, rank {} computed with other numbers or operations than rank {}; give every rank the \
+                 same program and the same constants",
+                ours.words, theirs.rank, ours.rank
             );
             return Err(self.0.line.fail(theirs.rank as usize, reason));
         }

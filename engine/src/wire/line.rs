@@ -48,6 +48,14 @@ pub(super) struct Common {
     waits: HashMap<usize, (usize, Duration)>,
 }
 
+impl Common {
+    /// Whether a rank of the wire has ended altogether.
+    fn has_left(&self, rank: usize) -> bool {
+        let left = |(sender, news): &(usize, News)| *sender == rank && matches!(news, News::Left { .. });
+        self.inbox.iter().any(left)
+    }
+}
+
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -62,7 +70,8 @@ impl Line {
     pub fn leave(&self) {
         let others = (0..self.wire.ranks()).filter(|&rank| rank != self.wire.rank());
         // A rank that cannot be told finds out by its deadline.
-        others.for_each(|rank| drop(self.wire.tell(rank, &News::Left.to_bytes())));
+        let news = News::Left { step: locked(&self.common).step }.to_bytes();
+        others.for_each(|rank| drop(self.wire.tell(rank, &news)));
     }
 
     /// After a failure: stays for a moment before this process ends, because a launcher ends all others as
@@ -84,7 +93,7 @@ impl Line {
     fn have_left(&self) -> bool {
         let common = locked(&self.common);
         let mut others = (0..self.wire.ranks()).filter(|&rank| rank != self.wire.rank());
-        others.all(|rank| common.inbox.contains(&(rank, News::Left)))
+        others.all(|rank| common.has_left(rank))
     }
 
     /// Waits until all others are at their end too; false if one fails first or the deadline passes.
@@ -123,7 +132,7 @@ impl Line {
             Some(News::Heard) => {
                 common.heard.insert(sender);
             }
-            Some(news @ (News::Agree { .. } | News::Bye { .. } | News::Left)) => {
+            Some(news @ (News::Agree { .. } | News::Bye { .. } | News::Left { .. })) => {
                 common.inbox.push_back((sender, news))
             }
             Some(News::Waits { peer }) => {
@@ -176,7 +185,7 @@ impl Line {
                 self.take_in(sender, &bytes);
             }
             let common = locked(&self.common);
-            let knows = |rank| common.heard.contains(&rank) || common.inbox.contains(&(rank, News::Left));
+            let knows = |rank| common.heard.contains(&rank) || common.has_left(rank);
             if others.clone().all(knows) {
                 break;
             }
@@ -245,8 +254,14 @@ impl Patience<'_> {
         if let Some(step) = self.ranks.left(peer) {
             let since = *self.missed_since.get_or_insert(now);
             if now - since > LAST_WORDS {
+                let (rank, own) = (line.wire.rank(), self.ranks.step());
+                // A rank alone against all others is at fault itself.
+                if self.ranks.is_alone_after(step) {
+                    let reason = format!("it goes on to step {own}; all other ranks ended after step {step}");
+                    return Err(line.fail(rank, reason));
+                }
                 let reason =
-                    format!("it ended after step {step} while rank {} waited for it", line.wire.rank());
+                    format!("it ended after step {step} while rank {rank}, in step {own}, waited for it");
                 return Err(line.fail(peer, reason));
             }
         }

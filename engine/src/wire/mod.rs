@@ -24,7 +24,7 @@ use std::time::Duration;
 pub use crate::config::POINTS;
 pub(crate) use fault::pass;
 pub(crate) use frame::{Piece, copied, frame};
-pub(crate) use ranks::Errand;
+pub(crate) use ranks::{Errand, hash};
 pub use ranks::{Meeting, Ranks};
 
 /// A transfer that was begun. Numbers are not reused.

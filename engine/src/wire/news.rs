@@ -1,9 +1,11 @@
 //! What ranks tell each other beside their data, and its form in bytes. Knows nothing of when it is told.
 
-/// What one rank proposes to do: a number that stands for it, and words.
+/// What one rank proposes to do, as a number and in words, and a number that stands for everything that it has
+/// computed before.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Proposal {
     pub fingerprint: u64,
+    pub computed: u64,
     pub rank: u64,
     pub words: String,
 }
@@ -30,8 +32,8 @@ pub(super) enum News {
     Heard,
     /// The sender has ended its part in a circle, after so many steps.
     Bye { circle: u64, step: u64 },
-    /// The sender has ended altogether.
-    Left,
+    /// The sender has ended altogether, after this step.
+    Left { step: u64 },
     /// The sender has waited for a rank for half of its patience.
     Waits { peer: u64 },
 }
@@ -41,10 +43,9 @@ impl News {
         let mut bytes = Bytes(Vec::new());
         match self {
             News::Agree { circle, step, round, least, greatest } => {
-                bytes.numbers(&[0, *circle, *step, *round, least.fingerprint, least.rank]);
-                bytes.words(&least.words);
-                bytes.numbers(&[greatest.fingerprint, greatest.rank]);
-                bytes.words(&greatest.words);
+                bytes.numbers(&[0, *circle, *step, *round]);
+                bytes.proposal(least);
+                bytes.proposal(greatest);
             }
             News::Abort(failure) => {
                 bytes.numbers(&[1, failure.rank, failure.step]);
@@ -53,7 +54,7 @@ impl News {
             }
             News::Heard => bytes.numbers(&[2]),
             News::Bye { circle, step } => bytes.numbers(&[3, *circle, *step]),
-            News::Left => bytes.numbers(&[4]),
+            News::Left { step } => bytes.numbers(&[4, *step]),
             News::Waits { peer } => bytes.numbers(&[5, *peer]),
         }
         bytes.0
@@ -76,7 +77,7 @@ impl News {
             }),
             2 => News::Heard,
             3 => News::Bye { circle: rest.number()?, step: rest.number()? },
-            4 => News::Left,
+            4 => News::Left { step: rest.number()? },
             5 => News::Waits { peer: rest.number()? },
             _ => return None,
         };
@@ -94,6 +95,11 @@ impl Bytes {
     fn words(&mut self, words: &str) {
         self.numbers(&[words.len() as u64]);
         self.0.extend(words.as_bytes());
+    }
+
+    fn proposal(&mut self, proposal: &Proposal) {
+        self.numbers(&[proposal.fingerprint, proposal.computed, proposal.rank]);
+        self.words(&proposal.words);
     }
 }
 
@@ -114,7 +120,8 @@ impl Rest<'_> {
     }
 
     fn proposal(&mut self) -> Option<Proposal> {
-        Some(Proposal { fingerprint: self.number()?, rank: self.number()?, words: self.words()? })
+        let [fingerprint, computed, rank] = [self.number()?, self.number()?, self.number()?];
+        Some(Proposal { fingerprint, computed, rank, words: self.words()? })
     }
 }
 
@@ -125,7 +132,12 @@ mod tests {
 
     #[test]
     fn what_is_told_is_what_is_heard_and_nothing_else() {
-        let proposal = |rank| Proposal { fingerprint: 7 << 60, rank, words: format!("sum of {rank} ü") };
+        let proposal = |rank| Proposal {
+            fingerprint: 7 << 60,
+            computed: 3 << 50,
+            rank,
+            words: format!("sum of {rank} ü"),
+        };
         let [least, greatest] = [proposal(1), proposal(2)];
         let all = [
             News::Agree { circle: 1, step: u64::MAX, round: 3, least, greatest },
@@ -138,7 +150,7 @@ mod tests {
             News::Heard,
             News::Bye { circle: 0, step: 4 },
             News::Waits { peer: 6 },
-            News::Left,
+            News::Left { step: 8 },
         ];
         for news in all {
             let bytes = news.to_bytes();

@@ -2,9 +2,10 @@
 //! and let every rank know of a failure. Knows nothing of what the bytes are.
 //!
 //! Each exchange begins with [`Ranks::meet`]. All ranks must come to the same exchanges in the same order.
-//! The first time they come to one they compare fingerprints; afterwards that costs no message, because the
-//! mark of each message follows from all exchanges so far: a rank that does something else is found by the
-//! first message it sends or by the agreement it asks for.
+//! The first time they come to one they compare fingerprints, and what they have computed so far, constants
+//! included; afterwards that costs no message, because the mark of each message follows from all exchanges and
+//! computations so far: a rank that does something else is found by the first message it sends or by the
+//! agreement it asks for.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -47,7 +48,7 @@ impl Meeting {
 }
 
 /// The same in every process of one build.
-fn hash(what: &impl Hash) -> u64 {
+pub(crate) fn hash(what: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     what.hash(&mut hasher);
     hasher.finish()
@@ -66,6 +67,8 @@ pub(super) struct Circle {
 #[derive(Default)]
 pub(super) struct State {
     pub step: u64,
+    /// Follows from everything that was computed, constants included.
+    pub computed: u64,
     history: u64,
     met: HashSet<u64>,
     /// Messages since the last meeting, by rank.
@@ -156,7 +159,8 @@ impl Ranks {
         let members: Vec<usize> = ranks.iter().map(|&rank| self.0.members[rank]).collect();
         let state = locked(&self.0.state);
         let name = hash(&(self.0.name, &members));
-        let state = Mutex::new(State { history: hash(&(name, state.history)), ..State::default() });
+        let (computed, history) = (state.computed, hash(&(name, state.history)));
+        let state = Mutex::new(State { computed, history, ..State::default() });
         let circle = Circle { line: Arc::clone(&self.0.line), name, members, rank, state };
         Ok(Some(Ranks(Arc::new(circle), Errand::default())))
     }
@@ -200,7 +204,7 @@ impl Ranks {
         let new = {
             let mut state = locked(&self.0.state);
             state.step += 1;
-            state.history = hash(&(state.history, meeting.fingerprint));
+            state.history = hash(&(state.history, meeting.fingerprint, state.computed));
             state.sent.clear();
             state.expected.clear();
             let mut common = locked(&self.0.line.common);
@@ -321,7 +325,7 @@ impl Ranks {
             if mark != awaited.mark || bytes != awaited.piece.bytes {
                 let reason = format!(
                     "a message of {bytes} bytes marked {mark:x} came where one of {} bytes marked {:x} \
-                     belongs; rank {peer} does something else",
+                     belongs; rank {peer} does something else, or computes with other numbers",
                     awaited.piece.bytes, awaited.mark
                 );
                 return Err(self.0.line.fail(peer, reason));
@@ -467,9 +471,27 @@ impl Ranks {
         let common = locked(&self.0.line.common);
         common.inbox.iter().find_map(|(sender, news)| match news {
             News::Bye { circle, step } if *sender == peer && *circle == self.0.name => Some(*step),
-            News::Left if *sender == peer => Some(0),
+            News::Left { step } if *sender == peer => Some(*step),
             _ => None,
         })
+    }
+
+    /// The last step that this rank has begun.
+    pub(super) fn step(&self) -> u64 {
+        locked(&self.0.state).step
+    }
+
+    /// Whether there are several others, and all of them ended after one step.
+    pub(super) fn is_alone_after(&self, step: u64) -> bool {
+        let mut others = self.0.members.iter().filter(|&&member| member != self.0.line.wire.rank());
+        self.count() > 2 && others.all(|&member| self.left(member) == Some(step))
+    }
+
+    /// Takes note of what is computed here, by its hash. All ranks of the circle compute the same in the same
+    /// order; the next meeting compares that.
+    pub(crate) fn note(&self, computed: u64) {
+        let mut state = locked(&self.0.state);
+        state.computed = hash(&(state.computed, computed));
     }
 }
 

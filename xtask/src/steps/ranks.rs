@@ -36,6 +36,7 @@ impl Run<'_> {
         match job {
             Ok((program, points)) => {
                 let mut tally = mpi.programs(&program, sizes, lines);
+                tally.add(mpi.misfits(&program, lines));
                 let some: Vec<String> = points.into_iter().step_by(step).collect();
                 tally.add(faults::matrix(mpi, &program, &[3], &some, lines));
                 tally

@@ -300,7 +300,8 @@ fn touched(schedule: &Schedule) -> Vec<(Device, Arc<Allocation>)> {
             | Command::Receive { memory, .. } => {
                 memory.iter().map(|span| (span.device.clone(), Arc::clone(&span.allocation))).collect()
             }
-            Command::Meet { .. }
+            Command::Note { .. }
+            | Command::Meet { .. }
             | Command::Expect { .. }
             | Command::ExpectInPlace { .. }
             | Command::Settle { .. }
@@ -321,6 +322,7 @@ pub(super) fn written(schedule: &[Command]) -> Vec<u64> {
             Command::Receive { memory, .. } => memory.iter().map(|span| span.allocation.id).collect(),
             Command::Fetch { .. }
             | Command::Send { .. }
+            | Command::Note { .. }
             | Command::Meet { .. }
             | Command::Expect { .. }
             | Command::ExpectInPlace { .. }
@@ -365,7 +367,9 @@ fn batches(
             Command::Launch { device, job } => launched(device, vec![job]),
             Command::Boxes { device, jobs } => launched(device, jobs),
             // Nothing here touches a device's memory, so launches need not end before.
-            quick @ (Command::Meet { .. } | Command::Expect { .. }) => batches.push(Batch::Single(quick)),
+            quick @ (Command::Note { .. } | Command::Meet { .. } | Command::Expect { .. }) => {
+                batches.push(Batch::Single(quick));
+            }
             transfer @ (Command::Transfer { .. }
             | Command::ExpectInPlace { .. }
             | Command::Reclaim { .. }

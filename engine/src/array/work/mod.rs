@@ -24,7 +24,7 @@ use crate::plan::Plan;
 use crate::program::{Command, Place, Schedule, execute};
 use crate::team::Team;
 use crate::transport::{Field, Leisure, crossing};
-use crate::wire::pass;
+use crate::wire::{hash, pass};
 use bring::Fetched;
 pub(crate) use input::{Input, bind, margin};
 
@@ -103,6 +103,15 @@ impl Work {
 
     pub fn extend(&mut self, schedule: Schedule) {
         self.schedule.extend(schedule);
+    }
+
+    /// Has the next meeting of the ranks compare what is computed: a kernel, and the arguments of its launch on
+    /// each part, whichever rank's it is.
+    pub fn note(&mut self, kernel: &Verified, arguments: &[Vec<Scalar>]) {
+        if let Some(ranks) = self.team.wire() {
+            let computed = hash(&(kernel, arguments));
+            self.schedule.push(Command::Note { ranks: ranks.clone(), computed });
+        }
     }
 
     /// The device of a part.
