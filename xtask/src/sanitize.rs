@@ -97,7 +97,9 @@ fn sanitized(root: &Path, of: &Run) -> Tally {
     }
     let mut command = Command::new("cargo");
     // What runs this program was started by another toolchain's cargo.
-    ["RUSTUP_TOOLCHAIN", "RUSTC", "CARGO"].into_iter().for_each(|name| drop(command.env_remove(name)));
+    for name in ["RUSTUP_TOOLCHAIN", "RUSTC", "CARGO"] {
+        command.env_remove(name);
+    }
     command.current_dir(root).arg("+nightly").args(of.arguments).envs(of.environment.iter().copied());
     command.env("CARGO_TARGET_DIR", root.join("target/sanitize"));
     let outcome = run(command, SILENCE, |line| println!("{line}"));
