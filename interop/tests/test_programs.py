@@ -228,8 +228,8 @@ def forgotten_keepdims(monkeypatch):
     """Positions and sums over an axis lose it whatever is asked."""
     real = _rules.reduce
 
-    def reduce(name, array, axis, keepdims):
-        return real(name, array, axis, keepdims and not isinstance(axis, int))
+    def reduce(name, array, axis, keepdims, **words):
+        return real(name, array, axis, keepdims and not isinstance(axis, int), **words)
 
     monkeypatch.setattr("partita._operators.reduce", reduce)
 
@@ -238,8 +238,8 @@ def wide_sum(monkeypatch):
     """Sums of floats are off by a hundred times what their bound allows."""
     real = _rules.reduce
 
-    def reduce(name, array, axis, keepdims):
-        result = real(name, array, axis, keepdims)
+    def reduce(name, array, axis, keepdims, **words):
+        result = real(name, array, axis, keepdims, **words)
         return result * (1 + 2.0**-9) if name == "sum" and array.dtype.kind == "f" else result
 
     monkeypatch.setattr("partita._operators.reduce", reduce)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from ._dtypes import bool_, int8
 from ._index import Axis
 from ._rules import Operand, operate, reduce, unary
 
@@ -68,7 +69,10 @@ class Operators:
         return operate("remainder", other, self)
 
     def __pow__(self, other: Operand) -> Array:
-        return operate("power", self, other)
+        base = cast("Array", self)
+        # NumPy's operator squares bool in int8, its function does not.
+        squares_bool = type(other) is int and other == 2 and base.dtype is bool_
+        return operate("power", base.astype(int8) if squares_bool else base, other)
 
     def __rpow__(self, other: Operand) -> Array:
         return operate("power", other, self)

@@ -60,7 +60,7 @@ def unary(name: str, operand: Operand) -> Array:
 
 def _refuse_dtype(name: str, *dtypes: DType) -> NoReturn:
     given = " and ".join(dtype.name for dtype in dtypes)
-    raise TypeError(f"{name}: expected a type that has it, given {given}; convert with astype")
+    raise TypeError(f"{name}: expected a dtype with this operation, given {given}; convert with astype")
 
 
 def _weak(value: object) -> bool:
@@ -146,8 +146,7 @@ def operate(name: str, a: Operand, b: Operand) -> Array:
     common = int8 if name == "power" and common is bool_ else common
     if weak and name == "power" and b is weak[0] and isinstance(b, int):
         require_fit(b, common)
-        # NumPy squares bool in int8.
-        return _integer_power(like.astype(int8 if like.dtype is bool_ and b == 2 else common), b)
+        return _integer_power(like.astype(common), b)
     if name == "power" and common.kind in "iu":
         return _integer_powers(*(_integers(value, like, common) for value in (a, b)))
     name, common = _rule(name, common)
@@ -156,8 +155,9 @@ def operate(name: str, a: Operand, b: Operand) -> Array:
         like._native.constant(common.name, numbers[id(value)]) if array is None else array.cast(common.name)
         for value, array in zip((a, b), native, strict=True)
     )
-    count = numbers.get(id(b)) if name in _SHIFTS else None
-    return _array.Array(_apply(name, common, first, second, count), scalar)
+    if name in _SHIFTS:
+        return _array.Array(_shifted(name, common, first, second, numbers.get(id(b))), scalar)
+    return _array.Array(_apply(name, common, first, second), scalar)
 
 
 def beyond(number: int, dtype: DType) -> int:
@@ -204,9 +204,7 @@ def _rule(name: str, common: DType) -> tuple[str, DType]:
     return name, common
 
 
-def _apply(name: str, common: DType, a: _native.Array, b: _native.Array, count: int | None = None) -> _native.Array:
-    if name in _SHIFTS:
-        return _shifted(name, common, a, b, count)
+def _apply(name: str, common: DType, a: _native.Array, b: _native.Array) -> _native.Array:
     if name == "logaddexp":
         larger, apart = a.op2("maximum", b), a.op2("subtract", b).op1("absolute")
         # Equal infinities have no difference.

@@ -125,14 +125,32 @@ fn without_windows(descriptor: &wgpu::InstanceDescriptor) -> Option<wgpu::Instan
     made.ok().map(|instance| unsafe { wgpu::Instance::from_hal::<hal::api::Vulkan>(instance) })
 }
 
+/// The adapters of the instance that [`without_windows`] made. wgpu's own list would cut their buffers to
+/// 4 GiB: to an instance that it did not make it gives flags of its own.
+#[cfg(all(unix, not(target_vendor = "apple")))]
+fn listed(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
+    use wgpu::hal::{Instance, api::Vulkan};
+    // SAFETY: the driver's instance is used below and not destroyed.
+    let Some(vulkan) = (unsafe { instance.as_hal::<Vulkan>() }) else { return Vec::new() };
+    // SAFETY: there is no surface that the adapters would have to agree with.
+    let found = unsafe { vulkan.enumerate_adapters(None) };
+    // SAFETY: the instance that listed them takes them over.
+    found.into_iter().map(|adapter| unsafe { instance.create_adapter_from_hal(adapter) }).collect()
+}
+
 #[cfg(not(all(unix, not(target_vendor = "apple"))))]
 fn without_windows(_: &wgpu::InstanceDescriptor) -> Option<wgpu::Instance> {
     None
 }
 
+#[cfg(not(all(unix, not(target_vendor = "apple"))))]
+fn listed(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
+    pollster::block_on(instance.enumerate_adapters(BACKENDS))
+}
+
 /// All adapters, the same order every time: by kind, name, bus.
 fn found() -> Result<Vec<(wgpu::Adapter, AdapterFacts)>, DeviceError> {
-    let adapters = pollster::block_on(instance()?.enumerate_adapters(BACKENDS));
+    let adapters = listed(instance()?);
     let mut all: Vec<_> =
         adapters.into_iter().map(|a| (AdapterFacts::of(&a), a.get_info().device_pci_bus_id, a)).collect();
     all.sort_by(|(a, a_bus, _), (b, b_bus, _)| {
