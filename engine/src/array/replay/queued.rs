@@ -22,9 +22,11 @@ impl Queued {
         Queued { steps: 0, most: 1, since: Instant::now() }
     }
 
-    /// A run begins: the time since the last one is not that of steps.
+    /// A run begins: the time since the last one is not that of steps, unless some are under way.
     pub fn begin_run(&mut self) {
-        self.since = Instant::now();
+        if self.steps == 0 {
+            self.since = Instant::now();
+        }
     }
 
     /// Waits once the devices have work for long.
