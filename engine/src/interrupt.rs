@@ -1,5 +1,5 @@
-//! Interruption of long work from outside, such as Ctrl-C in Python. Whoever embeds the engine installs a check,
-//! which is called between pieces of work: between the steps of a [`crate::Loop`], between the launches of
+//! Interruption of long work from outside, such as Ctrl-C in Python. Whoever embeds the engine installs a
+//! check, which is called between pieces of work: between the steps of a [`crate::Loop`], between the launches of
 //! an evaluation, and while one rank waits for another. If it says true, the work ends
 //! with [`Error::Interrupted`].
 //!

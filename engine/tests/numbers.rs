@@ -1,5 +1,5 @@
-//! Numbers that differ from step to step of a `Loop`: the same bits as calling the step with plain numbers, with
-//! a step function that runs a few times only.
+//! Numbers that differ from step to step of a `Loop`: the same bits as calling the step with plain numbers,
+//! with a step function that runs a few times only.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod found;
