@@ -230,8 +230,8 @@ impl<F: Step> Loop<F> {
     }
 
     /// Runs `count` steps of a loop [`with_numbers`](Loop::with_numbers): step `k` of this run, counted from
-    /// 0, gets the numbers `numbers(k)`. All steps of a run get as many numbers of the same types, and all ranks
-    /// pass the same. `numbers` is called for up to 1024 steps ahead.
+    /// 0, gets the numbers `numbers(k)`. All steps of a run get as many numbers of the same types, and all
+    /// ranks pass the same. `numbers` is called for up to 1024 steps ahead.
     ///
     /// # Errors
     /// As [`Loop::run`]; numbers of other types than those of the first step; a loop without numbers.

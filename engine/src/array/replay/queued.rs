@@ -1,5 +1,6 @@
 //! Replayed steps that devices have not done yet. So that they stay few, the devices are waited for now and
-//! then: otherwise a run would queue all its steps, and could not be interrupted. Knows teams; knows no steps.
+//! then: otherwise a run would queue all its steps, and could not be interrupted. Knows teams; knows no
+//! steps.
 
 use std::time::{Duration, Instant};
 
