@@ -34,10 +34,15 @@ fn drive(state: &mut [Array], a: &Array, b: &Array) -> Result<()> {
     Ok(())
 }
 
-/// An array of one element, as plain code has it.
+/// An array of one element, as plain code has it: a constant in the kernels of the host. Other devices would
+/// compile new kernels in every step, so there it is memory.
 fn plain(team: &Team, number: Scalar) -> Array {
     let dist = Distribution::default_partition(team.size(), &[1]).unwrap();
-    Array::full(team, &dist, number).unwrap()
+    if !team.is_here(0) || team.devices().iter().all(|device| device.kind() == DeviceKind::Host) {
+        return Array::full(team, &dist, number).unwrap();
+    }
+    let bytes = &number.bits.to_le_bytes()[..number.dtype.size_bytes()];
+    Array::from_bytes(team, &dist, number.dtype, bytes).unwrap()
 }
 
 fn bytes(state: &[Array]) -> Vec<Vec<u8>> {
