@@ -1,9 +1,11 @@
-//! Interruption of long work from outside, such as Ctrl-C in Python. Whoever embeds the engine installs a check,
-//! which is called between pieces of work: between the steps of a [`crate::Loop`], between the launches of
-//! an evaluation, and while one rank waits for another. If it says true, the work ends
-//! with [`Error::Interrupted`].
+//! Interruption of long work from outside, such as Ctrl-C in Python. Whoever embeds the engine installs a
+//! check, which is called between pieces of work: between the steps of a [`crate::Loop`], between the
+//! launches of an evaluation, and while one rank waits for another. If it says true, the work ends with
+//! [`Error::Interrupted`].
 //!
-//! One launch is never interrupted, and neither is a step of a `Loop`: its state is that after a whole step.
+//! One launch is never interrupted, neither is a step of a `Loop`: its state is that after a whole step; nor
+//! the wait for a device, for which a `Loop` queues no more than some 50 ms of work. Over several ranks, the
+//! interruption of one ends the common work of all.
 
 use std::cell::Cell;
 use std::sync::OnceLock;

@@ -1,4 +1,5 @@
-//! Work that is interrupted from outside: it ends soon, after whole steps, and everything can be read and goes on.
+//! Work that is interrupted from outside: it ends soon, after whole steps, and everything can be read and
+//! goes on.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod found;

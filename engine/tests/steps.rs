@@ -1,5 +1,5 @@
-//! What a `Loop` does when its step panics, when more is asked for than can be, and when a plain number in the
-//! step changes.
+//! What a `Loop` does when its step panics, when more is asked for than can be, and when a plain number in
+//! the step changes.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -205,7 +205,7 @@ fn a_plain_number_that_changes_from_step_to_step_is_an_error_that_names_it() {
         });
         assert!(error.contains("1.0:f64") && error.contains("2.0:f64"), "{error}");
         assert!(error.contains("array 0 of the state") && error.contains("Loop::with_numbers"), "{error}");
-        // In windows, in the array's own memory, in reductions; numbers that leave no trace in one of the steps.
+        // In windows, in the array's own memory, in reductions; numbers without a trace in one of the steps.
         for first in [0, 1, 2, 10] {
             let (error, steps) = told(parts, |state, k| {
                 let next = &state[1] * (k + first - 1) as f64;

@@ -6,6 +6,7 @@ import operator
 import sys
 import time
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, Literal, Protocol
 
 from . import _native
@@ -45,7 +46,7 @@ class _Line:
 def _bar_of(steps: int) -> _Bar:
     """tqdm's bar where it is installed."""
     try:
-        from tqdm import tqdm
+        tqdm = import_module("tqdm").tqdm
     except ImportError:
         return _Line(steps)
     bar: _Bar = tqdm(total=steps, unit="step")
@@ -167,8 +168,8 @@ class Loop:
                 raise TypeError(f"Loop.run: expected partita.Arrays as state, given {type(array).__name__}")
         shapes = [(array.shape, array.dtype) for array in state]
 
-        def step(*given: _native.Array) -> None:
-            results = self._step(*state, *(Array(number, True) for number in given))
+        def step(*values: _native.Array) -> None:
+            results = self._step(*state, *(Array(value, True) for value in values))
             if results is None:
                 return
             new = results if isinstance(results, (tuple, list)) else (results,)

@@ -1,5 +1,5 @@
-//! Ctrl-C while the engine works: the engine asks from time to time, and Python's handlers of signals run then.
-//! They do so in the main thread alone; other threads are never interrupted. Knows no operations.
+//! Ctrl-C while the engine works: the engine asks from time to time, and Python's handlers of signals run
+//! then. They do so in the main thread alone; other threads are never interrupted. Knows no operations.
 
 use std::cell::Cell;
 

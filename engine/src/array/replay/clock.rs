@@ -1,5 +1,5 @@
-//! The numbers of a loop's steps: which of them are on the devices, and what a step gets of them. Knows rows of
-//! numbers; how kernels read them is the business of `array::numbers`.
+//! The numbers of a loop's steps: which of them are on the devices, and what a step gets of them. Knows rows
+//! of numbers; how kernels read them is the business of `array::numbers`.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -97,8 +97,8 @@ impl Clock {
     }
 }
 
-/// The numbers of one step. After it they are plain numbers: an expression that a step leaves unevaluated keeps
-/// its value.
+/// The numbers of one step. After it they are plain numbers: an expression that a step leaves unevaluated
+/// keeps its value.
 #[derive(Default)]
 pub(super) struct Given {
     pub arrays: Vec<Array>,

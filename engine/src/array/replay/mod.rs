@@ -229,9 +229,9 @@ impl<F: Step> Loop<F> {
         self.run_by(count, &mut |_| Vec::new())
     }
 
-    /// Runs `count` steps of a loop [`with_numbers`](Loop::with_numbers): step `k` of this run, counted from 0,
-    /// gets the numbers `numbers(k)`. All steps of a run get as many numbers of the same types, and all ranks
-    /// pass the same. `numbers` is called for up to 1024 steps ahead.
+    /// Runs `count` steps of a loop [`with_numbers`](Loop::with_numbers): step `k` of this run, counted from
+    /// 0, gets the numbers `numbers(k)`. All steps of a run get as many numbers of the same types, and all
+    /// ranks pass the same. `numbers` is called for up to 1024 steps ahead.
     ///
     /// # Errors
     /// As [`Loop::run`]; numbers of other types than those of the first step; a loop without numbers.
@@ -246,8 +246,8 @@ impl<F: Step> Loop<F> {
         self.run_by(count, &mut |k| numbers(k).into_iter().map(Into::into).collect())
     }
 
-    /// Runs `count` steps, and calls `callback` after every `every` of them and at the end, with the state and
-    /// the number of steps that this run has done. It may read the arrays.
+    /// Runs `count` steps, and calls `callback` after every `every` of them and at the end, with the state
+    /// and the number of steps that this run has done. It may read the arrays.
     ///
     /// ```no_run
     /// # fn progress(mut heat: partita::Loop<impl partita::array::Step>) -> partita::Result<()> {

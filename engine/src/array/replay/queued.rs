@@ -1,5 +1,6 @@
-//! Replayed steps that devices have not done yet. So that they stay few, the devices are waited for now and then:
-//! otherwise a run would queue all its steps, and could not be interrupted. Knows teams; knows no steps.
+//! Replayed steps that devices have not done yet. So that they stay few, the devices are waited for now and
+//! then: otherwise a run would queue all its steps, and could not be interrupted. Knows teams; knows no
+//! steps.
 
 use std::time::{Duration, Instant};
 
@@ -22,9 +23,11 @@ impl Queued {
         Queued { steps: 0, most: 1, since: Instant::now() }
     }
 
-    /// A run begins: the time since the last one is not that of steps.
+    /// A run begins: the time since the last one is not that of steps, unless some are under way.
     pub fn begin_run(&mut self) {
-        self.since = Instant::now();
+        if self.steps == 0 {
+            self.since = Instant::now();
+        }
     }
 
     /// Waits once the devices have work for long.

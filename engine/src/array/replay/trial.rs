@@ -1,5 +1,5 @@
-//! How many steps share an exchange: decided between steps, from what the first ones told, or from times of some
-//! dozens of them. Knows plans and clocks; knows no schedules.
+//! How many steps share an exchange: decided between steps, from what the first ones told, or from times of
+//! some dozens of them. Knows plans and clocks; knows no schedules.
 
 use std::sync::Arc;
 use std::time::Instant;
