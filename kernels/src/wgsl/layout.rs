@@ -78,8 +78,8 @@ impl Header {
 }
 
 /// The constants that compilers may not see, because they fold them as if zeros had no sign and there were
-/// neither infinities nor NaN: floats that are not normal, and those that would be folded among themselves and
-/// might give such.
+/// neither infinities nor NaN: floats that are not normal, and those that would be folded among themselves
+/// and might give such.
 fn constants(kernel: &Kernel) -> impl Iterator<Item = Scalar> {
     let constant = |value: Value| match kernel.body[value.index()].op {
         Op::Const(scalar) => Some(scalar),
@@ -185,8 +185,8 @@ impl Layout {
         self.arguments[n as usize].0
     }
 
-    /// Low word of a constant that compilers may not see, as its register has it; the high word of a 64-bit one
-    /// follows.
+    /// Low word of a constant that compilers may not see, as its register has it; the high word of a 64-bit
+    /// one follows.
     pub(super) fn constant(&self, scalar: Scalar) -> Option<usize> {
         self.constants.iter().find(|(_, known)| *known == scalar).map(|(at, _)| *at)
     }

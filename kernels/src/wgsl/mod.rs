@@ -11,7 +11,8 @@
 //!
 //! Bits: WGSL lets a driver contract, reorder and assume away NaN and infinity. An adapter whose
 //! driver is told otherwise (SPIR-V `NoContraction`) sets [`Target::strict_floats`]. For all others
-//! the writer hides float operands and results behind an exclusive or with a zero that only the launch knows.
+//! the writer hides float operands and results behind integer arithmetic with a zero that only the launch
+//! knows.
 //! For every adapter, constants that compilers fold wrongly are words of the launch block ([`layout`]), and
 //! floats made of integers are hidden, so that no driver knows a zero, an infinity or NaN when it compiles.
 //!

@@ -137,9 +137,10 @@ impl Writer<'_> {
         format!("{}({text})", self.call(routine))
     }
 
-    /// A float operand that the driver may not reason about.
-    fn hidden(&mut self, dtype: DType, text: &str) -> String {
-        if self.target.strict_floats { text.to_owned() } else { self.hide(dtype, text) }
+    /// A float operand that the driver cannot recognise.
+    fn operand(&mut self, dtype: DType, text: &str) -> String {
+        let routine = if dtype == DType::F64 { Routine::Operand64 } else { Routine::Operand32 };
+        format!("{}({text})", self.call(routine))
     }
 
     /// A float made of an integer or a bool: of those a driver may know that they are zero, as `x - x` is.
@@ -171,9 +172,12 @@ impl Writer<'_> {
             let quotient = format!("{}({a}, {b})", self.call(Routine::Div32));
             return self.narrow(dtype, quotient);
         }
-        let right = self.hidden(dtype, b);
+        if self.target.strict_floats {
+            return self.narrow(dtype, format!("({a} {symbol} {b})"));
+        }
         // A hidden result cannot be contracted into a later sum, nor be cancelled by what made it.
-        let text = self.hidden(dtype, &format!("({a} {symbol} {right})"));
+        let right = self.operand(dtype, b);
+        let text = self.hide(dtype, &format!("({a} {symbol} {right})"));
         self.narrow(dtype, text)
     }
 

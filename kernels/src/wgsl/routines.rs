@@ -8,10 +8,14 @@ use std::collections::BTreeSet;
 /// One function. The order is the order of the text, for readers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Routine {
-    /// Hides an f32 from the driver's optimiser.
+    /// Hides an f32 that was computed from the driver's optimiser.
     Hide32,
-    /// Hides an f64 from the driver's optimiser.
+    /// Hides an f64 that was computed from the driver's optimiser.
     Hide64,
+    /// Hides an f32 operand. Not by another exclusive or: two of them cancel.
+    Operand32,
+    /// Hides an f64 operand.
+    Operand64,
     /// Is an f32 NaN?
     Nan32,
     /// Is an f64 NaN?
@@ -52,6 +56,8 @@ impl Routine {
         match self {
             Hide32 => "hide32",
             Hide64 => "hide64",
+            Operand32 => "operand32",
+            Operand64 => "operand64",
             Nan32 => "nan32",
             Nan64 => "nan64",
             ToF16 => "to_f16",
@@ -84,6 +90,8 @@ impl Routine {
         match self {
             Hide32 => HIDE32,
             Hide64 => HIDE64,
+            Operand32 => OPERAND32,
+            Operand64 => OPERAND64,
             Nan32 => NAN32,
             Nan64 => NAN64,
             ToF16 => TO_F16,
@@ -119,6 +127,14 @@ fn hide32(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ launch[0].x); }
 
 const HIDE64: &str = "\
 fn hide64(x: f64) -> f64 { return bitcast<f64>(bitcast<u64>(x) ^ u64(launch[0].x)); }
+";
+
+const OPERAND32: &str = "\
+fn operand32(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) + launch[0].x); }
+";
+
+const OPERAND64: &str = "\
+fn operand64(x: f64) -> f64 { return bitcast<f64>(bitcast<u64>(x) + u64(launch[0].x)); }
 ";
 
 const NAN32: &str = "\

@@ -12,8 +12,7 @@ fn fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let kept = item / launch[1].z;
     let segment = item - kept * launch[1].z;
     var i0 = segment;
-    let start0_bits = 0x7f800000u;
-    var acc0 = bitcast<f32>(start0_bits);
+    var acc0 = bitcast<f32>(launch[6].z);
     var acc1 = 2147483647i;
     if (launch[2].y != 0u) {
       acc0 = out0[item];
@@ -47,8 +46,7 @@ fn again(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_inde
   if (item < launch[0].w) {
     let kept = item / launch[1].z;
     let segment = item - kept * launch[1].z;
-    let start0_bits = 0x7f800000u;
-    var acc0 = bitcast<f32>(start0_bits);
+    var acc0 = bitcast<f32>(launch[6].z);
     var acc1 = 2147483647i;
     for (var s = segment; s < launch[1].w; s += launch[1].z) {
       let at = kept * launch[1].w + s;
@@ -76,8 +74,7 @@ fn finish(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
   if (item < launch[0].w) {
     let kept = item / launch[1].z;
     let segment = item - kept * launch[1].z;
-    let start0_bits = 0x7f800000u;
-    var acc0 = bitcast<f32>(start0_bits);
+    var acc0 = bitcast<f32>(launch[6].z);
     var acc1 = 2147483647i;
     for (var s = segment; s < launch[1].w; s += launch[1].z) {
       let at = kept * launch[1].w + s;

@@ -4,6 +4,7 @@
 @group(0) @binding(2) var<storage, read_write> p1: array<f32>;
 
 fn hide32(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ launch[0].x); }
+fn operand32(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) + launch[0].x); }
 @compute @workgroup_size(256)
 fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
   let number = group.x + launch[0].y * (group.y + launch[0].z * group.z);
@@ -27,9 +28,9 @@ fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
       let v0 = p0[a0];
       let a1 = bitcast<u32>(e0 + bitcast<i32>(launch[6].y));
       let v1 = p0[a1];
-      let v2 = (v0 + hide32(v1));
+      let v2 = hide32((v0 + operand32(v1)));
       let v3 = 0.5f;
-      let v4 = hide32((v2 * hide32(v3)));
+      let v4 = hide32((v2 * operand32(v3)));
       let w1 = bitcast<u32>(e1);
       p1[w1] = v4;
     }

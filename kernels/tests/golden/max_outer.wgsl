@@ -12,8 +12,7 @@ fn fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let kept = item - segment * launch[1].y;
     let i1 = kept;
     var i0 = segment;
-    let start0_bits = 0xff800000u;
-    var acc0 = bitcast<f32>(start0_bits);
+    var acc0 = bitcast<f32>(launch[7].z);
     if (launch[2].y != 0u) {
       acc0 = out0[item];
     }
@@ -39,8 +38,7 @@ fn again(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_inde
   if (item < launch[0].w) {
     let segment = item / launch[1].y;
     let kept = item - segment * launch[1].y;
-    let start0_bits = 0xff800000u;
-    var acc0 = bitcast<f32>(start0_bits);
+    var acc0 = bitcast<f32>(launch[7].z);
     for (var s = segment; s < launch[1].w; s += launch[1].z) {
       let at = s * launch[1].y + kept;
       let x0 = in0[at];
@@ -61,8 +59,7 @@ fn finish(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
   if (item < launch[0].w) {
     let segment = item / launch[1].y;
     let kept = item - segment * launch[1].y;
-    let start0_bits = 0xff800000u;
-    var acc0 = bitcast<f32>(start0_bits);
+    var acc0 = bitcast<f32>(launch[7].z);
     for (var s = segment; s < launch[1].w; s += launch[1].z) {
       let at = s * launch[1].y + kept;
       let x0 = in0[at];

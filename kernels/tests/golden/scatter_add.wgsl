@@ -5,6 +5,7 @@
 @group(0) @binding(3) var<storage, read_write> p2: array<f32>;
 
 fn hide32(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ launch[0].x); }
+fn operand32(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) + launch[0].x); }
 @compute @workgroup_size(256)
 fn scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
   let number = group.x + launch[0].y * (group.y + launch[0].z * group.z);
@@ -32,7 +33,7 @@ fn scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
       if (slot < launch[3].x && v0 >= 0i) {
         let slot_element = launch[3].y + u32(slot);
         let old = p2[slot_element];
-        p2[slot_element] = (old + hide32(v1));
+        p2[slot_element] = hide32((old + operand32(v1)));
       }
     }
   }

@@ -5,6 +5,7 @@
 @group(0) @binding(3) var<storage, read_write> p2: array<f32>;
 
 fn hide32(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ launch[0].x); }
+fn operand32(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) + launch[0].x); }
 struct Outer { i0: u32, i1: u32 }
 fn outer(row: u32) -> Outer {
   var at: Outer;
@@ -50,36 +51,36 @@ fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
       let v0 = p0[a0];
       let a1 = bitcast<u32>(e0 + bitcast<i32>(launch[10].x));
       let v1 = p0[a1];
-      let v2 = (v0 + hide32(v1));
+      let v2 = hide32((v0 + operand32(v1)));
       let a3 = bitcast<u32>(e0 + bitcast<i32>(launch[10].y));
       let v3 = p0[a3];
-      let v4 = (v2 + hide32(v3));
+      let v4 = hide32((v2 + operand32(v3)));
       let v5 = (bitcast<i32>(launch[5].z) + bitcast<i32>(i0));
-      let v6 = f32(v5);
-      let v7 = (v4 + hide32(v6));
+      let v6 = hide32(f32(v5));
+      let v7 = hide32((v4 + operand32(v6)));
       let a8 = bitcast<u32>(e0 + bitcast<i32>(launch[10].z));
       let v8 = p0[a8];
-      let v9 = (v7 + hide32(v8));
+      let v9 = hide32((v7 + operand32(v8)));
       let a10 = bitcast<u32>(e0 + bitcast<i32>(launch[10].w));
       let v10 = p0[a10];
-      let v11 = (v9 + hide32(v10));
+      let v11 = hide32((v9 + operand32(v10)));
       let v12 = (bitcast<i32>(launch[6].x) + bitcast<i32>(i1));
-      let v13 = f32(v12);
-      let v14 = (v11 + hide32(v13));
+      let v13 = hide32(f32(v12));
+      let v14 = hide32((v11 + operand32(v13)));
       let a15 = bitcast<u32>(e0 + bitcast<i32>(launch[11].x));
       let v15 = p0[a15];
-      let v16 = (v14 + hide32(v15));
+      let v16 = hide32((v14 + operand32(v15)));
       let a17 = bitcast<u32>(e0 + bitcast<i32>(launch[11].y));
       let v17 = p0[a17];
-      let v18 = (v16 + hide32(v17));
+      let v18 = hide32((v16 + operand32(v17)));
       let v19 = (bitcast<i32>(launch[6].z) + bitcast<i32>(i2));
-      let v20 = f32(v19);
-      let v21 = (v18 + hide32(v20));
+      let v20 = hide32(f32(v19));
+      let v21 = hide32((v18 + operand32(v20)));
       let v22 = bitcast<f32>(launch[11].z);
       let a23 = bitcast<u32>(e2);
       let v23 = p2[a23];
-      let v24 = hide32((v21 * hide32(v22)));
-      let v25 = (v23 - hide32(v24));
+      let v24 = hide32((v21 * operand32(v22)));
+      let v25 = hide32((v23 - operand32(v24)));
       let w1 = bitcast<u32>(e1);
       p1[w1] = v24;
       let w2 = bitcast<u32>(e2);

@@ -22,7 +22,7 @@ fn fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let head = bitcast<i32>(launch3.z);
     let length = bitcast<i32>(launch1.x);
     let part = bitcast<i32>(launch3.w) * 8;
-    let idle0 = 0.0f;
+    let idle0 = bitcast<f32>(launch7.z);
     var acc0_0 = idle0;
     var acc0_1 = idle0;
     var acc0_2 = idle0;
@@ -295,8 +295,8 @@ fn fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let h0_5 = select(t0_5, t0_6, (head & 1) != 0);
     let h0_6 = select(t0_6, t0_7, (head & 1) != 0);
     let h0_7 = select(t0_7, t0_0, (head & 1) != 0);
-    var acc0 = 0.0f;
-    var lost0 = 0.0f;
+    var acc0 = bitcast<f32>(launch7.z);
+    var lost0 = bitcast<f32>(launch7.z);
     if (launch2.y != 0u) {
       let x0 = out0[item];
       let sum0 = (acc0 + x0);

@@ -5,6 +5,7 @@
 @group(0) @binding(3) var<storage, read_write> p2: array<f32>;
 
 fn hide32(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ launch[0].x); }
+fn operand32(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) + launch[0].x); }
 @compute @workgroup_size(256)
 fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
   let number = group.x + launch[0].y * (group.y + launch[0].z * group.z);
@@ -30,8 +31,8 @@ fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
       let v1 = p0[a1];
       let a2 = bitcast<u32>(e1);
       let v2 = p1[a2];
-      let v3 = hide32((v0 * hide32(v2)));
-      let v4 = (v1 + hide32(v3));
+      let v3 = hide32((v0 * operand32(v2)));
+      let v4 = hide32((v1 + operand32(v3)));
       let w2 = bitcast<u32>(e2);
       p2[w2] = v4;
     }

@@ -1,6 +1,6 @@
-//! What an adapter's driver promises of floats beyond Vulkan's rules, which let it flush subnormals, and take it
-//! that there is neither NaN, nor infinity, nor a zero with a sign: the float controls of Vulkan 1.2. Kernels ask
-//! for all that are offered. Other backends, and older drivers, offer none.
+//! The float controls of Vulkan 1.2 that an adapter's driver offers. Without them Vulkan lets a driver flush
+//! subnormals, and assume that NaN, infinities and zeros with a sign do not occur. Kernels ask for all that are
+//! offered. Other backends, and older drivers, offer none.
 
 /// A promise about the floats of one width, by the name of its execution mode in SPIR-V.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,8 +76,8 @@ mod vulkan {
         .collect()
     }
 
-    /// For which widths a mode may be set that must be the same for those that depend on each other. No kernel
-    /// has floats of 16 bits, so their mode is set only where that of 64 bits depends on it.
+    /// For which widths a mode may be set that must be the same for those that depend on each other. No
+    /// kernel has floats of 16 bits: their mode is set only where that of 64 bits depends on it.
     fn together([half, single, double]: [bool; 3], independence: Independence) -> [bool; 3] {
         let all = half && single && double;
         match independence {

@@ -4,8 +4,8 @@
 //! pure data; `queue` encodes the plan into one open command encoder, which is submitted when
 //! something must be waited for. Everything runs in the order of the calls.
 //!
-//! What is not guaranteed: subnormals may be flushed to zero, and comparisons and rounding functions may get signs
-//! of zero, infinities and NaN wrong, where the driver does not offer the float controls of Vulkan 1.2
+//! What is not guaranteed: subnormals may be flushed to zero, and comparisons and rounding functions may get
+//! signs of zero, infinities and NaN wrong, where the driver does not offer the float controls of Vulkan 1.2
 //! ([`AdapterFacts::float_controls`]); Metal and DX12 offer none. `PARTITA_CHECK=1` finds what differs.
 //! docs/wgpu.md has the table.
 //!

@@ -1,5 +1,5 @@
-//! WGSL to SPIR-V in which every float operation is marked `NoContraction`, and whose entry point asks for the
-//! float controls that the driver offers.
+//! WGSL to SPIR-V in which every float operation is marked `NoContraction`, and whose entry point asks for
+//! the float controls that the driver offers.
 //!
 //! WGSL has no word for "exactly as written": without the mark drivers contract products into sums,
 //! distribute, and drop `x + 0` or `inf * 0`. Marked, they may not. Only Vulkan takes SPIR-V.
@@ -20,8 +20,8 @@ pub fn validated(source: &str, capabilities: Capabilities) -> Result<(naga::Modu
     Ok((module, info))
 }
 
-/// The SPIR-V words of a validated module, without bounds checks: those are proven before. `controls` are what
-/// the driver offers.
+/// The SPIR-V words of a validated module, without bounds checks: those are proven before. `controls` are
+/// what the driver offers.
 pub fn strict_words(
     module: &naga::Module,
     info: &ModuleInfo,
