@@ -1,6 +1,6 @@
-//! `cargo xtask sanitize`: tests under Miri and ThreadSanitizer, which find undefined behaviour and data races
-//! that no result shows. Both are of the nightly toolchain and build the standard library anew, in a target
-//! folder of their own. It does not know what the tests test.
+//! `cargo xtask sanitize`: tests under Miri and ThreadSanitizer, which find undefined behaviour and data
+//! races that no result shows. Both are of the nightly toolchain and build the standard library anew, in a
+//! target folder of their own. It does not know what the tests test.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -22,8 +22,8 @@ struct Run {
     least: usize,
 }
 
-/// No machine code in any: Miri has none, and ThreadSanitizer does not see into it. Helping threads wait for work
-/// until the process ends, which Miri calls a leak.
+/// No machine code in any: Miri has none, and ThreadSanitizer does not see into it. Helping threads wait for
+/// work until the process ends, which Miri calls a leak.
 const RUNS: &[Run] = &[
     Run {
         name: "Miri: the interpreter",
