@@ -405,8 +405,9 @@ impl Team {
     }
 }
 
-/// Holds what an evaluation on some teams needs, until dropped: evaluations that share a device come one after
-/// the other, whichever teams they are on, because arrays of equal teams that were made apart can be mixed.
+/// Holds what an evaluation on some teams needs, until dropped: evaluations that share a device come one
+/// after the other, whichever teams they are on, because arrays of equal teams that were made apart can be
+/// mixed.
 pub(crate) fn evaluation<'t>(teams: impl Iterator<Item = &'t Team> + Clone) -> Turns<'t> {
     Turns::take(teams.flat_map(Team::locks))
 }

@@ -7,8 +7,9 @@ use super::{Backend, Device};
 use crate::error::{Error, Result};
 
 impl Device {
-    /// A handle by which another process of this machine opens `memory` ([`open_shared`](crate::raw::open_shared)). Waits for
-    /// nothing; keep the memory leased until the other process has dropped its buffer.
+    /// A handle by which another process of this machine opens `memory`
+    /// ([`raw::open_shared`](crate::raw::open_shared)). Waits for nothing; keep the memory leased until the
+    /// other process has dropped its buffer.
     ///
     /// # Errors
     /// Other kinds than CUDA; if the driver or the system does not share memory.
@@ -19,7 +20,8 @@ impl Device {
         }
     }
 
-    /// Memory of `bytes` bytes, no more than it has, that another process of this machine shares. It counts in no budget; the last
+    /// Memory of `bytes` bytes, no more than it has, that another process of this machine shares. It counts
+    /// in no budget; the last
     /// clone of the buffer closes it.
     ///
     /// # Errors

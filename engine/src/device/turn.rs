@@ -1,10 +1,10 @@
 //! Who may use memory now: one lock per device, held by whole evaluations. Knows neither teams nor what is
 //! computed.
 //!
-//! The contract of everything that this crate queues on a device, and does not check: whoever queues work that
-//! reads or writes memory which others can reach holds the device's lock, or is the only one that knows of the
-//! memory (it was allocated for the purpose and is in no array yet). Users of the crate cannot break it: they
-//! queue work on arrays, which takes the locks, or by `raw`, which is unsafe.
+//! The contract of everything that this crate queues on a device, and does not check: whoever queues work
+//! that reads or writes memory which others can reach holds the device's lock, or is the only one that knows
+//! of the memory (it was allocated for the purpose and is in no array yet). Users of the crate cannot break
+//! it: they queue work on arrays, which takes the locks, or by `raw`, which is unsafe.
 
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, PoisonError};

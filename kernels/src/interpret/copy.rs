@@ -1,5 +1,5 @@
 //! Moving elements without computing: strided rows, splats, and copies past the caches.
-//! It does not know types beyond their size.
+//! It does not know types beyond their size. Miri has no stores past the caches, nor caches.
 
 /// A row of elements: the first one, and the bytes to the next.
 #[derive(Clone, Copy)]
@@ -91,7 +91,7 @@ pub(super) unsafe fn copy_columns(columns: &mut [Column], rows: usize, stream: b
 /// # Safety
 /// As `std::ptr::copy_nonoverlapping`.
 pub(super) unsafe fn stream_bytes(to: *mut u8, from: *const u8, bytes: usize) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     let done = {
         let head = to.align_offset(64).min(bytes);
         let lines = (bytes - head) / 64;
@@ -102,13 +102,13 @@ pub(super) unsafe fn stream_bytes(to: *mut u8, from: *const u8, bytes: usize) {
         }
         head + 64 * lines
     };
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let done = 0;
     // SAFETY: the rest of the caller's bytes.
     unsafe { std::ptr::copy_nonoverlapping(from.add(done), to.add(done), bytes - done) }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 unsafe fn stream_lines(to: *mut u8, from: *const u8, lines: usize) {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
     for line in 0..lines {
@@ -124,7 +124,7 @@ unsafe fn stream_lines(to: *mut u8, from: *const u8, lines: usize) {
 
 /// Makes streamed stores visible to other threads before anything that follows.
 pub(super) fn fence() {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: SSE is in every x86-64; a fence touches no memory.
     unsafe {
         std::arch::x86_64::_mm_sfence();
@@ -133,12 +133,12 @@ pub(super) fn fence() {
 
 /// Asks memory for what will be read soon. Nothing is read: the bytes may lie anywhere.
 pub(super) fn ask(from: *const u8, bytes: usize) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     for line in (0..bytes).step_by(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: SSE is in every x86-64; a prefetch cannot fault.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast()) };
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = (from, bytes);
 }
