@@ -254,8 +254,9 @@ struct Place {
     below: usize,
     /// The values that would have to be stored.
     width: usize,
-    /// How many items were reached by then.
+    /// How many items were reached by then, and the stage's instructions.
     reached: usize,
+    instructions: u32,
 }
 
 /// The walk over the items, the last one first.
@@ -272,7 +273,8 @@ struct Scan<'a> {
     /// Whether some value is computed more than twice.
     is_repeated: bool,
     deepest: u32,
-    best: Option<Place>,
+    /// Of this stage, one after every item.
+    places: Vec<Place>,
     stored: Vec<Vec<usize>>,
 }
 
@@ -287,7 +289,7 @@ impl Scan<'_> {
             repeated: 0,
             is_repeated: false,
             deepest: 0,
-            best: None,
+            places: Vec::new(),
             stored: vec![Vec::new()],
         }
     }
@@ -296,22 +298,30 @@ impl Scan<'_> {
     fn run(mut self) -> Vec<Vec<usize>> {
         let mut next = self.items.len();
         while next > 0 {
-            let at = next - 1;
-            self.meet(at);
-            if self.is_too_much() && at > 0 {
-                let here = Place { below: at, width: self.open, reached: self.reached.len() };
-                let place = self.best.unwrap_or(here);
+            next -= 1;
+            self.meet(next);
+            if self.is_too_much() && next > 0 {
+                let place = self.narrowest().unwrap_or_else(|| self.place(next));
                 self.cut(place);
                 next = place.below;
-                continue;
+            } else {
+                let place = self.place(next);
+                self.places.push(place);
             }
-            let place = Place { below: at, width: self.open, reached: self.reached.len() };
-            if self.best.is_none_or(|best| place.width <= best.width) {
-                self.best = Some(place);
-            }
-            next = at;
         }
         self.stored
+    }
+
+    fn place(&self, below: usize) -> Place {
+        Place { below, width: self.open, reached: self.reached.len(), instructions: self.instructions }
+    }
+
+    /// The last of the narrowest places of the stage's second half: near its beginning, few values are known to
+    /// be needed and cuts would follow each other closely.
+    fn narrowest(&self) -> Option<Place> {
+        let is_late = |place: &&Place| place.instructions >= self.instructions / 2;
+        let late = self.places.iter().rev().filter(is_late).min_by_key(|place| place.width);
+        late.or(self.places.last()).copied()
     }
 
     fn is_too_much(&self) -> bool {
@@ -407,7 +417,8 @@ impl Scan<'_> {
         self.reached.clear();
         self.kernels.clear();
         (self.open, self.instructions, self.repeated) = (0, 0, 0);
-        (self.is_repeated, self.deepest, self.best) = (false, 0, None);
+        (self.is_repeated, self.deepest) = (false, 0);
+        self.places.clear();
         self.stored.push(Vec::new());
     }
 }
