@@ -10,11 +10,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::direction::Reached;
+use super::eval::{evaluate, is_evaluating};
 use super::joined::seen_within;
 use super::map::Map;
 use super::node::{Expr, Node, State};
 use super::prepared::Mixed;
 use super::shared::WORTH_STORING;
+use crate::error::Result;
 
 /// Instructions of one kernel, about: a kernel of more is divided where few values cross.
 const MOST_INSTRUCTIONS: u32 = 3600;
@@ -25,9 +28,49 @@ const MOST_LEVELS: u32 = 16;
 /// A value that is broadcast is read from a cache, so it does not count as computed more often than this.
 const MOST_REPEATS: i64 = 16;
 
+/// The longest chain of recorded operations. When one grows longer, about half of it is computed.
+const LONGEST_CHAIN: u32 = 8192;
+
+/// Whether a chain of recorded operations is so long, or nearly, that a part should be computed.
+pub(crate) fn is_long(node: &Node, room: u32) -> bool {
+    node.recorded().depth > LONGEST_CHAIN - room
+}
+
+/// Computes about half of what was recorded for a node: the values that cross a narrow place in its middle.
+/// The node itself stays recorded, so that what it is used for next is fused with it.
+pub(crate) fn shorten(node: &Arc<Node>) -> Result<()> {
+    // What an evaluation records by itself it also computes.
+    if is_evaluating() {
+        return Ok(());
+    }
+    let _guard = node.team.evaluation();
+    // Operands before those that use them.
+    let recount = || Reached::from([node], None).lazy.iter().for_each(|node| node.recount());
+    // Some of it may have been computed since, for another value that needs it.
+    recount();
+    if !is_long(node, LONGEST_CHAIN / 2) {
+        return Ok(());
+    }
+    node.team.together("eval", || {
+        evaluate(&lower_half(node))?;
+        recount();
+        // A chain of views alone has no middle.
+        if is_long(node, LONGEST_CHAIN / 4) { evaluate(std::slice::from_ref(node)) } else { Ok(()) }
+    })
+}
+
+/// Computes the inner values that are to be stored before `roots` are computed; whether there were any.
+pub(crate) fn evaluate_stages(roots: &[Arc<Node>]) -> Result<bool> {
+    let stages = stages(roots);
+    let is_divided = !stages.is_empty();
+    // A stage is forgotten as soon as it is computed: its values live as long as something reads them.
+    stages.into_iter().try_for_each(|stage| evaluate(&stage))?;
+    Ok(is_divided)
+}
+
 /// The inner values to compute first, stage by stage: those of a stage need only earlier stages and memory.
 /// None for expressions that are as well computed at once.
-pub(crate) fn stages(roots: &[Arc<Node>]) -> Vec<Vec<Arc<Node>>> {
+fn stages(roots: &[Arc<Node>]) -> Vec<Vec<Arc<Node>>> {
     // Of so few instructions none are worth storing, even if all are computed for every reader.
     let all = roots.iter().fold(0u32, |sum, root| sum.saturating_add(root.recorded().work));
     if all <= WORTH_STORING {
@@ -43,7 +86,7 @@ pub(crate) fn stages(roots: &[Arc<Node>]) -> Vec<Vec<Arc<Node>>> {
 }
 
 /// About half of an expression that grew deep: the values that cross the narrowest place above its middle.
-pub(crate) fn lower_half(root: &Arc<Node>) -> Vec<Arc<Node>> {
+fn lower_half(root: &Arc<Node>) -> Vec<Arc<Node>> {
     let Order { items, .. } = Order::of(std::slice::from_ref(root));
     let count = items.len();
     let (mut is_open, mut open, mut best) = (vec![false; count], 0, None);

@@ -97,10 +97,10 @@ impl Array {
     /// The array of an operation just recorded. Ends a chain that grew too long by computing half of it; an
     /// error of that is the array's.
     fn recording(node: Arc<Node>) -> Array {
-        if !eval::is_long(&node, 0) {
+        if !divide::is_long(&node, 0) {
             return Array::of(node);
         }
-        match eval::shorten(&node) {
+        match divide::shorten(&node) {
             Ok(()) => Array::of(node),
             Err(error) => Array::of(Node::failed(&node, error)),
         }
@@ -183,7 +183,7 @@ impl Array {
     #[doc(hidden)]
     pub fn is_nearly_too_long(&self) -> bool {
         const ROOM: u32 = 1024;
-        eval::is_long(&self.node, ROOM)
+        divide::is_long(&self.node, ROOM)
     }
 
     /// Computes about half of the recorded operations that lead to the array. Collective.
@@ -192,7 +192,7 @@ impl Array {
     /// As [`Array::eval`].
     #[doc(hidden)]
     pub fn shorten(&self) -> Result<()> {
-        eval::shorten(&self.node)
+        divide::shorten(&self.node)
     }
 
     /// The parts of the computed array: where each one's stored cells are; `None` for empty parts and for
