@@ -139,11 +139,14 @@ fn seconds(mut program: impl FnMut()) -> f64 {
     (0..3).map(|_| once()).fold(f64::INFINITY, f64::min)
 }
 
+/// Name, number of steps, first state and step.
+type Program<'a> = (&'static str, usize, &'a Array, &'a dyn Fn(&Array) -> Array);
+
 #[test]
 fn planning_takes_no_longer_than_computing_step_by_step() {
     let team = team(1);
     let (a, v, u) = (matrix(&team, 30), column(&team, 30), line(&team, 257));
-    let programs: [(&str, usize, &Array, &dyn Fn(&Array) -> Array); 3] = [
+    let programs: [Program; 3] = [
         ("averages", 800, &u, &averaged),
         ("advection", 64, &u, &limited),
         ("power iteration", 200, &v, &|v| powered(&a, v)),
