@@ -1,11 +1,11 @@
-//! Divides large expressions into stages: which inner values are computed and stored first, so that no value is
-//! computed again and again and no kernel grows without bound.
+//! Divides large expressions into stages: which inner values are computed and stored first, so that no value
+//! is computed again and again and no kernel grows without bound.
 //!
-//! A value that is read through several maps, or by several kernels, is computed for each of them. The plan
-//! walks once over the recorded operations, users before operands, and counts how often each would be computed.
-//! Where too much would be computed again, it cuts at the narrowest place above: all values that cross the cut
-//! are stored. Time and memory are linear in the number of operations. The plan decides cost only, never
-//! results, and follows from what was recorded alone, so it is the same on every rank.
+//! A value that is read through several maps, or by several kernels, is computed for each of them. The
+//! plan walks once over the recorded operations, users before operands, and counts how often each would be
+//! computed. Where too much would be computed again, it cuts at the narrowest place above: all values that
+//! cross the cut are stored. Time and memory are linear in the number of operations. The plan decides cost
+//! only, never results, and follows from what was recorded alone, so it is the same on every rank.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -359,8 +359,8 @@ impl Scan<'_> {
         Place { below, width: self.open, reached: self.reached.len(), instructions: self.instructions }
     }
 
-    /// The last of the narrowest places of the stage's second half: near its beginning, few values are known to
-    /// be needed and cuts would follow each other closely.
+    /// The last of the narrowest places of the stage's second half: near its beginning, few values are
+    /// known to be needed and cuts would follow each other closely.
     fn narrowest(&self) -> Option<Place> {
         let is_late = |place: &&Place| place.instructions >= self.instructions / 2;
         let late = self.places.iter().rev().filter(is_late).min_by_key(|place| place.width);
