@@ -57,7 +57,7 @@ def test_a_program_that_never_reads_costs_what_its_steps_cost(name: str) -> None
     always = [run(step, start, steps, True) for _ in range(3)]
     np.testing.assert_array_equal(never[0][1], always[0][1])
     seconds, twin = (min(times)[0] for times in (never, always))
-    # Twice is the goal; the margin is for machines that do much else. Undivided, the ratios were 100 and more.
+    # Twice is the goal; the margin is for busy machines. Undivided, the ratios were 100 and more.
     assert seconds < 8 * twin + 0.05, f"{name}: {seconds:.3f} s, with eval in each step {twin:.3f} s"
 
 

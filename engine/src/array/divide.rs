@@ -1,20 +1,23 @@
-//! Divides large expressions into stages: which inner values are computed and stored first, so that no value is
-//! computed again and again and no kernel grows without bound.
+//! Divides large expressions into stages: which inner values are computed and stored first, so that no value
+//! is computed again and again and no kernel grows without bound.
 //!
-//! A value that is read through several maps, or by several kernels, is computed for each of them. The plan
-//! walks once over the recorded operations, users before operands, and counts how often each would be computed.
-//! Where too much would be computed again, it cuts at the narrowest place above: all values that cross the cut
-//! are stored. Time and memory are linear in the number of operations. The plan decides cost only, never
-//! results, and follows from what was recorded alone, so it is the same on every rank.
+//! A value that is read through several maps, or by several kernels, is computed for each of them. The
+//! plan walks once over the recorded operations, users before operands, and counts how often each would be
+//! computed. Where too much would be computed again, it cuts at the narrowest place above: all values that
+//! cross the cut are stored. Time and memory are linear in the number of operations. The plan decides cost
+//! only, never results, and follows from what was recorded alone, so it is the same on every rank.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::direction::Reached;
+use super::eval::{evaluate, is_evaluating};
 use super::joined::seen_within;
 use super::map::Map;
 use super::node::{Expr, Node, State};
 use super::prepared::Mixed;
 use super::shared::WORTH_STORING;
+use crate::error::Result;
 
 /// Instructions of one kernel, about: a kernel of more is divided where few values cross.
 const MOST_INSTRUCTIONS: u32 = 3600;
@@ -25,9 +28,49 @@ const MOST_LEVELS: u32 = 16;
 /// A value that is broadcast is read from a cache, so it does not count as computed more often than this.
 const MOST_REPEATS: i64 = 16;
 
+/// The longest chain of recorded operations. When one grows longer, about half of it is computed.
+const LONGEST_CHAIN: u32 = 8192;
+
+/// Whether a chain of recorded operations is so long, or nearly, that a part should be computed.
+pub(crate) fn is_long(node: &Node, room: u32) -> bool {
+    node.recorded().depth > LONGEST_CHAIN - room
+}
+
+/// Computes about half of what was recorded for a node: the values that cross a narrow place in its middle.
+/// The node itself stays recorded, so that what it is used for next is fused with it.
+pub(crate) fn shorten(node: &Arc<Node>) -> Result<()> {
+    // What an evaluation records by itself it also computes.
+    if is_evaluating() {
+        return Ok(());
+    }
+    let _guard = node.team.evaluation();
+    // Operands before those that use them.
+    let recount = || Reached::from([node], None).lazy.iter().for_each(|node| node.recount());
+    // Some of it may have been computed since, for another value that needs it.
+    recount();
+    if !is_long(node, LONGEST_CHAIN / 2) {
+        return Ok(());
+    }
+    node.team.together("eval", || {
+        evaluate(&lower_half(node))?;
+        recount();
+        // A chain of views alone has no middle.
+        if is_long(node, LONGEST_CHAIN / 4) { evaluate(std::slice::from_ref(node)) } else { Ok(()) }
+    })
+}
+
+/// Computes the inner values that are to be stored before `roots` are computed; whether there were any.
+pub(crate) fn evaluate_stages(roots: &[Arc<Node>]) -> Result<bool> {
+    let stages = stages(roots);
+    let is_divided = !stages.is_empty();
+    // A stage is forgotten as soon as it is computed: its values live as long as something reads them.
+    stages.into_iter().try_for_each(|stage| evaluate(&stage))?;
+    Ok(is_divided)
+}
+
 /// The inner values to compute first, stage by stage: those of a stage need only earlier stages and memory.
 /// None for expressions that are as well computed at once.
-pub(crate) fn stages(roots: &[Arc<Node>]) -> Vec<Vec<Arc<Node>>> {
+fn stages(roots: &[Arc<Node>]) -> Vec<Vec<Arc<Node>>> {
     // Of so few instructions none are worth storing, even if all are computed for every reader.
     let all = roots.iter().fold(0u32, |sum, root| sum.saturating_add(root.recorded().work));
     if all <= WORTH_STORING {
@@ -43,7 +86,7 @@ pub(crate) fn stages(roots: &[Arc<Node>]) -> Vec<Vec<Arc<Node>>> {
 }
 
 /// About half of an expression that grew deep: the values that cross the narrowest place above its middle.
-pub(crate) fn lower_half(root: &Arc<Node>) -> Vec<Arc<Node>> {
+fn lower_half(root: &Arc<Node>) -> Vec<Arc<Node>> {
     let Order { items, .. } = Order::of(std::slice::from_ref(root));
     let count = items.len();
     let (mut is_open, mut open, mut best) = (vec![false; count], 0, None);
@@ -254,8 +297,9 @@ struct Place {
     below: usize,
     /// The values that would have to be stored.
     width: usize,
-    /// How many items were reached by then.
+    /// How many items were reached by then, and the stage's instructions.
     reached: usize,
+    instructions: u32,
 }
 
 /// The walk over the items, the last one first.
@@ -272,7 +316,8 @@ struct Scan<'a> {
     /// Whether some value is computed more than twice.
     is_repeated: bool,
     deepest: u32,
-    best: Option<Place>,
+    /// Of this stage, one after every item.
+    places: Vec<Place>,
     stored: Vec<Vec<usize>>,
 }
 
@@ -287,7 +332,7 @@ impl Scan<'_> {
             repeated: 0,
             is_repeated: false,
             deepest: 0,
-            best: None,
+            places: Vec::new(),
             stored: vec![Vec::new()],
         }
     }
@@ -296,22 +341,30 @@ impl Scan<'_> {
     fn run(mut self) -> Vec<Vec<usize>> {
         let mut next = self.items.len();
         while next > 0 {
-            let at = next - 1;
-            self.meet(at);
-            if self.is_too_much() && at > 0 {
-                let here = Place { below: at, width: self.open, reached: self.reached.len() };
-                let place = self.best.unwrap_or(here);
+            next -= 1;
+            self.meet(next);
+            if self.is_too_much() && next > 0 {
+                let place = self.narrowest().unwrap_or_else(|| self.place(next));
                 self.cut(place);
                 next = place.below;
-                continue;
+            } else {
+                let place = self.place(next);
+                self.places.push(place);
             }
-            let place = Place { below: at, width: self.open, reached: self.reached.len() };
-            if self.best.is_none_or(|best| place.width <= best.width) {
-                self.best = Some(place);
-            }
-            next = at;
         }
         self.stored
+    }
+
+    fn place(&self, below: usize) -> Place {
+        Place { below, width: self.open, reached: self.reached.len(), instructions: self.instructions }
+    }
+
+    /// The last of the narrowest places of the stage's second half: near its beginning, few values are
+    /// known to be needed and cuts would follow each other closely.
+    fn narrowest(&self) -> Option<Place> {
+        let is_late = |place: &&Place| place.instructions >= self.instructions / 2;
+        let late = self.places.iter().rev().filter(is_late).min_by_key(|place| place.width);
+        late.or(self.places.last()).copied()
     }
 
     fn is_too_much(&self) -> bool {
@@ -407,7 +460,8 @@ impl Scan<'_> {
         self.reached.clear();
         self.kernels.clear();
         (self.open, self.instructions, self.repeated) = (0, 0, 0);
-        (self.is_repeated, self.deepest, self.best) = (false, 0, None);
+        (self.is_repeated, self.deepest) = (false, 0);
+        self.places.clear();
         self.stored.push(Vec::new());
     }
 }

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use partita_kernels::{DType, Value};
 
 use super::deep::{self, Computed, Event, Read};
-use super::direction::{Reached, computed_elsewhere};
-use super::divide::{lower_half, stages};
+use super::direction::computed_elsewhere;
+use super::divide::evaluate_stages;
 use super::fused::{compute_reductions, is_pending};
 use super::launches::{Fused, queue};
 use super::lower::{Cut, Leaf, Lowering, Source};
@@ -56,44 +56,9 @@ impl Drop for Evaluating {
     }
 }
 
-/// The longest chain of recorded operations. When one grows longer, about half of it is computed.
-const LONGEST_CHAIN: u32 = 8192;
-
-/// Whether a chain of recorded operations is so long, or nearly, that a part should be computed.
-pub(crate) fn is_long(node: &Node, room: u32) -> bool {
-    node.recorded().depth > LONGEST_CHAIN - room
-}
-
-/// Computes about half of what was recorded for a node: the values that cross a narrow place in its middle.
-/// The node itself stays recorded, so that what it is used for next is fused with it.
-pub(crate) fn shorten(node: &Arc<Node>) -> Result<()> {
-    // What an evaluation records by itself it also computes.
-    if IS_EVALUATING.get() {
-        return Ok(());
-    }
-    let _guard = node.team.evaluation();
-    // Operands before those that use them.
-    let recount = || Reached::from([node], None).lazy.iter().for_each(|node| node.recount());
-    // Some of it may have been computed since, for another value that needs it.
-    recount();
-    if !is_long(node, LONGEST_CHAIN / 2) {
-        return Ok(());
-    }
-    node.team.together("eval", || {
-        evaluate(&lower_half(node))?;
-        recount();
-        // A chain of views alone has no middle.
-        if is_long(node, LONGEST_CHAIN / 4) { evaluate(std::slice::from_ref(node)) } else { Ok(()) }
-    })
-}
-
-/// Computes the inner values that are to be stored before `roots` are computed; whether there were any.
-pub(crate) fn evaluate_stages(roots: &[Arc<Node>]) -> Result<bool> {
-    let stages = stages(roots);
-    let is_divided = !stages.is_empty();
-    // A stage is forgotten as soon as it is computed: its values live as long as something reads them.
-    stages.into_iter().try_for_each(|stage| evaluate(&stage))?;
-    Ok(is_divided)
+/// Whether this thread evaluates.
+pub(crate) fn is_evaluating() -> bool {
+    IS_EVALUATING.get()
 }
 
 /// Computes every node that is not computed yet.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::deep;
 use super::direction::{Reached, computed_elsewhere};
-use super::eval::{Onto, Target, attempt, evaluate, evaluate_stages, sketched};
+use super::divide::evaluate_stages;
+use super::eval::{Onto, Target, attempt, evaluate, sketched};
 use super::launches::{Fused, queue};
 use super::map::Map;
 use super::node::{Expr, Node, Portion, State};

@@ -1,8 +1,9 @@
 //! Distributed arrays: lazy values over a team.
 //!
-//! An [`Array`] is a handle to a value. Arithmetic, windows and reductions record; reading, [`Array::eval`]
-//! and assignment compute, and so does a chain of recorded operations that grows too long. A mistake in an operand gives an array that carries the
-//! error, and every later use returns it, so expressions need no `?` in the middle.
+//! An [`Array`] is a handle to a value. Arithmetic, windows and reductions record; reading,
+//! [`Array::eval`] and assignment compute, and so does a chain of recorded operations that grows too long.
+//! A mistake in an operand gives an array that carries the error, and every later use returns it, so
+//! expressions need no `?` in the middle.
 //!
 //! Over several ranks of a program everything that computes or reads is collective: all ranks do it, in the
 //! same order, and get the same. All ranks record the same operations, because any of them may compute.
@@ -79,13 +80,13 @@ use node::{Expr, Layout, Node};
 /// A distributed N-D array: shape, dtype, team, and a value that is computed when it is needed.
 ///
 /// Operations record. Values are computed by reading, [`Array::eval`] and assignment, and when a chain of
-/// recorded operations, each an operand of the next, grows longer than 8192: then about half of it is computed
-/// and stored. An error of that is carried by the result of the operation. All ranks of a program do this at the
-/// same operation, because it depends only on what was recorded.
+/// recorded operations, each an operand of the next, grows longer than 8192: then about half of it is
+/// computed and stored. An error of that is carried by the result of the operation. All ranks of a program
+/// do this at the same operation, because it depends only on what was recorded.
 ///
-/// A recorded value that several kernels need, or one kernel at several points, is computed for each of them as
-/// long as that is cheap. If it would be computed more than twice, and storing it is cheaper, it is computed
-/// once and stored. Results of reductions are always computed once.
+/// A recorded value that several kernels need, or one kernel at several points, is computed for each of
+/// them as long as that is cheap. If it would be computed more than twice, and storing it is cheaper, it
+/// is computed once and stored. Results of reductions are always computed once.
 ///
 /// Clones are cheap and independent: assigning to one does not change the other.
 #[derive(Clone)]
@@ -101,10 +102,10 @@ impl Array {
     /// The array of an operation just recorded. Ends a chain that grew too long by computing half of it; an
     /// error of that is the array's.
     fn recording(node: Arc<Node>) -> Array {
-        if !eval::is_long(&node, 0) {
+        if !divide::is_long(&node, 0) {
             return Array::of(node);
         }
-        match eval::shorten(&node) {
+        match divide::shorten(&node) {
             Ok(()) => Array::of(node),
             Err(error) => Array::of(Node::failed(&node, node.dtype, error)),
         }
@@ -183,12 +184,13 @@ impl Array {
         eval_all(&[self])
     }
 
-    /// Whether the chain of recorded operations that leads to the array has almost the length at which one more
-    /// would compute a part of it. For bindings that must not compute while they hold a lock of their own.
+    /// Whether the chain of recorded operations that leads to the array has almost the length at which one
+    /// more would compute a part of it. For bindings that must not compute while they hold a lock of their
+    /// own.
     #[doc(hidden)]
     pub fn is_nearly_too_long(&self) -> bool {
         const ROOM: u32 = 1024;
-        eval::is_long(&self.node, ROOM)
+        divide::is_long(&self.node, ROOM)
     }
 
     /// Computes about half of the recorded operations that lead to the array. Collective.
@@ -197,7 +199,7 @@ impl Array {
     /// As [`Array::eval`].
     #[doc(hidden)]
     pub fn shorten(&self) -> Result<()> {
-        eval::shorten(&self.node)
+        divide::shorten(&self.node)
     }
 
     /// The parts of the computed array: where each one's stored cells are; `None` for empty parts and for

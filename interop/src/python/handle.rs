@@ -40,8 +40,8 @@ impl Array {
         Ok(Typed { array, element: held.element })
     }
 
-    /// The value, for an operation that records. If its recorded chain is about as long as it may be, a part of
-    /// it is computed here, without the interpreter's lock, rather than by the operation, with it.
+    /// The value, for an operation that records. If its recorded chain is about as long as it may be, a part
+    /// of it is computed here, without the interpreter's lock, rather than by the operation, with it.
     pub fn operand(&self, py: Python<'_>) -> PyResult<Typed> {
         let value = self.value(py)?;
         if value.array.is_nearly_too_long() {
