@@ -170,12 +170,12 @@ impl TypedPart {
         let inner = self.part.region(Cells::Owned);
         let rank = region.rank();
         let ends = |outer: &Index, inner: &Index| [&outer[..], &inner[rank..]].concat();
-        let whole =
-            Region::new(&ends(region.start(), inner.start()), &ends(region.stop(), inner.stop()))?;
+        let whole = Region::new(&ends(region.start(), inner.start()), &ends(region.stop(), inner.stop()))?;
         Ok(TypedPart { part: Arc::new(self.part.narrowed(&whole)?), element: self.element })
     }
 
-    /// The part without its dimensions, which have one cell each: the only part of an array without dimensions.
+    /// The part without its dimensions, which have one cell each: the only part of an array without
+    /// dimensions.
     ///
     /// # Errors
     /// As [`Part::without_leading`].

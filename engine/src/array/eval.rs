@@ -264,9 +264,7 @@ impl Extent {
                 .is_none_or(|old| work.fresh(&old).covers(&self.grow) && old.dist.stores(lo, hi));
             let has_room = match &target.onto {
                 Onto::Own | Onto::Whole(..) | Onto::Over(..) => layout.stores(lo, hi),
-                Onto::Aside(base, _) => {
-                    base.memory_layout()?.stores(lo, hi) && holds(layout, &self.zones)
-                }
+                Onto::Aside(base, _) => base.memory_layout()?.stores(lo, hi) && holds(layout, &self.zones),
             };
             if !kept || !has_room || !target.frame(dist)?.is_like(&frame) {
                 return Ok(false);

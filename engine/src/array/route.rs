@@ -163,7 +163,9 @@ impl Route {
         let source = &self.storage.dist;
         match &self.way {
             Way::Here => Ok(None),
-            Way::Halo(halo) if self.storage.fresh().covers(halo) && source.stores(&halo.lo, &halo.hi) => Ok(None),
+            Way::Halo(halo) if self.storage.fresh().covers(halo) && source.stores(&halo.lo, &halo.hi) => {
+                Ok(None)
+            }
             Way::Halo(halo) => match widened(source, halo)? {
                 Some(wide) => halo_plan(&wide, halo).map(Some),
                 None => Ok(None),

@@ -174,9 +174,8 @@ impl Storage {
     pub fn copy_current(&self, team: &Team, dtype: DType, to: &Storage) -> Result<(Schedule, Fresh)> {
         let fresh =
             Some(self.fresh()).filter(|fresh| fresh.corners).unwrap_or(Fresh::nothing(self.dist.rank()));
-        let reach = |part| {
-            Ok(vec![self.dist.reach(part, &fresh.lo, &fresh.hi)?.intersect(&self.dist.stored(part))])
-        };
+        let reach =
+            |part| Ok(vec![self.dist.reach(part, &fresh.lo, &fresh.hi)?.intersect(&self.dist.stored(part))]);
         Ok((self.copy_boxes(team, dtype, to, reach)?, fresh))
     }
 

@@ -226,8 +226,11 @@ impl Distribution {
         if let Some(boundary) = boundary {
             let boundary = given::<Widths>(boundary, "boundary", widths)?;
             if boundary.per_part().next().is_some() {
-                let text = "Distribution: expected boundary an int, one per dimension, or pairs (below, above)";
-                return Err(PyTypeError::new_err(format!("{text}, given a list of pairs; it is the same all along")));
+                let text =
+                    "Distribution: expected boundary an int, one per dimension, or pairs (below, above)";
+                return Err(PyTypeError::new_err(format!(
+                    "{text}, given a list of pairs; it is the same all along"
+                )));
             }
             let (lo, hi) = boundary.sides(rank);
             builder = builder.boundary(&lo, &hi);

@@ -1,5 +1,5 @@
-//! [`Facts`]: a distribution without its team as Python's plain values, which pickle, and the way back. Knows no
-//! bytes: these are the pickler's.
+//! [`Facts`]: a distribution without its team as Python's plain values, which pickle, and the way back. Knows
+//! no bytes: these are the pickler's.
 
 use partita::Distribution as Division;
 use partita::index::{DimMap, Unstructured};
@@ -84,7 +84,8 @@ impl Map {
         let (kind, mut numbers, mut lists) = (map.kind().to_owned(), Vec::new(), Vec::new());
         match map {
             DimMap::Block { .. } => {
-                numbers = std::iter::once(0).chain((0..map.parts()).map(|part| map.owned(part).end)).collect();
+                numbers =
+                    std::iter::once(0).chain((0..map.parts()).map(|part| map.owned(part).end)).collect();
             }
             DimMap::Cyclic(cyclic) => {
                 let (phase, step) = cyclic.phase();
@@ -113,10 +114,12 @@ impl Map {
                 cut.map_err(|refusal| PyTypeError::new_err(refusal.to_string()))
             }
             ("replicated", _) => DimMap::replicated(size, parts).map_err(refused),
-            ("unstructured", &[one_to_one]) => {
-                Unstructured::labelled(&self.lists, one_to_one != 0).map(DimMap::Unstructured).map_err(refused)
+            ("unstructured", &[one_to_one]) => Unstructured::labelled(&self.lists, one_to_one != 0)
+                .map(DimMap::Unstructured)
+                .map_err(refused),
+            (kind, _) => {
+                Err(PyTypeError::new_err(format!("unpickling: expected a map of partita, given {kind}")))
             }
-            (kind, _) => Err(PyTypeError::new_err(format!("unpickling: expected a map of partita, given {kind}"))),
         }
     }
 }

@@ -318,7 +318,8 @@ fn a13_a_seam_is_said_as_wide_as_both_sides_have_it() {
     let said = |builder: partita::index::DistributionBuilder| -> Vec<((i64, i64), i64)> {
         let dist = builder.build().unwrap();
         let one = |part| {
-            let Kind::Block { padding, .. } = Description::from_distribution(&dist, part).unwrap().dims[0].kind
+            let Kind::Block { padding, .. } =
+                Description::from_distribution(&dist, part).unwrap().dims[0].kind
             else {
                 panic!("no block")
             };

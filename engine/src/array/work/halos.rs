@@ -94,9 +94,7 @@ impl Work {
             let storage = node.storage().unwrap_or_else(|| Arc::clone(storage));
             let reach = Reach::of(&leaf.maps, &storage.dist, dist, zones)?;
             let Some(halo) = reach.and_then(|reach| reach.halo) else { return Ok(false) };
-            let is_current = || {
-                self.fresh(&storage).covers(&halo) && storage.dist.stores(&halo.lo, &halo.hi)
-            };
+            let is_current = || self.fresh(&storage).covers(&halo) && storage.dist.stores(&halo.lo, &halo.hi);
             if !halo.is_nothing() && !is_current() {
                 return Ok(false);
             }
