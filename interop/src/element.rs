@@ -174,7 +174,8 @@ impl TypedPart {
         Ok(TypedPart { part: Arc::new(self.part.narrowed(&whole)?), element: self.element })
     }
 
-    /// The part without its dimensions, which have one cell each: the only part of an array without dimensions.
+    /// The part without its dimensions, which have one cell each: the only part of an array without
+    /// dimensions.
     ///
     /// # Errors
     /// As [`Part::without_leading`].

@@ -153,7 +153,7 @@ fn assign_small(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
                 results.push(node);
                 continue;
             }
-            Small::Aside(value) => value,
+            Small::Aside(value) => *value,
         };
         let Assignment { base, window, steps, value: expression } = assignment;
         // Once computed, the expression no longer keeps the old value alive.
@@ -171,7 +171,7 @@ fn assign_small(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
 
 /// A small window's new elements: in memory of their size, or those of the whole array.
 enum Small {
-    Aside(Storage),
+    Aside(Box<Storage>),
     Whole(Arc<Node>),
 }
 
@@ -179,7 +179,7 @@ enum Small {
 /// evaluation of its own, whatever a deep loop wishes of it.
 fn small(assignment: &Assignment) -> Result<Small> {
     if !deep::next_is_afresh() || !assignment.fits_whole()? {
-        return aside(assignment).map(Small::Aside);
+        return aside(assignment).map(Box::new).map(Small::Aside);
     }
     let Assignment { base, window, value, .. } = assignment;
     let onto = Onto::Whole(Arc::clone(base), *window.start());

@@ -350,8 +350,8 @@ impl Node {
         }
     }
 
-    /// How memory for another value of this array is best laid out: as its own memory, with the halos that reads
-    /// have needed so far.
+    /// How memory for another value of this array is best laid out: as its own memory, with the halos that
+    /// reads have needed so far.
     pub fn memory_layout(&self) -> Result<Arc<Distribution>> {
         self.storage().map_or_else(|| self.distribution(), |storage| Ok(Arc::clone(&storage.dist)))
     }

@@ -134,7 +134,8 @@ impl Array {
         Ok(Some((0..dist.parts()).filter(|&index| self.team().is_here(index)).map(part).collect()))
     }
 
-    /// Makes all halos current, those beyond the declared ones too, so that nothing writes to the memory later.
+    /// Makes all halos current, those beyond the declared ones too, so that nothing writes to the memory
+    /// later.
     fn fill_halos(&self, storage: &Storage) -> Result<()> {
         let (lo, hi) = storage.dist.halo();
         storage.refresh(self.team(), self.dtype(), Fresh { lo, hi, corners: true })
@@ -234,8 +235,8 @@ impl Part {
         Ok(Part { stored: *region, view: self.view_of(region), ..self.clone() })
     }
 
-    /// The part without its first `count` dimensions, along which it has one cell and no halo: the only part of
-    /// an array of the rest.
+    /// The part without its first `count` dimensions, along which it has one cell and no halo: the only part
+    /// of an array of the rest.
     ///
     /// # Errors
     /// Fewer dimensions; other extents than 1.

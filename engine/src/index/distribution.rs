@@ -138,7 +138,8 @@ impl Distribution {
         (below, Index::from_fn(self.rank(), |d| stored.stop()[d] - owned.stop()[d]))
     }
 
-    /// The declared halo widths (below, above) of every grid coordinate of dimension `d`; `None` where all are alike.
+    /// The declared halo widths (below, above) of every grid coordinate of dimension `d`; `None` where all
+    /// are alike.
     pub fn halo_per_part(&self, d: usize) -> Option<&[(i64, i64)]> {
         self.dims[d].halo.list()
     }
@@ -355,7 +356,8 @@ impl Distribution {
         self.dims.iter().enumerate().all(|(d, dim)| dim.stores(lo[d], hi[d]))
     }
 
-    /// Whether memory on this distribution has room for every part of the other, which differs in halos alone.
+    /// Whether memory on this distribution has room for every part of the other, which differs in halos
+    /// alone.
     pub(crate) fn has_room_for(&self, other: &Distribution) -> bool {
         let inside = |(a, b): (&Dim, &Dim), part: usize| {
             let (outer, inner) = (a.stored(part), b.stored(part));

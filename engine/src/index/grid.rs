@@ -58,7 +58,8 @@ impl ProcessGrid {
         Ok(grid)
     }
 
-    /// The grid with other numbers, see [`ProcessGrid::strides`]; refuses strides that do not number every part once.
+    /// The grid with other numbers, see [`ProcessGrid::strides`]; refuses strides that do not number every
+    /// part once.
     pub(crate) fn renumbered(&self, strides: &[i64]) -> Result<ProcessGrid> {
         check_rank("process grid", self.rank(), strides.len())?;
         let small = strides.iter().all(|stride| stride.unsigned_abs() <= self.parts as u64);

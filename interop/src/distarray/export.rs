@@ -1,6 +1,7 @@
 //! From a [`Distribution`] to descriptions. Every kind of map can be said: what is neither a block nor a
-//! cyclic map in the protocol's sense is listed. Of halos a description says what the protocol can say: at each
-//! seam the narrower of the two that meet there. So a description may speak of a window of what a part stores.
+//! cyclic map in the protocol's sense is listed. Of halos a description says what the protocol can say: at
+//! each seam the narrower of the two that meet there. So a description may speak of a window of what a part
+//! stores.
 
 use partita::index::{Cyclic, DimMap, Distribution, Region};
 
@@ -22,8 +23,8 @@ impl Description {
         Ok(Description { version: VERSION, format: None, dims })
     }
 
-    /// The cells that the buffer of `part` holds, in packed coordinates: all that it owns, and of its halo what its
-    /// description speaks of. A part that owns nothing has none.
+    /// The cells that the buffer of `part` holds, in packed coordinates: all that it owns, and of its halo
+    /// what its description speaks of. A part that owns nothing has none.
     pub fn window(dist: &Distribution, part: usize) -> Result<Region> {
         let outside =
             |error: partita::index::IndexError| Refusal::new(error.to_string()).of_protocol(PROTOCOL);
@@ -94,8 +95,9 @@ fn listed(map: &DimMap, rank: usize) -> Kind {
     }
 }
 
-/// The halo widths that each grid rank of a block dimension says. The protocol wants equal widths on both sides of
-/// a seam, so that is the narrower of the two; a ring's ends copy no more than the part at the other end owns.
+/// The halo widths that each grid rank of a block dimension says. The protocol wants equal widths on both
+/// sides of a seam, so that is the narrower of the two; a ring's ends copy no more than the part at the other
+/// end owns.
 fn halos(dist: &Distribution, d: usize) -> Vec<(i64, i64)> {
     let (map, last) = (dist.map(d), dist.map(d).parts() - 1);
     // One part per grid rank that stores something along the other dimensions: an empty part has no halo.

@@ -17,8 +17,8 @@
 //! - In a periodic dimension too, the padding at the ends counts in `size`, since `start` may not be negative
 //!   and `stop` not exceed `size`. There it holds copies from the other end: 8 cells on a ring with one cell
 //!   of padding on either side have `size` 10. It is no wider than what the part at the other end owns.
-//! - A seam has one width, so where the halos on both sides differ the narrower one is said. The buffer is then a
-//!   window of what the part stores. A part that owns nothing has no halo, and neither have its seams.
+//! - A seam has one width, so where the halos on both sides differ the narrower one is said. The buffer is
+//!   then a window of what the part stores. A part that owns nothing has no halo, and neither have its seams.
 //! - Versions 0.x are accepted. Keys that the table of the text does not have for a `dist_type` are refused,
 //!   and so is `dist_type` 'n' of earlier drafts: an undistributed dimension is `{}`.
 

@@ -1,5 +1,5 @@
-//! [`Facts`]: a distribution without its team as Python's plain values, which pickle, and the way back. Knows no
-//! bytes: these are the pickler's.
+//! [`Facts`]: a distribution without its team as Python's plain values, which pickle, and the way back. Knows
+//! no bytes: these are the pickler's.
 
 use partita::Distribution as Division;
 use partita::index::{DimMap, Unstructured};

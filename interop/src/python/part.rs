@@ -265,8 +265,9 @@ impl Part {
         (location.kind, location.number)
     }
 
-    /// The part in the words of the Distributed Array Protocol 0.10. Its halo is padding: at each seam the narrower
-    /// of the widths that the parts on both sides declare, since the protocol wants these to be equal.
+    /// The part in the words of the Distributed Array Protocol 0.10. Its halo is padding: at each seam the
+    /// narrower of the widths that the parts on both sides declare, since the protocol wants these to be
+    /// equal.
     fn __distarray__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("partita._protocols")?.getattr("distarray")?.call1((slf,))
     }

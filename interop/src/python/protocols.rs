@@ -19,8 +19,8 @@ fn refused(refusal: Refusal) -> PyErr {
     PyValueError::new_err(refusal.to_string())
 }
 
-/// What a part says about itself in `__distarray__`, its buffer None; that buffer's shape, and its memory. A part
-/// that owns nothing has no memory, whatever the shape.
+/// What a part says about itself in `__distarray__`, its buffer None; that buffer's shape, and its memory. A
+/// part that owns nothing has no memory, whatever the shape.
 #[pyfunction]
 pub fn say_distarray<'py>(
     py: Python<'py>,

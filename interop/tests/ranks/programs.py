@@ -45,6 +45,12 @@ def numbers(team):
 
 def shown(team):
     u = pt.asarray(HOST, team=team)
+    dealt = pt.asarray(HOST, dist=pt.Distribution((10, 7), team=team, dims=[pt.Cyclic(2), None]))
+    for one in (u, dealt, u.sum()):
+        again = pickle.loads(pickle.dumps(one))
+        assert again.team == team and again.shape == one.shape
+        assert one.ndim == 0 or again.dist == one.dist
+        assert same(again.numpy(), one.numpy())
     return str(u.numpy()), repr(u), pickle.loads(pickle.dumps(u)).numpy()
 
 
@@ -96,6 +102,10 @@ def protocols(team):
     pids = {entry["location"][0][1] for entry in described["partitions"].values()}
     assert len(pids) == min(team.ranks, team.size) and (os.getpid() in pids) == bool(team.local_members)
     np.testing.assert_array_equal(pt.from_partitioned(u, team=team).numpy(), HOST)
+    # Without dimensions it is in one process, and comes into all.
+    lone = pt.asarray(3.5, team=team)
+    for back in (pt.from_distarray(lone.parts, team=team), pt.from_partitioned(lone.__partitioned__, team=team)):
+        assert back.shape == () and back.team == team and back.numpy() == 3.5
     # Memory that is used where it is, also where a process has none.
     blocks = [np.full((2, 3), float(m)) for m in team.local_members]
     shared = pt.from_parts(blocks, pt.Distribution((2 * team.size, 3), team=team), copy=False)
