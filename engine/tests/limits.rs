@@ -14,7 +14,8 @@ use partita::prelude::*;
 use partita::wire::threads;
 use partita::{Error, Result};
 
-const SOON: Duration = Duration::from_secs(5);
+/// Each takes a fraction of a second alone on a processor; tests may share it with many others.
+const SOON: Duration = Duration::from_secs(30);
 
 fn host(parts: usize) -> Team {
     Team::on(&[Device::host()], parts).unwrap()
@@ -163,10 +164,10 @@ fn source(with: Padding, at: i64, n: i64) -> i64 {
 #[test]
 fn padding_round_and_round_takes_time_in_proportion_to_its_width() {
     for with in REPEATING {
-        for (n, parts) in [(1, 1), (2, 1), (5, 1), (5, 3), (1000, 3)] {
+        for (n, parts) in [(1, 1), (2, 1), (5, 3), (1000, 3)] {
             let dist = Distribution::builder(&[n]).parts(parts).build().unwrap();
             let line = Array::from_fn(&host(parts), &dist, |at| at[0] as i32).unwrap();
-            let (before, after) = (100_000, 37);
+            let (before, after) = (300_000, 37);
             let padded = soon("padding", || line.pad(&[(before, after)], with).to_vec::<i32>().unwrap());
             let expected: Vec<i32> = (-before..n + after).map(|at| source(with, at, n) as i32).collect();
             assert!(padded == expected, "{with:?} of {n} on {parts} parts");

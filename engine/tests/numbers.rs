@@ -158,7 +158,7 @@ fn floats_compare_with_the_number_rounded_to_their_type() {
 #[test]
 fn readers_tell_the_error_that_an_array_carries_before_they_look_at_types() {
     let shapes = "shapes that broadcast";
-    let compared = floats(3).less(&floats(4));
+    let compared = floats(3).less(floats(4));
     let text = |result: partita::Result<()>| result.expect_err("a refusal").to_string();
     assert!(text(compared.to_bools().map(drop)).contains(shapes));
     assert!(text(compared.to_vec::<f64>().map(drop)).contains(shapes));
@@ -174,11 +174,11 @@ fn readers_tell_the_error_that_an_array_carries_before_they_look_at_types() {
 
 #[test]
 fn what_is_recorded_with_a_failed_array_keeps_the_first_error() {
-    let failed = floats(3).less(&floats(4));
+    let failed = floats(3).less(floats(4));
     let one = (&failed | &failed).cast(DType::I32) + 0.5;
     let all = [
         failed.clone() & 1.0,
-        failed.cast(DType::I32).less(&floats(7)),
+        failed.cast(DType::I32).less(floats(7)),
         failed.cast(DType::F32).sum(&[7]),
         failed.slice(&s![9..]),
         failed.cast(DType::F32).flip(7).sqrt(),
