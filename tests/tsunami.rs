@@ -1,6 +1,21 @@
-//! The tsunami as a person starts it: what cannot be computed or written ends it with one clear line, never with
-//! a panic.
-#![allow(missing_docs, clippy::unwrap_used)]
+//! The tsunami as a person starts it: what cannot be computed or written ends it with one clear line, never
+//! with a panic. Its modules are here too, because cargo does not run the tests inside an example.
+#![allow(missing_docs, dead_code, clippy::unwrap_used)]
+
+#[path = "../examples/tsunami/animation.rs"]
+mod animation;
+#[path = "../examples/tsunami/memory.rs"]
+mod memory;
+#[path = "../examples/tsunami/picture.rs"]
+mod picture;
+#[path = "../examples/tsunami/relief.rs"]
+mod relief;
+#[path = "../examples/tsunami/scale.rs"]
+mod scale;
+#[path = "../examples/tsunami/terrain.rs"]
+mod terrain;
+#[path = "../examples/tsunami/wave.rs"]
+mod wave;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

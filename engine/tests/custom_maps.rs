@@ -91,14 +91,17 @@ impl CustomMap for Liar {
         }
     }
     fn owned_set(&self, part: usize) -> Option<partita::index::IndexSet> {
-        let all = (0..self.count(part) + 9).map(|local| 4 * local + part as i64).collect();
-        self.tells(Lie::LongSet).then(|| partita::index::IndexSet::List(all))
+        self.tells(Lie::LongSet).then(|| {
+            let count = self.count(part) + 9;
+            partita::index::IndexSet::List((0..count).map(|local| 4 * local + part as i64).collect())
+        })
     }
 }
 
 #[test]
 fn a_map_that_lies_is_refused_by_name_when_it_is_built() {
-    for lie in LIES.into_iter().filter(|&lie| lie != Lie::OneFarAway) {
+    // What building does not try, because it may take long, is found when it is used.
+    for lie in LIES.into_iter().filter(|&lie| !matches!(lie, Lie::OneFarAway | Lie::LongSet)) {
         let refused = DimMap::custom(Liar::new(61, lie, true));
         let text = refused.map(drop).expect_err(&format!("{lie:?}")).to_string();
         assert!(text.contains("from the map `liar`"), "{lie:?}: {text}");
@@ -166,8 +169,7 @@ fn a_map_that_lies_later_is_named_and_nothing_panics() {
                 }
             }
         }
-        // Ranges that nobody asks for again harm nothing.
-        assert!(named > 0 || lie == Lie::LongSet, "{lie:?}: nothing was noticed");
+        assert!(named > 0, "{lie:?}: nothing was noticed");
         println!("{lie:?}: named by {named} of {}", DEEDS.len());
     }
 }

@@ -11,10 +11,13 @@ use std::path::PathBuf;
 use partita::config::{Audience, VARIABLES, Variable};
 use partita::prelude::*;
 
+/// A call by which a user first enters.
+type Way = (&'static str, fn() -> partita::Result<()>);
+
 #[test]
 #[ignore = "run by another test, in a process of its own"]
 fn child_enters() {
-    let ways: [(&str, fn() -> partita::Result<()>); 5] = [
+    let ways: [Way; 5] = [
         ("Team::local", || Team::local(2).map(drop)),
         ("Team::on", || Team::on(&[Device::host()], 2).map(drop)),
         ("Team::world_on", || Team::world_on(&[Device::host()], 2).map(drop)),

@@ -1,7 +1,7 @@
 //! One rank of an MPI program, started by `mpirun -n N mpi WHAT`. `programs` compares what programs for many
 //! ranks read with one process, `cuda WORDS` does that on CUDA devices and asks that messages travel as the
-//! words say; `fault` passes every point at which `PARTITA_FAULT` can ask for a fault; in `ends` one rank ends in
-//! the middle, and in `numbers` one computes with another constant.
+//! words say; `fault` passes every point at which `PARTITA_FAULT` can ask for a fault; in `ends` one rank
+//! ends in the middle, and in `numbers` one computes with another constant.
 #![allow(clippy::unwrap_used)]
 
 mod spmd;
@@ -24,9 +24,7 @@ fn main() -> ExitCode {
         "ends" => ends(),
         "numbers" => numbers(),
         _ => {
-            println!(
-                "skipped: mpi (it is run by mpirun, with `programs`, `cuda`, `fault`, `ranks`, `ends` or `numbers`)"
-            );
+            println!("skipped: mpi (it is run by mpirun, with the name of a program, such as `programs`)");
             return ExitCode::SUCCESS;
         }
     };

@@ -1,5 +1,5 @@
-//! How much memory this process may take, as Linux tells it; elsewhere nobody says. Knows nothing of what it is
-//! needed for.
+//! How much memory this process may take, as Linux tells it; elsewhere nobody says. Knows nothing of what it
+//! is needed for.
 
 use std::fs::read_to_string;
 

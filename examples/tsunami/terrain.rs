@@ -91,8 +91,8 @@ impl Terrain {
         let dy = metres * (north - south) / rows as f64;
         if !(dx >= NARROWEST && dy >= NARROWEST) {
             return Err(format!(
-                "cells of {dx:.2e} x {dy:.2e} m are too small: at least {NARROWEST} m each way are needed; check \
-                 latitude and longitude, or take a smaller scale"
+                "cells of {dx:.2e} x {dy:.2e} m are too small: at least {NARROWEST} m each way are needed; \
+                 check latitude and longitude, or take a smaller scale"
             )
             .into());
         }

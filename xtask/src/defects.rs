@@ -1,5 +1,5 @@
-//! Which test shows that a defect is gone: `xtask/defects.txt` names each defect in words, and the tests of it.
-//! A test that did not run or did not pass shows as missing, and fails the run. It does not know what the
+//! Which test shows that a defect is gone: `xtask/defects.txt` names each defect in words, and the tests of
+//! it. A test that did not run or did not pass shows as missing, and fails the run. It does not know what the
 //! tests do.
 
 use crate::options::Options;

@@ -56,7 +56,8 @@ pub const VARIABLES: &[Variable] = &[
     user(
         "PARTITA_DEBUG",
         "a whole number from 0 to 4",
-        "print 1: launches, 2: also kernels, 3: also their PTX and WGSL, 4: also plans and exchanges; default 0",
+        "print 1: launches, 2: also kernels, 3: also their PTX and WGSL, 4: also plans and exchanges; \
+         default 0",
     ),
     user(
         "PARTITA_CHECK",
@@ -95,8 +96,8 @@ pub const VARIABLES: &[Variable] = &[
     user(
         "PARTITA_HOST_CODE",
         SWITCH,
-        "whether the host writes AVX-512 machine code for kernels, with the same bits; otherwise all kernels are \
-         interpreted; default 1",
+        "whether the host writes AVX-512 machine code for kernels, with the same bits; otherwise all kernels \
+         are interpreted; default 1",
     ),
     user(
         "PARTITA_TILE_BYTES",

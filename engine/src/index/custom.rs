@@ -12,9 +12,9 @@ use super::index_set::IndexSet;
 /// the later ones answer questions that some programs ask, and refuse by name until they are written.
 ///
 /// The methods are given coordinates, parts and positions that exist. `to_local` and `to_global` are each
-/// other's inverse, and the counts of all parts sum to the size. Building the map tries both ends and a sample of
-/// each part; [`Custom::check`] tries every coordinate. A map that contradicts itself later is an error that
-/// names it.
+/// other's inverse, and the counts of all parts sum to the size. Building the map tries both ends and a
+/// sample of each part; [`Custom::check`] tries every coordinate. A map that contradicts itself later is an
+/// error that names it.
 pub trait CustomMap: fmt::Debug + Send + Sync {
     /// What the map is called in messages.
     fn name(&self) -> &str;
@@ -88,8 +88,8 @@ pub struct Custom {
 const SAMPLES: i64 = 8;
 
 impl Custom {
-    /// Counts the parts of a map, and tries the ends and some positions in between of each part: cheap for any
-    /// extent.
+    /// Counts the parts of a map, and tries the ends and some positions in between of each part: cheap for
+    /// any extent.
     ///
     /// # Errors
     /// Counts that do not sum to the size; methods that contradict each other where they were tried.
@@ -114,7 +114,6 @@ impl Custom {
             for local in sample(custom.count(part)) {
                 custom.there_and_back(part, local);
             }
-            custom.given_set(part);
         }
         sample(custom.packed.size()).for_each(|global| custom.back_and_there(global));
         custom.sound()?;
@@ -171,10 +170,14 @@ impl Custom {
         global
     }
 
-    /// What `part` owns, in its order: as many coordinates as were counted, each with the position at which it
-    /// stands.
+    /// What `part` owns, in its order: as many coordinates as were counted, each of which leads back to its
+    /// position.
     pub fn owned_set(&self, part: usize) -> IndexSet {
-        let each = || (0..self.count(part)).map(|local| self.there_and_back(part, local)).collect();
+        let (count, counted) = (self.map.count(part), self.count(part));
+        if count != counted {
+            self.blame(&format!("{counted} coordinates, as before"), || format!("{count} for part {part}"));
+        }
+        let each = || (0..counted).map(|local| self.there_and_back(part, local)).collect();
         self.given_set(part).unwrap_or_else(|| IndexSet::List(each()))
     }
 

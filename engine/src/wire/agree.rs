@@ -46,8 +46,8 @@ impl Ranks {
             let (ours, theirs) =
                 if computed == least.computed { (least, greatest) } else { (greatest, least) };
             let reason = format!(
-                "before {}, rank {} computed with other numbers or operations than rank {}; give every rank the \
-                 same program and the same constants",
+                "before {}, rank {} computed with other numbers or operations than rank {}; give every rank \
+                 the same program and the same constants",
                 ours.words, theirs.rank, ours.rank
             );
             return Err(self.0.line.fail(theirs.rank as usize, reason));

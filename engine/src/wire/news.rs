@@ -1,7 +1,7 @@
 //! What ranks tell each other beside their data, and its form in bytes. Knows nothing of when it is told.
 
-/// What one rank proposes to do, as a number and in words, and a number that stands for everything that it has
-/// computed before.
+/// What one rank proposes to do, as a number and in words, and a number that stands for everything that it
+/// has computed before.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Proposal {
     pub fingerprint: u64,

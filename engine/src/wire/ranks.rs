@@ -3,8 +3,8 @@
 //!
 //! Each exchange begins with [`Ranks::meet`]. All ranks must come to the same exchanges in the same order.
 //! The first time they come to one they compare fingerprints, and what they have computed so far, constants
-//! included; afterwards that costs no message, because the mark of each message follows from all exchanges and
-//! computations so far: a rank that does something else is found by the first message it sends or by the
+//! included; afterwards that costs no message, because the mark of each message follows from all exchanges
+//! and computations so far: a rank that does something else is found by the first message it sends or by the
 //! agreement it asks for.
 
 use std::collections::{HashMap, HashSet, VecDeque};

@@ -17,6 +17,10 @@ impl Run<'_> {
         println!("\n-- programs of several processes");
         lines.push("     Running mpi (engine/tests/mpi.rs)".to_owned());
         let mut tally = self.mpi_on(&Mpi::open_mpi(), PROCESSES, 5, lines);
+        tally.add(match Mpi::open_mpi().build(self.cargo(&[])) {
+            Ok(program) => Mpi::open_mpi().misfits(&program, lines),
+            Err(reason) => Tally::failed(format!("programs in which one rank does something else: {reason}")),
+        });
         if !self.options.may_miss("cuda") {
             tally.add(match Mpi::open_mpi().build(self.cargo(&[])) {
                 Ok(program) => cuda_mpi::programs(self.root, &program, lines),
@@ -36,7 +40,6 @@ impl Run<'_> {
         match job {
             Ok((program, points)) => {
                 let mut tally = mpi.programs(&program, sizes, lines);
-                tally.add(mpi.misfits(&program, lines));
                 let some: Vec<String> = points.into_iter().step_by(step).collect();
                 tally.add(faults::matrix(mpi, &program, &[3], &some, lines));
                 tally

@@ -105,8 +105,8 @@ impl Work {
         self.schedule.extend(schedule);
     }
 
-    /// Has the next meeting of the ranks compare what is computed: a kernel, and the arguments of its launch on
-    /// each part, whichever rank's it is.
+    /// Has the next meeting of the ranks compare what is computed: a kernel, and the arguments of its launch
+    /// on each part, whichever rank's it is.
     pub fn note(&mut self, kernel: &Verified, arguments: &[Vec<Scalar>]) {
         if let Some(ranks) = self.team.wire() {
             let computed = hash(&(kernel, arguments));
