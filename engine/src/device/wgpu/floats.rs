@@ -1,6 +1,6 @@
 //! The float controls of Vulkan 1.2 that an adapter's driver offers. Without them Vulkan lets a driver flush
-//! subnormals, and assume that NaN, infinities and zeros with a sign do not occur. Kernels ask for all that are
-//! offered. Other backends, and older drivers, offer none.
+//! subnormals, and assume that NaN, infinities and zeros with a sign do not occur. Kernels ask for all that
+//! are offered. Other backends, and older drivers, offer none.
 
 /// A promise about the floats of one width, by the name of its execution mode in SPIR-V.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
