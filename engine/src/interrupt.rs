@@ -36,6 +36,11 @@ pub fn install(check: fn() -> bool) -> bool {
     CHECK.set(check).is_ok()
 }
 
+/// Whether there is a check.
+pub(crate) fn is_installed() -> bool {
+    CHECK.get().is_some()
+}
+
 /// Asks whether to go on, unless a piece of work is under way that is to stay whole.
 pub(crate) fn check(operation: &'static str) -> Result<()> {
     if WHOLE.get() > 0 { Ok(()) } else { check_waiting(operation) }

@@ -138,11 +138,23 @@ fn check(cases: &[Case]) {
         if !is_so {
             wrong.push(format!("{name} {device:?} lacks {unsupported:?}"));
         }
+        let (known, differ): (Vec<String>, Vec<String>) =
+            differ.into_iter().partition(|case| is_known_to_differ(name, case));
+        if !known.is_empty() {
+            println!("known to differ on {name}: {} kernels of 16-bit floats", known.len());
+        }
         if !differ.is_empty() {
             wrong.push(format!("{name} {device:?}: {} differ:\n{}", differ.len(), differ.join("\n")));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Sums and differences of 16-bit floats that lavapipe computes wrongly where it is given WGSL instead of
+/// SPIR-V: NaN - NaN is 0, and -0 + 0 is -0. `docs/wgpu.md` says so.
+fn is_known_to_differ(name: &str, case: &str) -> bool {
+    const KERNELS: [&str; 4] = ["Sub_f16_of_one", "Sub_bf16_of_one", "others_f16_", "others_bf16_"];
+    name == "constants-cautious" && KERNELS.iter().any(|kernel| case.starts_with(kernel))
 }
 
 /// What software adapters lack, by the beginnings of kernels' names. Others may lack more of f64.
@@ -357,20 +369,20 @@ fn arrays_of_zeros_that_are_not_computed_yet_divide_as_computed_ones() {
         let zeros = || Array::zeros(&team, &dist, DType::F32).unwrap();
         let computed = zeros();
         computed.eval().unwrap();
-        let given = |make: &dyn Fn(&Array, &Array) -> Array, zeros: &Array| -> Vec<f32> {
+        let given = |make: fn(&Array, &Array) -> Array, zeros: &Array| -> Vec<f32> {
             // Memory that the result will get holds something else.
             for _ in 0..4 {
                 Array::full(&team, &dist, seven).unwrap().eval().unwrap();
             }
             make(&x, zeros).to_vec().unwrap()
         };
-        let all: [(&dyn Fn(&Array, &Array) -> Array, fn(f32) -> f32); 6] = [
-            (&|x, zeros| x / zeros, |x| x / 0.0),
-            (&|x, zeros| zeros / x, |x| 0.0 / x),
-            (&|x, zeros| x * zeros, |x| x * 0.0),
-            (&|x, zeros| zeros - x, |x| 0.0 - x),
-            (&|x, zeros| x + zeros, |x| x + 0.0),
-            (&|x, zeros| (x / zeros) / zeros, |x| x / 0.0 / 0.0),
+        let all: [(fn(&Array, &Array) -> Array, fn(f32) -> f32); 6] = [
+            (|x, zeros| x / zeros, |x| x / 0.0),
+            (|x, zeros| zeros / x, |x| 0.0 / x),
+            (|x, zeros| x * zeros, |x| x * 0.0),
+            (|x, zeros| zeros - x, |x| 0.0 - x),
+            (|x, zeros| x + zeros, |x| x + 0.0),
+            (|x, zeros| (x / zeros) / zeros, |x| x / 0.0 / 0.0),
         ];
         for (n, (make, expected)) in all.into_iter().enumerate() {
             let expected = values.map(expected);

@@ -6,6 +6,8 @@ mod agreement;
 mod found;
 mod other;
 
+use std::sync::{Mutex, PoisonError};
+
 use agreement::{alone, bytes, downloaded, flat, job, uploaded};
 use other::{Other, hex, told, unhex};
 use partita::device::Buffer;
@@ -14,6 +16,9 @@ use partita::prelude::*;
 use partita_kernels::{BinaryOp, Builder, Verified};
 
 const N: usize = 5000;
+
+/// One test changes the budget of the device that all use.
+static BUDGET: Mutex<()> = Mutex::new(());
 
 fn gpu() -> Option<Device> {
     found::devices().into_iter().find(|device| device.kind() == DeviceKind::Cuda)
@@ -45,6 +50,7 @@ fn all(value: i32) -> Vec<Vec<u8>> {
 #[test]
 fn values_travel_both_ways_in_the_order_of_an_event() {
     let Some(device) = gpu() else { return };
+    let _budget = BUDGET.lock().unwrap_or_else(PoisonError::into_inner);
     let buffer = uploaded(&device, &all(0)).remove(0);
     let event = device.shared_event().unwrap();
     let handle = device.share(buffer.allocation()).unwrap();
@@ -107,6 +113,7 @@ fn child_adds_to_shared_memory() {
 #[test]
 fn what_cannot_be_shared_is_refused_by_name() {
     let Some(device) = gpu() else { return };
+    let _budget = BUDGET.lock().unwrap_or_else(PoisonError::into_inner);
     let text = |result: partita::Result<()>| result.unwrap_err().to_string();
     let buffer = device.alloc(4096).unwrap();
     let handle = device.share(buffer.allocation()).unwrap();
@@ -131,6 +138,7 @@ fn what_cannot_be_shared_is_refused_by_name() {
 #[test]
 fn freed_memory_is_refused_before_and_after_it_is_opened() {
     let Some(device) = gpu() else { return };
+    let _budget = BUDGET.lock().unwrap_or_else(PoisonError::into_inner);
     if !device.is_software() {
         println!("skipped: cuda-freed-shares (real drivers keep memory that others have open)");
         return;

@@ -63,7 +63,11 @@ fn a_program_starts_the_drivers_it_asks_for() {
         assert!(!starts_cuda(&wgpu) && starts_vulkan(&wgpu), "{wgpu}");
         println!("ran: wgpu-only-opened 1");
     }
-    assert!(asked_for("abacus", "").contains("refused: no abacus device: `abacus` is not one of auto"));
+    let none = asked_for("abacus", "");
+    assert!(
+        none.contains("refused: PARTITA_DEVICE: expected auto, host, cuda or wgpu, given `abacus`"),
+        "{none}"
+    );
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl Device {
     }
 
     /// By kind, number and name; see `partita._pickling`.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String, i32, &str))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Made<'py, (String, i32, &str)>> {
         let again = py.import("partita._pickling")?.getattr("device")?;
         Ok((again, (self.kind(), location(&self.0).number, self.name())))
     }
@@ -89,6 +89,9 @@ impl Device {
         format!("<partita.Device {}>", self.0.name())
     }
 }
+
+/// How pickle makes an object again: a function and its arguments.
+type Made<'py, A> = (Bound<'py, PyAny>, A);
 
 /// What `devices=` accepts: nothing, a word, a device, or a list of words and devices.
 #[derive(FromPyObject)]
@@ -222,7 +225,7 @@ impl Team {
 
     /// By the number of members and the device of each, of several processes the kinds of devices; see
     /// `partita._pickling`.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (usize, usize, Vec<Device>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Made<'py, (usize, usize, Vec<Device>)>> {
         let again = py.import("partita._pickling")?.getattr("team")?;
         Ok((again, (self.0.ranks(), self.0.size(), self.devices())))
     }

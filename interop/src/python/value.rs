@@ -43,10 +43,11 @@ fn seen(object: &Bound<'_, PyAny>, role: Role, deepest: usize) -> Value {
     let Some(deepest) = deepest.checked_sub(1) else { return other() };
     let inner = |item: Bound<'_, PyAny>| seen(&item, Role::Plain, deepest);
     // NumPy's numbers are Python's, too, and have a buffer without dimensions.
-    if matches!(role, Role::Cells) && !object.is_exact_instance_of::<PyFloat>() {
-        if let Some(memory) = cells(object) {
-            return memory;
-        }
+    if matches!(role, Role::Cells)
+        && !object.is_exact_instance_of::<PyFloat>()
+        && let Some(memory) = cells(object)
+    {
+        return memory;
     }
     if object.is_none() {
         Value::None
