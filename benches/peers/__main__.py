@@ -129,29 +129,30 @@ def in_turns(job, bound, repeats, seconds, sets):
             error = job.check(arrays[0], [on_host(array) for array in results])
         else:
             spent += taken
-    times, results = [], None
-    while not is_enough(times, repeats, seconds):
+    times, spent, results = [], 0.0, None
+    while not is_enough(len(times), spent, repeats, seconds):
         results = None  # whose memory a run may want again
         taken, results = timed(runs[len(times) % len(runs)])
         times.append(taken)
+        spent += taken
     last = arrays[(len(times) - 1) % len(runs)]
     error = max(error, job.check(last, [on_host(array) for array in results]))
     return {"seconds": times, "error": error, "sets": len(runs)}
 
 
-def is_enough(times, repeats, seconds):
+def is_enough(count, spent, repeats, seconds):
     """A median needs some runs, however slow, and some time, however quick they are."""
-    spent = sum(times)
-    if len(times) < min(LEAST, repeats):
+    if count < min(LEAST, repeats):
         return False
-    return spent >= seconds or (len(times) >= repeats and spent >= seconds / 4)
+    return spent >= seconds or (count >= repeats and spent >= seconds / 4)
 
 
 def times_of(run, repeats, seconds):
     """Seconds of each run: `repeats` of them, or as many as the peer has time for."""
-    times = []
-    while not is_enough(times, repeats, seconds):
+    times, spent = [], 0.0
+    while not is_enough(len(times), spent, repeats, seconds):
         times.append(timed(run)[0])
+        spent += times[-1]
     return [taken * getattr(run, "share", 1.0) for taken in times]
 
 

@@ -124,12 +124,12 @@ class Peers(unittest.TestCase):
         self.assertEqual(suite.in_turns(job, slow, 9, 0.01, 7)["sets"], 2)
 
     def test_runs_are_enough_for_a_median(self):
-        enough = lambda times: suite.is_enough(times, 21, 0.4)  # noqa: E731
+        enough = lambda times: suite.is_enough(len(times), sum(times), 21, 0.4)  # noqa: E731
         self.assertEqual([enough([9.0] * count) for count in (2, 3)], [False, True])  # slow
         self.assertEqual([enough([0.03] * count) for count in (13, 14)], [False, True])
         self.assertEqual([enough([0.001] * count) for count in (99, 101)], [False, True])  # quick
         self.assertEqual([enough([0.006] * count) for count in (20, 21)], [False, True])
-        self.assertTrue(suite.is_enough([9.0], 1, 0.4))
+        self.assertTrue(suite.is_enough(1, 9.0, 1, 0.4))
 
     def test_a_text_is_kept_under_a_name_of_its_own(self):
         with tempfile.TemporaryDirectory() as folder:
