@@ -153,6 +153,7 @@ fn freed_memory_is_refused_before_and_after_it_is_opened() {
     drop(buffer);
     device.set_budget(Some(0));
     device.alloc(1).unwrap_err();
+    device.set_budget(None);
     early.tell("freed");
     let text = early.hear("error: ");
     assert!(text.contains("CUDA_ERROR_ILLEGAL_ADDRESS") && text.contains("is lost"), "{text}");
