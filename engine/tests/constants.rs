@@ -358,6 +358,9 @@ fn folds_of_values_with_hard_constants() {
     }
 }
 
+/// What is computed of an array and zeros, and of each element.
+type Quotient = (fn(&Array, &Array) -> Array, fn(f32) -> f32);
+
 #[test]
 fn arrays_of_zeros_that_are_not_computed_yet_divide_as_computed_ones() {
     let values = [0.0, -0.0, 1.0, -1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-40, 3.0];
@@ -376,7 +379,7 @@ fn arrays_of_zeros_that_are_not_computed_yet_divide_as_computed_ones() {
             }
             make(&x, zeros).to_vec().unwrap()
         };
-        let all: [(fn(&Array, &Array) -> Array, fn(f32) -> f32); 6] = [
+        let all: [Quotient; 6] = [
             (|x, zeros| x / zeros, |x| x / 0.0),
             (|x, zeros| zeros / x, |x| 0.0 / x),
             (|x, zeros| x * zeros, |x| x * 0.0),

@@ -32,7 +32,7 @@ impl GpuBuffer {
 }
 
 impl SharedEvent {
-    /// A handle by which another process opens the event ([`Gpu::open_event`]).
+    /// A handle by which another process opens the event (`Gpu::open_event`).
     ///
     /// # Errors
     /// If the driver does not share events, or the event was opened here.
