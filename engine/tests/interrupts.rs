@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use found::devices;
 use partita::prelude::*;
+use partita::wire::threads;
 use partita::{Error, interrupt};
 
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -63,5 +64,28 @@ fn long_work_ends_soon_when_it_is_interrupted_and_goes_on_afterwards() {
         println!("{device:?}: evaluations ended after {took:?}");
         assert!(took < Duration::from_secs(2), "{took:?}");
         assert!(u.max(&[]).item::<f32>().unwrap() > 10.0);
+    }
+    a_wait_for_another_rank_ends_soon();
+}
+
+/// Rank 0 waits for rank 1, which comes much later and is told who left.
+fn a_wait_for_another_rank_ends_soon() {
+    let outcomes = threads::run(2, |ranks| {
+        let team = Team::over(&ranks, &[Device::host()], 1)?;
+        let dist = Distribution::builder(&[8]).parts(2).build()?;
+        let sum = Array::coordinate(&team, &dist, 0, DType::F32)?.sum(&[]);
+        if team.rank() == 0 {
+            let took = interrupted(|| sum.item::<f32>().map(drop));
+            println!("a wait for another rank ended after {took:?}");
+            assert!(took < Duration::from_secs(2), "{took:?}");
+        } else {
+            std::thread::sleep(Duration::from_secs(3));
+            let error = sum.item::<f32>().unwrap_err().to_string();
+            assert!(error.contains("rank 0"), "{error}");
+        }
+        partita::Result::Ok(())
+    });
+    for outcome in outcomes {
+        outcome.unwrap().unwrap();
     }
 }
