@@ -235,9 +235,9 @@ fn on_threads<T: Send>(threads: usize, pieces: impl Iterator<Item = T> + Send, w
     thread::scope(|scope| {
         // Where the system has no more threads, fewer do.
         let start = |_| thread::Builder::new().spawn_scoped(scope, serve).ok();
-        let helpers: Vec<_> = (1..threads).map_while(start).collect();
+        let workers: Vec<_> = (1..threads).map_while(start).collect();
         serve();
-        helpers.into_iter().for_each(|helper| helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        workers.into_iter().for_each(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
     });
 }
 
