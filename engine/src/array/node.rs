@@ -147,6 +147,8 @@ pub(crate) struct Node {
     pub dtype: DType,
     pub team: Team,
     state: Mutex<State>,
+    /// Whether it was made to carry an error, so that recording with it takes no lock.
+    is_failed: bool,
     depth: AtomicU32,
     work: AtomicU32,
 }
@@ -211,7 +213,8 @@ impl Node {
     fn new((shape, dtype, team): (Index, DType, &Team), state: State, recorded: Recorded) -> Arc<Node> {
         let Recorded { depth, work } = recorded;
         let (depth, work) = (AtomicU32::new(depth), AtomicU32::new(work));
-        Arc::new(Node { shape, dtype, team: team.clone(), state: Mutex::new(state), depth, work })
+        let is_failed = matches!(state, State::Failed(_));
+        Arc::new(Node { shape, dtype, team: team.clone(), state: Mutex::new(state), is_failed, depth, work })
     }
 
     pub fn ready(dtype: DType, team: &Team, storage: Storage) -> Arc<Node> {
@@ -279,6 +282,9 @@ impl Node {
     }
 
     pub fn error(&self) -> Option<Error> {
+        if !self.is_failed {
+            return None;
+        }
         match &*self.state() {
             State::Failed(error) => Some(error.clone()),
             State::Lazy { .. } | State::Ready(_) => None,
