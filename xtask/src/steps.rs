@@ -70,8 +70,8 @@ pub fn test(root: &Path, options: &Options) -> ExitCode {
 }
 
 /// `cargo xtask tidy`.
-pub fn tidy(root: &Path) -> ExitCode {
-    if tidy_step(root).failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+pub fn tidy(root: &Path, lower: bool) -> ExitCode {
+    if tidy_step(root, lower).failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// `cargo xtask bless`.
@@ -130,7 +130,7 @@ impl Run<'_> {
             Step::Setup => setup::set_up(self.root, self.options),
             Step::Fmt => self.check("fmt", self.cargo(&["fmt", "--all", "--check"])),
             Step::Clippy => CLIPPY.iter().map(|lint| self.clippy(lint)).collect(),
-            Step::Tidy => tidy_step(self.root),
+            Step::Tidy => tidy_step(self.root, false),
             Step::Tests => self.tests(),
             Step::Doc => {
                 let mut command = self.cargo(&["doc", "--workspace", "--no-deps"]);
@@ -346,8 +346,8 @@ fn cargo(root: &Path) -> Command {
     command
 }
 
-fn tidy_step(root: &Path) -> Tally {
-    match tidy::check(root) {
+fn tidy_step(root: &Path, lower: bool) -> Tally {
+    match tidy::check(root, lower) {
         Ok(findings) if findings.is_empty() => Tally::passed(),
         Ok(findings) => Tally::failed(format!("tidy: {} findings", findings.len())),
         Err(error) => Tally::failed(format!("tidy: {error}")),

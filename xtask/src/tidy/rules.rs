@@ -1,9 +1,16 @@
 //! The rules: each a function from one source file to its findings. What they allow stands in
 //! [`tables`]; they know the shape of paths and names, nothing of meaning.
 
-use super::Finding;
-use super::source::Source;
+use super::source::{Source, is_word, separated};
 use super::tables::{self, ENGINE};
+
+/// One breach of one rule.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Counted from 1.
+    pub line: usize,
+    pub message: String,
+}
 
 /// A rule.
 type Rule = fn(&Source) -> Vec<Finding>;
@@ -249,13 +256,7 @@ fn path_names(path: &str) -> impl Iterator<Item = &str> {
 
 /// The vague word inside a name in either case, if there is one.
 fn vague_word(name: &str) -> Option<&'static str> {
-    let mut separated = String::new();
-    for (at, c) in name.char_indices() {
-        if c.is_uppercase() && at > 0 && !name[..at].ends_with(|before: char| before.is_uppercase()) {
-            separated.push('_');
-        }
-        separated.extend(c.to_lowercase());
-    }
+    let separated = separated(name);
     let found = separated.split('_').find_map(|part| tables::VAGUE_WORDS.iter().find(|word| **word == part));
     found.copied()
 }
@@ -265,16 +266,12 @@ fn per_line(lines: &[String], judge: impl Fn(&str) -> Option<String>) -> Vec<Fin
     judged.filter_map(|(at, line)| Some(Finding { line: at + 1, message: judge(line)? })).collect()
 }
 
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
 /// Whether `length` bytes of `line` at `at` are a whole word.
 fn is_whole(line: &str, at: usize, length: usize) -> bool {
     !line[..at].ends_with(is_word) && !line[at + length..].starts_with(is_word)
 }
 
-fn has_word(line: &str, word: &str) -> bool {
+pub fn has_word(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| is_whole(line, at, word.len()))
 }
 

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-/// One Rust file.
+/// One file. Only Rust files have code and comments.
 #[derive(Debug)]
 pub struct Source {
     /// Below the repository, with `/`.
@@ -20,7 +20,7 @@ pub struct Source {
 
 impl Source {
     pub fn new(path: &str, text: &str) -> Self {
-        let (code, comments) = split(text);
+        let (code, comments) = if path.ends_with(".rs") { split(text) } else { Default::default() };
         let product = if is_test_file(path) { blank(&code) } else { without_tests(&code) };
         let lines = |text: &str| text.lines().map(String::from).collect();
         Source {
@@ -35,8 +35,10 @@ impl Source {
 
 /// Folders that hold no source of ours.
 const SKIPPED: &[&str] = &["target", "out"];
+/// The endings of the files that are read.
+const READ: &[&str] = &[".rs", ".md", ".py", ".pyi"];
 
-/// Every Rust file below `root`, in the order of their paths.
+/// Every file of source or text below `root`, in the order of their paths.
 pub fn read_all(root: &Path) -> std::io::Result<Vec<Source>> {
     let mut sources = Vec::new();
     let mut folders = vec![root.to_path_buf()];
@@ -48,7 +50,7 @@ pub fn read_all(root: &Path) -> std::io::Result<Vec<Source>> {
                 if !name.starts_with('.') && !SKIPPED.contains(&name.as_str()) {
                     folders.push(entry.path());
                 }
-            } else if name.ends_with(".rs") {
+            } else if READ.iter().any(|ending| name.ends_with(ending)) {
                 let path = entry.path();
                 let below = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
                 sources.push(Source::new(&below, &std::fs::read_to_string(&path)?));
@@ -61,6 +63,22 @@ pub fn read_all(root: &Path) -> std::io::Result<Vec<Source>> {
 
 fn is_test_file(path: &str) -> bool {
     path.split('/').any(|part| part == "tests" || part == "tests.rs" || part.ends_with("_tests.rs"))
+}
+
+pub fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// A name in lower case with `_` between its words: `SomeName` and `some_name` are the same.
+pub fn separated(name: &str) -> String {
+    let mut separated = String::new();
+    for (at, c) in name.char_indices() {
+        if c.is_uppercase() && at > 0 && !name[..at].ends_with(|before: char| before.is_uppercase()) {
+            separated.push('_');
+        }
+        separated.extend(c.to_lowercase());
+    }
+    separated
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -113,7 +131,7 @@ fn token(chars: &[char], at: usize) -> (Kind, usize) {
 
 /// Whether a word starts here; the `b` and `c` of byte and C strings count as none.
 fn starts_word(chars: &[char], at: usize) -> bool {
-    let is_word = |at: usize| chars.get(at).is_some_and(|&c| c.is_alphanumeric() || c == '_');
+    let is_word = |at: usize| chars.get(at).is_some_and(|&c| is_word(c));
     match at.checked_sub(1) {
         None => true,
         Some(before) if matches!(chars[before], 'b' | 'c') => before == 0 || !is_word(before - 1),

@@ -1,0 +1,281 @@
+//! Rules about the repository as a whole. Each counts something per key (a crate, a folder, a word)
+//! and has a limit; [`super::open`] judges the counts.
+
+use super::imports;
+use super::source::{Source, is_word, separated};
+use super::tables;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One count of one rule.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Measure {
+    pub rule: &'static str,
+    pub key: String,
+    pub count: usize,
+    pub limit: usize,
+    /// Where the count comes from, and what to do about it.
+    pub details: Vec<String>,
+}
+
+/// A rule over all files.
+type Rule = fn(&[Source]) -> Vec<Measure>;
+
+pub const RULES: &[(&str, Rule)] = &[
+    ("circle", circles),
+    ("folder", folders),
+    ("budget", budgets),
+    ("word", words),
+    ("type", types),
+    ("unsafe-places", unsafe_places),
+];
+
+/// Files of each crate that lie in a circle of imports.
+fn circles(sources: &[Source]) -> Vec<Measure> {
+    let per_crate = tables::CRATES.iter().map(|folder| {
+        let circles = imports::circles(sources, folder);
+        let details = circles.iter().map(|circle| circle.join(", ")).collect();
+        let count = circles.iter().map(Vec::len).sum();
+        Measure { rule: "circle", key: folder.to_string(), count, limit: 0, details }
+    });
+    per_crate.collect()
+}
+
+/// Files and subfolders of each folder with source.
+fn folders(sources: &[Source]) -> Vec<Measure> {
+    let mut entries: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for source in sources.iter().filter(|source| in_budget(&source.path).is_some()) {
+        let mut path = source.path.as_str();
+        while let Some((folder, name)) = path.rsplit_once('/') {
+            entries.entry(folder).or_default().insert(name);
+            path = folder;
+        }
+    }
+    let inside = entries.into_iter().filter(|(folder, _)| in_budget(&format!("{folder}/")).is_some());
+    let measure = |(folder, names): (&str, BTreeSet<&str>)| Measure {
+        rule: "folder",
+        key: folder.to_string(),
+        count: names.len(),
+        limit: tables::FILES_PER_FOLDER,
+        details: vec![format!("{} files and folders; make a folder per stage", names.len())],
+    };
+    inside.map(measure).collect()
+}
+
+/// The budget that a path belongs to: the longest folder that holds it.
+fn in_budget(path: &str) -> Option<&'static str> {
+    let holding = tables::BUDGETS.iter().map(|(folder, _)| *folder);
+    let holding =
+        holding.filter(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')));
+    holding.max_by_key(|folder| folder.len())
+}
+
+/// Lines of Rust and Python of each area, and of all of them.
+fn budgets(sources: &[Source]) -> Vec<Measure> {
+    let is_counted = |path: &str| path.ends_with(".rs") || path.ends_with(".py");
+    let lines = |area: Option<&str>| -> usize {
+        let inside = sources.iter().filter(|source| is_counted(&source.path));
+        let inside = inside
+            .filter(|source| in_budget(&source.path).is_some_and(|own| area.is_none_or(|area| own == area)));
+        inside.map(|source| source.lines.len()).sum()
+    };
+    let areas = tables::BUDGETS.iter().map(|(area, limit)| (*area, *limit, lines(Some(area))));
+    let all = areas.chain([("total", tables::TOTAL_BUDGET, lines(None))]);
+    let measure = |(area, limit, count): (&str, usize, usize)| Measure {
+        rule: "budget",
+        key: area.to_string(),
+        count,
+        limit,
+        details: vec!["delete something, or argue for a larger budget".to_string()],
+    };
+    all.map(measure).collect()
+}
+
+/// Banned words per area and word.
+fn words(sources: &[Source]) -> Vec<Measure> {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for source in
+        sources.iter().filter(|source| !tables::WORDS_EXEMPT.iter().any(|path| source.path.starts_with(path)))
+    {
+        for (at, line) in source.lines.iter().enumerate() {
+            let text = plain(line);
+            for (word, instead, scope) in tables::BANNED {
+                let times = text.matches(&format!(" {} ", word.replace(' ', "  "))).count();
+                if times > 0 && source.path.starts_with(scope) {
+                    let place = format!("{}:{}: say {instead}", source.path, at + 1);
+                    let key = format!("{}:{}", area(&source.path), word.replace(' ', "_"));
+                    found.entry(key).or_default().extend(std::iter::repeat_n(place, times));
+                }
+            }
+        }
+    }
+    let measure = |(key, details): (String, Vec<String>)| Measure {
+        rule: "word",
+        key,
+        count: details.len(),
+        limit: 0,
+        details,
+    };
+    found.into_iter().map(measure).collect()
+}
+
+/// The words of a line in lower case, names taken apart, with blanks around each, so that
+/// neighbours do not share one. The tool `cargo` and its files are left out.
+fn plain(line: &str) -> String {
+    let line = line.replace("Cargo.", "").replace("`cargo ", "");
+    let mut text = String::new();
+    for word in line.split(|c: char| !is_word(c)).filter(|word| !word.is_empty()) {
+        for part in separated(word).split('_').filter(|part| !part.is_empty()) {
+            text += &format!(" {part} ");
+        }
+    }
+    text
+}
+
+/// The first folder of a path; the files of the root together.
+fn area(path: &str) -> &str {
+    if path.starts_with("engine/simcuda/") {
+        return "engine/simcuda";
+    }
+    path.split_once('/').map_or("root", |(area, _)| area)
+}
+
+/// Definitions of each public type name of a crate.
+fn types(sources: &[Source]) -> Vec<Measure> {
+    let mut found: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
+    for source in sources {
+        let Some(own) = tables::CRATES.iter().find(|own| source.path.starts_with(&format!("{own}/"))) else {
+            continue;
+        };
+        for (at, line) in source.product.iter().enumerate() {
+            if let Some(name) = public_type(line).filter(|name| *name != "Result") {
+                let place = format!("{}:{}", source.path, at + 1);
+                found.entry((own, name.to_string())).or_default().push(place);
+            }
+        }
+    }
+    let measure = |((own, name), details): ((&str, String), Vec<String>)| Measure {
+        rule: "type",
+        key: format!("{own}:{name}"),
+        count: details.len(),
+        limit: 1,
+        details,
+    };
+    found.into_iter().map(measure).collect()
+}
+
+/// The name of the public type that a line defines.
+fn public_type(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix("pub")?;
+    let rest =
+        rest.strip_prefix('(').map_or(rest, |scope| scope.split_once(')').map_or(rest, |(_, rest)| rest));
+    let mut words = rest.split(|c: char| !is_word(c)).filter(|word| !word.is_empty() && *word != "unsafe");
+    let is_type = ["struct", "enum", "union", "trait", "type"].contains(&words.next()?);
+    rest.starts_with(' ').then_some(()).filter(|()| is_type)?;
+    words.next()
+}
+
+/// The places that may hold unsafe code, and those among them that hold none.
+fn unsafe_places(sources: &[Source]) -> Vec<Measure> {
+    let holds = |place: &str| {
+        let inside = sources.iter().filter(|source| source.path.starts_with(place));
+        inside.into_iter().any(|source| source.code.iter().any(|line| super::rules::has_word(line, "unsafe")))
+    };
+    let idle = tables::UNSAFE_FILES.iter().filter(|place| !holds(place));
+    let idle: Vec<String> = idle.map(|place| format!("{place} holds no unsafe code; take it out")).collect();
+    let details = vec![format!("in tables.rs: {}", tables::UNSAFE_FILES.join(", "))];
+    vec![
+        Measure { rule: "unsafe-places", key: "idle".into(), count: idle.len(), limit: 0, details: idle },
+        Measure {
+            rule: "unsafe-places",
+            key: "all".into(),
+            count: tables::UNSAFE_FILES.len(),
+            limit: tables::UNSAFE_PLACES,
+            details,
+        },
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sources(files: &[(&str, &str)]) -> Vec<Source> {
+        files.iter().map(|(path, text)| Source::new(path, text)).collect()
+    }
+
+    /// Keys and counts above their limits.
+    fn above(measures: Vec<Measure>) -> Vec<(String, usize)> {
+        let over = measures.into_iter().filter(|measure| measure.count > measure.limit);
+        over.map(|measure| (measure.key, measure.count)).collect()
+    }
+
+    #[test]
+    fn circles_are_counted_per_crate() {
+        let lib = ("kernels/src/lib.rs", "mod a;\nmod b;");
+        let files = [
+            lib,
+            ("kernels/src/a.rs", "use crate::b::B;\nstruct A;"),
+            ("kernels/src/b.rs", "use crate::a::A;\nstruct B;"),
+        ];
+        assert_eq!(above(circles(&sources(&files))), [("kernels/src".to_string(), 2)]);
+        assert_eq!(above(circles(&sources(&files[..2]))), []);
+    }
+
+    #[test]
+    fn a_folder_has_twelve_entries() {
+        let named: Vec<String> = (0..12).map(|n| format!("engine/src/array/f{n}.rs")).collect();
+        let mut files: Vec<(&str, &str)> = named.iter().map(|path| (path.as_str(), "")).collect();
+        assert_eq!(above(folders(&sources(&files))), []);
+        files.push(("engine/src/array/inner/mod.rs", ""));
+        files.push(("engine/src/array/inner/more.rs", ""));
+        assert_eq!(above(folders(&sources(&files))), [("engine/src/array".to_string(), 13)]);
+    }
+
+    #[test]
+    fn an_area_keeps_its_budget() {
+        let limit = tables::BUDGETS.iter().find(|(area, _)| *area == "xtask").map_or(0, |(_, limit)| *limit);
+        let lines = "\n".repeat(limit);
+        assert_eq!(above(budgets(&sources(&[("xtask/src/a.rs", &lines), ("xtask/b.md", "x\n")]))), []);
+        let more = sources(&[("xtask/src/a.rs", &lines), ("xtask/b.py", "x\n")]);
+        assert_eq!(above(budgets(&more)), [("xtask".to_string(), limit + 1)]);
+        assert_eq!(in_budget("engine/simcuda/src/lib.rs"), Some("engine/simcuda/src"));
+        assert_eq!(in_budget("engine/tests/a.rs"), None);
+    }
+
+    #[test]
+    fn banned_words_are_found_in_names_and_text() {
+        let text = "// An errand.\nstruct ErrandList;\nfn errand_of() {}\nlet a = \"past the caches\";";
+        let found = above(words(&sources(&[("engine/src/a.rs", text)])));
+        assert_eq!(found, [("engine:errand".to_string(), 3), ("engine:past_the_caches".to_string(), 1)]);
+        let harmless = "cargo xtask test; Cargo.toml; errands-free; a Lane of SIMD; a newsletter";
+        let scope =
+            above(words(&sources(&[("docs/a.md", harmless), ("xtask/src/tidy/tables.rs", "errand")])));
+        assert_eq!(scope, [("docs:errands".to_string(), 1)]);
+        assert_eq!(above(words(&sources(&[("engine/src/a.rs", "enum Cargo { Lane }")]))).len(), 2);
+    }
+
+    #[test]
+    fn a_type_name_stands_for_one_type() {
+        let files = [
+            ("engine/src/a.rs", "pub struct Step;\nstruct Own;"),
+            ("engine/src/b.rs", "pub(super) enum Step<T> {}\npub type Result = u8;"),
+        ];
+        assert_eq!(above(types(&sources(&files))), [("engine/src:Step".to_string(), 2)]);
+        let apart = [("engine/src/a.rs", "pub struct Step;"), ("kernels/src/b.rs", "pub struct Step;")];
+        assert_eq!(above(types(&sources(&apart))), []);
+        let private = [
+            ("engine/src/a.rs", "pub struct Step;"),
+            ("engine/src/b.rs", "struct Step;\npublic struct Step;"),
+        ];
+        assert_eq!(above(types(&sources(&private))), []);
+    }
+
+    #[test]
+    fn places_of_unsafe_code_are_few_and_used() {
+        let nothing = unsafe_places(&sources(&[]));
+        assert_eq!(nothing[0].count, tables::UNSAFE_FILES.len());
+        let file = format!("{}x.rs", tables::UNSAFE_FILES[0]);
+        let one = unsafe_places(&sources(&[(&file, "unsafe { a() }")]));
+        assert_eq!(one[0].count, tables::UNSAFE_FILES.len() - 1);
+    }
+}
