@@ -55,7 +55,7 @@ fn wanted(view: &Domain, target: &Region) -> Vec<Index> {
 
 proptest! {
     #[test]
-    fn d21_targets_of_slices_agree_with_looking_at_every_element((part, slice, _, _) in cases()) {
+    fn targets_of_slices_agree_with_a_search_over_every_element((part, slice, _, _) in cases()) {
         let local = local_target_of_slice(&part, &slice).unwrap();
         let inside: Vec<Index> = slice.iter().filter(|point| part.contains(point)).collect();
         prop_assert_eq!(local.sizes.iter().product::<i64>(), inside.len() as i64);
@@ -69,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn d22_the_bounding_box_is_the_smallest_around_what_is_wanted((_, view, target, earlier) in cases()) {
+    fn the_bounding_box_is_the_smallest_around_the_requested_cells((_, view, target, earlier) in cases()) {
         let bounding = local_bounding_box(&view, &target, None).unwrap();
         let points = wanted(&view, &target);
         prop_assert_eq!(bounding.is_empty(), points.is_empty());
@@ -92,7 +92,7 @@ proptest! {
     }
 
     #[test]
-    fn d25_the_core_only_shrinks_and_is_owned((owned, view, target, earlier) in cases()) {
+    fn the_core_is_owned_and_never_grows((owned, view, target, earlier) in cases()) {
         let core = local_core(&owned, &view, &target, None).unwrap();
         let need = required(&view, &target).unwrap();
         prop_assert_eq!(core, owned.intersect(&need));
@@ -105,7 +105,7 @@ proptest! {
 }
 
 #[test]
-fn d2_a_member_knows_team_shape_offset_and_three_parts_of_one_rank() {
+fn an_environment_prints_team_offset_and_three_parts() {
     let dist = Distribution::builder(&[12, 5]).parts(3).halo(&[2, 0], &[1, 0]).build().unwrap();
     let parts = dist.parts_of(1).unwrap();
     assert_eq!(parts.len(), 3);
@@ -117,14 +117,14 @@ fn d2_a_member_knows_team_shape_offset_and_three_parts_of_one_rank() {
 }
 
 #[test]
-fn d3_golden_44_elements_over_4_third_member() {
+fn environment_of_the_third_of_4_members_over_44_elements() {
     let dist = Distribution::default_partition(4, &[44]).unwrap();
     let env = Environment::of(&dist, 2, 37416).unwrap();
     assert_eq!(env.to_string(), "#dist.dist_env<team = 37416 loffs = 22 lparts = 0,11,0>");
 }
 
 #[test]
-fn d4_parts_are_contiguous_and_so_is_their_concatenation() {
+fn parts_are_contiguous_and_so_is_their_concatenation() {
     let dist = Distribution::builder(&[23]).parts(5).halo(&[2], &[3]).build().unwrap();
     for part in 0..5 {
         let parts = dist.parts_of(part).unwrap();
@@ -135,7 +135,7 @@ fn d4_parts_are_contiguous_and_so_is_their_concatenation() {
 }
 
 #[test]
-fn d5_any_part_may_be_empty_the_owned_one_too() {
+fn every_part_may_be_empty_even_the_owned_one() {
     let dist = Distribution::default_partition(4, &[44]).unwrap();
     // A view that misses what member 3 owns.
     let view = dist.restricted(&line(0, 20)).unwrap();
@@ -147,7 +147,7 @@ fn d5_any_part_may_be_empty_the_owned_one_too() {
 }
 
 #[test]
-fn d6_halos_are_copies_of_what_others_own() {
+fn halo_cells_are_copies_of_cells_owned_by_other_parts() {
     let dist = Distribution::builder(&[9, 4]).parts(3).halo(&[1, 0], &[2, 0]).build().unwrap();
     let plan = Plan::halo(&dist, true).unwrap();
     for part in 0..3 {
@@ -160,7 +160,7 @@ fn d6_halos_are_copies_of_what_others_own() {
 }
 
 #[test]
-fn d7_the_offset_belongs_to_the_first_part() {
+fn the_offset_belongs_to_the_first_part() {
     let dist = Distribution::builder(&[44]).parts(4).halo(&[3], &[0]).build().unwrap();
     assert_eq!(dist.local_offsets(2).unwrap()[..], [19]);
     assert_eq!(dist.owned(2).start()[..], [22]);
@@ -168,21 +168,21 @@ fn d7_the_offset_belongs_to_the_first_part() {
 }
 
 #[test]
-fn d8_without_dimensions_there_are_neither_parts_nor_offsets() {
+fn a_zero_dimensional_environment_has_no_parts_and_no_offsets() {
     let dist = Distribution::builder(&[]).build().unwrap();
     let env = Environment::of(&dist, 0, 1).unwrap();
     assert_eq!(env.to_string(), "#dist.dist_env<team = 1>");
 }
 
 #[test]
-fn d9_golden_2d() {
+fn environment_in_two_dimensions() {
     let dist = Distribution::default_partition(4, &[44, 55]).unwrap();
     let env = Environment::of(&dist, 2, 1).unwrap();
     assert_eq!(env.to_string(), "#dist.dist_env<team = 1 loffs = 22,0 lparts = 0x0,11x55,0x0>");
 }
 
 #[test]
-fn d10_numbers_may_be_left_open_the_team_never() {
+fn sizes_of_an_environment_may_be_unknown_but_not_its_team() {
     let known = Environment::of(&Distribution::default_partition(4, &[44]).unwrap(), 2, 37416).unwrap();
     let open = known.dynamic();
     assert_eq!(open.to_string(), "#dist.dist_env<team = 37416 loffs = ? lparts = ?,?,?>");
@@ -197,7 +197,7 @@ fn d10_numbers_may_be_left_open_the_team_never() {
 }
 
 #[test]
-fn d11_faces_edges_and_corners_have_names_and_an_order() {
+fn faces_edges_and_corners_have_names_and_an_order() {
     let dist = Distribution::builder(&[9, 9, 9]).grid(&[3, 3, 3]).halo(&[1; 3], &[1; 3]).build().unwrap();
     let sections = dist.sections(13).unwrap();
     assert_eq!(sections.len(), 27);
@@ -222,7 +222,7 @@ fn d11_faces_edges_and_corners_have_names_and_an_order() {
 }
 
 #[test]
-fn d12_two_devices_of_one_machine() {
+fn environments_of_two_devices_name_their_device() {
     let dist = Distribution::default_partition(2, &[44]).unwrap();
     let text: Vec<String> = (0..2)
         .map(|member| {
@@ -241,7 +241,7 @@ fn d12_two_devices_of_one_machine() {
 }
 
 #[test]
-fn d13_an_array_is_described_by_its_offset_and_parts() {
+fn an_array_is_described_by_its_offset_and_parts() {
     let parts = [line(19, 3), line(22, 11), line(33, 0)];
     let env = Environment::new(1, &[19], &parts).unwrap();
     assert_eq!(env.to_string(), "#dist.dist_env<team = 1 loffs = 19 lparts = 3,11,0>");
@@ -256,7 +256,7 @@ fn d13_an_array_is_described_by_its_offset_and_parts() {
 }
 
 #[test]
-fn d14_local_offsets_are_rank_many() {
+fn there_is_one_local_offset_per_dimension() {
     for rank in 0..=4 {
         let dist = Distribution::default_partition(1, &vec![3; rank]).unwrap();
         assert_eq!(dist.local_offsets(0).unwrap().len(), rank);
@@ -265,13 +265,13 @@ fn d14_local_offsets_are_rank_many() {
 }
 
 #[test]
-fn d15_one_part_without_dimensions_else_three_empty_ones_included() {
+fn a_zero_dimensional_array_has_one_part_and_others_three() {
     let count = |shape: &[i64]| Distribution::default_partition(1, shape).unwrap().parts_of(0).unwrap().len();
     assert_eq!((count(&[]), count(&[5]), count(&[0]), count(&[2, 2, 2])), (1, 3, 3, 3));
 }
 
 #[test]
-fn d16_d17_the_default_partition_in_any_number_of_dimensions() {
+fn default_partition_in_zero_to_three_dimensions() {
     let owned = |n: usize, id: usize, shape: &[i64]| {
         let owned = Distribution::default_partition(n, shape).unwrap().owned(id);
         (owned.start().to_vec(), owned.extents().to_vec())
@@ -285,7 +285,7 @@ fn d16_d17_the_default_partition_in_any_number_of_dimensions() {
 }
 
 #[test]
-fn d18_requests_may_overlap_be_empty_or_lie_elsewhere() {
+fn repartition_requests_may_overlap_be_empty_or_remote() {
     let dist = Distribution::default_partition(4, &[16]).unwrap();
     let requests = [line(0, 10), line(2, 0), line(0, 4), line(6, 10)];
     let plan = Plan::repartition(&dist, &requests).unwrap();
@@ -297,7 +297,7 @@ fn d18_requests_may_overlap_be_empty_or_lie_elsewhere() {
 }
 
 #[test]
-fn d19_owned_cells_are_not_moved_and_halos_come_from_owners() {
+fn repartition_moves_no_owned_cells_and_reads_halos_from_owners() {
     let dist = Distribution::default_partition(3, &[9, 4]).unwrap();
     let needs: Vec<Region> = (0..3).map(|part| dist.reach(part, &[2, 0], &[1, 0]).unwrap()).collect();
     let plan = Plan::repartition(&dist, &needs).unwrap();
@@ -310,7 +310,7 @@ fn d19_owned_cells_are_not_moved_and_halos_come_from_owners() {
 }
 
 #[test]
-fn d20_without_a_target_it_is_the_default_partition() {
+fn redistribution_to_the_default_partition_equals_a_fetch_of_its_parts() {
     let odd = Distribution::builder(&[11]).bounds(0, &[0, 7, 8, 11]).build().unwrap();
     let plain = Distribution::default_partition(3, &[11]).unwrap();
     let needs: Vec<Region> = (0..3).map(|part| plain.owned(part)).collect();
@@ -318,7 +318,7 @@ fn d20_without_a_target_it_is_the_default_partition() {
 }
 
 #[test]
-fn d21_both_readings_of_the_local_target() {
+fn local_target_has_offsets_in_the_part_and_in_the_slice() {
     // Member 1 of 2 owns 8..16; the slice takes 3, 6, 9, 12, 15.
     let local = local_target_of_slice(&line(8, 8), &view(3, 5, 3)).unwrap();
     assert_eq!((local.offsets_in_part[0], local.offsets_in_slice[0], local.sizes[0]), (1, 2, 3));
@@ -337,7 +337,7 @@ fn d21_both_readings_of_the_local_target() {
 }
 
 #[test]
-fn d23_goldens_of_the_bounding_box() {
+fn bounding_boxes_match_published_values() {
     // View offset and size, target offset and size, and the box.
     let table = [
         ((0, 8), (4, 4), (4, 4)),
@@ -355,7 +355,7 @@ fn d23_goldens_of_the_bounding_box() {
 }
 
 #[test]
-fn d24_goldens_with_an_earlier_box() {
+fn bounding_boxes_with_an_earlier_box_match_published_values() {
     let hull = |of: (i64, i64), target: (i64, i64), earlier: (i64, i64)| {
         let earlier = line(earlier.0, earlier.1);
         let view = view(of.0, of.1, 1);
@@ -407,7 +407,7 @@ fn three_shifted_views(parts: usize) -> (Vec<i64>, usize) {
 }
 
 #[test]
-fn d26_one_target_is_shared_by_all_operands() {
+fn one_target_is_shared_by_all_operands() {
     let dist = Distribution::default_partition(3, &[16]).unwrap();
     let result = view(1, 14, 1);
     let mut covered = vec![0; 14];
@@ -419,7 +419,7 @@ fn d26_one_target_is_shared_by_all_operands() {
 }
 
 #[test]
-fn d27_shifted_views_share_a_core_inside_what_every_member_owns() {
+fn shifted_views_share_a_core_inside_what_every_member_owns() {
     let views = [view(1, 14, 1), view(0, 14, 1), view(2, 14, 1)];
     for parts in 1..6 {
         let dist = Distribution::default_partition(parts, &[16]).unwrap();
@@ -445,7 +445,7 @@ fn d27_shifted_views_share_a_core_inside_what_every_member_owns() {
 }
 
 #[test]
-fn d28_operations_on_views_become_local_work_and_one_repartition() {
+fn operations_on_views_take_one_repartition_and_local_work() {
     let serial: Vec<i64> = (0..16i64)
         .map(|i| if (1..15).contains(&i) { (i - 1..=i + 1).map(|k| k * k * k).sum() } else { i * i * i })
         .collect();

@@ -29,7 +29,7 @@ fn at(i: i64, j: i64) -> f32 {
 }
 
 #[test]
-fn d31_shifted_slices_equal_the_plain_loop_bit_for_bit() {
+fn shifted_slices_equal_a_plain_loop_bit_for_bit() {
     let expected: Vec<f32> = (1..SHAPE[0] - 1)
         .flat_map(|i| {
             (1..SHAPE[1] - 1).map(move |j| {

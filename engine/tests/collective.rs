@@ -99,7 +99,7 @@ fn both_types(f: &Collective, dist: &Distribution, seed: u64) {
 
 /// Every member of `to` has what its root has; the roots and groups are those published for this case.
 #[test]
-fn c18_c19_c22_golden_broadcast() {
+fn broadcast_matches_the_published_example() {
     for device in devices() {
         let world = world(&device, 14);
         let p_x = grid(&world, &[1, 2, 3], &[1, 3, 1]);
@@ -125,7 +125,7 @@ fn c18_c19_c22_golden_broadcast() {
 }
 
 #[test]
-fn c24_c25_sum_reduce_counts_the_root_once() {
+fn sum_reduce_counts_the_root_once() {
     let world = world(&Device::host(), 12);
     let all = grid(&world, &(0..12).collect::<Vec<_>>(), &[2, 3, 2]);
     let roots = grid(&world, &[1, 2, 3], &[1, 3, 1]);
@@ -143,7 +143,7 @@ fn c24_c25_sum_reduce_counts_the_root_once() {
 }
 
 #[test]
-fn c26_c27_c28_all_sum_reduce() {
+fn all_sum_reduce_sums_over_groups_of_members() {
     let world = world(&Device::host(), 12);
     let over = grid(&world, &(0..12).collect::<Vec<_>>(), &[2, 3, 2]);
     let dist = blocks(&over, &[4, 9, 6], false);
@@ -174,7 +174,7 @@ fn c26_c27_c28_all_sum_reduce() {
 
 /// Four cells each on a ring of three: the adjoint adds what the halos hold to the owners, and leaves zeros.
 #[test]
-fn c36_c38_halos_and_their_adjoint_by_hand() {
+fn halo_exchange_and_its_adjoint_match_values_by_hand() {
     let world = world(&Device::host(), 3);
     let over = grid(&world, &[2, 0, 1], &[3]);
     let dist = Distribution::builder(&[6]).grid(&[3]).halo(&[1], &[2]).periodic(&[true]).build().unwrap();
@@ -213,7 +213,7 @@ fn c36_c38_halos_and_their_adjoint_by_hand() {
 
 /// In two dimensions every cell of every halo gets its owner's value, corners included.
 #[test]
-fn c36_corners_arrive() {
+fn corner_cells_of_halos_are_exchanged() {
     let over = grid(&world(&Device::host(), 6), &[5, 3, 1, 0, 2, 4], &[3, 2]);
     let dist = Distribution::builder(&[9, 8]).grid(&[3, 2]).halo(&[1, 2], &[2, 1]).periodic(&[true, false]);
     let dist = dist.build().unwrap();
@@ -235,7 +235,7 @@ fn c36_corners_arrive() {
 }
 
 #[test]
-fn c30_c33_c34_repartition_gather_scatter_allgather() {
+fn repartition_gather_scatter_allgather() {
     for device in devices() {
         let world = world(&device, 7);
         let (a, b) = (grid(&world, &[5, 1, 2], &[3, 1]), grid(&world, &[0, 2, 4, 6], &[2, 2]));
@@ -270,7 +270,7 @@ fn c30_c33_c34_repartition_gather_scatter_allgather() {
 /// The plan is, per receiving member, whom it hears of and which records; applying it again takes memory that
 /// is there already, until the shape changes.
 #[test]
-fn c31_c32_triplets_and_memory_that_is_reused() {
+fn strided_transfers_and_reused_buffers() {
     let device = Device::host();
     let world = world(&device, 3);
     let (a, b) = (grid(&world, &[0, 1], &[2, 1]), grid(&world, &[2, 0, 1], &[3, 1]));
@@ -299,7 +299,7 @@ fn c31_c32_triplets_and_memory_that_is_reused() {
 
 /// Every operator, on partitions that are equal, disjoint, overlapping, in any order of the members.
 #[test]
-fn c20_c29_c39_dot_tests() {
+fn dot_tests_of_collective_operators_and_their_adjoints() {
     let world = world(&Device::host(), 9);
     let mut tests = 0;
     let mut test = |f: Collective, dist: &Distribution| {
@@ -355,7 +355,7 @@ fn c20_c29_c39_dot_tests() {
 
 /// What travels between devices of unlike kinds is what stays on one.
 #[test]
-fn c40_operators_between_devices() {
+fn operators_between_devices() {
     let mut mixed = devices();
     mixed.push(Device::host());
     let team = Team::of((0..6).map(|k| mixed[k % mixed.len()].clone()).collect()).unwrap();
@@ -385,7 +385,7 @@ fn c40_operators_between_devices() {
 }
 
 #[test]
-fn c9_c10_c11_data_needs_no_prior_knowledge() {
+fn receivers_need_not_know_shape_or_type_in_advance() {
     let world = world(&Device::host(), 5);
     let some = world.inclusive(&[3, 1]).unwrap();
     let value = || Data::line(&[1.5f32, 2.5]);
@@ -404,7 +404,7 @@ fn c9_c10_c11_data_needs_no_prior_knowledge() {
 }
 
 #[test]
-fn c2_c6_c21_what_does_not_fit_is_refused() {
+fn mismatched_teams_and_shapes_are_errors() {
     let first = world(&Device::host(), 6);
     let other = world(&Device::host(), 6);
     let (a, b) = (grid(&first, &[0, 1, 2], &[3]), grid(&first, &[0, 1, 2, 3], &[2, 2]));
@@ -428,7 +428,7 @@ fn c2_c6_c21_what_does_not_fit_is_refused() {
 
 /// A line of members divides the first dimension; between start and finish other work may be queued.
 #[test]
-fn d20_d30_default_partition_and_work_in_between() {
+fn repartition_to_the_default_partition_overlaps_with_other_work() {
     for device in devices() {
         let others =
             Team::of((0..4).map(|k| [device.clone(), Device::host()][k % 2].clone()).collect()).unwrap();
@@ -453,7 +453,7 @@ fn d20_d30_default_partition_and_work_in_between() {
 
 /// Requests that reach over what members own, overlap, are empty, or lie elsewhere.
 #[test]
-fn d15_d18_d19_requests_on_arrays() {
+fn arrays_fetch_requested_regions() {
     let at = |start: [i64; 2], stop: [i64; 2]| Region::new(&start, &stop).unwrap();
     for device in devices() {
         let others =

@@ -40,7 +40,7 @@ fn teams() -> impl Iterator<Item = (Device, Team)> {
 }
 
 #[test]
-fn b23_an_array_has_its_element_type_and_its_domain() {
+fn an_array_has_its_element_type_and_its_domain() {
     for (_, team) in teams() {
         for dist in planes() {
             for dtype in [DType::F32, DType::U8, DType::I32] {
@@ -53,7 +53,7 @@ fn b23_an_array_has_its_element_type_and_its_domain() {
 }
 
 #[test]
-fn b24_access_reads_and_writes_any_index() {
+fn elements_are_read_and_written_at_any_index() {
     for (device, team) in teams() {
         for dist in planes() {
             let mut array = Array::from_fn(&team, &dist, number).unwrap();
@@ -73,7 +73,7 @@ fn b24_access_reads_and_writes_any_index() {
 }
 
 #[test]
-fn b25_parts_yield_their_locations_in_their_order() {
+fn parts_iterate_their_elements_in_their_own_order() {
     for (device, team) in teams() {
         for dist in planes() {
             let array = Array::from_fn(&team, &dist, number).unwrap();
@@ -95,7 +95,7 @@ fn b25_parts_yield_their_locations_in_their_order() {
 }
 
 #[test]
-fn b22_one_member_writes_an_array_in_the_right_order() {
+fn one_member_writes_an_array_in_index_order() {
     for (_, team) in teams() {
         for dist in planes() {
             let array = Array::from_fn(&team, &dist, number).unwrap().slice(&s![1..3, ..]);
@@ -110,7 +110,7 @@ fn b22_one_member_writes_an_array_in_the_right_order() {
 }
 
 #[test]
-fn b26_resizing_keeps_the_elements_of_common_indices() {
+fn resizing_keeps_the_elements_of_common_indices() {
     for (device, team) in teams() {
         let mut cases = 0;
         for dist in planes() {
@@ -139,7 +139,7 @@ fn b26_resizing_keeps_the_elements_of_common_indices() {
 }
 
 #[test]
-fn b27_the_owner_of_an_index_is_the_part_whose_memory_has_it() {
+fn the_owner_of_an_index_is_the_part_that_stores_it() {
     for (device, team) in teams() {
         for dist in planes() {
             let array = Array::from_fn(&team, &dist, number).unwrap();
@@ -161,7 +161,7 @@ fn b27_the_owner_of_an_index_is_the_part_whose_memory_has_it() {
 }
 
 #[test]
-fn b35_what_is_owned_is_computed_without_a_message() {
+fn owned_cells_are_computed_without_messages() {
     for (device, team) in teams() {
         for dist in planes() {
             let a = Array::from_fn(&team, &dist, number).unwrap();
@@ -198,7 +198,7 @@ impl SelectEven for Array {
 }
 
 #[test]
-fn b35_replays_count_the_messages_of_their_step() {
+fn a_replayed_step_counts_its_messages() {
     for (device, team) in teams() {
         let dist = Distribution::builder(&[24]).parts(6).halo(&[1], &[1]).build().unwrap();
         let u = Array::from_fn(&team, &dist, |at| at[0] as f32).unwrap();
@@ -216,7 +216,7 @@ fn b35_replays_count_the_messages_of_their_step() {
 }
 
 #[test]
-fn d13_d19_d28_shifted_slices_take_one_repartition_and_leave_owned_cells_where_they_are() {
+fn shifted_slices_take_one_repartition_and_move_no_owned_cells() {
     for (device, team) in teams() {
         let dist = Distribution::builder(&[16]).parts(6).halo(&[1], &[1]).build().unwrap();
         let u = Array::from_fn(&team, &dist, |at| (at[0] * at[0] * at[0]) as i32).unwrap();
@@ -279,7 +279,7 @@ impl Bulk<i32> for Held {
 }
 
 #[test]
-fn b36_b37_b41_bulk_transfers_between_arrays_on_devices() {
+fn bulk_transfers_between_arrays_on_devices() {
     let range = |(start, stop, stride)| IndexRange::new(start, stop, stride).unwrap();
     let domain = |ranges: [(i64, i64, i64); 2]| Domain::new(&ranges.map(range)).unwrap();
     for (device, team) in teams() {

@@ -52,7 +52,7 @@ fn zipped() -> impl Strategy<Value = (Vec<Vec<IndexRange>>, Vec<i64>)> {
 
 proptest! {
     #[test]
-    fn b28_ranges_agree_with_their_lists(a in ranges(), b in ranges(), by in -9..9i64) {
+    fn ranges_agree_with_their_element_lists(a in ranges(), b in ranges(), by in -9..9i64) {
         let (xs, ys): (Vec<i64>, Vec<i64>) = (a.iter().collect(), b.iter().collect());
         prop_assert_eq!(a.len(), xs.len() as i64);
         prop_assert_eq!((a.low(), a.high()), (xs.iter().min().copied(), xs.iter().max().copied()));
@@ -68,7 +68,7 @@ proptest! {
     }
 
     #[test]
-    fn b17_densify_and_undensify_are_inverse_and_keep_the_order(whole in ranges(), cut in ranges()) {
+    fn densify_and_undensify_are_inverse_and_keep_the_order(whole in ranges(), cut in ranges()) {
         let sub = cut.intersect(&whole);
         let dense = whole.positions(&sub).unwrap();
         let orders: Vec<i64> = sub.iter().map(|i| whole.order(i).unwrap()).collect();
@@ -82,7 +82,7 @@ proptest! {
     }
 
     #[test]
-    fn b19_any_maps_zip_to_the_serial_result(
+    fn zipping_any_maps_gives_the_serial_result(
         (items, shape) in zipped(), seed in prop::collection::vec(kinds_to(12), 3), blocks in 1..4i64,
     ) {
         let domains: Vec<Domain> = items.iter().map(|ranges| Domain::new(ranges).unwrap()).collect();
@@ -125,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn b13_leaders_of_every_kind_cover_every_index_once(kind in kinds_to(20), stride in 1..4i64) {
+    fn parallel_iterators_of_every_kind_cover_every_index_once(kind in kinds_to(20), stride in 1..4i64) {
         let size = kind.size();
         let dist = Distribution::builder(&[size]).map(0, kind.build()).build().unwrap();
         let whole = mapped(dist.clone(), domain([(5, 5 - size * stride, -stride)]));
@@ -144,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn b26_resizing_keeps_the_values_of_common_indices(
+    fn resizing_keeps_the_values_of_common_indices(
         before in prop::collection::vec(ranges(), 2), after in prop::collection::vec(ranges(), 2),
     ) {
         let (before, after) = (Domain::new(&before).unwrap(), Domain::new(&after).unwrap());
@@ -227,7 +227,7 @@ impl CustomMap for Parity {
 }
 
 #[test]
-fn b1_three_descriptors_distribution_domain_array() {
+fn an_array_has_a_domain_and_a_domain_has_a_distribution() {
     let dist = Distribution::default_partition(2, &[4]).unwrap();
     let domain = mapped(dist, domain([(1, 5, 1)]));
     let array: ModelArray<i64> = ModelArray::new(&domain, |index| index[0]);
@@ -235,7 +235,7 @@ fn b1_three_descriptors_distribution_domain_array() {
 }
 
 #[test]
-fn b2_layouts_on_one_part_use_the_same_interface() {
+fn layouts_on_one_part_use_the_same_interface() {
     let layout = mapped(Distribution::builder(&[2, 3]).build().unwrap(), domain([(0, 2, 1), (3, 0, -1)]));
     let chunks = layout.leader().unwrap();
     assert_eq!((chunks.len(), chunks[0].part), (1, 0));
@@ -243,7 +243,7 @@ fn b2_layouts_on_one_part_use_the_same_interface() {
 }
 
 #[test]
-fn b3_an_authors_own_methods_are_reached_behind_the_interface() {
+fn a_custom_map_is_reached_by_downcast() {
     let domain = MappedDomain::new(Arc::new(Halves::default()), domain([(0, 4, 1)]));
     domain.leader().unwrap();
     let map = domain.map().unwrap().as_any().downcast_ref::<Halves>().unwrap();
@@ -252,7 +252,7 @@ fn b3_an_authors_own_methods_are_reached_behind_the_interface() {
 }
 
 #[test]
-fn b4_a_duplicate_is_equal_and_separate_and_all_of_them_show_themselves() {
+fn a_clone_is_equal_and_independent_and_prints_itself() {
     let map: Arc<dyn DomainMap> = Arc::new(Distribution::default_partition(2, &[4]).unwrap());
     let copy = map.duplicate().unwrap();
     assert!(copy.equal(&*map) && !Arc::ptr_eq(&copy, &map));
@@ -267,7 +267,7 @@ fn b4_a_duplicate_is_equal_and_separate_and_all_of_them_show_themselves() {
 }
 
 #[test]
-fn b5_maps_of_different_objects_are_equal_when_they_divide_alike() {
+fn maps_are_equal_when_they_divide_alike() {
     let of =
         |parts: usize| mapped(Distribution::default_partition(parts, &[4]).unwrap(), domain([(0, 4, 1)]));
     assert_eq!(of(2), of(2));
@@ -280,14 +280,14 @@ fn b5_maps_of_different_objects_are_equal_when_they_divide_alike() {
 }
 
 #[test]
-fn b6_a_domain_carries_rank_strides_and_its_map() {
+fn a_domain_has_rank_strides_and_a_map() {
     let domain = mapped(Distribution::builder(&[3, 2]).build().unwrap(), domain([(1, 7, 2), (5, 3, -1)]));
     assert_eq!((domain.indices().rank(), domain.indices().stride()), (2, Index::from([2, -1])));
     assert_eq!(domain.map().unwrap().name(), "distribution");
 }
 
 #[test]
-fn b7_kinds_other_than_rectangular_are_refused_clearly() {
+fn non_rectangular_domains_are_errors() {
     let map: Arc<dyn DomainMap> = Arc::new(Halves::default());
     let make = |kind| MappedDomain::of_kind(kind, map.clone(), domain([(0, 4, 1)]));
     assert!(make(DomainKind::Rectangular).is_ok());
@@ -299,7 +299,7 @@ fn b7_kinds_other_than_rectangular_are_refused_clearly() {
 }
 
 #[test]
-fn b8_one_map_serves_domains_of_any_rank_and_stride() {
+fn one_map_serves_domains_of_any_rank_and_stride() {
     let map: Arc<dyn DomainMap> = Arc::new(Halves::default());
     for indices in [domain([(0, 4, 1)]), domain([(9, 0, -2)])] {
         assert_eq!(MappedDomain::new(map.clone(), indices.clone()).indices(), &indices);
@@ -311,7 +311,7 @@ fn b8_one_map_serves_domains_of_any_rank_and_stride() {
 }
 
 #[test]
-fn b9_b10_indices_are_ranges_and_can_be_set() {
+fn indices_of_a_domain_are_ranges_and_can_be_set() {
     let mut domain_a = mapped(Distribution::builder(&[3]).parts(2).build().unwrap(), domain([(1, 7, 2)]));
     assert_eq!(domain_a.indices().dims(), [range(1, 7, 2)]);
     let kept = domain_a.set_indices(domain([(3, 12, 1)])).unwrap();
@@ -323,7 +323,7 @@ fn b9_b10_indices_are_ranges_and_can_be_set() {
 }
 
 #[test]
-fn b11_assigning_a_domain_of_another_rank_is_refused() {
+fn assigning_a_domain_of_another_rank_is_an_error() {
     let mut line = mapped(Distribution::builder(&[3]).build().unwrap(), domain([(0, 3, 1)]));
     let before = line.clone();
     let error = line.set_indices(domain([(0, 3, 1), (0, 2, 1)])).unwrap_err();
@@ -331,7 +331,7 @@ fn b11_assigning_a_domain_of_another_rank_is_refused() {
 }
 
 #[test]
-fn b12_iteration_in_default_order_scalars_in_one_dimension() {
+fn iteration_is_in_default_order_and_scalar_in_one_dimension() {
     let scalars: Vec<i64> = domain([(8, 0, -3)]).dim(0).iter().collect();
     assert_eq!(scalars, [8, 5, 2]);
     let tuples: Vec<Index> = domain([(8, 0, -3), (1, 3, 1)]).iter().collect();
@@ -340,7 +340,7 @@ fn b12_iteration_in_default_order_scalars_in_one_dimension() {
 }
 
 #[test]
-fn b13_b15_the_first_leader_runs_once_and_no_other() {
+fn only_the_leader_of_the_first_operand_runs() {
     let (a, b) = (Arc::new(Halves::default()), Arc::new(Halves::default()));
     let first = MappedDomain::new(a.clone(), domain([(0, 5, 1)]));
     let second = MappedDomain::new(b.clone(), domain([(10, 0, -2)]));
@@ -351,7 +351,7 @@ fn b13_b15_the_first_leader_runs_once_and_no_other() {
 }
 
 #[test]
-fn b14_b18_a_follower_walks_any_description_in_default_order() {
+fn a_follower_iterates_any_range_in_default_order() {
     let dist = Distribution::builder(&[4, 6]).grid(&[2, 2]).cyclic(1, 2).build().unwrap();
     let whole = mapped(dist, domain([(3, -1, -1), (0, 12, 2)]));
     // No leader makes this one: every third column, backwards.
@@ -363,7 +363,7 @@ fn b14_b18_a_follower_walks_any_description_in_default_order() {
 }
 
 #[test]
-fn b16_the_description_of_the_whole_counts_from_zero() {
+fn the_range_of_a_whole_domain_counts_from_zero() {
     let whole = domain([(9, 0, -3), (2, 9, 2)]);
     assert_eq!(whole.densify(&whole).unwrap(), domain([(0, 3, 1), (0, 4, 1)]));
     let sub = domain([(6, 0, -3), (8, 3, -4)]);
@@ -373,7 +373,7 @@ fn b16_the_description_of_the_whole_counts_from_zero() {
 }
 
 #[test]
-fn b19_golden_block_with_cyclic_with_shifted_with_strided() {
+fn zipping_block_cyclic_shifted_and_strided_domains_matches_the_published_order() {
     let of = |b: partita::index::DistributionBuilder, indices: Domain| mapped(b.build().unwrap(), indices);
     let line = || Distribution::builder(&[8]).parts(3);
     let block = of(line(), domain([(0, 8, 1)]));
@@ -397,7 +397,7 @@ fn b19_golden_block_with_cyclic_with_shifted_with_strided() {
 }
 
 #[test]
-fn b20_zipping_unlike_shapes_is_refused() {
+fn zipping_different_shapes_is_an_error() {
     let of = |n: i64| mapped(Distribution::default_partition(2, &[n]).unwrap(), domain([(0, n, 1)]));
     let error = zip(&[&of(4), &of(5)], |_, _| panic!("must not run")).unwrap_err().to_string();
     assert_eq!(error, "zip: expected domains of shape (4), given (5); slice them to one shape");
@@ -431,7 +431,7 @@ impl DomainMap for Alone {
 }
 
 #[test]
-fn b21_the_standalone_loop_is_used_alone_and_has_the_same_elements() {
+fn the_standalone_iterator_yields_the_same_elements() {
     let domain = MappedDomain::new(Arc::new(Alone), domain([(0, 4, 1)]));
     let (mut alone, mut zipped) = (Vec::new(), Vec::new());
     domain.for_each(|_, index| alone.push(index[0])).unwrap();
@@ -440,7 +440,7 @@ fn b21_the_standalone_loop_is_used_alone_and_has_the_same_elements() {
 }
 
 #[test]
-fn b22_one_member_writes_in_the_right_order() {
+fn one_member_writes_a_domain_in_index_order() {
     let indices = domain([(1, 3, 1), (9, 0, -4)]);
     let value = |index: &Index| (10 * index[0] + index[1]).to_string();
     let write = |value: Option<&dyn Fn(&Index) -> String>| {
@@ -453,7 +453,7 @@ fn b22_one_member_writes_in_the_right_order() {
 }
 
 #[test]
-fn b23_b25_an_array_has_its_domain_and_visits_locations_in_its_order() {
+fn a_domain_array_iterates_in_the_order_of_its_domain() {
     let dist = Distribution::builder(&[4]).parts(2).cyclic(0, 1).build().unwrap();
     let domain = mapped(dist, domain([(6, -2, -2)]));
     let array = ModelArray::new(&domain, |index| index[0] as f64 / 2.0);
@@ -464,7 +464,7 @@ fn b23_b25_an_array_has_its_domain_and_visits_locations_in_its_order() {
 }
 
 #[test]
-fn b24_access_reads_and_writes() {
+fn element_access_reads_and_writes() {
     let domain = mapped(Distribution::default_partition(3, &[6]).unwrap(), domain([(1, 7, 1)]));
     let mut array = ModelArray::new(&domain, |index| index[0]);
     *array.access(&[5]) += 40;
@@ -473,7 +473,7 @@ fn b24_access_reads_and_writes() {
 }
 
 #[test]
-fn b27_the_owner_of_an_index_is_where_it_lives() {
+fn the_owner_of_an_index_is_the_part_it_maps_to() {
     let dist = Distribution::builder(&[5, 4]).grid(&[2, 3]).cyclic(0, 2).cyclic(1, 1).build().unwrap();
     let domain = mapped(dist, domain([(10, 5, -1), (0, 8, 2)]));
     let array = ModelArray::new(&domain, |_| 0u8);
@@ -485,7 +485,7 @@ fn b27_the_owner_of_an_index_is_where_it_lives() {
 }
 
 #[test]
-fn b28_queries_of_strided_domains() {
+fn queries_of_strided_domains() {
     let d = domain([(1, 8, 3), (9, 0, -4)]);
     assert_eq!((d.dim(1), d.dims().len(), d.rank()), (range(9, 0, -4), 2, 2));
     assert_eq!((d.low().unwrap(), d.high().unwrap()), ([1, 1].into(), [7, 9].into()));
@@ -507,14 +507,14 @@ fn b28_queries_of_strided_domains() {
 }
 
 #[test]
-fn b29_a_map_may_opt_out_of_being_linked() {
+fn a_map_may_opt_out_of_being_linked() {
     let domain = MappedDomain::new(Arc::new(Alone), domain([(0, 4, 1)]));
     assert!(domain.map().is_none());
     assert_eq!(domain.leader().unwrap().len(), 1);
 }
 
 #[test]
-fn b30_a_map_with_the_first_phase_works_and_later_calls_name_what_is_missing() {
+fn a_map_with_only_required_methods_works_and_other_calls_name_the_missing_method() {
     let domain = MappedDomain::new(Arc::new(Halves::default()), domain([(0, 4, 1)]));
     let mut parts = Vec::new();
     domain.for_each(|part, index| parts.push((part, index[0]))).unwrap();
@@ -532,7 +532,7 @@ fn b30_a_map_with_the_first_phase_works_and_later_calls_name_what_is_missing() {
 }
 
 #[test]
-fn b30_a_map_of_one_dimension_with_the_first_phase_works_in_distributions() {
+fn a_one_dimensional_map_with_only_required_methods_works_in_distributions() {
     let map = DimMap::custom(Arc::new(Parity(9))).unwrap();
     let DimMap::Custom(custom) = &map else { panic!("not custom") };
     custom.check().unwrap();
@@ -607,7 +607,7 @@ fn domains_too_large_to_count_are_refused() {
 }
 
 #[test]
-fn b43_one_type_per_map_and_its_name_is_what_messages_say() {
+fn error_messages_name_the_type_of_a_map() {
     // Chapel suggests six class names per map; here an author writes one type, and names it once.
     let domain = MappedDomain::new(Arc::new(Halves::default()), domain([(0, 4, 1)]));
     assert!(domain.index_to_part(&[0]).unwrap_err().given.contains("`halves`"));

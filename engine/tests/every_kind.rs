@@ -15,7 +15,7 @@ use partita::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 #[test]
-fn a28_arithmetic_over_all_pairs_of_kinds() {
+fn arithmetic_over_all_pairs_of_map_kinds() {
     for device in devices() {
         let team = Team::on(std::slice::from_ref(&device), 9).unwrap();
         for dist in pairs() {
@@ -39,7 +39,7 @@ fn a28_arithmetic_over_all_pairs_of_kinds() {
 }
 
 #[test]
-fn a25_reductions_count_every_element_once_over_all_pairs_of_kinds() {
+fn reductions_count_every_element_once_over_all_pairs_of_map_kinds() {
     for device in devices() {
         let team = Team::on(std::slice::from_ref(&device), 9).unwrap();
         for dist in pairs() {
@@ -156,7 +156,7 @@ fn check_mixture(device: &Device, kinds: &[Kind]) {
 }
 
 #[test]
-fn a27_a28_random_mixtures_of_kinds_up_to_four_dimensions() {
+fn random_mixtures_of_map_kinds_up_to_four_dimensions() {
     for device in devices() {
         let cases = if device.kind() == DeviceKind::Host { 200 } else { 24 };
         let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
@@ -317,7 +317,7 @@ fn every_kind_prints_alike() {
 }
 
 #[test]
-fn a33_an_array_over_sparse_names() {
+fn an_array_over_sparse_labels() {
     let names = [vec![900, 17], vec![-4, 900, 3]];
     let map = DimMap::Unstructured(partita::index::Unstructured::labelled(&names, false).unwrap());
     for device in devices() {
@@ -334,7 +334,7 @@ fn a33_an_array_over_sparse_names() {
 }
 
 #[test]
-fn b30_an_array_over_a_users_own_map() {
+fn an_array_over_a_custom_map() {
     let map = DimMap::custom(Arc::new(Folded::new(2))).unwrap();
     for device in devices() {
         let team = Team::on(std::slice::from_ref(&device), 2).unwrap();

@@ -1,4 +1,4 @@
-//! Properties of regions, grids and distributions, and the worked examples of the requirements they
+//! Properties of regions, grids and distributions, and the worked examples of the protocols that they
 //! implement.
 
 #![allow(clippy::unwrap_used)]
@@ -89,7 +89,7 @@ proptest! {
     }
 
     #[test]
-    fn a17_every_cell_has_exactly_one_owner_and_counts_sum_to_the_size(layout in layouts()) {
+    fn every_cell_has_exactly_one_owner_and_counts_sum_to_the_size(layout in layouts()) {
         let dist = layout.build();
         let owned: Vec<Region> = (0..dist.parts()).map(|part| dist.owned(part)).collect();
         let counts: i64 = owned.iter().map(|region| region.volume().unwrap()).sum();
@@ -114,7 +114,7 @@ proptest! {
     }
 
     #[test]
-    fn a30_local_and_global_indices_are_inverse(layout in layouts()) {
+    fn local_and_global_indices_are_inverses(layout in layouts()) {
         let dist = layout.build();
         for point in dist.global().points() {
             let (part, local) = dist.to_local(&point).unwrap();
@@ -142,7 +142,7 @@ proptest! {
     }
 
     #[test]
-    fn a13_stored_is_owned_and_halo_cut_at_edges_that_are_not_periodic(layout in layouts()) {
+    fn stored_is_owned_plus_halo_clipped_at_open_edges(layout in layouts()) {
         let dist = layout.build();
         for part in 0..dist.parts() {
             let (owned, stored, at) = (dist.owned(part), dist.stored(part), dist.grid().coordinate(part));
@@ -163,7 +163,7 @@ proptest! {
     }
 
     #[test]
-    fn a15_a_halo_wider_than_the_neighbors_cells_is_refused(layout in layouts()) {
+    fn a_halo_wider_than_the_neighbor_is_an_error(layout in layouts()) {
         for (d, dim) in layout.dims.iter().enumerate() {
             let (lo, hi) = dim.uniform_room();
             for (lo, hi, fits) in [(lo, hi, true), (lo + 1, hi, false), (lo, hi + 1, false)] {
@@ -182,7 +182,7 @@ proptest! {
     }
 
     #[test]
-    fn a32_a_slice_is_owned_where_its_cells_are(
+    fn a_slice_is_owned_where_its_cells_are(
         layout in layouts(),
         cut in prop::collection::vec((0..9i64, 0..9i64), 4),
     ) {
@@ -233,7 +233,7 @@ proptest! {
     }
 
     #[test]
-    fn a31_c13_neighbors_are_mutual(layout in layouts()) {
+    fn neighbors_are_mutual(layout in layouts()) {
         let dist = layout.build();
         for part in 0..dist.parts() {
             for (d, (left, right)) in dist.neighbors(part).unwrap().into_iter().enumerate() {
@@ -250,7 +250,7 @@ proptest! {
     }
 
     #[test]
-    fn b5_distributions_are_equal_when_they_mean_the_same(layout in layouts()) {
+    fn distributions_are_equal_when_they_divide_alike(layout in layouts()) {
         let dist = layout.build();
         let mut listed = layout.clone();
         listed.dims.iter_mut().for_each(|dim| dim.listed = true);
@@ -272,7 +272,7 @@ fn owned_1d(parts: usize, size: i64) -> Vec<(i64, i64)> {
 }
 
 #[test]
-fn d16_the_default_partition_gives_extras_to_the_last_parts() {
+fn the_default_partition_gives_extras_to_the_last_parts() {
     assert_eq!(owned_1d(4, 8).iter().map(|(_, count)| *count).collect::<Vec<_>>(), [2, 2, 2, 2]);
     assert_eq!(owned_1d(3, 8).iter().map(|(_, count)| *count).collect::<Vec<_>>(), [2, 3, 3]);
     for parts in 1..40 {
@@ -287,7 +287,7 @@ fn d16_the_default_partition_gives_extras_to_the_last_parts() {
 }
 
 #[test]
-fn d17_goldens_of_the_default_partition() {
+fn default_partition_matches_published_values() {
     assert_eq!(owned_1d(8, 31)[7], (27, 4));
     assert_eq!(owned_1d(8, 32)[7], (28, 4));
     assert_eq!(owned_1d(8, 33)[7], (28, 5));
@@ -299,7 +299,7 @@ fn d17_goldens_of_the_default_partition() {
 }
 
 #[test]
-fn a11_a12_blocks_touch_and_may_be_irregular() {
+fn blocks_are_adjacent_and_may_be_irregular() {
     let dist = Distribution::builder(&[10]).bounds(0, &[0, 1, 5, 5, 10]).build().unwrap();
     assert_eq!(dist.parts(), 4);
     for part in 1..4 {
@@ -309,7 +309,7 @@ fn a11_a12_blocks_touch_and_may_be_irregular() {
 }
 
 #[test]
-fn a14_a16_the_padding_vector_with_a_boundary() {
+fn padding_of_parts_with_a_boundary() {
     let padding = [(4, 1), (1, 2), (2, 3), (3, 0)];
     // The first and last widths are boundary: they count in the size, and are owned.
     let halo: Vec<(i64, i64)> = (0..4)
@@ -331,7 +331,7 @@ fn a14_a16_the_padding_vector_with_a_boundary() {
 }
 
 #[test]
-fn a14_padding_defaults_to_zero_and_is_never_negative() {
+fn padding_defaults_to_zero_and_is_never_negative() {
     let dist = Distribution::default_partition(3, &[9, 9]).unwrap();
     assert_eq!(dist.halo(), (Index::zeros(2), Index::zeros(2)));
     assert_eq!((dist.interior(), dist.stored(1)), (dist.global(), dist.owned(1)));
@@ -345,7 +345,7 @@ fn a14_padding_defaults_to_zero_and_is_never_negative() {
 }
 
 #[test]
-fn a15_counts_only_neighbors_that_own_something() {
+fn halo_widths_are_limited_by_nonempty_neighbors_only() {
     let over_five = |halo: i64| Distribution::builder(&[3]).parts(5).halo(&[halo], &[halo]).build();
     assert_eq!(over_five(1).unwrap().stored(4), region([1], [3]));
     assert_eq!(
@@ -362,7 +362,7 @@ fn a15_counts_only_neighbors_that_own_something() {
 }
 
 #[test]
-fn a19_periodic_onto_oneself() {
+fn a_periodic_dimension_of_one_part_is_its_own_neighbor() {
     let ring = |halo: i64| Distribution::builder(&[4]).halo(&[halo], &[halo]).periodic(&[true]).build();
     let dist = ring(4).unwrap();
     assert_eq!(dist.stored(0), region([-4], [8]));
@@ -375,7 +375,7 @@ fn a19_periodic_onto_oneself() {
 }
 
 #[test]
-fn a26_a27_whole_dimensions_and_empty_parts() {
+fn whole_dimensions_and_empty_parts_are_valid() {
     let whole = Distribution::builder(&[3, 4]).build().unwrap();
     assert_eq!((whole.parts(), whole.owned(0)), (1, whole.global()));
     let empty = Distribution::builder(&[0, 4]).grid(&[2, 2]).halo(&[1, 1], &[1, 1]).build().unwrap();
@@ -384,7 +384,7 @@ fn a26_a27_whole_dimensions_and_empty_parts() {
 }
 
 #[test]
-fn d8_an_array_without_dimensions_is_one_part() {
+fn an_array_without_dimensions_is_one_part() {
     let dist = Distribution::builder(&[]).build().unwrap();
     assert_eq!((dist.parts(), dist.owner(&[]).unwrap()), (1, 0));
     assert_eq!(dist.to_local(&[]).unwrap(), (0, Index::zeros(0)));

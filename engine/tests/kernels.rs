@@ -36,7 +36,7 @@ fn check_operations(device: &Device, kernels: Vec<Verified>) -> Vec<String> {
 }
 
 #[test]
-fn f3_every_operation_gives_the_interpreters_bits() {
+fn every_operation_gives_the_bits_of_the_definition() {
     for device in whole() {
         let unsupported = check_operations(device, cases::operations());
         println!("unsupported on {device:?}: {unsupported:?}");

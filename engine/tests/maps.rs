@@ -1,5 +1,5 @@
 //! Every kind of dimension map against a table of owners made by dealing coordinates one by one, and the
-//! worked examples of the requirements they implement.
+//! worked examples of the protocols that they implement.
 
 #![allow(clippy::unwrap_used)]
 
@@ -32,7 +32,7 @@ fn set(map: &DimMap, part: usize) -> Vec<i64> {
 
 proptest! {
     #[test]
-    fn a30_every_kind_agrees_with_dealing_by_hand(kind in kinds()) {
+    fn every_map_kind_agrees_with_explicit_lists(kind in kinds()) {
         let (map, lists) = (kind.build(), kind.lists());
         let size = kind.size();
         prop_assert_eq!((map.parts(), map.size()), (lists.len(), size));
@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn a32_slices_and_samples_leave_every_element_with_its_part(
+    fn slices_and_strided_views_keep_every_element_on_its_part(
         kind in kinds(), a in 0..30i64, b in 0..30i64, step in 1..5i64,
         c in 0..30i64, e in 0..30i64, again in 1..4i64,
     ) {
@@ -111,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn a28_different_kinds_per_dimension_in_up_to_four_dimensions(kinds in mixed()) {
+    fn different_map_kinds_per_dimension_up_to_four_dimensions(kinds in mixed()) {
         let shape: Vec<i64> = kinds.iter().map(Kind::size).collect();
         let described = kinds.iter().enumerate();
         let dist = described
@@ -154,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn a31_parts_beside_each_other_find_each_other(kind in kinds(), periodic in any::<bool>()) {
+    fn adjacent_parts_are_neighbors_of_each_other(kind in kinds(), periodic in any::<bool>()) {
         let (map, lists, size) = (kind.build(), kind.lists(), kind.size());
         for part in 0..map.parts() {
             let mut expected = HashSet::new();
@@ -172,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn b5_maps_are_equal_when_every_part_owns_the_same(a in kinds(), b in kinds()) {
+    fn maps_are_equal_when_every_part_owns_the_same(a in kinds(), b in kinds()) {
         let same = a.lists() == b.lists();
         let listed = |kind: &Kind| matches!(kind, Kind::Lists(_));
         prop_assert_eq!(a.build(), a.build());
@@ -200,7 +200,7 @@ proptest! {
 }
 
 #[test]
-fn a7_a_scalar_has_size_one_and_others_the_product() {
+fn the_size_is_the_product_of_the_shape_and_one_for_a_scalar() {
     let scalar = Distribution::builder(&[]).build().unwrap();
     assert_eq!((scalar.rank(), scalar.global().volume().unwrap()), (0, 1));
     assert_eq!(scalar.packed(), scalar);
@@ -209,7 +209,7 @@ fn a7_a_scalar_has_size_one_and_others_the_product() {
 }
 
 #[test]
-fn a8_sizes_and_grids_have_their_ranges() {
+fn negative_sizes_and_empty_grids_are_errors() {
     for kind in ["c", "r", "b"] {
         let build = |size: i64, parts: usize| match kind {
             "c" => DimMap::cyclic(size, parts, 1),
@@ -225,7 +225,7 @@ fn a8_sizes_and_grids_have_their_ranges() {
 }
 
 #[test]
-fn a9_the_product_of_the_grid_is_the_number_of_parts() {
+fn the_product_of_the_grid_is_the_number_of_parts() {
     let dist = Distribution::builder(&[9, 9, 9]).grid(&[2, 3, 2]).cyclic(0, 1).replicated(2).build().unwrap();
     assert_eq!(dist.parts(), 12);
     let wrong = Distribution::builder(&[9, 9]).parts(5).grid(&[2, 3]).cyclic(0, 1).build().unwrap_err();
@@ -240,7 +240,7 @@ fn a9_the_product_of_the_grid_is_the_number_of_parts() {
 }
 
 #[test]
-fn a18_the_halo_is_reserved_and_not_owned() {
+fn halo_cells_are_stored_and_not_owned() {
     let dist = Distribution::builder(&[12, 9])
         .grid(&[3, 2])
         .halo(&[2, 1], &[1, 1])
@@ -260,7 +260,7 @@ fn a18_the_halo_is_reserved_and_not_owned() {
 }
 
 #[test]
-fn a20_a_cyclic_part_owns_range_size_from_start_in_steps_of_parts() {
+fn a_cyclic_part_owns_a_range_strided_by_the_number_of_parts() {
     for size in 0..20 {
         for parts in 1..6usize {
             let map = DimMap::cyclic(size, parts, 1).unwrap();
@@ -276,7 +276,7 @@ fn a20_a_cyclic_part_owns_range_size_from_start_in_steps_of_parts() {
 }
 
 #[test]
-fn a21_one_block_per_part_is_a_block_map_and_smaller_blocks_are_block_cyclic() {
+fn one_block_per_part_is_a_block_map_and_smaller_blocks_are_block_cyclic() {
     let ceil = DimMap::cyclic(10, 4, 3).unwrap();
     let block = DimMap::irregular(&[0, 3, 6, 9, 10]).unwrap();
     assert_eq!((&ceil, hash(&ceil)), (&block, hash(&block)));
@@ -289,7 +289,7 @@ fn a21_one_block_per_part_is_a_block_map_and_smaller_blocks_are_block_cyclic() {
 }
 
 #[test]
-fn a22_errata_i_the_partial_block_belongs_to_the_part_whose_turn_it_is() {
+fn the_partial_block_belongs_to_the_next_part_in_cyclic_order() {
     // The published rule, for the comparison only: full blocks by rank, and the rest with rank 0.
     let published = |size: i64, block: i64, parts: i64, part: i64| {
         let full = (size / block - 1 - part).div_euclid(parts) + 1;
@@ -346,7 +346,7 @@ fn a_errata_iv_v_widths_are_pairs_and_sizes_are_checked() {
 }
 
 #[test]
-fn a23_unstructured_names_may_be_negative_unordered_and_gapped() {
+fn unstructured_labels_may_be_negative_unordered_and_sparse() {
     let names = [vec![40, -7], vec![], vec![3, 1_000_000_000_000, -8]];
     let map = Unstructured::labelled(&names, true).unwrap();
     assert_eq!((map.size(), map.parts()), (5, 3));
@@ -370,7 +370,7 @@ fn a23_unstructured_names_may_be_negative_unordered_and_gapped() {
 }
 
 #[test]
-fn a24_one_to_one_is_verified() {
+fn one_to_one_is_verified() {
     let lists = [vec![2, 0], vec![1, 2]];
     let error = DimMap::unstructured(&lists, true).unwrap_err().to_string();
     let text = "unstructured map: expected every coordinate in one list, as one_to_one promises, given 2 in \
@@ -382,7 +382,7 @@ fn a24_one_to_one_is_verified() {
 }
 
 #[test]
-fn a25_copies_are_read_anywhere_and_written_at_the_owner() {
+fn copies_are_readable_on_every_holder_and_written_at_the_owner() {
     let map = DimMap::unstructured(&[vec![2], vec![1, 2], vec![0, 2, 1]], false).unwrap();
     assert_eq!((map.size(), map.packed_size(), map.has_copies()), (3, 6, true));
     // The first part that lists a coordinate owns it; all that list it hold it.
@@ -405,7 +405,7 @@ fn a25_copies_are_read_anywhere_and_written_at_the_owner() {
 }
 
 #[test]
-fn a26_one_part_is_the_whole_dimension_for_every_kind() {
+fn one_part_is_the_whole_dimension_for_every_kind() {
     let whole = DimMap::even(7, 1).unwrap();
     for map in [DimMap::cyclic(7, 1, 1), DimMap::cyclic(7, 1, 3), DimMap::replicated(7, 1)] {
         let map = map.unwrap();
@@ -416,7 +416,7 @@ fn a26_one_part_is_the_whole_dimension_for_every_kind() {
 }
 
 #[test]
-fn a27_the_four_spellings_of_an_empty_part() {
+fn an_empty_part_in_all_four_map_kinds() {
     // The size is 0, for every kind.
     for map in [DimMap::even(0, 2), DimMap::cyclic(0, 2, 3), DimMap::replicated(0, 2)] {
         let map = map.unwrap();
@@ -450,7 +450,7 @@ fn example(kind: &str, size: i64) -> DimMap {
 }
 
 #[test]
-fn a28_all_pairs_of_kinds_and_c_b_c() {
+fn ownership_over_all_pairs_of_map_kinds() {
     let names = ["b", "irregular b", "c", "bc", "u"];
     let mut owners = HashSet::new();
     for a in names {
@@ -473,7 +473,7 @@ fn a28_all_pairs_of_kinds_and_c_b_c() {
 }
 
 #[test]
-fn a29_parts_with_one_grid_coordinate_agree_along_that_dimension() {
+fn parts_with_the_same_grid_coordinate_agree_along_that_dimension() {
     let dist = Distribution::builder(&[7, 8, 5])
         .grid(&[2, 3, 2])
         .cyclic(0, 2)
@@ -492,7 +492,7 @@ fn a29_parts_with_one_grid_coordinate_agree_along_that_dimension() {
 }
 
 #[test]
-fn a33_sparse_names_and_dense_coordinates_live_in_one_array() {
+fn sparse_labels_and_dense_coordinates_in_one_array() {
     let names = [vec![900, 17], vec![-4]];
     let rows = DimMap::Unstructured(Unstructured::labelled(&names, true).unwrap());
     let dist = Distribution::builder(&[3, 4]).map(0, rows).build().unwrap();
@@ -503,7 +503,7 @@ fn a33_sparse_names_and_dense_coordinates_live_in_one_array() {
 }
 
 #[test]
-fn a23_names_stay_with_their_coordinates_in_slices() {
+fn labels_stay_with_their_coordinates_in_slices() {
     let names = [vec![40, -7, 11], vec![], vec![3, 500, -8]];
     let map = Unstructured::labelled(&names, true).unwrap();
     let whole = Distribution::builder(&[6]).map(0, DimMap::Unstructured(map)).build().unwrap();
@@ -534,7 +534,7 @@ fn a23_names_stay_with_their_coordinates_in_slices() {
 }
 
 #[test]
-fn a34_eight_dimensions_of_mixed_kinds_have_one_place_for_every_cell() {
+fn eight_dimensions_of_mixed_kinds_store_every_cell_once() {
     let builder = Distribution::builder(&[2; 8]).grid(&[2, 1, 2, 1, 2, 1, 1, 2]);
     let dist = builder.cyclic(0, 1).cyclic(2, 3).replicated(4).build().unwrap();
     assert!(Distribution::builder(&[2; 9]).build().is_err());
@@ -549,7 +549,7 @@ fn a34_eight_dimensions_of_mixed_kinds_have_one_place_for_every_cell() {
 }
 
 #[test]
-fn a35_every_refusal_says_where_and_why() {
+fn every_distribution_error_says_where_and_why() {
     let text = |builder: partita::index::DistributionBuilder| builder.build().unwrap_err().to_string();
     let of = Distribution::builder;
     let bounds = text(of(&[4, 8]).bounds(1, &[0, 5, 3, 8]));
@@ -571,7 +571,7 @@ fn a35_every_refusal_says_where_and_why() {
 }
 
 #[test]
-fn a36_what_a_kind_cannot_do_is_refused_by_name() {
+fn operations_unsupported_by_a_map_kind_name_the_kind() {
     let dist = Distribution::builder(&[8, 8]).grid(&[2, 2]).cyclic(1, 2).build().unwrap();
     let error = Plan::halo(&dist, true).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unsupported);
@@ -583,7 +583,7 @@ fn a36_what_a_kind_cannot_do_is_refused_by_name() {
 }
 
 #[test]
-fn e5_e6_tiles_cover_the_shape_exactly_and_halos_lie_outside() {
+fn tiles_cover_the_shape_exactly_and_halos_lie_outside() {
     // The published examples: 64 over 4, 8x8 over 2x2, 8x8 over 4x1.
     for (shape, grid) in [(&[64][..], &[4][..]), (&[8, 8], &[2, 2]), (&[8, 8], &[4, 1]), (&[7, 9], &[3, 2])] {
         let of = || Distribution::builder(shape).grid(grid);
@@ -604,7 +604,7 @@ fn e5_e6_tiles_cover_the_shape_exactly_and_halos_lie_outside() {
 }
 
 #[test]
-fn e19_what_the_draft_does_not_consider_is_refused_with_a_reason() {
+fn distributions_without_tiles_are_errors_with_a_reason() {
     let of = || Distribution::builder(&[3, 12]).grid(&[1, 3]);
     let lists: Vec<Vec<i64>> = (0..3).map(|part| (part..12).step_by(3).collect()).collect();
     for (builder, reason) in [
@@ -622,7 +622,7 @@ fn e19_what_the_draft_does_not_consider_is_refused_with_a_reason() {
 }
 
 #[test]
-fn b6_b2_replication_and_layouts_use_the_same_interface() {
+fn replicated_and_single_part_maps_use_the_same_interface() {
     let dist = Distribution::builder(&[6, 3]).grid(&[2, 3]).replicated(1).build().unwrap();
     assert_eq!(dist.packed().shape()[..], [6, 9]);
     for part in 0..6 {

@@ -54,7 +54,7 @@ fn first(order: &[usize], shape: &[i64]) -> Members {
 
 proptest! {
     #[test]
-    fn c29_c22_every_receiver_gets_what_its_place_asks_for_whatever_the_order(
+    fn every_receiver_gets_the_value_of_its_grid_position_in_any_order(
         (from_shape, to_shape) in grids(), a in shuffled(), b in shuffled(),
     ) {
         let (from, to) = (first(&a, &from_shape), first(&b, &to_shape));
@@ -81,7 +81,7 @@ proptest! {
     }
 
     #[test]
-    fn c25_c23_the_adjoint_of_a_broadcast_sums_and_back(
+    fn the_adjoint_of_a_broadcast_is_a_sum_reduce(
         (to_shape, from_shape) in grids(), a in shuffled(), b in shuffled(),
         x in prop::collection::vec(-9..9i64, 64), y in prop::collection::vec(-9..9i64, 64),
     ) {
@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn c27_c28_all_sum_reduce_covers_every_member_once_and_is_reduce_then_broadcast(
+    fn all_sum_reduce_is_a_sum_reduce_followed_by_a_broadcast(
         shape in prop::collection::vec(1..4i64, 1..=3), order in shuffled(), mask in 0..8usize,
     ) {
         let all = first(&order, &shape);
@@ -133,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn c5_a_union_keeps_both_orders(a in shuffled(), b in shuffled(), n in 1..20usize, m in 1..20usize) {
+    fn a_union_keeps_both_orders(a in shuffled(), b in shuffled(), n in 1..20usize, m in 1..20usize) {
         let (a, b) = (team(&a[..n], &[n as i64]), team(&b[..m], &[m as i64]));
         let union = a.union(&b).unwrap();
         prop_assert_eq!(&union.ids()[..n], a.ids());
@@ -143,13 +143,13 @@ proptest! {
 }
 
 #[test]
-fn c1_teams_are_plain_values_under_neutral_names() {
+fn teams_are_plain_values() {
     fn plain<T: Clone + Eq + std::hash::Hash + Send + Sync + std::fmt::Display + 'static>() {}
     plain::<Members>();
 }
 
 #[test]
-fn c2_an_inactive_member_knows_nobody_and_gets_an_error() {
+fn an_inactive_member_has_no_rank_and_gets_an_error() {
     let all = world(5);
     let pair = all.inclusive(&[3, 1]).unwrap();
     let seat = pair.seen_by(1);
@@ -169,7 +169,7 @@ fn c2_an_inactive_member_knows_nobody_and_gets_an_error() {
 }
 
 #[test]
-fn c3_without_a_grid_the_shape_is_the_size_and_the_index_the_rank() {
+fn without_a_grid_the_shape_is_the_size_and_the_index_the_rank() {
     let three = world(9).inclusive(&[8, 2, 5]).unwrap();
     assert_eq!(three.shape()[..], [3]);
     let seat = three.seen_by(5);
@@ -178,7 +178,7 @@ fn c3_without_a_grid_the_shape_is_the_size_and_the_index_the_rank() {
 }
 
 #[test]
-fn c4_an_inclusive_team_has_the_order_of_its_list() {
+fn an_inclusive_team_has_the_order_of_its_list() {
     let five = world(9).inclusive(&[8, 2, 5, 0, 1]).unwrap();
     assert_eq!(five.inclusive(&[3, 0, 2]).unwrap().ids(), [0, 8, 5]);
     for ranks in [&[0, 0][..], &[5], &[]] {
@@ -187,7 +187,7 @@ fn c4_an_inclusive_team_has_the_order_of_its_list() {
 }
 
 #[test]
-fn c5_the_union_is_not_commutative() {
+fn the_union_is_not_commutative() {
     let all = world(9);
     let (a, b) = (all.inclusive(&[4, 1]).unwrap(), all.inclusive(&[0, 1, 5]).unwrap());
     assert_eq!(a.union(&b).unwrap().ids(), [4, 1, 0, 5]);
@@ -196,7 +196,7 @@ fn c5_the_union_is_not_commutative() {
 }
 
 #[test]
-fn c6_members_of_different_worlds_do_not_unite() {
+fn the_union_of_different_worlds_is_an_error() {
     let (a, b) = (world(3), Members::world_numbered(1, 3).unwrap());
     let error = a.union(&b).unwrap_err().to_string();
     let text = "Members::union: expected members of world 0, given world 1; make both teams from one world";
@@ -205,7 +205,7 @@ fn c6_members_of_different_worlds_do_not_unite() {
 }
 
 #[test]
-fn c7_the_product_of_a_grid_is_the_size() {
+fn the_product_of_a_grid_is_the_size() {
     let all = world(6);
     assert_eq!(all.cartesian(&[2, 3]).unwrap().shape()[..], [2, 3]);
     for shape in [&[2, 2][..], &[6, 2], &[-2, -3]] {
@@ -214,7 +214,7 @@ fn c7_the_product_of_a_grid_is_the_size() {
 }
 
 #[test]
-fn c8_equality_is_strict() {
+fn teams_are_equal_only_with_the_same_order_and_grid() {
     let all = world(6);
     let (a, b) = (all.inclusive(&[0, 1, 2]).unwrap(), all.inclusive(&[0, 2, 1]).unwrap());
     assert!(a != b && a == all.inclusive(&[0, 1, 2]).unwrap());
@@ -224,7 +224,7 @@ fn c8_equality_is_strict() {
 }
 
 #[test]
-fn c9_c10_a_value_goes_from_a_root_inside_to_everyone_else() {
+fn a_value_goes_from_a_root_to_all_other_members() {
     let all = world(6);
     let sub = all.inclusive(&[4, 2]).unwrap();
     assert_eq!(all.value_from(&all, 3).unwrap(), [0, 1, 2, 4, 5]);
@@ -234,7 +234,7 @@ fn c9_c10_a_value_goes_from_a_root_inside_to_everyone_else() {
 }
 
 #[test]
-fn c11_gathered_values_lie_in_rank_order_and_may_differ_in_length() {
+fn gathered_values_are_in_rank_order_and_may_differ_in_length() {
     let three = world(9).inclusive(&[8, 2, 5]).unwrap();
     assert_eq!(three.gathered(&[4, 0, 3]).unwrap(), [0, 4, 4, 7]);
     assert!(three.gathered(&[4, 0]).is_err() && three.gathered(&[4, -1, 3]).is_err());
@@ -242,7 +242,7 @@ fn c11_gathered_values_lie_in_rank_order_and_may_differ_in_length() {
 }
 
 #[test]
-fn c12_the_index_of_any_rank() {
+fn every_rank_has_a_grid_index() {
     let six = team(&[9, 3, 7, 1, 8, 2], &[2, 3]);
     let all: Vec<Index> = (0..6).map(|rank| six.cartesian_index(rank).unwrap()).collect();
     assert_eq!(
@@ -254,14 +254,14 @@ fn c12_the_index_of_any_rank() {
 }
 
 #[test]
-fn c13_neighbor_ranks_are_none_at_the_edges() {
+fn neighbor_ranks_are_none_at_open_edges() {
     let six = team(&[9, 3, 7, 1, 8, 2], &[2, 3]);
     assert_eq!(six.neighbor_ranks(1, &[false, false]).unwrap(), [(None, Some(4)), (Some(0), Some(2))]);
     assert_eq!(six.neighbor_ranks(3, &[true, true]).unwrap(), [(Some(0), Some(0)), (Some(5), Some(4))]);
 }
 
 #[test]
-fn c14_a_sub_topology_shares_the_other_coordinates() {
+fn a_sub_topology_keeps_the_other_coordinates() {
     let grid = team(&[10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21], &[2, 3, 2]);
     let plane = grid.sub_topology(3, &[true, false, true]).unwrap();
     assert_eq!((plane.ids(), &plane.shape()[..]), (&[12, 13, 18, 19][..], &[2, 2][..]));
@@ -272,7 +272,7 @@ fn c14_a_sub_topology_shares_the_other_coordinates() {
 }
 
 #[test]
-fn c15_ten_thousand_teams_come_and_go_in_any_order() {
+fn ten_thousand_teams_are_created_and_dropped_in_any_order() {
     let all = world(12).cartesian(&[2, 3, 2]).unwrap();
     let mut kept = Vec::new();
     for k in 0..10_000usize {
@@ -293,7 +293,7 @@ fn published() -> (Members, Members) {
 const PUBLISHED: [&[usize]; 3] = [&[1, 0, 6, 7], &[2, 3, 8, 9], &[3, 4, 5, 10, 11]];
 
 #[test]
-fn c16_c18_golden_broadcast() {
+fn broadcast_routes_match_the_published_example() {
     let (from, to) = published();
     let routes = from.broadcast_to(&to).unwrap();
     assert_eq!(ids(&routes), PUBLISHED);
@@ -306,7 +306,7 @@ fn c16_c18_golden_broadcast() {
 }
 
 #[test]
-fn c17_c19_one_route_out_and_one_in_which_may_be_the_same() {
+fn every_member_sends_in_and_receives_in_at_most_one_group() {
     let (from, to) = published();
     let routes = from.broadcast_to(&to).unwrap();
     for id in 0..12 {
@@ -322,7 +322,7 @@ fn c17_c19_one_route_out_and_one_in_which_may_be_the_same() {
 }
 
 #[test]
-fn c20_teams_may_be_disjoint_overlap_or_be_equal() {
+fn teams_may_be_disjoint_overlap_or_be_equal() {
     let four = team(&[4, 5, 6, 7], &[2, 2]);
     let apart = team(&[1, 2], &[1, 2]).broadcast_to(&four).unwrap();
     assert_eq!(ids(&apart), [[1, 4, 6], [2, 5, 7]]);
@@ -334,7 +334,7 @@ fn c20_teams_may_be_disjoint_overlap_or_be_equal() {
 }
 
 #[test]
-fn c21_broadcast_rules() {
+fn broadcast_shapes_follow_the_broadcast_rules() {
     let to = team(&(0..12).collect::<Vec<_>>(), &[2, 3, 2]);
     let from = |shape: &[i64]| {
         let size = shape.iter().product::<i64>() as usize;
@@ -354,7 +354,7 @@ fn c21_broadcast_rules() {
 }
 
 #[test]
-fn c24_golden_sum_reduce_has_the_roles_exchanged() {
+fn sum_reduce_routes_are_broadcast_routes_reversed() {
     let (to, from) = published();
     let routes = from.sum_reduce_to(&to).unwrap();
     assert_eq!(ids(&routes), PUBLISHED);
@@ -372,7 +372,7 @@ fn c24_golden_sum_reduce_has_the_roles_exchanged() {
 }
 
 #[test]
-fn c26_golden_all_sum_reduce() {
+fn all_sum_reduce_routes_match_the_published_example() {
     let (_, all) = published();
     let routes = all.all_sum_reduce(&[0, 2]).unwrap();
     assert_eq!(ids(&routes), [[0, 1, 6, 7], [2, 3, 8, 9], [4, 5, 10, 11]]);

@@ -92,7 +92,7 @@ fn map(dist: &Distribution) -> Vec<String> {
 }
 
 #[test]
-fn b4_text_maps_draw_every_kind() {
+fn text_maps_draw_every_kind() {
     assert_eq!(map(&of(&[10]).parts(3).cyclic(0, 2).build().unwrap()), ["0011220011"]);
     let lists = DimMap::unstructured(&[vec![4, 0], vec![1, 3, 2]], true).unwrap();
     let mixed = of(&[4, 5]).grid(&[2, 2]).cyclic(0, 1).map(1, lists).build().unwrap();

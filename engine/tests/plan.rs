@@ -166,7 +166,7 @@ fn check_adjoint(plan: &Plan, from: Vec<Region>, to: Vec<Region>, seed: u64) -> 
 
 proptest! {
     #[test]
-    fn c36_halos_with_corners_are_filled(layout in layouts()) {
+    fn halos_with_corners_are_filled(layout in layouts()) {
         let dist = layout.build();
         let plan = Plan::halo(&dist, true).unwrap();
         check_halo(&dist, &plan, |_, _| true)?;
@@ -175,7 +175,7 @@ proptest! {
     }
 
     #[test]
-    fn c36_halos_without_corners_fill_faces_and_nothing_else(layout in layouts()) {
+    fn halos_without_corners_fill_faces_only(layout in layouts()) {
         let dist = layout.build();
         let plan = Plan::halo(&dist, false).unwrap();
         check_halo(&dist, &plan, |part, point| outside(&dist.owned(part), point) == 1)?;
@@ -229,7 +229,7 @@ proptest! {
     }
 
     #[test]
-    fn c30_redistribution_moves_every_cell_once((from, to) in layout_pairs()) {
+    fn redistribution_moves_every_cell_once((from, to) in layout_pairs()) {
         let (from, to) = (from.build(), to.build());
         let plan = Plan::redistribute(&from, &to).unwrap();
         prop_assert_eq!((plan.from_parts(), plan.to_parts()), (from.parts(), to.parts()));
@@ -243,7 +243,7 @@ proptest! {
     }
 
     #[test]
-    fn c39_dot_tests_of_plans_into_fresh_buffers((from, to) in layout_pairs(), seed: u64) {
+    fn dot_tests_of_plans_between_distinct_buffers((from, to) in layout_pairs(), seed: u64) {
         let (from, to) = (from.build(), to.build());
         check_adjoint(&Plan::redistribute(&from, &to).unwrap(), owned(&from), owned(&to), seed)?;
         let needs = random_needs(&from, from.parts(), seed);
@@ -253,7 +253,7 @@ proptest! {
     }
 
     #[test]
-    fn c38_c39_dot_test_of_halos_in_place(layout in layouts(), corners: bool, seed: u64) {
+    fn dot_test_of_halo_plans_in_place(layout in layouts(), corners: bool, seed: u64) {
         let dist = layout.build();
         let plan = Plan::halo(&dist, corners).unwrap();
         let mut x = Arrays::new(stored(&dist), |part, point| noise(seed, part, point));
@@ -322,7 +322,7 @@ proptest! {
 }
 
 #[test]
-fn a19_a_single_part_wraps_onto_itself() {
+fn a_single_part_wraps_onto_itself() {
     let dist = Distribution::builder(&[3, 4]).halo(&[1, 4], &[0, 1]).periodic(&[true, true]).build().unwrap();
     let plan = Plan::halo(&dist, false).unwrap();
     let moves: Vec<_> = plan.moves().iter().map(|m| (m.from, m.to)).collect();
@@ -337,7 +337,7 @@ fn a19_a_single_part_wraps_onto_itself() {
 }
 
 #[test]
-fn a14_c36_widths_may_differ_per_side_and_part() {
+fn halo_widths_may_differ_per_side_and_part() {
     let dist = Distribution::builder(&[24])
         .bounds(0, &[0, 8, 12, 17, 24])
         .halo_per_part(0, &[(0, 1), (1, 2), (2, 3), (3, 0)])
@@ -352,7 +352,7 @@ fn a14_c36_widths_may_differ_per_side_and_part() {
 }
 
 #[test]
-fn c37_one_part_and_open_edges_need_nothing() {
+fn one_part_with_open_edges_needs_no_moves() {
     let dist = Distribution::builder(&[5, 5]).halo(&[2, 2], &[2, 2]).build().unwrap();
     assert!(Plan::halo(&dist, true).unwrap().moves().is_empty());
 }
@@ -422,7 +422,7 @@ fn the_check_says_what_is_wrong() {
 
 /// Trying all pairs of parts would be 10^10 comparisons here, far beyond what a test can wait for.
 #[test]
-fn e20_many_parts_do_not_take_quadratic_time() {
+fn plans_of_many_parts_take_less_than_quadratic_time() {
     let line = Distribution::builder(&[300_000]).parts(100_000).halo(&[1], &[1]).build().unwrap();
     assert_eq!(Plan::halo(&line, true).unwrap().moves().len(), 199_998);
     let square = Distribution::builder(&[400, 400])
@@ -446,7 +446,7 @@ fn line_of(map: DimMap) -> Distribution {
 }
 
 #[test]
-fn c30_every_kind_to_every_kind_moves_every_cell_once() {
+fn redistribution_between_all_map_kinds_moves_every_cell_once() {
     let mut pairs = 0;
     for (size, parts) in [(0, 2), (1, 3), (4, 5), (5, 5), (6, 5), (17, 4), (40, 3), (41, 7)] {
         for from in kinds(size, parts) {
@@ -468,7 +468,7 @@ fn c30_every_kind_to_every_kind_moves_every_cell_once() {
 }
 
 #[test]
-fn c35_the_adjoint_of_a_redistribution_of_one_kind_to_another_is_the_way_back() {
+fn the_adjoint_of_a_redistribution_is_the_reverse_redistribution() {
     for from in kinds(41, 3).into_iter().filter(|map| !map.has_copies()) {
         for to in kinds(41, 4).into_iter().filter(|map| !map.has_copies()) {
             let (from, to) = (line_of(from.clone()), line_of(to));

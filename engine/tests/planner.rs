@@ -32,7 +32,7 @@ fn same(given: &Array, expected: impl Fn(&[i64]) -> f32) {
 }
 
 #[test]
-fn d29_shifted_slices_of_one_operand_are_one_plan() {
+fn shifted_slices_of_one_operand_are_one_plan() {
     let team = team(4);
     let u = array(&team, &slabs(&[40, 6], 4));
     let at = |i: i64, j: i64| [i, j].iter().fold(3, |n, i| (5 * n + i) % 127) as f32;

@@ -19,7 +19,7 @@ fn over(ranks: &Ranks, parts: usize) -> Result<Team> {
 }
 
 #[test]
-fn d1_f5_every_program_reads_the_same_on_any_number_of_ranks() {
+fn every_program_gives_the_same_bytes_on_any_number_of_ranks() {
     let mut ran = 0;
     for (ranks, parts) in [(1, 3), (2, 1), (2, 3), (3, 1), (3, 2), (4, 1), (5, 1), (7, 1), (8, 1)] {
         for (name, program) in spmd::PROGRAMS {

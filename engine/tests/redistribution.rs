@@ -75,7 +75,7 @@ fn the_check_sees_poison() {
 }
 
 #[test]
-fn c30_every_kind_to_every_kind_in_one_dimension() {
+fn arrays_redistribute_between_all_map_kinds_in_one_dimension() {
     let host = Device::host();
     let mut pairs = 0;
     for parts in PARTS {
@@ -98,7 +98,7 @@ fn c30_every_kind_to_every_kind_in_one_dimension() {
 }
 
 #[test]
-fn c30_every_pair_of_kinds_in_two_and_three_dimensions() {
+fn arrays_redistribute_between_pairs_of_map_kinds_in_two_and_three_dimensions() {
     for device in devices() {
         let mut pairs = 0;
         // On the host all, elsewhere a diagonal of them.
@@ -164,7 +164,7 @@ fn chains_come_back_to_the_start() {
 
 /// Host, wgpu and CUDA parts in one team, and teams of other sizes on the same and other devices.
 #[test]
-fn c20_teams_that_are_disjoint_overlap_or_are_equal() {
+fn arrays_redistribute_between_disjoint_overlapping_and_equal_teams() {
     let mut mixed = devices();
     mixed.push(Device::host());
     let all = Team::of(mixed.iter().cycle().take(5).cloned().collect()).unwrap();
@@ -195,7 +195,7 @@ fn c20_teams_that_are_disjoint_overlap_or_are_equal() {
 }
 
 #[test]
-fn d19_the_same_distribution_moves_nothing() {
+fn the_same_distribution_moves_nothing() {
     let team = Team::on(&[Device::host()], 3).unwrap();
     let dist = over(&[DimMap::cyclic(10, 3, 2).unwrap()], false);
     let a = positions(&team, &dist);

@@ -45,7 +45,7 @@ impl DomainMap for Plain {
 }
 
 #[test]
-fn b31_privatization_is_optional_and_there_is_no_pid_before() {
+fn privatization_is_optional_and_assigns_the_id() {
     let dist = Distribution::default_partition(3, &[6]).unwrap();
     assert!(dist.supports_privatization() && !Plain.supports_privatization());
     let mut copies = Replicas::new(dist, 1, 3);
@@ -58,7 +58,7 @@ fn b31_privatization_is_optional_and_there_is_no_pid_before() {
 }
 
 #[test]
-fn b32_one_message_makes_a_copy() {
+fn one_message_makes_one_replica() {
     let mut copies = Replicas::new(Distribution::default_partition(3, &[6]).unwrap(), 0, 3);
     // Without copies, everyone else has to ask.
     copies.at(2).unwrap();
@@ -82,7 +82,7 @@ fn privatized(indices: Domain, dist: Distribution) -> (Replicas<Arc<dyn DomainMa
 }
 
 #[test]
-fn b33_reprivatization_reflects_what_set_indices_changes() {
+fn reprivatization_carries_changed_indices_to_every_replica() {
     let dist = Distribution::builder(&[6]).parts(3).cyclic(0, 1).build().unwrap();
     let (_, mut domains) = privatized(domain([(0, 6, 1)]), dist);
     let before = domains.messages();
@@ -101,7 +101,7 @@ fn b33_reprivatization_reflects_what_set_indices_changes() {
 }
 
 #[test]
-fn b34_copies_refer_to_copies() {
+fn replicas_of_domains_refer_to_replicas_of_maps() {
     let (maps, domains) = privatized(domain([(0, 6, 1)]), Distribution::default_partition(3, &[6]).unwrap());
     for member in 0..3 {
         let map = domains.at(member).unwrap().map().unwrap();
@@ -111,7 +111,7 @@ fn b34_copies_refer_to_copies() {
 }
 
 #[test]
-fn b35_an_owned_access_communicates_nothing() {
+fn an_owned_access_communicates_nothing() {
     let dist = Distribution::builder(&[4, 6]).grid(&[2, 2]).cyclic(1, 2).build().unwrap();
     let (maps, domains) = privatized(domain([(0, 4, 1), (10, 4, -1)]), dist);
     let array = ModelArray::new(domains.at(0).unwrap(), |index| index[0] * index[1]);
@@ -139,7 +139,7 @@ fn line_array(offset: i64, hooks: Hooks) -> ModelArray<i64> {
 const ORDERS: [BulkTransfer; 3] = [BulkTransfer::Off, BulkTransfer::FromFirst, BulkTransfer::ToFirst];
 
 #[test]
-fn b36_b37_all_hooks_in_all_orders_give_equal_data() {
+fn bulk_transfer_hooks_in_all_orders_give_equal_data() {
     let hooks = [(false, false), (true, false), (false, true), (true, true)];
     let (to_indices, from_indices) = (domain([(1, 5, 1)]), domain([(5, 1, -1)]));
     for (known, any) in hooks {
@@ -157,7 +157,7 @@ fn b36_b37_all_hooks_in_all_orders_give_equal_data() {
 }
 
 #[test]
-fn b37_known_hooks_are_tried_before_any() {
+fn typed_transfer_hooks_are_tried_before_generic_ones() {
     let mut to = line_array(0, Hooks { any: true, ..Hooks::default() });
     let from = line_array(100, Hooks { known: true, ..Hooks::default() });
     let all = domain([(0, 6, 1)]);
@@ -167,7 +167,7 @@ fn b37_known_hooks_are_tried_before_any() {
 }
 
 #[test]
-fn b38_what_callers_guarantee_is_checked() {
+fn bulk_transfers_check_sizes_and_ranks() {
     let (mut to, from) = (line_array(0, Hooks::default()), line_array(9, Hooks::default()));
     let line = |n: i64| domain([(0, n, 1)]);
     let plane = domain([(0, 2, 1), (0, 2, 1)]);
@@ -181,7 +181,7 @@ fn b38_what_callers_guarantee_is_checked() {
 }
 
 #[test]
-fn b39_hooks_need_plain_values_of_one_type() {
+fn transfer_hooks_run_only_for_plain_values_of_one_type() {
     let all = domain([(0, 6, 1)]);
     let able = Hooks { known: true, any: true, ..Hooks::default() };
     let mut to = line_array(0, Hooks { not_plain: true, ..able });
@@ -197,7 +197,7 @@ fn b39_hooks_need_plain_values_of_one_type() {
 }
 
 #[test]
-fn b40_hooks_that_only_hand_on_to_each_other_end() {
+fn hooks_that_only_forward_to_each_other_terminate() {
     let all = domain([(0, 6, 1)]);
     let hooks = Hooks { hand_on: true, ..Hooks::default() };
     for order in ORDERS {
@@ -235,7 +235,7 @@ impl Bulk<i64> for Window<'static> {
 }
 
 #[test]
-fn b41_aliasing_arrays_forward_known_transfers() {
+fn aliasing_arrays_forward_typed_transfers() {
     let target = Box::leak(Box::new(line_array(0, Hooks { known: true, ..Hooks::default() })));
     let mut window = Window { of: target, offset: 2 };
     let from = line_array(100, Hooks::default());
@@ -247,7 +247,7 @@ fn b41_aliasing_arrays_forward_known_transfers() {
 }
 
 #[test]
-fn b42_rank_changes_are_opted_into() {
+fn transfers_between_ranks_are_opt_in() {
     let able = Hooks { known: true, ..Hooks::default() };
     let dist = Distribution::builder(&[10, 10]).grid(&[2, 2]).build().unwrap();
     let plane = mapped(dist, domain([(1, 11, 1), (1, 11, 1)]));

@@ -11,7 +11,7 @@ use partita::index::DimMap;
 use partita::prelude::*;
 
 #[test]
-fn a32_slices_of_every_kind_stay_on_their_parts() {
+fn slices_of_every_map_kind_stay_on_their_parts() {
     for device in devices() {
         let team = Team::on(std::slice::from_ref(&device), 3).unwrap();
         let mut cases = 0;
@@ -71,7 +71,7 @@ fn rows_and_columns_of_every_kind_are_broadcast() {
 }
 
 #[test]
-fn a32_boxes_of_all_pairs_of_kinds_are_read_and_assigned_without_messages() {
+fn slices_of_all_pairs_of_map_kinds_are_read_and_assigned_without_messages() {
     for device in devices() {
         let team = Team::on(std::slice::from_ref(&device), 9).unwrap();
         for dist in pairs() {
@@ -207,7 +207,7 @@ fn slices_of_cyclic_arrays_a_turn_apart_lie_on_the_same_parts() {
 }
 
 #[test]
-fn a34_eight_dimensions_of_mixed_kinds_are_updated_in_place() {
+fn arrays_of_eight_dimensions_of_mixed_kinds_are_updated_in_place() {
     for device in devices() {
         let team = Team::on(std::slice::from_ref(&device), 16).unwrap();
         let lists = DimMap::unstructured(&[vec![1, 0], vec![1]], false).unwrap();

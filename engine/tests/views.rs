@@ -294,7 +294,7 @@ fn steps_flips_and_transpositions_of_blocks_move_nothing() {
 }
 
 #[test]
-fn a32_parts_of_views_are_memory_of_their_base() {
+fn parts_of_views_share_the_memory_of_their_base() {
     let team = Team::on(&[Device::host()], 4).unwrap();
     let dist = Distribution::builder(&[14, 6]).grid(&[4, 1]).halo(&[1, 0], &[0, 2]).build().unwrap();
     let number = |at: &[i64]| (at[0] * 6 + at[1]) as i32;

@@ -88,7 +88,7 @@ def test_parts_say_where_they_are(u):
         assert not hasattr(p, "__array_interface__")
 
 
-def test_e8_e9_partitioned_names_the_device_and_gives_its_memory(u):
+def test_partitioned_names_the_device_and_shares_its_memory(u):
     described = u.__partitioned__
     for p, entry in zip(u.parts, described["partitions"].values(), strict=True):
         (*_, name), *others = entry["location"]
@@ -118,7 +118,7 @@ def test_copies_on_the_device(u, driver, expected):
     np.testing.assert_array_equal(driver.read(said["data"], 12, stream), expected[:2].reshape(-1))
 
 
-def test_f4_the_consumers_stream_waits_for_the_producer(driver):
+def test_the_consumers_stream_waits_for_the_producer(driver):
     """A kernel that takes its time, and a copy behind it on a stream of the consumer's."""
     team = pt.Team(1, CUDA[:1])
     stream = driver.stream(0)

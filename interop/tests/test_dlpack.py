@@ -109,7 +109,7 @@ def test_torch_sees_the_parts_memory(host_team):
 
 
 @pytest.mark.parametrize("dtype", pt._dtypes.ALL, ids=lambda dtype: dtype.name)
-def test_f1_descriptions(dtype):
+def test_capsules_describe_dtype_shape_and_device(dtype):
     codes = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
     u = pt.ones((3, 4), dtype, team=pt.Team(1, "host"))
     code = 4 if dtype is pt.bfloat16 else codes[dtype.kind]

@@ -35,7 +35,7 @@ def test_distarray_round_trip(team):
             assert v.dist.boundary == dist.boundary
 
 
-def test_a3_distarray_says_what_the_protocol_wants():
+def test_distarray_describes_one_part_as_the_protocol_requires():
     u = pt.asarray(HOST, dist=pt.Distribution((10, 7), team=pt.Team(4, "host"), grid=(2, 2), halo=1))
     described = u.parts[3].__distarray__()
     assert described["__version__"] == "0.10.0"
@@ -67,7 +67,7 @@ def test_partitioned_round_trip(team):
             [list(range(9, -1, -1))] if n == 1 else LISTS), None])).__partitioned__
 
 
-def test_e2_partitioned_on_the_host_is_the_memory_and_can_be_pickled():
+def test_partitioned_on_the_host_shares_memory_and_can_be_pickled():
     u = pt.asarray(HOST, team=pt.Team(4, "host"))
     described = u.__partitioned__
     for p, entry in zip(u.parts, described["partitions"].values(), strict=True):
@@ -78,12 +78,12 @@ def test_e2_partitioned_on_the_host_is_the_memory_and_can_be_pickled():
     np.testing.assert_array_equal(pt.from_partitioned(there, team=u.team).numpy(), HOST)
 
 
-def test_a4_bfloat16_comes_back():
+def test_bfloat16_survives_a_distarray_round_trip():
     pytest.importorskip("ml_dtypes")
     u = pt.asarray(HOST, pt.bfloat16, team=pt.Team(4, "host"))
     buffer = u.parts[0].__distarray__()["buffer"]
     assert isinstance(buffer, pt._native.Stored)
-    # A4: what has no PEP 3118 form speaks DLPack, and is not copied behind the consumer's back.
+    # A dtype without a PEP 3118 format is exported by DLPack instead, without a hidden copy.
     with pytest.raises(TypeError, match="bytes-like"):
         memoryview(buffer)
     assert hasattr(buffer, "__dlpack__") and pt.from_distarray(u.parts, team=u.team).dtype is pt.bfloat16
@@ -113,7 +113,7 @@ def addresses(parts):
     return [np.asarray(part).ctypes.data for part in parts]
 
 
-def test_e16_e17_import_moves_nothing_where_memory_can_stay():
+def test_importing_partitioned_copies_nothing_when_memory_is_local():
     """From Heat's dict, from ours, from one protocol to the other, and back."""
     team, rows = pt.Team(2, "host"), [HOST[:5].copy(), HOST[5:].copy()]
     heats = {(n, 0): {"start": (5 * n, 0), "shape": (5, 7), "data": rows[n], "location": [n]} for n in range(2)}
@@ -153,7 +153,7 @@ def fetch(handles):
     return handles.data
 
 
-def test_e10_e11_e13_handles_come_through_get():
+def test_partitioned_data_may_be_handles_resolved_by_get():
     u = pt.asarray(HOST, team=pt.Team(2, "host"))
     said = u.__partitioned__
     data = [entry["data"] for entry in said["partitions"].values()]
@@ -188,7 +188,7 @@ def test_e10_e11_e13_handles_come_through_get():
 
 
 def test_data_that_are_said_to_be_elsewhere_are_refused_by_name():
-    """E15: a consumer verifies the locations; data that are in this process are not at another's."""
+    """A consumer verifies the locations: local data cannot have the location of another process."""
     u = pt.asarray(HOST, team=pt.Team(2, "host"))
     own = u.__partitioned__["partitions"][(0, 0)]["location"][0]
     address, pid, device = own

@@ -260,7 +260,7 @@ def test_layouts_of_results():
 
 
 def test_parts_of_views_are_the_array_s_memory():
-    """A32: views export valid metadata, empty parts included, and memory with strides."""
+    """Views export valid metadata, empty parts included, and memory with strides."""
     team = pt.Team(4, "host")
     a = numbered(14, 6)
     u = pt.asarray(a, dist=pt.Distribution((14, 6), team=team))

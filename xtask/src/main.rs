@@ -13,7 +13,6 @@ mod faults;
 mod floors;
 mod mpi;
 mod options;
-mod requirements;
 mod sanitize;
 mod setup;
 mod simulated;

@@ -10,7 +10,7 @@ use crate::mpi::{Mpi, PROCESSES, WITH_MPI};
 use crate::options::{Options, Step};
 use crate::simulated::{self, Driver};
 use crate::tally::Tally;
-use crate::{bundle, cargo_output, defects, faults, floors, requirements, setup, tidy};
+use crate::{bundle, cargo_output, defects, faults, floors, setup, tidy};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -203,12 +203,7 @@ impl Run<'_> {
         let end = if end == End::Success { several.end } else { end };
         let python = self.python(&mut lines);
         let ranks = self.mpi(&mut lines);
-        let mut report = cargo_output::read(&lines);
-        let names = report.sections.iter().flat_map(|section| &section.passed_names);
-        let (table, covered) = requirements::table(names.map(String::as_str));
-        println!("\nrequirement -> test -> passed");
-        table.iter().for_each(|line| println!("{line}"));
-        report.counts.insert("requirements".to_string(), covered);
+        let report = cargo_output::read(&lines);
         for section in report.sections.iter().filter(|section| !section.failures().is_empty()) {
             println!("\n---- {}: its output\n{}", section.title, section.lines.join("\n"));
         }

@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn d16_extras_go_to_the_last_parts() {
+    fn extra_elements_go_to_the_last_parts() {
         let even = |size, parts| counts(&DimMap::even(size, parts).unwrap());
         assert_eq!(even(8, 4), [2, 2, 2, 2]);
         assert_eq!(even(8, 3), [2, 3, 3]);
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn a12_irregular_bounds_and_empty_parts() {
+    fn irregular_bounds_and_empty_parts() {
         let map = DimMap::irregular(&[0, 0, 3, 3, 5, 5]).unwrap();
         assert_eq!(counts(&map), [0, 3, 0, 2, 0]);
         let owners: Vec<_> = (-1..6).map(|i| map.owner(i)).collect();
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn b5_equality_and_hash_mean_the_same_division() {
+    fn equality_and_hash_compare_the_division() {
         let hash = |map: &DimMap| {
             let mut hasher = std::hash::DefaultHasher::new();
             map.hash(&mut hasher);

@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a10_c12_parts_are_in_c_order() {
+    fn parts_are_in_c_order() {
         let grid = ProcessGrid::new(&[2, 3, 4]).unwrap();
         assert_eq!(grid.parts(), 24);
         let mut part = 0;
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn c13_neighbors_are_none_at_edges_and_wrap_where_periodic() {
+    fn neighbors_are_none_at_edges_and_wrap_where_periodic() {
         let grid = ProcessGrid::new(&[2, 3]).unwrap();
         assert_eq!(grid.neighbors(0, &[false, false]).unwrap(), [(None, Some(3)), (None, Some(1))]);
         assert_eq!(grid.neighbors(5, &[false, true]).unwrap(), [(Some(2), None), (Some(4), Some(3))]);

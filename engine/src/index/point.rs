@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a34_eight_dimensions_fit_and_nine_are_refused() {
+    fn eight_dimensions_are_accepted_and_nine_are_an_error() {
         assert_eq!(Index::new(&[7; 8]).unwrap().len(), 8);
         let error = Index::new(&[7; 9]).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Rank);

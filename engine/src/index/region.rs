@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn d8_without_dimensions_it_is_one_point() {
+    fn a_zero_dimensional_region_is_one_point() {
         let r = Region::from_shape(&[]).unwrap();
         assert_eq!((r.volume().unwrap(), r.is_empty(), r.to_string()), (1, false, "[]".to_string()));
         assert_eq!(r.points().collect::<Vec<_>>(), [Index::zeros(0)]);

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn b4_small_maps_show_every_cell() {
+    fn small_maps_show_every_cell() {
         let dist = Distribution::builder(&[3, 8]).grid(&[2, 2]).halo(&[1, 0], &[1, 2]).build().unwrap();
         let facts = "shape (3, 8), 4 parts in grid (2, 2), halo (1, 0) (1, 2), boundary (0, 0) (0, 0), \
                      periodic (no, no)";
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn b4_large_maps_stay_within_64_by_16() {
+    fn large_maps_stay_within_64_by_16() {
         for parts in [1, 10, 11, 1000, 100_000] {
             let dist = Distribution::default_partition(parts, &[1_000_000, 3_000_000]).unwrap().to_string();
             let map: Vec<&str> = dist.lines().skip(1).collect();

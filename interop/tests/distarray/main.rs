@@ -24,7 +24,7 @@ fn read_all(set: &Set) -> Result<()> {
 }
 
 #[test]
-fn a36_a8_a11_a14_every_malformed_description_is_refused_where_it_is_wrong() {
+fn every_malformed_description_is_rejected_at_its_fault() {
     // A fault of one description is found in it alone, and in the set by part.
     let all: Vec<_> = [alone::ALONE, together::TOGETHER].concat();
     malformed::run("distarray", EACH, &all, set, read_all);
@@ -40,7 +40,7 @@ fn a36_a8_a11_a14_every_malformed_description_is_refused_where_it_is_wrong() {
 }
 
 #[test]
-fn a17_a27_a30_no_valid_description_is_refused_and_each_part_holds_what_it_says() {
+fn every_valid_description_is_accepted_and_each_part_holds_the_described_cells() {
     let mut random = Random::new(7);
     let (mut descriptions, mut sets) = (0, 0);
     while descriptions < 20_000 {
@@ -75,7 +75,7 @@ fn a17_a27_a30_no_valid_description_is_refused_and_each_part_holds_what_it_says(
 }
 
 #[test]
-fn a36_arbitrary_objects_are_refused_or_read_without_a_panic() {
+fn arbitrary_objects_are_rejected_or_read_without_a_panic() {
     let mut random = Random::new(11);
     let mut refused = 0;
     for _ in 0..20_000 {

@@ -128,7 +128,7 @@ fn nine() -> Vec<Vec<Column>> {
 }
 
 #[test]
-fn a37_the_nine_published_examples_are_valid() {
+fn the_nine_published_examples_are_valid() {
     for (number, dims) in nine().iter().enumerate() {
         let parts = parse_all(&product("0.10.0", dims)).unwrap_or_else(|e| panic!("example {number}: {e}"));
         assert_eq!(parts.len(), [3, 3, 4, 4, 4, 4, 4, 4, 8][number]);
@@ -137,7 +137,7 @@ fn a37_the_nine_published_examples_are_valid() {
 }
 
 #[test]
-fn a2_a37_published_as_version_1_they_are_of_another_major() {
+fn the_published_examples_as_version_1_are_of_another_major_version() {
     for dims in nine() {
         let refusal = parse_all(&product("1.0.0", &dims)).unwrap_err();
         assert_eq!((refusal.path.as_str(), refusal.part), ("__version__", Some(0)));
@@ -165,7 +165,7 @@ fn a_errata_iv_the_examples_print_padding_as_a_list() {
 }
 
 #[test]
-fn a6_the_first_written_example_prints_a_buffer_of_one_dimension_too_few() {
+fn the_first_written_example_has_a_buffer_of_one_dimension_too_few() {
     let dims = |rank| [b((rank, 2), 2, rank, rank + 1), b((0, 1), 10, 0, 10)];
     let (valid, reason) = validate(&part(&[10], &dims(0)));
     assert!(!valid);
@@ -177,7 +177,7 @@ fn a6_the_first_written_example_prints_a_buffer_of_one_dimension_too_few() {
 }
 
 #[test]
-fn a13_a16_a17_the_padded_example_owns_its_boundary_but_not_its_copies() {
+fn the_padded_example_owns_its_boundary_but_not_its_copies() {
     let dim = |rank: i64| padded((rank, 2), 18, (8 * rank, 10 + 8 * rank), (1, 1), false);
     // Printed without the comma that makes a tuple of it.
     let mut printed = part(&[10], &[dim(0)]);
@@ -193,7 +193,7 @@ fn a13_a16_a17_the_padded_example_owns_its_boundary_but_not_its_copies() {
 }
 
 #[test]
-fn a23_a24_the_unstructured_example_is_valid() {
+fn the_unstructured_example_is_valid() {
     let lists: [&[i64]; 3] = [
         &[19, 1, 0, 12, 2, 15, 4],
         &[6, 13, 3],
@@ -205,7 +205,7 @@ fn a23_a24_the_unstructured_example_is_valid() {
 }
 
 #[test]
-fn a36_earlier_drafts_are_refused_by_name() {
+fn earlier_drafts_of_the_protocol_are_rejected_by_name() {
     let undistributed = dim("n", (0, 1), 9, &[]);
     let (valid, reason) = validate_dim_dict(1, &undistributed);
     assert!(!valid);
@@ -231,7 +231,7 @@ fn a36_earlier_drafts_are_refused_by_name() {
 }
 
 #[test]
-fn a35_verdicts_on_the_cases_of_the_published_validators_tests() {
+fn verdicts_agree_with_the_tests_of_the_published_validator() {
     let bytes = |n: i64, dims: &[Value]| {
         let mut value = part(&[], dims);
         crate::malformed::put(&mut value, "buffer", Value::Buffer(Buffer::contiguous(&[n], "B", 1)));
@@ -287,7 +287,7 @@ fn a35_verdicts_on_the_cases_of_the_published_validators_tests() {
 }
 
 #[test]
-fn a35_the_sixteen_that_the_published_validator_lets_through_are_refused() {
+fn sixteen_faults_that_the_published_validator_accepts_are_rejected() {
     let mut refused = 0;
     let block = |key: &'static str, value: Value| {
         let mut dim = padded((1, 3), 30, (9, 21), (1, 1), false);

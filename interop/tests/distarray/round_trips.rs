@@ -43,7 +43,7 @@ fn same(a: &Distribution, b: &Distribution) {
 
 proptest! {
     #[test]
-    fn a28_a30_maps_of_every_kind_come_back(kinds in mixed()) {
+    fn maps_of_every_kind_survive_a_round_trip(kinds in mixed()) {
         let shape: Vec<i64> = kinds.iter().map(Kind::size).collect();
         let builder = Distribution::builder(&shape);
         let builder = kinds.iter().enumerate().fold(builder, |b, (d, kind)| b.map(d, kind.build()));
@@ -59,7 +59,7 @@ proptest! {
     }
 
     #[test]
-    fn a32_slices_and_samples_come_back(
+    fn slices_and_strided_views_survive_a_round_trip(
         kinds in mixed(), cuts in prop::collection::vec((0..30i64, 0..30i64, 1..5i64), 4)
     ) {
         let shape: Vec<i64> = kinds.iter().map(Kind::size).collect();
@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn a14_a16_a19_halos_boundaries_and_rings_come_back_or_are_refused_alike(
+    fn halos_boundaries_and_periodic_dimensions_survive_a_round_trip_or_are_rejected_by_all_parts(
         counts in prop::collection::vec(0..6i64, 1..5), seams in prop::collection::vec(0..4i64, 5),
         boundary in (0..3i64, 0..3i64), periodic in any::<bool>(), beside in 1..4usize, uneven in 0..2i64,
     ) {
@@ -114,7 +114,7 @@ proptest! {
 }
 
 #[test]
-fn a32_every_slice_of_a_cyclic_map_says_what_it_can_in_cyclic_words() {
+fn slices_of_a_cyclic_map_are_described_as_cyclic_where_possible() {
     let (mut spoken, mut listed) = (0, 0);
     for (block, parts, start, step) in (1..5)
         .flat_map(|b| (1..5).flat_map(move |p| (0..9).flat_map(move |s| (1..5).map(move |t| (b, p, s, t)))))

@@ -24,7 +24,7 @@ fn import(parts: &[Value]) -> Distribution {
 }
 
 #[test]
-fn a1_exactly_three_keys() {
+fn a_description_has_exactly_three_keys() {
     let value = part(&[4], &[b((0, 1), 4, 0, 4)]);
     assert!(validate(&value).0);
     let written =
@@ -38,7 +38,7 @@ fn a1_exactly_three_keys() {
 }
 
 #[test]
-fn a2_minor_versions_are_accepted_and_major_ones_are_not() {
+fn other_minor_versions_are_accepted_and_other_major_versions_rejected() {
     for (version, valid) in
         [("0.10.0", true), ("0.9.0", true), ("0.99.1", true), ("1.0.0", false), ("2.10.0", false)]
     {
@@ -48,7 +48,7 @@ fn a2_minor_versions_are_accepted_and_major_ones_are_not() {
 }
 
 #[test]
-fn a7_no_entries_are_a_scalar_and_sizes_multiply() {
+fn a_description_without_dimensions_is_a_scalar() {
     let dist = import(&[part(&[], &[])]);
     assert_eq!((dist.rank(), dist.parts(), dist.global().volume().unwrap()), (0, 1, 1));
     assert_eq!(there_and_back(&dist), dist);
@@ -57,7 +57,7 @@ fn a7_no_entries_are_a_scalar_and_sizes_multiply() {
 }
 
 #[test]
-fn a9_a10_ranks_are_places_in_c_order() {
+fn process_ranks_are_grid_positions_in_c_order() {
     let dist = Distribution::builder(&[7, 6, 5]).grid(&[2, 3, 2]).build().unwrap();
     for (rank, part) in export(&dist).iter().enumerate() {
         let at: Vec<i64> = part.dims.iter().map(|dim| dim.grid_rank).collect();
@@ -70,7 +70,7 @@ fn a9_a10_ranks_are_places_in_c_order() {
 }
 
 #[test]
-fn a11_a12_blocks_follow_one_another_and_fill_their_buffers() {
+fn blocks_are_adjacent_and_fill_their_buffers() {
     let bounds = |cuts: &[(i64, i64)]| -> Vec<(Value, i64)> {
         let n = cuts.len() as i64;
         cuts.iter().enumerate().map(|(i, &(a, z))| (b((i as i64, n), 9, a, z), z - a)).collect()
@@ -108,7 +108,7 @@ fn four(paddings: [(i64, i64); 4], periodic: bool) -> Vec<Value> {
 }
 
 #[test]
-fn a14_the_padding_vector_of_the_text() {
+fn the_padding_example_of_the_protocol() {
     let dist = import(&four([(4, 1), (1, 2), (2, 3), (3, 0)], false));
     assert_eq!((dist.shape()[0], dist.boundary().0[0], dist.boundary().1[0]), (16, 4, 0));
     let stored: Vec<(i64, i64)> =
@@ -128,7 +128,7 @@ fn a14_the_padding_vector_of_the_text() {
 }
 
 #[test]
-fn a15_padding_is_no_wider_than_what_the_neighbour_owns() {
+fn padding_wider_than_the_neighbour_is_rejected() {
     assert!(parse_all(&four([(4, 3), (3, 3), (3, 3), (3, 0)], false)).is_ok());
     let wide = refused(&four([(4, 3), (3, 4), (4, 3), (3, 0)], false));
     assert_eq!(
@@ -139,7 +139,7 @@ fn a15_padding_is_no_wider_than_what_the_neighbour_owns() {
 }
 
 #[test]
-fn a19_a_ring_of_several_parts_and_of_one() {
+fn periodic_dimensions_of_several_parts_and_of_one() {
     let dist = Distribution::builder(&[8]).parts(2).halo(&[1], &[1]).periodic(&[true]).build().unwrap();
     let said: Vec<(i64, i64, i64)> = export(&dist)
         .iter()
@@ -172,7 +172,7 @@ fn a19_a_ring_of_several_parts_and_of_one() {
 }
 
 #[test]
-fn a20_a21_a22_cyclic_parts_hold_what_dealing_gives_them() {
+fn cyclic_parts_hold_the_blocks_dealt_in_turn() {
     for (size, block, parts) in (0..20).flat_map(|s| (1..5).flat_map(move |b| (1..5).map(move |p| (s, b, p))))
     {
         let dealt = |rank: i64| (0..size).filter(move |i| i / block % parts == rank);
@@ -195,7 +195,7 @@ fn a20_a21_a22_cyclic_parts_hold_what_dealing_gives_them() {
 }
 
 #[test]
-fn a23_a24_a25_lists_of_any_names_once_or_several_times() {
+fn unstructured_lists_with_any_labels_and_with_copies() {
     let names = import(&line(&[(u((0, 2), 4, &[40, -7]), 2), (u((1, 2), 4, &[1 << 40, -8]), 2)]));
     let held: Vec<i64> = names.owned_set(0).unwrap()[0].iter().collect();
     assert_eq!((names.shape()[0], held), (4, vec![2, 1]));
@@ -218,7 +218,7 @@ fn a23_a24_a25_lists_of_any_names_once_or_several_times() {
 }
 
 #[test]
-fn a26_empty_entries_and_grids_of_one_are_undistributed() {
+fn empty_entries_and_grids_of_one_are_undistributed() {
     let whole = Distribution::builder(&[6]).build().unwrap();
     let ways = [
         Value::Dict(Dict::default()),
@@ -241,7 +241,7 @@ fn a26_empty_entries_and_grids_of_one_are_undistributed() {
 }
 
 #[test]
-fn a27_a_errata_ii_iii_empty_parts_in_all_spellings() {
+fn empty_parts_in_all_map_kinds() {
     let three = [
         line(&[(b((0, 2), 0, 0, 0), 0), (b((1, 2), 0, 0, 0), 0)]),
         line(&[(b((0, 2), 3, 0, 3), 3), (b((1, 2), 3, 3, 3), 0)]),
@@ -257,7 +257,7 @@ fn a27_a_errata_ii_iii_empty_parts_in_all_spellings() {
 }
 
 #[test]
-fn a29_parts_beside_one_another_agree_except_on_their_boundary() {
+fn adjacent_parts_must_agree_except_on_their_boundary() {
     let cell = |i: i64, j: i64, lo: i64| {
         part(
             &[2, 2],
@@ -275,7 +275,7 @@ fn a29_parts_beside_one_another_agree_except_on_their_boundary() {
 }
 
 #[test]
-fn a31_neighbours_are_found_from_one_description() {
+fn neighbours_follow_from_one_description() {
     let dist = Distribution::builder(&[8, 9]).grid(&[2, 3]).periodic(&[false, true]).build().unwrap();
     for (part, said) in export(&dist).iter().enumerate() {
         let known: Vec<(Option<i64>, Option<i64>)> = dist
@@ -289,7 +289,7 @@ fn a31_neighbours_are_found_from_one_description() {
 }
 
 #[test]
-fn a16_what_the_protocol_cannot_say_is_refused_by_all_parts_alike() {
+fn distributions_beyond_the_protocol_are_rejected_by_all_parts_alike() {
     let line = || Distribution::builder(&[9]).parts(3);
     let unsaid = [
         (line().boundary(&[4], &[0]), "dim_data[0]['padding']"),
@@ -313,7 +313,7 @@ fn a16_what_the_protocol_cannot_say_is_refused_by_all_parts_alike() {
 }
 
 #[test]
-fn a13_a_seam_is_said_as_wide_as_both_sides_have_it() {
+fn exported_padding_is_the_width_that_both_sides_have() {
     let line = || Distribution::builder(&[9]).parts(3);
     let said = |builder: partita::index::DistributionBuilder| -> Vec<((i64, i64), i64)> {
         let dist = builder.build().unwrap();
@@ -338,7 +338,7 @@ fn a13_a_seam_is_said_as_wide_as_both_sides_have_it() {
 }
 
 #[test]
-fn a34_eight_dimensions_are_imported_and_more_are_valid() {
+fn eight_dimensions_are_imported_and_nine_are_valid_but_not_supported() {
     let parts = |rank: usize| [part(&vec![1; rank], &vec![b((0, 1), 1, 0, 1); rank])];
     assert_eq!(import(&parts(8)).rank(), 8);
     let nine = parse_all(&parts(9)).unwrap();

@@ -114,7 +114,7 @@ fn process(part: usize) -> Location {
 }
 
 #[test]
-fn e1_e18_the_drafts_three_examples_are_valid_and_so_is_heats() {
+fn the_three_examples_of_the_draft_and_that_of_heat_are_valid() {
     let read = Description::parse(&first()).unwrap();
     assert_eq!((read.dialect, &read.shape, &read.tiling), (Dialect::Draft, &vec![64], &vec![4]));
     assert_eq!(read.to_distribution().unwrap(), Distribution::default_partition(4, &[64]).unwrap());
@@ -137,7 +137,7 @@ fn e1_e18_the_drafts_three_examples_are_valid_and_so_is_heats() {
 }
 
 #[test]
-fn e18_the_early_drafts_examples_two_of_which_are_valid() {
+fn two_of_the_three_examples_of_the_early_draft_are_valid() {
     let two = [early(first(), |i| 16 * i as i64), early(second(), |i| if i < 2 { 4 } else { 0 })];
     for value in &two {
         let read = Description::parse(value).unwrap();
@@ -166,7 +166,7 @@ fn e_errata_keys_as_the_draft_prints_them_are_refused() {
 }
 
 #[test]
-fn e3_e4_the_tiling_has_the_rank_of_the_data_and_every_position_is_there() {
+fn the_tiling_has_the_rank_of_the_data_and_every_position() {
     let mut value = third();
     put(&mut value, "partition_tiling", Value::ints([4]));
     assert_eq!(refused(&value).path, "partition_tiling");
@@ -183,7 +183,7 @@ fn e3_e4_the_tiling_has_the_rank_of_the_data_and_every_position_is_there() {
 }
 
 #[test]
-fn e5_e6_export_describes_what_is_owned_and_not_the_halo() {
+fn exported_partitions_are_owned_cells_without_halos() {
     let dist = Distribution::builder(&[9, 4]).grid(&[3, 1]).halo(&[2, 0], &[2, 0]).build().unwrap();
     let mut said = Description::from_distribution(&dist, process).unwrap();
     for (part, partition) in said.partitions.iter_mut().enumerate() {
@@ -201,7 +201,7 @@ fn e5_e6_export_describes_what_is_owned_and_not_the_halo() {
 }
 
 #[test]
-fn e7_e8_locations_are_processes_with_devices_and_several_where_replicated() {
+fn locations_are_processes_with_devices_and_several_for_replicas() {
     let dist = Distribution::builder(&[8, 6]).grid(&[2, 3]).replicated(1).build().unwrap();
     let held: Vec<Vec<usize>> = tiles(&dist).unwrap().into_iter().map(|(_, parts)| parts).collect();
     assert_eq!(held, [[0, 1, 2], [3, 4, 5]]);
@@ -222,7 +222,7 @@ fn e7_e8_locations_are_processes_with_devices_and_several_where_replicated() {
 }
 
 #[test]
-fn e12_e13_data_may_be_missing_only_where_it_is_not_local() {
+fn data_may_be_missing_only_where_it_is_not_local() {
     let with = |mut value: Value, i: usize, data: Value| {
         put(&mut dict(entry(&mut value, "partitions")).0[i].1, "data", data);
         value
@@ -235,7 +235,7 @@ fn e12_e13_data_may_be_missing_only_where_it_is_not_local() {
 }
 
 #[test]
-fn e14_partitions_are_of_one_type() {
+fn partitions_have_one_type_of_data() {
     let mut value = first();
     put(&mut dict(entry(&mut value, "partitions")).0[3].1, "data", Value::Other("Future".into()));
     let refusal = refused(&value);
@@ -244,7 +244,7 @@ fn e14_partitions_are_of_one_type() {
 }
 
 #[test]
-fn e17_both_protocols_say_the_same_of_a_regular_grid() {
+fn both_protocols_describe_a_regular_grid_alike() {
     for (shape, grid) in
         [(vec![64], vec![4]), (vec![9, 7], vec![2, 3]), (vec![], vec![]), (vec![3, 2], vec![4, 1])]
     {
@@ -275,7 +275,7 @@ fn e17_both_protocols_say_the_same_of_a_regular_grid() {
 }
 
 #[test]
-fn e19_what_is_no_regular_grid_is_not_exported() {
+fn distributions_other_than_regular_grids_are_not_exported() {
     let line = || Distribution::builder(&[12]).parts(3);
     let lists = DimMap::unstructured(&[vec![0, 5], vec![1, 2], vec![4, 3]], true).unwrap();
     let refused = [
@@ -293,7 +293,7 @@ fn e19_what_is_no_regular_grid_is_not_exported() {
 }
 
 #[test]
-fn e20_many_partitions_take_no_quadratic_time() {
+fn many_partitions_take_less_than_quadratic_time() {
     let time = |side: i64| {
         let dist = Distribution::builder(&[side * 2, side * 3]).grid(&[side, side]).build().unwrap();
         let mut said = Description::from_distribution(&dist, process).unwrap();

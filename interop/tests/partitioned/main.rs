@@ -16,7 +16,7 @@ use partita_interop::partitioned::{Description, validate};
 const EACH: usize = 200;
 
 #[test]
-fn e3_e4_e5_every_malformed_description_is_refused_where_it_is_wrong() {
+fn every_malformed_partitioned_description_is_rejected_at_its_fault() {
     malformed::run("partitioned", EACH, mutants::MUTATORS, case, |case| {
         let read = Description::parse(&case.value);
         if let Err(refusal) = &read {
@@ -27,7 +27,7 @@ fn e3_e4_e5_every_malformed_description_is_refused_where_it_is_wrong() {
 }
 
 #[test]
-fn e5_e12_no_valid_description_is_refused_and_the_boxes_are_those_that_were_drawn() {
+fn every_valid_description_is_accepted_with_its_boxes() {
     let mut random = Random::new(5);
     const CASES: usize = 12_000;
     for _ in 0..CASES {
@@ -48,7 +48,7 @@ fn e5_e12_no_valid_description_is_refused_and_the_boxes_are_those_that_were_draw
 }
 
 #[test]
-fn e15_arbitrary_objects_are_refused_or_read_without_a_panic() {
+fn arbitrary_objects_as_partitioned_are_rejected_or_read_without_a_panic() {
     let mut random = Random::new(13);
     let mut refused = 0;
     for _ in 0..20_000 {

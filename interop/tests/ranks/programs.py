@@ -81,7 +81,7 @@ def protocols(team):
         u = pt.asarray(HOST, dist=dist)
         parts = u.parts
         assert [p.index for p in parts] == team.local_members == [m for m in range(team.size) if m * team.ranks // team.size == team.rank]
-        # A5: what one process says or asks of its parts, it does alone; were it collective, this would wait in vain.
+        # Describing and reading local parts is a local operation: if it were collective, this would wait until its deadline.
         if team.rank == 0:
             for p in parts:
                 assert pt.validate_distarray(p.__distarray__())[0] and np.from_dlpack(p.stored).shape == p.stored.shape
