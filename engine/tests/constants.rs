@@ -97,17 +97,11 @@ fn subjects() -> Vec<Subject> {
     let subject = |device| Subject { name: "constants", device, suits: |_| true };
     let mut all: Vec<Subject> = devices().into_iter().map(subject).collect();
     let wgpu = all.iter().find(|subject| subject.device.kind() == DeviceKind::Wgpu);
-    if let Some(is_software) = wgpu.map(|subject| subject.device.is_software()) {
+    if wgpu.is_some() {
         let cautious = Shrink { cautious: true, ..Shrink::default() };
         let device = Device::wgpu_with_limits(0, cautious).unwrap();
         let suits = |k: &Verified| k.kernel().body.iter().any(|inst| inst.dtype.is_float());
         all.push(Subject { name: "constants-cautious", device, suits });
-        if is_software {
-            let wide = Shrink { wide_points: Some(0), ..Shrink::default() };
-            let device = Device::wgpu_with_limits(0, wide).unwrap();
-            let suits = |k: &Verified| k.kernel().params.iter().all(|param| param.dtype.size_bytes() == 4);
-            all.push(Subject { name: "constants-wide", device, suits });
-        }
     }
     all
 }

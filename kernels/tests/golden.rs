@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use agreement::{cases, cube, star, weighted};
-use partita_kernels::wgsl::wide::{Alignment, emit_wide};
 use partita_kernels::{
     BinaryOp, Builder, CompareOp, DType, FoldOp, Math1, Math2, Scalar, UnaryOp, Verified, ptx, simplify, wgsl,
 };
@@ -146,19 +145,6 @@ fn wgsl_text(kernel: &Verified) -> String {
     text
 }
 
-/// Of some kernels the shader with several points per invocation.
-fn wide_text(kernel: &Verified) -> Option<(&'static str, String)> {
-    let (ending, alignment) = match kernel.kernel().name.as_str() {
-        "triad" => ("alike.wgsl", Alignment::Alike),
-        "blur" => ("any.wgsl", Alignment::Any),
-        "sum_inner" => ("carried.wgsl", Alignment::Carried),
-        _ => return None,
-    };
-    let target = wgsl::Target { strict_floats: true, ..wgsl::Target::CAUTIOUS };
-    let shader = emit_wide(kernel, &target, alignment)?;
-    Some((ending, shader.stages[0].source.clone()))
-}
-
 fn ptx_text(kernel: &Verified) -> String {
     ptx::emit(kernel, &ptx::Target { sm: 90 }).unwrap().text
 }
@@ -172,9 +158,7 @@ fn golden_files_are_current() {
     let mut stale = Vec::new();
     for kernel in golden_cases() {
         let kernel = simplify(&kernel);
-        let mut texts =
-            vec![("ir", kernel.to_string()), ("wgsl", wgsl_text(&kernel)), ("ptx", ptx_text(&kernel))];
-        texts.extend(wide_text(&kernel));
+        let texts = [("ir", kernel.to_string()), ("wgsl", wgsl_text(&kernel)), ("ptx", ptx_text(&kernel))];
         for (ending, text) in texts {
             let name = format!("{}.{ending}", kernel.kernel().name);
             let file = folder.join(&name);

@@ -22,7 +22,6 @@ pub const SMALL_BINDING_BYTES: u64 = 4096;
 const SMALL: Shrink = Shrink {
     max_binding_bytes: Some(SMALL_BINDING_BYTES),
     max_groups_per_dimension: Some(3),
-    wide_points: None,
     cautious: false,
     hidden: true,
 };

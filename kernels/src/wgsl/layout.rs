@@ -13,7 +13,6 @@ pub struct Header {
     /// Items to visit: points of one row if `chunks > 0`, of everything otherwise.
     pub limit: u32,
     /// Workgroups that share one row of the innermost dimension; 0: rows are not aligned to workgroups.
-    /// Reductions that walk along rows: points of a row, whose extent is then its parts.
     pub chunks: u32,
     /// Rows of the innermost dimension; reductions: points of the dimensions that stay.
     pub kept: u32,
@@ -23,11 +22,6 @@ pub struct Header {
     pub previous: u32,
     /// Reductions: points that fold into one kept point.
     pub folded: u32,
-    /// Kernels of several neighbours: elements of a row's first block that lie before the row.
-    pub head: u32,
-    /// Kernels of several neighbours: groups of neighbours that one invocation goes through, in reductions
-    /// in one part of a row.
-    pub turns: u32,
     /// Reductions: continue from the partial results that are there.
     pub resume: bool,
     /// Gather and scatter: first index in the bound window.
@@ -51,9 +45,8 @@ pub(super) const RESUME: usize = 9;
 pub(super) const WINDOW_FIRST: usize = 10;
 pub(super) const WINDOW_COUNT: usize = 12;
 pub(super) const WINDOW_ELEMENT: usize = 13;
-pub(super) const HEAD: usize = 14;
-pub(super) const TURNS: usize = 15;
-const HEADER: usize = 16;
+/// The header ends with a whole vector of four words.
+const HEADER: usize = (WINDOW_ELEMENT + 1).next_multiple_of(4);
 
 impl Header {
     fn words(&self) -> [u32; HEADER] {
@@ -71,8 +64,6 @@ impl Header {
         words[WINDOW_FIRST + 1] = (self.window_first >> 32) as u32;
         words[WINDOW_COUNT] = self.window_count;
         words[WINDOW_ELEMENT] = self.window_element;
-        words[HEAD] = self.head;
-        words[TURNS] = self.turns;
         words
     }
 }
@@ -145,8 +136,7 @@ impl Layout {
         HEADER + dim
     }
 
-    /// Digit that one stride of a reduction's segments adds to a dimension; in kernels of several neighbours
-    /// the reciprocal of its extent, and in the last one that of the invocations of a row.
+    /// Digit that one stride of a reduction's segments adds to a dimension.
     pub(super) fn step(&self, dim: usize) -> usize {
         HEADER + self.rank + dim
     }
@@ -192,8 +182,8 @@ impl Layout {
     }
 
     /// The block of one dispatch. `offsets` are the parameters' element offsets within their bindings;
-    /// `steps` one word per dimension (of a reduction the digit that one stride of its segments adds, of
-    /// several neighbours the reciprocal of the extent), or none. Elements and strides are truncated to 32
+    /// `steps` one word per dimension of a reduction (the digit that one stride of its segments adds), or
+    /// none. Elements and strides are truncated to 32
     /// bits: the device binds windows so small that sums come out right.
     pub fn block(&self, header: &Header, launch: &Launch, offsets: &[u32], steps: &[u32]) -> Vec<u32> {
         let mut words = Vec::with_capacity(self.words);

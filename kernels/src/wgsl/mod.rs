@@ -26,9 +26,6 @@ mod ops;
 mod reduce;
 mod routines;
 mod types;
-mod walk;
-mod walk_fold;
-pub mod wide;
 
 use crate::dtype::{DType, Kind};
 use crate::ir::{Access, BinaryOp, Kernel, Op, UnaryOp};
@@ -197,21 +194,11 @@ struct Writer<'a> {
     text: String,
     indent: usize,
     routines: BTreeSet<Routine>,
-    /// In a stage whose invocations compute several points.
-    lanes: Option<wide::Lanes>,
 }
 
 impl<'a> Writer<'a> {
     fn new(kernel: &'a Kernel, target: &'a Target, layout: &'a Layout) -> Writer<'a> {
-        Writer {
-            kernel,
-            target,
-            layout,
-            text: String::new(),
-            indent: 1,
-            routines: BTreeSet::new(),
-            lanes: None,
-        }
+        Writer { kernel, target, layout, text: String::new(), indent: 1, routines: BTreeSet::new() }
     }
 
     /// Appends a line at the current depth; braces at its ends change the depth.
@@ -233,11 +220,7 @@ impl<'a> Writer<'a> {
 
     /// The word of the launch block at this position.
     fn word(&self, at: usize) -> String {
-        let part = PARTS[at % 4];
-        match self.lanes {
-            Some(_) => format!("launch{}.{part}", at / 4),
-            None => format!("launch[{}].{part}", at / 4),
-        }
+        format!("launch[{}].{}", at / 4, PARTS[at % 4])
     }
 
     /// The word as a signed integer.
@@ -257,9 +240,7 @@ impl<'a> Writer<'a> {
         }
         source.push('\n');
         source.push_str(&routines::text(&self.routines));
-        if self.lanes.is_none() {
-            source.push_str(&self.outer_text());
-        }
+        source.push_str(&self.outer_text());
         let _ = writeln!(source, "@compute @workgroup_size({})", self.target.workgroup_size);
         let _ = writeln!(
             source,
@@ -279,8 +260,7 @@ impl<'a> Writer<'a> {
             Binding::Param { param, write } => {
                 let dtype = self.kernel.params[param as usize].dtype;
                 let access = if write { "read_write" } else { "read" };
-                let of_lanes = self.lanes.as_ref().map(|lanes| lanes.storage(write));
-                let storage = of_lanes.unwrap_or_else(|| types::storage(dtype, write));
+                let storage = types::storage(dtype, write);
                 format!("var<storage, {access}> p{param}: array<{storage}>")
             }
             Binding::PartialOut(stream) => {

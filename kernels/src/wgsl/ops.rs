@@ -37,13 +37,6 @@ impl Writer<'_> {
             Op::Argument(n) => self.argument(*n, inst.dtype),
             Op::Coord(dim) => self.coordinate(*dim as usize, inst.dtype),
             Op::Load { param, offsets } => {
-                if let Some(lanes) = &self.lanes {
-                    return format!(
-                        "bitcast<{}>({})",
-                        types::register(inst.dtype),
-                        lanes.element(*param, offsets)
-                    );
-                }
                 let delta = self.layout.load(*param, offsets, self.kernel.params.len());
                 let delta = delta.map_or(String::new(), |at| format!(" + {}", self.signed(at)));
                 self.line(&format!("let a{at} = bitcast<u32>(e{param}{delta});"));

@@ -14,22 +14,6 @@ use crate::ir::{BinaryOp, CompareOp, Fold, FoldOp, Form, Kernel};
 
 /// The stages of a reduction.
 pub(super) fn stages(kernel: &Kernel, target: &Target, layout: Layout) -> Shader {
-    stages_with(kernel, target, layout, |plan| {
-        let w = Writer::new(kernel, target, &plan.layout);
-        match kernel.exact() {
-            Some(_) => plan.fold_exact(w),
-            None => plan.fold(w),
-        }
-    })
-}
-
-/// The stages of a reduction, with the first as it is written here.
-pub(super) fn stages_with(
-    kernel: &Kernel,
-    target: &Target,
-    layout: Layout,
-    fold: impl FnOnce(&Plan) -> Stage,
-) -> Shader {
     let Form::Reduce { axes, folds } = &kernel.form else { unreachable!("called for reductions") };
     let of = |param: u32| kernel.params[param as usize].dtype;
     let outputs: Vec<u32> = folds.iter().flat_map(outputs).collect();
@@ -37,16 +21,15 @@ pub(super) fn stages_with(
     let dims = |folded: bool| (0..kernel.rank).filter(|&k| axes[k] == folded).collect::<Vec<_>>();
     let width = outputs.iter().map(|&param| kernel.width(param) as usize).max().unwrap_or(1);
     let plan = Plan { folds, outputs, partials, kept: dims(false), folded: dims(true), layout };
-    let rest = match kernel.exact() {
-        Some(_) => [Plan::again_exact, Plan::finish_exact],
-        None => [Plan::again, Plan::finish],
+    let stages = match kernel.exact() {
+        Some(_) => [Plan::fold_exact, Plan::again_exact, Plan::finish_exact],
+        None => [Plan::fold, Plan::again, Plan::finish],
     };
-    let mut stages = vec![fold(&plan)];
-    stages.extend(rest.map(|stage| stage(&plan, Writer::new(kernel, target, &plan.layout))));
+    let stages = stages.map(|stage| stage(&plan, Writer::new(kernel, target, &plan.layout))).to_vec();
     Shader { stages, layout: plan.layout, partials: plan.partials, width }
 }
 
-pub(super) fn outputs(fold: &Fold) -> Vec<u32> {
+fn outputs(fold: &Fold) -> Vec<u32> {
     match *fold {
         Fold::Value { output, .. } => vec![output],
         Fold::Arg { value_output, index_output, .. } => vec![value_output, index_output],
@@ -78,16 +61,12 @@ pub(super) struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    pub(super) fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
     fn streams(&self) -> u32 {
         self.outputs.len() as u32
     }
 
     /// The register type of a stream.
-    pub(super) fn dtype(&self, w: &Writer, stream: usize) -> DType {
+    fn dtype(&self, w: &Writer, stream: usize) -> DType {
         w.kernel.params[self.outputs[stream] as usize].dtype
     }
 
@@ -120,11 +99,6 @@ impl Plan<'_> {
         self.advance(&mut w);
         w.line("}");
         self.settle(&mut w);
-        self.end_fold(w, loaded)
-    }
-
-    /// Ends a first stage, which has loaded these parameters: its partial results are written.
-    pub(super) fn end_fold(&self, mut w: Writer, loaded: Vec<u32>) -> Stage {
         self.write_partials(&mut w);
         w.line("}");
         let mut bindings = vec![Binding::Launch];
@@ -204,7 +178,7 @@ impl Plan<'_> {
     }
 
     /// Declares the accumulators with their neutral elements.
-    pub(super) fn start(&self, w: &mut Writer) {
+    fn start(&self, w: &mut Writer) {
         let mut stream = 0;
         for fold in self.folds {
             let first = stream;
@@ -224,7 +198,7 @@ impl Plan<'_> {
     }
 
     /// Folds one value per stream into the accumulators.
-    pub(super) fn merge(&self, w: &mut Writer, values: &[String]) {
+    fn merge(&self, w: &mut Writer, values: &[String]) {
         let mut stream = 0;
         for fold in self.folds {
             let dtype = self.dtype(w, stream);
@@ -274,7 +248,7 @@ impl Plan<'_> {
     }
 
     /// Adds to float sums what they have lost; of an infinite sum that is NaN, and the sum stays.
-    pub(super) fn settle(&self, w: &mut Writer) {
+    fn settle(&self, w: &mut Writer) {
         let mut stream = 0;
         for fold in self.folds {
             let dtype = self.dtype(w, stream);
@@ -313,7 +287,7 @@ impl Plan<'_> {
         }
     }
 
-    pub(super) fn read_partial(&self, w: &Writer, stream: usize, element: &str) -> String {
+    fn read_partial(&self, w: &Writer, stream: usize, element: &str) -> String {
         match self.dtype(w, stream) {
             DType::Bool => format!("({element} != 0u)"),
             _ => element.to_owned(),

@@ -60,15 +60,6 @@ pub struct AdapterFacts {
     pub float_controls: Vec<(FloatControl, u32)>,
 }
 
-/// Points that are worth compiling a second shader for.
-const WIDE_POINTS: u64 = 1 << 16;
-
-/// Invocations that keep a processor busy.
-const BUSY_SOFTWARE: u32 = 1 << 12;
-/// Points that each of them folds at most, give or take a factor of two: lavapipe leaves any loop after 65535
-/// turns without a word (`LP_MAX_TGSI_LOOP_ITERATIONS` in Mesa's `lp_bld_limits.h`).
-const FOLD_TURNS: usize = 1 << 14;
-
 /// Limits smaller than the adapter's, so that tests reach the code behind them.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Shrink {
@@ -76,8 +67,6 @@ pub struct Shrink {
     pub max_binding_bytes: Option<u64>,
     /// Workgroups per dimension of a dispatch.
     pub max_groups_per_dimension: Option<u32>,
-    /// Points from which on several neighbours are computed at once, where the adapter gains by that.
-    pub wide_points: Option<u64>,
     /// Take nothing for granted about the driver's float arithmetic.
     pub cautious: bool,
     /// Keep its memory out of this process's address space.
@@ -248,9 +237,6 @@ impl AdapterFacts {
             offset_alignment: self.storage_alignment,
             workgroup_size: target.workgroup_size,
             tile: target.workgroup_size * target.points_per_thread,
-            busy: if self.is_software { BUSY_SOFTWARE } else { 1 << 17 },
-            fold_points: if self.is_software { BUSY_SOFTWARE as usize * FOLD_TURNS } else { 1 << 30 },
-            wide_points: (self.is_software && self.i64).then(|| shrink.wide_points.unwrap_or(WIDE_POINTS)),
         }
     }
 }

@@ -3,9 +3,8 @@
 use std::ops::Range;
 use std::sync::mpsc::Receiver;
 
-use partita_kernels::wgsl::wide::BLOCK_BYTES;
-
 use super::error::DeviceError;
+use super::windows::LENGTH_MULTIPLE;
 use super::{Gpu, locked, visible};
 
 /// Memory of one device.
@@ -83,8 +82,7 @@ impl Gpu {
             asked_bytes: bytes,
             reason,
         };
-        // Some shaders read whole blocks.
-        match bytes.max(1).next_multiple_of(BLOCK_BYTES) {
+        match bytes.max(1).next_multiple_of(LENGTH_MULTIPLE) {
             size if size > self.facts.max_buffer_bytes => {
                 Err(full(format!("its largest buffer has {} bytes", self.facts.max_buffer_bytes)))
             }

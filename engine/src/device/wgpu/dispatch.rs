@@ -2,7 +2,6 @@
 //! reduction. Pure arithmetic: no wgpu.
 
 use partita_kernels::wgsl::layout::Header;
-use partita_kernels::wgsl::wide::{POINTS, reciprocal};
 use partita_kernels::wgsl::{Binding, Shader};
 use partita_kernels::{Form, Kernel, Launch, Op, Verified};
 
@@ -21,12 +20,6 @@ pub struct Limits {
     pub workgroup_size: u32,
     /// Points of a workgroup of an elementwise kernel.
     pub tile: u32,
-    /// Invocations a reduction should have at least, if there is so much to do.
-    pub busy: u32,
-    /// Points of a reduction's dispatch at most.
-    pub fold_points: usize,
-    /// Points from which on the adapter computes several neighbours at once, if it gains by that.
-    pub wide_points: Option<u64>,
 }
 
 /// One dispatch.
@@ -76,16 +69,13 @@ pub struct Work {
 pub const PARTIAL_BYTES: u64 = 8;
 /// Most partial results that one invocation folds in the stages after the first.
 const FAN_IN: u32 = 64;
-/// Workgroups that keep a program of an adapter busy and balanced.
-const NEIGHBOUR_GROUPS: u64 = 128;
-/// Turns that make beginning a workgroup cheap, and those from which on more gain nothing. Lavapipe leaves
-/// every loop after 65,535 turns.
-const FEWEST_TURNS: u64 = 4;
-const MOST_TURNS: u64 = 1 << 12;
-/// Turns that pay for beginning inside of a row.
-const FEWEST_STEPS: u64 = 16;
+/// Invocations of a large reduction's first stage.
+const BUSY: u64 = 1 << 17;
+/// Most points that one invocation of the first stage folds, give or take a factor of two: lavapipe silently
+/// leaves every loop after 65,535 iterations (`LP_MAX_TGSI_LOOP_ITERATIONS` in Mesa's `lp_bld_limits.h`).
+const MOST_ITERATIONS: u64 = 1 << 14;
 /// Fewest points worth a segment of its own.
-const SEGMENT_POINTS: usize = 64;
+const SEGMENT_POINTS: u64 = 64;
 
 /// Plans a launch that [`Verified::check`] has passed. `lens` are the elements of each memory.
 ///
@@ -98,10 +88,10 @@ pub fn plan(
     lens: &[u64],
     limits: &Limits,
 ) -> Result<Work, TooWide> {
-    let bounds = bounds(kernel, Some(shader), limits);
+    let bounds = bounds(kernel, shader, limits);
     let launch = merged(kernel.kernel(), launch);
     let pieces = split(kernel, &launch, &bounds)?;
-    let planner = Planner { kernel: kernel.kernel(), shader, limits, walk: None };
+    let planner = Planner { kernel: kernel.kernel(), shader, limits };
     let mut work = Work::default();
     match kernel.kernel().form {
         Form::Elementwise { .. } => pieces.iter().for_each(|p| work.dispatches.push(planner.tiles(p, None))),
@@ -118,28 +108,29 @@ pub fn plan(
     Ok(work)
 }
 
-/// What one dispatch may touch; `shader` is needed where it keeps partial results.
-pub(super) fn bounds(kernel: &Verified, shader: Option<&Shader>, limits: &Limits) -> Bounds {
+/// What one dispatch may touch.
+fn bounds(kernel: &Verified, shader: &Shader, limits: &Limits) -> Bounds {
     let capacity = u64::from(limits.max_groups).pow(3);
     let most = |per_group: u32| capacity.saturating_mul(u64::from(per_group)).min(1 << 30) as usize;
     // Rooms of one partial result: two of its elements fit in one if they are several.
-    let rooms = shader.map_or(1, |shader| shader.width.div_ceil(2)) as u64;
+    let rooms = shader.width.div_ceil(2) as u64;
+    let max_kept =
+        u64::min(most(limits.workgroup_size) as u64, limits.max_binding_bytes / (PARTIAL_BYTES * rooms));
     let max_points = match kernel.kernel().form {
-        Form::Reduce { .. } => most(u32::MAX).min(limits.fold_points),
+        Form::Reduce { .. } => most(u32::MAX).min((max_kept.min(BUSY) * MOST_ITERATIONS) as usize),
         Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => most(limits.tile),
     };
     Bounds {
         max_binding_bytes: limits.max_binding_bytes,
         offset_alignment: limits.offset_alignment,
         max_points,
-        max_kept: most(limits.workgroup_size)
-            .min((limits.max_binding_bytes / (PARTIAL_BYTES * rooms)) as usize),
+        max_kept: max_kept as usize,
     }
 }
 
 /// The launch with neighbouring dimensions made one wherever every memory is contiguous across
 /// them, so that rows are long. Kernels that use coordinates stay as they are.
-pub(super) fn merged(kernel: &Kernel, launch: &Launch) -> Launch {
+fn merged(kernel: &Kernel, launch: &Launch) -> Launch {
     let mut launch = launch.clone();
     if kernel.body.iter().any(|inst| matches!(inst.op, Op::Coord(_))) {
         return launch;
@@ -172,31 +163,10 @@ struct Pass {
     sides: [usize; 2],
 }
 
-pub(super) struct Planner<'a> {
-    pub(super) kernel: &'a Kernel,
-    pub(super) shader: &'a Shader,
-    pub(super) limits: &'a Limits,
-    /// In kernels of which invocations walk along rows: how many elements of a row's first block lie before
-    /// it.
-    pub(super) walk: Option<&'a dyn Fn(&Piece) -> u32>,
-}
-
-/// A reduction's launch in which rows have parts of about so many points instead of points.
-fn walked(launch: &mut Launch, header: &mut Header, points: u64, head: u32) {
-    let inner = launch.extents.last().copied().unwrap_or(1) as u64;
-    let (whole, wanted) = (inner.div_ceil(POINTS as u64), points.div_ceil(POINTS as u64));
-    // Odd, as in `walks`.
-    let turns = (wanted.clamp(1, MOST_TURNS) | 1).min(whole);
-    let parts = whole.div_ceil(turns);
-    header.folded = (u64::from(header.folded) / inner * parts) as u32;
-    (header.head, header.turns, header.chunks) = (head, turns as u32, inner as u32);
-    launch.extents.iter_mut().last().into_iter().for_each(|extent| *extent = parts as usize);
-}
-
-/// Points of a row, and rows.
-fn lengths(piece: &Piece) -> (usize, usize) {
-    let inner = piece.launch.extents.last().copied().unwrap_or(1);
-    (inner, piece.launch.points() / inner.max(1))
+struct Planner<'a> {
+    kernel: &'a Kernel,
+    shader: &'a Shader,
+    limits: &'a Limits,
 }
 
 impl Planner<'_> {
@@ -237,51 +207,6 @@ impl Planner<'_> {
         self.dispatch(pass, &piece.launch, &windows)
     }
 
-    /// The dispatch of neighbours: in a turn an invocation has up to `most` of one row, the first of a row
-    /// `head` fewer.
-    pub(super) fn neighbours(&self, piece: &Piece, most: usize, head: u32) -> Dispatch {
-        let (inner, rows) = lengths(piece);
-        let chunks = (head as usize + inner).div_ceil(most);
-        let all_turns = ((rows * chunks) as u64).div_ceil(u64::from(self.shader.stages[0].workgroup_size));
-        let turns = (all_turns / NEIGHBOUR_GROUPS).clamp(FEWEST_TURNS, MOST_TURNS);
-        self.rows(piece, all_turns.div_ceil(turns), (chunks, turns, head))
-    }
-
-    /// The dispatch of invocations that walk along a row, `most` points in a turn. Their results may begin
-    /// anywhere in a block.
-    pub(super) fn walks(&self, piece: &Piece, most: usize, head: u32) -> Dispatch {
-        let (inner, rows) = lengths(piece);
-        let blocks = (head as usize + inner + 2 * (most - 1)) / most;
-        let size = u64::from(self.shader.stages[0].workgroup_size);
-        let wanted = (rows * blocks) as u64 / (size * NEIGHBOUR_GROUPS);
-        // Were it even, all invocations of a vector would use the same sets of the processor's cache.
-        let turns = wanted.clamp(FEWEST_STEPS, MOST_TURNS) | 1;
-        let chunks = (blocks as u64).div_ceil(turns);
-        self.rows(piece, (rows as u64 * chunks).div_ceil(size), (chunks as usize, turns, head))
-    }
-
-    /// A dispatch of so many groups that go through rows, `(chunks, turns, head)` of the header.
-    fn rows(&self, piece: &Piece, groups: u64, (chunks, turns, head): (usize, u64, u32)) -> Dispatch {
-        let (inner, rows) = lengths(piece);
-        let groups = self.groups(groups);
-        let header = Header {
-            groups: [groups[0], groups[1]],
-            limit: inner as u32,
-            chunks: chunks as u32,
-            kept: rows as u32,
-            head,
-            turns: turns as u32,
-            ..Header::default()
-        };
-        let extents = &piece.launch.extents;
-        let mut steps: Vec<u32> = extents.iter().map(|&extent| reciprocal(extent as u32)).collect();
-        if let Some(last) = steps.last_mut() {
-            *last = reciprocal(chunks as u32);
-        }
-        let pass = Pass { stage: 0, groups, header, steps, sides: [0, 0] };
-        self.dispatch(pass, &piece.launch, &piece.windows)
-    }
-
     fn dispatch(&self, pass: Pass, launch: &Launch, windows: &[Option<Window>]) -> Dispatch {
         let Pass { stage, groups, header, steps, sides } = pass;
         let offsets: Vec<u32> = windows.iter().map(|w| w.map_or(0, |w| w.element)).collect();
@@ -313,7 +238,7 @@ impl Planner<'_> {
     }
 
     /// All dispatches of a reduction.
-    pub(super) fn reductions(&self, pieces: &[Piece], bounds: &Bounds) -> Work {
+    fn reductions(&self, pieces: &[Piece], bounds: &Bounds) -> Work {
         let mut work = Work::default();
         let same = |a: &Piece, b: &Piece| self.kept_origin(a) == self.kept_origin(b);
         pieces.chunk_by(same).for_each(|group| self.reduce(group, bounds, &mut work));
@@ -334,12 +259,8 @@ impl Planner<'_> {
             let mut pass = self.pass(0, kept, segments);
             pass.header.folded = folded(piece) as u32;
             pass.header.resume = n > 0;
-            let mut launch = piece.launch.clone();
-            if let Some(head) = self.walk {
-                walked(&mut launch, &mut pass.header, longest.div_ceil(u64::from(segments)), head(piece));
-            }
-            pass.steps = self.steps(&launch, segments);
-            work.dispatches.push(self.dispatch(pass, &launch, &piece.windows));
+            pass.steps = self.steps(&piece.launch, segments);
+            work.dispatches.push(self.dispatch(pass, &piece.launch, &piece.windows));
         }
         if longest == 0 {
             segments = 0;
@@ -375,9 +296,8 @@ impl Planner<'_> {
     /// Partial results per kept point of the first stage: enough invocations to be busy, enough
     /// points for each, and no more than the partial results' binding and the workgroups hold.
     fn segments(&self, kept: u64, folded: u64, bounds: &Bounds) -> u32 {
-        let wanted = u64::from(self.limits.busy) / kept;
-        let points = if self.walk.is_some() { SEGMENT_POINTS * POINTS } else { SEGMENT_POINTS };
-        let useful = folded.div_ceil(points as u64);
+        let wanted = BUSY / kept;
+        let useful = folded.div_ceil(SEGMENT_POINTS);
         let room = bounds.max_kept as u64 / kept;
         wanted.min(useful).min(room).max(1) as u32
     }

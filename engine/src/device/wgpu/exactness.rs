@@ -136,8 +136,6 @@ impl Gpu {
             ..*assumed
         };
         let program = self.compile_for(&kernel, &own)?;
-        // As it is: the other shaders of a kernel are written for the target that this is to find.
-        program.wide.iter().for_each(|wide| _ = wide.set(None));
         let (n, size) = (ROWS * COLUMNS, trial.dtype.size_bytes());
         let buffers = (0..4).map(|_| self.alloc(n * size as u64)).collect::<Result<Vec<_>, _>>()?;
         for (which, buffer) in buffers.iter().enumerate().take(3) {

@@ -23,7 +23,6 @@ mod queue;
 mod spirv;
 mod spread;
 mod visible;
-mod wide;
 mod windows;
 
 pub use adapter::{AdapterFacts, AdapterKind, Shrink, adapters};

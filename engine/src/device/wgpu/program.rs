@@ -2,7 +2,6 @@
 
 use std::sync::OnceLock;
 
-use partita_kernels::wgsl::wide::{Alignment, emit_wide};
 use partita_kernels::wgsl::{Binding, Shader, Stage, Target, emit};
 use partita_kernels::{BinaryOp, Op, UnaryOp, Verified};
 use wgpu::naga::valid::Capabilities;
@@ -19,9 +18,6 @@ pub(in crate::device) struct GpuProgram {
     pub(super) stages: Vec<Compiled>,
     /// The same kernel spread out, once a launch has needed it.
     pub(super) spread: OnceLock<Option<Box<(Spread, GpuProgram)>>>,
-    /// The same kernel with several points per invocation, once a launch was large enough: one per
-    /// [`Alignment`].
-    pub(super) wide: [OnceLock<Option<Box<GpuProgram>>>; 4],
 }
 
 /// One stage's pipeline and what it binds.
@@ -46,13 +42,6 @@ impl Gpu {
         self.compile_for(kernel, self.target_of(kernel))
     }
 
-    /// Compiles the shader that computes several neighbours at once; `None` if there is none.
-    pub(super) fn compile_wide(&self, kernel: &Verified, alignment: Alignment) -> Option<Box<GpuProgram>> {
-        let shader = emit_wide(kernel, self.target_of(kernel), alignment)?;
-        // Without it the launch takes the shader that every kernel has.
-        self.compiled(kernel, shader).ok().map(Box::new)
-    }
-
     /// The target, with what was measured if the kernel has operations that adapters round differently.
     fn target_of(&self, kernel: &Verified) -> &Target {
         let divides = |op: &Op| {
@@ -67,10 +56,7 @@ impl Gpu {
 
     /// Compiles a kernel for a target that may promise more or less than this adapter's.
     pub(super) fn compile_for(&self, kernel: &Verified, target: &Target) -> Result<GpuProgram, DeviceError> {
-        self.compiled(kernel, emit(kernel, target)?)
-    }
-
-    fn compiled(&self, kernel: &Verified, shader: Shader) -> Result<GpuProgram, DeviceError> {
+        let shader = emit(kernel, target)?;
         let name = &kernel.kernel().name;
         let stages = shader.stages.iter().map(|stage| {
             self.compile_stage(stage).map_err(|log| DeviceError::Compile {
@@ -82,8 +68,7 @@ impl Gpu {
         });
         let stages = stages.collect::<Result<Vec<_>, _>>()?;
         self.check()?;
-        let wide = [const { OnceLock::new() }; 4];
-        Ok(GpuProgram { kernel: kernel.clone(), shader, stages, spread: OnceLock::new(), wide })
+        Ok(GpuProgram { kernel: kernel.clone(), shader, stages, spread: OnceLock::new() })
     }
 
     fn compile_stage(&self, stage: &Stage) -> Result<Compiled, String> {

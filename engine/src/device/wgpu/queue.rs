@@ -7,7 +7,6 @@ use super::dispatch::{Bound, Dispatch, PARTIAL_BYTES, Work, plan};
 use super::error::DeviceError;
 use super::program::GpuProgram;
 use super::spread::Spread;
-use super::wide::Wide;
 use super::windows::TooWide;
 use super::{Gpu, GpuBuffer, locked};
 
@@ -177,22 +176,10 @@ impl Gpu {
         let lens: Vec<u64> = memory.iter().zip(&program.kernel.kernel().params).map(len).collect();
         let counts: Vec<usize> = lens.iter().map(|&n| n as usize).collect();
         program.kernel.check(launch, &counts)?;
-        if let Some((program, work)) = self.plan_wide(program, launch) {
-            return Ok(Planned { program, memory: memory.to_vec(), work });
-        }
         match plan(&program.kernel, &program.shader, launch, &lens, &self.limits) {
             Ok(work) => Ok(Planned { program, memory: memory.to_vec(), work }),
             Err(wide) => self.plan_spread(program, launch, memory, wide),
         }
-    }
-
-    /// Plans a launch whose neighbours are computed together, if it is one.
-    fn plan_wide<'a>(&self, program: &'a GpuProgram, launch: &Launch) -> Option<(&'a GpuProgram, Work)> {
-        let wide = Wide::of(&program.kernel, launch, &self.limits)?;
-        let compiled = program.wide[wide.alignment as usize]
-            .get_or_init(|| self.compile_wide(&program.kernel, wide.alignment))
-            .as_deref()?;
-        Some((compiled, wide.work(&program.kernel, &compiled.shader, &self.limits)))
     }
 
     /// Plans a launch of which one point is too wide, with every load in a binding of its own.

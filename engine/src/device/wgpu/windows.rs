@@ -7,6 +7,9 @@
 
 use partita_kernels::{DType, Form, Launch, Verified};
 
+/// Lengths of buffers and windows are multiples of this many bytes, the size of the largest element.
+pub(super) const LENGTH_MULTIPLE: u64 = 8;
+
 /// What one dispatch may touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
@@ -25,7 +28,7 @@ pub struct Bounds {
 pub struct Window {
     /// First byte, aligned.
     pub first_byte: u64,
-    /// Bytes, a multiple of 8, as the lengths of buffers are: some shaders read two elements at a time.
+    /// Bytes, a multiple of [`LENGTH_MULTIPLE`].
     pub bytes: u64,
     /// Element of the region's first point, counted from `first_byte`; modulo 2^32.
     pub element: u32,
@@ -54,7 +57,7 @@ impl Bounds {
     fn window(&self, dtype: DType, span: (i64, i64), offset: i64) -> Window {
         let size = dtype.size_bytes() as i64;
         let first_byte = (span.0 * size) as u64 / self.offset_alignment * self.offset_alignment;
-        let bytes = (((span.1 + 1) * size) as u64 - first_byte).next_multiple_of(8);
+        let bytes = (((span.1 + 1) * size) as u64 - first_byte).next_multiple_of(LENGTH_MULTIPLE);
         let element = offset.wrapping_sub(first_byte as i64 / size) as u32;
         Window { first_byte, bytes, element }
     }
@@ -115,7 +118,7 @@ fn too_big(kernel: &Verified, launch: &Launch, bounds: &Bounds) -> Option<TooWid
     let wide = spans.iter().enumerate().find_map(|(param, span)| {
         let (first, last) = (*span)?;
         let size = kernel.kernel().params[param].dtype.size_bytes() as u64;
-        let bytes = (last - first + 1) as u64 * size + bounds.offset_alignment + 8;
+        let bytes = (last - first + 1) as u64 * size + bounds.offset_alignment + LENGTH_MULTIPLE;
         (bytes > bounds.max_binding_bytes).then_some(TooWide { param, bytes })
     });
     wide.or(points.then_some(TooWide { param: 0, bytes: 0 }))
@@ -157,7 +160,7 @@ pub struct IndexWindow {
 /// The windows of an indexed parameter: `len` elements of which those from `offset` on have indices.
 pub fn index_windows(dtype: DType, offset: i64, len: u64, bounds: &Bounds) -> Vec<IndexWindow> {
     let size = dtype.size_bytes() as u64;
-    let most = ((bounds.max_binding_bytes - bounds.offset_alignment - 8) / size).min(1 << 31);
+    let most = ((bounds.max_binding_bytes - bounds.offset_alignment - LENGTH_MULTIPLE) / size).min(1 << 31);
     let indices = (len as i64).saturating_sub(offset).max(0) as u64;
     (0..indices)
         .step_by(most as usize)
