@@ -11,7 +11,7 @@ use cases::Operation;
 use found::{devices, ran};
 use partita::device::wgpu::Shrink;
 use partita::prelude::*;
-use partita_kernels::interpret::{Memory, Program};
+use partita_kernels::cpu::{Memory, Program};
 use partita_kernels::{
     Access, BinaryOp, Builder, CompareOp, Fold, FoldOp, Launch, Scalar, UnaryOp, Value, Verified, View,
 };

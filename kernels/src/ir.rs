@@ -31,7 +31,7 @@
 //!
 //! # What the operations mean
 //!
-//! The interpreter is the definition; the rules worth knowing:
+//! [`crate::interpret`] is the definition; the rules worth knowing:
 //! - floats: `+ - * / sqrt` and conversions round to nearest even, subnormals are kept. Nothing is
 //!   contracted; [`Op::Fma`] is explicit. f16 and bf16 compute in f32 and round after each operation.
 //! - integers wrap. `x / 0` and `x % 0` are 0, `MIN / -1` is `MIN`; division truncates. Shift counts

@@ -1,20 +1,20 @@
-//! Partita's kernels: text in, text out.
+//! Partita's kernels: the IR, its meaning, and its translations.
 //!
-//! A [`Kernel`] is a straight line of scalar instructions inside one of four loop forms (start
-//! with the essay in [`ir`]). [`build`] makes one, [`verify`] proves it well formed, [`mod@simplify`]
-//! shortens it, [`mod@print`] shows it, [`interpret`] defines and runs it on the host, [`wgsl`] writes it for
-//! WebGPU adapters, [`ptx`] for NVIDIA's GPUs and [`x86`] for the host's processor. [`math`] holds every
-//! mathematical function, written once.
+//! A [`Kernel`] is a straight line of scalar instructions inside one of four loop forms (start with the essay
+//! in [`ir`]). [`build`] makes one, [`verify`] checks it, [`mod@simplify`] shortens it, [`mod@print`] shows it.
+//! [`interpret`] is the definition: what each operation and form means. [`cpu`] runs kernels on the host, with
+//! machine code from [`x86`]; [`ptx`] writes them for NVIDIA GPUs and [`wgsl`] for WebGPU adapters. [`math`]
+//! holds every mathematical function, written once.
 //!
-//! Invariant: this crate knows no device, no array and no distribution. Unsafe code is allowed in
-//! [`interpret`] alone.
+//! Invariants: this crate depends on no device, array or distribution. Unsafe code is in [`cpu`] alone.
 
 #![deny(unsafe_code)]
 
 pub mod build;
+#[allow(unsafe_code)]
+pub mod cpu;
 pub mod dtype;
 pub mod exact;
-#[allow(unsafe_code)]
 pub mod interpret;
 pub mod ir;
 pub mod math;

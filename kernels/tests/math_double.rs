@@ -3,7 +3,7 @@
 //!
 //! `-- --nocapture` prints the largest error of each function; ACCURACY.md holds those of larger runs.
 
-use partita_kernels::interpret::{Memory, Program};
+use partita_kernels::cpu::{Memory, Program};
 use partita_kernels::math::{double as d, expand};
 use partita_kernels::{Builder, DType, Launch, Math1, Math2, Op, Value, Verified, View};
 

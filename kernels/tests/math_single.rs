@@ -6,7 +6,7 @@
 
 use std::f64::consts::FRAC_2_SQRT_PI;
 
-use partita_kernels::interpret::{Memory, Program};
+use partita_kernels::cpu::{Memory, Program};
 use partita_kernels::math::{expand, single as s};
 use partita_kernels::{Builder, DType, Launch, Math1, Math2, Op, Value, Verified, View};
 

@@ -9,7 +9,7 @@ mod random;
 
 use agreement::{Arrays, cases, difference, element, line, small_numbers};
 use memmap2::MmapMut;
-use partita_kernels::interpret::{Memory, Program};
+use partita_kernels::cpu::{Memory, Program};
 use partita_kernels::{
     BinaryOp, Builder, CompareOp, DType, Form, Launch, Math1, Op, Scalar, Store, UnaryOp, Value, Verified,
     View,

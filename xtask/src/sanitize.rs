@@ -33,7 +33,7 @@ const RUNS: &[Run] = &[
     },
     Run {
         name: "Miri: the thread pool, in 8 orders",
-        arguments: &["miri", "test", "-p", "partita-kernels", "--lib", "interpret::crew::"],
+        arguments: &["miri", "test", "-p", "partita-kernels", "--lib", "cpu::thread_pool::"],
         environment: &[("MIRIFLAGS", "-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-many-seeds=0..8")],
         least: 4,
     },

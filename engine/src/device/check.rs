@@ -1,20 +1,22 @@
-//! `PARTITA_CHECK=1`: launches are repeated by the interpreter, the definition of the IR, over a copy of
-//! their memory, and what the device wrote is compared. For drivers and processors that one does not trust;
-//! slow.
+//! `PARTITA_CHECK=1`: every launch is repeated on a copy of its memory and the results are compared.
 //!
-//! It knows launches and bytes; how a device runs them it does not. Sums and products of floats are not
-//! compared: their order is the device's.
+//! Small launches are repeated by the definition of the IR ([`interpret`]). Larger ones, for which it is too slow,
+//! run on the CPU engine without machine code, which the tests of `partita_kernels` hold against the definition.
+//! Sums and products of floats are not compared, because their order depends on the device.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use partita_kernels::{Access, DType, Fold, FoldOp, Form, Kernel, Launch, Scalar, interpret};
+use partita_kernels::{Access, DType, Fold, FoldOp, Form, Kernel, Launch, Scalar, cpu, interpret};
 
 use super::host::{self, HostMemory};
 use super::memory::ALIGN_BYTES;
 use super::{Allocation, Device, Job};
 use crate::error::{Error, Result};
+
+/// Instructions of all points, and elements, up to which a launch is repeated by the definition.
+const DEFINITION_STEPS: usize = 1 << 16;
 
 static COMPARED: AtomicU64 = AtomicU64::new(0);
 
@@ -82,11 +84,11 @@ impl Expected {
             Ok((id, Copied { start, content }))
         };
         let expected = Expected(hulls.into_iter().map(copied).collect::<Result<_>>()?);
-        jobs.iter().try_for_each(|job| expected.interpret(job))?;
+        jobs.iter().try_for_each(|job| expected.repeat(job))?;
         Ok(expected)
     }
 
-    fn interpret(&self, job: &Job) -> Result<()> {
+    fn repeat(&self, job: &Job) -> Result<()> {
         let kernel = job.program.kernel();
         let mut launch = Launch::clone(&job.launch);
         let mut memory = Vec::with_capacity(job.memory.len());
@@ -97,7 +99,21 @@ impl Expected {
             view.offset -= (copied.start / param.dtype.size_bytes() as u64) as i64;
             memory.push((&copied.content, param.dtype.size_bytes()));
         }
-        Ok(host::launch(&interpret::Program::interpreted(kernel), &launch, memory.into_iter(), 1)?)
+        let elements: usize = memory.iter().map(|(block, size)| block.bytes() / size).sum();
+        if launch.points() * kernel.kernel().body.len() + elements > DEFINITION_STEPS {
+            return Ok(host::launch(&cpu::Program::interpreted(kernel), &launch, memory.into_iter(), 1)?);
+        }
+        let before: Vec<interpret::Elements> =
+            memory.iter().map(|(block, size)| elements_of(block, *size)).collect();
+        let mut after = before.clone();
+        interpret::run(kernel, &launch, &mut after)?;
+        // Parameters may share an allocation, so only elements that changed are written.
+        for (((block, size), before), after) in memory.iter().zip(before).zip(after) {
+            for (at, bits) in after.iter().enumerate().filter(|&(at, &bits)| bits != before[at]) {
+                block.write(at * size, &bits.to_le_bytes()[..*size]);
+            }
+        }
+        Ok(())
     }
 
     fn compare(&self, device: &Device, job: &Job) -> Result<()> {
@@ -125,6 +141,18 @@ impl Expected {
         }
         Ok(())
     }
+}
+
+/// The elements of a block, of `size` bytes each.
+fn elements_of(block: &HostMemory, size: usize) -> interpret::Elements {
+    let mut bytes = vec![0; block.bytes()];
+    block.read(0, &mut bytes);
+    let element = |bytes: &[u8]| {
+        let mut bits = [0; 8];
+        bits[..size].copy_from_slice(bytes);
+        u64::from_le_bytes(bits)
+    };
+    bytes.chunks_exact(size).map(element).collect()
 }
 
 fn refused(bytes: u64) -> Error {

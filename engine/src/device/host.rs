@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use partita_kernels::interpret;
+use partita_kernels::cpu;
 use partita_kernels::{Launch, LaunchError};
 
 use super::memory::ALIGN_BYTES;
@@ -149,14 +149,13 @@ pub(super) fn threads() -> usize {
 
 /// Runs a kernel on host memory: one block per parameter with its element size.
 pub(super) fn launch<'a>(
-    program: &interpret::Program,
+    program: &cpu::Program,
     launch: &Launch,
     memory: impl Iterator<Item = (&'a HostMemory, usize)>,
     threads: usize,
 ) -> Result<(), LaunchError> {
-    let views: Vec<interpret::Memory> = memory
-        .map(|(block, size)| interpret::Memory { ptr: block.pointer(), len: block.bytes() / size })
-        .collect();
+    let views: Vec<cpu::Memory> =
+        memory.map(|(block, size)| cpu::Memory { ptr: block.pointer(), len: block.bytes() / size }).collect();
     // SAFETY: each block is alive and `len` elements long; the engine never passes one block twice
     // unless both parameters are In. Who launches holds the device's lock, see `turn`, or has promised as
     // much (`raw`).

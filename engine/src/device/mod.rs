@@ -28,7 +28,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use partita_kernels::{Access, Launch, Verified, interpret};
+use partita_kernels::{Access, Launch, Verified, cpu};
 
 use crate::config::{config, say};
 use crate::error::{Error, Result};
@@ -87,7 +87,7 @@ pub struct Program {
 }
 
 enum Code {
-    Host(Box<interpret::Program>),
+    Host(Box<cpu::Program>),
     Cuda(cuda::GpuProgram),
     Wgpu(GpuProgram),
 }
@@ -232,8 +232,8 @@ impl Device {
             say(format_args!("compile for {}:\n{kernel}", self.name()));
         }
         let code = match &self.0.backend {
-            Backend::Host if config().host_code => Code::Host(Box::new(interpret::Program::compile(&kernel))),
-            Backend::Host => Code::Host(Box::new(interpret::Program::interpreted(&kernel))),
+            Backend::Host if config().host_code => Code::Host(Box::new(cpu::Program::compile(&kernel))),
+            Backend::Host => Code::Host(Box::new(cpu::Program::interpreted(&kernel))),
             Backend::Cuda(gpu) => Code::Cuda(gpu.compile(&kernel).map_err(|e| self.cuda_refusal(e))?),
             Backend::Wgpu(gpu) => Code::Wgpu(gpu.compile(&kernel).map_err(|e| self.refusal(e))?),
         };

@@ -1,348 +1,155 @@
-//! Runs kernels on the host: the definition of the IR, and the host device, in one.
+//! The definition of the IR: what every operation and form means, point by point and as plainly as can be.
 //!
-//! A kernel is compiled once into a [`Program`]: a few steps, each a compiled loop over a chunk of
-//! lanes. Float arithmetic runs in the accumulator machine (`chain`): one pass over memory for a
-//! whole expression. Everything else is one vectorised loop per operation (`ops`) over chunks
-//! small enough that values between steps stay in the L1 cache.
+//! [`run`] executes a launch on vectors of bit patterns. [`operations`] gives the result of one operation on
+//! scalars, [`reduce`] folds. Every other execution of a kernel ([`crate::cpu`], PTX, WGSL) is tested against
+//! this module and must give its bits (any NaN equals any NaN).
 //!
-//! How a launch runs: `layout` drops and merges dimensions and cuts the region into boxes, threads
-//! take boxes in turn, each with a `worker` that runs the steps chunk by chunk; `run` is what they share.
-//! Operands that do not lie in rows are packed into boxes tile by tile (`brought`, `pack`).
-//! Results do not depend on the number of threads, nor on the CPU.
-//!
-//! It does not know devices or arrays. This is the only module of the crate with unsafe code: it
-//! reads and writes through pointers that [`Verified::check`] has proven in bounds.
+//! Invariant: nothing here is fast, parallel or unsafe, and nothing is shared with the engines under test but the
+//! mathematical functions of [`crate::math`], which are themselves written once for all.
 
-mod accumulate;
-mod brought;
-mod chain;
-mod compile;
-mod convert;
-mod copy;
-mod crew;
-mod exact;
-mod fold;
-mod indexed;
-mod layout;
-mod level;
-mod link;
-mod lower;
-mod machine;
-mod narrow;
-mod ops;
-mod pack;
-mod place;
-mod processors;
+pub mod operations;
 mod reduce;
-mod run;
-#[cfg(test)]
-mod scalar;
-#[cfg(test)]
-mod tests;
-mod vector;
-mod worker;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use crate::ir::{Fold, Form, Kernel, Launch};
+use crate::dtype::{DType, Scalar};
+use crate::ir::{BinaryOp, Form, Inst, Kernel, Launch, Op};
 use crate::verify::{LaunchError, Verified};
-use brought::Brought;
-use compile::Code;
-use crew::Help;
-use fold::Folding;
-use layout::{Dims, Layout, Tile, Tiling, advance, by_largest_stride, coordinate_dims};
-use level::Level;
-use machine::Machine;
-use run::Run;
-use worker::{Chunk, Worker};
+use operations::{binary, bitcast, cast, compare, fma, math1, math2, truth, unary};
 
-/// The memory of one parameter.
-#[derive(Clone, Copy, Debug)]
-pub struct Memory {
-    /// Element 0.
-    pub ptr: *mut u8,
-    /// How many elements there are, of the parameter's type.
-    pub len: usize,
-}
+/// The memory of one parameter: the bit pattern of each element, in the low bits.
+pub type Elements = Vec<u64>;
 
-/// A kernel compiled for this CPU. Compile once, run often, from any thread.
-pub struct Program {
-    kernel: Verified,
-    code: Code,
-    foldings: Vec<Folding>,
-    level: Level,
-    tuning: Tuning,
-    machine: Option<Machine>,
-}
-
-/// Sizes that decide how a launch is run. Only `segment_points` and the chunk's lanes show in results:
-/// they fix the order in which floats are summed.
-#[derive(Clone, Copy, Debug)]
-struct Tuning {
-    /// Outputs larger than this are written past the caches: they would not be there when read again.
-    stream_above_bytes: usize,
-    /// Steps of a launch (instructions of all its points) for each thread that shares it: fewer cost more
-    /// than they bring.
-    thread_steps: usize,
-    /// Steps of a launch that sleeping threads are woken for.
-    waking_steps: usize,
-    /// Most points of one thread's next piece of work.
-    task_points: usize,
-    /// Points of a fold that one thread folds in one go.
-    segment_points: usize,
-    /// Lanes of a chunk whose values go through slots: few enough that slots and rows stay in the L1 cache.
-    chunk: usize,
-    /// The same where values that cost little are folded: with each chunk reading begins anew.
-    fold_chunk: usize,
-    /// Points of a launch that are worth to be brought into rows.
-    brought_points: usize,
-}
-
-impl Tuning {
-    const DEFAULT: Tuning = Tuning {
-        stream_above_bytes: 8 << 20,
-        thread_steps: 1 << 16,
-        waking_steps: 1 << 21,
-        task_points: 1 << 17,
-        segment_points: 1 << 18,
-        chunk: 512,
-        fold_chunk: 2048,
-        brought_points: 1 << 10,
-    };
-}
-
-/// Lanes of a row that is visited together with its neighbours, where reads are far apart.
-const STRIDED_LANES: usize = 256;
-
-impl Program {
-    /// Compiles a kernel: to machine code where there can be, for the interpreter otherwise.
-    pub fn compile(kernel: &Verified) -> Program {
-        Program::compile_for(kernel, Level::detect(), Tuning::DEFAULT)
-    }
-
-    /// Compiles a kernel for the interpreter. The results are the same, to the bit.
-    pub fn interpreted(kernel: &Verified) -> Program {
-        Program::compile_for(kernel, Level::interpreter(), Tuning::DEFAULT)
-    }
-
-    /// For how many shapes of launches there is machine code so far; it is written when a launch needs it.
-    pub fn codes(&self) -> usize {
-        self.machine.as_ref().map_or(0, Machine::codes)
-    }
-
-    fn compile_for(kernel: &Verified, level: Level, tuning: Tuning) -> Program {
-        let code = compile::compile(&lower::lower(kernel.kernel(), level), level);
-        let foldings = match &kernel.kernel().form {
-            Form::Reduce { folds, .. } => {
-                let dtype = |param: u32| kernel.kernel().params[param as usize].dtype;
-                folds.iter().filter_map(|fold| Folding::new(fold, dtype, level)).collect()
-            }
-            Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => Vec::new(),
-        };
-        let machine = Machine::new(kernel, level);
-        Program { kernel: kernel.clone(), code, foldings, level, tuning, machine }
-    }
-
-    /// Runs the program once, on up to `threads` threads; the result is there when it returns.
-    ///
-    /// # Errors
-    /// [`Verified::check`]'s; nothing was written then.
-    ///
-    /// # Safety
-    /// During the call each memory is valid for its `len` elements, and nobody else accesses what
-    /// the kernel writes, nor writes what it reads. Memories overlap only where all are read.
-    pub unsafe fn run(&self, launch: &Launch, memory: &[Memory], threads: usize) -> Result<(), LaunchError> {
-        self.kernel.check_memory(launch, memory.len(), |p| memory[p].len)?;
-        let kernel = self.kernel.kernel();
-        let (code, tuning, machine) = (&self.code, &self.tuning, self.machine.as_ref());
-        let (level, threads) = (self.level, threads.max(1));
-        let task = Task { kernel, code, machine, tuning, launch, memory, level, threads };
-        // SAFETY: the launch is checked; the rest is the caller's promise.
-        unsafe {
-            match &kernel.form {
-                Form::Elementwise { .. } => task.elementwise(),
-                Form::Reduce { axes, folds } => match folds[..] {
-                    [Fold::Exact { value, output }] => {
-                        let dtype = kernel.body[value.index()].dtype;
-                        exact::run(&task, axes, dtype, output as usize, self.level);
-                    }
-                    _ => reduce::run(&task, axes, &self.foldings),
-                },
-                Form::Gather { source, output, .. } => {
-                    indexed::gather(&task, *source as usize, *output as usize)
-                }
-                Form::Scatter { output, add, .. } => indexed::scatter(&task, *output as usize, *add),
-            }
-        }
-        Ok(())
-    }
-}
-
-/// One launch.
-struct Task<'r> {
-    kernel: &'r Kernel,
-    code: &'r Code,
-    machine: Option<&'r Machine>,
-    tuning: &'r Tuning,
-    launch: &'r Launch,
-    memory: &'r [Memory],
-    level: Level,
-    threads: usize,
-}
-
-impl<'r> Task<'r> {
-    /// A run over the launch's points, ordered for parameter `param`.
-    fn pointwise(&self, param: Option<usize>) -> Run<'r> {
-        Run::new(self, self.ordered(param, &coordinate_dims(self.kernel)), false)
-    }
-
-    /// The launch's dimensions, ordered for parameter `param`; those that are `apart` are not merged with
-    /// others.
-    fn ordered(&self, param: Option<usize>, apart: &Dims<bool>) -> Layout {
-        let order = by_largest_stride(self.launch, param.into_iter());
-        Layout::new(self.launch, &order, |a, b| !apart[a] && !apart[b])
-    }
-
-    unsafe fn elementwise(&self) {
-        let points = self.launch.points();
-        if points == 0 {
-            return;
-        }
-        let written = |s: &compile::Stored| points * self.kernel.params[s.param].dtype.size_bytes();
-        let large = self.code.stores.iter().map(written).sum::<usize>() > self.tuning.stream_above_bytes;
-        let first = self.code.stores.first().map(|s| s.param);
-        let run = Run::lying(self, self.ordered(first, &coordinate_dims(self.kernel)), large);
-        if let Some(rows) = self.machine.and_then(|machine| machine.rows(&run)) {
-            let tiling = self.tiling(&run, usize::MAX);
-            share_out(self.help_for(&run.layout), tiling.count(), Vec::new, |table, n| {
-                // SAFETY: the caller's promise; a tile lies in the region, and each is given out once.
-                unsafe { rows.tile(&tiling.get(n), table) };
-                if run.stream {
-                    copy::fence();
-                }
-            });
-            return;
-        }
-        if let Some(brought) = Brought::new(self, &run) {
-            // SAFETY: the caller's promise.
-            unsafe { brought.run() };
-            return;
-        }
-        let mut run = run.interpreted(self);
-        // A stencil's rows begin and end within lines.
-        let stencil = self.code.loads.iter().any(|load| load.offsets.iter().any(|&d| d != 0));
-        run.stream &= !stencil || run.has_long_rows();
-        self.for_each_tile(&run, |worker, tile| {
-            // SAFETY: the caller's promise; a tile lies in the region.
-            unsafe { eval_tile(&run, worker, tile) };
-        });
-    }
-
-    /// How many threads a launch over these points is worth.
-    fn help_for(&self, layout: &Layout) -> Help {
-        let steps = layout.points().saturating_mul(self.kernel.body.len());
-        Help {
-            threads: (steps / self.tuning.thread_steps).clamp(1, self.threads),
-            wakes: steps >= self.tuning.waking_steps,
-        }
-    }
-
-    /// Cuts the region into boxes and gives them to threads.
-    fn for_each_tile(&self, run: &Run<'_>, work: impl Fn(&mut Worker<'_>, &Tile) + Sync) {
-        let near = |p: usize| run.params[p].inner_bytes.unsigned_abs() <= run.params[p].element_bytes;
-        let far = self.code.loads.iter().any(|load| !near(load.param));
-        let tiling = self.tiling(run, if far { STRIDED_LANES } else { usize::MAX });
-        for_each_task(run, self.help_for(&run.layout), tiling.count(), |worker, n| {
-            work(worker, &tiling.get(n))
-        });
-    }
-
-    /// Boxes with rows of at most `inner` points.
-    fn tiling(&self, run: &Run<'_>, inner: usize) -> Tiling {
-        let (most, threads) = (self.tuning.task_points, self.help_for(&run.layout).threads);
-        // More of small planes: the neighbours of a box's first and last ones are read by others, too.
-        let most = if run.layout.plane() <= most / 2 { 2 * most } else { most };
-        // A small launch, such as one tile's, is shared evenly.
-        let task_points = most.min(run.layout.points().div_ceil(threads));
-        Tiling::new(&run.layout, inner, task_points, threads)
-    }
-}
-
-/// Calls `work` once for each task below `tasks`, in turn, on the threads that help.
-fn for_each_task(run: &Run<'_>, help: Help, tasks: usize, work: impl Fn(&mut Worker<'_>, usize) + Sync) {
-    share_out(help, tasks, || Worker::new(run), work);
-}
-
-/// The same with a `worker` of each thread.
-fn share_out<W>(
-    help: Help,
-    tasks: usize,
-    worker: impl Fn() -> W + Sync,
-    work: impl Fn(&mut W, usize) + Sync,
-) {
-    in_turns(help, tasks, |turns| {
-        let mut worker = worker();
-        turns.for_each(|n| work(&mut worker, n));
-    });
-}
-
-/// Calls `serve` on the threads that help, each with the tasks below `tasks` that fall to it, in turn.
-fn in_turns(help: Help, tasks: usize, serve: impl Fn(&mut dyn Iterator<Item = usize>) + Sync) {
-    let next = AtomicUsize::new(0);
-    let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < tasks);
-    let serve = || serve(&mut std::iter::from_fn(take));
-    crew::share(Help { threads: help.threads.min(tasks), ..help }, &serve);
-}
-
-/// Computes and stores a box of an elementwise kernel.
+/// Runs a launch on `memory`, one vector per parameter.
 ///
-/// # Safety
-/// The launch was checked, the tile lies in its region, and nobody else writes there.
-unsafe fn eval_tile(run: &Run<'_>, worker: &mut Worker<'_>, tile: &Tile) {
-    let inner = run.layout.inner();
-    let below =
-        |index: &Dims<usize>| inner.checked_sub(1).map(|k| tile.start[k] + tile.extents[k] - index[k]);
-    // SAFETY: the caller's promise.
-    unsafe {
-        for_each_chunk(run, worker, tile, |worker, chunk, index| {
-            let whole = chunk.len == tile.extents[inner];
-            worker.eval_rows(chunk, below(index).filter(|_| whole).unwrap_or(1))
-        });
+/// ```
+/// use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, View, interpret};
+/// let mut k = Builder::new("remainder", 1);
+/// let (a, b, c) = (k.input(DType::I32), k.input(DType::I32), k.output(DType::I32));
+/// let (x, y) = (k.load(a, &[0]), k.load(b, &[0]));
+/// let remainder = k.binary(BinaryOp::Rem, x, y);
+/// let kernel = k.elementwise(&[(c, remainder)])?;
+///
+/// let int = |value| Scalar::from_i64(DType::I32, value).bits;
+/// let mut memory = vec![vec![int(-7), int(7)], vec![int(3), int(0)], vec![0; 2]];
+/// let view = View { offset: 0, strides: vec![1] };
+/// let launch = Launch { extents: vec![2], origin: vec![0], views: vec![view; 3], arguments: vec![] };
+/// interpret::run(&kernel, &launch, &mut memory)?;
+/// assert_eq!(memory[2], [int(-1), int(0)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`Verified::check`]'s; nothing was written then.
+pub fn run(kernel: &Verified, launch: &Launch, memory: &mut [Elements]) -> Result<(), LaunchError> {
+    kernel.check_memory(launch, memory.len(), |p| memory[p].len())?;
+    let kernel = kernel.kernel();
+    match &kernel.form {
+        Form::Elementwise { stores } => {
+            for point in points(&launch.extents) {
+                // All loads of a point come before its stores: a parameter may be both read and written there.
+                let values = evaluate(kernel, launch, memory, &point);
+                for store in stores {
+                    let at = element(launch, store.param, &point);
+                    memory[store.param as usize][at] = values[store.value.index()].bits;
+                }
+            }
+        }
+        Form::Reduce { axes, folds } => {
+            for fold in folds {
+                reduce::fold(kernel, launch, memory, axes, fold);
+            }
+        }
+        Form::Gather { index, source, output } => {
+            for point in points(&launch.extents) {
+                let values = evaluate(kernel, launch, memory, &point);
+                if let Some(from) = indexed(launch, memory, *source, values[index.index()]) {
+                    let at = element(launch, *output, &point);
+                    memory[*output as usize][at] = memory[*source as usize][from];
+                }
+            }
+        }
+        Form::Scatter { index, value, output, add } => {
+            for point in points(&launch.extents) {
+                let values = evaluate(kernel, launch, memory, &point);
+                let value = values[value.index()];
+                if let Some(to) = indexed(launch, memory, *output, values[index.index()]) {
+                    let old = Scalar { dtype: value.dtype, bits: memory[*output as usize][to] };
+                    let new = if *add { binary(BinaryOp::Add, old, value) } else { value };
+                    memory[*output as usize][to] = new.bits;
+                }
+            }
+        }
     }
+    Ok(())
 }
 
-/// Visits the chunks of a box in C order. `visit` gets the chunk, whose rows were pushed, and the index of
-/// its first row, and returns how many rows it has done: those of the chunk, or more, up to the end of
-/// the dimension before the innermost.
-unsafe fn for_each_chunk(
-    run: &Run<'_>,
-    worker: &mut Worker<'_>,
-    tile: &Tile,
-    mut visit: impl FnMut(&mut Worker<'_>, Chunk, &Dims<usize>) -> usize,
-) {
-    let inner = run.layout.inner();
-    let (first, len) = (tile.start[inner], tile.extents[inner]);
-    // Short rows are computed several at a time, unless one chain can step down them in place.
-    let group = if len < place::BLOCK && !run.rows_in_place() { (run.slot_chunk / len).max(1) } else { 1 };
-    let mut index = tile.start;
-    let mut more = true;
-    while more {
-        let at = index;
-        worker.clear_rows();
-        let mut rows = 0;
-        while more && rows < group {
-            worker.push_row(&index);
-            rows += 1;
-            more = advance(&mut index, tile, inner);
+/// Every point of a region, in C order.
+fn points(extents: &[usize]) -> Vec<Vec<usize>> {
+    let mut points = vec![vec![]];
+    for &extent in extents {
+        points = points.iter().flat_map(|p| (0..extent).map(|k| [p.as_slice(), &[k]].concat())).collect();
+    }
+    points
+}
+
+/// The element of a parameter at a point: `offset + sum_k point_k * stride_k`.
+fn element(launch: &Launch, param: u32, point: &[usize]) -> usize {
+    let view = &launch.views[param as usize];
+    let moved: i64 = point.iter().zip(&view.strides).map(|(&i, &s)| i as i64 * s).sum();
+    (view.offset + moved) as usize
+}
+
+/// The element that an index value names, if it lies inside the parameter.
+fn indexed(launch: &Launch, memory: &[Elements], param: u32, index: Scalar) -> Option<usize> {
+    let offset = launch.views[param as usize].offset as usize;
+    let index = if index.dtype == DType::U64 { i128::from(index.bits) } else { i128::from(index.to_i64()) };
+    let inside = index >= 0 && index < memory[param as usize].len() as i128 - offset as i128;
+    inside.then(|| offset + index as usize)
+}
+
+/// The values of all instructions at one point.
+fn evaluate(kernel: &Kernel, launch: &Launch, memory: &[Elements], point: &[usize]) -> Vec<Scalar> {
+    let mut values: Vec<Scalar> = Vec::with_capacity(kernel.body.len());
+    for inst in &kernel.body {
+        values.push(instruction(inst, &values, launch, memory, point));
+    }
+    values
+}
+
+fn instruction(
+    inst: &Inst,
+    values: &[Scalar],
+    launch: &Launch,
+    memory: &[Elements],
+    point: &[usize],
+) -> Scalar {
+    let of = |value: &crate::ir::Value| values[value.index()];
+    match &inst.op {
+        Op::Const(scalar) => *scalar,
+        Op::Argument(n) => launch.arguments[*n as usize],
+        Op::Coord(dim) => {
+            let dim = *dim as usize;
+            Scalar::from_i64(inst.dtype, launch.origin[dim] + point[dim] as i64)
         }
-        let mut start = first;
-        while start < first + len {
-            let most = worker.chunk_lanes(start);
-            let chunk = Chunk { rows, start, len: most.min(first + len - start) };
-            for _ in rows..visit(worker, chunk, &at) {
-                more = advance(&mut index, tile, inner);
+        Op::Load { param, offsets } => {
+            let strides = &launch.views[*param as usize].strides;
+            let moved: i64 = offsets.iter().zip(strides).map(|(&d, &s)| i64::from(d) * s).sum();
+            let at = (element(launch, *param, point) as i64 + moved) as usize;
+            Scalar { dtype: inst.dtype, bits: memory[*param as usize][at] }
+        }
+        Op::Unary(op, a) => unary(*op, of(a)),
+        Op::Binary(op, a, b) => binary(*op, of(a), of(b)),
+        Op::Compare(op, a, b) => truth(compare(*op, of(a), of(b))),
+        Op::Select(condition, yes, no) => {
+            if of(condition).bits != 0 {
+                of(yes)
+            } else {
+                of(no)
             }
-            start += chunk.len;
         }
+        Op::Fma(a, b, c) => fma(of(a), of(b), of(c)),
+        Op::Cast(a) => cast(of(a), inst.dtype),
+        Op::Bitcast(a) => bitcast(of(a), inst.dtype),
+        Op::Math1(function, a) => math1(*function, of(a)),
+        Op::Math2(function, a, b) => math2(*function, of(a), of(b)),
     }
 }

@@ -10,7 +10,7 @@
 //! division, folds, gathers) has no code.
 //!
 //! Not here: where rows are, memory that can be executed, and whoever calls it; see
-//! `interpret::machine`.
+//! `cpu::machine`.
 
 mod ahead;
 mod allocate;

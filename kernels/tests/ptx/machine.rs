@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use partita_kernels::interpret::{Memory, Program};
+use partita_kernels::cpu::{Memory, Program};
 use partita_kernels::ptx::{Facts, Module, Span, Target, emit};
 use partita_kernels::{Launch, Verified};
 use simcuda::{Fault, Machine};

@@ -126,7 +126,7 @@ pub const ROOT_FILES: &[&str] = &["lib", "prelude"];
 
 /// The files that may hold unsafe code.
 pub const UNSAFE_FILES: &[&str] = &[
-    "kernels/src/interpret",
+    "kernels/src/cpu",
     "engine/src/device",
     "engine/src/raw.rs",
     // Memory by hand, with the promise that `raw` asks for.

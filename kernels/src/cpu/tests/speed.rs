@@ -249,7 +249,7 @@ fn speed() {
         let variants = [
             ("interpreted", Level::interpreter(), Tuning::DEFAULT),
             ("code", Level::detect(), Tuning::DEFAULT),
-            ("in place", Level::detect(), Tuning { brought_points: usize::MAX, ..Tuning::DEFAULT }),
+            ("in place", Level::detect(), Tuning { packed_points: usize::MAX, ..Tuning::DEFAULT }),
             ("plain", Level::detect(), Tuning { stream_above_bytes: usize::MAX, ..Tuning::DEFAULT }),
         ];
         let mut rates = Vec::new();

@@ -1,4 +1,4 @@
-//! Operands that do not lie in rows, against the plain interpreter: random views of larger memory, bit for
+//! Strided and transposed operands against the definition: random views of larger memory, bit for
 //! bit, elements beside what is written included.
 
 use super::{Case, Level, Memory, Program, Random, SMALL, Tuning, values};
@@ -98,8 +98,8 @@ fn case(seed: u64, around: usize) -> Case {
 
 const TUNINGS: [Tuning; 3] = [
     SMALL,
-    Tuning { brought_points: 1, thread_steps: 1, ..Tuning::DEFAULT },
-    Tuning { brought_points: 1, thread_steps: 1, stream_above_bytes: 0, ..Tuning::DEFAULT },
+    Tuning { packed_points: 1, thread_steps: 1, ..Tuning::DEFAULT },
+    Tuning { packed_points: 1, thread_steps: 1, stream_above_bytes: 0, ..Tuning::DEFAULT },
 ];
 
 /// Every element that a launch reads or writes, and every one beside them.

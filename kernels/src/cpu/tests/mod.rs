@@ -1,16 +1,17 @@
-//! The chunked interpreter against the plain one of [`super::scalar`]: every operation, type,
-//! operand kind, form, size and CPU level.
+//! The CPU engine against the definition ([`crate::interpret`]): every operation, type, operand kind, form,
+//! size and instruction set.
 
-mod brought;
 mod forms;
+mod operands;
 mod operations;
 mod random;
 mod rows;
 mod speed;
 
 use super::level::Level;
-use super::{Memory, Program, Tuning, scalar};
+use super::{Memory, Program, Tuning};
 use crate::dtype::{DType, Scalar};
+use crate::interpret;
 use crate::ir::{Launch, View};
 use crate::verify::Verified;
 
@@ -23,7 +24,7 @@ const SMALL: Tuning = Tuning {
     segment_points: 300,
     chunk: 128,
     fold_chunk: 128,
-    brought_points: 1,
+    packed_points: 1,
 };
 
 /// A kernel, a launch, and the bit patterns of its memory.
@@ -74,10 +75,10 @@ impl Buffer {
 }
 
 impl Case {
-    /// What the plain interpreter makes of the memory.
+    /// The memory after the launch, by the definition.
     fn expected(&self) -> Vec<Vec<u64>> {
         let mut memory = self.memory.clone();
-        scalar::run(self.kernel.kernel(), &self.launch, &mut memory);
+        interpret::run(&self.kernel, &self.launch, &mut memory).expect("the launch fits");
         memory
     }
 

@@ -21,7 +21,7 @@ const LOOKS: u32 = 200;
 
 /// Who is asked to help.
 #[derive(Clone, Copy)]
-pub(super) struct Help {
+pub(super) struct Parallelism {
     /// At most so many threads work, this one included.
     pub threads: usize,
     /// It takes so long that helpers are woken, even if nothing was shared just before.
@@ -30,7 +30,7 @@ pub(super) struct Help {
 
 /// Calls `serve` on this thread and on those that help, and returns when all these calls have. Each call must
 /// do what the others leave, so that any number of them does all of the work.
-pub(super) fn share(help: Help, serve: &(dyn Fn() + Sync)) {
+pub(super) fn share(help: Parallelism, serve: &(dyn Fn() + Sync)) {
     if help.threads <= 1 {
         return serve();
     }
@@ -79,7 +79,7 @@ impl Job {
 struct Posted<'j>(&'j Arc<Job>);
 
 impl<'j> Posted<'j> {
-    fn new(job: &'j Arc<Job>, help: Help) -> Posted<'j> {
+    fn new(job: &'j Arc<Job>, help: Parallelism) -> Posted<'j> {
         CREW.post(job, help);
         Posted(job)
     }
@@ -113,7 +113,7 @@ struct Board {
 impl Board {
     /// Takes those that are to be woken off the list. For short work they are if it is not the only one: more
     /// will come, which finds them awake.
-    fn woken(&mut self, help: Help) -> Vec<Sleeper> {
+    fn woken(&mut self, help: Parallelism) -> Vec<Sleeper> {
         let wakes = help.wakes || self.last.is_some_and(|last| last.elapsed() < AWAKE);
         let woken = if wakes { help.threads - 1 } else { 0 };
         self.asleep.split_off(self.asleep.len().saturating_sub(woken))
@@ -132,7 +132,7 @@ static CREW: Crew = Crew {
 };
 
 impl Crew {
-    fn post(&'static self, job: &Arc<Job>, help: Help) {
+    fn post(&'static self, job: &Arc<Job>, help: Parallelism) {
         let helpers = help.threads - 1;
         let mut board = locked(&self.board);
         while board.helpers < helpers {
@@ -250,7 +250,7 @@ mod tests {
     fn shared(threads: usize, count: usize, each: impl Fn(usize) + Sync) {
         let next = AtomicUsize::new(0);
         let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < count);
-        share(Help { threads, wakes: true }, &|| std::iter::from_fn(take).for_each(&each));
+        share(Parallelism { threads, wakes: true }, &|| std::iter::from_fn(take).for_each(&each));
     }
 
     #[test]
@@ -278,7 +278,7 @@ mod tests {
             // Nobody passes before all are there, be they asleep.
             thread::sleep(2 * AWAKE);
             let (all, calls) = (Barrier::new(threads), AtomicUsize::new(0));
-            share(Help { threads, wakes: true }, &|| {
+            share(Parallelism { threads, wakes: true }, &|| {
                 assert!(calls.fetch_add(1, Ordering::Relaxed) < threads);
                 all.wait();
             });
@@ -301,7 +301,7 @@ mod tests {
         for _ in 0..20 {
             thread::sleep(2 * AWAKE);
             let both = Barrier::new(2);
-            share(Help { threads: 2, wakes: true }, &|| {
+            share(Parallelism { threads: 2, wakes: true }, &|| {
                 both.wait();
                 // SAFETY: plain bits.
                 assert!(unsafe { libc::CPU_EQUAL(&allowed(), &all) });
@@ -326,7 +326,7 @@ mod tests {
         for of_poster in [true, false] {
             let (both, left) = (Barrier::new(2), AtomicUsize::new(0));
             let outcome = catch_unwind(AssertUnwindSafe(|| {
-                share(Help { threads: 2, wakes: true }, &|| {
+                share(Parallelism { threads: 2, wakes: true }, &|| {
                     both.wait();
                     if (thread::current().id() == poster) == of_poster {
                         panic!("as expected");

@@ -288,7 +288,7 @@ pub(super) use with_int;
 /// Runs `$body` with `$T` the Rust type of any lane.
 macro_rules! with_lane {
     ($lane:expr, $T:ident => $body:expr) => {
-        $crate::interpret::ops::with_int!($lane, $T => $body, else if $lane == Lane::F32 {
+        $crate::cpu::ops::with_int!($lane, $T => $body, else if $lane == Lane::F32 {
             type $T = f32;
             $body
         } else {

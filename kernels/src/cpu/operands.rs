@@ -6,7 +6,7 @@
 
 use super::copy::fence;
 use super::layout::{Dims, Layout, Tile, Tiling, advance, coordinate_dims};
-use super::pack::{Packer, Sheet};
+use super::packing::{Packer, Sheet};
 use super::place::Line;
 use super::run::Run;
 use super::worker::Worker;
@@ -55,7 +55,7 @@ struct Moved {
 }
 
 /// A launch with operands that are brought.
-pub(super) struct Brought<'r> {
+pub(super) struct PackedLaunch<'r> {
     task: &'r Task<'r>,
     /// As the launch is, and as it is with boxes for the operands.
     run: Run<'r>,
@@ -72,7 +72,7 @@ pub(super) struct Brought<'r> {
 // SAFETY: threads share what describes the launch; each writes its own boxes, and in the memory of the
 // launch the tiles that were given to it alone. That nobody else writes there is promised to
 // `Program::run`.
-unsafe impl Sync for Brought<'_> {}
+unsafe impl Sync for PackedLaunch<'_> {}
 
 /// Where the elements of neighbouring lanes are not neighbours.
 fn is_far(run: &Run<'_>, task: &Task<'_>, p: usize) -> bool {
@@ -93,12 +93,12 @@ fn kept_apart(task: &Task<'_>) -> Dims<bool> {
     apart
 }
 
-impl<'r> Brought<'r> {
+impl<'r> PackedLaunch<'r> {
     /// None if every operand of the `run` lies in rows, or if it is not worth it.
-    pub(super) fn new(task: &'r Task<'r>, run: &Run<'r>) -> Option<Brought<'r>> {
+    pub(super) fn new(task: &'r Task<'r>, run: &Run<'r>) -> Option<PackedLaunch<'r>> {
         let (layout, params) = (&run.layout, 0..run.params.len());
         let far: Vec<usize> = params.clone().filter(|&p| is_far(run, task, p)).collect();
-        let few = layout.points() < task.tuning.brought_points || layout.extents[layout.inner()] == 1;
+        let few = layout.points() < task.tuning.packed_points || layout.extents[layout.inner()] == 1;
         if few || far.is_empty() {
             return None;
         }
@@ -127,7 +127,7 @@ impl<'r> Brought<'r> {
         }
         let tiling = Tiling::of(&run.layout, tile);
         let packer = Packer::new(task.level);
-        Some(Brought { task, run, launch, strides, operands, moves, tiling, lines, packer })
+        Some(PackedLaunch { task, run, launch, strides, operands, moves, tiling, lines, packer })
     }
 
     /// Runs the launch.
@@ -159,7 +159,7 @@ impl<'r> Brought<'r> {
     /// Computes tiles with boxes in this memory.
     ///
     /// # Safety
-    /// As [`Brought::run`]; `memory` is valid for the lines of all boxes and used by nobody else.
+    /// As [`PackedLaunch::run`]; `memory` is valid for the lines of all boxes and used by nobody else.
     unsafe fn serve(&self, memory: *mut Line, tiles: &mut dyn Iterator<Item = Tile>) {
         let mut boxes: Vec<Memory> = self.task.memory.to_vec();
         for operand in &self.operands {
