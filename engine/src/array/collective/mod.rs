@@ -4,7 +4,7 @@
 //! grid is block `(i, j)` of the global one. Where members hold copies, the global array has the copies side
 //! by side too, so that they may differ, as gradients do. Then `<F x, y> == <x, F* y>` with the ordinary sums
 //! over all elements. For copies that are one element each, use a replicated dimension and
-//! [`redistribute`](super::Array::redistribute).
+//! [`redistribute`](crate::array::Array::redistribute).
 //!
 //! Every operator is one or two plans. Sums are made in the order of the members, so they are the same every
 //! time.
@@ -14,10 +14,10 @@ mod plans;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use partition::{Data, Partition};
+pub use crate::array::collective::partition::{Data, Partition};
 
-use super::Array;
-use super::storage::Storage;
+use crate::array::Array;
+use crate::array::memory::storage::Storage;
 use crate::device::Buffer;
 use crate::error::{Error, Result};
 use crate::index::Distribution;
@@ -45,13 +45,13 @@ use crate::transport::{Exchange, Field, crossing};
 pub struct Collective {
     from: Partition,
     to: Partition,
-    kind: Kind,
+    kind: CollectiveKind,
     layout: Option<Distribution>,
     adjoint_layout: Option<Distribution>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
-enum Kind {
+enum CollectiveKind {
     Broadcast,
     SumReduce,
     AllSumReduce(Vec<usize>),
@@ -64,14 +64,14 @@ enum Kind {
 }
 
 /// One plan of an operator, and the layout of what it makes over which partition.
-pub(super) struct Step<'a> {
+pub(super) struct CollectiveStep<'a> {
     pub plan: Plan,
     pub to: &'a Partition,
     pub layout: Distribution,
 }
 
 impl Collective {
-    fn new(from: &Partition, to: &Partition, kind: Kind) -> Result<Collective> {
+    fn new(from: &Partition, to: &Partition, kind: CollectiveKind) -> Result<Collective> {
         from.check_world("Collective", to)?;
         Ok(Collective { from: from.clone(), to: to.clone(), kind, layout: None, adjoint_layout: None })
     }
@@ -83,7 +83,7 @@ impl Collective {
     /// Other extents; partitions of two worlds.
     pub fn broadcast(from: &Partition, to: &Partition) -> Result<Collective> {
         from.members().broadcast_to(to.members())?;
-        Collective::new(from, to, Kind::Broadcast)
+        Collective::new(from, to, CollectiveKind::Broadcast)
     }
 
     /// Every member of `to` gets the sum of what several members of `from` hold: a broadcast from `to` with
@@ -93,7 +93,7 @@ impl Collective {
     /// As [`Collective::broadcast`].
     pub fn sum_reduce(from: &Partition, to: &Partition) -> Result<Collective> {
         from.members().sum_reduce_to(to.members())?;
-        Collective::new(from, to, Kind::SumReduce)
+        Collective::new(from, to, CollectiveKind::SumReduce)
     }
 
     /// Every member gets the sum over all members that differ from it along `axes` of the grid alone.
@@ -105,7 +105,7 @@ impl Collective {
         let mut axes = axes.to_vec();
         axes.sort_unstable();
         axes.dedup();
-        Collective::new(over, over, Kind::AllSumReduce(axes))
+        Collective::new(over, over, CollectiveKind::AllSumReduce(axes))
     }
 
     /// Every member gets the values of its halo from their owners. Applied to arrays of the
@@ -124,7 +124,7 @@ impl Collective {
                 "make the distribution for the partition",
             ));
         }
-        Collective::new(over, over, Kind::Halo(Arc::new(dist.clone())))
+        Collective::new(over, over, CollectiveKind::Halo(Arc::new(dist.clone())))
     }
 
     /// The same array divided over other members. The result is divided evenly, see
@@ -133,7 +133,7 @@ impl Collective {
     /// # Errors
     /// Partitions of two worlds.
     pub fn repartition(from: &Partition, to: &Partition) -> Result<Collective> {
-        Collective::new(from, to, Kind::Repartition)
+        Collective::new(from, to, CollectiveKind::Repartition)
     }
 
     /// The whole array at the member of one rank: a partition of one member in a grid of as many dimensions.
@@ -160,7 +160,7 @@ impl Collective {
     /// An axis beyond the grid.
     pub fn allgather(over: &Partition, axes: &[usize]) -> Result<Collective> {
         over.members().all_sum_reduce(axes)?;
-        Collective::new(over, over, Kind::AllGather(axes.to_vec()))
+        Collective::new(over, over, CollectiveKind::AllGather(axes.to_vec()))
     }
 
     /// Asks for a division of the result, for operators that are free to choose: repartition, gather, scatter
@@ -179,14 +179,14 @@ impl Collective {
     /// The transposed operator: `<F x, y> == <x, F* y>` for all `x` and `y`.
     pub fn adjoint(&self) -> Collective {
         let kind = match &self.kind {
-            Kind::Broadcast => Kind::SumReduce,
-            Kind::SumReduce => Kind::Broadcast,
-            Kind::AllSumReduce(axes) => Kind::AllSumReduce(axes.clone()),
-            Kind::Halo(dist) => Kind::HaloAdjoint(Arc::clone(dist)),
-            Kind::HaloAdjoint(dist) => Kind::Halo(Arc::clone(dist)),
-            Kind::Repartition => Kind::Repartition,
-            Kind::AllGather(axes) => Kind::SumScatter(axes.clone()),
-            Kind::SumScatter(axes) => Kind::AllGather(axes.clone()),
+            CollectiveKind::Broadcast => CollectiveKind::SumReduce,
+            CollectiveKind::SumReduce => CollectiveKind::Broadcast,
+            CollectiveKind::AllSumReduce(axes) => CollectiveKind::AllSumReduce(axes.clone()),
+            CollectiveKind::Halo(dist) => CollectiveKind::HaloAdjoint(Arc::clone(dist)),
+            CollectiveKind::HaloAdjoint(dist) => CollectiveKind::Halo(Arc::clone(dist)),
+            CollectiveKind::Repartition => CollectiveKind::Repartition,
+            CollectiveKind::AllGather(axes) => CollectiveKind::SumScatter(axes.clone()),
+            CollectiveKind::SumScatter(axes) => CollectiveKind::AllGather(axes.clone()),
         };
         Collective {
             from: self.to.clone(),
@@ -228,23 +228,23 @@ impl Collective {
     }
 
     /// Begins to apply it: what leaves is packed and on its way out of its device when this returns, and the
-    /// host has waited for nothing but the other ranks' agreement, the first time. Work that is queued before
-    /// [`Pending::finish`] runs while it travels. What goes through the host's memory is sent on at the end,
+    /// host has waited for nothing but the other ranks' agreement, the first time. ScheduleBuilder that is queued before
+    /// [`PendingCollective::finish`] runs while it travels. What goes through the host's memory is sent on at the end,
     /// or before the next exchange between ranks begins: others may come before the end.
     ///
     /// Collective over the world that the partitions are of, as is the end.
     ///
     /// # Errors
     /// As [`Collective::forward`].
-    pub fn start(&self, x: &Array) -> Result<Pending> {
+    pub fn start(&self, x: &Array) -> Result<PendingCollective> {
         self.from.check_array("Collective::forward", x, self.needs_grid())?;
         let under_way = UnderWay::begin(&self.step(0, &*x.distribution()?)?, x)?;
-        Ok(Pending { operator: self.clone(), under_way })
+        Ok(PendingCollective { operator: self.clone(), under_way })
     }
 
     /// Whether the members' places in the grid matter, and not their order alone.
     fn needs_grid(&self) -> bool {
-        self.kind != Kind::Repartition
+        self.kind != CollectiveKind::Repartition
     }
 
     /// The plans that applying it to an array of this distribution takes, in their order.
@@ -255,7 +255,7 @@ impl Collective {
         let mut dist = dist.clone();
         let mut plans = Vec::new();
         for step in 0..self.step_count() {
-            let Step { plan, layout, .. } = self.step(step, &dist)?;
+            let CollectiveStep { plan, layout, .. } = self.step(step, &dist)?;
             plans.push(plan);
             dist = layout;
         }
@@ -263,44 +263,44 @@ impl Collective {
     }
 
     fn step_count(&self) -> usize {
-        if matches!(self.kind, Kind::AllSumReduce(_)) { 2 } else { 1 }
+        if matches!(self.kind, CollectiveKind::AllSumReduce(_)) { 2 } else { 1 }
     }
 
-    fn step(&self, step: usize, dist: &Distribution) -> Result<Step<'_>> {
+    fn step(&self, step: usize, dist: &Distribution) -> Result<CollectiveStep<'_>> {
         let (from, to, asked) = (&self.from, &self.to, self.layout.as_ref());
         let (plan, layout) = match &self.kind {
-            Kind::Broadcast => plans::broadcast(from, to, dist)?,
-            Kind::SumReduce => plans::sum_reduce(from, to, dist)?,
-            Kind::AllSumReduce(axes) if step == 0 => plans::sum_to_roots(from, axes, dist)?,
-            Kind::AllSumReduce(axes) => plans::copy_from_roots(from, axes, dist)?,
-            Kind::Halo(halo) => plans::halo(halo, dist)?,
-            Kind::HaloAdjoint(halo) => {
+            CollectiveKind::Broadcast => plans::broadcast(from, to, dist)?,
+            CollectiveKind::SumReduce => plans::sum_reduce(from, to, dist)?,
+            CollectiveKind::AllSumReduce(axes) if step == 0 => plans::sum_to_roots(from, axes, dist)?,
+            CollectiveKind::AllSumReduce(axes) => plans::copy_from_roots(from, axes, dist)?,
+            CollectiveKind::Halo(halo) => plans::halo(halo, dist)?,
+            CollectiveKind::HaloAdjoint(halo) => {
                 let (plan, layout) = plans::halo(halo, dist)?;
                 (plan.adjoint(), layout)
             }
-            Kind::Repartition => plans::repartition(from, to, dist, asked)?,
-            Kind::AllGather(axes) => plans::allgather(axes, dist)?,
-            Kind::SumScatter(axes) => plans::sum_scatter(axes, dist, asked)?,
+            CollectiveKind::Repartition => plans::repartition(from, to, dist, asked)?,
+            CollectiveKind::AllGather(axes) => plans::allgather(axes, dist)?,
+            CollectiveKind::SumScatter(axes) => plans::sum_scatter(axes, dist, asked)?,
         };
-        Ok(Step { plan, to, layout })
+        Ok(CollectiveStep { plan, to, layout })
     }
 }
 
 /// An operator that is being applied. Its input may be assigned to meanwhile; the result has no value before
 /// the end.
 #[must_use = "the result is there only after `finish`"]
-pub struct Pending {
+pub struct PendingCollective {
     operator: Collective,
     under_way: UnderWay,
 }
 
-impl Pending {
+impl PendingCollective {
     /// Queues what remains to be done where things arrive, and gives the result.
     ///
     /// # Errors
     /// The device's; those of [`Collective::forward`], for operators that take two plans.
     pub fn finish(self) -> Result<Array> {
-        let Pending { operator, under_way } = self;
+        let PendingCollective { operator, under_way } = self;
         let mut made = under_way.finish()?;
         for next in 1..operator.step_count() {
             made = UnderWay::begin(&operator.step(next, &*made.distribution()?)?, &made)?.finish()?;
@@ -338,7 +338,7 @@ fn leave(dispatch: &Mutex<Schedule>) -> Result<()> {
 
 impl UnderWay {
     /// Begins to apply one plan. What no move replaces is zero.
-    fn begin(step: &Step, x: &Array) -> Result<UnderWay> {
+    fn begin(step: &CollectiveStep, x: &Array) -> Result<UnderWay> {
         x.eval()?;
         let team = step.to.team()?;
         // Not through `forward`'s team: it may be the same, and is locked below.

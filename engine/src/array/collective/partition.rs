@@ -3,7 +3,7 @@
 
 use partita_kernels::{DType, Scalar};
 
-use super::super::{Array, Element};
+use crate::array::{Array, Element};
 use crate::error::{Error, Result};
 use crate::index::{Index, Members, Region, Seat};
 use crate::team::Team;

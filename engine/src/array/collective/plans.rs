@@ -1,7 +1,7 @@
 //! The plans of the operators, and the layouts of what they make. Along each dimension a layout is the local
 //! extents of the grid's coordinates, side by side. Knows distributions and partitions; knows no memory.
 
-use super::Partition;
+use crate::array::collective::Partition;
 use crate::error::{Error, Result};
 use crate::index::{DimMap, Distribution, Group, Index, Region, Routes};
 use crate::plan::{Move, MoveOp, Plan};

@@ -1,0 +1,115 @@
+//! Halos made current: one exchange for what all launches of a schedule ask of an array. Knows no launches.
+
+use std::sync::Arc;
+
+use partita_kernels::DType;
+
+use crate::array::bind::schedule::{PendingTransfer, ScheduleBuilder};
+use crate::array::loops::analysis;
+use crate::array::loops::analysis::{HaloRequest, StepEvent};
+use crate::array::lower::body::{Leaf, Source};
+use crate::array::lower::compute_region::ComputeRegion;
+use crate::array::lower::footprint::Footprint;
+use crate::array::memory::plans::halo_plan;
+use crate::array::memory::storage::{HaloWidths, Storage, widened};
+use crate::array::record::node::Node;
+use crate::error::Result;
+use crate::index::Distribution;
+
+impl ScheduleBuilder {
+    /// Has a halo made current; false if nothing needs to be brought for that.
+    pub(crate) fn update_halo(
+        &mut self,
+        storage: &Arc<Storage>,
+        dtype: DType,
+        halo: &HaloWidths,
+    ) -> Result<bool> {
+        if halo.is_zero() {
+            return Ok(false);
+        }
+        let asked =
+            |(other, fresh): &(Arc<Storage>, HaloWidths)| Arc::ptr_eq(other, storage) && fresh.covers(halo);
+        if self.updated_halos.iter().any(asked) {
+            return Ok(true);
+        }
+        let Some(plan) = storage.missing_halo_plan(halo)? else { return Ok(false) };
+        // One exchange for what several launches ask for: two would write the same cells at once.
+        let own = |at: &usize| Arc::ptr_eq(&self.updated_halos[*at].0, storage);
+        let waiting = |(n, pending): (usize, &PendingTransfer)| Some((n, pending.updates.filter(own)?));
+        if let Some((n, at)) = self.pending.iter().enumerate().find_map(waiting) {
+            let wider = self.updated_halos[at].1.max(halo);
+            self.pending[n].plan = halo_plan(&storage.dist, &wider)?;
+            self.updated_halos[at].1 = wider;
+            return Ok(true);
+        }
+        let (from, to) = (storage.places(&self.team), storage.places(&self.team));
+        let updates = Some(self.updated_halos.len());
+        self.pending.push(PendingTransfer { operation: "halo exchange", plan, from, to, dtype, updates });
+        self.updated_halos.push((Arc::clone(storage), halo.clone()));
+        Ok(true)
+    }
+
+    /// The array's memory if its halos are wide enough, or else as it is with wider ones, if it can have
+    /// them: once, because later steps only exchange them.
+    pub(crate) fn with_halo(
+        &mut self,
+        node: &Arc<Node>,
+        storage: Arc<Storage>,
+        halo: &HaloWidths,
+    ) -> Result<Arc<Storage>> {
+        let Some(dist) = widened(&storage.dist, halo)?.filter(|dist| !Arc::ptr_eq(dist, &storage.dist))
+        else {
+            return Ok(storage);
+        };
+        let wide = Storage::new(&self.team, dist, node.dtype)?.declaring(&storage.declared);
+        let copies = storage.copy_owned(&self.team, node.dtype, &wide)?;
+        self.extend(copies);
+        self.leases.extend(storage.parts.iter().flatten().cloned());
+        node.set_ready(wide);
+        let Some(wide) = node.storage() else { return Ok(storage) };
+        analysis::log(|| StepEvent::Copied { from: storage.number, to: wide.number });
+        Ok(wide)
+    }
+
+    /// Has halos that are due made current.
+    pub fn update_requested_halos(&mut self) -> Result<()> {
+        for HaloRequest { node, halo } in analysis::take_halo_requests() {
+            let Some(storage) = node.storage() else { continue };
+            if widened(&storage.dist, &halo)?.is_none() {
+                analysis::mark_unsupported(|| {
+                    format!("an array cannot have halos of {} and {}", halo.lo, halo.hi)
+                });
+                continue;
+            }
+            let wide = self.with_halo(&node, storage, &halo)?;
+            self.update_halo(&wide, node.dtype, &halo)?;
+        }
+        Ok(())
+    }
+
+    /// How much of a halo is current by the time launches read it.
+    pub fn valid_halo(&self, storage: &Arc<Storage>) -> HaloWidths {
+        let own = |(other, _): &&(Arc<Storage>, HaloWidths)| Arc::ptr_eq(other, storage);
+        let updated_halos = self.updated_halos.iter().filter(own).map(|(_, fresh)| fresh);
+        updated_halos.fold(
+            storage.valid_halo(),
+            |widest, fresh| if fresh.covers(&widest) { fresh.clone() } else { widest },
+        )
+    }
+
+    /// Whether launches over these regions read nothing but what is current.
+    pub fn holds(&self, leaves: &[Leaf], dist: &Distribution, regions: &[ComputeRegion]) -> Result<bool> {
+        for leaf in leaves {
+            let Source::Array(node, storage) = &leaf.source else { continue };
+            let storage = node.storage().unwrap_or_else(|| Arc::clone(storage));
+            let footprint = Footprint::of(&leaf.maps, &storage.dist, dist, regions)?;
+            let Some(halo) = footprint.and_then(|footprint| footprint.halo) else { return Ok(false) };
+            let is_current =
+                || self.valid_halo(&storage).covers(&halo) && storage.dist.stores(&halo.lo, &halo.hi);
+            if !halo.is_zero() && !is_current() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

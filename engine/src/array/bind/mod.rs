@@ -1,0 +1,6 @@
+//! Binding: kernels and plans get memory, and become a schedule of commands.
+
+pub(crate) mod bound_operand;
+pub(crate) mod halos;
+pub(crate) mod operands;
+pub(crate) mod schedule;

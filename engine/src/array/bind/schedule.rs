@@ -1,0 +1,249 @@
+//! A schedule under construction: operands are brought to where launches read them, launches follow.
+//!
+//! What has to be brought is collected, and departs as ONE exchange: one message per pair of ranks, whatever
+//! the number of operands. Launches that read nothing of it, the *core*, may be queued before it arrives;
+//! every other launch comes after.
+//!
+//! - [`input`]: an operand as launches read it, and how much of a launch must wait for it;
+//! - [`bring`]: how operands get there;
+//! - [`halos`]: halos made current on the method.
+
+use std::sync::Arc;
+
+use partita_kernels::{DType, Launch, Scalar, Verified, View};
+
+pub(crate) use crate::array::bind::bound_operand::{BoundOperand, bind, halo_margins};
+use crate::array::bind::operands::FetchedBoxes;
+use crate::array::memory::storage::{HaloWidths, Storage};
+use crate::device::{Buffer, Device, Job, Lane};
+use crate::error::{Error, Result};
+use crate::index::{Index, Region};
+use crate::plan::Plan;
+use crate::program::{Command, Place, Schedule, execute};
+use crate::team::Team;
+use crate::transport::{Field, Leisure, crossing};
+use crate::wire::{hash, pass};
+
+pub(crate) fn missing_part(operation: &'static str) -> Error {
+    Error::invalid(
+        operation,
+        "a result stored by the part that computes it",
+        "a part without storage",
+        "please report this defect of the engine",
+    )
+}
+
+/// What an exchange brings of one operand.
+pub(crate) struct PendingTransfer {
+    pub(super) operation: &'static str,
+    pub(super) plan: Arc<Plan>,
+    pub(super) from: Vec<Option<Place>>,
+    pub(super) to: Vec<Option<Place>>,
+    pub(super) dtype: DType,
+    /// Which of [`ScheduleBuilder::updated_halos`], if it is a halo exchange.
+    pub(super) updates: Option<usize>,
+}
+
+/// A schedule under construction, the leases its commands rely on, and the halos it makes current.
+pub(crate) struct ScheduleBuilder {
+    pub(super) team: Team,
+    pub(super) schedule: Schedule,
+    /// What the next exchange brings.
+    pub(super) pending: Vec<PendingTransfer>,
+    /// What the host has to wait for of the exchange that has departed.
+    pub(super) dispatch: Schedule,
+    /// What is left to do of the exchange that has departed.
+    pub(super) arrival: Schedule,
+    /// The waits by which it joins what is queued afterwards.
+    pub(super) join: Schedule,
+    pub leases: Vec<Buffer>,
+    pub(super) updated_halos: Vec<(Arc<Storage>, HaloWidths)>,
+    pub(super) fetched: Vec<FetchedBoxes>,
+    pub(super) messages: u64,
+}
+
+impl ScheduleBuilder {
+    pub fn new(team: &Team) -> ScheduleBuilder {
+        ScheduleBuilder {
+            team: team.clone(),
+            schedule: Schedule::new(),
+            pending: Vec::new(),
+            dispatch: Schedule::new(),
+            arrival: Schedule::new(),
+            join: Schedule::new(),
+            leases: Vec::new(),
+            updated_halos: Vec::new(),
+            fetched: Vec::new(),
+            messages: 0,
+        }
+    }
+
+    /// What is to be done, everything that has been brought included.
+    pub fn commands(&self) -> &[Command] {
+        &self.schedule
+    }
+
+    /// The halos that will be current afterwards.
+    pub fn updated_halos(&self) -> &[(Arc<Storage>, HaloWidths)] {
+        &self.updated_halos
+    }
+
+    /// What the team has counted for it.
+    pub fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    pub fn push(&mut self, command: Command) {
+        self.schedule.push(command);
+    }
+
+    pub fn extend(&mut self, schedule: Schedule) {
+        self.schedule.extend(schedule);
+    }
+
+    /// Has the next meeting of the ranks compare what is computed: a kernel, and the arguments of its launch
+    /// on each part, whichever rank's it is.
+    pub fn note(&mut self, kernel: &Verified, arguments: &[Vec<Scalar>]) {
+        if let Some(ranks) = self.team.wire() {
+            let computed = hash(&(kernel, arguments));
+            self.schedule.push(Command::Note { ranks: ranks.clone(), computed });
+        }
+    }
+
+    /// The device of a part.
+    pub fn device(&self, part: usize) -> Device {
+        self.team.device(part).clone()
+    }
+
+    /// Sends what launches will need on its method, as far as the host waits for nothing. Says who has time to
+    /// compute something else meanwhile: the host after [`ScheduleBuilder::dispatch`], other devices before it.
+    pub fn begin_exchange(&mut self) -> Result<Leisure> {
+        let pending = std::mem::take(&mut self.pending);
+        let Some(first) = pending.first() else { return Ok(Leisure::Nobody) };
+        let messages = pending.iter().map(|pending| pending.plan.messages()).sum();
+        self.team.count_messages(messages);
+        self.messages += messages;
+        let alike = pending.iter().all(|other| other.operation == first.operation);
+        let operation = if alike { first.operation } else { "exchange of operands" };
+        let fields: Vec<Field> = pending
+            .iter()
+            .map(|PendingTransfer { plan, from, to, dtype, .. }| Field { plan, from, to, dtype: *dtype })
+            .collect();
+        let exchange = crossing::lower(operation, (&self.team, &self.team), &fields)?.aside();
+        let leisure = exchange.leisure();
+        self.schedule.extend(exchange.departure);
+        self.dispatch.extend(exchange.dispatch);
+        self.arrival.extend(exchange.arrival);
+        self.join.extend(exchange.join);
+        self.leases.extend(exchange.leases);
+        Ok(leisure)
+    }
+
+    /// Sends the rest on its method.
+    pub fn send_staged(&mut self) {
+        self.schedule.append(&mut self.dispatch);
+    }
+
+    /// Rims that are queued from now on come after everything that was on its method.
+    pub fn receive(&mut self) -> Result<()> {
+        self.begin_exchange()?;
+        self.send_staged();
+        self.schedule.append(&mut self.arrival);
+        Ok(())
+    }
+
+    /// What is queued from now on comes after everything that was on its method.
+    pub fn join_exchange(&mut self) -> Result<()> {
+        self.receive()?;
+        self.schedule.append(&mut self.join);
+        Ok(())
+    }
+
+    /// Queues everything; then, and only then, the halos are current.
+    pub fn finish(mut self) -> Result<()> {
+        self.join_exchange()?;
+        execute(self.schedule)?;
+        pass("eval-queued")?;
+        for (storage, fresh) in self.updated_halos {
+            storage.set_valid_halo(fresh);
+        }
+        Ok(())
+    }
+
+    /// A launch over one part's region, after everything has arrived.
+    pub fn launch(
+        &mut self,
+        kernel: &Verified,
+        part: usize,
+        region: &Region,
+        bound: Vec<(View, Place)>,
+        arguments: Vec<Scalar>,
+    ) -> Result<()> {
+        self.join_exchange()?;
+        self.launch_box(kernel, part, region, (region, region.start()), &bound, arguments)
+    }
+
+    /// A launch over a box of one part's region, whose first cell has these coordinates, as soon as what was
+    /// queued before is done. The views are those of the region.
+    pub fn launch_box(
+        &mut self,
+        kernel: &Verified,
+        part: usize,
+        region: &Region,
+        (inside, origin): (&Region, &Index),
+        bound: &[(View, Place)],
+        arguments: Vec<Scalar>,
+    ) -> Result<()> {
+        let launch = self.launch_command(kernel, part, region, (inside, origin), bound, arguments)?;
+        self.push(launch);
+        Ok(())
+    }
+
+    /// The same as soon as what was on its method has arrived at the part, beside what is still computed there.
+    pub fn launch_rim(
+        &mut self,
+        kernel: &Verified,
+        part: usize,
+        region: &Region,
+        at: (&Region, &Index),
+        bound: &[(View, Place)],
+        arguments: Vec<Scalar>,
+    ) -> Result<()> {
+        let launch = self.launch_command(kernel, part, region, at, bound, arguments)?;
+        let device = self.team.device(part);
+        let joins = |command: &Command| match command {
+            Command::After { first, .. } => *first == (device.clone(), Lane::Exchange),
+            _ => false,
+        };
+        let lane = if self.join.iter().any(joins) { Lane::Exchange } else { Lane::Compute };
+        self.push(launch.on(lane));
+        Ok(())
+    }
+
+    fn launch_command(
+        &self,
+        kernel: &Verified,
+        part: usize,
+        region: &Region,
+        (inside, origin): (&Region, &Index),
+        bound: &[(View, Place)],
+        arguments: Vec<Scalar>,
+    ) -> Result<Command> {
+        let device = self.team.device(part);
+        let program = device.compile(kernel.clone())?;
+        let view = |view: &View| {
+            let skipped =
+                (0..region.rank()).map(|d| (inside.start()[d] - region.start()[d]) * view.strides[d]);
+            View { offset: view.offset + skipped.sum::<i64>(), strides: view.strides.clone() }
+        };
+        let launch = Launch {
+            extents: inside.extents().iter().map(|&extent| extent as usize).collect(),
+            origin: origin.to_vec(),
+            views: bound.iter().map(|(region_view, _)| view(region_view)).collect(),
+            arguments,
+        };
+        let memory = bound.iter().map(|(_, place)| Arc::clone(&place.allocation)).collect();
+        let job = Job { program, launch: Arc::new(launch), memory };
+        Ok(Command::Launch { device: device.clone(), job })
+    }
+}

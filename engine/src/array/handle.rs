@@ -1,0 +1,240 @@
+//! [`Array`]: the handle that users hold. Constructors, evaluation and assignment; every other method stands in
+//! the module of its subject.
+
+use std::fmt;
+use std::sync::Arc;
+
+use partita_kernels::{DType, Scalar};
+
+use crate::array::lower::stages;
+use crate::array::record::node::{Expr, Node, NodeLayout};
+use crate::array::record::slice::{self, IntoSpan, Span};
+use crate::array::run::assign::Assignment;
+use crate::array::run::{assign, evaluate};
+use crate::error::{Error, Result};
+use crate::index::{Distribution, Index, Region};
+use crate::program::Place;
+use crate::team::{Team, evaluation};
+
+/// A distributed N-D array: shape, dtype, team, and a value that is computed when it is needed.
+///
+/// Operations record. Values are computed by reading, [`Array::eval`] and assignment, and when a chain of
+/// recorded operations, each an operand of the next, grows longer than 8192: then about half of it is
+/// computed and stored. An error of that is carried by the result of the operation. All ranks of a program
+/// do this at the same operation, because it depends only on what was recorded.
+///
+/// A recorded value that several kernels need, or one kernel at several points, is computed for each of
+/// them as long as that is cheap. If it would be computed more than twice, and storing it is cheaper, it
+/// is computed once and stored. Results of reductions are always computed once.
+///
+/// Clones are cheap and independent: assigning to one does not change the other.
+#[derive(Clone)]
+pub struct Array {
+    pub(crate) node: Arc<Node>,
+}
+
+impl Array {
+    pub(crate) fn of(node: Arc<Node>) -> Array {
+        Array { node }
+    }
+
+    /// The array of an operation just recorded. Ends a chain that grew too long by computing half of it; an
+    /// error of that is the array's.
+    pub(crate) fn recording(node: Arc<Node>) -> Array {
+        if !stages::is_long(&node, 0) {
+            return Array::of(node);
+        }
+        match stages::shorten(&node) {
+            Ok(()) => Array::of(node),
+            Err(error) => Array::of(Node::failed(&node, node.dtype, error)),
+        }
+    }
+
+    /// An array filled with one value, of the value's dtype. [`Scalar::from_f64`] truncates and saturates
+    /// where the dtype does not hold the number; [`Scalar::try_from_f64`] gives `None` then.
+    ///
+    /// # Errors
+    /// If the distribution has another number of parts than the team has members.
+    pub fn full(team: &Team, dist: &Distribution, value: Scalar) -> Result<Array> {
+        check_parts("Array::full", team, dist)?;
+        let layout = NodeLayout::Known(Arc::new(dist.clone()));
+        Ok(Array::of(Node::lazy(dist.shape(), value.dtype, team, Expr::Fill(value), layout)))
+    }
+
+    /// An array of zeros (false for bool).
+    ///
+    /// # Errors
+    /// As [`Array::full`].
+    pub fn zeros(team: &Team, dist: &Distribution, dtype: DType) -> Result<Array> {
+        Array::full(team, dist, Scalar::from_i64(dtype, 0))
+    }
+
+    /// An array whose elements are their own global coordinate in dimension `d`.
+    ///
+    /// # Errors
+    /// As [`Array::full`]; no such dimension.
+    pub fn coordinate(team: &Team, dist: &Distribution, d: usize, dtype: DType) -> Result<Array> {
+        check_parts("Array::coordinate", team, dist)?;
+        if d >= dist.rank() {
+            let expected = format!("a dimension below {}", dist.rank());
+            return Err(Error::invalid("Array::coordinate", expected, d.to_string(), "count from 0"));
+        }
+        let layout = NodeLayout::Known(Arc::new(dist.clone()));
+        Ok(Array::of(Node::lazy(dist.shape(), dtype, team, Expr::Coord(d), layout)))
+    }
+
+    /// The global shape.
+    pub fn shape(&self) -> Index {
+        self.node.shape
+    }
+
+    /// Number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.node.rank()
+    }
+
+    /// Element type.
+    pub fn dtype(&self) -> DType {
+        self.node.dtype
+    }
+
+    /// The members that hold the parts.
+    pub fn team(&self) -> &Team {
+        &self.node.team
+    }
+
+    /// Which part owns which elements.
+    ///
+    /// # Errors
+    /// The error the array carries.
+    pub fn distribution(&self) -> Result<Arc<Distribution>> {
+        match self.node.error() {
+            Some(error) => Err(error),
+            None => self.node.distribution(),
+        }
+    }
+
+    /// Computes the value now, if it is not computed yet. ScheduleBuilder on devices may still be under way
+    /// afterwards; [`Team::wait`] waits for it.
+    ///
+    /// # Errors
+    /// The error the array carries; memory; a device that lacks a type. Every array keeps its value.
+    pub fn eval(&self) -> Result<()> {
+        eval_all(&[self])
+    }
+
+    /// Whether the chain of recorded operations that leads to the array has almost the length at which one
+    /// more would compute a part of it. For bindings that must not compute while they hold a lock of their
+    /// own.
+    #[doc(hidden)]
+    pub fn is_nearly_too_long(&self) -> bool {
+        const ROOM: u32 = 1024;
+        stages::is_long(&self.node, ROOM)
+    }
+
+    /// Computes about half of the recorded operations that lead to the array. Collective.
+    ///
+    /// # Errors
+    /// As [`Array::eval`].
+    #[doc(hidden)]
+    pub fn shorten(&self) -> Result<()> {
+        stages::shorten(&self.node)
+    }
+
+    /// The parts of the computed array: where each one's stored cells are; `None` for empty parts and for
+    /// those of other ranks.
+    ///
+    /// # Errors
+    /// As [`Array::eval`].
+    pub fn places(&self) -> Result<Vec<Option<Place>>> {
+        self.eval()?;
+        match self.node.storage() {
+            Some(storage) => Ok(storage.places(&self.node.team)),
+            None => unreachable!("eval computes or fails"),
+        }
+    }
+
+    /// Replaces the elements of a view by those of `value`, which broadcasts to the view's shape:
+    /// `u.assign(&s![..; 2, -1], &x)`. Reads of this array inside `value` see the old elements. Computes at
+    /// once.
+    ///
+    /// # Errors
+    /// Spans outside the shape, shapes or dtypes that do not fit, and those of [`Array::eval`]; the
+    /// array then keeps its value.
+    pub fn assign(&mut self, spans: &[Span], value: &Array) -> Result<()> {
+        assign_all(&mut [(self, value)], spans)
+    }
+
+    /// Replaces every `steps[d]`-th element of `region`, beginning with its first, by those of `value`, which
+    /// broadcasts. As [`Array::assign`] to spans in steps.
+    ///
+    /// # Errors
+    /// Steps below 1; a region outside the array; another dtype; shapes that do not fit; those of
+    /// [`Array::eval`]. The array then keeps its value.
+    pub fn assign_strided(&mut self, region: &Region, steps: &[i64], value: &Array) -> Result<()> {
+        if region.rank() != self.rank() || steps.len() != self.rank() || steps.iter().any(|&step| step < 1) {
+            let expected = format!("a region and steps of at least 1 in {} dimensions", self.rank());
+            let given = format!("{region} in steps of {steps:?}");
+            return Err(Error::invalid("assign", expected, given, "flip the value to go down"));
+        }
+        let along = |d: usize| (region.start()[d]..region.stop()[d]).into_span().by(steps[d]);
+        self.assign(&(0..self.rank()).map(along).collect::<Vec<Span>>(), value)
+    }
+}
+
+/// Computes several arrays. Those of one shape and layout share one kernel.
+///
+/// # Errors
+/// As [`Array::eval`].
+pub fn eval_all(arrays: &[&Array]) -> Result<()> {
+    let Some(first) = arrays.first() else { return Ok(()) };
+    let _guard = evaluation(arrays.iter().map(|array| array.team()));
+    let nodes: Vec<Arc<Node>> = arrays.iter().map(|array| Arc::clone(&array.node)).collect();
+    first.node.team.together("eval", || evaluate::evaluate(&nodes))
+}
+
+/// Assigns to the same view of several arrays at once, computing all values in one kernel where
+/// they share a layout. Every value sees the old elements of every array.
+///
+/// # Errors
+/// As [`Array::assign`]; no array is changed then.
+pub fn assign_all(pairs: &mut [(&mut Array, &Array)], spans: &[Span]) -> Result<()> {
+    let Some((first, _)) = pairs.first() else { return Ok(()) };
+    let team = first.node.team.clone();
+    let teams: Vec<Team> = pairs.iter().map(|(array, _)| array.team().clone()).collect();
+    let _guard = evaluation(teams.iter());
+    let checked = pairs.iter().map(|(array, value)| checked_assignment(array, value, spans));
+    let assignments = checked.collect::<Result<Vec<Assignment>>>()?;
+    let values = team.together("assign", || assign::assign(assignments))?;
+    for ((array, _), node) in pairs.iter_mut().zip(values) {
+        array.node = node;
+    }
+    Ok(())
+}
+
+fn checked_assignment(array: &Array, value: &Array, spans: &[Span]) -> Result<Assignment> {
+    for node in [&array.node, &value.node] {
+        if let Some(error) = node.error() {
+            return Err(error);
+        }
+    }
+    assign::assignment(array, value, &slice::resolve("assign", &array.shape(), spans)?)
+}
+
+pub(crate) fn check_parts(operation: &'static str, team: &Team, dist: &Distribution) -> Result<()> {
+    if dist.parts() == team.size() {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        operation,
+        format!("a distribution over {} parts, one per member of the team", team.size()),
+        format!("{} parts", dist.parts()),
+        "build the distribution with `.parts(team.size())` or a grid of that many",
+    ))
+}
+
+impl fmt::Debug for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Array {} {} over {}", self.shape(), self.dtype(), self.node.team)
+    }
+}

@@ -1,0 +1,287 @@
+//! Elements from the host into parts: of slices, and of functions of the index. Each rank makes what its own
+//! parts hold, a piece of memory at a time, on all threads; no rank makes the whole array.
+
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use bytemuck::Pod;
+use partita_kernels::DType;
+
+use crate::array::Array;
+use crate::array::handle::check_parts;
+use crate::array::host::read::{Element, check_not_recording};
+use crate::array::memory::storage::Storage;
+use crate::array::record::node::Node;
+use crate::config::config;
+use crate::device::zeros;
+use crate::error::{Error, Result};
+use crate::index::{DimMap, Distribution, Index, IndexSet, Region};
+use crate::program::c_strides;
+use crate::team::Team;
+
+/// So many bytes of a part are made on the host before they go to its device.
+const PIECE_BYTES: usize = 64 << 20;
+/// A thread makes at least so many cells at a time.
+const THREAD_CELLS: usize = 1 << 13;
+
+impl Array {
+    /// An array with these elements, in C order of the global shape. Every rank passes them all, and takes
+    /// what its parts hold. Collective.
+    ///
+    /// # Errors
+    /// A length that is not the shape's volume; memory; a distribution that is not the team's.
+    pub fn from_slice<T: Element>(team: &Team, dist: &Distribution, data: &[T]) -> Result<Array> {
+        Array::from_bytes(team, dist, T::DTYPE, bytemuck::cast_slice(data))
+    }
+
+    /// As [`Array::from_slice`], from bool.
+    ///
+    /// # Errors
+    /// As [`Array::from_slice`].
+    pub fn from_bools(team: &Team, dist: &Distribution, data: &[bool]) -> Result<Array> {
+        Array::from_bytes(team, dist, DType::Bool, bytemuck::cast_slice(data))
+    }
+
+    /// An array whose element at each global index is `f(index)`. Each rank calls `f` for the cells that its
+    /// parts hold, on all threads, in no particular order, and never holds more of the array on the host than
+    /// a piece of one part. Collective.
+    ///
+    /// ```
+    /// use partita::prelude::*;
+    ///
+    /// let team = Team::local(2)?;
+    /// let dist = Distribution::builder(&[3, 4]).parts(2).build()?;
+    /// let table = Array::from_fn(&team, &dist, |at| (10 * at[0] + at[1]) as i32)?;
+    /// assert_eq!(table.slice(&s![2.., ..]).to_vec::<i32>()?, [20, 21, 22, 23]);
+    /// # Ok::<(), partita::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Memory; a distribution that is not the team's.
+    pub fn from_fn<T: Element>(
+        team: &Team,
+        dist: &Distribution,
+        f: impl Fn(&[i64]) -> T + Sync,
+    ) -> Result<Array> {
+        loaded("Array::from_fn", team, dist, T::DTYPE, 1, &|share: &PartFill, range, out: &mut [T]| {
+            share.rows(range, |index, cells, place| {
+                let last = index.rank().saturating_sub(1);
+                for (cell, out) in cells.zip(&mut out[place]) {
+                    if index.rank() > 0 {
+                        index[last] = share.coordinate(last, cell);
+                    }
+                    *out = f(index);
+                }
+            });
+        })
+    }
+
+    /// As [`Array::from_slice`], from the memory form of any dtype.
+    ///
+    /// # Errors
+    /// As [`Array::from_slice`].
+    pub fn from_bytes(team: &Team, dist: &Distribution, dtype: DType, data: &[u8]) -> Result<Array> {
+        let (size, volume) = (dtype.size_bytes(), dist.global().volume()?);
+        if Some(data.len()) != (volume as usize).checked_mul(size) {
+            return Err(Error::invalid(
+                "Array::from_slice",
+                format!("{volume} elements for shape {}", dist.shape()),
+                (data.len() / size).to_string(),
+                "pass the whole array in C order",
+            ));
+        }
+        let strides = c_strides(&dist.global());
+        let number =
+            |index: &Index| (0..index.rank()).map(|d| index[d] * strides[d]).sum::<i64>() as usize * size;
+        loaded("Array::from_slice", team, dist, dtype, size, &|share: &PartFill, range, out: &mut [u8]| {
+            share.rows(range, |index, cells, place| {
+                let out = &mut out[place.start * size..place.end * size];
+                let last = index.rank().saturating_sub(1);
+                if share.goes_on {
+                    out.copy_from_slice(&data[number(index)..][..out.len()]);
+                    return;
+                }
+                for (cell, out) in cells.zip(out.chunks_exact_mut(size)) {
+                    index[last] = share.coordinate(last, cell);
+                    out.copy_from_slice(&data[number(index)..][..size]);
+                }
+            });
+        })
+    }
+}
+
+/// Fills the elements of a part within a range of its memory, counted in elements. The memory given is zero
+/// where the part holds nothing of its own.
+type Fill<'a, T> = &'a (dyn Fn(&PartFill, Range<usize>, &mut [T]) + Sync);
+
+/// An array of which each element is `units` values that `fill` makes.
+fn loaded<T: Pod + Send>(
+    operation: &'static str,
+    team: &Team,
+    dist: &Distribution,
+    dtype: DType,
+    units: usize,
+    fill: Fill<T>,
+) -> Result<Array> {
+    check_parts(operation, team, dist)?;
+    check_not_recording(
+        "making an array from elements",
+        "an array made inside a Loop's step",
+        "make the array before the Loop and use it in the step",
+    )?;
+    let storage = team.together("making an array from elements", || {
+        let storage = Storage::new(team, Arc::new(dist.clone()), dtype)?;
+        let mut memory: Vec<T> = Vec::new();
+        for part in 0..dist.parts() {
+            let Some(place) = storage.place(team, part) else { continue };
+            let share = PartFill::new(dist, part, place.stored)?;
+            let (cells, most) = (place.stored.volume()? as usize, PIECE_BYTES / dtype.size_bytes());
+            if memory.len() < cells.min(most) * units {
+                memory = zeros(cells.min(most) * units, std::slice::from_ref(&place.device))?;
+            }
+            for start in (0..cells).step_by(most) {
+                let stop = cells.min(start + most);
+                let piece = &mut memory[..(stop - start) * units];
+                share.make(start..stop, piece, units, fill);
+                let offset = (start * dtype.size_bytes()) as u64;
+                place.device.upload(&place.allocation, offset, bytemuck::cast_slice(piece))?;
+            }
+        }
+        Ok(storage)
+    })?;
+    Ok(Array::of(Node::ready(dtype, team, storage)))
+}
+
+/// What a part holds of its own, and where in its memory.
+struct PartFill {
+    /// What the memory holds, in packed coordinates.
+    stored: Region,
+    /// The part of it that is made.
+    owned: Region,
+    /// The global coordinates along each dimension.
+    sets: Vec<IndexSet>,
+    /// Whether those of the last dimension are neighbours.
+    goes_on: bool,
+}
+
+impl PartFill {
+    fn new(dist: &Distribution, part: usize, stored: Region) -> Result<PartFill> {
+        let last = dist.rank().checked_sub(1).map(|d| dist.map(d));
+        let goes_on = last.is_none_or(|map| matches!(map, DimMap::Block { .. } | DimMap::Replicated { .. }));
+        Ok(PartFill { stored, owned: dist.owned(part), sets: dist.owned_set(part)?, goes_on })
+    }
+
+    /// The global coordinate of a cell, counted from the part's first one.
+    fn coordinate(&self, d: usize, cell: i64) -> i64 {
+        self.sets[d].nth(cell).unwrap_or_default()
+    }
+
+    /// Fills a range of the memory on all threads.
+    fn make<T: Pod + Send>(&self, range: Range<usize>, piece: &mut [T], units: usize, fill: Fill<T>) {
+        let (cells, threads) = (range.len(), config().threads.max(1));
+        let each = cells.div_ceil(4 * threads).max(THREAD_CELLS);
+        let zero = self.stored != self.owned;
+        let work = |(n, out): (usize, &mut [T])| {
+            if zero {
+                out.fill(T::zeroed());
+            }
+            let start = range.start + n * each;
+            fill(self, start..start + out.len() / units, out);
+        };
+        on_threads(threads.min(cells.div_ceil(each)), piece.chunks_mut(each * units).enumerate(), &work);
+    }
+
+    /// Calls `row` for every row of the part's own cells within a range of its memory: with the global index
+    /// of its first cell, the numbers of its cells along the last dimension, and their places in the range.
+    fn rows(&self, range: Range<usize>, mut row: impl FnMut(&mut Index, Range<i64>, Range<usize>)) {
+        let Some(last) = self.stored.rank().checked_sub(1) else {
+            return row(&mut Index::zeros(0), 0..1, 0..1);
+        };
+        let (start, stop) = (range.start as i64, range.end as i64);
+        let width = self.stored.extent(last).max(1);
+        // How far a part's own cells lie inside its memory.
+        let inside = |d: usize| self.owned.start()[d] - self.stored.start()[d];
+        let (mut index, own) = (Index::zeros(last + 1), inside(last)..inside(last) + self.owned.extent(last));
+        for number in start / width..(stop + width - 1) / width {
+            let first = number * width;
+            let (low, high) = ((start - first).max(own.start), (stop - first).min(own.end));
+            let (mut rest, mut is_own) = (number, low < high);
+            for d in (0..last).rev() {
+                let at = rest % self.stored.extent(d) - inside(d);
+                rest /= self.stored.extent(d);
+                is_own = is_own && (0..self.owned.extent(d)).contains(&at);
+                index[d] = if is_own { self.coordinate(d, at) } else { 0 };
+            }
+            if is_own {
+                index[last] = self.coordinate(last, low - own.start);
+                let place = (first + low - start) as usize..(first + high - start) as usize;
+                row(&mut index, low - own.start..high - own.start, place);
+            }
+        }
+    }
+}
+
+/// Works on the pieces, one after the other, on so many threads. This thread is one of them, and gets the
+/// panic of any other.
+fn on_threads<T: Send>(threads: usize, pieces: impl Iterator<Item = T> + Send, work: &(impl Fn(T) + Sync)) {
+    let queue = Mutex::new(pieces);
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let serve = || {
+        while let Some(piece) = next() {
+            work(piece);
+        }
+    };
+    thread::scope(|scope| {
+        // Where the system has no more threads, fewer do.
+        let start = |_| thread::Builder::new().spawn_scoped(scope, serve).ok();
+        let workers: Vec<_> = (1..threads).map_while(start).collect();
+        serve();
+        workers.into_iter().for_each(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
+    });
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_of_any_length_make_up_what_a_part_holds() {
+        let builder = || Distribution::builder(&[5, 7]);
+        let cyclic = DimMap::cyclic(7, 2, 2).unwrap();
+        let all = [
+            builder().grid(&[2, 1]).build().unwrap(),
+            builder().grid(&[1, 2]).halo(&[1, 1], &[0, 2]).periodic(&[false, true]).build().unwrap(),
+            builder().grid(&[1, 2]).map(1, cyclic).build().unwrap(),
+            builder().grid(&[2, 1]).replicated(0).build().unwrap(),
+        ];
+        for (dist, part) in all.iter().flat_map(|dist| [0, 1].map(|part| (dist, part))) {
+            let stored = dist.stored(part);
+            let share = PartFill::new(dist, part, stored).unwrap();
+            let made = |most: usize| {
+                let mut values = vec![-1; stored.volume().unwrap() as usize];
+                for (n, out) in values.chunks_mut(most).enumerate() {
+                    let start = n * most;
+                    share.rows(start..start + out.len(), |index, cells, place| {
+                        assert_eq!(index[1], share.coordinate(1, cells.start));
+                        for (cell, out) in cells.zip(&mut out[place]) {
+                            *out = 10 * index[0] + share.coordinate(1, cell);
+                        }
+                    });
+                }
+                values
+            };
+            let sets = dist.owned_set(part).unwrap();
+            let value = |point: Index| {
+                let at = |d: usize| sets[d].nth(point[d] - dist.owned(part).start()[d]);
+                if dist.owned(part).contains(&point) { 10 * at(0).unwrap() + at(1).unwrap() } else { -1 }
+            };
+            let expected: Vec<i64> = stored.points().map(value).collect();
+            for most in 1..=expected.len() {
+                assert_eq!(made(most), expected, "part {part} of {dist:?} in pieces of {most}");
+            }
+        }
+    }
+}

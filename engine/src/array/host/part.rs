@@ -1,0 +1,323 @@
+//! One part of a computed array, for those who hand memory on: which cells it holds, where they are, and a
+//! hold on both. Knows no protocol by which memory is handed on.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use partita_kernels::{DType, View};
+
+use crate::array::Array;
+use crate::array::host::read::bytes_of;
+use crate::array::lower::compute_region::ComputeRegion;
+use crate::array::lower::footprint::Footprint;
+use crate::array::memory::storage::{HaloWidths, Storage};
+use crate::array::record::map::Map;
+use crate::device::{Buffer, Device};
+use crate::error::{Error, Result};
+use crate::index::{Along, Distribution, Index, Region};
+use crate::program::{Copying, Place, c_strides, copy_views, execute, is_recording};
+
+/// What one member of the team holds of an array: the cells it owns inside the box of cells it stores.
+///
+/// As long as a part lives, its cells and its halo keep their values: assignments to the array go to other
+/// memory. The exception is a `Loop` that began before the part was taken: it writes to the memory of
+/// its state. End the loop, or begin another, before its state's parts are handed on.
+#[derive(Clone)]
+pub struct Part {
+    // Held so that assignments find the value shared.
+    array: Array,
+    dist: Arc<Distribution>,
+    index: usize,
+    /// The member of the team that holds it.
+    member: usize,
+    owned: Region,
+    stored: Region,
+    buffer: Option<Buffer>,
+    /// Where the stored cells are in the memory: that may hold wider halos, or be that of a larger array.
+    view: View,
+}
+
+/// Which cells of a part are meant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Cells {
+    /// Those it owns.
+    Owned,
+    /// Those and the halo around them.
+    Stored,
+}
+
+impl Array {
+    /// The parts of the array that this rank holds, halos current. Computes if necessary. Collective. CUDA
+    /// devices may still be working: whoever reads their memory orders his stream behind theirs
+    /// ([`Device::publish_to`]).
+    ///
+    /// # Errors
+    /// Inside a `Loop`'s step; those of [`Array::eval`].
+    pub fn parts(&self) -> Result<Vec<Part>> {
+        if is_recording() {
+            return Err(Error::invalid(
+                "the parts of an array",
+                "a step that only computes, because a replay cannot repeat handing memory on",
+                "parts inside a Loop's step",
+                "take the parts of the state between runs of the Loop",
+            ));
+        }
+        if let Some(parts) = self.parts_of_base()? {
+            return Ok(parts);
+        }
+        self.eval()?;
+        let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };
+        let _guard = self.team().evaluation();
+        self.team().together("the parts of an array", || self.fill_halos(&storage))?;
+        let dist = &storage.declared;
+        let part = |(index, buffer): (usize, &Option<Buffer>)| {
+            let stored = dist.stored(index);
+            let place = storage.place(self.team(), index);
+            Part {
+                array: self.clone(),
+                dist: Arc::clone(dist),
+                index,
+                member: index,
+                owned: dist.owned(index),
+                stored,
+                buffer: buffer.clone(),
+                view: place.map_or_else(|| contiguous(&stored), |place| place.view(stored.start())),
+            }
+        };
+        let here = storage.parts.iter().enumerate().filter(|(index, _)| self.team().is_here(*index));
+        Ok(here.map(part).collect())
+    }
+
+    /// The parts of a view that is not computed, in the memory of the computed array that it is a view of: if
+    /// every element is on its part, and none comes before another in memory that comes after it in the view.
+    fn parts_of_base(&self) -> Result<Option<Vec<Part>>> {
+        let Some((base, map)) = self.node.seen() else { return Ok(None) };
+        let (Some(storage), dist) = (base.storage(), self.node.distribution()?) else { return Ok(None) };
+        if storage.declared == dist && map == Map::identity(dist.rank()) {
+            // All of it, and so its halo too.
+            return Array::of(base).parts().map(Some);
+        }
+        if (0..dist.parts()).any(|part| dist.stored(part) != dist.owned(part)) {
+            return Ok(None);
+        }
+        let Some(footprint) = Footprint::of(&[map], &storage.dist, &dist, &ComputeRegion::owned(&dist))?
+        else {
+            return Ok(None);
+        };
+        let mut steps = Index::zeros(dist.rank());
+        for along in map.axes() {
+            if let Along::Dim { dim, step, .. } = *along {
+                steps[dim] = if steps[dim] < 0 { -1 } else { step };
+            }
+        }
+        let ascending = (0..dist.rank()).all(|d| steps[d] > 0 || (steps[d] == 0 && dist.shape()[d] == 1));
+        if !ascending || !footprint.halo.as_ref().is_some_and(HaloWidths::is_zero) {
+            return Ok(None);
+        }
+        let part = |index: usize| {
+            let owned = dist.owned(index);
+            let place = storage.place(self.team(), index).filter(|_| !owned.is_empty());
+            Part {
+                // Whose memory it is.
+                array: Array::of(Arc::clone(&base)),
+                dist: Arc::clone(&dist),
+                index,
+                member: index,
+                owned,
+                stored: owned,
+                buffer: storage.parts[index].clone().filter(|_| !owned.is_empty()),
+                view: place.map_or_else(
+                    || contiguous(&owned),
+                    |place| seen_through(&map, &place.view(&footprint.anchors[index]), owned.rank()),
+                ),
+            }
+        };
+        Ok(Some((0..dist.parts()).filter(|&index| self.team().is_here(index)).map(part).collect()))
+    }
+
+    /// Makes all halos current, those beyond the declared ones too, so that nothing writes to the memory
+    /// later.
+    fn fill_halos(&self, storage: &Storage) -> Result<()> {
+        let (lo, hi) = storage.dist.halo();
+        storage.update_halo(self.team(), self.dtype(), HaloWidths { lo, hi, corners: true })
+    }
+
+    /// Whether both handles point to one value.
+    pub fn is_same(&self, other: &Array) -> bool {
+        Arc::ptr_eq(&self.node, &other.node)
+    }
+
+    /// Whether anything else points to this value: a clone, a part, or an expression that is not computed.
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.node) > 1
+    }
+}
+
+impl Part {
+    /// Its number among the parts of its distribution.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The distribution it is a part of.
+    pub fn distribution(&self) -> &Arc<Distribution> {
+        &self.dist
+    }
+
+    /// Element type.
+    pub fn dtype(&self) -> DType {
+        self.array.dtype()
+    }
+
+    /// The device that holds it.
+    pub fn device(&self) -> &Device {
+        self.array.team().device(self.member)
+    }
+
+    /// The box of cells that is meant, in packed coordinates.
+    pub fn region(&self, cells: Cells) -> Region {
+        match cells {
+            Cells::Owned => self.owned,
+            Cells::Stored => self.stored,
+        }
+    }
+
+    /// Distance in elements between neighbours in its memory, per dimension.
+    pub fn strides(&self) -> Index {
+        Index::from_fn(self.stored.rank(), |d| self.view.strides[d])
+    }
+
+    /// Where the first of the cells is in this process's memory; `None` if it is elsewhere, or nowhere.
+    /// What is there may be read, and not written, as long as the part lives. Waits where the device and this
+    /// process share memory ([`Device::is_addressable`]).
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn address(&self, cells: Cells) -> Result<Option<NonNull<u8>>> {
+        let (Some(offset), Some(buffer)) = (self.offset(cells), &self.buffer) else { return Ok(None) };
+        let address = buffer.allocation().host_address(offset as usize);
+        if address.is_some() {
+            self.device().show(buffer.allocation())?;
+        }
+        Ok(address)
+    }
+
+    /// Where the first of the cells is in the memory of a CUDA device, as [`Part::address`].
+    pub fn cuda_address(&self, cells: Cells) -> Option<u64> {
+        self.buffer.as_ref()?.allocation().cuda_address(self.offset(cells)?)
+    }
+
+    /// The first of the cells, in bytes from the start of the memory; `None` if there are none.
+    fn offset(&self, cells: Cells) -> Option<u64> {
+        let region = self.region(cells);
+        let offset = self.view_of(&region).offset;
+        (!region.is_empty()).then_some(offset as u64 * self.dtype().size_bytes() as u64)
+    }
+
+    /// Where a box of its cells is in the memory.
+    fn view_of(&self, region: &Region) -> View {
+        let View { offset, strides } = &self.view;
+        let apart = |d: usize| (region.start()[d] - self.stored.start()[d]) * strides[d];
+        View { offset: offset + (0..region.rank()).map(apart).sum::<i64>(), strides: strides.clone() }
+    }
+
+    /// The same part with less of its halo: of the stored cells those in `region`, which contains all that it
+    /// owns.
+    ///
+    /// # Errors
+    /// A region that leaves out owned cells or reaches beyond the stored ones.
+    pub fn narrowed(&self, region: &Region) -> Result<Part> {
+        let same_rank = region.rank() == self.stored.rank();
+        if !same_rank || !region.contains_region(&self.owned) || !self.stored.contains_region(region) {
+            let expected = format!("a region inside {} around {}", self.stored, self.owned);
+            let remedy = "leave out cells of the halo only";
+            return Err(Error::invalid("Part::narrowed", expected, region.to_string(), remedy));
+        }
+        Ok(Part { stored: *region, view: self.view_of(region), ..self.clone() })
+    }
+
+    /// The part without its first `count` dimensions, along which it has one cell and no halo: the only part
+    /// of an array of the rest.
+    ///
+    /// # Errors
+    /// Fewer dimensions; other extents than 1.
+    pub fn without_leading(&self, count: usize) -> Result<Part> {
+        let extents = self.stored.extents();
+        if count > extents.rank() || extents[..count].iter().any(|&extent| extent != 1) {
+            let expected = format!("{count} dimensions of extent 1");
+            let remedy = "drop dimensions of one cell";
+            return Err(Error::invalid("Part::without_leading", expected, extents.to_string(), remedy));
+        }
+        let region = Region::from_shape(&self.owned.extents()[count..])?;
+        let dist = Arc::new(Distribution::builder(&region.extents()).build()?);
+        let view = View { strides: self.view.strides[count..].to_vec(), ..self.view_of(&self.owned) };
+        Ok(Part { dist, index: 0, owned: region, stored: region, view, ..self.clone() })
+    }
+
+    /// A copy of the cells in memory of its own on the same device, as a part that stores nothing else.
+    ///
+    /// # Errors
+    /// Memory; the device's.
+    pub fn copied(&self, cells: Cells) -> Result<Part> {
+        let region = self.region(cells);
+        let view = contiguous(&region);
+        let copy = |buffer| Part { owned: region, stored: region, buffer, view, ..self.clone() };
+        let Some(from) = self.place().filter(|_| !region.is_empty()) else { return Ok(copy(None)) };
+        let _guard = self.array.team().evaluation();
+        let buffer = from.device.alloc(bytes_of(&region, self.dtype())?)?;
+        let (device, allocation) = (from.device.clone(), Arc::clone(buffer.allocation()));
+        let to = Place { device, allocation, stored: region };
+        let ends = ((self.view_of(&region), &from), (to.view(region.start()), &to));
+        execute(vec![copy_views(&region.extents(), ends, Copying { dtype: self.dtype(), add: false })?])?;
+        Ok(copy(Some(buffer)))
+    }
+
+    /// Copies the cells to `out`, in C order. Waits.
+    ///
+    /// # Errors
+    /// If `out` has not exactly their length; memory; the device's.
+    pub fn read_into(&self, cells: Cells, out: &mut [u8]) -> Result<()> {
+        let region = self.region(cells);
+        let expected = region.volume()? as usize * self.dtype().size_bytes();
+        if out.len() != expected {
+            let (expected, given) = (format!("{expected} bytes"), out.len().to_string());
+            return Err(Error::invalid("Part::read_into", expected, given, "pass memory for the whole part"));
+        }
+        if expected == 0 {
+            return Ok(());
+        }
+        let is_packed = self.view.strides == contiguous(&region).strides;
+        let packed = if is_packed { self.clone() } else { self.copied(cells)? };
+        if let (Some(place), Some(offset)) = (packed.place(), packed.offset(cells)) {
+            let _guard = self.array.team().evaluation();
+            place.device.download(&place.allocation, offset, out)?;
+        }
+        Ok(())
+    }
+
+    fn place(&self) -> Option<Place> {
+        self.buffer.as_ref().map(|buffer| Place {
+            device: self.device().clone(),
+            allocation: Arc::clone(buffer.allocation()),
+            stored: self.stored,
+        })
+    }
+}
+
+/// The view of memory that holds these cells and no others.
+fn contiguous(region: &Region) -> View {
+    View { offset: 0, strides: c_strides(region).to_vec() }
+}
+
+/// The view of a launch that goes through memory as a map says, from the map's first cell on.
+fn seen_through(map: &Map, memory: &View, rank: usize) -> View {
+    let mut view = View { offset: memory.offset, strides: vec![0; rank] };
+    for (along, stride) in map.axes().iter().zip(&memory.strides) {
+        if let Along::Dim { dim, step, .. } = *along {
+            view.strides[dim] += step * stride;
+        }
+    }
+    // Dimensions of extent 1 that nothing says how far to go along.
+    view.strides.iter_mut().filter(|stride| **stride == 0).for_each(|stride| *stride = 1);
+    view
+}

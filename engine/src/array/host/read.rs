@@ -1,0 +1,283 @@
+//! Arrays become vectors: each part's own cells, in the order of the global array. Knows bytes and boxes.
+
+use std::hash::Hash;
+use std::ops::Range;
+use std::sync::Arc;
+
+use half::{bf16, f16};
+use partita_kernels::DType;
+
+use crate::array::Array;
+use crate::device::{Buffer, zeros};
+use crate::error::{Error, Result};
+use crate::index::{DimMap, Distribution, Index, IndexSet, Region};
+use crate::program::{Copying, Place, c_strides, copy_box, execute, is_recording};
+use crate::team::Team;
+use crate::wire::{Meeting, pass};
+
+/// A Rust type that is an element type.
+pub trait Element: bytemuck::Pod + Send + Sync {
+    /// Its dtype.
+    const DTYPE: DType;
+}
+
+macro_rules! elements {
+    ($($type:ty = $dtype:ident),*) => {
+        $(impl Element for $type {
+            const DTYPE: DType = DType::$dtype;
+        })*
+    };
+}
+
+elements!(i8 = I8, i16 = I16, i32 = I32, i64 = I64, u8 = U8, u16 = U16, u32 = U32, u64 = U64);
+elements!(f16 = F16, bf16 = BF16, f32 = F32, f64 = F64);
+
+impl Array {
+    /// The elements in C order of the global shape, on every rank. Computes if necessary and waits.
+    /// Collective.
+    ///
+    /// # Errors
+    /// Another dtype than the array's; those of [`Array::eval`].
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        self.readable("to_vec", T::DTYPE)?;
+        let mut elements: Vec<T> = zeros(self.volume()?, &self.team().devices())?;
+        self.read(bytemuck::cast_slice_mut(&mut elements))?;
+        Ok(elements)
+    }
+
+    /// Refuses to read an array that carries an error, or elements as another type.
+    pub(crate) fn readable(&self, operation: &'static str, asked: DType) -> Result<()> {
+        self.recorded()?;
+        match asked == self.dtype() {
+            true => Ok(()),
+            false => Err(Error::element_type(operation, self.dtype(), asked)),
+        }
+    }
+
+    /// The elements of a bool array, as [`Array::to_vec`].
+    ///
+    /// # Errors
+    /// As [`Array::to_vec`].
+    pub fn to_bools(&self) -> Result<Vec<bool>> {
+        self.readable("to_bools", DType::Bool)?;
+        Ok(self.to_bytes()?.into_iter().map(|byte| byte != 0).collect())
+    }
+
+    /// The only element of an array of one element.
+    ///
+    /// # Errors
+    /// More or fewer elements than one; those of [`Array::to_vec`].
+    pub fn item<T: Element>(&self) -> Result<T> {
+        self.readable("item", T::DTYPE)?;
+        if self.volume()? != 1 {
+            return Err(Error::invalid(
+                "item",
+                "an array of 1 element",
+                format!("shape {}", self.shape()),
+                "reduce it first, or use to_vec",
+            ));
+        }
+        let mut element = T::zeroed();
+        self.read(bytemuck::bytes_of_mut(&mut element))?;
+        Ok(element)
+    }
+
+    /// The memory form of all elements in C order, as [`Array::to_vec`].
+    ///
+    /// # Errors
+    /// Reading inside a `Loop`'s step; those of [`Array::eval`].
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.recorded()?;
+        let bytes = self.volume()?.saturating_mul(self.dtype().size_bytes());
+        let mut data: Vec<u8> = zeros(bytes, &self.team().devices())?;
+        self.read(&mut data)?;
+        Ok(data)
+    }
+
+    fn volume(&self) -> Result<usize> {
+        Ok(Region::from_shape(&self.shape())?.volume()? as usize)
+    }
+
+    /// Copies the memory form of all elements in C order to `data`, which has exactly their length.
+    ///
+    /// # Errors
+    /// As [`Array::to_bytes`]; another length.
+    pub fn read_into(&self, data: &mut [u8]) -> Result<()> {
+        self.recorded()?;
+        let expected = self.volume()?.saturating_mul(self.dtype().size_bytes());
+        if data.len() != expected {
+            let (expected, given) = (format!("{expected} bytes"), data.len().to_string());
+            return Err(Error::invalid("read_into", expected, given, "pass memory for the whole array"));
+        }
+        self.read(data)
+    }
+
+    fn read(&self, data: &mut [u8]) -> Result<()> {
+        check_not_recording(
+            "reading an array",
+            "a read inside a Loop's step",
+            "read the state between runs of the Loop",
+        )?;
+        self.eval()?;
+        let node = &self.node;
+        let Some(storage) = node.storage() else { unreachable!("eval computes or fails") };
+        let _guard = node.team.evaluation();
+        let size = node.dtype.size_bytes();
+        let global = storage.dist.global();
+        let owns = |&part: &usize| owns_any(&storage.dist, part) && !storage.dist.owned(part).is_empty();
+        let parts: Vec<usize> = (0..storage.dist.parts()).filter(owns).collect();
+        let copied = |part: usize| {
+            let owned = storage.dist.owned(part);
+            let mut local: Vec<u8> = zeros(owned.volume()? as usize * size, &[])?;
+            if let Some(place) = storage.place(&node.team, part) {
+                let (packed, _lease) = pack(&place, &owned, node.dtype)?;
+                packed.device.download(&packed.allocation, 0, &mut local)?;
+            }
+            Ok(local)
+        };
+        let mut take = |part: usize, local: &[u8]| {
+            let owned = storage.dist.owned(part);
+            if storage.dist.is_block() {
+                copy_rows(local, &owned, data, &global, &owned, size);
+                return Ok(());
+            }
+            let cells = CellRows { dist: &storage.dist, part };
+            cells.each(size, |there, here| data[there].copy_from_slice(&local[here]))
+        };
+        let what = (&storage.dist, node.dtype);
+        node.team.together("read", || gather(&node.team, "read", &what, &parts, copied, &mut take))
+    }
+}
+
+/// Gives every rank the bytes of each of some parts: `copied` those of this rank's members, and of the right
+/// length for others.
+pub(crate) fn gather(
+    team: &Team,
+    operation: &str,
+    what: &impl Hash,
+    parts: &[usize],
+    copied: impl Fn(usize) -> Result<Vec<u8>>,
+    take: &mut impl FnMut(usize, &[u8]) -> Result<()>,
+) -> Result<()> {
+    pass("read")?;
+    let Some(ranks) = team.wire() else {
+        return parts.iter().try_for_each(|&part| take(part, &copied(part)?));
+    };
+    ranks.meet(&Meeting::new(operation, &(what, parts)))?;
+    let all = parts.iter().map(|&part| copied(part)).collect::<Result<Vec<Vec<u8>>>>()?;
+    let all: Vec<(usize, Vec<u8>)> = parts.iter().copied().zip(all).collect();
+    pass("read-packed")?;
+    let others = || (0..ranks.count()).filter(|&rank| rank != ranks.rank());
+    for (part, local) in all.iter().filter(|(part, _)| !team.is_here(*part)) {
+        ranks.expect(team.rank_of(*part), local.len() as u64)?;
+    }
+    for (_, local) in all.iter().filter(|(part, _)| team.is_here(*part)) {
+        for rank in others() {
+            ranks.send(rank, local.len() as u64, |offset, out| {
+                out.copy_from_slice(&local[offset as usize..][..out.len()]);
+                Ok(())
+            })?;
+        }
+    }
+    for (part, mut local) in all {
+        if !team.is_here(part) {
+            ranks.receive(team.rank_of(part), local.len() as u64, |offset, bytes| {
+                local[offset as usize..][..bytes.len()].copy_from_slice(bytes);
+                Ok(())
+            })?;
+        }
+        take(part, &local)?;
+    }
+    ranks.settle()?;
+    pass("read-done")
+}
+
+/// Whether a part owns anything, and not just copies of others' cells.
+fn owns_any(dist: &Distribution, part: usize) -> bool {
+    let at = dist.grid().coordinate(part);
+    let copies = |d: usize| at[d] > 0 && matches!(dist.map(d), DimMap::Replicated { .. });
+    !(0..dist.rank()).any(copies)
+}
+
+/// Refuses what a replay of a Loop's step would leave out.
+pub(crate) fn check_not_recording(operation: &'static str, given: &str, remedy: &'static str) -> Result<()> {
+    if !is_recording() {
+        return Ok(());
+    }
+    let expected = "a step that only computes, because a replay cannot repeat what the host does";
+    Err(Error::invalid(operation, expected, given, remedy))
+}
+
+/// The owned cells in contiguous memory on their device: the place itself if they are so already.
+pub(crate) fn pack(place: &Place, owned: &Region, dtype: DType) -> Result<(Place, Option<Buffer>)> {
+    if place.stored == *owned {
+        return Ok((place.clone(), None));
+    }
+    let buffer = place.device.alloc(bytes_of(owned, dtype)?)?;
+    let packed =
+        Place { device: place.device.clone(), allocation: Arc::clone(buffer.allocation()), stored: *owned };
+    execute(vec![copy_box(place, owned, &packed, owned, Copying { dtype, add: false })?])?;
+    Ok((packed, Some(buffer)))
+}
+
+/// The bytes of a box of elements; more than there can be where they are not to be counted.
+pub(crate) fn bytes_of(region: &Region, dtype: DType) -> Result<u64> {
+    Ok((region.volume()? as u64).saturating_mul(dtype.size_bytes() as u64))
+}
+
+/// What a part owns, without copies of others' cells, along maps other than blocks. Neighbours in memory are
+/// not neighbours in the array there. Memory holds what the part holds, copies too.
+struct CellRows<'a> {
+    dist: &'a Distribution,
+    part: usize,
+}
+
+impl CellRows<'_> {
+    /// Calls `f` with the bytes of each cell in the global array and in the part's memory.
+    fn each(&self, size: usize, mut f: impl FnMut(Range<usize>, Range<usize>)) -> Result<()> {
+        let dist = self.dist;
+        let at = dist.grid().coordinate(self.part);
+        let (outer, inner) = (c_strides(&dist.global()), c_strides(&dist.owned(self.part)));
+        // Per dimension: what one coordinate adds to the element's number in the array and in memory.
+        let steps = |(d, held): (usize, IndexSet)| {
+            let mine = |global: i64| dist.map(d).owner(global) == Some(at[d] as usize);
+            let places = held.iter().enumerate().filter(|(_, global)| mine(*global));
+            places.map(|(k, global)| (global * outer[d], k as i64 * inner[d])).collect()
+        };
+        let lines: Vec<Vec<(i64, i64)>> =
+            dist.owned_set(self.part)?.into_iter().enumerate().map(steps).collect();
+        let bytes = |element: i64| element as usize * size..(element as usize + 1) * size;
+        let counts = Index::from_fn(dist.rank(), |d| lines[d].len() as i64);
+        for choice in Region::from_shape(&counts)?.points() {
+            let pick = |sum: (i64, i64), d: usize| {
+                let (there, here) = lines[d][choice[d] as usize];
+                (sum.0 + there, sum.1 + here)
+            };
+            let (there, here) = (0..dist.rank()).fold((0, 0), pick);
+            f(bytes(there), bytes(here));
+        }
+        Ok(())
+    }
+}
+
+/// Copies a box between two C-order host arrays that hold larger boxes.
+fn copy_rows(from: &[u8], from_box: &Region, to: &mut [u8], to_box: &Region, region: &Region, size: usize) {
+    if region.is_empty() {
+        return;
+    }
+    let rank = region.rank();
+    let row = if rank == 0 { size } else { region.extent(rank - 1) as usize * size };
+    let outer = Region::new(
+        region.start(),
+        &Index::from_fn(rank, |d| if d + 1 == rank { region.start()[d] + 1 } else { region.stop()[d] }),
+    );
+    let Ok(outer) = outer else { unreachable!("the first column of a box is a box") };
+    let byte = |inside: &Region, point: &[i64]| {
+        let strides = c_strides(inside);
+        (0..rank).map(|d| (point[d] - inside.start()[d]) * strides[d]).sum::<i64>() as usize * size
+    };
+    for point in outer.points() {
+        let (source, target) = (byte(from_box, &point), byte(to_box, &point));
+        to[target..target + row].copy_from_slice(&from[source..source + row]);
+    }
+}

@@ -1,0 +1,160 @@
+//! What members ask for of an array beyond what they own: boxes anywhere, brought in sections. What a member
+//! owns of its box stays where it is and is shown in place. Knows no expressions.
+
+use std::sync::Arc;
+
+use crate::array::host::read::{bytes_of, pack};
+use crate::array::memory::plans::fetch_plan;
+use crate::array::memory::storage::Storage;
+use crate::array::{Array, Element};
+use crate::device::{Buffer, zeros};
+use crate::error::{Error, Result};
+use crate::index::{Distribution, Index, Region, Section, sections};
+use crate::program::Place;
+use crate::transport::{Field, crossing};
+
+/// What one member asked for: in one dimension the left halo, its own cells and the right halo; see
+/// [`sections`] for more. The values are those at the time of the request.
+#[derive(Clone)]
+pub struct Requested {
+    // Held so that assignments to the array go to other memory.
+    array: Array,
+    part: usize,
+    pieces: Vec<SectionMemory>,
+}
+
+/// One section, and where it is.
+#[derive(Clone)]
+struct SectionMemory {
+    section: Section,
+    place: Option<Place>,
+    _lease: Option<Buffer>,
+}
+
+impl Array {
+    /// Brings to each part the box `requests[part]` of global cells. Boxes may overlap each other, be empty,
+    /// or miss what the part owns; where a dimension is periodic they may reach round the ends. Computes if
+    /// necessary.
+    ///
+    /// Collective over the team. `default_partition` gives the boxes for those who have no extensions of their
+    /// own.
+    ///
+    /// # Errors
+    /// Another number of boxes than parts; boxes outside the shape; dimensions that are not blocks; memory;
+    /// those of [`Array::eval`].
+    pub fn request(&self, requests: &[Region]) -> Result<Vec<Requested>> {
+        self.eval()?;
+        let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };
+        if requests.len() != storage.dist.parts() {
+            let expected = format!("{} boxes, one per part", storage.dist.parts());
+            let remedy = "ask for an empty box where nothing is needed";
+            return Err(Error::invalid("request", expected, requests.len().to_string(), remedy));
+        }
+        let _guard = self.team().evaluation();
+        let cut = |(part, asked): (usize, &Region)| cut(&storage.dist, part, asked);
+        let cuts = requests.iter().enumerate().map(cut).collect::<Result<Vec<Vec<Section>>>>()?;
+        let mut requested: Vec<Requested> =
+            (0..cuts.len()).map(|part| Requested { array: self.clone(), part, pieces: Vec::new() }).collect();
+        let slots = cuts.first().map_or(0, Vec::len);
+        let mut brought = Vec::new();
+        for slot in 0..slots {
+            let needs: Vec<Region> = cuts.iter().map(|sections| sections[slot].region).collect();
+            if cuts.first().is_some_and(|sections| sections[slot].outside() == 0) {
+                show(&mut requested, &storage, self, &cuts, slot);
+                continue;
+            }
+            let mut places = Vec::with_capacity(needs.len());
+            for (part, need) in needs.iter().enumerate() {
+                let (place, lease) = self.room(part, need)?;
+                places.push(place.clone());
+                let section = cuts[part][slot].clone();
+                requested[part].pieces.push(SectionMemory { section, place, _lease: lease });
+            }
+            brought.push((fetch_plan(&storage.dist, needs)?, places));
+        }
+        let from = storage.places(self.team());
+        let fields: Vec<Field> =
+            brought.iter().map(|(plan, to)| Field { plan, from: &from, to, dtype: self.dtype() }).collect();
+        self.team().count_messages(brought.iter().map(|(plan, _)| plan.messages()).sum());
+        let teams = (self.team(), self.team());
+        crossing::lower("request", teams, &fields)?.run()?;
+        Ok(requested)
+    }
+}
+
+impl Array {
+    /// Memory for a box at a part.
+    fn room(&self, part: usize, region: &Region) -> Result<(Option<Place>, Option<Buffer>)> {
+        if region.is_empty() || !self.team().is_here(part) {
+            return Ok((None, None));
+        }
+        let device = self.team().device(part).clone();
+        let buffer = device.alloc(bytes_of(region, self.dtype())?)?;
+        let place = Place { device, allocation: Arc::clone(buffer.allocation()), stored: *region };
+        Ok((Some(place), Some(buffer)))
+    }
+}
+
+/// The sections of a box around what the part owns of it; all of it is the first section if that is nothing.
+fn cut(dist: &Distribution, part: usize, asked: &Region) -> Result<Vec<Section>> {
+    let mine = dist.owned(part).intersect(asked);
+    if !mine.is_empty() || asked.rank() == 0 {
+        return Ok(sections(&mine, asked)?);
+    }
+    let end = Region::new(asked.stop(), asked.stop())?;
+    Ok(sections(&end, asked)?)
+}
+
+/// What the parts own of their boxes, in place.
+fn show(requested: &mut [Requested], storage: &Storage, array: &Array, cuts: &[Vec<Section>], slot: usize) {
+    for (part, requested) in requested.iter_mut().enumerate() {
+        let section = cuts[part][slot].clone();
+        let place = storage.place(array.team(), part).filter(|_| !section.region.is_empty());
+        requested.pieces.push(SectionMemory { section, place, _lease: storage.parts[part].clone() });
+    }
+}
+
+impl Requested {
+    /// The part that asked.
+    pub fn part(&self) -> usize {
+        self.part
+    }
+
+    /// The sections, in C order of their sides, empty ones included.
+    pub fn sections(&self) -> impl Iterator<Item = &Section> {
+        self.pieces.iter().map(|piece| &piece.section)
+    }
+
+    /// Where the first cell of what was asked for lies: that of the first section that is not empty.
+    pub fn offset(&self) -> Option<Index> {
+        let first = self.sections().find(|section| !section.region.is_empty());
+        first.map(|section| *section.region.start())
+    }
+
+    /// The memory that holds a section, none if it is empty. What the part owns is in the array's own memory.
+    pub fn place(&self, section: usize) -> Option<&Place> {
+        self.pieces.get(section)?.place.as_ref()
+    }
+
+    /// The elements of a section in C order. Waits.
+    ///
+    /// # Errors
+    /// Another dtype than the array's; no such section; the device's.
+    pub fn to_vec<T: Element>(&self, section: usize) -> Result<Vec<T>> {
+        if T::DTYPE != self.array.dtype() {
+            return Err(Error::element_type("Requested::to_vec", self.array.dtype(), T::DTYPE));
+        }
+        let Some(piece) = self.pieces.get(section) else {
+            let expected = format!("a section below {}", self.pieces.len());
+            return Err(Error::invalid("Requested::to_vec", expected, section.to_string(), "count from 0"));
+        };
+        let region = &piece.section.region;
+        let mut elements: Vec<T> = zeros(region.volume()? as usize, &self.array.team().devices())?;
+        if let Some(place) = &piece.place {
+            let _guard = self.array.team().evaluation();
+            let (packed, _lease) = pack(place, region, T::DTYPE)?;
+            packed.device.download(&packed.allocation, 0, bytemuck::cast_slice_mut(&mut elements))?;
+        }
+        Ok(elements)
+    }
+}

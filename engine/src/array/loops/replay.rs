@@ -1,0 +1,465 @@
+//! `Loop`: a step recorded once and replayed. Knows schedules and which memory the state is in.
+//!
+//! The first step runs as usual, because it may do what later ones need not: give arrays their halos,
+//! compute what the step captured. The next ones run while their commands are recorded. Memory reuse
+//! is deterministic, so after a few steps the state is back in the memory it started in (ping-pong:
+//! two steps); from then on steps are replayed: no recording, no planning, no compiling.
+//!
+//! Several steps may share an exchange, see `depth`.
+
+use std::sync::Arc;
+
+use partita_kernels::Scalar;
+
+use crate::array::Array;
+use crate::array::loops::analysis;
+use crate::array::loops::analysis::{HaloRequest, StepAnalysis};
+use crate::array::loops::clock::{CurrentNumbers, Rows, StepClock};
+use crate::array::loops::constants::Constants;
+use crate::array::loops::cycle::{Cycle, RecordedStep, eval_state, sent, signature, snapshot, storage};
+use crate::array::loops::depth::DepthPlan;
+use crate::array::loops::queued::Queued;
+use crate::array::loops::step::{Numbered, Step};
+use crate::array::loops::trial::DepthTrial;
+use crate::array::memory::storage::next_number;
+use crate::device::{Arena, Device};
+use crate::error::{Error, Result};
+use crate::interrupt;
+use crate::program::{record, take_kept};
+use crate::wire::pass;
+
+/// Steps after which a loop that has not come back to its first memory runs without replaying.
+const MAX_RECORDED: usize = 16;
+
+/// Steps that may share an exchange. Plans list what each of them does.
+const MAX_DEPTH: usize = 1 << 17;
+
+/// A step function over a state of arrays, run again and again.
+///
+/// ```no_run
+/// use partita::prelude::*;
+/// # fn main() -> partita::Result<()> {
+/// let team = Team::local(2)?;
+/// let dist = Distribution::builder(&[1000]).parts(2).halo(&[1], &[1]).build()?;
+/// let u = Array::zeros(&team, &dist, DType::F32)?;
+/// let mut heat = Loop::new(vec![u], |state| {
+///     let u = &state[0];
+///     let rate = u.slice(&s![..-2]) - 2.0 * u.slice(&s![1..-1]) + u.slice(&s![2..]);
+///     let next = u.slice(&s![1..-1]) + 0.1 * rate;
+///     state[0].assign(&s![1..-1], &next)
+/// });
+/// heat.run(1000)?;
+/// # Ok(()) }
+/// ```
+///
+/// A number that changes from step to step, such as the time, is given by [`Loop::with_numbers`] and
+/// [`Loop::run_with`]. ScheduleBuilder that takes long can be ended by [`crate::interrupt`] between steps.
+pub struct Loop<F> {
+    pub(super) state: Vec<Array>,
+    pub(super) step: F,
+    pub(super) arena: Arena,
+    pub(super) recorded: Vec<RecordedStep>,
+    /// What the recorded steps computed with, the first one's too.
+    pub(super) constants: Constants,
+    pub(super) cycle: Option<Cycle>,
+    pub(super) done: u64,
+    /// Whether a run is under way, or was when its step panicked.
+    pub(super) is_running: bool,
+    /// The numbers of the steps, if they get some.
+    pub(super) clock: Option<StepClock>,
+    pub(super) queued: Queued,
+    pub(super) wanted: Depth,
+    /// What a step trace, until it is decided what follows from it.
+    pub(super) trace: Option<crate::array::loops::depth::StepTrace>,
+    /// How several steps share an exchange; none if every step has its own.
+    pub(super) plan: Option<DepthPlan>,
+    /// Steps since the last shared exchange.
+    pub(super) phase: usize,
+    /// Why it is so.
+    pub(super) reason: Option<String>,
+    pub(super) trial: Option<DepthTrial>,
+}
+
+/// How many steps shall share an exchange.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Depth {
+    Steps(usize),
+    /// As many as measurements say.
+    Auto,
+}
+
+impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
+    /// A loop over `state`; nothing runs yet. The step assigns to or replaces the arrays it is given,
+    /// reads no array on the host, and does the same every time: replayed steps repeat the plain numbers of
+    /// the recorded ones. [`Loop::run`] compares the numbers of the first steps and fails where they differ.
+    pub fn new(state: Vec<Array>, step: F) -> Loop<F> {
+        Loop::over(state, step, None)
+    }
+}
+
+impl<S: FnMut(&mut [Array], &[Array]) -> Result<()>> Loop<Numbered<S>> {
+    /// A loop whose step also gets numbers that differ from step to step, such as the time, the number of the
+    /// step or a random seed: arrays of one element, which broadcast. [`Loop::run_with`] says what they are.
+    /// The devices have the numbers of many steps in a table, and replayed steps find theirs by counting:
+    /// nothing is uploaded or recorded anew for a step.
+    ///
+    /// ```
+    /// use partita::prelude::*;
+    /// # fn main() -> partita::Result<()> {
+    /// let team = Team::on(&[Device::host()], 2)?;
+    /// let dist = Distribution::builder(&[4]).parts(2).build()?;
+    /// let u = Array::zeros(&team, &dist, DType::F64)?;
+    /// let mut sum = Loop::with_numbers(vec![u], |state, numbers| {
+    ///     state[0] = &state[0] + &numbers[0];
+    ///     Ok(())
+    /// });
+    /// sum.run_with(101, |k| [k as f64])?;
+    /// assert_eq!(sum.state()[0].to_vec::<f64>()?, [5050.0; 4]);
+    /// # Ok(()) }
+    /// ```
+    pub fn with_numbers(state: Vec<Array>, step: S) -> Loop<Numbered<S>> {
+        Loop::over(state, Numbered(step), Some(StepClock::default()))
+    }
+}
+
+impl<F: Step> Loop<F> {
+    fn over(state: Vec<Array>, step: F, clock: Option<StepClock>) -> Loop<F> {
+        Loop {
+            state,
+            step,
+            arena: Arena::new(),
+            recorded: Vec::new(),
+            constants: Constants::default(),
+            cycle: None,
+            done: 0,
+            is_running: false,
+            clock,
+            queued: Queued::new(),
+            wanted: Depth::Steps(1),
+            trace: None,
+            plan: None,
+            phase: 0,
+            reason: None,
+            trial: None,
+        }
+    }
+
+    /// Exchanges halos once in `steps` steps, with halos so wide that the parts compute what they need of
+    /// each other's cells themselves. The results are the same to the bit; messages are fewer and longer. On
+    /// the host, so many steps also go through memory together, tile by tile, where the state exceeds the
+    /// cache.
+    ///
+    /// [`Loop::run`] fails after two steps, whose results are right, if the step cannot be run so: halos are
+    /// needed along dimensions that are not blocks, or wider than a neighbour's part; the step reduces, or
+    /// fetches what no halo holds. More than 131072 steps are refused before any runs.
+    #[must_use]
+    pub fn depth(mut self, steps: usize) -> Loop<F> {
+        self.wanted = Depth::Steps(steps);
+        self
+    }
+
+    /// As [`Loop::depth`], with as many steps as the loop's own first steps show to be fastest: some dozens
+    /// of them are timed, with an exchange in each and with one in several. Where steps cannot share an
+    /// exchange, each has its own; [`Loop::explain`] says why. All ranks do what rank 0 finds.
+    #[must_use]
+    pub fn auto_depth(mut self) -> Loop<F> {
+        self.wanted = Depth::Auto;
+        self
+    }
+
+    /// The state after the steps run so far.
+    pub fn state(&self) -> &[Array] {
+        &self.state
+    }
+
+    /// Steps run so far.
+    pub fn steps(&self) -> u64 {
+        self.done
+    }
+
+    /// True once steps are replayed rather than run through the step function.
+    pub fn is_replaying(&self) -> bool {
+        self.cycle.is_some()
+    }
+
+    /// How many steps share an exchange from now on.
+    pub fn steps_per_exchange(&self) -> usize {
+        self.plan.as_ref().map_or(1, |plan| plan.depth)
+    }
+
+    /// How many steps share an exchange, with which halos, and why, in words.
+    pub fn explain(&self) -> String {
+        let mut text = match &self.plan {
+            None => "an exchange in every step".to_owned(),
+            Some(plan) => plan.to_string(),
+        };
+        if let Some(reason) = &self.reason {
+            text.push_str(": ");
+            text.push_str(reason);
+        }
+        if self.cycle.as_ref().is_some_and(Cycle::is_tiled) {
+            text.push_str("; steps go through the host's memory tile by tile");
+        }
+        text
+    }
+
+    /// Runs `count` steps. ScheduleBuilder on devices may still be under way afterwards.
+    ///
+    /// # Errors
+    /// The step's own errors, or a device's; a depth that the step cannot have, see [`Loop::depth`]; more
+    /// steps in all than a u64 counts; a plain number that was another one in an earlier step, found within
+    /// the first steps, whose results are right. What a step did before it failed or panicked stays done, and
+    /// a further run begins with a whole step.
+    pub fn run(&mut self, count: u64) -> Result<()> {
+        if self.clock.is_some() {
+            let remedy = "say which numbers they get with run_with";
+            return Err(Error::invalid("Loop::run", "a step without numbers", "one that gets some", remedy));
+        }
+        self.run_by(count, &mut |_| Vec::new())
+    }
+
+    /// Runs `count` steps of a loop [`with_numbers`](Loop::with_numbers): step `k` of this run, counted from
+    /// 0, gets the numbers `numbers(k)`. All steps of a run get as many numbers of the same types, and all
+    /// ranks pass the same. `numbers` is called for up to 1024 steps ahead.
+    ///
+    /// # Errors
+    /// As [`Loop::run`]; numbers of other types than those of the first step; a loop without numbers.
+    pub fn run_with<N>(&mut self, count: u64, mut numbers: impl FnMut(u64) -> N) -> Result<()>
+    where
+        N: IntoIterator<Item: Into<Scalar>>,
+    {
+        if self.clock.is_none() {
+            let remedy = "make the loop by Loop::with_numbers, or use run";
+            return Err(Error::invalid("Loop::run_with", "a step that gets numbers", "one without", remedy));
+        }
+        self.run_by(count, &mut |k| numbers(k).into_iter().map(Into::into).collect())
+    }
+
+    /// Runs `count` steps, and calls `callback` after every `every` of them and at the end, with the state
+    /// and the number of steps that this run has done. It may read the arrays.
+    ///
+    /// ```no_run
+    /// # fn progress(mut heat: partita::Loop<impl partita::array::Step>) -> partita::Result<()> {
+    /// heat.run_every(10_000, 1000, |state, done| {
+    ///     println!("{done} steps: {}", state[0].max(&[]).item::<f32>()?);
+    ///     Ok(())
+    /// })
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Loop::run`]; the callback's, which end the run after whole steps; `every` of 0.
+    pub fn run_every(
+        &mut self,
+        count: u64,
+        every: u64,
+        mut callback: impl FnMut(&[Array], u64) -> Result<()>,
+    ) -> Result<()> {
+        if every == 0 {
+            let remedy = "call it after every step or after several";
+            return Err(Error::invalid("Loop::run_every", "at least 1 step", "0", remedy));
+        }
+        let mut done = 0;
+        while done < count {
+            let steps = every.min(count - done);
+            self.run(steps)?;
+            done += steps;
+            callback(&self.state, done)?;
+        }
+        Ok(())
+    }
+
+    fn run_by(&mut self, count: u64, numbers: Rows) -> Result<()> {
+        let Some(end) = self.done.checked_add(count) else {
+            let expected = format!("at most {} further steps after {}", u64::MAX - self.done, self.done);
+            let remedy = "run fewer steps, in several runs if need be";
+            return Err(Error::invalid("Loop::run", expected, count.to_string(), remedy));
+        };
+        if let Depth::Steps(steps) = self.wanted
+            && steps > MAX_DEPTH
+        {
+            let expected = format!("at most {MAX_DEPTH} steps that share an exchange");
+            let remedy = "ask for fewer, or use auto_depth";
+            return Err(Error::invalid("Loop::depth", expected, steps.to_string(), remedy));
+        }
+        if self.is_running {
+            self.begin_anew();
+        }
+        self.is_running = true;
+        let outcome = self.run_until(end, numbers);
+        if outcome.is_err() {
+            // What was recorded no longer leads to where the state is, nor are halos as wide as they would
+            // be.
+            self.begin_anew();
+        }
+        self.is_running = false;
+        outcome
+    }
+
+    fn run_until(&mut self, end: u64, numbers: Rows) -> Result<()> {
+        let (count, team) = (end - self.done, self.state.first().map(|array| array.node.team.clone()));
+        self.queued.begin_run();
+        if let (Some(clock), Some(team)) = (&mut self.clock, &team)
+            && clock.begin_run(team, count, numbers)?
+        {
+            self.begin_anew();
+        }
+        while self.done < end {
+            interrupt::check("Loop::run")?;
+            self.decide_depth()?;
+            let began = self.begin_timing()?;
+            // What shares the state's memory cannot be given memory of its own: steps are recorded anew.
+            if self.state.iter().any(|array| array.node.storage().is_some_and(|storage| storage.is_seen())) {
+                self.cycle = None;
+                self.recorded.clear();
+            }
+            let most = MAX_RECORDED * self.steps_per_exchange();
+            let mut left = if self.trial.is_some() { 1 } else { end - self.done };
+            if let (Some(clock), Some(team)) = (&mut self.clock, &team) {
+                left = left.min(clock.refill(team, count, numbers)?);
+            }
+            let mut recorded = None;
+            let steps = match &mut self.cycle {
+                Some(cycle) => match &team {
+                    Some(team) => {
+                        let replay = || cycle.replay(team, &mut self.state, left);
+                        let steps = interrupt::whole(|| team.together("Loop", replay))?;
+                        self.clock.iter_mut().for_each(|clock| clock.replayed(steps));
+                        self.queued.keep_few(team, steps)?;
+                        steps
+                    }
+                    None => 1,
+                },
+                None => {
+                    if self.recorded.len() < most {
+                        recorded = Some(interrupt::whole(|| self.run_and_record())?);
+                    } else {
+                        interrupt::whole(|| self.run_step())?;
+                    }
+                    1
+                }
+            };
+            self.end_timing(began)?;
+            self.phase = (self.phase + steps as usize) % self.steps_per_exchange();
+            self.done += steps;
+            if let Some(recorded) = recorded {
+                self.keep(recorded)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// From now on, steps run by another plan, and are recorded anew.
+    pub(super) fn go_on_with(&mut self, plan: Option<DepthPlan>) {
+        self.begin_anew();
+        self.plan = plan;
+    }
+
+    /// The next step exchanges, and steps are recorded anew.
+    fn begin_anew(&mut self) {
+        self.cycle = None;
+        self.recorded.clear();
+        self.constants = Constants::default();
+        self.phase = 0;
+    }
+
+    /// What the next step's evaluations get to know.
+    fn instructions(&self) -> StepAnalysis {
+        let mut deep = StepAnalysis::default();
+        if self.done == 1 && self.wanted != Depth::Steps(1) {
+            deep.log = Some(Vec::new());
+        }
+        deep.shared = deep.log.is_some() || self.plan.is_some();
+        let Some(plan) = &self.plan else { return deep };
+        deep.extensions = plan.extensions[self.phase].iter().cloned().collect();
+        if self.phase == 0 {
+            let nodes = self.state.iter().map(|array| Some(Arc::clone(&array.node))).zip(&plan.state);
+            let constants = plan.constants.iter().map(|(node, halo)| (node.upgrade(), halo));
+            let all = nodes.chain(constants).filter(|(_, halo)| !halo.is_zero());
+            deep.due = all
+                .filter_map(|(node, halo)| Some(HaloRequest { node: node?, halo: halo.clone() }))
+                .collect();
+        }
+        deep
+    }
+
+    /// Runs the step function.
+    fn run_step(&mut self) -> Result<()> {
+        let deep = self.instructions();
+        let is_asked = deep.log.is_some();
+        let first = next_number();
+        let before = if is_asked { numbers(&self.state)? } else { Vec::new() };
+        let given =
+            self.clock.as_mut().map_or_else(|| Ok(CurrentNumbers::default()), StepClock::begin_step)?;
+        let (state, step) = (&mut self.state, &mut self.step);
+        let (outcome, StepAnalysis { log, unsupported, .. }) = analysis::within(deep, || {
+            step.take(state, &given.arrays)?;
+            eval_state(state)
+        });
+        outcome?;
+        if unsupported.is_some() && (is_asked || self.plan.is_some()) {
+            self.reason = unsupported;
+        }
+        if let Some(events) = log {
+            self.trace = Some(crate::array::loops::depth::StepTrace {
+                events,
+                before,
+                after: numbers(&self.state)?,
+                first,
+            });
+        }
+        Ok(())
+    }
+
+    fn run_and_record(&mut self) -> Result<RecordedStep> {
+        if let Some(array) = self.state.first() {
+            array.team().together("Loop", || pass("loop-record"))?;
+        }
+        eval_state(&self.state)?;
+        let before = signature(&self.state)?;
+        let messages = sent(&self.state);
+        let arena = self.arena.clone();
+        let recorded = arena.within(|| record(|| self.run_step()));
+        let (kept, schedule) = (take_kept(), recorded?);
+        let messages = sent(&self.state) - messages;
+        let after = self.state.iter().map(snapshot).collect::<Result<_>>()?;
+        Ok(RecordedStep { phase: self.phase, before, schedule, kept, messages, after })
+    }
+
+    /// Keeps a step that ran, for replaying.
+    fn keep(&mut self, recorded: RecordedStep) -> Result<()> {
+        let now = signature(&self.state)?;
+        self.constants.compare(self.done, &recorded.schedule, &now)?;
+        // The first step may compute or widen arrays once and for all: it is not for replaying.
+        if self.done == 1 {
+            return Ok(());
+        }
+        self.recorded.push(recorded);
+        // One step alone says nothing of what changes from step to step.
+        if self.recorded.len() == 1 {
+            return Ok(());
+        }
+        let is_now = |recorded: &RecordedStep| recorded.phase == self.phase && recorded.before == now;
+        if let Some(first) = self.recorded.iter().rposition(is_now) {
+            let steps = self.recorded.drain(..).skip(first).collect();
+            // Without a cycle, because somebody holds memory the steps write, recording begins anew.
+            // Steps that read numbers of their own do not go through tiles together.
+            let ticks = self.clock.as_ref().is_some_and(StepClock::ticks);
+            let together = if ticks { 1 } else { self.steps_per_exchange() };
+            self.cycle = Cycle::prepare(steps, &self.state, together)?;
+        }
+        Ok(())
+    }
+}
+
+impl<F> Drop for Loop<F> {
+    fn drop(&mut self) {
+        self.cycle = None;
+        let devices: Vec<Device> = self.state.iter().flat_map(|array| array.node.team.devices()).collect();
+        self.arena.retire(&devices);
+    }
+}
+
+fn numbers(state: &[Array]) -> Result<Vec<u64>> {
+    state.iter().map(|array| Ok(storage(array)?.number)).collect()
+}

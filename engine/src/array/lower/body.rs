@@ -1,0 +1,343 @@
+//! From expressions to one kernel: pointwise operations, constants, coordinates and windows of the
+//! roots become one straight-line body; computed arrays become its parameters.
+//!
+//! Every node is reached through a [`Map`] from the result's coordinates to its own; a view only changes
+//! the map, a broadcast dimension pins it. A node reached through several maps is computed
+//! again for each: recomputing a few operations is cheaper than a trip through memory. Knows no
+//! parts, no devices and no halos: what must be where is read off [`Leaf::maps`] by `footprint`. Of the
+//! distribution it computes over it asks only how global coordinates follow from packed ones.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use partita_kernels::{BinaryOp, Builder, DType, MAX_RANK, Scalar, Value};
+
+use crate::array::loops::step_numbers::StepNumbers;
+use crate::array::lower::footprint::without_load_offsets;
+use crate::array::memory::index_lists::IndexList;
+use crate::array::memory::storage::Storage;
+use crate::array::record::map::Map;
+use crate::array::record::node::{Expr, Node, NodeState, Pointwise};
+use crate::array::run::cache::MixBuildHasher;
+use crate::array::run::gather_window::is_scattered;
+use crate::array::run::joined::seen_within;
+use crate::error::Result;
+use crate::index::{Along, Distribution};
+
+/// Largest body: beyond it an intermediate result is stored. The figure is a guess at where
+/// registers and first-level caches are surely exhausted; it was not tuned.
+const MAX_BODY: usize = 4000;
+
+/// Most loads: so many distances fit, beside those of 32 arrays, into the 4 KiB that a CUDA launch passes.
+const MAX_LOADS: usize = 256;
+
+/// Something the kernel reads.
+pub(crate) struct Leaf {
+    pub source: Source,
+    /// Every map it is read through; the first is the anchor of the load offsets.
+    pub maps: Vec<Map>,
+    pub param: u32,
+}
+
+/// What a kernel reads.
+pub(crate) enum Source {
+    /// A computed array.
+    Array(Arc<Node>, Arc<Storage>),
+    /// A list along a dimension of the result.
+    List(IndexList, usize),
+    /// One of the numbers of a `Loop`'s step.
+    Number(Arc<StepNumbers>, usize),
+}
+
+/// Why lowering stopped: this node must be computed first.
+pub(crate) struct Prerequisite(pub Arc<Node>);
+
+/// The body under construction.
+pub(crate) struct Lowering {
+    pub builder: Builder,
+    pub leaves: Vec<Leaf>,
+    dist: Arc<Distribution>,
+    max_leaves: usize,
+    /// The type that coordinates are computed in.
+    coord: DType,
+    /// The global coordinate in each dimension, once it was asked for.
+    globals: [Option<Value>; MAX_RANK],
+    /// The dimensions whose formulas' numbers are the kernel's arguments.
+    formulas: Vec<usize>,
+    known: HashMap<(*const Node, Map), Value, MixBuildHasher>,
+    leaf_of: HashMap<(*const Node, Map), usize, MixBuildHasher>,
+    /// The last operation finished: where to cut.
+    last: Option<Arc<Node>>,
+}
+
+impl Lowering {
+    /// A body over the packed coordinates of `dist`.
+    pub fn new(name: &str, dist: &Arc<Distribution>, max_leaves: usize) -> Lowering {
+        Lowering {
+            builder: Builder::new(name, dist.rank()),
+            leaves: Vec::new(),
+            max_leaves,
+            coord: if fits_i32(dist) { DType::I32 } else { DType::I64 },
+            dist: Arc::clone(dist),
+            globals: [None; MAX_RANK],
+            formulas: Vec::new(),
+            known: HashMap::default(),
+            leaf_of: HashMap::default(),
+            last: None,
+        }
+    }
+
+    /// Appends what computes `root` at the current point.
+    ///
+    /// # Errors
+    /// A failed node's error. `Ok(Err(cut))` if another node has to be computed first.
+    pub fn lower(&mut self, root: &Arc<Node>) -> Result<std::result::Result<Value, Prerequisite>> {
+        let start = (Arc::clone(root), Map::identity(root.rank()));
+        let mut pending = vec![start.clone()];
+        while let Some((node, map)) = pending.pop() {
+            if self.known.contains_key(&(Arc::as_ptr(&node), map)) {
+                continue;
+            }
+            let before = pending.len();
+            let step = self.step(&node, map, &mut pending)?;
+            match step {
+                LoweringStep::Done(value) => {
+                    self.known.insert((Arc::as_ptr(&node), map), value);
+                }
+                LoweringStep::Wait => pending.insert(before, (node, map)),
+                LoweringStep::Prerequisite(node) => return Ok(Err(Prerequisite(node))),
+            }
+            if (self.builder.len() > MAX_BODY || self.binds_too_much()) && !pending.is_empty() {
+                return Ok(Err(Prerequisite(self.cut(root, &pending))));
+            }
+        }
+        Ok(Ok(self.known[&(Arc::as_ptr(&start.0), start.1)]))
+    }
+
+    /// Whether the kernel reads more arrays, or at more places, than a launch can name.
+    pub fn binds_too_much(&self) -> bool {
+        let loads: usize = self.leaves.iter().map(|leaf| leaf.maps.len()).sum();
+        self.leaves.len() > self.max_leaves || loads > MAX_LOADS
+    }
+
+    /// What to store first when the kernel grows too large: the last operation finished, or the
+    /// deepest one that still waits for operands. Each cut leaves fewer operations to compute, so
+    /// cutting ends.
+    fn cut(&self, root: &Arc<Node>, pending: &[(Arc<Node>, Map)]) -> Arc<Node> {
+        let waiting = || pending.iter().rev().map(|(node, _)| node).find(|node| node.is_operation());
+        self.last.as_ref().or_else(waiting).unwrap_or(root).clone()
+    }
+
+    fn step(
+        &mut self,
+        node: &Arc<Node>,
+        map: Map,
+        pending: &mut Vec<(Arc<Node>, Map)>,
+    ) -> Result<LoweringStep> {
+        let state = node.state();
+        let expr = match &*state {
+            NodeState::Ready(storage) => return Ok(LoweringStep::Done(self.load(node, storage, map)?)),
+            NodeState::Failed(error) => return Err(error.clone()),
+            NodeState::Lazy { expr, .. } => expr,
+        };
+        let operands: Vec<(Arc<Node>, Map)> = match expr {
+            Expr::Fill(scalar) => return Ok(LoweringStep::Done(self.builder.constant(*scalar))),
+            Expr::Coord(d) => {
+                return Ok(LoweringStep::Done(self.coordinate(map.axes()[*d], node.shape[*d], node.dtype)));
+            }
+            Expr::Number(numbers, which) => return Ok(LoweringStep::Done(self.number(numbers, *which))),
+            Expr::Reduce { .. } => return Ok(LoweringStep::Prerequisite(Arc::clone(node))),
+            Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. } => {
+                return Ok(LoweringStep::Prerequisite(Arc::clone(node)));
+            }
+            Expr::View { base, map: view } => {
+                let leaves = || map.leaves(&self.dist.shape(), view, &node.shape, &base.shape);
+                if is_scattered(base, &node.shape, view)? || leaves() {
+                    return Ok(LoweringStep::Prerequisite(Arc::clone(node)));
+                }
+                match seen_within(base, &node.shape, view) {
+                    Some((value, within)) if !is_scattered(&value, &node.shape, &within)? => {
+                        vec![(value, map.through(&within))]
+                    }
+                    _ => vec![(Arc::clone(base), map.through(view))],
+                }
+            }
+            Expr::Apply(_, operands) => operands
+                .as_slice()
+                .iter()
+                .map(|operand| (Arc::clone(operand), map.broadcast(&node.shape, &operand.shape)))
+                .collect(),
+        };
+        let key = |(node, map): &(Arc<Node>, Map)| (Arc::as_ptr(node), *map);
+        let values: Option<Vec<Value>> =
+            operands.iter().map(|operand| self.known.get(&key(operand)).copied()).collect();
+        let Some(values) = values else {
+            pending.extend(operands.into_iter().rev());
+            return Ok(LoweringStep::Wait);
+        };
+        Ok(LoweringStep::Done(match expr {
+            Expr::Apply(op, _) => {
+                let value = apply(&mut self.builder, *op, &values, node.dtype);
+                self.last = Some(Arc::clone(node));
+                value
+            }
+            _ => values[0],
+        }))
+    }
+
+    fn load(&mut self, node: &Arc<Node>, storage: &Arc<Storage>, map: Map) -> Result<Value> {
+        let key = (Arc::as_ptr(node), without_load_offsets(&map, &storage.dist, &self.dist)?);
+        let at = match self.leaf_of.get(&key) {
+            Some(&at) => at,
+            None => {
+                let source = Source::Array(Arc::clone(node), Arc::clone(storage));
+                let param = self.builder.input(node.dtype);
+                self.leaves.push(Leaf { source, maps: Vec::new(), param });
+                self.leaf_of.insert(key, self.leaves.len() - 1);
+                self.leaves.len() - 1
+            }
+        };
+        let leaf = &mut self.leaves[at];
+        if !leaf.maps.contains(&map) {
+            leaf.maps.push(map);
+        }
+        let mut offsets = vec![0; self.dist.rank()];
+        for (axis, anchor) in map.axes().iter().zip(leaf.maps[0].axes()) {
+            if let (Along::Dim { dim, offset, step }, Along::Dim { offset: first, .. }) = (axis, anchor) {
+                offsets[*dim] = ((offset - first) / step) as i32;
+            }
+        }
+        Ok(self.builder.load(leaf.param, &offsets))
+    }
+
+    /// A global coordinate of something of this extent; beyond its ends, where rolled arrays read, what
+    /// comes round.
+    fn coordinate(&mut self, axis: Along, extent: i64, dtype: DType) -> Value {
+        match axis {
+            Along::Pinned(at) => self.builder.int(dtype, at),
+            Along::Dim { dim, offset, step } => {
+                let point = self.global(dim);
+                // A view's base may be larger than the view.
+                let ends =
+                    [0, self.dist.map(dim).size()].map(|at| offset.saturating_add(step.saturating_mul(at)));
+                let wide = ends.iter().any(|end| !is_small(*end)) || !is_small(step);
+                let within = if wide { DType::I64 } else { self.coord };
+                let point = self.builder.cast(point, within);
+                let (step, shift) = (self.builder.int(within, step), self.builder.int(within, offset));
+                let far = self.builder.binary(BinaryOp::Mul, point, step);
+                let mut moved = self.builder.binary(BinaryOp::Add, far, shift);
+                let (first, stop) = axis.span(0, self.dist.map(dim).size().max(1));
+                if first < 0 || stop > extent {
+                    // The remainder has the sign of what is divided.
+                    let size = self.builder.int(within, extent.max(1));
+                    let part = self.builder.binary(BinaryOp::Rem, moved, size);
+                    let above = self.builder.binary(BinaryOp::Add, part, size);
+                    moved = self.builder.binary(BinaryOp::Rem, above, size);
+                }
+                self.builder.cast(moved, dtype)
+            }
+        }
+    }
+
+    /// The point's global coordinate: the packed one for blocks, a formula's result, or from a list.
+    pub fn global(&mut self, dim: usize) -> Value {
+        if let Some(value) = self.globals[dim] {
+            return value;
+        }
+        let map = self.dist.map(dim);
+        let (is_block, has_formula) = (map.is_block(), map.formula(0).is_some());
+        let value = if is_block {
+            self.builder.coord(dim, self.coord)
+        } else if has_formula {
+            self.formula(dim)
+        } else {
+            self.list(IndexList::Coordinates(self.coord), dim)
+        };
+        self.globals[dim] = Some(value);
+        value
+    }
+
+    /// The dimensions whose global coordinate was asked for.
+    pub fn placed(&self) -> Vec<bool> {
+        self.globals[..self.dist.rank()].iter().map(Option::is_some).collect()
+    }
+
+    /// [`crate::index::Formula`] in instructions; its numbers differ between parts and are arguments.
+    fn formula(&mut self, dim: usize) -> Value {
+        self.formulas.push(dim);
+        let (k, dtype) = (&mut self.builder, self.coord);
+        let packed = k.coord(dim, dtype);
+        let [shift, width, period, offset] = [(); 4].map(|()| k.argument(dtype));
+        let hit = k.binary(BinaryOp::Add, packed, shift);
+        let (block, within) = (k.binary(BinaryOp::Div, hit, width), k.binary(BinaryOp::Rem, hit, width));
+        let begin = k.binary(BinaryOp::Mul, block, period);
+        let inside = k.binary(BinaryOp::Sub, within, offset);
+        k.binary(BinaryOp::Add, begin, inside)
+    }
+
+    /// The point's entry in a list along a dimension.
+    pub fn list(&mut self, list: IndexList, dim: usize) -> Value {
+        let param = self.builder.input(list.dtype());
+        self.leaves.push(Leaf { source: Source::List(list, dim), maps: vec![Map::line(dim)], param });
+        self.builder.load(param, &vec![0; self.dist.rank()])
+    }
+
+    /// A number of a `Loop`'s step, the same at every point.
+    fn number(&mut self, numbers: &Arc<StepNumbers>, which: usize) -> Value {
+        let is_it = |leaf: &Leaf| match &leaf.source {
+            Source::Number(of, at) => Arc::ptr_eq(of, numbers) && *at == which,
+            Source::Array(..) | Source::List(..) => false,
+        };
+        let param = match self.leaves.iter().find(|leaf| is_it(leaf)) {
+            Some(leaf) => leaf.param,
+            None => {
+                let param = self.builder.input(numbers.dtypes()[which]);
+                let maps = vec![Map::from_fn(1, |_| Along::Pinned(0))];
+                self.leaves.push(Leaf { source: Source::Number(Arc::clone(numbers), which), maps, param });
+                param
+            }
+        };
+        self.builder.load(param, &vec![0; self.dist.rank()])
+    }
+
+    /// The arguments that the kernel expects at one part.
+    pub fn arguments(&self, part: usize) -> Vec<Scalar> {
+        let at = self.dist.grid().coordinate(part);
+        let formula = |&dim: &usize| self.dist.map(dim).formula(at[dim] as usize);
+        let numbers = self.formulas.iter().filter_map(formula).flat_map(|formula| formula.numbers());
+        numbers.map(|number| Scalar::from_i64(self.coord, number)).collect()
+    }
+}
+
+fn is_small(number: i64) -> bool {
+    number.saturating_abs() <= i64::from(i32::MAX / 2)
+}
+
+/// Whether no coordinate, and nothing a formula computes on the way, exceeds 32 bits.
+fn fits_i32(dist: &Distribution) -> bool {
+    (0..dist.rank()).all(|d| {
+        let map = dist.map(d);
+        let formulas = || (0..map.parts()).filter_map(|part| map.formula(part));
+        is_small(map.size())
+            && is_small(map.packed_size())
+            && (map.is_block() || formulas().flat_map(|formula| formula.numbers()).all(is_small))
+    })
+}
+
+enum LoweringStep {
+    Done(Value),
+    Wait,
+    Prerequisite(Arc<Node>),
+}
+
+fn apply(k: &mut Builder, op: Pointwise, x: &[Value], dtype: DType) -> Value {
+    match op {
+        Pointwise::Unary(op) => k.unary(op, x[0]),
+        Pointwise::Binary(op) => k.binary(op, x[0], x[1]),
+        Pointwise::Compare(op) => k.compare(op, x[0], x[1]),
+        Pointwise::Select => k.select(x[0], x[1], x[2]),
+        Pointwise::Cast => k.cast(x[0], dtype),
+        Pointwise::Math1(function) => k.math1(function, x[0]),
+        Pointwise::Math2(function) => k.math2(function, x[0], x[1]),
+    }
+}

@@ -1,0 +1,92 @@
+//! What kernels must be told of a dimension that no formula describes: lists, one per part, as long as what
+//! the part holds along that dimension. Knows maps and devices; knows no expressions.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use partita_kernels::DType;
+
+use crate::device::{Arena, Buffer};
+use crate::error::Result;
+use crate::index::{DimMap, Distribution, Region};
+use crate::program::{Place, keep};
+use crate::team::Team;
+
+/// What a list says of each coordinate that a part holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum IndexList {
+    /// Which global coordinate it is, in this integer type.
+    Coordinates(DType),
+    /// Whether the part owns it, and not just a copy.
+    Owned,
+}
+
+impl IndexList {
+    pub fn dtype(self) -> DType {
+        match self {
+            IndexList::Coordinates(dtype) => dtype,
+            IndexList::Owned => DType::Bool,
+        }
+    }
+
+    /// The list in its memory form.
+    fn bytes(self, map: &DimMap, coordinate: usize) -> Vec<u8> {
+        let held = map.owned_set(coordinate);
+        match self {
+            IndexList::Coordinates(DType::I64) => held.iter().flat_map(i64::to_le_bytes).collect(),
+            IndexList::Coordinates(_) => {
+                held.iter().flat_map(|global| (global as i32).to_le_bytes()).collect()
+            }
+            IndexList::Owned => {
+                held.iter().map(|global| u8::from(map.owner(global) == Some(coordinate))).collect()
+            }
+        }
+    }
+
+    /// The lists of dimension `d` for every part that computes something.
+    pub fn upload(
+        self,
+        team: &Team,
+        dist: &Distribution,
+        d: usize,
+        leases: &mut Vec<Buffer>,
+    ) -> Result<Vec<Option<Place>>> {
+        upload(team, dist, d, leases, |coordinate| self.bytes(dist.map(d), coordinate))
+    }
+}
+
+/// Bytes per coordinate of the grid along dimension `d`, for every part that computes something over `dist`.
+/// The memory is apart from what a Loop's steps reuse, and a recording keeps it, because a replay does not
+/// repeat uploads.
+pub(crate) fn upload(
+    team: &Team,
+    dist: &Distribution,
+    d: usize,
+    leases: &mut Vec<Buffer>,
+    bytes: impl Fn(usize) -> Vec<u8>,
+) -> Result<Vec<Option<Place>>> {
+    let mut known: HashMap<(u64, usize), Place> = HashMap::new();
+    let mut places = Vec::with_capacity(dist.parts());
+    for part in 0..dist.parts() {
+        if dist.owned(part).is_empty() || !team.is_here(part) {
+            places.push(None);
+            continue;
+        }
+        let (device, coordinate) = (team.device(part), dist.grid().coordinate(part)[d] as usize);
+        if let Some(place) = known.get(&(device.number(), coordinate)) {
+            places.push(Some(place.clone()));
+            continue;
+        }
+        let bytes = bytes(coordinate);
+        let buffer = Arena::default().within(|| device.alloc(bytes.len() as u64))?;
+        device.upload(buffer.allocation(), 0, &bytes)?;
+        let held = dist.map(d).owned(coordinate);
+        let stored = Region::new(&[held.start], &[held.end])?;
+        let place = Place { device: device.clone(), allocation: Arc::clone(buffer.allocation()), stored };
+        keep(&buffer);
+        leases.push(buffer);
+        known.insert((device.number(), coordinate), place.clone());
+        places.push(Some(place));
+    }
+    Ok(places)
+}

@@ -1,0 +1,5 @@
+//! The memory of computed arrays, and the plans that move elements between memories.
+
+pub(crate) mod index_lists;
+pub(crate) mod plans;
+pub(crate) mod storage;

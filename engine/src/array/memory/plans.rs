@@ -1,0 +1,190 @@
+//! Exchanges of whole arrays: plans remembered, because the same distributions ask for the same plan again
+//! and again, and arrays brought to other distributions and teams. Knows no expressions.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use partita_kernels::DType;
+
+use crate::array::memory::storage::{HaloWidths, Storage};
+use crate::config::{config, say};
+use crate::error::Result;
+use crate::index::{Along, Distribution, Index, Region};
+use crate::plan::Plan;
+use crate::team::Team;
+use crate::transport::{Exchange, Field, crossing};
+
+/// What a plan follows from.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Key {
+    Halo(Distribution, Index, Index, bool),
+    Fetch(Distribution, Vec<Region>),
+    Boxes(Distribution, Vec<Region>, Vec<Option<usize>>),
+    Aligned(Distribution, Distribution, Vec<Along>, Vec<Option<usize>>),
+}
+
+impl Key {
+    fn sound(&self) -> Result<()> {
+        match self {
+            Key::Halo(dist, ..) | Key::Fetch(dist, _) | Key::Boxes(dist, ..) => Ok(dist.sound()?),
+            Key::Aligned(from, to, ..) => Ok(from.sound().and_then(|()| to.sound())?),
+        }
+    }
+}
+
+/// At most so many plans are remembered, with at most so many moves in all; the oldest are forgotten.
+const MAX_PLANS: usize = 256;
+const MAX_MOVES: usize = 1 << 20;
+
+#[derive(Default)]
+struct Known {
+    plans: HashMap<Key, Arc<Plan>>,
+    order: VecDeque<Key>,
+    moves: usize,
+}
+
+impl Known {
+    fn insert(&mut self, key: Key, plan: &Arc<Plan>) {
+        if plan.moves().len() > MAX_MOVES || self.plans.contains_key(&key) {
+            return;
+        }
+        self.moves += plan.moves().len();
+        self.order.push_back(key.clone());
+        self.plans.insert(key, Arc::clone(plan));
+        while self.plans.len() > MAX_PLANS || self.moves > MAX_MOVES {
+            let Some(oldest) = self.order.pop_front() else { return };
+            self.moves -= self.plans.remove(&oldest).map_or(0, |plan| plan.moves().len());
+        }
+    }
+}
+
+fn remembered(key: Key, build: impl FnOnce(&Key) -> Result<Plan>) -> Result<Arc<Plan>> {
+    static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(plan) = known().plans.get(&key) {
+        return Ok(Arc::clone(plan));
+    }
+    let built = build(&key);
+    // What a user's map said may be impossible: then the error is the map's.
+    key.sound()?;
+    let plan = Arc::new(built?);
+    if config().debug >= 4 {
+        say(format_args!("{plan}"));
+    }
+    known().insert(key, &plan);
+    Ok(plan)
+}
+
+/// The plan that makes a halo current, at each part as much of it as the part stores.
+pub(crate) fn halo_plan(dist: &Distribution, need: &HaloWidths) -> Result<Arc<Plan>> {
+    let key = Key::Halo(dist.clone(), need.lo, need.hi, need.corners);
+    // Memory is laid out by packed coordinates; along blocks, and only there, these have halos.
+    remembered(key, |_| Ok(Plan::halo_within(&dist.packed(), &need.lo, &need.hi, need.corners)?))
+}
+
+/// The plan that brings each part a box, see [`Plan::fetch`].
+pub(crate) fn fetch_plan(dist: &Distribution, needs: Vec<Region>) -> Result<Arc<Plan>> {
+    remembered(Key::Fetch(dist.clone(), needs), |key| {
+        let Key::Fetch(dist, needs) = key else { unreachable!("made above") };
+        Ok(Plan::fetch(dist, needs)?)
+    })
+}
+
+/// The plan that brings each part a box of an operand in packed coordinates. What lies beyond the ends, which
+/// rolled arrays read, is what comes round, whether the distribution is periodic or not.
+pub(crate) fn operand_plan(from: &Distribution, needs: Vec<Region>) -> Result<Arc<Plan>> {
+    fetch_plan(&meeting_ends(&from.packed(), &needs), needs)
+}
+
+/// The distribution, going round along the dimensions of which boxes reach past the ends.
+fn meeting_ends(dist: &Distribution, needs: &[Region]) -> Distribution {
+    let outside = |need: &Region, d: usize| need.start()[d] < 0 || need.stop()[d] > dist.map(d).size();
+    let past = |d: usize| needs.iter().any(|need| !need.is_empty() && outside(need, d));
+    match (0..dist.rank()).any(|d| !dist.periodic(d) && past(d)) {
+        true => dist.going_round(|d| dist.periodic(d) || past(d)),
+        false => dist.clone(),
+    }
+}
+
+/// The plan that brings each part a box of an operand of any maps, see [`Plan::boxes`]; `colocated` as there, and
+/// beyond the ends as [`operand_plan`].
+pub(crate) fn box_plan(
+    from: &Distribution,
+    needs: Vec<Region>,
+    colocated: Vec<Option<usize>>,
+) -> Result<Arc<Plan>> {
+    let colocated = if from.has_copies() { colocated } else { Vec::new() };
+    remembered(Key::Boxes(meeting_ends(from, &needs), needs, colocated), |key| {
+        let Key::Boxes(from, needs, colocated) = key else { unreachable!("made above") };
+        Ok(Plan::boxes(from, needs, |part| colocated.get(part).copied().flatten())?)
+    })
+}
+
+/// The plan that brings what the members of `to` need along `axes`, see [`Plan::aligned`]; `colocated` as there,
+/// one entry per part, and beyond the ends as [`operand_plan`].
+pub(crate) fn aligned_plan(
+    from: &Distribution,
+    to: &Distribution,
+    axes: Vec<Along>,
+    colocated: Vec<Option<usize>>,
+) -> Result<Arc<Plan>> {
+    // Who is colocated matters to copies alone.
+    let colocated = if from.has_copies() { colocated } else { Vec::new() };
+    let past = |d: usize| match axes[d] {
+        Along::Dim { dim, .. } if to.map(dim).size() > 0 => {
+            let (start, stop) = axes[d].span(0, to.map(dim).size());
+            start < 0 || stop > from.map(d).size()
+        }
+        Along::Dim { .. } | Along::Pinned(_) => false,
+    };
+    let from = match (0..from.rank()).any(|d| !from.periodic(d) && past(d)) {
+        true => from.going_round(|d| from.periodic(d) || past(d)),
+        false => from.clone(),
+    };
+    let key = Key::Aligned(from, to.clone(), axes, colocated);
+    remembered(key, |key| {
+        let Key::Aligned(from, to, axes, colocated) = key else { unreachable!("made above") };
+        Ok(Plan::aligned(from, to, axes, |part| colocated.get(part).copied().flatten())?)
+    })
+}
+
+/// For every member of `to`, the member of `from` that is the same: of one team, the one with its number;
+/// of another, one on the same device.
+pub(crate) fn colocated(from: &Team, to: &Team) -> Vec<Option<usize>> {
+    if from == to {
+        return (0..to.size()).map(Some).collect();
+    }
+    // The first of several on one device.
+    let first: HashMap<(usize, u64), usize> =
+        (0..from.size()).rev().map(|member| (from.device_of(member), member)).collect();
+    (0..to.size()).map(|member| first.get(&to.device_of(member)).copied()).collect()
+}
+
+/// The elements of computed memory in fresh memory on another distribution of the shape, of any team over the
+/// same ranks. Halos are stale.
+pub(crate) fn moved(
+    storage: &Storage,
+    (from, to): (&Team, &Team),
+    dist: &Arc<Distribution>,
+    dtype: DType,
+) -> Result<Storage> {
+    let fresh = Storage::new(to, Arc::clone(dist), dtype)?;
+    let axes = (0..dist.rank()).map(Along::same).collect();
+    let plan = aligned_plan(&storage.dist, dist, axes, colocated(from, to))?;
+    carry_out("redistribution", &plan, (storage, from), (&fresh, to), dtype)?.run()?;
+    Ok(fresh)
+}
+
+/// A plan between two memories.
+pub(crate) fn carry_out(
+    operation: &'static str,
+    plan: &Plan,
+    (from, from_team): (&Storage, &Team),
+    (to, to_team): (&Storage, &Team),
+    dtype: DType,
+) -> Result<Exchange> {
+    from_team.count_messages(plan.messages());
+    let (from, to) = (from.places(from_team), to.places(to_team));
+    let field = Field { plan, from: &from, to: &to, dtype };
+    crossing::lower(operation, (from_team, to_team), &[field])
+}

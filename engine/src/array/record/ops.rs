@@ -1,0 +1,449 @@
+//! What is recorded point by point: arithmetic, comparisons, functions. Checks shapes, dtypes and teams at
+//! once; computes nothing.
+
+use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Sub};
+use std::sync::Arc;
+
+use partita_kernels::{BinaryOp, CompareOp, DType, Math1, Math2, Scalar, UnaryOp};
+
+use crate::array::Array;
+use crate::array::record::node::{Expr, Node, NodeLayout, Operands, Pointwise};
+use crate::error::{Error, Result};
+use crate::index::Index;
+
+pub(crate) fn other_team(operation: &'static str) -> Error {
+    Error::invalid(
+        operation,
+        "operands on one team",
+        "operands on two different teams",
+        "make both arrays with the same team",
+    )
+}
+
+/// The common shape of two operands: dimensions align at the end, 1 stretches.
+pub(crate) fn broadcast(operation: &'static str, a: &Index, b: &Index) -> Result<Index> {
+    let rank = a.rank().max(b.rank());
+    let extent = |shape: &Index, d: usize| match (d + shape.rank()).checked_sub(rank) {
+        Some(at) => shape[at],
+        None => 1,
+    };
+    let mut fits = true;
+    let shape = Index::from_fn(rank, |d| match (extent(a, d), extent(b, d)) {
+        (x, y) if x == y => x,
+        (1, y) => y,
+        (x, 1) => x,
+        (x, _) => {
+            fits = false;
+            x
+        }
+    });
+    if fits {
+        return Ok(shape);
+    }
+    Err(Error::invalid(
+        operation,
+        "shapes that broadcast (equal, or 1, counted from the last dimension)",
+        format!("{a} and {b}"),
+        "take windows of equal extents, or insert dimensions of extent 1",
+    ))
+}
+
+impl Array {
+    pub(crate) fn failed(&self, error: Error) -> Array {
+        self.failed_as(self.dtype(), error)
+    }
+
+    /// A result of `dtype` that carries an error: this array's own, which came first, if it has one.
+    pub(crate) fn failed_as(&self, dtype: DType, error: Error) -> Array {
+        Array::of(Node::failed(&self.node, dtype, self.node.error().unwrap_or(error)))
+    }
+
+    pub(crate) fn or_failed(&self, result: Result<Array>) -> Array {
+        result.unwrap_or_else(|error| self.failed(error))
+    }
+
+    /// Whether the array carries an error; says nothing of what computing it may bring.
+    ///
+    /// # Errors
+    /// The error the array carries.
+    pub fn recorded(&self) -> Result<()> {
+        self.node.error().map_or(Ok(()), Err)
+    }
+
+    fn unary(&self, op: UnaryOp) -> Array {
+        let dtype = if op == UnaryOp::IsNan { DType::Bool } else { self.dtype() };
+        self.apply1(Pointwise::Unary(op), dtype)
+    }
+
+    fn apply1(&self, op: Pointwise, dtype: DType) -> Array {
+        let operands = Operands::One([Arc::clone(&self.node)]);
+        let node = &self.node;
+        Array::recording(Node::lazy(node.shape, dtype, &node.team, Expr::Apply(op, operands), node.layout()))
+    }
+
+    fn apply2(&self, operation: &'static str, op: Pointwise, dtype: DType, other: &Array) -> Array {
+        let first = |error| self.node.error().or_else(|| other.node.error()).unwrap_or(error);
+        let result = self.try_apply2(operation, op, dtype, other);
+        result.unwrap_or_else(|error| self.failed_as(dtype, first(error)))
+    }
+
+    fn try_apply2(
+        &self,
+        operation: &'static str,
+        op: Pointwise,
+        dtype: DType,
+        other: &Array,
+    ) -> Result<Array> {
+        let (a, b) = (&self.node, &other.node);
+        if a.dtype != b.dtype {
+            return Err(Error::dtypes(operation, a.dtype, b.dtype));
+        }
+        let shape = if a.shape == b.shape { a.shape } else { broadcast(operation, &a.shape, &b.shape)? };
+        if a.team != b.team {
+            return Err(other_team(operation));
+        }
+        let layout = layout_for(&shape, &[a, b]);
+        let operands = Operands::Two([Arc::clone(a), Arc::clone(b)]);
+        Ok(Array::recording(Node::lazy(shape, dtype, &a.team, Expr::Apply(op, operands), layout)))
+    }
+
+    fn float_only(&self, operation: &'static str, then: impl FnOnce(&Array) -> Array) -> Array {
+        if self.dtype().is_float() {
+            return then(self);
+        }
+        self.failed(Error::invalid(
+            operation,
+            "a floating-point array",
+            self.dtype().to_string(),
+            "convert it with `cast`",
+        ))
+    }
+
+    /// Conversion by value: floats to integers truncate and saturate (NaN gives 0), integers wrap.
+    pub fn cast(&self, dtype: DType) -> Array {
+        if dtype == self.dtype() { self.clone() } else { self.apply1(Pointwise::Cast, dtype) }
+    }
+
+    /// `if self { yes } else { no }` per element; `self` is bool. Shapes broadcast.
+    pub fn select(&self, yes: &Array, no: &Array) -> Array {
+        self.try_select(yes, no).unwrap_or_else(|error| self.failed_as(yes.dtype(), error))
+    }
+
+    fn try_select(&self, yes: &Array, no: &Array) -> Result<Array> {
+        let nodes = [&self.node, &yes.node, &no.node];
+        if let Some(error) = nodes.iter().find_map(|node| node.error()) {
+            return Err(error);
+        }
+        if self.dtype() != DType::Bool {
+            return Err(Error::invalid(
+                "select",
+                "a bool condition",
+                self.dtype().name(),
+                "compare it with something",
+            ));
+        }
+        if yes.dtype() != no.dtype() {
+            return Err(Error::dtypes("select", yes.dtype(), no.dtype()));
+        }
+        if nodes.iter().any(|node| node.team != self.node.team) {
+            return Err(other_team("select"));
+        }
+        let shape = broadcast("select", &broadcast("select", &self.shape(), &yes.shape())?, &no.shape())?;
+        let layout = layout_for(&shape, &nodes);
+        let operands = Operands::Three(nodes.map(Arc::clone));
+        let expr = Expr::Apply(Pointwise::Select, operands);
+        Ok(Array::recording(Node::lazy(shape, yes.dtype(), &self.node.team, expr, layout)))
+    }
+
+    /// True where the element is NaN.
+    pub fn is_nan(&self) -> Array {
+        self.float_only("is_nan", |a| a.unary(UnaryOp::IsNan))
+    }
+}
+
+/// The layout of a result: that of the first operand that has its shape and a layout of its own.
+fn layout_for(shape: &Index, operands: &[&Arc<Node>]) -> NodeLayout {
+    operands
+        .iter()
+        .filter(|node| node.shape == *shape)
+        .map(|node| node.layout())
+        .find(|layout| !matches!(layout, NodeLayout::Free))
+        .unwrap_or(NodeLayout::Free)
+}
+
+macro_rules! unary_methods {
+    ($($(#[$doc:meta])* $name:ident $op:ident $check:ident;)*) => {
+        impl Array {
+            $($(#[$doc])* pub fn $name(&self) -> Array {
+                self.$check(stringify!($name), |a| a.unary(UnaryOp::$op))
+            })*
+        }
+    };
+}
+
+impl Array {
+    fn number_only(&self, operation: &'static str, then: impl FnOnce(&Array) -> Array) -> Array {
+        if self.dtype() != DType::Bool {
+            return then(self);
+        }
+        self.failed(Error::invalid(operation, "numbers", "bool", "convert it with `cast`"))
+    }
+}
+
+unary_methods! {
+    /// Magnitudes.
+    abs Abs number_only;
+    /// Square roots, correctly rounded.
+    sqrt Sqrt float_only;
+    /// Largest integral values not above.
+    floor Floor float_only;
+    /// Smallest integral values not below.
+    ceil Ceil float_only;
+    /// Integral values towards zero.
+    trunc Trunc float_only;
+    /// Nearest integral values, ties to even.
+    round Round float_only;
+}
+
+macro_rules! math1_methods {
+    ($($name:ident $op:ident $what:literal;)*) => {
+        impl Array {
+            $(#[doc = $what] #[doc = ". At most 2 ulp from the exact value."]
+            pub fn $name(&self) -> Array {
+                self.float_only(stringify!($name), |a| a.apply1(Pointwise::Math1(Math1::$op), a.dtype()))
+            })*
+        }
+    };
+}
+
+math1_methods! {
+    exp Exp "e to the power of each element";
+    expm1 Expm1 "exp(x) - 1, accurate near 0";
+    log Log "Natural logarithms";
+    log1p Log1p "log(1 + x), accurate near 0";
+    log2 Log2 "Logarithms to base 2";
+    log10 Log10 "Logarithms to base 10";
+    sin Sin "Sines of angles in radians";
+    cos Cos "Cosines of angles in radians";
+    tan Tan "Tangents of angles in radians";
+    asin Asin "Angles whose sine is x";
+    acos Acos "Angles whose cosine is x";
+    atan Atan "Angles whose tangent is x";
+    sinh Sinh "Hyperbolic sines";
+    cosh Cosh "Hyperbolic cosines";
+    tanh Tanh "Hyperbolic tangents";
+    asinh Asinh "Inverse hyperbolic sines";
+    acosh Acosh "Inverse hyperbolic cosines";
+    atanh Atanh "Inverse hyperbolic tangents";
+    erf Erf "Error function";
+    cbrt Cbrt "Cube roots";
+}
+
+/// The right-hand side of an operation: an array or a plain number, which takes the array's dtype.
+///
+/// Floats round the number. Integers and bool must hold it exactly: `u + 0.5` of an i32 array, or `u + 300.0`
+/// of a u8 array, carries an error. Comparisons of integers take any number and are exact: `u.less(20.5)` is
+/// true of 20, and no integer is equal to NaN.
+pub trait Operand {
+    /// The operand as an array that goes with `like`.
+    fn operand(&self, like: &Array) -> Array;
+
+    /// The operand, if it is a plain number.
+    fn number(&self) -> Option<f64> {
+        None
+    }
+}
+
+impl Operand for Array {
+    fn operand(&self, _: &Array) -> Array {
+        self.clone()
+    }
+}
+
+impl<T: Operand + ?Sized> Operand for &T {
+    fn operand(&self, like: &Array) -> Array {
+        (**self).operand(like)
+    }
+
+    fn number(&self) -> Option<f64> {
+        (**self).number()
+    }
+}
+
+impl Operand for f64 {
+    fn operand(&self, like: &Array) -> Array {
+        like.number("a plain number", *self)
+    }
+
+    fn number(&self) -> Option<f64> {
+        Some(*self)
+    }
+}
+
+/// A number of an exact dtype, which must be the array's.
+impl Operand for Scalar {
+    fn operand(&self, like: &Array) -> Array {
+        let node = &like.node;
+        Array::of(Node::lazy(node.shape, self.dtype, &node.team, Expr::Fill(*self), NodeLayout::Free))
+    }
+}
+
+macro_rules! binary_methods {
+    ($($(#[$doc:meta])* $name:ident $op:ident $check:ident;)*) => {
+        impl Array {
+            $($(#[$doc])* pub fn $name(&self, other: impl Operand) -> Array {
+                let other = self.beside(stringify!($name), &other);
+                self.$check(stringify!($name), |a| {
+                    a.apply2(stringify!($name), Pointwise::Binary(BinaryOp::$op), a.dtype(), &other)
+                })
+            })*
+        }
+    };
+}
+
+impl Array {
+    fn any_type(&self, _: &'static str, then: impl FnOnce(&Array) -> Array) -> Array {
+        then(self)
+    }
+
+    fn integers_only(&self, operation: &'static str, then: impl FnOnce(&Array) -> Array) -> Array {
+        if self.dtype().is_integer() {
+            return then(self);
+        }
+        let given = self.dtype().to_string();
+        self.failed(Error::invalid(operation, "integers", given, "convert it with `cast`"))
+    }
+}
+
+binary_methods! {
+    /// The smaller of two elements; NaN if either is.
+    minimum Min any_type;
+    /// The larger of two elements; NaN if either is.
+    maximum Max any_type;
+    /// Integers shifted left, by counts modulo their width.
+    shift_left Shl integers_only;
+    /// Integers shifted right, by counts modulo their width; signed ones keep their sign.
+    shift_right Shr integers_only;
+}
+
+macro_rules! math2_methods {
+    ($($name:ident $op:ident $what:literal;)*) => {
+        impl Array {
+            $(#[doc = $what] #[doc = ". At most 2 ulp from the exact value."]
+            pub fn $name(&self, other: impl Operand) -> Array {
+                let other = self.beside(stringify!($name), &other);
+                self.float_only(stringify!($name), |a| {
+                    a.apply2(stringify!($name), Pointwise::Math2(Math2::$op), a.dtype(), &other)
+                })
+            })*
+        }
+    };
+}
+
+math2_methods! {
+    pow Pow "Each element to the power of the other";
+    atan2 Atan2 "The angle of the point (other, self)";
+    hypot Hypot "sqrt(self^2 + other^2) without undue overflow";
+}
+
+macro_rules! compare_methods {
+    ($($name:ident $op:ident $what:literal;)*) => {
+        impl Array {
+            $(#[doc = $what]
+            pub fn $name(&self, other: impl Operand) -> Array {
+                let (op, other) = self.compared(CompareOp::$op, &other);
+                self.apply2(stringify!($name), Pointwise::Compare(op), DType::Bool, &other)
+            })*
+        }
+    };
+}
+
+compare_methods! {
+    equal Eq "Is it equal? False for NaN.";
+    not_equal Ne "Is it different? True for NaN.";
+    less Lt "Is it less? False for NaN.";
+    less_equal Le "Is it less or equal? False for NaN.";
+    greater Gt "Is it greater? False for NaN.";
+    greater_equal Ge "Is it greater or equal? False for NaN.";
+}
+
+macro_rules! operators {
+    ($($trait:ident $method:ident $op:ident $check:ident;)*) => {$(
+        impl<T: Operand> $trait<T> for &Array {
+            type Output = Array;
+            fn $method(self, other: T) -> Array {
+                let other = self.beside(stringify!($method), &other);
+                self.$check(stringify!($method), |a| {
+                    a.apply2(stringify!($method), Pointwise::Binary(BinaryOp::$op), a.dtype(), &other)
+                })
+            }
+        }
+        impl<T: Operand> $trait<T> for Array {
+            type Output = Array;
+            fn $method(self, other: T) -> Array {
+                $trait::$method(&self, other)
+            }
+        }
+        impl $trait<&Array> for f64 {
+            type Output = Array;
+            fn $method(self, other: &Array) -> Array {
+                $trait::$method(&other.number(stringify!($method), self), other)
+            }
+        }
+        impl $trait<Array> for f64 {
+            type Output = Array;
+            fn $method(self, other: Array) -> Array {
+                $trait::$method(self, &other)
+            }
+        }
+    )*};
+}
+
+impl Array {
+    fn bits_only(&self, operation: &'static str, then: impl FnOnce(&Array) -> Array) -> Array {
+        if !self.dtype().is_float() {
+            return then(self);
+        }
+        let given = self.dtype().to_string();
+        self.failed(Error::invalid(operation, "bool or integers", given, "convert it with `cast`"))
+    }
+}
+
+operators! {
+    Add add Add number_only;
+    Sub sub Sub number_only;
+    Mul mul Mul number_only;
+    Div div Div number_only;
+    Rem rem Rem number_only;
+    BitAnd bitand And bits_only;
+    BitOr bitor Or bits_only;
+    BitXor bitxor Xor bits_only;
+}
+
+impl Neg for &Array {
+    type Output = Array;
+    fn neg(self) -> Array {
+        self.number_only("neg", |a| a.unary(UnaryOp::Neg))
+    }
+}
+
+impl Neg for Array {
+    type Output = Array;
+    fn neg(self) -> Array {
+        -&self
+    }
+}
+
+impl Not for &Array {
+    type Output = Array;
+    fn not(self) -> Array {
+        self.bits_only("not", |a| a.unary(UnaryOp::Not))
+    }
+}
+
+impl Not for Array {
+    type Output = Array;
+    fn not(self) -> Array {
+        !&self
+    }
+}

@@ -1,0 +1,154 @@
+//! Reductions as they are recorded: sums, extremes, means, truths and places of extremes. Checks axes and
+//! element types at once; computes nothing.
+
+use std::sync::Arc;
+
+use partita_kernels::{DType, FoldOp, Kind};
+
+use crate::array::Array;
+use crate::array::record::node::{Expr, Node, NodeLayout, Reduction};
+use crate::error::{Error, Result};
+
+impl Array {
+    fn reduction(&self, operation: &'static str, axes: &[usize], reduction: Reduction) -> Array {
+        let result = self.try_reduction(operation, axes, reduction);
+        result.unwrap_or_else(|error| self.failed_as(self.reduced_to(reduction), error))
+    }
+
+    /// The element type of a reduction.
+    fn reduced_to(&self, reduction: Reduction) -> DType {
+        match reduction {
+            Reduction::Fold(_) | Reduction::Exact => self.dtype(),
+            Reduction::Arg { .. } => DType::I64,
+        }
+    }
+
+    fn try_reduction(&self, operation: &'static str, axes: &[usize], reduction: Reduction) -> Result<Array> {
+        let mut axes = if axes.is_empty() { (0..self.rank()).collect() } else { axes.to_vec() };
+        axes.sort_unstable();
+        axes.dedup();
+        let dist = self.distribution()?.reduced(&axes)?;
+        let dtype = self.reduced_to(reduction);
+        let extents = self.shape();
+        if matches!(reduction, Reduction::Arg { .. }) && axes.iter().any(|&axis| extents[axis] == 0) {
+            return Err(Error::invalid(
+                operation,
+                "at least one element",
+                format!("shape {}", self.shape()),
+                "check for empty arrays first",
+            ));
+        }
+        let shape = dist.shape();
+        let expr = Expr::Reduce { operand: Arc::clone(&self.node), reduction, axes };
+        Ok(Array::recording(Node::lazy(
+            shape,
+            dtype,
+            &self.node.team,
+            expr,
+            NodeLayout::Known(Arc::new(dist)),
+        )))
+    }
+
+    /// Sums over `axes` (all if empty), which stay with extent 1. Integers and bool sum in 64 bits.
+    pub fn sum(&self, axes: &[usize]) -> Array {
+        self.widened().reduction("sum", axes, Reduction::Fold(FoldOp::Sum))
+    }
+
+    /// As [`Array::sum`], with the same bits however the elements are divided among parts, in whatever order
+    /// they are, and on every kind of device: the exact sum rounded once, to nearest, ties to even. A NaN, or
+    /// infinities of both signs, give NaN; one infinity gives itself; a sum of nothing or of zeros is +0. f16
+    /// and bf16 are rounded to f32 first.
+    ///
+    /// [`partita_kernels::exact`] says how. For a moment every result takes 100 bytes on each part, or 552
+    /// bytes if it is f64.
+    pub fn sum_reproducible(&self, axes: &[usize]) -> Array {
+        match self.dtype() {
+            DType::F32 | DType::F64 => self.reduction("sum_reproducible", axes, Reduction::Exact),
+            DType::F16 | DType::BF16 => self.cast(DType::F32).sum_reproducible(axes).cast(self.dtype()),
+            // Integers add in any order.
+            DType::Bool
+            | DType::I8
+            | DType::I16
+            | DType::I32
+            | DType::I64
+            | DType::U8
+            | DType::U16
+            | DType::U32
+            | DType::U64 => self.sum(axes),
+        }
+    }
+
+    /// Products, as [`Array::sum`].
+    pub fn prod(&self, axes: &[usize]) -> Array {
+        self.widened().reduction("prod", axes, Reduction::Fold(FoldOp::Product))
+    }
+
+    fn widened(&self) -> Array {
+        match self.dtype().kind() {
+            Kind::Bool | Kind::Int => self.cast(DType::I64),
+            Kind::Uint => self.cast(DType::U64),
+            Kind::Float => self.clone(),
+        }
+    }
+
+    /// The smallest elements over `axes` (all if empty), which stay with extent 1; NaN wins.
+    pub fn min(&self, axes: &[usize]) -> Array {
+        self.reduction("min", axes, Reduction::Fold(FoldOp::Min))
+    }
+
+    /// The largest elements, as [`Array::min`].
+    pub fn max(&self, axes: &[usize]) -> Array {
+        self.reduction("max", axes, Reduction::Fold(FoldOp::Max))
+    }
+
+    /// Arithmetic means over `axes` (all if empty), which stay with extent 1. Integers give f64.
+    pub fn mean(&self, axes: &[usize]) -> Array {
+        let floats = if self.dtype().is_float() { self.clone() } else { self.cast(DType::F64) };
+        floats.sum(axes) / self.count_over(axes)
+    }
+
+    /// As [`Array::mean`], of [`Array::sum_reproducible`].
+    pub fn mean_reproducible(&self, axes: &[usize]) -> Array {
+        let floats = if self.dtype().is_float() { self.clone() } else { self.cast(DType::F64) };
+        floats.sum_reproducible(axes) / self.count_over(axes)
+    }
+
+    /// How many elements each result over `axes` (all if empty) is made of.
+    fn count_over(&self, axes: &[usize]) -> f64 {
+        let extent = |&d: &usize| self.shape()[d] as f64;
+        match axes {
+            [] => (0..self.rank()).map(|d| extent(&d)).product(),
+            axes => axes.iter().filter(|&&d| d < self.rank()).map(extent).product(),
+        }
+    }
+
+    /// True where all elements over `axes` (all if empty) are nonzero.
+    pub fn all(&self, axes: &[usize]) -> Array {
+        self.truth().reduction("all", axes, Reduction::Fold(FoldOp::All))
+    }
+
+    /// True where any element over `axes` (all if empty) is nonzero.
+    pub fn any(&self, axes: &[usize]) -> Array {
+        self.truth().reduction("any", axes, Reduction::Fold(FoldOp::Any))
+    }
+
+    fn truth(&self) -> Array {
+        self.cast(DType::Bool)
+    }
+
+    /// Where the smallest element is: its index along `axis`, or in the array flattened in C order;
+    /// the first of equals; the first NaN if there is one. i64.
+    pub fn argmin(&self, axis: Option<usize>) -> Array {
+        self.arg("argmin", axis, false)
+    }
+
+    /// Where the largest element is, as [`Array::argmin`].
+    pub fn argmax(&self, axis: Option<usize>) -> Array {
+        self.arg("argmax", axis, true)
+    }
+
+    fn arg(&self, operation: &'static str, axis: Option<usize>, largest: bool) -> Array {
+        let axes: Vec<usize> = axis.into_iter().collect();
+        self.reduction(operation, &axes, Reduction::Arg { largest })
+    }
+}

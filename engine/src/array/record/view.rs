@@ -1,0 +1,278 @@
+//! Views: the same elements in other places, recorded and read where they are. Knows shapes and maps; what a
+//! view costs is `reach`'s business.
+
+use std::sync::Arc;
+
+use partita_kernels::MAX_RANK;
+
+use crate::array::record::map::Map;
+use crate::array::record::node::{Expr, Node, NodeLayout};
+use crate::array::record::ops::broadcast;
+use crate::array::record::slice::{Selected, Span, resolve};
+use crate::array::{Array, Stride};
+use crate::error::{Error, Result};
+use crate::index::{Along, Index, Region};
+
+impl Array {
+    /// The view of shape `shape` whose elements are this array's at the cells that `map` says, all of them
+    /// inside. Every element stays where its cell is.
+    pub(crate) fn seen(&self, operation: &'static str, shape: Index, map: Map) -> Result<Array> {
+        let (node, map) = (&self.node, Arc::new(map));
+        if shape.rank() == 0 && node.team.size() > 1 {
+            return Err(Error::invalid(
+                operation,
+                "a dimension that stays, because there are several parts",
+                format!("none of shape {}", node.shape),
+                "keep one of extent 1, or read the element with `get`",
+            ));
+        }
+        let layout = NodeLayout::ViewOf(Arc::clone(node), Arc::clone(&map));
+        let expr = Expr::View { base: Arc::clone(node), map };
+        Ok(Array::of(Node::lazy(shape, node.dtype, &node.team, expr, layout)))
+    }
+
+    /// A view: the elements that spans name, recorded, not copied. `u.slice(&s![1..-1, ..; 2])`; see
+    /// [`crate::s!`]. What computes with it reads the elements where they are.
+    pub fn slice(&self, spans: &[Span]) -> Array {
+        self.or_failed(self.try_slice(spans))
+    }
+
+    fn try_slice(&self, spans: &[Span]) -> Result<Array> {
+        let Selected { shape, map } = resolve("slice", &self.shape(), spans)?;
+        self.seen("slice", shape, map)
+    }
+
+    /// The array moved: element `i` of the result is element `i + offsets` of this one, wrapping
+    /// around. Dimensions with a nonzero offset must be periodic.
+    pub fn shift(&self, offsets: &[i64]) -> Array {
+        self.or_failed(self.try_shift(offsets))
+    }
+
+    fn try_shift(&self, offsets: &[i64]) -> Result<Array> {
+        let offsets = Index::new(offsets)?;
+        if offsets.rank() != self.rank() {
+            return Err(Error::invalid(
+                "shift",
+                format!("{} offsets, one per dimension", self.rank()),
+                offsets.to_string(),
+                "use 0 for dimensions that stay",
+            ));
+        }
+        let dist = self.distribution()?;
+        for d in 0..self.rank() {
+            if offsets[d] != 0 && !dist.periodic(d) {
+                return Err(Error::invalid(
+                    "shift",
+                    "offset 0 in dimensions that are not periodic",
+                    format!("{} in dimension {d}", offsets[d]),
+                    "make the dimension periodic, or use slices",
+                ));
+            }
+        }
+        self.turned_round(&offsets)
+    }
+
+    /// Element `i` is element `i + offsets`, going round the ends.
+    pub(crate) fn turned_round(&self, offsets: &Index) -> Result<Array> {
+        if self.shape().contains(&0) {
+            return Ok(self.clone());
+        }
+        let wrapped = Index::from_fn(self.rank(), |d| {
+            let extent = self.shape()[d];
+            let forward = offsets[d].rem_euclid(extent);
+            if 2 * forward > extent { forward - extent } else { forward }
+        });
+        let node = &self.node;
+        let expr = Expr::View { base: Arc::clone(node), map: Arc::new(Map::window(&wrapped)) };
+        Ok(Array::of(Node::lazy(node.shape, node.dtype, &node.team, expr, node.layout())))
+    }
+
+    /// The dimensions in another order: `axes[d]` becomes dimension d. Recorded; every element stays on its
+    /// part, of which the grid is transposed too.
+    pub fn transpose(&self, axes: &[usize]) -> Array {
+        self.or_failed(self.try_transpose(axes))
+    }
+
+    fn try_transpose(&self, axes: &[usize]) -> Result<Array> {
+        let place = |d: usize| axes.iter().position(|&axis| axis == d);
+        let places: Option<Vec<usize>> = (0..self.rank()).map(place).collect();
+        let Some(places) = places.filter(|places| places.len() == axes.len()) else {
+            let expected = format!("each of {} dimensions once", self.rank());
+            return Err(Error::invalid("transpose", expected, format!("{axes:?}"), "count from 0"));
+        };
+        let shape = Index::from_fn(self.rank(), |d| self.shape()[axes[d]]);
+        self.seen("transpose", shape, Map::from_fn(self.rank(), |d| Along::same(places[d])))
+    }
+
+    /// The elements in reverse order along a dimension. Recorded; along blocks every element stays on its
+    /// part, and the last one comes first.
+    pub fn flip(&self, axis: usize) -> Array {
+        if axis >= self.rank() {
+            let expected = format!("a dimension below {}", self.rank());
+            return self.failed(Error::invalid("flip", expected, axis.to_string(), "count from 0"));
+        }
+        let spans: Vec<Span> = (0..=axis)
+            .map(|d| Span::Range { start: None, stop: None, step: if d == axis { -1 } else { 1 } })
+            .collect();
+        self.slice(&spans)
+    }
+
+    /// The elements whose coordinate in dimension 1 is `offset` larger than that in dimension 0, as the last
+    /// dimension of the result; the other dimensions come before it. Recorded.
+    pub fn diagonal(&self, offset: i64) -> Array {
+        self.or_failed(self.try_diagonal(offset))
+    }
+
+    fn try_diagonal(&self, offset: i64) -> Result<Array> {
+        if self.rank() < 2 {
+            let given = format!("shape {}", self.shape());
+            return Err(Error::invalid("diagonal", "two dimensions or more", given, "reshape it first"));
+        }
+        let (rank, rows, columns) = (self.rank(), self.shape()[0], self.shape()[1]);
+        let (first, second) = ((-offset).max(0), offset.max(0));
+        let count = (rows - first).min(columns - second).max(0);
+        let shape = Index::from_fn(rank - 1, |d| if d + 2 == rank { count } else { self.shape()[d + 2] });
+        let map = Map::from_fn(rank, |d| match d {
+            0 => Along::Dim { dim: rank - 2, offset: first, step: 1 },
+            1 => Along::Dim { dim: rank - 2, offset: second, step: 1 },
+            d => Along::same(d - 2),
+        });
+        self.seen("diagonal", shape, map)
+    }
+
+    /// The array seen with a larger shape: dimensions of extent 1 stretch, missing ones are added in front.
+    /// Recorded; where its elements are depends on what they are used with.
+    pub fn broadcast_to(&self, shape: &[i64]) -> Array {
+        self.or_failed(
+            Index::new(shape).map_err(Error::from).and_then(|s| self.stretched("broadcast_to", &s)),
+        )
+    }
+
+    /// As [`Array::broadcast_to`], for an operation that needs it.
+    pub(crate) fn stretched(&self, operation: &'static str, shape: &Index) -> Result<Array> {
+        if self.shape() == *shape {
+            return Ok(self.clone());
+        }
+        if broadcast(operation, &self.shape(), shape)? != *shape {
+            return Err(Error::invalid(
+                operation,
+                format!("a value that broadcasts to {shape}"),
+                self.shape().to_string(),
+                "take a window of the right extents",
+            ));
+        }
+        let node = &self.node;
+        let map = Arc::new(Map::identity(shape.rank()).broadcast(shape, &node.shape));
+        let expr = Expr::View { base: Arc::clone(node), map };
+        Ok(Array::of(Node::lazy(*shape, node.dtype, &node.team, expr, NodeLayout::Free)))
+    }
+
+    /// The elements that `axes`, one per dimension of the result, select from the source, of which every
+    /// dimension is named once. Recorded.
+    ///
+    /// # Errors
+    /// Dimensions not named once; elements outside the source; too many dimensions.
+    pub fn rearranged(&self, axes: &[Stride]) -> Result<Array> {
+        self.recorded()?;
+        check(&self.shape(), axes)?;
+        let shape = Index::new(&axes.iter().map(|axis| axis.count()).collect::<Vec<i64>>())?;
+        let mut along = [Along::Pinned(0); MAX_RANK];
+        for (r, axis) in axes.iter().enumerate() {
+            match *axis {
+                Stride::Of { dim, start, step: 0, .. } => along[dim] = Along::Pinned(start),
+                Stride::Of { dim, start, step, .. } => {
+                    along[dim] = Along::Dim { dim: r, offset: start, step };
+                }
+                Stride::New { .. } => {}
+            }
+        }
+        let view = self.seen("rearrange", shape, Map::from_fn(self.rank(), |d| along[d]))?;
+        let stretches = |axis: &Stride| match axis {
+            Stride::Of { step, count, .. } => *step == 0 && *count > 1,
+            Stride::New { count } => *count > 1,
+        };
+        Ok(if axes.iter().any(stretches) { view.anywhere() } else { view })
+    }
+
+    /// The view, computed wherever what it is used with is.
+    fn anywhere(self) -> Array {
+        let node = &self.node;
+        let map = Arc::new(Map::identity(node.rank()));
+        let expr = Expr::View { base: Arc::clone(node), map };
+        Array::of(Node::lazy(node.shape, node.dtype, &node.team, expr, NodeLayout::Free))
+    }
+
+    /// The array without the dimensions `axes`, which have extent 1; at least one dimension stays unless the
+    /// team has one member. Recorded.
+    ///
+    /// # Errors
+    /// Other extents; dropping all dimensions of an array of several parts.
+    pub fn squeeze(&self, axes: &[usize]) -> Result<Array> {
+        self.recorded()?;
+        if axes.iter().any(|&d| d >= self.rank() || self.shape()[d] != 1) {
+            let given = format!("dimensions {axes:?} of shape {}", self.shape());
+            return Err(Error::invalid("squeeze", "dimensions of extent 1", given, "drop other dimensions"));
+        }
+        let spans: Vec<Span> =
+            (0..self.rank()).map(|d| if axes.contains(&d) { Span::At(0) } else { whole() }).collect();
+        let Selected { shape, map } = resolve("squeeze", &self.shape(), &spans)?;
+        self.seen("squeeze", shape, map)
+    }
+
+    /// The array with a dimension of extent 1 inserted before each of the dimensions `before`, several where
+    /// one is named several times; the rank stands for the end. Recorded.
+    ///
+    /// # Errors
+    /// Dimensions beyond the rank; too many dimensions.
+    pub fn unsqueeze(&self, before: &[usize]) -> Result<Array> {
+        self.recorded()?;
+        if before.iter().any(|&d| d > self.rank()) {
+            let (expected, given) = (format!("dimensions of at most {}", self.rank()), format!("{before:?}"));
+            return Err(Error::invalid("unsqueeze", expected, given, "use the rank to add one at the end"));
+        }
+        let new = |d: usize| std::iter::repeat_n(Span::New, before.iter().filter(|&&b| b == d).count());
+        let old = |d: usize| (d < self.rank()).then(whole);
+        let spans: Vec<Span> = (0..=self.rank()).flat_map(|d| new(d).chain(old(d))).collect();
+        let Selected { shape, map } = resolve("unsqueeze", &self.shape(), &spans)?;
+        self.seen("unsqueeze", shape, map)
+    }
+
+    /// The region that spans name in this array.
+    ///
+    /// # Errors
+    /// Spans outside the shape; steps, dropped and new dimensions.
+    pub fn region(&self, spans: &[Span]) -> Result<Region> {
+        self.recorded()?;
+        let Selected { shape, map } = resolve("region", &self.shape(), spans)?;
+        let Some(start) = map.as_window(shape.rank()) else {
+            let given = format!("{spans:?}");
+            return Err(Error::invalid("region", "spans in steps of 1", given, "name a window"));
+        };
+        Ok(Region::from_shape(&shape)?.shift(&start)?)
+    }
+}
+
+fn whole() -> Span {
+    Span::Range { start: None, stop: None, step: 1 }
+}
+
+/// Every dimension of the source once, and nothing outside of it.
+fn check(shape: &Index, axes: &[Stride]) -> Result<()> {
+    let mut named = vec![0; shape.rank()];
+    let inside = axes.iter().all(|axis| match *axis {
+        Stride::New { count } => count >= 0,
+        Stride::Of { dim, start, step, count } => {
+            let Some(extent) = shape.get(dim) else { return false };
+            named[dim] += 1;
+            let last = step.checked_mul((count - 1).max(0)).and_then(|reach| start.checked_add(reach));
+            let held = |at: i64| (0..*extent).contains(&at);
+            count == 0 || (count > 0 && held(start) && last.is_some_and(held))
+        }
+    });
+    if inside && named.iter().all(|&times| times == 1) && (1..=MAX_RANK).contains(&axes.len()) {
+        return Ok(());
+    }
+    let expected =
+        format!("1 to {MAX_RANK} dimensions that name each one of shape {shape} once, inside of it");
+    Err(Error::invalid("rearrange", expected, format!("{axes:?}"), "check starts, steps and counts"))
+}

@@ -1,0 +1,345 @@
+//! Assignment to a window of an array: a new value whose window is computed and whose rest is the
+//! old value. Reads in the assigned expression see the old value, whatever overlaps.
+//!
+//! A large window is computed where it is if nobody else needs the old value, the expression neither;
+//! otherwise into fresh memory, and the thin rest is copied. A small one is computed
+//! aside and copied into the old memory, if nobody else needs the old value. So is one that is no box in
+//! memory, and one in steps. Other views are assigned to by giving the value the array's dimensions.
+
+use std::sync::Arc;
+
+use crate::array::Array;
+use crate::array::loops::analysis;
+use crate::array::loops::analysis::StepEvent;
+use crate::array::lower::compute_region::{ArrayWindow, ComputeRegion};
+use crate::array::memory::storage::{HaloWidths, Storage};
+use crate::array::record::map::Map;
+use crate::array::record::node::Node;
+use crate::array::record::ops::other_team;
+use crate::array::record::slice::Selected;
+use crate::array::run::evaluate::{Placement, Target, compute, evaluate, group};
+use crate::array::run::gather_window;
+use crate::error::{Error, Result};
+use crate::index::{Along, Index, Region};
+use crate::program::{Copying, copy_views, execute};
+use crate::wire::pass;
+
+/// One assignment, checked: shapes and types agree, the window lies inside.
+pub(crate) struct Assignment {
+    pub base: Arc<Node>,
+    /// The box around what is assigned to.
+    pub window: Region,
+    /// Of the window, every so many-th element, from its first.
+    pub steps: Index,
+    /// Of the shape that has.
+    pub value: Arc<Node>,
+}
+
+/// The assignment to a view that spans selected: the value takes the array's dimensions, turned round where
+/// the view goes down.
+pub(crate) fn assignment(array: &Array, value: &Array, selected: &Selected) -> Result<Assignment> {
+    if value.dtype() != array.dtype() {
+        return Err(Error::dtypes("assign", array.dtype(), value.dtype()));
+    }
+    let Selected { shape, map } = selected;
+    let value = value.stretched("assign", shape)?;
+    if value.team() != array.team() {
+        return Err(other_team("assign"));
+    }
+    let (axes, rank) = (map.axes(), array.rank());
+    let (mut steps, mut extents) = (Index::filled(rank, 1), Index::filled(rank, 1));
+    let mut back = Map::from_fn(shape.rank(), |_| Along::Pinned(0));
+    for (d, along) in axes.iter().enumerate() {
+        if let Along::Dim { dim, step, .. } = *along {
+            (steps[d], extents[d]) = (step.abs(), shape[dim]);
+            let (offset, step) = if step < 0 { (shape[dim] - 1, -1) } else { (0, 1) };
+            back = back.with(dim, Along::Dim { dim: d, offset, step });
+        }
+    }
+    let span = |d: usize| match axes[d] {
+        Along::Dim { offset, .. } if extents[d] == 0 => (offset, offset),
+        along => along.span(0, extents[d]),
+    };
+    let window = Region::from_fn(rank, span);
+    let turned = back.as_window(rank).is_none() || shape.rank() != rank;
+    let value = if turned { value.seen("assign", extents, back)? } else { value };
+    Ok(Assignment { base: Arc::clone(&array.node), window, steps, value: value.node })
+}
+
+impl Assignment {
+    fn is_window(&self) -> bool {
+        self.steps.iter().all(|&step| step == 1)
+    }
+
+    /// Whether its elements can be computed where they lie in memory for the whole array.
+    fn fits_whole(&self) -> Result<bool> {
+        Ok(self.is_window() && self.base.distribution()?.is_box(&self.window))
+    }
+}
+
+/// Carries out assignments that are independent of each other; gives the new values in order.
+pub(crate) fn assign(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
+    pass("assign")?;
+    let large =
+        |a: &Assignment| -> Result<bool> { Ok(2 * a.window.volume()? > volume(&a.base)? && a.fits_whole()?) };
+    if assignments.iter().map(large).collect::<Result<Vec<bool>>>()?.contains(&false) {
+        return assign_small(assignments);
+    }
+    let covered = |a: &Assignment| Ok::<bool, crate::error::Error>(a.window.volume()? == volume(&a.base)?);
+    for assignment in &assignments {
+        // Computed first, because its halo widths are those of the new memory.
+        if !covered(assignment)? {
+            evaluate(&[Arc::clone(&assignment.base)])?;
+        }
+    }
+    // Decided for all before any is kept here: an expression that reads what another assigns to holds it.
+    let over = |a: &Assignment| Ok(!covered(a)? && !analysis::shares_exchange() && stands(&a.base, HELD));
+    let over = assignments.iter().map(over).collect::<Result<Vec<bool>>>()?;
+    let target = |(a, over): (&Assignment, &bool)| {
+        let placement = if *over { Placement::InPlace } else { Placement::WindowOfFresh };
+        Target { node: Arc::clone(&a.value), placement: placement(Arc::clone(&a.base), *a.window.start()) }
+    };
+    let targets = assignments.iter().zip(&over).map(target).collect();
+    let mut results: Vec<Option<Arc<Node>>> = vec![None; assignments.len()];
+    for members in group(targets)? {
+        for (target, storage) in members.iter().zip(compute(&members)?) {
+            let at = find(&assignments, &results, target);
+            let assignment = &assignments[at];
+            if !covered(assignment)? && !over[at] {
+                copy_rest(assignment, &storage)?;
+            }
+            results[at] = Some(Node::ready(assignment.base.dtype, &assignment.base.team, storage));
+        }
+    }
+    Ok(results.into_iter().flatten().collect())
+}
+
+fn volume(node: &Node) -> Result<i64> {
+    Ok(Region::from_shape(&node.shape)?.volume()?)
+}
+
+/// Groups reorder targets; this is the first open assignment a target came from.
+fn find(assignments: &[Assignment], results: &[Option<Arc<Node>>], target: &Target) -> usize {
+    let came_from = |a: &Assignment| {
+        let (Placement::WindowOfFresh(base, start) | Placement::InPlace(base, start)) = &target.placement
+        else {
+            return false;
+        };
+        let same_base = Arc::ptr_eq(base, &a.base) && start == a.window.start();
+        same_base && Arc::ptr_eq(&a.value, &target.node)
+    };
+    assignments
+        .iter()
+        .zip(results)
+        .position(|(assignment, result)| result.is_none() && came_from(assignment))
+        .unwrap_or_else(|| unreachable!("every target comes from an assignment"))
+}
+
+/// Copies the cells outside the window from the old value, as many as were computed inside.
+fn copy_rest(assignment: &Assignment, new: &Storage) -> Result<()> {
+    let Some(old) = assignment.base.storage() else {
+        unreachable!("the old value was computed before");
+    };
+    let Assignment { base, window, .. } = assignment;
+    let frame = ArrayWindow { base: Arc::clone(&old.dist), window: *window };
+    execute(old.copy_outside(&base.team, base.dtype, new, (&frame, &new.valid_halo()))?)
+}
+
+fn assign_small(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
+    let targets: Vec<Arc<Node>> = assignments.iter().map(|a| Arc::clone(&a.base)).collect();
+    evaluate(&targets)?;
+    drop(targets);
+    // All are computed before any is put into its array: they see the old elements.
+    let computed = assignments.iter().map(small).collect::<Result<Vec<Small>>>()?;
+    let mut results = Vec::with_capacity(assignments.len());
+    for (assignment, computed) in assignments.into_iter().zip(computed) {
+        let value = match computed {
+            Small::Whole(node) => {
+                results.push(node);
+                continue;
+            }
+            Small::Aside(value) => *value,
+        };
+        let Assignment { base, window, steps, value: expression } = assignment;
+        // Once computed, the expression no longer keeps the old value alive.
+        let value = match expression.storage() {
+            Some(_) => Arc::new(value),
+            None => {
+                expression.set_ready(value);
+                expression.storage().unwrap_or_else(|| unreachable!("set just before"))
+            }
+        };
+        results.push(overwrite(base, &window, &steps, &value)?);
+    }
+    Ok(results)
+}
+
+/// A small window's new elements: in memory of their size, or those of the whole array.
+enum Small {
+    Aside(Box<Storage>),
+    Whole(Arc<Node>),
+}
+
+/// Computes a small window: on the parts that own it, so that the copies into it stay local. Each is an
+/// evaluation of its own, whatever a deep loop extensions of it.
+fn small(assignment: &Assignment) -> Result<Small> {
+    if !analysis::next_in_fresh_memory() || !assignment.fits_whole()? {
+        return aside(assignment).map(Box::new).map(Small::Aside);
+    }
+    let Assignment { base, window, value, .. } = assignment;
+    let placement = Placement::WindowOfFresh(Arc::clone(base), *window.start());
+    let storage = compute(&[Target { node: Arc::clone(value), placement }])?.remove(0);
+    copy_rest(assignment, &storage)?;
+    Ok(Small::Whole(Node::ready(base.dtype, &base.team, storage)))
+}
+
+/// Computes a value in memory of its size, distributed like what is assigned to.
+fn aside(assignment: &Assignment) -> Result<Storage> {
+    let Assignment { base, window, steps, value } = assignment;
+    let placement = if assignment.is_window() {
+        Placement::Temporary(Arc::clone(base), *window.start())
+    } else {
+        analysis::mark_unsupported(|| "the step assigns to a slice in steps".to_owned());
+        let dist = Arc::new(base.distribution()?.strided(window, steps)?);
+        let layout = Storage::from_parts(Arc::clone(&dist), vec![None; dist.parts()]);
+        let layout = Node::ready(value.dtype, &value.team, layout);
+        Placement::WindowOfFresh(layout, Index::zeros(window.rank()))
+    };
+    Ok(compute(&[Target { node: Arc::clone(value), placement }])?.remove(0))
+}
+
+/// Copies a value, which is distributed like what is assigned to, over the old elements.
+fn overwrite(base: Arc<Node>, window: &Region, steps: &Index, value: &Storage) -> Result<Arc<Node>> {
+    let target = unshared(&base, HELD)?;
+    let (team, dtype) = (&target.team, target.dtype);
+    let Some(storage) = target.storage() else { unreachable!("computed above") };
+    let plain = (0..storage.dist.rank()).all(|d| steps[d] == 1 || storage.dist.map(d).is_block());
+    if !plain || !storage.dist.is_box(window) {
+        gather_window::overwrite(&target, &storage, window, steps, value)?;
+        storage.invalidate_halo();
+        return Ok(target);
+    }
+    let in_steps = steps.iter().any(|&step| step != 1);
+    let grow = if in_steps { HaloWidths::zero(window.rank()) } else { value.valid_halo() };
+    let frame = ArrayWindow { base: Arc::clone(&storage.dist), window: *window };
+    let regions = match in_steps {
+        true => ComputeRegion::owned(&value.dist),
+        false => frame.regions(&value.dist, &grow, &vec![false; window.rank()])?,
+    };
+    for (part, zone) in regions.iter().enumerate() {
+        let (Some(from), Some(to)) = (value.place(team, part), storage.place(team, part)) else { continue };
+        if zone.bounds.is_empty() {
+            continue;
+        }
+        let corner = frame.corner(part, &zone.bounds)?;
+        let first = |d: usize| match steps[d] {
+            1 => corner[d],
+            step => window.start()[d] + zone.bounds.start()[d] * step,
+        };
+        let mut into = to.view(&Index::from_fn(window.rank(), first));
+        into.strides.iter_mut().zip(steps.iter()).for_each(|(stride, step)| *stride *= step);
+        let ends = ((from.view(zone.bounds.start()), &from), (into, &to));
+        execute(vec![copy_views(&zone.bounds.extents(), ends, Copying { dtype, add: false })?])?;
+    }
+    storage.set_valid_halo(storage.valid_halo().min(&grow));
+    analysis::log(|| StepEvent::Overwritten { value: value.number, whole: storage.number });
+    Ok(target)
+}
+
+/// References to what is assigned to: the handle holds one and the assignment the other.
+const HELD: usize = 2;
+
+/// Whether nobody but the `expected` references has a computed node, and so nobody sees its elements change.
+fn stands(node: &Arc<Node>, expected: usize) -> bool {
+    let Some(old) = node.storage() else { return false };
+    let borrowed = || old.parts.iter().flatten().any(|buffer| buffer.allocation().is_borrowed());
+    Arc::strong_count(node) <= expected && !old.is_seen() && !borrowed()
+}
+
+/// The node itself if nobody but the `expected` references has it, and so nobody sees its elements change;
+/// otherwise one with a copy of them. It is computed.
+pub(crate) fn unshared(node: &Arc<Node>, expected: usize) -> Result<Arc<Node>> {
+    let Some(old) = node.storage() else { unreachable!("only computed nodes are written") };
+    if stands(node, expected) {
+        return Ok(Arc::clone(node));
+    }
+    let copy = old.like(&node.team, node.dtype)?;
+    let (copies, fresh) = old.copy_current(&node.team, node.dtype, &copy)?;
+    execute(copies)?;
+    copy.set_valid_halo(fresh);
+    analysis::log(|| StepEvent::Copied { from: old.number, to: copy.number });
+    Ok(Node::ready(node.dtype, &node.team, copy))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use crate::prelude::*;
+    use crate::program::Command;
+
+    #[test]
+    fn a_small_window_takes_a_value_that_was_computed_on_another_layout() {
+        let team = Team::on(&[Device::host()], 4).unwrap();
+        let dist = |shape: &[i64]| Distribution::default_partition(4, shape).unwrap();
+        let mut u = Array::zeros(&team, &dist(&[11, 6]), DType::I32).unwrap();
+        let value = Array::from_fn(&team, &dist(&[3, 5]), |at| (10 * at[0] + at[1]) as i32).unwrap();
+        u.assign(&s![-4..-1, 1..], &value).unwrap();
+        let expected = |at: usize| match (at / 6, at % 6) {
+            (row @ 7..10, column @ 1..) => (10 * (row - 7) + column - 1) as i32,
+            _ => 0,
+        };
+        assert_eq!(u.to_vec::<i32>().unwrap(), (0..66).map(expected).collect::<Vec<i32>>());
+    }
+
+    #[test]
+    fn where_nobody_needs_the_old_value_one_launch_per_part_is_all() {
+        let launches = |step: &mut dyn FnMut()| {
+            let schedule = crate::program::record(|| {
+                step();
+                Ok(())
+            });
+            let is_launch = |command: &&Command| matches!(command, Command::Launch { .. });
+            schedule.unwrap().iter().filter(is_launch).count()
+        };
+        for parts in [1, 3] {
+            let team = Team::on(&[Device::host()], parts).unwrap();
+            let dist = Distribution::builder(&[12, 7]).parts(parts).halo(&[1, 1], &[1, 1]).build().unwrap();
+            let filled = |k: i64| Array::from_fn(&team, &dist, |at| (k * at[0] + at[1]) as i32).unwrap();
+            let (v, mut u, mut w) = (filled(10), filled(0), filled(0));
+            // Afterwards, of the second time on, the form is known.
+            for times in 1..4 {
+                let value = v.slice(&s![1..-1, 1..-1]) + f64::from(times);
+                assert_eq!(launches(&mut || u.assign(&s![1..-1, 1..-1], &value).unwrap()), parts);
+                let at = |row: usize, column: usize| match (row, column) {
+                    (1..11, 1..6) => (10 * row + column) as i32 + times,
+                    _ => column as i32,
+                };
+                let expected: Vec<i32> = (0..84).map(|k| at(k / 7, k % 7)).collect();
+                assert_eq!(u.to_vec::<i32>().unwrap(), expected, "{parts} {times}");
+                // Halos show the new elements.
+                let below = u.slice(&s![1.., ..]) - u.slice(&s![..-1, ..]);
+                let differences: Vec<i32> = (0..77).map(|k| expected[k + 7] - expected[k]).collect();
+                assert_eq!(below.to_vec::<i32>().unwrap(), differences, "{parts} {times}");
+                // A clone, an expression and the value itself keep the old elements.
+                let before = w.to_vec::<i32>().unwrap();
+                let (clone, recorded) = (w.clone(), &w * 2.0);
+                assert!(launches(&mut || w.assign(&s![1..-1, 1..-1], &value).unwrap()) > parts);
+                assert_eq!(clone.to_vec::<i32>().unwrap(), before);
+                let doubled: Vec<i32> = before.iter().map(|old| 2 * old).collect();
+                assert_eq!(recorded.to_vec::<i32>().unwrap(), doubled);
+                drop((clone, recorded));
+                let next = w.slice(&s![..-2, 1..-1]) + 1.0;
+                assert!(launches(&mut || w.assign(&s![1..-1, 1..-1], &next).unwrap()) > parts);
+                drop(next);
+                let given = w.to_vec::<i32>().unwrap();
+                let moved = |k: usize| match (k / 7, k % 7) {
+                    (1, 1..6) => before[k - 7] + 1,
+                    (2..11, 1..6) => (10 * (k / 7 - 1) + k % 7) as i32 + times + 1,
+                    _ => before[k],
+                };
+                assert_eq!(given, (0..84).map(moved).collect::<Vec<i32>>(), "{parts} {times}");
+                w.assign(&s![1..-1, 1..-1], &v.slice(&s![1..-1, 1..-1])).unwrap();
+            }
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Programs that keep what they prepare give the same bits and count the same messages as programs that
+//! forget it before every evaluation. Their forms come from few operations, constants, windows and layouts,
+//! so that many of them differ in one thing only.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::array::record::node::Pointwise;
+use crate::array::run::cache::{Key, LayoutKey, MAX_KEPT, NodeKey, ValueKey, cache_of};
+use crate::array::{Operand, assign_all, eval_all};
+use crate::prelude::*;
+
+/// StepNumbers without pattern (Knuth's 64-bit congruential generator, its upper bits).
+struct StepNumbers(u64);
+
+impl StepNumbers {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// One of few divisions of 7 x 4 cells over three parts.
+fn division(kind: u64) -> Distribution {
+    let cells = Distribution::builder(&[7, 4]);
+    let divided = match kind {
+        0 => cells.parts(3).halo(&[1, 1], &[1, 1]).build(),
+        1 => cells.grid(&[3, 1]).bounds(0, &[0, 1, 5, 7]).build(),
+        2 => cells.grid(&[1, 3]).periodic(&[true, true]).halo(&[1, 1], &[1, 1]).build(),
+        _ => cells.grid(&[3, 1]).cyclic(0, 1).build(),
+    };
+    divided.unwrap()
+}
+
+/// What is inside the rim, 5 x 2 cells, moved by -1, 0 or 1 rows and 0 or 1 columns; along whole columns
+/// where rows are dealt out.
+fn window(array: &Array, numbers: &mut StepNumbers) -> Array {
+    let (row, column) = (numbers.below(3) as i64, 1 + numbers.below(2) as i64);
+    let column = if array.distribution().unwrap().map(0).is_block() { column } else { 1 };
+    array.slice(&s![row..row + 5, column..column + 2])
+}
+
+fn expression(arrays: &[Array], numbers: &mut StepNumbers, depth: u32) -> Array {
+    let array = &arrays[numbers.below(arrays.len() as u64) as usize];
+    if depth == 0 {
+        return match numbers.below(6) {
+            0 => array.slice(&s![1..2, 1..3]) + window(array, numbers),
+            1 => {
+                let dist = array.distribution().unwrap();
+                let dim = numbers.below(2) as usize;
+                window(&Array::coordinate(array.team(), &dist, dim, DType::F32).unwrap(), numbers)
+            }
+            2 => (0.0f64).operand(array).slice(&s![1..6, 1..3]) + [0.5, 2.0][numbers.below(2) as usize],
+            _ => window(array, numbers),
+        };
+    }
+    let one = expression(arrays, numbers, depth - 1);
+    match numbers.below(9) {
+        0 => -one,
+        1 => one.abs(),
+        2 => one.cast(if numbers.below(2) == 0 { DType::I32 } else { DType::I8 }).cast(DType::F32),
+        3 => one * [0.5, 2.0][numbers.below(2) as usize],
+        4 => {
+            let two = window(array, numbers);
+            let (a, b) = if numbers.below(2) == 0 { (&one, &two) } else { (&two, &one) };
+            &one - (a - b)
+        }
+        op => {
+            let two = expression(arrays, numbers, depth - 1);
+            match op {
+                5 => one + two,
+                6 => one - two,
+                7 => one.less(&two).select(&two, &one),
+                _ => one.minimum(&two),
+            }
+        }
+    }
+}
+
+/// One of a dozen small forms, which meet again soon, and in pairs differ in one thing only.
+fn small(arrays: &[Array], numbers: &mut StepNumbers) -> Array {
+    let window = |n: usize, row: i64| arrays[n].slice(&s![row..row + 5, 1..3]);
+    let row = numbers.below(2) as i64;
+    let (x, y) = (window(0, row), window(1, row));
+    let again = &y;
+    let joined = |last: &Array| Array::concatenate(&[&x, &y, last], 0).unwrap().slice(&s![8..13]);
+    match numbers.below(9) {
+        7 => joined(&x),
+        8 => joined(&y),
+        0 => &x - (&y - &x),
+        1 => &x - (&y - again),
+        2 => (x * 40.0).cast(DType::I32).cast(DType::F32),
+        3 => (x * 40.0).cast(DType::I8).cast(DType::F32),
+        4 => &x - &y,
+        5 => &x * &y,
+        _ => window(0, 0) - window(1, 1) - window(0, row),
+    }
+}
+
+/// Runs a program; the bytes and the messages after each of its steps.
+fn run(team: &Team, seed: u64, forgets: bool) -> Vec<(Vec<u8>, u64)> {
+    let mut numbers = StepNumbers(seed);
+    let dist = division(numbers.below(4));
+    let mut array = || {
+        let scale = numbers.below(100) as f32 - 50.0;
+        Array::from_fn(team, &dist, |at| scale * (at[0] as f32 - 0.3 * at[1] as f32)).unwrap()
+    };
+    let mut arrays = [array(), array()];
+    let begun = team.messages();
+    let mut seen = Vec::new();
+    for _ in 0..8 {
+        if forgets {
+            *cache_of(team) = crate::array::run::cache::EvaluationCache::default();
+        }
+        let depth = [0, 0, 1, 2][numbers.below(4) as usize];
+        let value = match numbers.below(2) {
+            0 => small(&arrays, &mut numbers),
+            _ => expression(&arrays, &mut numbers, depth),
+        };
+        let at = numbers.below(2) as usize;
+        let rows = numbers.below(2) as i64;
+        let read = match numbers.below(8) {
+            0 => {
+                arrays[at].assign(&s![1..6, 1..3], &value).unwrap();
+                arrays[at].clone()
+            }
+            1 => {
+                arrays[at].assign(&s![rows..rows + 1, 1..3], &value.slice(&s![1..2])).unwrap();
+                arrays[at].clone()
+            }
+            2 => {
+                let large = arrays[0].slice(&s![rows..rows + 6, ..]);
+                let [first, second] = &mut arrays;
+                assign_all(&mut [(first, &(-&large)), (second, &(&large * 0.5))], &s![..6, ..]).unwrap();
+                arrays[1].clone()
+            }
+            3 => {
+                let other = expression(&arrays, &mut numbers, depth);
+                eval_all(&[&value, &other]).unwrap();
+                value - other
+            }
+            4 => {
+                // The one is an operand of the other, and so visited in any case.
+                let value = arrays[0].slice(&s![1..6, 1..3]) * 3.0;
+                let negated = -&value;
+                eval_all(&[&negated, &value][..1 + numbers.below(2) as usize]).unwrap();
+                let is_there = value.node.storage().is_some();
+                seen.push((vec![u8::from(is_there)], 0));
+                negated
+            }
+            5 => -arrays[0].slice(&s![..4 + rows, 1..3]),
+            6 => {
+                // The halo is filled, current, and then not.
+                let fall = |u: &Array| u.slice(&s![1..]) - u.slice(&s![..-1]);
+                fall(&arrays[0]).eval().unwrap();
+                fall(&arrays[0]).eval().unwrap();
+                let raised = arrays[0].slice(&s![3..4]) + 1.0;
+                arrays[0].assign(&s![3..4], &raised).unwrap();
+                fall(&arrays[0])
+            }
+            _ => value,
+        };
+        seen.push((read.to_bytes().unwrap(), team.messages() - begun));
+    }
+    seen
+}
+
+/// A component of a key.
+type Component = (&'static str, fn(&mut Key));
+
+/// All but those of targets: what is missing of several is computed by itself, and where they are written is
+/// also in the lists.
+const COMPONENTS: [Component; 11] = [
+    ("constants", |key| {
+        each(key, |form| {
+            if let ValueKey::Fill(scalar, _) = &mut form.value {
+                scalar.bits = 0;
+            }
+        });
+    }),
+    ("dimensions of coordinates", |key| {
+        each(key, |form| {
+            if let ValueKey::Coord(dim, _) = &mut form.value {
+                *dim = 0;
+            }
+        });
+    }),
+    ("operations", |key| {
+        each(key, |form| {
+            if let ValueKey::Apply(op @ Pointwise::Binary(_), ..) = &mut form.value {
+                *op = Pointwise::Cast;
+            }
+        });
+    }),
+    ("operands", |key| {
+        each(key, |form| {
+            if let ValueKey::Apply(_, operands, _) = &mut form.value {
+                *operands = [None; 3];
+            }
+        });
+    }),
+    ("views", |key| {
+        each(key, |form| match &mut form.value {
+            ValueKey::View { map, layout_key, .. } => (*map, *layout_key) = (0, LayoutKey::Free),
+            ValueKey::Fill(_, layout_key)
+            | ValueKey::Coord(_, layout_key)
+            | ValueKey::Apply(_, _, layout_key)
+            | ValueKey::Joined(_, layout_key) => {
+                *layout_key = LayoutKey::Free;
+            }
+            ValueKey::Reduce { .. } | ValueKey::Memory { .. } => {}
+        });
+    }),
+    ("boxes", |key| {
+        each(key, |form| {
+            if let ValueKey::Joined(boxes, _) = &mut form.value {
+                boxes.clear();
+            }
+        });
+    }),
+    ("types", |key| each(key, |form| form.dtype = DType::F32)),
+    ("freshness", |key| {
+        each(key, |form| {
+            if let ValueKey::Memory { lo, hi, corners, .. } = &mut form.value {
+                (*lo, *hi, *corners) = (0, 0, false);
+            }
+        });
+    }),
+    ("distributions", |key| key.dists.clear()),
+    ("shapes and widths", |key| key.indices.clear()),
+    ("maps of views", |key| key.maps.clear()),
+];
+
+fn each(key: &mut Key, change: impl FnMut(&mut NodeKey)) {
+    key.nodes.iter_mut().for_each(change);
+}
+
+thread_local! {
+    static LEFT_OUT: Cell<Option<fn(&mut Key)>> = const { Cell::new(None) };
+}
+
+/// What this thread leaves out of keys at the moment.
+pub(crate) fn leave_out(key: &mut Key) {
+    if let Some(remove) = LEFT_OUT.get() {
+        remove(key);
+    }
+}
+
+const PROGRAMS: u64 = 600;
+/// Programs after which the first comes again.
+const DIFFERENT: u64 = 450;
+
+/// The first program in which it makes a difference whether what is cached is cache_of.
+fn first_difference(teams: &[Team; 2], left_out: Option<fn(&mut Key)>) -> Option<u64> {
+    (0..PROGRAMS).find(|&seed| {
+        LEFT_OUT.set(left_out);
+        let keeps = catch_unwind(AssertUnwindSafe(|| run(&teams[0], seed % DIFFERENT, false)));
+        LEFT_OUT.set(None);
+        keeps.ok() != Some(run(&teams[1], seed % DIFFERENT, true))
+    })
+}
+
+fn two_teams() -> [Team; 2] {
+    [(); 2].map(|()| Team::on(&[Device::host()], 3).unwrap())
+}
+
+#[test]
+fn what_is_prepared_computes_what_would_be_computed() {
+    let teams = two_teams();
+    assert_eq!(first_difference(&teams, None), None);
+    let forms = cache_of(&teams[0]).cached.len();
+    let found = cache_of(&teams[0]).found;
+    println!("{forms} forms, found {found} times in {} steps", PROGRAMS * 8);
+    println!("ran: cached-found {found}");
+    assert!(forms > 100 && found > 300, "{forms} {found}");
+}
+
+#[test]
+fn every_component_of_a_key_matters() {
+    let unseen: Vec<&str> = COMPONENTS
+        .iter()
+        .filter(|(_, remove)| first_difference(&two_teams(), Some(*remove)).is_none())
+        .map(|(name, _)| *name)
+        .collect();
+    assert!(unseen.is_empty(), "left out without being noticed: {unseen:?}");
+    println!("ran: cached-components {}", COMPONENTS.len());
+}
+
+#[test]
+fn what_is_kept_is_bounded_and_forgotten_with_the_team() {
+    let team = Team::on(&[Device::host()], 2).unwrap();
+    let dist = Distribution::builder(&[4]).parts(2).build().unwrap();
+    let x = Array::from_fn(&team, &dist, |at| at[0] as f32).unwrap();
+    let count = || std::sync::Arc::strong_count(x.node.storage().as_ref().unwrap());
+    let before = count();
+    let mut weights = Vec::new();
+    for n in 0..2000 {
+        // Forms of 21 nodes, each with a constant of its own.
+        let y = (0..10).fold(x.clone(), |y, _| y * f64::from(n));
+        y.eval().unwrap();
+        weights.push(cache_of(&team).weight);
+    }
+    assert!(weights.iter().all(|&weight| weight <= MAX_KEPT), "{weights:?}");
+    assert!(weights.windows(2).any(|pair| pair[1] < pair[0]), "the bound was not reached");
+    let weight: usize = cache_of(&team).cached.values().map(|cached| cached.weight()).sum();
+    assert_eq!(weight, cache_of(&team).weight);
+    assert_eq!(count(), before, "what is cache_of holds on to no memory");
+    let weak = std::sync::Arc::downgrade(&cache_of(&team).cached.values().next().unwrap().clone());
+    drop((x, team));
+    assert!(weak.upgrade().is_none());
+}

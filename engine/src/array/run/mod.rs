@@ -1,0 +1,14 @@
+//! Running: evaluation of each kind of node, assignment, and the cache of evaluations.
+
+pub(crate) mod assign;
+pub(crate) mod cache;
+pub(crate) mod elements;
+pub(crate) mod evaluate;
+pub(crate) mod gather_window;
+pub(crate) mod joined;
+pub(crate) mod launches;
+pub(crate) mod partials;
+pub(crate) mod positions;
+pub(crate) mod redistribute;
+pub(crate) mod reduce;
+pub(crate) mod reshape;
