@@ -2,6 +2,7 @@
  * (LD_PRELOAD), and what lies in CUDA memory it copies with the CUDA driver that the program has loaded. On the
  * simulated driver every copy that some work has not been waited for is found, as with a library of that kind.
  *
+ *   PARTITA_TEST_MPI=deny     says that it takes no device pointers, and takes them
  *   PARTITA_TEST_MPI=refuse   sends of device memory fail with an error code
  *   PARTITA_TEST_MPI=garble   one byte of what arrives in device memory is another
  */
@@ -49,7 +50,7 @@ static void begun(MPI_Request request, char *copy, void *target, size_t bytes) {
     flights = flight;
 }
 
-int MPIX_Query_cuda_support(void) { return 1; }
+int MPIX_Query_cuda_support(void) { return !says("deny"); }
 
 int MPI_Isend(const void *from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request) {
     int (*download)(void *, pointer, size_t) = (int (*)(void *, pointer, size_t))driver("cuMemcpyDtoH_v2");

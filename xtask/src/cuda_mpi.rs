@@ -29,6 +29,7 @@ struct Job {
 }
 
 const NO_IPC: (&str, &str) = ("PARTITA_CUDA_IPC", "0");
+const DENY: (&str, &str) = ("PARTITA_TEST_MPI", "deny");
 
 const JOBS: &[Job] = &[
     Job { library: Library::Plain, processes: 3, settings: &[], words: "CUDA IPC between 6 pairs" },
@@ -38,12 +39,18 @@ const JOBS: &[Job] = &[
         settings: &[NO_IPC],
         words: "staged: rank 0: the library says that it takes no device pointers",
     },
-    // What a person claims is tried, and a library that crashes on it is outlived.
+    // A library that takes device pointers without saying so gets them only if the user forces it.
     Job {
-        library: Library::Plain,
+        library: Library::Pretended,
         processes: 2,
-        settings: &[NO_IPC, ("PARTITA_CUDA_AWARE_MPI", "1")],
-        words: "staged: rank 0: the library uses the processor on device memory",
+        settings: &[NO_IPC, DENY],
+        words: "staged: rank 0: the library says that it takes no device pointers",
+    },
+    Job {
+        library: Library::Pretended,
+        processes: 2,
+        settings: &[NO_IPC, DENY, ("PARTITA_CUDA_AWARE_MPI", "1")],
+        words: "device pointers",
     },
     Job { library: Library::Pretended, processes: 3, settings: &[NO_IPC], words: "device pointers" },
     Job {

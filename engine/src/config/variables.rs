@@ -85,7 +85,7 @@ pub const VARIABLES: &[Variable] = &[
     user(
         "PARTITA_CUDA_AWARE_MPI",
         SWITCH,
-        "whether MPI gets device pointers; default: the MPI library is asked",
+        "whether MPI gets device pointers; default: if the MPI library says that it takes them",
     ),
     user("PARTITA_CUDA_IPC", SWITCH, "whether ranks of one machine open each other's CUDA memory; default 1"),
     user(
@@ -110,7 +110,7 @@ pub const VARIABLES: &[Variable] = &[
         "a fault on purpose on one rank, after so many passes of a point",
     ),
     developer("PARTITA_TEST_DEVICES", "host, wgpu or cuda", "kinds of devices that tests use"),
-    developer("PARTITA_TEST_MPI", "refuse, garble, ...", "how the test's CUDA-aware MPI misbehaves"),
+    developer("PARTITA_TEST_MPI", "deny, refuse or garble", "how the test's CUDA-aware MPI misbehaves"),
     developer("PARTITA_TEST_MEMORY", "set by tests", "shared memory that a test passes to its other process"),
     developer("PARTITA_TEST_EVENT", "set by tests", "an event that a test passes to its other process"),
     developer("PARTITA_TEST_WITHOUT", "set by tests", "which wait a test leaves out in its other process"),

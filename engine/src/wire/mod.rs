@@ -129,13 +129,6 @@ pub trait Wire: Send + Sync {
         Err("the wire carries this process's memory only".to_owned())
     }
 
-    /// Runs messages that may show that a wire takes device memory only in its words; true if it was found
-    /// out to use the processor on it, which this process outlives.
-    fn outlive(&self, _memory: &[InPlace], messages: &mut dyn FnMut()) -> bool {
-        messages();
-        false
-    }
-
     /// As [`Wire::send`], from where the bytes lie.
     ///
     /// # Errors

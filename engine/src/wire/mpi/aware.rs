@@ -1,10 +1,10 @@
-//! What the MPI library says about device pointers. Its word is not enough: who wants to use them first sends
-//! device memory and looks what arrives. Knows no devices.
+//! What the MPI library says about device pointers (`MPIX_Query_cuda_support`). A yes is checked by the value
+//! trial of the engine before messages use it; without a yes no device pointer reaches the library.
 
 use std::ffi::{CStr, c_int};
 
-/// Whether the library takes device pointers; if not, why. `forced` is what a person says of it, who knows
-/// better than a library whose transport alone handles devices, and answers for it.
+/// Whether the library takes device pointers; if not, why. `forced` is the user's setting, for libraries whose
+/// transport layer handles devices although the library itself does not say so.
 pub(super) fn word(forced: Option<bool>) -> Result<(), String> {
     match forced {
         Some(true) => Ok(()),

@@ -3,7 +3,6 @@
 
 mod aware;
 mod ending;
-mod guard;
 mod known;
 mod last_words;
 mod wire;

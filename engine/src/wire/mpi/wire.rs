@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use mpi::ffi;
 
 use super::super::{Broken, InPlace, Outcome, Request, Wire, doze};
-use super::guard::Guard;
 use super::{aware, last_words};
 use crate::config::{config, say};
 use crate::error::{Error, Result};
@@ -264,12 +263,6 @@ impl Wire for Mpi {
 
     fn takes_device_memory(&self) -> std::result::Result<(), String> {
         aware::word(config().cuda_aware_mpi)
-    }
-
-    fn outlive(&self, memory: &[InPlace], messages: &mut dyn FnMut()) -> bool {
-        let guard = Guard::over(memory.iter().map(|place| place.address..place.address + place.bytes));
-        messages();
-        guard.was_touched()
     }
 
     fn send_from(&self, to: usize, mark: u32, memory: InPlace) -> std::result::Result<Request, Broken> {
