@@ -79,7 +79,7 @@
 //! ```
 
 use crate::device::cuda::IpcHandle;
-use crate::device::{self, Allocation, Buffer, Device, Fetch, Job, Lane};
+use crate::device::{self, Allocation, Buffer, Device, Download, Job, Stream};
 use crate::error::Result;
 use crate::program::{self, Command, Schedule};
 use crate::transport::Exchange;
@@ -106,21 +106,21 @@ pub unsafe fn download(device: &Device, from: &Allocation, offset_bytes: u64, ou
     device.download(from, offset_bytes, out)
 }
 
-/// Begins to copy bytes from a device, behind all work queued so far; the host waits for nothing. `None` on
-/// the host, whose memory is here already.
+/// Starts an asynchronous download behind all work queued so far; the host does not wait. `None` on the host,
+/// whose memory is here already.
 ///
 /// # Errors
 /// As [`download`].
 ///
 /// # Safety
-/// The [contract](self) of this module: `from` is read, until [`Fetch::take`] returns.
-pub unsafe fn fetch(
+/// The [contract](self) of this module: `from` is read, until [`Download::finish`] returns.
+pub unsafe fn start_download(
     device: &Device,
     from: &Allocation,
     offset_bytes: u64,
     bytes: usize,
-) -> Result<Option<Fetch>> {
-    device.fetch_on(Lane::Compute, from, offset_bytes, bytes)
+) -> Result<Option<Download>> {
+    device.start_download(Stream::Compute, from, offset_bytes, bytes)
 }
 
 /// Copies the first `bytes` bytes of memory of one device to memory of another one, behind all work queued on
@@ -176,7 +176,7 @@ pub unsafe fn replay(recording: &Recording) -> Result<()> {
     recording.device.replay(&recording.recording)
 }
 
-/// Memory of `bytes` bytes that another process of this machine shares ([`Device::share`]). It counts in no
+/// Memory of `bytes` bytes that another process of this machine shares ([`Device::export_memory`]). It counts in no
 /// budget; the last clone of the buffer closes it.
 ///
 /// # Errors
@@ -186,8 +186,8 @@ pub unsafe fn replay(recording: &Recording) -> Result<()> {
 /// # Safety
 /// The memory has that many bytes. As long as arrays lie in it ([`Array::over`](crate::Array::over)), the
 /// other process keeps it and does not write it.
-pub unsafe fn open_shared(device: &Device, handle: IpcHandle, bytes: u64) -> Result<Buffer> {
-    device.open_shared(handle, bytes)
+pub unsafe fn import_memory(device: &Device, handle: IpcHandle, bytes: u64) -> Result<Buffer> {
+    device.import_memory(handle, bytes)
 }
 
 /// Queues one command.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::config::{checked, config, say};
-use crate::device::{Device, DeviceKind, Turns};
+use crate::device::{Device, DeviceKind, DeviceLocks};
 use crate::error::{Error, Result};
 use crate::program::Reach;
 use crate::wire::{Ranks, pass};
@@ -387,8 +387,8 @@ impl Team {
     }
 
     /// Holds what an evaluation on this team needs, see [`evaluation`].
-    pub(crate) fn evaluation(&self) -> Turns<'_> {
-        Turns::take(self.locks())
+    pub(crate) fn evaluation(&self) -> DeviceLocks<'_> {
+        DeviceLocks::take(self.locks())
     }
 
     /// The locks of an evaluation on this team: those of its devices. Of a team over several ranks it is the
@@ -401,15 +401,15 @@ impl Team {
             Some(ranks) => (Some(ranks.turn()), &[][..]),
             None => (None, &self.0.devices[..]),
         };
-        wire.into_iter().chain(devices.iter().map(Device::turn))
+        wire.into_iter().chain(devices.iter().map(Device::lock))
     }
 }
 
 /// Holds what an evaluation on some teams needs, until dropped: evaluations that share a device come one
 /// after the other, whichever teams they are on, because arrays of equal teams that were made apart can be
 /// mixed.
-pub(crate) fn evaluation<'t>(teams: impl Iterator<Item = &'t Team> + Clone) -> Turns<'t> {
-    Turns::take(teams.flat_map(Team::locks))
+pub(crate) fn evaluation<'t>(teams: impl Iterator<Item = &'t Team> + Clone) -> DeviceLocks<'t> {
+    DeviceLocks::take(teams.flat_map(Team::locks))
 }
 
 /// The devices of this rank among members, each once, in the order of their first member.
@@ -452,12 +452,12 @@ mod tests {
     use std::time::Duration;
 
     use super::{check_alone, evaluation};
-    use crate::device::Turns;
+    use crate::device::DeviceLocks;
     use crate::prelude::*;
     use crate::wire::threads;
 
     /// Whether another thread evaluates on a team while this one evaluates.
-    fn beside(held: Turns<'_>, other: &Team) -> bool {
+    fn beside(held: DeviceLocks<'_>, other: &Team) -> bool {
         thread::scope(|scope| {
             let (tell, told) = mpsc::channel();
             scope.spawn(move || {

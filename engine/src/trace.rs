@@ -19,7 +19,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use crate::config::{config, say};
-use crate::device::{Device, Lane, Mark};
+use crate::device::{Device, Stream, Timestamp};
 use crate::error::Result;
 
 /// How long messages from other ranks were on their way, and how long this process waited for them meanwhile.
@@ -99,7 +99,7 @@ struct State {
     /// Per receiving and sending rank: when the messages that are to come were made ready for.
     ready: HashMap<(usize, usize), VecDeque<Instant>>,
     /// Where a device's own clock stands on ours.
-    clocks: Vec<(Device, Mark, f64)>,
+    clocks: Vec<(Device, Timestamp, f64)>,
     /// Work that a device may not have done yet.
     open: Vec<Open>,
 }
@@ -107,11 +107,11 @@ struct State {
 struct Open {
     rank: usize,
     device: Device,
-    lane: Lane,
+    lane: Stream,
     evaluation: usize,
     name: String,
-    begin: Mark,
-    end: Mark,
+    begin: Timestamp,
+    end: Timestamp,
 }
 
 /// So much work is left to be written later at most.
@@ -206,13 +206,13 @@ pub(crate) fn on_rank(rank: usize) {
 /// Runs work that a device is given.
 pub(crate) fn on_device(
     device: &Device,
-    lane: Lane,
+    lane: Stream,
     name: impl FnOnce() -> String,
     work: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
     let Some(file) = file() else { return work() };
     let (rank, begin_us) = (RANK.get(), now_us());
-    if !device.has_lanes() {
+    if !device.has_streams() {
         work()?;
         LAST.with(|_| ());
         write(file, rank, device.name(), &name(), begin_us, now_us() - begin_us);
@@ -220,13 +220,13 @@ pub(crate) fn on_device(
     }
     if !state().clocks.iter().any(|(other, ..)| other == device) {
         // Before anything of it is traced, because it stops the device.
-        let zero = device.mark()?;
+        let zero = device.timestamp()?;
         device.wait()?;
         state().clocks.push((device.clone(), zero, now_us()));
     }
-    let begin = device.mark_on(lane)?;
+    let begin = device.timestamp_on(lane)?;
     work()?;
-    let end = device.mark_on(lane)?;
+    let end = device.timestamp_on(lane)?;
     // After the driver's first call: a thread's end goes backwards, and drivers have their own things at it.
     LAST.with(|_| ());
     let mut state = state();
@@ -242,7 +242,7 @@ pub(crate) fn queued() {
     if file().is_some() {
         let mut state = state();
         let this = state.evaluations;
-        if state.open.iter().rev().take_while(|o| o.evaluation == this).any(|o| o.lane == Lane::Exchange) {
+        if state.open.iter().rev().take_while(|o| o.evaluation == this).any(|o| o.lane == Stream::Exchange) {
             state.evaluations += 1;
         }
     }
@@ -294,13 +294,13 @@ pub(crate) fn settle() -> Result<()> {
     let open = std::mem::take(&mut state.open);
     for evaluation in open.chunk_by(|a, b| a.evaluation == b.evaluation) {
         let times = evaluation.iter().map(|open| state.write(file, open)).collect::<Result<Vec<_>>>()?;
-        let spans = |device: &Device, lane: Lane| -> Vec<(f64, f64)> {
+        let spans = |device: &Device, lane: Stream| -> Vec<(f64, f64)> {
             let on_lane = |open: &(&Open, &(f64, f64))| open.0.device == *device && open.0.lane == lane;
             evaluation.iter().zip(&times).filter(on_lane).map(|(_, span)| *span).collect()
         };
         let mut all = Beside::default();
         for (device, ..) in &state.clocks {
-            let one = Beside::of(&spans(device, Lane::Exchange), &spans(device, Lane::Compute));
+            let one = Beside::of(&spans(device, Stream::Exchange), &spans(device, Stream::Compute));
             all = Beside { busy_s: all.busy_s + one.busy_s, hidden_s: all.hidden_s + one.hidden_s };
         }
         if let (Some(share), Some(first)) = (all.hidden_share(), evaluation.first()) {
@@ -325,8 +325,8 @@ impl State {
         let begin_s = zero_us / 1e6 + begin.seconds_since(zero)?;
         let lasted_s = end.seconds_since(begin)?;
         let row = match lane {
-            Lane::Compute => format!("{} compute", device.name()),
-            Lane::Exchange => format!("{} exchange", device.name()),
+            Stream::Compute => format!("{} compute", device.name()),
+            Stream::Exchange => format!("{} exchange", device.name()),
         };
         write(file, *rank, &row, name, 1e6 * begin_s, 1e6 * lasted_s);
         Ok((begin_s, begin_s + lasted_s))

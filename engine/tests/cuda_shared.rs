@@ -40,7 +40,7 @@ fn add(device: &Device, memory: &Buffer, times: usize) {
 
 fn open(device: &Device, handle: IpcHandle, bytes: u64) -> partita::Result<Buffer> {
     // SAFETY: what the other process shared is so long, and no array lies in it.
-    unsafe { partita::raw::open_shared(device, handle, bytes) }
+    unsafe { partita::raw::import_memory(device, handle, bytes) }
 }
 
 fn all(value: i32) -> Vec<Vec<u8>> {
@@ -52,14 +52,14 @@ fn values_travel_both_ways_in_the_order_of_an_event() {
     let Some(device) = gpu() else { return };
     let _budget = BUDGET.lock().unwrap_or_else(PoisonError::into_inner);
     let buffer = uploaded(&device, &all(0)).remove(0);
-    let event = device.shared_event().unwrap();
-    let handle = device.share(buffer.allocation()).unwrap();
+    let event = device.ipc_event().unwrap();
+    let handle = device.export_memory(buffer.allocation()).unwrap();
     // Queued after sharing: without the event the other process would not see it.
     add(&device, &buffer, 3);
     event.record().unwrap();
     let mut command = other::test("child_adds_to_shared_memory");
     command.env("PARTITA_TEST_MEMORY", hex(&handle.0));
-    command.env("PARTITA_TEST_EVENT", hex(&event.share().unwrap().0));
+    command.env("PARTITA_TEST_EVENT", hex(&event.export().unwrap().0));
     for round in 1..4 {
         let mut other = Other::start(command_again(&command));
         other.hear("recorded");
@@ -91,7 +91,7 @@ fn handle(variable: &str) -> IpcHandle {
 fn child_adds_to_shared_memory() {
     let device = gpu().unwrap();
     let before = device.memory();
-    let event = device.open_event(handle("PARTITA_TEST_EVENT")).unwrap();
+    let event = device.import_event(handle("PARTITA_TEST_EVENT")).unwrap();
     let buffer = open(&device, handle("PARTITA_TEST_MEMORY"), 4 * N as u64).unwrap();
     event.hold().unwrap();
     let like = downloaded(&device, std::slice::from_ref(&buffer), &all(0)).unwrap();
@@ -116,20 +116,20 @@ fn what_cannot_be_shared_is_refused_by_name() {
     let _budget = BUDGET.lock().unwrap_or_else(PoisonError::into_inner);
     let text = |result: partita::Result<()>| result.unwrap_err().to_string();
     let buffer = device.alloc(4096).unwrap();
-    let handle = device.share(buffer.allocation()).unwrap();
+    let handle = device.export_memory(buffer.allocation()).unwrap();
     let own = text(open(&device, handle, 4096).map(drop));
     assert!(
         own.starts_with(device.name()) && own.contains("opening another process's memory failed"),
         "{own}"
     );
-    let event = device.shared_event().unwrap().share().unwrap();
-    let own = text(device.open_event(event).map(drop));
+    let event = device.ipc_event().unwrap().export().unwrap();
+    let own = text(device.import_event(event).map(drop));
     assert!(
         own.starts_with(device.name()) && own.contains("opening another process's event failed"),
         "{own}"
     );
     let host = Device::host();
-    let on_host = text(host.share(host.alloc(16).unwrap().allocation()).map(drop));
+    let on_host = text(host.export_memory(host.alloc(16).unwrap().allocation()).map(drop));
     assert!(on_host.contains("expected a CUDA device, given host"), "{on_host}");
     assert_eq!(downloaded(&device, &uploaded(&device, &all(5)), &all(0)).unwrap(), all(5));
     found::ran("shared-refusals", &device, 3);
@@ -146,7 +146,7 @@ fn freed_memory_is_refused_before_and_after_it_is_opened() {
     let buffer = device.alloc(4096).unwrap();
     alone::upload(&device, buffer.allocation(), 0, &[7; 4096]).unwrap();
     let mut command = other::test("child_opens_what_is_freed");
-    command.env("PARTITA_TEST_MEMORY", hex(&device.share(buffer.allocation()).unwrap().0));
+    command.env("PARTITA_TEST_MEMORY", hex(&device.export_memory(buffer.allocation()).unwrap().0));
     let mut early = Other::start(command_again(&command));
     early.hear("opened");
     // A device that may hold nothing more gives back what its pool keeps.

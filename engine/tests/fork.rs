@@ -6,7 +6,7 @@
 mod found;
 mod other;
 
-use partita::device::Mark;
+use partita::device::Timestamp;
 use partita::prelude::*;
 
 #[test]
@@ -93,7 +93,7 @@ fn refuse_everything(device: &Device, array: &Array) {
         ("to_vec", array.to_vec::<f32>().map(drop)),
         ("alloc", device.alloc(16).map(drop)),
         ("wait", device.wait()),
-        ("mark", device.mark().map(|_: Mark| ())),
+        ("mark", device.timestamp().map(|_: Timestamp| ())),
     ];
     for (call, result) in results {
         let error = result.expect_err(call);

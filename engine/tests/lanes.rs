@@ -9,7 +9,7 @@ mod other;
 
 use std::sync::Arc;
 
-use partita::device::Lane;
+use partita::device::Stream;
 use partita::index::DimMap;
 use partita::plan::{Move, Plan};
 use partita::prelude::*;
@@ -210,7 +210,7 @@ fn the_exchange_of_a_step_without_one_of_its_waits() {
     }
     // What leaves is written right before the step and right after it.
     let leaving = schedule.iter().filter_map(|command| match command.lane() {
-        (Lane::Exchange, Command::Transfer { from_device, from, from_offset, bytes, .. }) => {
+        (Stream::Exchange, Command::Transfer { from_device, from, from_offset, bytes, .. }) => {
             Some((from_device.clone(), Arc::clone(from), *from_offset, *bytes as usize))
         }
         _ => None,

@@ -173,7 +173,7 @@ fn a_download_is_begun_before_much_work() {
     let result = work();
     result.eval().unwrap();
     let begin = Instant::now();
-    fetch.take(&mut bytes).unwrap();
+    fetch.finish(&mut bytes).unwrap();
     let taken = begin.elapsed();
     team.wait().unwrap();
     let all = begin.elapsed();

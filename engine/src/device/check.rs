@@ -197,7 +197,7 @@ mod tests {
 
     use partita_kernels::{Builder, View};
 
-    use super::super::Lane;
+    use super::super::Stream;
     use super::*;
 
     /// `out[i] = in[i + 1] - in[i]` on the host, over elements 1 to 8 of ten.
@@ -224,9 +224,9 @@ mod tests {
         let jobs = std::slice::from_ref(&job);
         let told = checked(&device, jobs, || Ok(())).unwrap_err().to_string();
         assert!(told.contains("kernel differences, parameter 1, element 1: expected 3"), "{told}");
-        checked(&device, jobs, || device.run_on(Lane::Compute, &job)).unwrap();
+        checked(&device, jobs, || device.run_on(Stream::Compute, &job)).unwrap();
         let last_wrong = || {
-            device.run_on(Lane::Compute, &job)?;
+            device.run_on(Stream::Compute, &job)?;
             device.upload(&job.memory[1], 32, &f32::NAN.to_le_bytes())
         };
         let told = checked(&device, jobs, last_wrong).unwrap_err().to_string();

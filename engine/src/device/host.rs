@@ -10,7 +10,7 @@ use partita_kernels::cpu;
 use partita_kernels::{Launch, LaunchError};
 
 use super::memory::ALIGN_BYTES;
-use super::process;
+use super::process_id::process_id;
 use crate::config::config;
 
 /// Bytes of a large page, where there are any.
@@ -39,7 +39,7 @@ enum Origin {
 }
 
 // SAFETY: the block is plain memory owned by this value. Who may read and write it when is decided by the
-// device's lock, see `turn`: outside this crate only unsafe functions get at it.
+// device's lock, see `lock`: outside this crate only unsafe functions get at it.
 unsafe impl Send for HostMemory {}
 // SAFETY: as for Send; this type itself only hands out the pointer.
 unsafe impl Sync for HostMemory {}
@@ -142,7 +142,7 @@ pub(super) fn threads() -> usize {
     static STARTED_IN: OnceLock<u32> = OnceLock::new();
     match config().threads {
         1 => 1,
-        _ if *STARTED_IN.get_or_init(process::number) != process::number() => 1,
+        _ if *STARTED_IN.get_or_init(process_id) != process_id() => 1,
         threads => threads,
     }
 }
@@ -157,7 +157,7 @@ pub(super) fn launch<'a>(
     let views: Vec<cpu::Memory> =
         memory.map(|(block, size)| cpu::Memory { ptr: block.pointer(), len: block.bytes() / size }).collect();
     // SAFETY: each block is alive and `len` elements long; the engine never passes one block twice
-    // unless both parameters are In. Who launches holds the device's lock, see `turn`, or has promised as
+    // unless both parameters are In. Who launches holds the device's lock, see `lock`, or has promised as
     // much (`raw`).
     unsafe { program.run(launch, &views, threads) }
 }

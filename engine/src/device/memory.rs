@@ -8,8 +8,8 @@
 //! An arena keeps a step's memory apart, so that what other threads allocate and free meanwhile does
 //! not disturb which memory the step finds.
 //!
-//! Devices run the work of the lane `Compute` in order, so memory may be leased again as soon as the host
-//! is done queueing work on it there. Whoever uses memory on another lane has that lane wait for this one
+//! Devices run the work of the stream `Compute` in order, so memory may be leased again as soon as the host
+//! is done queueing work on it there. Whoever uses memory on another stream has that stream wait for this one
 //! before, and this one for that before the lease ends.
 
 use std::cell::RefCell;

@@ -1,27 +1,27 @@
 //! Devices and what they do: allocate, upload, download, compile, launch, record, replay, wait.
 //!
-//! A [`Device`] is one of a closed set of backends behind one match. Work queued on one [`Lane`] of a
+//! A [`Device`] is one of a closed set of backends behind one match. Work queued on one [`Stream`] of a
 //! device runs in order; the host device runs it at once. Knows bytes, kernels and launches; knows no arrays
 //! and no parts. Copies between regions are launches of a copy kernel, so there is no copy verb.
 //!
-//! Invariant: what moves bytes or queues work is this crate's own; `turn` says who may. Everybody else
+//! Invariant: what moves bytes or queues work is this crate's own; `lock` says who may. Everybody else
 //! computes with arrays, or by [`raw`](crate::raw).
 
 mod check;
 pub mod cuda;
-mod fetch;
+mod discovery;
+mod download;
 mod foreign;
 mod host;
-mod lane;
-mod mark;
+mod ipc;
+mod lock;
 pub mod memory;
-mod open;
-mod process;
+mod process_id;
 mod room;
-mod share;
+mod stream;
 mod sweep;
+mod timestamp;
 mod transfer;
-mod turn;
 pub mod wgpu;
 
 use std::collections::HashMap;
@@ -33,17 +33,18 @@ use partita_kernels::{Access, Launch, Verified, cpu};
 use crate::config::{config, say};
 use crate::error::{Error, Result};
 pub use check::compared_launches;
-pub use fetch::Fetch;
+pub use download::Download;
 pub use foreign::Foreign;
-pub use lane::Lane;
-pub use mark::Mark;
+pub(crate) use lock::DeviceLocks;
 pub(crate) use memory::Arena;
 pub use memory::{Allocation, Buffer, MemoryUse};
 use memory::{Memory, Pool};
+use process_id::process_id;
 pub(crate) use room::zeros;
+pub use stream::Stream;
 pub(crate) use sweep::Sweep;
-pub(crate) use transfer::Carriage;
-pub(crate) use turn::Turns;
+pub use timestamp::Timestamp;
+pub(crate) use transfer::CopyRegion;
 use wgpu::{Gpu, GpuProgram};
 
 /// A processor with memory of its own. Clones name the same device; equality is identity.
@@ -57,8 +58,8 @@ struct Inner {
     process: u32,
     pool: Mutex<Pool>,
     programs: Mutex<HashMap<Verified, Arc<Program>>>,
-    /// Held by one evaluation at a time, see [`Turns`].
-    turn: Mutex<()>,
+    /// Held by one evaluation at a time, see [`DeviceLocks`].
+    lock: Mutex<()>,
 }
 
 enum Backend {
@@ -122,7 +123,7 @@ pub struct Job {
 }
 
 /// Some of a recording's jobs on the host.
-pub(crate) enum Stretch {
+pub(crate) enum RecordedWork {
     /// One after another, each on all threads.
     Jobs(Vec<Job>),
     /// Tile by tile, each on one thread.
@@ -132,7 +133,7 @@ pub(crate) enum Stretch {
 /// Jobs of one device prepared for cheap repetition.
 pub(crate) enum Recording {
     /// The jobs as they are: on the host, and everywhere when launches are checked.
-    Kept(Vec<Stretch>),
+    Kept(Vec<RecordedWork>),
     /// CUDA keeps a graph.
     Cuda(cuda::Recording),
     /// wgpu keeps bind groups and parameter buffers.
@@ -158,10 +159,10 @@ impl Device {
         Device(Arc::new(Inner {
             name,
             backend,
-            process: process::number(),
+            process: process_id(),
             pool: Mutex::new(Pool::new(config().budget_bytes)),
             programs: Mutex::new(HashMap::new()),
-            turn: Mutex::default(),
+            lock: Mutex::default(),
         }))
     }
 
@@ -170,7 +171,7 @@ impl Device {
     fn usable(&self) -> Result<()> {
         match self.0.backend {
             Backend::Host => Ok(()),
-            Backend::Cuda(_) | Backend::Wgpu(_) if process::number() == self.0.process => Ok(()),
+            Backend::Cuda(_) | Backend::Wgpu(_) if process_id() == self.0.process => Ok(()),
             Backend::Cuda(_) | Backend::Wgpu(_) => Err(Error::Forked { device: self.name().to_owned() }),
         }
     }
@@ -186,8 +187,8 @@ impl Device {
     }
 
     /// The lock that an evaluation holds while it uses the device.
-    pub(crate) fn turn(&self) -> &Mutex<()> {
-        &self.0.turn
+    pub(crate) fn lock(&self) -> &Mutex<()> {
+        &self.0.lock
     }
 
     /// The sort of device.
@@ -262,21 +263,21 @@ impl Device {
     /// # Errors
     /// If the launch does not fit its memory or the driver fails.
     pub(crate) fn launch(&self, job: &Job) -> Result<()> {
-        self.launch_on(Lane::Compute, job)
+        self.launch_on(Stream::Compute, job)
     }
 
-    /// The same on a lane.
+    /// The same on a stream.
     ///
     /// # Errors
     /// As [`Device::launch`].
-    pub(crate) fn launch_on(&self, lane: Lane, job: &Job) -> Result<()> {
+    pub(crate) fn launch_on(&self, stream: Stream, job: &Job) -> Result<()> {
         self.usable()?;
         self.check(job)?;
         self.tell(job);
         if config().check {
-            return check::checked(self, std::slice::from_ref(job), || self.run_on(lane, job));
+            return check::checked(self, std::slice::from_ref(job), || self.run_on(stream, job));
         }
-        self.run_on(lane, job)
+        self.run_on(stream, job)
     }
 
     /// Refuses a job that is another device's, or that writes memory which was lent to be read.
@@ -312,13 +313,13 @@ impl Device {
         }
     }
 
-    fn run_on(&self, lane: Lane, job: &Job) -> Result<()> {
+    fn run_on(&self, stream: Stream, job: &Job) -> Result<()> {
         match (&self.0.backend, &job.program.code) {
             (Backend::Host, Code::Host(_)) => host_launch(job, host::threads()),
             (Backend::Cuda(gpu), Code::Cuda(code)) => {
                 let memory = cuda_memory(job);
                 let launch =
-                    || gpu.launch(lane, code, &job.launch, &memory).map_err(|e| self.cuda_failure(e));
+                    || gpu.launch(stream, code, &job.launch, &memory).map_err(|e| self.cuda_failure(e));
                 // A reduction needs memory of its own.
                 self.with_room(launch)
             }
@@ -334,16 +335,17 @@ impl Device {
     ///
     /// # Errors
     /// As [`Device::launch`].
-    pub(crate) fn launch_boxes(&self, lane: Lane, jobs: &[Job]) -> Result<()> {
+    pub(crate) fn launch_boxes(&self, stream: Stream, jobs: &[Job]) -> Result<()> {
         self.usable()?;
         match &self.0.backend {
-            Backend::Host | Backend::Wgpu(_) => jobs.iter().try_for_each(|job| self.launch_on(lane, job)),
+            Backend::Host | Backend::Wgpu(_) => jobs.iter().try_for_each(|job| self.launch_on(stream, job)),
             Backend::Cuda(gpu) => {
                 jobs.iter().try_for_each(|job| self.check(job))?;
                 let memory: Vec<_> = jobs.iter().map(cuda_memory).collect();
                 let prepared = cuda_jobs(jobs, &memory);
-                let run =
-                    || self.with_room(|| gpu.launch_boxes(lane, &prepared).map_err(|e| self.cuda_failure(e)));
+                let run = || {
+                    self.with_room(|| gpu.launch_boxes(stream, &prepared).map_err(|e| self.cuda_failure(e)))
+                };
                 if config().check { check::checked(self, jobs, run) } else { run() }
             }
         }
@@ -387,7 +389,7 @@ impl Device {
                 gpu.record(&prepared).map(Recording::Wgpu).map_err(|e| Error::of_driver(self.name(), e))
             }
             Backend::Host | Backend::Cuda(_) | Backend::Wgpu(_) => {
-                Ok(Recording::Kept(vec![Stretch::Jobs(groups.into_iter().flatten().collect())]))
+                Ok(Recording::Kept(vec![RecordedWork::Jobs(groups.into_iter().flatten().collect())]))
             }
         }
     }
@@ -397,26 +399,28 @@ impl Device {
     /// # Errors
     /// As [`Device::launch`].
     pub(crate) fn replay(&self, recording: &Recording) -> Result<()> {
-        self.replay_on(Lane::Compute, recording)
+        self.replay_on(Stream::Compute, recording)
     }
 
-    /// The same on a lane.
+    /// The same on a stream.
     ///
     /// # Errors
     /// As [`Device::launch`].
-    pub(crate) fn replay_on(&self, lane: Lane, recording: &Recording) -> Result<()> {
+    pub(crate) fn replay_on(&self, stream: Stream, recording: &Recording) -> Result<()> {
         self.usable()?;
         match (&self.0.backend, recording) {
             (_, Recording::Kept(stretches)) => stretches.iter().try_for_each(|stretch| match stretch {
-                Stretch::Jobs(jobs) => jobs.iter().try_for_each(|job| self.launch_on(lane, job)),
-                Stretch::Tiles(sweep) if config().check => sweep.run(1, |job| self.launch_on(lane, job)),
-                Stretch::Tiles(sweep) => sweep.run(host::threads(), |job| {
+                RecordedWork::Jobs(jobs) => jobs.iter().try_for_each(|job| self.launch_on(stream, job)),
+                RecordedWork::Tiles(sweep) if config().check => {
+                    sweep.run(1, |job| self.launch_on(stream, job))
+                }
+                RecordedWork::Tiles(sweep) => sweep.run(host::threads(), |job| {
                     self.tell(job);
                     host_launch(job, 1)
                 }),
             }),
             (Backend::Cuda(gpu), Recording::Cuda(recording)) => {
-                gpu.replay(lane, recording).map_err(|e| Error::of_driver(self.name(), e))
+                gpu.replay(stream, recording).map_err(|e| Error::of_driver(self.name(), e))
             }
             (Backend::Wgpu(gpu), Recording::Wgpu(recording)) => {
                 gpu.replay(recording).map_err(|e| Error::of_driver(self.name(), e))

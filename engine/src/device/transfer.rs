@@ -2,12 +2,12 @@
 //! host.
 
 use super::memory::Memory;
-use super::{Allocation, Backend, Device, Lane, cuda, zeros};
+use super::{Allocation, Backend, Device, Stream, cuda, zeros};
 use crate::error::{Error, Result};
 
-/// Bytes on their way from one device's memory to another's.
+/// Bytes of one device's memory, and their place in another's.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Carriage<'a> {
+pub(crate) struct CopyRegion<'a> {
     /// The source.
     pub from: &'a Allocation,
     /// Where in it the bytes begin.
@@ -26,16 +26,16 @@ impl Device {
     /// # Errors
     /// Bytes outside the memory; memory of another device, or borrowed; if the driver fails.
     pub(crate) fn upload(&self, to: &Allocation, offset_bytes: u64, data: &[u8]) -> Result<()> {
-        self.upload_on(Lane::Compute, to, offset_bytes, data)
+        self.upload_on(Stream::Compute, to, offset_bytes, data)
     }
 
-    /// The same on a lane.
+    /// The same on a stream.
     ///
     /// # Errors
     /// As [`Device::upload`].
     pub(crate) fn upload_on(
         &self,
-        lane: Lane,
+        stream: Stream,
         to: &Allocation,
         offset_bytes: u64,
         data: &[u8],
@@ -49,7 +49,7 @@ impl Device {
                 Ok(())
             }
             (Backend::Cuda(gpu), Memory::Cuda(buffer)) => {
-                gpu.upload(lane, buffer, offset_bytes, data).map_err(|e| Error::of_driver(self.name(), e))
+                gpu.upload(stream, buffer, offset_bytes, data).map_err(|e| Error::of_driver(self.name(), e))
             }
             (Backend::Wgpu(gpu), Memory::Wgpu(buffer)) => {
                 gpu.upload(buffer, offset_bytes, data).map_err(|e| Error::of_driver(self.name(), e))
@@ -64,16 +64,16 @@ impl Device {
     /// Bytes outside the memory; memory of another device; if the driver fails, or work queued before had
     /// failed.
     pub(crate) fn download(&self, from: &Allocation, offset_bytes: u64, out: &mut [u8]) -> Result<()> {
-        self.download_on(Lane::Compute, from, offset_bytes, out)
+        self.download_on(Stream::Compute, from, offset_bytes, out)
     }
 
-    /// The same on a lane, after the work of that lane.
+    /// The same on a stream, after the work of that stream.
     ///
     /// # Errors
     /// As [`Device::download`].
     pub(crate) fn download_on(
         &self,
-        lane: Lane,
+        stream: Stream,
         from: &Allocation,
         offset_bytes: u64,
         out: &mut [u8],
@@ -87,7 +87,7 @@ impl Device {
                 Ok(())
             }
             (Backend::Cuda(gpu), Memory::Cuda(buffer)) => {
-                gpu.download(lane, buffer, offset_bytes, out).map_err(|e| Error::of_driver(self.name(), e))
+                gpu.download(stream, buffer, offset_bytes, out).map_err(|e| Error::of_driver(self.name(), e))
             }
             (Backend::Wgpu(gpu), Memory::Wgpu(buffer)) => {
                 gpu.download(buffer, offset_bytes, out).map_err(|e| Error::of_driver(self.name(), e))
@@ -108,40 +108,40 @@ impl Device {
         to: &Allocation,
         bytes: u64,
     ) -> Result<()> {
-        self.copy_range(other, Carriage { from, from_offset: 0, to, to_offset: 0, bytes })
+        self.copy_range(other, CopyRegion { from, from_offset: 0, to, to_offset: 0, bytes })
     }
 
     /// The same for bytes that begin elsewhere than with the memory.
     ///
     /// # Errors
     /// As [`Device::copy_to`].
-    pub(crate) fn copy_range(&self, other: &Device, what: Carriage) -> Result<()> {
-        other.after(Lane::Compute, self, Lane::Compute)?;
-        self.carry(Lane::Compute, other, what)?;
-        self.after(Lane::Compute, other, Lane::Compute)
+    pub(crate) fn copy_range(&self, other: &Device, what: CopyRegion) -> Result<()> {
+        other.after(Stream::Compute, self, Stream::Compute)?;
+        self.copy_on(Stream::Compute, other, what)?;
+        self.after(Stream::Compute, other, Stream::Compute)
     }
 
-    /// Queues such a copy on a lane of the other device, and makes nobody wait: the caller orders it with
-    /// what this device does ([`Device::after`]). What goes through the host is done when this returns.
+    /// Queues such a copy on a stream of the other device without any waits: the caller orders it with the work
+    /// of this device ([`Device::after`]). A copy staged through the host is done when this returns.
     ///
     /// # Errors
     /// As [`Device::copy_to`].
-    pub(crate) fn carry(&self, lane: Lane, other: &Device, what: Carriage) -> Result<()> {
+    pub(crate) fn copy_on(&self, stream: Stream, other: &Device, what: CopyRegion) -> Result<()> {
         self.usable()?;
-        let Carriage { from, from_offset, to, to_offset, bytes } = what;
+        let CopyRegion { from, from_offset, to, to_offset, bytes } = what;
         self.check_memory("copy", from)?;
         from.check_range("copy", from_offset, bytes)?;
         other.check_written("copy", to)?;
         to.check_range("copy", to_offset, bytes)?;
         match (&self.0.backend, &other.0.backend, &from.memory, &to.memory) {
             (Backend::Cuda(gpu), Backend::Cuda(other), Memory::Cuda(from), Memory::Cuda(to)) => {
-                cuda::copy_between(lane, gpu, (from, from_offset), other, (to, to_offset), bytes)
+                cuda::copy_between(stream, gpu, (from, from_offset), other, (to, to_offset), bytes)
                     .map_err(|e| Error::of_driver(self.name(), e))
             }
             _ => {
                 let mut staging: Vec<u8> = zeros(bytes as usize, std::slice::from_ref(self))?;
-                self.download_on(lane, from, from_offset, &mut staging)?;
-                other.upload_on(lane, to, to_offset, &staging)
+                self.download_on(stream, from, from_offset, &mut staging)?;
+                other.upload_on(stream, to, to_offset, &staging)
             }
         }
     }

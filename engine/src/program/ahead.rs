@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Span, span_bytes, spread};
-use crate::device::{DeviceKind, Fetch, Lane};
+use crate::device::{DeviceKind, Download, Stream};
 use crate::error::Result;
 use crate::wire::{Piece, copied};
 
@@ -24,7 +24,7 @@ struct State {
 
 /// One piece: what comes of which device, and where it belongs. What is in this process's memory is not
 /// among it.
-struct Begun(Vec<(Fetch, Range<usize>)>);
+struct Begun(Vec<(Download, Range<usize>)>);
 
 /// How many pieces of a message are begun at once. On a lane of its own a second one travels while the first
 /// is copied and sent. A wgpu device works in one order, so what is begun later comes after what it computes
@@ -49,7 +49,7 @@ impl Ahead {
     }
 
     /// Begins a message, behind all that is queued on a lane so far.
-    pub(super) fn begin(&self, lane: Lane, memory: &[Span]) -> Result<()> {
+    pub(super) fn begin(&self, lane: Stream, memory: &[Span]) -> Result<()> {
         let mut left: VecDeque<Piece> = copied(span_bytes(memory)).into();
         let first = left.drain(..most_begun(memory).min(left.len()));
         let begun = first.map(|piece| Begun::new(lane, memory, piece)).collect::<Result<_>>()?;
@@ -59,7 +59,7 @@ impl Ahead {
 
     /// The next piece of the message, which begins at `offset`; the one after those that are begun takes its
     /// turn. A message that was not begun is copied now.
-    pub(super) fn take(&self, lane: Lane, memory: &[Span], offset: u64, out: &mut [u8]) -> Result<()> {
+    pub(super) fn take(&self, lane: Stream, memory: &[Span], offset: u64, out: &mut [u8]) -> Result<()> {
         let mut state = self.state();
         let Some(Begun(parts)) = state.begun.pop_front() else {
             return spread(memory, offset, out.len()).try_for_each(|(span, at, range)| {
@@ -71,7 +71,7 @@ impl Ahead {
                 span.device.download_on(lane, &span.allocation, at, &mut out[range])?;
             }
         }
-        parts.into_iter().try_for_each(|(fetch, range)| fetch.take(&mut out[range]))?;
+        parts.into_iter().try_for_each(|(fetch, range)| fetch.finish(&mut out[range]))?;
         if let Some(piece) = state.left.pop_front() {
             state.begun.push_back(Begun::new(lane, memory, piece)?);
         }
@@ -80,9 +80,9 @@ impl Ahead {
 }
 
 impl Begun {
-    fn new(lane: Lane, memory: &[Span], piece: Piece) -> Result<Begun> {
+    fn new(lane: Stream, memory: &[Span], piece: Piece) -> Result<Begun> {
         let parts = spread(memory, piece.offset, piece.bytes).filter_map(|(span, at, range)| {
-            let fetch = span.device.fetch_on(lane, &span.allocation, at, range.len()).transpose()?;
+            let fetch = span.device.start_download(lane, &span.allocation, at, range.len()).transpose()?;
             Some(fetch.map(|fetch| (fetch, range)))
         });
         Ok(Begun(parts.collect::<Result<_>>()?))

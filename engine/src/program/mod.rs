@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, View};
 
-use crate::device::{Allocation, Buffer, Carriage, Device, Job, Lane};
+use crate::device::{Allocation, Buffer, CopyRegion, Device, Job, Stream};
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};
 use crate::trace;
@@ -144,30 +144,30 @@ pub enum Command {
     /// What is queued on `then` from now on comes after what is queued on `first` so far.
     After {
         /// Whose work comes first.
-        first: (Device, Lane),
+        first: (Device, Stream),
         /// Who waits for it.
-        then: (Device, Lane),
+        then: (Device, Stream),
     },
-    /// A command on the lanes [`Lane::Exchange`] of its devices. Every other is on [`Lane::Compute`]. A
+    /// A command on the lanes [`Stream::Exchange`] of its devices. Every other is on [`Stream::Compute`]. A
     /// transfer there lets nobody wait: those who must are named by [`Command::After`].
     Aside(Box<Command>),
 }
 
 impl Command {
     /// The lane of a command, and the command itself.
-    pub fn lane(&self) -> (Lane, &Command) {
+    pub fn lane(&self) -> (Stream, &Command) {
         match self {
-            Command::Aside(command) => (Lane::Exchange, command.lane().1),
-            command => (Lane::Compute, command),
+            Command::Aside(command) => (Stream::Exchange, command.lane().1),
+            command => (Stream::Compute, command),
         }
     }
 
     /// The same command on a lane.
-    pub fn on(self, lane: Lane) -> Command {
+    pub fn on(self, lane: Stream) -> Command {
         match (lane, self) {
             (_, Command::Aside(command)) => command.on(lane),
-            (Lane::Compute, command) => command,
-            (Lane::Exchange, command) => Command::Aside(Box::new(command)),
+            (Stream::Compute, command) => command,
+            (Stream::Exchange, command) => Command::Aside(Box::new(command)),
         }
     }
 
@@ -191,7 +191,7 @@ impl Command {
 
     /// True if memory may be let go only after it: a device's lane of memory waits for another one.
     fn is_join(&self) -> bool {
-        matches!(self, Command::After { then: (_, Lane::Compute), .. })
+        matches!(self, Command::After { then: (_, Stream::Compute), .. })
     }
 }
 
@@ -320,11 +320,11 @@ pub(crate) fn run(command: &Command) -> Result<()> {
         }
         Command::Transfer { from_device, from, from_offset, to_device, to, to_offset, bytes } => {
             let (from_offset, to_offset, bytes) = (*from_offset, *to_offset, *bytes);
-            let what = Carriage { from, from_offset, to, to_offset, bytes };
+            let what = CopyRegion { from, from_offset, to, to_offset, bytes };
             let name = || format!("{bytes} bytes of {}", from_device.name());
             trace::on_device(to_device, lane, name, || match lane {
-                Lane::Compute => from_device.copy_range(to_device, what),
-                Lane::Exchange => from_device.carry(lane, to_device, what),
+                Stream::Compute => from_device.copy_range(to_device, what),
+                Stream::Exchange => from_device.copy_on(lane, to_device, what),
             })
         }
         Command::Note { ranks, computed } => {

@@ -177,7 +177,7 @@ fn neighbours(ranks: &Ranks, cuda: &[&Device]) -> Result<Vec<Vec<bool>>> {
         let buffer = device.alloc(SHOWN_BYTES as u64)?;
         device.upload(buffer.allocation(), 0, &pattern(rank, handles.len(), SHOWN_BYTES))?;
         device.wait()?;
-        handles.extend(device.share(buffer.allocation()).ok());
+        handles.extend(device.export_memory(buffer.allocation()).ok());
         shown.push(buffer);
     }
     // A device that shares nothing makes all of its rank's memory the wire's.
@@ -205,7 +205,7 @@ fn neighbours(ranks: &Ranks, cuda: &[&Device]) -> Result<Vec<Vec<bool>>> {
 fn reads(device: &Device, handle: IpcHandle, expected: &[u8]) -> bool {
     let mut found = vec![0; expected.len()];
     let read = device
-        .open_shared(handle, expected.len() as u64)
+        .import_memory(handle, expected.len() as u64)
         .and_then(|theirs| device.download(theirs.allocation(), 0, &mut found));
     read.is_ok() && found == expected
 }

@@ -7,8 +7,8 @@ use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Span;
-use crate::device::cuda::{IpcHandle, SharedEvent};
-use crate::device::{Allocation, Buffer, Carriage, Device, Lane};
+use crate::device::cuda::{IpcEvent, IpcHandle};
+use crate::device::{Allocation, Buffer, CopyRegion, Device, Stream};
 use crate::error::{Error, Result};
 use crate::wire::{Errand, Ranks};
 
@@ -21,11 +21,11 @@ pub struct Shares(Mutex<State>);
 struct State {
     shown: HashMap<u64, (IpcHandle, Arc<Allocation>)>,
     /// Our events, by device: when what we show is written, and when we have read what we were shown.
-    written: Vec<(Device, IpcHandle, SharedEvent)>,
-    read: Vec<(Device, IpcHandle, SharedEvent)>,
+    written: Vec<(Device, IpcHandle, IpcEvent)>,
+    read: Vec<(Device, IpcHandle, IpcEvent)>,
     /// Of others, by rank, device here, and what the rank calls it.
     opened: HashMap<(usize, u64, u64), Buffer>,
-    events: HashMap<(usize, u64, [u8; 64]), SharedEvent>,
+    events: HashMap<(usize, u64, [u8; 64]), IpcEvent>,
     /// What others have not said they have read: on which errand, the rank, and whose memory of ours it was.
     unread: Vec<(Errand, usize, Vec<Device>)>,
 }
@@ -76,7 +76,7 @@ impl Shares {
     }
 
     /// Names memory to another rank once what was queued so far has written it.
-    pub(super) fn show(&self, lane: Lane, ranks: &Ranks, to: usize, memory: &[Span]) -> Result<()> {
+    pub(super) fn show(&self, lane: Stream, ranks: &Ranks, to: usize, memory: &[Span]) -> Result<()> {
         let mut state = self.state();
         let mut message = Vec::with_capacity(memory.len() * NAME);
         let mut devices: Vec<Device> = Vec::new();
@@ -89,7 +89,7 @@ impl Shares {
             let handle = match state.shown.entry(span.allocation.id) {
                 Entry::Occupied(shown) => shown.get().0,
                 Entry::Vacant(vacant) => {
-                    let handle = span.device.share(&span.allocation)?;
+                    let handle = span.device.export_memory(&span.allocation)?;
                     vacant.insert((handle, Arc::clone(&span.allocation)));
                     handle
                 }
@@ -106,7 +106,7 @@ impl Shares {
     }
 
     /// Copies what another rank shows to where it belongs, and says when that is done.
-    pub(super) fn fetch(&self, lane: Lane, ranks: &Ranks, from: usize, memory: &[Span]) -> Result<()> {
+    pub(super) fn fetch(&self, lane: Stream, ranks: &Ranks, from: usize, memory: &[Span]) -> Result<()> {
         let message = received(ranks, from, memory.len() * NAME)?;
         let mut state = self.state();
         for (span, bytes) in memory.iter().zip(message.chunks(NAME)) {
@@ -119,8 +119,8 @@ impl Shares {
             let theirs = state.memory(from, device, &name)?;
             let (from, to) = (theirs.allocation(), &span.allocation);
             let what =
-                Carriage { from, from_offset: name.offset, to, to_offset: span.offset, bytes: span.bytes };
-            device.carry(lane, device, what)?;
+                CopyRegion { from, from_offset: name.offset, to, to_offset: span.offset, bytes: span.bytes };
+            device.copy_on(lane, device, what)?;
         }
         let mut answer = Vec::with_capacity(memory.len() * HANDLE);
         for (k, span) in memory.iter().enumerate() {
@@ -163,10 +163,10 @@ impl Drop for State {
 
 impl State {
     /// An event of another rank, opened for a device here.
-    fn event(&mut self, rank: usize, device: &Device, handle: IpcHandle) -> Result<&SharedEvent> {
+    fn event(&mut self, rank: usize, device: &Device, handle: IpcHandle) -> Result<&IpcEvent> {
         match self.events.entry((rank, device.number(), handle.0)) {
             Entry::Occupied(open) => Ok(open.into_mut()),
-            Entry::Vacant(vacant) => Ok(vacant.insert(device.open_event(handle)?)),
+            Entry::Vacant(vacant) => Ok(vacant.insert(device.import_event(handle)?)),
         }
     }
 
@@ -174,23 +174,23 @@ impl State {
     fn memory(&mut self, rank: usize, device: &Device, name: &Name) -> Result<&Buffer> {
         match self.opened.entry((rank, device.number(), name.number)) {
             Entry::Occupied(open) => Ok(open.into_mut()),
-            Entry::Vacant(vacant) => Ok(vacant.insert(device.open_shared(name.memory, name.bytes)?)),
+            Entry::Vacant(vacant) => Ok(vacant.insert(device.import_memory(name.memory, name.bytes)?)),
         }
     }
 }
 
 /// The handle of our event on a device; recorded behind what a lane has queued so far, if it is to be.
 fn event_of(
-    events: &mut Vec<(Device, IpcHandle, SharedEvent)>,
+    events: &mut Vec<(Device, IpcHandle, IpcEvent)>,
     device: &Device,
-    record: Option<Lane>,
+    record: Option<Stream>,
 ) -> Result<IpcHandle> {
     let failed = |error| Error::of_driver(device.name(), error);
     let at = match events.iter().position(|(other, ..)| other == device) {
         Some(at) => at,
         None => {
-            let event = device.shared_event()?;
-            events.push((device.clone(), event.share().map_err(failed)?, event));
+            let event = device.ipc_event()?;
+            events.push((device.clone(), event.export().map_err(failed)?, event));
             events.len() - 1
         }
     };

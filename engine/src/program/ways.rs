@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::ahead::Ahead;
 use super::shares::Shares;
 use super::{Span, span_bytes, spread};
-use crate::device::{DeviceKind, Lane};
+use crate::device::{DeviceKind, Stream};
 use crate::error::Result;
 use crate::wire::{InPlace, Piece, Ranks, frame};
 
@@ -42,13 +42,13 @@ fn pieces_in_place(memory: &[Span]) -> Vec<Piece> {
 }
 
 /// Makes ready for a message that lands where it belongs.
-pub(super) fn expect_in_place(lane: Lane, ranks: &Ranks, from: usize, memory: &[Span]) -> Result<()> {
+pub(super) fn expect_in_place(lane: Stream, ranks: &Ranks, from: usize, memory: &[Span]) -> Result<()> {
     idle(lane, memory)?;
     ranks.expect_pieces(from, &pieces_in_place(memory), |piece| place(memory, piece))
 }
 
 pub(super) fn send(
-    lane: Lane,
+    lane: Stream,
     ranks: &Ranks,
     to: usize,
     memory: &[Span],
@@ -66,7 +66,7 @@ pub(super) fn send(
     }
 }
 
-pub(super) fn receive(lane: Lane, ranks: &Ranks, from: usize, memory: &[Span], way: &Way) -> Result<()> {
+pub(super) fn receive(lane: Stream, ranks: &Ranks, from: usize, memory: &[Span], way: &Way) -> Result<()> {
     let put = |offset: u64, bytes: &[u8]| {
         spread(memory, offset, bytes.len()).try_for_each(|(span, at, range)| {
             span.device.upload_on(lane, &span.allocation, at, &bytes[range])
@@ -81,7 +81,7 @@ pub(super) fn receive(lane: Lane, ranks: &Ranks, from: usize, memory: &[Span], w
 
 /// Waits for the devices whose memory a wire is about to use: it knows nothing of their queues. What a lane
 /// has queued so far comes after everything that used the memory before.
-fn idle(lane: Lane, memory: &[Span]) -> Result<()> {
+fn idle(lane: Stream, memory: &[Span]) -> Result<()> {
     let mut waited: Vec<&Span> = Vec::new();
     for span in memory.iter().filter(|span| span.device.kind() != DeviceKind::Host) {
         if waited.iter().all(|other| other.device != span.device) {

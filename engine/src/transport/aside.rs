@@ -1,4 +1,4 @@
-//! An exchange beside the computation: on devices with lanes its commands go to [`Lane::Exchange`], and the
+//! An exchange beside the computation: on devices with lanes its commands go to [`Stream::Exchange`], and the
 //! waits that this needs are commands of their own. Knows lanes; knows no cells and no plans.
 //!
 //! - *Fork*, first of all: the exchange comes after everything that was queued before it.
@@ -8,10 +8,10 @@
 //!   others make of its memory, because its next kernel may write there.
 //!
 //! No wait is per allocation. What the exchange uses is leased before the fork and let go after the join, and
-//! the pool hands memory on in the order of [`Lane::Compute`].
+//! the pool hands memory on in the order of [`Stream::Compute`].
 
 use super::Exchange;
-use crate::device::{Device, Lane};
+use crate::device::{Device, Stream};
 use crate::program::{Command, Schedule};
 
 impl Exchange {
@@ -20,18 +20,18 @@ impl Exchange {
     pub fn aside(self) -> Exchange {
         let Exchange { departure, dispatch, arrival, join, links, leases } = self;
         let all = || departure.iter().chain(&dispatch).chain(&arrival);
-        let devices = distinct(all().flat_map(Command::devices).filter(|device| device.has_lanes()));
+        let devices = distinct(all().flat_map(Command::devices).filter(|device| device.has_streams()));
         if devices.is_empty() || !all().any(travels) {
             return Exchange { departure, dispatch, arrival, join, links, leases };
         }
-        let after = |first: (&Device, Lane), then: (&Device, Lane)| Command::After {
+        let after = |first: (&Device, Stream), then: (&Device, Stream)| Command::After {
             first: (first.0.clone(), first.1),
             then: (then.0.clone(), then.1),
         };
-        let forks = devices.iter().map(|device| after((device, Lane::Compute), (device, Lane::Exchange)));
-        let joins = devices.iter().map(|device| after((device, Lane::Exchange), (device, Lane::Compute)));
+        let forks = devices.iter().map(|device| after((device, Stream::Compute), (device, Stream::Exchange)));
+        let joins = devices.iter().map(|device| after((device, Stream::Exchange), (device, Stream::Compute)));
         let pairs = distinct(all().filter_map(peers));
-        let given = pairs.iter().map(|(from, to)| after((to, Lane::Exchange), (from, Lane::Compute)));
+        let given = pairs.iter().map(|(from, to)| after((to, Stream::Exchange), (from, Stream::Compute)));
         let join = join.into_iter().chain(joins).chain(given).collect();
         let departure = forks.chain(on_lane(&departure)).collect();
         let (dispatch, arrival) = (on_lane(&dispatch), on_lane(&arrival));
@@ -71,7 +71,7 @@ impl Leisure {
     pub fn is_of(self, device: &Device) -> bool {
         match self {
             Leisure::Nobody => false,
-            Leisure::Lanes => device.has_lanes(),
+            Leisure::Lanes => device.has_streams(),
             Leisure::Everybody => true,
         }
     }
@@ -81,7 +81,9 @@ impl Leisure {
 fn travels(command: &Command) -> bool {
     match command.lane().1 {
         Command::Receive { .. } => true,
-        Command::Transfer { from_device, to_device, .. } => from_device.has_lanes() || to_device.has_lanes(),
+        Command::Transfer { from_device, to_device, .. } => {
+            from_device.has_streams() || to_device.has_streams()
+        }
         _ => false,
     }
 }
@@ -90,7 +92,7 @@ fn travels(command: &Command) -> bool {
 fn peers(command: &Command) -> Option<(&Device, &Device)> {
     match command.lane().1 {
         Command::Transfer { from_device, to_device, .. } => {
-            (from_device.has_lanes() && to_device.has_lanes()).then_some((from_device, to_device))
+            (from_device.has_streams() && to_device.has_streams()).then_some((from_device, to_device))
         }
         _ => None,
     }
@@ -102,12 +104,12 @@ fn on_lane(commands: &[Command]) -> Schedule {
     for run in commands.chunk_by(|a, b| peers(a).is_some() == peers(b).is_some()) {
         let pairs = distinct(run.iter().filter_map(peers));
         schedule.extend(pairs.into_iter().map(|(from, to)| Command::After {
-            first: (from.clone(), Lane::Exchange),
-            then: (to.clone(), Lane::Exchange),
+            first: (from.clone(), Stream::Exchange),
+            then: (to.clone(), Stream::Exchange),
         }));
         schedule.extend(run.iter().cloned().map(|command| {
-            let laned = command.devices().iter().any(|device| device.has_lanes());
-            command.on(if laned { Lane::Exchange } else { Lane::Compute })
+            let laned = command.devices().iter().any(|device| device.has_streams());
+            command.on(if laned { Stream::Exchange } else { Stream::Compute })
         }));
     }
     schedule

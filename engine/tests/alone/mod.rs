@@ -21,9 +21,10 @@ pub fn download(device: &Device, from: &Allocation, offset: u64, out: &mut [u8])
 }
 
 /// Of memory that lies on no host.
-pub fn fetch(device: &Device, from: &Allocation, bytes: usize) -> partita::Result<partita::device::Fetch> {
+pub fn fetch(device: &Device, from: &Allocation, bytes: usize) -> partita::Result<partita::device::Download> {
     // SAFETY: as above.
-    unsafe { raw::fetch(device, from, 0, bytes) }.map(|fetch| fetch.expect("a device with memory of its own"))
+    unsafe { raw::start_download(device, from, 0, bytes) }
+        .map(|fetch| fetch.expect("a device with memory of its own"))
 }
 
 pub fn copy(from: (&Device, &Allocation), to: (&Device, &Allocation), bytes: u64) -> partita::Result<()> {

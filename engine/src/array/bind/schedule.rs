@@ -15,7 +15,7 @@ use partita_kernels::{DType, Launch, Scalar, Verified, View};
 pub(crate) use crate::array::bind::bound_operand::{BoundOperand, bind, halo_margins};
 use crate::array::bind::operands::FetchedBoxes;
 use crate::array::memory::storage::{HaloWidths, Storage};
-use crate::device::{Buffer, Device, Job, Lane};
+use crate::device::{Buffer, Device, Job, Stream};
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};
 use crate::plan::Plan;
@@ -212,10 +212,10 @@ impl ScheduleBuilder {
         let launch = self.launch_command(kernel, part, region, at, bound, arguments)?;
         let device = self.team.device(part);
         let joins = |command: &Command| match command {
-            Command::After { first, .. } => *first == (device.clone(), Lane::Exchange),
+            Command::After { first, .. } => *first == (device.clone(), Stream::Exchange),
             _ => false,
         };
-        let lane = if self.join.iter().any(joins) { Lane::Exchange } else { Lane::Compute };
+        let lane = if self.join.iter().any(joins) { Stream::Exchange } else { Stream::Compute };
         self.push(launch.on(lane));
         Ok(())
     }

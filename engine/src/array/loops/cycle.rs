@@ -12,7 +12,7 @@ use crate::array::loops::tiles::tiled;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::array::record::node::Node;
 use crate::config::config;
-use crate::device::{Allocation, Buffer, Device, DeviceKind, Job, Lane, Recording};
+use crate::device::{Allocation, Buffer, Device, DeviceKind, Job, Recording, Stream};
 use crate::error::Result;
 use crate::index::Distribution;
 use crate::program::{Command, Schedule, execute, queue, run};
@@ -77,7 +77,7 @@ type MemoryLayouts = (Arc<Distribution>, Arc<Distribution>);
 type StateAfter = (MemoryLayouts, Vec<Option<Buffer>>, HaloWidths);
 
 enum ReplayBatch {
-    Jobs(Device, Lane, Recording),
+    Jobs(Device, Stream, Recording),
     Single(Command),
 }
 
@@ -350,9 +350,9 @@ fn batches(
     mut record: impl FnMut(&Device, Vec<Vec<Job>>) -> Result<Recording>,
 ) -> Result<Vec<ReplayBatch>> {
     let mut batches = Vec::new();
-    let mut open: Vec<(Device, Lane, Vec<Vec<Job>>)> = Vec::new();
+    let mut open: Vec<(Device, Stream, Vec<Vec<Job>>)> = Vec::new();
     let mut close =
-        |open: &mut Vec<(Device, Lane, Vec<Vec<Job>>)>, batches: &mut Vec<ReplayBatch>| -> Result<()> {
+        |open: &mut Vec<(Device, Stream, Vec<Vec<Job>>)>, batches: &mut Vec<ReplayBatch>| -> Result<()> {
             for (device, lane, groups) in open.drain(..) {
                 let recording = record(&device, groups)?;
                 batches.push(ReplayBatch::Jobs(device, lane, recording));
@@ -368,7 +368,7 @@ fn batches(
             Some((.., groups)) => groups.push(jobs),
             None => open.push((device, lane, vec![jobs])),
         };
-        match command.on(Lane::Compute) {
+        match command.on(Stream::Compute) {
             Command::Launch { device, job } => launched(device, vec![job]),
             Command::Boxes { device, jobs } => launched(device, jobs),
             // Nothing here touches a device's memory, so launches need not end before.

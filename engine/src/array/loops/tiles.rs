@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use partita_kernels::{Access, DType, Form, Launch, Op, View};
 
-use crate::device::{Job, Stretch, Sweep};
+use crate::device::{Job, RecordedWork, Sweep};
 
 /// At most so many launches replace the ones of a batch.
 const MAX_JOBS: usize = 1 << 18;
@@ -46,7 +46,7 @@ fn cut_of(rank: usize) -> usize {
 
 /// The same launches, runs of them tile by tile; `None` where no run can be so, or need be because everything
 /// fits.
-pub(crate) fn tiled(jobs: &[Job], cache_bytes: i64) -> Option<Vec<Stretch>> {
+pub(crate) fn tiled(jobs: &[Job], cache_bytes: i64) -> Option<Vec<RecordedWork>> {
     let (mut ordered, mut rest, mut is_tiled) = (Vec::new(), jobs, false);
     while !rest.is_empty() {
         // The longest run whose launches mean the same by rows; what packs faces, say, stands between two.
@@ -55,12 +55,12 @@ pub(crate) fn tiled(jobs: &[Job], cache_bytes: i64) -> Option<Vec<Stretch>> {
         let tiles = run_tiled(run, cache_bytes);
         is_tiled |= tiles.is_some();
         ordered.push(match tiles {
-            None => Stretch::Jobs(run.to_vec()),
+            None => RecordedWork::Jobs(run.to_vec()),
             // Where a row is one tile, the next row waits for all of it.
             Some(rows) if rows.iter().all(|row| row.len() == 1) => {
-                Stretch::Jobs(rows.into_iter().flatten().flatten().collect())
+                RecordedWork::Jobs(rows.into_iter().flatten().flatten().collect())
             }
-            Some(rows) => Stretch::Tiles(Sweep::new(rows)),
+            Some(rows) => RecordedWork::Tiles(Sweep::new(rows)),
         });
         rest = others;
     }

@@ -64,7 +64,7 @@ impl Drop for GpuBuffer {
                 unsafe { result::free_sync(address) }.during("freeing memory")
             }),
             Origin::Opened => primary.with(|| {
-                // SAFETY: opened in `open_shared`, closed once.
+                // SAFETY: opened in `import_memory`, closed once.
                 unsafe { sys::cuIpcCloseMemHandle(address) }.result().during("closing shared memory")
             }),
             Origin::Borrowed { .. } => Ok(()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 
-use super::super::Lane;
+use super::super::Stream;
 use super::Gpu;
 use super::error::{CudaError, During};
 use super::primary::Primary;
@@ -87,15 +87,15 @@ impl Drop for Event {
     }
 }
 
-/// A point in a device's work, to measure from or to.
-pub(in crate::device) struct Mark(Event);
+/// A timestamp in a device's work.
+pub(in crate::device) struct TimedEvent(Event);
 
-impl Mark {
-    /// Seconds of device time between two marks of one device; waits for the later one.
+impl TimedEvent {
+    /// Seconds of device time between two timestamps of one device; waits for the later one.
     ///
     /// # Errors
     /// If the device failed in between.
-    pub fn seconds_since(&self, earlier: &Mark) -> Result<f64, CudaError> {
+    pub fn seconds_since(&self, earlier: &TimedEvent) -> Result<f64, CudaError> {
         self.0.wait()?;
         // SAFETY: both events are alive, timed, recorded, and of one device.
         let elapsed = || unsafe { result::event::elapsed(earlier.0.raw, self.0.raw) };
@@ -105,27 +105,27 @@ impl Mark {
 }
 
 impl Gpu {
-    /// Marks the work queued on a lane so far.
+    /// A timestamp behind the work queued on a stream so far.
     ///
     /// # Errors
     /// If the driver refuses.
-    pub fn mark(&self, lane: Lane) -> Result<Mark, CudaError> {
+    pub fn timestamp(&self, stream: Stream) -> Result<TimedEvent, CudaError> {
         let event = Event::new(&self.primary, Purpose::Measure)?;
-        event.record(self.primary.stream(lane))?;
-        Ok(Mark(event))
+        event.record(self.primary.stream(stream))?;
+        Ok(TimedEvent(event))
     }
 
-    /// What is queued on `lane` from now on comes after all that is queued on a lane of `first`, which may be
+    /// What is queued on `stream` from now on comes after all that is queued on a stream of `first`, which may be
     /// this device, so far.
     ///
     /// # Errors
-    /// If the driver refuses; that work is done then, because whoever cannot be told to wait must find it so.
-    pub fn after(&self, lane: Lane, first: &Gpu, first_lane: Lane) -> Result<(), CudaError> {
+    /// If the driver refuses; the stream is synchronized instead, so the order still holds.
+    pub fn after(&self, stream: Stream, first: &Gpu, first_stream: Stream) -> Result<(), CudaError> {
         // Another thread may record the event again in between: then the wait covers more, never less.
-        let (end, stream) = (&first.ends[first_lane as usize], first.primary.stream(first_lane));
-        end.record(stream)
-            .and_then(|()| end.hold(&self.primary, self.primary.stream(lane)))
-            .inspect_err(|_| first.primary.settle(stream))
+        let (end, other) = (&first.ends[first_stream as usize], first.primary.stream(first_stream));
+        end.record(other)
+            .and_then(|()| end.hold(&self.primary, self.primary.stream(stream)))
+            .inspect_err(|_| first.primary.wait_stream(other))
     }
 
     /// Work queued on a stream of another library from now on waits for all work queued here so far.
@@ -137,7 +137,7 @@ impl Gpu {
     /// `stream` is a live stream of this device's primary context, or one of the driver's special ones.
     pub unsafe fn publish_to(&self, stream: u64) -> Result<(), CudaError> {
         let event = Event::new(&self.primary, Purpose::Order)?;
-        event.record(self.primary.stream(Lane::Compute))?;
+        event.record(self.primary.stream(Stream::Compute))?;
         event.hold(&self.primary, stream as sys::CUstream)
     }
 
@@ -151,6 +151,6 @@ impl Gpu {
     pub unsafe fn await_stream(&self, stream: u64) -> Result<(), CudaError> {
         let event = Event::new(&self.primary, Purpose::Order)?;
         event.record(stream as sys::CUstream)?;
-        event.hold(&self.primary, self.primary.stream(Lane::Compute))
+        event.hold(&self.primary, self.primary.stream(Stream::Compute))
     }
 }

@@ -3,15 +3,15 @@
 
 use cudarc::driver::{result, sys};
 
-use super::super::Lane;
+use super::super::Stream;
 use super::Gpu;
 use super::error::{CudaError, During};
 
 impl Gpu {
-    /// The stream after which all work that has been queued is done, as the driver's handle: the lane
+    /// The stream after which all work that has been queued is done, as the driver's handle: the stream
     /// `Compute`'s, because whoever uses the other joins it again.
     pub fn stream(&self) -> u64 {
-        self.primary.stream(Lane::Compute) as u64
+        self.primary.stream(Stream::Compute) as u64
     }
 
     /// Whether an address is memory of this device.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 
-use super::super::Lane;
+use super::super::Stream;
 use super::error::{CudaError, During};
 use super::primary::Primary;
 use super::queue::{GpuJob, grids_of, queue};
@@ -34,7 +34,7 @@ impl Drop for Recording {
 }
 
 impl Gpu {
-    /// Prepares launches for repetition on one lane, each a job or what [`Gpu::launch_boxes`] takes. Nothing
+    /// Prepares launches for repetition on one stream, each a job or what [`Gpu::launch_boxes`] takes. Nothing
     /// runs.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Gpu {
         }
         // A stream of its own, so that other threads' work on ours is not captured.
         let graph = self.primary.with(|| {
-            let stream = self.primary.new_stream(Lane::Compute)?;
+            let stream = self.primary.new_stream(Stream::Compute)?;
             let graph =
                 capture(stream, || grids.iter().try_for_each(|(grid, program)| queue(program, grid, stream)));
             // SAFETY: created above; capturing has ended.
@@ -65,13 +65,13 @@ impl Gpu {
         Ok(Recording { graph, primary: Arc::clone(&self.primary), _scratch: scratch })
     }
 
-    /// Queues a recording's launches, in their order, behind all work queued on a lane so far.
+    /// Queues a recording's launches, in their order, behind all work queued on a stream so far.
     ///
     /// # Errors
     /// As [`Gpu::launch`].
-    pub fn replay(&self, lane: Lane, recording: &Recording) -> Result<(), CudaError> {
+    pub fn replay(&self, stream: Stream, recording: &Recording) -> Result<(), CudaError> {
         // SAFETY: graph and stream are alive; the engine keeps the memory of the launches.
-        let launch = || unsafe { result::graph::launch(recording.graph, self.primary.stream(lane)) };
+        let launch = || unsafe { result::graph::launch(recording.graph, self.primary.stream(stream)) };
         self.primary.with(|| launch().during("launching a graph"))
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! The driver is loaded at run time. Each `Gpu` retains the device's *primary* context, so pointers
 //! of other libraries in the process are valid here and ours there, and has two streams, one per
-//! [`Lane`], each in the order of the calls. Memory belongs to the lane `Compute`: the pool above hands
+//! [`Stream`], each in the order of the calls. Memory belongs to the stream `Compute`: the pool above hands
 //! it on as soon as the host is done with it, which is right only while whatever used it before comes
-//! first on that lane. So what uses memory on the other lane comes after a point of this one, and this
+//! first on that stream. So what uses memory on the other stream comes after a point of this one, and this
 //! one after it, before the memory is let go: two waits per exchange, and none per allocation. Memory is
 //! plain `cuMemAlloc`, because such memory may travel (peer copies, IPC, CUDA-aware MPI).
 //!
@@ -16,31 +16,31 @@ mod error;
 mod event;
 mod foreign;
 mod graph;
+mod ipc;
 mod peer;
 mod primary;
 mod program;
 mod queue;
-mod share;
 mod staging;
 #[cfg(test)]
 mod tests;
 
 pub(super) use buffer::GpuBuffer;
 pub use error::CudaError;
-pub(super) use event::Mark;
+pub(super) use event::TimedEvent;
 pub(crate) use graph::Recording;
+pub use ipc::{IpcEvent, IpcHandle};
 pub(super) use peer::copy_between;
 pub(super) use program::GpuProgram;
 pub(super) use queue::GpuJob;
-pub use share::{IpcHandle, SharedEvent};
-pub(super) use staging::Fetch;
+pub(super) use staging::PinnedDownload;
 
 use std::sync::{Arc, Mutex, OnceLock};
 
 use cudarc::driver::{result, sys};
 use partita_kernels::ptx::{Facts, Target};
 
-use super::Lane;
+use super::Stream;
 use error::During;
 use event::{Event, Purpose};
 use primary::Primary;
@@ -59,14 +59,14 @@ pub(super) struct GpuFacts {
     pub target: Target,
 }
 
-/// One GPU, opened. Work of all threads runs in the order of the calls, lane by lane.
+/// One GPU, opened. Work of all threads runs in the order of the calls, stream by stream.
 pub(super) struct Gpu {
     primary: Arc<Primary>,
     facts: GpuFacts,
     staging: Mutex<Staging>,
-    /// By lane: where it stood when somebody was last told to wait for it.
+    /// By stream: where it stood when somebody was last told to wait for it.
     ends: [Event; 2],
-    /// By lane: partial results of reductions, which work in order may share.
+    /// By stream: partial results of reductions, which work in order may share.
     scratch: [Mutex<Option<GpuBuffer>>; 2],
 }
 
@@ -136,15 +136,15 @@ impl Gpu {
     /// # Errors
     /// If that work or the device failed.
     pub fn wait(&self) -> Result<(), CudaError> {
-        Lane::ALL.into_iter().try_for_each(|lane| self.wait_for(lane))
+        Stream::ALL.into_iter().try_for_each(|stream| self.wait_for(stream))
     }
 
-    /// Waits until what is queued on a lane is done.
+    /// Waits until what is queued on a stream is done.
     ///
     /// # Errors
     /// As [`Gpu::wait`].
-    pub fn wait_for(&self, lane: Lane) -> Result<(), CudaError> {
-        let stream = self.primary.stream(lane);
+    pub fn wait_for(&self, stream: Stream) -> Result<(), CudaError> {
+        let stream = self.primary.stream(stream);
         // SAFETY: the stream lives as long as `primary`.
         let wait = || unsafe { result::stream::synchronize(stream) }.during("waiting for the device");
         self.primary.with(wait)

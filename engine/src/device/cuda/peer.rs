@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 
-use super::super::Lane;
+use super::super::Stream;
 use super::error::{CudaError, During};
 use super::{Gpu, GpuBuffer};
 
-/// Copies `bytes` bytes from one GPU to another, behind all work queued on the receiving one's lane so far.
+/// Copies `bytes` bytes from one GPU to another, behind all work queued on the receiving one's stream so far.
 /// The caller makes the two wait for each other, as often as is needed and no more ([`Gpu::after`]): the
 /// copies of one exchange then run side by side.
 ///
 /// # Errors
 /// Outside a buffer, or a driver failure.
 pub(in crate::device) fn copy_between(
-    lane: Lane,
+    stream: Stream,
     from_gpu: &Gpu,
     (from, from_offset): (&GpuBuffer, u64),
     to_gpu: &Gpu,
@@ -29,7 +29,7 @@ pub(in crate::device) fn copy_between(
     // SAFETY: both ranges lie inside live buffers, which the engine keeps until the copy is done.
     let copy = || unsafe {
         let (to, from) = (taker.handle(), giver.handle());
-        result::memcpy_peer_async(to, target, from, source, bytes as usize, taker.stream(lane))
+        result::memcpy_peer_async(to, target, from, source, bytes as usize, taker.stream(stream))
     };
     taker.with(|| copy().during("copying between devices"))
 }
@@ -48,7 +48,7 @@ impl Gpu {
         Ok(can != 0)
     }
 
-    /// Turns direct access on where there is any; without it the driver stages copies.
+    /// DeviceLocks direct access on where there is any; without it the driver stages copies.
     fn reach(&self, other: &Gpu) -> Result<(), CudaError> {
         if Arc::ptr_eq(&self.primary, &other.primary) || !self.reaches(other)? {
             return Ok(());

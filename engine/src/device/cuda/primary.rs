@@ -3,14 +3,15 @@
 
 use cudarc::driver::{result, sys};
 
-use super::super::{Lane, process};
+use super::super::Stream;
+use super::super::process_id::process_id;
 use super::error::{CudaError, During};
 
-/// The primary context, retained, and a stream of ours per lane.
+/// The primary context, retained, and a stream of ours per stream.
 pub(super) struct Primary {
     device: sys::CUdevice,
     handle: sys::CUcontext,
-    /// By [`Lane`]; null until made.
+    /// By [`Stream`]; null until made.
     streams: [sys::CUstream; 2],
     process: u32,
 }
@@ -25,10 +26,10 @@ impl Primary {
         // SAFETY: `device` comes from the driver.
         let handle =
             unsafe { result::primary_ctx::retain(device) }.during("retaining the primary context")?;
-        let process = process::number();
+        let process = process_id();
         let mut primary = Primary { device, handle, streams: [std::ptr::null_mut(); 2], process };
-        for lane in Lane::ALL {
-            primary.streams[lane as usize] = primary.with(|| primary.new_stream(lane))?;
+        for stream in Stream::ALL {
+            primary.streams[stream as usize] = primary.with(|| primary.new_stream(stream))?;
         }
         Ok(primary)
     }
@@ -41,32 +42,32 @@ impl Primary {
         self.handle
     }
 
-    pub(super) fn stream(&self, lane: Lane) -> sys::CUstream {
-        self.streams[lane as usize]
+    pub(super) fn stream(&self, stream: Stream) -> sys::CUstream {
+        self.streams[stream as usize]
     }
 
-    /// A new stream for work of a lane; the context is current. What is beside the computation is short and
+    /// A new stream for work of a stream; the context is current. What is beside the computation is short and
     /// others wait for it, so it comes first.
-    pub(super) fn new_stream(&self, lane: Lane) -> Result<sys::CUstream, CudaError> {
+    pub(super) fn new_stream(&self, stream: Stream) -> Result<sys::CUstream, CudaError> {
         let operation = "creating a stream";
         let (least, greatest) = result::stream::get_priority_range().during(operation)?;
-        let priority = match lane {
-            Lane::Compute => least,
-            Lane::Exchange => greatest,
+        let priority = match stream {
+            Stream::Compute => least,
+            Stream::Exchange => greatest,
         };
         let kind = result::stream::StreamKind::NonBlocking;
         result::stream::create_with_priority(kind, priority).during(operation)
     }
 
     /// Waits for a stream whose end could not be marked. A device that is lost has nothing under way.
-    pub(super) fn settle(&self, stream: sys::CUstream) {
+    pub(super) fn wait_stream(&self, stream: sys::CUstream) {
         // SAFETY: streams passed here are alive and of this device.
         let _ = self.with(|| unsafe { result::stream::synchronize(stream) }.during("waiting for the device"));
     }
 
     /// Runs `calls` with the context current.
     pub(super) fn with<T>(&self, calls: impl FnOnce() -> Result<T, CudaError>) -> Result<T, CudaError> {
-        if process::number() != self.process {
+        if process_id() != self.process {
             return Err(CudaError::Forked);
         }
         let operation = "making the device current";
@@ -90,7 +91,7 @@ impl Drop for Primary {
             // SAFETY: created in `retain`, destroyed once.
             let _ = self.with(|| unsafe { result::stream::destroy(stream) }.during("destroying a stream"));
         }
-        if process::number() == self.process {
+        if process_id() == self.process {
             // SAFETY: retained once in `retain`.
             let _ = unsafe { result::primary_ctx::release(self.device) };
         }

@@ -1,4 +1,4 @@
-//! Launching: the writer's schedule for a launch, queued grid by grid on a lane's stream.
+//! Launching: the writer's schedule for a launch, queued grid by grid on a stream's stream.
 
 use std::ffi::c_void;
 use std::sync::PoisonError;
@@ -7,7 +7,7 @@ use cudarc::driver::{result, sys};
 use partita_kernels::Launch;
 use partita_kernels::ptx::{Facts, Grid, Span};
 
-use super::super::Lane;
+use super::super::Stream;
 use super::error::{CudaError, During};
 use super::{Gpu, GpuBuffer, GpuProgram};
 
@@ -53,21 +53,21 @@ impl GpuProgram {
 }
 
 impl Gpu {
-    /// Queues a launch behind all work queued on a lane so far.
+    /// Queues a launch behind all work queued on a stream so far.
     ///
     /// # Errors
     /// If the launch does not fit its memory, or the driver fails. A failure while the kernel runs is
     /// reported by a later call.
     pub fn launch(
         &self,
-        lane: Lane,
+        stream: Stream,
         program: &GpuProgram,
         launch: &Launch,
         memory: &[&GpuBuffer],
     ) -> Result<(), CudaError> {
         let facts = self.schedule_facts();
         // Held until everything is queued: another thread's reduction must not come in between.
-        let mut scratch = self.scratch[lane as usize].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scratch = self.scratch[stream as usize].lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = program.module.scratch_bytes(launch, facts);
         if scratch.as_ref().map_or(0, GpuBuffer::bytes) < bytes {
             // The old one is freed first; the driver waits for the work that uses it.
@@ -77,7 +77,7 @@ impl Gpu {
         let partials = scratch.as_ref().map_or(0, GpuBuffer::address);
         let grids = grids_of(&[GpuJob { program, launch, memory }], partials, facts)?;
         self.primary
-            .with(|| grids.iter().try_for_each(|grid| queue(program, grid, self.primary.stream(lane))))
+            .with(|| grids.iter().try_for_each(|grid| queue(program, grid, self.primary.stream(stream))))
     }
 
     /// Queues jobs of one program over boxes of which none writes what another uses: in as few launches as
@@ -85,12 +85,12 @@ impl Gpu {
     ///
     /// # Errors
     /// As [`Gpu::launch`].
-    pub fn launch_boxes(&self, lane: Lane, jobs: &[GpuJob]) -> Result<(), CudaError> {
+    pub fn launch_boxes(&self, stream: Stream, jobs: &[GpuJob]) -> Result<(), CudaError> {
         let Some(GpuJob { program, .. }) = jobs.first() else { return Ok(()) };
         // Only elementwise kernels come in boxes, and these have no partial results.
         let grids = grids_of(jobs, 0, self.schedule_facts())?;
         self.primary
-            .with(|| grids.iter().try_for_each(|grid| queue(program, grid, self.primary.stream(lane))))
+            .with(|| grids.iter().try_for_each(|grid| queue(program, grid, self.primary.stream(stream))))
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 
 use cudarc::driver::{result, sys};
 
-use super::super::Lane;
+use super::super::Stream;
 use super::error::{CudaError, During};
 use super::event::{Event, Purpose};
 use super::primary::Primary;
@@ -39,7 +39,7 @@ struct Chunk {
 }
 
 /// Bytes on their way into pinned memory of their own.
-pub(in crate::device) struct Fetch {
+pub(in crate::device) struct PinnedDownload {
     chunk: Chunk,
     bytes: usize,
 }
@@ -59,7 +59,7 @@ impl Chunk {
     /// Marks when what was just queued has let go of the chunk. Where that cannot be marked it is waited for:
     /// the next transfer through the chunk must not meet this one.
     fn travels(&self, stream: sys::CUstream) -> Result<(), CudaError> {
-        self.idle.record(stream).inspect_err(|_| self.primary.settle(stream))
+        self.idle.record(stream).inspect_err(|_| self.primary.wait_stream(stream))
     }
 
     /// Begins to fill it from device memory.
@@ -106,8 +106,8 @@ impl Staging {
         Ok(chunk)
     }
 
-    fn upload(&mut self, lane: Lane, mut to: u64, data: &[u8]) -> Result<(), CudaError> {
-        let stream = self.primary.stream(lane);
+    fn upload(&mut self, stream: Stream, mut to: u64, data: &[u8]) -> Result<(), CudaError> {
+        let stream = self.primary.stream(stream);
         for piece in data.chunks(CHUNK_BYTES) {
             let primary = Arc::clone(&self.primary);
             let chunk = self.turn()?;
@@ -122,8 +122,8 @@ impl Staging {
         Ok(())
     }
 
-    fn download(&mut self, lane: Lane, mut from: u64, out: &mut [u8]) -> Result<(), CudaError> {
-        let stream = self.primary.stream(lane);
+    fn download(&mut self, stream: Stream, mut from: u64, out: &mut [u8]) -> Result<(), CudaError> {
+        let stream = self.primary.stream(stream);
         let mut arriving: Option<(usize, &mut [u8])> = None;
         for piece in out.chunks_mut(CHUNK_BYTES) {
             let len = piece.len();
@@ -155,47 +155,53 @@ impl Staging {
 }
 
 impl Gpu {
-    /// Copies bytes to the device behind all work queued on a lane so far. `data` may be reused at once.
+    /// Copies bytes to the device behind all work queued on a stream so far. `data` may be reused at once.
     ///
     /// # Errors
     /// Outside the buffer, or a driver failure.
-    pub fn upload(&self, lane: Lane, to: &GpuBuffer, offset: u64, data: &[u8]) -> Result<(), CudaError> {
+    pub fn upload(&self, stream: Stream, to: &GpuBuffer, offset: u64, data: &[u8]) -> Result<(), CudaError> {
         let address = to.within(offset, data.len() as u64)?;
-        self.staging.lock().unwrap_or_else(PoisonError::into_inner).upload(lane, address, data)
+        self.staging.lock().unwrap_or_else(PoisonError::into_inner).upload(stream, address, data)
     }
 
-    /// Copies bytes from the device after all work queued on a lane so far; waits.
+    /// Copies bytes from the device after all work queued on a stream so far; waits.
     ///
     /// # Errors
     /// Outside the buffer, a driver failure, or one of the work before.
     pub fn download(
         &self,
-        lane: Lane,
+        stream: Stream,
         from: &GpuBuffer,
         offset: u64,
         out: &mut [u8],
     ) -> Result<(), CudaError> {
         let address = from.within(offset, out.len() as u64)?;
-        self.staging.lock().unwrap_or_else(PoisonError::into_inner).download(lane, address, out)
+        self.staging.lock().unwrap_or_else(PoisonError::into_inner).download(stream, address, out)
     }
 
-    /// Begins to copy bytes from the device after all work queued on a lane so far; waits for nothing.
+    /// Begins to copy bytes from the device after all work queued on a stream so far; waits for nothing.
     ///
     /// # Errors
     /// Outside the buffer, or a driver failure.
-    pub fn fetch(&self, lane: Lane, from: &GpuBuffer, offset: u64, bytes: usize) -> Result<Fetch, CudaError> {
+    pub fn start_download(
+        &self,
+        stream: Stream,
+        from: &GpuBuffer,
+        offset: u64,
+        bytes: usize,
+    ) -> Result<PinnedDownload, CudaError> {
         let address = from.within(offset, bytes as u64)?;
         let chunk = self.staging.lock().unwrap_or_else(PoisonError::into_inner).spare(bytes)?;
-        chunk.fetch(self.primary.stream(lane), address, bytes)?;
-        Ok(Fetch { chunk, bytes })
+        chunk.fetch(self.primary.stream(stream), address, bytes)?;
+        Ok(PinnedDownload { chunk, bytes })
     }
 
     /// Waits for what was begun, and copies it out.
     ///
     /// # Errors
     /// A driver failure, or one of the work before.
-    pub fn take(&self, fetch: Fetch, out: &mut [u8]) -> Result<(), CudaError> {
-        let Fetch { chunk, bytes } = fetch;
+    pub fn finish_download(&self, download: PinnedDownload, out: &mut [u8]) -> Result<(), CudaError> {
+        let PinnedDownload { chunk, bytes } = download;
         chunk.land(&mut out[..bytes])?;
         self.staging.lock().unwrap_or_else(PoisonError::into_inner).keep(chunk);
         Ok(())

@@ -1,5 +1,5 @@
 //! What needs the driver's own calls to be tested: refused PTX, foreign streams, borrowed memory, the
-//! current device, marks. Without a driver each prints `skipped: cuda (reason)`.
+//! current device, timestamps. Without a driver each prints `skipped: cuda (reason)`.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -27,7 +27,7 @@ fn foreign_streams_wait_for_ours_and_ours_for_them() {
     const N: usize = 1 << 16;
     let buffer = gpu.alloc(N as u64).unwrap();
     for round in 0..8u8 {
-        gpu.upload(Lane::Compute, &buffer, 0, &[round; N]).unwrap();
+        gpu.upload(Stream::Compute, &buffer, 0, &[round; N]).unwrap();
         // SAFETY: `foreign` is a live stream of this device until the end of the test.
         unsafe { gpu.publish_to(foreign as u64) }.unwrap();
         let address = buffer.address();
@@ -37,7 +37,7 @@ fn foreign_streams_wait_for_ours_and_ours_for_them() {
         // SAFETY: as above.
         unsafe { gpu.await_stream(foreign as u64) }.unwrap();
         let mut back = vec![0; N];
-        gpu.download(Lane::Compute, &buffer, 0, &mut back).unwrap();
+        gpu.download(Stream::Compute, &buffer, 0, &mut back).unwrap();
         assert!(back[..N / 2].iter().all(|&byte| byte == round + 100), "{round}");
         assert!(back[N / 2..].iter().all(|&byte| byte == round), "{round}");
     }
@@ -49,14 +49,14 @@ fn foreign_streams_wait_for_ours_and_ours_for_them() {
 fn borrowed_memory_is_used_in_place_and_left_to_its_owner() {
     let Some(gpu) = gpu() else { return };
     let owner = Arc::new(gpu.alloc(64).unwrap());
-    gpu.upload(Lane::Compute, &owner, 0, &[1; 64]).unwrap();
+    gpu.upload(Stream::Compute, &owner, 0, &[1; 64]).unwrap();
     // SAFETY: the buffer is kept alive by the box.
     let borrowed = unsafe { gpu.borrow(owner.address() + 16, 16, Box::new(Arc::clone(&owner))) };
-    gpu.upload(Lane::Compute, &borrowed, 0, &[2; 16]).unwrap();
+    gpu.upload(Stream::Compute, &borrowed, 0, &[2; 16]).unwrap();
     drop(borrowed);
     assert_eq!(Arc::strong_count(&owner), 1);
     let mut back = [0; 64];
-    gpu.download(Lane::Compute, &owner, 0, &mut back).unwrap();
+    gpu.download(Stream::Compute, &owner, 0, &mut back).unwrap();
     assert_eq!((back[15], back[16], back[31], back[32]), (1, 2, 2, 1));
 }
 
@@ -75,12 +75,12 @@ fn the_device_current_before_is_current_afterwards() {
 }
 
 #[test]
-fn marks_are_in_the_order_of_the_work() {
+fn timestamps_are_in_the_order_of_the_work() {
     let Some(gpu) = gpu() else { return };
-    let first = gpu.mark(Lane::Compute).unwrap();
+    let first = gpu.timestamp(Stream::Compute).unwrap();
     let buffer = gpu.alloc(1 << 20).unwrap();
-    gpu.upload(Lane::Compute, &buffer, 0, &vec![1; 1 << 20]).unwrap();
-    let second = gpu.mark(Lane::Compute).unwrap();
+    gpu.upload(Stream::Compute, &buffer, 0, &vec![1; 1 << 20]).unwrap();
+    let second = gpu.timestamp(Stream::Compute).unwrap();
     assert!(second.seconds_since(&first).unwrap() >= 0.0);
     assert!(first.seconds_since(&second).unwrap() <= 0.0);
 }
@@ -89,8 +89,8 @@ fn marks_are_in_the_order_of_the_work() {
 fn bytes_outside_a_buffer_are_refused() {
     let Some(gpu) = gpu() else { return };
     let buffer = gpu.alloc(41).unwrap();
-    let error = gpu.upload(Lane::Compute, &buffer, 40, &[1, 2]).unwrap_err();
+    let error = gpu.upload(Stream::Compute, &buffer, 40, &[1, 2]).unwrap_err();
     assert_eq!(error.to_string(), "bytes 40..42 of a buffer of 41 bytes");
-    let error = gpu.download(Lane::Compute, &buffer, u64::MAX, &mut [0]).unwrap_err();
+    let error = gpu.download(Stream::Compute, &buffer, u64::MAX, &mut [0]).unwrap_err();
     assert!(error.to_string().starts_with("bytes 18446744073709551615.."), "{error}");
 }

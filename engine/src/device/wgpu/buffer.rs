@@ -37,7 +37,7 @@ impl GpuBuffer {
 }
 
 /// Bytes on their way into a buffer of their own, which this process maps.
-pub(in crate::device) struct Fetch {
+pub(in crate::device) struct StagedDownload {
     staging: wgpu::Buffer,
     /// How much of it is mapped, and where in that the bytes are.
     words: u64,
@@ -165,7 +165,11 @@ impl Gpu {
 
     /// Reads at most a chunk, starting at any byte.
     fn read_words(&self, from: &GpuBuffer, offset: u64, out: &mut [u8]) -> Result<(), DeviceError> {
-        if out.is_empty() { Ok(()) } else { self.take(self.fetch(from, offset, out.len())?, out) }
+        if out.is_empty() {
+            Ok(())
+        } else {
+            self.finish_download(self.start_download(from, offset, out.len())?, out)
+        }
     }
 
     /// Begins to copy at least one byte, and at most a chunk, from a buffer after all launches so far; waits
@@ -173,7 +177,12 @@ impl Gpu {
     ///
     /// # Errors
     /// If the bytes are outside the buffer, or there is no room for them on the way.
-    pub fn fetch(&self, from: &GpuBuffer, offset: u64, bytes: usize) -> Result<Fetch, DeviceError> {
+    pub fn start_download(
+        &self,
+        from: &GpuBuffer,
+        offset: u64,
+        bytes: usize,
+    ) -> Result<StagedDownload, DeviceError> {
         from.within(offset, bytes)?;
         let start = offset / 4 * 4;
         let words = (offset + bytes as u64 - start).next_multiple_of(4);
@@ -197,7 +206,7 @@ impl Gpu {
             let _ = send.send(result);
         });
         let first = (offset - start) as usize;
-        Ok(Fetch { staging, words, bytes: first..first + bytes, submission, mapped })
+        Ok(StagedDownload { staging, words, bytes: first..first + bytes, submission, mapped })
     }
 
     /// Waits for what was begun, and for nothing after it, and copies it out. What is encoded is submitted
@@ -205,8 +214,8 @@ impl Gpu {
     ///
     /// # Errors
     /// If the device failed.
-    pub fn take(&self, fetch: Fetch, out: &mut [u8]) -> Result<(), DeviceError> {
-        let Fetch { staging, words, bytes, submission, mapped } = fetch;
+    pub fn finish_download(&self, download: StagedDownload, out: &mut [u8]) -> Result<(), DeviceError> {
+        let StagedDownload { staging, words, bytes, submission, mapped } = download;
         self.submit();
         self.poll_until(Some(submission))?;
         self.check()?;

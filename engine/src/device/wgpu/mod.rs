@@ -26,7 +26,7 @@ mod visible;
 mod windows;
 
 pub use adapter::{AdapterFacts, AdapterKind, Shrink, adapters};
-pub(super) use buffer::{Fetch, GpuBuffer};
+pub(super) use buffer::{GpuBuffer, StagedDownload};
 pub use error::DeviceError;
 pub use floats::FloatControl;
 pub(super) use program::GpuProgram;

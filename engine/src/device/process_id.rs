@@ -1,21 +1,21 @@
-//! Which process this is, without asking the system each time: a call of the system takes as long as a small
-//! launch, and every launch has to know whether it is still in the process that opened its device.
+//! The number of this process, cached: a system call takes as long as a small launch, and every launch checks
+//! that it runs in the process that opened its device. A forked process forgets the number.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// This process, once it was asked for; 0 before, and in a process that was just forked.
+/// This process's number; 0 before the first call, and in a process that was just forked.
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// This process's number.
-pub(super) fn number() -> u32 {
+pub(super) fn process_id() -> u32 {
     match NUMBER.load(Ordering::Relaxed) {
-        0 => asked(),
+        0 => system_process_id(),
         number => number,
     }
 }
 
 #[cold]
-fn asked() -> u32 {
+fn system_process_id() -> u32 {
     let number = std::process::id();
     if is_forgotten_by_forks() {
         NUMBER.store(number, Ordering::Relaxed);
@@ -47,19 +47,19 @@ mod tests {
     #[test]
     fn the_number_is_the_systems() {
         for _ in 0..3 {
-            assert_eq!(number(), std::process::id());
+            assert_eq!(process_id(), std::process::id());
         }
     }
 
-    /// What a forked process says of itself, whether it was asked before the fork or not.
+    /// The number is cached before the fork, and differs after it.
     #[test]
     #[cfg(unix)]
     fn a_forked_process_has_a_number_of_its_own() {
-        let before = number();
+        let before = process_id();
         // SAFETY: the forked process reads a number and leaves, without destructors of the parent's threads.
         match unsafe { libc::fork() } {
             0 => {
-                let right = number() == std::process::id() && number() != before;
+                let right = process_id() == std::process::id() && process_id() != before;
                 // SAFETY: as above.
                 unsafe { libc::_exit(i32::from(!right)) }
             }
@@ -68,7 +68,7 @@ mod tests {
                 // SAFETY: the pointer is to a local.
                 assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
                 assert_eq!(status, 0);
-                assert_eq!(number(), before);
+                assert_eq!(process_id(), before);
             }
         }
     }

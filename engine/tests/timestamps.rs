@@ -18,12 +18,13 @@ fn work(device: &Device, times: usize) {
 }
 
 #[test]
-fn the_time_between_marks_is_that_of_the_work_between() {
+fn the_time_between_timestamps_is_that_of_the_work_between() {
     for device in found::devices() {
         work(&device, 2);
         let begin = Instant::now();
-        let marks: Vec<_> = [1, 10, 0].map(|times| (work(&device, times), device.mark().unwrap()).1).into();
-        let seconds = |from: usize, to: usize| marks[to].seconds_since(&marks[from]).unwrap();
+        let timestamps: Vec<_> =
+            [1, 10, 0].map(|times| (work(&device, times), device.timestamp().unwrap()).1).into();
+        let seconds = |from: usize, to: usize| timestamps[to].seconds_since(&timestamps[from]).unwrap();
         assert!(seconds(0, 1) > 0.0 && seconds(1, 0) == -seconds(0, 1), "{device:?}");
         // A simulated GPU's clock counts what it has done, not the time of day.
         if !(device.kind() == DeviceKind::Cuda && device.is_software()) {
@@ -31,13 +32,13 @@ fn the_time_between_marks_is_that_of_the_work_between() {
         }
         let sums = seconds(0, 1) + seconds(1, 2);
         assert!((sums - seconds(0, 2)).abs() <= 1e-6 + 1e-3 * sums, "{device:?}: {sums}");
-        found::ran("marks", &device, 1);
+        found::ran("timestamps", &device, 1);
     }
 }
 
 #[test]
-fn marks_of_two_devices_are_refused() {
+fn timestamps_of_two_devices_are_refused() {
     let (one, other) = (Device::host(), Device::host());
-    let error = other.mark().unwrap().seconds_since(&one.mark().unwrap()).unwrap_err();
-    assert!(error.to_string().contains("expected two marks of one device"), "{error}");
+    let error = other.timestamp().unwrap().seconds_since(&one.timestamp().unwrap()).unwrap_err();
+    assert!(error.to_string().contains("expected two timestamps of one device"), "{error}");
 }

@@ -1,22 +1,22 @@
 //! Memory and events of one machine's processes, where the kind of device has them (CUDA does). A handle is
 //! bytes to be sent to the other process; sending them is not this file's business.
 
-use super::cuda::{CudaError, Gpu, IpcHandle, SharedEvent};
+use super::cuda::{CudaError, Gpu, IpcEvent, IpcHandle};
 use super::memory::{Allocation, Buffer, Memory};
 use super::{Backend, Device};
 use crate::error::{Error, Result};
 
 impl Device {
     /// A handle by which another process of this machine opens `memory`
-    /// ([`raw::open_shared`](crate::raw::open_shared)). Waits for nothing; keep the memory leased until the
+    /// ([`raw::import_memory`](crate::raw::import_memory)). Waits for nothing; keep the memory leased until the
     /// other process has dropped its buffer.
     ///
     /// # Errors
     /// Other kinds than CUDA; if the driver or the system does not share memory.
-    pub fn share(&self, memory: &Allocation) -> Result<IpcHandle> {
+    pub fn export_memory(&self, memory: &Allocation) -> Result<IpcHandle> {
         match &memory.memory {
-            Memory::Cuda(buffer) => self.shared(|_| buffer.share()),
-            Memory::Host(_) | Memory::Wgpu(_) => Err(self.unshared()),
+            Memory::Cuda(buffer) => self.ipc(|_| buffer.export()),
+            Memory::Host(_) | Memory::Wgpu(_) => Err(self.no_ipc()),
         }
     }
 
@@ -27,36 +27,36 @@ impl Device {
     /// # Errors
     /// Other kinds than CUDA; a handle the driver refuses: of this same process, or
     /// of memory that was freed.
-    pub(crate) fn open_shared(&self, handle: IpcHandle, bytes: u64) -> Result<Buffer> {
-        let buffer = self.shared(|gpu| gpu.open_shared(handle, bytes))?;
+    pub(crate) fn import_memory(&self, handle: IpcHandle, bytes: u64) -> Result<Buffer> {
+        let buffer = self.ipc(|gpu| gpu.import_memory(handle, bytes))?;
         Ok(self.adopt(bytes, Memory::Cuda(buffer), false))
     }
 
-    /// A new event that other processes of this machine can open ([`Device::open_event`]).
+    /// A new event that other processes of this machine can open ([`Device::import_event`]).
     ///
     /// # Errors
     /// Other kinds than CUDA; if the driver refuses.
-    pub fn shared_event(&self) -> Result<SharedEvent> {
-        self.shared(Gpu::shared_event)
+    pub fn ipc_event(&self) -> Result<IpcEvent> {
+        self.ipc(Gpu::ipc_event)
     }
 
     /// An event that another process of this machine shares.
     ///
     /// # Errors
     /// Other kinds than CUDA; a handle the driver refuses.
-    pub fn open_event(&self, handle: IpcHandle) -> Result<SharedEvent> {
-        self.shared(|gpu| gpu.open_event(handle))
+    pub fn import_event(&self, handle: IpcHandle) -> Result<IpcEvent> {
+        self.ipc(|gpu| gpu.import_event(handle))
     }
 
-    fn shared<T>(&self, call: impl FnOnce(&Gpu) -> std::result::Result<T, CudaError>) -> Result<T> {
+    fn ipc<T>(&self, call: impl FnOnce(&Gpu) -> std::result::Result<T, CudaError>) -> Result<T> {
         self.usable()?;
         match &self.0.backend {
             Backend::Cuda(gpu) => call(gpu).map_err(|e| Error::of_driver(self.name(), e)),
-            Backend::Host | Backend::Wgpu(_) => Err(self.unshared()),
+            Backend::Host | Backend::Wgpu(_) => Err(self.no_ipc()),
         }
     }
 
-    fn unshared(&self) -> Error {
+    fn no_ipc(&self) -> Error {
         let remedy = "send the values to the other process instead";
         Error::invalid("sharing memory between processes", "a CUDA device", self.name(), remedy)
     }

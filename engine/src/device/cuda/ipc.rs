@@ -3,7 +3,7 @@
 
 use cudarc::driver::sys;
 
-use super::super::Lane;
+use super::super::Stream;
 use super::buffer::Origin;
 use super::error::{CudaError, During};
 use super::event::{Event, Purpose};
@@ -14,15 +14,15 @@ use super::{Gpu, GpuBuffer};
 pub struct IpcHandle(pub [u8; 64]);
 
 /// A point in a device's work for which other processes can wait.
-pub struct SharedEvent(Event);
+pub struct IpcEvent(Event);
 
 impl GpuBuffer {
-    /// A handle by which another process opens this memory ([`Gpu::open_shared`]). Keep the buffer until
+    /// A handle by which another process opens this memory ([`Gpu::import_memory`]). Keep the buffer until
     /// that process has closed it.
     ///
     /// # Errors
     /// If the driver or the system does not share memory, or the buffer is not ours.
-    pub fn share(&self) -> Result<IpcHandle, CudaError> {
+    pub fn export(&self) -> Result<IpcHandle, CudaError> {
         let mut handle = sys::CUipcMemHandle { reserved: [0; 64] };
         // SAFETY: the handle is a local; the address is of a live allocation.
         let mut get = || unsafe { sys::cuIpcGetMemHandle(&mut handle, self.address()) }.result();
@@ -31,12 +31,12 @@ impl GpuBuffer {
     }
 }
 
-impl SharedEvent {
-    /// A handle by which another process opens the event (`Gpu::open_event`).
+impl IpcEvent {
+    /// A handle by which another process opens the event (`Gpu::import_event`).
     ///
     /// # Errors
     /// If the driver does not share events, or the event was opened here.
-    pub fn share(&self) -> Result<IpcHandle, CudaError> {
+    pub fn export(&self) -> Result<IpcHandle, CudaError> {
         let mut handle = sys::CUipcEventHandle { reserved: [0; 64] };
         // SAFETY: the handle is a local; the event is alive.
         let mut get = || unsafe { sys::cuIpcGetEventHandle(&mut handle, self.0.raw()) }.result();
@@ -44,41 +44,41 @@ impl SharedEvent {
         Ok(IpcHandle(handle.reserved.map(|byte| byte as u8)))
     }
 
-    /// The event is reached when all work queued on this process's device so far is done, of both lanes.
+    /// The event is reached when all work queued on this process's device so far is done, of both streams.
     ///
     /// # Errors
     /// If the driver refuses.
     pub fn record(&self) -> Result<(), CudaError> {
         let primary = self.0.primary();
         let computed = Event::new(primary, Purpose::Order)?;
-        computed.record(primary.stream(Lane::Compute))?;
-        computed.hold(primary, primary.stream(Lane::Exchange))?;
-        self.record_on(Lane::Exchange)
+        computed.record(primary.stream(Stream::Compute))?;
+        computed.hold(primary, primary.stream(Stream::Exchange))?;
+        self.record_on(Stream::Exchange)
     }
 
-    /// The event is reached when all work queued on a lane so far is done.
+    /// The event is reached when all work queued on a stream so far is done.
     ///
     /// # Errors
     /// If the driver refuses.
-    pub fn record_on(&self, lane: Lane) -> Result<(), CudaError> {
-        self.0.record(self.0.primary().stream(lane))
+    pub fn record_on(&self, stream: Stream) -> Result<(), CudaError> {
+        self.0.record(self.0.primary().stream(stream))
     }
 
-    /// Work queued on this process's device from now on, on both lanes, waits for the latest record, of any
+    /// Work queued on this process's device from now on, on both streams, waits for the latest record, of any
     /// process. That record must have been called before: the driver does not wait for what is not there yet.
     ///
     /// # Errors
     /// If the driver refuses.
     pub fn hold(&self) -> Result<(), CudaError> {
-        Lane::ALL.into_iter().try_for_each(|lane| self.hold_on(lane))
+        Stream::ALL.into_iter().try_for_each(|stream| self.hold_on(stream))
     }
 
-    /// Work queued on a lane from now on waits so.
+    /// Work queued on a stream from now on waits so.
     ///
     /// # Errors
     /// If the driver refuses.
-    pub fn hold_on(&self, lane: Lane) -> Result<(), CudaError> {
-        self.0.hold(self.0.primary(), self.0.primary().stream(lane))
+    pub fn hold_on(&self, stream: Stream) -> Result<(), CudaError> {
+        self.0.hold(self.0.primary(), self.0.primary().stream(stream))
     }
 }
 
@@ -87,7 +87,7 @@ impl Gpu {
     ///
     /// # Errors
     /// If the driver refuses the handle: it comes from this same process, or its memory was freed.
-    pub fn open_shared(&self, handle: IpcHandle, bytes: u64) -> Result<GpuBuffer, CudaError> {
+    pub fn import_memory(&self, handle: IpcHandle, bytes: u64) -> Result<GpuBuffer, CudaError> {
         let handle = sys::CUipcMemHandle { reserved: handle.0.map(|byte| byte as std::ffi::c_char) };
         let lazily = sys::CUipcMem_flags_enum::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32;
         let mut address = 0;
@@ -101,20 +101,20 @@ impl Gpu {
     ///
     /// # Errors
     /// If the driver refuses.
-    pub fn shared_event(&self) -> Result<SharedEvent, CudaError> {
-        Event::new(&self.primary, Purpose::Share).map(SharedEvent)
+    pub fn ipc_event(&self) -> Result<IpcEvent, CudaError> {
+        Event::new(&self.primary, Purpose::Share).map(IpcEvent)
     }
 
     /// An event that another process of this machine shares.
     ///
     /// # Errors
     /// If the driver refuses the handle, for instance because it comes from this same process.
-    pub fn open_event(&self, handle: IpcHandle) -> Result<SharedEvent, CudaError> {
+    pub fn import_event(&self, handle: IpcHandle) -> Result<IpcEvent, CudaError> {
         let handle = sys::CUipcEventHandle { reserved: handle.0.map(|byte| byte as std::ffi::c_char) };
         let mut raw = std::ptr::null_mut();
         // SAFETY: the pointer is to a local.
         let mut open = || unsafe { sys::cuIpcOpenEventHandle(&mut raw, handle) }.result();
         self.primary.with(|| open().during("opening another process's event"))?;
-        Ok(SharedEvent(Event::opened(&self.primary, raw)))
+        Ok(IpcEvent(Event::opened(&self.primary, raw)))
     }
 }
