@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used)]
 
 use partita::index::{
-    Bounding, Distribution, Domain, Environment, ErrorKind, Index, IndexRange, Region, Side, core_view,
-    local_bounding_box, local_core, local_target_of_slice, required,
+    Bounding, Distribution, Domain, Environment, ErrorKind, Index, IndexRange, Region, SectionSide,
+    core_view, local_bounding_box, local_core, local_target_of_slice, required,
 };
 use partita::plan::Plan;
 use proptest::prelude::*;
@@ -213,7 +213,10 @@ fn faces_edges_and_corners_have_names_and_an_order() {
     assert_eq!(cells, dist.stored(13).points().collect::<Vec<_>>());
     let plane = Distribution::builder(&[4, 4]).grid(&[2, 2]).halo(&[1, 1], &[1, 1]).build().unwrap();
     let corner = plane.sections(0).unwrap().pop().unwrap();
-    assert_eq!((corner.sides.clone(), corner.to_string()), (vec![Side::Upper; 2], "corner 0+ 1+".into()));
+    assert_eq!(
+        (corner.sides.clone(), corner.to_string()),
+        (vec![SectionSide::Upper; 2], "corner 0+ 1+".into())
+    );
     assert_eq!(corner.region, Region::new(&[2, 2], &[3, 3]).unwrap());
     let line = Distribution::builder(&[4]).halo(&[1], &[1]).periodic(&[true]).build().unwrap();
     let names: Vec<String> = line.sections(0).unwrap().iter().map(|section| section.to_string()).collect();

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use kinds::kinds_to;
 use model::ModelArray;
 use partita::index::{
-    Bulk, Chunk, CustomMap, DimMap, Distribution, Domain, DomainKind, DomainMap, ErrorKind, Index,
-    IndexRange, MappedDomain, Region, Result, serial_write, zip,
+    Bulk, CustomMap, DimMap, Distribution, Domain, DomainKind, DomainMap, ErrorKind, Index, IndexRange,
+    IterationChunk, MappedDomain, Region, Result, serial_write, zip,
 };
 use proptest::prelude::*;
 
@@ -176,7 +176,7 @@ impl DomainMap for Halves {
         2
     }
 
-    fn divide(&self, whole: &Domain) -> Result<Vec<Chunk>> {
+    fn divide(&self, whole: &Domain) -> Result<Vec<IterationChunk>> {
         self.leaders.fetch_add(1, Ordering::Relaxed);
         let last = whole.rank() - 1;
         let len = whole.shape()[last];
@@ -184,7 +184,7 @@ impl DomainMap for Halves {
             let (start, stop) = if part == 0 { (0, len / 2) } else { (len / 2, len) };
             let mut ranges: Vec<IndexRange> = whole.shape().iter().map(|&n| range(0, n, 1)).collect();
             ranges[last] = range(start, stop, 1);
-            Ok(Chunk { part, dense: Domain::new(&ranges)? })
+            Ok(IterationChunk { part, dense: Domain::new(&ranges)? })
         };
         (0..2).map(piece).collect()
     }
@@ -414,15 +414,15 @@ impl DomainMap for Alone {
     fn parts(&self) -> usize {
         1
     }
-    fn divide(&self, whole: &Domain) -> Result<Vec<Chunk>> {
-        Ok(vec![Chunk { part: 0, dense: whole.densify(whole)? }])
+    fn divide(&self, whole: &Domain) -> Result<Vec<IterationChunk>> {
+        Ok(vec![IterationChunk { part: 0, dense: whole.densify(whole)? }])
     }
     fn as_any(&self) -> &dyn Any {
         self
     }
-    fn standalone(&self, whole: &Domain) -> Option<Result<Vec<Chunk>>> {
+    fn standalone(&self, whole: &Domain) -> Option<Result<Vec<IterationChunk>>> {
         let all = whole.dim(0).len();
-        let one = |at: i64| Ok(Chunk { part: 0, dense: Domain::new(&[range(at, at + 1, 1)])? });
+        let one = |at: i64| Ok(IterationChunk { part: 0, dense: Domain::new(&[range(at, at + 1, 1)])? });
         Some((0..all).rev().map(one).collect())
     }
     fn links_distribution(&self) -> bool {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use partita::index::{ErrorKind, Group, Index, Members, Routes};
+use partita::index::{BroadcastGroup, ErrorKind, Index, Members, Routes};
 use proptest::prelude::*;
 
 fn world(size: usize) -> Members {
@@ -23,7 +23,7 @@ fn ids(routes: &Routes) -> Vec<Vec<usize>> {
 
 /// Every member's value after each group has summed its senders' values onto its receivers.
 fn travel(routes: &Routes, values: &BTreeMap<usize, i64>) -> BTreeMap<usize, i64> {
-    let group = |group: &Group| {
+    let group = |group: &BroadcastGroup| {
         let sum: i64 = group.senders.iter().map(|id| values[id]).sum();
         group.receivers.iter().map(move |&id| (id, sum)).collect::<Vec<_>>()
     };
@@ -161,7 +161,7 @@ fn an_inactive_member_has_no_rank_and_gets_an_error() {
     assert_eq!(error.kind, ErrorKind::Team);
     assert_eq!(
         error.to_string(),
-        "Seat: expected a member of the team, to know the size, given an inactive one; \
+        "MemberView: expected a member of the team, to know the size, given an inactive one; \
          ask whether it is active first"
     );
     assert!(outside.rank().is_err() && outside.index().is_err() && outside.shape().is_err());
@@ -310,7 +310,7 @@ fn every_member_sends_in_and_receives_in_at_most_one_group() {
     let (from, to) = published();
     let routes = from.broadcast_to(&to).unwrap();
     for id in 0..12 {
-        let count = |ids: fn(&Group) -> &Vec<usize>| {
+        let count = |ids: fn(&BroadcastGroup) -> &Vec<usize>| {
             routes.groups().iter().filter(|group| ids(group).contains(&id)).count()
         };
         assert!(count(|group| &group.senders) <= 1 && count(|group| &group.receivers) <= 1);

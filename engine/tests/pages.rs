@@ -11,7 +11,7 @@ use partita::transport::{Field, lower};
 
 const HEAD: &str = "# Four plans, explained
 
-Every exchange is a plan: moves of boxes of cells, or of what *lanes* take of a box, from part to part,
+Every exchange is a plan: moves of boxes of cells, or of strided or listed subsets of boxes, from part to part,
 in packed coordinates (along blocks these are the global ones). `Plan::explain` counts what goes over each
 link and predicts a time from a latency and a bandwidth; `transport::lower` makes commands of it, and says
 which way each message takes. Here the parts alternate between two host devices, so that some of them

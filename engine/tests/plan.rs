@@ -10,7 +10,7 @@ mod layouts;
 use divisions::kinds;
 use layouts::{layout_pairs, layouts};
 use partita::index::{DimMap, Distribution, ErrorKind, Index, Region};
-use partita::plan::{Lane, Move, MoveOp, Pairs, Plan, halo_regions};
+use partita::plan::{AxisSubset, Move, MoveOp, Pairs, Plan, halo_regions};
 use proptest::prelude::*;
 
 const POISON: i64 = -1;
@@ -500,7 +500,7 @@ fn dimensions_of_different_kinds_cross() {
                 plan.check_redistribution(&from, &to).unwrap();
                 let back = Plan::redistribute(&to, &from).unwrap();
                 back.check_redistribution(&to, &from).unwrap();
-                seen += plan.moves().iter().filter(|m| m.lanes.is_some()).count();
+                seen += plan.moves().iter().filter(|m| m.subsets.is_some()).count();
             }
         }
     }
@@ -529,23 +529,26 @@ fn copies_at_hand_are_not_sent() {
 
 #[test]
 fn what_repeats_is_said_once() {
-    let lanes = |from: DimMap, to: DimMap| {
+    let subsets = |from: DimMap, to: DimMap| {
         let plan = Plan::redistribute(&line_of(from), &line_of(to)).unwrap();
         (
             plan.moves().len(),
-            plan.moves().iter().filter(|m| matches!(m.lanes.as_deref(), Some([Lane::List(_)]))).count(),
+            plan.moves()
+                .iter()
+                .filter(|m| matches!(m.subsets.as_deref(), Some([AxisSubset::List(_)])))
+                .count(),
         )
     };
     let n = 1_000_000;
     let even = |parts| DimMap::even(n, parts).unwrap();
     let cyclic = |parts, block| DimMap::cyclic(n, parts, block).unwrap();
-    assert_eq!(lanes(even(4), cyclic(4, 1)), (16, 0));
+    assert_eq!(subsets(even(4), cyclic(4, 1)), (16, 0));
     // One for each of the 12 places in the common period, which no two of them share parts at.
-    assert_eq!(lanes(cyclic(4, 1), cyclic(4, 3)), (12, 0));
-    let (moves, lists) = lanes(even(4), cyclic(4, 1000));
+    assert_eq!(subsets(cyclic(4, 1), cyclic(4, 3)), (12, 0));
+    let (moves, lists) = subsets(even(4), cyclic(4, 1000));
     assert!(moves <= 48 && lists == 0, "{moves} moves, {lists} lists");
     let pairs = Pairs { from: vec![0, 5], to: vec![3, 0] };
-    assert_eq!(Lane::List(std::sync::Arc::new(pairs)).extents(), (6, 4));
+    assert_eq!(AxisSubset::List(std::sync::Arc::new(pairs)).extents(), (6, 4));
 }
 
 #[test]
@@ -572,8 +575,8 @@ fn the_cell_by_cell_check_finds_faults() {
             assert_eq!(error.kind, ErrorKind::Plan);
         }
     }
-    let lanes = vec![Lane::whole(3)].into();
-    let m = Move { lanes: Some(lanes), ..plan.moves()[0].clone() };
+    let subsets = vec![AxisSubset::whole(3)].into();
+    let m = Move { subsets: Some(subsets), ..plan.moves()[0].clone() };
     assert_eq!(Plan::new(3, 3, vec![m]).unwrap_err().kind, ErrorKind::Plan);
 }
 

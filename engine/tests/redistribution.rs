@@ -11,7 +11,7 @@ use std::sync::Arc;
 use divisions::{KINDS, kinds};
 use found::{PARTS, devices, ran};
 use partita::index::DimMap;
-use partita::plan::{Lane, Move, MoveOp, Pairs, Plan};
+use partita::plan::{AxisSubset, Move, MoveOp, Pairs, Plan};
 use partita::prelude::*;
 use partita::program::Command;
 use partita::transport::{Field, Path, lower};
@@ -364,7 +364,9 @@ fn additions_into_listed_cells_share_launches() {
             to_part: 0,
             from: boxed(8 * part as i64, &own),
             to: boxed(0, list),
-            lanes: Some([Lane::List(Arc::new(Pairs { from: own.to_vec(), to: list.to_vec() }))].into()),
+            subsets: Some(
+                [AxisSubset::List(Arc::new(Pairs { from: own.to_vec(), to: list.to_vec() }))].into(),
+            ),
             op: MoveOp::Add,
         });
         let plan = Plan::new(4, 1, moves.collect()).unwrap();

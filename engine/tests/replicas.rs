@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use model::{Hooks, ModelArray};
 use partita::index::{
-    Bulk, BulkTransfer, Call, Chunk, Distribution, Domain, DomainMap, ErrorKind, IndexRange, MappedDomain,
-    Replicas, Result, assign, assign_converted, paired_dimensions,
+    Bulk, BulkTransfer, Call, Distribution, Domain, DomainMap, ErrorKind, IndexRange, IterationChunk,
+    MappedDomain, Replicas, Result, assign, assign_converted, paired_dimensions,
 };
 
 fn domain<const N: usize>(ranges: [(i64, i64, i64); N]) -> Domain {
@@ -35,8 +35,8 @@ impl DomainMap for Plain {
         1
     }
 
-    fn divide(&self, whole: &Domain) -> Result<Vec<Chunk>> {
-        Ok(vec![Chunk { part: 0, dense: whole.densify(whole)? }])
+    fn divide(&self, whole: &Domain) -> Result<Vec<IterationChunk>> {
+        Ok(vec![IterationChunk { part: 0, dense: whole.densify(whole)? }])
     }
 
     fn as_any(&self) -> &dyn Any {

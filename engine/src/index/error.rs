@@ -1,5 +1,4 @@
-//! The error of the pure-data layers (`index` and `plan`). It knows nothing of devices or of the engine's own
-//! error, which wraps it.
+//! [`IndexError`], the error of the pure-data layers `index` and `plan`. The engine's own error wraps it.
 
 /// What an [`IndexError`] is about, for code that must tell the cases apart (a caller's `ValueError` or
 /// `IndexError`).

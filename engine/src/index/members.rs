@@ -1,13 +1,12 @@
-//! [`Members`]: ordered members of a team as numbers, and the groups in which they broadcast and sum. Says
-//! who belongs where and who talks to whom; it knows no devices and sends nothing.
+//! [`Members`]: the ordered members of a team as numbers, and the groups in which they broadcast and sum. It
+//! has no devices and sends nothing.
 
 use std::fmt;
 use std::sync::Arc;
 
-use super::error::{ErrorKind, IndexError, Result, check_rank};
-use super::grid::ProcessGrid;
-use super::point::Index;
-use super::region::Region;
+use crate::index::distributions::ProcessGrid;
+use crate::index::error::{ErrorKind, IndexError, Result, check_rank};
+use crate::index::sets::{Index, Region};
 
 /// Different members in an order that means something: a member's *rank* is its place. They may be arranged
 /// in a grid, in C order. Nothing follows from the numbers themselves; any order of them is as good.
@@ -81,8 +80,8 @@ impl Members {
     }
 
     /// What a member of the world sees of this team: everything from inside, nothing from outside.
-    pub fn seen_by(&self, id: usize) -> Seat {
-        Seat(self.rank_of(id).map(|rank| (self.clone(), rank)))
+    pub fn seen_by(&self, id: usize) -> MemberView {
+        MemberView(self.rank_of(id).map(|rank| (self.clone(), rank)))
     }
 
     /// The members with these ranks, in the order of the list.
@@ -162,7 +161,7 @@ impl Members {
         let group = |(&root, receivers): (&usize, Vec<usize>)| {
             let others = receivers.iter().copied().filter(|&id| id != root);
             let members = self.of(std::iter::once(root).chain(others).collect())?;
-            Ok(Group { members, senders: vec![root], receivers })
+            Ok(BroadcastGroup { members, senders: vec![root], receivers })
         };
         Ok(Routes { groups: self.ids.iter().zip(receivers).map(group).collect::<Result<_>>()? })
     }
@@ -186,7 +185,7 @@ impl Members {
         let roots = Index::from_fn(rank, |d| if keep[d] { 1 } else { self.grid.shape()[d] });
         let group = |at: Index| {
             let members = self.sub_topology(self.grid.part_at(|d| at[d]), &keep)?.without_grid()?;
-            Ok(Group { senders: members.ids.to_vec(), receivers: members.ids.to_vec(), members })
+            Ok(BroadcastGroup { senders: members.ids.to_vec(), receivers: members.ids.to_vec(), members })
         };
         Ok(Routes { groups: Region::from_shape(&roots)?.points().map(group).collect::<Result<_>>()? })
     }
@@ -279,9 +278,9 @@ impl fmt::Debug for Members {
 /// A member's view of a team, made by [`Members::seen_by`]. Who does not belong to it is *inactive*: knows
 /// nobody in it, and every question is an error at once.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Seat(Option<(Members, usize)>);
+pub struct MemberView(Option<(Members, usize)>);
 
-impl Seat {
+impl MemberView {
     /// Whether the member belongs to the team.
     pub fn active(&self) -> bool {
         self.0.is_some()
@@ -316,13 +315,13 @@ impl Seat {
     fn inside(&self, what: &str) -> Result<&(Members, usize)> {
         let remedy = "ask whether it is active first";
         let expected = format!("a member of the team, to know {what}");
-        self.0.as_ref().ok_or_else(|| refuse("Seat", expected, "an inactive one".into(), remedy))
+        self.0.as_ref().ok_or_else(|| refuse("MemberView", expected, "an inactive one".into(), remedy))
     }
 }
 
 /// Members among whom values travel together.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Group {
+pub struct BroadcastGroup {
     /// All of them; where there is a root, it comes first.
     pub members: Members,
     /// Those whose values travel.
@@ -335,12 +334,12 @@ pub struct Group {
 /// which may be the same.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Routes {
-    groups: Vec<Group>,
+    groups: Vec<BroadcastGroup>,
 }
 
 impl Routes {
     /// All groups.
-    pub fn groups(&self) -> &[Group] {
+    pub fn groups(&self) -> &[BroadcastGroup] {
         &self.groups
     }
 
@@ -357,7 +356,7 @@ impl Routes {
     /// The transposed routes: a broadcast becomes a sum onto its roots and the other way round; an
     /// all-sum-reduce stays what it is.
     pub fn adjoint(&self) -> Routes {
-        let back = |group: &Group| Group {
+        let back = |group: &BroadcastGroup| BroadcastGroup {
             members: group.members.clone(),
             senders: group.receivers.clone(),
             receivers: group.senders.clone(),

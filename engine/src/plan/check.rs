@@ -1,7 +1,7 @@
-//! The machine check of plans. It knows what should arrive where, found by subtracting boxes or by looking at
-//! every cell, and so by another way than the constructors.
+//! The machine check of plans. It computes the expected arrivals by subtracting boxes or by visiting every
+//! cell, and so independently of the constructors.
 
-use super::{Move, MoveOp, Plan};
+use super::moves::{Move, MoveOp, Plan};
 use crate::index::{Distribution, ErrorKind, Index, IndexError, Region, Result};
 
 impl Plan {
@@ -97,8 +97,8 @@ pub fn halo_regions(owned: &Region, stored: &Region, corners: bool) -> Vec<Regio
 
 fn check_move(source: &Distribution, m: &Move) -> Result<()> {
     let given = || format!("{} of part {} to {} of part {}", m.from, m.from_part, m.to, m.to_part);
-    if m.lanes.is_some() {
-        return Err(plan_error("whole boxes", format!("lanes of {}", given())));
+    if m.subsets.is_some() {
+        return Err(plan_error("whole boxes", format!("subsets of {}", given())));
     }
     if m.op != MoveOp::Copy {
         return Err(plan_error("copies", format!("an addition, {}", given())));

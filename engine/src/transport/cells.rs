@@ -4,7 +4,7 @@
 use partita_kernels::{MAX_RANK, View};
 
 use crate::index::Region;
-use crate::plan::{Lane, Move};
+use crate::plan::{AxisSubset, Move};
 use crate::program::Place;
 use crate::program::copies::Walk;
 
@@ -40,12 +40,12 @@ impl End {
         let strides = place.strides();
         let mut walks = Vec::new();
         for (d, &stride) in strides.iter().enumerate() {
-            match m.lanes.as_ref().map(|lanes| &lanes[d]) {
+            match m.subsets.as_ref().map(|subsets| &subsets[d]) {
                 None => walks.push(Walk::Step(stride)),
-                Some(Lane::Runs { from_step, to_step, .. }) => {
+                Some(AxisSubset::Runs { from_step, to_step, .. }) => {
                     walks.extend([Walk::Step(stride * side((*from_step, *to_step))), Walk::Step(stride)]);
                 }
-                Some(list @ Lane::List(_)) => {
+                Some(list @ AxisSubset::List(_)) => {
                     walks.push(Walk::List((0..list.len()).map(|k| stride * side(list.nth(k))).collect()));
                 }
             }
@@ -66,12 +66,12 @@ impl End {
 /// How often the loops of a move run, those of the first dimension outermost; the walks of its ends are as
 /// many.
 pub(super) fn extents(m: &Move) -> Vec<i64> {
-    let Some(lanes) = &m.lanes else { return m.from.extents().to_vec() };
-    let loops = |lane: &Lane| match lane {
-        Lane::Runs { run, count, .. } => vec![*count, *run],
-        Lane::List(_) => vec![lane.len()],
+    let Some(subsets) = &m.subsets else { return m.from.extents().to_vec() };
+    let loops = |subset: &AxisSubset| match subset {
+        AxisSubset::Runs { run, count, .. } => vec![*count, *run],
+        AxisSubset::List(_) => vec![subset.len()],
     };
-    lanes.iter().flat_map(loops).collect()
+    subsets.iter().flat_map(loops).collect()
 }
 
 /// A nest of loops and how both ends walk; the last loop is the innermost.

@@ -13,7 +13,7 @@ use super::path::{Across, Path, path_across};
 use crate::device::{Buffer, DeviceKind};
 use crate::error::Result;
 use crate::index::{Index, Region};
-use crate::plan::{Lane, Move, MoveOp, Pairs, Plan};
+use crate::plan::{AxisSubset, Move, MoveOp, Pairs, Plan};
 use crate::program::{Ahead, Command, Place, Reach, Schedule, Span, Way, message_bytes};
 use crate::team::Team;
 use crate::wire::{Meeting, Ranks};
@@ -293,10 +293,12 @@ impl Half {
     fn packing(field: &Field, moves: &[&Move], slots: &[Slot]) -> Result<Half> {
         let packed = moves.iter().zip(slots).enumerate().filter(|(_, (_, slot))| slot.packs);
         let packed = packed.map(|(k, (m, _))| {
-            let lanes =
-                m.lanes.as_ref().map(|lanes| lanes.iter().map(|lane| packed_lane(lane, true)).collect());
+            let subsets = m
+                .subsets
+                .as_ref()
+                .map(|subsets| subsets.iter().map(|subset| packed_subset(subset, true)).collect());
             let (from, to) = (m.from, counted(m)?);
-            Ok(Move { from_part: m.from_part, to_part: k, from, to, lanes, op: MoveOp::Copy })
+            Ok(Move { from_part: m.from_part, to_part: k, from, to, subsets, op: MoveOp::Copy })
         });
         let plan = Plan::new(field.plan.from_parts(), moves.len(), packed.collect::<Result<_>>()?)?;
         Ok(Half { plan, from: field.from.to_vec(), to: places(slots) })
@@ -305,10 +307,12 @@ impl Half {
     fn unpacking(field: &Field, moves: &[&Move], slots: &[Slot]) -> Result<Half> {
         let unpacked = moves.iter().zip(slots).enumerate().filter(|(_, (_, slot))| slot.unpacks);
         let unpacked = unpacked.map(|(k, (m, _))| {
-            let lanes =
-                m.lanes.as_ref().map(|lanes| lanes.iter().map(|lane| packed_lane(lane, false)).collect());
+            let subsets = m
+                .subsets
+                .as_ref()
+                .map(|subsets| subsets.iter().map(|subset| packed_subset(subset, false)).collect());
             let (from, to) = (counted(m)?, m.to);
-            Ok(Move { from_part: k, to_part: m.to_part, from, to, lanes, op: m.op })
+            Ok(Move { from_part: k, to_part: m.to_part, from, to, subsets, op: m.op })
         });
         let plan = Plan::new(moves.len(), field.plan.to_parts(), unpacked.collect::<Result<_>>()?)?;
         Ok(Half { plan, from: places(slots), to: field.to.to_vec() })
@@ -319,16 +323,16 @@ fn places(slots: &[Slot]) -> Vec<Option<Place>> {
     slots.iter().map(|slot| slot.place.clone()).collect()
 }
 
-/// A lane whose target, or else whose source, has the cells one after the other.
-fn packed_lane(lane: &Lane, target: bool) -> Lane {
-    match lane {
-        Lane::Runs { run, count, from_step, to_step } => {
+/// A subset whose target, or else whose source, has the cells one after the other.
+fn packed_subset(subset: &AxisSubset, target: bool) -> AxisSubset {
+    match subset {
+        AxisSubset::Runs { run, count, from_step, to_step } => {
             let (from_step, to_step) = if target { (*from_step, *run) } else { (*run, *to_step) };
-            Lane::Runs { run: *run, count: *count, from_step, to_step }
+            AxisSubset::Runs { run: *run, count: *count, from_step, to_step }
         }
-        Lane::List(pairs) => {
-            let packed: Vec<i64> = (0..lane.len()).collect();
-            Lane::List(Arc::new(match target {
+        AxisSubset::List(pairs) => {
+            let packed: Vec<i64> = (0..subset.len()).collect();
+            AxisSubset::List(Arc::new(match target {
                 true => Pairs { from: pairs.from.clone(), to: packed },
                 false => Pairs { from: packed, to: pairs.to.clone() },
             }))

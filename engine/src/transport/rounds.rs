@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::batch::{Piece, batched};
 use crate::error::Result;
 use crate::index::Region;
-use crate::plan::{Lane, Move, MoveOp};
+use crate::plan::{AxisSubset, Move, MoveOp};
 use crate::program::{Command, Place, Schedule};
 
 /// Cells of a memory that something uses: of a box, in the coordinates in which the memory holds `stored`,
@@ -33,16 +33,16 @@ impl Cover {
     }
 
     fn of(m: &Move, place: &Place, hull: &Region, side: impl Fn((i64, i64)) -> i64) -> Cover {
-        let listed = |(d, lane): (usize, &Lane)| match lane {
-            Lane::Runs { .. } => None,
-            Lane::List(_) => {
+        let listed = |(d, subset): (usize, &AxisSubset)| match subset {
+            AxisSubset::Runs { .. } => None,
+            AxisSubset::List(_) => {
                 let mut all: Vec<i64> =
-                    (0..lane.len()).map(|k| hull.start()[d] + side(lane.nth(k))).collect();
+                    (0..subset.len()).map(|k| hull.start()[d] + side(subset.nth(k))).collect();
                 all.sort_unstable();
                 Some(all)
             }
         };
-        let listed = m.lanes.iter().flat_map(|lanes| lanes.iter().enumerate().map(listed)).collect();
+        let listed = m.subsets.iter().flat_map(|subsets| subsets.iter().enumerate().map(listed)).collect();
         Cover { stored: place.stored, hull: *hull, listed }
     }
 

@@ -5,7 +5,7 @@ use partita_kernels::{DType, Scalar};
 
 use crate::array::{Array, Element};
 use crate::error::{Error, Result};
-use crate::index::{Index, Members, Region, Seat};
+use crate::index::{Index, MemberView, Members, Region};
 use crate::team::Team;
 
 /// Some members of a world, which is a team, arranged in a grid. An array is over a partition if its team is
@@ -75,7 +75,7 @@ impl Partition {
     }
 
     /// What a member of the world sees of it: everything from inside, nothing from outside.
-    pub fn seat(&self, world_member: usize) -> Seat {
+    pub fn seat(&self, world_member: usize) -> MemberView {
         self.members.seen_by(world_member)
     }
 

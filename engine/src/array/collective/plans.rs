@@ -3,7 +3,7 @@
 
 use crate::array::collective::Partition;
 use crate::error::{Error, Result};
-use crate::index::{DimMap, Distribution, Group, Index, Region, Routes};
+use crate::index::{BroadcastGroup, DimMap, Distribution, Index, Region, Routes};
 use crate::plan::{Move, MoveOp, Plan};
 
 /// Per dimension, what each coordinate of the grid holds.
@@ -91,7 +91,7 @@ pub(super) fn sum_to_roots(
     }
     let made = layout(&extents(dist))?;
     let routes = over.members().all_sum_reduce(axes)?;
-    let to_root = |group: &Group| {
+    let to_root = |group: &BroadcastGroup| {
         let root = group.receivers[0];
         group.senders.iter().map(move |&id| (id, root)).collect()
     };
@@ -105,7 +105,7 @@ pub(super) fn copy_from_roots(
     dist: &Distribution,
 ) -> Result<(Plan, Distribution)> {
     let routes = over.members().all_sum_reduce(axes)?;
-    let from_root = |group: &Group| {
+    let from_root = |group: &BroadcastGroup| {
         let root = group.senders[0];
         group.receivers.iter().map(move |&id| (root, id)).collect()
     };
@@ -150,7 +150,7 @@ pub(super) fn halo(dist: &Distribution, given: &Distribution) -> Result<(Plan, D
             to_part: part,
             from: own,
             to: own,
-            lanes: None,
+            subsets: None,
             op: MoveOp::Copy,
         });
     }
@@ -246,7 +246,7 @@ fn gathered(axes: &[usize], shares: &Distribution, copies: &Distribution, back: 
                 to_part: part,
                 from: share,
                 to: copy,
-                lanes: None,
+                subsets: None,
                 op: MoveOp::Copy,
             };
             moves.push(there);
@@ -263,7 +263,7 @@ fn routed(
     routes: &Routes,
     op: MoveOp,
 ) -> Result<Plan> {
-    let all = |group: &Group| {
+    let all = |group: &BroadcastGroup| {
         let pairs = group.senders.iter().flat_map(|&a| group.receivers.iter().map(move |&b| (a, b)));
         pairs.collect()
     };
@@ -275,7 +275,7 @@ fn between(
     (to, target): (&Partition, &Distribution),
     routes: &Routes,
     op: MoveOp,
-    pairs: impl Fn(&Group) -> Vec<(usize, usize)>,
+    pairs: impl Fn(&BroadcastGroup) -> Vec<(usize, usize)>,
 ) -> Result<Plan> {
     let rank = source.rank().max(target.rank());
     let mut moves = Vec::new();
@@ -284,7 +284,7 @@ fn between(
         let (Some(from_part), Some(to_part)) = ranks else { continue };
         let (from, to) = (source.owned(from_part), target.owned(to_part));
         let (from, to) = (lifted(&from, rank), lifted(&to, rank));
-        moves.push(Move { from_part, to_part, from, to, lanes: None, op });
+        moves.push(Move { from_part, to_part, from, to, subsets: None, op });
     }
     Ok(Plan::new(source.parts(), target.parts(), moves)?)
 }

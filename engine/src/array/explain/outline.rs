@@ -21,7 +21,7 @@ use crate::array::record::node::{Expr, Node, NodeState, Operands, Portion};
 use crate::array::run::evaluate::{evaluate, lower_all};
 use crate::error::Result;
 use crate::index::{Distribution, Region};
-use crate::plan::Link;
+use crate::plan::LinkTraffic;
 
 /// What will run, in order.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -61,7 +61,7 @@ pub struct ExchangeStep {
     /// The operand, as its type and shape.
     pub operand: String,
     /// The links, also those within a part.
-    pub links: Vec<Link>,
+    pub links: Vec<LinkTraffic>,
     /// Bytes per element.
     pub element_bytes: u64,
 }
@@ -185,7 +185,7 @@ pub(crate) fn tell(
         exchanges: Vec::new(),
     };
     let mut core: Vec<Region> = (0..dist.parts()).map(|part| dist.owned(part)).collect();
-    let mut asked: Vec<(*const Node, Vec<Link>)> = Vec::new();
+    let mut asked: Vec<(*const Node, Vec<LinkTraffic>)> = Vec::new();
     for (leaf, access) in leaves.iter().zip(found) {
         let (Source::Array(node, _), Some(access)) = (&leaf.source, access) else { continue };
         let size = node.dtype.size_bytes() as u64;
@@ -199,7 +199,8 @@ pub(crate) fn tell(
             *core = access.untouched(&leaf.maps[0], dist, part, core);
         }
         let links = plan.links();
-        let same = |(other, known): &(*const Node, Vec<Link>)| *other == Arc::as_ptr(node) && *known == links;
+        let same =
+            |(other, known): &(*const Node, Vec<LinkTraffic>)| *other == Arc::as_ptr(node) && *known == links;
         // Views of one array share a halo or a box.
         if matches!(access.method, AccessMethod::Aligned) || !asked.iter().any(same) {
             asked.push((Arc::as_ptr(node), links.clone()));
@@ -214,7 +215,7 @@ pub(crate) fn tell(
     Ok(())
 }
 
-fn exchange(node: &Arc<Node>, access: &OperandAccess, links: Vec<Link>) -> ExchangeStep {
+fn exchange(node: &Arc<Node>, access: &OperandAccess, links: Vec<LinkTraffic>) -> ExchangeStep {
     let what = match access.method {
         AccessMethod::Local => "nothing",
         AccessMethod::Halo(_) => "halo",

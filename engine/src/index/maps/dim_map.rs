@@ -1,0 +1,482 @@
+//! [`DimMap`]: the part that owns each coordinate of one dimension. It has no halo.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::block_bounds::{BlockBounds, check_parts, check_size};
+use super::custom_map::{Custom, CustomMap};
+use super::cyclic::Cyclic;
+use super::unstructured::Unstructured;
+use crate::index::error::{ErrorKind, IndexError, Result};
+use crate::index::sets::{COORDINATE_LIMIT, IndexRange, IndexSet};
+
+/// How one dimension is divided over the coordinates ("parts" here) of one dimension of a process grid. Every
+/// global coordinate has exactly one owner; a part may own nothing. Two of the kinds may hold copies at
+/// further parts.
+///
+/// A part stores its coordinates one after the other, in its *local* order. Written one part after the other
+/// they get their *packed* coordinates: the local coordinate plus what the parts before hold. For blocks
+/// these are the global ones. In packed coordinates every map is a block map, [`DimMap::packed`].
+///
+/// ```
+/// use partita::index::DimMap;
+///
+/// let map = DimMap::cyclic(10, 3, 2)?; // parts 0 0 1 1 2 2 0 0 1 1
+/// assert_eq!((map.owner(7), map.to_local(7)), (Some(0), Some((0, 3))));
+/// assert_eq!((map.count(0), map.count(1), map.count(2)), (4, 4, 2));
+/// assert_eq!((map.owned(1), map.to_packed(8)), (4..8, Some(6)));
+/// # Ok::<(), partita::index::IndexError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub enum DimMap {
+    /// Every part owns one contiguous range, in the order of the parts.
+    Block {
+        /// Where the ranges begin and end.
+        bounds: BlockBounds,
+    },
+    /// Blocks of one size are dealt out to the parts in turn.
+    Cyclic(Cyclic),
+    /// Every part lists what it holds.
+    Unstructured(Unstructured),
+    /// Every part holds everything; part 0 owns it, the others hold copies.
+    Replicated {
+        /// The number of coordinates.
+        size: i64,
+        /// The number of parts.
+        parts: usize,
+    },
+    /// A user's own division.
+    Custom(Custom),
+}
+
+impl DimMap {
+    /// `size` coordinates over `parts` parts, as evenly as possible; the extra ones go to the last parts.
+    pub fn even(size: i64, parts: usize) -> Result<DimMap> {
+        Ok(DimMap::Block { bounds: BlockBounds::even(size, parts)? })
+    }
+
+    /// Part `p` owns `bounds[p]..bounds[p + 1]`; the first bound is 0, the last is the size.
+    pub fn irregular(bounds: &[i64]) -> Result<DimMap> {
+        Ok(DimMap::Block { bounds: BlockBounds::listed(bounds)? })
+    }
+
+    /// Blocks of `block_size` coordinates dealt out in turn; the last block may be partial.
+    pub fn cyclic(size: i64, parts: usize, block_size: i64) -> Result<DimMap> {
+        Ok(DimMap::Cyclic(Cyclic::new(size, parts, block_size)?))
+    }
+
+    /// One list of coordinates per part; see [`Unstructured`] for coordinates that several parts list.
+    pub fn unstructured(lists: &[Vec<i64>], one_to_one: bool) -> Result<DimMap> {
+        Ok(DimMap::Unstructured(Unstructured::new(lists, one_to_one)?))
+    }
+
+    /// All of `size` coordinates at every part.
+    pub fn replicated(size: i64, parts: usize) -> Result<DimMap> {
+        check_parts("replicated map", parts)?;
+        check_size("replicated map", size)?;
+        if size.checked_mul(parts as i64).is_none_or(|all| all > COORDINATE_LIMIT) {
+            let expected = format!("copies of at most {COORDINATE_LIMIT} coordinates in all");
+            let given = format!("{size} at each of {parts} parts");
+            let remedy = "use fewer parts";
+            return Err(IndexError::new(ErrorKind::Size, "replicated map", expected, given, remedy));
+        }
+        Ok(DimMap::Replicated { size, parts })
+    }
+
+    /// A user's own division.
+    pub fn custom(map: Arc<dyn CustomMap>) -> Result<DimMap> {
+        Ok(DimMap::Custom(Custom::new(map)?))
+    }
+
+    /// Whether a user's map has given possible answers so far.
+    pub(crate) fn sound(&self) -> Result<()> {
+        match self {
+            DimMap::Custom(custom) => custom.sound(),
+            DimMap::Block { .. }
+            | DimMap::Cyclic(_)
+            | DimMap::Unstructured(_)
+            | DimMap::Replicated { .. } => Ok(()),
+        }
+    }
+
+    /// One coordinate, owned by part 0 of `parts`.
+    pub(crate) fn first_only(parts: usize) -> DimMap {
+        DimMap::Block { bounds: BlockBounds::first_only(parts) }
+    }
+
+    /// What the kind is called: `block`, `cyclic`, `unstructured`, `replicated` or a user's name for it.
+    pub fn kind(&self) -> &str {
+        match self {
+            DimMap::Block { .. } => "block",
+            DimMap::Cyclic(_) => "cyclic",
+            DimMap::Unstructured(_) => "unstructured",
+            DimMap::Replicated { .. } => "replicated",
+            DimMap::Custom(custom) => custom.map().name(),
+        }
+    }
+
+    /// Whether it is a block map, whose packed coordinates are the global ones.
+    pub fn is_block(&self) -> bool {
+        matches!(self, DimMap::Block { .. })
+    }
+
+    /// Whether some part holds copies of what another owns.
+    pub fn has_copies(&self) -> bool {
+        match self {
+            DimMap::Block { .. } | DimMap::Cyclic(_) | DimMap::Custom(_) => false,
+            DimMap::Unstructured(lists) => lists.has_copies(),
+            DimMap::Replicated { size, parts } => *size > 0 && *parts > 1,
+        }
+    }
+
+    /// The number of parts.
+    pub fn parts(&self) -> usize {
+        match self {
+            DimMap::Block { bounds } => bounds.parts(),
+            DimMap::Cyclic(cyclic) => cyclic.parts(),
+            DimMap::Unstructured(lists) => lists.parts(),
+            DimMap::Replicated { parts, .. } => *parts,
+            DimMap::Custom(custom) => custom.packed().parts(),
+        }
+    }
+
+    /// The number of global coordinates.
+    pub fn size(&self) -> i64 {
+        match self {
+            DimMap::Block { bounds } => bounds.size(),
+            DimMap::Cyclic(cyclic) => cyclic.size(),
+            DimMap::Unstructured(lists) => lists.size(),
+            DimMap::Replicated { size, .. } => *size,
+            DimMap::Custom(custom) => custom.packed().size(),
+        }
+    }
+
+    /// How many coordinates the parts before `part` hold, copies included; all for the number of parts.
+    fn before(&self, part: usize) -> i64 {
+        match self {
+            DimMap::Block { bounds } => bounds.start(part),
+            DimMap::Cyclic(cyclic) => cyclic.before(part),
+            DimMap::Unstructured(lists) => lists.before(part),
+            DimMap::Replicated { size, .. } => size * part as i64,
+            DimMap::Custom(custom) => custom.packed().start(part),
+        }
+    }
+
+    /// What `part` holds in packed coordinates; it is one of the parts. For a block map these are the global
+    /// coordinates it owns.
+    pub fn owned(&self, part: usize) -> Range<i64> {
+        self.before(part)..self.before(part + 1)
+    }
+
+    /// What `part` holds, in global coordinates and in its local order.
+    pub fn owned_set(&self, part: usize) -> IndexSet {
+        let range = |range: Range<i64>| IndexSet::Range(IndexRange::unit(range.start, range.end));
+        match self {
+            DimMap::Block { .. } => range(self.owned(part)),
+            DimMap::Cyclic(cyclic) => cyclic.set(part),
+            DimMap::Unstructured(lists) => IndexSet::List(lists.held(part).to_vec()),
+            DimMap::Replicated { size, .. } => range(0..*size),
+            DimMap::Custom(custom) => custom.owned_set(part),
+        }
+    }
+
+    /// What `part` owns, without the copies that it holds of others' coordinates.
+    pub fn owned_once(&self, part: usize) -> IndexSet {
+        let held = self.owned_set(part);
+        if !self.has_copies() {
+            return held;
+        }
+        IndexSet::List(held.iter().filter(|&global| self.owner(global) == Some(part)).collect())
+    }
+
+    /// How many coordinates `part` holds, copies included.
+    pub fn count(&self, part: usize) -> i64 {
+        let owned = self.owned(part);
+        owned.end - owned.start
+    }
+
+    /// The number of packed coordinates: the size, and copies.
+    pub fn packed_size(&self) -> i64 {
+        self.before(self.parts())
+    }
+
+    /// The part that owns `global`; none outside the dimension.
+    pub fn owner(&self, global: i64) -> Option<usize> {
+        match self {
+            DimMap::Block { bounds } => bounds.owner(global),
+            DimMap::Cyclic(cyclic) => self.inside(global).then(|| cyclic.owner(global)),
+            DimMap::Unstructured(lists) => lists.to_local(global).map(|(part, _)| part),
+            DimMap::Replicated { .. } => self.inside(global).then_some(0),
+            DimMap::Custom(custom) => self.inside(global).then(|| custom.to_local(global).0),
+        }
+    }
+
+    fn inside(&self, global: i64) -> bool {
+        (0..self.size()).contains(&global)
+    }
+
+    /// The owner of `global` and the position among what it holds.
+    pub fn to_local(&self, global: i64) -> Option<(usize, i64)> {
+        let part = self.owner(global)?;
+        Some((part, self.local_at(part, global)?))
+    }
+
+    /// The position of `global` among what `part` holds, as owner or as a copy.
+    pub fn local_at(&self, part: usize, global: i64) -> Option<i64> {
+        if part >= self.parts() || !self.inside(global) {
+            return None;
+        }
+        match self {
+            DimMap::Block { bounds } => {
+                (bounds.owner(global) == Some(part)).then(|| global - bounds.start(part))
+            }
+            DimMap::Cyclic(cyclic) => cyclic.blocks(part).position(global),
+            DimMap::Unstructured(lists) => {
+                lists.copies(global).find(|copy| copy.0 == part).map(|copy| copy.1)
+            }
+            DimMap::Replicated { .. } => Some(global),
+            DimMap::Custom(custom) => {
+                let (owner, local) = custom.to_local(global);
+                (owner == part).then_some(local)
+            }
+        }
+    }
+
+    /// Every part that holds `global`, the owner first.
+    pub fn holders(&self, global: i64) -> Vec<usize> {
+        match self {
+            DimMap::Unstructured(lists) => lists.copies(global).map(|(part, _)| part).collect(),
+            DimMap::Replicated { parts, .. } if self.inside(global) => (0..*parts).collect(),
+            _ => self.owner(global).into_iter().collect(),
+        }
+    }
+
+    /// The coordinate at position `local` among those that `part` holds.
+    pub fn to_global(&self, part: usize, local: i64) -> Option<i64> {
+        if part >= self.parts() || !(0..self.count(part)).contains(&local) {
+            return None;
+        }
+        match self {
+            DimMap::Block { bounds } => Some(bounds.start(part) + local),
+            DimMap::Cyclic(cyclic) => cyclic.blocks(part).nth(local),
+            DimMap::Unstructured(lists) => lists.held(part).get(local as usize).copied(),
+            DimMap::Replicated { .. } => Some(local),
+            DimMap::Custom(custom) => Some(custom.to_global(part, local)),
+        }
+    }
+
+    /// Where `global` lies when the parts' coordinates are written one part after the other.
+    pub fn to_packed(&self, global: i64) -> Option<i64> {
+        match self {
+            DimMap::Block { .. } => self.inside(global).then_some(global),
+            _ => self.to_local(global).map(|(part, local)| self.before(part) + local),
+        }
+    }
+
+    /// The coordinate at a packed one, found in the logarithm of the number of parts.
+    pub fn from_packed(&self, packed: i64) -> Option<i64> {
+        if self.is_block() {
+            return self.inside(packed).then_some(packed);
+        }
+        let part = self.packed_part(packed)?;
+        self.to_global(part, packed - self.before(part))
+    }
+
+    /// The part that holds a packed coordinate.
+    pub fn packed_part(&self, packed: i64) -> Option<usize> {
+        match self {
+            DimMap::Block { bounds } => bounds.owner(packed),
+            DimMap::Custom(custom) => custom.packed().owner(packed),
+            _ if !(0..self.packed_size()).contains(&packed) => None,
+            _ => {
+                // The last part that begins at or before it: of several, the others hold nothing.
+                let (mut low, mut high) = (0, self.parts() - 1);
+                while low < high {
+                    let middle = low + (high - low).div_ceil(2);
+                    if self.before(middle) <= packed { low = middle } else { high = middle - 1 }
+                }
+                Some(low)
+            }
+        }
+    }
+
+    /// The block map of the packed coordinates; itself for a block map.
+    pub fn packed(&self) -> DimMap {
+        match self {
+            DimMap::Block { .. } => self.clone(),
+            DimMap::Custom(custom) => DimMap::Block { bounds: custom.packed().clone() },
+            DimMap::Replicated { size, parts } => DimMap::Block { bounds: BlockBounds::equal(*size, *parts) },
+            _ => DimMap::Block { bounds: BlockBounds::ascending((0..=self.parts()).map(|p| self.before(p))) },
+        }
+    }
+
+    /// The same division as a block map, if it is one.
+    pub fn as_block(&self) -> Option<DimMap> {
+        match self {
+            DimMap::Block { .. } => Some(self.clone()),
+            DimMap::Cyclic(cyclic) if cyclic.is_block() => Some(self.packed()),
+            DimMap::Replicated { parts: 1, .. } => Some(self.packed()),
+            _ => None,
+        }
+    }
+
+    /// The parts from the owner of the first to the owner of the last packed coordinate of `packed`, as far
+    /// as it lies inside. Parts that own nothing may lie between them.
+    pub fn owners(&self, packed: Range<i64>) -> Range<usize> {
+        let (first, last) = (packed.start.max(0), packed.end.min(self.packed_size()) - 1);
+        match (first <= last).then(|| (self.packed_part(first), self.packed_part(last))) {
+            Some((Some(first), Some(last))) => first..last + 1,
+            _ => 0..0,
+        }
+    }
+
+    /// The other parts that hold what lies just outside the runs of `part`: its neighbours on a line, or on a
+    /// ring where `periodic`. Parts that hold nothing are nobody's neighbours. Lists are searched one run at
+    /// a time.
+    pub fn beside(&self, part: usize, periodic: bool) -> Result<Vec<usize>> {
+        if let DimMap::Custom(custom) = self {
+            return custom.map().beside(part);
+        }
+        let wrap = |g: i64| if periodic { g.rem_euclid(self.size().max(1)) } else { g };
+        let around = edges(&self.owned_set(part)).into_iter().flat_map(|(low, high)| [low - 1, high + 1]);
+        let outside = around.map(wrap).filter(|&g| self.local_at(part, g).is_none());
+        let mut parts: Vec<usize> = outside.flat_map(|g| self.holders(g)).collect();
+        parts.sort_unstable();
+        parts.dedup();
+        Ok(parts)
+    }
+}
+
+/// The lowest and highest coordinates of the runs in a set; of runs that repeat, enough to see all
+/// neighbours.
+fn edges(set: &IndexSet) -> Vec<(i64, i64)> {
+    let single = |position: i64| set.nth(position).map(|g| (g, g));
+    match set {
+        IndexSet::Range(range) if range.stride().abs() > 1 => {
+            [0, 1, range.len() - 1].into_iter().filter_map(single).collect()
+        }
+        IndexSet::Blocks(blocks) if blocks.step == 1 => {
+            let runs = blocks.runs().take(2).map(|run| (run.first(), run.first() + run.len() - 1));
+            runs.chain(single(blocks.len() - 1)).collect()
+        }
+        _ => set.ranges().iter().filter_map(|run| Some((run.low()?, run.high()?))).collect(),
+    }
+}
+
+impl fmt::Display for DimMap {
+    /// The kind, and the block size of a cyclic map: `cyclic 3`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DimMap::Cyclic(cyclic) => write!(f, "{} {}", self.kind(), cyclic.block_size()),
+            _ => f.write_str(self.kind()),
+        }
+    }
+}
+
+impl PartialEq for DimMap {
+    /// Whether every part owns the same coordinates in the same order, however it was described. Index lists
+    /// and users' maps are only compared with their own kind.
+    fn eq(&self, other: &DimMap) -> bool {
+        match (self, other) {
+            (DimMap::Block { bounds: a }, DimMap::Block { bounds: b }) => a == b,
+            (DimMap::Unstructured(a), DimMap::Unstructured(b)) => a == b,
+            (DimMap::Custom(a), DimMap::Custom(b)) => a == b,
+            (DimMap::Replicated { size: a, parts: p }, DimMap::Replicated { size: b, parts: q }) => {
+                (a, p) == (b, q)
+            }
+            _ if (self.parts(), self.size()) != (other.parts(), other.size()) => false,
+            _ => match (self.as_block(), other.as_block(), self, other) {
+                (Some(a), Some(b), _, _) => a == b,
+                (None, None, DimMap::Cyclic(a), DimMap::Cyclic(b)) => a == b,
+                _ => false,
+            },
+        }
+    }
+}
+
+impl Eq for DimMap {}
+
+impl Hash for DimMap {
+    /// Equal maps may be written differently, so only numbers that follow from the division are hashed.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let parts = self.parts();
+        (parts, self.size(), self.count(0), self.before(parts / 2)).hash(state);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::block_bounds::MAX_PARTS;
+    use super::*;
+
+    fn counts(map: &DimMap) -> Vec<i64> {
+        (0..map.parts()).map(|part| map.count(part)).collect()
+    }
+
+    #[test]
+    fn extra_elements_go_to_the_last_parts() {
+        let even = |size, parts| counts(&DimMap::even(size, parts).unwrap());
+        assert_eq!(even(8, 4), [2, 2, 2, 2]);
+        assert_eq!(even(8, 3), [2, 3, 3]);
+        assert_eq!(even(3, 5), [0, 0, 1, 1, 1]);
+        assert_eq!(even(0, 2), [0, 0]);
+    }
+
+    #[test]
+    fn irregular_bounds_and_empty_parts() {
+        let map = DimMap::irregular(&[0, 0, 3, 3, 5, 5]).unwrap();
+        assert_eq!(counts(&map), [0, 3, 0, 2, 0]);
+        let owners: Vec<_> = (-1..6).map(|i| map.owner(i)).collect();
+        assert_eq!(owners, [None, Some(1), Some(1), Some(1), Some(3), Some(3), None]);
+        assert_eq!(map.to_local(4), Some((3, 1)));
+        assert_eq!((map.to_global(3, 1), map.to_global(3, 2), map.to_global(9, 0)), (Some(4), None, None));
+        assert_eq!((map.owners(2..4), map.owners(-9..9), map.owners(4..4)), (1..4, 1..4, 0..0));
+    }
+
+    #[test]
+    fn impossible_bounds_are_refused() {
+        for bounds in [&[][..], &[0], &[1, 2], &[0, 3, 2], &[0, i64::MAX]] {
+            assert!(DimMap::irregular(bounds).is_err(), "{bounds:?}");
+        }
+        assert!(
+            DimMap::even(-1, 2).is_err() && DimMap::even(i64::MAX, 2).is_err() && DimMap::even(4, 0).is_err()
+        );
+        let error = DimMap::irregular(&[0, 3, 2]).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "block bounds: expected ascending bounds, given 2 after 3 as the end of part 1; \
+             list 0, then where each part stops, up to the size"
+        );
+    }
+
+    #[test]
+    fn equality_and_hash_compare_the_division() {
+        let hash = |map: &DimMap| {
+            let mut hasher = std::hash::DefaultHasher::new();
+            map.hash(&mut hasher);
+            hasher.finish()
+        };
+        let even = DimMap::even(8, 3).unwrap();
+        let listed = DimMap::irregular(&[0, 2, 5, 8]).unwrap();
+        let window = DimMap::irregular(&[0, 3, 6, 12]).unwrap().sliced(1, 9, 1).unwrap();
+        for other in [&listed, &window] {
+            assert_eq!((&even, hash(&even)), (other, hash(other)));
+        }
+        assert_ne!(even, DimMap::irregular(&[0, 1, 5, 8]).unwrap());
+        assert_ne!(even, DimMap::irregular(&[0, 2, 4, 8]).unwrap());
+        assert_ne!(even, DimMap::even(8, 2).unwrap());
+    }
+
+    #[test]
+    fn even_owners_are_right_near_the_limits() {
+        let map = DimMap::even(COORDINATE_LIMIT, MAX_PARTS).unwrap();
+        for part in [0, 1, MAX_PARTS / 2, MAX_PARTS - 1] {
+            let owned = map.owned(part);
+            assert_eq!((map.owner(owned.start), map.owner(owned.end - 1)), (Some(part), Some(part)));
+        }
+        assert_eq!(map.owned(MAX_PARTS - 1).end, COORDINATE_LIMIT);
+    }
+}

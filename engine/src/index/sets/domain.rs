@@ -1,0 +1,205 @@
+//! [`Domain`]: an N-D set of indices, one strided range per dimension. Owners are added by
+//! [`MappedDomain`](crate::index::MappedDomain).
+
+use std::fmt;
+
+use super::index::Index;
+use super::index_range::IndexRange;
+use super::region::Region;
+use crate::index::error::{ErrorKind, IndexError, Result, check_rank};
+
+/// A rectangular index set: every combination of members of its ranges. Its default order is C order, each
+/// range in its own direction; the *position* of an index is its place in that order.
+///
+/// Indices count from wherever the ranges do; nothing is special about 0 or 1.
+///
+/// ```
+/// use partita::index::{Domain, IndexRange};
+///
+/// let domain = Domain::new(&[IndexRange::new(1, 3, 1)?, IndexRange::new(9, 0, -4)?])?;
+/// let text: Vec<String> = domain.iter().map(|index| index.to_string()).collect();
+/// assert_eq!(text, ["(1, 9)", "(1, 5)", "(1, 1)", "(2, 9)", "(2, 5)", "(2, 1)"]);
+/// assert_eq!(domain.index_order(&[2, 5]), Some(4));
+/// # Ok::<(), partita::index::IndexError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Domain {
+    ranges: Vec<IndexRange>,
+}
+
+impl Domain {
+    /// The combinations of the members of `ranges`.
+    pub fn new(ranges: &[IndexRange]) -> Result<Domain> {
+        Index::new(&vec![0; ranges.len()])?;
+        let domain = Domain { ranges: ranges.to_vec() };
+        Region::from_shape(&domain.shape())?.volume()?;
+        Ok(domain)
+    }
+
+    /// The points of a box.
+    pub fn from_region(region: &Region) -> Domain {
+        let range = |d: usize| IndexRange::unit(region.start()[d], region.stop()[d]);
+        Domain { ranges: (0..region.rank()).map(range).collect() }
+    }
+
+    /// The points from zero up to `shape`.
+    pub fn from_shape(shape: &[i64]) -> Result<Domain> {
+        Ok(Domain::from_region(&Region::from_shape(shape)?))
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.ranges.len()
+    }
+
+    /// The range of dimension `d`.
+    pub fn dim(&self, d: usize) -> IndexRange {
+        self.ranges[d]
+    }
+
+    /// The ranges of all dimensions.
+    pub fn dims(&self) -> &[IndexRange] {
+        &self.ranges
+    }
+
+    /// The number of indices along every dimension.
+    pub fn shape(&self) -> Index {
+        Index::from_fn(self.rank(), |d| self.ranges[d].len())
+    }
+
+    /// The smallest member along every dimension; none of an empty domain.
+    pub fn low(&self) -> Option<Index> {
+        self.each(IndexRange::low)
+    }
+
+    /// The largest member along every dimension; none of an empty domain.
+    pub fn high(&self) -> Option<Index> {
+        self.each(IndexRange::high)
+    }
+
+    fn each(&self, value: impl Fn(&IndexRange) -> Option<i64>) -> Option<Index> {
+        let values: Option<Vec<i64>> = self.ranges.iter().map(value).collect();
+        values.map(|values| Index::from_fn(self.rank(), |d| values[d]))
+    }
+
+    /// The stride of every dimension.
+    pub fn stride(&self) -> Index {
+        Index::from_fn(self.rank(), |d| self.ranges[d].stride())
+    }
+
+    /// The number of indices; the largest number for a box of more than `i64` can count.
+    pub fn num_indices(&self) -> i64 {
+        if self.is_empty() {
+            return 0;
+        }
+        self.shape().iter().fold(1, |product, extent| product.saturating_mul(*extent))
+    }
+
+    /// Whether it holds no index.
+    pub fn is_empty(&self) -> bool {
+        self.ranges.iter().any(IndexRange::is_empty)
+    }
+
+    /// Whether an index belongs to it; false when the ranks differ.
+    pub fn member(&self, index: &[i64]) -> bool {
+        self.index_order(index).is_some()
+    }
+
+    /// The position of an index in default order; none for others.
+    pub fn index_order(&self, index: &[i64]) -> Option<i64> {
+        if index.len() != self.rank() {
+            return None;
+        }
+        self.ranges.iter().zip(index).try_fold(0i64, |position, (range, &i)| {
+            position.checked_mul(range.len())?.checked_add(range.order(i)?)
+        })
+    }
+
+    /// The index at a position.
+    pub fn nth(&self, position: i64) -> Option<Index> {
+        if !(0..self.num_indices()).contains(&position) {
+            return None;
+        }
+        let (mut rest, mut index) = (position, Index::zeros(self.rank()));
+        for d in (0..self.rank()).rev() {
+            index[d] = self.ranges[d].nth(rest % self.ranges[d].len())?;
+            rest /= self.ranges[d].len();
+        }
+        Some(index)
+    }
+
+    /// All indices in default order.
+    pub fn iter(&self) -> impl Iterator<Item = Index> + '_ {
+        let dense = Region::from_fn(self.rank(), |d| (0, self.ranges[d].len()));
+        dense.points().map(|at| {
+            Index::from_fn(self.rank(), |d| self.ranges[d].first() + at[d] * self.ranges[d].stride())
+        })
+    }
+
+    /// The common indices, in the order of `self`. Slicing an array by a domain is this.
+    pub fn intersect(&self, other: &Domain) -> Result<Domain> {
+        self.check_rank_of("Domain::intersect", other)?;
+        self.zip(other, |mine, theirs| Ok(mine.intersect(theirs)))
+    }
+
+    /// Every index moved by `offsets`.
+    pub fn shift(&self, offsets: &[i64]) -> Result<Domain> {
+        check_rank("Domain::shift", self.rank(), offsets.len())?;
+        let ranges: Result<Vec<_>> =
+            self.ranges.iter().zip(offsets).map(|(range, &by)| range.shift(by)).collect();
+        Ok(Domain { ranges: ranges? })
+    }
+
+    /// The indices with `index` in dimension `d`, without that dimension: a change of rank.
+    pub fn fixed(&self, d: usize, index: i64) -> Result<Domain> {
+        if d >= self.rank() || !self.ranges[d].contains(index) {
+            let given = format!("index {index} of dimension {d}");
+            let expected = format!("an index along a dimension of {self}");
+            let remedy = "slice with an index that the domain has";
+            return Err(IndexError::new(ErrorKind::Range, "Domain::fixed", expected, given, remedy));
+        }
+        let mut ranges = self.ranges.clone();
+        ranges.remove(d);
+        Ok(Domain { ranges })
+    }
+
+    /// The positions of the indices of `sub` along every dimension, in its order: what a loop over `sub`
+    /// does, said without regard to where the whole begins and how it steps. All of `sub` belongs to `self`.
+    ///
+    /// `whole.densify(&whole)` counts from 0 in steps of 1.
+    pub fn densify(&self, sub: &Domain) -> Result<Domain> {
+        self.check_rank_of("Domain::densify", sub)?;
+        self.zip(sub, IndexRange::positions)
+    }
+
+    /// The indices at the positions `dense` along every dimension: the reverse of [`Domain::densify`].
+    pub fn undensify(&self, dense: &Domain) -> Result<Domain> {
+        self.check_rank_of("Domain::undensify", dense)?;
+        self.zip(dense, IndexRange::at)
+    }
+
+    fn zip(
+        &self,
+        other: &Domain,
+        make: impl Fn(&IndexRange, &IndexRange) -> Result<IndexRange>,
+    ) -> Result<Domain> {
+        let pairs = self.ranges.iter().zip(&other.ranges).enumerate();
+        let ranges: Result<Vec<IndexRange>> =
+            pairs.map(|(d, (a, b))| make(a, b).map_err(|error| error.in_dimension(d))).collect();
+        Ok(Domain { ranges: ranges? })
+    }
+
+    fn check_rank_of(&self, operation: &'static str, other: &Domain) -> Result<()> {
+        check_rank(operation, self.rank(), other.rank())
+    }
+}
+
+impl fmt::Display for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{")?;
+        for (d, range) in self.ranges.iter().enumerate() {
+            write!(f, "{}{range}", if d == 0 { "" } else { ", " })?;
+        }
+        f.write_str("}")
+    }
+}

@@ -1,0 +1,241 @@
+//! [`IndexRange`]: an arithmetic sequence of integers, ascending or descending.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use super::region::COORDINATE_LIMIT;
+use crate::index::error::{ErrorKind, IndexError, Result};
+
+/// The integers `first, first + stride, first + 2 * stride, ...`, as many as it has. A negative stride runs
+/// down. Two ranges are equal when they are the same sequence.
+///
+/// It is written `start:stop:stride` with `stop` left out of it, for negative strides too:
+///
+/// ```
+/// use partita::index::IndexRange;
+///
+/// let down = IndexRange::new(9, 0, -3)?;
+/// assert_eq!(down.iter().collect::<Vec<i64>>(), [9, 6, 3]);
+/// assert_eq!((down.low(), down.high(), down.order(6)), (Some(3), Some(9), Some(1)));
+/// # Ok::<(), partita::index::IndexError>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct IndexRange {
+    first: i64,
+    // Never zero. The first and the last member lie within the coordinate limit.
+    stride: i64,
+    len: i64,
+}
+
+impl IndexRange {
+    /// From `start` in steps of `stride` as long as `stop` is not reached.
+    pub fn new(start: i64, stop: i64, stride: i64) -> Result<IndexRange> {
+        let refuse = |kind, expected: &str, given: i64, remedy| {
+            Err(IndexError::new(kind, "IndexRange", expected, given.to_string(), remedy))
+        };
+        if stride == 0 || stride == i64::MIN {
+            return refuse(ErrorKind::Range, "a stride other than 0", stride, "use 1 to take every index");
+        }
+        if let Some(&far) = [start, stop].iter().find(|end| end.unsigned_abs() > COORDINATE_LIMIT as u64) {
+            let expected = format!("ends between -{COORDINATE_LIMIT} and {COORDINATE_LIMIT}");
+            return refuse(ErrorKind::Size, &expected, far, "use smaller ends");
+        }
+        let span = if stride > 0 { stop - start } else { start - stop };
+        let len = if span <= 0 { 0 } else { (span - 1) / stride.abs() + 1 };
+        Ok(IndexRange { first: start, stride, len })
+    }
+
+    /// `start..stop`, every index; nothing when `stop` lies below. Both lie within the coordinate limit.
+    pub(crate) fn unit(start: i64, stop: i64) -> IndexRange {
+        IndexRange { first: start, stride: 1, len: (stop - start).max(0) }
+    }
+
+    /// `len` indices from `first`; the caller knows that the last one lies within the coordinate limit.
+    pub(crate) fn of_len(first: i64, stride: i64, len: i64) -> IndexRange {
+        IndexRange { first, stride, len }
+    }
+
+    /// Where it begins, whether it has members or not.
+    pub fn first(&self) -> i64 {
+        self.first
+    }
+
+    /// The distance from one member to the next, never 0.
+    pub fn stride(&self) -> i64 {
+        self.stride
+    }
+
+    /// The number of members.
+    pub fn len(&self) -> i64 {
+        self.len
+    }
+
+    /// Whether it has no members.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The smallest member.
+    pub fn low(&self) -> Option<i64> {
+        self.nth(if self.stride > 0 { 0 } else { self.len - 1 })
+    }
+
+    /// The largest member.
+    pub fn high(&self) -> Option<i64> {
+        self.nth(if self.stride > 0 { self.len - 1 } else { 0 })
+    }
+
+    /// The member at a position.
+    pub fn nth(&self, position: i64) -> Option<i64> {
+        (0..self.len).contains(&position).then(|| self.first + position * self.stride)
+    }
+
+    /// The position of a member; none for others.
+    pub fn order(&self, index: i64) -> Option<i64> {
+        let distance = i128::from(index) - i128::from(self.first);
+        let (position, rest) = (distance / i128::from(self.stride), distance % i128::from(self.stride));
+        let position = i64::try_from(position).ok().filter(|position| (0..self.len).contains(position))?;
+        (rest == 0).then_some(position)
+    }
+
+    /// Whether it is a member.
+    pub fn contains(&self, index: i64) -> bool {
+        self.order(index).is_some()
+    }
+
+    /// The members in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = i64> + Clone + use<> {
+        let IndexRange { first, stride, len } = *self;
+        (0..len).map(move |position| first + position * stride)
+    }
+
+    /// The members at the positions that `positions` lists, in its order: a range again.
+    pub fn at(&self, positions: &IndexRange) -> Result<IndexRange> {
+        let (low, high) = (positions.low(), positions.high());
+        if low.is_some_and(|low| low < 0) || high.is_some_and(|high| high >= self.len) {
+            return Err(IndexError::new(
+                ErrorKind::Range,
+                "IndexRange::at",
+                format!("positions from 0 up to {}", self.len),
+                positions.to_string(),
+                "positions count from 0 at the first member",
+            ));
+        }
+        let first = self.nth(positions.first).unwrap_or(self.first);
+        // Of one member at most the stride says nothing, and might be too large to be a product.
+        let stride = if positions.len > 1 { self.stride * positions.stride } else { self.stride };
+        Ok(IndexRange { first, stride, len: positions.len })
+    }
+
+    /// The positions of the members of `sub`, in its order; an error if one of them is not a member here.
+    pub fn positions(&self, sub: &IndexRange) -> Result<IndexRange> {
+        let ends = (sub.nth(0).map(|i| self.order(i)), sub.nth(sub.len - 1).map(|i| self.order(i)));
+        match ends {
+            (None, _) | (_, None) => Ok(IndexRange::unit(0, 0)),
+            (Some(Some(first)), Some(Some(_))) if sub.len == 1 || sub.stride % self.stride == 0 => {
+                let stride = if sub.len == 1 { 1 } else { sub.stride / self.stride };
+                Ok(IndexRange { first, stride, len: sub.len })
+            }
+            _ => Err(IndexError::new(
+                ErrorKind::Range,
+                "IndexRange::positions",
+                format!("members of {self}"),
+                sub.to_string(),
+                "intersect the two first",
+            )),
+        }
+    }
+
+    /// The common members, in the order of `self`.
+    pub fn intersect(&self, other: &IndexRange) -> IndexRange {
+        let none = IndexRange { len: 0, ..*self };
+        let (Some(low), Some(high)) = (self.low().max(other.low()), self.high().min(other.high())) else {
+            return none;
+        };
+        if self.is_empty() || other.is_empty() {
+            return none;
+        }
+        let Some((member, step)) = congruent(
+            (i128::from(self.first), i128::from(self.stride).abs()),
+            (i128::from(other.first), i128::from(other.stride).abs()),
+        ) else {
+            return none;
+        };
+        let (low, high) = (i128::from(low), i128::from(high));
+        let lowest = low + (member - low).rem_euclid(step);
+        if lowest > high {
+            return none;
+        }
+        let len = (high - lowest) / step;
+        let (lowest, highest) = (lowest as i64, (lowest + len * step) as i64);
+        let step = if len == 0 { self.stride.abs() } else { step as i64 };
+        match self.stride > 0 {
+            true => IndexRange { first: lowest, stride: step, len: len as i64 + 1 },
+            false => IndexRange { first: highest, stride: -step, len: len as i64 + 1 },
+        }
+    }
+
+    /// Every member moved by `offset`.
+    pub fn shift(&self, offset: i64) -> Result<IndexRange> {
+        let first = self.first.saturating_add(offset);
+        IndexRange::new(first, first, self.stride)?;
+        let moved = IndexRange { first, ..*self };
+        let last = self.nth(self.len - 1).unwrap_or(self.first).saturating_add(offset);
+        IndexRange::new(last, last, self.stride)?;
+        Ok(moved)
+    }
+}
+
+/// The integers that are `a.0` modulo `a.1` and `b.0` modulo `b.1`, as one of them and their distance.
+fn congruent(a: (i128, i128), b: (i128, i128)) -> Option<(i128, i128)> {
+    let (gcd, inverse) = gcd_inverse(a.1, b.1);
+    let distance = b.0 - a.0;
+    if distance % gcd != 0 {
+        return None;
+    }
+    let modulus = b.1 / gcd;
+    let turns = (distance / gcd).rem_euclid(modulus) * inverse.rem_euclid(modulus) % modulus;
+    Some((a.0 + turns * a.1, a.1 * modulus))
+}
+
+/// The greatest common divisor of `a` and `b`, and `x` with `a * x = gcd` modulo `b`.
+fn gcd_inverse(a: i128, b: i128) -> (i128, i128) {
+    let (mut old, mut new) = ((a, 1), (b, 0));
+    while new.0 != 0 {
+        let quotient = old.0 / new.0;
+        (old, new) = (new, (old.0 - quotient * new.0, old.1 - quotient * new.1));
+    }
+    old
+}
+
+impl PartialEq for IndexRange {
+    fn eq(&self, other: &IndexRange) -> bool {
+        self.len == other.len
+            && (self.len == 0 || self.first == other.first)
+            && (self.len < 2 || self.stride == other.stride)
+    }
+}
+
+impl Eq for IndexRange {}
+
+impl Hash for IndexRange {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.len, self.nth(0), self.nth(1)).hash(state);
+    }
+}
+
+impl fmt::Display for IndexRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stop = self.first + (self.len - 1).max(0) * self.stride + self.stride.signum() * self.len.min(1);
+        match self.stride {
+            1 => write!(f, "{}:{stop}", self.first),
+            stride => write!(f, "{}:{stop}:{stride}", self.first),
+        }
+    }
+}
+
+impl fmt::Debug for IndexRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,353 @@
+//! [`Region`]: a half-open N-D box, and the algebra of boxes.
+
+use std::fmt;
+use std::iter::FusedIterator;
+
+use super::index::Index;
+use crate::index::error::{ErrorKind, IndexError, Result, check_rank};
+
+/// Coordinates of a region lie in `-COORDINATE_LIMIT..=COORDINATE_LIMIT`, so that no extent overflows.
+pub const COORDINATE_LIMIT: i64 = (1 << 62) - 1;
+
+/// A half-open box `start..stop` of points. A box with an extent of zero is empty and still has a place; the
+/// only box without dimensions holds one point.
+///
+/// Operations on two regions (or a region and a point) are between equal ranks; those that cannot answer
+/// otherwise panic when the ranks differ, because a caller that mixes ranks has lost track of its array.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Region {
+    // start <= stop in every dimension, both within the coordinate limit and of one rank.
+    start: Index,
+    stop: Index,
+}
+
+impl Region {
+    /// The box from `start` up to and without `stop`.
+    pub fn new(start: &[i64], stop: &[i64]) -> Result<Region> {
+        let (start, stop) = (Index::new(start)?, Index::new(stop)?);
+        check_rank("Region", start.len(), stop.len())?;
+        for d in 0..start.len() {
+            if start[d] > stop[d] {
+                return Err(IndexError::new(
+                    ErrorKind::Size,
+                    "Region",
+                    "start <= stop in every dimension",
+                    format!("{}:{} in dimension {d}", start[d], stop[d]),
+                    "use start == stop for an empty region",
+                ));
+            }
+            if start[d] < -COORDINATE_LIMIT || stop[d] > COORDINATE_LIMIT {
+                return Err(too_far("Region", d, format!("{}:{}", start[d], stop[d])));
+            }
+        }
+        Ok(Region { start, stop })
+    }
+
+    /// The box from zero to `shape`.
+    pub fn from_shape(shape: &[i64]) -> Result<Region> {
+        if let Some(d) = shape.iter().position(|&size| size < 0) {
+            return Err(IndexError::new(
+                ErrorKind::Size,
+                "shape",
+                "sizes of at least 0",
+                format!("{} in dimension {d}", shape[d]),
+                "use 0 for an empty dimension",
+            ));
+        }
+        Region::new(&Index::zeros(shape.len().min(super::MAX_RANK)), shape)
+    }
+
+    /// The box `f(d).0..f(d).1`; the caller guarantees the invariants of the fields.
+    pub(crate) fn from_fn(rank: usize, f: impl Fn(usize) -> (i64, i64)) -> Region {
+        let region =
+            Region { start: Index::from_fn(rank, |d| f(d).0), stop: Index::from_fn(rank, |d| f(d).1) };
+        debug_assert!(region.start.iter().zip(region.stop.iter()).all(|(start, stop)| start <= stop));
+        region
+    }
+
+    /// The first point, coordinate by coordinate.
+    pub fn start(&self) -> &Index {
+        &self.start
+    }
+
+    /// One past the last coordinate of every dimension.
+    pub fn stop(&self) -> &Index {
+        &self.stop
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.start.len()
+    }
+
+    /// The number of coordinates of dimension `d`.
+    pub fn extent(&self, d: usize) -> i64 {
+        self.stop[d] - self.start[d]
+    }
+
+    /// The number of coordinates of every dimension.
+    pub fn extents(&self) -> Index {
+        Index::from_fn(self.rank(), |d| self.extent(d))
+    }
+
+    /// Whether it holds no point.
+    pub fn is_empty(&self) -> bool {
+        (0..self.rank()).any(|d| self.extent(d) == 0)
+    }
+
+    /// The number of points; an error when `i64` cannot hold it.
+    pub fn volume(&self) -> Result<i64> {
+        if self.is_empty() {
+            return Ok(0);
+        }
+        (0..self.rank()).try_fold(1i64, |volume, d| volume.checked_mul(self.extent(d))).ok_or_else(|| {
+            IndexError::new(
+                ErrorKind::Size,
+                "Region::volume",
+                format!("at most {} points", i64::MAX),
+                self.to_string(),
+                "use a smaller region",
+            )
+        })
+    }
+
+    /// Whether the point lies inside; false when the ranks differ.
+    pub fn contains(&self, point: &[i64]) -> bool {
+        point.len() == self.rank()
+            && (0..self.rank()).all(|d| (self.start[d]..self.stop[d]).contains(&point[d]))
+    }
+
+    /// Whether every point of `other` lies inside, as it always does when `other` is empty.
+    pub fn contains_region(&self, other: &Region) -> bool {
+        self.assert_same_rank(other);
+        other.is_empty()
+            || (0..self.rank()).all(|d| self.start[d] <= other.start[d] && other.stop[d] <= self.stop[d])
+    }
+
+    /// The common points.
+    pub fn intersect(&self, other: &Region) -> Region {
+        self.assert_same_rank(other);
+        Region::from_fn(self.rank(), |d| {
+            let start = self.start[d].max(other.start[d]);
+            (start, self.stop[d].min(other.stop[d]).max(start))
+        })
+    }
+
+    /// The smallest box that covers both. An empty box does not widen the other.
+    pub fn hull(&self, other: &Region) -> Region {
+        self.assert_same_rank(other);
+        if self.is_empty() || other.is_empty() {
+            return if self.is_empty() { *other } else { *self };
+        }
+        Region::from_fn(self.rank(), |d| (self.start[d].min(other.start[d]), self.stop[d].max(other.stop[d])))
+    }
+
+    /// The box moved by `offsets`.
+    pub fn shift(&self, offsets: &[i64]) -> Result<Region> {
+        check_rank("Region::shift", self.rank(), offsets.len())?;
+        self.adjust("Region::shift", offsets, offsets)
+    }
+
+    /// The box widened by `lo` below and `hi` above in every dimension. Negative widths shrink it; shrunk to
+    /// less than nothing, it is empty.
+    pub fn grow(&self, lo: &[i64], hi: &[i64]) -> Result<Region> {
+        check_rank("Region::grow", self.rank(), lo.len())?;
+        check_rank("Region::grow", self.rank(), hi.len())?;
+        let down = Index::from_fn(self.rank(), |d| lo[d].saturating_neg());
+        self.adjust("Region::grow", &down, hi)
+    }
+
+    fn adjust(&self, operation: &'static str, to_start: &[i64], to_stop: &[i64]) -> Result<Region> {
+        let (mut start, mut stop) = (self.start, self.stop);
+        for d in 0..self.rank() {
+            start[d] = start[d].saturating_add(to_start[d]);
+            stop[d] = stop[d].saturating_add(to_stop[d]).max(start[d]);
+            if start[d] < -COORDINATE_LIMIT || stop[d] > COORDINATE_LIMIT {
+                return Err(too_far(operation, d, format!("{self} by {} and {}", to_start[d], to_stop[d])));
+            }
+        }
+        Ok(Region { start, stop })
+    }
+
+    /// The points of `self` that are not in `other`: at most two disjoint boxes per dimension, none of them
+    /// empty.
+    pub fn subtract(&self, other: &Region) -> Vec<Region> {
+        let common = self.intersect(other);
+        if common.is_empty() {
+            return if self.is_empty() { Vec::new() } else { vec![*self] };
+        }
+        // Peel a slab off both ends of every dimension; what remains in the end is the common box.
+        let mut boxes = Vec::new();
+        let mut rest = *self;
+        for d in 0..self.rank() {
+            let mut below = rest;
+            below.stop[d] = common.start[d];
+            let mut above = rest;
+            above.start[d] = common.stop[d];
+            boxes.extend([below, above].into_iter().filter(|slab| !slab.is_empty()));
+            rest.start[d] = common.start[d];
+            rest.stop[d] = common.stop[d];
+        }
+        boxes
+    }
+
+    /// The points below coordinate `at` of dimension `d`, and the rest.
+    pub fn split(&self, d: usize, at: i64) -> Result<(Region, Region)> {
+        if d >= self.rank() {
+            return Err(IndexError::new(
+                ErrorKind::Range,
+                "Region::split",
+                format!("a dimension below {}", self.rank()),
+                d.to_string(),
+                "dimensions are counted from 0",
+            ));
+        }
+        let at = at.clamp(self.start[d], self.stop[d]);
+        let (mut below, mut above) = (*self, *self);
+        below.stop[d] = at;
+        above.start[d] = at;
+        Ok((below, above))
+    }
+
+    /// Every point, in C order.
+    pub fn points(&self) -> Points {
+        Points { region: *self, next: (!self.is_empty()).then_some(self.start) }
+    }
+
+    fn assert_same_rank(&self, other: &Region) {
+        assert_eq!(self.rank(), other.rank(), "regions {self} and {other} differ in rank");
+    }
+}
+
+fn too_far(operation: &'static str, d: usize, given: String) -> IndexError {
+    IndexError::new(
+        ErrorKind::Size,
+        operation,
+        format!("coordinates between -{COORDINATE_LIMIT} and {COORDINATE_LIMIT}"),
+        format!("{given} in dimension {d}"),
+        "use smaller sizes or offsets",
+    )
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        for d in 0..self.rank() {
+            write!(f, "{}{}:{}", if d == 0 { "" } else { ", " }, self.start[d], self.stop[d])?;
+        }
+        f.write_str("]")
+    }
+}
+
+impl fmt::Debug for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The points of a region in C order, made by [`Region::points`].
+#[derive(Clone, Debug)]
+pub struct Points {
+    region: Region,
+    next: Option<Index>,
+}
+
+impl Iterator for Points {
+    type Item = Index;
+
+    fn next(&mut self) -> Option<Index> {
+        let current = self.next?;
+        let mut following = current;
+        self.next = None;
+        for d in (0..self.region.rank()).rev() {
+            following[d] += 1;
+            if following[d] < self.region.stop[d] {
+                self.next = Some(following);
+                break;
+            }
+            following[d] = self.region.start[d];
+        }
+        Some(current)
+    }
+}
+
+impl FusedIterator for Points {}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn region<const N: usize>(start: [i64; N], stop: [i64; N]) -> Region {
+        Region::new(&start, &stop).unwrap()
+    }
+
+    #[test]
+    fn shapes_and_volumes() {
+        let r = Region::from_shape(&[4, 9]).unwrap();
+        assert_eq!((r.rank(), r.extents(), r.volume().unwrap()), (2, Index::from([4, 9]), 36));
+        assert_eq!(r.to_string(), "[0:4, 0:9]");
+        assert!(region([3], [3]).is_empty());
+        assert_eq!(Region::from_shape(&[-1]).unwrap_err().kind, ErrorKind::Size);
+        assert_eq!(Region::new(&[2], &[1]).unwrap_err().kind, ErrorKind::Size);
+        assert_eq!(Region::new(&[2], &[1, 3]).unwrap_err().kind, ErrorKind::Rank);
+        assert_eq!(Region::from_shape(&[1; 9]).unwrap_err().kind, ErrorKind::Rank);
+    }
+
+    #[test]
+    fn a_zero_dimensional_region_is_one_point() {
+        let r = Region::from_shape(&[]).unwrap();
+        assert_eq!((r.volume().unwrap(), r.is_empty(), r.to_string()), (1, false, "[]".to_string()));
+        assert_eq!(r.points().collect::<Vec<_>>(), [Index::zeros(0)]);
+        assert!(r.contains(&[]) && !r.contains(&[0]));
+        assert!(r.subtract(&r).is_empty());
+    }
+
+    #[test]
+    fn overflow_is_an_error() {
+        assert!(Region::from_shape(&[i64::MAX]).is_err());
+        let big = Region::from_shape(&[COORDINATE_LIMIT, 3]).unwrap();
+        assert_eq!(big.volume().unwrap_err().kind, ErrorKind::Size);
+        assert_eq!(region([0, 0], [COORDINATE_LIMIT, 0]).volume().unwrap(), 0);
+        assert!(big.shift(&[i64::MAX, 0]).is_err() && big.shift(&[i64::MIN, 0]).is_err());
+        assert!(big.grow(&[i64::MIN, 0], &[0, 0]).is_err());
+        let wide = region([-COORDINATE_LIMIT], [-COORDINATE_LIMIT + 1]);
+        let hull = wide.hull(&region([COORDINATE_LIMIT - 1], [COORDINATE_LIMIT]));
+        assert_eq!(hull.extent(0), 2 * COORDINATE_LIMIT);
+    }
+
+    #[test]
+    fn intersection_hull_and_growth() {
+        let (a, b) = (region([0, 2], [4, 9]), region([3, 0], [8, 5]));
+        assert_eq!(a.intersect(&b), region([3, 2], [4, 5]));
+        assert_eq!(a.hull(&b), region([0, 0], [8, 9]));
+        assert!(a.intersect(&region([5, 0], [6, 9])).is_empty());
+        assert_eq!(a.hull(&region([90, 90], [90, 95])), a);
+        assert_eq!(region([7], [7]).hull(&region([1], [2])), region([1], [2]));
+        assert_eq!(a.grow(&[1, 0], &[0, 2]).unwrap(), region([-1, 2], [4, 11]));
+        assert_eq!(a.grow(&[-1, -1], &[-1, -1]).unwrap(), region([1, 3], [3, 8]));
+        assert!(a.grow(&[-9, 0], &[-9, 0]).unwrap().is_empty());
+        assert_eq!(a.shift(&[-1, 1]).unwrap(), region([-1, 3], [3, 10]));
+    }
+
+    #[test]
+    fn containment() {
+        let a = region([0, 2], [4, 9]);
+        assert!(a.contains(&[0, 2]) && !a.contains(&[4, 2]) && !a.contains(&[0, 1]));
+        assert!(a.contains_region(&region([1, 3], [4, 9])) && !a.contains_region(&region([1, 3], [5, 9])));
+        assert!(a.contains_region(&region([50, 50], [50, 60])));
+    }
+
+    #[test]
+    fn splits_and_differences() {
+        let a = region([0, 0], [4, 4]);
+        assert_eq!(a.split(1, 1).unwrap(), (region([0, 0], [4, 1]), region([0, 1], [4, 4])));
+        assert!(a.split(0, -3).unwrap().0.is_empty());
+        assert_eq!(a.split(2, 0).unwrap_err().kind, ErrorKind::Range);
+        let rings = a.subtract(&region([1, 1], [3, 3]));
+        assert_eq!(rings.len(), 4);
+        assert_eq!(rings.iter().map(|r| r.volume().unwrap()).sum::<i64>(), 12);
+        assert_eq!(a.subtract(&region([9, 9], [10, 10])), [a]);
+        assert!(a.subtract(&a).is_empty());
+    }
+}
