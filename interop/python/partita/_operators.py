@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from ._dtypes import bool_, int8
@@ -12,6 +14,39 @@ if TYPE_CHECKING:
     from ._array import Array
 
 
+_Method = Callable[[Any, Operand], "Array"]
+
+
+def _named(method: _Method, name: str) -> _Method:
+    method.__name__, method.__qualname__ = name, f"Operators.{name}"
+    return method
+
+
+def _arithmetic(name: str, operation: str) -> tuple[_Method, _Method, _Method]:
+    """The methods of ``a + b``, of ``b + a`` for another class's ``b``, and of ``a += b``."""
+    combine = getattr(operator, f"__{name}__")
+
+    def forward(self: Operators, other: Operand) -> Array:
+        return operate(operation, self, other)
+
+    def reflected(self: Operators, other: Operand) -> Array:
+        return operate(operation, other, self)
+
+    def in_place(self: Operators, other: Operand) -> Array:
+        return self._assign_all(combine(self, other))
+
+    methods = (forward, f"__{name}__"), (reflected, f"__r{name}__"), (in_place, f"__i{name}__")
+    first, second, third = (_named(method, dunder) for method, dunder in methods)
+    return first, second, third
+
+
+def _comparison(name: str, operation: str) -> _Method:
+    def method(self: Operators, other: Operand) -> Array:
+        return operate(operation, self, other)
+
+    return _named(method, f"__{name}__")
+
+
 class Operators:
     """The operators of `Array`, which is the only class that has them."""
 
@@ -20,53 +55,24 @@ class Operators:
     def _assign_all(self, result: Array) -> Array:
         raise NotImplementedError
 
-    def __add__(self, other: Operand) -> Array:
-        return operate("add", self, other)
+    __add__, __radd__, __iadd__ = _arithmetic("add", "add")
+    __sub__, __rsub__, __isub__ = _arithmetic("sub", "subtract")
+    __mul__, __rmul__, __imul__ = _arithmetic("mul", "multiply")
+    __truediv__, __rtruediv__, __itruediv__ = _arithmetic("truediv", "divide")
+    __floordiv__, __rfloordiv__, __ifloordiv__ = _arithmetic("floordiv", "floor_divide")
+    __mod__, __rmod__, __imod__ = _arithmetic("mod", "remainder")
+    __and__, __rand__, __iand__ = _arithmetic("and", "and")
+    __or__, __ror__, __ior__ = _arithmetic("or", "or")
+    __xor__, __rxor__, __ixor__ = _arithmetic("xor", "xor")
+    __lshift__, __rlshift__, __ilshift__ = _arithmetic("lshift", "left_shift")
+    __rshift__, __rrshift__, __irshift__ = _arithmetic("rshift", "right_shift")
 
-    def __radd__(self, other: Operand) -> Array:
-        return operate("add", other, self)
-
-    def __iadd__(self, other: Operand) -> Array:
-        return self._assign_all(self + other)
-
-    def __sub__(self, other: Operand) -> Array:
-        return operate("subtract", self, other)
-
-    def __rsub__(self, other: Operand) -> Array:
-        return operate("subtract", other, self)
-
-    def __isub__(self, other: Operand) -> Array:
-        return self._assign_all(self - other)
-
-    def __mul__(self, other: Operand) -> Array:
-        return operate("multiply", self, other)
-
-    def __rmul__(self, other: Operand) -> Array:
-        return operate("multiply", other, self)
-
-    def __imul__(self, other: Operand) -> Array:
-        return self._assign_all(self * other)
-
-    def __truediv__(self, other: Operand) -> Array:
-        return operate("divide", self, other)
-
-    def __rtruediv__(self, other: Operand) -> Array:
-        return operate("divide", other, self)
-
-    def __itruediv__(self, other: Operand) -> Array:
-        return self._assign_all(self / other)
-
-    def __floordiv__(self, other: Operand) -> Array:
-        return operate("floor_divide", self, other)
-
-    def __rfloordiv__(self, other: Operand) -> Array:
-        return operate("floor_divide", other, self)
-
-    def __mod__(self, other: Operand) -> Array:
-        return operate("remainder", self, other)
-
-    def __rmod__(self, other: Operand) -> Array:
-        return operate("remainder", other, self)
+    __eq__ = _comparison("eq", "equal")  # type: ignore[assignment]
+    __ne__ = _comparison("ne", "not_equal")  # type: ignore[assignment]
+    __lt__ = _comparison("lt", "less")
+    __le__ = _comparison("le", "less_equal")
+    __gt__ = _comparison("gt", "greater")
+    __ge__ = _comparison("ge", "greater_equal")
 
     def __pow__(self, other: Operand) -> Array:
         base = cast("Array", self)
@@ -77,53 +83,8 @@ class Operators:
     def __rpow__(self, other: Operand) -> Array:
         return operate("power", other, self)
 
-    def __and__(self, other: Operand) -> Array:
-        return operate("and", self, other)
-
-    def __rand__(self, other: Operand) -> Array:
-        return operate("and", other, self)
-
-    def __or__(self, other: Operand) -> Array:
-        return operate("or", self, other)
-
-    def __ror__(self, other: Operand) -> Array:
-        return operate("or", other, self)
-
-    def __xor__(self, other: Operand) -> Array:
-        return operate("xor", self, other)
-
-    def __rxor__(self, other: Operand) -> Array:
-        return operate("xor", other, self)
-
-    def __eq__(self, other: Operand) -> Array:  # type: ignore[override]
-        return operate("equal", self, other)
-
-    def __ne__(self, other: Operand) -> Array:  # type: ignore[override]
-        return operate("not_equal", self, other)
-
-    def __lt__(self, other: Operand) -> Array:
-        return operate("less", self, other)
-
-    def __le__(self, other: Operand) -> Array:
-        return operate("less_equal", self, other)
-
-    def __gt__(self, other: Operand) -> Array:
-        return operate("greater", self, other)
-
-    def __ge__(self, other: Operand) -> Array:
-        return operate("greater_equal", self, other)
-
-    def __lshift__(self, other: Operand) -> Array:
-        return operate("left_shift", self, other)
-
-    def __rlshift__(self, other: Operand) -> Array:
-        return operate("left_shift", other, self)
-
-    def __rshift__(self, other: Operand) -> Array:
-        return operate("right_shift", self, other)
-
-    def __rrshift__(self, other: Operand) -> Array:
-        return operate("right_shift", other, self)
+    def __ipow__(self, other: Operand) -> Array:
+        return self._assign_all(self**other)
 
     def __matmul__(self, other: Array) -> Array:
         from ._linear import matmul
@@ -141,30 +102,6 @@ class Operators:
 
     def __invert__(self) -> Array:
         return unary("invert", self)
-
-    def __ifloordiv__(self, other: Operand) -> Array:
-        return self._assign_all(self // other)
-
-    def __imod__(self, other: Operand) -> Array:
-        return self._assign_all(self % other)
-
-    def __ipow__(self, other: Operand) -> Array:
-        return self._assign_all(self ** other)
-
-    def __iand__(self, other: Operand) -> Array:
-        return self._assign_all(self & other)
-
-    def __ior__(self, other: Operand) -> Array:
-        return self._assign_all(self | other)
-
-    def __ixor__(self, other: Operand) -> Array:
-        return self._assign_all(self ^ other)
-
-    def __ilshift__(self, other: Operand) -> Array:
-        return self._assign_all(self << other)
-
-    def __irshift__(self, other: Operand) -> Array:
-        return self._assign_all(self >> other)
 
     # Reductions. NumPy's functions of the same names pass ``dtype=`` and ``out=``; there is no result to write to.
 

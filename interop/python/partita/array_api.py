@@ -22,69 +22,14 @@ from ._dtypes import (
     wide_for,
 )  # fmt: skip
 from ._dtypes import bool_ as bool
-from ._functions import arccos as acos
-from ._functions import arccosh as acosh
-from ._functions import arcsin as asin
-from ._functions import arcsinh as asinh
-from ._functions import arctan as atan
-from ._functions import arctan2 as atan2
-from ._functions import arctanh as atanh
 from ._functions import (
-    abs,
-    add,
-    bitwise_and,
-    bitwise_invert,
-    bitwise_left_shift,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-    ceil,
-    cos,
-    cosh,
-    divide,
-    equal,
-    exp,
-    expm1,
-    floor,
-    floor_divide,
-    greater,
-    greater_equal,
-    hypot,
-    isfinite,
-    isinf,
-    isnan,
-    less,
-    less_equal,
-    log,
-    log1p,
-    log2,
-    log10,
-    logaddexp,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    maximum,
-    minimum,
-    multiply,
-    negative,
-    not_equal,
-    positive,
-    reciprocal,
-    remainder,
-    round,
-    sign,
-    sin,
-    sinh,
-    sqrt,
-    square,
-    subtract,
-    tan,
-    tanh,
-    trunc,
-    where,
-)
-from ._functions import power as pow
+    arccos as acos, arccosh as acosh, arcsin as asin, arcsinh as asinh, arctan as atan, arctan2 as atan2,
+    arctanh as atanh, abs, add, bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor,
+    ceil, cos, cosh, divide, equal, exp, expm1, floor, floor_divide, greater, greater_equal, hypot, isfinite, isinf,
+    isnan, less, less_equal, log, log1p, log2, log10, logaddexp, logical_and, logical_not, logical_or, logical_xor,
+    maximum, minimum, multiply, negative, not_equal, positive, reciprocal, remainder, round, sign, sin, sinh, sqrt,
+    square, subtract, tan, tanh, trunc, where, power as pow,
+)  # fmt: skip
 from ._index import one_axis
 from ._linear import matmul, matrix_transpose, tensordot, vecdot
 from ._native import Distribution, Team
