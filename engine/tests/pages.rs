@@ -11,10 +11,10 @@ use partita::transport::{Field, lower};
 
 const HEAD: &str = "# Four plans, explained
 
-Every exchange is a plan: moves of boxes of cells, or of strided or listed subsets of boxes, from part to part,
-in packed coordinates (along blocks these are the global ones). `Plan::explain` counts what goes over each
-link and predicts a time from a latency and a bandwidth; `transport::lower` makes commands of it, and says
-which way each message takes. Here the parts alternate between two host devices, so that some of them
+Every exchange is a plan: moves of boxes of cells, or of strided or listed subsets of boxes, from part to
+part, in packed coordinates (along block maps these are the global ones). `Plan::explain` counts the traffic
+of each link and predicts a time from a latency and a bandwidth; `transport::lower` makes commands of the plan
+and reports the transport of each message. Here the parts alternate between two host devices, so that some of them
 share one. This page is written by a test.
 ";
 

@@ -8,9 +8,9 @@
 //!   [`Bulk`] assigns many values;
 //! - [`Members`]: the members of a team and the groups in which they communicate.
 //!
-//! This module contains no devices, buffers, element types, threads or messages. A [`Distribution`] says which
-//! cells a part stores and in which order, not where in memory. Impossible input is an [`IndexError`] that
-//! names the dimension, the part and the reason.
+//! This module contains no devices, buffers, element types, threads or messages. A [`Distribution`] gives the
+//! cells that a part stores and their order, not their place in memory. Impossible input is an [`IndexError`]
+//! that names the dimension, the part and the reason.
 
 mod distributions;
 mod domains;

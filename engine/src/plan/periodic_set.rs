@@ -1,5 +1,5 @@
-//! [`PeriodicSet`]: the coordinates that a part of a block, cyclic or replicated map holds along one dimension,
-//! and intersections of two such sets in closed form.
+//! [`PeriodicSet`]: the coordinates that a part of a block, cyclic or replicated map holds along one
+//! dimension, and intersections of two such sets in closed form.
 
 use crate::index::DimMap;
 
@@ -83,8 +83,8 @@ impl PeriodicSet {
         })
     }
 
-    /// The intersection of two sets. It repeats with the least common multiple of the periods, counted from the
-    /// beginning of a run, so that no run is cut by a repetition.
+    /// The intersection of two sets. It repeats with the least common multiple of the periods, counted from
+    /// the beginning of a run, so that no run is cut by a repetition.
     pub fn intersect(&self, other: &PeriodicSet) -> Vec<RunSeries> {
         let (lo, hi) = (self.lo.max(other.lo), self.hi.min(other.hi));
         let repeat = match (self.is_range(), other.is_range()) {

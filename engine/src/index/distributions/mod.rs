@@ -1,5 +1,5 @@
-//! Division of an N-D array: the process grid, the owner of every cell, halos, and what views and other shapes
-//! make of them.
+//! Division of an N-D array: the process grid, the owner of every cell, halos, and the divisions of views and
+//! of other shapes.
 
 mod builder;
 mod distribution;
