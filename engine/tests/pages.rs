@@ -14,8 +14,8 @@ const HEAD: &str = "# Four plans, explained
 Every exchange is a plan: moves of boxes of cells, or of strided or listed subsets of boxes, from part to
 part, in packed coordinates (along block maps these are the global ones). `Plan::explain` counts the traffic
 of each link and predicts a time from a latency and a bandwidth; `transport::lower` makes commands of the plan
-and reports the transport of each message. Here the parts alternate between two host devices, so that some of them
-share one. This page is written by a test.
+and reports the transport of each message. Here the parts alternate between two host devices, so that some
+of them share one. This page is written by a test.
 ";
 
 /// A section: what it is, the plan, its links, and how it is carried out on two devices.
