@@ -1,17 +1,16 @@
-//! The two forms that address memory by a computed index. Everything about the index's value is
-//! here: an index outside the memory is skipped. It does not know how indices are computed.
+//! The two forms that address memory by a computed index. An index outside the memory is skipped.
 
-use super::copy::{Row, move_row};
-use super::narrow::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
-use super::place::Place;
-use super::run::Run;
-use super::worker::{Chunk, Worker};
-use super::{Memory, Task};
+use super::body::run::Run;
+use super::body::worker::{self, Chunk, Worker};
+use super::launch::{HostLaunch, Memory};
+use super::loops::copy::{Row, move_row};
+use super::loops::narrow::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use super::loops::place::Place;
 use crate::dtype::DType;
 use crate::ir::Form;
 
 /// `output[point] = source[index]`
-pub(super) unsafe fn gather(task: &Task<'_>, source: usize, output: usize) {
+pub(super) unsafe fn gather(task: &HostLaunch<'_>, source: usize, output: usize) {
     if task.launch.points() == 0 {
         return;
     }
@@ -34,7 +33,7 @@ pub(super) unsafe fn gather(task: &Task<'_>, source: usize, output: usize) {
 }
 
 /// `output[index] = value`, or `+=`.
-pub(super) unsafe fn scatter(task: &Task<'_>, output: usize, add: bool) {
+pub(super) unsafe fn scatter(task: &HostLaunch<'_>, output: usize, add: bool) {
     if task.launch.points() == 0 {
         return;
     }
@@ -66,7 +65,7 @@ pub(super) unsafe fn scatter(task: &Task<'_>, output: usize, add: bool) {
     }
 }
 
-fn index_dtype(task: &Task<'_>) -> DType {
+fn index_dtype(task: &HostLaunch<'_>) -> DType {
     match task.kernel.form {
         Form::Gather { index, .. } | Form::Scatter { index, .. } => task.kernel.body[index.index()].dtype,
         Form::Elementwise { .. } | Form::Reduce { .. } => unreachable!("only indexed forms come here"),
@@ -74,11 +73,15 @@ fn index_dtype(task: &Task<'_>) -> DType {
 }
 
 /// Computes the body on every chunk of the region and calls `finish` after each.
-unsafe fn for_each_chunk(task: &Task<'_>, run: &Run<'_>, finish: impl Fn(&mut Worker<'_>, Chunk) + Sync) {
+unsafe fn for_each_chunk(
+    task: &HostLaunch<'_>,
+    run: &Run<'_>,
+    finish: impl Fn(&mut Worker<'_>, Chunk) + Sync,
+) {
     task.for_each_tile(run, |worker, tile| {
         // SAFETY: the caller's promise; a tile lies in the region.
         unsafe {
-            super::for_each_chunk(run, worker, tile, |worker, chunk, _| {
+            worker::for_each_chunk(run, worker, tile, |worker, chunk, _| {
                 worker.eval(chunk);
                 finish(worker, chunk);
                 chunk.rows
@@ -107,7 +110,7 @@ struct Target {
 unsafe impl Sync for Target {}
 
 impl Target {
-    fn new(task: &Task<'_>, param: usize) -> Target {
+    fn new(task: &HostLaunch<'_>, param: usize) -> Target {
         let size = task.kernel.params[param].dtype.size_bytes();
         Target { memory: task.memory[param], offset: task.launch.views[param].offset, size }
     }

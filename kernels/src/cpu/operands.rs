@@ -4,13 +4,14 @@
 //! unpacked from it. All offsets at which an operand is read share one packed box. What is computed, and how
 //! elements are moved, is elsewhere: `machine`, `worker`, `pack`.
 
-use super::copy::fence;
+use super::body::run::Run;
+use super::body::worker::{Worker, eval_tile};
+use super::launch::{HostLaunch, Memory, in_turns};
 use super::layout::{Dims, Layout, Tile, Tiling, advance, coordinate_dims};
+use super::loops::copy::fence;
+use super::loops::place::Line;
+use super::machine::Machine;
 use super::packing::{Packer, Sheet};
-use super::place::Line;
-use super::run::Run;
-use super::worker::Worker;
-use super::{Memory, Task, eval_tile, in_turns};
 use crate::ir::{Access, Form, Launch, MAX_RANK, Op, Store, View};
 
 /// Bytes of a cache line.
@@ -56,7 +57,8 @@ struct Moved {
 
 /// A launch with operands that are brought.
 pub(super) struct PackedLaunch<'r> {
-    task: &'r Task<'r>,
+    task: &'r HostLaunch<'r>,
+    machine: Option<&'r Machine>,
     /// As the launch is, and as it is with boxes for the operands.
     run: Run<'r>,
     launch: Launch,
@@ -75,7 +77,7 @@ pub(super) struct PackedLaunch<'r> {
 unsafe impl Sync for PackedLaunch<'_> {}
 
 /// Where the elements of neighbouring lanes are not neighbours.
-fn is_far(run: &Run<'_>, task: &Task<'_>, p: usize) -> bool {
+fn is_far(run: &Run<'_>, task: &HostLaunch<'_>, p: usize) -> bool {
     let param = &run.params[p];
     let splat = param.inner_bytes == 0 && task.kernel.params[p].access == Access::In;
     param.inner_bytes != param.element_bytes as isize && !splat
@@ -83,7 +85,7 @@ fn is_far(run: &Run<'_>, task: &Task<'_>, p: usize) -> bool {
 
 /// The dimensions along which the body reads operands beside the point, so that boxes have a margin there,
 /// and those of coordinates: they are not merged with others.
-fn kept_apart(task: &Task<'_>) -> Dims<bool> {
+fn kept_apart(task: &HostLaunch<'_>) -> Dims<bool> {
     let mut apart = coordinate_dims(task.kernel);
     for inst in &task.kernel.body {
         if let Op::Load { offsets, .. } = &inst.op {
@@ -95,7 +97,11 @@ fn kept_apart(task: &Task<'_>) -> Dims<bool> {
 
 impl<'r> PackedLaunch<'r> {
     /// None if every operand of the `run` lies in rows, or if it is not worth it.
-    pub(super) fn new(task: &'r Task<'r>, run: &Run<'r>) -> Option<PackedLaunch<'r>> {
+    pub(super) fn new(
+        task: &'r HostLaunch<'r>,
+        machine: Option<&'r Machine>,
+        run: &Run<'r>,
+    ) -> Option<PackedLaunch<'r>> {
         let (layout, params) = (&run.layout, 0..run.params.len());
         let far: Vec<usize> = params.clone().filter(|&p| is_far(run, task, p)).collect();
         let few = layout.points() < task.tuning.packed_points || layout.extents[layout.inner()] == 1;
@@ -103,7 +109,7 @@ impl<'r> PackedLaunch<'r> {
             return None;
         }
         let first = task.code.stores.first().map(|s| s.param);
-        let run = Run::lying(task, task.ordered(first, &kept_apart(task)), run.stream);
+        let run = Run::placed(task, task.ordered(first, &kept_apart(task)), run.stream);
         // Code writes past the caches everywhere or nowhere, and boxes are to stay in them.
         let is_output = |p: usize| task.kernel.params[p].access != Access::In;
         let all = run.stream && far.iter().any(|&p| is_output(p));
@@ -127,7 +133,7 @@ impl<'r> PackedLaunch<'r> {
         }
         let tiling = Tiling::of(&run.layout, tile);
         let packer = Packer::new(task.level);
-        Some(PackedLaunch { task, run, launch, strides, operands, moves, tiling, lines, packer })
+        Some(PackedLaunch { task, machine, run, launch, strides, operands, moves, tiling, lines, packer })
     }
 
     /// Runs the launch.
@@ -167,10 +173,10 @@ impl<'r> PackedLaunch<'r> {
             boxes[operand.param] = Memory { ptr, len: operand.lines() * LINE / operand.bytes };
         }
         let written = self.operands.iter().any(|operand| operand.written);
-        let task = Task { launch: &self.launch, memory: &boxes, ..*self.task };
+        let task = HostLaunch { launch: &self.launch, memory: &boxes, ..*self.task };
         let layout = self.run.layout.with_strides(self.strides.clone());
         let run = Run::new(&task, layout, self.run.stream && !written);
-        let rows = task.machine.and_then(|machine| machine.rows(&run));
+        let rows = self.machine.and_then(|machine| machine.rows(&run));
         let mut worker = rows.is_none().then(|| Worker::new(&run));
         let mut table = Vec::new();
         for tile in tiles {
@@ -317,7 +323,7 @@ impl Operand {
 
 /// What the launch moves, if it does nothing else, and if boxes would not help: they let dense outputs be
 /// written past the caches.
-fn moves(task: &Task<'_>, run: &Run<'_>, far: &[usize]) -> Option<Vec<Moved>> {
+fn moves(task: &HostLaunch<'_>, run: &Run<'_>, far: &[usize]) -> Option<Vec<Moved>> {
     let Form::Elementwise { stores } = &task.kernel.form else { return None };
     let moved = |store: &Store| {
         let Op::Load { param, offsets } = &task.kernel.body[store.value.index()].op else { return None };
@@ -351,7 +357,7 @@ fn nearest(layout: &Layout, p: usize) -> usize {
 }
 
 /// The extents of a tile in which all `far` operands use the lines that they touch.
-fn tile(task: &Task<'_>, layout: &Layout, far: &[usize]) -> Dims<usize> {
+fn tile(task: &HostLaunch<'_>, layout: &Layout, far: &[usize]) -> Dims<usize> {
     let inner = layout.inner();
     let mut tile = [1; MAX_RANK];
     let bytes: usize = far.iter().map(|&p| task.kernel.params[p].dtype.size_bytes()).sum();
@@ -376,7 +382,13 @@ fn tile(task: &Task<'_>, layout: &Layout, far: &[usize]) -> Dims<usize> {
 }
 
 /// How a parameter is brought; none if the layout has no place for what is read beside a point.
-fn operand(task: &Task<'_>, run: &Run<'_>, p: usize, tile: &Dims<usize>, line: usize) -> Option<Operand> {
+fn operand(
+    task: &HostLaunch<'_>,
+    run: &Run<'_>,
+    p: usize,
+    tile: &Dims<usize>,
+    line: usize,
+) -> Option<Operand> {
     let layout = &run.layout;
     let bytes = run.params[p].element_bytes;
     let mut reach: Option<(Dims<isize>, Dims<isize>)> = None;

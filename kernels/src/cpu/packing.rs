@@ -4,8 +4,8 @@
 
 use std::marker::PhantomData;
 
-use super::copy::{Row, move_row, stream_bytes};
 use super::level::{Level, Loop, compiled};
+use super::loops::copy::{Row, move_row, stream_bytes};
 
 /// A rectangle of elements: the first one, the bytes to the row below, and to the next lane of a row.
 #[derive(Clone, Copy)]

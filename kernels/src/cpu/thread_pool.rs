@@ -1,9 +1,9 @@
-//! The threads that help with launches. Work that several threads may share is put on a board; helpers that
-//! are free join in, and leave when they find nothing left of it. Whoever put it there works along, takes it
-//! off the board, and waits for helpers that have joined; one that comes too late is not waited for.
+//! A small thread pool. Jobs are posted to a shared queue; idle pool threads join them, and the posting thread works
+//! along.
 //!
-//! To wake a thread takes tens of microseconds, as long as a small launch. So whoever waits looks for a while
-//! before it sleeps, and launches in a row find their helpers awake. It does not know what is computed.
+//! The poster takes its job off the queue when its own call returns and waits for the threads that have joined, not
+//! for others. Waking a thread takes tens of microseconds, as long as a small launch, so idle threads spin and yield
+//! for a while before they park: launches in a row find them running.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,83 +12,83 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use super::processors::Processors;
+use super::affinity::Affinity;
 
-/// How long a thread looks for what it waits for before it sleeps.
-const AWAKE: Duration = Duration::from_micros(200);
-/// Looks before other threads are let in between them.
-const LOOKS: u32 = 200;
+/// How long a waiting thread polls before it parks.
+const POLL_TIME: Duration = Duration::from_micros(200);
+/// Polls before the processor is yielded between them.
+const SPINS: u32 = 200;
 
-/// Who is asked to help.
+/// How many threads a job is worth.
 #[derive(Clone, Copy)]
 pub(super) struct Parallelism {
-    /// At most so many threads work, this one included.
+    /// At most this many threads work, the poster included.
     pub threads: usize,
-    /// It takes so long that helpers are woken, even if nothing was shared just before.
+    /// The job takes so long that parked threads are woken, even if no other job was posted just before.
     pub wakes: bool,
 }
 
-/// Calls `serve` on this thread and on those that help, and returns when all these calls have. Each call must
-/// do what the others leave, so that any number of them does all of the work.
-pub(super) fn share(help: Parallelism, serve: &(dyn Fn() + Sync)) {
-    if help.threads <= 1 {
-        return serve();
+/// Calls `work` on this thread and on pool threads, and returns when all these calls have. Each call must do what
+/// the others leave, so that any number of them does all of the work.
+pub(super) fn share(parallelism: Parallelism, work: &(dyn Fn() + Sync)) {
+    if parallelism.threads <= 1 {
+        return work();
     }
-    let job = Arc::new(Job {
-        // SAFETY: only the lifetime changes; `Posted` ends before the borrow does.
-        serve: unsafe { std::mem::transmute::<&(dyn Fn() + Sync), &'static (dyn Fn() + Sync)>(serve) },
-        inside: AtomicUsize::new(0),
+    let job = Arc::new(PoolJob {
+        // SAFETY: only the lifetime changes; `PostedJob` ends before the borrow does.
+        work: unsafe { std::mem::transmute::<&(dyn Fn() + Sync), &'static (dyn Fn() + Sync)>(work) },
+        joined: AtomicUsize::new(0),
         poster: thread::current(),
         panic: Mutex::new(None),
     });
-    let posted = Posted::new(&job, help);
-    serve();
+    let posted = PostedJob::new(&job, parallelism);
+    work();
     drop(posted);
     if let Some(panic) = locked(&job.panic).take() {
         resume_unwind(panic);
     }
 }
 
-/// Work on the board.
-struct Job {
-    /// Not called by those who did not join before it was taken off the board.
-    serve: &'static (dyn Fn() + Sync),
-    /// Helpers that have joined and not left.
-    inside: AtomicUsize,
+/// Work in the queue.
+struct PoolJob {
+    /// Not called by threads that did not join before the job was taken off the queue.
+    work: &'static (dyn Fn() + Sync),
+    /// Pool threads that have joined and not left.
+    joined: AtomicUsize,
     poster: Thread,
-    /// Of a helper.
+    /// Of a pool thread.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-impl Job {
-    fn serve(&self) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(self.serve)) {
+impl PoolJob {
+    fn run(&self) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(self.work)) {
             *locked(&self.panic) = Some(panic);
         }
-        if self.inside.fetch_sub(1, Ordering::Release) == 1 {
+        if self.joined.fetch_sub(1, Ordering::Release) == 1 {
             self.poster.unpark();
         }
     }
 
     fn is_left(&self) -> bool {
-        self.inside.load(Ordering::Acquire) == 0
+        self.joined.load(Ordering::Acquire) == 0
     }
 }
 
-/// As long as this lives, helpers may join; when it has gone, none is inside, be it that the poster panicked.
-struct Posted<'j>(&'j Arc<Job>);
+/// While this lives, pool threads may join the job; after its drop none is inside, even if the poster panicked.
+struct PostedJob<'j>(&'j Arc<PoolJob>);
 
-impl<'j> Posted<'j> {
-    fn new(job: &'j Arc<Job>, help: Parallelism) -> Posted<'j> {
-        CREW.post(job, help);
-        Posted(job)
+impl<'j> PostedJob<'j> {
+    fn new(job: &'j Arc<PoolJob>, parallelism: Parallelism) -> PostedJob<'j> {
+        POOL.post(job, parallelism);
+        PostedJob(job)
     }
 }
 
-impl Drop for Posted<'_> {
+impl Drop for PostedJob<'_> {
     fn drop(&mut self) {
-        CREW.withdraw(self.0);
-        if !is_seen_soon(|| self.0.is_left()) {
+        POOL.withdraw(self.0);
+        if !poll(|| self.0.is_left()) {
             while !self.0.is_left() {
                 thread::park();
             }
@@ -96,121 +96,116 @@ impl Drop for Posted<'_> {
     }
 }
 
-struct Crew {
-    board: Mutex<Board>,
-    /// How often something was put on the board.
+struct ThreadPool {
+    queue: Mutex<JobQueue>,
+    /// Number of jobs posted so far.
     posts: AtomicUsize,
 }
 
-struct Board {
-    open: Vec<Open>,
-    helpers: usize,
-    asleep: Vec<Sleeper>,
-    /// When something was taken from here last while some slept.
-    last: Option<Instant>,
+struct JobQueue {
+    jobs: Vec<QueuedJob>,
+    threads: usize,
+    parked: Vec<ParkedThread>,
+    /// When a job was last withdrawn while threads were parked.
+    last_withdrawn: Option<Instant>,
 }
 
-impl Board {
-    /// Takes those that are to be woken off the list. For short work they are if it is not the only one: more
-    /// will come, which finds them awake.
-    fn woken(&mut self, help: Parallelism) -> Vec<Sleeper> {
-        let wakes = help.wakes || self.last.is_some_and(|last| last.elapsed() < AWAKE);
-        let woken = if wakes { help.threads - 1 } else { 0 };
-        self.asleep.split_off(self.asleep.len().saturating_sub(woken))
+impl JobQueue {
+    /// Takes the threads that are to be woken. Short jobs wake threads only if another job came just before: more
+    /// will follow, and find them running.
+    fn take_woken(&mut self, parallelism: Parallelism) -> Vec<ParkedThread> {
+        let wakes = parallelism.wakes || self.last_withdrawn.is_some_and(|last| last.elapsed() < POLL_TIME);
+        let woken = if wakes { parallelism.threads - 1 } else { 0 };
+        self.parked.split_off(self.parked.len().saturating_sub(woken))
     }
 }
 
-/// Work with room for so many helpers more.
-struct Open {
-    job: Arc<Job>,
+/// A job that this many more threads may join.
+struct QueuedJob {
+    job: Arc<PoolJob>,
     room: usize,
 }
 
-static CREW: Crew = Crew {
-    board: Mutex::new(Board { open: Vec::new(), helpers: 0, asleep: Vec::new(), last: None }),
+static POOL: ThreadPool = ThreadPool {
+    queue: Mutex::new(JobQueue { jobs: Vec::new(), threads: 0, parked: Vec::new(), last_withdrawn: None }),
     posts: AtomicUsize::new(0),
 };
 
-impl Crew {
-    fn post(&'static self, job: &Arc<Job>, help: Parallelism) {
-        let helpers = help.threads - 1;
-        let mut board = locked(&self.board);
-        while board.helpers < helpers {
+impl ThreadPool {
+    fn post(&'static self, job: &Arc<PoolJob>, parallelism: Parallelism) {
+        let room = parallelism.threads - 1;
+        let mut queue = locked(&self.queue);
+        while queue.threads < room {
             // Where the system gives no thread, fewer do the same.
-            let helper = thread::Builder::new().name(format!("partita helper {}", board.helpers));
-            if helper.spawn(|| self.help()).is_err() {
+            let thread = thread::Builder::new().name(format!("partita worker {}", queue.threads));
+            if thread.spawn(|| self.serve()).is_err() {
                 break;
             }
-            board.helpers += 1;
+            queue.threads += 1;
         }
-        board.open.push(Open { job: Arc::clone(job), room: helpers });
+        queue.jobs.push(QueuedJob { job: Arc::clone(job), room });
         self.posts.fetch_add(1, Ordering::Release);
-        let woken = board.woken(help);
-        drop(board);
-        woken.into_iter().for_each(Sleeper::wake);
+        let woken = queue.take_woken(parallelism);
+        drop(queue);
+        woken.into_iter().for_each(ParkedThread::wake);
     }
 
-    fn withdraw(&self, job: &Arc<Job>) {
-        let mut board = locked(&self.board);
-        board.open.retain(|open| !Arc::ptr_eq(&open.job, job));
-        board.last = (!board.asleep.is_empty()).then(Instant::now);
+    fn withdraw(&self, job: &Arc<PoolJob>) {
+        let mut queue = locked(&self.queue);
+        queue.jobs.retain(|queued| !Arc::ptr_eq(&queued.job, job));
+        queue.last_withdrawn = (!queue.parked.is_empty()).then(Instant::now);
     }
 
-    /// The life of a helper.
-    fn help(&self) {
+    /// The loop of a pool thread.
+    fn serve(&self) {
         loop {
             let posts = self.posts.load(Ordering::Acquire);
             match self.join() {
-                Some(job) => job.serve(),
-                None => self.rest(posts),
+                Some(job) => job.run(),
+                None => self.wait(posts),
             }
         }
     }
 
-    fn join(&self) -> Option<Arc<Job>> {
-        let mut board = locked(&self.board);
-        let open = board.open.iter_mut().find(|open| open.room > 0)?;
-        open.room -= 1;
-        open.job.inside.fetch_add(1, Ordering::Relaxed);
-        Some(Arc::clone(&open.job))
+    fn join(&self) -> Option<Arc<PoolJob>> {
+        let mut queue = locked(&self.queue);
+        let queued = queue.jobs.iter_mut().find(|queued| queued.room > 0)?;
+        queued.room -= 1;
+        queued.job.joined.fetch_add(1, Ordering::Relaxed);
+        Some(Arc::clone(&queued.job))
     }
 
-    /// Returns when there have been more posts than these, or another that it is woken for.
-    fn rest(&self, posts: usize) {
-        let is_news = || self.posts.load(Ordering::Acquire) != posts;
-        if is_seen_soon(is_news) {
+    /// Returns when more than `posts` jobs have been posted, or when a job wakes this thread.
+    fn wait(&self, posts: usize) {
+        let is_posted = || self.posts.load(Ordering::Acquire) != posts;
+        if poll(is_posted) {
             return;
         }
-        let woken = Arc::new(AtomicBool::new(false));
-        let sleeper = Sleeper {
-            thread: thread::current(),
-            processors: Processors::allowed(),
-            woken: Arc::clone(&woken),
-        };
-        let mut board = locked(&self.board);
-        if is_news() {
+        let (affinity, woken) = (Affinity::of_this_thread(), Arc::new(AtomicBool::new(false)));
+        let parked = ParkedThread { thread: thread::current(), affinity, woken: Arc::clone(&woken) };
+        let mut queue = locked(&self.queue);
+        if is_posted() {
             return;
         }
-        let processors = sleeper.processors;
-        board.asleep.push(sleeper);
-        drop(board);
+        queue.parked.push(parked);
+        drop(queue);
         while !woken.load(Ordering::Acquire) {
             thread::park();
         }
-        processors.allow();
+        affinity.restore();
     }
 }
 
-/// Looks for a while whether something is so.
-fn is_seen_soon(is_so: impl Fn() -> bool) -> bool {
-    for _ in 0..LOOKS {
+/// Polls a condition for a while: first spinning, then yielding the processor.
+fn poll(is_so: impl Fn() -> bool) -> bool {
+    for _ in 0..SPINS {
         if is_so() {
             return true;
         }
         std::hint::spin_loop();
     }
     let start = Instant::now();
-    while start.elapsed() < AWAKE {
+    while start.elapsed() < POLL_TIME {
         if is_so() {
             return true;
         }
@@ -219,23 +214,22 @@ fn is_seen_soon(is_so: impl Fn() -> bool) -> bool {
     is_so()
 }
 
-/// A helper that sleeps.
-struct Sleeper {
+/// A pool thread that is parked.
+struct ParkedThread {
     thread: Thread,
-    /// Where it may run.
-    processors: Processors,
+    affinity: Affinity,
     woken: Arc<AtomicBool>,
 }
 
-impl Sleeper {
+impl ParkedThread {
     fn wake(self) {
-        self.processors.avoid_this();
+        self.affinity.avoid_this_processor();
         self.woken.store(true, Ordering::Release);
         self.thread.unpark();
     }
 }
 
-/// Nobody panics with one of these locks, so what they guard is as it should be.
+/// No thread panics while it holds one of these locks, so their contents are consistent.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -264,8 +258,8 @@ mod tests {
                 });
                 assert!(done.iter().all(|count| count.load(Ordering::Relaxed) == 1), "{done:?}");
                 if round % 50 == 0 {
-                    // Until helpers sleep.
-                    thread::sleep(2 * AWAKE);
+                    // Until pool threads park.
+                    thread::sleep(2 * POLL_TIME);
                 }
             }
         };
@@ -273,10 +267,10 @@ mod tests {
     }
 
     #[test]
-    fn as_many_threads_help_as_are_asked_for() {
+    fn as_many_threads_join_as_the_job_allows() {
         for threads in 1..5 {
-            // Nobody passes before all are there, be they asleep.
-            thread::sleep(2 * AWAKE);
+            // No thread passes the barrier before all have joined, parked ones included.
+            thread::sleep(2 * POLL_TIME);
             let (all, calls) = (Barrier::new(threads), AtomicUsize::new(0));
             share(Parallelism { threads, wakes: true }, &|| {
                 assert!(calls.fetch_add(1, Ordering::Relaxed) < threads);
@@ -299,7 +293,7 @@ mod tests {
         };
         let all = allowed();
         for _ in 0..20 {
-            thread::sleep(2 * AWAKE);
+            thread::sleep(2 * POLL_TIME);
             let both = Barrier::new(2);
             share(Parallelism { threads: 2, wakes: true }, &|| {
                 both.wait();
@@ -331,7 +325,7 @@ mod tests {
                     if (thread::current().id() == poster) == of_poster {
                         panic!("as expected");
                     }
-                    thread::sleep(2 * AWAKE);
+                    thread::sleep(2 * POLL_TIME);
                     left.fetch_add(1, Ordering::Relaxed);
                 });
             }));

@@ -8,8 +8,9 @@ mod random;
 mod rows;
 mod speed;
 
+use super::launch::Tuning;
 use super::level::Level;
-use super::{Memory, Program, Tuning};
+use super::{Memory, Program};
 use crate::dtype::{DType, Scalar};
 use crate::interpret;
 use crate::ir::{Launch, View};

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use memmap2::MmapMut;
 
-use super::super::{Level, Memory, Program, Tuning};
+use super::super::launch::Tuning;
+use super::super::level::Level;
+use super::super::{Memory, Program};
 use super::{dense, launch};
 use crate::build::Builder;
 use crate::dtype::DType;

@@ -1,47 +1,18 @@
-//! From the IR to the interpreter's own graph: types become lanes, f16 and bf16 become f32 with
-//! explicit rounding, bitcasts vanish, and every operation is assigned to a compiled loop or to the
-//! accumulator machine. It does not know slots or order.
+//! From the IR to a graph of compiled loops: types become lanes, f16 and bf16 become f32 with explicit rounding,
+//! bitcasts vanish, and every operation is assigned to its loop.
 
-use super::convert;
-use super::level::Level;
-use super::ops::{self, MapFn};
-use super::place::Lane;
+use crate::cpu::level::Level;
+use crate::cpu::loops::map::MapFn;
+use crate::cpu::loops::place::Lane;
+use crate::cpu::loops::{convert, functions, narrow, ops};
 use crate::dtype::{DType, Scalar};
-use crate::ir::{BinaryOp, CompareOp, Fold, Form, Kernel, Op, UnaryOp, Value};
+use crate::ir::{BinaryOp, Fold, Form, Kernel, Op, UnaryOp, Value};
 
 /// An index into [`Graph::nodes`].
-pub(super) type NodeId = usize;
-
-/// What the accumulator machine can do, before operands are assigned.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum ChainOp {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Min,
-    Max,
-    Fma,
-    Neg,
-    Abs,
-    Sqrt,
-    Floor,
-    Ceil,
-    Trunc,
-    Nearest,
-    RoundF16,
-    RoundBf16,
-    IsNan,
-    Compare(CompareOp),
-    Select,
-    /// `a + b * c`, `a - b * c` and `b * c - a`, both operations rounded: made when a chain is linked.
-    AddProduct,
-    SubProduct,
-    ProductSub,
-}
+pub(in crate::cpu) type NodeId = usize;
 
 /// What a node is.
-pub(super) enum What {
+pub(in crate::cpu) enum What {
     /// A constant's lane bits.
     Constant(u64),
     /// A launch argument.
@@ -50,14 +21,12 @@ pub(super) enum What {
     Load { param: usize, offsets: Vec<i32> },
     /// The coordinate of this dimension.
     Coord(usize),
-    /// A step of the accumulator machine on floats of this lane.
-    Chain(ChainOp, Lane),
     /// A compiled loop.
     Map(MapFn),
 }
 
 /// A value of the graph; operands come before their users.
-pub(super) struct Node {
+pub(in crate::cpu) struct Node {
     pub what: What,
     pub args: Vec<NodeId>,
     /// How its lanes lie in a slot.
@@ -67,13 +36,13 @@ pub(super) struct Node {
 }
 
 /// A fold: its value, and for an argument fold the index as i64.
-pub(super) struct FoldNodes {
+pub(in crate::cpu) struct FoldNodes {
     pub value: NodeId,
     pub index: Option<NodeId>,
 }
 
 /// What the form takes from the body.
-pub(super) enum Roots {
+pub(in crate::cpu) enum Roots {
     /// `(param, node)` per store; the node's lanes are the parameter's memory form.
     Stores(Vec<(usize, NodeId)>),
     /// One per fold.
@@ -86,7 +55,7 @@ pub(super) enum Roots {
 
 impl Roots {
     /// Every node the form uses.
-    pub(super) fn nodes(&self) -> Vec<NodeId> {
+    pub(in crate::cpu) fn nodes(&self) -> Vec<NodeId> {
         match self {
             Roots::Stores(stores) => stores.iter().map(|s| s.1).collect(),
             Roots::Folds(folds) => folds.iter().flat_map(|f| [Some(f.value), f.index]).flatten().collect(),
@@ -97,13 +66,13 @@ impl Roots {
 }
 
 /// A kernel's body and roots.
-pub(super) struct Graph {
+pub(in crate::cpu) struct Graph {
     pub nodes: Vec<Node>,
     pub roots: Roots,
 }
 
 /// The graph of a verified kernel.
-pub(super) fn lower(kernel: &Kernel, level: Level) -> Graph {
+pub(in crate::cpu) fn lower(kernel: &Kernel, level: Level) -> Graph {
     let count = kernel.body.len();
     let mut lowering = Lowering {
         kernel,
@@ -158,11 +127,6 @@ impl Lowering<'_> {
         self.node(What::Map(f), args.to_vec(), lane)
     }
 
-    fn chain(&mut self, op: ChainOp, args: &[NodeId], floats: Lane) -> NodeId {
-        let lane = if matches!(op, ChainOp::Compare(_) | ChainOp::IsNan) { Lane::U8 } else { floats };
-        self.node(What::Chain(op, floats), args.to_vec(), lane)
-    }
-
     fn dtype(&self, value: Value) -> DType {
         self.kernel.body[value.index()].dtype
     }
@@ -203,8 +167,7 @@ impl Lowering<'_> {
     /// Rounds f32 lanes to a narrower type.
     fn round(&mut self, node: NodeId, dtype: DType) -> NodeId {
         match dtype {
-            DType::F16 => self.chain(ChainOp::RoundF16, &[node], Lane::F32),
-            DType::BF16 => self.chain(ChainOp::RoundBf16, &[node], Lane::F32),
+            DType::F16 | DType::BF16 => self.map(convert::round(self.level, dtype), &[node], Lane::F32),
             _ => node,
         }
     }
@@ -227,32 +190,27 @@ impl Lowering<'_> {
             Op::Binary(op, a, b) => self.binary(*op, *a, *b, dtype),
             Op::Compare(op, a, b) => {
                 let (from, args) = (self.dtype(*a), [self.lanes(*a), self.lanes(*b)]);
-                match ops::compare(self.level, *op, from) {
-                    Some(f) => self.map(f, &args, Lane::U8),
-                    None => self.chain(ChainOp::Compare(*op), &args, Lane::of(from)),
-                }
+                self.map(ops::compare(self.level, *op, Lane::of(from)), &args, Lane::U8)
             }
             Op::Select(c, a, b) => {
                 let args = [self.lanes(*c), self.lanes(*a), self.lanes(*b)];
-                match lane {
-                    Lane::F32 | Lane::F64 => self.chain(ChainOp::Select, &args, lane),
-                    _ => self.map(ops::select(self.level, lane.size()), &args, lane),
-                }
+                self.map(ops::select(self.level, lane.size()), &args, lane)
             }
             Op::Fma(a, b, c) => {
                 let args = [self.lanes(*a), self.lanes(*b), self.lanes(*c)];
-                self.chain(ChainOp::Fma, &args, lane)
+                self.map(ops::fma(self.level, lane), &args, lane)
             }
             Op::Cast(a) => self.cast(*a, dtype),
             Op::Bitcast(a) => self.bitcast(*a, dtype),
             Op::Math1(function, a) => {
                 let a = self.lanes(*a);
-                let result = self.map(ops::math1(self.level, *function, lane == Lane::F64), &[a], lane);
+                let result = self.map(functions::math1(self.level, *function, lane == Lane::F64), &[a], lane);
                 self.round(result, dtype)
             }
             Op::Math2(function, a, b) => {
                 let args = [self.lanes(*a), self.lanes(*b)];
-                let result = self.map(ops::math2(self.level, *function, lane == Lane::F64), &args, lane);
+                let result =
+                    self.map(functions::math2(self.level, *function, lane == Lane::F64), &args, lane);
                 self.round(result, dtype)
             }
         };
@@ -261,45 +219,21 @@ impl Lowering<'_> {
 
     fn unary(&mut self, op: UnaryOp, a: Value) -> NodeId {
         let dtype = self.dtype(a);
-        let (a, lane) = (self.lanes(a), Lane::of(dtype));
-        if let Some(f) = ops::unary(self.level, op, dtype) {
-            return self.map(f, &[a], lane);
-        }
-        let chained = match op {
-            UnaryOp::Neg => ChainOp::Neg,
-            UnaryOp::Abs => ChainOp::Abs,
-            UnaryOp::Sqrt => {
-                let root = self.chain(ChainOp::Sqrt, &[a], lane);
-                return self.round(root, dtype);
-            }
-            UnaryOp::Floor => ChainOp::Floor,
-            UnaryOp::Ceil => ChainOp::Ceil,
-            UnaryOp::Trunc => ChainOp::Trunc,
-            UnaryOp::Round => ChainOp::Nearest,
-            UnaryOp::IsNan => ChainOp::IsNan,
-            UnaryOp::Not => unreachable!("a verified kernel has no `not` of floats"),
-        };
-        self.chain(chained, &[a], lane)
+        let a = self.lanes(a);
+        let lane = if op == UnaryOp::IsNan { Lane::U8 } else { Lane::of(dtype) };
+        let result = self.map(ops::unary(self.level, op, dtype), &[a], lane);
+        // The other operations of floats are exact.
+        if op == UnaryOp::Sqrt { self.round(result, dtype) } else { result }
     }
 
     fn binary(&mut self, op: BinaryOp, a: Value, b: Value, dtype: DType) -> NodeId {
-        let (args, lane) = ([self.lanes(a), self.lanes(b)], Lane::of(dtype));
-        if let Some(f) = ops::binary(self.level, op, dtype) {
-            return self.map(f, &args, lane);
+        let args = [self.lanes(a), self.lanes(b)];
+        let lane = Lane::of(dtype);
+        let result = self.map(ops::binary(self.level, op, lane), &args, lane);
+        match op {
+            BinaryOp::Min | BinaryOp::Max | BinaryOp::Rem => result,
+            _ => self.round(result, dtype),
         }
-        let chained = match op {
-            BinaryOp::Add => ChainOp::Add,
-            BinaryOp::Sub => ChainOp::Sub,
-            BinaryOp::Mul => ChainOp::Mul,
-            BinaryOp::Div => ChainOp::Div,
-            BinaryOp::Min => return self.chain(ChainOp::Min, &args, lane),
-            BinaryOp::Max => return self.chain(ChainOp::Max, &args, lane),
-            BinaryOp::Rem | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Shl | BinaryOp::Shr => {
-                unreachable!("a verified kernel has no {op:?} of floats without a loop")
-            }
-        };
-        let result = self.chain(chained, &args, lane);
-        self.round(result, dtype)
     }
 
     fn cast(&mut self, a: Value, to: DType) -> NodeId {
@@ -364,10 +298,10 @@ impl Lowering<'_> {
 }
 
 /// The bits of a constant as a lane.
-pub(super) fn lane_bits(scalar: Scalar) -> u64 {
+pub(in crate::cpu) fn lane_bits(scalar: Scalar) -> u64 {
     match scalar.dtype {
-        DType::F16 => u64::from(super::narrow::f16_to_f32(scalar.bits as u16).to_bits()),
-        DType::BF16 => u64::from(super::narrow::bf16_to_f32(scalar.bits as u16).to_bits()),
+        DType::F16 => u64::from(narrow::f16_to_f32(scalar.bits as u16).to_bits()),
+        DType::BF16 => u64::from(narrow::bf16_to_f32(scalar.bits as u16).to_bits()),
         _ => scalar.bits,
     }
 }

@@ -1,22 +1,20 @@
 //! Runs a compiled body on chunks of a launch: one worker per thread, with its own slots.
 //!
-//! A chunk is a stretch of the innermost dimension (or several whole rows of it, if they are
-//! short). Rows that lie in memory as lanes do are read and written in place; others go through
-//! slots. It does not know the forms; they say which chunks, and take the results.
+//! A chunk is a stretch of the innermost dimension, or several whole rows of it if they are short. Contiguous rows
+//! are read in place, others are copied to slots; values go from slots to memory.
 
 use std::cell::Cell;
 
-use super::chain::ChainArgs;
-use super::compile::{PlaceKind, Splat, Step};
-use super::copy::{self, Column, Row};
-use super::layout::Dims;
+use super::compile::{PlaceKind, Step, Uniform};
 use super::lower::lane_bits;
-use super::ops::MapArgs;
-use super::place::{BLOCK, Lane, Line, Place, SPLAT};
-use super::run::{Access, Copied, Run};
+use super::run::{CopiedRows, LoadKind, Run};
+use crate::cpu::layout::{Dims, Tile, advance};
+use crate::cpu::loops::copy::{self, Column, Row};
+use crate::cpu::loops::map::MapArgs;
+use crate::cpu::loops::place::{BLOCK, Lane, Line, Place};
 
-/// Bytes of the next chunk, at most, that memory is asked for.
-const MOST_ASKED: usize = 4 << 10;
+/// Bytes of the next chunk that are prefetched, at most.
+const MOST_PREFETCHED: usize = 4 << 10;
 
 /// Lanes until an address reaches a cache line.
 fn head(to: *mut u8, element_bytes: usize) -> usize {
@@ -25,7 +23,7 @@ fn head(to: *mut u8, element_bytes: usize) -> usize {
 
 /// Which lanes: `rows` rows of `len` lanes each from `start` of the innermost dimension.
 #[derive(Clone, Copy)]
-pub(super) struct Chunk {
+pub(in crate::cpu) struct Chunk {
     pub rows: usize,
     pub start: usize,
     pub len: usize,
@@ -33,7 +31,7 @@ pub(super) struct Chunk {
 
 impl Chunk {
     /// All of them.
-    pub(super) fn lanes(self) -> usize {
+    pub(in crate::cpu) fn lanes(self) -> usize {
         self.rows * self.len
     }
 }
@@ -44,7 +42,7 @@ thread_local! {
 }
 
 /// One thread's state.
-pub(super) struct Worker<'r> {
+pub(in crate::cpu) struct Worker<'r> {
     run: &'r Run<'r>,
     places: Vec<Place>,
     lines: Vec<Line>,
@@ -52,8 +50,6 @@ pub(super) struct Worker<'r> {
     rows: Vec<*mut u8>,
     /// Per row, its index; only if the body uses coordinates.
     indices: Vec<Dims<usize>>,
-    /// Per store, whether the chain wrote it in place.
-    written: Vec<bool>,
     /// Rows on their way, kept from chunk to chunk.
     columns: Vec<Column>,
 }
@@ -69,7 +65,7 @@ impl Drop for Worker<'_> {
 
 impl<'r> Worker<'r> {
     /// A worker with its splatted values computed.
-    pub(super) fn new(run: &'r Run<'r>) -> Worker<'r> {
+    pub(in crate::cpu) fn new(run: &'r Run<'r>) -> Worker<'r> {
         let code = run.code;
         let mut lines = LINES.take();
         let bytes = code.fixed_bytes + code.slot_bytes * run.slot_lanes;
@@ -83,7 +79,7 @@ impl<'r> Worker<'r> {
             PlaceKind::Slot { offset, size } => {
                 Place { ptr: slots.wrapping_add(offset * run.slot_lanes), step: size }
             }
-            PlaceKind::Load | PlaceKind::Out => Place::NONE,
+            PlaceKind::Load => Place::NONE,
         });
         let mut worker = Worker {
             run,
@@ -91,7 +87,6 @@ impl<'r> Worker<'r> {
             lines,
             rows: Vec::new(),
             indices: Vec::new(),
-            written: vec![false; code.stores.len()],
             columns: Vec::new(),
         };
         worker.splat();
@@ -101,20 +96,20 @@ impl<'r> Worker<'r> {
     /// Fills the blocks of constants, arguments and what depends on them alone.
     fn splat(&mut self) {
         let code = self.run.code;
-        for (splat, place, size) in &code.splats {
-            let bits = match splat {
-                Splat::Constant(bits) => *bits,
-                Splat::Argument(n) => lane_bits(self.run.launch.arguments[*n]),
+        for (uniform, place, size) in &code.uniforms {
+            let bits = match uniform {
+                Uniform::Constant(bits) => *bits,
+                Uniform::Argument(n) => lane_bits(self.run.launch.arguments[*n]),
             };
             let bytes = bits.to_le_bytes();
             let from = Row { ptr: bytes.as_ptr().cast_mut(), stride_bytes: 0 };
             let to = Row { ptr: self.places[*place as usize].ptr, stride_bytes: *size as isize };
-            // SAFETY: a block has room for `SPLAT` elements of its size.
-            unsafe { copy::move_row(to, from, SPLAT, *size) };
+            // SAFETY: a block has `BLOCK` elements of its size.
+            unsafe { copy::move_row(to, from, BLOCK, *size) };
         }
         for step in &code.prologue {
             // SAFETY: every operand is a block, whole and initialised.
-            unsafe { self.step(step, SPLAT, 0) };
+            unsafe { self.step(step, BLOCK) };
         }
         for (place, kind) in self.places.iter_mut().zip(&code.places) {
             if let PlaceKind::Block { .. } = kind {
@@ -124,13 +119,13 @@ impl<'r> Worker<'r> {
     }
 
     /// Forgets the rows of the last chunk.
-    pub(super) fn clear_rows(&mut self) {
+    pub(in crate::cpu) fn clear_rows(&mut self) {
         self.rows.clear();
         self.indices.clear();
     }
 
     /// Adds the row at `index` (innermost component ignored) to the next chunk.
-    pub(super) fn push_row(&mut self, index: &Dims<usize>) {
+    pub(in crate::cpu) fn push_row(&mut self, index: &Dims<usize>) {
         let outer = self.run.layout.inner();
         self.rows.extend((0..self.run.params.len()).map(|param| self.run.address(param, index, outer, 0)));
         if !self.run.code.coords.is_empty() {
@@ -142,27 +137,25 @@ impl<'r> Worker<'r> {
     ///
     /// # Safety
     /// The launch was checked against the memory, and the chunk lies in its region.
-    pub(super) unsafe fn eval(&mut self, chunk: Chunk) {
-        self.resolve_outs(chunk);
-        let (code, head) = (self.run.code, self.head());
-        for step in &code.steps {
+    pub(in crate::cpu) unsafe fn eval(&mut self, chunk: Chunk) {
+        for step in &self.run.code.steps {
             // SAFETY: the caller's promise; slots have room for a chunk.
             unsafe {
                 match step {
                     Step::Load(load) => self.load(*load, chunk),
                     Step::Coord(coord) => self.coord(*coord, chunk),
-                    step => self.step(step, chunk.lanes(), head),
+                    step => self.step(step, chunk.lanes()),
                 }
             }
         }
     }
 
     /// Computes and stores `rows` rows of the same lanes, one below the other, the first of them pushed.
-    /// Returns how many it did: all, or one where rows need more than a step down.
+    /// Returns how many it did: all where rows are copied as they are, else one chunk's.
     ///
     /// # Safety
     /// As [`Worker::eval`].
-    pub(super) unsafe fn eval_rows(&mut self, chunk: Chunk, rows: usize) -> usize {
+    pub(in crate::cpu) unsafe fn eval_rows(&mut self, chunk: Chunk, rows: usize) -> usize {
         // SAFETY: the caller's promise.
         unsafe {
             self.eval(chunk);
@@ -170,27 +163,16 @@ impl<'r> Worker<'r> {
                 self.copy_rows(copies, chunk, rows);
                 return rows;
             }
-            let (Some(steps), Some(chain)) = (&self.run.steps_down, self.run.code.steps.last()) else {
-                self.store(chunk);
-                return 1;
-            };
-            for _ in 1..rows {
-                for &(place, bytes) in steps {
-                    let place = &mut self.places[place as usize];
-                    place.ptr = place.ptr.wrapping_offset(bytes);
-                }
-                let head = self.head();
-                self.step(chain, chunk.len, head);
-            }
+            self.store(chunk);
         }
-        rows
+        1
     }
 
     /// Stores rows as they were loaded, all of one row before the next: what lies side by side in memory is
     /// read in one go.
-    unsafe fn copy_rows(&mut self, copies: &[Copied], chunk: Chunk, rows: usize) {
+    unsafe fn copy_rows(&mut self, copies: &[CopiedRows], chunk: Chunk, rows: usize) {
         self.columns.clear();
-        for &Copied { place, from_down, param, to_down } in copies {
+        for &CopiedRows { place, from_down, param, to_down } in copies {
             self.columns.push(Column {
                 from: self.places[place as usize].ptr,
                 from_down,
@@ -203,39 +185,26 @@ impl<'r> Worker<'r> {
         unsafe { copy::copy_columns(&mut self.columns, rows, self.run.stream) };
     }
 
-    /// Lanes until the first output that a chain writes in place reaches a cache line, if that matters.
-    fn head(&self) -> usize {
-        if !self.run.stream {
-            return 0;
-        }
-        let mut stores = self.run.code.stores.iter().zip(&self.written);
-        let first = stores.find_map(|(store, written)| store.out.filter(|_| *written));
-        first.map_or(0, |out| {
-            let place = self.places[out as usize];
-            head(place.ptr, place.step)
-        })
-    }
-
     /// The place of the n-th value the form uses, after [`Worker::eval`].
-    pub(super) fn root(&self, n: usize) -> Place {
+    pub(in crate::cpu) fn root(&self, n: usize) -> Place {
         self.places[self.run.code.roots[n] as usize]
     }
 
     /// Bytes from the n-th value the form uses to that of the row below, where rows are values as loaded.
-    pub(super) fn bytes_down(&self, n: usize) -> isize {
+    pub(in crate::cpu) fn bytes_down(&self, n: usize) -> isize {
         let place = self.run.code.roots[n];
-        let mut steps = self.run.steps_down.iter().flatten();
+        let mut steps = self.run.row_steps.iter().flatten();
         steps.find(|(at, _)| *at == place).map_or(0, |&(_, bytes)| bytes)
     }
 
     /// The address of parameter `param` at lane `lane` of the innermost dimension, in row `row` of the chunk.
-    pub(super) fn address(&self, param: usize, row: usize, lane: usize) -> *mut u8 {
+    pub(in crate::cpu) fn address(&self, param: usize, row: usize, lane: usize) -> *mut u8 {
         let params = &self.run.params;
         self.rows[row * params.len() + param].wrapping_offset(lane as isize * params[param].inner_bytes)
     }
 
     /// Most lanes of a chunk that starts here, so that the next one starts on a cache line of the output.
-    pub(super) fn chunk_lanes(&self, start: usize) -> usize {
+    pub(in crate::cpu) fn chunk_lanes(&self, start: usize) -> usize {
         let most = self.run.chunk;
         match self.run.code.stores.first().filter(|_| self.run.stream) {
             Some(store) if self.run.params[store.param].dense => {
@@ -247,21 +216,7 @@ impl<'r> Worker<'r> {
         }
     }
 
-    /// Points the outputs of chains at memory where they may write in place, else at their slots.
-    fn resolve_outs(&mut self, chunk: Chunk) {
-        for (n, store) in self.run.code.stores.iter().enumerate() {
-            let Some(out) = store.out else { continue };
-            let param = &self.run.params[store.param];
-            self.written[n] = chunk.rows == 1 && param.dense;
-            self.places[out as usize] = if self.written[n] {
-                Place { ptr: self.address(store.param, 0, chunk.start), step: param.element_bytes }
-            } else {
-                self.places[store.place as usize]
-            };
-        }
-    }
-
-    unsafe fn step(&mut self, step: &Step, lanes: usize, head: usize) {
+    unsafe fn step(&mut self, step: &Step, lanes: usize) {
         match step {
             Step::Map { f, dst, args } => {
                 let place = |n: Option<u32>| n.map_or(Place::NONE, |n| self.places[n as usize]);
@@ -270,19 +225,6 @@ impl<'r> Worker<'r> {
                 let args = MapArgs { dst, a, b, c, lanes: lanes.max(BLOCK) };
                 // SAFETY: the loop was compiled for this CPU and these types; a slot never is both
                 // operand and result; operands in place have at least a block of lanes.
-                unsafe { f(&args) }
-            }
-            Step::Chain { f, code } => {
-                let args = ChainArgs {
-                    code: code.as_ptr(),
-                    code_len: code.len(),
-                    places: self.places.as_ptr(),
-                    lanes,
-                    head,
-                    stream: self.run.stream,
-                    redo: self.run.redo,
-                };
-                // SAFETY: the machine was compiled for this CPU; every place holds the lanes.
                 unsafe { f(&args) }
             }
             Step::Load(_) | Step::Coord(_) => unreachable!("sources are not operations"),
@@ -296,19 +238,19 @@ impl<'r> Worker<'r> {
         let size = param.element_bytes;
         let row =
             |row: usize| self.address(source.param, row, chunk.start).wrapping_offset(source.delta_bytes);
-        let whole = chunk.len >= BLOCK || self.run.code.single_pass;
-        if chunk.rows == 1 && source.access == Access::Direct && whole {
+        let whole = chunk.len >= BLOCK || self.run.rows_as_loaded();
+        if chunk.rows == 1 && source.kind == LoadKind::Direct && whole {
             let ptr = row(0);
             self.places[load.place as usize] = Place { ptr, step: size };
-            if self.run.ask_ahead {
+            if self.run.prefetch {
                 let bytes = chunk.len * size;
-                copy::ask(ptr.wrapping_add(bytes), bytes.min(MOST_ASKED));
+                copy::prefetch(ptr.wrapping_add(bytes), bytes.min(MOST_PREFETCHED));
             }
             return;
         }
         let slot = self.places[load.slot as usize].ptr;
-        let splat = chunk.rows == 1 && source.access == Access::Splat;
-        let count = if splat { SPLAT } else { chunk.len };
+        let splat = chunk.rows == 1 && source.kind == LoadKind::Splat;
+        let count = if splat { BLOCK } else { chunk.len };
         for r in 0..chunk.rows {
             let from = Row { ptr: row(r), stride_bytes: param.inner_bytes };
             let to = Row { ptr: slot.wrapping_add(r * count * size), stride_bytes: size as isize };
@@ -352,13 +294,11 @@ impl<'r> Worker<'r> {
         }
     }
 
-    /// Stores what the chains have not stored themselves.
+    /// Stores a chunk's values.
     unsafe fn store(&mut self, chunk: Chunk) {
-        for (n, store) in self.run.code.stores.iter().enumerate() {
-            if !self.written[n] {
-                // SAFETY: the caller's promise.
-                unsafe { self.store_rows(store.param, self.places[store.place as usize], chunk) };
-            }
+        for store in &self.run.code.stores {
+            // SAFETY: the caller's promise.
+            unsafe { self.store_rows(store.param, self.places[store.place as usize], chunk) };
         }
     }
 
@@ -383,6 +323,59 @@ impl<'r> Worker<'r> {
                     );
                 }
             }
+        }
+    }
+}
+
+/// Computes and stores a box of an elementwise kernel.
+///
+/// # Safety
+/// The launch was checked, the tile lies in its region, and nobody else writes there.
+pub(in crate::cpu) unsafe fn eval_tile(run: &Run<'_>, worker: &mut Worker<'_>, tile: &Tile) {
+    let inner = run.layout.inner();
+    let below =
+        |index: &Dims<usize>| inner.checked_sub(1).map(|k| tile.start[k] + tile.extents[k] - index[k]);
+    // SAFETY: the caller's promise.
+    unsafe {
+        for_each_chunk(run, worker, tile, |worker, chunk, index| {
+            let whole = chunk.len == tile.extents[inner];
+            worker.eval_rows(chunk, below(index).filter(|_| whole).unwrap_or(1))
+        });
+    }
+}
+
+/// Visits the chunks of a box in C order. `visit` gets the chunk, whose rows were pushed, and the index of
+/// its first row, and returns how many rows it has done: those of the chunk, or more, up to the end of
+/// the dimension before the innermost.
+pub(in crate::cpu) unsafe fn for_each_chunk(
+    run: &Run<'_>,
+    worker: &mut Worker<'_>,
+    tile: &Tile,
+    mut visit: impl FnMut(&mut Worker<'_>, Chunk, &Dims<usize>) -> usize,
+) {
+    let inner = run.layout.inner();
+    let (first, len) = (tile.start[inner], tile.extents[inner]);
+    // Short rows are computed several at a time, unless they are copied as they are.
+    let group = if len < BLOCK && !run.rows_as_loaded() { (run.slot_chunk / len).max(1) } else { 1 };
+    let mut index = tile.start;
+    let mut more = true;
+    while more {
+        let at = index;
+        worker.clear_rows();
+        let mut rows = 0;
+        while more && rows < group {
+            worker.push_row(&index);
+            rows += 1;
+            more = advance(&mut index, tile, inner);
+        }
+        let mut start = first;
+        while start < first + len {
+            let most = worker.chunk_lanes(start);
+            let chunk = Chunk { rows, start, len: most.min(first + len - start) };
+            for _ in rows..visit(worker, chunk, &at) {
+                more = advance(&mut index, tile, inner);
+            }
+            start += chunk.len;
         }
     }
 }

@@ -1,9 +1,10 @@
-//! Moving elements without computing: strided rows, splats, and copies past the caches.
-//! It does not know types beyond their size. Miri has no stores past the caches, nor caches.
+//! Copying elements of a given size: strided rows, broadcasts, and copies with non-temporal stores.
+//!
+//! Under Miri, non-temporal stores are plain ones and prefetches do nothing.
 
 /// A row of elements: the first one, and the bytes to the next.
 #[derive(Clone, Copy)]
-pub(super) struct Row {
+pub(in crate::cpu) struct Row {
     pub ptr: *mut u8,
     pub stride_bytes: isize,
 }
@@ -12,7 +13,7 @@ pub(super) struct Row {
 ///
 /// # Safety
 /// Both rows are valid for `count` elements, `to` for writing; they do not overlap.
-pub(super) unsafe fn move_row(to: Row, from: Row, count: usize, size: usize) {
+pub(in crate::cpu) unsafe fn move_row(to: Row, from: Row, count: usize, size: usize) {
     // SAFETY: the caller's promise; elements are read and written unaligned.
     unsafe {
         if to.stride_bytes == size as isize && from.stride_bytes == size as isize {
@@ -57,7 +58,7 @@ unsafe fn move_elements<T: Copy>(to: Row, from: Row, count: usize) {
 }
 
 /// Rows one below the other: bytes from the first one of each end to the next.
-pub(super) struct Column {
+pub(in crate::cpu) struct Column {
     pub from: *const u8,
     pub from_down: isize,
     pub to: *mut u8,
@@ -65,11 +66,11 @@ pub(super) struct Column {
     pub bytes: usize,
 }
 
-/// Copies `rows` rows of every column, row by row, past the caches if `stream`.
+/// Copies `rows` rows of every column, row by row, with non-temporal stores if `stream`.
 ///
 /// # Safety
 /// Every row is valid for its bytes, those written apart from all others.
-pub(super) unsafe fn copy_columns(columns: &mut [Column], rows: usize, stream: bool) {
+pub(in crate::cpu) unsafe fn copy_columns(columns: &mut [Column], rows: usize, stream: bool) {
     for _ in 0..rows {
         for column in columns.iter_mut() {
             let Column { from, to, bytes, .. } = *column;
@@ -86,11 +87,11 @@ pub(super) unsafe fn copy_columns(columns: &mut [Column], rows: usize, stream: b
     }
 }
 
-/// Copies bytes past the caches where the CPU can; whole cache lines only, the ends plainly.
+/// Copies bytes with non-temporal stores where the CPU has them; whole cache lines only, the ends plainly.
 ///
 /// # Safety
 /// As `std::ptr::copy_nonoverlapping`.
-pub(super) unsafe fn stream_bytes(to: *mut u8, from: *const u8, bytes: usize) {
+pub(in crate::cpu) unsafe fn stream_bytes(to: *mut u8, from: *const u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     let done = {
         let head = to.align_offset(64).min(bytes);
@@ -123,7 +124,7 @@ unsafe fn stream_lines(to: *mut u8, from: *const u8, lines: usize) {
 }
 
 /// Makes streamed stores visible to other threads before anything that follows.
-pub(super) fn fence() {
+pub(in crate::cpu) fn fence() {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: SSE is in every x86-64; a fence touches no memory.
     unsafe {
@@ -131,8 +132,8 @@ pub(super) fn fence() {
     }
 }
 
-/// Asks memory for what will be read soon. Nothing is read: the bytes may lie anywhere.
-pub(super) fn ask(from: *const u8, bytes: usize) {
+/// Prefetches bytes that will be read soon. Nothing is read: the address may be invalid.
+pub(in crate::cpu) fn prefetch(from: *const u8, bytes: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     for line in (0..bytes).step_by(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -3,7 +3,7 @@
 
 /// The f32 equal to an f16 bit pattern.
 #[inline(always)]
-pub(super) fn f16_to_f32(bits: u16) -> f32 {
+pub(in crate::cpu) fn f16_to_f32(bits: u16) -> f32 {
     let magnitude = u32::from(bits & 0x7fff) << 13;
     // The exponent is 112 too small; scaling by 2^112 mends it, and normalises subnormals, exactly.
     let scaled = (f32::from_bits(magnitude) * f32::from_bits(0x7780_0000)).to_bits();
@@ -13,7 +13,7 @@ pub(super) fn f16_to_f32(bits: u16) -> f32 {
 
 /// Rounds to the nearest f16, ties to even.
 #[inline(always)]
-pub(super) fn f32_to_f16(value: f32) -> u16 {
+pub(in crate::cpu) fn f32_to_f16(value: f32) -> u16 {
     let bits = value.to_bits();
     let magnitude = bits & 0x7fff_ffff;
     // Subnormal results: adding 0.5 shifts the fraction into place and rounds it.
@@ -28,13 +28,13 @@ pub(super) fn f32_to_f16(value: f32) -> u16 {
 
 /// The f32 equal to a bf16 bit pattern.
 #[inline(always)]
-pub(super) fn bf16_to_f32(bits: u16) -> f32 {
+pub(in crate::cpu) fn bf16_to_f32(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
 /// Rounds to the nearest bf16, ties to even.
 #[inline(always)]
-pub(super) fn f32_to_bf16(value: f32) -> u16 {
+pub(in crate::cpu) fn f32_to_bf16(value: f32) -> u16 {
     let bits = value.to_bits();
     let rounded = bits.wrapping_add(0x7fff).wrapping_add(bits >> 16 & 1);
     let quiet = bits | 0x0040_0000;

@@ -3,13 +3,11 @@
 use crate::dtype::DType;
 
 /// Lanes per block of the compiled loops, which work on whole blocks.
-pub(super) const BLOCK: usize = 64;
-/// Lanes of a splatted value, which is read again and again: the widest block of any loop or chain.
-pub(super) const SPLAT: usize = 128;
+pub(in crate::cpu) const BLOCK: usize = 64;
 
 /// Lanes of one value, consecutive in memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(in crate::cpu) struct Place {
     /// The first lane, aligned to its type.
     pub ptr: *mut u8,
     /// Bytes from one lane to the next; 0 where every block of lanes is the same block.
@@ -18,11 +16,11 @@ pub(super) struct Place {
 
 impl Place {
     /// No place at all, for operands a loop does not use.
-    pub(super) const NONE: Place = Place { ptr: std::ptr::null_mut(), step: 0 };
+    pub(in crate::cpu) const NONE: Place = Place { ptr: std::ptr::null_mut(), step: 0 };
 
     /// The address of lane `lane`, which starts a block.
     #[inline(always)]
-    pub(super) fn at(self, lane: usize) -> *mut u8 {
+    pub(in crate::cpu) fn at(self, lane: usize) -> *mut u8 {
         self.ptr.wrapping_add(lane * self.step)
     }
 
@@ -32,7 +30,7 @@ impl Place {
     /// The place holds `BLOCK` initialised lanes of `T` from `lane` on (from 0 if it is splatted) that
     /// nobody writes while the result lives.
     #[inline(always)]
-    pub(super) unsafe fn block<'a, T>(self, lane: usize) -> &'a [T; BLOCK] {
+    pub(in crate::cpu) unsafe fn block<'a, T>(self, lane: usize) -> &'a [T; BLOCK] {
         // SAFETY: the caller's promise.
         unsafe { &*self.at(lane).cast() }
     }
@@ -42,7 +40,7 @@ impl Place {
     /// # Safety
     /// As [`Place::block`], and nobody else reads or writes it meanwhile.
     #[inline(always)]
-    pub(super) unsafe fn block_mut<'a, T>(self, lane: usize) -> &'a mut [T; BLOCK] {
+    pub(in crate::cpu) unsafe fn block_mut<'a, T>(self, lane: usize) -> &'a mut [T; BLOCK] {
         // SAFETY: the caller's promise.
         unsafe { &mut *self.at(lane).cast() }
     }
@@ -51,15 +49,15 @@ impl Place {
 /// One cache line of memory for lanes.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-pub(super) struct Line(#[allow(dead_code, reason = "read and written through pointers")] [u8; 64]);
+pub(in crate::cpu) struct Line(#[allow(dead_code, reason = "read and written through pointers")] [u8; 64]);
 
 impl Line {
-    pub(super) const ZERO: Line = Line([0; 64]);
+    pub(in crate::cpu) const ZERO: Line = Line([0; 64]);
 }
 
 /// The type of a lane in a slot. bool is a byte 0 or 1; f16 and bf16 are f32 that were rounded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Lane {
+pub(in crate::cpu) enum Lane {
     I8,
     I16,
     I32,
@@ -74,7 +72,7 @@ pub(super) enum Lane {
 
 impl Lane {
     /// The lane that holds computed values of a type.
-    pub(super) fn of(dtype: DType) -> Lane {
+    pub(in crate::cpu) fn of(dtype: DType) -> Lane {
         match dtype {
             DType::Bool | DType::U8 => Lane::U8,
             DType::I8 => Lane::I8,
@@ -90,7 +88,7 @@ impl Lane {
     }
 
     /// Bytes of one lane.
-    pub(super) fn size(self) -> usize {
+    pub(in crate::cpu) fn size(self) -> usize {
         match self {
             Lane::I8 | Lane::U8 => 1,
             Lane::I16 | Lane::U16 => 2,

@@ -1,0 +1,220 @@
+//! One launch as all its workers see it: where parameters are, how each load gets its lanes, how long chunks are,
+//! and which rows can be copied as they are.
+
+use std::cell::Cell;
+
+use super::compile::{Code, Load, StoreStep};
+use crate::cpu::launch::HostLaunch;
+use crate::cpu::layout::{Dims, Layout};
+use crate::cpu::loops::place::BLOCK;
+use crate::ir::{Access, Launch};
+
+/// Bytes of slots that leave room in the L1 cache for rows in place.
+const SLOT_BYTES: usize = 16 << 10;
+/// Lanes of a chunk that needs no slots.
+const LONG_CHUNK: usize = 1 << 16;
+/// Operations on a chunk that memory takes longer than.
+const LIGHT_STEPS: usize = 4;
+
+/// One parameter of a launch.
+pub(in crate::cpu) struct ParamPlace {
+    /// The region's first element; that of a packed operand moves from tile to tile.
+    first: Cell<*mut u8>,
+    pub element_bytes: usize,
+    /// Bytes between neighbours, per dimension of the layout.
+    pub strides_bytes: Dims<isize>,
+    /// Bytes between neighbours in the innermost dimension.
+    pub inner_bytes: isize,
+    /// Neighbours in the innermost dimension are contiguous and aligned to their type.
+    pub dense: bool,
+}
+
+/// How a load of a long enough row gets its lanes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::cpu) enum LoadKind {
+    /// In place.
+    Direct,
+    /// The same element over and over.
+    Splat,
+    /// Copied into a slot: other strides, and parameters that are written too.
+    Copy,
+}
+
+/// One load of a launch.
+pub(in crate::cpu) struct LoadSource {
+    pub param: usize,
+    /// From the point to what is read.
+    pub delta_bytes: isize,
+    pub kind: LoadKind,
+}
+
+/// What all workers of one launch share.
+pub(in crate::cpu) struct Run<'r> {
+    pub code: &'r Code,
+    pub launch: &'r Launch,
+    pub layout: Layout,
+    pub params: Vec<ParamPlace>,
+    pub sources: Vec<LoadSource>,
+    /// Most lanes of a chunk, a multiple of [`BLOCK`].
+    pub chunk: usize,
+    /// Lanes of a chunk that is copied into slots.
+    pub slot_chunk: usize,
+    /// Lanes of a slot.
+    pub slot_lanes: usize,
+    /// Write outputs with non-temporal stores.
+    pub stream: bool,
+    /// Folded values take so long to compute that the hardware prefetcher stops between chunks.
+    pub prefetch: bool,
+    /// For a body of loads from rows in place: each place, and its bytes from row to row.
+    pub row_steps: Option<Vec<(u32, isize)>>,
+    /// For a body that stores what it loads, on rows in place.
+    pub copies: Option<Vec<CopiedRows>>,
+}
+
+/// A load that is stored as it is, with the bytes from a row to the next.
+pub(in crate::cpu) struct CopiedRows {
+    pub place: u32,
+    pub from_down: isize,
+    pub param: usize,
+    pub to_down: isize,
+}
+
+// SAFETY: workers read and write through the pointers in `params` from several threads. The caller
+// of `Program::run` promises exclusive use of what is written, verification that no two points of an
+// output share an element, and each point is given to one worker. A run whose parameters are moved belongs
+// to one thread.
+unsafe impl Sync for Run<'_> {}
+
+impl<'r> Run<'r> {
+    /// A run that holds where parameters are, which is all that machine code needs.
+    pub(in crate::cpu) fn placed(task: &HostLaunch<'r>, layout: Layout, stream: bool) -> Run<'r> {
+        let HostLaunch { code, launch, .. } = *task;
+        let params: Vec<ParamPlace> = (0..launch.views.len()).map(|p| param(task, &layout, p)).collect();
+        Run {
+            code,
+            launch,
+            layout,
+            params,
+            sources: Vec::new(),
+            chunk: 0,
+            slot_chunk: 0,
+            slot_lanes: 0,
+            stream,
+            prefetch: false,
+            row_steps: None,
+            copies: None,
+        }
+    }
+
+    /// A run for workers.
+    pub(in crate::cpu) fn new(task: &HostLaunch<'r>, layout: Layout, stream: bool) -> Run<'r> {
+        Run::placed(task, layout, stream).with_chunks(task)
+    }
+
+    /// With what workers need.
+    pub(in crate::cpu) fn with_chunks(mut self, task: &HostLaunch<'r>) -> Run<'r> {
+        let HostLaunch { code, tuning, .. } = *task;
+        let params = &self.params;
+        let sources: Vec<LoadSource> = code.loads.iter().map(|load| source(task, params, load)).collect();
+        let in_place = code.only_loads() && sources.iter().all(|source| source.kind != LoadKind::Copy);
+        let fitting = SLOT_BYTES / code.slot_bytes.max(1) / BLOCK * BLOCK;
+        let light = code.coords.is_empty() && code.steps.len() - code.loads.len() <= LIGHT_STEPS;
+        let folds = code.stores.is_empty();
+        self.prefetch = folds && !light;
+        let most = if folds && light { tuning.fold_chunk } else { tuning.chunk };
+        self.slot_chunk = if in_place { BLOCK } else { fitting.clamp(2 * BLOCK, most) };
+        self.chunk = if in_place { LONG_CHUNK } else { self.slot_chunk };
+        // Loops write whole blocks.
+        self.slot_lanes = self.slot_chunk + BLOCK;
+        if in_place {
+            self.row_steps = row_steps(code, &self.layout, params, &sources);
+            self.copies = copies(code, &self.layout, params, &sources);
+        }
+        self.sources = sources;
+        self
+    }
+
+    /// Are the values just what rows in place hold, however short the rows?
+    pub(in crate::cpu) fn rows_as_loaded(&self) -> bool {
+        self.row_steps.is_some() || self.copies.is_some()
+    }
+
+    /// Moves a parameter to where its element of the region's first point would be.
+    pub(in crate::cpu) fn place(&self, param: usize, first: *mut u8) {
+        self.params[param].first.set(first);
+    }
+
+    /// The address of parameter `param` at `index` in the first `outer` dimensions and lane `lane`.
+    pub(in crate::cpu) fn address(
+        &self,
+        param: usize,
+        index: &Dims<usize>,
+        outer: usize,
+        lane: usize,
+    ) -> *mut u8 {
+        let param = &self.params[param];
+        let strides = param.strides_bytes[..outer].iter().zip(index);
+        let moved: isize = strides.map(|(&stride, &i)| stride * i as isize).sum();
+        param.first.get().wrapping_offset(moved + lane as isize * param.inner_bytes)
+    }
+}
+
+fn param(task: &HostLaunch<'_>, layout: &Layout, p: usize) -> ParamPlace {
+    let bytes = task.kernel.params[p].dtype.size_bytes() as isize;
+    let first = task.memory[p].ptr.wrapping_offset(task.launch.views[p].offset as isize * bytes);
+    let strides_bytes = layout.strides[p].map(|stride| stride as isize * bytes);
+    let inner_bytes = strides_bytes[layout.inner()];
+    let dense = inner_bytes == bytes && (first as usize).is_multiple_of(bytes as usize);
+    ParamPlace { first: Cell::new(first), element_bytes: bytes as usize, strides_bytes, inner_bytes, dense }
+}
+
+fn source(task: &HostLaunch<'_>, params: &[ParamPlace], load: &Load) -> LoadSource {
+    let param = &params[load.param];
+    let strides = &task.launch.views[load.param].strides;
+    let delta: i64 = strides.iter().zip(&load.offsets).map(|(&s, &d)| s * i64::from(d)).sum();
+    let read_only = task.kernel.params[load.param].access == Access::In;
+    let kind = match param.inner_bytes {
+        0 => LoadKind::Splat,
+        _ if param.dense && read_only => LoadKind::Direct,
+        _ => LoadKind::Copy,
+    };
+    LoadSource { param: load.param, delta_bytes: delta as isize * param.element_bytes as isize, kind }
+}
+
+/// See [`Run::row_steps`].
+fn row_steps(
+    code: &Code,
+    layout: &Layout,
+    params: &[ParamPlace],
+    sources: &[LoadSource],
+) -> Option<Vec<(u32, isize)>> {
+    let down = layout.inner().checked_sub(1).filter(|_| code.stores.is_empty())?;
+    let step = |(load, source): (&Load, &LoadSource)| {
+        (source.kind == LoadKind::Direct).then(|| (load.place, params[load.param].strides_bytes[down]))
+    };
+    code.loads.iter().zip(sources).map(step).collect()
+}
+
+/// See [`Run::copies`].
+fn copies(
+    code: &Code,
+    layout: &Layout,
+    params: &[ParamPlace],
+    sources: &[LoadSource],
+) -> Option<Vec<CopiedRows>> {
+    let down = layout.inner().checked_sub(1)?;
+    let direct = |source: &LoadSource| source.kind == LoadKind::Direct && params[source.param].dense;
+    if code.stores.is_empty() || !sources.iter().all(direct) {
+        return None;
+    }
+    let copied = |store: &StoreStep| {
+        let load = code.loads.iter().find(|load| load.place == store.place)?;
+        params[store.param].dense.then(|| CopiedRows {
+            place: load.place,
+            from_down: params[load.param].strides_bytes[down],
+            param: store.param,
+            to_down: params[store.param].strides_bytes[down],
+        })
+    };
+    code.stores.iter().map(copied).collect()
+}

@@ -1,0 +1,9 @@
+//! The compiled loops: one per operation and lane type, written as plain loops that the compiler vectorises.
+
+pub(super) mod convert;
+pub(super) mod copy;
+pub(super) mod functions;
+pub(super) mod map;
+pub(super) mod narrow;
+pub(super) mod ops;
+pub(super) mod place;

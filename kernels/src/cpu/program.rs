@@ -1,0 +1,130 @@
+//! Kernels compiled for the host, and their launches.
+
+use super::body::compile::{Code, StoreStep, compile};
+use super::body::lower;
+use super::body::run::Run;
+use super::body::worker::eval_tile;
+use super::fold::Folding;
+use super::launch::{HostLaunch, Memory, Tuning, share_out};
+use super::layout::coordinate_dims;
+use super::level::Level;
+use super::loops::copy;
+use super::machine::Machine;
+use super::operands::PackedLaunch;
+use super::{exact, indexed, reduce};
+use crate::ir::{Fold, Form, Launch};
+use crate::verify::{LaunchError, Verified};
+
+/// Lanes of a stencil's row that gains from non-temporal stores.
+const LONG_ROW: usize = 2048;
+
+/// A kernel compiled for this CPU. Compile once, run often, from any thread.
+pub struct Program {
+    kernel: Verified,
+    code: Code,
+    foldings: Vec<Folding>,
+    level: Level,
+    tuning: Tuning,
+    machine: Option<Machine>,
+}
+
+impl Program {
+    /// Compiles a kernel: to machine code where possible, to compiled loops otherwise.
+    pub fn compile(kernel: &Verified) -> Program {
+        Program::compile_for(kernel, Level::detect(), Tuning::DEFAULT)
+    }
+
+    /// Compiles a kernel to compiled loops only. The results have the same bits.
+    pub fn interpreted(kernel: &Verified) -> Program {
+        Program::compile_for(kernel, Level::interpreter(), Tuning::DEFAULT)
+    }
+
+    /// For how many shapes of launches there is machine code so far; it is written when a launch needs it.
+    pub fn codes(&self) -> usize {
+        self.machine.as_ref().map_or(0, Machine::codes)
+    }
+
+    /// Compiles for an instruction set and sizes: for tests.
+    pub(super) fn compile_for(kernel: &Verified, level: Level, tuning: Tuning) -> Program {
+        let code = compile(&lower::lower(kernel.kernel(), level));
+        let foldings = match &kernel.kernel().form {
+            Form::Reduce { folds, .. } => {
+                let dtype = |param: u32| kernel.kernel().params[param as usize].dtype;
+                folds.iter().filter_map(|fold| Folding::new(fold, dtype, level)).collect()
+            }
+            Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => Vec::new(),
+        };
+        let machine = Machine::new(kernel, level);
+        Program { kernel: kernel.clone(), code, foldings, level, tuning, machine }
+    }
+
+    /// Runs the program once, on up to `threads` threads; the result is there when it returns.
+    ///
+    /// # Errors
+    /// [`Verified::check`]'s; nothing was written then.
+    ///
+    /// # Safety
+    /// During the call each memory is valid for its `len` elements, and nobody else accesses what
+    /// the kernel writes, nor writes what it reads. Memories overlap only where all are read.
+    pub unsafe fn run(&self, launch: &Launch, memory: &[Memory], threads: usize) -> Result<(), LaunchError> {
+        self.kernel.check_memory(launch, memory.len(), |p| memory[p].len)?;
+        let kernel = self.kernel.kernel();
+        let (code, tuning) = (&self.code, &self.tuning);
+        let (level, threads) = (self.level, threads.max(1));
+        let task = HostLaunch { kernel, code, tuning, launch, memory, level, threads };
+        // SAFETY: the launch is checked; the rest is the caller's promise.
+        unsafe {
+            match &kernel.form {
+                Form::Elementwise { .. } => elementwise(&task, self.machine.as_ref()),
+                Form::Reduce { axes, folds } => match folds[..] {
+                    [Fold::Exact { value, output }] => {
+                        let dtype = kernel.body[value.index()].dtype;
+                        exact::run(&task, axes, dtype, output as usize, self.level);
+                    }
+                    _ => reduce::run(&task, axes, &self.foldings),
+                },
+                Form::Gather { source, output, .. } => {
+                    indexed::gather(&task, *source as usize, *output as usize)
+                }
+                Form::Scatter { output, add, .. } => indexed::scatter(&task, *output as usize, *add),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Computes an elementwise kernel.
+unsafe fn elementwise(task: &HostLaunch<'_>, machine: Option<&Machine>) {
+    let points = task.launch.points();
+    if points == 0 {
+        return;
+    }
+    let written = |s: &StoreStep| points * task.kernel.params[s.param].dtype.size_bytes();
+    let large = task.code.stores.iter().map(written).sum::<usize>() > task.tuning.stream_above_bytes;
+    let first = task.code.stores.first().map(|s| s.param);
+    let run = Run::placed(task, task.ordered(first, &coordinate_dims(task.kernel)), large);
+    if let Some(rows) = machine.and_then(|machine| machine.rows(&run)) {
+        let tiling = task.tiling(&run, usize::MAX);
+        share_out(task.help_for(&run.layout), tiling.count(), Vec::new, |table, n| {
+            // SAFETY: the caller's promise; a tile lies in the region, and each is given out once.
+            unsafe { rows.tile(&tiling.get(n), table) };
+            if run.stream {
+                copy::fence();
+            }
+        });
+        return;
+    }
+    if let Some(packed) = PackedLaunch::new(task, machine, &run) {
+        // SAFETY: the caller's promise.
+        unsafe { packed.run() };
+        return;
+    }
+    let mut run = run.with_chunks(task);
+    // A stencil's rows begin and end within cache lines, which non-temporal stores leave to plain ones.
+    let stencil = task.code.loads.iter().any(|load| load.offsets.iter().any(|&d| d != 0));
+    run.stream &= !stencil || run.layout.extents[run.layout.inner()] >= LONG_ROW;
+    task.for_each_tile(&run, |worker, tile| {
+        // SAFETY: the caller's promise; a tile lies in the region.
+        unsafe { eval_tile(&run, worker, tile) };
+    });
+}
