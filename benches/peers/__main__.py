@@ -1,24 +1,19 @@
 """Times what a user would take instead of Partita, on the same work: same bytes, same answer, checked.
 
-    python benches/peers [--device cpu|cuda] [--json] [--only a,b] [--dtype f32,f64] [--peers numpy,jax] ...
-    python benches/peers --turn --peers numpy --only triad ...
-    python benches/peers --serve --peers numpy ...
+    python benches/peers --serve --peers numpy [--device cpu|cuda] [--n ...] [--plane ...] [--cube ...]
     python benches/peers --list
     python benches/peers --probe
 
-The first prints a table; with --json the last line is one JSON object. The second is one peer's turn at one
-workload, and prints what became of it as one line of JSON; whoever asks can interleave measurements of his
-own with such turns. The third loads the peer's library and then takes one turn for every line of arguments
-that it reads, each in a fork of itself, because loading takes longer than most turns. The fourth says which
-peers there are and what each offers; the fifth what the formulas give for made-up cells. Neither needs NumPy.
+`--serve` takes one turn per line of input, such as `--only triad --dtype f32 --repeat 9 --seconds 0.5 --sets 3`, and
+answers each with one line of JSON. `--list` prints the peers and their workloads, `--probe` what the formulas give for
+made-up cells; neither needs NumPy.
 
-Every turn is a process of its own. So a peer has the machine to itself: no library's threads spin beside
-another's work, no library holds memory that another needs, and one that dies takes nobody along.
+Every turn is a fork of its own: no library's threads or memory are beside another's work, and a peer that dies fails
+alone. On the CPU the parent has loaded the peer's library, because loading takes longer than most turns.
 
-A turn goes through as many sets of arrays as --sets says, or as it has time to warm up, but two, one run after
-the other, so that caches hold none of them. Times are medians after a warm-up, the device idle before and after
-each; every result is checked against f64 arithmetic first. Each peer has one file, by_NAME.py, that is loaded
-in its own turns alone.
+A turn uses as many sets of arrays as --sets says, or as it has time to warm up, but two, in rotation, so that caches
+hold none of them. Times follow a warm-up, with an idle device before and after each. Every result is checked against
+f64 arithmetic first. Each peer has one file, by_NAME.py, which only its own turns load.
 """
 
 import argparse
@@ -29,15 +24,18 @@ import json
 import math
 import os
 import signal
-import statistics
-import subprocess
 import sys
 import tempfile
 import time
 import warnings
 
-import kept
-from workloads import DTYPES, WORKLOADS, Sizes
+# The benchmark unpacks all files into one folder; in the repository, processes that a peer starts need these too.
+FOLDERS = [os.path.join(os.path.dirname(os.path.abspath(__file__)), name) for name in ("work", "libraries")]
+sys.path[:0] = FOLDERS
+os.environ["PYTHONPATH"] = os.pathsep.join([*FOLDERS, *filter(None, [os.environ.get("PYTHONPATH")])])
+
+import kept  # noqa: E402
+from workloads import DTYPES, WORKLOADS, Sizes  # noqa: E402
 
 CPU = {
     "numpy": "by_numpy",
@@ -52,8 +50,6 @@ CPU = {
 }
 CUDA = {
     "cupy": "by_cupy",
-    "cupy.fuse": "by_cupy",
-    "cupy.Elementwise": "by_cupy",
     "cupy.RawKernel": "by_cupy",
     "cub": "by_cupy",
     "torch": "by_torch",
@@ -74,7 +70,7 @@ REPARTITIONS = ("slab_slab", "slab_pencil", "pencil_pencil", "slab_slab_c")
 USUAL = (*WORKLOADS, *REPARTITIONS, *APPS, *OVERHEADS)
 EVERYTHING = (*USUAL, *MESSAGES)
 OFFERED = {"mpi": MESSAGES, "nccl": MESSAGES, "c_nt": ("copy",), "partita (Python)": OVERHEADS}  # others: usual
-PATIENCE = 600  # seconds, for one turn
+TIMEOUT = 600  # seconds, for one turn
 LEAST = 3  # runs of a turn
 
 
@@ -171,7 +167,7 @@ def expendable():
     except OSError:
         pass  # not Linux
     if hasattr(signal, "alarm"):
-        signal.alarm(PATIENCE)
+        signal.alarm(TIMEOUT)
 
 
 def first_line(reason):
@@ -252,33 +248,20 @@ def listed(device):
     return {"versions": versions(), "peers": peers}
 
 
-def in_a_process_of_its_own(peer, name, dtype, options):
-    """What became of a peer's turn; if it died, its last words."""
-    command = [sys.executable, os.path.dirname(os.path.abspath(__file__)), "--turn", "--peers", peer, "--only", name, "--dtype", dtype]
-    command += ["--device", options.device, "--repeat", str(options.repeat), "--seconds", str(options.seconds)]
-    for extent in ("n", "plane", "cube", "threads", "sets"):
-        command += [f"--{extent}", str(getattr(options, extent))]
-    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    return understood((ended.stdout.splitlines() or [""])[-1], ended.returncode, ended.stderr)
-
-
 def serve(arguments):
-    """A turn for every line of further arguments, answered by one line, in a process that has the library."""
+    """A turn for every line of further arguments, answered by one line."""
     options = parse(arguments)
     (peer,) = options.peers
     prepare(options.device, options.threads)
-    if is_forked := options.device == "cpu" and hasattr(os, "fork"):  # a CUDA driver outlives no fork
-        warnings.simplefilter("ignore")  # JAX warns of forks; nothing of it has started
-        with contextlib.suppress(Exception):  # turns tell
+    if options.device == "cpu":  # a CUDA driver does not survive a fork
+        warnings.simplefilter("ignore")  # JAX warns of forks, but nothing of it has started
+        with contextlib.suppress(Exception):  # each turn reports it
             getattr(importlib.import_module(CPU[peer]), "warm", lambda peer: None)(peer)
     for line in sys.stdin:
         try:
-            options = parse([*arguments, *line.split()])
+            answer = in_a_fork(parse([*arguments, *line.split()]))
         except SystemExit:  # of the parser, which has said why
             answer = {"failed": f"not a turn: {line.strip()}"}
-        else:
-            (name,), (dtype,) = options.only, options.dtype
-            answer = in_a_fork(options) if is_forked else in_a_process_of_its_own(peer, name, dtype, options)
         print(json.dumps(answer), flush=True)
 
 
@@ -297,7 +280,11 @@ def in_a_fork(options):
             answer = pipe.read()
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         words.seek(0)
-        return understood(answer, code, words.read().decode(errors="replace"))
+        try:
+            return json.loads(answer)
+        except ValueError:
+            last = (words.read().decode(errors="replace").strip().splitlines() or ["no last words"])[-1]
+            return {"failed": f"ended with {code}: {last[:300]}"}
 
 
 def one_turn(options):
@@ -309,15 +296,6 @@ def one_turn(options):
         os.kill(os.getpid(), signal.SIGKILL)
     sizes = Sizes(options.n, options.plane, options.cube)
     return turn(peer, name, dtype, sizes, options.device, options.repeat, options.seconds, options.sets)
-
-
-def understood(answer, code, words):
-    """An answer as it was meant; where there is none, how the process ended and its last words."""
-    try:
-        return json.loads(answer)
-    except ValueError:
-        last = (words.strip().splitlines() or ["no last words"])[-1]
-        return {"failed": f"ended with {code}: {last[:300]}"}
 
 
 def positive(text):
@@ -345,13 +323,11 @@ def parse(arguments):
     parser.add_argument("--threads", type=positive, default=available_cores(), help="the same for every peer")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where the peers compute")
     parser.add_argument("--dtype", type=words(DTYPES), default=["f32"], help="f16, f32, f64")
-    parser.add_argument("--only", type=words(EVERYTHING), default=list(EVERYTHING), help="workloads")
-    parser.add_argument("--peers", type=words({**CPU, **CUDA}), help="some peers, instead of all")
+    parser.add_argument("--only", type=words(EVERYTHING), help="the workload of a turn")
+    parser.add_argument("--peers", type=words({**CPU, **CUDA}), help="the peer")
     parser.add_argument("--repeat", type=positive, default=9, help="timed rounds")
     parser.add_argument("--seconds", type=float, default=5.0, help="enough for one peer and workload")
     parser.add_argument("--sets", type=positive, default=1, help="of arrays, which take turns")
-    parser.add_argument("--json", action="store_true", help="end with one line of JSON")
-    parser.add_argument("--turn", action="store_true", help="one peer, one workload, in this process")
     parser.add_argument("--serve", action="store_true", help="one peer, a turn for every line of arguments")
     parser.add_argument("--list", action="store_true", help="say which peers there are")
     parser.add_argument("--probe", action="store_true", help="print what the formulas give")
@@ -361,41 +337,11 @@ def parse(arguments):
     return options
 
 
-def show(name, dtype, size, answers):
-    """One line per peer, the fastest first."""
-    medians = {p: statistics.median(a["timed"]["seconds"]) for p, a in answers.items() if "timed" in a}
-    for peer, median in sorted(medians.items(), key=lambda item: item[1]):
-        speed = f"{size / median / 1e9:9.2f} GB/s" if size else ""
-        error = answers[peer]["timed"]["error"]
-        print(f"{name:14}{dtype:4} {peer:17}{1e3 * median:11.4f} ms{speed} {error:8.0e}")
-    for peer, answer in answers.items():
-        for what in ("skipped", "failed"):
-            if what in answer:
-                print(f"{name:14}{dtype:4} {peer:17}{what}: {answer[what]}")
-
-
 def main():
     options = parse(sys.argv[1:])
-    if options.probe:
-        return print(json.dumps(probe()))
-    if options.list:
-        return print(json.dumps(listed(options.device)))
     if options.serve:
         return serve(sys.argv[1:])
-    if options.turn:
-        prepare(options.device, options.threads)
-        return print(json.dumps(one_turn(options)), flush=True)
-    sizes = Sizes(options.n, options.plane, options.cube)
-    results = {}
-    for name in options.only:
-        for dtype in options.dtype if name not in (*MESSAGES, *OVERHEADS) else ["f32"]:
-            offered = listed(options.device)["peers"]
-            peers = [p for p in options.peers or offered if name in offered.get(p, ())]
-            answers = {peer: in_a_process_of_its_own(peer, name, dtype, options) for peer in peers}
-            show(name, dtype, WORKLOADS[name].bytes(sizes, dtype) if name in WORKLOADS else 0, answers)
-            results[f"{name} {dtype}"] = answers
-    if options.json:
-        print(json.dumps(results))
+    print(json.dumps(probe() if options.probe else listed(options.device)))
 
 
 if __name__ == "__main__":

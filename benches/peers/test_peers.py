@@ -181,14 +181,6 @@ class Peers(unittest.TestCase):
                 else:
                     job.check([job.output])
 
-    def test_a_peer_that_dies_fails_alone(self):
-        options = suite.parse(["--n", "100", "--plane", "20", "--cube", "9", "--repeat", "2", "--seconds", "0"])
-        alive = suite.in_a_process_of_its_own("numpy", "triad", "f32", options)
-        self.assertEqual(len(alive["timed"]["seconds"]), 2)
-        with mock.patch.dict(os.environ, {"PEERS_FAULT": "numpy"}):
-            died = suite.in_a_process_of_its_own("numpy", "triad", "f32", options)
-        self.assertEqual(died, {"failed": "ended with -9: numpy ends on purpose"})
-
     def test_a_server_forks_for_every_line_and_outlives_a_turn_that_dies(self):
         command = [sys.executable, suite.__file__, "--serve", "--peers", "numpy", "--n", "5000"]
         lines = ["--only triad --sets 2 --repeat 3 --seconds 0", "--only nothing", "--only copy --dtype f64"]

@@ -1,36 +1,13 @@
 //! `partita-bench`: how fast generated kernels run here, beside the machine's ceilings and the peers.
 //!
-//! Knows the command line. The measuring is in `measure`, what is measured in `ceiling`, `workload`, `halo`
-//! and `overhead`, the figures in `record`, their pictures in `report`.
+//! This file is the command line. `cases` holds what is measured, `run` takes the figures, `results` keeps
+//! and shows them.
 
-mod apps;
-mod blocking;
-mod bound;
-mod budget;
 mod by_hand;
-mod ceiling;
-mod check;
-mod contender;
-mod exchange;
-mod formula;
-mod halo;
-mod lattice;
-mod line;
-mod machine;
-mod measure;
-mod messages;
-mod model;
-mod overhead;
-mod paper;
-mod peers;
-mod plain;
-mod record;
-mod repartition;
-mod report;
+mod cases;
+mod results;
+mod run;
 mod sample;
-mod table;
-mod view;
-mod workload;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -40,11 +17,14 @@ use anyhow::{Result, ensure};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use partita::prelude::*;
 
-use machine::{Machine, Seen};
-use measure::Wanted;
-use record::Line;
+use cases::workload::{self, Sizes};
+use cases::{apps, blocking, halo, overhead, repartition};
+use results::machine::{self, Machine, Seen};
+use results::record::{self, Line};
+use results::{report, table};
+use run::measure::{self, Wanted};
+use run::{ceiling, messages, peers};
 use sample::Effort;
-use workload::Sizes;
 
 /// Partita's benchmark: T_eff = (arrays read once + written once) x bytes / median time.
 #[derive(Parser)]
@@ -60,12 +40,12 @@ enum Command {
     List,
     /// Measure.
     Run(RunOptions),
-    /// Write saved runs, of any number of machines, as one HTML page and its plots.
+    /// Write saved runs, of any number of machines, as one HTML page.
     Report {
         /// Files written by `run --save`.
         #[arg(required = true)]
         files: Vec<PathBuf>,
-        /// The page; the plots go into a folder beside it.
+        /// The page.
         #[arg(long, default_value = "report.html")]
         out: PathBuf,
     },
@@ -78,8 +58,6 @@ enum Command {
         #[arg(long, default_value = "host")]
         device: String,
     },
-    /// Predict the steps of many devices from what one device does.
-    Model(paper::Options),
 }
 
 #[derive(Args)]
@@ -110,15 +88,12 @@ struct RunOptions {
     #[arg(long, value_parser = number)]
     parts: Option<usize>,
     /// Smaller arrays and less time: minutes instead of a quarter of an hour. Turns of peers that do not fit
-    /// into the budget are left out, and named.
+    /// into the budget are left out and named.
     #[arg(long)]
     quick: bool,
     /// Tiny sizes, to see that everything runs; the figures mean nothing.
     #[arg(long, conflicts_with = "quick")]
     smoke: bool,
-    /// A few workloads over arrays from tiny to the largest.
-    #[arg(long)]
-    sweep: bool,
     /// A Python with NumPy and whatever it has of numexpr, numba, jax, torch and mpi4py (for CUDA: cupy,
     /// torch, triton, jax): measures these peers in the same run, and nvcc's code where nvcc is.
     #[arg(long)]
@@ -215,15 +190,13 @@ fn execute(command: Command) -> Result<()> {
     partita::config::checked()?;
     match command {
         Command::List => list()?,
-        Command::Run(options) => run(&options)?,
+        Command::Run(options) => measured(&options)?,
         Command::Report { files, out } => {
-            for file in report::write(&files, &out)? {
-                writeln!(io::stdout(), "{}", file.display())?;
-            }
+            report::write(&files, &out)?;
+            writeln!(io::stdout(), "{}", out.display())?;
         }
         Command::Messages { device } => messages::run(&device)?,
         Command::Doctor => doctor()?,
-        Command::Model(options) => paper::run(&options)?,
     }
     Ok(())
 }
@@ -233,7 +206,6 @@ fn everything() -> Vec<(&'static str, &'static str, &'static str)> {
     let mut all: Vec<_> = ceiling::CEILINGS.iter().map(|&(name, text)| ("ceiling", name, text)).collect();
     all.extend(workload::WORKLOADS.iter().map(|w| (w.group, w.name, w.text)));
     all.extend(halo::FACES.iter().map(|faces| ("H1", faces.name, faces.text)));
-    all.extend(line::TRAVELLING.iter().map(|step| ("H2", step.name, step.text)));
     all.extend(repartition::REPARTITIONS.iter().map(|what| ("P1", what.name, what.text)));
     all.extend(apps::APPS.iter().map(|app| ("A1", app.name, app.text)));
     all.extend(blocking::BLOCKINGS.iter().map(|blocking| ("T1", blocking.name, blocking.text)));
@@ -252,7 +224,7 @@ fn list() -> Result<()> {
     Ok(())
 }
 
-fn run(options: &RunOptions) -> Result<()> {
+fn measured(options: &RunOptions) -> Result<()> {
     let wanted = wanted(options)?;
     let start =
         |python: &PathBuf| peers::Peers::start(python, &wanted.sizes, &wanted.devices)?.only(&options.beside);
@@ -290,7 +262,6 @@ fn wanted(options: &RunOptions) -> Result<Wanted> {
         effort: Effort { most, least: effort.least.min(most), ..effort },
         rotated_bytes,
         budget: options.budget.or(budget),
-        sweep: options.sweep,
         save: options.save.clone(),
     })
 }

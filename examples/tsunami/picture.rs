@@ -17,7 +17,7 @@ use super::relief::{self, WaterPixel};
 use super::scale::{bar_ticks, clock, colour, degrees, stretch, ticks};
 use super::terrain::{Result, Terrain};
 
-/// The drawing is laid out for this width and scaled to the width in pixels that is asked for.
+/// The drawing is laid out for this width and scaled to the requested width in pixels.
 const WIDTH: f64 = 1280.0;
 const LEFT: f64 = 58.0;
 const RIGHT: f64 = 112.0;

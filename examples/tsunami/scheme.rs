@@ -9,8 +9,7 @@
 //! fluxes; well balanced, because a lake at rest has equal surfaces on both sides of every face and
 //! so neither flux nor force, by the idea of hydrostatic reconstruction (Audusse et al. 2004); dry
 //! cells by limiting the water that a face sees. Sources: Coriolis force on an f-plane, turned by
-//! the Crank-Nicolson rotation; Manning friction and the sponge, implicit in the discharge. Knows no
-//! terrain, no parts and no pictures.
+//! the Crank-Nicolson rotation; Manning friction and the sponge, implicit in the discharge.
 
 use partita::array::{IntoSpan, Span};
 use partita::prelude::*;

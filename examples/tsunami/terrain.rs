@@ -10,7 +10,7 @@ use std::path::Path;
 use ndarray::{Array1, Array2, ArrayBase, Axis, Dimension, OwnedRepr};
 use ndarray_npy::{NpzReader, ReadNpzError, ReadableElement};
 
-/// What can go wrong here is told to a person and then ends the program, so a message is enough.
+/// Every error here is printed and ends the program, so a message is enough.
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Mean radius of the Earth in metres.

@@ -62,10 +62,10 @@ pub fn incoming_wave(terrain: &Terrain, bed: &Array2<f64>) -> Start {
     let bell = |distance: f64, width: f64| (-(distance / width).powi(2)).exp();
     for ((i, j), &z) in bed.indexed_iter() {
         let (x, y) = ((j as f64 + 0.5) * terrain.dx, (i as f64 + 0.5) * terrain.dy);
-        let (ahead, aside) = (x * cosine + y * sine, x * sine - y * cosine);
+        let (along, across) = (x * cosine + y * sine, x * sine - y * cosine);
         let depth = start.eta[[i, j]] - z;
-        let shape = bell(ahead - CREST, LENGTH) - bell(ahead - TROUGH, LENGTH);
-        let wave = AMPLITUDE * shape * bell(aside, BREADTH) * (depth / FULL_DEPTH).clamp(0.0, 1.0);
+        let shape = bell(along - CREST, LENGTH) - bell(along - TROUGH, LENGTH);
+        let wave = AMPLITUDE * shape * bell(across, BREADTH) * (depth / FULL_DEPTH).clamp(0.0, 1.0);
         let discharge = wave * (GRAVITY * (depth + wave)).max(0.0).sqrt();
         start.eta[[i, j]] += wave;
         start.qx[[i, j]] = discharge * cosine;

@@ -182,7 +182,7 @@ bench() {
     for group in S1,S2 S3 E2; do
         figures "bench-${group//,/-}-f32" --filter "$group"
     done
-    for group in T1,A1 H1,H2 P1 L1,C1; do
+    for group in T1,A1 H1 P1 L1,C1; do
         figures "bench-${group//,/-}" --filter "$group"
     done
     if peers; then
@@ -194,7 +194,6 @@ bench() {
         figures "bench-${group//,/-}-f64" --dtype f64 --filter "$group"
     done
     figures bench-E1-R1-f16 --dtype f16 --filter E1,R1
-    figures bench-sweep --sweep
     if grep -q '^device: wgpu' "$out/doctor.txt" && [ -n "$cuda" ]; then
         step bench bench-W1 280 bin/partita-bench run --device cuda,wgpu "${size[@]}" --filter W1 --save "$out/bench-W1.jsonl"
     else

@@ -34,7 +34,7 @@ impl Pretence {
     /// A program that writes its name into `started` and does `then`.
     fn program(&self, name: &str, then: &str) {
         let file = self.folder.join("bin").join(name);
-        // The dump of one that is asked for it, so that two can be compared.
+        // Programs with `--dump` write a file, which the comparison of two needs.
         let dump = "while [ $# -gt 0 ]; do [ \"$1\" != --dump ] || echo same >\"$2\"; shift; done\n";
         std::fs::write(&file, format!("#!/bin/sh\necho {name} >>started\n{then}\n{dump}")).unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();

@@ -35,7 +35,7 @@ impl Mpi {
         Mpi { folder: Some(folder), ..Mpi::open_mpi() }
     }
 
-    /// The one from PyPI. It stands aside, because mpi4py would take it for its own.
+    /// The one from PyPI. It has its own folder, because mpi4py would load it otherwise.
     pub fn mpich(root: &Path) -> Mpi {
         let folder = Some(root.join(MPICH));
         Mpi {
@@ -146,7 +146,7 @@ impl Mpi {
     }
 }
 
-/// What cargo is told where programs of several processes are wanted.
+/// Options of cargo for programs of several processes.
 pub const WITH_MPI: &[&str] = &["--features", "partita/mpi"];
 
 /// Where set-up puts MPICH.

@@ -28,7 +28,7 @@ impl Step {
     ];
 }
 
-/// What a person asked for.
+/// The options of one call.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Say what is missing, install nothing.

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn root_is_never_asked_for() {
+    fn root_gets_no_prompt() {
         assert_eq!(lead(true, false), Some(&[] as &[&str]));
         assert_eq!(lead(false, true), Some(&["sudo", "-n"] as &[&str]));
         assert_eq!(lead(false, false), None);

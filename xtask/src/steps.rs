@@ -15,29 +15,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-/// What is linted: everything, and what features add. Each is also the proof that it builds.
-const CLIPPY: &[(&str, Option<&str>, &[&str])] = &[
-    ("clippy", None, &["--workspace", "--all-targets"]),
-    (
-        "clippy of the Python package",
-        Some("python"),
-        &["--package", "partita-interop", "--features", "python"],
-    ),
-    (
-        "clippy with MPI",
-        Some("mpi"),
-        &[
-            "-p",
-            "partita",
-            "-p",
-            "partita-interop",
-            "--features",
-            "partita/mpi,partita-interop/mpi",
-            "--all-targets",
-        ],
-    ),
-];
-
 /// Virtual GPUs of the simulated driver: one beside the other devices in every test, then several.
 const ONE: usize = 1;
 const SEVERAL: usize = 4;
@@ -129,7 +106,7 @@ impl Run<'_> {
         match step {
             Step::Setup => setup::set_up(self.root, self.options),
             Step::Fmt => self.check("fmt", self.cargo(&["fmt", "--all", "--check"])),
-            Step::Clippy => CLIPPY.iter().map(|lint| self.clippy(lint)).collect(),
+            Step::Clippy => self.clippy(),
             Step::Tidy => tidy_step(self.root, false),
             Step::Tests => self.tests(),
             Step::Doc => {
@@ -147,8 +124,8 @@ impl Run<'_> {
         self.shared(command)
     }
 
-    /// A command of cargo about the whole workspace with one set of features, so that no crate is built twice
-    /// because something was asked for alone.
+    /// A command of cargo about the whole workspace with one set of features, so that no crate is built
+    /// twice.
     fn everything(&self, what: &str) -> Command {
         let mut command = self.cargo(&[what, "--workspace"]);
         if !self.options.may_miss("mpi") {
@@ -163,13 +140,22 @@ impl Run<'_> {
         command
     }
 
-    fn clippy(&self, (name, waiver, arguments): &(&str, Option<&str>, &[&str])) -> Tally {
-        if let Some(waiver) = waiver.filter(|waiver| self.options.may_miss(waiver)) {
-            return Tally::skipped(*name, format!("--allow-missing {waiver}"));
-        }
-        let mut command = self.cargo(&["clippy"]);
-        command.args(*arguments).args(["--", "-D", "warnings"]);
-        self.check(name, command)
+    /// Lints everything with all features, then what builds without them.
+    fn clippy(&self) -> Tally {
+        let features: &[&str] = match (self.options.may_miss("mpi"), self.options.may_miss("python")) {
+            (false, false) => &["--features", "partita/mpi,partita-interop/mpi"],
+            (false, true) => WITH_MPI,
+            (true, false) => &["--features", "partita-interop/python"],
+            (true, true) => &[],
+        };
+        let lint = |name: &str, packages: &[&str], features: &[&str]| {
+            let mut command = self.cargo(&["clippy", "--all-targets"]);
+            command.args(packages).args(features).args(["--", "-D", "warnings"]);
+            self.check(name, command)
+        };
+        let mut tally = lint("clippy", &["--workspace"], features);
+        tally.add(lint("clippy without features", &["-p", "partita-examples", "-p", "partita-interop"], &[]));
+        tally
     }
 
     /// One command that is one check.
@@ -180,10 +166,46 @@ impl Run<'_> {
         }
     }
 
-    /// All tests, then the floors over what they say they ran.
+    /// All tests, then the floors over what they say they ran. The Python tests run beside those in Rust:
+    /// both leave cores idle, and cargo's lock on the target folder is free while tests run.
     fn tests(&self) -> Tally {
-        let driver = Driver::of(self.root);
         let built = self.simulated_driver();
+        let mut command = self.everything("test");
+        command.arg("--no-run");
+        let compiled = self.check("building the tests", command);
+        let ((end, mut lines), (python, said)) = std::thread::scope(|scope| {
+            let python = scope.spawn(|| {
+                let mut lines = Vec::new();
+                (self.python(&mut lines), lines)
+            });
+            let rust = self.rust_tests();
+            (rust, python.join().unwrap_or_else(|_| (Tally::failed("the Python tests panicked"), Vec::new())))
+        });
+        lines.extend(said);
+        let ranks = self.mpi(&mut lines);
+        let report = cargo_output::read(&lines);
+        for section in report.sections.iter().filter(|section| !section.failures().is_empty()) {
+            println!("\n---- {}: its output\n{}", section.title, section.lines.join("\n"));
+        }
+        let mut tally = report.tally(end == End::Success);
+        tally.add(built);
+        tally.add(compiled);
+        tally.add(python);
+        tally.add(ranks);
+        tally.add(self.defects(&report));
+        if let End::Silent(_) = end {
+            let last = lines.last().map_or("", String::as_str);
+            tally.add(Tally::failed(format!("tests: cargo test {end}; its last line: {last}")));
+        }
+        if !report.sections.is_empty() {
+            tally.add(self.floors(&report));
+        }
+        tally
+    }
+
+    /// The tests in Rust, with one simulated GPU beside the other devices, then some of them with several.
+    fn rust_tests(&self) -> (End, Vec<String>) {
+        let driver = Driver::of(self.root);
         let mut command = self.everything("test");
         command.args(["--no-fail-fast", "--", "--show-output"]);
         if !simulated::is_driver_installed() {
@@ -200,26 +222,7 @@ impl Run<'_> {
         println!("\n-- the simulated driver with {SEVERAL} devices");
         let several = run_tests(command);
         lines.extend(several.lines);
-        let end = if end == End::Success { several.end } else { end };
-        let python = self.python(&mut lines);
-        let ranks = self.mpi(&mut lines);
-        let report = cargo_output::read(&lines);
-        for section in report.sections.iter().filter(|section| !section.failures().is_empty()) {
-            println!("\n---- {}: its output\n{}", section.title, section.lines.join("\n"));
-        }
-        let mut tally = report.tally(end == End::Success);
-        tally.add(built);
-        tally.add(python);
-        tally.add(ranks);
-        tally.add(self.defects(&report));
-        if let End::Silent(_) = end {
-            let last = lines.last().map_or("", String::as_str);
-            tally.add(Tally::failed(format!("tests: cargo test {end}; its last line: {last}")));
-        }
-        if !report.sections.is_empty() {
-            tally.add(self.floors(&report));
-        }
-        tally
+        (if end == End::Success { several.end } else { end }, lines)
     }
 
     /// Builds the Python package into the environment and runs its tests, whose reports join `lines`.

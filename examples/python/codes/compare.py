@@ -19,7 +19,7 @@ import partita as pt
 import wave2d
 
 
-#: Where arrays are, unless told.
+#: Where arrays are, by default.
 DEVICES = os.environ.get("PARTITA_DEVICE", "host")
 
 

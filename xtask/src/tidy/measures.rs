@@ -139,7 +139,7 @@ fn area(path: &str) -> &str {
     path.split_once('/').map_or("root", |(area, _)| area)
 }
 
-/// Definitions of each public type name of a crate.
+/// Files that define each public type name of a crate: alternatives by `cfg` share one.
 fn types(sources: &[Source]) -> Vec<Measure> {
     let mut found: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
     for source in sources {
@@ -148,8 +148,10 @@ fn types(sources: &[Source]) -> Vec<Measure> {
         };
         for (at, line) in source.product.iter().enumerate() {
             if let Some(name) = public_type(line).filter(|name| *name != "Result") {
-                let place = format!("{}:{}", source.path, at + 1);
-                found.entry((own, name.to_string())).or_default().push(place);
+                let places = found.entry((own, name.to_string())).or_default();
+                if !places.iter().any(|place| place.starts_with(&format!("{}:", source.path))) {
+                    places.push(format!("{}:{}", source.path, at + 1));
+                }
             }
         }
     }
@@ -268,6 +270,8 @@ mod tests {
             ("engine/src/b.rs", "struct Step;\npublic struct Step;"),
         ];
         assert_eq!(above(types(&sources(&private))), []);
+        let cfg = [("engine/src/a.rs", "pub struct Step;\nmod other {\n    pub struct Step;\n}")];
+        assert_eq!(above(types(&sources(&cfg))), []);
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub const HOMES: &[(&str, &[&str])] = &[
             "engine/src/team.rs",
             "engine/tests/mpi.rs",
             "xtask/src",
-            "benches/src/messages.rs",
+            "benches/src/run/messages.rs",
         ],
     ),
     ("ash", &["engine/src/device/wgpu"]),

@@ -1,0 +1,402 @@
+//! A workload on a device: sets of arrays that take turns, so that none is still in a cache, and the
+//! comparison of results with f64 arithmetic.
+//!
+//! The elements of the inputs are a function of their position, so the comparison needs no copy of them.
+
+use anyhow::{Context, Result, bail, ensure};
+use half::f16;
+use partita::array::{IntoSpan, Span};
+use partita::prelude::*;
+
+use crate::cases::formula::{Numbers, Windows};
+use crate::cases::view::View;
+use crate::cases::workload::{Fold, Sizes, Then, Workload};
+
+/// Cells of a result that are compared.
+const COMPARED: usize = 1000;
+
+/// Numbers that may be added one after another.
+const BLOCK: i64 = 4096;
+
+/// A workload's arrays on a device.
+pub struct Bound {
+    workload: &'static Workload,
+    dtype: DType,
+    team: Team,
+    shape: Vec<i64>,
+    /// Extents for which the formula is evaluated.
+    inner: Vec<i64>,
+    /// Of each input.
+    shapes: Vec<Vec<i64>>,
+    sets: Vec<Set>,
+    runs: usize,
+}
+
+/// Inputs, and what was last computed from them.
+struct Set {
+    inputs: Vec<Array>,
+    results: Vec<Array>,
+}
+
+/// The largest error found: relative to the expected value, absolute where that is below 1.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+pub struct WorstError(pub f64);
+
+impl Bound {
+    /// `count` sets of inputs; `parts` parts per array, divided along the first axis.
+    pub fn new(
+        workload: &'static Workload,
+        dtype: DType,
+        device: &Device,
+        sizes: &Sizes,
+        parts: usize,
+        count: usize,
+    ) -> Result<Bound> {
+        let team = Team::on(std::slice::from_ref(device), parts)?;
+        let (shape, inner) = (workload.whole(sizes), workload.inner(sizes));
+        let shapes: Vec<Vec<i64>> = (0..workload.inputs).map(|input| workload.shape(sizes, input)).collect();
+        let halo = vec![if parts > 1 { workload.reach } else { 0 }; shape.len()];
+        let filled = |shape: &[i64], seed| {
+            let dist = Distribution::builder(shape).parts(parts).halo(&halo, &halo).build()?;
+            array(&team, &dist, dtype, seed)
+        };
+        let set = |set| {
+            let inputs = shapes.iter().enumerate().map(|(k, shape)| filled(shape, seed(set, k)));
+            let inputs = inputs.collect::<Result<_>>()?;
+            let results = match workload.then {
+                Then::Assign => vec![filled(&shape, seed(set, workload.inputs))?],
+                Then::Keep | Then::Fold(..) => Vec::new(),
+            };
+            Ok(Set { inputs, results })
+        };
+        let sets = (0..count).map(set).collect::<Result<_>>()?;
+        Ok(Bound { workload, dtype, team, shape, inner, shapes, sets, runs: 0 })
+    }
+
+    /// Computes `times` results, each from the next set, and waits for the last.
+    pub fn run(&mut self, times: usize) -> Result<()> {
+        for _ in 0..times {
+            let turn = self.runs % self.sets.len();
+            compute(self.workload, &mut self.sets[turn])?;
+            self.runs += 1;
+        }
+        Ok(self.team.wait()?)
+    }
+
+    /// Compares what was computed last.
+    pub fn check(&self) -> Result<WorstError> {
+        let turn = (self.runs + self.sets.len() - 1) % self.sets.len();
+        ensure!(!self.sets[turn].results.is_empty(), "{}: nothing was computed", self.workload.name);
+        let mut worst = 0f64;
+        for (output, result) in self.sets[turn].results.iter().enumerate() {
+            let values = to_f64(result)?;
+            for k in (0..values.len()).step_by((values.len() / COMPARED).max(1)) {
+                let expected = self.expected(turn, output, k);
+                worst = worst.max(self.compare(output, k, expected, values[k])?);
+            }
+        }
+        Ok(WorstError(worst))
+    }
+
+    fn compare(&self, output: usize, k: usize, expected: f64, given: f64) -> Result<f64> {
+        let error = (given - expected).abs() / expected.abs().max(1.0);
+        let allowed = self.allowed();
+        ensure!(
+            error <= allowed,
+            "{} {}: element {k} of result {output}: expected {expected}, given {given} \
+             (error {error:.1e}, allowed {allowed:.1e})",
+            self.workload.name,
+            self.dtype,
+        );
+        Ok(error)
+    }
+
+    /// Roundings of the formula, and of additions one after another: those wander like the root of their
+    /// number, up to the length of a block, because a good sum adds blocks.
+    fn allowed(&self) -> f64 {
+        let additions = match self.workload.then {
+            Then::Fold(Fold::Sum | Fold::RootOfSum, []) => self.shape.iter().product(),
+            Then::Fold(Fold::Sum | Fold::RootOfSum, axes) => axes.iter().map(|&d| self.shape[d]).product(),
+            Then::Fold(Fold::Max, _) | Then::Keep | Then::Assign => 0,
+        };
+        let wandering = (additions.min(BLOCK) as f64).sqrt();
+        epsilon(self.dtype) * (f64::from(8 + self.workload.operations_per_cell()) + wandering)
+    }
+
+    /// What element `k` of a result must be: the formula's value, or what an array that is assigned to has
+    /// kept.
+    fn expected(&self, turn: usize, output: usize, k: usize) -> f64 {
+        let reach = self.workload.reach;
+        let view = self.workload.view_of_result(output);
+        match self.workload.then {
+            Then::Keep => {
+                let shape = match view {
+                    Some(View::Turned) => self.inner.iter().rev().copied().collect(),
+                    Some(View::Second) | None => self.inner.clone(),
+                };
+                let at = unflatten(k, &shape);
+                let at = if let Some(view) = view { view.place(at) } else { at };
+                self.formula_at(turn, output, &at)
+            }
+            Then::Assign => {
+                let at = unflatten(k, &self.shape);
+                let at = if let Some(view) = view { view.seen(at) } else { Some(at) };
+                let at = at.map(|at| at.iter().map(|at| at - reach).collect::<Vec<i64>>());
+                let is_inner = |at: &Vec<i64>| at.iter().zip(&self.inner).all(|(at, n)| (0..*n).contains(at));
+                match at.filter(is_inner) {
+                    Some(at) => self.formula_at(turn, output, &at),
+                    None => element(self.dtype, seed(turn, self.workload.inputs), k as u64),
+                }
+            }
+            Then::Fold(fold, axes) => self.fold_at(turn, fold, axes, k),
+        }
+    }
+
+    /// The formula for a cell of what it is evaluated for.
+    fn formula_at(&self, turn: usize, output: usize, inner: &[i64]) -> f64 {
+        let lookup = |array: usize, offset: [i64; 3]| {
+            let by = &offset[3 - inner.len()..];
+            let seen: Vec<i64> = inner.iter().zip(by).map(|(at, by)| at + self.workload.reach + by).collect();
+            let at = match self.workload.view_of_input(array) {
+                Some(view) => view.place(seen),
+                None => seen,
+            };
+            let along = at.iter().zip(&self.shapes[array]);
+            let flat = along.fold(0, |flat, (at, &extent)| flat * extent + if extent == 1 { 0 } else { *at });
+            element(self.dtype, seed(turn, array), flat as u64)
+        };
+        (self.workload.formula.of_a_cell)(&Numbers(&lookup))[output]
+    }
+
+    /// A fold over all cells of the k-th result. Formulas of folds read one cell of each array.
+    fn fold_at(&self, turn: usize, fold: Fold, axes: &[usize], k: usize) -> f64 {
+        let volume = self.shape.iter().product::<i64>() as usize;
+        let (start, count, stride) = match axes {
+            [axis] => {
+                let stride = self.shape[axis + 1..].iter().product::<i64>() as usize;
+                let extent = self.shape[*axis] as usize;
+                (k / stride * stride * extent + k % stride, extent, stride)
+            }
+            _ => (0, volume, 1),
+        };
+        let values = (0..count).map(|j| {
+            let at = (start + j * stride) as u64;
+            let lookup = |array: usize, _| element(self.dtype, seed(turn, array), at);
+            (self.workload.formula.of_a_cell)(&Numbers(&lookup))[0]
+        });
+        match fold {
+            Fold::Sum => exact_sum(values),
+            Fold::Max => values.fold(f64::NEG_INFINITY, f64::max),
+            Fold::RootOfSum => exact_sum(values).sqrt(),
+        }
+    }
+}
+
+/// Records and queues one result.
+fn compute(workload: &Workload, set: &mut Set) -> Result<()> {
+    let see = |(k, input): (usize, &Array)| match workload.view_of_input(k) {
+        Some(view) => view.of(input),
+        None => input.clone(),
+    };
+    let inputs: Vec<Array> = set.inputs.iter().enumerate().map(see).collect();
+    let mut values = (workload.formula.over_arrays)(&Windows { inputs: &inputs, reach: workload.reach });
+    match workload.then {
+        Then::Keep => {
+            // The old results' memory is free again for the new ones.
+            set.results.clear();
+            workload.written.iter().for_each(|&(k, view)| values[k] = view.of(&values[k]));
+            eval_all(&values.iter().collect::<Vec<_>>())?;
+            set.results = values;
+        }
+        Then::Assign => {
+            for (k, (target, value)) in set.results.iter_mut().zip(&values).enumerate() {
+                let shape = target.shape();
+                let inner = |&extent: &i64| (workload.reach..extent - workload.reach).into_span();
+                let spans: Vec<Span> = match workload.view_of_result(k) {
+                    Some(view) => view.spans(target.rank()),
+                    None => shape.iter().map(inner).collect(),
+                };
+                target.assign(&spans, value)?;
+            }
+        }
+        Then::Fold(fold, axes) => {
+            set.results = values.iter().map(|value| folded(value, fold, axes)).collect();
+            eval_all(&set.results.iter().collect::<Vec<_>>())?;
+        }
+    }
+    Ok(())
+}
+
+fn folded(value: &Array, fold: Fold, axes: &[usize]) -> Array {
+    let wide = || match value.dtype() {
+        DType::F16 => value.cast(DType::F32),
+        _ => value.clone(),
+    };
+    match fold {
+        Fold::Sum => wide().sum(axes),
+        Fold::Max => value.max(axes),
+        Fold::RootOfSum => wide().sum(axes).sqrt(),
+    }
+}
+
+/// Neumaier's sum: what an addition loses is added at the end.
+fn exact_sum(values: impl Iterator<Item = f64>) -> f64 {
+    let (mut sum, mut lost) = (0f64, 0f64);
+    for value in values {
+        let next = sum + value;
+        lost += if sum.abs() >= value.abs() { sum - next + value } else { value - next + sum };
+        sum = next;
+    }
+    sum + lost
+}
+
+fn unflatten(k: usize, shape: &[i64]) -> Vec<i64> {
+    let mut rest = k as i64;
+    let mut at = vec![0; shape.len()];
+    for d in (0..shape.len()).rev() {
+        at[d] = rest % shape[d];
+        rest /= shape[d];
+    }
+    at
+}
+
+/// Unit roundoff, doubled.
+fn epsilon(dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => f64::from(f16::EPSILON),
+        DType::F64 => f64::EPSILON,
+        _ => f64::from(f32::EPSILON),
+    }
+}
+
+pub fn seed(set: usize, input: usize) -> u64 {
+    (set * 32 + input) as u64
+}
+
+/// The element at a position, as the array holds it: in 0.5..1.5, without a pattern.
+pub fn element(dtype: DType, seed: u64, at: u64) -> f64 {
+    // The finaliser of splitmix64.
+    let mut bits = (seed << 40).wrapping_add(at).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    let value = 0.5 + (bits >> 40) as f64 / f64::from(1 << 24);
+    match dtype {
+        DType::F16 => f16::from_f64(value).to_f64(),
+        DType::F64 => value,
+        _ => f64::from(value as f32),
+    }
+}
+
+/// An array of the elements of this seed.
+pub fn array(team: &Team, dist: &Distribution, dtype: DType, seed: u64) -> Result<Array> {
+    let values = (0..dist.global().volume()? as u64).map(|at| element(dtype, seed, at));
+    let array = match dtype {
+        DType::F16 => Array::from_slice(team, dist, &values.map(f16::from_f64).collect::<Vec<_>>()),
+        DType::F32 => Array::from_slice(team, dist, &values.map(|v| v as f32).collect::<Vec<_>>()),
+        DType::F64 => Array::from_slice(team, dist, &values.collect::<Vec<_>>()),
+        other => bail!("workloads are measured in f16, f32 and f64, not {other}"),
+    };
+    Ok(array?)
+}
+
+pub fn to_f64(array: &Array) -> Result<Vec<f64>> {
+    let name = array.dtype();
+    let values = match name {
+        DType::F16 => array.to_vec::<f16>()?.iter().map(|v| v.to_f64()).collect(),
+        DType::F32 => array.to_vec::<f32>()?.iter().map(|&v| f64::from(v)).collect(),
+        _ => array.to_vec::<f64>().with_context(|| format!("a result in {name}"))?,
+    };
+    Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::formula::formula;
+    use crate::cases::view::Extents;
+    use crate::cases::workload::WORKLOADS;
+
+    const SIZES: Sizes = Sizes { line: 5003, plane: 50, cube: 19 };
+
+    #[test]
+    fn every_workload_is_right_on_the_host_in_every_type() {
+        let device = Device::host();
+        for workload in WORKLOADS {
+            for dtype in [DType::F32, DType::F64, DType::F16] {
+                let mut bound = Bound::new(workload, dtype, &device, &SIZES, 2, 2).expect("bind");
+                bound.run(4).expect("run");
+                let WorstError(error) = bound.check().expect(workload.name);
+                assert!(error < 0.05, "{}: {error}", workload.name);
+            }
+        }
+    }
+
+    /// The stencils of the table look the same from both sides; this one does not.
+    #[test]
+    fn windows_look_where_numbers_look() {
+        fn upwind<C: crate::cases::formula::Cells>(c: &C) -> Vec<C::Value> {
+            vec![c.at(0, [0, 0, 1]) + c.at(0, [0, -1, 0]) * 2.0 + c.at(0, [1, 0, 0]) * 4.0]
+        }
+        static UPWIND: Workload = Workload {
+            group: "test",
+            name: "upwind",
+            text: "",
+            rank: 3,
+            extents: Extents::Usual,
+            inputs: 1,
+            outputs: 1,
+            reach: 1,
+            thin: &[],
+            seen: &[],
+            written: &[],
+            formula: formula!(upwind),
+            then: Then::Keep,
+        };
+        let mut bound = Bound::new(&UPWIND, DType::F64, &Device::host(), &SIZES, 2, 1).expect("bind");
+        bound.run(1).expect("run");
+        assert!(bound.check().expect("the right cells") < WorstError(1e-15));
+    }
+
+    #[test]
+    fn a_wrong_element_is_named_in_every_workload() {
+        let device = Device::host();
+        for workload in WORKLOADS {
+            for output in 0..workload.outputs {
+                let mut bound = Bound::new(workload, DType::F32, &device, &SIZES, 2, 1).expect("bind");
+                bound.run(1).expect("run");
+                bound.check().expect(workload.name);
+                // The first is always compared; where an array is assigned to, it is one that is kept.
+                let result = &mut bound.sets[0].results[output];
+                let first: Vec<Span> = vec![(0..1).into_span(); result.rank()];
+                let wrong = result.slice(&first) * 1.5;
+                result.assign(&first, &wrong).expect("spoil");
+                let message = bound.check().expect_err(workload.name).to_string();
+                for part in [workload.name, "element 0", "expected", "given"] {
+                    assert!(message.contains(part), "{message}");
+                }
+            }
+        }
+    }
+
+    /// That other elements than the first are compared too, and in the right places.
+    #[test]
+    fn an_element_that_lies_elsewhere_is_seen() {
+        for name in ["triad", "spread", "strided", "turned", "turned_too", "odd_plane", "d3q19"] {
+            let workload = Workload::named(name).expect("in the table");
+            let mut bound = Bound::new(workload, DType::F32, &Device::host(), &SIZES, 1, 1).expect("bind");
+            bound.run(1).expect("run");
+            let result = &mut bound.sets[0].results[0];
+            *result = result.flip(result.rank() - 1);
+            assert!(bound.check().is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn elements_are_spread_and_differ_between_inputs() {
+        let values: Vec<f64> = (0..10_000).map(|at| element(DType::F64, seed(1, 2), at)).collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        assert!((mean - 1.0).abs() < 0.02, "{mean}");
+        assert!(values.iter().all(|v| (0.5..1.5).contains(v)));
+        assert_ne!(element(DType::F64, seed(0, 1), 7), element(DType::F64, seed(0, 0), 7));
+    }
+}

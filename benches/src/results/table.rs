@@ -1,0 +1,171 @@
+//! A run as Markdown tables. Knows records only.
+
+use std::fmt::Write as _;
+
+use crate::cases::workload::BESIDE;
+use crate::results::record::{Line, Record, skipped};
+
+/// Everything a run says, for people.
+pub fn markdown(lines: &[Line]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        if let Line::Machine(machine) = line {
+            let (n, plane, cube) = machine.extents;
+            let _ = writeln!(
+                text,
+                "{}; load {:.1} to {:.1}; {n}, {plane}^2 and {cube}^3 elements, {} part(s), {} UTC\n",
+                machine.title(),
+                machine.load.0,
+                machine.load.1,
+                machine.parts,
+                machine.date
+            );
+        }
+    }
+    let records: Vec<&Record> = lines.iter().filter_map(Line::record).collect();
+    bandwidths(&records, &mut text);
+    beside(&records, &mut text);
+    times(&records, &mut text);
+    for sentence in skipped(lines) {
+        let _ = writeln!(text, "\nskipped: {sentence}");
+    }
+    for line in lines {
+        let _ = match line {
+            Line::Failed(missing) => writeln!(text, "\nFAILED: {}", missing.sentence()),
+            Line::Machine(_) | Line::Record(_) | Line::Skipped(_) => Ok(()),
+        };
+    }
+    text
+}
+
+/// What each record is about: its row of a table.
+pub fn row(record: &Record) -> String {
+    let kind = if record.group == "ceiling" { "ceiling: " } else { "" };
+    format!("{kind}{} {}", record.workload, record.dtype)
+}
+
+/// Values in the order of their first appearance.
+pub fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for value in values {
+        if !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    found
+}
+
+fn bandwidths(records: &[&Record], text: &mut String) {
+    let moving: Vec<&&Record> = records.iter().filter(|record| record.gb_s.is_some()).collect();
+    let who = distinct(moving.iter().map(|record| record.who.as_str()));
+    if who.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "| GB/s (fraction of the copy beside it) | {} |", who.join(" | "));
+    let _ = writeln!(text, "|---|{}", "---|".repeat(who.len()));
+    for name in distinct(moving.iter().map(|record| row(record))) {
+        let cells = who.iter().map(|who| {
+            match moving.iter().find(|record| record.who == *who && row(record) == name) {
+                Some(record) if record.workload == "arithmetic" => {
+                    format!("{:.1} Gop/s", record.operations / record.time.median_s / 1e9)
+                }
+                Some(Record { gb_s: Some(gb_s), fraction: Some(fraction), .. }) => {
+                    format!("{gb_s:.1} ({fraction:.2})")
+                }
+                Some(Record { gb_s: Some(gb_s), .. }) => format!("{gb_s:.1}"),
+                _ => "-".to_owned(),
+            }
+        });
+        let _ = writeln!(text, "| {name} | {} |", cells.collect::<Vec<_>>().join(" | "));
+    }
+    text.push('\n');
+}
+
+/// W1: how fast wgpu adapters are beside the fastest other device of the run.
+fn beside(records: &[&Record], text: &mut String) {
+    let counts = |record: &&&Record| !record.is_peer && BESIDE.contains(&record.group.as_str());
+    let (wgpu, others): (Vec<&&Record>, Vec<&&Record>) =
+        records.iter().filter(counts).partition(|record| record.who.starts_with("wgpu"));
+    let mut rows = Vec::new();
+    for ours in wgpu {
+        let same = others.iter().filter(|other| row(other) == row(ours));
+        let fastest = same.min_by(|a, b| a.time.median_s.total_cmp(&b.time.median_s));
+        rows.extend(fastest.map(|other| {
+            let ratio = other.time.median_s / ours.time.median_s;
+            format!("| {} | {} | {} | {ratio:.2} |", row(ours), ours.who, other.who)
+        }));
+    }
+    if !rows.is_empty() {
+        let _ = writeln!(text, "| W1 | wgpu | beside | speed of wgpu over that |\n|---|---|---|---|");
+        let _ = writeln!(text, "{}\n", rows.join("\n"));
+    }
+}
+
+fn times(records: &[&Record], text: &mut String) {
+    let timed: Vec<&&Record> = records.iter().filter(|record| record.gb_s.is_none()).collect();
+    let who = distinct(timed.iter().map(|record| record.who.as_str()));
+    if who.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "| time, median (p10 to p90) | {} |", who.join(" | "));
+    let _ = writeln!(text, "|---|{}", "---|".repeat(who.len()));
+    for name in distinct(timed.iter().map(|record| record.workload.as_str())) {
+        let cells = who.iter().map(|who| {
+            match timed.iter().find(|record| record.who == *who && record.workload == name) {
+                Some(Record { time, .. }) => format!(
+                    "{} ({} to {})",
+                    duration(time.median_s),
+                    duration(time.p10_s),
+                    duration(time.p90_s)
+                ),
+                None => "-".to_owned(),
+            }
+        });
+        let _ = writeln!(text, "| {name} | {} |", cells.collect::<Vec<_>>().join(" | "));
+    }
+}
+
+/// Seconds with three digits and a fitting unit.
+pub fn duration(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        s if s < 1e-6 => (s * 1e9, "ns"),
+        s if s < 1e-3 => (s * 1e6, "us"),
+        s if s < 1.0 => (s * 1e3, "ms"),
+        s => (s, "s"),
+    };
+    let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    format!("{value:.digits$} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_have_every_contender_and_every_row() {
+        let of = |who: &str, seconds| {
+            Line::Record(Record::of_time("E1", "triad", who, vec![seconds]).moving(12e9, Some(24.0)))
+        };
+        let flush = Line::Record(Record::of_time("L1", "flush", "host", vec![21e-6]));
+        let text = markdown(&[of("host", 1.0), of("numba", 0.5), flush]);
+        assert!(text.contains("| GB/s (fraction of the copy beside it) | host | numba |"), "{text}");
+        assert!(text.contains("| triad f32 | 12.0 (0.50) | 24.0 (1.00) |"), "{text}");
+        assert!(text.contains("| flush | 21.0 us (21.0 us to 21.0 us) |"), "{text}");
+    }
+
+    #[test]
+    fn wgpu_stands_beside_the_fastest_other_device() {
+        let of = |who: &str, seconds| Line::Record(Record::of_time("E1", "triad", who, vec![seconds]));
+        let peer = Record { is_peer: true, ..Record::of_time("E1", "triad", "numba", vec![0.1]) };
+        let lines = [of("host", 4.0), of("wgpu card", 2.0), of("cuda card", 1.0), Line::Record(peer)];
+        let text = markdown(&lines);
+        assert!(text.contains("| triad f32 | wgpu card | cuda card | 0.50 |"), "{text}");
+        assert!(!markdown(&lines[1..2]).contains("W1"), "nothing is beside it");
+    }
+
+    #[test]
+    fn durations_have_three_digits() {
+        let texts = [1.5e-9, 0.123_456e-6, 21e-6, 0.4567, 12.0].map(duration);
+        assert_eq!(texts, ["1.50 ns", "123 ns", "21.0 us", "457 ms", "12.0 s"]);
+    }
+}

@@ -1,0 +1,9 @@
+//! Taking the figures: ceilings, rounds of devices and peers, the time budget of a run.
+
+pub mod budget;
+pub mod ceiling;
+pub mod contender;
+pub mod measure;
+pub mod messages;
+pub mod peers;
+pub mod plain;
