@@ -8,19 +8,15 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::dtype::{DType, Scalar};
+use crate::footprint::{Footprint, Radius};
 use crate::ir::{Access, BinaryOp, Fold, FoldOp, Form, Kernel, Launch, MAX_RANK, Op, UnaryOp, Value, View};
 
 /// A kernel that obeys every rule of the IR. The only way to one is [`verify`].
 #[derive(Clone, Debug)]
 pub struct Verified {
     kernel: Kernel,
-    /// What each parameter is loaded at, which every check of a launch asks.
-    reaches: Vec<Option<Reach>>,
+    footprint: Footprint,
 }
-
-/// The smallest box around the offsets at which a parameter is loaded, of every dimension that there could
-/// be.
-type Reach = [(i32, i32); MAX_RANK];
 
 impl PartialEq for Verified {
     fn eq(&self, other: &Verified) -> bool {
@@ -72,23 +68,8 @@ pub fn verify(kernel: Kernel) -> Result<Verified, VerifyError> {
             .map_err(|reason| fail(format!("%{at} = {:?}", kernel.body[at].op), reason))?;
     }
     check_form(&kernel).map_err(|reason| fail(kernel.form.name().into(), reason))?;
-    let reaches = (0..kernel.params.len() as u32).map(|param| reach(&kernel, param)).collect();
-    Ok(Verified { kernel, reaches })
-}
-
-fn reach(kernel: &Kernel, param: u32) -> Option<Reach> {
-    let mut reach: Option<Reach> = None;
-    for inst in &kernel.body {
-        let Op::Load { param: p, offsets } = &inst.op else { continue };
-        if *p == param {
-            let first = std::array::from_fn(|k| offsets.get(k).map_or((0, 0), |&d| (d, d)));
-            let reach = reach.get_or_insert(first);
-            for (r, &d) in reach.iter_mut().zip(offsets) {
-                *r = (r.0.min(d), r.1.max(d));
-            }
-        }
-    }
-    reach
+    let footprint = Footprint::of(&kernel);
+    Ok(Verified { kernel, footprint })
 }
 
 type Check = Result<(), String>;
@@ -283,11 +264,19 @@ impl Verified {
         &self.kernel
     }
 
+    /// What one point reads and writes of each parameter.
+    pub fn footprint(&self) -> &Footprint {
+        &self.footprint
+    }
+
+    fn radius_of(&self, p: usize) -> Option<Radius> {
+        self.footprint.params().get(p).and_then(|param| param.radius)
+    }
+
     /// The smallest box around the load offsets of a parameter: `(lowest, highest)` per dimension;
     /// zeros if it is never loaded.
     pub fn radius(&self, param: u32) -> Vec<(i32, i32)> {
-        let reach = self.reaches.get(param as usize).copied().flatten().unwrap_or_default();
-        reach[..self.kernel.rank].to_vec()
+        self.radius_of(param as usize).unwrap_or_default()[..self.kernel.rank].to_vec()
     }
 
     /// First and last element, inclusive, that a launch touches of each parameter; `None` where it
@@ -306,11 +295,11 @@ impl Verified {
         let written = kernel.params[p].access != Access::In;
         // A reduction writes its neutral element even where nothing is folded.
         let writes_empty = written && kernel.kept_points(launch) > 0;
-        if (launch.points() == 0 && !writes_empty) || !(written || self.reaches[p].is_some()) {
+        if (launch.points() == 0 && !writes_empty) || !(written || self.radius_of(p).is_some()) {
             return None;
         }
-        let reach = self.reaches[p].unwrap_or_default();
-        let (first, last) = touched_span(view, &launch.extents, &reach);
+        let radius = self.radius_of(p).unwrap_or_default();
+        let (first, last) = touched_span(view, &launch.extents, &radius);
         Some((first, last.saturating_add(kernel.width(p as u32) - 1)))
     }
 

@@ -8,6 +8,7 @@ use super::body::worker::Worker;
 use super::layout::{Dims, Layout, Tile, Tiling, by_largest_stride, coordinate_dims};
 use super::level::Level;
 use super::thread_pool::{self, Parallelism};
+use crate::footprint::Footprint;
 use crate::ir::{Kernel, Launch};
 
 /// The memory of one parameter.
@@ -61,6 +62,7 @@ const STRIDED_LANES: usize = 256;
 /// One launch.
 pub(in crate::cpu) struct HostLaunch<'r> {
     pub kernel: &'r Kernel,
+    pub footprint: &'r Footprint,
     pub code: &'r Code,
     pub tuning: &'r Tuning,
     pub launch: &'r Launch,
@@ -93,8 +95,8 @@ impl<'r> HostLaunch<'r> {
 
     /// Cuts the region into boxes and gives them to threads.
     pub(in crate::cpu) fn for_each_tile(&self, run: &Run<'_>, work: impl Fn(&mut Worker<'_>, &Tile) + Sync) {
-        let near = |p: usize| run.params[p].inner_bytes.unsigned_abs() <= run.params[p].element_bytes;
-        let far = self.code.loads.iter().any(|load| !near(load.param));
+        let near = |p: u32| run.params[p as usize].is_near();
+        let far = self.footprint.loads().iter().any(|site| !near(site.param));
         let tiling = self.tiling(run, if far { STRIDED_LANES } else { usize::MAX });
         for_each_task(run, self.help_for(&run.layout), tiling.count(), |worker, n| {
             work(worker, &tiling.get(n))

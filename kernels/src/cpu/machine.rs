@@ -9,7 +9,8 @@ use memmap2::{Mmap, MmapMut};
 use super::layout::{Dims, Tile, advance};
 use super::level::Level;
 use super::run::Run;
-use crate::ir::{Access, Inst, Kernel, Op};
+use crate::footprint::Footprint;
+use crate::ir::{Access, Kernel, Op};
 use crate::verify::Verified;
 use crate::x86::{Group, Jam, Lying, Pair, Pointer, Prepared, Shape, Written, words};
 
@@ -118,7 +119,7 @@ impl Machine {
     /// A launch by code, if it can be.
     pub(super) fn rows<'r>(&self, run: &'r Run<'r>) -> Option<Rows<'r>> {
         let kernel = self.prepared.kernel();
-        let shape = shape(kernel, run)?;
+        let shape = shape(kernel, self.prepared.footprint(), run)?;
         // What only moves is bound by memory; elements apart would be moved by way of rows.
         if self.moves && !shape.lying.contains(&Lying::Seconds) {
             return None;
@@ -179,7 +180,7 @@ fn jam(prepared: &Prepared, run: &Run<'_>, lanes: usize) -> Option<Jam> {
 }
 
 /// What code of this launch depends on; `None` where rows do not lie as lanes do.
-fn shape(kernel: &Kernel, run: &Run<'_>) -> Option<Shape> {
+fn shape(kernel: &Kernel, footprint: &Footprint, run: &Run<'_>) -> Option<Shape> {
     let inner = run.layout.inner();
     let one = run.layout.extents[inner] == 1;
     let mut lying = Vec::with_capacity(run.params.len());
@@ -193,12 +194,11 @@ fn shape(kernel: &Kernel, run: &Run<'_>) -> Option<Shape> {
             _ => return None,
         });
     }
-    let away = |inst: &Inst| matches!(&inst.op, Op::Load { offsets, .. } if offsets.iter().any(|&d| d != 0));
     let views = || run.launch.views.iter().zip(&lying).filter(|(_, lying)| **lying != Lying::Splat);
     let is_unit = |dim: &usize| {
         run.layout.dim_of[*dim] == Some(inner) && views().all(|(view, _)| view.strides[*dim] == 1)
     };
-    let unit = (0..kernel.rank).find(is_unit).filter(|_| kernel.body.iter().any(away));
+    let unit = (0..kernel.rank).find(is_unit).filter(|_| !footprint.is_pointwise());
     let mut along = Vec::new();
     for inst in &kernel.body {
         if let Op::Coord(dim) = inst.op

@@ -12,7 +12,8 @@ use super::loops::copy::fence;
 use super::loops::place::Line;
 use super::machine::Machine;
 use super::packing::{Packer, Sheet};
-use crate::ir::{Access, Form, Launch, MAX_RANK, Op, Store, View};
+use crate::footprint::CopiedParam;
+use crate::ir::{Access, Launch, MAX_RANK, View};
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -87,11 +88,7 @@ fn is_far(run: &Run<'_>, task: &HostLaunch<'_>, p: usize) -> bool {
 /// and those of coordinates: they are not merged with others.
 fn kept_apart(task: &HostLaunch<'_>) -> Dims<bool> {
     let mut apart = coordinate_dims(task.kernel);
-    for inst in &task.kernel.body {
-        if let Op::Load { offsets, .. } = &inst.op {
-            offsets.iter().zip(&mut apart).for_each(|(&by, apart)| *apart |= by != 0);
-        }
-    }
+    (0..task.kernel.rank).for_each(|dim| apart[dim] |= task.footprint.reads_along(dim));
     apart
 }
 
@@ -324,22 +321,20 @@ impl Operand {
 /// What the launch moves, if it does nothing else, and if boxes would not help: they let dense outputs be
 /// written past the caches.
 fn moves(task: &HostLaunch<'_>, run: &Run<'_>, far: &[usize]) -> Option<Vec<Moved>> {
-    let Form::Elementwise { stores } = &task.kernel.form else { return None };
-    let moved = |store: &Store| {
-        let Op::Load { param, offsets } = &task.kernel.body[store.value.index()].op else { return None };
-        let (from, to) = (*param as usize, store.param as usize);
+    let moved = |copy: &CopiedParam| {
+        let (from, to) = (copy.from.param as usize, copy.to as usize);
         let boxed = run.stream && !far.contains(&to);
         if boxed || task.kernel.params[from].access != Access::In {
             return None;
         }
         let strides = &task.launch.views[from].strides;
-        let away: i64 = strides.iter().zip(offsets).map(|(&s, &d)| s * i64::from(d)).sum();
+        let away: i64 = strides.iter().zip(&copy.from.offsets).map(|(&s, &d)| s * i64::from(d)).sum();
         let away = away as isize * run.params[from].element_bytes as isize;
         let turned = |p: usize| is_turned(&run.layout, p);
         let down = nearest(&run.layout, if turned(to) { to } else { from });
         Some(Moved { from, away, to, down })
     };
-    stores.iter().map(moved).collect()
+    task.footprint.copies()?.iter().map(moved).collect()
 }
 
 /// Do a parameter's neighbours lie nearer along another dimension than the innermost?
@@ -391,22 +386,14 @@ fn operand(
 ) -> Option<Operand> {
     let layout = &run.layout;
     let bytes = run.params[p].element_bytes;
-    let mut reach: Option<(Dims<isize>, Dims<isize>)> = None;
-    for inst in &task.kernel.body {
-        let Op::Load { param, offsets } = &inst.op else { continue };
-        if *param as usize != p {
-            continue;
+    let radius = task.footprint.params()[p].radius;
+    let (mut before, mut behind) = ([0; MAX_RANK], [0; MAX_RANK]);
+    for (dim, (low, high)) in radius.unwrap_or_default().into_iter().enumerate() {
+        if (low, high) != (0, 0) {
+            let k = layout.dim_of[dim]?;
+            (before[k], behind[k]) = (-low as isize, high as isize);
         }
-        let mut at = [0; MAX_RANK];
-        for (dim, &by) in offsets.iter().enumerate().filter(|(_, by)| **by != 0) {
-            at[layout.dim_of[dim]?] = by as isize;
-        }
-        let (low, high) = reach.get_or_insert((at, at));
-        (0..MAX_RANK).for_each(|k| (low[k], high[k]) = (low[k].min(at[k]), high[k].max(at[k])));
     }
-    let read = reach.is_some();
-    let (low, behind) = reach.unwrap_or_default();
-    let before = low.map(|by| -by);
     let mut operand = Operand {
         param: p,
         bytes,
@@ -416,7 +403,7 @@ fn operand(
         strides: [0; MAX_RANK],
         down: nearest(layout, p),
         line,
-        read,
+        read: radius.is_some(),
         written: task.kernel.params[p].access != Access::In,
     };
     let mut stride = 1;

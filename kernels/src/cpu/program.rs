@@ -71,7 +71,16 @@ impl Program {
         let kernel = self.kernel.kernel();
         let (code, tuning) = (&self.code, &self.tuning);
         let (level, threads) = (self.level, threads.max(1));
-        let task = HostLaunch { kernel, code, tuning, launch, memory, level, threads };
+        let task = HostLaunch {
+            kernel,
+            footprint: self.kernel.footprint(),
+            code,
+            tuning,
+            launch,
+            memory,
+            level,
+            threads,
+        };
         // SAFETY: the launch is checked; the rest is the caller's promise.
         unsafe {
             match &kernel.form {
@@ -121,8 +130,7 @@ unsafe fn elementwise(task: &HostLaunch<'_>, machine: Option<&Machine>) {
     }
     let mut run = run.with_chunks(task);
     // A stencil's rows begin and end within cache lines, which non-temporal stores leave to plain ones.
-    let stencil = task.code.loads.iter().any(|load| load.offsets.iter().any(|&d| d != 0));
-    run.stream &= !stencil || run.layout.extents[run.layout.inner()] >= LONG_ROW;
+    run.stream &= task.footprint.is_pointwise() || run.layout.extents[run.layout.inner()] >= LONG_ROW;
     task.for_each_tile(&run, |worker, tile| {
         // SAFETY: the caller's promise; a tile lies in the region.
         unsafe { eval_tile(&run, worker, tile) };

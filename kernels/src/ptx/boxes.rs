@@ -14,22 +14,21 @@ use super::text::Writer;
 use super::types::Class;
 use super::{Entry, Grid, MAX_BLOCK_BYTES, Module, Span, THREADS, Target};
 use crate::ir::{Form, Kernel, Launch, Op};
+use crate::verify::Verified;
 
 /// The most boxes of a launch.
 const MOST: usize = 64;
 
 /// Whether a kernel is offered over many boxes at once: it moves elements, or adds them, from where they are.
-pub(super) fn offers(kernel: &Kernel) -> bool {
+pub(super) fn offers(verified: &Verified) -> bool {
+    let kernel = verified.kernel();
     let Form::Elementwise { stores } = &kernel.form else { return false };
-    let plain = |op: &Op| match op {
-        Op::Load { offsets, .. } => offsets.iter().all(|&offset| offset == 0),
-        Op::Binary(..) => true,
-        _ => false,
-    };
+    let plain = |op: &Op| matches!(op, Op::Load { .. } | Op::Binary(..));
     stores.len() == 1
         && kernel.params.len() == 2
         && kernel.rank > 0
         && kernel.body.len() <= 3
+        && verified.footprint().is_pointwise()
         && kernel.body.iter().all(|inst| plain(&inst.op))
 }
 

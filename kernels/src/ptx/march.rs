@@ -29,12 +29,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::block::{Field, Quantity};
 use super::pointwise::register;
 use super::region::quantities;
-use super::schedule::{MAX_INSTRUCTIONS, Row, Vectors, split};
+use super::schedule::{MAX_INSTRUCTIONS, Row, Vectors};
 use super::text::Writer;
 use super::types::{Class, Place, class};
 use super::vector::{Elements, place_name, row_register};
 use super::{Entry, Target};
+use crate::footprint::{Footprint, row_and_column};
 use crate::ir::{Form, Kernel, Offsets, Op, Store};
+use crate::verify::Verified;
 
 /// Loads of one vector of one parameter that a march must save to be worth its registers: more than a
 /// stencil of 5 or 7 points has to offer, whose neighbours the second-level cache serves well.
@@ -66,10 +68,13 @@ pub(super) struct Stream {
 
 impl March {
     /// The walk that saves the most loads, if one is worth it.
-    pub(super) fn of(kernel: &Kernel, vector: &Vectors) -> Option<March> {
+    pub(super) fn of(verified: &Verified, vector: &Vectors) -> Option<March> {
+        let kernel = verified.kernel();
         let narrower = |along: usize| {
             let lanes = (0..).map(|n| vector.lanes >> n).take_while(|&lanes| lanes > 0);
-            lanes.map(|lanes| March::along(kernel, along, lanes)).find(|march| march.fits(kernel))
+            lanes
+                .map(|lanes| March::along(verified.footprint(), along, lanes))
+                .find(|march| march.fits(kernel))
         };
         let marches = (0..kernel.rank.saturating_sub(1)).rev().filter_map(narrower);
         let best = marches.max_by_key(|march| march.saved(kernel, vector))?;
@@ -77,14 +82,13 @@ impl March {
     }
 
     /// Each element is loaded in the first plane that reads it.
-    fn along(kernel: &Kernel, along: usize, lanes: usize) -> March {
+    fn along(footprint: &Footprint, along: usize, lanes: usize) -> March {
         let mut read: BTreeMap<(u32, Offsets, i32), (i32, i32)> = BTreeMap::new();
-        for inst in &kernel.body {
-            let Op::Load { param, offsets } = &inst.op else { continue };
-            let (mut column, last) = split(offsets);
+        for site in footprint.loads() {
+            let (mut column, last) = row_and_column(&site.offsets);
             let plane = std::mem::take(&mut column[along]);
             for lane in 0..lanes as i32 {
-                let planes = read.entry((*param, column.clone(), lane + last)).or_insert((plane, plane));
+                let planes = read.entry((site.param, column.clone(), lane + last)).or_insert((plane, plane));
                 *planes = (planes.0.min(plane), planes.1.max(plane));
             }
         }
@@ -355,7 +359,7 @@ impl Writer<'_> {
             for (at, inst) in kernel.body.iter().enumerate() {
                 match &inst.op {
                     Op::Load { param, offsets } => {
-                        let (outer, last) = split(offsets);
+                        let (outer, last) = row_and_column(offsets);
                         let position = lane as i32 + last;
                         let (stream, age) = plan.source(*param, &outer, position);
                         self.names[at] = plan.element(stream, position, plane - age as i32);

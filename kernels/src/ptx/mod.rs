@@ -156,14 +156,14 @@ struct Entry {
 pub fn emit(kernel: &Verified, target: &Target) -> Result<Module, Unsupported> {
     let verified = math::expand(kernel);
     let kernel = verified.kernel();
-    let schedule = Schedule::of(kernel);
+    let schedule = Schedule::of(&verified);
     let entries = match &kernel.form {
         Form::Reduce { .. } => reduce::entries(kernel, target),
         Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => {
             let mut entries = vec![pointwise::entry(kernel, target)];
             entries.extend(schedule.vector.as_ref().map(|plan| vector::entry(kernel, target, plan)));
             entries.extend(schedule.tile.then(|| tile::entry(kernel, target)));
-            entries.extend(boxes::offers(kernel).then(|| boxes::entry(kernel, target)));
+            entries.extend(boxes::offers(&verified).then(|| boxes::entry(kernel, target)));
             let march = schedule.march.as_ref().map(|plan| march::entry(kernel, target, plan));
             entries.extend(march.filter(|entry| entry.block.bytes() <= MAX_BLOCK_BYTES));
             entries

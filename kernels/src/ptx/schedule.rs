@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use super::march::March;
 use super::tile;
-use crate::ir::{Form, Inst, Kernel, Offsets, Op};
+use crate::footprint::{Footprint, LoadRow};
+use crate::ir::{Form, Offsets};
+use crate::verify::Verified;
 
 /// Instructions that the fast path may repeat in all: more would cost compile time, and such a kernel
 /// is bound by arithmetic.
@@ -57,7 +59,7 @@ pub(super) struct Row {
 }
 
 impl Schedule {
-    pub(super) fn of(kernel: &Kernel) -> Schedule {
+    pub(super) fn of(kernel: &Verified) -> Schedule {
         let vector = Vectors::of(kernel);
         let march = vector.as_ref().and_then(|vector| March::of(kernel, vector));
         Schedule { vector, march, tile: tile(kernel) }
@@ -65,29 +67,30 @@ impl Schedule {
 }
 
 /// Every input is read at the point itself, and their squares fit in shared memory.
-fn tile(kernel: &Kernel) -> bool {
-    let away = |inst: &Inst| matches!(&inst.op, Op::Load { offsets, .. } if offsets.iter().any(|&d| d != 0));
+fn tile(verified: &Verified) -> bool {
+    let kernel = verified.kernel();
     matches!(kernel.form, Form::Elementwise { .. })
         && kernel.rank >= 2
         && (1..=MAX_SHARED_BYTES).contains(&tile::shared_bytes(kernel))
         && kernel.body.len() * TURNS <= MAX_INSTRUCTIONS
-        && !kernel.body.iter().any(away)
+        && verified.footprint().is_pointwise()
 }
 
 impl Vectors {
-    fn of(kernel: &Kernel) -> Option<Vectors> {
+    fn of(verified: &Verified) -> Option<Vectors> {
+        let (kernel, footprint) = (verified.kernel(), verified.footprint());
         let Form::Elementwise { stores } = &kernel.form else { return None };
         if kernel.rank == 0 || stores.is_empty() {
             return None;
         }
-        let used = |p: u32| kernel.loads_of(p) || stores.iter().any(|s| s.param == p);
+        let used = |p: u32| footprint.is_loaded(p) || stores.iter().any(|s| s.param == p);
         let sizes = (0..kernel.params.len() as u32).filter(|&p| used(p));
         let widest = sizes.map(|p| kernel.params[p as usize].dtype.size_bytes()).max()?;
         let lanes = VECTOR_BYTES / widest;
         if lanes * kernel.body.len() > MAX_INSTRUCTIONS {
             return None;
         }
-        let rows = rows(kernel, lanes);
+        let rows = rows(footprint, lanes);
         let vectors = if rows.len() == 1 && kernel.body.len() <= SHORT { 2 } else { 1 };
         Some(Vectors { lanes, vectors, rows })
     }
@@ -107,26 +110,14 @@ impl Row {
 }
 
 /// The rows of a parameter and the position of each load in its row.
-fn rows(kernel: &Kernel, lanes: usize) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
-    for inst in &kernel.body {
-        let Op::Load { param, offsets } = &inst.op else { continue };
-        let (outer, last) = split(offsets);
-        let at = rows.iter().position(|r| r.param == *param && r.offsets == outer);
-        let at = at.unwrap_or_else(|| {
-            rows.push(Row { param: *param, offsets: outer, positions: BTreeSet::new() });
-            rows.len() - 1
-        });
-        rows[at].positions.extend((0..lanes as i32).map(|lane| lane + last));
-    }
-    rows
-}
-
-/// Offsets with 0 in the last dimension, and the last.
-pub(super) fn split(offsets: &Offsets) -> (Offsets, i32) {
-    let mut outer = offsets.clone();
-    let last = outer.last_mut().map_or(0, std::mem::take);
-    (outer, last)
+fn rows(footprint: &Footprint, lanes: usize) -> Vec<Row> {
+    let vector = |column: i32| (0..lanes as i32).map(move |lane| lane + column);
+    let row = |row: &LoadRow| Row {
+        param: row.param,
+        offsets: row.offsets.clone(),
+        positions: row.columns.iter().flat_map(|&column| vector(column)).collect(),
+    };
+    footprint.rows().iter().map(row).collect()
 }
 
 /// Covers positions with runs that are aligned to their own length, as long as possible.

@@ -11,11 +11,12 @@ use std::collections::BTreeMap;
 use super::block::{Field, Quantity};
 use super::pointwise::{register, slots};
 use super::region::quantities;
-use super::schedule::{Row, Vectors, runs, split};
+use super::schedule::{Row, Vectors, runs};
 use super::text::Writer;
 use super::types::{Class, Place, class, size_bits};
 use super::{Entry, Target};
 use crate::dtype::DType;
+use crate::footprint::row_and_column;
 use crate::ir::{Access, Form, Kernel, Op, Store};
 
 /// The entry `vector`.
@@ -195,7 +196,7 @@ impl Writer<'_> {
         for (at, inst) in kernel.body.iter().enumerate() {
             match &inst.op {
                 Op::Load { param, offsets } => {
-                    let (outer, last) = split(offsets);
+                    let (outer, last) = row_and_column(offsets);
                     let row = plan.rows.iter().position(|r| r.param == *param && r.offsets == outer);
                     let row = row.expect("every load has its row");
                     self.names[at] = rows[row][&(lane as i32 + last)].clone();

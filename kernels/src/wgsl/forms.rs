@@ -10,10 +10,12 @@ use super::layout::{self, Layout};
 use super::{Binding, Shader, Stage, Target, Writer, ops, reduce};
 use crate::dtype::DType;
 use crate::ir::{BinaryOp, Form, Kernel, Store, Value};
+use crate::verify::Verified;
 
 /// The shaders of a kernel without mathematical functions.
-pub(super) fn stages(kernel: &Kernel, target: &Target) -> Shader {
-    let layout = Layout::new(kernel);
+pub(super) fn stages(verified: &Verified, target: &Target) -> Shader {
+    let kernel = verified.kernel();
+    let layout = Layout::new(verified);
     if matches!(kernel.form, Form::Reduce { .. }) {
         return reduce::stages(kernel, target, layout);
     }

@@ -4,6 +4,7 @@
 use super::{reduce, types};
 use crate::dtype::{DType, Scalar};
 use crate::ir::{Form, Kernel, Launch, Offsets, Op, Value};
+use crate::verify::Verified;
 
 /// The numbers of one dispatch that are not in its [`Launch`].
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -104,16 +105,10 @@ pub struct Layout {
 }
 
 impl Layout {
-    pub(super) fn new(kernel: &Kernel) -> Layout {
-        let mut loads: Vec<(u32, Offsets)> = Vec::new();
-        for inst in &kernel.body {
-            if let Op::Load { param, offsets } = &inst.op
-                && offsets.iter().any(|&d| d != 0)
-                && !loads.contains(&(*param, offsets.clone()))
-            {
-                loads.push((*param, offsets.clone()));
-            }
-        }
+    pub(super) fn new(verified: &Verified) -> Layout {
+        let kernel = verified.kernel();
+        let away = verified.footprint().loads().iter().filter(|site| !site.is_at_point());
+        let loads = away.map(|site| (site.param, site.offsets.clone())).collect();
         let mut layout =
             Layout { rank: kernel.rank, loads, arguments: Vec::new(), constants: Vec::new(), words: 0 };
         let mut at = layout.delta(layout.params_end(kernel.params.len()));

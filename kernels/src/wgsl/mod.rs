@@ -147,7 +147,7 @@ pub fn emit(kernel: &Verified, target: &Target) -> Result<Shader, Unsupported> {
     let expanded = math::expand(kernel);
     let kernel = expanded.kernel();
     check_types(kernel, target)?;
-    let shader = forms::stages(kernel, target);
+    let shader = forms::stages(&expanded, target);
     for stage in &shader.stages {
         let storage = stage.bindings.iter().filter(|b| **b != Binding::Launch).count();
         if storage > target.max_bindings as usize {

@@ -23,7 +23,8 @@ mod select;
 mod steps;
 mod table;
 
-use crate::ir::{Kernel, Launch, Op, Value};
+use crate::footprint::Footprint;
+use crate::ir::{Kernel, Launch};
 use crate::verify::Verified;
 use select::Order;
 
@@ -166,8 +167,8 @@ impl Prepared {
     pub fn new(kernel: &Verified) -> Option<Prepared> {
         let small = crate::math::expand_small_angles(kernel);
         let dims = if small.is_some() { 0 } else { kernel.kernel().rank };
-        let alike = (0..dims).filter(|&dim| reads_alike(kernel.kernel(), dim)).collect();
-        let away = (0..dims).filter(|&dim| reads_away(kernel.kernel(), dim)).collect();
+        let alike = (0..dims).filter(|&dim| kernel.footprint().shares_along(dim)).collect();
+        let away = (0..dims).filter(|&dim| kernel.footprint().reads_along(dim)).collect();
         let prepared = Prepared { kernel: crate::math::expand(kernel), small, alike, away };
         let short = |kernel: &Verified| kernel.kernel().body.len() <= MAX_STEPS;
         let is_short = short(&prepared.kernel) && prepared.small.as_ref().is_none_or(short);
@@ -179,11 +180,14 @@ impl Prepared {
         self.kernel.kernel()
     }
 
+    /// What one point reads and writes.
+    pub fn footprint(&self) -> &Footprint {
+        self.kernel.footprint()
+    }
+
     /// Is all that is stored just what was loaded?
     pub fn only_moves(&self) -> bool {
-        let body = &self.kernel().body;
-        let loads = |root: Value| matches!(body[root.index()].op, Op::Load { .. });
-        self.kernel().roots().into_iter().all(loads)
+        self.kernel.footprint().copies().is_some()
     }
 
     /// Dimensions along which rows may gain from being computed together: neighbours read the same.
@@ -242,27 +246,6 @@ impl Prepared {
     fn guards(&self) -> usize {
         self.kernel().params.len()
     }
-}
-
-/// Do two points along a dimension read the same neighbour?
-fn reads_alike(kernel: &Kernel, dim: usize) -> bool {
-    let mut reads: Vec<(u32, Vec<i32>)> = Vec::new();
-    for inst in &kernel.body {
-        if let Op::Load { param, offsets } = &inst.op {
-            let mut apart = offsets.clone();
-            apart[dim] = 0;
-            if reads.contains(&(*param, apart.clone())) {
-                return true;
-            }
-            reads.push((*param, apart));
-        }
-    }
-    false
-}
-
-/// Are neighbours along a dimension read?
-fn reads_away(kernel: &Kernel, dim: usize) -> bool {
-    kernel.body.iter().any(|inst| matches!(&inst.op, Op::Load { offsets, .. } if offsets[dim] != 0))
 }
 
 fn write(kernel: &Kernel, shape: &Shape, guards: usize) -> Option<Written> {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use partita_kernels::{Access, Form, Launch, Op};
+use partita_kernels::{Access, Form, Launch};
 
 use crate::array::loops::cycle::written;
 use crate::device::Job;
@@ -99,12 +99,10 @@ fn written_by(job: &Job) -> Vec<Write> {
 
 /// A launch that copies elements to the same place of another memory.
 fn copied(job: &Job) -> Option<Write> {
-    let kernel = job.program.kernel().kernel();
-    let (Form::Elementwise { stores }, [inst]) = (&kernel.form, &kernel.body[..]) else { return None };
-    let (Op::Load { param: from, offsets }, [store]) = (&inst.op, &stores[..]) else { return None };
-    let (from, to) = (*from as usize, store.param as usize);
+    let Some([copy]) = job.program.kernel().footprint().copies() else { return None };
+    let (from, to) = (copy.from.param as usize, copy.to as usize);
     let Launch { views, .. } = &*job.launch;
-    let in_place = offsets.iter().all(|&offset| offset == 0) && views[from] == views[to];
+    let in_place = copy.from.is_at_point() && views[from] == views[to];
     (in_place && job.memory[from].id != job.memory[to].id).then(|| Write {
         memory: job.memory[to].id,
         cells: Some(StridedBox::of(job, to)),

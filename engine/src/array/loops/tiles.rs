@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use partita_kernels::{Access, DType, Form, Launch, Op, View};
+use partita_kernels::{Access, DType, Form, Launch, View};
 
 use crate::device::{Job, RecordedWork, Sweep};
 
@@ -128,7 +128,8 @@ fn pitch(view: &View, dtype: DType) -> Pitch {
 
 /// Where a launch and what it touches lie; `None` if rows of one launch are no rows of another.
 fn place(job: &Job, written: &HashMap<u64, Pitch>) -> Option<TiledLaunch> {
-    let kernel = job.program.kernel().kernel();
+    let verified = job.program.kernel();
+    let kernel = verified.kernel();
     let Launch { extents, views, .. } = &*job.launch;
     let rank = extents.len();
     let cut = cut_of(rank);
@@ -141,18 +142,8 @@ fn place(job: &Job, written: &HashMap<u64, Pitch>) -> Option<TiledLaunch> {
             return None;
         }
         let known = known.map(|bytes| bytes / param.dtype.size_bytes() as i64);
-        let loads = kernel.body.iter().filter_map(|inst| match &inst.op {
-            Op::Load { param, offsets } if *param as usize == at => Some(offsets),
-            _ => None,
-        });
-        let (mut lo, mut hi) = (vec![0; rank], vec![0; rank]);
-        for (count, offsets) in loads.enumerate() {
-            for d in 0..rank {
-                let offset = i64::from(offsets[d]);
-                lo[d] = if count == 0 { offset } else { offset.min(lo[d]) };
-                hi[d] = if count == 0 { offset } else { offset.max(hi[d]) };
-            }
-        }
+        let (lo, hi): (Vec<i64>, Vec<i64>) =
+            verified.radius(at as u32).into_iter().map(|(lo, hi)| (i64::from(lo), i64::from(hi))).unzip();
         let row = [view.offset.div_euclid(known[0]), view.offset.rem_euclid(known[0]).div_euclid(known[1])];
         // What is read of a row must not lie in the next one.
         let mut room = known[0];

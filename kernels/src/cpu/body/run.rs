@@ -29,6 +29,13 @@ pub(in crate::cpu) struct ParamPlace {
     pub dense: bool,
 }
 
+impl ParamPlace {
+    /// Whether neighbours in the innermost dimension are at most one element apart.
+    pub(in crate::cpu) fn is_near(&self) -> bool {
+        self.inner_bytes.unsigned_abs() <= self.element_bytes
+    }
+}
+
 /// How a load of a long enough row gets its lanes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::cpu) enum LoadKind {

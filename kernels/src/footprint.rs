@@ -1,0 +1,208 @@
+//! The footprint of a kernel: which elements of each parameter one point reads and writes.
+//!
+//! [`crate::verify`] computes it once and keeps it in [`Verified`](crate::Verified). Back ends and passes ask it
+//! instead of scanning the body: halo widths, rows and columns of stencils, packing, tiling, copies.
+//!
+//! Invariant: loads are distinct and in the order of their first use in the body, so text made from them is
+//! stable.
+
+use crate::ir::{Access, Form, Kernel, MAX_RANK, Offsets, Op, Value};
+
+/// The offsets at which a parameter is loaded: lowest and highest per dimension, zeros beyond the rank.
+pub type Radius = [(i32, i32); MAX_RANK];
+
+/// One distinct load: a parameter, and where it is read relative to the point.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct LoadSite {
+    /// The parameter.
+    pub param: u32,
+    /// One offset per dimension.
+    pub offsets: Offsets,
+}
+
+impl LoadSite {
+    /// Whether it reads the point itself.
+    pub fn is_at_point(&self) -> bool {
+        self.offsets.iter().all(|&offset| offset == 0)
+    }
+}
+
+/// Offsets with 0 in the last dimension, and the last one.
+pub(crate) fn row_and_column(offsets: &Offsets) -> (Offsets, i32) {
+    let mut row = offsets.clone();
+    let column = row.last_mut().map_or(0, std::mem::take);
+    (row, column)
+}
+
+/// Loads of one parameter that differ in the last dimension only: a row of a stencil.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoadRow {
+    /// The parameter.
+    pub param: u32,
+    /// The offsets of the row, with 0 in the last dimension.
+    pub offsets: Offsets,
+    /// The offsets in the last dimension, in body order. A vector access of `n` elements is aligned where a
+    /// column is a multiple of `n`: the remainders are the row's alignment classes.
+    pub columns: Vec<i32>,
+}
+
+/// A store of an element as it was loaded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CopiedParam {
+    /// Where the element is read.
+    pub from: LoadSite,
+    /// The parameter that it is written to, at the point.
+    pub to: u32,
+}
+
+/// What a kernel does with one parameter.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct ParamFootprint {
+    /// The box around its loads; `None` if the body does not load it.
+    pub radius: Option<Radius>,
+    /// Whether the form writes it at the point.
+    pub is_stored: bool,
+    /// Whether an index value addresses it: the source of a gather, the target of a scatter.
+    pub is_indexed: bool,
+    /// Whether it is read and written at the point: its loads come before its stores.
+    pub is_in_place: bool,
+}
+
+/// What one point of a kernel reads and writes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Footprint {
+    loads: Vec<LoadSite>,
+    rows: Vec<LoadRow>,
+    params: Vec<ParamFootprint>,
+    copies: Option<Vec<CopiedParam>>,
+}
+
+impl Footprint {
+    /// Scans a kernel; only [`crate::verify`] needs to.
+    pub(crate) fn of(kernel: &Kernel) -> Footprint {
+        let indexed = kernel.indexed_param();
+        let params = kernel.params.iter().enumerate().map(|(p, param)| ParamFootprint {
+            radius: None,
+            is_stored: param.access != Access::In && indexed != Some(p as u32),
+            is_indexed: indexed == Some(p as u32),
+            is_in_place: param.access == Access::InOut,
+        });
+        let mut footprint =
+            Footprint { loads: Vec::new(), rows: Vec::new(), params: params.collect(), copies: None };
+        for inst in &kernel.body {
+            if let Op::Load { param, offsets } = &inst.op {
+                footprint.add(LoadSite { param: *param, offsets: offsets.clone() });
+            }
+        }
+        footprint.copies = copies(kernel);
+        footprint
+    }
+
+    fn add(&mut self, site: LoadSite) {
+        if self.loads.contains(&site) {
+            return;
+        }
+        let first = std::array::from_fn(|k| site.offsets.get(k).map_or((0, 0), |&d| (d, d)));
+        let radius = self.params[site.param as usize].radius.get_or_insert(first);
+        for (r, &d) in radius.iter_mut().zip(&site.offsets) {
+            *r = (r.0.min(d), r.1.max(d));
+        }
+        let (offsets, column) = row_and_column(&site.offsets);
+        match self.rows.iter_mut().find(|row| row.param == site.param && row.offsets == offsets) {
+            Some(row) => row.columns.push(column),
+            None => self.rows.push(LoadRow { param: site.param, offsets, columns: vec![column] }),
+        }
+        self.loads.push(site);
+    }
+
+    /// The distinct loads of the body, in the order of their first use.
+    pub fn loads(&self) -> &[LoadSite] {
+        &self.loads
+    }
+
+    /// The rows that are read, in the order of their first use.
+    pub fn rows(&self) -> &[LoadRow] {
+        &self.rows
+    }
+
+    /// One entry per parameter.
+    pub fn params(&self) -> &[ParamFootprint] {
+        &self.params
+    }
+
+    /// Whether the body loads a parameter.
+    pub fn is_loaded(&self, param: u32) -> bool {
+        self.params.get(param as usize).is_some_and(|p| p.radius.is_some())
+    }
+
+    /// Whether everything is read at the point itself: no stencil.
+    pub fn is_pointwise(&self) -> bool {
+        self.loads.iter().all(LoadSite::is_at_point)
+    }
+
+    /// Whether neighbours along a dimension are read.
+    pub fn reads_along(&self, dim: usize) -> bool {
+        self.loads.iter().any(|site| site.offsets[dim] != 0)
+    }
+
+    /// Whether two points along a dimension read the same element: loads that differ only there.
+    pub fn shares_along(&self, dim: usize) -> bool {
+        let others = |site: &LoadSite| {
+            let mut offsets = site.offsets.clone();
+            offsets[dim] = 0;
+            (site.param, offsets)
+        };
+        let keys: Vec<_> = self.loads.iter().map(others).collect();
+        keys.iter().enumerate().any(|(n, key)| keys[..n].contains(key))
+    }
+
+    /// The copies of an elementwise kernel that only moves elements, one per store; `None` if it computes.
+    pub fn copies(&self) -> Option<&[CopiedParam]> {
+        self.copies.as_deref()
+    }
+}
+
+fn copies(kernel: &Kernel) -> Option<Vec<CopiedParam>> {
+    let Form::Elementwise { stores } = &kernel.form else { return None };
+    let loaded = |value: Value| match &kernel.body[value.index()].op {
+        Op::Load { param, offsets } => Some(LoadSite { param: *param, offsets: offsets.clone() }),
+        _ => None,
+    };
+    stores.iter().map(|store| Some(CopiedParam { from: loaded(store.value)?, to: store.param })).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BinaryOp, Builder, DType};
+
+    #[test]
+    fn a_stencil_has_rows_and_a_radius() {
+        let mut k = Builder::new("stencil", 2);
+        let (input, output) = (k.input(DType::F32), k.output(DType::F32));
+        let sites = [[0, -1], [1, 0], [0, 2], [0, -1]];
+        let loads = sites.map(|offsets| k.load(input, &offsets));
+        let sum = loads.into_iter().reduce(|a, b| k.binary(BinaryOp::Add, a, b)).unwrap();
+        let kernel = k.elementwise(&[(output, sum)]).unwrap();
+        let footprint = kernel.footprint();
+        assert_eq!(footprint.loads().len(), 3, "equal loads are one");
+        let columns: Vec<_> =
+            footprint.rows().iter().map(|row| (&row.offsets[..], &row.columns[..])).collect();
+        assert_eq!(columns, [(&[0, 0][..], &[-1, 2][..]), (&[1, 0], &[0])]);
+        assert_eq!(footprint.params()[0].radius.unwrap()[..2], [(0, 1), (-1, 2)]);
+        assert!(footprint.is_loaded(input) && !footprint.is_loaded(output));
+        assert!(footprint.params()[1].is_stored && !footprint.params()[0].is_stored);
+        assert!(!footprint.is_pointwise() && footprint.reads_along(0) && footprint.copies().is_none());
+        assert!(footprint.shares_along(1) && !footprint.shares_along(0));
+    }
+
+    #[test]
+    fn a_copy_names_both_ends() {
+        let mut k = Builder::new("copy", 1);
+        let (input, output) = (k.input(DType::F32), k.output(DType::F32));
+        let value = k.load(input, &[3]);
+        let kernel = k.elementwise(&[(output, value)]).unwrap();
+        let copies = kernel.footprint().copies().unwrap();
+        assert_eq!(copies, [CopiedParam { from: LoadSite { param: input, offsets: vec![3] }, to: output }]);
+    }
+}
