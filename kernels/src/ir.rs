@@ -45,7 +45,23 @@
 //! - comparisons with NaN are false, `ne` is true. NaN is recognised by its bits, never by `x != x`.
 //! - NaN payloads are not specified: a NaN result is some NaN.
 //!
-//! Invariant: nothing here knows devices, arrays or parts. Kernels never communicate.
+//! # What a form must provide
+//!
+//! A new form is a variant of [`Form`]; the matches named here are exhaustive, so the compiler lists what is missing.
+//!
+//! | what | where | which match |
+//! |---|---|---|
+//! | the rules of its values and parameters | [`crate::verify`] | `check_form` |
+//! | its values, its name, the parameter it indexes | `walk` | `roots`, `map`, `name`, `indexed_param`, `kept_points` |
+//! | its text | [`mod@crate::print`] | `Display for Form` |
+//! | its meaning | [`mod@crate::interpret`] | `run` |
+//! | what one point reads and writes | [`crate::footprint`] | from `indexed_param` and the parameters' [`Access`] |
+//! | its loop on the CPU | [`crate::cpu`] | `Program::run` |
+//! | its entries and grids in PTX | [`crate::ptx`] | `emit`, `prepare` |
+//! | its stages in WGSL | [`crate::wgsl`] | `forms::stages` and `Writer::point` |
+//! | cases that every device runs | `kernels/tests/wgsl/cases.rs` | |
+//!
+//! Invariant: nothing here depends on devices, arrays or parts. Kernels never communicate.
 
 use crate::dtype::{DType, Scalar};
 

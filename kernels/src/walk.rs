@@ -1,5 +1,5 @@
-//! What instructions, forms and launches are made of: operands, roots, the parameters they reach, and the
-//! same with other values. Asks no rule of the IR, and needs none to hold.
+//! The parts of instructions, forms and launches: operands, roots, indexed parameters, and the same with other
+//! values. Works on kernels that are not verified, too.
 
 use crate::ir::{Access, Fold, Form, Kernel, Launch, Op, Value};
 
@@ -31,7 +31,7 @@ impl Kernel {
             Form::Reduce { axes, .. } => {
                 axes.iter().zip(&launch.extents).map(|(&folded, &e)| if folded { 1 } else { e }).product()
             }
-            _ => launch.points(),
+            Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => launch.points(),
         }
     }
 

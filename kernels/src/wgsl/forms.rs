@@ -16,11 +16,13 @@ use crate::verify::Verified;
 pub(super) fn stages(verified: &Verified, target: &Target) -> Shader {
     let kernel = verified.kernel();
     let layout = Layout::new(verified);
-    if matches!(kernel.form, Form::Reduce { .. }) {
-        return reduce::stages(kernel, target, layout);
+    match kernel.form {
+        Form::Reduce { .. } => reduce::stages(kernel, target, layout),
+        Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => {
+            let stages = vec![pointwise(kernel, target, &layout)];
+            Shader { stages, layout, partials: Vec::new(), width: 1 }
+        }
     }
-    let stages = vec![pointwise(kernel, target, &layout)];
-    Shader { stages, layout, partials: Vec::new(), width: 1 }
 }
 
 fn pointwise(kernel: &Kernel, target: &Target, layout: &Layout) -> Stage {
