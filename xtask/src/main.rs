@@ -2,17 +2,13 @@
 //! machine can run them.
 //!
 //! This file only chooses the chore. It knows nothing about arrays or devices: those speak to it
-//! through lines that tests print (see [`cargo_output`]).
+//! through lines that tests print (see [`report::cargo_output`]).
 
 mod bundle;
-mod cargo_output;
-mod cuda_mpi;
-mod defects;
 mod exec;
-mod faults;
-mod floors;
 mod mpi;
 mod options;
+mod report;
 mod sanitize;
 mod setup;
 mod simulated;
@@ -65,7 +61,7 @@ fn main() -> ExitCode {
         ("tidy", [option]) if option == "--lower" => steps::tidy(&root(), true),
         ("bless", []) => steps::bless(&root()),
         ("bundle", []) => steps::bundle(&root()),
-        ("cuda-aware-mpi", []) => cuda_mpi::build(&root()),
+        ("cuda-aware-mpi", []) => mpi::cuda::build(&root()),
         ("sanitize", []) => sanitize::sanitize(&root(), true),
         ("sanitize", [option]) if option == "--no-install" => sanitize::sanitize(&root(), false),
         ("soak", sizes) => match sizes.iter().map(|size| size.parse()).collect::<Result<Vec<usize>, _>>() {

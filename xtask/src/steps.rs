@@ -6,11 +6,13 @@ mod ranks;
 mod smoke;
 
 use crate::exec::{End, Outcome, SILENCE, run};
+use crate::mpi::faults;
 use crate::mpi::{Mpi, PROCESSES, WITH_MPI};
 use crate::options::{Options, Step};
+use crate::report::{cargo_output, defects, floors};
 use crate::simulated::{self, Driver};
 use crate::tally::Tally;
-use crate::{bundle, cargo_output, defects, faults, floors, setup, tidy};
+use crate::{bundle, setup, tidy};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -166,23 +168,26 @@ impl Run<'_> {
         }
     }
 
-    /// All tests, then the floors over what they say they ran. The Python tests run beside those in Rust:
-    /// both leave cores idle, and cargo's lock on the target folder is free while tests run.
+    /// All tests, then the floors over what they say they ran. The tests in Python and those of several
+    /// processes run beside those in Rust, because each of them leaves cores idle. Cargo's lock on the target
+    /// folder is free while tests run.
     fn tests(&self) -> Tally {
         let built = self.simulated_driver();
         let mut command = self.everything("test");
         command.arg("--no-run");
         let compiled = self.check("building the tests", command);
-        let ((end, mut lines), (python, said)) = std::thread::scope(|scope| {
-            let python = scope.spawn(|| {
+        let ((end, mut lines), (others, said)) = std::thread::scope(|scope| {
+            let others = scope.spawn(|| {
                 let mut lines = Vec::new();
-                (self.python(&mut lines), lines)
+                let tally: Tally = [self.python(&mut lines), self.mpi(&mut lines)].into_iter().collect();
+                (tally, lines)
             });
             let rust = self.rust_tests();
-            (rust, python.join().unwrap_or_else(|_| (Tally::failed("the Python tests panicked"), Vec::new())))
+            let panicked =
+                |_| (Tally::failed("the tests in Python or of several processes panicked"), Vec::new());
+            (rust, others.join().unwrap_or_else(panicked))
         });
         lines.extend(said);
-        let ranks = self.mpi(&mut lines);
         let report = cargo_output::read(&lines);
         for section in report.sections.iter().filter(|section| !section.failures().is_empty()) {
             println!("\n---- {}: its output\n{}", section.title, section.lines.join("\n"));
@@ -190,8 +195,7 @@ impl Run<'_> {
         let mut tally = report.tally(end == End::Success);
         tally.add(built);
         tally.add(compiled);
-        tally.add(python);
-        tally.add(ranks);
+        tally.add(others);
         tally.add(self.defects(&report));
         if let End::Silent(_) = end {
             let last = lines.last().map_or("", String::as_str);

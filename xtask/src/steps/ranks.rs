@@ -3,9 +3,8 @@
 use super::Run;
 use super::smoke::TSUNAMI;
 use crate::exec::{End, SILENCE, run};
-use crate::mpi::{Mpi, PROCESSES};
+use crate::mpi::{Mpi, PROCESSES, cuda, faults};
 use crate::tally::Tally;
-use crate::{cuda_mpi, faults};
 use std::process::Command;
 
 impl Run<'_> {
@@ -23,7 +22,7 @@ impl Run<'_> {
         });
         if !self.options.may_miss("cuda") {
             tally.add(match Mpi::open_mpi().build(self.cargo(&[])) {
-                Ok(program) => cuda_mpi::programs(self.root, &program, lines),
+                Ok(program) => cuda::programs(self.root, &program, lines),
                 Err(reason) => Tally::failed(format!("messages of CUDA memory: {reason}")),
             });
         }

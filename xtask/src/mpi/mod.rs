@@ -1,6 +1,9 @@
 //! Programs of several processes, on each MPI there is: how they are built and started, and the tests that
 //! run on every number of ranks. It does not know what the programs compute; how jobs fail is in
-//! [`crate::faults`].
+//! [`faults`].
+
+pub mod cuda;
+pub mod faults;
 
 use crate::exec::{End, SILENCE, run};
 use crate::tally::Tally;

@@ -2,8 +2,8 @@
 //! filter left in place shows as a count below its floor, and that is red. It does not know how
 //! the counts were made.
 
-use crate::cargo_output::Report;
 use crate::options::Options;
+use crate::report::cargo_output::Report;
 use crate::tally::Tally;
 
 /// One line of `floors.txt`.

@@ -113,7 +113,7 @@ mod tests {
         for text in ["words alone", "| a", "words |", "words | a,, b"] {
             assert!(parse(text).is_err(), "{text}");
         }
-        let own = include_str!("../defects.txt");
+        let own = include_str!("../../defects.txt");
         assert!(parse(own).is_ok_and(|rows| !rows.is_empty()));
     }
 }

@@ -1,15 +1,15 @@
 //! `cargo xtask bundle`: a folder that runs the tests, the benchmark and the examples on a machine with
 //! GPUs but without a Rust toolchain and without network. It does not know what the programs do.
 
-use crate::cuda_mpi;
 use crate::exec::{End, SILENCE, run};
+use crate::mpi::cuda;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// What starts everything there.
-const RUN: &str = include_str!("bundle_run.sh");
+const RUN: &str = include_str!("run.sh");
 /// What exchanges arrays with other libraries there.
-const DLPACK: &str = include_str!("bundle_dlpack.py");
+const DLPACK: &str = include_str!("dlpack.py");
 
 /// The largest bundle: it travels, beside a working tree, within 64 MiB.
 const MOST_BYTES: u64 = 56_000_000;
@@ -86,7 +86,7 @@ fn make(root: &Path, cargo: impl Fn() -> Command) -> Result<(PathBuf, u64), Stri
         command.args(["build", "--release", "--message-format", "json"]).args(*arguments);
         put(&folder, arguments[1], &built(command)?)?;
     }
-    let aware = cuda_mpi::prefix(root);
+    let aware = cuda::prefix(root);
     match aware.join("bin/mpirun").exists() {
         true => put_mpi(&folder, &aware, cargo())?,
         false => {
@@ -251,5 +251,4 @@ mod tests {
 }
 
 #[cfg(all(test, unix))]
-#[path = "bundle_tests.rs"]
-mod runs;
+mod run_tests;
