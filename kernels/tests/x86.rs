@@ -10,6 +10,7 @@ mod random;
 use agreement::{Arrays, cases, difference, element, line, small_numbers};
 use memmap2::MmapMut;
 use partita_kernels::cpu::{Memory, Program};
+use partita_kernels::x86::IsaLevel;
 use partita_kernels::{
     BinaryOp, Builder, CompareOp, DType, Form, Launch, Math1, Op, Scalar, Store, UnaryOp, Value, Verified,
     View,
@@ -65,36 +66,47 @@ fn run(program: &Program, kernel: &Verified, launch: &Launch, arrays: &Arrays) -
 }
 
 /// Compares the two; is there code for the launch?
-fn check(kernel: &Verified, launch: &Launch, arrays: &Arrays) -> bool {
-    codes(kernel, launch, arrays) > 0
+fn check(level: IsaLevel, kernel: &Verified, launch: &Launch, arrays: &Arrays) -> bool {
+    codes(level, kernel, launch, arrays) > 0
 }
 
 /// Compares the two; how many codes are there for the launch: one, and one for rows together?
-fn codes(kernel: &Verified, launch: &Launch, arrays: &Arrays) -> usize {
+fn codes(level: IsaLevel, kernel: &Verified, launch: &Launch, arrays: &Arrays) -> usize {
     let expected = run(&Program::interpreted(kernel), kernel, launch, arrays);
-    let program = Program::compile(kernel);
+    let program = Program::compile_at(kernel, Some(level)).unwrap();
     // The second launch of a form may have code for rows together.
     for _ in 0..2 {
         let given = run(&program, kernel, launch, arrays);
         if let Some(wrong) = difference(kernel, &expected, &given) {
-            panic!("{wrong}\n{kernel}\n{launch:?}");
+            panic!("{level:?}: {wrong}\n{kernel}\n{launch:?}");
         }
     }
     program.codes()
 }
 
-/// Says so if this CPU has no machine code.
-fn has_code() -> bool {
-    let mut k = Builder::new("twice", 1);
+/// The ISA levels of this CPU; says which ones it lacks.
+fn levels() -> Vec<IsaLevel> {
+    let mut k = Builder::new("copy", 1);
     let (input, output) = (k.input(DType::F32), k.output(DType::F32));
     let value = k.load(input, &[0]);
-    let sum = k.binary(BinaryOp::Add, value, value);
-    let kernel = k.elementwise(&[(output, sum)]).unwrap();
-    let has = check(&kernel, &agreement::flat(&kernel, 3), &vec![vec![0; 12], vec![1; 12]]);
-    if !has {
-        println!("skipped: x86 (this CPU has no AVX-512)");
+    let kernel = k.elementwise(&[(output, value)]).unwrap();
+    let mut levels = vec![IsaLevel::Avx2, IsaLevel::Avx512];
+    levels.retain(|&level| {
+        let has = Program::compile_at(&kernel, Some(level)).is_some();
+        if !has {
+            println!("skipped: x86 at {level:?} (this CPU lacks it)");
+        }
+        has
+    });
+    levels
+}
+
+/// How counts of a level are called.
+fn suffix(level: IsaLevel) -> &'static str {
+    match level {
+        IsaLevel::Avx512 => "",
+        IsaLevel::Avx2 => "-avx2",
     }
-    has
 }
 
 /// A kernel of the types and operations that have instructions, wide enough to run out of registers.
@@ -234,34 +246,36 @@ fn operation(k: &mut Builder, rank: usize, types: &[DType], random: &mut Random)
 
 #[test]
 fn random_kernels_give_the_interpreters_bits() {
-    if !has_code() {
-        return;
-    }
+    levels().into_iter().for_each(random_kernels_give_the_interpreters_bits_at);
+}
+
+fn random_kernels_give_the_interpreters_bits_at(level: IsaLevel) {
     let seeds = std::env::var("PARTITA_X86_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1500);
     let (mut compiled, mut together) = (0, 0);
     for seed in 0..seeds {
         let (kernel, launch, arrays) = supported(seed);
-        let codes = codes(&kernel, &launch, &arrays);
+        let codes = codes(level, &kernel, &launch, &arrays);
         compiled += usize::from(codes > 0);
         together += usize::from(codes > 1);
     }
     let mut any = 0;
     for seed in 0..seeds {
         let random::Case { kernel, launch, arrays } = random::case(seed);
-        any += usize::from(check(&kernel, &launch, &arrays));
+        any += usize::from(check(level, &kernel, &launch, &arrays));
     }
-    println!("{compiled} and {any} of {seeds} random kernels had code, the others were interpreted");
-    println!("ran: x86-kernels {}", compiled + any);
-    println!("ran: x86-rows-together {together}");
+    println!("{level:?}: {compiled} and {any} of {seeds} random kernels had code, the others were interpreted");
+    println!("ran: x86-kernels{} {}", suffix(level), compiled + any);
+    println!("ran: x86-rows-together{} {together}", suffix(level));
 }
 
 /// Every length, from every lane of a cache line on, of 4 and of 8 bytes and bools, written plainly and past
 /// the caches (where that is done): what lies beside the rows stays as it is.
 #[test]
 fn rows_of_every_length_from_every_lane() {
-    if !has_code() {
-        return;
-    }
+    levels().into_iter().for_each(rows_of_every_length_from_every_lane_at);
+}
+
+fn rows_of_every_length_from_every_lane_at(level: IsaLevel) {
     for (d, lengths) in [(DType::F32, 0..41), (DType::F64, 0..25), (DType::I32, 0..41)] {
         let mut k = Builder::new("row", 2);
         let input = k.input(d);
@@ -296,7 +310,7 @@ fn rows_of_every_length_from_every_lane() {
                     })
                     .collect();
                 // Rows of one element are one row of another dimension.
-                assert!(check(&kernel, &launch, &arrays) || n < 2, "{d} {n}");
+                assert!(check(level, &kernel, &launch, &arrays) || n < 2, "{d} {n}");
             }
         }
     }
@@ -305,9 +319,10 @@ fn rows_of_every_length_from_every_lane() {
 /// More values, masks and constants than there are registers.
 #[test]
 fn more_values_than_registers() {
-    if !has_code() {
-        return;
-    }
+    levels().into_iter().for_each(more_values_than_registers_at);
+}
+
+fn more_values_than_registers_at(level: IsaLevel) {
     for d in [DType::F32, DType::F64] {
         let mut k = Builder::new("crowd", 1);
         let input = k.input(d);
@@ -334,8 +349,8 @@ fn more_values_than_registers() {
         let launch =
             Launch { extents: vec![n], origin: vec![0], views: vec![line(0), line(0)], arguments: vec![] };
         let arrays = vec![numbers, vec![0; n * d.size_bytes()]];
-        assert!(check(&kernel, &launch, &arrays), "{d}");
-        let given = run(&Program::compile(&kernel), &kernel, &launch, &arrays);
+        assert!(check(level, &kernel, &launch, &arrays), "{d}");
+        let given = run(&Program::compile_at(&kernel, Some(level)).unwrap(), &kernel, &launch, &arrays);
         assert!((0..n).any(|i| element(d, &given[1], i).to_f64() != 0.0));
     }
 }
@@ -343,9 +358,10 @@ fn more_values_than_registers() {
 /// More arrays that are read and written than there are registers for their addresses.
 #[test]
 fn more_arrays_than_registers() {
-    if !has_code() {
-        return;
-    }
+    levels().into_iter().for_each(more_arrays_than_registers_at);
+}
+
+fn more_arrays_than_registers_at(level: IsaLevel) {
     for (d, outputs) in [(DType::F32, 19), (DType::F64, 24)] {
         let mut k = Builder::new("many", 1);
         let inputs: Vec<u32> = (0..outputs).map(|_| k.input(d)).collect();
@@ -366,16 +382,17 @@ fn more_arrays_than_registers() {
             views: vec![line(0); 2 * outputs],
             arguments: vec![],
         };
-        assert!(check(&kernel, &launch, &arrays), "{d}");
+        assert!(check(level, &kernel, &launch, &arrays), "{d}");
     }
 }
 
 /// One element for all lanes, one row for all rows, and rows in another order of dimensions.
 #[test]
 fn broadcast_and_transposed_operands() {
-    if !has_code() {
-        return;
-    }
+    levels().into_iter().for_each(broadcast_and_transposed_operands_at);
+}
+
+fn broadcast_and_transposed_operands_at(level: IsaLevel) {
     let mut k = Builder::new("views", 2);
     let inputs = [DType::F32, DType::F32, DType::I32].map(|d| k.input(d));
     let [a, b, c] = inputs.map(|input| k.load(input, &[0, 0]));
@@ -406,7 +423,7 @@ fn broadcast_and_transposed_operands() {
             views: views.to_vec(),
             arguments: vec![],
         };
-        assert_eq!(check(&kernel, &launch, &arrays), coded, "{strides:?}");
+        assert_eq!(check(level, &kernel, &launch, &arrays), coded, "{strides:?}");
     }
 }
 
@@ -414,25 +431,19 @@ fn broadcast_and_transposed_operands() {
 /// dimensions, one element for all lanes, and bools: every number of rows, every length, several pitches.
 #[test]
 fn rows_that_read_the_same_neighbours() {
-    if !has_code() {
-        return;
-    }
+    levels().into_iter().for_each(rows_that_read_the_same_neighbours_at);
+}
+
+fn rows_that_read_the_same_neighbours_at(level: IsaLevel) {
     let mut ran = 0;
     for (d, rank) in [(DType::F32, 2), (DType::F64, 2), (DType::F32, 3), (DType::I32, 3)] {
         let mut k = Builder::new("rows", rank);
         let (input, single) = (k.input(d), k.input(d));
-        let mut around = vec![vec![0; rank]];
-        for dim in 0..rank {
-            for d in [-1, 1] {
-                let mut offsets = vec![0; rank];
-                offsets[dim] = d;
-                around.push(offsets);
-            }
-        }
+        let around = agreement::cube(rank, 1);
         let loads: Vec<Value> = around.iter().map(|offsets| k.load(input, offsets)).collect();
         let mut sum = k.load(single, &vec![0; rank]);
         for (n, load) in loads.into_iter().enumerate() {
-            let factor = k.constant(Scalar::from_f64(d, n as f64 + 2.0));
+            let factor = k.constant(Scalar::from_f64(d, n as f64 % 3.0 + 2.0));
             let product = k.binary(BinaryOp::Mul, load, factor);
             sum = k.binary(BinaryOp::Add, sum, product);
         }
@@ -472,21 +483,22 @@ fn rows_that_read_the_same_neighbours() {
                         }
                     })
                     .collect();
-                let codes = codes(&kernel, &launch, &arrays);
-                assert!(codes == 2 || rows == 1 || n < 2, "{d} {rank} {rows} {n}: {codes} codes");
+                let codes = codes(level, &kernel, &launch, &arrays);
+                assert!(codes == 2 || rows == 1 || n < 2, "{level:?} {d} {rank} {rows} {n}: {codes} codes");
                 ran += usize::from(codes == 2);
             }
         }
     }
-    println!("ran: x86-rows-together {ran}");
+    println!("ran: x86-rows-together{} {ran}", suffix(level));
 }
 
 /// Casts of numbers whose range is known, just within what an integer holds, and just beyond.
 #[test]
 fn casts_of_clamped_numbers() {
-    if !has_code() {
-        return;
-    }
+    levels().into_iter().for_each(casts_of_clamped_numbers_at);
+}
+
+fn casts_of_clamped_numbers_at(level: IsaLevel) {
     let bounds =
         [-1e300, -4e18, -3e9, -2147483648.0, -1e9, -104.0, 0.0, 89.0, 1.1e9, 2147483520.0, 3e9, 1e300];
     let mut ran = 0;
@@ -531,22 +543,23 @@ fn casts_of_clamped_numbers() {
                     );
                     let n = bits.len();
                     let arrays = vec![agreement::bytes(d, bits.into_iter()), vec![0; n * to.size_bytes()]];
-                    assert!(check(&kernel, &agreement::flat(&kernel, n), &arrays));
+                    assert!(check(level, &kernel, &agreement::flat(&kernel, n), &arrays));
                     ran += 1;
                 }
             }
         }
     }
-    println!("ran: x86-casts {ran}");
+    println!("ran: x86-casts{} {ran}", suffix(level));
 }
 
 /// Rows with angles that are not small here and there: the rest of such a row is computed otherwise, and the
 /// rows after it as before.
 #[test]
 fn large_angles_in_some_rows() {
-    if !has_code() {
-        return;
-    }
+    levels().into_iter().for_each(large_angles_in_some_rows_at);
+}
+
+fn large_angles_in_some_rows_at(level: IsaLevel) {
     for (d, function) in [(DType::F32, Math1::Sin), (DType::F32, Math1::Cos), (DType::F64, Math1::Sin)] {
         let mut k = Builder::new("angles", 2);
         let input = k.input(d);
@@ -575,7 +588,7 @@ fn large_angles_in_some_rows() {
             let bits = numbers.iter().map(|&number| Scalar::from_f64(d, number).bits);
             let arrays = vec![agreement::bytes(d, bits), vec![0; len * d.size_bytes()]];
             // Rows of one element are one row of another dimension.
-            assert!(check(&kernel, &launch, &arrays) || lanes < 2);
+            assert!(check(level, &kernel, &launch, &arrays) || lanes < 2);
         }
     }
 }

@@ -4,6 +4,8 @@
 //! enables the instructions of a [`Level`]. It does not know what the loops compute. No level
 //! changes a bit of a result: Rust never contracts, and fused multiply-add is asked for by name.
 
+use crate::x86::IsaLevel;
+
 /// An instruction set the loops are compiled for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Level {
@@ -12,13 +14,16 @@ pub(super) enum Level {
     /// AVX2 with FMA and F16C.
     #[cfg(target_arch = "x86_64")]
     Avx2,
+    /// Machine code of AVX2 for the whole kernel where there can be, else its loops.
+    #[cfg(target_arch = "x86_64")]
+    Avx2Code,
     /// AVX-512 F, VL, BW and DQ.
     #[cfg(target_arch = "x86_64")]
     Avx512,
     /// Machine code for the whole kernel where there can be (it takes BMI2 beside AVX-512), else the loops of
     /// AVX-512.
     #[cfg(target_arch = "x86_64")]
-    Code,
+    Avx512Code,
 }
 
 impl Level {
@@ -35,9 +40,9 @@ impl Level {
                 && is_x86_feature_detected!("avx512dq");
             let code = is_x86_feature_detected!("bmi2");
             match (avx2, avx512, code) {
-                (true, true, true) => return Level::Code,
+                (true, true, true) => return Level::Avx512Code,
                 (true, true, false) => return Level::Avx512,
-                (true, false, _) => return Level::Avx2,
+                (true, false, _) => return Level::Avx2Code,
                 _ => {}
             }
         }
@@ -46,20 +51,49 @@ impl Level {
 
     /// The best level without machine code.
     pub(super) fn interpreter() -> Level {
-        #[cfg(target_arch = "x86_64")]
-        return Level::detect().min(Level::Avx512);
-        #[cfg(not(target_arch = "x86_64"))]
-        Level::detect()
+        Level::detect().loops()
     }
 
-    /// Is machine code written at this level?
-    pub(super) fn writes_code(self) -> bool {
+    /// The same instructions without machine code.
+    pub(super) fn loops(self) -> Level {
         match self {
-            Level::Baseline => false,
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 | Level::Avx512 => false,
+            Level::Avx2Code => Level::Avx2,
             #[cfg(target_arch = "x86_64")]
-            Level::Code => true,
+            Level::Avx512Code => Level::Avx512,
+            level => level,
+        }
+    }
+
+    /// The machine code that is written at this level.
+    pub(super) fn code(self) -> Option<IsaLevel> {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2Code => Some(IsaLevel::Avx2),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512Code => Some(IsaLevel::Avx512),
+            _ => None,
+        }
+    }
+
+    /// The level that writes this machine code, if this CPU runs it.
+    pub(super) fn of_code(code: IsaLevel) -> Option<Level> {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let level = match code {
+                IsaLevel::Avx2 => Level::Avx2Code,
+                IsaLevel::Avx512 => Level::Avx512Code,
+            };
+            let has = match code {
+                IsaLevel::Avx2 => Level::detect() > Level::Avx2,
+                IsaLevel::Avx512 => Level::detect() == level,
+            };
+            has.then_some(level)
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            let _ = code;
+            None
         }
     }
 
@@ -67,7 +101,7 @@ impl Level {
     #[cfg(test)]
     pub(super) fn available() -> Vec<Level> {
         #[cfg(target_arch = "x86_64")]
-        let all = vec![Level::Baseline, Level::Avx2, Level::Avx512, Level::Code];
+        let all = vec![Level::Baseline, Level::Avx2, Level::Avx2Code, Level::Avx512, Level::Avx512Code];
         #[cfg(not(target_arch = "x86_64"))]
         let all = vec![Level::Baseline];
         all.into_iter().filter(|&level| level <= Level::detect()).collect()
@@ -90,22 +124,22 @@ pub(super) type Compiled<A> = unsafe fn(&A);
 
 /// The loop `L`, compiled for `level`.
 pub(super) fn compiled<L: Loop>(level: Level) -> Compiled<L::Args> {
-    match level {
+    match level.loops() {
         Level::Baseline => baseline::<L>,
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => avx2::<L>,
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 | Level::Code => avx512::<L>,
+        _ => avx512::<L>,
     }
 }
 
 /// The loop `L`, compiled for the baseline and AVX2 only: for the many loops that wider registers would
 /// hardly speed up, so that the crate compiles in half the time.
 pub(super) fn compiled_narrow<L: Loop>(level: Level) -> Compiled<L::Args> {
-    match level {
+    match level.loops() {
         Level::Baseline => baseline::<L>,
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 | Level::Code => avx2::<L>,
+        _ => avx2::<L>,
     }
 }
 

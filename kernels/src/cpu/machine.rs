@@ -12,7 +12,7 @@ use super::run::Run;
 use crate::footprint::Footprint;
 use crate::ir::{Access, Kernel, Op};
 use crate::verify::Verified;
-use crate::x86::{Group, Jam, Lying, Pair, Pointer, Prepared, Shape, Written, words};
+use crate::x86::{Lying, Pair, Pointer, Prepared, Shape, UnrollAndJam, Written, words};
 
 /// The codes of one kernel.
 pub(super) struct Machine {
@@ -28,7 +28,7 @@ struct Codes {
     /// Returns early where an angle is not small.
     small: Option<Code>,
     /// For rows that are computed together, by how they lie.
-    jammed: RwLock<Vec<(Jam, Jammed)>>,
+    jammed: RwLock<Vec<(UnrollAndJam, Jammed)>>,
 }
 
 /// What there is for rows that lie so.
@@ -62,7 +62,7 @@ impl Code {
     /// Computes the rows of a table; how many lanes of the last one, or the first that it leaves, are done.
     ///
     /// # Safety
-    /// The table and the pool are of this code for a checked launch, on a CPU of [`Level::Code`].
+    /// The table and the pool are of this code for a checked launch, on a CPU that has its ISA level.
     unsafe fn call(&self, table: &mut [u64], pool: &Option<Vec<u64>>) -> usize {
         let pool = pool.as_deref().unwrap_or(self.written.constants());
         #[cfg(target_arch = "x86_64")]
@@ -86,7 +86,7 @@ impl Code {
 impl Machine {
     /// For kernels and CPUs that may have code.
     pub(super) fn new(kernel: &Verified, level: Level) -> Option<Machine> {
-        let prepared = level.writes_code().then(|| Prepared::new(kernel))??;
+        let prepared = Prepared::new(kernel, level.code()?)?;
         Some(Machine { moves: prepared.only_moves(), prepared, codes: RwLock::default() })
     }
 
@@ -119,11 +119,11 @@ impl Machine {
     /// A launch by code, if it can be.
     pub(super) fn rows<'r>(&self, run: &'r Run<'r>) -> Option<Rows<'r>> {
         let kernel = self.prepared.kernel();
-        let shape = shape(kernel, self.prepared.footprint(), run)?;
-        // What only moves is bound by memory; elements apart would be moved by way of rows.
-        if self.moves && !shape.lying.contains(&Lying::Seconds) {
+        // What only moves is bound by memory.
+        if self.moves {
             return None;
         }
+        let shape = shape(kernel, self.prepared.footprint(), run)?;
         let codes = self.codes_for(&shape)?;
         let full = Tables::new(run, &codes.full.written);
         let small = codes.small.as_ref().map(|small| Tables::new(run, &small.written));
@@ -135,8 +135,8 @@ impl Machine {
 
     /// The code for rows that lie so, if they gain from being computed together, and it from this launch or
     /// from further ones.
-    fn jammed_for(&self, codes: &Codes, shape: &Shape, jam: Jam, points: usize) -> Option<Arc<Code>> {
-        let find = |jammed: &[(Jam, Jammed)]| {
+    fn jammed_for(&self, codes: &Codes, shape: &Shape, jam: UnrollAndJam, points: usize) -> Option<Arc<Code>> {
+        let find = |jammed: &[(UnrollAndJam, Jammed)]| {
             jammed.iter().find(|(known, _)| *known == jam).map(|(_, jammed)| jammed.clone())
         };
         let known = find(&codes.jammed.read().unwrap_or_else(PoisonError::into_inner));
@@ -158,25 +158,17 @@ impl Machine {
     }
 }
 
-/// How the rows of a launch lie, if those of one dimension along which neighbours are read lie below each
-/// other, and code that knows gains from it.
-fn jam(prepared: &Prepared, run: &Run<'_>, lanes: usize) -> Option<Jam> {
+/// How the rows of a launch lie, if those of one dimension along which they read the same lie below each
+/// other.
+fn jam(prepared: &Prepared, run: &Run<'_>, lanes: usize) -> Option<UnrollAndJam> {
     let down = run.layout.inner().checked_sub(1)?;
-    let past_the_caches = |together| run.stream && lines(run, lanes, together);
-    let is_long = run.layout.extents[run.layout.inner()] >= LONG_ROW_ALONE;
-    let (dims, group) = if past_the_caches(true) {
-        (prepared.away(), Group::SeveralOrOne)
-    } else if is_long && past_the_caches(false) {
-        (prepared.away(), Group::One)
-    } else {
-        (prepared.alike(), Group::Several)
-    };
     let steps = |dim: &usize| {
         let mut strides = run.launch.views.iter().zip(&run.layout.strides);
         run.layout.dim_of[*dim] == Some(down) && strides.all(|(view, of)| view.strides[*dim] == of[down])
     };
-    let dim = dims.iter().copied().find(steps)?;
-    Some(Jam { dim, strides: run.launch.views.iter().map(|view| view.strides.clone()).collect(), group })
+    let dim = prepared.alike().iter().copied().find(steps)?;
+    let strides = run.launch.views.iter().map(|view| view.strides.clone()).collect();
+    Some(UnrollAndJam { dim, strides, streams: run.stream && lines(run, lanes, true) })
 }
 
 /// What code of this launch depends on; `None` where rows do not lie as lanes do.
@@ -190,7 +182,6 @@ fn shape(kernel: &Kernel, footprint: &Footprint, run: &Run<'_>) -> Option<Shape>
             0 if known.access == Access::In => Lying::Splat,
             _ if one => Lying::Row,
             step if step == bytes => Lying::Row,
-            step if step == 2 * bytes && bytes >= 4 => Lying::Seconds,
             _ => return None,
         });
     }
@@ -241,10 +232,6 @@ struct Tables {
 /// Lanes of a row that gains from blocks that begin with a cache line, before which there is one under a
 /// mask.
 const LONG_ROW: usize = 128;
-
-/// Lanes of a row that gains more from being written past the caches than from others beside it, if it cannot
-/// have both.
-const LONG_ROW_ALONE: usize = 256;
 
 impl Tables {
     fn new(run: &Run<'_>, written: &Written) -> Tables {

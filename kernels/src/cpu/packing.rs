@@ -235,7 +235,7 @@ fn turned<T: Copy>(level: Level) -> RowLoop {
 fn turned_words(level: Level) -> RowLoop {
     match level {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 | Level::Code => wide::turned_words,
+        Level::Avx512 | Level::Avx512Code => wide::turned_words,
         _ => turned::<u32>(level),
     }
 }
@@ -243,7 +243,7 @@ fn turned_words(level: Level) -> RowLoop {
 fn turned_longs(level: Level) -> RowLoop {
     match level {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 | Level::Code => wide::turned_longs,
+        Level::Avx512 | Level::Avx512Code => wide::turned_longs,
         _ => turned::<u64>(level),
     }
 }

@@ -14,6 +14,7 @@ use super::operands::PackedLaunch;
 use super::{exact, indexed, reduce};
 use crate::ir::{Fold, Form, Launch};
 use crate::verify::{LaunchError, Verified};
+use crate::x86::IsaLevel;
 
 /// Lanes of a stencil's row that gains from non-temporal stores.
 const LONG_ROW: usize = 2048;
@@ -37,6 +38,16 @@ impl Program {
     /// Compiles a kernel to compiled loops only. The results have the same bits.
     pub fn interpreted(kernel: &Verified) -> Program {
         Program::compile_for(kernel, Level::interpreter(), Tuning::DEFAULT)
+    }
+
+    /// Compiles a kernel to machine code of this ISA level where possible, or to compiled loops only. `None` if
+    /// this CPU lacks the level.
+    pub fn compile_at(kernel: &Verified, code: Option<IsaLevel>) -> Option<Program> {
+        let level = match code {
+            Some(code) => Level::of_code(code)?,
+            None => Level::interpreter(),
+        };
+        Some(Program::compile_for(kernel, level, Tuning::DEFAULT))
     }
 
     /// For how many shapes of launches there is machine code so far; it is written when a launch needs it.

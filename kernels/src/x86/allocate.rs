@@ -3,11 +3,10 @@
 
 use iced_x86::{Code, Register};
 
-use super::steps::{Class, Home, Id, Last, Step, Steps, Valued};
+use super::IsaLevel;
+use super::steps::{Class, Home, Id, Last, Step, Steps, Stored, Valued};
 use super::table::{self as t, Width, at};
 
-/// Vector registers, all free in the calling convention.
-const VECTORS: usize = 32;
 /// `k0` cannot select lanes, `k1` selects those of a partial block.
 const FIRST_MASK: usize = 2;
 /// Set in the lanes of the block.
@@ -45,20 +44,18 @@ impl Placed {
         Placed { code, dst, args: vec![from], immediate: None, mask: None, zeroing: false, guard: false }
     }
 
-    /// Which register of a row of seconds it reads, if any.
-    pub(super) fn half(&self) -> Option<usize> {
-        self.args.iter().find_map(|arg| match arg {
-            Operand::Memory(home, _) => home.half(),
-            Operand::Register(_) | Operand::Splat(..) | Operand::Index => None,
-        })
-    }
-
     /// Does it read an array?
     pub(super) fn reads_array(&self) -> bool {
-        self.args
-            .iter()
-            .any(|arg| matches!(arg, Operand::Memory(Home::Array { .. } | Home::Seconds { .. }, _)))
+        self.args.iter().any(|arg| matches!(arg, Operand::Memory(Home::Array { .. }, _)))
     }
+}
+
+/// A value that is stored, in its register.
+pub(super) struct Held {
+    /// What reads it again from the frame, when the stores before it are done.
+    pub reloads: Vec<Placed>,
+    pub register: Register,
+    pub class: Class,
 }
 
 /// A body with its registers.
@@ -67,19 +64,20 @@ pub(super) struct Allocated {
     pub prologue: Vec<Placed>,
     /// Once per block.
     pub body: Vec<Placed>,
-    /// Per store, the register it writes.
-    pub stored: Vec<(Register, Class)>,
+    /// Per store, what it writes.
+    pub stored: Vec<Held>,
     /// Registers' worth of memory in the frame.
     pub slots: usize,
 }
 
 impl Allocated {
-    /// What a block reads of memory, and what it writes beside its results: a register that is not aligned
-    /// counts two, since it mostly lies in two lines.
+    /// What a block's loads and spills cost: a register that is not aligned counts two, since it mostly lies
+    /// in two lines; constants, which each row reads, little.
     pub(super) fn reads(&self) -> f64 {
         let cost = |operand: &Operand| match operand {
-            Operand::Memory(Home::Array { .. } | Home::Seconds { .. }, _) => 2.0,
-            Operand::Memory(..) | Operand::Splat(..) => 1.0,
+            Operand::Memory(Home::Array { .. }, _) => 2.0,
+            Operand::Memory(Home::Slot(_), _) => 1.0,
+            Operand::Memory(..) | Operand::Splat(..) => 0.5,
             Operand::Register(_) | Operand::Index => 0.0,
         };
         self.body.iter().flat_map(|placed| placed.args.iter().chain([&placed.dst])).map(cost).sum()
@@ -91,7 +89,7 @@ pub(super) fn allocate(steps: &Steps) -> Allocated {
     let mut values = steps.values.clone();
     let mut slots = 0;
     // What is the same in every block is computed once and goes to the frame.
-    let mut prologue = Allocator::new(&steps.prologue, &[], values, slots, &[]);
+    let mut prologue = Allocator::new(steps.level, &steps.prologue, &[], values, slots, &[]);
     prologue.keeps = true;
     for (n, step) in steps.prologue.iter().enumerate() {
         prologue.step(n, step);
@@ -100,28 +98,23 @@ pub(super) fn allocate(steps: &Steps) -> Allocated {
     let mut placed = prologue.placed;
     // Whatever registers the body leaves free hold what it reads most often of the rest.
     let trial = body(steps, values.clone(), slots, &[]);
-    let free = VECTORS.saturating_sub(trial.most);
+    let free = steps.level.registers().saturating_sub(trial.most);
     let residents = residents(steps, &values, free);
     for (n, &id) in residents.iter().enumerate() {
-        let register = Operand::Register(register(values[id].class, VECTORS - 1 - n));
-        placed.push(load(&values[id], register));
+        let number = steps.level.registers() - 1 - n;
+        let register = Operand::Register(register(values[id].class, number, steps.level));
+        placed.push(load(&values[id], register, steps.level));
     }
-    let body = body(steps, values, slots, &residents);
-    let stored = steps.stores.iter().map(|store| {
-        let class = body.values[store.value].class;
-        (register(class, body.register[store.value].expect("stores are read last")), class)
-    });
-    Allocated { prologue: placed, stored: stored.collect(), slots: body.slots, body: body.placed }
+    let mut body = body(steps, values, slots, &residents);
+    let stored = body.stores(steps);
+    Allocated { prologue: placed, stored, slots: body.slots, body: body.placed }
 }
 
 fn body(steps: &Steps, values: Vec<Valued>, slots: usize, residents: &[Id]) -> Allocator {
     let stores: Vec<Id> = steps.stores.iter().map(|store| store.value).collect();
-    let mut body = Allocator::new(&steps.body, &stores, values, slots, residents);
+    let mut body = Allocator::new(steps.level, &steps.body, &stores, values, slots, residents);
     for (n, step) in steps.body.iter().enumerate() {
         body.step(n, step);
-    }
-    for &id in &stores {
-        body.ensure(id, steps.body.len());
     }
     body
 }
@@ -141,21 +134,23 @@ fn residents(steps: &Steps, values: &[Valued], free: usize) -> Vec<Id> {
 }
 
 /// The register of a number.
-fn register(class: Class, number: usize) -> Register {
-    let first = match class {
-        Class::Vector(Width::Words | Width::Longs) => Register::ZMM0,
-        Class::Vector(Width::HalfWords) => Register::YMM0,
-        Class::Bytes => Register::XMM0,
-        Class::Mask => Register::K0,
+pub(super) fn register(class: Class, number: usize, level: IsaLevel) -> Register {
+    let first = match (class, level) {
+        (Class::Vector(Width::Words | Width::Longs), IsaLevel::Avx512) => Register::ZMM0,
+        (Class::Vector(Width::Words | Width::Longs), IsaLevel::Avx2) => Register::YMM0,
+        (Class::Vector(Width::HalfWords), IsaLevel::Avx512) => Register::YMM0,
+        (Class::Vector(Width::HalfWords), IsaLevel::Avx2) | (Class::Bytes, _) => Register::XMM0,
+        (Class::Mask, _) => Register::K0,
     };
     first + number as u32
 }
 
 /// Reads a value from its home.
-fn load(value: &Valued, to: Operand) -> Placed {
+fn load(value: &Valued, to: Operand, level: IsaLevel) -> Placed {
     let code = match value.class {
-        Class::Vector(width) if value.home.is_splat() => at(&t::SPLAT, width),
-        Class::Vector(width) => at(&t::LOAD, width),
+        Class::Vector(width) if value.home.is_splat() => at(&t::SPLAT, width, level),
+        Class::Vector(width) => at(&t::LOAD, width, level),
+        Class::Bytes if level == IsaLevel::Avx2 => Code::VEX_Vmovdqu_xmm_xmmm128,
         Class::Bytes => Code::EVEX_Vmovdqu8_xmm_k1z_xmmm128,
         Class::Mask => Code::VEX_Kmovw_kr_km16,
     };
@@ -163,9 +158,10 @@ fn load(value: &Valued, to: Operand) -> Placed {
 }
 
 /// Writes a register to the frame.
-fn spill(class: Class, register: Register, slot: usize) -> Placed {
+fn spill(class: Class, register: Register, slot: usize, level: IsaLevel) -> Placed {
     let code = match class {
-        Class::Vector(width) => at(&t::STORE, width),
+        Class::Vector(width) => at(&t::STORE, width, level),
+        Class::Bytes if level == IsaLevel::Avx2 => Code::VEX_Vmovdqu_xmmm128_xmm,
         Class::Bytes => Code::EVEX_Vmovdqu8_xmmm128_k1z_xmm,
         Class::Mask => Code::VEX_Kmovw_m16_kr,
     };
@@ -173,12 +169,13 @@ fn spill(class: Class, register: Register, slot: usize) -> Placed {
 }
 
 struct Allocator {
+    level: IsaLevel,
     values: Vec<Valued>,
-    /// Per value, the steps that read it, the last first. Stores read behind the last step.
+    /// Per value, the steps that read it, the last first. Stores read behind the last step, one by one.
     uses: Vec<Vec<usize>>,
     register: Vec<Option<usize>>,
     /// Per register, the value in it: vectors, and masks.
-    vectors: [Option<Id>; VECTORS],
+    vectors: Vec<Option<Id>>,
     masks: [Option<Id>; MASKS],
     /// Registers from here on hold residents.
     residents: usize,
@@ -193,23 +190,33 @@ struct Allocator {
 }
 
 impl Allocator {
-    fn new(steps: &[Step], stores: &[Id], values: Vec<Valued>, slots: usize, residents: &[Id]) -> Self {
+    fn new(
+        level: IsaLevel,
+        steps: &[Step],
+        stores: &[Id],
+        values: Vec<Valued>,
+        slots: usize,
+        residents: &[Id],
+    ) -> Self {
         let mut uses = vec![Vec::new(); values.len()];
-        stores.iter().for_each(|&id| uses[id].push(steps.len()));
+        for (n, &id) in stores.iter().enumerate().rev() {
+            uses[id].push(steps.len() + n);
+        }
         for (n, step) in steps.iter().enumerate().rev() {
             step.reads().for_each(|id| uses[id].push(n));
         }
         let mut register = vec![None; values.len()];
         for (n, &id) in residents.iter().enumerate() {
-            register[id] = Some(VECTORS - 1 - n);
+            register[id] = Some(level.registers() - 1 - n);
         }
         Allocator {
+            level,
             values,
             uses,
             register,
-            vectors: [None; VECTORS],
+            vectors: vec![None; level.registers()],
             masks: [None; MASKS],
-            residents: VECTORS - residents.len(),
+            residents: level.registers() - residents.len(),
             locked: Vec::new(),
             placed: Vec::new(),
             slots,
@@ -219,7 +226,7 @@ impl Allocator {
     }
 
     fn operand(&self, id: Id) -> Option<Operand> {
-        self.register[id].map(|number| Operand::Register(register(self.values[id].class, number)))
+        self.register[id].map(|number| Operand::Register(register(self.values[id].class, number, self.level)))
     }
 
     /// The next step after `at` that reads a value.
@@ -281,7 +288,7 @@ impl Allocator {
         }
         self.register[id] = Some(number);
         self.locked.push(id);
-        Operand::Register(register(class, number))
+        Operand::Register(register(class, number, self.level))
     }
 
     /// Takes a value's register, having kept what cannot be read elsewhere.
@@ -295,7 +302,8 @@ impl Allocator {
         let class = self.values[id].class;
         if let (Home::Nowhere, Some(number)) = (self.values[id].home, self.register[id]) {
             self.values[id].home = Home::Slot(self.slots);
-            self.placed.push(spill(class, register(class, number), self.slots));
+            let register = register(class, number, self.level);
+            self.placed.push(spill(class, register, self.slots, self.level));
             self.slots += 1;
         }
     }
@@ -307,7 +315,7 @@ impl Allocator {
             return operand;
         }
         let operand = self.take(id, at);
-        self.placed.push(load(&self.values[id], operand));
+        self.placed.push(load(&self.values[id], operand, self.level));
         operand
     }
 
@@ -320,7 +328,7 @@ impl Allocator {
         let allowed = match step.last {
             Last::Register => false,
             Last::Memory => !splat && !masked,
-            Last::Element => !masked,
+            Last::Element => !masked && (!splat || self.level == IsaLevel::Avx512),
         };
         let again = !home.is_uniform() || matches!(home, Home::Slot(_));
         let again = again && self.next_use(id, at).is_some();
@@ -358,7 +366,7 @@ impl Allocator {
         if step.index {
             operands.push(Operand::Index);
         }
-        if step.guard {
+        if step.guard && self.level == IsaLevel::Avx512 {
             operands.push(Operand::Register(LANES));
         }
         let mask = step.mask.map(|id| self.ensure(id, at)).map(|operand| match operand {
@@ -389,6 +397,22 @@ impl Allocator {
         self.release(&[step.dst], at);
     }
 
+    /// The registers of what is stored, one value after the other: those that have none are read from the
+    /// frame when earlier ones are written.
+    fn stores(&mut self, steps: &Steps) -> Vec<Held> {
+        let held = |(n, store): (usize, &Stored)| {
+            self.locked.clear();
+            let (at, first) = (steps.body.len() + n, self.placed.len());
+            self.ensure(store.value, at);
+            let reloads = self.placed.split_off(first);
+            let class = self.values[store.value].class;
+            let number = self.register[store.value].expect("ensured");
+            self.release(&[store.value], at);
+            Held { reloads, register: register(class, number, self.level), class }
+        };
+        steps.stores.iter().enumerate().map(held).collect()
+    }
+
     /// The first operand's register, or a copy of it where it is needed again. It is no operand then.
     fn tied(&mut self, now: usize, step: &Step, args: &[Id], operands: &mut Vec<Operand>) -> Operand {
         let first = operands.remove(0);
@@ -398,7 +422,7 @@ impl Allocator {
             let Class::Vector(width) = self.values[step.dst].class else {
                 unreachable!("instructions that replace an operand are on vectors")
             };
-            self.placed.push(Placed::moved(at(&t::LOAD, width), copy, first));
+            self.placed.push(Placed::moved(at(&t::LOAD, width, self.level), copy, first));
             copy
         } else {
             let number = self.register[args[0]].expect("ensured");

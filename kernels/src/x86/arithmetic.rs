@@ -1,26 +1,24 @@
 //! The instructions of operations and comparisons. The rules of the IR that one instruction does not have
 //! (NaN in `min`, counts modulo the width) are a few instructions here. Not here: casts.
 
-use iced_x86::Code;
-
+use super::IsaLevel;
+use super::masks::{MaskOp, NOT_BELOW, NOT_EQUAL, UNORDERED};
 use super::select::Selection;
 use super::steps::Id;
-use super::table::{self as t, Row, Width};
+use super::table::{self as t, Forms, Width};
 use crate::dtype::{DType, Kind};
 use crate::ir::{BinaryOp, CompareOp, UnaryOp};
 
-/// The comparison of floats that is true where one is NaN.
-pub(super) const UNORDERED: u8 = 3;
 /// Immediates of rounding, without exceptions.
 const NEAREST: u8 = 8;
-const DOWN: u8 = 9;
+pub(super) const DOWN: u8 = 9;
 const UP: u8 = 10;
-const TO_ZERO: u8 = 11;
+pub(super) const TO_ZERO: u8 = 11;
 
 impl Selection<'_> {
     pub(super) fn unary(&mut self, op: UnaryOp, a: Id, dtype: DType) -> Option<Id> {
         if dtype == DType::Bool {
-            return Some(self.masks(Code::VEX_Knotw_kr_kr, &[a]));
+            return Some(self.mask_not(a));
         }
         let width = self.width(dtype)?;
         let float = dtype.is_float();
@@ -39,6 +37,7 @@ impl Selection<'_> {
                 self.either(&t::AND, width, &[a, rest])
             }
             UnaryOp::Abs if dtype.kind() == Kind::Uint => a,
+            UnaryOp::Abs if self.lacks_longs(width) => self.absolute_longs(a),
             UnaryOp::Abs => self.op(&t::IABS, width, &[a]),
             UnaryOp::Not => {
                 let all = self.constant(sign | (sign - 1), width);
@@ -49,7 +48,7 @@ impl Selection<'_> {
             UnaryOp::Ceil => self.with(&t::ROUND, width, &[a], UP),
             UnaryOp::Trunc => self.with(&t::ROUND, width, &[a], TO_ZERO),
             UnaryOp::Round => self.with(&t::ROUND, width, &[a], NEAREST),
-            UnaryOp::IsNan => self.test(&t::COMPARE, width, &[a, a], Some(UNORDERED)),
+            UnaryOp::IsNan => self.compare_floats(a, a, width, UNORDERED),
         })
     }
 
@@ -61,21 +60,26 @@ impl Selection<'_> {
         }
     }
 
+    /// Does the level lack most operations on 8-byte integers?
+    fn lacks_longs(&self, width: Width) -> bool {
+        width == Width::Longs && self.steps.level == IsaLevel::Avx2
+    }
+
     fn binary_bool(&mut self, op: BinaryOp, a: Id, b: Id) -> Option<Id> {
-        let code = match op {
-            BinaryOp::And | BinaryOp::Min => Code::VEX_Kandw_kr_kr_kr,
-            BinaryOp::Or | BinaryOp::Max => Code::VEX_Korw_kr_kr_kr,
-            BinaryOp::Xor => Code::VEX_Kxorw_kr_kr_kr,
+        let op = match op {
+            BinaryOp::And | BinaryOp::Min => MaskOp::And,
+            BinaryOp::Or | BinaryOp::Max => MaskOp::Or,
+            BinaryOp::Xor => MaskOp::Xor,
             _ => return None,
         };
-        Some(self.masks(code, &[a, b]))
+        Some(self.mask_op(op, a, b))
     }
 
     fn binary_float(&mut self, op: BinaryOp, a: Id, b: Id, width: Width) -> Option<Id> {
-        let least = |this: &mut Self, row: &Row| {
+        let least = |this: &mut Self, row: &Forms| {
             // The instruction gives the second operand if either is NaN.
             let least = this.op(row, width, &[a, b]);
-            let nan = this.test(&t::COMPARE, width, &[a, a], Some(UNORDERED));
+            let nan = this.compare_floats(a, a, width, UNORDERED);
             this.blend(nan, least, a, width)
         };
         Some(match op {
@@ -91,13 +95,17 @@ impl Selection<'_> {
 
     fn binary_int(&mut self, op: BinaryOp, a: Id, b: Id, dtype: DType, width: Width) -> Option<Id> {
         let signed = dtype.kind() == Kind::Int;
-        let pick = |yes: &'static Row, no: &'static Row| if signed { yes } else { no };
-        let shift = |this: &mut Self, row: &Row| {
+        let pick = |yes: &'static Forms, no: &'static Forms| if signed { yes } else { no };
+        let modulo = |this: &mut Self| {
             let most = this.constant(8 * dtype.size_bytes() as u64 - 1, width);
             let count = this.either(&t::AND, width, &[b, most]);
-            this.op(row, width, &[a, count])
+            count
         };
+        let sequences = self.lacks_longs(width);
         Some(match op {
+            BinaryOp::Mul if sequences => self.multiply_longs(a, b),
+            BinaryOp::Min if sequences => self.extreme_longs(a, b, dtype.kind(), false),
+            BinaryOp::Max if sequences => self.extreme_longs(a, b, dtype.kind(), true),
             BinaryOp::Add => self.either(&t::IADD, width, &[a, b]),
             BinaryOp::Sub => self.op(&t::ISUB, width, &[a, b]),
             BinaryOp::Mul => self.either(&t::IMUL, width, &[a, b]),
@@ -106,8 +114,17 @@ impl Selection<'_> {
             BinaryOp::And => self.either(&t::AND, width, &[a, b]),
             BinaryOp::Or => self.either(&t::OR, width, &[a, b]),
             BinaryOp::Xor => self.either(&t::XOR, width, &[a, b]),
-            BinaryOp::Shl => shift(self, &t::SHL),
-            BinaryOp::Shr => shift(self, pick(&t::SAR, &t::SHR)),
+            BinaryOp::Shl => {
+                let count = modulo(self);
+                self.op(&t::SHL, width, &[a, count])
+            }
+            BinaryOp::Shr => {
+                let count = modulo(self);
+                match sequences && signed {
+                    true => self.shift_signed_longs(a, count),
+                    false => self.op(pick(&t::SAR, &t::SHR), width, &[a, count]),
+                }
+            }
             BinaryOp::Div | BinaryOp::Rem => return None,
         })
     }
@@ -115,38 +132,31 @@ impl Selection<'_> {
     pub(super) fn compare(&mut self, op: CompareOp, a: Id, b: Id, dtype: DType) -> Option<Id> {
         use CompareOp::{Eq, Ge, Gt, Le, Lt, Ne};
         if dtype == DType::Bool {
-            let not = |this: &mut Self, a: Id| this.masks(Code::VEX_Knotw_kr_kr, &[a]);
-            let (code, a, b) = match op {
-                Eq => (Code::VEX_Kxnorw_kr_kr_kr, a, b),
-                Ne => (Code::VEX_Kxorw_kr_kr_kr, a, b),
-                Lt => (Code::VEX_Kandnw_kr_kr_kr, a, b),
-                Gt => (Code::VEX_Kandnw_kr_kr_kr, b, a),
-                Le => (Code::VEX_Korw_kr_kr_kr, not(self, a), b),
-                Ge => (Code::VEX_Korw_kr_kr_kr, not(self, b), a),
-            };
-            return Some(self.masks(code, &[a, b]));
+            return Some(match op {
+                Eq => {
+                    let differ = self.mask_op(MaskOp::Xor, a, b);
+                    self.mask_not(differ)
+                }
+                Ne => self.mask_op(MaskOp::Xor, a, b),
+                Lt => self.mask_op(MaskOp::AndNot, a, b),
+                Gt => self.mask_op(MaskOp::AndNot, b, a),
+                Le | Ge => {
+                    let (less, other) = if op == Le { (a, b) } else { (b, a) };
+                    let not = self.mask_not(less);
+                    self.mask_op(MaskOp::Or, not, other)
+                }
+            });
         }
         let width = self.width(dtype)?;
-        let (row, immediate) = match (dtype.kind(), op) {
-            (Kind::Float, Eq) => (&t::COMPARE, 0),
-            (Kind::Float, Ne) => (&t::COMPARE, 4),
-            (Kind::Float, Lt) => (&t::COMPARE, 17),
-            (Kind::Float, Le) => (&t::COMPARE, 18),
-            (Kind::Float, Ge) => (&t::COMPARE, 29),
-            (Kind::Float, Gt) => (&t::COMPARE, 30),
-            (kind, op) => {
-                let row = if kind == Kind::Int { &t::SCOMPARE } else { &t::UCOMPARE };
-                let immediate = match op {
-                    Eq => 0,
-                    Lt => 1,
-                    Le => 2,
-                    Ne => 4,
-                    Ge => 5,
-                    Gt => 6,
-                };
-                (row, immediate)
-            }
+        let predicate = match op {
+            _ if !dtype.is_float() => return Some(self.compare_ints(op, a, b, dtype.kind(), width)),
+            Eq => 0,
+            Ne => NOT_EQUAL,
+            Lt => 17,
+            Le => 18,
+            Ge => NOT_BELOW,
+            Gt => 30,
         };
-        Some(self.test(row, width, &[a, b], Some(immediate)))
+        Some(self.compare_floats(a, b, width, predicate))
     }
 }

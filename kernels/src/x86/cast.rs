@@ -2,15 +2,14 @@
 
 use iced_x86::Code;
 
+use super::IsaLevel;
+use super::masks::{NOT_BELOW, NOT_EQUAL, ORDERED};
 use super::range::range;
 use super::select::Selection;
-use super::steps::{Class, Home, Id, Last, Step};
+use super::steps::{Id, Last};
 use super::table::{self as t, at};
 use crate::dtype::{DType, Kind};
 use crate::ir::Value;
-
-/// The comparison of floats that is true where none is NaN.
-const ORDERED: u8 = 7;
 
 impl Selection<'_> {
     pub(super) fn cast(&mut self, value: Value, to: DType) -> Option<Id> {
@@ -27,11 +26,11 @@ impl Selection<'_> {
             (Kind::Float, Kind::Bool) => {
                 let width = self.width(from)?;
                 let zero = self.constant(0, width);
-                Some(self.test(&t::COMPARE, width, &[a, zero], Some(4)))
+                Some(self.compare_floats(a, zero, width, NOT_EQUAL))
             }
             (_, Kind::Bool) => {
                 let width = self.width(from)?;
-                Some(self.test(&t::TEST, width, &[a, a], None))
+                Some(self.nonzero(a, width))
             }
             (Kind::Float, Kind::Float) => self.float_to_float(a, to),
             (Kind::Float, _) => self.float_to_int(value, from, to),
@@ -41,9 +40,11 @@ impl Selection<'_> {
     }
 
     fn float_to_float(&mut self, a: Id, to: DType) -> Option<Id> {
-        let code = match to {
-            DType::F64 => Code::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae,
-            _ => Code::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er,
+        let code = match (to, self.steps.level) {
+            (DType::F64, IsaLevel::Avx512) => Code::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae,
+            (DType::F64, IsaLevel::Avx2) => Code::VEX_Vcvtps2pd_ymm_xmmm128,
+            (_, IsaLevel::Avx512) => Code::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er,
+            (_, IsaLevel::Avx2) => Code::VEX_Vcvtpd2ps_xmm_ymmm256,
         };
         let width = self.width(to)?;
         Some(self.convert(code, width, a, Last::Element))
@@ -53,12 +54,15 @@ impl Selection<'_> {
         let width = self.width(to)?;
         Some(match (from.size_bytes(), to.size_bytes()) {
             (4, 8) => {
-                let code = match from.kind() {
-                    Kind::Int => Code::EVEX_Vpmovsxdq_zmm_k1z_ymmm256,
-                    _ => Code::EVEX_Vpmovzxdq_zmm_k1z_ymmm256,
+                let code = match (from.kind(), self.steps.level) {
+                    (Kind::Int, IsaLevel::Avx512) => Code::EVEX_Vpmovsxdq_zmm_k1z_ymmm256,
+                    (Kind::Int, IsaLevel::Avx2) => Code::VEX_Vpmovsxdq_ymm_xmmm128,
+                    (_, IsaLevel::Avx512) => Code::EVEX_Vpmovzxdq_zmm_k1z_ymmm256,
+                    (_, IsaLevel::Avx2) => Code::VEX_Vpmovzxdq_ymm_xmmm128,
                 };
                 self.convert(code, width, a, Last::Memory)
             }
+            (8, 4) if self.steps.level == IsaLevel::Avx2 => self.low_halves(a),
             (8, 4) => self.convert(Code::EVEX_Vpmovqd_ymmm256_k1z_zmm, width, a, Last::Register),
             _ => a,
         })
@@ -67,13 +71,24 @@ impl Selection<'_> {
     fn int_to_float(&mut self, a: Id, from: DType, to: DType) -> Option<Id> {
         let width = self.width(to)?;
         let signed = from.kind() == Kind::Int;
-        let code = match (from.size_bytes(), to.size_bytes(), signed) {
-            (4, 8, true) => Code::EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er,
-            (4, 8, false) => Code::EVEX_Vcvtudq2pd_zmm_k1z_ymmm256b32_er,
-            (8, 4, true) => Code::EVEX_Vcvtqq2ps_ymm_k1z_zmmm512b64_er,
-            (8, 4, false) => Code::EVEX_Vcvtuqq2ps_ymm_k1z_zmmm512b64_er,
-            (_, _, true) => at(&t::FROM_INT, width),
-            (_, _, false) => at(&t::FROM_UINT, width),
+        let sizes = (from.size_bytes(), to.size_bytes(), signed);
+        let code = match self.steps.level {
+            IsaLevel::Avx512 => match sizes {
+                (4, 8, true) => Code::EVEX_Vcvtdq2pd_zmm_k1z_ymmm256b32_er,
+                (4, 8, false) => Code::EVEX_Vcvtudq2pd_zmm_k1z_ymmm256b32_er,
+                (8, 4, true) => Code::EVEX_Vcvtqq2ps_ymm_k1z_zmmm512b64_er,
+                (8, 4, false) => Code::EVEX_Vcvtuqq2ps_ymm_k1z_zmmm512b64_er,
+                (_, _, true) => at(&t::FROM_INT, width, IsaLevel::Avx512),
+                (_, _, false) => at(&t::FROM_UINT, width, IsaLevel::Avx512),
+            },
+            IsaLevel::Avx2 => match sizes {
+                (4, 8, true) => Code::VEX_Vcvtdq2pd_ymm_xmmm128,
+                (4, 8, false) => return Some(self.words_to_doubles(a)),
+                (8, 4, _) => return None,
+                (8, 8, _) => return Some(self.longs_to_floats(a, from.kind())),
+                (_, _, true) => at(&t::FROM_INT, width, IsaLevel::Avx2),
+                (_, _, false) => return Some(self.words_to_floats(a, width)),
+            },
         };
         Some(self.convert(code, width, a, Last::Element))
     }
@@ -83,13 +98,27 @@ impl Selection<'_> {
         let a = self.id(value);
         let (narrow, width) = (self.width(from)?, self.width(to)?);
         let signed = to.kind() == Kind::Int;
-        let code = match (from.size_bytes(), to.size_bytes(), signed) {
-            (4, 8, true) => Code::EVEX_Vcvttps2qq_zmm_k1z_ymmm256b32_sae,
-            (4, 8, false) => Code::EVEX_Vcvttps2uqq_zmm_k1z_ymmm256b32_sae,
-            (8, 4, true) => Code::EVEX_Vcvttpd2dq_ymm_k1z_zmmm512b64_sae,
-            (8, 4, false) => Code::EVEX_Vcvttpd2udq_ymm_k1z_zmmm512b64_sae,
-            (_, _, true) => at(&t::TO_INT, width),
-            (_, _, false) => at(&t::TO_UINT, width),
+        let sizes = (from.size_bytes(), to.size_bytes(), signed);
+        let code = match self.steps.level {
+            IsaLevel::Avx512 => match sizes {
+                (4, 8, true) => Code::EVEX_Vcvttps2qq_zmm_k1z_ymmm256b32_sae,
+                (4, 8, false) => Code::EVEX_Vcvttps2uqq_zmm_k1z_ymmm256b32_sae,
+                (8, 4, true) => Code::EVEX_Vcvttpd2dq_ymm_k1z_zmmm512b64_sae,
+                (8, 4, false) => Code::EVEX_Vcvttpd2udq_ymm_k1z_zmmm512b64_sae,
+                (_, _, true) => at(&t::TO_INT, width, IsaLevel::Avx512),
+                (_, _, false) => at(&t::TO_UINT, width, IsaLevel::Avx512),
+            },
+            IsaLevel::Avx2 => match sizes {
+                (4, 8, _) => {
+                    let double = self.float_to_float(a, DType::F64)?;
+                    return Some(self.doubles_to_longs(double, to.kind()));
+                }
+                (8, 8, _) => return Some(self.doubles_to_longs(a, to.kind())),
+                (8, 4, false) => return Some(self.doubles_to_words(a)),
+                (8, 4, true) => Code::VEX_Vcvttpd2dq_xmm_ymmm256,
+                (_, _, true) => at(&t::TO_INT, width, IsaLevel::Avx2),
+                (_, _, false) => return Some(self.floats_to_words(a, width)),
+            },
         };
         let zero = self.constant(0, narrow);
         if !signed {
@@ -106,13 +135,12 @@ impl Selection<'_> {
         // What is too small gives the least integer, and so does what is too large.
         let beyond = self.number(from, limit, narrow);
         let most = self.constant((1u64 << (bits - 1)) - 1, width);
-        let number = self.test(&t::COMPARE, narrow, &[a, a], Some(ORDERED));
-        let dst = self.value(Class::Vector(width), Home::Nowhere);
-        let near = self.push(Step { mask: Some(number), zeroing: true, ..Step::new(code, dst, &[a]) });
+        let number = self.compare_floats(a, a, narrow, ORDERED);
+        let near = self.convert_where(number, code, width, a);
         if range.is_below(limit) {
             return Some(near);
         }
-        let above = self.test(&t::COMPARE, narrow, &[a, beyond], Some(29));
+        let above = self.compare_floats(a, beyond, narrow, NOT_BELOW);
         Some(self.blend(above, near, most, width))
     }
 }

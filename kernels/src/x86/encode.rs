@@ -3,16 +3,19 @@
 
 use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, OpKind, Register};
 
-use super::allocate::{Allocated, LANES, Operand, Placed};
-use super::steps::{Asked, Class, Home, Steps, Stored};
+use super::IsaLevel;
+use super::allocate::{Allocated, Held, LANES, Operand, Placed, register};
+use super::prefetch::Prefetch;
+use super::select::WINDOW;
+use super::steps::{Class, Home, Steps, Stored};
 use super::table::{self as t, Width, at};
 use super::words;
 
 /// The row's table and the pool, as the calling convention passes them.
 const TABLE: Register = Register::RDI;
-pub(super) const POOL: Register = Register::RSI;
+const POOL: Register = Register::RSI;
 /// The number of the block's first lane.
-pub(super) const INDEX: Register = Register::RAX;
+const INDEX: Register = Register::RAX;
 const INDEX_LOW: Register = Register::EAX;
 /// Lanes of a partial block.
 const PART: Register = Register::RDX;
@@ -20,8 +23,8 @@ const PART_LOW: Register = Register::EDX;
 /// The last lane at which a whole block begins.
 const LAST: Register = Register::R9;
 /// A pointer that has no register of its own.
-pub(super) const ELSEWHERE: Register = Register::R10;
-pub(super) const ELSEWHERE_LOW: Register = Register::R10D;
+const ELSEWHERE: Register = Register::R10;
+const ELSEWHERE_LOW: Register = Register::R10D;
 /// Pointers that have; the callee keeps those after the fourth.
 const POINTERS_HELD: [Register; 8] = [
     Register::RCX,
@@ -39,7 +42,7 @@ const SLOT: i64 = 64;
 
 /// How a block's stores are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Block {
+enum Block {
     Whole,
     /// Past the caches.
     Stream,
@@ -61,31 +64,40 @@ enum Label {
 
 /// Writes the program.
 pub(super) fn encode(steps: &Steps, allocated: &Allocated) -> Result<Vec<u8>, IcedError> {
-    let mut writer =
-        Writer { steps, encoder: Encoder::try_new(64)?, at: 0, labels: [0; 7], jumps: Vec::new() };
+    let mut writer = Writer {
+        steps,
+        encoder: Encoder::try_new(64)?,
+        at: 0,
+        labels: [0; 7],
+        jumps: Vec::new(),
+        near_jumps: Vec::new(),
+    };
     writer.rows(allocated)?;
     let mut bytes = writer.encoder.take_buffer();
-    for (end, label) in writer.jumps {
-        let far = writer.labels[label as usize] as i32 - end as i32;
+    let labels = writer.labels;
+    let jumps = writer.jumps.into_iter().map(|(end, label)| (end, labels[label as usize]));
+    for (end, to) in jumps.chain(writer.near_jumps) {
+        let far = to as i32 - end as i32;
         bytes[end - 4..end].copy_from_slice(&far.to_le_bytes());
     }
     Ok(bytes)
 }
 
-pub(super) struct Writer<'s> {
-    pub(super) steps: &'s Steps,
+struct Writer<'s> {
+    steps: &'s Steps,
     encoder: Encoder,
     /// Bytes written.
     at: usize,
     labels: [usize; 7],
     /// Ends of jumps, and where they go.
     jumps: Vec<(usize, Label)>,
+    near_jumps: Vec<(usize, usize)>,
 }
 
 type Written = Result<(), IcedError>;
 
 impl Writer<'_> {
-    pub(super) fn put(&mut self, instruction: &Instruction) -> Written {
+    fn put(&mut self, instruction: &Instruction) -> Written {
         self.at += self.encoder.encode(instruction, self.at as u64)?;
         Ok(())
     }
@@ -172,15 +184,11 @@ impl Writer<'_> {
 
     /// How many lanes lie before a line of the outputs begins, in all of which that is the same.
     fn head(&mut self) -> Written {
-        let wide = |store: &&Stored| match self.steps.values[store.value].class {
+        let wide = |store: &Stored| match self.steps.values[store.value].class {
             Class::Vector(width) => Some(width),
             Class::Bytes | Class::Mask => None,
         };
-        let row = |store: &Stored| match store.home {
-            Home::Array { pointer, .. } => Some(pointer),
-            _ => None,
-        };
-        let wide = self.steps.stores.iter().find_map(|store| Some((row(store)?, wide(&store)?)));
+        let wide = self.steps.stores.iter().find_map(|store| Some((store.pointer, wide(store)?)));
         self.put(&Instruction::with2(Code::Xor_r32_rm32, PART_LOW, PART_LOW)?)?;
         let Some((pointer, width)) = wide else { return Ok(()) };
         self.put(&Instruction::with2(Code::Cmp_rm64_imm8, word(words::LINES), 0)?)?;
@@ -222,21 +230,32 @@ impl Writer<'_> {
         self.select_part()?;
         self.body(allocated, Block::Part)?;
         self.stores(allocated, Block::Part)?;
-        self.put(&Instruction::with2(Code::Add_r64_rm64, INDEX, PART)?)?;
+        let code = match self.steps.level {
+            IsaLevel::Avx512 => Code::Add_r64_rm64,
+            // It was negated.
+            IsaLevel::Avx2 => Code::Sub_r64_rm64,
+        };
+        self.put(&Instruction::with2(code, INDEX, PART)?)?;
         self.put(&Instruction::with2(Code::Lea_r64_m, PART, memory(LAST, i64::from(lanes)))?)?;
         self.put(&Instruction::with2(Code::Cmp_r64_rm64, INDEX, PART)?)?;
         self.jump(Code::Jl_rel32_64, Label::Main)
     }
 
     /// Selects all lanes of a block.
-    pub(super) fn select_all(&mut self) -> Written {
+    fn select_all(&mut self) -> Written {
+        if self.steps.level == IsaLevel::Avx2 {
+            return Ok(());
+        }
         let all = (1 << self.steps.lanes) - 1;
         self.put(&Instruction::with2(Code::Mov_r32_imm32, ELSEWHERE_LOW, all)?)?;
         self.put(&Instruction::with2(Code::VEX_Kmovw_kr_r32, LANES, ELSEWHERE_LOW)?)
     }
 
-    /// Selects the lanes of a partial block.
-    pub(super) fn select_part(&mut self) -> Written {
+    /// Selects the lanes of a partial block: in `k1`, or by their negated number.
+    fn select_part(&mut self) -> Written {
+        if self.steps.level == IsaLevel::Avx2 {
+            return self.put(&Instruction::with1(Code::Neg_rm64, PART)?);
+        }
         let low = ELSEWHERE_LOW;
         self.put(&Instruction::with2(Code::Mov_r32_imm32, low, -1)?)?;
         self.put(&Instruction::with3(Code::VEX_Bzhi_r32_rm32_r32, low, low, PART_LOW)?)?;
@@ -252,39 +271,39 @@ impl Writer<'_> {
         self.put(&Instruction::with_branch(Code::Jle_rel32_64, top as u64)?)
     }
 
-    /// The instructions of a block, and between them, evenly, what it asks memory for.
+    /// The instructions of a block, and between them, evenly, what it prefetches if its stores bypass the
+    /// caches.
     fn body(&mut self, allocated: &Allocated, block: Block) -> Written {
-        let Steps { ahead, written, .. } = self.steps;
-        if block != Block::Stream {
-            written.iter().try_for_each(|asked| self.ask(asked))?;
-        }
-        let mut asked = 0;
+        let prefetches: &[Prefetch] = if block == Block::Stream { &self.steps.prefetches } else { &[] };
+        let mut done = 0;
         for (n, placed) in allocated.body.iter().enumerate() {
             self.instruction(placed, block)?;
-            let due = (n + 1) * ahead.len() / allocated.body.len();
-            ahead[asked..due].iter().try_for_each(|asked| self.ask(asked))?;
-            asked = due;
+            let due = (n + 1) * prefetches.len() / allocated.body.len();
+            for &Prefetch { pointer, bytes, class } in &prefetches[done..due] {
+                let line = self.memory(Home::Array { pointer, bytes }, class, false)?;
+                self.put(&Instruction::with1(Code::Prefetcht1_m8, line)?)?;
+            }
+            done = due;
         }
         Ok(())
     }
 
-    fn ask(&mut self, &Asked { code, pointer, bytes, class }: &Asked) -> Written {
-        let place = self.memory(Home::Array { pointer, bytes }, class, false)?;
-        self.put(&Instruction::with1(code, place)?)
-    }
-
     fn stores(&mut self, allocated: &Allocated, block: Block) -> Written {
-        for (store, &(register, class)) in self.steps.stores.iter().zip(&allocated.stored) {
-            let half = store.home.half();
-            half.map(|half| self.select_seconds(half)).transpose()?;
-            let to = self.memory(store.home, class, false)?;
-            let code = store_code(class, if half.is_some() { Block::Part } else { block }, self.steps.lanes);
+        for (store, held) in self.steps.stores.iter().zip(&allocated.stored) {
+            held.reloads.iter().try_for_each(|placed| self.instruction(placed, block))?;
+            let &Held { register, class, .. } = held;
+            let &Stored { pointer, bytes, .. } = store;
+            let to = self.memory(Home::Array { pointer, bytes }, class, false)?;
+            if self.steps.level == IsaLevel::Avx2 && block == Block::Part {
+                self.store_part(to, register, class)?;
+                continue;
+            }
+            let code = store_code(class, block, self.steps);
             let mut instruction = Instruction::with2(code, to, register)?;
-            if half.is_some() || block == Block::Part {
+            if block == Block::Part {
                 instruction.set_op_mask(LANES);
             }
             self.put(&instruction)?;
-            half.map(|_| self.select_block(block)).transpose()?;
         }
         Ok(())
     }
@@ -292,14 +311,20 @@ impl Writer<'_> {
     /// One instruction of a block. In a partial block, what reads an array reads only the lanes of `k1`.
     fn instruction(&mut self, placed: &Placed, block: Block) -> Written {
         let part = block == Block::Part && placed.reads_array();
-        let half = placed.half().filter(|_| part);
-        half.map(|half| self.select_seconds(half)).transpose()?;
         let bytes = matches!(placed.args[..], [Operand::Memory(Home::Array { .. }, Class::Bytes)]);
-        let few = bytes && !part && self.steps.lanes == 8;
+        let avx2 = self.steps.level == IsaLevel::Avx2;
+        let few = bytes && !part && !avx2 && self.steps.lanes == 8;
+        let mut args = placed.args.clone();
+        if let (true, Some(Operand::Memory(home, class))) = (part && avx2, args.last().copied()) {
+            args.pop();
+            args.push(Operand::Register(self.load_part(home, class)?));
+        }
+        // The mask that a blend selects by is its last operand.
+        args.extend(placed.mask.filter(|_| avx2).map(Operand::Register));
         let mut instruction = Instruction::default();
         instruction.set_code(if few { Code::EVEX_Vmovq_xmm_xmmm64 } else { placed.code });
         let mut count = 0;
-        for operand in std::iter::once(&placed.dst).chain(&placed.args) {
+        for operand in std::iter::once(&placed.dst).chain(&args) {
             self.operand(&mut instruction, count, *operand)?;
             count += 1;
         }
@@ -309,6 +334,7 @@ impl Writer<'_> {
         }
         let to_mask = matches!(placed.dst, Operand::Register(register) if register.is_k());
         match placed.mask {
+            _ if avx2 => {}
             Some(mask) => {
                 instruction.set_op_mask(mask);
                 instruction.set_zeroing_masking(placed.zeroing);
@@ -321,11 +347,96 @@ impl Writer<'_> {
             None => {}
         }
         self.put(&instruction)?;
-        half.map(|_| self.select_block(block)).transpose()?;
-        if let (true, Operand::Register(missed)) = (placed.guard, placed.dst) {
-            self.put(&Instruction::with2(Code::VEX_Kortestw_kr_kr, missed, missed)?)?;
-            self.jump(Code::Jne_rel32_64, Label::Exit)?;
+        match placed.dst {
+            Operand::Register(missed) if placed.guard => self.leave_if_set(missed, block),
+            _ => Ok(()),
         }
+    }
+
+    /// Returns if a mask is set in any lane of the block.
+    fn leave_if_set(&mut self, missed: Register, block: Block) -> Written {
+        match self.steps.level {
+            IsaLevel::Avx512 => self.put(&Instruction::with2(Code::VEX_Kortestw_kr_kr, missed, missed)?)?,
+            IsaLevel::Avx2 => {
+                let width = if self.steps.lanes == 4 { Width::Longs } else { Width::Words };
+                let lanes = if block == Block::Part { self.part_mask(width)? } else { missed };
+                self.put(&Instruction::with2(Code::VEX_Vptest_ymm_ymmm256, missed, lanes)?)?;
+            }
+        }
+        self.jump(Code::Jne_rel32_64, Label::Exit)
+    }
+
+    /// Reads the lanes of a partial block of an array (AVX2).
+    fn load_part(&mut self, home: Home, class: Class) -> Result<Register, IcedError> {
+        let scratch = self.scratch(class);
+        let from = self.memory(home, class, false)?;
+        match class {
+            Class::Vector(width) => {
+                self.part_mask(width)?;
+                let code = at(&t::MASKED_LOAD, width, IsaLevel::Avx2);
+                self.put(&Instruction::with3(code, scratch, scratch, from)?)?;
+            }
+            Class::Bytes | Class::Mask => {
+                let clear = Code::VEX_Vpxor_xmm_xmm_xmmm128;
+                self.put(&Instruction::with3(clear, scratch, scratch, scratch)?)?;
+                self.each_byte(from, |from, n| {
+                    Instruction::with4(Code::VEX_Vpinsrb_xmm_xmm_r32m8_imm8, scratch, scratch, from, n)
+                })?;
+            }
+        }
+        Ok(scratch)
+    }
+
+    /// Writes the lanes of a partial block to an array (AVX2).
+    fn store_part(&mut self, to: MemoryOperand, value: Register, class: Class) -> Written {
+        match class {
+            Class::Vector(width) => {
+                let scratch = self.part_mask(width)?;
+                let code = at(&t::MASKED_STORE, width, IsaLevel::Avx2);
+                self.put(&Instruction::with3(code, to, scratch, value)?)
+            }
+            Class::Bytes | Class::Mask => {
+                self.each_byte(to, |to, n| Instruction::with3(Code::VEX_Vpextrb_r32m8_xmm_imm8, to, value, n))
+            }
+        }
+    }
+
+    /// The register that no value has (AVX2).
+    fn scratch(&self, class: Class) -> Register {
+        register(class, self.steps.level.registers(), self.steps.level)
+    }
+
+    /// The lanes of a partial block as a mask, which ends the ones of the window (AVX2).
+    fn part_mask(&mut self, width: Width) -> Result<Register, IcedError> {
+        let class = Class::Vector(width);
+        let ends = 8 * WINDOW as i64 + 32;
+        let window = MemoryOperand::new(POOL, PART, scale(class), ends, 1, false, Register::None);
+        let code = at(&t::LOAD, width, IsaLevel::Avx2);
+        let scratch = self.scratch(class);
+        self.put(&Instruction::with2(code, scratch, window)?)?;
+        Ok(scratch)
+    }
+
+    /// An instruction for each byte of a partial block (AVX2).
+    fn each_byte(
+        &mut self,
+        first: MemoryOperand,
+        instruction: impl Fn(MemoryOperand, i32) -> Result<Instruction, IcedError>,
+    ) -> Written {
+        let mut ends = Vec::new();
+        for n in 0..self.steps.lanes as i32 {
+            if n > 0 {
+                self.put(&Instruction::with2(Code::Cmp_rm64_imm8, PART, -n)?)?;
+                let far = Instruction::with_branch(Code::Jge_rel32_64, self.at as u64)?;
+                self.put(&far)?;
+                ends.push(self.at);
+            }
+            let mut byte = first;
+            byte.displacement += i64::from(n);
+            byte.displ_size = 1;
+            self.put(&instruction(byte, n)?)?;
+        }
+        self.near_jumps.extend(ends.into_iter().map(|end| (end, self.at)));
         Ok(())
     }
 
@@ -336,7 +447,7 @@ impl Writer<'_> {
                 return instruction.try_set_op_register(n, register);
             }
             Operand::Index => {
-                let long = instruction.code() == at(&t::INDEX, Width::Longs);
+                let long = instruction.code() == at(&t::INDEX, Width::Longs, self.steps.level);
                 let index = if long { INDEX } else { INDEX_LOW };
                 instruction.try_set_op_kind(n, OpKind::Register)?;
                 return instruction.try_set_op_register(n, index);
@@ -365,16 +476,12 @@ impl Writer<'_> {
                 (TABLE, Register::None, 1, 8 * word as i64)
             }
             Home::Array { pointer, bytes } => (self.pointer(pointer)?, INDEX, scale(class), i64::from(bytes)),
-            Home::Seconds { pointer, bytes, half } => {
-                let (base, scale, bytes) = self.seconds(pointer, bytes, half, scale(class))?;
-                (base, INDEX, scale, bytes)
-            }
             Home::Element { pointer, bytes } => (self.pointer(pointer)?, Register::None, 1, i64::from(bytes)),
         };
         Ok(MemoryOperand::new(base, index, scale, bytes, 1, splat, Register::None))
     }
 
-    pub(super) fn pointer(&mut self, n: usize) -> Result<Register, IcedError> {
+    fn pointer(&mut self, n: usize) -> Result<Register, IcedError> {
         match POINTERS_HELD.get(n) {
             Some(&register) => Ok(register),
             None => {
@@ -404,16 +511,18 @@ fn scale(class: Class) -> u32 {
 }
 
 fn is_tied(code: Code) -> bool {
-    t::FMA.contains(&code)
+    t::FMA.evex.contains(&code)
 }
 
-fn store_code(class: Class, block: Block, lanes: usize) -> Code {
-    match (class, block) {
-        (Class::Vector(width), Block::Stream) => at(&t::STREAM, width),
-        (Class::Vector(width), Block::Whole | Block::Part) => at(&t::STORE, width),
-        (Class::Bytes | Class::Mask, Block::Whole | Block::Stream) if lanes == 8 => {
-            Code::EVEX_Vmovq_xmmm64_xmm
+fn store_code(class: Class, block: Block, steps: &Steps) -> Code {
+    match (class, steps.level) {
+        (Class::Vector(width), level) if block == Block::Stream => at(&t::STREAM, width, level),
+        (Class::Vector(width), level) => at(&t::STORE, width, level),
+        (_, IsaLevel::Avx512) if block == Block::Part || steps.lanes == 16 => {
+            Code::EVEX_Vmovdqu8_xmmm128_k1z_xmm
         }
-        (Class::Bytes | Class::Mask, _) => Code::EVEX_Vmovdqu8_xmmm128_k1z_xmm,
+        (_, IsaLevel::Avx512) => Code::EVEX_Vmovq_xmmm64_xmm,
+        (_, IsaLevel::Avx2) if steps.lanes == 8 => Code::VEX_Vmovq_xmmm64_xmm,
+        (_, IsaLevel::Avx2) => Code::VEX_Vmovd_rm32_xmm,
     }
 }

@@ -12,22 +12,24 @@
 //! Not here: where rows are, memory that can be executed, and whoever calls it; see
 //! `cpu::machine`.
 
-mod ahead;
 mod allocate;
 mod arithmetic;
 mod cast;
 mod encode;
+mod isa;
+mod masks;
+mod prefetch;
 mod range;
-mod seconds;
 mod select;
+mod sequences;
 mod steps;
 mod table;
 
 use crate::footprint::Footprint;
 use crate::ir::{Kernel, Launch};
 use crate::verify::Verified;
-use select::Order;
 
+pub use isa::IsaLevel;
 pub use steps::Pointer;
 
 /// What code depends on of a launch: the same code serves all launches of one shape.
@@ -47,8 +49,6 @@ pub struct Shape {
 pub enum Lying {
     /// Side by side.
     Row,
-    /// Two elements apart, of 4 bytes or 8.
-    Seconds,
     /// They are one element.
     Splat,
 }
@@ -59,27 +59,16 @@ impl Shape {
     }
 }
 
-/// How the rows of a launch lie that are computed together: their code has the distances between them in it.
+/// Unroll-and-jam: neighbouring rows of a launch whose blocks go through the body together, so that what
+/// several of them read is read once. The code has the distances between the rows in it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Jam {
+pub struct UnrollAndJam {
     /// The dimension of the launch from row to row.
     pub dim: usize,
     /// Per parameter and dimension, in elements.
     pub strides: Vec<Vec<i64>>,
-    /// Which rows go together.
-    pub group: Group,
-}
-
-/// Which rows go together.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Group {
-    /// As many as gain from it, if any do.
-    Several,
-    /// The same, or one after the other: what is written past the caches gains from code that knows where the
-    /// next row lies, and asks for it.
-    SeveralOrOne,
-    /// One after the other: their cache lines begin at different lanes.
-    One,
+    /// The outputs bypass the caches: operands come from memory, too, and are prefetched.
+    pub streams: bool,
 }
 
 /// Machine code for rows, of the type `extern "sysv64" fn(table: *mut u64, pool: *const u64) -> usize`.
@@ -135,23 +124,30 @@ pub mod words {
 const MAX_STEPS: usize = 4000;
 /// So many stores and pointers fit into registers and tables.
 const MAX_STORES: usize = 24;
-/// How many rows are tried together, with so many stores in all.
-const JAMMED: [usize; 2] = [4, 2];
-const SINGLE: [usize; 1] = [1];
-const MAX_JAMMED_STORES: usize = 8;
-/// By how much fewer reads must be.
-const GAIN: f64 = 1.1;
+/// When rows are computed together.
+struct Tuning {
+    /// The numbers of rows that are tried.
+    rows: [usize; 2],
+    /// So many stores at most, of all rows.
+    stores: usize,
+    /// How many times the reads per row a single row must have, whose operands are in the caches: stars of 7
+    /// points (1.27) lose there, stars of 5 (1.43) and cubes (2 and more) gain.
+    gain: f64,
+    /// The same where outputs bypass the caches, since only such code prefetches.
+    gain_streaming: f64,
+}
+
+const TUNING: Tuning = Tuning { rows: [4, 2], stores: 8, gain: 1.35, gain_streaming: 1.1 };
 
 /// A kernel as code is written for it.
 pub struct Prepared {
+    level: IsaLevel,
     /// Mathematical functions spelled out.
     kernel: Verified,
     /// The same for small angles, with outputs that say whether they are.
     small: Option<Verified>,
     /// Dimensions along which rows may gain from being computed together.
     alike: Vec<usize>,
-    /// Dimensions along which neighbours are read.
-    away: Vec<usize>,
 }
 
 /// The codes of a launch.
@@ -164,12 +160,11 @@ pub struct Pair {
 
 impl Prepared {
     /// `None` if there is no code that is worth it.
-    pub fn new(kernel: &Verified) -> Option<Prepared> {
+    pub fn new(kernel: &Verified, level: IsaLevel) -> Option<Prepared> {
         let small = crate::math::expand_small_angles(kernel);
         let dims = if small.is_some() { 0 } else { kernel.kernel().rank };
         let alike = (0..dims).filter(|&dim| kernel.footprint().shares_along(dim)).collect();
-        let away = (0..dims).filter(|&dim| kernel.footprint().reads_along(dim)).collect();
-        let prepared = Prepared { kernel: crate::math::expand(kernel), small, alike, away };
+        let prepared = Prepared { level, kernel: crate::math::expand(kernel), small, alike };
         let short = |kernel: &Verified| kernel.kernel().body.len() <= MAX_STEPS;
         let is_short = short(&prepared.kernel) && prepared.small.as_ref().is_none_or(short);
         is_short.then_some(prepared)
@@ -195,51 +190,33 @@ impl Prepared {
         &self.alike
     }
 
-    /// Dimensions along which neighbours are read.
-    pub fn away(&self) -> &[usize] {
-        &self.away
-    }
-
     /// The code for launches of a shape, if every instruction has some.
     pub fn write(&self, shape: &Shape) -> Option<Pair> {
         let guards = self.guards();
-        let small = self.small.as_ref().and_then(|small| write(small.kernel(), shape, guards));
-        Some(Pair { full: write(self.kernel(), shape, guards)?, small })
+        let small = self.small.as_ref().and_then(|small| write(small.kernel(), shape, guards, self.level));
+        Some(Pair { full: write(self.kernel(), shape, guards, self.level)?, small })
     }
 
-    /// Code that knows where rows lie, and computes several together where fewer reads come of it.
-    pub fn jam(&self, shape: &Shape, jam: &Jam) -> Option<Written> {
-        let several = || {
-            let steps = select::select(self.kernel(), shape, self.guards(), None, Order::Given)?;
-            let reads = allocate::allocate(&steps).reads() / GAIN;
-            self.fewest_reads(shape, jam, &JAMMED, reads)
-        };
-        let one = || self.fewest_reads(shape, jam, &SINGLE, f64::INFINITY);
-        match jam.group {
-            Group::Several => several(),
-            Group::SeveralOrOne => several().or_else(one),
-            Group::One => one(),
-        }
-    }
-
-    /// The code of so many rows that has the fewest reads per row, of those that have fewer than `most`.
-    fn fewest_reads(&self, shape: &Shape, jam: &Jam, rows: &[usize], most: f64) -> Option<Written> {
-        let (mut best, mut written) = (most, None);
-        let orders = [Order::Given, Order::ByPlace];
-        for (rows, order) in rows.iter().flat_map(|&rows| orders.map(|order| (rows, order))) {
-            let selected = select::select(self.kernel(), shape, self.guards(), Some((jam, rows)), order);
-            let Some(steps) = selected else { continue };
-            if steps.stores.len() > if rows == 1 { MAX_STORES } else { MAX_JAMMED_STORES } {
+    /// Code that computes several rows together, of the number that takes the fewest reads per row, if they
+    /// are so many fewer that it gains.
+    pub fn jam(&self, shape: &Shape, jam: &UnrollAndJam) -> Option<Written> {
+        let select = |jam| select::select(self.kernel(), shape, self.guards(), jam, self.level);
+        let gain = if jam.streams { TUNING.gain_streaming } else { TUNING.gain };
+        let mut fewest = allocate::allocate(&select(None)?).reads() / gain;
+        let mut best = None;
+        for rows in TUNING.rows {
+            let Some(steps) = select(Some((jam, rows))) else { continue };
+            if steps.stores.len() > TUNING.stores {
                 continue;
             }
             let allocated = allocate::allocate(&steps);
             let reads = allocated.reads() / rows as f64;
-            if reads < best {
-                best = reads;
-                written = Some((steps, allocated, rows));
+            if reads < fewest {
+                fewest = reads;
+                best = Some((steps, allocated, rows));
             }
         }
-        written.map(|(steps, allocated, rows)| finish(steps, &allocated, rows))
+        best.map(|(steps, allocated, rows)| finish(steps, &allocated, rows))
     }
 
     /// Outputs from this parameter on say whether angles are small.
@@ -248,8 +225,8 @@ impl Prepared {
     }
 }
 
-fn write(kernel: &Kernel, shape: &Shape, guards: usize) -> Option<Written> {
-    let steps = select::select(kernel, shape, guards, None, Order::Given)?;
+fn write(kernel: &Kernel, shape: &Shape, guards: usize, level: IsaLevel) -> Option<Written> {
+    let steps = select::select(kernel, shape, guards, None, level)?;
     if steps.stores.len() > MAX_STORES {
         return None;
     }

@@ -4,20 +4,23 @@
 
 use iced_x86::Code;
 
+use super::masks::MaskOp;
+use super::prefetch::prefetches;
 use super::steps::{Class, Home, Id, Last, Pointer, Step, Steps, Stored, Valued};
-use super::table::{self as t, Row, Width, at};
-use super::{Jam, Lying, Shape, ahead};
+use super::table::{self as t, Forms, Width, at};
+use super::{IsaLevel, Lying, Shape, UnrollAndJam};
 use crate::dtype::{DType, Scalar};
 use crate::ir::{Form, Inst, Kernel, Op, Store, Value};
 
-/// Words of the pool: sixteen bytes of 1; 0, 1, .. as 4-byte and as 8-byte lanes; every second bit; the
-/// launch's arguments.
-const ONES: usize = 0;
+/// Words of the pool: sixteen bytes of 1; 0, 1, .. as 4-byte and as 8-byte lanes; masks; the launch's
+/// arguments.
+pub(super) const ONES: usize = 0;
 const COUNTED: usize = 2;
 const COUNTED_LONG: usize = 10;
 /// The first argument; constants follow the last.
-pub(super) const ARGUMENTS: usize = 19;
-pub(super) const EVENS: usize = 18;
+pub(super) const ARGUMENTS: usize = 26;
+/// 32 bytes of ones, then 32 of zeros: the masks of a partial block are cut out here.
+pub(super) const WINDOW: usize = 18;
 
 /// The steps of an elementwise kernel without mathematical functions, or `None` if something in it has no
 /// instructions here. `jam` has how many rows go together, and where they lie.
@@ -27,8 +30,8 @@ pub(super) fn select(
     kernel: &Kernel,
     shape: &Shape,
     guards: usize,
-    jam: Option<(&Jam, usize)>,
-    order: Order,
+    jam: Option<(&UnrollAndJam, usize)>,
+    level: IsaLevel,
 ) -> Option<Steps> {
     let Form::Elementwise { stores } = &kernel.form else { return None };
     let is_guard = |store: &&Store| store.param as usize >= guards;
@@ -42,22 +45,23 @@ pub(super) fn select(
         row: 0,
         guards: stores.iter().filter(is_guard).map(|guard| guard.value).collect(),
         long,
+        lacks: false,
         ids: vec![Vec::new(); kernel.body.len()],
         steps: Steps {
-            lanes: if long { 8 } else { 16 },
+            level,
+            lanes: level.register_bytes() / if long { 8 } else { 4 },
             values: Vec::new(),
             prologue: Vec::new(),
             body: Vec::new(),
             stores: Vec::new(),
-            ahead: Vec::new(),
-            written: Vec::new(),
+            prefetches: Vec::new(),
             pointers: Vec::new(),
             coordinates: Vec::new(),
             pool: pool(kernel.arguments.len()),
         },
     };
     let rows = jam.map_or(1, |(_, rows)| rows);
-    for (n, inst) in order.of(kernel).into_iter().map(|n| (n, &kernel.body[n])).filter(|&(n, _)| live[n]) {
+    for (n, inst) in kernel.body.iter().enumerate().filter(|&(n, _)| live[n]) {
         for row in 0..rows {
             selection.row = row;
             let id = match selection.like_the_first(inst) {
@@ -78,60 +82,23 @@ pub(super) fn select(
             selection.row = row;
             let value = selection.stored(store.value)?;
             let (pointer, bytes) = selection.place(store.param as usize, &here)?;
-            match selection.shape.lying[store.param as usize] {
-                Lying::Seconds => {
-                    let width = selection.width(selection.dtype(store.value))?;
-                    stored.extend(selection.store_seconds(value, pointer, bytes, width));
-                }
-                Lying::Row | Lying::Splat => {
-                    stored.push(Stored { value, home: Home::Array { pointer, bytes } })
-                }
-            }
+            stored.push(Stored { value, pointer, bytes });
         }
     }
     selection.steps.stores = stored;
-    selection.steps.ahead = ahead::ahead(&selection.steps, kernel, jam);
-    selection.steps.written = ahead::written(&selection.steps, kernel, jam);
-    Some(selection.steps)
+    if let Some((jam, rows)) = jam.filter(|(jam, _)| jam.streams) {
+        selection.steps.prefetches = prefetches(&selection.steps, kernel, jam, rows);
+    }
+    (!selection.lacks).then_some(selection.steps)
 }
 
 fn pool(arguments: usize) -> Vec<u64> {
     let ones = [0x0101_0101_0101_0101; 2];
     let pairs = (0..8).map(|n| (2 * n) | ((2 * n + 1) << 32));
-    let mut pool: Vec<u64> = ones.into_iter().chain(pairs).chain(0..8).chain([0x5555_5555]).collect();
+    let mut pool: Vec<u64> =
+        ones.into_iter().chain(pairs).chain(0..8).chain([u64::MAX; 4]).chain([0; 4]).collect();
     pool.resize(ARGUMENTS + arguments, 0);
     pool
-}
-
-/// In which order instructions are written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Order {
-    /// As the kernel has them.
-    Given,
-    /// Each where the furthest place that it depends on is read. Sums over faces, over edges and over
-    /// corners, one after the other in the kernel, then go through the planes side by side, and what one of
-    /// them has read is still in a register when another needs it.
-    ByPlace,
-}
-
-impl Order {
-    /// The order of a kernel's instructions: operands come before their users.
-    fn of(self, kernel: &Kernel) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..kernel.body.len()).collect();
-        if self == Order::Given {
-            return order;
-        }
-        let mut furthest: Vec<Option<(&[i32], u32)>> = Vec::with_capacity(order.len());
-        for inst in &kernel.body {
-            furthest.push(match &inst.op {
-                Op::Load { param, offsets } => Some((offsets, *param)),
-                op => op.operands().filter_map(|value| furthest[value.index()]).max(),
-            });
-        }
-        // Stable, and no instruction's place is before its operands'.
-        order.sort_by_key(|&n| furthest[n]);
-        order
-    }
 }
 
 fn live(kernel: &Kernel) -> Vec<bool> {
@@ -149,13 +116,15 @@ pub(super) struct Selection<'k> {
     pub(super) kernel: &'k Kernel,
     shape: &'k Shape,
     /// Where rows lie that are computed together.
-    jam: Option<&'k Jam>,
+    jam: Option<&'k UnrollAndJam>,
     /// Which of them.
     row: usize,
     /// Booleans that are true, or what comes after them is not stored.
     pub(super) guards: Vec<Value>,
     /// Some values have 8 bytes.
-    long: bool,
+    pub(super) long: bool,
+    /// The level lacks an instruction.
+    lacks: bool,
     /// Per value of the kernel, one of each row.
     ids: Vec<Vec<Id>>,
     pub(super) steps: Steps,
@@ -164,7 +133,7 @@ pub(super) struct Selection<'k> {
 impl Selection<'_> {
     pub(super) fn class(&self, dtype: DType) -> Option<Class> {
         match dtype {
-            DType::Bool => Some(Class::Mask),
+            DType::Bool => Some(self.mask_class()),
             DType::F32 | DType::I32 | DType::U32 if self.long => Some(Class::Vector(Width::HalfWords)),
             DType::F32 | DType::I32 | DType::U32 => Some(Class::Vector(Width::Words)),
             DType::F64 | DType::I64 | DType::U64 => Some(Class::Vector(Width::Longs)),
@@ -172,10 +141,11 @@ impl Selection<'_> {
         }
     }
 
+    /// How numbers lie in a register.
     pub(super) fn width(&self, dtype: DType) -> Option<Width> {
         match self.class(dtype)? {
-            Class::Vector(width) => Some(width),
-            Class::Bytes | Class::Mask => None,
+            Class::Vector(width) if dtype != DType::Bool => Some(width),
+            Class::Vector(_) | Class::Bytes | Class::Mask => None,
         }
     }
 
@@ -207,6 +177,7 @@ impl Selection<'_> {
     pub(super) fn push(&mut self, step: Step) -> Id {
         let uniform = !step.index && !step.guard && step.reads().all(|id| self.steps.values[id].uniform);
         let dst = step.dst;
+        self.lacks |= step.code == Code::INVALID;
         self.steps.values[dst].uniform = uniform;
         if uniform {
             self.steps.prologue.push(step)
@@ -216,50 +187,25 @@ impl Selection<'_> {
         dst
     }
 
-    pub(super) fn step(&mut self, row: &Row, width: Width, args: &[Id]) -> Step {
+    pub(super) fn step(&mut self, row: &Forms, width: Width, args: &[Id]) -> Step {
         let dst = self.value(Class::Vector(width), Home::Nowhere);
-        Step::new(at(row, width), dst, args)
+        Step::new(at(row, width, self.steps.level), dst, args)
     }
 
-    pub(super) fn op(&mut self, row: &Row, width: Width, args: &[Id]) -> Id {
+    pub(super) fn op(&mut self, row: &Forms, width: Width, args: &[Id]) -> Id {
         let step = self.step(row, width, args);
         self.push(step)
     }
 
     /// An operation whose operands may change places.
-    pub(super) fn either(&mut self, row: &Row, width: Width, args: &[Id]) -> Id {
+    pub(super) fn either(&mut self, row: &Forms, width: Width, args: &[Id]) -> Id {
         let step = Step { swaps: true, ..self.step(row, width, args) };
         self.push(step)
     }
 
-    pub(super) fn with(&mut self, row: &Row, width: Width, args: &[Id], immediate: u8) -> Id {
+    pub(super) fn with(&mut self, row: &Forms, width: Width, args: &[Id], immediate: u8) -> Id {
         let step = Step { immediate: Some(immediate), ..self.step(row, width, args) };
         self.push(step)
-    }
-
-    /// A comparison or a test of vectors: the mask.
-    pub(super) fn test(&mut self, row: &Row, width: Width, args: &[Id], immediate: Option<u8>) -> Id {
-        let dst = self.value(Class::Mask, Home::Nowhere);
-        self.push(Step { immediate, ..Step::new(at(row, width), dst, args) })
-    }
-
-    /// `yes` where the mask is set, else `no`.
-    pub(super) fn blend(&mut self, mask: Id, no: Id, yes: Id, width: Width) -> Id {
-        let step = Step { mask: Some(mask), ..self.step(&t::BLEND, width, &[no, yes]) };
-        self.push(step)
-    }
-
-    /// An operation on masks.
-    pub(super) fn masks(&mut self, code: Code, args: &[Id]) -> Id {
-        let dst = self.value(Class::Mask, Home::Nowhere);
-        self.push(Step { last: Last::Register, ..Step::new(code, dst, args) })
-    }
-
-    /// Returns from the code unless a mask is set in every lane.
-    fn guard(&mut self, mask: Id) {
-        let dst = self.value(Class::Mask, Home::Nowhere);
-        let step = Step::new(Code::VEX_Kandnw_kr_kr_kr, dst, &[mask]);
-        self.push(Step { last: Last::Register, guard: true, ..step });
     }
 
     /// A conversion between widths.
@@ -268,16 +214,35 @@ impl Selection<'_> {
         self.push(Step { last, ..Step::new(code, dst, &[a]) })
     }
 
+    /// The same bits in every lane; with AVX2, which has no operands that are broadcast, a register's worth.
     pub(super) fn constant(&mut self, bits: u64, width: Width) -> Id {
-        let first = ARGUMENTS + self.kernel.arguments.len();
-        let word = match self.steps.pool[first..].iter().position(|&b| b == bits) {
-            Some(n) => first + n,
-            None => {
-                self.steps.pool.push(bits);
-                self.steps.pool.len() - 1
-            }
+        let both = match width {
+            Width::Words | Width::HalfWords => bits & 0xffff_ffff | bits << 32,
+            Width::Longs => bits,
         };
-        self.at_home(Class::Vector(width), Home::Pool(word))
+        match self.steps.level {
+            IsaLevel::Avx512 => {
+                let word = self.words(&[bits]);
+                self.at_home(Class::Vector(width), Home::Pool(word))
+            }
+            IsaLevel::Avx2 => {
+                let word = self.words(&[both; 4]);
+                self.at_home(Class::Vector(width), Home::Lanes(word))
+            }
+        }
+    }
+
+    /// Where these words lie in the pool, not among the arguments, whose words are empty yet.
+    fn words(&mut self, words: &[u64]) -> usize {
+        let first = ARGUMENTS + self.kernel.arguments.len();
+        let known = self.steps.pool[first..].windows(words.len()).position(|known| known == words);
+        known.map_or_else(
+            || {
+                self.steps.pool.extend(words);
+                self.steps.pool.len() - words.len()
+            },
+            |n| first + n,
+        )
     }
 
     /// The value that can be read there.
@@ -317,9 +282,9 @@ impl Selection<'_> {
             Op::Select(c, a, b) => {
                 let (c, a, b) = (self.id(*c), self.id(*a), self.id(*b));
                 if dtype == DType::Bool {
-                    let yes = self.masks(Code::VEX_Kandw_kr_kr_kr, &[c, a]);
-                    let no = self.masks(Code::VEX_Kandnw_kr_kr_kr, &[c, b]);
-                    return Some(self.masks(Code::VEX_Korw_kr_kr_kr, &[yes, no]));
+                    let yes = self.mask_op(MaskOp::And, c, a);
+                    let no = self.mask_op(MaskOp::AndNot, c, b);
+                    return Some(self.mask_op(MaskOp::Or, yes, no));
                 }
                 let width = self.width(dtype)?;
                 Some(self.blend(c, b, a, width))
@@ -345,7 +310,7 @@ impl Selection<'_> {
             Some(n) => self.value(Class::Vector(width), Home::Pool(ARGUMENTS + n)),
             None => self.constant(bits, width),
         };
-        Some(if dtype == DType::Bool { self.test(&t::TEST, width, &[id, id], None) } else { id })
+        Some(if dtype == DType::Bool { self.nonzero(id, width) } else { id })
     }
 
     fn coordinate(&mut self, dim: usize, dtype: DType) -> Option<Id> {
@@ -366,9 +331,25 @@ impl Selection<'_> {
         let counted = if width == Width::Longs { COUNTED_LONG } else { COUNTED };
         let counted = self.at_home(Class::Vector(width), Home::Lanes(counted));
         let first = self.op(&t::IADD, width, &[first, counted]);
-        let step = Step { index: true, ..self.step(&t::INDEX, width, &[]) };
-        let index = self.push(step);
+        let index = self.index(width);
         Some(self.either(&t::IADD, width, &[index, first]))
+    }
+
+    /// The number of the block's first lane, in every lane.
+    fn index(&mut self, width: Width) -> Id {
+        let code = at(&t::INDEX, width, self.steps.level);
+        match self.steps.level {
+            IsaLevel::Avx512 => {
+                let dst = self.value(Class::Vector(width), Home::Nowhere);
+                self.push(Step { index: true, ..Step::new(code, dst, &[]) })
+            }
+            IsaLevel::Avx2 => {
+                let dst = self.value(Class::Vector(Width::HalfWords), Home::Nowhere);
+                let first = self.push(Step { index: true, ..Step::new(code, dst, &[]) });
+                let step = Step { last: Last::Register, ..self.step(&t::BROADCAST, width, &[first]) };
+                self.push(step)
+            }
+        }
     }
 
     /// Where the row of a parameter is, or its neighbour at these offsets: a pointer, and the bytes from it.
@@ -392,43 +373,29 @@ impl Selection<'_> {
 
     fn load(&mut self, param: usize, offsets: &[i32], dtype: DType) -> Option<Id> {
         let (pointer, bytes) = self.place(param, offsets)?;
-        match self.shape.lying[param] {
-            Lying::Splat => {
-                let width = self.width(dtype)?;
-                return Some(self.at_home(Class::Vector(width), Home::Element { pointer, bytes }));
-            }
-            Lying::Seconds => {
-                let width = self.width(dtype)?;
-                return Some(self.load_seconds(pointer, bytes, width));
-            }
-            Lying::Row => {}
+        if self.shape.lying[param] == Lying::Splat {
+            let width = self.width(dtype)?;
+            return Some(self.at_home(Class::Vector(width), Home::Element { pointer, bytes }));
         }
         let home = Home::Array { pointer, bytes };
         if dtype != DType::Bool {
             let class = self.class(dtype)?;
             return Some(self.at_home(class, home));
         }
-        let read = self.value(Class::Bytes, home);
-        let dst = self.value(Class::Mask, Home::Nowhere);
-        let code = Code::EVEX_Vptestmb_kr_k1_xmm_xmmm128;
-        Some(self.push(Step { last: Last::Memory, ..Step::new(code, dst, &[read, read]) }))
+        Some(self.load_bools(home))
     }
 
     /// What a store writes: bools as bytes, and loads in a register.
     fn stored(&mut self, value: Value) -> Option<Id> {
         let id = self.id(value);
-        match self.class(self.dtype(value))? {
-            Class::Mask => {
-                let ones = self.at_home(Class::Bytes, Home::Lanes(ONES));
-                let dst = self.value(Class::Bytes, Home::Nowhere);
-                let step = Step::new(Code::EVEX_Vmovdqu8_xmm_k1z_xmmm128, dst, &[ones]);
-                Some(self.push(Step { mask: Some(id), zeroing: true, last: Last::Memory, ..step }))
-            }
+        let dtype = self.dtype(value);
+        match self.class(dtype)? {
+            _ if dtype == DType::Bool => Some(self.bool_bytes(id)),
             Class::Vector(width) if matches!(self.steps.values[id].home, Home::Array { .. }) => {
                 let step = Step { last: Last::Memory, ..self.step(&t::LOAD, width, &[id]) };
                 Some(self.push(step))
             }
-            Class::Vector(_) | Class::Bytes => Some(id),
+            Class::Vector(_) | Class::Bytes | Class::Mask => Some(id),
         }
     }
 }

@@ -3,6 +3,8 @@
 
 use iced_x86::Code;
 
+use super::IsaLevel;
+use super::prefetch::Prefetch;
 use super::table::Width;
 
 /// An index into [`Steps::values`].
@@ -36,23 +38,12 @@ pub(super) enum Home {
     Array { pointer: usize, bytes: i32 },
     /// The element so many bytes from a pointer, for every lane.
     Element { pointer: usize, bytes: i32 },
-    /// Of a row of seconds the first register of the block, or the second; see `seconds`.
-    Seconds { pointer: usize, bytes: i32, half: usize },
 }
 
 impl Home {
     /// The same in every block of a row?
     pub(super) fn is_uniform(self) -> bool {
-        !matches!(self, Home::Nowhere | Home::Array { .. } | Home::Seconds { .. })
-    }
-
-    /// Which register of a row of seconds?
-    pub(super) fn half(self) -> Option<usize> {
-        match self {
-            Home::Seconds { half, .. } => Some(half),
-            Home::Nowhere | Home::Slot(_) | Home::Pool(_) | Home::Lanes(_) | Home::Row(_) => None,
-            Home::Array { .. } | Home::Element { .. } => None,
-        }
+        !matches!(self, Home::Nowhere | Home::Array { .. })
     }
 
     /// One element that goes to all lanes?
@@ -139,23 +130,14 @@ pub struct Pointer {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stored {
     pub value: Id,
-    /// An array's row.
-    pub home: Home,
-}
-
-/// A line of memory that is asked for, and by which instruction.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
-    pub code: Code,
+    /// The row of an array: the pointer's number and the bytes from it.
     pub pointer: usize,
-    /// From the pointer's lane.
     pub bytes: i32,
-    /// Of the array.
-    pub class: Class,
 }
 
 /// A body.
 pub(super) struct Steps {
+    pub level: IsaLevel,
     /// Lanes of a block.
     pub lanes: usize,
     pub values: Vec<Valued>,
@@ -164,10 +146,8 @@ pub(super) struct Steps {
     /// Once per block.
     pub body: Vec<Step>,
     pub stores: Vec<Stored>,
-    /// What blocks ask for that is read later.
-    pub ahead: Vec<Asked>,
-    /// What those ask for beside it that are not written past the caches.
-    pub written: Vec<Asked>,
+    /// What blocks prefetch whose stores bypass the caches.
+    pub prefetches: Vec<Prefetch>,
     pub pointers: Vec<Pointer>,
     /// Dimensions whose coordinate is a word of the row's table.
     pub coordinates: Vec<usize>,

@@ -180,11 +180,11 @@ fn fenced_outcome(case: &Case, program: &Program, at_the_end: bool) -> Vec<Vec<u
     fenced.iter().zip(params).map(|(f, p)| f.elements(p.dtype)).collect()
 }
 
-/// Rows of which every second element is read or written, by code, however long; at a point and beside it,
-/// computed with others and moved.
+/// Rows of which every second element is read or written, however long; at a point and beside it, computed
+/// with others and moved.
 #[test]
 #[cfg(unix)]
-fn every_second_element_by_code() {
+fn every_second_element() {
     let mut random = Random(71);
     let mut ran = 0;
     let lengths = [2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 100, 300];
@@ -226,7 +226,6 @@ fn every_second_element_by_code() {
                             &found,
                             &format!("{n} {dtype} in steps of {steps:?}, {level:?}"),
                         );
-                        assert!(program.codes() > 0 || !level.writes_code());
                         ran += 1;
                     }
                 }

@@ -1,0 +1,28 @@
+//! The two ISA levels that machine code is written for, and what they give it to work with.
+
+/// An ISA level of x86-64 processors.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum IsaLevel {
+    /// AVX2 and FMA: VEX encodings, 16 registers of 32 bytes, masks in vectors.
+    Avx2,
+    /// AVX-512 F, VL, BW and DQ, and BMI2: EVEX encodings, 32 registers of 64 bytes, opmask registers.
+    Avx512,
+}
+
+impl IsaLevel {
+    /// Bytes of a vector register.
+    pub(super) fn register_bytes(self) -> usize {
+        match self {
+            IsaLevel::Avx2 => 32,
+            IsaLevel::Avx512 => 64,
+        }
+    }
+
+    /// Vector registers that values can have. The last one of AVX2 holds masks and operands of partial blocks.
+    pub(super) fn registers(self) -> usize {
+        match self {
+            IsaLevel::Avx2 => 15,
+            IsaLevel::Avx512 => 32,
+        }
+    }
+}
