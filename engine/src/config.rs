@@ -11,6 +11,8 @@ use std::io::Write as _;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use partita_kernels::x86::IsaLevel;
+
 pub use variables::{Audience, POINTS, VARIABLES, Variable};
 
 /// Settings from the environment. [`VARIABLES`] lists the accepted values.
@@ -40,8 +42,9 @@ pub struct Config {
     /// `PARTITA_TILE_BYTES`: how much of a state goes through several steps of a [`crate::Loop`] at a time on
     /// the host; by default [`TILE_BYTES`].
     pub tile_bytes: u64,
-    /// `PARTITA_HOST_CODE`: false keeps the host from writing machine code for kernels: all are interpreted.
-    pub host_code: bool,
+    /// `PARTITA_HOST_CODE`: the ISA level of the machine code that the host writes for kernels; `None` runs them
+    /// as compiled loops over rows.
+    pub host_code: Option<IsaLevel>,
     /// `PARTITA_CHECK`: true repeats every launch on the interpreter and compares.
     pub check: bool,
     /// `PARTITA_TRACE`: the file that [`crate::trace`] writes.
@@ -68,7 +71,7 @@ impl Default for Config {
             cuda_ipc: true,
             wgpu_visible: true,
             tile_bytes: TILE_BYTES,
-            host_code: true,
+            host_code: IsaLevel::best(),
             check: false,
             trace: None,
             fault: None,
@@ -140,7 +143,7 @@ fn read(environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Confi
         tile_bytes: given
             .value("PARTITA_TILE_BYTES", |text| size(text, 1))?
             .map_or(TILE_BYTES, |n| n.min(1 << 40)),
-        host_code: given.value("PARTITA_HOST_CODE", switch)?.unwrap_or(unset.host_code),
+        host_code: given.host_code()?.unwrap_or(unset.host_code),
         check: given.value("PARTITA_CHECK", switch)?.unwrap_or(unset.check),
         trace: given.value("PARTITA_TRACE", text)?,
         fault: given.value("PARTITA_FAULT", |text| is_fault(text).then(|| text.to_owned()))?,
@@ -160,6 +163,26 @@ impl Given {
         let Some((name, text)) = self.0.get_key_value(name) else { return Ok(None) };
         let Some(known) = VARIABLES.iter().find(|known| known.name == *name) else { return Ok(None) };
         understand(text).map(Some).ok_or_else(|| refused(known, known.accepts, text))
+    }
+
+    /// The ISA level that is forced, which this CPU must have.
+    fn host_code(&self) -> Result<Option<Option<IsaLevel>>, SettingError> {
+        let level = |text: &str| match text {
+            "avx512" => Some(Some(IsaLevel::Avx512)),
+            "avx2" => Some(Some(IsaLevel::Avx2)),
+            "off" => Some(None),
+            _ => None,
+        };
+        let forced = self.value("PARTITA_HOST_CODE", level)?;
+        match forced {
+            Some(Some(level)) if !level.is_available() => Err(SettingError {
+                variable: "PARTITA_HOST_CODE".to_owned(),
+                expected: "an ISA level that this CPU has".to_owned(),
+                given: format!("{level:?}"),
+                remedy: "unset it, or set `off`".to_owned(),
+            }),
+            forced => Ok(forced),
+        }
     }
 }
 
@@ -291,9 +314,21 @@ mod tests {
         for (text, on) in
             [("1", true), ("True", true), ("yes", true), ("0", false), ("FALSE", false), ("off", false)]
         {
-            let config = of(&[("PARTITA_CHECK", text), ("PARTITA_HOST_CODE", text)]).unwrap();
-            assert_eq!((config.check, config.host_code), (on, on), "{text}");
+            assert_eq!(of(&[("PARTITA_CHECK", text)]).unwrap().check, on, "{text}");
         }
+    }
+
+    #[test]
+    fn machine_code_is_of_the_forced_level_or_an_error_where_the_cpu_lacks_it() {
+        let of = |text| of(&[("PARTITA_HOST_CODE", text)]).map(|config| config.host_code);
+        assert_eq!(of("off").unwrap(), None);
+        for (text, level) in [("avx2", IsaLevel::Avx2), ("avx512", IsaLevel::Avx512)] {
+            match level.is_available() {
+                true => assert_eq!(of(text).unwrap(), Some(level)),
+                false => assert!(of(text).unwrap_err().expected.contains("this CPU")),
+            }
+        }
+        assert!(of("avx").unwrap_err().expected.contains("avx512"));
     }
 
     #[test]

@@ -44,7 +44,7 @@ const RUNS: &[Run] = &[
             ("RUSTFLAGS", "-Zsanitizer=thread"),
             // Quicker to build; the tests are small.
             ("CARGO_PROFILE_DEV_OPT_LEVEL", "0"),
-            ("PARTITA_HOST_CODE", "0"),
+            ("PARTITA_HOST_CODE", "off"),
             ("PARTITA_THREADS", "2"),
         ],
         least: 2,

@@ -95,9 +95,9 @@ pub const VARIABLES: &[Variable] = &[
     ),
     user(
         "PARTITA_HOST_CODE",
-        SWITCH,
-        "whether the host writes AVX-512 machine code for kernels, with the same bits; otherwise all kernels \
-         are interpreted; default 1",
+        "avx512, avx2 or off",
+        "ISA level of the machine code that the host writes for kernels, with the same bits at each; an error if \
+         the CPU lacks it; off: compiled loops over rows; default: the highest level of the CPU",
     ),
     user(
         "PARTITA_TILE_BYTES",

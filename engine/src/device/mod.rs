@@ -233,8 +233,7 @@ impl Device {
             say(format_args!("compile for {}:\n{kernel}", self.name()));
         }
         let code = match &self.0.backend {
-            Backend::Host if config().host_code => Code::Host(Box::new(cpu::Program::compile(&kernel))),
-            Backend::Host => Code::Host(Box::new(cpu::Program::interpreted(&kernel))),
+            Backend::Host => Code::Host(Box::new(cpu::Program::compile_at(&kernel, config().host_code))),
             Backend::Cuda(gpu) => Code::Cuda(gpu.compile(&kernel).map_err(|e| self.cuda_refusal(e))?),
             Backend::Wgpu(gpu) => Code::Wgpu(gpu.compile(&kernel).map_err(|e| self.refusal(e))?),
         };

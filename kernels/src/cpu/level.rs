@@ -79,22 +79,13 @@ impl Level {
     /// The level that writes this machine code, if this CPU runs it.
     pub(super) fn of_code(code: IsaLevel) -> Option<Level> {
         #[cfg(target_arch = "x86_64")]
-        {
-            let level = match code {
-                IsaLevel::Avx2 => Level::Avx2Code,
-                IsaLevel::Avx512 => Level::Avx512Code,
-            };
-            let has = match code {
-                IsaLevel::Avx2 => Level::detect() > Level::Avx2,
-                IsaLevel::Avx512 => Level::detect() == level,
-            };
-            has.then_some(level)
-        }
+        let level = match code {
+            IsaLevel::Avx2 => Level::Avx2Code,
+            IsaLevel::Avx512 => Level::Avx512Code,
+        };
         #[cfg(not(target_arch = "x86_64"))]
-        {
-            let _ = code;
-            None
-        }
+        let level = Level::Baseline;
+        code.is_available().then_some(level)
     }
 
     /// Every level this CPU has, the lowest first.

@@ -135,7 +135,13 @@ impl Machine {
 
     /// The code for rows that lie so, if they gain from being computed together, and it from this launch or
     /// from further ones.
-    fn jammed_for(&self, codes: &Codes, shape: &Shape, jam: UnrollAndJam, points: usize) -> Option<Arc<Code>> {
+    fn jammed_for(
+        &self,
+        codes: &Codes,
+        shape: &Shape,
+        jam: UnrollAndJam,
+        points: usize,
+    ) -> Option<Arc<Code>> {
         let find = |jammed: &[(UnrollAndJam, Jammed)]| {
             jammed.iter().find(|(known, _)| *known == jam).map(|(_, jammed)| jammed.clone())
         };

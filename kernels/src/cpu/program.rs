@@ -40,14 +40,11 @@ impl Program {
         Program::compile_for(kernel, Level::interpreter(), Tuning::DEFAULT)
     }
 
-    /// Compiles a kernel to machine code of this ISA level where possible, or to compiled loops only. `None` if
-    /// this CPU lacks the level.
-    pub fn compile_at(kernel: &Verified, code: Option<IsaLevel>) -> Option<Program> {
-        let level = match code {
-            Some(code) => Level::of_code(code)?,
-            None => Level::interpreter(),
-        };
-        Some(Program::compile_for(kernel, level, Tuning::DEFAULT))
+    /// Compiles a kernel to machine code of this ISA level where possible, to compiled loops otherwise and where
+    /// this CPU lacks the level. The results have the same bits.
+    pub fn compile_at(kernel: &Verified, code: Option<IsaLevel>) -> Program {
+        let level = code.and_then(Level::of_code).unwrap_or_else(Level::interpreter);
+        Program::compile_for(kernel, level, Tuning::DEFAULT)
     }
 
     /// For how many shapes of launches there is machine code so far; it is written when a launch needs it.

@@ -10,6 +10,29 @@ pub enum IsaLevel {
 }
 
 impl IsaLevel {
+    /// The higher level of this CPU, if it has either.
+    pub fn best() -> Option<IsaLevel> {
+        [IsaLevel::Avx512, IsaLevel::Avx2].into_iter().find(|level| level.is_available())
+    }
+
+    /// Does this CPU run code of the level?
+    pub fn is_available(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        match self {
+            IsaLevel::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            IsaLevel::Avx512 => {
+                IsaLevel::Avx2.is_available()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("bmi2")
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        false
+    }
+
     /// Bytes of a vector register.
     pub(super) fn register_bytes(self) -> usize {
         match self {

@@ -137,7 +137,7 @@ struct Tuning {
     gain_streaming: f64,
 }
 
-const TUNING: Tuning = Tuning { rows: [4, 2], stores: 8, gain: 1.35, gain_streaming: 1.1 };
+const TUNING: Tuning = Tuning { rows: [4, 2], stores: 8, gain: 1.3, gain_streaming: 1.1 };
 
 /// A kernel as code is written for it.
 pub struct Prepared {
