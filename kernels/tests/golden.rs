@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use agreement::{cases, cube, star, weighted};
+use partita_kernels::x86::{self, IsaLevel};
 use partita_kernels::{
     BinaryOp, Builder, CompareOp, DType, FoldOp, Math1, Math2, Scalar, UnaryOp, Verified, ptx, simplify, wgsl,
 };
@@ -149,6 +150,13 @@ fn ptx_text(kernel: &Verified) -> String {
     ptx::emit(kernel, &ptx::Target { sm: 90 }).unwrap().text
 }
 
+/// Of some kernels the machine code at both ISA levels.
+fn x86_text(kernel: &Verified) -> Option<(&'static str, String)> {
+    let listed = ["blur", "triad", "nan_tests", "fma", "stencil_3d"].contains(&kernel.kernel().name.as_str());
+    let text = || [IsaLevel::Avx512, IsaLevel::Avx2].map(|level| x86::listing(kernel, level)).concat();
+    listed.then(|| ("x86", text()))
+}
+
 #[test]
 fn golden_files_are_current() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
@@ -158,7 +166,9 @@ fn golden_files_are_current() {
     let mut stale = Vec::new();
     for kernel in golden_cases() {
         let kernel = simplify(&kernel);
-        let texts = [("ir", kernel.to_string()), ("wgsl", wgsl_text(&kernel)), ("ptx", ptx_text(&kernel))];
+        let mut texts =
+            vec![("ir", kernel.to_string()), ("wgsl", wgsl_text(&kernel)), ("ptx", ptx_text(&kernel))];
+        texts.extend(x86_text(&kernel));
         for (ending, text) in texts {
             let name = format!("{}.{ending}", kernel.kernel().name);
             let file = folder.join(&name);

@@ -17,6 +17,7 @@ mod arithmetic;
 mod cast;
 mod encode;
 mod isa;
+mod listing;
 mod masks;
 mod prefetch;
 mod range;
@@ -30,7 +31,11 @@ use crate::ir::{Kernel, Launch};
 use crate::verify::Verified;
 
 pub use isa::IsaLevel;
+pub use listing::listing;
 pub use steps::Pointer;
+
+use allocate::Allocated;
+use steps::Steps;
 
 /// What code depends on of a launch: the same code serves all launches of one shape.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -200,6 +205,11 @@ impl Prepared {
     /// Code that computes several rows together, of the number that takes the fewest reads per row, if they
     /// are so many fewer that it gains.
     pub fn jam(&self, shape: &Shape, jam: &UnrollAndJam) -> Option<Written> {
+        self.jammed(shape, jam).map(|(steps, allocated, rows)| finish(steps, &allocated, rows))
+    }
+
+    /// The same as instructions, with their registers and the number of rows.
+    fn jammed(&self, shape: &Shape, jam: &UnrollAndJam) -> Option<(Steps, Allocated, usize)> {
         let select = |jam| select::select(self.kernel(), shape, self.guards(), jam, self.level);
         let gain = if jam.streams { TUNING.gain_streaming } else { TUNING.gain };
         let mut fewest = allocate::allocate(&select(None)?).reads() / gain;
@@ -216,7 +226,7 @@ impl Prepared {
                 best = Some((steps, allocated, rows));
             }
         }
-        best.map(|(steps, allocated, rows)| finish(steps, &allocated, rows))
+        best
     }
 
     /// Outputs from this parameter on say whether angles are small.
@@ -234,9 +244,9 @@ fn write(kernel: &Kernel, shape: &Shape, guards: usize, level: IsaLevel) -> Opti
     Some(finish(steps, &allocated, 1))
 }
 
-fn finish(steps: steps::Steps, allocated: &allocate::Allocated, rows: usize) -> Written {
+fn finish(steps: Steps, allocated: &Allocated, rows: usize) -> Written {
     let bytes = encode::encode(&steps, allocated);
     let bytes = bytes.expect("instructions take the operands that they are given");
-    let steps::Steps { pointers, coordinates, pool, lanes, .. } = steps;
+    let Steps { pointers, coordinates, pool, lanes, .. } = steps;
     Written { bytes, pointers, coordinates, rows, pool, lanes }
 }
