@@ -1,5 +1,5 @@
-//! Golden files: what a few telling kernels look like as IR, as WGSL and as PTX. A change of a writer shows
-//! as a diff to be read. `cargo xtask bless` rewrites them.
+//! Golden files: what a few telling kernels look like as IR, as WGSL, as PTX and as machine code. A change
+//! of a writer shows as a diff to be read. `cargo xtask bless` rewrites them.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod agreement;

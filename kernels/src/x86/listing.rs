@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use super::allocate::{Allocated, Operand, Placed, allocate};
-use super::select::{ARGUMENTS, select};
+use super::select::{ARGUMENTS, COUNTED, COUNTED_LONG, select};
 use super::steps::{Home, Steps};
 use super::{IsaLevel, Lying, Prepared, Shape, UnrollAndJam};
 use crate::ir::Op;
@@ -34,7 +34,7 @@ pub fn listing(kernel: &Verified, level: IsaLevel) -> String {
     let mut text = format!("{level:?}, one row\n");
     write_steps(&mut text, &steps, &allocate(&steps));
     let strides: Vec<i64> = (0..kernel.rank as u32).rev().map(|dim| PITCH.pow(dim)).collect();
-    for &dim in prepared.alike().iter().filter(|dim| Some(**dim) != last).take(1) {
+    for &dim in prepared.alike().iter().filter(|dim| Some(**dim + 1) == last) {
         let jam = UnrollAndJam { dim, strides: vec![strides.clone(); kernel.params.len()], streams: true };
         if let Some((steps, allocated, rows)) = prepared.jammed(&shape, &jam) {
             let _ = writeln!(text, "{level:?}, {rows} rows of pitch {PITCH} together");
@@ -102,7 +102,12 @@ fn memory(steps: &Steps, home: Home) -> String {
         Home::Nowhere => "nowhere".to_owned(),
         Home::Slot(n) => format!("slot{n}"),
         Home::Pool(word) if steps.pool[word] == 0 && word >= ARGUMENTS => format!("pool{}", word - ARGUMENTS),
-        Home::Pool(word) | Home::Lanes(word) => format!("#{:x}", steps.pool[word]),
+        Home::Lanes(COUNTED | COUNTED_LONG) => "(0, 1, ..)".to_owned(),
+        Home::Pool(word) | Home::Lanes(word) => {
+            let bits = steps.pool[word];
+            let is_pair = bits >> 32 == bits & u64::from(u32::MAX);
+            format!("#{:x}", if is_pair { bits >> 32 } else { bits })
+        }
         Home::Row(n) => format!("coordinate{}", steps.coordinates[n]),
         Home::Array { pointer, bytes } => array(steps, pointer, bytes),
         Home::Element { pointer, bytes } => array(steps, pointer, bytes).replace('i', "0"),

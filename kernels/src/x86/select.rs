@@ -15,8 +15,8 @@ use crate::ir::{Form, Inst, Kernel, Op, Store, Value};
 /// Words of the pool: sixteen bytes of 1; 0, 1, .. as 4-byte and as 8-byte lanes; masks; the launch's
 /// arguments.
 pub(super) const ONES: usize = 0;
-const COUNTED: usize = 2;
-const COUNTED_LONG: usize = 10;
+pub(super) const COUNTED: usize = 2;
+pub(super) const COUNTED_LONG: usize = 10;
 /// The first argument; constants follow the last.
 pub(super) const ARGUMENTS: usize = 26;
 /// 32 bytes of ones, then 32 of zeros: the masks of a partial block are cut out here.
