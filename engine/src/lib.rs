@@ -57,3 +57,8 @@ pub mod prelude {
     pub use crate::team::Team;
     pub use crate::{DType, Scalar, s};
 }
+
+/// Compiles and runs the Rust programs of README.md.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -11,11 +11,13 @@ use partita::transport::{Field, lower};
 
 const HEAD: &str = "# Four plans, explained
 
-Every exchange is a plan: moves of boxes of cells, or of strided or listed subsets of boxes, from part to
-part, in packed coordinates (along block maps these are the global ones). `Plan::explain` counts the traffic
-of each link and predicts a time from a latency and a bandwidth; `transport::lower` makes commands of the plan
-and reports the transport of each message. Here the parts alternate between two host devices, so that some
-of them share one. This page is written by a test.
+A plan lists the moves of one exchange. A move copies (or adds) a box of cells, or a strided or listed subset
+of a box, from one part to another. Boxes are in packed coordinates; for block distributions these are the
+global ones. `Plan::explain` counts the bytes per link and predicts a time from a latency and a bandwidth.
+`transport::lower` turns a plan into commands and reports the transport of each message. In these examples
+the four parts alternate between two host devices, so some pairs of parts share a device.
+
+A test writes this page.
 ";
 
 /// A section: what it is, the plan, its links, and how it is carried out on two devices.
@@ -45,7 +47,8 @@ fn page() -> String {
     let mut page = HEAD.to_owned();
     page += &section(
         "A halo of one cell on a torus of 2 x 2 parts",
-        "Edges and corners come from their owners; where the array goes round, from the other end.",
+        "Every part receives faces and corners from their owners. Both dimensions are periodic, so parts at \
+         the edge of the array receive cells of the opposite edge.",
         &Plan::halo(&halo, true).unwrap(),
         &u,
         &u,
@@ -53,8 +56,8 @@ fn page() -> String {
     let block = Distribution::builder(&[64]).grid(&[4]).build().unwrap();
     let cyclic = Distribution::builder(&[64]).grid(&[4]).cyclic(0, 2).build().unwrap();
     page += &section(
-        "Blocks to blocks of two dealt out in turn",
-        "What two parts have in common repeats: one move takes both runs of two.",
+        "Blocks to block-cyclic with blocks of two",
+        "The cells that two parts have in common are two runs of two cells, 8 apart. One move takes both runs.",
         &Plan::redistribute(&block, &cyclic).unwrap(),
         &zeros(&team, &block),
         &zeros(&team, &cyclic),
@@ -63,7 +66,8 @@ fn page() -> String {
     let pencils = Distribution::builder(&[8, 8, 8]).grid(&[2, 2, 1]).build().unwrap();
     page += &section(
         "Slabs to pencils",
-        "The step before a Fourier transform along the last dimension.",
+        "The redistribution before a Fourier transform along the last dimension. Each part exchanges cells \
+         with one other.",
         &Plan::redistribute(&slabs, &pencils).unwrap(),
         &zeros(&team, &slabs),
         &zeros(&team, &pencils),
@@ -75,8 +79,8 @@ fn page() -> String {
     let broadcast = Collective::broadcast(&row, &all).unwrap();
     page += &section(
         "A broadcast from 1 x 2 to 2 x 2 members",
-        "Each column's root sends what it holds to all members of the column, itself included. The \
-         adjoint goes back, and adds.",
+        "The root of each column sends its block to all members of the column, itself included. The adjoint sums \
+         the blocks of a column onto its root.",
         &broadcast.plans(&x.distribution().unwrap()).unwrap()[0],
         &x,
         &broadcast.forward(&x).unwrap(),

@@ -1,9 +1,9 @@
 //! Rules about the repository as a whole. Each counts something per key (a crate, a folder, a word)
 //! and has a limit; [`super::open`] judges the counts.
 
-use super::imports;
 use super::source::{Source, is_word, separated};
 use super::tables;
+use super::{glossary, imports};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One count of one rule.
@@ -27,6 +27,7 @@ pub const RULES: &[(&str, Rule)] = &[
     ("word", words),
     ("type", types),
     ("unsafe-places", unsafe_places),
+    ("glossary", names_in_documents),
 ];
 
 /// Files of each crate that lie in a circle of imports.
@@ -195,6 +196,19 @@ fn unsafe_places(sources: &[Source]) -> Vec<Measure> {
             details,
         },
     ]
+}
+
+/// Names in the glossary and in ARCHITECTURE.md that nothing has.
+fn names_in_documents(sources: &[Source]) -> Vec<Measure> {
+    let missing = glossary::missing(sources).into_iter();
+    let measure = |(key, place)| Measure {
+        rule: "glossary",
+        key,
+        count: 1,
+        limit: 0,
+        details: vec![format!("{place}: nothing in the repository has this name")],
+    };
+    missing.map(measure).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! [`imports`], judged by [`open`]). Limits and names are data ([`tables`]). The rules read text, not
 //! syntax trees, so they need no parser ([`source`]).
 
+mod glossary;
 mod imports;
 mod measures;
 mod open;
