@@ -1,8 +1,9 @@
-//! CPU dispatch: one source, compiled for several instruction sets, chosen once per program.
+//! CPU dispatch: one source of each loop, compiled for several instruction sets and chosen once per program;
+//! and the ISA level of machine code.
 //!
-//! A loop is a type with an `#[inline(always)]` body; [`compiled`] inlines it into a function that
-//! enables the instructions of a [`Level`]. It does not know what the loops compute. No level
-//! changes a bit of a result: Rust never contracts, and fused multiply-add is asked for by name.
+//! A loop is a type with an `#[inline(always)]` body; [`compiled`] inlines it into a function that enables
+//! the instructions of a [`Level`]. No level changes a bit of a result: Rust never contracts, and fused
+//! multiply-add is called by name.
 
 use crate::x86::IsaLevel;
 

@@ -1,6 +1,7 @@
-//! Launches that run machine code instead of the interpreter's steps: a program per shape of launch, in
-//! memory that is written first and executed then, never both at once; and the rows of a tile, a plane of
-//! them in one call. What the code computes, and its table, are [`crate::x86`]'s.
+//! Launches that run machine code: one program per shape of launch, and the calls that compute the rows of a
+//! tile. [`crate::x86`] writes the code and defines its table.
+//!
+//! Invariant: memory that holds code is writable or executable, never both.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -12,51 +13,53 @@ use super::run::Run;
 use crate::footprint::Footprint;
 use crate::ir::{Access, Kernel, Op};
 use crate::verify::Verified;
-use crate::x86::{Lying, Pair, Pointer, Prepared, Shape, UnrollAndJam, Written, words};
+use crate::x86::{
+    CodeGenerator, CodePair, LaunchShape, MachineCode, OperandLayout, RowPointer, UnrollAndJam, words,
+};
 
-/// The codes of one kernel.
+/// The machine code of one kernel, by shape of launch.
 pub(super) struct Machine {
-    prepared: Prepared,
-    /// All that is stored is just what was loaded.
+    prepared: CodeGenerator,
+    /// The kernel only copies: every store writes a loaded value.
     moves: bool,
-    codes: RwLock<Vec<(Shape, Option<Arc<Codes>>)>>,
+    codes: RwLock<Vec<(LaunchShape, Option<Arc<LaunchCodes>>)>>,
 }
 
-/// The codes of one shape of launch.
-struct Codes {
-    full: Code,
+/// The machine code for one shape of launch.
+struct LaunchCodes {
+    full: ExecutableCode,
     /// Returns early where an angle is not small.
-    small: Option<Code>,
-    /// For rows that are computed together, by how they lie.
-    jammed: RwLock<Vec<(UnrollAndJam, Jammed)>>,
+    small: Option<ExecutableCode>,
+    /// Unrolled and jammed, by the strides of rows.
+    jammed: RwLock<Vec<(UnrollAndJam, JammedCode)>>,
 }
 
-/// What there is for rows that lie so.
+/// The unrolled-and-jammed code for some strides.
 #[derive(Clone)]
-enum Jammed {
-    /// One small launch, which alone is not worth code of its own.
+enum JammedCode {
+    /// None yet: one small launch alone does not pay for it.
     Seen,
-    /// Code, if they gain from it.
-    Written(Option<Arc<Code>>),
+    /// Code, if it gains.
+    Ready(Option<Arc<ExecutableCode>>),
 }
 
-/// So many ways of lying have code of their own.
+/// The most sets of strides with code of their own, per shape of launch.
 const MAX_JAMMED: usize = 16;
-/// Points of a launch that is worth code of its own.
+/// Launches of at least so many points get jammed code at once, smaller ones at their second launch.
 const WORTH_CODE: usize = 1 << 15;
 
-/// Code that can be called.
-struct Code {
-    written: Written,
+/// Code in executable memory.
+struct ExecutableCode {
+    written: MachineCode,
     map: Mmap,
 }
 
-impl Code {
+impl ExecutableCode {
     /// `None` if the system gives no memory to execute.
-    fn new(written: Written) -> Option<Code> {
+    fn new(written: MachineCode) -> Option<ExecutableCode> {
         let mut map = MmapMut::map_anon(written.bytes.len()).ok()?;
         map.copy_from_slice(&written.bytes);
-        Some(Code { written, map: map.make_exec().ok()? })
+        Some(ExecutableCode { written, map: map.make_exec().ok()? })
     }
 
     /// Computes the rows of a table; how many lanes of the last one, or the first that it leaves, are done.
@@ -67,11 +70,11 @@ impl Code {
         let pool = pool.as_deref().unwrap_or(self.written.constants());
         #[cfg(target_arch = "x86_64")]
         {
-            type Rows = unsafe extern "sysv64" fn(table: *mut u64, pool: *const u64) -> usize;
+            type MachineRows = unsafe extern "sysv64" fn(table: *mut u64, pool: *const u64) -> usize;
             // SAFETY: the map holds one whole function of this type, which `x86` wrote; the caller promises
             // what it reads and writes.
             unsafe {
-                let rows = std::mem::transmute::<*const u8, Rows>(self.map.as_ptr());
+                let rows = std::mem::transmute::<*const u8, MachineRows>(self.map.as_ptr());
                 rows(table.as_mut_ptr(), pool.as_ptr())
             }
         }
@@ -86,19 +89,23 @@ impl Code {
 impl Machine {
     /// For kernels and CPUs that may have code.
     pub(super) fn new(kernel: &Verified, level: Level) -> Option<Machine> {
-        let prepared = Prepared::new(kernel, level.code()?)?;
+        let prepared = CodeGenerator::new(kernel, level.code()?)?;
         Some(Machine { moves: prepared.only_moves(), prepared, codes: RwLock::default() })
     }
 
-    fn codes_for(&self, shape: &Shape) -> Option<Arc<Codes>> {
-        let find = |codes: &[(Shape, Option<Arc<Codes>>)]| {
+    fn codes_for(&self, shape: &LaunchShape) -> Option<Arc<LaunchCodes>> {
+        let find = |codes: &[(LaunchShape, Option<Arc<LaunchCodes>>)]| {
             codes.iter().find(|(known, _)| known == shape).map(|(_, codes)| codes.clone())
         };
         let known = find(&self.codes.read().unwrap_or_else(PoisonError::into_inner));
         known.unwrap_or_else(|| {
-            let new = self.prepared.write(shape).and_then(|Pair { full, small }| {
+            let new = self.prepared.write(shape).and_then(|CodePair { full, small }| {
                 let jammed = RwLock::default();
-                Some(Arc::new(Codes { full: Code::new(full)?, small: small.and_then(Code::new), jammed }))
+                Some(Arc::new(LaunchCodes {
+                    full: ExecutableCode::new(full)?,
+                    small: small.and_then(ExecutableCode::new),
+                    jammed,
+                }))
             });
             let mut codes = self.codes.write().unwrap_or_else(PoisonError::into_inner);
             codes.push((shape.clone(), new.clone()));
@@ -109,15 +116,15 @@ impl Machine {
     /// How many codes there are so far, for shapes of launches and for rows that are computed together.
     pub(super) fn codes(&self) -> usize {
         let codes = self.codes.read().unwrap_or_else(PoisonError::into_inner);
-        let jammed = |codes: &Codes| {
+        let jammed = |codes: &LaunchCodes| {
             let jammed = codes.jammed.read().unwrap_or_else(PoisonError::into_inner);
-            jammed.iter().filter(|(_, jammed)| matches!(jammed, Jammed::Written(Some(_)))).count()
+            jammed.iter().filter(|(_, jammed)| matches!(jammed, JammedCode::Ready(Some(_)))).count()
         };
         codes.iter().filter_map(|(_, codes)| codes.as_deref()).map(|codes| 1 + jammed(codes)).sum()
     }
 
     /// A launch by code, if it can be.
-    pub(super) fn rows<'r>(&self, run: &'r Run<'r>) -> Option<Rows<'r>> {
+    pub(super) fn rows<'r>(&self, run: &'r Run<'r>) -> Option<MachineRows<'r>> {
         let kernel = self.prepared.kernel();
         // What only moves is bound by memory.
         if self.moves {
@@ -125,28 +132,28 @@ impl Machine {
         }
         let shape = shape(kernel, self.prepared.footprint(), run)?;
         let codes = self.codes_for(&shape)?;
-        let full = Tables::new(run, &codes.full.written);
-        let small = codes.small.as_ref().map(|small| Tables::new(run, &small.written));
+        let full = CallTables::new(run, &codes.full.written);
+        let small = codes.small.as_ref().map(|small| CallTables::new(run, &small.written));
         let jam = jam(&self.prepared, run, codes.full.written.lanes);
         let jammed = jam.and_then(|jam| self.jammed_for(&codes, &shape, jam, run.layout.points()));
-        let jammed = jammed.map(|code| (Tables::new(run, &code.written), code));
-        Some(Rows { run, full, small, jammed, codes })
+        let jammed = jammed.map(|code| (CallTables::new(run, &code.written), code));
+        Some(MachineRows { run, full, small, jammed, codes })
     }
 
     /// The code for rows that lie so, if they gain from being computed together, and it from this launch or
     /// from further ones.
     fn jammed_for(
         &self,
-        codes: &Codes,
-        shape: &Shape,
+        codes: &LaunchCodes,
+        shape: &LaunchShape,
         jam: UnrollAndJam,
         points: usize,
-    ) -> Option<Arc<Code>> {
-        let find = |jammed: &[(UnrollAndJam, Jammed)]| {
+    ) -> Option<Arc<ExecutableCode>> {
+        let find = |jammed: &[(UnrollAndJam, JammedCode)]| {
             jammed.iter().find(|(known, _)| *known == jam).map(|(_, jammed)| jammed.clone())
         };
         let known = find(&codes.jammed.read().unwrap_or_else(PoisonError::into_inner));
-        if let Some(Jammed::Written(code)) = known {
+        if let Some(JammedCode::Ready(code)) = known {
             return code;
         }
         let mut jammed = codes.jammed.write().unwrap_or_else(PoisonError::into_inner);
@@ -155,43 +162,44 @@ impl Machine {
         }
         jammed.retain(|(other, _)| *other != jam);
         if known.is_none() && points < WORTH_CODE {
-            jammed.push((jam, Jammed::Seen));
+            jammed.push((jam, JammedCode::Seen));
             return None;
         }
-        let new = self.prepared.jam(shape, &jam).and_then(Code::new).map(Arc::new);
-        jammed.push((jam, Jammed::Written(new.clone())));
+        let new = self.prepared.jam(shape, &jam).and_then(ExecutableCode::new).map(Arc::new);
+        jammed.push((jam, JammedCode::Ready(new.clone())));
         new
     }
 }
 
-/// How the rows of a launch lie, if those of one dimension along which they read the same lie below each
-/// other.
-fn jam(prepared: &Prepared, run: &Run<'_>, lanes: usize) -> Option<UnrollAndJam> {
+/// The rows of a launch that read the same elements, if they are neighbours along the layout's second
+/// innermost dimension.
+fn jam(prepared: &CodeGenerator, run: &Run<'_>, lanes: usize) -> Option<UnrollAndJam> {
     let down = run.layout.inner().checked_sub(1)?;
     let steps = |dim: &usize| {
         let mut strides = run.launch.views.iter().zip(&run.layout.strides);
         run.layout.dim_of[*dim] == Some(down) && strides.all(|(view, of)| view.strides[*dim] == of[down])
     };
-    let dim = prepared.alike().iter().copied().find(steps)?;
+    let dim = prepared.shared_dims().iter().copied().find(steps)?;
     let strides = run.launch.views.iter().map(|view| view.strides.clone()).collect();
     Some(UnrollAndJam { dim, strides, streams: run.stream && lines(run, lanes, true) })
 }
 
 /// What code of this launch depends on; `None` where rows do not lie as lanes do.
-fn shape(kernel: &Kernel, footprint: &Footprint, run: &Run<'_>) -> Option<Shape> {
+fn shape(kernel: &Kernel, footprint: &Footprint, run: &Run<'_>) -> Option<LaunchShape> {
     let inner = run.layout.inner();
     let one = run.layout.extents[inner] == 1;
-    let mut lying = Vec::with_capacity(run.params.len());
+    let mut layouts = Vec::with_capacity(run.params.len());
     for (param, known) in run.params.iter().zip(&kernel.params) {
         let bytes = param.element_bytes as isize;
-        lying.push(match param.inner_bytes {
-            0 if known.access == Access::In => Lying::Splat,
-            _ if one => Lying::Row,
-            step if step == bytes => Lying::Row,
+        layouts.push(match param.inner_bytes {
+            0 if known.access == Access::In => OperandLayout::Broadcast,
+            _ if one => OperandLayout::Contiguous,
+            step if step == bytes => OperandLayout::Contiguous,
             _ => return None,
         });
     }
-    let views = || run.launch.views.iter().zip(&lying).filter(|(_, lying)| **lying != Lying::Splat);
+    let views =
+        || run.launch.views.iter().zip(&layouts).filter(|(_, layouts)| **layouts != OperandLayout::Broadcast);
     let is_unit = |dim: &usize| {
         run.layout.dim_of[*dim] == Some(inner) && views().all(|(view, _)| view.strides[*dim] == 1)
     };
@@ -205,11 +213,11 @@ fn shape(kernel: &Kernel, footprint: &Footprint, run: &Run<'_>) -> Option<Shape>
             along.push(dim as usize);
         }
     }
-    Some(Shape { unit, along, lying })
+    Some(LaunchShape { unit, along, layouts })
 }
 
 /// A pointer of the table, as it moves through a launch.
-struct Moving {
+struct MovingPointer {
     param: usize,
     /// Bytes from the parameter's element at the point.
     away: isize,
@@ -218,17 +226,17 @@ struct Moving {
 }
 
 /// A coordinate of the table: that of the launch's first point, and the layout's dimension it grows along.
-struct Growing {
+struct GrowingCoordinate {
     origin: i64,
     dim: Option<usize>,
 }
 
 /// What a launch writes into the tables of one code.
-struct Tables {
+struct CallTables {
     /// None is needed without arguments.
     pool: Option<Vec<u64>>,
-    pointers: Vec<Moving>,
-    coordinates: Vec<Growing>,
+    pointers: Vec<MovingPointer>,
+    coordinates: Vec<GrowingCoordinate>,
     /// All rows of all outputs begin a cache line at the same lane.
     lines: bool,
     /// Rows that are computed together.
@@ -239,22 +247,22 @@ struct Tables {
 /// mask.
 const LONG_ROW: usize = 128;
 
-impl Tables {
-    fn new(run: &Run<'_>, written: &Written) -> Tables {
+impl CallTables {
+    fn new(run: &Run<'_>, written: &MachineCode) -> CallTables {
         let down = run.layout.inner().checked_sub(1);
-        let pointer = |pointer: &Pointer| {
+        let pointer = |pointer: &RowPointer| {
             let param = &run.params[pointer.param];
             let strides = &run.launch.views[pointer.param].strides;
             let away: i64 = strides.iter().zip(&pointer.offsets).map(|(&s, &d)| s * i64::from(d)).sum();
-            Moving {
+            MovingPointer {
                 param: pointer.param,
                 away: away as isize * param.element_bytes as isize,
                 down: down.map_or(0, |down| param.strides_bytes[down]),
             }
         };
         let coordinate =
-            |&dim: &usize| Growing { origin: run.launch.origin[dim], dim: run.layout.dim_of[dim] };
-        Tables {
+            |&dim: &usize| GrowingCoordinate { origin: run.launch.origin[dim], dim: run.layout.dim_of[dim] };
+        CallTables {
             pool: (!run.launch.arguments.is_empty()).then(|| written.pool(run.launch)),
             pointers: written.pointers.iter().map(pointer).collect(),
             coordinates: written.coordinates.iter().map(coordinate).collect(),
@@ -272,8 +280,8 @@ impl Tables {
         table.resize(words::POINTERS, 0);
         table[words::LANES] = lanes as u64;
         table[words::ROWS] = groups as u64;
-        table[words::LINES] = u64::from(stream || self.lines && lanes >= LONG_ROW);
-        table[words::STREAM] = u64::from(stream);
+        table[words::ALIGNED] = u64::from(stream || self.lines && lanes >= LONG_ROW);
+        table[words::NON_TEMPORAL] = u64::from(stream);
         table.extend(self.pointers.iter().map(|pointer| {
             run.address(pointer.param, index, inner, index[inner]).wrapping_offset(pointer.away) as u64
         }));
@@ -289,9 +297,9 @@ impl Tables {
     }
 }
 
-/// Does every row of all outputs begin a cache line at one lane, which code finds by the first output's row?
-/// Rows that are computed `together` must share it, too. Bools do not count; no line is written whole where
-/// elements lie apart.
+/// Are blocks aligned in all rows of all outputs at the same lanes, which code finds by the first output's
+/// row? Rows that are computed `together` must share it, too. Bools do not count; strided outputs have no
+/// aligned blocks.
 fn lines(run: &Run<'_>, lanes: usize, together: bool) -> bool {
     let inner = run.layout.inner();
     let mut common = None;
@@ -311,18 +319,18 @@ fn lines(run: &Run<'_>, lanes: usize, together: bool) -> bool {
 }
 
 /// A launch by code.
-pub(super) struct Rows<'r> {
+pub(super) struct MachineRows<'r> {
     run: &'r Run<'r>,
-    codes: Arc<Codes>,
-    full: Tables,
-    small: Option<Tables>,
-    jammed: Option<(Tables, Arc<Code>)>,
+    codes: Arc<LaunchCodes>,
+    full: CallTables,
+    small: Option<CallTables>,
+    jammed: Option<(CallTables, Arc<ExecutableCode>)>,
 }
 
 /// Lanes that are computed for angles of any size before small ones are expected again.
 const LARGE_ANGLES: usize = 1024;
 
-impl Rows<'_> {
+impl MachineRows<'_> {
     /// Computes the rows of a tile.
     ///
     /// # Safety
@@ -345,7 +353,7 @@ impl Rows<'_> {
     /// Computes rows that lie below each other.
     ///
     /// # Safety
-    /// As [`Rows::tile`].
+    /// As [`MachineRows::tile`].
     unsafe fn plane(&self, mut index: Dims<usize>, lanes: usize, mut rows: usize, table: &mut Vec<u64>) {
         let outer = self.run.layout.inner().saturating_sub(1);
         if let Some((tables, code)) = &self.jammed {
@@ -379,7 +387,7 @@ impl Rows<'_> {
     /// The rest of a row of `lanes` lanes, of which `done` are done and the next angle is not small.
     ///
     /// # Safety
-    /// As [`Rows::tile`].
+    /// As [`MachineRows::tile`].
     #[cold]
     unsafe fn rest(&self, mut index: Dims<usize>, done: usize, lanes: usize) {
         let inner = self.run.layout.inner();

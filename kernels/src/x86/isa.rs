@@ -1,4 +1,4 @@
-//! The two ISA levels that machine code is written for, and what they give it to work with.
+//! The two ISA levels that machine code is written for, and the registers of each.
 
 /// An ISA level of x86-64 processors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -41,7 +41,8 @@ impl IsaLevel {
         }
     }
 
-    /// Vector registers that values can have. The last one of AVX2 holds masks and operands of partial blocks.
+    /// Vector registers that values can have. The last one of AVX2 holds masks and operands of partial
+    /// blocks.
     pub(super) fn registers(self) -> usize {
         match self {
             IsaLevel::Avx2 => 15,

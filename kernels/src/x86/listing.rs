@@ -1,15 +1,18 @@
 //! Machine code as text: the selected instructions with their registers, for reviewers and golden files.
 //!
 //! One line is one instruction. `p0[i+4]` is the block of parameter 0 that begins 4 bytes behind lane `i`,
-//! `p0(-1, 0)` the row at these offsets from the point, `#` the bits of a constant, `slot` a spilled register.
-//! The loops, and the partial block at the end of a row, are the same for all kernels and not listed.
+//! `p0(-1, 0)` the row at these offsets from the point, `#` the bits of a constant, `slot` a spilled
+//! register. The loops, and the partial block at the end of a row, are the same for all kernels and not
+//! listed.
 
 use std::fmt::Write as _;
 
-use super::allocate::{Allocated, Operand, Placed, allocate};
+use super::generator::CodeGenerator;
+use super::isa::IsaLevel;
+use super::launch_shape::{LaunchShape, OperandLayout, UnrollAndJam};
+use super::registers::{AllocatedCode, AllocatedInstruction, MachineOperand, allocate};
 use super::select::{ARGUMENTS, COUNTED, COUNTED_LONG, select};
-use super::steps::{Home, Steps};
-use super::{IsaLevel, Lying, Prepared, Shape, UnrollAndJam};
+use super::virtual_code::{Home, VirtualCode};
 use crate::ir::Op;
 use crate::verify::Verified;
 
@@ -19,14 +22,14 @@ const PITCH: i64 = 1000;
 /// The code of launches whose arrays are contiguous along the last dimension: for one row, and for several
 /// rows whose outputs bypass the caches, where that gains.
 pub fn listing(kernel: &Verified, level: IsaLevel) -> String {
-    let Some(prepared) = Prepared::new(kernel, level) else { return format!("{level:?}: no code\n") };
+    let Some(prepared) = CodeGenerator::new(kernel, level) else { return format!("{level:?}: no code\n") };
     let kernel = prepared.kernel();
     let last = kernel.rank.checked_sub(1);
     let coordinates = |dim: &usize| kernel.body.iter().any(|inst| inst.op == Op::Coord(*dim as u32));
-    let shape = Shape {
+    let shape = LaunchShape {
         unit: last,
         along: last.into_iter().filter(coordinates).collect(),
-        lying: vec![Lying::Row; kernel.params.len()],
+        layouts: vec![OperandLayout::Contiguous; kernel.params.len()],
     };
     let Some(steps) = select(kernel, &shape, kernel.params.len(), None, level) else {
         return format!("{level:?}: no code\n");
@@ -34,7 +37,7 @@ pub fn listing(kernel: &Verified, level: IsaLevel) -> String {
     let mut text = format!("{level:?}, one row\n");
     write_steps(&mut text, &steps, &allocate(&steps));
     let strides: Vec<i64> = (0..kernel.rank as u32).rev().map(|dim| PITCH.pow(dim)).collect();
-    for &dim in prepared.alike().iter().filter(|dim| Some(**dim + 1) == last) {
+    for &dim in prepared.shared_dims().iter().filter(|dim| Some(**dim + 1) == last) {
         let jam = UnrollAndJam { dim, strides: vec![strides.clone(); kernel.params.len()], streams: true };
         if let Some((steps, allocated, rows)) = prepared.jammed(&shape, &jam) {
             let _ = writeln!(text, "{level:?}, {rows} rows of pitch {PITCH} together");
@@ -44,7 +47,7 @@ pub fn listing(kernel: &Verified, level: IsaLevel) -> String {
     text
 }
 
-fn write_steps(text: &mut String, steps: &Steps, allocated: &Allocated) {
+fn write_steps(text: &mut String, steps: &VirtualCode, allocated: &AllocatedCode) {
     let _ = writeln!(text, "  once per row");
     for placed in &allocated.prologue {
         let _ = writeln!(text, "    {}", instruction(steps, placed));
@@ -65,7 +68,7 @@ fn write_steps(text: &mut String, steps: &Steps, allocated: &Allocated) {
     }
 }
 
-fn instruction(steps: &Steps, placed: &Placed) -> String {
+fn instruction(steps: &VirtualCode, placed: &AllocatedInstruction) -> String {
     // `EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er`
     let code = format!("{:?}", placed.code);
     let mnemonic = code.split('_').nth(1).unwrap_or(&code).to_lowercase();
@@ -88,16 +91,16 @@ fn instruction(steps: &Steps, placed: &Placed) -> String {
     line
 }
 
-fn operand(steps: &Steps, operand: Operand) -> String {
+fn operand(steps: &VirtualCode, operand: MachineOperand) -> String {
     match operand {
-        Operand::Register(register) => format!("{register:?}").to_lowercase(),
-        Operand::Memory(home, _) => memory(steps, home),
-        Operand::Splat(home, _) => format!("all {}", memory(steps, home)),
-        Operand::Index => "i".to_owned(),
+        MachineOperand::Register(register) => format!("{register:?}").to_lowercase(),
+        MachineOperand::Memory(home, _) => memory(steps, home),
+        MachineOperand::Broadcast(home, _) => format!("all {}", memory(steps, home)),
+        MachineOperand::Index => "i".to_owned(),
     }
 }
 
-fn memory(steps: &Steps, home: Home) -> String {
+fn memory(steps: &VirtualCode, home: Home) -> String {
     match home {
         Home::Nowhere => "nowhere".to_owned(),
         Home::Slot(n) => format!("slot{n}"),
@@ -108,13 +111,13 @@ fn memory(steps: &Steps, home: Home) -> String {
             let is_pair = bits >> 32 == bits & u64::from(u32::MAX);
             format!("#{:x}", if is_pair { bits >> 32 } else { bits })
         }
-        Home::Row(n) => format!("coordinate{}", steps.coordinates[n]),
+        Home::Table(n) => format!("coordinate{}", steps.coordinates[n]),
         Home::Array { pointer, bytes } => array(steps, pointer, bytes),
         Home::Element { pointer, bytes } => array(steps, pointer, bytes).replace('i', "0"),
     }
 }
 
-fn array(steps: &Steps, pointer: usize, bytes: i32) -> String {
+fn array(steps: &VirtualCode, pointer: usize, bytes: i32) -> String {
     let pointer = &steps.pointers[pointer];
     let mut text = format!("p{}", pointer.param);
     if pointer.offsets.iter().any(|&offset| offset != 0) {

@@ -4,25 +4,20 @@
 //! prefetches into L2 the rows below the furthest one it reads, which the next group of rows reads first; its
 //! other rows were read by this group, or when the plane before was computed.
 
-use super::UnrollAndJam;
-use super::steps::{Class, Home, Steps};
+use super::launch_shape::UnrollAndJam;
+use super::virtual_code::{Home, Prefetch, RegisterClass, VirtualCode};
 use crate::ir::Kernel;
 
 /// Short rows are prefetched this many bytes ahead, by whole groups of rows.
 const BYTES_AHEAD: i64 = 4096;
 
-/// A cache line that every block prefetches.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Prefetch {
-    pub pointer: usize,
-    /// From the pointer's lane.
-    pub bytes: i32,
-    /// Of the array.
-    pub class: Class,
-}
-
 /// What the blocks of `rows` rows prefetch.
-pub(super) fn prefetches(steps: &Steps, kernel: &Kernel, jam: &UnrollAndJam, rows: usize) -> Vec<Prefetch> {
+pub(super) fn prefetches(
+    steps: &VirtualCode,
+    kernel: &Kernel,
+    jam: &UnrollAndJam,
+    rows: usize,
+) -> Vec<Prefetch> {
     let rows = rows as i64;
     let mut prefetches = Vec::new();
     for (pointer, class, furthest) in furthest_reads(steps) {
@@ -41,8 +36,8 @@ pub(super) fn prefetches(steps: &Steps, kernel: &Kernel, jam: &UnrollAndJam, row
 }
 
 /// Per pointer that is read, its class and the largest distance in bytes.
-fn furthest_reads(steps: &Steps) -> Vec<(usize, Class, i32)> {
-    let mut reads: Vec<(usize, Class, i32)> = Vec::new();
+fn furthest_reads(steps: &VirtualCode) -> Vec<(usize, RegisterClass, i32)> {
+    let mut reads: Vec<(usize, RegisterClass, i32)> = Vec::new();
     for value in &steps.values {
         if let Home::Array { pointer, bytes } = value.home {
             match reads.iter_mut().find(|read| read.0 == pointer) {
@@ -61,7 +56,7 @@ mod tests {
     use crate::dtype::DType;
     use crate::ir::BinaryOp;
     use crate::x86::select::select;
-    use crate::x86::{IsaLevel, Lying, Shape, steps::Pointer};
+    use crate::x86::{IsaLevel, LaunchShape, OperandLayout, RowPointer};
 
     const SIZE: i64 = 4;
     const PLANE: i64 = 50_000;
@@ -74,19 +69,26 @@ mod tests {
         let sum = loads.into_iter().reduce(|a, b| k.binary(BinaryOp::Add, a, b)).expect("some");
         let output = k.output(DType::F32);
         let kernel = k.elementwise(&[(output, sum)]).expect("a valid kernel");
-        let shape = Shape { unit: Some(2), along: Vec::new(), lying: vec![Lying::Row; 2] };
+        let shape =
+            LaunchShape { unit: Some(2), along: Vec::new(), layouts: vec![OperandLayout::Contiguous; 2] };
         let jam = UnrollAndJam { dim: 1, strides: vec![vec![PLANE, pitch, 1]; 2], streams: true };
         let steps = select(kernel.kernel(), &shape, 2, Some((&jam, rows)), IsaLevel::Avx512).expect("code");
-        let input = Pointer { param: 0, offsets: vec![0; 3] };
+        let input = RowPointer { param: 0, offsets: vec![0; 3] };
         let reads = steps.values.iter().filter_map(|value| match value.home {
             Home::Array { pointer, bytes } if steps.pointers[pointer] == input => Some(i64::from(bytes)),
             _ => None,
         });
-        (reads.collect(), steps.prefetches.iter().map(|prefetch| i64::from(prefetch.bytes)).collect())
+        (
+            reads.collect(),
+            prefetches(&steps, kernel.kernel(), &jam, rows)
+                .iter()
+                .map(|prefetch| i64::from(prefetch.bytes))
+                .collect(),
+        )
     }
 
-    /// Of what the next group reads, a group prefetches the rows that neither it has read nor the plane before
-    /// will have: all of them, and nothing else.
+    /// Of what the next group reads, a group prefetches the rows that neither it has read nor the plane
+    /// before will have: all of them, and nothing else.
     #[test]
     fn the_next_rows_of_the_furthest_plane() {
         const ROW: i64 = 1100;

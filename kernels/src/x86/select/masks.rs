@@ -5,25 +5,25 @@
 
 use iced_x86::Code;
 
-use super::IsaLevel;
-use super::select::{ONES, Selection};
-use super::steps::{Class, Home, Id, Last, Step};
-use super::table::{self as t, Width, at};
+use super::selection::{ONES, Selection};
 use crate::dtype::Kind;
 use crate::ir::CompareOp;
+use crate::x86::encodings::{self as t, LaneLayout, at};
+use crate::x86::isa::IsaLevel;
+use crate::x86::virtual_code::{Home, LastOperand, RegisterClass, ValueId, VirtualInstruction};
 
 /// The comparison of floats that is true where one is NaN.
-pub(super) const UNORDERED: u8 = 3;
+pub(in crate::x86) const UNORDERED: u8 = 3;
 /// The comparison of floats that is true where none is NaN.
-pub(super) const ORDERED: u8 = 7;
+pub(in crate::x86) const ORDERED: u8 = 7;
 /// The comparison of floats that is true where they differ, or one is NaN.
-pub(super) const NOT_EQUAL: u8 = 4;
+pub(in crate::x86) const NOT_EQUAL: u8 = 4;
 /// The comparison of floats that is true where the first is not below the second.
-pub(super) const NOT_BELOW: u8 = 29;
+pub(in crate::x86) const NOT_BELOW: u8 = 29;
 
 /// An operation on two masks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum MaskOp {
+pub(in crate::x86) enum MaskOp {
     And,
     Or,
     Xor,
@@ -33,18 +33,18 @@ pub(super) enum MaskOp {
 
 impl Selection<'_> {
     /// What holds bools.
-    pub(super) fn mask_class(&self) -> Class {
+    pub(in crate::x86) fn mask_class(&self) -> RegisterClass {
         match self.steps.level {
-            IsaLevel::Avx512 => Class::Mask,
-            IsaLevel::Avx2 => Class::Vector(self.widest()),
+            IsaLevel::Avx512 => RegisterClass::Mask,
+            IsaLevel::Avx2 => RegisterClass::Vector(self.widest()),
         }
     }
 
-    fn widest(&self) -> Width {
-        if self.long { Width::Longs } else { Width::Words }
+    fn widest(&self) -> LaneLayout {
+        if self.long { LaneLayout::Longs } else { LaneLayout::Words }
     }
 
-    pub(super) fn mask_op(&mut self, op: MaskOp, a: Id, b: Id) -> Id {
+    pub(in crate::x86) fn mask_op(&mut self, op: MaskOp, a: ValueId, b: ValueId) -> ValueId {
         let (code, forms) = match op {
             MaskOp::And => (Code::VEX_Kandw_kr_kr_kr, &t::AND),
             MaskOp::Or => (Code::VEX_Korw_kr_kr_kr, &t::OR),
@@ -57,7 +57,14 @@ impl Selection<'_> {
         }
     }
 
-    pub(super) fn mask_not(&mut self, a: Id) -> Id {
+    /// `a` where the condition is set, else `b`.
+    pub(in crate::x86) fn select_bools(&mut self, condition: ValueId, a: ValueId, b: ValueId) -> ValueId {
+        let yes = self.mask_op(MaskOp::And, condition, a);
+        let no = self.mask_op(MaskOp::AndNot, condition, b);
+        self.mask_op(MaskOp::Or, yes, no)
+    }
+
+    pub(in crate::x86) fn mask_not(&mut self, a: ValueId) -> ValueId {
         match self.steps.level {
             IsaLevel::Avx512 => self.opmask(Code::VEX_Knotw_kr_kr, &[a]),
             IsaLevel::Avx2 => self.not(a, self.widest()),
@@ -65,25 +72,43 @@ impl Selection<'_> {
     }
 
     /// An operation on opmask registers.
-    fn opmask(&mut self, code: Code, args: &[Id]) -> Id {
-        let dst = self.value(Class::Mask, Home::Nowhere);
-        self.push(Step { last: Last::Register, ..Step::new(code, dst, args) })
+    fn opmask(&mut self, code: Code, args: &[ValueId]) -> ValueId {
+        let dst = self.value(RegisterClass::Mask, Home::Nowhere);
+        self.push(VirtualInstruction {
+            last: LastOperand::Register,
+            ..VirtualInstruction::new(code, dst, args)
+        })
     }
 
     /// A comparison or a test that writes an opmask register.
-    fn opmask_of(&mut self, forms: &t::Forms, width: Width, args: &[Id], immediate: Option<u8>) -> Id {
-        let dst = self.value(Class::Mask, Home::Nowhere);
-        self.push(Step { immediate, ..Step::new(at(forms, width, IsaLevel::Avx512), dst, args) })
+    fn opmask_of(
+        &mut self,
+        forms: &t::Encodings,
+        width: LaneLayout,
+        args: &[ValueId],
+        immediate: Option<u8>,
+    ) -> ValueId {
+        let dst = self.value(RegisterClass::Mask, Home::Nowhere);
+        self.push(VirtualInstruction {
+            immediate,
+            ..VirtualInstruction::new(at(forms, width, IsaLevel::Avx512), dst, args)
+        })
     }
 
     /// All bits of each lane the other way round.
-    pub(super) fn not(&mut self, a: Id, width: Width) -> Id {
+    pub(in crate::x86) fn not(&mut self, a: ValueId, width: LaneLayout) -> ValueId {
         let all = self.constant(u64::MAX, width);
         self.either(&t::XOR, width, &[a, all])
     }
 
     /// Compares floats by a predicate of the instruction.
-    pub(super) fn compare_floats(&mut self, a: Id, b: Id, width: Width, predicate: u8) -> Id {
+    pub(in crate::x86) fn compare_floats(
+        &mut self,
+        a: ValueId,
+        b: ValueId,
+        width: LaneLayout,
+        predicate: u8,
+    ) -> ValueId {
         match self.steps.level {
             IsaLevel::Avx512 => self.opmask_of(&t::COMPARE, width, &[a, b], Some(predicate)),
             IsaLevel::Avx2 => {
@@ -93,7 +118,14 @@ impl Selection<'_> {
         }
     }
 
-    pub(super) fn compare_ints(&mut self, op: CompareOp, a: Id, b: Id, kind: Kind, width: Width) -> Id {
+    pub(in crate::x86) fn compare_ints(
+        &mut self,
+        op: CompareOp,
+        a: ValueId,
+        b: ValueId,
+        kind: Kind,
+        width: LaneLayout,
+    ) -> ValueId {
         use CompareOp::{Eq, Ge, Gt, Le, Lt, Ne};
         if self.steps.level == IsaLevel::Avx512 {
             let forms = if kind == Kind::Int { &t::SCOMPARE } else { &t::UCOMPARE };
@@ -117,18 +149,24 @@ impl Selection<'_> {
     }
 
     /// All bits of a lane where an integer is greater than another (AVX2).
-    pub(super) fn greater(&mut self, a: Id, b: Id, kind: Kind, width: Width) -> Id {
+    pub(in crate::x86) fn greater(
+        &mut self,
+        a: ValueId,
+        b: ValueId,
+        kind: Kind,
+        width: LaneLayout,
+    ) -> ValueId {
         if kind == Kind::Int {
             return self.op(&t::GREATER, width, &[a, b]);
         }
         // Unsigned numbers are in the order of signed ones with the other sign bit.
-        let sign = self.constant(if width == Width::Longs { 1 << 63 } else { 1 << 31 }, width);
+        let sign = self.constant(if width == LaneLayout::Longs { 1 << 63 } else { 1 << 31 }, width);
         let [a, b] = [a, b].map(|id| self.either(&t::XOR, width, &[id, sign]));
         self.op(&t::GREATER, width, &[a, b])
     }
 
     /// Where a lane is not 0.
-    pub(super) fn nonzero(&mut self, a: Id, width: Width) -> Id {
+    pub(in crate::x86) fn nonzero(&mut self, a: ValueId, width: LaneLayout) -> ValueId {
         match self.steps.level {
             IsaLevel::Avx512 => self.opmask_of(&t::TEST, width, &[a, a], None),
             IsaLevel::Avx2 => {
@@ -139,11 +177,14 @@ impl Selection<'_> {
     }
 
     /// Returns from the code unless a mask is set in every lane of the block.
-    pub(super) fn guard(&mut self, mask: Id) {
+    pub(in crate::x86) fn guard(&mut self, mask: ValueId) {
         let step = match self.steps.level {
             IsaLevel::Avx512 => {
-                let dst = self.value(Class::Mask, Home::Nowhere);
-                Step { last: Last::Register, ..Step::new(Code::VEX_Kandnw_kr_kr_kr, dst, &[mask]) }
+                let dst = self.value(RegisterClass::Mask, Home::Nowhere);
+                VirtualInstruction {
+                    last: LastOperand::Register,
+                    ..VirtualInstruction::new(Code::VEX_Kandnw_kr_kr_kr, dst, &[mask])
+                }
             }
             IsaLevel::Avx2 => {
                 let width = self.widest();
@@ -151,66 +192,88 @@ impl Selection<'_> {
                 self.step(&t::XOR, width, &[mask, all])
             }
         };
-        self.push(Step { guard: true, ..step });
+        self.push(VirtualInstruction { guard: true, ..step });
     }
 
     /// The mask of lanes that are all ones or all zeros.
-    fn widened(&mut self, lanes: Id, width: Width) -> Id {
+    fn widened(&mut self, lanes: ValueId, width: LaneLayout) -> ValueId {
         match width {
-            Width::HalfWords => {
-                self.convert(Code::VEX_Vpmovsxdq_ymm_xmmm128, Width::Longs, lanes, Last::Memory)
+            LaneLayout::HalfWords => {
+                self.convert(Code::VEX_Vpmovsxdq_ymm_xmmm128, LaneLayout::Longs, lanes, LastOperand::Memory)
             }
-            Width::Words | Width::Longs => lanes,
+            LaneLayout::Words | LaneLayout::Longs => lanes,
         }
     }
 
     /// A mask as lanes of this width (AVX2).
-    fn lanes_of(&mut self, mask: Id, width: Width) -> Id {
-        if width == Width::HalfWords { self.low_halves(mask) } else { mask }
+    fn lanes_of(&mut self, mask: ValueId, width: LaneLayout) -> ValueId {
+        if width == LaneLayout::HalfWords { self.low_halves(mask) } else { mask }
     }
 
     /// `yes` where the mask is set, else `no`.
-    pub(super) fn blend(&mut self, mask: Id, no: Id, yes: Id, width: Width) -> Id {
+    pub(in crate::x86) fn blend(
+        &mut self,
+        mask: ValueId,
+        no: ValueId,
+        yes: ValueId,
+        width: LaneLayout,
+    ) -> ValueId {
         let mask = match self.steps.level {
             IsaLevel::Avx512 => mask,
             IsaLevel::Avx2 => self.lanes_of(mask, width),
         };
-        let step = Step { mask: Some(mask), ..self.step(&t::BLEND, width, &[no, yes]) };
+        let step = VirtualInstruction { mask: Some(mask), ..self.step(&t::BLEND, width, &[no, yes]) };
         self.push(step)
     }
 
     /// A conversion where the mask is set, else 0.
-    pub(super) fn convert_where(&mut self, mask: Id, code: Code, to: Width, a: Id) -> Id {
+    pub(in crate::x86) fn convert_where(
+        &mut self,
+        mask: ValueId,
+        code: Code,
+        to: LaneLayout,
+        a: ValueId,
+    ) -> ValueId {
         match self.steps.level {
             IsaLevel::Avx512 => {
-                let dst = self.value(Class::Vector(to), Home::Nowhere);
-                self.push(Step { mask: Some(mask), zeroing: true, ..Step::new(code, dst, &[a]) })
+                let dst = self.value(RegisterClass::Vector(to), Home::Nowhere);
+                self.push(VirtualInstruction {
+                    mask: Some(mask),
+                    zeroing: true,
+                    ..VirtualInstruction::new(code, dst, &[a])
+                })
             }
             IsaLevel::Avx2 => {
-                let all = self.convert(code, to, a, Last::Element);
+                let all = self.convert(code, to, a, LastOperand::Element);
                 self.only_where(mask, all, to)
             }
         }
     }
 
     /// A value where the mask is set, else 0 (AVX2).
-    pub(super) fn only_where(&mut self, mask: Id, value: Id, width: Width) -> Id {
+    pub(in crate::x86) fn only_where(&mut self, mask: ValueId, value: ValueId, width: LaneLayout) -> ValueId {
         let lanes = self.lanes_of(mask, width);
         self.either(&t::AND, width, &[value, lanes])
     }
 
     /// The mask of bools in memory.
-    pub(super) fn load_bools(&mut self, home: Home) -> Id {
-        let bytes = self.value(Class::Bytes, home);
+    pub(in crate::x86) fn load_bools(&mut self, home: Home) -> ValueId {
+        let bytes = self.value(RegisterClass::Bytes, home);
         match self.steps.level {
             IsaLevel::Avx512 => {
-                let dst = self.value(Class::Mask, Home::Nowhere);
+                let dst = self.value(RegisterClass::Mask, Home::Nowhere);
                 let code = Code::EVEX_Vptestmb_kr_k1_xmm_xmmm128;
-                self.push(Step { last: Last::Memory, ..Step::new(code, dst, &[bytes, bytes]) })
+                self.push(VirtualInstruction {
+                    last: LastOperand::Memory,
+                    ..VirtualInstruction::new(code, dst, &[bytes, bytes])
+                })
             }
             IsaLevel::Avx2 => {
                 let width = self.widest();
-                let step = Step { last: Last::Memory, ..self.step(&t::FROM_BYTES, width, &[bytes]) };
+                let step = VirtualInstruction {
+                    last: LastOperand::Memory,
+                    ..self.step(&t::FROM_BYTES, width, &[bytes])
+                };
                 let numbers = self.push(step);
                 let zero = self.constant(0, width);
                 self.op(&t::GREATER, width, &[numbers, zero])
@@ -219,12 +282,17 @@ impl Selection<'_> {
     }
 
     /// A mask as bytes of 0 and 1.
-    pub(super) fn bool_bytes(&mut self, mask: Id) -> Id {
+    pub(in crate::x86) fn bool_bytes(&mut self, mask: ValueId) -> ValueId {
         if self.steps.level == IsaLevel::Avx512 {
-            let ones = self.at_home(Class::Bytes, Home::Lanes(ONES));
-            let dst = self.value(Class::Bytes, Home::Nowhere);
-            let step = Step::new(Code::EVEX_Vmovdqu8_xmm_k1z_xmmm128, dst, &[ones]);
-            return self.push(Step { mask: Some(mask), zeroing: true, last: Last::Memory, ..step });
+            let ones = self.at_home(RegisterClass::Bytes, Home::Lanes(ONES));
+            let dst = self.value(RegisterClass::Bytes, Home::Nowhere);
+            let step = VirtualInstruction::new(Code::EVEX_Vmovdqu8_xmm_k1z_xmmm128, dst, &[ones]);
+            return self.push(VirtualInstruction {
+                mask: Some(mask),
+                zeroing: true,
+                last: LastOperand::Memory,
+                ..step
+            });
         }
         let shorts = if self.long {
             let words = self.low_halves(mask);
@@ -237,8 +305,11 @@ impl Selection<'_> {
         self.bytes_op(Code::VEX_Vpabsb_xmm_xmmm128, &[bytes])
     }
 
-    fn bytes_op(&mut self, code: Code, args: &[Id]) -> Id {
-        let dst = self.value(Class::Bytes, Home::Nowhere);
-        self.push(Step { last: Last::Register, ..Step::new(code, dst, args) })
+    fn bytes_op(&mut self, code: Code, args: &[ValueId]) -> ValueId {
+        let dst = self.value(RegisterClass::Bytes, Home::Nowhere);
+        self.push(VirtualInstruction {
+            last: LastOperand::Register,
+            ..VirtualInstruction::new(code, dst, args)
+        })
     }
 }

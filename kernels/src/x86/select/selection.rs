@@ -1,38 +1,40 @@
-//! From the IR to instructions: what is read, what is written, and where both lie. Rows that are computed
-//! together go through the body instruction by instruction, and what two of them read is one value. It does
-//! not know registers; `arithmetic` and `cast` have the instructions of operations.
+//! Instruction selection: walks a body, finds the arrays and offsets of loads and stores, and chooses
+//! instructions. Rows that are computed together go through the body instruction by instruction; what two of
+//! them load is one value.
 
 use iced_x86::Code;
 
-use super::masks::MaskOp;
-use super::prefetch::prefetches;
-use super::steps::{Class, Home, Id, Last, Pointer, Step, Steps, Stored, Valued};
-use super::table::{self as t, Forms, Width, at};
-use super::{IsaLevel, Lying, Shape, UnrollAndJam};
 use crate::dtype::{DType, Scalar};
 use crate::ir::{Form, Inst, Kernel, Op, Store, Value};
+use crate::x86::encodings::{self as t, Encodings, LaneLayout, at};
+use crate::x86::isa::IsaLevel;
+use crate::x86::launch_shape::{LaunchShape, OperandLayout, UnrollAndJam};
+use crate::x86::virtual_code::{
+    Home, LastOperand, RegisterClass, RowPointer, ValueId, VectorStore, VirtualCode, VirtualInstruction,
+    VirtualValue,
+};
 
 /// Words of the pool: sixteen bytes of 1; 0, 1, .. as 4-byte and as 8-byte lanes; masks; the launch's
 /// arguments.
-pub(super) const ONES: usize = 0;
-pub(super) const COUNTED: usize = 2;
-pub(super) const COUNTED_LONG: usize = 10;
+pub(in crate::x86) const ONES: usize = 0;
+pub(in crate::x86) const COUNTED: usize = 2;
+pub(in crate::x86) const COUNTED_LONG: usize = 10;
 /// The first argument; constants follow the last.
-pub(super) const ARGUMENTS: usize = 26;
+pub(in crate::x86) const ARGUMENTS: usize = 26;
 /// 32 bytes of ones, then 32 of zeros: the masks of a partial block are cut out here.
-pub(super) const WINDOW: usize = 18;
+pub(in crate::x86) const WINDOW: usize = 18;
 
 /// The steps of an elementwise kernel without mathematical functions, or `None` if something in it has no
 /// instructions here. `jam` has how many rows go together, and where they lie.
 ///
 /// The outputs from parameter `guards` on are not stored: where one of them is false, the code returns.
-pub(super) fn select(
+pub(in crate::x86) fn select(
     kernel: &Kernel,
-    shape: &Shape,
+    shape: &LaunchShape,
     guards: usize,
     jam: Option<(&UnrollAndJam, usize)>,
     level: IsaLevel,
-) -> Option<Steps> {
+) -> Option<VirtualCode> {
     let Form::Elementwise { stores } = &kernel.form else { return None };
     let is_guard = |store: &&Store| store.param as usize >= guards;
     let live = live(kernel);
@@ -47,7 +49,7 @@ pub(super) fn select(
         long,
         lacks: false,
         ids: vec![Vec::new(); kernel.body.len()],
-        steps: Steps {
+        steps: VirtualCode {
             level,
             lanes: level.register_bytes() / if long { 8 } else { 4 },
             values: Vec::new(),
@@ -82,13 +84,10 @@ pub(super) fn select(
             selection.row = row;
             let value = selection.stored(store.value)?;
             let (pointer, bytes) = selection.place(store.param as usize, &here)?;
-            stored.push(Stored { value, pointer, bytes });
+            stored.push(VectorStore { value, pointer, bytes });
         }
     }
     selection.steps.stores = stored;
-    if let Some((jam, rows)) = jam.filter(|(jam, _)| jam.streams) {
-        selection.steps.prefetches = prefetches(&selection.steps, kernel, jam, rows);
-    }
     (!selection.lacks).then_some(selection.steps)
 }
 
@@ -112,48 +111,50 @@ fn live(kernel: &Kernel) -> Vec<bool> {
     live
 }
 
-pub(super) struct Selection<'k> {
-    pub(super) kernel: &'k Kernel,
-    shape: &'k Shape,
+pub(in crate::x86) struct Selection<'k> {
+    pub(in crate::x86) kernel: &'k Kernel,
+    shape: &'k LaunchShape,
     /// Where rows lie that are computed together.
     jam: Option<&'k UnrollAndJam>,
     /// Which of them.
     row: usize,
     /// Booleans that are true, or what comes after them is not stored.
-    pub(super) guards: Vec<Value>,
+    pub(in crate::x86) guards: Vec<Value>,
     /// Some values have 8 bytes.
-    pub(super) long: bool,
+    pub(in crate::x86) long: bool,
     /// The level lacks an instruction.
     lacks: bool,
     /// Per value of the kernel, one of each row.
-    ids: Vec<Vec<Id>>,
-    pub(super) steps: Steps,
+    ids: Vec<Vec<ValueId>>,
+    pub(in crate::x86) steps: VirtualCode,
 }
 
 impl Selection<'_> {
-    pub(super) fn class(&self, dtype: DType) -> Option<Class> {
+    pub(in crate::x86) fn class(&self, dtype: DType) -> Option<RegisterClass> {
         match dtype {
             DType::Bool => Some(self.mask_class()),
-            DType::F32 | DType::I32 | DType::U32 if self.long => Some(Class::Vector(Width::HalfWords)),
-            DType::F32 | DType::I32 | DType::U32 => Some(Class::Vector(Width::Words)),
-            DType::F64 | DType::I64 | DType::U64 => Some(Class::Vector(Width::Longs)),
+            DType::F32 | DType::I32 | DType::U32 if self.long => {
+                Some(RegisterClass::Vector(LaneLayout::HalfWords))
+            }
+            DType::F32 | DType::I32 | DType::U32 => Some(RegisterClass::Vector(LaneLayout::Words)),
+            DType::F64 | DType::I64 | DType::U64 => Some(RegisterClass::Vector(LaneLayout::Longs)),
             DType::I8 | DType::I16 | DType::U8 | DType::U16 | DType::F16 | DType::BF16 => None,
         }
     }
 
     /// How numbers lie in a register.
-    pub(super) fn width(&self, dtype: DType) -> Option<Width> {
+    pub(in crate::x86) fn width(&self, dtype: DType) -> Option<LaneLayout> {
         match self.class(dtype)? {
-            Class::Vector(width) if dtype != DType::Bool => Some(width),
-            Class::Vector(_) | Class::Bytes | Class::Mask => None,
+            RegisterClass::Vector(width) if dtype != DType::Bool => Some(width),
+            RegisterClass::Vector(_) | RegisterClass::Bytes | RegisterClass::Mask => None,
         }
     }
 
-    pub(super) fn dtype(&self, value: Value) -> DType {
+    pub(in crate::x86) fn dtype(&self, value: Value) -> DType {
         self.kernel.body[value.index()].dtype
     }
 
-    pub(super) fn id(&self, value: Value) -> Id {
+    pub(in crate::x86) fn id(&self, value: Value) -> ValueId {
         *self.ids[value.index()].get(self.row).expect("operands come before their users")
     }
 
@@ -168,13 +169,13 @@ impl Selection<'_> {
         self.row > 0 && !varies && inst.op.operands().into_iter().all(shared)
     }
 
-    pub(super) fn value(&mut self, class: Class, home: Home) -> Id {
-        self.steps.values.push(Valued { class, home, uniform: home.is_uniform() });
+    pub(in crate::x86) fn value(&mut self, class: RegisterClass, home: Home) -> ValueId {
+        self.steps.values.push(VirtualValue { class, home, uniform: home.is_uniform() });
         self.steps.values.len() - 1
     }
 
     /// Adds an instruction, to the prologue if all it reads is the same in every block.
-    pub(super) fn push(&mut self, step: Step) -> Id {
+    pub(in crate::x86) fn push(&mut self, step: VirtualInstruction) -> ValueId {
         let uniform = !step.index && !step.guard && step.reads().all(|id| self.steps.values[id].uniform);
         let dst = step.dst;
         self.lacks |= step.code == Code::INVALID;
@@ -187,47 +188,64 @@ impl Selection<'_> {
         dst
     }
 
-    pub(super) fn step(&mut self, row: &Forms, width: Width, args: &[Id]) -> Step {
-        let dst = self.value(Class::Vector(width), Home::Nowhere);
-        Step::new(at(row, width, self.steps.level), dst, args)
+    pub(in crate::x86) fn step(
+        &mut self,
+        row: &Encodings,
+        width: LaneLayout,
+        args: &[ValueId],
+    ) -> VirtualInstruction {
+        let dst = self.value(RegisterClass::Vector(width), Home::Nowhere);
+        VirtualInstruction::new(at(row, width, self.steps.level), dst, args)
     }
 
-    pub(super) fn op(&mut self, row: &Forms, width: Width, args: &[Id]) -> Id {
+    pub(in crate::x86) fn op(&mut self, row: &Encodings, width: LaneLayout, args: &[ValueId]) -> ValueId {
         let step = self.step(row, width, args);
         self.push(step)
     }
 
     /// An operation whose operands may change places.
-    pub(super) fn either(&mut self, row: &Forms, width: Width, args: &[Id]) -> Id {
-        let step = Step { swaps: true, ..self.step(row, width, args) };
+    pub(in crate::x86) fn either(&mut self, row: &Encodings, width: LaneLayout, args: &[ValueId]) -> ValueId {
+        let step = VirtualInstruction { swaps: true, ..self.step(row, width, args) };
         self.push(step)
     }
 
-    pub(super) fn with(&mut self, row: &Forms, width: Width, args: &[Id], immediate: u8) -> Id {
-        let step = Step { immediate: Some(immediate), ..self.step(row, width, args) };
+    pub(in crate::x86) fn with(
+        &mut self,
+        row: &Encodings,
+        width: LaneLayout,
+        args: &[ValueId],
+        immediate: u8,
+    ) -> ValueId {
+        let step = VirtualInstruction { immediate: Some(immediate), ..self.step(row, width, args) };
         self.push(step)
     }
 
     /// A conversion between widths.
-    pub(super) fn convert(&mut self, code: Code, to: Width, a: Id, last: Last) -> Id {
-        let dst = self.value(Class::Vector(to), Home::Nowhere);
-        self.push(Step { last, ..Step::new(code, dst, &[a]) })
+    pub(in crate::x86) fn convert(
+        &mut self,
+        code: Code,
+        to: LaneLayout,
+        a: ValueId,
+        last: LastOperand,
+    ) -> ValueId {
+        let dst = self.value(RegisterClass::Vector(to), Home::Nowhere);
+        self.push(VirtualInstruction { last, ..VirtualInstruction::new(code, dst, &[a]) })
     }
 
     /// The same bits in every lane; with AVX2, which has no operands that are broadcast, a register's worth.
-    pub(super) fn constant(&mut self, bits: u64, width: Width) -> Id {
+    pub(in crate::x86) fn constant(&mut self, bits: u64, width: LaneLayout) -> ValueId {
         let both = match width {
-            Width::Words | Width::HalfWords => bits & 0xffff_ffff | bits << 32,
-            Width::Longs => bits,
+            LaneLayout::Words | LaneLayout::HalfWords => bits & 0xffff_ffff | bits << 32,
+            LaneLayout::Longs => bits,
         };
         match self.steps.level {
             IsaLevel::Avx512 => {
                 let word = self.words(&[bits]);
-                self.at_home(Class::Vector(width), Home::Pool(word))
+                self.at_home(RegisterClass::Vector(width), Home::Pool(word))
             }
             IsaLevel::Avx2 => {
                 let word = self.words(&[both; 4]);
-                self.at_home(Class::Vector(width), Home::Lanes(word))
+                self.at_home(RegisterClass::Vector(width), Home::Lanes(word))
             }
         }
     }
@@ -246,20 +264,20 @@ impl Selection<'_> {
     }
 
     /// The value that can be read there.
-    pub(super) fn at_home(&mut self, class: Class, home: Home) -> Id {
-        let known = |v: &Valued| v.home == home && v.class == class;
+    pub(in crate::x86) fn at_home(&mut self, class: RegisterClass, home: Home) -> ValueId {
+        let known = |v: &VirtualValue| v.home == home && v.class == class;
         match self.steps.values.iter().position(known) {
             Some(id) => id,
             None => self.value(class, home),
         }
     }
 
-    pub(super) fn number(&mut self, dtype: DType, value: f64, width: Width) -> Id {
+    pub(in crate::x86) fn number(&mut self, dtype: DType, value: f64, width: LaneLayout) -> ValueId {
         self.constant(Scalar::from_f64(dtype, value).bits, width)
     }
 
     fn pointer(&mut self, param: usize, offsets: Vec<i32>) -> usize {
-        let pointer = Pointer { param, offsets };
+        let pointer = RowPointer { param, offsets };
         match self.steps.pointers.iter().position(|p| *p == pointer) {
             Some(n) => n,
             None => {
@@ -269,7 +287,7 @@ impl Selection<'_> {
         }
     }
 
-    fn instruction(&mut self, inst: &Inst) -> Option<Id> {
+    fn instruction(&mut self, inst: &Inst) -> Option<ValueId> {
         let dtype = inst.dtype;
         match &inst.op {
             Op::Const(scalar) => self.uniform(dtype, None, scalar.bits),
@@ -282,16 +300,14 @@ impl Selection<'_> {
             Op::Select(c, a, b) => {
                 let (c, a, b) = (self.id(*c), self.id(*a), self.id(*b));
                 if dtype == DType::Bool {
-                    let yes = self.mask_op(MaskOp::And, c, a);
-                    let no = self.mask_op(MaskOp::AndNot, c, b);
-                    return Some(self.mask_op(MaskOp::Or, yes, no));
+                    return Some(self.select_bools(c, a, b));
                 }
                 let width = self.width(dtype)?;
                 Some(self.blend(c, b, a, width))
             }
             Op::Fma(a, b, c) => {
                 let (args, width) = ([self.id(*a), self.id(*b), self.id(*c)], self.width(dtype)?);
-                let step = Step { tied: true, swaps: true, ..self.step(&t::FMA, width, &args) };
+                let step = VirtualInstruction { tied: true, swaps: true, ..self.step(&t::FMA, width, &args) };
                 Some(self.push(step))
             }
             Op::Cast(a) => self.cast(*a, dtype),
@@ -301,26 +317,26 @@ impl Selection<'_> {
     }
 
     /// A constant or an argument.
-    fn uniform(&mut self, dtype: DType, argument: Option<usize>, bits: u64) -> Option<Id> {
+    fn uniform(&mut self, dtype: DType, argument: Option<usize>, bits: u64) -> Option<ValueId> {
         let width = match dtype {
             DType::Bool => self.width(DType::I32)?,
             _ => self.width(dtype)?,
         };
         let id = match argument {
-            Some(n) => self.value(Class::Vector(width), Home::Pool(ARGUMENTS + n)),
+            Some(n) => self.value(RegisterClass::Vector(width), Home::Pool(ARGUMENTS + n)),
             None => self.constant(bits, width),
         };
         Some(if dtype == DType::Bool { self.nonzero(id, width) } else { id })
     }
 
-    fn coordinate(&mut self, dim: usize, dtype: DType) -> Option<Id> {
+    fn coordinate(&mut self, dim: usize, dtype: DType) -> Option<ValueId> {
         let width = self.width(dtype)?;
         let n = self.steps.coordinates.iter().position(|&d| d == dim).unwrap_or_else(|| {
             self.steps.coordinates.push(dim);
             self.steps.coordinates.len() - 1
         });
         // Its word comes behind the pointers, whose number is known in the end.
-        let mut first = self.at_home(Class::Vector(width), Home::Row(n));
+        let mut first = self.at_home(RegisterClass::Vector(width), Home::Table(n));
         if self.row > 0 && self.jam.is_some_and(|jam| jam.dim == dim) {
             let row = self.constant(self.row as u64, width);
             first = self.op(&t::IADD, width, &[first, row]);
@@ -328,25 +344,29 @@ impl Selection<'_> {
         if !self.shape.along(dim) {
             return Some(first);
         }
-        let counted = if width == Width::Longs { COUNTED_LONG } else { COUNTED };
-        let counted = self.at_home(Class::Vector(width), Home::Lanes(counted));
+        let counted = if width == LaneLayout::Longs { COUNTED_LONG } else { COUNTED };
+        let counted = self.at_home(RegisterClass::Vector(width), Home::Lanes(counted));
         let first = self.op(&t::IADD, width, &[first, counted]);
         let index = self.index(width);
         Some(self.either(&t::IADD, width, &[index, first]))
     }
 
     /// The number of the block's first lane, in every lane.
-    fn index(&mut self, width: Width) -> Id {
+    fn index(&mut self, width: LaneLayout) -> ValueId {
         let code = at(&t::INDEX, width, self.steps.level);
         match self.steps.level {
             IsaLevel::Avx512 => {
-                let dst = self.value(Class::Vector(width), Home::Nowhere);
-                self.push(Step { index: true, ..Step::new(code, dst, &[]) })
+                let dst = self.value(RegisterClass::Vector(width), Home::Nowhere);
+                self.push(VirtualInstruction { index: true, ..VirtualInstruction::new(code, dst, &[]) })
             }
             IsaLevel::Avx2 => {
-                let dst = self.value(Class::Vector(Width::HalfWords), Home::Nowhere);
-                let first = self.push(Step { index: true, ..Step::new(code, dst, &[]) });
-                let step = Step { last: Last::Register, ..self.step(&t::BROADCAST, width, &[first]) };
+                let dst = self.value(RegisterClass::Vector(LaneLayout::HalfWords), Home::Nowhere);
+                let first =
+                    self.push(VirtualInstruction { index: true, ..VirtualInstruction::new(code, dst, &[]) });
+                let step = VirtualInstruction {
+                    last: LastOperand::Register,
+                    ..self.step(&t::BROADCAST_LANE, width, &[first])
+                };
                 self.push(step)
             }
         }
@@ -364,18 +384,18 @@ impl Selection<'_> {
                 apart.fill(0);
                 away?
             }
-            None if self.shape.lying[param] == Lying::Splat => 0,
+            None if self.shape.layouts[param] == OperandLayout::Broadcast => 0,
             None => self.shape.unit.map_or(0, |dim| std::mem::take(&mut apart[dim])).into(),
         };
         let bytes = i32::try_from(away.checked_mul(size)?).ok()?;
         Some((self.pointer(param, apart), bytes))
     }
 
-    fn load(&mut self, param: usize, offsets: &[i32], dtype: DType) -> Option<Id> {
+    fn load(&mut self, param: usize, offsets: &[i32], dtype: DType) -> Option<ValueId> {
         let (pointer, bytes) = self.place(param, offsets)?;
-        if self.shape.lying[param] == Lying::Splat {
+        if self.shape.layouts[param] == OperandLayout::Broadcast {
             let width = self.width(dtype)?;
-            return Some(self.at_home(Class::Vector(width), Home::Element { pointer, bytes }));
+            return Some(self.at_home(RegisterClass::Vector(width), Home::Element { pointer, bytes }));
         }
         let home = Home::Array { pointer, bytes };
         if dtype != DType::Bool {
@@ -386,16 +406,17 @@ impl Selection<'_> {
     }
 
     /// What a store writes: bools as bytes, and loads in a register.
-    fn stored(&mut self, value: Value) -> Option<Id> {
+    fn stored(&mut self, value: Value) -> Option<ValueId> {
         let id = self.id(value);
         let dtype = self.dtype(value);
         match self.class(dtype)? {
             _ if dtype == DType::Bool => Some(self.bool_bytes(id)),
-            Class::Vector(width) if matches!(self.steps.values[id].home, Home::Array { .. }) => {
-                let step = Step { last: Last::Memory, ..self.step(&t::LOAD, width, &[id]) };
+            RegisterClass::Vector(width) if matches!(self.steps.values[id].home, Home::Array { .. }) => {
+                let step =
+                    VirtualInstruction { last: LastOperand::Memory, ..self.step(&t::LOAD, width, &[id]) };
                 Some(self.push(step))
             }
-            Class::Vector(_) | Class::Bytes | Class::Mask => Some(id),
+            RegisterClass::Vector(_) | RegisterClass::Bytes | RegisterClass::Mask => Some(id),
         }
     }
 }

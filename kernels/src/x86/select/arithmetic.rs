@@ -1,22 +1,22 @@
-//! The instructions of operations and comparisons. The rules of the IR that one instruction does not have
-//! (NaN in `min`, counts modulo the width) are a few instructions here. Not here: casts.
+//! The instructions of operations and comparisons, with the IR's rules that no single instruction has: NaN in
+//! `min` and `max`, shift counts modulo the width.
 
-use super::IsaLevel;
 use super::masks::{MaskOp, NOT_BELOW, NOT_EQUAL, UNORDERED};
-use super::select::Selection;
-use super::steps::Id;
-use super::table::{self as t, Forms, Width};
+use super::selection::Selection;
 use crate::dtype::{DType, Kind};
 use crate::ir::{BinaryOp, CompareOp, UnaryOp};
+use crate::x86::encodings::{self as t, Encodings, LaneLayout};
+use crate::x86::isa::IsaLevel;
+use crate::x86::virtual_code::ValueId;
 
 /// Immediates of rounding, without exceptions.
 const NEAREST: u8 = 8;
-pub(super) const DOWN: u8 = 9;
+pub(in crate::x86) const DOWN: u8 = 9;
 const UP: u8 = 10;
-pub(super) const TO_ZERO: u8 = 11;
+pub(in crate::x86) const TO_ZERO: u8 = 11;
 
 impl Selection<'_> {
-    pub(super) fn unary(&mut self, op: UnaryOp, a: Id, dtype: DType) -> Option<Id> {
+    pub(in crate::x86) fn unary(&mut self, op: UnaryOp, a: ValueId, dtype: DType) -> Option<ValueId> {
         if dtype == DType::Bool {
             return Some(self.mask_not(a));
         }
@@ -52,7 +52,13 @@ impl Selection<'_> {
         })
     }
 
-    pub(super) fn binary(&mut self, op: BinaryOp, a: Id, b: Id, dtype: DType) -> Option<Id> {
+    pub(in crate::x86) fn binary(
+        &mut self,
+        op: BinaryOp,
+        a: ValueId,
+        b: ValueId,
+        dtype: DType,
+    ) -> Option<ValueId> {
         match dtype.kind() {
             Kind::Bool => self.binary_bool(op, a, b),
             Kind::Float => self.binary_float(op, a, b, self.width(dtype)?),
@@ -61,11 +67,11 @@ impl Selection<'_> {
     }
 
     /// Does the level lack most operations on 8-byte integers?
-    fn lacks_longs(&self, width: Width) -> bool {
-        width == Width::Longs && self.steps.level == IsaLevel::Avx2
+    fn lacks_longs(&self, width: LaneLayout) -> bool {
+        width == LaneLayout::Longs && self.steps.level == IsaLevel::Avx2
     }
 
-    fn binary_bool(&mut self, op: BinaryOp, a: Id, b: Id) -> Option<Id> {
+    fn binary_bool(&mut self, op: BinaryOp, a: ValueId, b: ValueId) -> Option<ValueId> {
         let op = match op {
             BinaryOp::And | BinaryOp::Min => MaskOp::And,
             BinaryOp::Or | BinaryOp::Max => MaskOp::Or,
@@ -75,8 +81,8 @@ impl Selection<'_> {
         Some(self.mask_op(op, a, b))
     }
 
-    fn binary_float(&mut self, op: BinaryOp, a: Id, b: Id, width: Width) -> Option<Id> {
-        let least = |this: &mut Self, row: &Forms| {
+    fn binary_float(&mut self, op: BinaryOp, a: ValueId, b: ValueId, width: LaneLayout) -> Option<ValueId> {
+        let least = |this: &mut Self, row: &Encodings| {
             // The instruction gives the second operand if either is NaN.
             let least = this.op(row, width, &[a, b]);
             let nan = this.compare_floats(a, a, width, UNORDERED);
@@ -93,9 +99,16 @@ impl Selection<'_> {
         })
     }
 
-    fn binary_int(&mut self, op: BinaryOp, a: Id, b: Id, dtype: DType, width: Width) -> Option<Id> {
+    fn binary_int(
+        &mut self,
+        op: BinaryOp,
+        a: ValueId,
+        b: ValueId,
+        dtype: DType,
+        width: LaneLayout,
+    ) -> Option<ValueId> {
         let signed = dtype.kind() == Kind::Int;
-        let pick = |yes: &'static Forms, no: &'static Forms| if signed { yes } else { no };
+        let pick = |yes: &'static Encodings, no: &'static Encodings| if signed { yes } else { no };
         let modulo = |this: &mut Self| {
             let most = this.constant(8 * dtype.size_bytes() as u64 - 1, width);
             let count = this.either(&t::AND, width, &[b, most]);
@@ -129,7 +142,13 @@ impl Selection<'_> {
         })
     }
 
-    pub(super) fn compare(&mut self, op: CompareOp, a: Id, b: Id, dtype: DType) -> Option<Id> {
+    pub(in crate::x86) fn compare(
+        &mut self,
+        op: CompareOp,
+        a: ValueId,
+        b: ValueId,
+        dtype: DType,
+    ) -> Option<ValueId> {
         use CompareOp::{Eq, Ge, Gt, Le, Lt, Ne};
         if dtype == DType::Bool {
             return Some(match op {

@@ -1,20 +1,19 @@
-//! A body as steps: instructions on values that have no registers yet, and where values can be read besides
-//! registers. It does not know how many registers there are.
+//! A body as virtual code: instructions on values without registers, and the memory that holds a value
+//! besides its register. Instruction selection makes it, register allocation and the assembler read it.
 
 use iced_x86::Code;
 
-use super::IsaLevel;
-use super::prefetch::Prefetch;
-use super::table::Width;
+use super::encodings::LaneLayout;
+use super::isa::IsaLevel;
 
-/// An index into [`Steps::values`].
-pub(super) type Id = usize;
+/// An index into [`VirtualCode::values`].
+pub(super) type ValueId = usize;
 
 /// What holds a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Class {
+pub(super) enum RegisterClass {
     /// A vector register.
-    Vector(Width),
+    Vector(LaneLayout),
     /// A byte per lane in an `xmm`: bools as they are in memory.
     Bytes,
     /// A mask register, a bit per lane; bits beyond the lanes mean nothing.
@@ -33,7 +32,7 @@ pub(super) enum Home {
     /// Consecutive lanes in the pool, from this word.
     Lanes(usize),
     /// A word of the row's table, for every lane.
-    Row(usize),
+    Table(usize),
     /// The row of an array: the pointer's number and the bytes from it.
     Array { pointer: usize, bytes: i32 },
     /// The element so many bytes from a pointer, for every lane.
@@ -47,15 +46,15 @@ impl Home {
     }
 
     /// One element that goes to all lanes?
-    pub(super) fn is_splat(self) -> bool {
-        matches!(self, Home::Pool(_) | Home::Row(_) | Home::Element { .. })
+    pub(super) fn is_broadcast(self) -> bool {
+        matches!(self, Home::Pool(_) | Home::Table(_) | Home::Element { .. })
     }
 }
 
 /// A value.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Valued {
-    pub class: Class,
+pub(super) struct VirtualValue {
+    pub class: RegisterClass,
     pub home: Home,
     /// The same in every block of a row.
     pub uniform: bool,
@@ -63,7 +62,7 @@ pub(super) struct Valued {
 
 /// What the last operand of an instruction may be besides a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Last {
+pub(super) enum LastOperand {
     Register,
     /// Memory as wide as the register.
     Memory,
@@ -73,15 +72,15 @@ pub(super) enum Last {
 
 /// An instruction.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
+pub(super) struct VirtualInstruction {
     pub code: Code,
-    pub dst: Id,
-    pub args: Vec<Id>,
+    pub dst: ValueId,
+    pub args: Vec<ValueId>,
     pub immediate: Option<u8>,
     /// The lanes it writes; the others become 0 if `zeroing`.
-    pub mask: Option<Id>,
+    pub mask: Option<ValueId>,
     pub zeroing: bool,
-    pub last: Last,
+    pub last: LastOperand,
     /// The first two operands may change places.
     pub swaps: bool,
     /// The first operand's register becomes the result.
@@ -93,16 +92,16 @@ pub(super) struct Step {
     pub guard: bool,
 }
 
-impl Step {
-    pub(super) fn new(code: Code, dst: Id, args: &[Id]) -> Step {
-        Step {
+impl VirtualInstruction {
+    pub(super) fn new(code: Code, dst: ValueId, args: &[ValueId]) -> VirtualInstruction {
+        VirtualInstruction {
             code,
             dst,
             args: args.to_vec(),
             immediate: None,
             mask: None,
             zeroing: false,
-            last: Last::Element,
+            last: LastOperand::Element,
             swaps: false,
             tied: false,
             index: false,
@@ -111,7 +110,7 @@ impl Step {
     }
 
     /// Everything it reads.
-    pub(super) fn reads(&self) -> impl Iterator<Item = Id> + '_ {
+    pub(super) fn reads(&self) -> impl Iterator<Item = ValueId> + '_ {
         self.args.iter().copied().chain(self.mask)
     }
 }
@@ -119,7 +118,7 @@ impl Step {
 /// What a pointer of the row's table points at: the row of a parameter, or what a load reads of it beyond
 /// the neighbours within the row.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Pointer {
+pub struct RowPointer {
     /// The parameter.
     pub param: usize,
     /// From the point, per dimension of the launch.
@@ -128,27 +127,37 @@ pub struct Pointer {
 
 /// A value that goes to memory at the end of the block.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stored {
-    pub value: Id,
+pub(super) struct VectorStore {
+    pub value: ValueId,
     /// The row of an array: the pointer's number and the bytes from it.
     pub pointer: usize,
     pub bytes: i32,
 }
 
+/// A cache line that every block prefetches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Prefetch {
+    pub pointer: usize,
+    /// From the pointer's lane.
+    pub bytes: i32,
+    /// Of the array.
+    pub class: RegisterClass,
+}
+
 /// A body.
-pub(super) struct Steps {
+pub(super) struct VirtualCode {
     pub level: IsaLevel,
     /// Lanes of a block.
     pub lanes: usize,
-    pub values: Vec<Valued>,
+    pub values: Vec<VirtualValue>,
     /// Once per row, or per group of rows that are computed together.
-    pub prologue: Vec<Step>,
+    pub prologue: Vec<VirtualInstruction>,
     /// Once per block.
-    pub body: Vec<Step>,
-    pub stores: Vec<Stored>,
+    pub body: Vec<VirtualInstruction>,
+    pub stores: Vec<VectorStore>,
     /// What blocks prefetch whose stores bypass the caches.
     pub prefetches: Vec<Prefetch>,
-    pub pointers: Vec<Pointer>,
+    pub pointers: Vec<RowPointer>,
     /// Dimensions whose coordinate is a word of the row's table.
     pub coordinates: Vec<usize>,
     pub pool: Vec<u64>,

@@ -1,24 +1,22 @@
-//! The bytes of a program: where its words are, the loops over rows and over blocks, and the partial block at
-//! an end. It does not know what the instructions compute.
+//! Assembles a program: loads of the table's words, the loops over rows and over blocks, partial blocks, and
+//! the bytes of every instruction. It follows register allocation and is the last stage.
 
 use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, OpKind, Register};
 
-use super::IsaLevel;
-use super::allocate::{Allocated, Held, LANES, Operand, Placed, register};
-use super::prefetch::Prefetch;
-use super::select::WINDOW;
-use super::steps::{Class, Home, Steps, Stored};
-use super::table::{self as t, Width, at};
-use super::words;
+use super::encodings::{self as t, LaneLayout, at};
+use super::isa::IsaLevel;
+use super::launch_shape::words;
+use super::registers::{AllocatedCode, AllocatedInstruction, LANES, MachineOperand, StoreRegister};
+use super::virtual_code::{Home, Prefetch, RegisterClass, VectorStore, VirtualCode};
 
 /// The row's table and the pool, as the calling convention passes them.
 const TABLE: Register = Register::RDI;
-const POOL: Register = Register::RSI;
+pub(super) const POOL: Register = Register::RSI;
 /// The number of the block's first lane.
 const INDEX: Register = Register::RAX;
 const INDEX_LOW: Register = Register::EAX;
 /// Lanes of a partial block.
-const PART: Register = Register::RDX;
+pub(super) const PART: Register = Register::RDX;
 const PART_LOW: Register = Register::EDX;
 /// The last lane at which a whole block begins.
 const LAST: Register = Register::R9;
@@ -42,12 +40,12 @@ const SLOT: i64 = 64;
 
 /// How a block's stores are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Block {
+enum BlockKind {
     Whole,
-    /// Past the caches.
-    Stream,
+    /// By non-temporal stores.
+    NonTemporal,
     /// The lanes of `k1`.
-    Part,
+    Partial,
 }
 
 /// A place in the code that jumps go to.
@@ -55,16 +53,16 @@ enum Block {
 enum Label {
     Row,
     Main,
-    Stream,
+    NonTemporal,
     Rest,
-    Part,
+    Partial,
     Next,
     Exit,
 }
 
 /// Writes the program.
-pub(super) fn encode(steps: &Steps, allocated: &Allocated) -> Result<Vec<u8>, IcedError> {
-    let mut writer = Writer {
+pub(super) fn encode(steps: &VirtualCode, allocated: &AllocatedCode) -> Result<Vec<u8>, IcedError> {
+    let mut writer = Assembler {
         steps,
         encoder: Encoder::try_new(64)?,
         at: 0,
@@ -83,21 +81,21 @@ pub(super) fn encode(steps: &Steps, allocated: &Allocated) -> Result<Vec<u8>, Ic
     Ok(bytes)
 }
 
-struct Writer<'s> {
-    steps: &'s Steps,
+pub(super) struct Assembler<'s> {
+    pub(super) steps: &'s VirtualCode,
     encoder: Encoder,
     /// Bytes written.
-    at: usize,
+    pub(super) at: usize,
     labels: [usize; 7],
     /// Ends of jumps, and where they go.
     jumps: Vec<(usize, Label)>,
-    near_jumps: Vec<(usize, usize)>,
+    pub(super) near_jumps: Vec<(usize, usize)>,
 }
 
-type Written = Result<(), IcedError>;
+pub(super) type Encoded = Result<(), IcedError>;
 
-impl Writer<'_> {
-    fn put(&mut self, instruction: &Instruction) -> Written {
+impl Assembler<'_> {
+    pub(super) fn put(&mut self, instruction: &Instruction) -> Encoded {
         self.at += self.encoder.encode(instruction, self.at as u64)?;
         Ok(())
     }
@@ -106,7 +104,7 @@ impl Writer<'_> {
         self.labels[label as usize] = self.at;
     }
 
-    fn jump(&mut self, code: Code, to: Label) -> Written {
+    fn jump(&mut self, code: Code, to: Label) -> Encoded {
         let far = Instruction::with_branch(code, self.at as u64)?;
         self.put(&far)?;
         self.jumps.push((self.at, to));
@@ -114,7 +112,7 @@ impl Writer<'_> {
     }
 
     /// Reads a word of the row's table.
-    fn word(&mut self, to: Register, word: usize) -> Written {
+    fn word(&mut self, to: Register, word: usize) -> Encoded {
         self.put(&Instruction::with2(Code::Mov_r64_rm64, to, self::word(word))?)
     }
 
@@ -122,7 +120,7 @@ impl Writer<'_> {
         self.steps.pointers.len().min(POINTERS_HELD.len())
     }
 
-    fn rows(&mut self, allocated: &Allocated) -> Written {
+    fn rows(&mut self, allocated: &AllocatedCode) -> Encoded {
         let saved = &POINTERS_HELD[FREE.min(self.held())..self.held()];
         for &register in saved {
             self.put(&Instruction::with1(Code::Push_r64, register)?)?;
@@ -139,7 +137,7 @@ impl Writer<'_> {
         }
         self.label(Label::Row);
         for placed in &allocated.prologue {
-            self.instruction(placed, Block::Whole)?;
+            self.instruction(placed, BlockKind::Whole)?;
         }
         self.blocks(allocated)?;
         self.next()?;
@@ -155,7 +153,7 @@ impl Writer<'_> {
     }
 
     /// Moves on by a row, or by those that are computed together, if there are more.
-    fn next(&mut self) -> Written {
+    fn next(&mut self) -> Encoded {
         self.label(Label::Next);
         let (pointers, coordinates) = (self.steps.pointers.len(), self.steps.coordinates.len());
         let steps = words::POINTERS + pointers;
@@ -177,35 +175,35 @@ impl Writer<'_> {
     }
 
     /// Adds one word of the table to another.
-    fn grow(&mut self, to: usize, step: usize) -> Written {
+    fn grow(&mut self, to: usize, step: usize) -> Encoded {
         self.word(ELSEWHERE, step)?;
         self.put(&Instruction::with2(Code::Add_rm64_r64, word(to), ELSEWHERE)?)
     }
 
     /// How many lanes lie before a line of the outputs begins, in all of which that is the same.
-    fn head(&mut self) -> Written {
-        let wide = |store: &Stored| match self.steps.values[store.value].class {
-            Class::Vector(width) => Some(width),
-            Class::Bytes | Class::Mask => None,
+    fn head(&mut self) -> Encoded {
+        let wide = |store: &VectorStore| match self.steps.values[store.value].class {
+            RegisterClass::Vector(width) => Some(width),
+            RegisterClass::Bytes | RegisterClass::Mask => None,
         };
         let wide = self.steps.stores.iter().find_map(|store| Some((store.pointer, wide(store)?)));
         self.put(&Instruction::with2(Code::Xor_r32_rm32, PART_LOW, PART_LOW)?)?;
         let Some((pointer, width)) = wide else { return Ok(()) };
-        self.put(&Instruction::with2(Code::Cmp_rm64_imm8, word(words::LINES), 0)?)?;
+        self.put(&Instruction::with2(Code::Cmp_rm64_imm8, word(words::ALIGNED), 0)?)?;
         self.jump(Code::Je_rel32_64, Label::Main)?;
         let pointer = self.pointer(pointer)?;
         self.put(&Instruction::with2(Code::Sub_r64_rm64, PART, pointer)?)?;
-        let size = scale(Class::Vector(width)) as i32;
+        let size = scale(RegisterClass::Vector(width)) as i32;
         self.put(&Instruction::with2(Code::And_rm32_imm32, PART_LOW, self.steps.lanes as i32 * size - 1)?)?;
         self.put(&Instruction::with2(Code::Shr_rm32_imm8, PART_LOW, size.trailing_zeros() as i32)?)?;
         self.put(&Instruction::with2(Code::Cmp_r64_rm64, PART, word(words::LANES))?)?;
         self.put(&Instruction::with2(Code::Cmova_r64_rm64, PART, word(words::LANES))?)?;
         self.put(&Instruction::with2(Code::Test_rm64_r64, PART, PART)?)?;
-        self.jump(Code::Jne_rel32_64, Label::Part)
+        self.jump(Code::Jne_rel32_64, Label::Partial)
     }
 
-    /// The lanes up to a cache line, if asked for; whole blocks; the rest.
-    fn blocks(&mut self, allocated: &Allocated) -> Written {
+    /// The lanes up to an aligned block of the outputs, if the table says so; whole blocks; the rest.
+    fn blocks(&mut self, allocated: &AllocatedCode) -> Encoded {
         let lanes = self.steps.lanes as i32;
         self.put(&Instruction::with2(Code::Xor_r32_rm32, INDEX_LOW, INDEX_LOW)?)?;
         self.word(LAST, words::LANES)?;
@@ -215,21 +213,21 @@ impl Writer<'_> {
         self.put(&Instruction::with2(Code::Cmp_r64_rm64, INDEX, LAST)?)?;
         self.jump(Code::Jg_rel32_64, Label::Rest)?;
         self.select_all()?;
-        self.put(&Instruction::with2(Code::Cmp_rm64_imm8, word(words::STREAM), 0)?)?;
-        self.jump(Code::Jne_rel32_64, Label::Stream)?;
+        self.put(&Instruction::with2(Code::Cmp_rm64_imm8, word(words::NON_TEMPORAL), 0)?)?;
+        self.jump(Code::Jne_rel32_64, Label::NonTemporal)?;
         let top = self.at;
-        self.block(allocated, Block::Whole, top)?;
+        self.block(allocated, BlockKind::Whole, top)?;
         self.jump(Code::Jmp_rel32_64, Label::Rest)?;
-        self.label(Label::Stream);
-        self.block(allocated, Block::Stream, self.at)?;
+        self.label(Label::NonTemporal);
+        self.block(allocated, BlockKind::NonTemporal, self.at)?;
         self.label(Label::Rest);
         self.put(&Instruction::with2(Code::Lea_r64_m, PART, memory(LAST, i64::from(lanes)))?)?;
         self.put(&Instruction::with2(Code::Sub_r64_rm64, PART, INDEX)?)?;
         self.jump(Code::Je_rel32_64, Label::Next)?;
-        self.label(Label::Part);
+        self.label(Label::Partial);
         self.select_part()?;
-        self.body(allocated, Block::Part)?;
-        self.stores(allocated, Block::Part)?;
+        self.body(allocated, BlockKind::Partial)?;
+        self.stores(allocated, BlockKind::Partial)?;
         let code = match self.steps.level {
             IsaLevel::Avx512 => Code::Add_r64_rm64,
             // It was negated.
@@ -242,7 +240,7 @@ impl Writer<'_> {
     }
 
     /// Selects all lanes of a block.
-    fn select_all(&mut self) -> Written {
+    fn select_all(&mut self) -> Encoded {
         if self.steps.level == IsaLevel::Avx2 {
             return Ok(());
         }
@@ -252,7 +250,7 @@ impl Writer<'_> {
     }
 
     /// Selects the lanes of a partial block: in `k1`, or by their negated number.
-    fn select_part(&mut self) -> Written {
+    fn select_part(&mut self) -> Encoded {
         if self.steps.level == IsaLevel::Avx2 {
             return self.put(&Instruction::with1(Code::Neg_rm64, PART)?);
         }
@@ -263,7 +261,7 @@ impl Writer<'_> {
     }
 
     /// Whole blocks, as many as there are.
-    fn block(&mut self, allocated: &Allocated, block: Block, top: usize) -> Written {
+    fn block(&mut self, allocated: &AllocatedCode, block: BlockKind, top: usize) -> Encoded {
         self.body(allocated, block)?;
         self.stores(allocated, block)?;
         self.put(&Instruction::with2(Code::Add_rm64_imm8, INDEX, self.steps.lanes as i32)?)?;
@@ -273,8 +271,9 @@ impl Writer<'_> {
 
     /// The instructions of a block, and between them, evenly, what it prefetches if its stores bypass the
     /// caches.
-    fn body(&mut self, allocated: &Allocated, block: Block) -> Written {
-        let prefetches: &[Prefetch] = if block == Block::Stream { &self.steps.prefetches } else { &[] };
+    fn body(&mut self, allocated: &AllocatedCode, block: BlockKind) -> Encoded {
+        let prefetches: &[Prefetch] =
+            if block == BlockKind::NonTemporal { &self.steps.prefetches } else { &[] };
         let mut done = 0;
         for (n, placed) in allocated.body.iter().enumerate() {
             self.instruction(placed, block)?;
@@ -288,19 +287,19 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn stores(&mut self, allocated: &Allocated, block: Block) -> Written {
+    fn stores(&mut self, allocated: &AllocatedCode, block: BlockKind) -> Encoded {
         for (store, held) in self.steps.stores.iter().zip(&allocated.stored) {
             held.reloads.iter().try_for_each(|placed| self.instruction(placed, block))?;
-            let &Held { register, class, .. } = held;
-            let &Stored { pointer, bytes, .. } = store;
+            let &StoreRegister { register, class, .. } = held;
+            let &VectorStore { pointer, bytes, .. } = store;
             let to = self.memory(Home::Array { pointer, bytes }, class, false)?;
-            if self.steps.level == IsaLevel::Avx2 && block == Block::Part {
+            if self.steps.level == IsaLevel::Avx2 && block == BlockKind::Partial {
                 self.store_part(to, register, class)?;
                 continue;
             }
             let code = store_code(class, block, self.steps);
             let mut instruction = Instruction::with2(code, to, register)?;
-            if block == Block::Part {
+            if block == BlockKind::Partial {
                 instruction.set_op_mask(LANES);
             }
             self.put(&instruction)?;
@@ -309,18 +308,19 @@ impl Writer<'_> {
     }
 
     /// One instruction of a block. In a partial block, what reads an array reads only the lanes of `k1`.
-    fn instruction(&mut self, placed: &Placed, block: Block) -> Written {
-        let part = block == Block::Part && placed.reads_array();
-        let bytes = matches!(placed.args[..], [Operand::Memory(Home::Array { .. }, Class::Bytes)]);
+    fn instruction(&mut self, placed: &AllocatedInstruction, block: BlockKind) -> Encoded {
+        let part = block == BlockKind::Partial && placed.reads_array();
+        let bytes =
+            matches!(placed.args[..], [MachineOperand::Memory(Home::Array { .. }, RegisterClass::Bytes)]);
         let avx2 = self.steps.level == IsaLevel::Avx2;
         let few = bytes && !part && !avx2 && self.steps.lanes == 8;
         let mut args = placed.args.clone();
-        if let (true, Some(Operand::Memory(home, class))) = (part && avx2, args.last().copied()) {
+        if let (true, Some(MachineOperand::Memory(home, class))) = (part && avx2, args.last().copied()) {
             args.pop();
-            args.push(Operand::Register(self.load_part(home, class)?));
+            args.push(MachineOperand::Register(self.load_part(home, class)?));
         }
         // The mask that a blend selects by is its last operand.
-        args.extend(placed.mask.filter(|_| avx2).map(Operand::Register));
+        args.extend(placed.mask.filter(|_| avx2).map(MachineOperand::Register));
         let mut instruction = Instruction::default();
         instruction.set_code(if few { Code::EVEX_Vmovq_xmm_xmmm64 } else { placed.code });
         let mut count = 0;
@@ -332,7 +332,7 @@ impl Writer<'_> {
             instruction.try_set_op_kind(count, OpKind::Immediate8)?;
             instruction.set_immediate8(immediate);
         }
-        let to_mask = matches!(placed.dst, Operand::Register(register) if register.is_k());
+        let to_mask = matches!(placed.dst, MachineOperand::Register(register) if register.is_k());
         match placed.mask {
             _ if avx2 => {}
             Some(mask) => {
@@ -348,112 +348,38 @@ impl Writer<'_> {
         }
         self.put(&instruction)?;
         match placed.dst {
-            Operand::Register(missed) if placed.guard => self.leave_if_set(missed, block),
+            MachineOperand::Register(missed) if placed.guard => self.leave_if_set(missed, block),
             _ => Ok(()),
         }
     }
 
     /// Returns if a mask is set in any lane of the block.
-    fn leave_if_set(&mut self, missed: Register, block: Block) -> Written {
+    fn leave_if_set(&mut self, missed: Register, block: BlockKind) -> Encoded {
         match self.steps.level {
             IsaLevel::Avx512 => self.put(&Instruction::with2(Code::VEX_Kortestw_kr_kr, missed, missed)?)?,
             IsaLevel::Avx2 => {
-                let width = if self.steps.lanes == 4 { Width::Longs } else { Width::Words };
-                let lanes = if block == Block::Part { self.part_mask(width)? } else { missed };
+                let width = if self.steps.lanes == 4 { LaneLayout::Longs } else { LaneLayout::Words };
+                let lanes = if block == BlockKind::Partial { self.part_mask(width)? } else { missed };
                 self.put(&Instruction::with2(Code::VEX_Vptest_ymm_ymmm256, missed, lanes)?)?;
             }
         }
         self.jump(Code::Jne_rel32_64, Label::Exit)
     }
 
-    /// Reads the lanes of a partial block of an array (AVX2).
-    fn load_part(&mut self, home: Home, class: Class) -> Result<Register, IcedError> {
-        let scratch = self.scratch(class);
-        let from = self.memory(home, class, false)?;
-        match class {
-            Class::Vector(width) => {
-                self.part_mask(width)?;
-                let code = at(&t::MASKED_LOAD, width, IsaLevel::Avx2);
-                self.put(&Instruction::with3(code, scratch, scratch, from)?)?;
-            }
-            Class::Bytes | Class::Mask => {
-                let clear = Code::VEX_Vpxor_xmm_xmm_xmmm128;
-                self.put(&Instruction::with3(clear, scratch, scratch, scratch)?)?;
-                self.each_byte(from, |from, n| {
-                    Instruction::with4(Code::VEX_Vpinsrb_xmm_xmm_r32m8_imm8, scratch, scratch, from, n)
-                })?;
-            }
-        }
-        Ok(scratch)
-    }
-
-    /// Writes the lanes of a partial block to an array (AVX2).
-    fn store_part(&mut self, to: MemoryOperand, value: Register, class: Class) -> Written {
-        match class {
-            Class::Vector(width) => {
-                let scratch = self.part_mask(width)?;
-                let code = at(&t::MASKED_STORE, width, IsaLevel::Avx2);
-                self.put(&Instruction::with3(code, to, scratch, value)?)
-            }
-            Class::Bytes | Class::Mask => {
-                self.each_byte(to, |to, n| Instruction::with3(Code::VEX_Vpextrb_r32m8_xmm_imm8, to, value, n))
-            }
-        }
-    }
-
-    /// The register that no value has (AVX2).
-    fn scratch(&self, class: Class) -> Register {
-        register(class, self.steps.level.registers(), self.steps.level)
-    }
-
-    /// The lanes of a partial block as a mask, which ends the ones of the window (AVX2).
-    fn part_mask(&mut self, width: Width) -> Result<Register, IcedError> {
-        let class = Class::Vector(width);
-        let ends = 8 * WINDOW as i64 + 32;
-        let window = MemoryOperand::new(POOL, PART, scale(class), ends, 1, false, Register::None);
-        let code = at(&t::LOAD, width, IsaLevel::Avx2);
-        let scratch = self.scratch(class);
-        self.put(&Instruction::with2(code, scratch, window)?)?;
-        Ok(scratch)
-    }
-
-    /// An instruction for each byte of a partial block (AVX2).
-    fn each_byte(
-        &mut self,
-        first: MemoryOperand,
-        instruction: impl Fn(MemoryOperand, i32) -> Result<Instruction, IcedError>,
-    ) -> Written {
-        let mut ends = Vec::new();
-        for n in 0..self.steps.lanes as i32 {
-            if n > 0 {
-                self.put(&Instruction::with2(Code::Cmp_rm64_imm8, PART, -n)?)?;
-                let far = Instruction::with_branch(Code::Jge_rel32_64, self.at as u64)?;
-                self.put(&far)?;
-                ends.push(self.at);
-            }
-            let mut byte = first;
-            byte.displacement += i64::from(n);
-            byte.displ_size = 1;
-            self.put(&instruction(byte, n)?)?;
-        }
-        self.near_jumps.extend(ends.into_iter().map(|end| (end, self.at)));
-        Ok(())
-    }
-
-    fn operand(&mut self, instruction: &mut Instruction, n: u32, operand: Operand) -> Written {
+    fn operand(&mut self, instruction: &mut Instruction, n: u32, operand: MachineOperand) -> Encoded {
         let memory = match operand {
-            Operand::Register(register) => {
+            MachineOperand::Register(register) => {
                 instruction.try_set_op_kind(n, OpKind::Register)?;
                 return instruction.try_set_op_register(n, register);
             }
-            Operand::Index => {
-                let long = instruction.code() == at(&t::INDEX, Width::Longs, self.steps.level);
+            MachineOperand::Index => {
+                let long = instruction.code() == at(&t::INDEX, LaneLayout::Longs, self.steps.level);
                 let index = if long { INDEX } else { INDEX_LOW };
                 instruction.try_set_op_kind(n, OpKind::Register)?;
                 return instruction.try_set_op_register(n, index);
             }
-            Operand::Memory(home, class) => self.memory(home, class, false)?,
-            Operand::Splat(home, class) => self.memory(home, class, true)?,
+            MachineOperand::Memory(home, class) => self.memory(home, class, false)?,
+            MachineOperand::Broadcast(home, class) => self.memory(home, class, true)?,
         };
         instruction.try_set_op_kind(n, OpKind::Memory)?;
         instruction.set_memory_base(memory.base);
@@ -466,19 +392,24 @@ impl Writer<'_> {
     }
 
     /// Where a home is. A pointer without a register is read from the table first.
-    fn memory(&mut self, home: Home, class: Class, splat: bool) -> Result<MemoryOperand, IcedError> {
+    pub(super) fn memory(
+        &mut self,
+        home: Home,
+        class: RegisterClass,
+        broadcast: bool,
+    ) -> Result<MemoryOperand, IcedError> {
         let (base, index, scale, bytes) = match home {
             Home::Nowhere => unreachable!("a value without a home is in a register"),
             Home::Slot(n) => (Register::RSP, Register::None, 1, SLOT * n as i64),
             Home::Pool(word) | Home::Lanes(word) => (POOL, Register::None, 1, 8 * word as i64),
-            Home::Row(n) => {
+            Home::Table(n) => {
                 let word = words::POINTERS + 2 * self.steps.pointers.len() + n;
                 (TABLE, Register::None, 1, 8 * word as i64)
             }
             Home::Array { pointer, bytes } => (self.pointer(pointer)?, INDEX, scale(class), i64::from(bytes)),
             Home::Element { pointer, bytes } => (self.pointer(pointer)?, Register::None, 1, i64::from(bytes)),
         };
-        Ok(MemoryOperand::new(base, index, scale, bytes, 1, splat, Register::None))
+        Ok(MemoryOperand::new(base, index, scale, bytes, 1, broadcast, Register::None))
     }
 
     fn pointer(&mut self, n: usize) -> Result<Register, IcedError> {
@@ -502,11 +433,11 @@ fn word(word: usize) -> MemoryOperand {
 }
 
 /// Bytes of a lane in memory.
-fn scale(class: Class) -> u32 {
+pub(super) fn scale(class: RegisterClass) -> u32 {
     match class {
-        Class::Vector(Width::Longs) => 8,
-        Class::Vector(Width::Words | Width::HalfWords) => 4,
-        Class::Bytes | Class::Mask => 1,
+        RegisterClass::Vector(LaneLayout::Longs) => 8,
+        RegisterClass::Vector(LaneLayout::Words | LaneLayout::HalfWords) => 4,
+        RegisterClass::Bytes | RegisterClass::Mask => 1,
     }
 }
 
@@ -514,11 +445,13 @@ fn is_tied(code: Code) -> bool {
     t::FMA.evex.contains(&code)
 }
 
-fn store_code(class: Class, block: Block, steps: &Steps) -> Code {
+fn store_code(class: RegisterClass, block: BlockKind, steps: &VirtualCode) -> Code {
     match (class, steps.level) {
-        (Class::Vector(width), level) if block == Block::Stream => at(&t::STREAM, width, level),
-        (Class::Vector(width), level) => at(&t::STORE, width, level),
-        (_, IsaLevel::Avx512) if block == Block::Part || steps.lanes == 16 => {
+        (RegisterClass::Vector(width), level) if block == BlockKind::NonTemporal => {
+            at(&t::NON_TEMPORAL_STORE, width, level)
+        }
+        (RegisterClass::Vector(width), level) => at(&t::STORE, width, level),
+        (_, IsaLevel::Avx512) if block == BlockKind::Partial || steps.lanes == 16 => {
             Code::EVEX_Vmovdqu8_xmmm128_k1z_xmm
         }
         (_, IsaLevel::Avx512) => Code::EVEX_Vmovq_xmmm64_xmm,

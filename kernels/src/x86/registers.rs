@@ -1,11 +1,16 @@
-//! Registers for the values of a body: a value stays in its register until it is not needed any more, and
-//! where registers are short, the one that is needed last of all goes. It does not know what instructions do.
+//! Register allocation for straight-line code: when registers run out, the value whose next use is furthest
+//! away is spilled (Belady). It runs between instruction selection and assembly.
+//!
+//! Values that are the same in every block are computed once per row and kept in the frame; registers that
+//! the body leaves free hold the most used of them.
 
 use iced_x86::{Code, Register};
 
-use super::IsaLevel;
-use super::steps::{Class, Home, Id, Last, Step, Steps, Stored, Valued};
-use super::table::{self as t, Width, at};
+use super::encodings::{self as t, LaneLayout, at};
+use super::isa::IsaLevel;
+use super::virtual_code::{
+    Home, LastOperand, RegisterClass, ValueId, VectorStore, VirtualCode, VirtualInstruction, VirtualValue,
+};
 
 /// `k0` cannot select lanes, `k1` selects those of a partial block.
 const FIRST_MASK: usize = 2;
@@ -15,22 +20,22 @@ const MASKS: usize = 8;
 
 /// An operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Operand {
+pub(super) enum MachineOperand {
     Register(Register),
     /// Memory of a value of this class.
-    Memory(Home, Class),
+    Memory(Home, RegisterClass),
     /// One element of memory for all lanes.
-    Splat(Home, Class),
+    Broadcast(Home, RegisterClass),
     /// The number of the block's first lane.
     Index,
 }
 
 /// An instruction with its registers. Only what is stored has memory as its destination.
 #[derive(Clone, Debug)]
-pub(super) struct Placed {
+pub(super) struct AllocatedInstruction {
     pub code: Code,
-    pub dst: Operand,
-    pub args: Vec<Operand>,
+    pub dst: MachineOperand,
+    pub args: Vec<MachineOperand>,
     pub immediate: Option<u8>,
     pub mask: Option<Register>,
     pub zeroing: bool,
@@ -38,54 +43,62 @@ pub(super) struct Placed {
     pub guard: bool,
 }
 
-impl Placed {
+impl AllocatedInstruction {
     /// Moves an operand to another.
-    pub(super) fn moved(code: Code, dst: Operand, from: Operand) -> Placed {
-        Placed { code, dst, args: vec![from], immediate: None, mask: None, zeroing: false, guard: false }
+    pub(super) fn moved(code: Code, dst: MachineOperand, from: MachineOperand) -> AllocatedInstruction {
+        AllocatedInstruction {
+            code,
+            dst,
+            args: vec![from],
+            immediate: None,
+            mask: None,
+            zeroing: false,
+            guard: false,
+        }
     }
 
     /// Does it read an array?
     pub(super) fn reads_array(&self) -> bool {
-        self.args.iter().any(|arg| matches!(arg, Operand::Memory(Home::Array { .. }, _)))
+        self.args.iter().any(|arg| matches!(arg, MachineOperand::Memory(Home::Array { .. }, _)))
     }
 }
 
 /// A value that is stored, in its register.
-pub(super) struct Held {
+pub(super) struct StoreRegister {
     /// What reads it again from the frame, when the stores before it are done.
-    pub reloads: Vec<Placed>,
+    pub reloads: Vec<AllocatedInstruction>,
     pub register: Register,
-    pub class: Class,
+    pub class: RegisterClass,
 }
 
 /// A body with its registers.
-pub(super) struct Allocated {
+pub(super) struct AllocatedCode {
     /// Once per row, or per group of them.
-    pub prologue: Vec<Placed>,
+    pub prologue: Vec<AllocatedInstruction>,
     /// Once per block.
-    pub body: Vec<Placed>,
+    pub body: Vec<AllocatedInstruction>,
     /// Per store, what it writes.
-    pub stored: Vec<Held>,
+    pub stored: Vec<StoreRegister>,
     /// Registers' worth of memory in the frame.
     pub slots: usize,
 }
 
-impl Allocated {
+impl AllocatedCode {
     /// What a block's loads and spills cost: a register that is not aligned counts two, since it mostly lies
     /// in two lines; constants, which each row reads, little.
     pub(super) fn reads(&self) -> f64 {
-        let cost = |operand: &Operand| match operand {
-            Operand::Memory(Home::Array { .. }, _) => 2.0,
-            Operand::Memory(Home::Slot(_), _) => 1.0,
-            Operand::Memory(..) | Operand::Splat(..) => 0.5,
-            Operand::Register(_) | Operand::Index => 0.0,
+        let cost = |operand: &MachineOperand| match operand {
+            MachineOperand::Memory(Home::Array { .. }, _) => 2.0,
+            MachineOperand::Memory(Home::Slot(_), _) => 1.0,
+            MachineOperand::Memory(..) | MachineOperand::Broadcast(..) => 0.5,
+            MachineOperand::Register(_) | MachineOperand::Index => 0.0,
         };
         self.body.iter().flat_map(|placed| placed.args.iter().chain([&placed.dst])).map(cost).sum()
     }
 }
 
 /// Gives registers to a body.
-pub(super) fn allocate(steps: &Steps) -> Allocated {
+pub(super) fn allocate(steps: &VirtualCode) -> AllocatedCode {
     let mut values = steps.values.clone();
     let mut slots = 0;
     // What is the same in every block is computed once and goes to the frame.
@@ -102,16 +115,16 @@ pub(super) fn allocate(steps: &Steps) -> Allocated {
     let residents = residents(steps, &values, free);
     for (n, &id) in residents.iter().enumerate() {
         let number = steps.level.registers() - 1 - n;
-        let register = Operand::Register(register(values[id].class, number, steps.level));
+        let register = MachineOperand::Register(register(values[id].class, number, steps.level));
         placed.push(load(&values[id], register, steps.level));
     }
     let mut body = body(steps, values, slots, &residents);
     let stored = body.stores(steps);
-    Allocated { prologue: placed, stored, slots: body.slots, body: body.placed }
+    AllocatedCode { prologue: placed, stored, slots: body.slots, body: body.placed }
 }
 
-fn body(steps: &Steps, values: Vec<Valued>, slots: usize, residents: &[Id]) -> Allocator {
-    let stores: Vec<Id> = steps.stores.iter().map(|store| store.value).collect();
+fn body(steps: &VirtualCode, values: Vec<VirtualValue>, slots: usize, residents: &[ValueId]) -> Allocator {
+    let stores: Vec<ValueId> = steps.stores.iter().map(|store| store.value).collect();
     let mut body = Allocator::new(steps.level, &steps.body, &stores, values, slots, residents);
     for (n, step) in steps.body.iter().enumerate() {
         body.step(n, step);
@@ -120,68 +133,74 @@ fn body(steps: &Steps, values: Vec<Valued>, slots: usize, residents: &[Id]) -> A
 }
 
 /// The uniform vectors that the body reads, most often read first.
-fn residents(steps: &Steps, values: &[Valued], free: usize) -> Vec<Id> {
+fn residents(steps: &VirtualCode, values: &[VirtualValue], free: usize) -> Vec<ValueId> {
     let mut uses = vec![0; values.len()];
-    steps.body.iter().flat_map(Step::reads).for_each(|id| uses[id] += 1);
+    steps.body.iter().flat_map(VirtualInstruction::reads).for_each(|id| uses[id] += 1);
     steps.stores.iter().for_each(|store| uses[store.value] += 1);
-    let fits = |&id: &Id| {
-        uses[id] > 0 && values[id].home.is_uniform() && matches!(values[id].class, Class::Vector(_))
+    let fits = |&id: &ValueId| {
+        uses[id] > 0 && values[id].home.is_uniform() && matches!(values[id].class, RegisterClass::Vector(_))
     };
-    let mut residents: Vec<Id> = (0..values.len()).filter(fits).collect();
+    let mut residents: Vec<ValueId> = (0..values.len()).filter(fits).collect();
     residents.sort_by_key(|&id| std::cmp::Reverse(uses[id]));
     residents.truncate(free);
     residents
 }
 
 /// The register of a number.
-pub(super) fn register(class: Class, number: usize, level: IsaLevel) -> Register {
+pub(super) fn register(class: RegisterClass, number: usize, level: IsaLevel) -> Register {
     let first = match (class, level) {
-        (Class::Vector(Width::Words | Width::Longs), IsaLevel::Avx512) => Register::ZMM0,
-        (Class::Vector(Width::Words | Width::Longs), IsaLevel::Avx2) => Register::YMM0,
-        (Class::Vector(Width::HalfWords), IsaLevel::Avx512) => Register::YMM0,
-        (Class::Vector(Width::HalfWords), IsaLevel::Avx2) | (Class::Bytes, _) => Register::XMM0,
-        (Class::Mask, _) => Register::K0,
+        (RegisterClass::Vector(LaneLayout::Words | LaneLayout::Longs), IsaLevel::Avx512) => Register::ZMM0,
+        (RegisterClass::Vector(LaneLayout::Words | LaneLayout::Longs), IsaLevel::Avx2) => Register::YMM0,
+        (RegisterClass::Vector(LaneLayout::HalfWords), IsaLevel::Avx512) => Register::YMM0,
+        (RegisterClass::Vector(LaneLayout::HalfWords), IsaLevel::Avx2) | (RegisterClass::Bytes, _) => {
+            Register::XMM0
+        }
+        (RegisterClass::Mask, _) => Register::K0,
     };
     first + number as u32
 }
 
 /// Reads a value from its home.
-fn load(value: &Valued, to: Operand, level: IsaLevel) -> Placed {
+fn load(value: &VirtualValue, to: MachineOperand, level: IsaLevel) -> AllocatedInstruction {
     let code = match value.class {
-        Class::Vector(width) if value.home.is_splat() => at(&t::SPLAT, width, level),
-        Class::Vector(width) => at(&t::LOAD, width, level),
-        Class::Bytes if level == IsaLevel::Avx2 => Code::VEX_Vmovdqu_xmm_xmmm128,
-        Class::Bytes => Code::EVEX_Vmovdqu8_xmm_k1z_xmmm128,
-        Class::Mask => Code::VEX_Kmovw_kr_km16,
+        RegisterClass::Vector(width) if value.home.is_broadcast() => at(&t::BROADCAST, width, level),
+        RegisterClass::Vector(width) => at(&t::LOAD, width, level),
+        RegisterClass::Bytes if level == IsaLevel::Avx2 => Code::VEX_Vmovdqu_xmm_xmmm128,
+        RegisterClass::Bytes => Code::EVEX_Vmovdqu8_xmm_k1z_xmmm128,
+        RegisterClass::Mask => Code::VEX_Kmovw_kr_km16,
     };
-    Placed::moved(code, to, Operand::Memory(value.home, value.class))
+    AllocatedInstruction::moved(code, to, MachineOperand::Memory(value.home, value.class))
 }
 
 /// Writes a register to the frame.
-fn spill(class: Class, register: Register, slot: usize, level: IsaLevel) -> Placed {
+fn spill(class: RegisterClass, register: Register, slot: usize, level: IsaLevel) -> AllocatedInstruction {
     let code = match class {
-        Class::Vector(width) => at(&t::STORE, width, level),
-        Class::Bytes if level == IsaLevel::Avx2 => Code::VEX_Vmovdqu_xmmm128_xmm,
-        Class::Bytes => Code::EVEX_Vmovdqu8_xmmm128_k1z_xmm,
-        Class::Mask => Code::VEX_Kmovw_m16_kr,
+        RegisterClass::Vector(width) => at(&t::STORE, width, level),
+        RegisterClass::Bytes if level == IsaLevel::Avx2 => Code::VEX_Vmovdqu_xmmm128_xmm,
+        RegisterClass::Bytes => Code::EVEX_Vmovdqu8_xmmm128_k1z_xmm,
+        RegisterClass::Mask => Code::VEX_Kmovw_m16_kr,
     };
-    Placed::moved(code, Operand::Memory(Home::Slot(slot), class), Operand::Register(register))
+    AllocatedInstruction::moved(
+        code,
+        MachineOperand::Memory(Home::Slot(slot), class),
+        MachineOperand::Register(register),
+    )
 }
 
 struct Allocator {
     level: IsaLevel,
-    values: Vec<Valued>,
+    values: Vec<VirtualValue>,
     /// Per value, the steps that read it, the last first. Stores read behind the last step, one by one.
     uses: Vec<Vec<usize>>,
     register: Vec<Option<usize>>,
     /// Per register, the value in it: vectors, and masks.
-    vectors: Vec<Option<Id>>,
-    masks: [Option<Id>; MASKS],
+    vectors: Vec<Option<ValueId>>,
+    masks: [Option<ValueId>; MASKS],
     /// Registers from here on hold residents.
     residents: usize,
     /// Values that the step at hand needs where they are.
-    locked: Vec<Id>,
-    placed: Vec<Placed>,
+    locked: Vec<ValueId>,
+    placed: Vec<AllocatedInstruction>,
     slots: usize,
     /// Every value goes to the frame.
     keeps: bool,
@@ -192,11 +211,11 @@ struct Allocator {
 impl Allocator {
     fn new(
         level: IsaLevel,
-        steps: &[Step],
-        stores: &[Id],
-        values: Vec<Valued>,
+        steps: &[VirtualInstruction],
+        stores: &[ValueId],
+        values: Vec<VirtualValue>,
         slots: usize,
-        residents: &[Id],
+        residents: &[ValueId],
     ) -> Self {
         let mut uses = vec![Vec::new(); values.len()];
         for (n, &id) in stores.iter().enumerate().rev() {
@@ -225,17 +244,18 @@ impl Allocator {
         }
     }
 
-    fn operand(&self, id: Id) -> Option<Operand> {
-        self.register[id].map(|number| Operand::Register(register(self.values[id].class, number, self.level)))
+    fn operand(&self, id: ValueId) -> Option<MachineOperand> {
+        self.register[id]
+            .map(|number| MachineOperand::Register(register(self.values[id].class, number, self.level)))
     }
 
     /// The next step after `at` that reads a value.
-    fn next_use(&self, id: Id, at: usize) -> Option<usize> {
+    fn next_use(&self, id: ValueId, at: usize) -> Option<usize> {
         self.uses[id].iter().rev().copied().find(|&n| n > at)
     }
 
     /// Ends the lives of values that no step after `at` reads.
-    fn release(&mut self, ids: &[Id], at: usize) {
+    fn release(&mut self, ids: &[ValueId], at: usize) {
         for &id in ids {
             if self.next_use(id, at).is_none() {
                 self.vacate(id);
@@ -243,29 +263,29 @@ impl Allocator {
         }
     }
 
-    fn is_resident(&self, id: Id) -> bool {
-        !matches!(self.values[id].class, Class::Mask)
+    fn is_resident(&self, id: ValueId) -> bool {
+        !matches!(self.values[id].class, RegisterClass::Mask)
             && self.register[id].is_some_and(|number| number >= self.residents)
     }
 
-    fn vacate(&mut self, id: Id) {
+    fn vacate(&mut self, id: ValueId) {
         if self.is_resident(id) {
             return;
         }
         if let Some(number) = self.register[id].take() {
             match self.values[id].class {
-                Class::Mask => self.masks[number] = None,
-                Class::Vector(_) | Class::Bytes => self.vectors[number] = None,
+                RegisterClass::Mask => self.masks[number] = None,
+                RegisterClass::Vector(_) | RegisterClass::Bytes => self.vectors[number] = None,
             }
         }
     }
 
     /// A register for a value, from another value if none is free.
-    fn take(&mut self, id: Id, at: usize) -> Operand {
+    fn take(&mut self, id: ValueId, at: usize) -> MachineOperand {
         let class = self.values[id].class;
         let (file, range) = match class {
-            Class::Mask => (&self.masks[..], FIRST_MASK..MASKS),
-            Class::Vector(_) | Class::Bytes => (&self.vectors[..], 0..self.residents),
+            RegisterClass::Mask => (&self.masks[..], FIRST_MASK..MASKS),
+            RegisterClass::Vector(_) | RegisterClass::Bytes => (&self.vectors[..], 0..self.residents),
         };
         let number = match range.clone().find(|&number| file[number].is_none()) {
             Some(number) => number,
@@ -280,25 +300,25 @@ impl Allocator {
             }
         };
         match class {
-            Class::Mask => self.masks[number] = Some(id),
-            Class::Vector(_) | Class::Bytes => {
+            RegisterClass::Mask => self.masks[number] = Some(id),
+            RegisterClass::Vector(_) | RegisterClass::Bytes => {
                 self.vectors[number] = Some(id);
                 self.most = self.most.max(self.vectors.iter().flatten().count());
             }
         }
         self.register[id] = Some(number);
         self.locked.push(id);
-        Operand::Register(register(class, number, self.level))
+        MachineOperand::Register(register(class, number, self.level))
     }
 
     /// Takes a value's register, having kept what cannot be read elsewhere.
-    fn evict(&mut self, id: Id) {
+    fn evict(&mut self, id: ValueId) {
         self.keep(id);
         self.vacate(id);
     }
 
     /// Writes a value to the frame, unless it can be read elsewhere.
-    fn keep(&mut self, id: Id) {
+    fn keep(&mut self, id: ValueId) {
         let class = self.values[id].class;
         if let (Home::Nowhere, Some(number)) = (self.values[id].home, self.register[id]) {
             self.values[id].home = Home::Slot(self.slots);
@@ -309,7 +329,7 @@ impl Allocator {
     }
 
     /// The register of a value, which is read from its home if it has none.
-    fn ensure(&mut self, id: Id, at: usize) -> Operand {
+    fn ensure(&mut self, id: ValueId, at: usize) -> MachineOperand {
         self.locked.push(id);
         if let Some(operand) = self.operand(id) {
             return operand;
@@ -320,30 +340,30 @@ impl Allocator {
     }
 
     /// The last operand of a step, in memory if that serves.
-    fn last(&mut self, id: Id, step: &Step, at: usize) -> Operand {
-        let Valued { home, class, .. } = self.values[id];
-        let splat = home.is_splat();
+    fn last(&mut self, id: ValueId, step: &VirtualInstruction, at: usize) -> MachineOperand {
+        let VirtualValue { home, class, .. } = self.values[id];
+        let broadcast = home.is_broadcast();
         // An array's lanes beyond a partial block may not be touched, and a mask can say only one thing.
         let masked = step.mask.is_some() && matches!(home, Home::Array { .. });
         let allowed = match step.last {
-            Last::Register => false,
-            Last::Memory => !splat && !masked,
-            Last::Element => !masked && (!splat || self.level == IsaLevel::Avx512),
+            LastOperand::Register => false,
+            LastOperand::Memory => !broadcast && !masked,
+            LastOperand::Element => !masked && (!broadcast || self.level == IsaLevel::Avx512),
         };
         let again = !home.is_uniform() || matches!(home, Home::Slot(_));
         let again = again && self.next_use(id, at).is_some();
         if self.register[id].is_some() || !allowed || again || home == Home::Nowhere {
             return self.ensure(id, at);
         }
-        if splat { Operand::Splat(home, class) } else { Operand::Memory(home, class) }
+        if broadcast { MachineOperand::Broadcast(home, class) } else { MachineOperand::Memory(home, class) }
     }
 
-    fn step(&mut self, at: usize, step: &Step) {
+    fn step(&mut self, at: usize, step: &VirtualInstruction) {
         self.locked.clear();
         let mut args = step.args.clone();
-        let ends = |this: &Self, id: Id| this.next_use(id, at).is_none();
+        let ends = |this: &Self, id: ValueId| this.next_use(id, at).is_none();
         if step.swaps {
-            let held = |id: Id| self.register[id].is_some();
+            let held = |id: ValueId| self.register[id].is_some();
             let swap = match (held(args[0]), held(args[1])) {
                 // The one in memory last; a register that ends first, if it becomes the result.
                 (false, true) => !step.tied,
@@ -358,31 +378,31 @@ impl Allocator {
         self.locked.extend(step.mask);
         self.locked.extend(args.iter().copied().filter(|&id| self.register[id].is_some()));
         let count = args.len();
-        let mut operands: Vec<Operand> = Vec::with_capacity(count);
+        let mut operands: Vec<MachineOperand> = Vec::with_capacity(count);
         for (n, &id) in args.iter().enumerate() {
             let operand = if n + 1 == count { self.last(id, step, at) } else { self.ensure(id, at) };
             operands.push(operand);
         }
         if step.index {
-            operands.push(Operand::Index);
+            operands.push(MachineOperand::Index);
         }
         if step.guard && self.level == IsaLevel::Avx512 {
-            operands.push(Operand::Register(LANES));
+            operands.push(MachineOperand::Register(LANES));
         }
         let mask = step.mask.map(|id| self.ensure(id, at)).map(|operand| match operand {
-            Operand::Register(register) => register,
-            Operand::Memory(..) | Operand::Splat(..) | Operand::Index => {
+            MachineOperand::Register(register) => register,
+            MachineOperand::Memory(..) | MachineOperand::Broadcast(..) | MachineOperand::Index => {
                 unreachable!("ensured operands are registers")
             }
         });
         let dst = if step.tied {
             self.tied(at, step, &args, &mut operands)
         } else {
-            let reads: Vec<Id> = step.reads().collect();
+            let reads: Vec<ValueId> = step.reads().collect();
             self.release(&reads, at);
             self.take(step.dst, at)
         };
-        self.placed.push(Placed {
+        self.placed.push(AllocatedInstruction {
             code: step.code,
             dst,
             args: operands,
@@ -399,8 +419,8 @@ impl Allocator {
 
     /// The registers of what is stored, one value after the other: those that have none are read from the
     /// frame when earlier ones are written.
-    fn stores(&mut self, steps: &Steps) -> Vec<Held> {
-        let held = |(n, store): (usize, &Stored)| {
+    fn stores(&mut self, steps: &VirtualCode) -> Vec<StoreRegister> {
+        let held = |(n, store): (usize, &VectorStore)| {
             self.locked.clear();
             let (at, first) = (steps.body.len() + n, self.placed.len());
             self.ensure(store.value, at);
@@ -408,21 +428,27 @@ impl Allocator {
             let class = self.values[store.value].class;
             let number = self.register[store.value].expect("ensured");
             self.release(&[store.value], at);
-            Held { reloads, register: register(class, number, self.level), class }
+            StoreRegister { reloads, register: register(class, number, self.level), class }
         };
         steps.stores.iter().enumerate().map(held).collect()
     }
 
     /// The first operand's register, or a copy of it where it is needed again. It is no operand then.
-    fn tied(&mut self, now: usize, step: &Step, args: &[Id], operands: &mut Vec<Operand>) -> Operand {
+    fn tied(
+        &mut self,
+        now: usize,
+        step: &VirtualInstruction,
+        args: &[ValueId],
+        operands: &mut Vec<MachineOperand>,
+    ) -> MachineOperand {
         let first = operands.remove(0);
         let again = args[1..].contains(&args[0]) || self.next_use(args[0], now).is_some();
         let dst = if again || self.is_resident(args[0]) {
             let copy = self.take(step.dst, now);
-            let Class::Vector(width) = self.values[step.dst].class else {
+            let RegisterClass::Vector(width) = self.values[step.dst].class else {
                 unreachable!("instructions that replace an operand are on vectors")
             };
-            self.placed.push(Placed::moved(at(&t::LOAD, width, self.level), copy, first));
+            self.placed.push(AllocatedInstruction::moved(at(&t::LOAD, width, self.level), copy, first));
             copy
         } else {
             let number = self.register[args[0]].expect("ensured");
@@ -431,7 +457,7 @@ impl Allocator {
             self.register[step.dst] = Some(number);
             first
         };
-        let reads: Vec<Id> = step.reads().collect();
+        let reads: Vec<ValueId> = step.reads().collect();
         self.release(&reads, now);
         dst
     }

@@ -2,17 +2,17 @@
 
 use iced_x86::Code;
 
-use super::IsaLevel;
 use super::masks::{NOT_BELOW, NOT_EQUAL, ORDERED};
 use super::range::range;
-use super::select::Selection;
-use super::steps::{Id, Last};
-use super::table::{self as t, at};
+use super::selection::Selection;
 use crate::dtype::{DType, Kind};
 use crate::ir::Value;
+use crate::x86::encodings::{self as t, at};
+use crate::x86::isa::IsaLevel;
+use crate::x86::virtual_code::{LastOperand, ValueId};
 
 impl Selection<'_> {
-    pub(super) fn cast(&mut self, value: Value, to: DType) -> Option<Id> {
+    pub(in crate::x86) fn cast(&mut self, value: Value, to: DType) -> Option<ValueId> {
         let (a, from) = (self.id(value), self.dtype(value));
         self.class(from)?;
         self.class(to)?;
@@ -39,7 +39,7 @@ impl Selection<'_> {
         }
     }
 
-    fn float_to_float(&mut self, a: Id, to: DType) -> Option<Id> {
+    fn float_to_float(&mut self, a: ValueId, to: DType) -> Option<ValueId> {
         let code = match (to, self.steps.level) {
             (DType::F64, IsaLevel::Avx512) => Code::EVEX_Vcvtps2pd_zmm_k1z_ymmm256b32_sae,
             (DType::F64, IsaLevel::Avx2) => Code::VEX_Vcvtps2pd_ymm_xmmm128,
@@ -47,10 +47,10 @@ impl Selection<'_> {
             (_, IsaLevel::Avx2) => Code::VEX_Vcvtpd2ps_xmm_ymmm256,
         };
         let width = self.width(to)?;
-        Some(self.convert(code, width, a, Last::Element))
+        Some(self.convert(code, width, a, LastOperand::Element))
     }
 
-    fn int_to_int(&mut self, a: Id, from: DType, to: DType) -> Option<Id> {
+    fn int_to_int(&mut self, a: ValueId, from: DType, to: DType) -> Option<ValueId> {
         let width = self.width(to)?;
         Some(match (from.size_bytes(), to.size_bytes()) {
             (4, 8) => {
@@ -60,15 +60,15 @@ impl Selection<'_> {
                     (_, IsaLevel::Avx512) => Code::EVEX_Vpmovzxdq_zmm_k1z_ymmm256,
                     (_, IsaLevel::Avx2) => Code::VEX_Vpmovzxdq_ymm_xmmm128,
                 };
-                self.convert(code, width, a, Last::Memory)
+                self.convert(code, width, a, LastOperand::Memory)
             }
             (8, 4) if self.steps.level == IsaLevel::Avx2 => self.low_halves(a),
-            (8, 4) => self.convert(Code::EVEX_Vpmovqd_ymmm256_k1z_zmm, width, a, Last::Register),
+            (8, 4) => self.convert(Code::EVEX_Vpmovqd_ymmm256_k1z_zmm, width, a, LastOperand::Register),
             _ => a,
         })
     }
 
-    fn int_to_float(&mut self, a: Id, from: DType, to: DType) -> Option<Id> {
+    fn int_to_float(&mut self, a: ValueId, from: DType, to: DType) -> Option<ValueId> {
         let width = self.width(to)?;
         let signed = from.kind() == Kind::Int;
         let sizes = (from.size_bytes(), to.size_bytes(), signed);
@@ -90,11 +90,11 @@ impl Selection<'_> {
                 (_, _, false) => return Some(self.words_to_floats(a, width)),
             },
         };
-        Some(self.convert(code, width, a, Last::Element))
+        Some(self.convert(code, width, a, LastOperand::Element))
     }
 
     /// Truncates, saturates, and makes 0 of NaN.
-    fn float_to_int(&mut self, value: Value, from: DType, to: DType) -> Option<Id> {
+    fn float_to_int(&mut self, value: Value, from: DType, to: DType) -> Option<ValueId> {
         let a = self.id(value);
         let (narrow, width) = (self.width(from)?, self.width(to)?);
         let signed = to.kind() == Kind::Int;
@@ -124,13 +124,13 @@ impl Selection<'_> {
         if !signed {
             // The second operand, 0, if the first is NaN. What is too large gives all bits set.
             let positive = self.op(&t::MAX, narrow, &[a, zero]);
-            return Some(self.convert(code, width, positive, Last::Element));
+            return Some(self.convert(code, width, positive, LastOperand::Element));
         }
         let bits = 8 * to.size_bytes() as i32;
         let limit = f64::powi(2.0, bits - 1);
         let range = range(self.kernel, &self.guards, value);
         if range.is_below(limit) && !range.nan {
-            return Some(self.convert(code, width, a, Last::Element));
+            return Some(self.convert(code, width, a, LastOperand::Element));
         }
         // What is too small gives the least integer, and so does what is too large.
         let beyond = self.number(from, limit, narrow);

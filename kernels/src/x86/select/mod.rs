@@ -1,0 +1,13 @@
+//! Instruction selection: from the IR to instructions on values that have no registers yet.
+//!
+//! `selection` walks a body; the other files have the instructions of operations, casts and bools, and the
+//! sequences that stand for instructions that AVX2 lacks.
+
+mod arithmetic;
+mod cast;
+mod masks;
+mod range;
+mod selection;
+mod sequences;
+
+pub(super) use selection::{ARGUMENTS, COUNTED, COUNTED_LONG, WINDOW, select};
