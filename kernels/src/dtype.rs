@@ -1,4 +1,4 @@
-//! Element types, and scalar constants of them. Knows no arrays and no devices.
+//! Element types, and scalar constants of them.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
 //! Makes kernels shorter without changing a bit of their results: identities, shared instructions,
-//! dead code. Knows no device.
+//! dead code.
 //!
 //! Only identities that hold for every bit pattern are used: `x * 1`, `x - 0` and `x + (-0)` for
 //! floats; not `x + 0` (it turns -0 into 0) and not `x * 0` (NaN, infinity, the sign).

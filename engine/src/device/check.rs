@@ -103,7 +103,7 @@ impl Expected {
         if launch.points() * kernel.kernel().body.len() + elements > DEFINITION_STEPS {
             return Ok(host::launch(&cpu::Program::interpreted(kernel), &launch, memory.into_iter(), 1)?);
         }
-        let before: Vec<interpret::Elements> =
+        let before: Vec<interpret::ElementBits> =
             memory.iter().map(|(block, size)| elements_of(block, *size)).collect();
         let mut after = before.clone();
         interpret::run(kernel, &launch, &mut after)?;
@@ -144,7 +144,7 @@ impl Expected {
 }
 
 /// The elements of a block, of `size` bytes each.
-fn elements_of(block: &HostMemory, size: usize) -> interpret::Elements {
+fn elements_of(block: &HostMemory, size: usize) -> interpret::ElementBits {
     let mut bytes = vec![0; block.bytes()];
     block.read(0, &mut bytes);
     let element = |bytes: &[u8]| {

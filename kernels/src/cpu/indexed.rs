@@ -106,7 +106,7 @@ struct Target {
     size: usize,
 }
 
-// SAFETY: only addresses are computed here; whoever uses them answers for it.
+// SAFETY: only addresses are computed here; their users prove them valid.
 unsafe impl Sync for Target {}
 
 impl Target {

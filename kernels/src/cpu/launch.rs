@@ -56,9 +56,6 @@ impl Tuning {
     };
 }
 
-/// Lanes of a row that is visited together with its neighbours, where reads are far apart.
-const STRIDED_LANES: usize = 256;
-
 /// One launch.
 pub(in crate::cpu) struct HostLaunch<'r> {
     pub kernel: &'r Kernel,
@@ -95,22 +92,20 @@ impl<'r> HostLaunch<'r> {
 
     /// Cuts the region into boxes and gives them to threads.
     pub(in crate::cpu) fn for_each_tile(&self, run: &Run<'_>, work: impl Fn(&mut Worker<'_>, &Tile) + Sync) {
-        let near = |p: u32| run.params[p as usize].is_near();
-        let far = self.footprint.loads().iter().any(|site| !near(site.param));
-        let tiling = self.tiling(run, if far { STRIDED_LANES } else { usize::MAX });
+        let tiling = self.tiling(run);
         for_each_task(run, self.help_for(&run.layout), tiling.count(), |worker, n| {
             work(worker, &tiling.get(n))
         });
     }
 
-    /// Boxes with rows of at most `inner` points.
-    pub(in crate::cpu) fn tiling(&self, run: &Run<'_>, inner: usize) -> Tiling {
+    /// Tiles for the threads that the launch is worth.
+    pub(in crate::cpu) fn tiling(&self, run: &Run<'_>) -> Tiling {
         let (most, threads) = (self.tuning.task_points, self.help_for(&run.layout).threads);
         // More of small planes: the neighbours of a box's first and last ones are read by others, too.
         let most = if run.layout.plane() <= most / 2 { 2 * most } else { most };
         // A small launch, such as one tile's, is shared evenly.
         let task_points = most.min(run.layout.points().div_ceil(threads));
-        Tiling::new(&run.layout, inner, task_points, threads)
+        Tiling::new(&run.layout, usize::MAX, task_points, threads)
     }
 }
 

@@ -1,5 +1,5 @@
 //! A launch in its simplest equal form: dimensions of extent 1 dropped, neighbours that continue
-//! each other merged, the best one for vectors last. It does not know what is computed.
+//! each other merged, the best one for vectors last.
 
 use crate::ir::{Kernel, Launch, MAX_RANK, Op};
 
@@ -45,7 +45,7 @@ impl Layout {
         layout
     }
 
-    /// The same dimensions of parameters that lie otherwise.
+    /// The same dimensions with other strides.
     pub(super) fn with_strides(&self, strides: Vec<Dims<i64>>) -> Layout {
         Layout { rank: self.rank, extents: self.extents, strides, dim_of: self.dim_of }
     }

@@ -4,13 +4,12 @@
 //! instructions. Everything else is a list of compiled loops over chunks of rows that stay in L1. A launch goes
 //! through three stages: `layout` merges dimensions and cuts the region into tiles, the thread pool gives tiles
 //! to workers, a `worker` runs the loops chunk by chunk on the `run` that all workers share. Strided and
-//! transposed operands are packed tile by tile (`operands`, `packing`).
+//! transposed operands are packed tile by tile (`packing`).
 //!
 //! Invariants: results depend neither on the number of threads nor on the processor, and equal those of
 //! [`crate::interpret`]. Pointers are valid because [`crate::Verified::check`] has proven every element in bounds.
 
 mod accumulate;
-mod affinity;
 mod body;
 mod exact;
 mod fold;
@@ -20,7 +19,6 @@ mod layout;
 mod level;
 mod loops;
 mod machine;
-mod operands;
 mod packing;
 mod program;
 mod reduce;

@@ -10,7 +10,7 @@ use super::layout::coordinate_dims;
 use super::level::Level;
 use super::loops::copy;
 use super::machine::Machine;
-use super::operands::PackedLaunch;
+use super::packing::PackedLaunch;
 use super::{exact, indexed, reduce};
 use crate::ir::{Fold, Form, Launch};
 use crate::verify::{LaunchError, Verified};
@@ -121,7 +121,7 @@ unsafe fn elementwise(task: &HostLaunch<'_>, machine: Option<&Machine>) {
     let first = task.code.stores.first().map(|s| s.param);
     let run = Run::placed(task, task.ordered(first, &coordinate_dims(task.kernel)), large);
     if let Some(rows) = machine.and_then(|machine| machine.rows(&run)) {
-        let tiling = task.tiling(&run, usize::MAX);
+        let tiling = task.tiling(&run);
         share_out(task.help_for(&run.layout), tiling.count(), Vec::new, |table, n| {
             // SAFETY: the caller's promise; a tile lies in the region, and each is given out once.
             unsafe { rows.tile(&tiling.get(n), table) };

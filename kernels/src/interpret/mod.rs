@@ -16,7 +16,7 @@ use crate::verify::{LaunchError, Verified};
 use operations::{binary, bitcast, cast, compare, fma, math1, math2, truth, unary};
 
 /// The memory of one parameter: the bit pattern of each element, in the low bits.
-pub type Elements = Vec<u64>;
+pub type ElementBits = Vec<u64>;
 
 /// Runs a launch on `memory`, one vector per parameter.
 ///
@@ -39,7 +39,7 @@ pub type Elements = Vec<u64>;
 ///
 /// # Errors
 /// [`Verified::check`]'s; nothing was written then.
-pub fn run(kernel: &Verified, launch: &Launch, memory: &mut [Elements]) -> Result<(), LaunchError> {
+pub fn run(kernel: &Verified, launch: &Launch, memory: &mut [ElementBits]) -> Result<(), LaunchError> {
     kernel.check_memory(launch, memory.len(), |p| memory[p].len())?;
     let kernel = kernel.kernel();
     match &kernel.form {
@@ -99,7 +99,7 @@ fn element(launch: &Launch, param: u32, point: &[usize]) -> usize {
 }
 
 /// The element that an index value names, if it lies inside the parameter.
-fn indexed(launch: &Launch, memory: &[Elements], param: u32, index: Scalar) -> Option<usize> {
+fn indexed(launch: &Launch, memory: &[ElementBits], param: u32, index: Scalar) -> Option<usize> {
     let offset = launch.views[param as usize].offset as usize;
     let index = if index.dtype == DType::U64 { i128::from(index.bits) } else { i128::from(index.to_i64()) };
     let inside = index >= 0 && index < memory[param as usize].len() as i128 - offset as i128;
@@ -107,7 +107,7 @@ fn indexed(launch: &Launch, memory: &[Elements], param: u32, index: Scalar) -> O
 }
 
 /// The values of all instructions at one point.
-fn evaluate(kernel: &Kernel, launch: &Launch, memory: &[Elements], point: &[usize]) -> Vec<Scalar> {
+fn evaluate(kernel: &Kernel, launch: &Launch, memory: &[ElementBits], point: &[usize]) -> Vec<Scalar> {
     let mut values: Vec<Scalar> = Vec::with_capacity(kernel.body.len());
     for inst in &kernel.body {
         values.push(instruction(inst, &values, launch, memory, point));
@@ -119,7 +119,7 @@ fn instruction(
     inst: &Inst,
     values: &[Scalar],
     launch: &Launch,
-    memory: &[Elements],
+    memory: &[ElementBits],
     point: &[usize],
 ) -> Scalar {
     let of = |value: &crate::ir::Value| values[value.index()];

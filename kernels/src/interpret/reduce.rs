@@ -1,13 +1,13 @@
 //! The meaning of folds: one result per kept point, over the values of all points that share it.
 
 use super::operations::{binary, cast, compare, is_nan};
-use super::{Elements, element, evaluate, points};
+use super::{ElementBits, element, evaluate, points};
 use crate::dtype::{DType, Scalar};
 use crate::exact::Sum;
 use crate::ir::{CompareOp, Fold, FoldOp, Kernel, Launch, Value};
 
 /// Folds the body's values over the dimensions marked in `axes` and stores the results.
-pub(super) fn fold(kernel: &Kernel, launch: &Launch, memory: &mut [Elements], axes: &[bool], fold: &Fold) {
+pub(super) fn fold(kernel: &Kernel, launch: &Launch, memory: &mut [ElementBits], axes: &[bool], fold: &Fold) {
     let extents = |folded: bool| -> Vec<usize> {
         launch.extents.iter().zip(axes).map(|(&e, &axis)| if axis == folded { e } else { 1 }).collect()
     };

@@ -1,6 +1,6 @@
 //! From the graph to a list of steps over chunks of lanes, and which slot holds which value.
 //!
-//! Each operation is one compiled loop from slots to a slot. Where loads and stores lie is resolved per chunk by
+//! Each operation is one compiled loop from slots to a slot. The addresses of loads and stores are resolved per chunk by
 //! [`super::worker`].
 
 use super::lower::{Graph, NodeId, Roots, What};

@@ -29,7 +29,7 @@ pub(in crate::cpu) enum What {
 pub(in crate::cpu) struct Node {
     pub what: What,
     pub args: Vec<NodeId>,
-    /// How its lanes lie in a slot.
+    /// The type of its lanes in a slot.
     pub lane: Lane,
     /// Depends on constants and arguments only.
     pub uniform: bool,
@@ -147,7 +147,7 @@ impl Lowering<'_> {
         node
     }
 
-    /// The node of a value, as it lies in memory.
+    /// The node of a value, in its memory form.
     fn memory(&mut self, value: Value) -> NodeId {
         if let Some(load) = self.loads[value.index()].or(self.narrow[value.index()]) {
             return load;

@@ -29,13 +29,6 @@ pub(in crate::cpu) struct ParamPlace {
     pub dense: bool,
 }
 
-impl ParamPlace {
-    /// Whether neighbours in the innermost dimension are at most one element apart.
-    pub(in crate::cpu) fn is_near(&self) -> bool {
-        self.inner_bytes.unsigned_abs() <= self.element_bytes
-    }
-}
-
 /// How a load of a long enough row gets its lanes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::cpu) enum LoadKind {
@@ -50,7 +43,7 @@ pub(in crate::cpu) enum LoadKind {
 /// One load of a launch.
 pub(in crate::cpu) struct LoadSource {
     pub param: usize,
-    /// From the point to what is read.
+    /// Bytes from the point to the element that is read.
     pub delta_bytes: isize,
     pub kind: LoadKind,
 }

@@ -168,8 +168,8 @@ impl<'r> Worker<'r> {
         1
     }
 
-    /// Stores rows as they were loaded, all of one row before the next: what lies side by side in memory is
-    /// read in one go.
+    /// Stores rows as they were loaded, all columns of one row before the next, so that contiguous memory is
+    /// read in order.
     unsafe fn copy_rows(&mut self, copies: &[CopiedRows], chunk: Chunk, rows: usize) {
         self.columns.clear();
         for &CopiedRows { place, from_down, param, to_down } in copies {

@@ -1,5 +1,5 @@
 //! f16 and bf16: exact widening to f32 and rounding back, written without branches so that loops
-//! over them vectorise. Checked against the `half` crate. Knows no kernels.
+//! over them vectorise. Checked against the `half` crate.
 
 /// The f32 equal to an f16 bit pattern.
 #[inline(always)]

@@ -1,4 +1,4 @@
-//! Where lanes of values are: the operands of every compiled loop. It does not know what they mean.
+//! The operands of compiled loops: the address of the first lane, and the step to the next.
 
 use crate::dtype::DType;
 

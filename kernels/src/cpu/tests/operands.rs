@@ -23,7 +23,7 @@ fn view(extents: &[usize], output: bool, random: &mut Random) -> Vec<i64> {
         if !output && random.below(8) == 0 {
             strides[dim] = 0;
         }
-        // Room for what is read beside the region.
+        // Room for elements that are read beside the region.
         stride *= extents[dim] as i64 + 2 + random.below(3) as i64;
     }
     strides
@@ -54,7 +54,7 @@ fn case(seed: u64, around: usize) -> Case {
     };
     let rank = extents.len();
     let dtype = DType::ALL[random.below(DType::ALL.len())];
-    let mut k = Builder::new("brought", rank);
+    let mut k = Builder::new("packed", rank);
     let mut pool: Vec<Value> = Vec::new();
     for _ in 0..1 + random.below(3) {
         let input = k.input(dtype);
@@ -122,7 +122,7 @@ fn random_views() {
             }
         }
     }
-    println!("ran: brought-views {ran}");
+    println!("ran: packed-views {ran}");
 }
 
 /// Elements between two pages that cannot be touched, right before the second or right behind the first.
@@ -232,7 +232,7 @@ fn every_second_element() {
             }
         }
     }
-    println!("ran: brought-seconds {ran}");
+    println!("ran: packed-seconds {ran}");
 }
 
 /// Nothing is read before the first element of an operand, nor behind its last.
@@ -252,7 +252,7 @@ fn views_of_memory_between_protected_pages() {
             }
         }
     }
-    println!("ran: brought-fenced {ran}");
+    println!("ran: packed-fenced {ran}");
 }
 
 /// While a launch writes every so many-th element, somebody else writes the ones between: none of their
@@ -314,5 +314,5 @@ fn what_lies_between_belongs_to_others() {
             }
         }
     }
-    println!("ran: brought-between {ran}");
+    println!("ran: packed-between {ran}");
 }

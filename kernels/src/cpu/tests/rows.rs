@@ -1,4 +1,4 @@
-//! Rows where loops take short cuts: stencils written past the caches, rows folded together, floats added as
+//! Rows where loops take short cuts: stencils written with non-temporal stores, rows folded together, floats added as
 //! they are.
 
 use std::array::from_fn;
@@ -10,7 +10,7 @@ use crate::dtype::DType;
 use crate::exact::{self, Sum};
 use crate::ir::{BinaryOp, Fold, FoldOp, View};
 
-const PAST_THE_CACHES: Tuning = Tuning { stream_above_bytes: 0, ..Tuning::DEFAULT };
+const NON_TEMPORAL: Tuning = Tuning { stream_above_bytes: 0, ..Tuning::DEFAULT };
 
 /// The boxes of a cube's inside: all of it, none above the size, and as many for each thread.
 #[test]
@@ -33,12 +33,12 @@ fn threads_have_equally_many_boxes() {
 /// Long rows that begin and end at every lane of a cache line, two outputs at different ones. What lies
 /// beside the rows stays.
 #[test]
-fn stencils_past_the_caches() {
+fn stencils_with_non_temporal_stores() {
     let mut random = Random(11);
     for dtype in [DType::F32, DType::F64] {
         // Rows of 1000 lie whole lines apart, and are computed together.
         for n in [255, 512, 1000, 2047, 2048, 2049, 2063, 2100] {
-            // Two outputs that begin a line at different lanes are not written past the caches, one is.
+            // Two outputs that begin a line at different lanes do not use non-temporal stores, one does.
             for (lane, outputs) in (0..16).flat_map(|lane| [(lane, 1), (lane, 2)]) {
                 let mut k = Builder::new("row", 2);
                 let input = k.input(dtype);
@@ -62,7 +62,7 @@ fn stencils_past_the_caches() {
                 let case = Case { kernel, launch: launch(&[5, n], views), memory };
                 let expected = case.expected();
                 for level in Level::available() {
-                    let program = Program::compile_for(&case.kernel, level, PAST_THE_CACHES);
+                    let program = Program::compile_for(&case.kernel, level, NON_TEMPORAL);
                     // The second launch may have code for rows together.
                     for _ in 0..2 {
                         let found = case.outcome(&program, 1, 0);

@@ -216,7 +216,7 @@ fn time(
     repeats: usize,
 ) -> (f64, f64) {
     let memory: Vec<Memory> = (buffers.iter_mut().zip(&work.lens).enumerate())
-        // Where the engine's memory lies: no two blocks begin at the same place of a page.
+        // Like the engine's memory: no two blocks begin at the same offset in a page.
         .map(|(n, (b, &len))| Memory { ptr: b.as_mut_ptr().wrapping_add(n * 21 * 256), len })
         .collect();
     let mut seconds: Vec<f64> = (0..repeats)

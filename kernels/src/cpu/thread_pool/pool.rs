@@ -21,7 +21,7 @@ const SPINS: u32 = 200;
 
 /// How many threads a job is worth.
 #[derive(Clone, Copy)]
-pub(super) struct Parallelism {
+pub(in crate::cpu) struct Parallelism {
     /// At most this many threads work, the poster included.
     pub threads: usize,
     /// The job takes so long that parked threads are woken, even if no other job was posted just before.
@@ -30,7 +30,7 @@ pub(super) struct Parallelism {
 
 /// Calls `work` on this thread and on pool threads, and returns when all these calls have. Each call must do what
 /// the others leave, so that any number of them does all of the work.
-pub(super) fn share(parallelism: Parallelism, work: &(dyn Fn() + Sync)) {
+pub(in crate::cpu) fn share(parallelism: Parallelism, work: &(dyn Fn() + Sync)) {
     if parallelism.threads <= 1 {
         return work();
     }
@@ -284,7 +284,7 @@ mod tests {
     #[cfg(all(target_os = "linux", not(miri)))]
     fn woken_threads_may_run_where_they_might_before() {
         let allowed = || {
-            // SAFETY: a set is plain bits, of the size that is told.
+            // SAFETY: a set is plain bits, of the size that is passed.
             unsafe {
                 let mut set: libc::cpu_set_t = std::mem::zeroed();
                 assert_eq!(libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set), 0);
