@@ -209,7 +209,7 @@ fn everything() -> Vec<(&'static str, &'static str, &'static str)> {
     all.extend(repartition::REPARTITIONS.iter().map(|what| ("P1", what.name, what.text)));
     all.extend(apps::APPS.iter().map(|app| ("A1", app.name, app.text)));
     all.extend(blocking::BLOCKINGS.iter().map(|blocking| ("T1", blocking.name, blocking.text)));
-    all.extend(overhead::OVERHEADS.iter().map(|overhead| (overhead.group, overhead.name, overhead.text)));
+    all.extend(overhead::OVERHEADS.iter().map(|overhead| ("L1", overhead.name, overhead.text)));
     all
 }
 
@@ -217,7 +217,7 @@ fn list() -> Result<()> {
     let mut out = io::stdout();
     for (group, name, text) in everything() {
         let operations = workload::Workload::named(name).map(|workload| workload.operations_per_cell());
-        let work = operations.map_or(String::new(), |count| format!("; {count} operations a cell"));
+        let work = operations.map_or(String::new(), |count| format!("; operations per cell: {count}"));
         writeln!(out, "{group:8} {name:13} {text}{work}")?;
     }
     writeln!(out, "{:8} {:13} those of {}, with --device wgpu,cuda", "W1", "", workload::BESIDE.join(", "))?;

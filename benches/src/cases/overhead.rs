@@ -1,12 +1,11 @@
-//! What the engine itself costs: recording an operation, computing a tiny expression, replaying a
-//! step of a `Loop`, compiling a kernel and finding it again, and (`exchange`) lending memory.
+//! L1: what the engine itself costs: recording an operation, computing a tiny expression, replaying a step of
+//! a `Loop`, and (`exchange`) lending memory.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use anyhow::Result;
 use partita::prelude::*;
-use partita_kernels::{BinaryOp, Builder, Verified};
 
 use crate::cases::exchange;
 use crate::results::record::Record;
@@ -14,75 +13,59 @@ use crate::sample::{Effort, samples};
 
 /// Something that costs time and moves nothing.
 pub struct Overhead {
-    pub group: &'static str,
     pub name: &'static str,
     pub text: &'static str,
     measure: fn(&Device, &Effort) -> Result<Vec<f64>>,
 }
 
 pub const OVERHEADS: &[Overhead] = &[
-    Overhead { group: "L1", name: "record", text: "recording one operation of a chain", measure: record },
+    Overhead { name: "record", text: "recording one operation of a chain", measure: record },
     Overhead {
-        group: "L1",
         name: "flush",
         text: "recording and computing ten operations on 8 elements, the wait included",
         measure: flush,
     },
     Overhead {
-        group: "L1",
         name: "eval",
         text: "computing ten recorded operations on 8 elements",
         measure: |device, effort| eval(device, effort, 1),
     },
     Overhead {
-        group: "L1",
         name: "eval4",
         text: "the same on 8 elements over 4 parts",
         measure: |device, effort| eval(device, effort, 4),
     },
     Overhead {
-        group: "L1",
         name: "replay",
         text: "one replayed stencil step on 8 elements, queued",
         measure: |device, effort| replay(device, effort, 8),
     },
     Overhead {
-        group: "L1",
         name: "replay64k",
         text: "the same on 64 KB",
         measure: |device, effort| replay(device, effort, 1 << 14),
     },
     Overhead {
-        group: "L1",
         name: "graph",
         text: "recording and computing 10^4 operations on 8 elements, the wait included",
         measure: graph,
     },
     Overhead {
-        group: "L1",
         name: "dlpack_out",
         text: "lending one part through DLPack and ending the loan",
         measure: exchange::out,
     },
     Overhead {
-        group: "L1",
         name: "dlpack_round",
         text: "lending one part and making an array over its memory",
         measure: exchange::round_trip,
     },
-    Overhead {
-        group: "C1",
-        name: "compile",
-        text: "compiling a new kernel of about 40 instructions",
-        measure: compile,
-    },
-    Overhead { group: "C1", name: "lookup", text: "finding it again", measure: lookup },
 ];
 
 impl Overhead {
     pub fn measure(&self, device: &Device, effort: &Effort) -> Result<Record> {
         let seconds = (self.measure)(device, effort)?;
-        Ok(Record::of_time(self.group, self.name, device.name(), seconds))
+        Ok(Record::of_time("L1", self.name, device.name(), seconds))
     }
 }
 
@@ -168,48 +151,6 @@ fn replay(device: &Device, effort: &Effort, extent: i64) -> Result<Vec<f64>> {
     Ok(times.iter().map(|seconds| seconds / STEPS as f64).collect())
 }
 
-fn compile(device: &Device, effort: &Effort) -> Result<Vec<f64>> {
-    // Kernels no one else compiles: the digits of a number that only grows choose their operations.
-    let first = Instant::now();
-    let mut times = Vec::new();
-    while times.len() < effort.least.max(12) || first.elapsed().as_secs_f64() < effort.seconds.min(0.5) {
-        let kernel = kernel(next_number())?;
-        let start = Instant::now();
-        device.compile(kernel)?;
-        times.push(start.elapsed().as_secs_f64());
-    }
-    Ok(times)
-}
-
-fn lookup(device: &Device, effort: &Effort) -> Result<Vec<f64>> {
-    let kernel = kernel(next_number())?;
-    device.compile(kernel.clone())?;
-    samples(effort, &mut |times| {
-        (0..times).try_for_each(|_| device.compile(kernel.clone()).map(drop))?;
-        Ok(())
-    })
-}
-
-fn next_number() -> u64 {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
-/// Two loads and 32 operations, each an addition or a product as a bit of the number says.
-fn kernel(number: u64) -> Result<Verified> {
-    let mut k = Builder::new("numbered", 1);
-    let (a, b) = (k.input(DType::F32), k.input(DType::F32));
-    let out = k.output(DType::F32);
-    let mut value = k.load(a, &[0]);
-    let other = k.load(b, &[0]);
-    for bit in 0..32 {
-        let op = if (number >> bit) & 1 == 0 { BinaryOp::Add } else { BinaryOp::Mul };
-        value = k.binary(op, value, other);
-    }
-    Ok(k.elementwise(&[(out, value)])?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,12 +163,5 @@ mod tests {
             assert!(record.time.median_s > 0.0 && record.time.median_s < 10.0, "{record:?}");
             assert!(record.time.p10_s <= record.time.median_s && record.time.median_s <= record.time.p90_s);
         }
-    }
-
-    #[test]
-    fn numbered_kernels_differ() {
-        let (one, two) = (kernel(1).expect("one"), kernel(2).expect("two"));
-        assert!(one != two);
-        assert!(one == kernel(1).expect("one again"));
     }
 }

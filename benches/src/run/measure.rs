@@ -112,7 +112,7 @@ impl Wanted {
         });
         let overheads = OVERHEADS.iter().map(|overhead| {
             let measure: Measure = Box::new(|device, _, wanted, _| overhead.measure(device, &wanted.effort));
-            Task { is_typed: false, ..typed(overhead.group, overhead.name, measure) }
+            Task { is_typed: false, ..typed("L1", overhead.name, measure) }
         });
         let all = faces.chain(repartitions).chain(apps).chain(blockings).chain(overheads);
         all.filter(|task| self.wants(task.group, task.name)).collect()

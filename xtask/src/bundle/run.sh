@@ -182,7 +182,7 @@ bench() {
     for group in S1,S2 S3 E2; do
         figures "bench-${group//,/-}-f32" --filter "$group"
     done
-    for group in T1,A1 H1 P1 L1,C1; do
+    for group in T1,A1 H1 P1 L1; do
         figures "bench-${group//,/-}" --filter "$group"
     done
     if peers; then
