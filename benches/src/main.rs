@@ -22,7 +22,8 @@ use cases::{apps, blocking, halo, overhead, repartition};
 use results::machine::{self, Machine, Seen};
 use results::record::{self, Line};
 use results::{report, table};
-use run::measure::{self, Wanted};
+use run::measure;
+use run::wanted::Wanted;
 use run::{ceiling, messages, peers};
 use sample::Effort;
 

@@ -8,8 +8,8 @@ use crate::cases::bound::{Bound, WorstError};
 use crate::cases::workload::{Sizes, Workload};
 use crate::results::record::Quantiles;
 use crate::run::ceiling::{self, Ceiling};
-use crate::run::measure::Wanted;
 use crate::run::peers::{Outcomes, Peers, Request};
+use crate::run::wanted::Wanted;
 use crate::sample::{Effort, Pace, sample};
 
 /// Rounds of interleaving, at least: the samples are split over them.

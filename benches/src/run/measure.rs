@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::iter;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -15,31 +14,14 @@ use crate::cases::blocking::BLOCKINGS;
 use crate::cases::halo::{self, FACES};
 use crate::cases::overhead::OVERHEADS;
 use crate::cases::repartition::REPARTITIONS;
-use crate::cases::workload::{BESIDE, Sizes, WORKLOADS, Workload};
+use crate::cases::workload::{Sizes, WORKLOADS, Workload};
 use crate::results::machine::{self, Machine};
 use crate::results::record::{Line, Missing, Record, to_text};
 use crate::run::ceiling;
 use crate::run::contender::{Contender, rounds};
 use crate::run::peers::{Outcomes, Peers, Request};
+use crate::run::wanted::Wanted;
 use crate::sample::Effort;
-
-/// What to measure.
-pub struct Wanted {
-    pub devices: Vec<Device>,
-    /// Words that a name contains, or is if they begin with `=`, or that a group is, `W1` among these; none
-    /// for everything.
-    pub filter: Vec<String>,
-    pub dtypes: Vec<DType>,
-    pub sizes: Sizes,
-    pub parts: usize,
-    pub effort: Effort,
-    /// Bytes that pass before the same memory is used again.
-    pub rotated_bytes: f64,
-    /// Seconds for the run, which peers get what we leave of.
-    pub budget: Option<f64>,
-    /// A file for the lines, written anew whenever there are more: a run that is stopped leaves what it has.
-    pub save: Option<PathBuf>,
-}
 
 /// Something that is measured on its own.
 struct Task {
@@ -64,19 +46,6 @@ const MESSAGES: [(&str, f64); 2] = [("message", 16.0), ("message_1MiB", (1 << 20
 const TURN_SHARE: f64 = 0.5;
 
 impl Wanted {
-    pub fn wants(&self, group: &str, name: &str) -> bool {
-        let is_meant = |word: &String| {
-            let is_named = match word.strip_prefix('=') {
-                Some(whole) => name == whole,
-                None => name.contains(word.as_str()),
-            };
-            is_named
-                || group.eq_ignore_ascii_case(word)
-                || (word.eq_ignore_ascii_case("W1") && BESIDE.contains(&group))
-        };
-        self.filter.is_empty() || self.filter.iter().any(is_meant)
-    }
-
     fn workloads(&self) -> Vec<&'static Workload> {
         WORKLOADS.iter().filter(|workload| self.wants(workload.group, workload.name)).collect()
     }

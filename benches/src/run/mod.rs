@@ -7,3 +7,4 @@ pub mod measure;
 pub mod messages;
 pub mod peers;
 pub mod plain;
+pub mod wanted;
