@@ -1,7 +1,7 @@
 //! The footprint of a kernel: which elements of each parameter one point reads and writes.
 //!
-//! [`crate::verify`] computes it once and keeps it in [`Verified`](crate::Verified). Back ends and passes ask it
-//! instead of scanning the body: halo widths, rows and columns of stencils, packing, tiling, copies.
+//! [`crate::verify`] computes it once and keeps it in [`Verified`](crate::Verified). Back ends and passes ask
+//! it instead of scanning the body: halo widths, rows and columns of stencils, packing, tiling, copies.
 //!
 //! Invariant: loads are distinct and in the order of their first use in the body, so text made from them is
 //! stable.

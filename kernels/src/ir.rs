@@ -47,15 +47,16 @@
 //!
 //! # What a form must provide
 //!
-//! A new form is a variant of [`Form`]; the matches named here are exhaustive, so the compiler lists what is missing.
+//! A new form is a variant of [`Form`]; the matches named here are exhaustive, so the compiler lists what is
+//! missing.
 //!
 //! | what | where | which match |
 //! |---|---|---|
 //! | the rules of its values and parameters | [`crate::verify`] | `check_form` |
-//! | its values, its name, the parameter it indexes | `walk` | `roots`, `map`, `name`, `indexed_param`, `kept_points` |
+//! | its values, name, indexed parameter | `walk` | `roots`, `map`, `name`, `indexed_param`, `kept_points` |
 //! | its text | [`mod@crate::print`] | `Display for Form` |
 //! | its meaning | [`mod@crate::interpret`] | `run` |
-//! | what one point reads and writes | [`crate::footprint`] | from `indexed_param` and the parameters' [`Access`] |
+//! | what a point reads and writes | [`crate::footprint`] | by `indexed_param` and each [`Access`] |
 //! | its loop on the CPU | [`crate::cpu`] | `Program::run` |
 //! | its entries and grids in PTX | [`crate::ptx`] | `emit`, `prepare` |
 //! | its stages in WGSL | [`crate::wgsl`] | `forms::stages` and `Writer::point` |

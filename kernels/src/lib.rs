@@ -1,11 +1,10 @@
 //! Partita's kernels: the IR, its meaning, and its translations.
 //!
 //! A [`Kernel`] is a straight line of scalar instructions inside one of four loop forms (start with the essay
-//! in [`ir`]). [`build`] makes one, [`verify`] checks it and works out its
-//! [`footprint`], [`mod@simplify`] shortens it, [`mod@print`] shows it.
-//! [`interpret`] is the definition: what each operation and form means. [`cpu`] runs kernels on the host, with
-//! machine code from [`x86`]; [`ptx`] writes them for NVIDIA GPUs and [`wgsl`] for WebGPU adapters. [`math`]
-//! holds every mathematical function, written once.
+//! in [`ir`]). [`build`] makes one, [`verify`] checks it and works out its [`footprint`], [`mod@simplify`]
+//! shortens it, [`mod@print`] shows it. [`interpret`] is the definition: what each operation and form means.
+//! [`cpu`] runs kernels on the host, with machine code from [`x86`]; [`ptx`] writes them for NVIDIA GPUs and
+//! [`wgsl`] for WebGPU adapters. [`math`] holds every mathematical function, written once.
 //!
 //! Invariants: this crate depends on no device, array or distribution. Unsafe code is in [`cpu`] alone.
 

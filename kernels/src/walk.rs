@@ -1,5 +1,5 @@
-//! The parts of instructions, forms and launches: operands, roots, indexed parameters, and the same with other
-//! values. Works on kernels that are not verified, too.
+//! The parts of instructions, forms and launches: operands, roots, indexed parameters, and the same with
+//! other values. Works on kernels that are not verified, too.
 
 use crate::ir::{Access, Fold, Form, Kernel, Launch, Op, Value};
 

@@ -3,6 +3,7 @@
 use super::body::run::Run;
 use super::body::worker::{self, Chunk, Worker};
 use super::launch::{HostLaunch, Memory};
+use super::layout::coordinate_dims;
 use super::loops::copy::{Row, move_row};
 use super::loops::narrow::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use super::loops::place::Place;
@@ -14,7 +15,7 @@ pub(super) unsafe fn gather(task: &HostLaunch<'_>, source: usize, output: usize)
     if task.launch.points() == 0 {
         return;
     }
-    let run = task.pointwise(Some(output));
+    let run = pointwise(task, Some(output));
     let dtype = index_dtype(task);
     let size = run.params[source].element_bytes;
     let target = Target::new(task, source);
@@ -37,7 +38,7 @@ pub(super) unsafe fn scatter(task: &HostLaunch<'_>, output: usize, add: bool) {
     if task.launch.points() == 0 {
         return;
     }
-    let run = task.pointwise(None);
+    let run = pointwise(task, None);
     let dtype = index_dtype(task);
     let size = run.params[output].element_bytes;
     let element = task.kernel.params[output].dtype;
@@ -65,6 +66,11 @@ pub(super) unsafe fn scatter(task: &HostLaunch<'_>, output: usize, add: bool) {
     }
 }
 
+/// A run over the launch's points, ordered for parameter `param`.
+fn pointwise<'r>(task: &HostLaunch<'r>, param: Option<usize>) -> Run<'r> {
+    Run::new(task, task.ordered(param, &coordinate_dims(task.kernel)), false)
+}
+
 fn index_dtype(task: &HostLaunch<'_>) -> DType {
     match task.kernel.form {
         Form::Gather { index, .. } | Form::Scatter { index, .. } => task.kernel.body[index.index()].dtype,
@@ -78,7 +84,7 @@ unsafe fn for_each_chunk(
     run: &Run<'_>,
     finish: impl Fn(&mut Worker<'_>, Chunk) + Sync,
 ) {
-    task.for_each_tile(run, |worker, tile| {
+    worker::for_each_tile(task, run, |worker, tile| {
         // SAFETY: the caller's promise; a tile lies in the region.
         unsafe {
             worker::for_each_chunk(run, worker, tile, |worker, chunk, _| {

@@ -1,13 +1,9 @@
-//! One launch on the host: its memory, its dimensions, and how its tiles are shared out among threads.
-
-use std::sync::atomic::{AtomicUsize, Ordering};
+//! One launch on the host: its memory, its dimensions, and how many tiles and threads it is worth.
 
 use super::body::compile::Code;
-use super::body::run::Run;
-use super::body::worker::Worker;
-use super::layout::{Dims, Layout, Tile, Tiling, by_largest_stride, coordinate_dims};
+use super::layout::{Dims, Layout, Tiling, by_largest_stride};
 use super::level::Level;
-use super::thread_pool::{self, Parallelism};
+use super::thread_pool::Parallelism;
 use crate::footprint::Footprint;
 use crate::ir::{Kernel, Launch};
 
@@ -69,11 +65,6 @@ pub(in crate::cpu) struct HostLaunch<'r> {
 }
 
 impl<'r> HostLaunch<'r> {
-    /// A run over the launch's points, ordered for parameter `param`.
-    pub(in crate::cpu) fn pointwise(&self, param: Option<usize>) -> Run<'r> {
-        Run::new(self, self.ordered(param, &coordinate_dims(self.kernel)), false)
-    }
-
     /// The launch's dimensions, ordered for parameter `param`; those that are `apart` are not merged with
     /// others.
     pub(in crate::cpu) fn ordered(&self, param: Option<usize>, apart: &Dims<bool>) -> Layout {
@@ -90,56 +81,13 @@ impl<'r> HostLaunch<'r> {
         }
     }
 
-    /// Cuts the region into boxes and gives them to threads.
-    pub(in crate::cpu) fn for_each_tile(&self, run: &Run<'_>, work: impl Fn(&mut Worker<'_>, &Tile) + Sync) {
-        let tiling = self.tiling(run);
-        for_each_task(run, self.help_for(&run.layout), tiling.count(), |worker, n| {
-            work(worker, &tiling.get(n))
-        });
-    }
-
     /// Tiles for the threads that the launch is worth.
-    pub(in crate::cpu) fn tiling(&self, run: &Run<'_>) -> Tiling {
-        let (most, threads) = (self.tuning.task_points, self.help_for(&run.layout).threads);
-        // More of small planes: the neighbours of a box's first and last ones are read by others, too.
-        let most = if run.layout.plane() <= most / 2 { 2 * most } else { most };
+    pub(in crate::cpu) fn tiling(&self, layout: &Layout) -> Tiling {
+        let (most, threads) = (self.tuning.task_points, self.help_for(layout).threads);
+        // Twice as many points where planes are small: neighbouring tiles share their border planes.
+        let most = if layout.plane() <= most / 2 { 2 * most } else { most };
         // A small launch, such as one tile's, is shared evenly.
-        let task_points = most.min(run.layout.points().div_ceil(threads));
-        Tiling::new(&run.layout, usize::MAX, task_points, threads)
+        let task_points = most.min(layout.points().div_ceil(threads));
+        Tiling::new(layout, usize::MAX, task_points, threads)
     }
-}
-
-/// Calls `work` once for each task below `tasks`, in turn, on the threads that help.
-pub(in crate::cpu) fn for_each_task(
-    run: &Run<'_>,
-    help: Parallelism,
-    tasks: usize,
-    work: impl Fn(&mut Worker<'_>, usize) + Sync,
-) {
-    share_out(help, tasks, || Worker::new(run), work);
-}
-
-/// The same with a `worker` of each thread.
-pub(in crate::cpu) fn share_out<W>(
-    help: Parallelism,
-    tasks: usize,
-    worker: impl Fn() -> W + Sync,
-    work: impl Fn(&mut W, usize) + Sync,
-) {
-    in_turns(help, tasks, |turns| {
-        let mut worker = worker();
-        turns.for_each(|n| work(&mut worker, n));
-    });
-}
-
-/// Calls `serve` on the threads that help, each with the tasks below `tasks` that fall to it, in turn.
-pub(in crate::cpu) fn in_turns(
-    help: Parallelism,
-    tasks: usize,
-    serve: impl Fn(&mut dyn Iterator<Item = usize>) + Sync,
-) {
-    let next = AtomicUsize::new(0);
-    let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < tasks);
-    let serve = || serve(&mut std::iter::from_fn(take));
-    thread_pool::share(Parallelism { threads: help.threads.min(tasks), ..help }, &serve);
 }

@@ -1,13 +1,14 @@
 //! The CPU engine: compiles a kernel once into a [`Program`] and runs its launches on a pool of threads.
 //!
 //! Elementwise kernels run as machine code (`machine`, written by [`crate::x86`]) where the processor has the
-//! instructions. Everything else is a list of compiled loops over chunks of rows that stay in L1. A launch goes
-//! through three stages: `layout` merges dimensions and cuts the region into tiles, the thread pool gives tiles
-//! to workers, a `worker` runs the loops chunk by chunk on the `run` that all workers share. Strided and
-//! transposed operands are packed tile by tile (`packing`).
+//! instructions. Everything else is a list of compiled loops over chunks of rows that stay in L1. A launch
+//! goes through three stages: `layout` merges dimensions and cuts the region into tiles, the thread pool
+//! gives tiles to workers, a `worker` runs the loops chunk by chunk on the `run` that all workers share.
+//! Strided and transposed operands are packed tile by tile (`packing`).
 //!
 //! Invariants: results depend neither on the number of threads nor on the processor, and equal those of
-//! [`crate::interpret`]. Pointers are valid because [`crate::Verified::check`] has proven every element in bounds.
+//! [`crate::interpret`]. Pointers are valid because [`crate::Verified::check`] has proven every element in
+//! bounds.
 
 mod accumulate;
 mod body;
@@ -26,8 +27,9 @@ mod reduce;
 mod tests;
 mod thread_pool;
 
+use body::worker::for_each_task;
 use body::{lower, run, worker};
+use launch::HostLaunch as Task;
 pub use launch::Memory;
-use launch::{HostLaunch as Task, for_each_task};
 use loops::{copy, map as ops, narrow, place};
 pub use program::Program;

@@ -3,14 +3,15 @@
 use super::body::compile::{Code, StoreStep, compile};
 use super::body::lower;
 use super::body::run::Run;
-use super::body::worker::eval_tile;
+use super::body::worker::{eval_tile, for_each_tile};
 use super::fold::Folding;
-use super::launch::{HostLaunch, Memory, Tuning, share_out};
+use super::launch::{HostLaunch, Memory, Tuning};
 use super::layout::coordinate_dims;
 use super::level::Level;
 use super::loops::copy;
 use super::machine::Machine;
 use super::packing::PackedLaunch;
+use super::thread_pool::share_out;
 use super::{exact, indexed, reduce};
 use crate::ir::{Fold, Form, Launch};
 use crate::verify::{LaunchError, Verified};
@@ -40,8 +41,8 @@ impl Program {
         Program::compile_for(kernel, Level::interpreter(), Tuning::DEFAULT)
     }
 
-    /// Compiles a kernel to machine code of this ISA level where possible, to compiled loops otherwise and where
-    /// this CPU lacks the level. The results have the same bits.
+    /// Compiles a kernel to machine code of this ISA level where possible, to compiled loops otherwise and
+    /// where this CPU lacks the level. The results have the same bits.
     pub fn compile_at(kernel: &Verified, code: Option<IsaLevel>) -> Program {
         let level = code.and_then(Level::of_code).unwrap_or_else(Level::interpreter);
         Program::compile_for(kernel, level, Tuning::DEFAULT)
@@ -121,7 +122,7 @@ unsafe fn elementwise(task: &HostLaunch<'_>, machine: Option<&Machine>) {
     let first = task.code.stores.first().map(|s| s.param);
     let run = Run::placed(task, task.ordered(first, &coordinate_dims(task.kernel)), large);
     if let Some(rows) = machine.and_then(|machine| machine.rows(&run)) {
-        let tiling = task.tiling(&run);
+        let tiling = task.tiling(&run.layout);
         share_out(task.help_for(&run.layout), tiling.count(), Vec::new, |table, n| {
             // SAFETY: the caller's promise; a tile lies in the region, and each is given out once.
             unsafe { rows.tile(&tiling.get(n), table) };
@@ -139,7 +140,7 @@ unsafe fn elementwise(task: &HostLaunch<'_>, machine: Option<&Machine>) {
     let mut run = run.with_chunks(task);
     // A stencil's rows begin and end within cache lines, which non-temporal stores leave to plain ones.
     run.stream &= task.footprint.is_pointwise() || run.layout.extents[run.layout.inner()] >= LONG_ROW;
-    task.for_each_tile(&run, |worker, tile| {
+    for_each_tile(task, &run, |worker, tile| {
         // SAFETY: the caller's promise; a tile lies in the region.
         unsafe { eval_tile(&run, worker, tile) };
     });

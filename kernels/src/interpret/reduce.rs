@@ -1,7 +1,7 @@
 //! The meaning of folds: one result per kept point, over the values of all points that share it.
 
 use super::operations::{binary, cast, compare, is_nan};
-use super::{ElementBits, element, evaluate, points};
+use super::point::{ElementBits, element, evaluate, points};
 use crate::dtype::{DType, Scalar};
 use crate::exact::Sum;
 use crate::ir::{CompareOp, Fold, FoldOp, Kernel, Launch, Value};
@@ -55,7 +55,8 @@ fn widened(value: Scalar) -> Scalar {
     if value.dtype.is_float() { cast(value, DType::F64) } else { value }
 }
 
-/// The better of two values with their indices: a NaN beats every number, the smaller index wins among equals.
+/// The better of two values with their indices: a NaN beats every number, the smaller index wins among
+/// equals.
 fn best_of(largest: bool, best: (Scalar, Scalar), next: (Scalar, Scalar)) -> (Scalar, Scalar) {
     let better = if largest { CompareOp::Gt } else { CompareOp::Lt };
     let wins = match (is_nan(next.0), is_nan(best.0)) {

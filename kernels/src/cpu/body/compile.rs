@@ -1,7 +1,7 @@
 //! From the graph to a list of steps over chunks of lanes, and which slot holds which value.
 //!
-//! Each operation is one compiled loop from slots to a slot. The addresses of loads and stores are resolved per chunk by
-//! [`super::worker`].
+//! Each operation is one compiled loop from slots to a slot. The addresses of loads and stores are resolved
+//! per chunk by [`super::worker`].
 
 use super::lower::{Graph, NodeId, Roots, What};
 use crate::cpu::loops::map::MapFn;
@@ -10,8 +10,8 @@ use crate::cpu::loops::place::{BLOCK, Lane};
 /// Where a place of the program gets its address.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cpu) enum PlaceKind {
-    /// One block of a value that is the same at all points, at this byte of the fixed area, of `size` bytes per
-    /// lane.
+    /// One block of a value that is the same at all points, at this byte of the fixed area, of `size` bytes
+    /// per lane.
     Block { offset: usize, size: usize },
     /// A slot: `offset` bytes times the lanes of a slot; `size` bytes per lane.
     Slot { offset: usize, size: usize },

@@ -1,5 +1,5 @@
-//! From the IR to a graph of compiled loops: types become lanes, f16 and bf16 become f32 with explicit rounding,
-//! bitcasts vanish, and every operation is assigned to its loop.
+//! From the IR to a graph of compiled loops: types become lanes, f16 and bf16 become f32 with explicit
+//! rounding, bitcasts vanish, and every operation is assigned to its loop.
 
 use crate::cpu::level::Level;
 use crate::cpu::loops::map::MapFn;

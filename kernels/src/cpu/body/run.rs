@@ -1,5 +1,5 @@
-//! One launch as all its workers see it: where parameters are, how each load gets its lanes, how long chunks are,
-//! and which rows can be copied as they are.
+//! One launch as all its workers see it: where parameters are, how each load gets its lanes, how long chunks
+//! are, and which rows can be copied as they are.
 
 use std::cell::Cell;
 

@@ -1,17 +1,19 @@
 //! Runs a compiled body on chunks of a launch: one worker per thread, with its own slots.
 //!
-//! A chunk is a stretch of the innermost dimension, or several whole rows of it if they are short. Contiguous rows
-//! are read in place, others are copied to slots; values go from slots to memory.
+//! A chunk is a stretch of the innermost dimension, or several whole rows of it if they are short. Contiguous
+//! rows are read in place, others are copied to slots; values go from slots to memory.
 
 use std::cell::Cell;
 
 use super::compile::{PlaceKind, Step, Uniform};
 use super::lower::lane_bits;
 use super::run::{CopiedRows, LoadKind, Run};
+use crate::cpu::launch::HostLaunch;
 use crate::cpu::layout::{Dims, Tile, advance};
 use crate::cpu::loops::copy::{self, Column, Row};
 use crate::cpu::loops::map::MapArgs;
 use crate::cpu::loops::place::{BLOCK, Lane, Line, Place};
+use crate::cpu::thread_pool::{Parallelism, share_out};
 
 /// Bytes of the next chunk that are prefetched, at most.
 const MOST_PREFETCHED: usize = 4 << 10;
@@ -325,6 +327,26 @@ impl<'r> Worker<'r> {
             }
         }
     }
+}
+
+/// Calls `work` once for each task below `tasks`, with a worker of each thread that joins.
+pub(in crate::cpu) fn for_each_task(
+    run: &Run<'_>,
+    parallelism: Parallelism,
+    tasks: usize,
+    work: impl Fn(&mut Worker<'_>, usize) + Sync,
+) {
+    share_out(parallelism, tasks, || Worker::new(run), work);
+}
+
+/// Cuts the region into tiles and gives them to threads.
+pub(in crate::cpu) fn for_each_tile(
+    task: &HostLaunch<'_>,
+    run: &Run<'_>,
+    work: impl Fn(&mut Worker<'_>, &Tile) + Sync,
+) {
+    let tiling = task.tiling(&run.layout);
+    for_each_task(run, task.help_for(&run.layout), tiling.count(), |worker, n| work(worker, &tiling.get(n)));
 }
 
 /// Computes and stores a box of an elementwise kernel.

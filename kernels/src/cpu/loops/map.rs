@@ -121,8 +121,8 @@ macro_rules! each_fma {
                 while let Some(lane) = at {
                     // SAFETY: the caller promises places of the right type with whole blocks, `dst` apart.
                     unsafe {
-                        let (a, b, c) =
-                            (args.a.block::<$float>(lane), args.b.block::<$float>(lane), args.c.block::<$float>(lane));
+                        let a = args.a.block::<$float>(lane);
+                        let (b, c) = (args.b.block::<$float>(lane), args.c.block::<$float>(lane));
                         let dst = args.dst.block_mut::<$float>(lane);
                         for k in 0..BLOCK {
                             dst[k] = a[k].mul_add(b[k], c[k]);

@@ -185,13 +185,11 @@ pub(in crate::cpu) fn unary(level: Level, op: UnaryOp, dtype: DType) -> MapFn {
             }
         };
     }
-    let lane = Lane::of(dtype);
-    match dtype {
-        DType::Bool => map1::<LogicalNot, u8, u8>(level),
-        _ => {
-            with_int!(lane, T => int::<T>(level, op), else if lane == Lane::F32 { float!(f32) } else { float!(f64) })
-        }
+    if dtype == DType::Bool {
+        return map1::<LogicalNot, u8, u8>(level);
     }
+    let lane = Lane::of(dtype);
+    with_int!(lane, T => int::<T>(level, op), else if lane == Lane::F32 { float!(f32) } else { float!(f64) })
 }
 
 /// The loop of an operation of two operands.

@@ -1,5 +1,6 @@
 //! Strided and transposed operands: packed tile by tile into contiguous buffers.
 
+mod copying;
 mod operands;
 mod rectangles;
 #[cfg(target_arch = "x86_64")]

@@ -1,17 +1,19 @@
-//! Launches with strided, reversed or transposed operands: they are packed, tile by tile, into contiguous buffers that
-//! stay in cache, and outputs are unpacked from such buffers.
+//! Launches with strided, reversed or transposed operands: they are packed, tile by tile, into contiguous
+//! buffers that stay in cache, and outputs are unpacked from such buffers.
 //!
-//! Machine code and compiled loops then see contiguous rows. All offsets at which an operand is loaded share one
-//! buffer, which has a margin as wide as the kernel's radius.
+//! Machine code and compiled loops then see contiguous rows. All offsets at which an operand is loaded share
+//! one buffer, which has a margin as wide as the kernel's radius.
 
-use super::rectangles::{Rectangle, copy_rectangle};
+use super::copying::copy_rectangle;
+use super::rectangles::Rectangle;
 use crate::cpu::body::run::Run;
 use crate::cpu::body::worker::{Worker, eval_tile};
-use crate::cpu::launch::{HostLaunch, Memory, in_turns};
+use crate::cpu::launch::{HostLaunch, Memory};
 use crate::cpu::layout::{Dims, Layout, Tile, Tiling, advance, coordinate_dims};
 use crate::cpu::loops::copy::fence;
 use crate::cpu::loops::place::Line;
 use crate::cpu::machine::Machine;
+use crate::cpu::thread_pool::in_turns;
 use crate::footprint::CopiedParam;
 use crate::ir::{Access, Launch, MAX_RANK, View};
 
@@ -70,8 +72,9 @@ pub(in crate::cpu) struct PackedLaunch<'r> {
     lines: usize,
 }
 
-// SAFETY: threads share the description of the launch; each writes its own buffers and, in the memory of the launch,
-// the tiles that it alone was given. The caller of `Program::run` promises that nobody else writes there.
+// SAFETY: threads share the description of the launch; each writes its own buffers and, in the memory of the
+// launch, the tiles that it alone was given. The caller of `Program::run` promises that nobody else writes
+// there.
 unsafe impl Sync for PackedLaunch<'_> {}
 
 /// Whether neighbours in the innermost dimension are not contiguous.
@@ -81,8 +84,8 @@ fn is_strided(run: &Run<'_>, task: &HostLaunch<'_>, p: usize) -> bool {
     param.inner_bytes != param.element_bytes as isize && !splat
 }
 
-/// Dimensions that must not be merged with others: those in which neighbours are read, where buffers have a margin, and
-/// those of coordinates.
+/// Dimensions that must not be merged with others: those in which neighbours are read, where buffers have a
+/// margin, and those of coordinates.
 fn unmerged_dims(task: &HostLaunch<'_>) -> Dims<bool> {
     let mut apart = coordinate_dims(task.kernel);
     (0..task.kernel.rank).for_each(|dim| apart[dim] |= task.footprint.reads_along(dim));
@@ -311,8 +314,8 @@ impl PackedOperand {
     }
 }
 
-/// The copies of a launch that only copies. Large contiguous outputs go through buffers instead, because non-temporal
-/// stores need whole rows.
+/// The copies of a launch that only copies. Large contiguous outputs go through buffers instead, because
+/// non-temporal stores need whole rows.
 fn direct_copies(task: &HostLaunch<'_>, run: &Run<'_>, strided: &[usize]) -> Option<Vec<DirectCopy>> {
     let direct = |copy: &CopiedParam| {
         let (from, to) = (copy.from.param as usize, copy.to as usize);
@@ -336,8 +339,8 @@ fn is_transposed(layout: &Layout, p: usize) -> bool {
     down != inner && strides[down] != 0 && strides[down].unsigned_abs() < strides[inner].unsigned_abs()
 }
 
-/// The dimension other than the innermost in which a parameter's stride is smallest but not 0; the one before the
-/// innermost if there is none.
+/// The dimension other than the innermost in which a parameter's stride is smallest but not 0; the one before
+/// the innermost if there is none.
 fn nearest(layout: &Layout, p: usize) -> usize {
     let apart = |k: &usize| layout.strides[p][*k] != 0 && layout.extents[*k] > 1;
     let outer = (0..layout.inner()).rev().filter(apart);

@@ -1,5 +1,5 @@
-//! Rows where loops take short cuts: stencils written with non-temporal stores, rows folded together, floats added as
-//! they are.
+//! Rows where loops take short cuts: stencils written with non-temporal stores, rows folded together, floats
+//! added as they are.
 
 use std::array::from_fn;
 

@@ -1,9 +1,10 @@
 //! On which processor a woken thread begins to run.
 //!
-//! On a virtual machine Linux treats idle processors as taken (`vcpu_is_preempted`: they were handed back to the
-//! host) and starts a woken thread on the processor of its waker, where it waits until the waker has done the work
-//! alone. So the waker excludes its own processor from the thread's affinity before it wakes the thread. Without this
-//! module the pool is correct, only slower there. Other systems, and Miri, keep the default.
+//! On a virtual machine Linux treats idle processors as taken (`vcpu_is_preempted`: they were handed back to
+//! the host) and starts a woken thread on the processor of its waker, where it waits until the waker has done
+//! the work alone. So the waker excludes its own processor from the thread's affinity before it wakes the
+//! thread. Without this module the pool is correct, only slower there. Other systems, and Miri, keep the
+//! default.
 
 #[cfg(all(target_os = "linux", not(miri)))]
 pub(super) use linux::Affinity;

@@ -1,6 +1,9 @@
-//! The threads of the CPU engine: a pool with a shared queue, and the affinity of threads that are woken.
+//! The threads of the CPU engine: a pool with a shared queue, tasks that its threads take one by one, and the
+//! affinity of threads that are woken.
 
 mod affinity;
 mod pool;
+mod tasks;
 
-pub(super) use pool::{Parallelism, share};
+pub(super) use pool::Parallelism;
+pub(super) use tasks::{in_turns, share_out};

@@ -1,9 +1,9 @@
-//! A small thread pool. Jobs are posted to a shared queue; idle pool threads join them, and the posting thread works
-//! along.
+//! A small thread pool. Jobs are posted to a shared queue; idle pool threads join them, and the posting
+//! thread works along.
 //!
-//! The poster takes its job off the queue when its own call returns and waits for the threads that have joined, not
-//! for others. Waking a thread takes tens of microseconds, as long as a small launch, so idle threads spin and yield
-//! for a while before they park: launches in a row find them running.
+//! The poster takes its job off the queue when its own call returns and waits for the threads that have
+//! joined, not for others. Waking a thread takes tens of microseconds, as long as a small launch, so idle
+//! threads spin and yield for a while before they park: launches in a row find them running.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -28,8 +28,8 @@ pub(in crate::cpu) struct Parallelism {
     pub wakes: bool,
 }
 
-/// Calls `work` on this thread and on pool threads, and returns when all these calls have. Each call must do what
-/// the others leave, so that any number of them does all of the work.
+/// Calls `work` on this thread and on pool threads, and returns when all these calls have. Each call must do
+/// what the others leave, so that any number of them does all of the work.
 pub(in crate::cpu) fn share(parallelism: Parallelism, work: &(dyn Fn() + Sync)) {
     if parallelism.threads <= 1 {
         return work();
@@ -75,7 +75,8 @@ impl PoolJob {
     }
 }
 
-/// While this lives, pool threads may join the job; after its drop none is inside, even if the poster panicked.
+/// While this lives, pool threads may join the job; after its drop none is inside, even if the poster
+/// panicked.
 struct PostedJob<'j>(&'j Arc<PoolJob>);
 
 impl<'j> PostedJob<'j> {
@@ -111,8 +112,8 @@ struct JobQueue {
 }
 
 impl JobQueue {
-    /// Takes the threads that are to be woken. Short jobs wake threads only if another job came just before: more
-    /// will follow, and find them running.
+    /// Takes the threads that are to be woken. Short jobs wake threads only if another job came just before:
+    /// more will follow, and find them running.
     fn take_woken(&mut self, parallelism: Parallelism) -> Vec<ParkedThread> {
         let wakes = parallelism.wakes || self.last_withdrawn.is_some_and(|last| last.elapsed() < POLL_TIME);
         let woken = if wakes { parallelism.threads - 1 } else { 0 };
