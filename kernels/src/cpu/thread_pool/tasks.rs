@@ -17,7 +17,8 @@ pub(in crate::cpu) fn share_out<W>(
     });
 }
 
-/// Calls `serve` on the threads that join, each with the tasks below `tasks` that it takes, one after the other.
+/// Calls `serve` on the threads that join, each with the tasks below `tasks` that it takes, one after the
+/// other.
 pub(in crate::cpu) fn in_turns(
     parallelism: Parallelism,
     tasks: usize,
