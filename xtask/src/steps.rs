@@ -145,7 +145,7 @@ impl Run<'_> {
     /// Lints everything with all features, then what builds without them.
     fn clippy(&self) -> Tally {
         let features: &[&str] = match (self.options.may_miss("mpi"), self.options.may_miss("python")) {
-            (false, false) => &["--features", "partita/mpi,partita-interop/mpi"],
+            (false, false) => &["--features", "partita/mpi,partita-interop/mpi,partita-bench/mpi"],
             (false, true) => WITH_MPI,
             (true, false) => &["--features", "partita-interop/python"],
             (true, true) => &[],

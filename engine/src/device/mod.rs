@@ -89,8 +89,8 @@ pub struct Program {
 
 enum Code {
     Host(Box<cpu::Program>),
-    Cuda(cuda::GpuProgram),
-    Wgpu(GpuProgram),
+    Cuda(Box<cuda::GpuProgram>),
+    Wgpu(Box<GpuProgram>),
 }
 
 impl Code {
@@ -234,8 +234,10 @@ impl Device {
         }
         let code = match &self.0.backend {
             Backend::Host => Code::Host(Box::new(cpu::Program::compile_at(&kernel, config().host_code))),
-            Backend::Cuda(gpu) => Code::Cuda(gpu.compile(&kernel).map_err(|e| self.cuda_refusal(e))?),
-            Backend::Wgpu(gpu) => Code::Wgpu(gpu.compile(&kernel).map_err(|e| self.refusal(e))?),
+            Backend::Cuda(gpu) => {
+                Code::Cuda(Box::new(gpu.compile(&kernel).map_err(|e| self.cuda_refusal(e))?))
+            }
+            Backend::Wgpu(gpu) => Code::Wgpu(Box::new(gpu.compile(&kernel).map_err(|e| self.refusal(e))?)),
         };
         if config().debug >= 3 {
             code.sources().for_each(|source| eprintln!("{source}"));
@@ -381,7 +383,7 @@ impl Device {
                     .iter()
                     .zip(&memory)
                     .filter_map(|(job, memory)| match &job.program.code {
-                        Code::Wgpu(code) => Some((code, &*job.launch, &memory[..])),
+                        Code::Wgpu(code) => Some((&**code, &*job.launch, &memory[..])),
                         Code::Host(_) | Code::Cuda(_) => None,
                     })
                     .collect();

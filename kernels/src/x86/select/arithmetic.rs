@@ -111,8 +111,7 @@ impl Selection<'_> {
         let pick = |yes: &'static Encodings, no: &'static Encodings| if signed { yes } else { no };
         let modulo = |this: &mut Self| {
             let most = this.constant(8 * dtype.size_bytes() as u64 - 1, width);
-            let count = this.either(&t::AND, width, &[b, most]);
-            count
+            this.either(&t::AND, width, &[b, most])
         };
         let sequences = self.lacks_longs(width);
         Some(match op {
