@@ -1,5 +1,5 @@
-//! `PARTITA_CHECK=1`: programs of every sort compute the same, and each of their launches was compared with
-//! the interpreter's. What a comparison finds is tested beside it.
+//! `PARTITA_CHECK=1`: every launch of every sort of program is compared with the definition of the IR, and
+//! results do not change. The reports of differences are tested in `device/check.rs`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod found;

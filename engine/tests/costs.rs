@@ -1,5 +1,5 @@
-//! What questions cost: over a million parts and a billion coordinates they are formulas or searches, and
-//! descriptions do not grow with what they describe.
+//! Cost of queries: with a million parts and a billion coordinates they are formulas or searches, and
+//! descriptions do not grow with the arrays they describe.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,5 +1,5 @@
-//! What only CUDA devices have: peer copies, and the driver's failures as errors that leave other devices
-//! alone. Without a driver every test prints `skipped: cuda (reason)`.
+//! Features of CUDA devices only: peer copies, and driver failures as errors that leave other devices
+//! usable. Without a driver every test prints `skipped: cuda (reason)`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod agreement;

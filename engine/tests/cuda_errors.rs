@@ -1,6 +1,6 @@
-//! What a person sees when a CUDA device is not there, refuses, runs out of memory or is lost while arrays
-//! are computed: an error that says what was done, what happened and what to do, while others go on.
-//! The simulated driver fails on demand; without it these tests print `skipped: cuda (reason)`.
+//! Errors of CUDA devices that are missing, fail, run out of memory or are lost during a computation: each
+//! message names the operation, the failure and a remedy, and other devices stay usable. The simulated
+//! driver fails on demand; without it these tests print `skipped: cuda (reason)`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod found;

@@ -1,5 +1,5 @@
-//! CUDA memory and events that two processes use (CUDA IPC): what arrives, in what order, what is refused.
-//! Without a driver every test prints `skipped: cuda (reason)`.
+//! CUDA memory and events shared by two processes (CUDA IPC): contents, order, and errors. Without a driver
+//! every test prints `skipped: cuda (reason)`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod agreement;

@@ -1,5 +1,5 @@
-//! Users' maps that contradict themselves: refused when they are built where that can be seen cheaply, and
-//! otherwise an error that names the map. Never a panic, never called a defect of the engine.
+//! Custom maps that contradict themselves are errors: on construction if that is cheap to see, otherwise on
+//! use, with the name of the map. They never cause a panic or an internal error.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,4 @@
-//! Arrays over every kind of map: what is filled, computed, reduced, printed and read agrees with loops.
+//! Arrays over every kind of map: creation, arithmetic, reductions, printing and reading agree with loops.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod found;

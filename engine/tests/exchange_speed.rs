@@ -1,5 +1,5 @@
-//! How fast plans are carried out on one device, as a fraction of copying the same bytes in the same run. Run
-//! it by itself: `cargo test --release -p partita --test exchange_speed -- --ignored --nocapture`.
+//! Speed of plans on one device as a fraction of a copy of the same bytes in the same run. Run it alone:
+//! `cargo test --release -p partita --test exchange_speed -- --ignored --nocapture`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod alone;

@@ -1,5 +1,4 @@
-//! A forked process: devices behind drivers refuse there by name, without a call of the driver, and the host
-//! still computes.
+//! A forked process: GPU devices return an error without calling their driver; the host device computes.
 #![cfg(unix)]
 #![allow(missing_docs, clippy::unwrap_used)]
 

@@ -1,5 +1,4 @@
-//! Work that is interrupted from outside: it ends soon, after whole steps, and everything can be read and
-//! goes on.
+//! Interrupts: work ends soon, after a whole step; everything stays readable, and further work continues.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod found;

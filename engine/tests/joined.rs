@@ -1,5 +1,5 @@
-//! Arrays put together of others, against the arithmetic that says where each element comes from; and what
-//! that takes: nothing for what nobody needs, one kernel per box, no message where cells stay.
+//! `concatenate`, `stack`, `pad` and `roll` against index arithmetic, and their cost: no kernel for unused
+//! values, one kernel per box, no message for cells that stay on their part.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod counted;

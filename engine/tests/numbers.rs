@@ -1,5 +1,5 @@
-//! Plain numbers beside arrays: exact in comparisons, errors where the element type cannot hold them. And of
-//! several errors the first one is told.
+//! Numbers as operands: exact in comparisons, errors if the element type cannot hold them. Of several errors
+//! the first is reported.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::cmp::Ordering;

@@ -1,5 +1,5 @@
-//! Which drivers a program starts: those of the devices it asks for, and no others. The simulated driver and
-//! the Vulkan loader say when they are started.
+//! A program starts only the drivers of the devices it uses. The simulated driver and the Vulkan loader
+//! report when they are started.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod found;

@@ -1,4 +1,4 @@
-//! What an array says will run, against what runs then: kernels, messages, bytes; and its drawing.
+//! `explain` predicts what runs: kernels, messages, bytes; and its drawing.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use partita::array::Outline;

@@ -1,5 +1,5 @@
-//! What the engine itself costs, counted in allocations, which do not depend on how busy the machine is.
-//! Times of the same things are printed by an ignored test and measured by the benchmark (family L1).
+//! Overhead of the engine, counted in allocations, which do not depend on the load of the machine. An
+//! ignored test prints times; the benchmark measures them (family L1).
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! What travels between ranks travels while the core is computed, one message per pair of ranks.
+//! Messages between ranks travel while the core is computed, one message per pair of ranks.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod alone;

@@ -1,5 +1,5 @@
-//! What an evaluation does, counted in launches and messages: one plan per operand, one kernel per chain, the
-//! cheaper direction, nothing twice and nothing that nobody asked for.
+//! Evaluations counted in launches and messages: one plan per operand, one kernel per chain of operations,
+//! the cheaper place to compute, nothing twice and nothing unused.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod counted;

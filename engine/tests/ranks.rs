@@ -1,5 +1,5 @@
-//! Programs for many ranks, run on threads: the same results as one process, and one error on all ranks where
-//! one fails or does something else.
+//! Programs over many ranks, run on threads: the same results as one process, and an error on all ranks if
+//! one fails or runs another program.
 #![allow(clippy::unwrap_used)]
 
 mod spmd;

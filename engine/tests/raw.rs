@@ -1,5 +1,5 @@
-//! What `raw` refuses with an error, and that borrowed memory is never written. What does not compile without
-//! `unsafe` is shown by the module's own examples.
+//! Errors of `raw`, and borrowed memory is never written. The module's examples show what does not compile
+//! without `unsafe`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod agreement;

@@ -1,5 +1,4 @@
-//! Elements in another order and by lists of positions, against the arithmetic that says where each comes
-//! from: every cell holds its own number.
+//! Reshapes and index arrays against index arithmetic: every cell holds its own number.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod found;

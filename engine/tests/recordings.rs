@@ -1,5 +1,5 @@
-//! Programs that record and never read: what they compute is divided by itself, so that no value is computed
-//! again and again. Counted in launches and instructions, against the same program with `eval` in each step.
+//! Programs that record without reading are divided into stages, so that no value is computed repeatedly.
+//! Counted in launches and instructions, against the same program with `eval` in each step.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod found;

@@ -1,5 +1,5 @@
-//! Arrays brought from any distribution to any other. Every cell holds its own global position, counted from
-//! 1; all memory they could have come from holds something else.
+//! Redistribution between any two distributions. Every cell holds its own global position, counted from 1;
+//! all other memory holds a different value.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod alone;

@@ -1,5 +1,5 @@
-//! Bad input: every message names the operation, what was expected, what was given and what to do,
-//! and nothing is lost.
+//! Invalid input: every message names the operation, what was expected, what was given and what to do, and
+//! no data is lost.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod found;

@@ -1,4 +1,4 @@
-//! Descriptions that every member has a copy of, and assignments that move many values at once.
+//! Replicated descriptions, and bulk assignments between arrays.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,5 +1,5 @@
-//! Other shapes of arrays whose parts hold the elements in that order: the same memory, no message, no
-//! kernel of their own; and no value that changes because another one is in its memory.
+//! Reshapes that share memory: no message and no kernel of their own, and values stay unchanged when another
+//! array shares their memory.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod counted;

@@ -1,6 +1,6 @@
-//! Programs written with `roll`, as in textbooks: on blocks one exchange and one kernel per part, whether the
-//! distribution is periodic or not; where it is, steps of a loop share exchanges. Against arithmetic on the
-//! whole array.
+//! Programs written with `roll`, as in textbooks. On block maps they take one exchange and one kernel per
+//! part; with periodic maps the steps of a loop may share exchanges. Compared with arithmetic on the whole
+//! array.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod found;

@@ -1,6 +1,5 @@
-//! Exchanges under the simulator: whoever runs when, and whatever goes wrong, every cell of a halo has its
-//! owner's current version or every rank that is left gets an error; nothing is written unasked, and nobody
-//! waits for ever.
+//! Exchanges on the simulated wire: for every schedule and fault, each halo cell has its owner's current
+//! value or every remaining rank gets an error. Nothing else is written, and no rank waits for ever.
 #![allow(clippy::unwrap_used)]
 
 mod spmd;

@@ -1,5 +1,5 @@
-//! Windows of arrays over every kind of map: read, assigned, broadcast and shifted where that needs no
-//! general redistribution, and refused where it does.
+//! Slices of arrays over every kind of map: read, assigned, broadcast and shifted without general
+//! redistribution, and an error where that would be needed.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod found;

@@ -1,5 +1,4 @@
-//! What a `Loop` does when its step panics, when more is asked for than can be, and when a plain number in
-//! the step changes.
+//! A `Loop` whose step panics, a `depth` that is not possible, and constants that change between steps.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

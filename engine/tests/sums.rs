@@ -1,6 +1,5 @@
-//! Sums of floats: how far the plain ones are from the exact sum, and that reproducible ones are its
-//! rounding,
-//! whatever the layout and the device.
+//! Sums of floats: the error of plain sums, and that reproducible sums are the correctly rounded sum on
+//! every layout and device.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod agreement;

@@ -1,4 +1,5 @@
-//! The trace file: messages are seen to fly while the core runs, and copies between devices to be beside it.
+//! The trace file shows messages in flight while the core runs, and copies between devices that overlap with
+//! it.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod other;
@@ -95,13 +96,13 @@ fn a_step_on_three_devices_is_traced() {
 /// The simulated devices' clocks say what the order of the streams allows: work that nothing makes wait
 /// begins at once.
 #[test]
-fn the_order_of_the_lanes_lets_copies_run_while_the_core_does() {
+fn copies_between_devices_overlap_with_the_core() {
     let simulated = Device::all().iter().any(|d| d.kind() == DeviceKind::Cuda && d.is_software());
     if !simulated {
         println!("skipped: cuda-traced-copies (there is no simulated CUDA device)");
         return;
     }
-    let path = std::env::temp_dir().join(format!("partita-lanes-{}.json", std::process::id()));
+    let path = std::env::temp_dir().join(format!("partita-streams-{}.json", std::process::id()));
     let mut command = other::test("a_step_on_three_devices_is_traced");
     command.env("PARTITA_TRACE", &path).env("PARTITA_SIM_DEVICES", "3");
     let said = other::said(command);
@@ -114,7 +115,8 @@ fn the_order_of_the_lanes_lets_copies_run_while_the_core_does() {
     };
     let mut beside = 0;
     for device in 0..3 {
-        let row = |lane: &str| format!("cuda:{device} simulated device {device} (sm_90, not a GPU) {lane}");
+        let row =
+            |stream: &str| format!("cuda:{device} simulated device {device} (sm_90, not a GPU) {stream}");
         let (cores, copies) = (on(&row("compute"), "fused"), on(&row("exchange"), "bytes of"));
         assert_eq!((cores.len(), on(&row("exchange"), "fused").len() >= 3), (3, true), "{text}");
         assert_eq!(copies.len(), 3 * if device == 1 { 2 } else { 1 }, "{text}");

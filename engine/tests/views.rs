@@ -1,5 +1,5 @@
-//! Views of views over random distributions of every kind, against the same views of the elements' numbers;
-//! fused into what reads them, assigned through, and counted: launches, messages and bytes.
+//! Views of views over random distributions of every kind, against the same views of element numbers: fused
+//! into their readers, assigned through, and counted in launches, messages and bytes.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod found;

@@ -1,4 +1,4 @@
-//! Memory and launches by hand, for tests: `raw` with the promise that its contract asks for.
+//! Memory and launches without arrays, for tests, through `raw` and its safety contract.
 #![allow(dead_code, missing_docs)]
 
 // SAFETY: (of every block here) the memory is a test's own, leased by its buffers and arrays, and one thread

@@ -1,4 +1,4 @@
-//! This test binary as another process: one ignored test of it, in an environment of its own.
+//! Runs one ignored test of this binary in another process with its own environment.
 #![allow(dead_code, missing_docs, clippy::unwrap_used)]
 
 use std::io::{BufRead, BufReader, Lines, Write};

@@ -1,6 +1,6 @@
-//! Between CUDA devices of one process the exchange runs beside the computation, on lanes of its own: results
-//! are the same to the bit, and of the waits between the lanes none can be left out. The children run on the
-//! simulated driver, which orders streams by seed and refuses what no wait orders.
+//! Between CUDA devices of one process the exchange overlaps with the computation, on a stream of its own:
+//! results are the same to the bit, and none of the waits between the streams can be left out. The children
+//! run on the simulated driver, which orders streams by seed and reports accesses that no wait orders.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod alone;
@@ -86,14 +86,14 @@ fn stepped(team: &Team, grid: &[i64]) -> (Values, Values) {
 
 #[test]
 fn results_are_the_same_to_the_bit_under_every_order_of_the_streams() {
-    if !is_simulated("cuda-lanes") {
+    if !is_simulated("cuda-streams") {
         return;
     }
     for seed in 0..SEEDS {
         let said = other::said(child("four_devices_agree_with_the_host", 4, seed));
         assert!(said.contains("agreed"), "seed {seed}: {said}");
     }
-    println!("ran: cuda-lanes {SEEDS}");
+    println!("ran: cuda-streams {SEEDS}");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn four_devices_agree_with_the_host() {
 
 #[test]
 fn what_fails_within_an_exchange_leaves_no_memory_in_use() {
-    if !is_simulated("cuda-lanes-failing") {
+    if !is_simulated("cuda-streams-failing") {
         return;
     }
     let mut failed = 0;
@@ -131,7 +131,7 @@ fn what_fails_within_an_exchange_leaves_no_memory_in_use() {
         failed += usize::from(said.contains("one failed"));
     }
     assert!(failed > 8, "{failed}");
-    println!("ran: cuda-lanes-failing {failed}");
+    println!("ran: cuda-streams-failing {failed}");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn waits(schedule: &Schedule) -> Vec<usize> {
 }
 
 #[test]
-fn no_wait_between_lanes_can_be_left_out() {
+fn no_wait_between_streams_can_be_left_out() {
     if !is_simulated("cuda-waits") {
         return;
     }
