@@ -266,6 +266,27 @@ fn random_kernels_give_the_interpreters_bits_at(level: IsaLevel) {
     println!("ran: x86-rows-together{} {together}", suffix(level));
 }
 
+/// The case table: every operation on every type. What has code at the higher level only is documented.
+#[test]
+fn every_operation_gives_the_same_bits_at_every_level() {
+    let coded = levels().into_iter().map(|level| {
+        let mut coded = Vec::new();
+        for kernel in cases::every_operation().iter().filter_map(cases::Operation::loaded) {
+            let (n, arrays) = agreement::operand_grid(&kernel);
+            if check(level, &kernel, &agreement::flat(&kernel, n), &arrays) {
+                coded.push(kernel.kernel().name.clone());
+            }
+        }
+        println!("ran: x86-operations{} {}", suffix(level), coded.len());
+        coded
+    });
+    if let [lower, higher] = &coded.collect::<Vec<_>>()[..] {
+        let lacks: Vec<&String> = higher.iter().filter(|name| !lower.contains(name)).collect();
+        assert_eq!(lacks, ["Cast_i64_f32", "Cast_u64_f32"]);
+        assert!(lower.iter().all(|name| higher.contains(name)));
+    }
+}
+
 /// Every length, from every lane of a cache line on, of 4 and of 8 bytes and bools, written plainly and past
 /// the caches (where that is done): what lies beside the rows stays as it is.
 #[test]

@@ -134,7 +134,7 @@ impl Machine {
         let codes = self.codes_for(&shape)?;
         let full = CallTables::new(run, &codes.full.written);
         let small = codes.small.as_ref().map(|small| CallTables::new(run, &small.written));
-        let jam = jam(&self.prepared, run, codes.full.written.lanes);
+        let jam = jam(&self.prepared, run);
         let jammed = jam.and_then(|jam| self.jammed_for(&codes, &shape, jam, run.layout.points()));
         let jammed = jammed.map(|code| (CallTables::new(run, &code.written), code));
         Some(MachineRows { run, full, small, jammed, codes })
@@ -173,7 +173,7 @@ impl Machine {
 
 /// The rows of a launch that read the same elements, if they are neighbours along the layout's second
 /// innermost dimension.
-fn jam(prepared: &CodeGenerator, run: &Run<'_>, lanes: usize) -> Option<UnrollAndJam> {
+fn jam(prepared: &CodeGenerator, run: &Run<'_>) -> Option<UnrollAndJam> {
     let down = run.layout.inner().checked_sub(1)?;
     let steps = |dim: &usize| {
         let mut strides = run.launch.views.iter().zip(&run.layout.strides);
@@ -181,7 +181,7 @@ fn jam(prepared: &CodeGenerator, run: &Run<'_>, lanes: usize) -> Option<UnrollAn
     };
     let dim = prepared.shared_dims().iter().copied().find(steps)?;
     let strides = run.launch.views.iter().map(|view| view.strides.clone()).collect();
-    Some(UnrollAndJam { dim, strides, streams: run.stream && lines(run, lanes, true) })
+    Some(UnrollAndJam { dim, strides, streams: run.stream })
 }
 
 /// What code of this launch depends on; `None` where rows do not lie as lanes do.

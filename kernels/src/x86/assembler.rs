@@ -269,11 +269,9 @@ impl Assembler<'_> {
         self.put(&Instruction::with_branch(Code::Jle_rel32_64, top as u64)?)
     }
 
-    /// The instructions of a block, and between them, evenly, what it prefetches if its stores bypass the
-    /// caches.
+    /// The instructions of a block, and between them, evenly, what it prefetches.
     fn body(&mut self, allocated: &AllocatedCode, block: BlockKind) -> Encoded {
-        let prefetches: &[Prefetch] =
-            if block == BlockKind::NonTemporal { &self.steps.prefetches } else { &[] };
+        let prefetches = &self.steps.prefetches;
         let mut done = 0;
         for (n, placed) in allocated.body.iter().enumerate() {
             self.instruction(placed, block)?;

@@ -63,7 +63,7 @@ struct Tuning {
     /// How many times the reads per row a single row must have, whose operands are in the caches: stars of 7
     /// points (1.27) lose there, stars of 5 (1.43) and cubes (2 and more) gain.
     gain: f64,
-    /// The same where outputs bypass the caches, since only such code prefetches.
+    /// The same where outputs are too large for the caches, since only such code prefetches.
     gain_streaming: f64,
 }
 

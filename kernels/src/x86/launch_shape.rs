@@ -36,7 +36,7 @@ pub struct UnrollAndJam {
     pub dim: usize,
     /// Per parameter and dimension, in elements.
     pub strides: Vec<Vec<i64>>,
-    /// The outputs bypass the caches: operands come from memory, too, and are prefetched.
+    /// The outputs are too large for the caches: operands come from memory, too, and are prefetched.
     pub streams: bool,
 }
 

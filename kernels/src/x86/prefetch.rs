@@ -1,4 +1,4 @@
-//! Software prefetch for rows that are computed together and whose outputs bypass the caches.
+//! Software prefetch for rows that are computed together and whose outputs are too large for the caches.
 //!
 //! Hardware prefetchers see the rows of one plane coming, not those of several planes in turn. Each block
 //! prefetches into L2 the rows below the furthest one it reads, which the next group of rows reads first; its

@@ -155,7 +155,7 @@ pub(super) struct VirtualCode {
     /// Once per block.
     pub body: Vec<VirtualInstruction>,
     pub stores: Vec<VectorStore>,
-    /// What blocks prefetch whose stores bypass the caches.
+    /// What every block prefetches.
     pub prefetches: Vec<Prefetch>,
     pub pointers: Vec<RowPointer>,
     /// Dimensions whose coordinate is a word of the row's table.
