@@ -42,8 +42,8 @@ pub struct Config {
     /// `PARTITA_TILE_BYTES`: how much of a state goes through several steps of a [`crate::Loop`] at a time on
     /// the host; by default [`TILE_BYTES`].
     pub tile_bytes: u64,
-    /// `PARTITA_HOST_CODE`: the ISA level of the machine code that the host writes for kernels; `None` runs them
-    /// as compiled loops over rows.
+    /// `PARTITA_HOST_CODE`: the ISA level of the machine code that the host writes for kernels; `None` runs
+    /// them as compiled loops over rows.
     pub host_code: Option<IsaLevel>,
     /// `PARTITA_CHECK`: true repeats every launch on the interpreter and compares.
     pub check: bool,

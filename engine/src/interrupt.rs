@@ -1,11 +1,11 @@
-//! Interruption of long work from outside, such as Ctrl-C in Python. Whoever embeds the engine installs a
-//! check, which is called between pieces of work: between the steps of a [`crate::Loop`], between the
-//! launches of an evaluation, and while one rank waits for another. If it says true, the work ends with
+//! Interruption of long work from outside, such as Ctrl-C in Python. A program that embeds the engine
+//! installs a check, which is called between the steps of a [`crate::Loop`], between the launches of an
+//! evaluation, and while one rank waits for another. If the check returns true, the work ends with
 //! [`Error::Interrupted`].
 //!
-//! One launch is never interrupted, neither is a step of a `Loop`: its state is that after a whole step; nor
-//! the wait for a device, for which a `Loop` queues no more than some 50 ms of work. Over several ranks, the
-//! interruption of one ends the common work of all.
+//! A launch and a step of a `Loop` are never interrupted, so the state of a `Loop` is that after a whole
+//! step. Waits for a device are not interrupted either; a `Loop` queues at most about 50 ms of work. Over
+//! several ranks, the interruption of one rank ends the work of all.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -21,7 +21,7 @@ static CHECK: OnceLock<fn() -> bool> = OnceLock::new();
 thread_local! {
     static LAST: Cell<Option<Instant>> = const { Cell::new(None) };
     /// How many pieces of work are under way that are not to be interrupted, one inside the other.
-    static WHOLE: Cell<usize> = const { Cell::new(0) };
+    static UNINTERRUPTED: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Installs the check of this process. Every thread that computes calls it, at most once in 20 ms, and
@@ -41,12 +41,12 @@ pub(crate) fn is_installed() -> bool {
     CHECK.get().is_some()
 }
 
-/// Asks whether to go on, unless a piece of work is under way that is to stay whole.
+/// Asks whether to go on, unless a piece of work is under way that must not be interrupted.
 pub(crate) fn check(operation: &'static str) -> Result<()> {
-    if WHOLE.get() > 0 { Ok(()) } else { check_waiting(operation) }
+    if UNINTERRUPTED.get() > 0 { Ok(()) } else { check_waiting(operation) }
 }
 
-/// The same for a wait, which no piece of work is whole without.
+/// The same for a wait, which every piece of work may need.
 pub(crate) fn check_waiting(operation: &'static str) -> Result<()> {
     let Some(check) = CHECK.get() else { return Ok(()) };
     let now = Instant::now();
@@ -58,14 +58,14 @@ pub(crate) fn check_waiting(operation: &'static str) -> Result<()> {
 }
 
 /// Does a piece of work that is to be interrupted in waits for other ranks alone.
-pub(crate) fn whole<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn uninterrupted<T>(work: impl FnOnce() -> T) -> T {
     struct End;
     impl Drop for End {
         fn drop(&mut self) {
-            WHOLE.set(WHOLE.get() - 1);
+            UNINTERRUPTED.set(UNINTERRUPTED.get() - 1);
         }
     }
-    WHOLE.set(WHOLE.get() + 1);
+    UNINTERRUPTED.set(UNINTERRUPTED.get() + 1);
     let _end = End;
     work()
 }

@@ -26,6 +26,9 @@
 //!
 //! Invariant: kernels never communicate; only plans and reductions do.
 
+// The auto traits of arrays reach through the tasks of evaluations into the driver libraries.
+#![recursion_limit = "256"]
+
 pub mod array;
 pub mod config;
 pub mod device;

@@ -176,8 +176,8 @@ pub unsafe fn replay(recording: &Recording) -> Result<()> {
     recording.device.replay(&recording.recording)
 }
 
-/// Memory of `bytes` bytes that another process of this machine shares ([`Device::export_memory`]). It counts in no
-/// budget; the last clone of the buffer closes it.
+/// Memory of `bytes` bytes that another process of this machine shares ([`Device::export_memory`]). It counts
+/// in no budget; the last clone of the buffer closes it.
 ///
 /// # Errors
 /// Other kinds of device than CUDA; a handle the driver refuses: of this same process, or of memory that was

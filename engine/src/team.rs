@@ -1,8 +1,8 @@
-//! A team: the ordered members that hold the parts of arrays. Part p of an array lives on member p, which is
-//! a device of one rank of the program. Knows devices and ranks; knows no distributions.
+//! A team: the ordered members that hold the parts of arrays. Part p of an array is on member p, a device
+//! of one rank of the program.
 //!
 //! A program of several ranks runs the same on all of them. Everything about a team and its arrays is known
-//! on every rank, except memory: a rank has only the devices and parts of its own members.
+//! on every rank except memory: a rank has only the devices and parts of its own members.
 
 use std::any::Any;
 use std::fmt;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use crate::config::{checked, config, say};
 use crate::device::{Device, DeviceKind, DeviceLocks};
 use crate::error::{Error, Result};
-use crate::program::Reach;
+use crate::program::LinkTable;
 use crate::wire::{Ranks, pass};
 
 /// So many parts nobody needs, and more would not fit into memory.
@@ -29,9 +29,9 @@ fn few(parts: usize) -> Result<()> {
 /// Ordered members, each a device slot of a rank. Several members may share a device, and kinds may be mixed.
 /// Clones name the same team; equality compares the members.
 #[derive(Clone)]
-pub struct Team(Arc<Inner>);
+pub struct Team(Arc<TeamInner>);
 
-struct Inner {
+struct TeamInner {
     members: Vec<Member>,
     /// The distinct ones of this rank, in the order of their first member.
     devices: Vec<Device>,
@@ -41,15 +41,15 @@ struct Inner {
     max_params: usize,
     notes: OnceLock<Box<dyn Any + Send + Sync>>,
     messages: AtomicU64,
-    origin: Arc<Origin>,
+    origin: Arc<TeamOrigin>,
 }
 
 /// What a team shares with the teams of some of its members.
 #[derive(Default)]
-struct Origin {
+struct TeamOrigin {
     /// This rank's.
     devices: Vec<Device>,
-    reach: OnceLock<Reach>,
+    links: OnceLock<LinkTable>,
 }
 
 /// Where one member is.
@@ -78,7 +78,7 @@ impl Member {
         Member { rank, number, kind, name, max_params, device: Some(device.clone()) }
     }
 
-    /// As other ranks are told of it.
+    /// Its description for other ranks.
     fn to_bytes(&self) -> Vec<u8> {
         let kind = match self.kind {
             DeviceKind::Host => 0,
@@ -90,7 +90,7 @@ impl Member {
         head.chain(self.name.bytes()).collect()
     }
 
-    /// The first member of another rank that bytes tell of.
+    /// The first member of another rank in its description.
     fn take_from(rank: usize, bytes: &mut &[u8]) -> Option<Member> {
         let mut number = || {
             let (number, rest) = bytes.split_first_chunk::<8>()?;
@@ -222,9 +222,9 @@ impl Team {
             let mine: Vec<Member> = (0..parts)
                 .map(|part| Member::here(ranks.rank(), &devices[part * devices.len() / parts]))
                 .collect();
-            let told: Vec<u8> = mine.iter().flat_map(Member::to_bytes).collect();
+            let descriptions: Vec<u8> = mine.iter().flat_map(Member::to_bytes).collect();
             let mut members = Vec::new();
-            for (rank, bytes) in ranks.share(OPERATION, &told)?.iter().enumerate() {
+            for (rank, bytes) in ranks.all_gather(OPERATION, &descriptions)?.iter().enumerate() {
                 if rank == ranks.rank() {
                     members.extend(mine.iter().cloned());
                     continue;
@@ -233,10 +233,10 @@ impl Team {
                 members.extend(std::iter::from_fn(|| Member::take_from(rank, &mut rest)));
             }
             let several = (ranks.count() > 1).then(|| ranks.clone());
-            let origin = Origin { devices: distinct(&mine), reach: OnceLock::new() };
+            let origin = TeamOrigin { devices: distinct(&mine), links: OnceLock::new() };
             Team::assemble(members, several, Arc::new(origin))
         };
-        agreed().inspect_err(|error| tell(ranks, error))
+        agreed().inspect_err(|error| report(ranks, error))
     }
 
     /// Some of the members, in this order, as a team of their own; the ranks that have none of them are
@@ -253,14 +253,14 @@ impl Team {
         Team::assemble(members, self.0.ranks.clone(), Arc::clone(&self.0.origin))
     }
 
-    fn assemble(members: Vec<Member>, ranks: Option<Ranks>, origin: Arc<Origin>) -> Result<Team> {
+    fn assemble(members: Vec<Member>, ranks: Option<Ranks>, origin: Arc<TeamOrigin>) -> Result<Team> {
         checked()?;
         let Some(max_params) = members.iter().map(|member| member.max_params).min() else {
             return Err(Error::invalid("Team", "at least 1 part", "0", "ask for 1 part or more"));
         };
         let (notes, messages) = (OnceLock::new(), AtomicU64::new(0));
         let devices = distinct(&members);
-        Ok(Team(Arc::new(Inner { members, devices, ranks, max_params, notes, messages, origin })))
+        Ok(Team(Arc::new(TeamInner { members, devices, ranks, max_params, notes, messages, origin })))
     }
 
     /// This rank of the program; 0 if it runs alone.
@@ -304,27 +304,27 @@ impl Team {
         self.0.members[member].kind
     }
 
-    /// How CUDA memory travels between the ranks, in words: `MPI, device pointers`, or `MPI, staged: ` and
-    /// the reason; `None` if there is one rank. The first call tries it. Collective.
+    /// The transport of CUDA memory between the ranks, in words: `MPI, device pointers`, or `MPI, staged: `
+    /// and the reason; `None` if there is one rank. The first call probes the links. Collective.
     ///
     /// # Errors
     /// A rank or a device that fails.
-    pub fn carriage(&self) -> Result<Option<String>> {
-        self.together("trying how CUDA memory travels", || Ok(self.reach()?.map(Reach::to_string)))
+    pub fn transport(&self) -> Result<Option<String>> {
+        self.together("probing links for CUDA memory", || Ok(self.links()?.map(LinkTable::to_string)))
     }
 
-    /// How CUDA memory travels between the ranks, found out when first asked for. Collective.
-    pub(crate) fn reach(&self) -> Result<Option<&Reach>> {
+    /// The links between the ranks, probed by the first call. Collective.
+    pub(crate) fn links(&self) -> Result<Option<&LinkTable>> {
         let (Some(ranks), origin) = (&self.0.ranks, &self.0.origin) else { return Ok(None) };
-        if origin.reach.get().is_none() {
-            let found = Reach::find(ranks, &origin.devices)?;
+        if origin.links.get().is_none() {
+            let found = LinkTable::probe(ranks, &origin.devices)?;
             if config().debug >= 1 && ranks.rank() == 0 {
                 say(format_args!("CUDA memory between ranks: {found}"));
             }
             // Another thread of this rank finds the same.
-            let _ = origin.reach.set(found);
+            let _ = origin.links.set(found);
         }
-        Ok(origin.reach.get())
+        Ok(origin.links.get())
     }
 
     /// The most arrays that one kernel may bind on every device of the team.
@@ -336,7 +336,7 @@ impl Team {
     pub(crate) fn together<T>(&self, operation: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let Some(ranks) = &self.0.ranks else { return work() };
         ranks.begin(operation)?;
-        work().inspect_err(|error| tell(ranks, error))
+        work().inspect_err(|error| report(ranks, error))
     }
 
     /// Number of members, and of parts of every array on this team.
@@ -364,7 +364,7 @@ impl Team {
     /// The first device that failed.
     pub fn wait(&self) -> Result<()> {
         let waited = self.0.devices.iter().try_for_each(Device::wait);
-        waited.inspect_err(|error| self.0.ranks.iter().for_each(|ranks| tell(ranks, error)))
+        waited.inspect_err(|error| self.0.ranks.iter().for_each(|ranks| report(ranks, error)))
     }
 
     /// How many boxes of cells have travelled from one member to another so far, whether the two share a
@@ -423,8 +423,8 @@ fn distinct(members: &[Member]) -> Vec<Device> {
     devices
 }
 
-/// All ranks get to know of what they cannot find by themselves.
-fn tell(ranks: &Ranks, error: &Error) {
+/// Reports an error that other ranks cannot find by themselves.
+fn report(ranks: &Ranks, error: &Error) {
     if error.is_local() {
         ranks.abort(&error.to_string());
     }
@@ -459,14 +459,14 @@ mod tests {
     /// Whether another thread evaluates on a team while this one evaluates.
     fn beside(held: DeviceLocks<'_>, other: &Team) -> bool {
         thread::scope(|scope| {
-            let (tell, told) = mpsc::channel();
+            let (sender, receiver) = mpsc::channel();
             scope.spawn(move || {
                 let _held = other.evaluation();
-                tell.send(())
+                sender.send(())
             });
-            let is_there = told.recv_timeout(Duration::from_millis(100)).is_ok();
+            let is_there = receiver.recv_timeout(Duration::from_millis(100)).is_ok();
             drop(held);
-            is_there || told.recv().is_err()
+            is_there || receiver.recv().is_err()
         })
     }
 

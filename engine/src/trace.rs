@@ -1,14 +1,12 @@
-//! What ran when: `PARTITA_TRACE=FILE` writes every command as an event for Perfetto (ui.perfetto.dev) or
-//! Chrome's tracing page: one process per rank, one row per device, or two where a device has lanes, one
-//! per link between ranks. A message is drawn from when its receiver made ready for it to when it was
-//! taken, and the wait for it inside. What a device with lanes does is timed by the device. On a row of its
-//! own stands, per evaluation with an exchange beside it, how much of the exchange was hidden; the share of
-//! all is printed at the end.
+//! Tracing: `PARTITA_TRACE=FILE` writes every command as an event for Perfetto (ui.perfetto.dev) or
+//! Chrome's tracing page. One process per rank; one row per device, two for a device with streams; one row
+//! per link between ranks. A message is drawn from the posting of its receive to its completion, with the
+//! wait for it inside. Work of a device with streams is timed by the device. One more row shows, per
+//! evaluation with an overlapped exchange, the share of the exchange that was hidden; the total share is
+//! printed at the end.
 //!
-//! Under `mpirun` every rank writes a file of its own, `FILE.0`, `FILE.1` and so on; put together with `cat`,
-//! in this order, they are one trace.
-//!
-//! Knows clocks and rows; what runs is the caller's.
+//! Under `mpirun` every rank writes its own file, `FILE.0`, `FILE.1` and so on; concatenated in this order
+//! they are one trace.
 
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
@@ -22,43 +20,43 @@ use crate::config::{config, say};
 use crate::device::{Device, Stream, Timestamp};
 use crate::error::Result;
 
-/// How long messages from other ranks were on their way, and how long this process waited for them meanwhile.
+/// How long messages from other ranks were in flight, and how long this process waited for them.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
-pub struct Travel {
-    /// Seconds from being ready for a message to having it, over all messages.
-    pub travelled_s: f64,
-    /// Seconds of these in which nothing else was done.
+pub struct MessageTimes {
+    /// Seconds from posting a receive to its completion, over all messages.
+    pub in_flight_s: f64,
+    /// Seconds of these in which this process waited.
     pub waited_s: f64,
 }
 
-impl Travel {
-    /// The share of the messages' time in which something else was done; `None` if no message came.
+impl MessageTimes {
+    /// The share of that time in which this process did not wait; `None` if no message came.
     pub fn hidden_share(&self) -> Option<f64> {
-        (self.travelled_s > 0.0).then(|| 1.0 - self.waited_s / self.travelled_s)
+        (self.in_flight_s > 0.0).then(|| 1.0 - self.waited_s / self.in_flight_s)
     }
 }
 
-/// How long the exchange lanes of devices were busy, copies and rims, and for how long of that the same
-/// devices computed something else meanwhile.
+/// How long the exchange streams of devices were busy, and how long of that the compute streams of the same
+/// devices were busy too.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
-pub struct Beside {
-    /// Seconds in which exchange lanes were busy, over all devices.
+pub struct StreamOverlap {
+    /// Seconds in which exchange streams were busy, over all devices.
     pub busy_s: f64,
-    /// Seconds of these in which the device's other lane was busy too.
+    /// Seconds of these in which the device's other stream was busy too.
     pub hidden_s: f64,
 }
 
-impl Beside {
-    /// The share that was hidden; `None` if nothing was beside the computation.
+impl StreamOverlap {
+    /// The share that was hidden; `None` if no exchange was overlapped.
     pub fn hidden_share(&self) -> Option<f64> {
         (self.busy_s > 0.0).then(|| self.hidden_s / self.busy_s)
     }
 
-    /// What two lanes of a device did, as times from and to.
-    fn of(exchange: &[(f64, f64)], compute: &[(f64, f64)]) -> Beside {
-        let (exchange, compute) = (united(exchange), united(compute));
+    /// The overlap of a device's two streams, given as times from and to.
+    fn of(exchange: &[(f64, f64)], compute: &[(f64, f64)]) -> StreamOverlap {
+        let (exchange, compute) = (merge_spans(exchange), merge_spans(compute));
         let common = |a: &(f64, f64), b: &(f64, f64)| (a.1.min(b.1) - a.0.max(b.0)).max(0.0);
-        Beside {
+        StreamOverlap {
             busy_s: exchange.iter().map(|(from, to)| to - from).sum(),
             hidden_s: exchange.iter().flat_map(|a| compute.iter().map(move |b| common(a, b))).sum(),
         }
@@ -66,48 +64,48 @@ impl Beside {
 }
 
 /// The same times as spans that do not touch.
-fn united(spans: &[(f64, f64)]) -> Vec<(f64, f64)> {
+fn merge_spans(spans: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut sorted = spans.to_vec();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut united: Vec<(f64, f64)> = Vec::new();
+    let mut merge_spans: Vec<(f64, f64)> = Vec::new();
     for (from, to) in sorted {
-        match united.last_mut() {
+        match merge_spans.last_mut() {
             Some(last) if from <= last.1 => last.1 = last.1.max(to),
-            _ => united.push((from, to)),
+            _ => merge_spans.push((from, to)),
         }
     }
-    united
+    merge_spans
 }
 
-/// What lanes have done beside each other so far, as far as it was traced and written.
-pub fn beside() -> Beside {
-    state().beside
+/// The overlap of streams so far, as far as it was traced and written.
+pub fn stream_overlap() -> StreamOverlap {
+    state().stream_overlap
 }
 
 /// The messages that this process has received so far, traced or not.
-pub fn travel() -> Travel {
-    state().travel
+pub fn message_times() -> MessageTimes {
+    state().message_times
 }
 
 /// What has been written, and what is still under way.
 #[derive(Default)]
-struct State {
-    travel: Travel,
-    beside: Beside,
-    /// How many evaluations with an exchange beside them were queued.
+struct TraceState {
+    message_times: MessageTimes,
+    stream_overlap: StreamOverlap,
+    /// How many evaluations with an exchange stream_overlap them were end_evaluation.
     evaluations: usize,
     /// Per receiving and sending rank: when the messages that are to come were made ready for.
     ready: HashMap<(usize, usize), VecDeque<Instant>>,
     /// Where a device's own clock stands on ours.
     clocks: Vec<(Device, Timestamp, f64)>,
     /// Work that a device may not have done yet.
-    open: Vec<Open>,
+    open: Vec<OpenSpan>,
 }
 
-struct Open {
+struct OpenSpan {
     rank: usize,
     device: Device,
-    lane: Stream,
+    stream: Stream,
     evaluation: usize,
     name: String,
     begin: Timestamp,
@@ -117,44 +115,44 @@ struct Open {
 /// So much work is left to be written later at most.
 const MOST_OPEN: usize = 4096;
 
-fn state() -> std::sync::MutexGuard<'static, State> {
-    static STATE: OnceLock<Mutex<State>> = OnceLock::new();
+fn state() -> std::sync::MutexGuard<'static, TraceState> {
+    static STATE: OnceLock<Mutex<TraceState>> = OnceLock::new();
     STATE.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 thread_local! {
     static RANK: Cell<usize> = const { Cell::new(0) };
-    static LAST: Last = Last::new();
+    static FLUSH_AT_EXIT: FlushAtExit = FlushAtExit::new();
 }
 
 /// How many threads trace.
 static TRACING: AtomicUsize = AtomicUsize::new(0);
 
 /// When the last thread that traced ends, what is left is written, and the shares are printed.
-struct Last;
+struct FlushAtExit;
 
-impl Last {
-    fn new() -> Last {
+impl FlushAtExit {
+    fn new() -> FlushAtExit {
         TRACING.fetch_add(1, Ordering::Relaxed);
-        Last
+        FlushAtExit
     }
 }
 
-impl Drop for Last {
+impl Drop for FlushAtExit {
     fn drop(&mut self) {
         if TRACING.fetch_sub(1, Ordering::Relaxed) > 1 {
             return;
         }
-        if let Err(error) = settle() {
+        if let Err(error) = flush() {
             say(format_args!("trace: what devices did at the end is missing: {error}"));
         }
         let percent = |share: f64| 100.0 * share;
-        if let Some(share) = beside().hidden_share() {
-            let (ms, share) = (1e3 * beside().busy_s, percent(share));
+        if let Some(share) = stream_overlap().hidden_share() {
+            let (ms, share) = (1e3 * stream_overlap().busy_s, percent(share));
             say(format_args!("trace: exchanges took {ms:.3} ms of devices, {share:.1} % beside computation"));
         }
-        if let Some(share) = travel().hidden_share() {
-            let (ms, share) = (1e3 * travel().travelled_s, percent(share));
+        if let Some(share) = message_times().hidden_share() {
+            let (ms, share) = (1e3 * message_times().in_flight_s, percent(share));
             say(format_args!("trace: messages travelled for {ms:.3} ms, {share:.1} % not waited for"));
         }
     }
@@ -198,7 +196,7 @@ fn write(file: &Mutex<File>, rank: usize, row: &str, name: &str, begin_us: f64, 
     let _ = file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
 }
 
-/// From now on this thread works for a rank.
+/// Sets the rank of this thread.
 pub(crate) fn on_rank(rank: usize) {
     RANK.set(rank);
 }
@@ -206,7 +204,7 @@ pub(crate) fn on_rank(rank: usize) {
 /// Runs work that a device is given.
 pub(crate) fn on_device(
     device: &Device,
-    lane: Stream,
+    stream: Stream,
     name: impl FnOnce() -> String,
     work: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
@@ -214,7 +212,7 @@ pub(crate) fn on_device(
     let (rank, begin_us) = (RANK.get(), now_us());
     if !device.has_streams() {
         work()?;
-        LAST.with(|_| ());
+        FLUSH_AT_EXIT.with(|_| ());
         write(file, rank, device.name(), &name(), begin_us, now_us() - begin_us);
         return Ok(());
     }
@@ -224,25 +222,26 @@ pub(crate) fn on_device(
         device.wait()?;
         state().clocks.push((device.clone(), zero, now_us()));
     }
-    let begin = device.timestamp_on(lane)?;
+    let begin = device.timestamp_on(stream)?;
     work()?;
-    let end = device.timestamp_on(lane)?;
+    let end = device.timestamp_on(stream)?;
     // After the driver's first call: a thread's end goes backwards, and drivers have their own things at it.
-    LAST.with(|_| ());
+    FLUSH_AT_EXIT.with(|_| ());
     let mut state = state();
     let evaluation = state.evaluations;
-    state.open.push(Open { rank, device: device.clone(), lane, evaluation, name: name(), begin, end });
+    state.open.push(OpenSpan { rank, device: device.clone(), stream, evaluation, name: name(), begin, end });
     let full = state.open.len() >= MOST_OPEN;
     drop(state);
-    if full { settle() } else { Ok(()) }
+    if full { flush() } else { Ok(()) }
 }
 
-/// What was run until here belonged together: an evaluation, if some of it was beside the computation.
-pub(crate) fn queued() {
+/// Ends the events of one evaluation, if some of them were on an exchange stream.
+pub(crate) fn end_evaluation() {
     if file().is_some() {
         let mut state = state();
         let this = state.evaluations;
-        if state.open.iter().rev().take_while(|o| o.evaluation == this).any(|o| o.lane == Stream::Exchange) {
+        if state.open.iter().rev().take_while(|o| o.evaluation == this).any(|o| o.stream == Stream::Exchange)
+        {
             state.evaluations += 1;
         }
     }
@@ -262,46 +261,47 @@ pub(crate) fn on_link(
     Ok(())
 }
 
-/// A rank is ready for a message of another.
-pub(crate) fn ready_for(from: usize, to: usize) {
+/// A rank has posted a receive.
+pub(crate) fn receive_posted(from: usize, to: usize) {
     state().ready.entry((to, from)).or_default().push_back(Instant::now());
 }
 
-/// Runs what takes the message of a rank that another was made [`ready_for`] first.
-pub(crate) fn taking(from: usize, to: usize, work: impl FnOnce() -> Result<()>) -> Result<()> {
+/// Runs the completion of the oldest [`receive_posted`] of two ranks.
+pub(crate) fn on_receive(from: usize, to: usize, work: impl FnOnce() -> Result<()>) -> Result<()> {
     let (begin, begin_us) = (Instant::now(), now_us());
     work()?;
     let waited = begin.elapsed().as_secs_f64();
     let mut state = state();
     let ready = state.ready.get_mut(&(to, from)).and_then(VecDeque::pop_front).unwrap_or(begin);
-    let travelled = ready.elapsed().as_secs_f64();
-    state.travel.travelled_s += travelled;
-    state.travel.waited_s += waited;
+    let in_flight = ready.elapsed().as_secs_f64();
+    state.message_times.in_flight_s += in_flight;
+    state.message_times.waited_s += waited;
     drop(state);
     if let Some(file) = file() {
         let (rank, row) = (RANK.get(), format!("link {from} -> {to}"));
-        let hidden = (travelled - waited).max(0.0) * 1e6;
+        let hidden = (in_flight - waited).max(0.0) * 1e6;
         write(file, rank, &row, "message", begin_us - hidden, hidden + waited * 1e6);
         write(file, rank, &row, "waited for", begin_us, waited * 1e6);
     }
     Ok(())
 }
 
-/// Writes what devices have done since; waits for them. Without effect if nothing is traced.
-pub(crate) fn settle() -> Result<()> {
+/// Writes the open events of devices; waits for them. Without effect if nothing is traced.
+pub(crate) fn flush() -> Result<()> {
     let Some(file) = file() else { return Ok(()) };
     let mut state = state();
     let open = std::mem::take(&mut state.open);
     for evaluation in open.chunk_by(|a, b| a.evaluation == b.evaluation) {
         let times = evaluation.iter().map(|open| state.write(file, open)).collect::<Result<Vec<_>>>()?;
-        let spans = |device: &Device, lane: Stream| -> Vec<(f64, f64)> {
-            let on_lane = |open: &(&Open, &(f64, f64))| open.0.device == *device && open.0.lane == lane;
-            evaluation.iter().zip(&times).filter(on_lane).map(|(_, span)| *span).collect()
+        let spans = |device: &Device, stream: Stream| -> Vec<(f64, f64)> {
+            let on_stream =
+                |open: &(&OpenSpan, &(f64, f64))| open.0.device == *device && open.0.stream == stream;
+            evaluation.iter().zip(&times).filter(on_stream).map(|(_, span)| *span).collect()
         };
-        let mut all = Beside::default();
+        let mut all = StreamOverlap::default();
         for (device, ..) in &state.clocks {
-            let one = Beside::of(&spans(device, Stream::Exchange), &spans(device, Stream::Compute));
-            all = Beside { busy_s: all.busy_s + one.busy_s, hidden_s: all.hidden_s + one.hidden_s };
+            let one = StreamOverlap::of(&spans(device, Stream::Exchange), &spans(device, Stream::Compute));
+            all = StreamOverlap { busy_s: all.busy_s + one.busy_s, hidden_s: all.hidden_s + one.hidden_s };
         }
         if let (Some(share), Some(first)) = (all.hidden_share(), evaluation.first()) {
             let (us, percent) = (1e6 * all.busy_s, 100.0 * share);
@@ -309,22 +309,23 @@ pub(crate) fn settle() -> Result<()> {
             let begin = times.iter().map(|span| span.0).fold(f64::INFINITY, f64::min);
             let end = times.iter().map(|span| span.1).fold(begin, f64::max);
             write(file, first.rank, "evaluations", &name, 1e6 * begin, 1e6 * (end - begin));
-            let Beside { busy_s, hidden_s } = state.beside;
-            state.beside = Beside { busy_s: busy_s + all.busy_s, hidden_s: hidden_s + all.hidden_s };
+            let StreamOverlap { busy_s, hidden_s } = state.stream_overlap;
+            state.stream_overlap =
+                StreamOverlap { busy_s: busy_s + all.busy_s, hidden_s: hidden_s + all.hidden_s };
         }
     }
     Ok(())
 }
 
-impl State {
+impl TraceState {
     /// Writes one piece of work; when it began and ended, in seconds.
-    fn write(&self, file: &Mutex<File>, open: &Open) -> Result<(f64, f64)> {
-        let Open { rank, device, lane, name, begin, end, .. } = open;
+    fn write(&self, file: &Mutex<File>, open: &OpenSpan) -> Result<(f64, f64)> {
+        let OpenSpan { rank, device, stream, name, begin, end, .. } = open;
         let clock = self.clocks.iter().find(|(other, ..)| other == device);
         let Some((_, zero, zero_us)) = clock else { unreachable!("set before anything is open") };
         let begin_s = zero_us / 1e6 + begin.seconds_since(zero)?;
         let lasted_s = end.seconds_since(begin)?;
-        let row = match lane {
+        let row = match stream {
             Stream::Compute => format!("{} compute", device.name()),
             Stream::Exchange => format!("{} exchange", device.name()),
         };
@@ -338,9 +339,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_hidden_is_counted_once() {
-        let beside = Beside::of(&[(0.0, 4.0), (6.0, 8.0)], &[(1.0, 3.0), (2.0, 5.0), (7.0, 9.0)]);
-        assert_eq!(beside, Beside { busy_s: 6.0, hidden_s: 4.0 });
-        assert_eq!((beside.hidden_share(), Beside::default().hidden_share()), (Some(4.0 / 6.0), None));
+    fn hidden_time_is_counted_once() {
+        let stream_overlap =
+            StreamOverlap::of(&[(0.0, 4.0), (6.0, 8.0)], &[(1.0, 3.0), (2.0, 5.0), (7.0, 9.0)]);
+        assert_eq!(stream_overlap, StreamOverlap { busy_s: 6.0, hidden_s: 4.0 });
+        assert_eq!(
+            (stream_overlap.hidden_share(), StreamOverlap::default().hidden_share()),
+            (Some(4.0 / 6.0), None)
+        );
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use found::{devices, ran};
 use partita::prelude::*;
-use partita::wire::{Broken, Outcome, Ranks, Request, Wire, threads};
+use partita::wire::{Outcome, Ranks, Request, Wire, WireError, threads};
 
 type Step = fn(&mut [Array]) -> partita::Result<()>;
 
@@ -270,7 +270,7 @@ struct Late {
     early: Mutex<HashMap<Request, Early>>,
 }
 
-/// When a message is due, its mark and its bytes.
+/// When a message is due, its tag and its bytes.
 type Early = (Instant, u32, Vec<u8>);
 
 impl Wire for Late {
@@ -283,42 +283,42 @@ impl Wire for Late {
     fn name(&self) -> String {
         "late".to_owned()
     }
-    fn max_mark(&self) -> u32 {
-        self.wire.max_mark()
+    fn max_tag(&self) -> u32 {
+        self.wire.max_tag()
     }
-    fn send(&self, to: usize, mark: u32, bytes: Vec<u8>) -> Result<Request, Broken> {
-        self.wire.send(to, mark, bytes)
+    fn send(&self, to: usize, tag: u32, bytes: Vec<u8>) -> Result<Request, WireError> {
+        self.wire.send(to, tag, bytes)
     }
-    fn receive(&self, from: usize, memory: Vec<u8>) -> Result<Request, Broken> {
+    fn receive(&self, from: usize, memory: Vec<u8>) -> Result<Request, WireError> {
         self.wire.receive(from, memory)
     }
-    fn test(&self, request: Request) -> Result<Outcome, Broken> {
+    fn test(&self, request: Request) -> Result<Outcome, WireError> {
         let mut early = self.early.lock().unwrap();
-        if let Some((due, mark, bytes)) = early.remove(&request) {
+        if let Some((due, tag, bytes)) = early.remove(&request) {
             if Instant::now() >= due {
-                return Ok(Outcome::Arrived { mark, bytes });
+                return Ok(Outcome::Arrived { tag, bytes });
             }
-            early.insert(request, (due, mark, bytes));
+            early.insert(request, (due, tag, bytes));
             return Ok(Outcome::Pending);
         }
         let outcome = self.wire.test(request)?;
-        if let Outcome::Arrived { mark, bytes } = outcome {
-            early.insert(request, (Instant::now() + self.latency, mark, bytes));
+        if let Outcome::Arrived { tag, bytes } = outcome {
+            early.insert(request, (Instant::now() + self.latency, tag, bytes));
             return Ok(Outcome::Pending);
         }
         Ok(outcome)
     }
-    fn tell(&self, to: usize, news: &[u8]) -> Result<(), Broken> {
-        self.wire.tell(to, news)
+    fn send_control(&self, to: usize, message: &[u8]) -> Result<(), WireError> {
+        self.wire.send_control(to, message)
     }
-    fn hear(&self) -> Result<Option<(usize, Vec<u8>)>, Broken> {
-        self.wire.hear()
+    fn receive_control(&self) -> Result<Option<(usize, Vec<u8>)>, WireError> {
+        self.wire.receive_control()
     }
     fn now(&self) -> Duration {
         self.wire.now()
     }
-    fn pause(&self, looks: u32) {
-        self.wire.pause(looks);
+    fn pause(&self, spins: u32) {
+        self.wire.pause(spins);
     }
 }
 

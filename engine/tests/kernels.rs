@@ -381,8 +381,8 @@ fn large(gpu: &Device) {
     assert_eq!(f64::from_le_bytes(sum), (0..n).map(|i| (i % 1000) as f64).sum::<f64>());
 }
 
-/// Lavapipe leaves long loops before they end. With small bindings there are few partial results, so that each
-/// stands for many points.
+/// Lavapipe leaves long loops before they end. With small bindings there are few partial results, so that
+/// each stands for many points.
 #[test]
 fn a_fold_of_more_points_than_a_loop_may_have_turns() {
     for device in gpus().iter().filter(|device| device.kind() == DeviceKind::Wgpu && device.is_software()) {

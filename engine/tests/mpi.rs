@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use partita::plan::Plan;
 use partita::prelude::*;
-use partita::transport::{Field, crossing};
+use partita::transport::{Field, lower_between_ranks};
 use partita::wire::mpi;
 
 fn main() -> ExitCode {
@@ -68,7 +68,7 @@ fn cuda() -> partita::Result<()> {
     let (here, _) = mpi::on_this_machine();
     let device = &devices[here % devices.len()];
     let team = Team::world_on(std::slice::from_ref(device), 1)?;
-    let account = team.carriage()?.unwrap_or_default();
+    let account = team.transport()?.unwrap_or_default();
     if team.rank() == 0 {
         println!("CUDA memory between {} ranks: {account}", team.ranks());
     }
@@ -86,13 +86,13 @@ fn paths(team: &Team) -> partita::Result<Vec<String>> {
     let u = Array::zeros(team, &dist, DType::F32)?;
     let (places, plan) = (u.places()?, Plan::halo_widths(&dist, &[1], &[1], false)?);
     let field = Field { plan: &plan, from: &places, to: &places, dtype: DType::F32 };
-    let links = crossing::lower("halo exchange", (team, team), &[field])?.links;
+    let links = lower_between_ranks("halo exchange", (team, team), &[field])?.links;
     let mine = |part| part == team.rank();
     assert!(
         links.iter().all(|link| mine(link.from_part) != mine(link.to_part) && link.bytes == 4),
         "{links:?}"
     );
-    Ok(links.iter().map(|link| link.path.to_string()).collect())
+    Ok(links.iter().map(|link| link.transport.to_string()).collect())
 }
 
 /// What there is to say of the ranks, and what is refused.

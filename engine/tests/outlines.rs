@@ -3,7 +3,7 @@
 
 use partita::array::Outline;
 use partita::prelude::*;
-use partita::program::{Command, record};
+use partita::program::{Command, Op, record};
 
 fn array(team: &Team, dist: &Distribution) -> Array {
     Array::from_fn(team, dist, |at| at.iter().fold(3, |n, i| (5 * n + i) % 127) as f32).unwrap()
@@ -18,8 +18,8 @@ fn checked(array: &Array, what: &str) -> Outline {
     assert_eq!(team.messages(), before, "{what}: telling sends nothing");
     let schedule = record(|| array.eval()).unwrap();
     let launches = |name: &str| {
-        let named = |command: &&Command| match command {
-            Command::Launch { job, .. } => job.program.kernel().kernel().name == name,
+        let named = |command: &&Command| match &command.op {
+            Op::Launch { job, .. } => job.program.kernel().kernel().name == name,
             _ => false,
         };
         schedule.iter().filter(named).count()

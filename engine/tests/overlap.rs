@@ -8,23 +8,23 @@ use std::time::Instant;
 
 use partita::plan::Plan;
 use partita::prelude::*;
-use partita::program::{Command, Schedule, record};
-use partita::transport::{Across, Field, Path, crossing, path_across};
+use partita::program::{Command, Op, Schedule, Transport, record};
+use partita::transport::{Field, RankLink, lower_between_ranks, select_between_ranks};
 use partita::wire::{Ranks, threads};
 
 /// What a command is, in one letter.
 fn letter(command: &Command) -> char {
-    match command.lane().1 {
-        Command::Launch { .. } | Command::Boxes { .. } => 'L',
-        Command::Transfer { .. } => 'T',
-        Command::Note { .. } => 'N',
-        Command::Meet { .. } => 'M',
-        Command::Expect { .. } | Command::ExpectInPlace { .. } => 'E',
-        Command::Fetch { .. } => 'F',
-        Command::Send { .. } => 'S',
-        Command::Receive { .. } => 'R',
-        Command::Settle { .. } | Command::Reclaim { .. } => 'Z',
-        Command::After { .. } | Command::Aside(_) => 'A',
+    match &command.op {
+        Op::Launch { .. } | Op::BatchedCopy { .. } => 'L',
+        Op::Transfer { .. } => 'T',
+        Op::RecordHash { .. } => 'N',
+        Op::BeginCollective { .. } => 'M',
+        Op::PostReceive { .. } | Op::PostReceiveInPlace(_) => 'E',
+        Op::StartDownload { .. } => 'F',
+        Op::Send { .. } => 'S',
+        Op::Receive(_) => 'R',
+        Op::WaitAll { .. } | Op::WaitForReaders { .. } => 'Z',
+        Op::StreamWait { .. } => 'A',
     }
 }
 
@@ -53,8 +53,8 @@ fn run(ranks: &Ranks, parts: usize) -> (String, Vec<u64>, Vec<f32>) {
     let fields = fields(&team);
     let result = step(&fields);
     let schedule = record(|| result.eval()).unwrap();
-    let extents = |command: &Command| match command {
-        Command::Launch { job, .. } => Some(job.launch.extents.iter().map(|&e| e as u64).product()),
+    let extents = |command: &Command| match &command.op {
+        Op::Launch { job, .. } => Some(job.launch.extents.iter().map(|&e| e as u64).product()),
         _ => None,
     };
     let computed = schedule.iter().filter_map(extents).collect();
@@ -220,12 +220,16 @@ fn links_between_ranks_are_named_with_their_path() {
         let plan = Plan::halo_widths(&dist, &[1, 0], &[1, 0], false).unwrap();
         let places = u.places().unwrap();
         let field = Field { plan: &plan, from: &places, to: &places, dtype: DType::F64 };
-        let exchange = crossing::lower("halo", (&team, &team), &[field, field]).unwrap();
-        exchange.links.iter().map(|l| (l.from_part, l.to_part, l.path, l.moves, l.bytes)).collect::<Vec<_>>()
+        let exchange = lower_between_ranks("halo", (&team, &team), &[field, field]).unwrap();
+        exchange
+            .links
+            .iter()
+            .map(|l| (l.from_part, l.to_part, l.transport, l.moves, l.bytes))
+            .collect::<Vec<_>>()
     });
     let links: Vec<_> = links.into_iter().map(Result::unwrap).collect();
     // Of both fields: two rows of three f64.
-    let (kernel, staged) = (Path::Kernel, Path::Staged);
+    let (kernel, staged) = (Transport::SameDevice, Transport::Staged);
     assert_eq!(
         links[0],
         [(1, 0, kernel, 2, 48), (0, 1, kernel, 2, 48), (2, 1, staged, 2, 48), (1, 2, staged, 2, 48)]
@@ -239,19 +243,19 @@ fn links_between_ranks_are_named_with_their_path() {
 #[test]
 fn the_path_between_ranks_follows_from_what_both_know() {
     use DeviceKind::{Cuda, Host, Wgpu};
-    let nothing = Across { host: false, pointers: false, near: false };
-    let all = Across { host: true, pointers: true, near: true };
-    let far = Across { near: false, ..all };
+    let nothing = RankLink { host: false, device_pointers: false, ipc: false };
+    let all = RankLink { host: true, device_pointers: true, ipc: true };
+    let far = RankLink { ipc: false, ..all };
     for (from, to, link, expected) in [
-        (Host, Host, nothing, Path::Staged),
-        (Cuda, Cuda, nothing, Path::Staged),
-        (Host, Host, all, Path::InPlace),
-        (Cuda, Cuda, all, Path::Shared),
-        (Cuda, Cuda, far, Path::Pointers),
-        (Cuda, Host, all, Path::Staged),
-        (Host, Cuda, all, Path::Staged),
-        (Wgpu, Wgpu, all, Path::Staged),
+        (Host, Host, nothing, Transport::Staged),
+        (Cuda, Cuda, nothing, Transport::Staged),
+        (Host, Host, all, Transport::ZeroCopy),
+        (Cuda, Cuda, all, Transport::Ipc),
+        (Cuda, Cuda, far, Transport::DevicePointers),
+        (Cuda, Host, all, Transport::Staged),
+        (Host, Cuda, all, Transport::Staged),
+        (Wgpu, Wgpu, all, Transport::Staged),
     ] {
-        assert_eq!(path_across(from, to, link), expected, "{from:?} to {to:?}, {link:?}");
+        assert_eq!(select_between_ranks(from, to, link), expected, "{from:?} to {to:?}, {link:?}");
     }
 }

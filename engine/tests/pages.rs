@@ -57,7 +57,8 @@ fn page() -> String {
     let cyclic = Distribution::builder(&[64]).grid(&[4]).cyclic(0, 2).build().unwrap();
     page += &section(
         "Blocks to block-cyclic with blocks of two",
-        "The cells that two parts have in common are two runs of two cells, 8 apart. One move takes both runs.",
+        "The cells that two parts have in common are two runs of two cells, 8 apart. One move takes both \
+         runs.",
         &Plan::redistribute(&block, &cyclic).unwrap(),
         &zeros(&team, &block),
         &zeros(&team, &cyclic),
@@ -79,8 +80,8 @@ fn page() -> String {
     let broadcast = Collective::broadcast(&row, &all).unwrap();
     page += &section(
         "A broadcast from 1 x 2 to 2 x 2 members",
-        "The root of each column sends its block to all members of the column, itself included. The adjoint sums \
-         the blocks of a column onto its root.",
+        "The root of each column sends its block to all members of the column, itself included. The adjoint \
+         sums the blocks of a column onto its root.",
         &broadcast.plans(&x.distribution().unwrap()).unwrap()[0],
         &x,
         &broadcast.forward(&x).unwrap(),

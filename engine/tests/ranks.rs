@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use partita::prelude::*;
-use partita::wire::{Broken, Outcome, Ranks, Request, Wire, threads};
+use partita::wire::{Outcome, Ranks, Request, Wire, WireError, threads};
 use partita::{Error, Result};
 
 const SOON: Duration = Duration::from_secs(2);
@@ -363,30 +363,30 @@ impl Wire for Counting {
     fn name(&self) -> String {
         self.0.name()
     }
-    fn max_mark(&self) -> u32 {
-        self.0.max_mark()
+    fn max_tag(&self) -> u32 {
+        self.0.max_tag()
     }
-    fn send(&self, to: usize, mark: u32, bytes: Vec<u8>) -> std::result::Result<Request, Broken> {
-        self.0.send(to, mark, bytes)
+    fn send(&self, to: usize, tag: u32, bytes: Vec<u8>) -> std::result::Result<Request, WireError> {
+        self.0.send(to, tag, bytes)
     }
-    fn receive(&self, from: usize, memory: Vec<u8>) -> std::result::Result<Request, Broken> {
+    fn receive(&self, from: usize, memory: Vec<u8>) -> std::result::Result<Request, WireError> {
         self.0.receive(from, memory)
     }
-    fn test(&self, request: Request) -> std::result::Result<Outcome, Broken> {
+    fn test(&self, request: Request) -> std::result::Result<Outcome, WireError> {
         self.0.test(request)
     }
-    fn tell(&self, to: usize, news: &[u8]) -> std::result::Result<(), Broken> {
+    fn send_control(&self, to: usize, message: &[u8]) -> std::result::Result<(), WireError> {
         self.1.fetch_add(1, Ordering::SeqCst);
-        self.0.tell(to, news)
+        self.0.send_control(to, message)
     }
-    fn hear(&self) -> std::result::Result<Option<(usize, Vec<u8>)>, Broken> {
-        self.0.hear()
+    fn receive_control(&self) -> std::result::Result<Option<(usize, Vec<u8>)>, WireError> {
+        self.0.receive_control()
     }
     fn now(&self) -> Duration {
         self.0.now()
     }
-    fn pause(&self, looks: u32) {
-        self.0.pause(looks);
+    fn pause(&self, spins: u32) {
+        self.0.pause(spins);
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use found::{devices, ran};
 use partita::prelude::*;
-use partita::program::{Command, record};
+use partita::program::{Op, record};
 use partita::wire::threads;
 
 /// What a program launches: how many kernels, and instructions times cells in all of them.
@@ -21,7 +21,7 @@ struct Work {
 fn work(program: impl FnOnce() -> partita::Result<()>) -> Work {
     let mut work = Work { launches: 0, instructions: 0 };
     for command in record(program).unwrap() {
-        if let Command::Launch { job, .. } = command {
+        if let Op::Launch { job, .. } = &command.op {
             let cells: usize = job.launch.extents.iter().product();
             work.launches += 1;
             work.instructions += cells * job.program.kernel().kernel().body.len();

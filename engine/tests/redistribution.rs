@@ -13,8 +13,8 @@ use found::{PARTS, devices, ran};
 use partita::index::DimMap;
 use partita::plan::{AxisSubset, Move, MoveOp, Pairs, Plan};
 use partita::prelude::*;
-use partita::program::Command;
-use partita::transport::{Field, Path, lower};
+use partita::program::{Command, Op, Transport};
+use partita::transport::{Field, lower};
 
 /// A distribution over one map per dimension; with a halo of 1 where `halo` and the map allow one.
 fn over(maps: &[DimMap], halo: bool) -> Distribution {
@@ -256,9 +256,13 @@ fn fields_travel_together_and_contiguous_faces_as_they_are() {
         assert_eq!((alone.departing(), alone.arrival.len()), ((launches, 2), launches), "{alone}");
         let both = lower(&[other, one]).unwrap();
         assert_eq!((both.departing(), both.arrival.len()), ((4, 2), 4), "{both}");
-        assert!(both.links.iter().all(|link| link.path == Path::Staged && link.moves == 2 && link.packed));
-        let bytes = |command: &Command| match command {
-            Command::Transfer { bytes, .. } => *bytes,
+        assert!(
+            both.links
+                .iter()
+                .all(|link| link.transport == Transport::Staged && link.moves == 2 && link.packed)
+        );
+        let bytes = |command: &Command| match &command.op {
+            Op::Transfer { bytes, .. } => *bytes,
             _ => 0,
         };
         let cells: u64 = plan.moves().iter().map(|m| m.elements()).sum();
@@ -296,8 +300,8 @@ fn faces_of_one_shape_share_a_launch() {
         let field = |places| Field { plan: &plan, from: places, to: places, dtype: DType::I32 };
         let fields: Vec<Field> = places.iter().map(|places| field(places)).collect();
         let exchange = lower(&fields).unwrap();
-        let packs = exchange.departure.iter().filter(|command| match command {
-            Command::Launch { device: on, .. } => *on == device,
+        let packs = exchange.departure.iter().filter(|command| match &command.op {
+            Op::Launch { device: on, .. } => *on == device,
             _ => false,
         });
         // Parts 0 and 2 send three faces in all, times three fields; elsewhere than on CUDA no two of one
@@ -373,9 +377,9 @@ fn additions_into_listed_cells_share_launches() {
         let (from, to) = (a.places().unwrap(), b.places().unwrap());
         let field = Field { plan: &plan, from: &from, to: &to, dtype: DType::F32 };
         let exchange = lower(&[field]).unwrap();
-        let adds = exchange.arrival.iter().filter(|command| match command {
-            Command::Launch { job, .. } => job.program.kernel().kernel().name.starts_with("add"),
-            Command::Boxes { .. } => true,
+        let adds = exchange.arrival.iter().filter(|command| match &command.op {
+            Op::Launch { job, .. } => job.program.kernel().kernel().name.starts_with("add"),
+            Op::BatchedCopy { .. } => true,
             _ => false,
         });
         assert_eq!(adds.count(), 2, "{device:?}");

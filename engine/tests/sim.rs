@@ -5,8 +5,8 @@
 mod spmd;
 
 use partita::prelude::*;
-use partita::wire::sim::{Plant, Trace, run};
-use partita::wire::{Meeting, Ranks};
+use partita::wire::sim::{PlantedFault, SimTrace, run};
+use partita::wire::{CollectiveSignature, Ranks};
 use partita::{Error, Result};
 
 /// Seeds of the exchanges, and of the programs on arrays, which take longer.
@@ -33,10 +33,10 @@ fn exchanges(ranks: &Ranks, seed: u64) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     for step in 0..5 {
         let mut halo = vec![[POISON; 2]; count];
-        ranks.meet(&Meeting::new("exchange", &(seed, step % 3)))?;
+        ranks.begin_collective(&CollectiveSignature::new("exchange", &(seed, step % 3)))?;
         for from in others().filter(|&from| is_planned(seed, step, from, me)) {
-            ranks.expect(from, 8)?;
-            ranks.expect(from, 8)?;
+            ranks.post_receive(from, 8)?;
+            ranks.post_receive(from, 8)?;
         }
         for to in others().filter(|&to| is_planned(seed, step, me, to)) {
             for half in 0..2 {
@@ -54,7 +54,7 @@ fn exchanges(ranks: &Ranks, seed: u64) -> Result<Vec<String>> {
                 })?;
             }
         }
-        ranks.settle()?;
+        ranks.wait_all()?;
         for from in others() {
             let planned = is_planned(seed, step, from, me);
             for (half, &cell) in halo[from].iter().enumerate() {
@@ -68,7 +68,7 @@ fn exchanges(ranks: &Ranks, seed: u64) -> Result<Vec<String>> {
     Ok(wrong)
 }
 
-fn exchange_run(seed: u64, plant: Plant) -> (Vec<Result<Vec<String>>>, Trace) {
+fn exchange_run(seed: u64, plant: PlantedFault) -> (Vec<Result<Vec<String>>>, SimTrace) {
     let ranks = 2 + (seed % 3) as usize;
     let (ends, trace) = run(ranks, seed, plant, |ranks| exchanges(&ranks, seed));
     (ends.into_iter().map(|end| end.unwrap()).collect(), trace)
@@ -78,7 +78,7 @@ fn exchange_run(seed: u64, plant: Plant) -> (Vec<Result<Vec<String>>>, Trace) {
 fn every_halo_has_its_owners_version_under_every_schedule() {
     let mut events = 0;
     for seed in 0..SEEDS {
-        let (ends, trace) = exchange_run(seed, Plant::Nothing);
+        let (ends, trace) = exchange_run(seed, PlantedFault::Nothing);
         for (rank, end) in ends.into_iter().enumerate() {
             let wrong = end.unwrap_or_else(|error| panic!("seed {seed}, rank {rank}: {error}"));
             assert!(wrong.is_empty(), "seed {seed}, rank {rank}: {wrong:?}");
@@ -86,17 +86,17 @@ fn every_halo_has_its_owners_version_under_every_schedule() {
         assert!(trace.took.as_secs() < 1, "seed {seed}: somebody waited for {:?}", trace.took);
         events += trace.events;
         if seed % 50 == 0 {
-            assert_eq!(exchange_run(seed, Plant::Nothing).1, trace, "seed {seed} gave two runs");
+            assert_eq!(exchange_run(seed, PlantedFault::Nothing).1, trace, "seed {seed} gave two runs");
         }
     }
-    assert_ne!(exchange_run(1, Plant::Nothing).1.hash, exchange_run(4, Plant::Nothing).1.hash);
+    assert_ne!(exchange_run(1, PlantedFault::Nothing).1.hash, exchange_run(4, PlantedFault::Nothing).1.hash);
     println!("{events} events");
     println!("ran: sim-seeds {SEEDS}");
 }
 
 /// A planted fault is found: some rank errs or sees a wrong cell, and nobody goes on with the wrong cells
 /// alone.
-fn is_found(seed: u64, plant: Plant) -> Option<bool> {
+fn is_found(seed: u64, plant: PlantedFault) -> Option<bool> {
     let (ends, trace) = exchange_run(seed, plant);
     let victim = trace.planted?;
     let named = |end: &Result<Vec<String>>| match end {
@@ -107,21 +107,27 @@ fn is_found(seed: u64, plant: Plant) -> Option<bool> {
     let others = || ends.iter().enumerate().filter(|(rank, _)| *rank != victim).map(|(_, end)| end);
     Some(match plant {
         // Whoever still had something to do with the victim has found out, and told everybody who was there.
-        Plant::Crash | Plant::Stop => others().all(|end| named(end) || end.is_ok()),
+        PlantedFault::Crash | PlantedFault::Stop => others().all(|end| named(end) || end.is_ok()),
         _ => ends.iter().any(named),
     })
 }
 
 #[test]
 fn every_class_of_planted_fault_is_found() {
-    let plants = [Plant::Short, Plant::Stale, Plant::Overtaken, Plant::Twice, Plant::Lost];
+    let plants = [
+        PlantedFault::Short,
+        PlantedFault::Stale,
+        PlantedFault::Overtaken,
+        PlantedFault::Twice,
+        PlantedFault::Lost,
+    ];
     for plant in plants {
         let runs: Vec<(u64, bool)> =
             (0..300).filter_map(|seed| Some((seed, is_found(seed, plant)?))).collect();
         let missed: Vec<u64> = runs.iter().filter(|(_, found)| !found).map(|(seed, _)| *seed).collect();
         println!("{plant:?}: {} of {} found", runs.len() - missed.len(), runs.len());
         // A message that comes twice as the last of its pair is never received, and so harms nobody.
-        let harmless = if plant == Plant::Twice { runs.len() / 2 } else { 0 };
+        let harmless = if plant == PlantedFault::Twice { runs.len() / 2 } else { 0 };
         assert!(runs.len() >= 50 && missed.len() <= harmless, "{plant:?}: missed by seeds {missed:?}");
         println!("ran: sim-planted {}", runs.len());
     }
@@ -129,7 +135,7 @@ fn every_class_of_planted_fault_is_found() {
 
 #[test]
 fn a_rank_that_crashes_or_stops_ends_all_others_with_an_error() {
-    for plant in [Plant::Crash, Plant::Stop] {
+    for plant in [PlantedFault::Crash, PlantedFault::Stop] {
         let mut ran = 0;
         let mut errors = 0;
         for seed in 0..400 {
@@ -163,7 +169,7 @@ fn programs_on_arrays_read_the_same_under_every_schedule() {
             .collect();
         for seed in 0..ARRAY_SEEDS / 8 {
             let count = 2 + (seed % 2) as usize;
-            let (ends, _) = run(count, seed, Plant::Nothing, |ranks| {
+            let (ends, _) = run(count, seed, PlantedFault::Nothing, |ranks| {
                 program(&Team::over(&ranks, std::slice::from_ref(&device), 1)?)
             });
             for end in ends {

@@ -13,7 +13,7 @@ use partita::device::Stream;
 use partita::index::DimMap;
 use partita::plan::{Move, Plan};
 use partita::prelude::*;
-use partita::program::{Command, Place, Schedule, record};
+use partita::program::{Op, Place, Schedule, record};
 use partita::transport::{Field, lower};
 use partita::wire::{Ranks, sim, threads};
 
@@ -165,7 +165,7 @@ fn rows(team: &Team) -> Array {
 }
 
 fn waits(schedule: &Schedule) -> Vec<usize> {
-    (0..schedule.len()).filter(|&at| matches!(schedule[at], Command::After { .. })).collect()
+    (0..schedule.len()).filter(|&at| matches!(schedule[at].op, Op::StreamWait { .. })).collect()
 }
 
 #[test]
@@ -209,8 +209,8 @@ fn the_exchange_of_a_step_without_one_of_its_waits() {
         schedule.remove(waits[without]);
     }
     // What leaves is written right before the step and right after it.
-    let leaving = schedule.iter().filter_map(|command| match command.lane() {
-        (Stream::Exchange, Command::Transfer { from_device, from, from_offset, bytes, .. }) => {
+    let leaving = schedule.iter().filter_map(|command| match (command.stream, &command.op) {
+        (Stream::Exchange, Op::Transfer { from_device, from, from_offset, bytes, .. }) => {
             Some((from_device.clone(), Arc::clone(from), *from_offset, *bytes as usize))
         }
         _ => None,
@@ -313,9 +313,9 @@ fn the_adjoint_of_a_halo_exchange_on_four_devices() {
     let backwards: Vec<&Move> = moves.iter().rev().copied().collect();
     assert!(fields.each_ref().map(|field| added(field, &backwards)) != expected, "any order would do");
     let exchange = lower(&fields).unwrap();
-    let boxes = exchange.arrival.iter().filter_map(|command| match command {
-        Command::Boxes { jobs, .. } => Some(jobs.len()),
-        Command::Launch { job, .. } => Some(job.memory.len() / 2),
+    let boxes = exchange.arrival.iter().filter_map(|command| match &command.op {
+        Op::BatchedCopy { jobs, .. } => Some(jobs.len()),
+        Op::Launch { job, .. } => Some(job.memory.len() / 2),
         _ => None,
     });
     let boxes: Vec<usize> = boxes.collect();
@@ -493,7 +493,7 @@ fn long_messages_from_and_to_a_gpu() {
     assert!(moved.into_iter().all(|moved| are_right(&moved)));
     // Whoever runs when, and however long each piece takes.
     for seed in 0..4 {
-        let (ends, _) = sim::run(2, seed, sim::Plant::Nothing, over);
+        let (ends, _) = sim::run(2, seed, sim::PlantedFault::Nothing, over);
         assert!(ends.into_iter().all(|end| are_right(&end.unwrap())), "seed {seed} of the wire");
     }
 }
@@ -599,12 +599,12 @@ fn cubes_on_four_devices() {
     let mut faces = Vec::new();
     let mut exchange = Schedule::new();
     for command in schedule {
-        match command.lane().1 {
-            Command::Boxes { jobs, .. } => {
+        match &command.op {
+            Op::BatchedCopy { jobs, .. } => {
                 faces.push(jobs.len());
                 exchange.push(command);
             }
-            Command::Launch { job, .. } => assert_eq!(job.program.kernel().kernel().name, "fused"),
+            Op::Launch { job, .. } => assert_eq!(job.program.kernel().kernel().name, "fused"),
             _ => exchange.push(command),
         }
     }

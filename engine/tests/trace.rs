@@ -5,7 +5,7 @@
 mod other;
 
 use partita::prelude::*;
-use partita::trace::travel;
+use partita::trace::message_times;
 use partita::wire::threads;
 
 /// Runs in a process of its own, whose environment names the file.
@@ -24,9 +24,9 @@ fn a_program_that_is_traced() {
         Ok::<_, partita::Error>(())
     });
     all.into_iter().for_each(|outcome| outcome.unwrap().unwrap());
-    let travel = travel();
-    assert!(travel.waited_s <= travel.travelled_s, "{travel:?}");
-    println!("hidden {}", travel.hidden_share().unwrap());
+    let times = message_times();
+    assert!(times.waited_s <= times.in_flight_s, "{times:?}");
+    println!("hidden {}", times.hidden_share().unwrap());
 }
 
 /// A number of an event.

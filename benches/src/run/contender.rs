@@ -21,7 +21,7 @@ const TURNS: usize = 2;
 pub struct Contender {
     pub device: Device,
     bound: Bound,
-    copies: Vec<Copying>,
+    copies: Vec<CopyMode>,
     pace: Pace,
     pub seconds: Vec<f64>,
     pub error: f64,
@@ -44,38 +44,38 @@ impl Contender {
         bound.run(sets)?;
         let pace = wanted.effort.pace(sample(1, &mut |times| bound.run(times))?);
         let copies = ceiling::copies(device, &wanted.sizes, copy_sets)?.into_iter();
-        let copies = copies.map(|copy| Copying::new(copy, &wanted.effort)).collect::<Result<_>>()?;
+        let copies = copies.map(|copy| CopyMode::new(copy, &wanted.effort)).collect::<Result<_>>()?;
         Ok(Contender { device: device.clone(), bound, copies, pace, seconds: Vec::new(), error })
     }
 
     /// The share of one of so many rounds, between two copies.
     fn round(&mut self, rounds: usize) -> Result<()> {
-        self.copies.iter_mut().try_for_each(Copying::sample)?;
+        self.copies.iter_mut().try_for_each(CopyMode::sample)?;
         self.bound.run(1)?;
         for _ in 0..self.pace.samples.div_ceil(rounds) {
             self.seconds.push(sample(self.pace.runs, &mut |times| self.bound.run(times))?);
         }
-        self.copies.iter_mut().try_for_each(Copying::sample)
+        self.copies.iter_mut().try_for_each(CopyMode::sample)
     }
 
     /// The best copy's median.
     pub fn copy_gb_s(&self) -> f64 {
-        self.copies.iter().map(Copying::gb_s).fold(0.0, f64::max)
+        self.copies.iter().map(CopyMode::gb_s).fold(0.0, f64::max)
     }
 }
 
 /// A copy that is measured again and again between other things.
-struct Copying {
+struct CopyMode {
     copy: Ceiling,
     runs: usize,
     seconds: Vec<f64>,
 }
 
-impl Copying {
-    fn new(mut copy: Ceiling, effort: &Effort) -> Result<Copying> {
+impl CopyMode {
+    fn new(mut copy: Ceiling, effort: &Effort) -> Result<CopyMode> {
         (copy.run)(1)?;
         let runs = effort.pace(sample(1, &mut copy.run)?).runs;
-        Ok(Copying { copy, runs, seconds: Vec::new() })
+        Ok(CopyMode { copy, runs, seconds: Vec::new() })
     }
 
     /// As warm, and as long, as a sample of a workload.

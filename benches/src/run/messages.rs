@@ -23,7 +23,7 @@ mod between {
     use mpi::traits::{Communicator, Destination, Source};
     use partita::plan::Plan;
     use partita::prelude::*;
-    use partita::transport::{Exchange, Field, crossing};
+    use partita::transport::{Exchange, Field, lower_between_ranks};
 
     /// Cells of a face, f32, from tiny to what no cache holds.
     const FACES: &[i64] = &[4, 1 << 10, 1 << 14, 1 << 18, 1 << 20, 1 << 22];
@@ -106,7 +106,7 @@ mod between {
             let places = array.places()?;
             let plan = Plan::halo_widths(&*array.distribution()?, &[1, 0], &[1, 0], false)?;
             let field = Field { plan: &plan, from: &places, to: &places, dtype: DType::F32 };
-            let exchange = crossing::lower("halo exchange", (team, team), &[field])?;
+            let exchange = lower_between_ranks("halo exchange", (team, team), &[field])?;
             let path = exchange.links.first().map_or(String::new(), |link| link.path.to_string());
             Ok(Halo { array, exchange, path })
         }

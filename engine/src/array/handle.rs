@@ -1,18 +1,15 @@
-//! [`Array`]: the handle that users hold. Constructors, evaluation and assignment; every other method stands in
-//! the module of its subject.
+//! [`Array`]: the handle that users hold. Constructors, evaluation and assignment; every other method stands
+//! in the module of its subject.
 
 use std::fmt;
 use std::sync::Arc;
 
 use partita_kernels::{DType, Scalar};
 
-use crate::array::lower::stages;
 use crate::array::record::node::{Expr, Node, NodeLayout};
-use crate::array::record::slice::{self, IntoSpan, Span};
-use crate::array::run::assign::Assignment;
-use crate::array::run::{assign, evaluate};
+use crate::array::run::{evaluate, shorten};
 use crate::error::{Error, Result};
-use crate::index::{Distribution, Index, Region};
+use crate::index::{Distribution, Index};
 use crate::program::Place;
 use crate::team::{Team, evaluation};
 
@@ -41,10 +38,10 @@ impl Array {
     /// The array of an operation just recorded. Ends a chain that grew too long by computing half of it; an
     /// error of that is the array's.
     pub(crate) fn recording(node: Arc<Node>) -> Array {
-        if !stages::is_long(&node, 0) {
+        if !shorten::is_long(&node, 0) {
             return Array::of(node);
         }
-        match stages::shorten(&node) {
+        match shorten::shorten(&node) {
             Ok(()) => Array::of(node),
             Err(error) => Array::of(Node::failed(&node, node.dtype, error)),
         }
@@ -129,7 +126,7 @@ impl Array {
     #[doc(hidden)]
     pub fn is_nearly_too_long(&self) -> bool {
         const ROOM: u32 = 1024;
-        stages::is_long(&self.node, ROOM)
+        shorten::is_long(&self.node, ROOM)
     }
 
     /// Computes about half of the recorded operations that lead to the array. Collective.
@@ -138,7 +135,7 @@ impl Array {
     /// As [`Array::eval`].
     #[doc(hidden)]
     pub fn shorten(&self) -> Result<()> {
-        stages::shorten(&self.node)
+        shorten::shorten(&self.node)
     }
 
     /// The parts of the computed array: where each one's stored cells are; `None` for empty parts and for
@@ -153,33 +150,6 @@ impl Array {
             None => unreachable!("eval computes or fails"),
         }
     }
-
-    /// Replaces the elements of a view by those of `value`, which broadcasts to the view's shape:
-    /// `u.assign(&s![..; 2, -1], &x)`. Reads of this array inside `value` see the old elements. Computes at
-    /// once.
-    ///
-    /// # Errors
-    /// Spans outside the shape, shapes or dtypes that do not fit, and those of [`Array::eval`]; the
-    /// array then keeps its value.
-    pub fn assign(&mut self, spans: &[Span], value: &Array) -> Result<()> {
-        assign_all(&mut [(self, value)], spans)
-    }
-
-    /// Replaces every `steps[d]`-th element of `region`, beginning with its first, by those of `value`, which
-    /// broadcasts. As [`Array::assign`] to spans in steps.
-    ///
-    /// # Errors
-    /// Steps below 1; a region outside the array; another dtype; shapes that do not fit; those of
-    /// [`Array::eval`]. The array then keeps its value.
-    pub fn assign_strided(&mut self, region: &Region, steps: &[i64], value: &Array) -> Result<()> {
-        if region.rank() != self.rank() || steps.len() != self.rank() || steps.iter().any(|&step| step < 1) {
-            let expected = format!("a region and steps of at least 1 in {} dimensions", self.rank());
-            let given = format!("{region} in steps of {steps:?}");
-            return Err(Error::invalid("assign", expected, given, "flip the value to go down"));
-        }
-        let along = |d: usize| (region.start()[d]..region.stop()[d]).into_span().by(steps[d]);
-        self.assign(&(0..self.rank()).map(along).collect::<Vec<Span>>(), value)
-    }
 }
 
 /// Computes several arrays. Those of one shape and layout share one kernel.
@@ -191,34 +161,6 @@ pub fn eval_all(arrays: &[&Array]) -> Result<()> {
     let _guard = evaluation(arrays.iter().map(|array| array.team()));
     let nodes: Vec<Arc<Node>> = arrays.iter().map(|array| Arc::clone(&array.node)).collect();
     first.node.team.together("eval", || evaluate::evaluate(&nodes))
-}
-
-/// Assigns to the same view of several arrays at once, computing all values in one kernel where
-/// they share a layout. Every value sees the old elements of every array.
-///
-/// # Errors
-/// As [`Array::assign`]; no array is changed then.
-pub fn assign_all(pairs: &mut [(&mut Array, &Array)], spans: &[Span]) -> Result<()> {
-    let Some((first, _)) = pairs.first() else { return Ok(()) };
-    let team = first.node.team.clone();
-    let teams: Vec<Team> = pairs.iter().map(|(array, _)| array.team().clone()).collect();
-    let _guard = evaluation(teams.iter());
-    let checked = pairs.iter().map(|(array, value)| checked_assignment(array, value, spans));
-    let assignments = checked.collect::<Result<Vec<Assignment>>>()?;
-    let values = team.together("assign", || assign::assign(assignments))?;
-    for ((array, _), node) in pairs.iter_mut().zip(values) {
-        array.node = node;
-    }
-    Ok(())
-}
-
-fn checked_assignment(array: &Array, value: &Array, spans: &[Span]) -> Result<Assignment> {
-    for node in [&array.node, &value.node] {
-        if let Some(error) = node.error() {
-            return Err(error);
-        }
-    }
-    assign::assignment(array, value, &slice::resolve("assign", &array.shape(), spans)?)
 }
 
 pub(crate) fn check_parts(operation: &'static str, team: &Team, dist: &Distribution) -> Result<()> {

@@ -96,8 +96,8 @@ pub const VARIABLES: &[Variable] = &[
     user(
         "PARTITA_HOST_CODE",
         "avx512, avx2 or off",
-        "ISA level of the machine code that the host writes for kernels, with the same bits at each; an error if \
-         the CPU lacks it; off: compiled loops over rows; default: the highest level of the CPU",
+        "ISA level of the machine code that the host writes for kernels, with the same bits at each; an \
+         error if the CPU lacks it; off: compiled loops over rows; default: the highest level of the CPU",
     ),
     user(
         "PARTITA_TILE_BYTES",
@@ -136,19 +136,19 @@ pub const VARIABLES: &[Variable] = &[
 /// The points of `PARTITA_FAULT`, in the order in which a step usually passes them.
 pub const POINTS: &[&str] = &[
     "team",
-    "meet",
+    "begin-collective",
     "agree-begin",
-    "agree-told",
-    "agree-heard",
+    "agree-sent",
+    "agree-received",
     "agree-done",
-    "expect",
+    "post-receive",
     "send",
     "send-filled",
     "send-posted",
     "receive",
     "receive-arrived",
     "receive-placed",
-    "settle",
+    "wait-all",
     "eval",
     "eval-lowered",
     "launch",

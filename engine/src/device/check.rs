@@ -1,8 +1,8 @@
 //! `PARTITA_CHECK=1`: every launch is repeated on a copy of its memory and the results are compared.
 //!
-//! Small launches are repeated by the definition of the IR ([`interpret`]). Larger ones, for which it is too slow,
-//! run on the CPU engine without machine code, which the tests of `partita_kernels` hold against the definition.
-//! Sums and products of floats are not compared, because their order depends on the device.
+//! Small launches are repeated by the definition of the IR ([`interpret`]). Larger ones, for which it is too
+//! slow, run on the CPU engine without machine code, which the tests of `partita_kernels` hold against the
+//! definition. Sums and products of floats are not compared, because their order depends on the device.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 
 impl Device {
     /// A handle by which another process of this machine opens `memory`
-    /// ([`raw::import_memory`](crate::raw::import_memory)). Waits for nothing; keep the memory leased until the
-    /// other process has dropped its buffer.
+    /// ([`raw::import_memory`](crate::raw::import_memory)). Waits for nothing; keep the memory leased until
+    /// the other process has dropped its buffer.
     ///
     /// # Errors
     /// Other kinds than CUDA; if the driver or the system does not share memory.

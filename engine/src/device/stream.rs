@@ -1,7 +1,8 @@
-//! The two streams of a device's work, and the order between them. Schedules decide when streams fork and join.
+//! The two streams of a device's work, and the order between them. Schedules decide when streams fork and
+//! join.
 //!
-//! A CUDA device has one driver stream for each; that of [`Stream::Exchange`] has the highest priority. The host
-//! and wgpu devices do all work in one order: both streams are the same there, and no waits are needed.
+//! A CUDA device has one driver stream for each; that of [`Stream::Exchange`] has the highest priority. The
+//! host and wgpu devices do all work in one order: both streams are the same there, and no waits are needed.
 
 use super::{Backend, Device, DeviceKind};
 use crate::error::{Error, Result};

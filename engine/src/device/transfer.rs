@@ -121,8 +121,8 @@ impl Device {
         self.after(Stream::Compute, other, Stream::Compute)
     }
 
-    /// Queues such a copy on a stream of the other device without any waits: the caller orders it with the work
-    /// of this device ([`Device::after`]). A copy staged through the host is done when this returns.
+    /// Queues such a copy on a stream of the other device without any waits: the caller orders it with the
+    /// work of this device ([`Device::after`]). A copy staged through the host is done when this returns.
     ///
     /// # Errors
     /// As [`Device::copy_to`].

@@ -1,13 +1,95 @@
-//! Copies as launches: boxes, several boxes at once, and cells whose places are listed. Every packed face and
-//! every cell that moves within a device goes through one of these kernels.
+//! Kernels that the engine itself needs: copies and sums of boxes, one or several per launch, copies of
+//! listed cells, and fills. Packing, unpacking and every copy within a device use one of them.
 
 use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, Verified, View};
 
-use super::{Command, Copying, keep};
+use super::command::{Command, Op};
+use super::place::Place;
+use super::recording::keep;
 use crate::device::{Allocation, Arena, Buffer, Device, Job, Program};
 use crate::error::Result;
+use crate::index::Region;
+
+/// A launch of `program`'s kernel that copies or adds a box between two memories of one device.
+///
+/// # Errors
+/// If the device cannot compile the kernel.
+pub fn copy_box(
+    from: &Place,
+    from_box: &Region,
+    to: &Place,
+    to_box: &Region,
+    how: CopyMode,
+) -> Result<Command> {
+    copy_views(&from_box.extents(), ((from.view(from_box.start()), from), (to.view(to_box.start()), to)), how)
+}
+
+/// The same for elements that lie as two views say, of one device's memory.
+///
+/// # Errors
+/// If the device cannot compile the kernel.
+pub(crate) fn copy_views(
+    extents: &[i64],
+    ((from_view, from), (to_view, to)): ((View, &Place), (View, &Place)),
+    how: CopyMode,
+) -> Result<Command> {
+    let rank = extents.len();
+    let CopyMode { dtype, add } = how;
+    let mut k = Builder::new(if add { "add_box" } else { "copy_box" }, rank);
+    let source = k.input(dtype);
+    let value = k.load(source, &vec![0; rank]);
+    let kernel = if add {
+        let target = k.inout(dtype);
+        let old = k.load(target, &vec![0; rank]);
+        let sum = k.binary(BinaryOp::Add, old, value);
+        k.elementwise(&[(target, sum)])?
+    } else {
+        let target = k.output(dtype);
+        k.elementwise(&[(target, value)])?
+    };
+    let launch = Launch {
+        extents: extents.iter().map(|&e| e as usize).collect(),
+        origin: vec![0; rank],
+        views: vec![from_view, to_view],
+        arguments: Vec::new(),
+    };
+    let memory = vec![Arc::clone(&from.allocation), Arc::clone(&to.allocation)];
+    let program = from.device.compile(kernel)?;
+    Ok(Op::Launch { device: from.device.clone(), job: Job { program, launch: Arc::new(launch), memory } }
+        .into())
+}
+
+/// The element type of a copied box, and whether it is added to what is there.
+#[derive(Clone, Copy, Debug)]
+pub struct CopyMode {
+    /// Element type of both sides.
+    pub dtype: DType,
+    /// Add instead of replace.
+    pub add: bool,
+}
+
+/// A launch that fills a box with one value.
+///
+/// # Errors
+/// If the device cannot compile the kernel.
+pub fn fill_box(to: &Place, to_box: &Region, value: Scalar) -> Result<Command> {
+    let mut k = Builder::new("fill_box", to_box.rank());
+    let target = k.output(value.dtype);
+    let constant = k.constant(value);
+    let kernel = k.elementwise(&[(target, constant)])?;
+    let launch = Launch {
+        extents: to_box.extents().iter().map(|&e| e as usize).collect(),
+        origin: vec![0; to_box.rank()],
+        views: vec![to.view(to_box.start())],
+        arguments: Vec::new(),
+    };
+    let program = to.device.compile(kernel)?;
+    let memory = vec![Arc::clone(&to.allocation)];
+    Ok(Op::Launch { device: to.device.clone(), job: Job { program, launch: Arc::new(launch), memory } }
+        .into())
+}
 
 /// One box on its way between two memories of one device.
 #[derive(Clone, Debug)]
@@ -21,9 +103,9 @@ pub(crate) fn copy_boxes(
     device: &Device,
     extents: &[i64],
     copies: &[BoxCopy],
-    how: Copying,
+    how: CopyMode,
 ) -> Result<Command> {
-    let Copying { dtype, add } = how;
+    let CopyMode { dtype, add } = how;
     let rank = extents.len();
     let here = vec![0; rank];
     let mut k = Builder::new(if add { "add_boxes" } else { "copy_boxes" }, rank);
@@ -58,16 +140,16 @@ pub(crate) fn word(a: DType, b: DType) -> Option<DType> {
 /// type; or that adds boxes of that type.
 pub(crate) fn copy_words(
     device: &Device,
-    how: Copying,
+    how: CopyMode,
     boxes: &[(&[i64], DType, &BoxCopy)],
 ) -> Result<Command> {
     let words = boxes.iter().map(|(extents, dtype, copy)| {
-        let turns = (dtype.size_bytes() / how.dtype.size_bytes()) as i64;
+        let words = (dtype.size_bytes() / how.dtype.size_bytes()) as i64;
         let view = |view: &View| {
-            let strides = view.strides.iter().map(|stride| stride * turns);
-            View { offset: view.offset * turns, strides: strides.chain((turns > 1).then_some(1)).collect() }
+            let strides = view.strides.iter().map(|stride| stride * words);
+            View { offset: view.offset * words, strides: strides.chain((words > 1).then_some(1)).collect() }
         };
-        let extents: Vec<i64> = extents.iter().copied().chain((turns > 1).then_some(turns)).collect();
+        let extents: Vec<i64> = extents.iter().copied().chain((words > 1).then_some(words)).collect();
         (extents, view(&copy.from.1), view(&copy.to.1), *copy)
     });
     let words: Vec<_> = words.collect();
@@ -87,11 +169,11 @@ pub(crate) fn copy_words(
         let memory = vec![Arc::clone(&copy.from.0), Arc::clone(&copy.to.0)];
         Job { program: Arc::clone(&program), launch: Arc::new(launch), memory }
     };
-    Ok(Command::Boxes { device: device.clone(), jobs: words.into_iter().map(job).collect() })
+    Ok(Op::BatchedCopy { device: device.clone(), jobs: words.into_iter().map(job).collect() }.into())
 }
 
 /// Copies the bits of one box, or adds one to another.
-fn box_kernel(rank: usize, Copying { dtype, add }: Copying) -> Result<Verified> {
+fn box_kernel(rank: usize, CopyMode { dtype, add }: CopyMode) -> Result<Verified> {
     let here = vec![0; rank];
     if add {
         let mut k = Builder::new("add_words", rank);
@@ -115,35 +197,35 @@ fn box_kernel(rank: usize, Copying { dtype, add }: Copying) -> Result<Verified> 
 /// Faces have at most so many loops in most programs: one kernel for all of these.
 const WORDS_RANK: usize = 3;
 
-/// How a loop walks through memory, in elements.
+/// The offsets of a loop's iterations in memory, in elements.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Walk {
-    /// The same distance every time.
-    Step(i64),
-    /// To these distances from the beginning.
-    List(Arc<[i64]>),
+pub(crate) enum AxisOffsets {
+    /// A constant stride.
+    Strided(i64),
+    /// Listed offsets from the beginning.
+    Listed(Arc<[i64]>),
 }
 
-impl Walk {
-    /// The distance of the `k`-th turn from the beginning.
+impl AxisOffsets {
+    /// The offset of iteration `k` from the beginning.
     pub fn nth(&self, k: i64) -> i64 {
         match self {
-            Walk::Step(step) => k * step,
-            Walk::List(list) => list[k as usize],
+            AxisOffsets::Strided(step) => k * step,
+            AxisOffsets::Listed(list) => list[k as usize],
         }
     }
 }
 
-/// Where listed cells are: one walk per loop, from element `first` on.
-pub(crate) struct Listed<'a> {
+/// Where listed cells are: one sequence of offsets per loop, from element `first` on.
+pub(crate) struct ListedCells<'a> {
     pub memory: &'a Arc<Allocation>,
     pub first: i64,
-    pub walks: &'a [Walk],
+    pub offsets: &'a [AxisOffsets],
 }
 
-/// Which way listed cells travel.
+/// Whether listed cells are read or written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Direction {
+pub(crate) enum ListedDirection {
     /// From their listed places to a box.
     Gather,
     /// From a box to their listed places, replacing what is there.
@@ -154,9 +236,9 @@ pub(crate) enum Direction {
 pub(crate) fn copy_listed(
     device: &Device,
     extents: &[i64],
-    listed: &Listed,
+    listed: &ListedCells,
     (boxed, view): (&Arc<Allocation>, View),
-    direction: Direction,
+    direction: ListedDirection,
     dtype: DType,
     leases: &mut Vec<Buffer>,
 ) -> Result<Command> {
@@ -166,14 +248,14 @@ pub(crate) fn copy_listed(
     let (mut views, mut memory, mut arguments) = (Vec::new(), Vec::new(), Vec::new());
     let mut index = k.argument(index_type);
     arguments.push(Scalar::from_i64(index_type, listed.first));
-    for (d, walk) in listed.walks.iter().enumerate() {
-        let term = match walk {
-            Walk::Step(step) => {
+    for (d, offsets) in listed.offsets.iter().enumerate() {
+        let term = match offsets {
+            AxisOffsets::Strided(step) => {
                 let (at, stride) = (k.coord(d, index_type), k.argument(index_type));
                 arguments.push(Scalar::from_i64(index_type, *step));
                 k.binary(BinaryOp::Mul, at, stride)
             }
-            Walk::List(list) => {
+            AxisOffsets::Listed(list) => {
                 let param = k.input(index_type);
                 let buffer = upload(device, list, index_type)?;
                 let mut strides = vec![0; rank];
@@ -188,11 +270,11 @@ pub(crate) fn copy_listed(
     }
     let here = vec![0; rank];
     let kernel = match direction {
-        Direction::Gather => {
+        ListedDirection::Gather => {
             let (source, output) = (k.input(dtype), k.output(dtype));
             k.gather(index, source, output)?
         }
-        Direction::Scatter => {
+        ListedDirection::Scatter => {
             let (output, input) = (k.output(dtype), k.input(dtype));
             let value = k.load(input, &here);
             k.scatter(index, value, output, false)?
@@ -205,12 +287,12 @@ pub(crate) fn copy_listed(
 }
 
 /// 32 bits where they name every element.
-fn index_type(listed: &Listed, extents: &[i64]) -> DType {
-    let farthest = |(walk, &extent): (&Walk, &i64)| match walk {
-        Walk::Step(step) => step.saturating_mul(extent),
-        Walk::List(list) => list.iter().copied().max().unwrap_or(0),
+fn index_type(listed: &ListedCells, extents: &[i64]) -> DType {
+    let farthest = |(offsets, &extent): (&AxisOffsets, &i64)| match offsets {
+        AxisOffsets::Strided(step) => step.saturating_mul(extent),
+        AxisOffsets::Listed(list) => list.iter().copied().max().unwrap_or(0),
     };
-    let last = listed.walks.iter().zip(extents).map(farthest).fold(listed.first, i64::saturating_add);
+    let last = listed.offsets.iter().zip(extents).map(farthest).fold(listed.first, i64::saturating_add);
     let small = last.max(extents.iter().copied().max().unwrap_or(0)) < i64::from(i32::MAX);
     if small { DType::I32 } else { DType::I64 }
 }
@@ -238,5 +320,5 @@ fn launch(
 ) -> Command {
     let extents: Vec<usize> = extents.iter().map(|&extent| extent as usize).collect();
     let launch = Launch { origin: vec![0; extents.len()], extents, views, arguments };
-    Command::Launch { device: device.clone(), job: Job { program, launch: Arc::new(launch), memory } }
+    Op::Launch { device: device.clone(), job: Job { program, launch: Arc::new(launch), memory } }.into()
 }

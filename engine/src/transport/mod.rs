@@ -1,19 +1,23 @@
-//! Moves bytes between members. Only plans say what moves; this says how.
+//! Lowering of exchanges: from plans and places to commands that move cells between members.
 //!
-//! - [`path`]: which way a move takes, and what that costs per kind of device;
-//! - [`lower()`]: from plans and places to commands, as a departure and an arrival, so that work that needs
-//!   neither can be queued in between;
-//! - [`crossing`]: the same for members of several ranks;
-//! - [`aside`]: an exchange put beside the computation, on lanes of its own, with the waits that need.
+//! - [`Transport`](crate::program::Transport): how a move gets from memory to memory, chosen in
+//!   `selection`;
+//! - [`lower`]: exchanges within one rank, as a departure and an arrival, so that independent work can be
+//!   queued in between;
+//! - [`lower_between_ranks`]: the same for members of several ranks;
+//! - `overlap`: an exchange on the streams for communication, with the waits between streams.
+//!
+//! Plans say what moves; this module says how.
 
-pub mod aside;
-mod batch;
-mod cells;
-pub mod crossing;
-mod lower;
-mod path;
-mod rounds;
+mod between_ranks;
+mod cell_loops;
+mod conflict_free;
+mod copy_batches;
+mod exchange;
+mod overlap;
+mod selection;
 
-pub use aside::Leisure;
-pub use lower::{Exchange, Field, Link, lower};
-pub use path::{Across, Batching, Path, batching, path, path_across};
+pub use between_ranks::lower_between_ranks;
+pub use exchange::{Exchange, Field, PartLink, lower};
+pub use overlap::OverlapCapability;
+pub use selection::{Batching, RankLink, batching, select_between_ranks, select_within_rank};

@@ -1,5 +1,5 @@
-//! Faults on purpose: what `PARTITA_FAULT` asks for happens at a named point of one rank, so that tests see
-//! how all the others end. Costs one thread-local look per point.
+//! Fault injection: `PARTITA_FAULT` makes one rank fail at a named point, so that tests see how all the
+//! others end. A point costs one thread-local read.
 
 use std::cell::RefCell;
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 
 /// What happens there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum FaultKind {
     Error,
     Panic,
     Kill,
@@ -21,14 +21,14 @@ struct Fault {
     point: String,
     /// How often the point is passed before it happens.
     passes: u64,
-    kind: Kind,
+    kind: FaultKind,
 }
 
 thread_local! {
     static ARMED: RefCell<Option<Fault>> = const { RefCell::new(None) };
 }
 
-/// Lets this thread, which is a rank, meet the fault that `PARTITA_FAULT` asks for, if it is this rank's:
+/// Arms this thread, which is a rank, with the fault of `PARTITA_FAULT`, if that names this rank:
 /// `RANK:POINT:PASSES:KIND`, where the point is one of [`POINTS`] and the kind is `error`, `panic`, `kill` or
 /// `stop`.
 pub(super) fn arm(rank: usize) {
@@ -40,10 +40,10 @@ pub(super) fn arm(rank: usize) {
 fn parse(text: &str, rank: usize) -> Option<Fault> {
     let [at, point, passes, kind] = text.split(':').collect::<Vec<_>>()[..] else { return None };
     let kind = match kind {
-        "error" => Kind::Error,
-        "panic" => Kind::Panic,
-        "kill" => Kind::Kill,
-        "stop" => Kind::Stop,
+        "error" => FaultKind::Error,
+        "panic" => FaultKind::Panic,
+        "kill" => FaultKind::Kill,
+        "stop" => FaultKind::Stop,
         _ => return None,
     };
     let known = POINTS.contains(&point) && at.parse() == Ok(rank);
@@ -51,7 +51,7 @@ fn parse(text: &str, rank: usize) -> Option<Fault> {
     known.then(|| Fault { point: point.to_owned(), passes, kind })
 }
 
-/// A point where a fault may be asked for.
+/// A point at which a fault may be injected.
 ///
 /// # Errors
 /// The fault, if its kind is `error`.
@@ -67,10 +67,10 @@ pub(crate) fn pass(point: &str) -> Result<()> {
     // From here on the others' time is counted.
     say(format_args!("a fault on purpose now, at `{point}`"));
     match kind {
-        Kind::Error => Err(Error::of_driver("fault on purpose", format!("at `{point}`"))),
-        Kind::Panic => panic!("fault on purpose at `{point}`"),
-        Kind::Kill => signal("-KILL"),
-        Kind::Stop => signal("-STOP"),
+        FaultKind::Error => Err(Error::of_driver("fault on purpose", format!("at `{point}`"))),
+        FaultKind::Panic => panic!("fault on purpose at `{point}`"),
+        FaultKind::Kill => signal("-KILL"),
+        FaultKind::Stop => signal("-STOP"),
     }
 }
 

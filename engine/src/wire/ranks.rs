@@ -1,94 +1,34 @@
-//! What the engine does over a wire: agree on each new exchange, move bytes in pieces, wait with a deadline,
-//! and let every rank know of a failure. Knows nothing of what the bytes are.
+//! The ranks of a program as the engine uses them: each collective operation begins with an agreement, bytes
+//! are sent in chunks, waits have a deadline, and every rank learns of a failure.
 //!
-//! Each exchange begins with [`Ranks::meet`]. All ranks must come to the same exchanges in the same order.
-//! The first time they come to one they compare fingerprints, and what they have computed so far, constants
-//! included; afterwards that costs no message, because the mark of each message follows from all exchanges
-//! and computations so far: a rank that does something else is found by the first message it sends or by the
-//! agreement it asks for.
+//! A collective operation begins with [`Ranks::begin_collective`]. All ranks begin the same ones in the same
+//! order. The first time they compare signatures, and a hash of what they have computed so far, constants
+//! included. Afterwards that costs no message, because the tag of each message is a hash of all collective
+//! operations and computations so far: a rank that does something else is found by the first message that it
+//! sends or by the agreement that it starts.
 
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use super::communicator::{
+    CollectiveSignature, Communicator, CommunicatorState, Deadline, Epoch, PostedReceive, hash,
+};
+use super::endpoint::{Endpoint, locked};
 use super::fault::pass;
-use super::frame::{Piece, copied};
-use super::line::{Line, Patience, locked};
-use super::news::News;
-use super::{InPlace, Outcome, Request, Wire};
+use super::interface::{Outcome, Request, Wire, WireError, ZeroCopyBuffer};
+use super::message_chunk::{MessageChunk, staged_chunks};
 use crate::config::config;
 use crate::error::{Error, Result};
 
 /// The ranks that run a program together, or some of them. Clones name the same.
 #[derive(Clone)]
-pub struct Ranks(pub(super) Arc<Circle>, Errand);
-
-/// Whose messages are expected and received: what is expected on one errand is received on it, whatever was
-/// expected on others before.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Errand(u64);
-
-/// What all ranks are about to do: words for people, and a number that differs where anything does.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Meeting {
-    /// The operation, as an error names it.
-    pub operation: String,
-    pub(super) fingerprint: u64,
-}
-
-impl Meeting {
-    /// A meeting for an operation on `what`, whose hash is compared.
-    pub fn new(operation: impl Into<String>, what: &impl Hash) -> Meeting {
-        let operation = operation.into();
-        let fingerprint = hash(&(&operation, hash(what)));
-        Meeting { operation, fingerprint }
-    }
-}
-
-/// The same in every process of one build.
-pub(crate) fn hash(what: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    what.hash(&mut hasher);
-    hasher.finish()
-}
-
-pub(super) struct Circle {
-    pub line: Arc<Line>,
-    /// What it is called in news.
-    pub name: u64,
-    /// The wire's rank of each.
-    pub members: Vec<usize>,
-    rank: usize,
-    pub state: Mutex<State>,
-}
-
-#[derive(Default)]
-pub(super) struct State {
-    pub step: u64,
-    /// Follows from everything that was computed, constants included.
-    pub computed: u64,
-    history: u64,
-    met: HashSet<u64>,
-    /// Messages since the last meeting, by rank.
-    sent: HashMap<usize, u64>,
-    expected: HashMap<usize, u64>,
-    open_sends: VecDeque<(usize, Request)>,
-    /// By sender: what was asked for and not taken yet.
-    open_receives: HashMap<usize, VecDeque<Awaited>>,
-}
-
-struct Awaited {
-    errand: Errand,
-    request: Request,
-    mark: u32,
-    piece: Piece,
-}
+pub struct Ranks(Arc<Communicator>, Epoch);
 
 impl PartialEq for Ranks {
     fn eq(&self, other: &Ranks) -> bool {
-        Arc::ptr_eq(&self.0.line, &other.0.line) && self.0.members == other.0.members
+        Arc::ptr_eq(&self.0.endpoint, &other.0.endpoint) && self.0.members == other.0.members
     }
 }
 
@@ -100,27 +40,28 @@ impl Ranks {
 
     /// All ranks of a wire. No wait is longer than `deadline`.
     pub fn with_deadline(wire: impl Wire + 'static, deadline: Duration) -> Ranks {
-        Ranks::on(&Arc::new(Line::new(wire, deadline)))
+        Ranks::on(&Arc::new(Endpoint::new(wire, deadline)))
     }
 
-    /// All ranks of a wire that may carry other circles too.
-    pub(super) fn on(line: &Arc<Line>) -> Ranks {
-        let (rank, members) = (line.wire.rank(), (0..line.wire.ranks()).collect());
-        let mut common = locked(&line.common);
-        common.circles += 1;
-        let (line, name) = (Arc::clone(line), common.circles);
-        drop(common);
-        Ranks(Arc::new(Circle { line, name, members, rank, state: Mutex::default() }), Errand::default())
+    /// All ranks of a wire that may carry other communicators too.
+    pub(super) fn on(endpoint: &Arc<Endpoint>) -> Ranks {
+        let (rank, members) = (endpoint.wire.rank(), (0..endpoint.wire.ranks()).collect());
+        let mut endpoint_state = locked(&endpoint.state);
+        endpoint_state.communicators += 1;
+        let (endpoint, name) = (Arc::clone(endpoint), endpoint_state.communicators);
+        drop(endpoint_state);
+        let state = Mutex::default();
+        Ranks(Arc::new(Communicator { endpoint, name, members, rank, state }), Epoch::default())
     }
 
-    /// The same ranks on an errand of its own: what it expects may be received after what comes later.
-    pub(crate) fn on_errand(&self) -> Ranks {
+    /// The same ranks in an epoch of their own: messages posted in it may be received after later ones.
+    pub(crate) fn in_new_epoch(&self) -> Ranks {
         static LAST: AtomicU64 = AtomicU64::new(0);
-        Ranks(Arc::clone(&self.0), Errand(1 + LAST.fetch_add(1, Ordering::Relaxed)))
+        Ranks(Arc::clone(&self.0), Epoch(1 + LAST.fetch_add(1, Ordering::Relaxed)))
     }
 
-    /// Which errand that is.
-    pub(crate) fn errand(&self) -> Errand {
+    /// The epoch of these ranks.
+    pub(crate) fn epoch(&self) -> Epoch {
         self.1
     }
 
@@ -129,26 +70,26 @@ impl Ranks {
         self.0.rank
     }
 
-    /// How many they are.
+    /// The number of ranks.
     pub fn count(&self) -> usize {
         self.0.members.len()
     }
 
     /// Held by one evaluation at a time of those that use this rank's end of the wire.
     pub(crate) fn turn(&self) -> &Mutex<()> {
-        &self.0.line.turn
+        &self.0.endpoint.turn
     }
 
-    /// What carries their bytes.
+    /// The name of their wire.
     pub fn wire_name(&self) -> String {
-        self.0.line.wire.name()
+        self.0.endpoint.wire.name()
     }
 
-    /// Some of the ranks, in this order; `None` on a rank that is none of them. All of these ranks call it,
-    /// at the same point of the program.
+    /// Some of the ranks, in this order; `None` on a rank that is not among them. Collective among these
+    /// ranks.
     ///
     /// # Errors
-    /// Ranks that there are not, or twice.
+    /// Unknown or repeated ranks.
     pub fn some(&self, ranks: &[usize]) -> Result<Option<Ranks>> {
         let distinct: HashSet<&usize> = ranks.iter().collect();
         if ranks.is_empty() || distinct.len() < ranks.len() || ranks.iter().any(|&r| r >= self.count()) {
@@ -160,138 +101,139 @@ impl Ranks {
         let state = locked(&self.0.state);
         let name = hash(&(self.0.name, &members));
         let (computed, history) = (state.computed, hash(&(name, state.history)));
-        let state = Mutex::new(State { computed, history, ..State::default() });
-        let circle = Circle { line: Arc::clone(&self.0.line), name, members, rank, state };
-        Ok(Some(Ranks(Arc::new(circle), Errand::default())))
+        let state = Mutex::new(CommunicatorState { computed, history, ..CommunicatorState::default() });
+        let communicator =
+            Communicator { endpoint: Arc::clone(&self.0.endpoint), name, members, rank, state };
+        Ok(Some(Ranks(Arc::new(communicator), Epoch::default())))
     }
 
-    /// Names what follows, for errors.
+    /// Names the operation that follows, for errors.
     ///
     /// # Errors
     /// The failure, if there was one: nothing works after it.
     pub(crate) fn begin(&self, operation: &str) -> Result<()> {
-        let mut common = locked(&self.0.line.common);
-        operation.clone_into(&mut common.operation);
-        let failed = common.failure.is_some();
-        drop(common);
+        let mut endpoint_state = locked(&self.0.endpoint.state);
+        operation.clone_into(&mut endpoint_state.operation);
+        let failed = endpoint_state.failure.is_some();
+        drop(endpoint_state);
         if failed { self.failure().map_or(Ok(()), Err) } else { Ok(()) }
     }
 
-    /// Leaves a part of what was begun for later: it is sent before anything else begins among ranks of this
-    /// wire, because messages of one rank to another keep their order.
-    pub(crate) fn postpone(&self, leave: impl FnOnce() -> Result<()> + Send + 'static) {
-        locked(&self.0.line.common).postponed.push_back(Box::new(leave));
+    /// Defers sends: they start before the next collective operation on this wire, because messages of one
+    /// rank to another keep their order.
+    pub(crate) fn defer(&self, sends: impl FnOnce() -> Result<()> + Send + 'static) {
+        locked(&self.0.endpoint.state).deferred.push_back(Box::new(sends));
     }
 
-    /// Sends what was postponed.
+    /// Starts the deferred sends.
     ///
     /// # Errors
-    /// The first failure; the rest stays postponed.
-    pub(crate) fn catch_up(&self) -> Result<()> {
+    /// The first failure; the rest stays deferred.
+    pub(crate) fn flush_deferred(&self) -> Result<()> {
         loop {
-            let Some(leave) = locked(&self.0.line.common).postponed.pop_front() else { return Ok(()) };
-            leave()?;
+            let Some(sends) = locked(&self.0.endpoint.state).deferred.pop_front() else { return Ok(()) };
+            sends()?;
         }
     }
 
-    /// Begins what all ranks do next, after what was postponed.
+    /// Begins the next collective operation, after the deferred sends.
     ///
     /// # Errors
     /// Another rank does something else, failed, or does not answer.
-    pub fn meet(&self, meeting: &Meeting) -> Result<()> {
-        self.catch_up()?;
-        pass("meet")?;
-        let new = {
+    pub fn begin_collective(&self, signature: &CollectiveSignature) -> Result<()> {
+        self.flush_deferred()?;
+        pass("begin-collective")?;
+        let is_new = {
             let mut state = locked(&self.0.state);
             state.step += 1;
-            state.history = hash(&(state.history, meeting.fingerprint, state.computed));
+            state.history = hash(&(state.history, signature.fingerprint, state.computed));
             state.sent.clear();
             state.expected.clear();
-            let mut common = locked(&self.0.line.common);
-            common.operation.clone_from(&meeting.operation);
-            common.step = state.step;
-            self.0.line.wire.note(&meeting.operation, state.step);
-            state.met.insert(meeting.fingerprint)
+            let mut endpoint_state = locked(&self.0.endpoint.state);
+            endpoint_state.operation.clone_from(&signature.operation);
+            endpoint_state.step = state.step;
+            self.0.endpoint.wire.record_progress(&signature.operation, state.step);
+            state.agreed.insert(signature.fingerprint)
         };
-        self.listen()?;
-        if new { self.agree(meeting) } else { Ok(()) }
+        self.0.poll_control()?;
+        if is_new { self.0.agree(signature) } else { Ok(()) }
     }
 
-    /// Begins to receive what `from` will send next.
+    /// Posts a receive of the next message from a rank.
     ///
     /// # Errors
-    /// Those of the wire, of which all ranks then know.
-    pub fn expect(&self, from: usize, bytes: u64) -> Result<()> {
-        self.expect_pieces(from, &copied(bytes), |_| None)
+    /// Those of the wire, which are reported to all ranks.
+    pub fn post_receive(&self, from: usize, bytes: u64) -> Result<()> {
+        self.post_receive_chunks(from, &staged_chunks(bytes), |_| None)
     }
 
-    /// The same for a message in pieces, as its sender cuts it too; `belongs` says where pieces are received
-    /// in place.
-    pub(crate) fn expect_pieces(
+    /// As [`Ranks::post_receive`] for a message in chunks, cut as its sender does; `target` gives the memory
+    /// of chunks that are received in place.
+    pub(crate) fn post_receive_chunks(
         &self,
         from: usize,
-        pieces: &[Piece],
-        belongs: impl Fn(Piece) -> Option<InPlace>,
+        chunks: &[MessageChunk],
+        target: impl Fn(MessageChunk) -> Option<ZeroCopyBuffer>,
     ) -> Result<()> {
-        pass("expect")?;
-        for &piece in pieces {
+        pass("post-receive")?;
+        for &chunk in chunks {
             let mut state = locked(&self.0.state);
-            let mark = self.mark(&state, from, self.rank(), state.expected.get(&from).copied().unwrap_or(0));
+            let tag = self.tag(&state, from, self.rank(), state.expected.get(&from).copied().unwrap_or(0));
             *state.expected.entry(from).or_default() += 1;
             let peer = self.0.members[from];
-            let request = match belongs(piece) {
-                Some(place) => self.0.line.wire.receive_into(peer, place),
-                None => self.0.line.wire.receive(peer, self.spare(piece.bytes)),
+            let request = match target(chunk) {
+                Some(memory) => self.0.endpoint.wire.receive_into(peer, memory),
+                None => self.0.endpoint.wire.receive(peer, self.spare(chunk.bytes)),
             };
-            let request = request.map_err(|broken| self.0.line.fail(peer, broken.0))?;
-            let awaited = Awaited { errand: self.1, request, mark, piece };
-            state.open_receives.entry(from).or_default().push_back(awaited);
+            let request = request.map_err(|error| self.0.endpoint.fail(peer, error.0))?;
+            let posted = PostedReceive { epoch: self.1, request, tag, chunk };
+            state.open_receives.entry(from).or_default().push_back(posted);
         }
         Ok(())
     }
 
-    /// Sends bytes that `fill` copies, piece by piece, from an offset on. Does not wait for the other rank.
+    /// Sends bytes that `fill` copies, chunk by chunk, from an offset on. Does not wait for the other rank.
     ///
     /// # Errors
     /// Those of `fill` and of the wire.
     pub fn send(&self, to: usize, bytes: u64, fill: impl FnMut(u64, &mut [u8]) -> Result<()>) -> Result<()> {
-        self.send_pieces(to, &copied(bytes), |_| None, fill)
+        self.send_chunks(to, &staged_chunks(bytes), |_| None, fill)
     }
 
-    /// The same for a message in pieces; those that `lies` knows are sent from where they lie, which must not
-    /// change before [`Ranks::settle`].
-    pub(crate) fn send_pieces(
+    /// As [`Ranks::send`] for a message in chunks; chunks for which `source` gives memory are sent in place
+    /// and must not change before [`Ranks::wait_all`].
+    pub(crate) fn send_chunks(
         &self,
         to: usize,
-        pieces: &[Piece],
-        lies: impl Fn(Piece) -> Option<InPlace>,
+        chunks: &[MessageChunk],
+        source: impl Fn(MessageChunk) -> Option<ZeroCopyBuffer>,
         mut fill: impl FnMut(u64, &mut [u8]) -> Result<()>,
     ) -> Result<()> {
         pass("send")?;
         let peer = self.0.members[to];
-        for &piece in pieces {
-            let place = lies(piece);
+        for &chunk in chunks {
+            let in_place = source(chunk);
             let mut memory = Vec::new();
-            if place.is_none() {
-                memory = self.spare(piece.bytes);
-                fill(piece.offset, &mut memory)?;
+            if in_place.is_none() {
+                memory = self.spare(chunk.bytes);
+                fill(chunk.offset, &mut memory)?;
             }
             pass("send-filled")?;
             let mut state = locked(&self.0.state);
-            let mark = self.mark(&state, self.rank(), to, state.sent.get(&to).copied().unwrap_or(0));
+            let tag = self.tag(&state, self.rank(), to, state.sent.get(&to).copied().unwrap_or(0));
             *state.sent.entry(to).or_default() += 1;
-            let request = match place {
-                Some(place) => self.0.line.wire.send_from(peer, mark, place),
-                None => self.0.line.wire.send(peer, mark, memory),
+            let request = match in_place {
+                Some(memory) => self.0.endpoint.wire.send_from(peer, tag, memory),
+                None => self.0.endpoint.wire.send(peer, tag, memory),
             };
-            let request = request.map_err(|broken| self.0.line.fail(peer, broken.0))?;
+            let request = request.map_err(|error| self.0.endpoint.fail(peer, error.0))?;
             state.open_sends.push_back((peer, request));
         }
         pass("send-posted")
     }
 
-    /// Waits for what was [expected](Ranks::expect) first of what is still to be received from a rank, and
-    /// hands its pieces on in order.
+    /// Waits for the [posted](Ranks::post_receive) message of a rank and hands its chunks to `place` in
+    /// order.
     ///
     /// # Errors
     /// The rank does something else, failed, or does not answer; those of `place`.
@@ -301,214 +243,201 @@ impl Ranks {
         bytes: u64,
         place: impl FnMut(u64, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        self.receive_pieces(from, copied(bytes).len(), place)
+        self.receive_chunks(from, staged_chunks(bytes).len(), place)
     }
 
-    /// The same for a message of so many pieces. What was received in place is not handed on.
-    pub(crate) fn receive_pieces(
+    /// As [`Ranks::receive`] for a message of so many chunks; `place` does not get those received in place.
+    pub(crate) fn receive_chunks(
         &self,
         from: usize,
-        pieces: usize,
+        chunks: usize,
         mut place: impl FnMut(u64, &[u8]) -> Result<()>,
     ) -> Result<()> {
         pass("receive")?;
-        for _ in 0..pieces {
-            let Some(awaited) = self.first_awaited(from) else {
-                unreachable!("what is received was expected before")
-            };
+        for _ in 0..chunks {
+            let Some(posted) = self.take_posted(from) else { unreachable!("every receive is posted before") };
             let peer = self.0.members[from];
-            let (mark, bytes, arrived) = match self.finish(awaited.request, peer)? {
-                Outcome::Arrived { mark, bytes } => (mark, bytes.len(), Some(bytes)),
-                Outcome::Landed { mark, bytes } => (mark, bytes, None),
+            let (tag, bytes, arrived) = match self.0.wait(posted.request, peer)? {
+                Outcome::Arrived { tag, bytes } => (tag, bytes.len(), Some(bytes)),
+                Outcome::ArrivedInPlace { tag, bytes } => (tag, bytes, None),
                 Outcome::Pending | Outcome::Sent(_) => unreachable!("a receive ends with an arrival"),
             };
-            if mark != awaited.mark || bytes != awaited.piece.bytes {
+            if tag != posted.tag || bytes != posted.chunk.bytes {
                 let reason = format!(
-                    "a message of {bytes} bytes marked {mark:x} came where one of {} bytes marked {:x} \
-                     belongs; rank {peer} does something else, or computes with other numbers",
-                    awaited.piece.bytes, awaited.mark
+                    "a message of {bytes} bytes with tag {tag:x} arrived, expected {} bytes with tag {:x}; \
+                     rank {peer} does something else, or computes with other numbers",
+                    posted.chunk.bytes, posted.tag
                 );
-                return Err(self.0.line.fail(peer, reason));
+                return Err(self.0.endpoint.fail(peer, reason));
             }
             pass("receive-arrived")?;
             if let Some(arrived) = arrived {
-                place(awaited.piece.offset, &arrived)?;
-                self.keep(arrived);
+                place(posted.chunk.offset, &arrived)?;
+                self.recycle(arrived);
             }
         }
         pass("receive-placed")
     }
 
-    /// What was expected first of what this errand is still to receive from a rank.
-    fn first_awaited(&self, from: usize) -> Option<Awaited> {
+    /// The first receive from a rank that was posted in this epoch.
+    fn take_posted(&self, from: usize) -> Option<PostedReceive> {
         let mut state = locked(&self.0.state);
         let open = state.open_receives.get_mut(&from)?;
-        open.remove(open.iter().position(|awaited| awaited.errand == self.1)?)
+        open.remove(open.iter().position(|posted| posted.epoch == self.1)?)
     }
 
-    /// Waits until everything sent so far is gone.
+    /// Waits until all sends are complete.
     ///
     /// # Errors
-    /// A rank failed, or does not take it.
-    pub fn settle(&self) -> Result<()> {
-        pass("settle")?;
+    /// A rank failed, or does not receive.
+    pub fn wait_all(&self) -> Result<()> {
+        pass("wait-all")?;
         loop {
             let Some((peer, request)) = locked(&self.0.state).open_sends.pop_front() else { return Ok(()) };
-            if let Outcome::Sent(memory) = self.finish(request, peer)? {
-                self.keep(memory);
+            if let Outcome::Sent(memory) = self.0.wait(request, peer)? {
+                self.recycle(memory);
             }
         }
     }
 
-    /// What every rank has, on every rank, in their order.
+    /// Gathers every rank's bytes on every rank, in the order of ranks.
     ///
     /// # Errors
-    /// As [`Ranks::meet`] and [`Ranks::receive`].
-    pub fn share(&self, operation: &str, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
-        self.meet(&Meeting::new(operation, &self.count()))?;
-        let others = || (0..self.count()).filter(|&rank| rank != self.rank());
-        let mut lengths = vec![mine.len() as u64; self.count()];
-        others().try_for_each(|rank| self.expect(rank, 8))?;
-        for rank in others() {
-            self.send(rank, 8, |_, out| {
-                out.copy_from_slice(&(mine.len() as u64).to_le_bytes());
-                Ok(())
-            })?;
-        }
-        for rank in others() {
-            self.receive(rank, 8, |_, bytes| {
-                lengths[rank] = bytes.first_chunk::<8>().copied().map_or(0, u64::from_le_bytes);
-                Ok(())
-            })?;
-        }
-        others().try_for_each(|rank| self.expect(rank, lengths[rank]))?;
-        for rank in others() {
-            self.send(rank, mine.len() as u64, |offset, out| {
-                out.copy_from_slice(&mine[offset as usize..][..out.len()]);
-                Ok(())
-            })?;
-        }
-        let mut all = vec![mine.to_vec(); self.count()];
-        for rank in others() {
-            all[rank].clear();
-            self.receive(rank, lengths[rank], |_, bytes| {
-                all[rank].extend(bytes);
-                Ok(())
-            })?;
-        }
-        self.settle()?;
+    /// As [`Ranks::begin_collective`] and [`Ranks::receive`].
+    pub fn all_gather(&self, operation: &str, mine: &[u8]) -> Result<Vec<Vec<u8>>> {
+        self.begin_collective(&CollectiveSignature::new(operation, &self.count()))?;
+        let lengths = self.exchange_bytes(&(mine.len() as u64).to_le_bytes(), |_| 8)?;
+        let length = |rank: usize| lengths[rank].first_chunk::<8>().copied().map_or(0, u64::from_le_bytes);
+        let all = self.exchange_bytes(mine, length)?;
+        self.wait_all()?;
         Ok(all)
     }
 
-    /// Lets all other ranks know that this one cannot go on, and waits a moment until they do. The first
-    /// failure of all is the one that every later call gives.
+    /// Sends bytes to all other ranks and receives theirs, whose lengths are known.
+    fn exchange_bytes(&self, mine: &[u8], length: impl Fn(usize) -> u64) -> Result<Vec<Vec<u8>>> {
+        let others = || (0..self.count()).filter(|&rank| rank != self.rank());
+        others().try_for_each(|rank| self.post_receive(rank, length(rank)))?;
+        others().try_for_each(|rank| self.send_bytes(rank, mine))?;
+        let mut all = vec![mine.to_vec(); self.count()];
+        others()
+            .try_for_each(|rank| self.receive_bytes(rank, length(rank)).map(|bytes| all[rank] = bytes))?;
+        Ok(all)
+    }
+
+    pub(crate) fn send_bytes(&self, to: usize, bytes: &[u8]) -> Result<()> {
+        self.send(to, bytes.len() as u64, |offset, out| {
+            out.copy_from_slice(&bytes[offset as usize..][..out.len()]);
+            Ok(())
+        })
+    }
+
+    pub(crate) fn receive_bytes(&self, from: usize, length: u64) -> Result<Vec<u8>> {
+        let mut all = Vec::with_capacity(length as usize);
+        self.receive(from, length, |_, bytes| {
+            all.extend(bytes);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// Reports to all other ranks that this one cannot go on, and waits a moment until they acknowledge it.
+    /// The first failure of all is the one that every later call returns.
     pub fn abort(&self, reason: &str) {
-        self.0.line.fail(self.0.line.wire.rank(), reason.to_owned());
+        self.0.endpoint.fail(self.0.endpoint.wire.rank(), reason.to_owned());
     }
 
-    /// The failure that was found or heard of, if there was one.
+    /// The failure that was found here or reported by another rank.
     pub fn failure(&self) -> Option<Error> {
-        let failure = locked(&self.0.line.common).failure.clone();
-        failure.map(|failure| self.0.line.error(failure))
+        self.0.failure()
     }
 
-    fn mark(&self, state: &State, from: usize, to: usize, count: u64) -> u32 {
-        let mark = hash(&(state.history, self.0.members[from], self.0.members[to], count));
-        (mark % (u64::from(self.0.line.wire.max_mark()) + 1)) as u32
+    /// Records the hash of what is computed here. All ranks compute the same in the same order; the next
+    /// collective operation compares that.
+    pub(crate) fn record_hash(&self, computed: u64) {
+        let mut state = locked(&self.0.state);
+        state.computed = hash(&(state.computed, computed));
+    }
+
+    fn tag(&self, state: &CommunicatorState, from: usize, to: usize, count: u64) -> u32 {
+        let tag = hash(&(state.history, self.0.members[from], self.0.members[to], count));
+        (tag % (u64::from(self.0.endpoint.wire.max_tag()) + 1)) as u32
     }
 
     /// Memory for one message.
     fn spare(&self, bytes: usize) -> Vec<u8> {
-        let mut memory = locked(&self.0.line.common).spare.pop().unwrap_or_default();
+        let mut memory = locked(&self.0.endpoint.state).spare.pop().unwrap_or_default();
         memory.resize(bytes, 0);
         memory
     }
 
-    fn keep(&self, memory: Vec<u8>) {
-        let mut common = locked(&self.0.line.common);
-        if memory.capacity() > 0 && common.spare.len() < 16 {
-            common.spare.push(memory);
+    fn recycle(&self, memory: Vec<u8>) {
+        let mut endpoint_state = locked(&self.0.endpoint.state);
+        if memory.capacity() > 0 && endpoint_state.spare.len() < 16 {
+            endpoint_state.spare.push(memory);
         }
-    }
-
-    /// The outcome of a request that depends on a rank of the wire.
-    pub(super) fn finish(&self, request: Request, peer: usize) -> Result<Outcome> {
-        let mut patience = Patience::new(self);
-        loop {
-            match self.0.line.wire.test(request) {
-                Ok(Outcome::Pending) => {}
-                Ok(outcome) => return Ok(outcome),
-                Err(broken) => return Err(self.0.line.fail(peer, broken.0)),
-            }
-            self.listen()?;
-            self.check_for_strangers(locked(&self.0.state).step)?;
-            patience.wait(peer)?;
-        }
-    }
-
-    pub(super) fn tell(&self, to: usize, news: &News) -> Result<()> {
-        let peer = self.0.members[to];
-        self.0.line.wire.tell(peer, &news.to_bytes()).map_err(|broken| self.0.line.fail(peer, broken.0))
-    }
-
-    /// Takes in what others tell.
-    ///
-    /// # Errors
-    /// The failure, once there is one.
-    pub(super) fn listen(&self) -> Result<()> {
-        loop {
-            match self.0.line.wire.hear() {
-                Ok(None) => break,
-                Ok(Some((sender, bytes))) => self.0.line.take_in(sender, &bytes),
-                Err(broken) => return Err(self.0.line.fail(self.0.line.wire.rank(), broken.0)),
-            }
-        }
-        self.failure().map_or(Ok(()), Err)
-    }
-
-    /// The step at which a rank of the wire ended its part in this circle.
-    pub(super) fn left(&self, peer: usize) -> Option<u64> {
-        let common = locked(&self.0.line.common);
-        common.inbox.iter().find_map(|(sender, news)| match news {
-            News::Bye { circle, step } if *sender == peer && *circle == self.0.name => Some(*step),
-            News::Left { step } if *sender == peer => Some(*step),
-            _ => None,
-        })
-    }
-
-    /// The last step that this rank has begun.
-    pub(super) fn step(&self) -> u64 {
-        locked(&self.0.state).step
-    }
-
-    /// Whether there are several others, and all of them ended after one step.
-    pub(super) fn is_alone_after(&self, step: u64) -> bool {
-        let mut others = self.0.members.iter().filter(|&&member| member != self.0.line.wire.rank());
-        self.count() > 2 && others.all(|&member| self.left(member) == Some(step))
-    }
-
-    /// Takes note of what is computed here, by its hash. All ranks of the circle compute the same in the same
-    /// order; the next meeting compares that.
-    pub(crate) fn note(&self, computed: u64) {
-        let mut state = locked(&self.0.state);
-        state.computed = hash(&(state.computed, computed));
     }
 }
 
-impl Drop for Circle {
-    fn drop(&mut self) {
-        if locked(&self.line.common).failure.is_some() {
-            return;
+/// The tag of the value trial's messages; nothing else is in flight meanwhile.
+const TRIAL_TAG: u32 = 1;
+
+/// Zero-copy messages and their value trial: an error of the library is a result of the trial, not a failure
+/// of the program; only a rank that does not answer is a failure.
+impl Ranks {
+    /// Whether the wire sends and receives this process's memory in place.
+    pub(crate) fn takes_host_memory(&self) -> bool {
+        self.0.endpoint.wire.takes_host_memory()
+    }
+
+    /// Whether the wire says that it takes device pointers, or the user forces it; if not, why.
+    pub(crate) fn takes_device_memory(&self) -> std::result::Result<(), String> {
+        self.0.endpoint.wire.takes_device_memory()
+    }
+
+    /// Sends and receives in place, to and from these ranks, which do likewise. Returns the wire's first
+    /// error; the caller compares what arrived.
+    ///
+    /// # Errors
+    /// A rank that does not answer or has failed.
+    pub(crate) fn try_in_place(
+        &self,
+        sends: Vec<(usize, ZeroCopyBuffer)>,
+        receives: Vec<(usize, ZeroCopyBuffer)>,
+    ) -> Result<std::result::Result<(), String>> {
+        let wire = &self.0.endpoint.wire;
+        let mut complaint: Option<String> = None;
+        let mut refused = |error: WireError| {
+            complaint.get_or_insert(error.0);
+        };
+        let mut open: Vec<(usize, Request)> = Vec::new();
+        for (from, memory) in receives {
+            let (peer, bytes) = (self.0.members[from], memory.bytes);
+            let request = wire.receive_into(peer, memory).map_err(&mut refused);
+            // A refused message is received in memory of the host, so that the next one does not match it.
+            let request = request.or_else(|()| wire.receive(peer, vec![0; bytes]));
+            open.push((peer, request.map_err(|error| self.0.endpoint.fail(peer, error.0))?));
         }
-        if std::thread::panicking() {
-            self.line.fail(self.line.wire.rank(), "it panicked; its own output says why".to_owned());
-            return;
+        for (to, memory) in sends {
+            let (peer, bytes) = (self.0.members[to], memory.bytes);
+            let request = wire.send_from(peer, TRIAL_TAG, memory).map_err(&mut refused);
+            let request = request.or_else(|()| wire.send(peer, TRIAL_TAG, vec![0; bytes]));
+            open.push((peer, request.map_err(|error| self.0.endpoint.fail(peer, error.0))?));
         }
-        let step = locked(&self.state).step;
-        let news = News::Bye { circle: self.name, step }.to_bytes();
-        for &member in self.members.iter().filter(|&&member| member != self.line.wire.rank()) {
-            // A rank that cannot be told finds out by its deadline.
-            let _ = self.line.wire.tell(member, &news);
+        for (peer, request) in open {
+            let mut deadline = Deadline::new(&self.0);
+            loop {
+                match wire.test(request) {
+                    Ok(Outcome::Pending) => {}
+                    Ok(_) => break,
+                    Err(error) => {
+                        refused(error);
+                        break;
+                    }
+                }
+                self.0.poll_control()?;
+                deadline.wait(peer)?;
+            }
         }
+        Ok(complaint.map_or(Ok(()), Err))
     }
 }

@@ -1,11 +1,11 @@
-//! Ranks that are threads of one process: programs for many ranks run, and are tested, with nothing
-//! installed.
+//! Ranks as threads of one process, so that programs for many ranks run, and are tested, without MPI.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Broken, Outcome, Ranks, Request, Wire, doze};
+use super::interface::{Outcome, Request, Wire, WireError, back_off};
+use super::ranks::Ranks;
 use crate::config::config;
 
 /// Runs a program on so many ranks, each a thread, and gives what it returns on each, or its panic. The
@@ -31,28 +31,28 @@ pub fn run_with_deadline<T: Send>(
 /// One rank's end.
 pub struct Threads {
     rank: usize,
-    post: Arc<Post>,
-    open: Mutex<Open>,
+    mailboxes: Arc<Mailboxes>,
+    open: Mutex<OpenRequests>,
 }
 
-/// What lies between all ends: a letter box per rank.
-struct Post {
-    boxes: Vec<Mutex<LetterBox>>,
+/// One mailbox per rank.
+struct Mailboxes {
+    all: Vec<Mutex<Mailbox>>,
     begin: Instant,
 }
 
-struct LetterBox {
-    /// By sender: what was sent and not received yet.
-    letters: Vec<VecDeque<(u32, Vec<u8>)>>,
-    news: VecDeque<(usize, Vec<u8>)>,
+struct Mailbox {
+    /// By sender: messages that were sent and not received yet.
+    messages: Vec<VecDeque<(u32, Vec<u8>)>>,
+    control: VecDeque<(usize, Vec<u8>)>,
 }
 
 #[derive(Default)]
-struct Open {
+struct OpenRequests {
     next: u64,
     sent: HashMap<Request, ()>,
-    /// By sender: who receives the next letters.
-    awaited: HashMap<usize, VecDeque<Request>>,
+    /// By sender: the receives that get the next messages.
+    posted: HashMap<usize, VecDeque<Request>>,
     arrived: HashMap<Request, (u32, Vec<u8>)>,
 }
 
@@ -63,10 +63,12 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Threads {
     /// The ends of a wire between `ranks` ranks, one for each.
     pub fn ends(ranks: usize) -> Vec<Threads> {
-        let empty = || LetterBox { letters: vec![VecDeque::new(); ranks], news: VecDeque::new() };
-        let boxes = (0..ranks).map(|_| Mutex::new(empty())).collect();
-        let post = Arc::new(Post { boxes, begin: Instant::now() });
-        (0..ranks).map(|rank| Threads { rank, post: Arc::clone(&post), open: Mutex::default() }).collect()
+        let empty = || Mailbox { messages: vec![VecDeque::new(); ranks], control: VecDeque::new() };
+        let all = (0..ranks).map(|_| Mutex::new(empty())).collect();
+        let mailboxes = Arc::new(Mailboxes { all, begin: Instant::now() });
+        (0..ranks)
+            .map(|rank| Threads { rank, mailboxes: Arc::clone(&mailboxes), open: Mutex::default() })
+            .collect()
     }
 }
 
@@ -76,70 +78,70 @@ impl Wire for Threads {
     }
 
     fn ranks(&self) -> usize {
-        self.post.boxes.len()
+        self.mailboxes.all.len()
     }
 
     fn name(&self) -> String {
         "threads".to_owned()
     }
 
-    fn max_mark(&self) -> u32 {
+    fn max_tag(&self) -> u32 {
         u32::MAX
     }
 
-    fn send(&self, to: usize, mark: u32, bytes: Vec<u8>) -> Result<Request, Broken> {
-        locked(&self.post.boxes[to]).letters[self.rank].push_back((mark, bytes));
+    fn send(&self, to: usize, tag: u32, bytes: Vec<u8>) -> Result<Request, WireError> {
+        locked(&self.mailboxes.all[to]).messages[self.rank].push_back((tag, bytes));
         let mut open = locked(&self.open);
         let request = open.number();
         open.sent.insert(request, ());
         Ok(request)
     }
 
-    fn receive(&self, from: usize, _memory: Vec<u8>) -> Result<Request, Broken> {
+    fn receive(&self, from: usize, _memory: Vec<u8>) -> Result<Request, WireError> {
         let mut open = locked(&self.open);
         let request = open.number();
-        open.awaited.entry(from).or_default().push_back(request);
+        open.posted.entry(from).or_default().push_back(request);
         Ok(request)
     }
 
-    fn test(&self, request: Request) -> Result<Outcome, Broken> {
+    fn test(&self, request: Request) -> Result<Outcome, WireError> {
         let mut open = locked(&self.open);
         if open.sent.remove(&request).is_some() {
             return Ok(Outcome::Sent(Vec::new()));
         }
-        let mut mine = locked(&self.post.boxes[self.rank]);
-        let Open { awaited, arrived, .. } = &mut *open;
-        for (from, requests) in awaited {
-            while let (Some(_), Some(first)) = (mine.letters[*from].front(), requests.front()) {
-                arrived.extend(mine.letters[*from].pop_front().map(|letter| (*first, letter)));
+        let mut mine = locked(&self.mailboxes.all[self.rank]);
+        let OpenRequests { posted, arrived, .. } = &mut *open;
+        for (from, requests) in posted {
+            while let (Some(_), Some(first)) = (mine.messages[*from].front(), requests.front()) {
+                arrived.extend(mine.messages[*from].pop_front().map(|message| (*first, message)));
                 requests.pop_front();
             }
         }
         Ok(match arrived.remove(&request) {
-            Some((mark, bytes)) => Outcome::Arrived { mark, bytes },
+            Some((tag, bytes)) => Outcome::Arrived { tag, bytes },
             None => Outcome::Pending,
         })
     }
 
-    fn tell(&self, to: usize, news: &[u8]) -> Result<(), Broken> {
-        locked(&self.post.boxes[to]).news.push_back((self.rank, news.to_vec()));
+    fn send_control(&self, to: usize, message: &[u8]) -> Result<(), WireError> {
+        locked(&self.mailboxes.all[to]).control.push_back((self.rank, message.to_vec()));
         Ok(())
     }
 
-    fn hear(&self) -> Result<Option<(usize, Vec<u8>)>, Broken> {
-        Ok(locked(&self.post.boxes[self.rank]).news.pop_front())
+    fn receive_control(&self) -> Result<Option<(usize, Vec<u8>)>, WireError> {
+        Ok(locked(&self.mailboxes.all[self.rank]).control.pop_front())
     }
 
     fn now(&self) -> Duration {
-        self.post.begin.elapsed()
+        self.mailboxes.begin.elapsed()
     }
 
-    fn pause(&self, looks: u32) {
-        doze(looks);
+    fn pause(&self, spins: u32) {
+        back_off(spins);
     }
 }
 
-impl Open {
+impl OpenRequests {
     fn number(&mut self) -> Request {
         self.next += 1;
         Request(self.next)

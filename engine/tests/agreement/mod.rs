@@ -86,25 +86,3 @@ pub fn agree(kernel: &Verified, launch: &Launch, arrays: &Arrays) {
         assert_eq!(difference(kernel, &expected, &given), None, "{device:?} {launch:?}");
     }
 }
-
-/// Operands of a pointwise kernel: every pair of hard values; a third operand runs along differently.
-pub fn operand_grid(kernel: &Verified) -> (usize, Arrays) {
-    let params = &kernel.kernel().params;
-    let operands = params.len() - 1;
-    let values: Vec<Vec<u64>> = params.iter().map(|p| cases::hard_bits(p.dtype, 40)).collect();
-    let widest = values[..operands].iter().map(Vec::len).max().unwrap();
-    let n = if operands == 1 { widest } else { widest * widest };
-    let pick = |p: usize, i: usize| {
-        let own = &values[p];
-        own[match (p, operands) {
-            (0, 3) if own.len() == 2 => (i ^ (i / 7)) % 2,
-            (0, _) => i % widest % own.len(),
-            (1, _) => i / widest % own.len(),
-            _ => (i * 31 + i / widest * 7) % own.len(),
-        }]
-    };
-    let mut arrays: Arrays =
-        (0..operands).map(|p| bytes(params[p].dtype, (0..n).map(|i| pick(p, i)))).collect();
-    arrays.push(vec![0xa5; n * params[operands].dtype.size_bytes()]);
-    (n, arrays)
-}

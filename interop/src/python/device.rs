@@ -212,7 +212,7 @@ impl Team {
         mine: Vec<u8>,
     ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
         let shared = detached(py, || match self.0.wire() {
-            Some(ranks) => ranks.share(operation, &mine),
+            Some(ranks) => ranks.all_gather(operation, &mine),
             None => Ok(vec![mine]),
         })?;
         Ok(shared.iter().map(|bytes| PyBytes::new(py, bytes)).collect())

@@ -157,7 +157,7 @@ impl Job<'_> {
     }
 
     fn is_rare(&self) -> bool {
-        matches!(self.point, "team" | "agree-begin" | "agree-told" | "agree-heard" | "agree-done")
+        matches!(self.point, "team" | "agree-begin" | "agree-sent" | "agree-received" | "agree-done")
     }
 }
 

@@ -141,9 +141,9 @@ pub const UNSAFE_FILES: &[&str] = &[
     "engine/tests/overhead.rs",
     "engine/src/wire/mpi",
     // What a wire is lent of a device.
-    "engine/src/wire/mod.rs",
-    "engine/src/program/ways.rs",
-    "engine/src/program/reach.rs",
+    "engine/src/wire/interface.rs",
+    "engine/src/program/message.rs",
+    "engine/src/program/link_table.rs",
     "engine/tests/mpi.rs",
     // Tests that run the interpreter on memory of their own.
     "kernels/tests/math_single.rs",

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use partita_kernels::DType;
 
 use crate::array::bind::schedule::{PendingTransfer, ScheduleBuilder};
-use crate::array::loops::analysis;
-use crate::array::loops::analysis::{HaloRequest, StepEvent};
+use crate::array::bind::values::Values;
+use crate::array::loops::depth::analysis;
+use crate::array::loops::depth::analysis::{HaloRequest, StepEvent};
 use crate::array::lower::body::{Leaf, Source};
-use crate::array::lower::compute_region::ComputeRegion;
-use crate::array::lower::footprint::Footprint;
+use crate::array::lower::operands::compute_region::ComputeRegion;
+use crate::array::lower::operands::footprint::Footprint;
+use crate::array::memory::halo::{HaloWidths, widened};
 use crate::array::memory::plans::halo_plan;
-use crate::array::memory::storage::{HaloWidths, Storage, widened};
-use crate::array::record::node::Node;
+use crate::array::memory::storage::Storage;
 use crate::error::Result;
 use crate::index::Distribution;
 
@@ -49,64 +50,70 @@ impl ScheduleBuilder {
         Ok(true)
     }
 
-    /// The array's memory if its halos are wide enough, or else as it is with wider ones, if it can have
-    /// them: once, because later steps only exchange them.
-    pub(crate) fn with_halo(
+    /// The array's memory if its halos are wide enough, or else a copy with wider ones, if it can have them:
+    /// once, because later steps only exchange them.
+    pub(super) fn with_halo(
         &mut self,
-        node: &Arc<Node>,
         storage: Arc<Storage>,
+        dtype: DType,
         halo: &HaloWidths,
     ) -> Result<Arc<Storage>> {
         let Some(dist) = widened(&storage.dist, halo)?.filter(|dist| !Arc::ptr_eq(dist, &storage.dist))
         else {
             return Ok(storage);
         };
-        let wide = Storage::new(&self.team, dist, node.dtype)?.declaring(&storage.declared);
-        let copies = storage.copy_owned(&self.team, node.dtype, &wide)?;
+        let wide = Arc::new(Storage::new(&self.team, dist, dtype)?.declaring(&storage.declared));
+        let copies = storage.copy_owned(&self.team, dtype, &wide)?;
         self.extend(copies);
         self.leases.extend(storage.parts.iter().flatten().cloned());
-        node.set_ready(wide);
-        let Some(wide) = node.storage() else { return Ok(storage) };
         analysis::log(|| StepEvent::Copied { from: storage.number, to: wide.number });
         Ok(wide)
     }
 
-    /// Has halos that are due made current.
+    /// Updates the halos that a `Loop` asks for before the first exchange of its step.
     pub fn update_requested_halos(&mut self) -> Result<()> {
         for HaloRequest { node, halo } in analysis::take_halo_requests() {
             let Some(storage) = node.storage() else { continue };
             if widened(&storage.dist, &halo)?.is_none() {
-                analysis::mark_unsupported(|| {
-                    format!("an array cannot have halos of {} and {}", halo.lo, halo.hi)
-                });
+                let reason = || format!("an array cannot have halos of {} and {}", halo.lo, halo.hi);
+                analysis::mark_unsupported(reason);
                 continue;
             }
-            let wide = self.with_halo(&node, storage, &halo)?;
+            let wide = self.with_halo(Arc::clone(&storage), node.dtype, &halo)?;
+            if !Arc::ptr_eq(&wide, &storage) {
+                node.set_ready(Arc::clone(&wide));
+            }
             self.update_halo(&wide, node.dtype, &halo)?;
         }
         Ok(())
     }
 
-    /// How much of a halo is current by the time launches read it.
+    /// How much of a halo is valid by the time launches read it.
     pub fn valid_halo(&self, storage: &Arc<Storage>) -> HaloWidths {
         let own = |(other, _): &&(Arc<Storage>, HaloWidths)| Arc::ptr_eq(other, storage);
-        let updated_halos = self.updated_halos.iter().filter(own).map(|(_, fresh)| fresh);
-        updated_halos.fold(
+        let updated = self.updated_halos.iter().filter(own).map(|(_, halo)| halo);
+        updated.fold(
             storage.valid_halo(),
-            |widest, fresh| if fresh.covers(&widest) { fresh.clone() } else { widest },
+            |widest, halo| if halo.covers(&widest) { halo.clone() } else { widest },
         )
     }
 
-    /// Whether launches over these regions read nothing but what is current.
-    pub fn holds(&self, leaves: &[Leaf], dist: &Distribution, regions: &[ComputeRegion]) -> Result<bool> {
+    /// Whether launches over these regions read nothing but what is valid.
+    pub fn holds(
+        &self,
+        values: &Values,
+        leaves: &[Leaf],
+        dist: &Distribution,
+        regions: &[ComputeRegion],
+    ) -> Result<bool> {
         for leaf in leaves {
-            let Source::Array(node, storage) = &leaf.source else { continue };
-            let storage = node.storage().unwrap_or_else(|| Arc::clone(storage));
+            let Source::Memory(node) = leaf.source else { continue };
+            let storage = values.storage(node)?;
             let footprint = Footprint::of(&leaf.maps, &storage.dist, dist, regions)?;
             let Some(halo) = footprint.and_then(|footprint| footprint.halo) else { return Ok(false) };
-            let is_current =
+            let is_valid =
                 || self.valid_halo(&storage).covers(&halo) && storage.dist.stores(&halo.lo, &halo.hi);
-            if !halo.is_zero() && !is_current() {
+            if !halo.is_zero() && !is_valid() {
                 return Ok(false);
             }
         }

@@ -2,5 +2,8 @@
 
 pub(crate) mod bound_operand;
 pub(crate) mod halos;
+pub(crate) mod launches;
 pub(crate) mod operands;
+pub(crate) mod partials;
 pub(crate) mod schedule;
+pub(crate) mod values;

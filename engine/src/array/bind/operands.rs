@@ -1,62 +1,54 @@
-//! Operands on their method to the launches that read them: as they lie, with a halo, or as a copy. Knows
-//! operand_accesses; which one an operand takes is decided elsewhere.
+//! Operands where launches read them: in their own memory, with an updated halo, or as a copy.
 
 use std::sync::Arc;
 
+use partita_kernels::DType;
+
 use crate::array::bind::bound_operand::{BoundOperand, Dependency, MemoryOrder, halo_margins};
-use crate::array::bind::schedule::{PendingTransfer, ScheduleBuilder, missing_part};
-use crate::array::host::read::bytes_of;
-use crate::array::loops::analysis;
+use crate::array::bind::schedule::{FetchedBoxes, PendingTransfer, ScheduleBuilder, missing_part};
+use crate::array::bind::values::Values;
+use crate::array::loops::depth::analysis;
 use crate::array::lower::body::{Leaf, Source};
-use crate::array::lower::compute_region::ComputeRegion;
-use crate::array::lower::footprint::{Footprint, packed_box};
-use crate::array::lower::operand_access::{AccessMethod, OperandAccess, operand_accesses};
+use crate::array::lower::graph::NodeId;
+use crate::array::lower::operands::compute_region::ComputeRegion;
+use crate::array::lower::operands::footprint::{Footprint, packed_box};
+use crate::array::lower::operands::operand_access::{AccessMethod, OperandAccess};
 use crate::array::memory::plans::{aligned_plan, box_plan, colocated, fetch_plan, operand_plan};
-use crate::array::memory::storage::Storage;
+use crate::array::memory::storage::{Storage, bytes_of};
 use crate::array::record::map::Map;
-use crate::array::record::node::Node;
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
 use crate::plan::Plan;
 use crate::program::Place;
 
-/// What was fetched of an array: a box per part, and where it is.
-pub(crate) type FetchedBoxes = (Arc<Node>, Vec<Region>, Vec<Option<Place>>);
-
 impl ScheduleBuilder {
-    /// Brings every operand within footprint of the launches over what each part owns of `dist`.
-    pub fn bind_all(&mut self, leaves: &[Leaf], dist: &Distribution) -> Result<Vec<BoundOperand>> {
-        let regions = ComputeRegion::owned(dist);
-        self.bind_operands(leaves, &operand_accesses(leaves, dist, &regions)?, dist, &regions)
-    }
-
-    /// The same for launches over regions of `dist`, one per part, on operand_accesses that are known.
+    /// Makes every operand readable by launches over regions of `dist`, one per part.
     pub fn bind_operands(
         &mut self,
-        leaves: &[Leaf],
-        operand_accesses: &[Option<OperandAccess>],
+        values: &mut Values,
+        (leaves, accesses): (&[Leaf], &[Option<OperandAccess>]),
         dist: &Distribution,
         regions: &[ComputeRegion],
     ) -> Result<Vec<BoundOperand>> {
-        let both = leaves.iter().zip(operand_accesses);
-        both.map(|(leaf, access)| self.bind_operand(leaf, access.as_ref(), dist, regions)).collect()
+        let both = leaves.iter().zip(accesses);
+        both.map(|(leaf, access)| self.bind_operand(values, leaf, access.as_ref(), (dist, regions))).collect()
     }
 
     fn bind_operand(
         &mut self,
+        values: &mut Values,
         leaf: &Leaf,
         access: Option<&OperandAccess>,
-        dist: &Distribution,
-        regions: &[ComputeRegion],
+        (dist, regions): (&Distribution, &[ComputeRegion]),
     ) -> Result<BoundOperand> {
         match (&leaf.source, access) {
-            (Source::Array(node, _), Some(access)) => match (&access.method, &access.footprint) {
-                (AccessMethod::Aligned, _) | (_, None) => self.fetch_aligned(access, &leaf.maps[0], dist),
-                (method, Some(footprint)) => {
-                    self.bind_array(node, access, method, footprint, &leaf.maps[0], regions)
+            (Source::Memory(node), Some(access)) => match &access.footprint {
+                Some(footprint) if !matches!(access.method, AccessMethod::Aligned) => {
+                    self.bind_array(values, (*node, leaf.dtype), (access, footprint), &leaf.maps[0], regions)
                 }
+                Some(_) | None => self.fetch_aligned(values, (*node, leaf.dtype), &leaf.maps[0], dist),
             },
-            (Source::Array(..), None) => Err(missing_part("operand")),
+            (Source::Memory(_), None) => Err(missing_part("operand")),
             (Source::List(list, dim), _) => {
                 let places = list.upload(&self.team, dist, *dim, &mut self.leases)?;
                 let first = |part: usize| Index::filled(1, dist.owned(part).start()[*dim]);
@@ -73,20 +65,23 @@ impl ScheduleBuilder {
 
     fn bind_array(
         &mut self,
-        node: &Arc<Node>,
-        access: &OperandAccess,
-        method: &AccessMethod,
-        footprint: &Footprint,
+        values: &mut Values,
+        (node, dtype): (NodeId, DType),
+        (access, footprint): (&OperandAccess, &Footprint),
         map: &Map,
         regions: &[ComputeRegion],
     ) -> Result<BoundOperand> {
         // Another leaf may have given the array a wider halo.
-        let storage = node.storage().unwrap_or_else(|| Arc::clone(&access.storage));
+        let storage = values.storage(node)?;
+        let method = &access.method;
         let (places, dependency) = match method {
             AccessMethod::Local | AccessMethod::Aligned => (storage.places(&self.team), Dependency::None),
             AccessMethod::Halo(halo) => {
-                let storage = self.with_halo(node, storage, halo)?;
-                let dependency = match self.update_halo(&storage, node.dtype, halo)? {
+                let storage = self.with_halo(storage, dtype, halo)?;
+                if !Arc::ptr_eq(&storage, &values.storage(node)?) {
+                    values.set(node, Arc::clone(&storage));
+                }
+                let dependency = match self.update_halo(&storage, dtype, halo)? {
                     false => Dependency::None,
                     true => {
                         let halo_margins = |(part, zone): (usize, &ComputeRegion)| {
@@ -98,7 +93,7 @@ impl ScheduleBuilder {
                 (storage.places(&self.team), dependency)
             }
             AccessMethod::Fetch(needs) | AccessMethod::FetchGlobal(needs) => {
-                (self.fetch_once(node, &storage, method, needs)?, Dependency::All)
+                (self.fetch_once((node, dtype), &storage, method, needs)?, Dependency::All)
             }
         };
         Ok(BoundOperand { places, anchors: footprint.anchors.clone(), order: MemoryOrder::Array, dependency })
@@ -107,12 +102,12 @@ impl ScheduleBuilder {
     /// What another leaf has asked for is not fetched again.
     fn fetch_once(
         &mut self,
-        node: &Arc<Node>,
+        (node, dtype): (NodeId, DType),
         storage: &Storage,
         method: &AccessMethod,
         needs: &[Region],
     ) -> Result<Vec<Option<Place>>> {
-        let same = |(other, boxes, _): &&FetchedBoxes| Arc::ptr_eq(other, node) && boxes == needs;
+        let same = |(other, boxes, _): &&FetchedBoxes| *other == node && boxes == needs;
         if let Some((.., places)) = self.fetched.iter().find(same) {
             return Ok(places.clone());
         }
@@ -122,8 +117,8 @@ impl ScheduleBuilder {
             }
             _ => operand_plan(&storage.dist, needs.to_vec())?,
         };
-        let places = self.fetch_planned(node, storage, plan, needs)?;
-        self.fetched.push((Arc::clone(node), needs.to_vec(), places.clone()));
+        let places = self.fetch_planned(dtype, storage, plan, needs)?;
+        self.fetched.push((node, needs.to_vec(), places.clone()));
         Ok(places)
     }
 
@@ -131,16 +126,16 @@ impl ScheduleBuilder {
     /// the launches over `dist` go through it. Each shift along such maps is an operand of its own.
     fn fetch_aligned(
         &mut self,
-        access: &OperandAccess,
+        values: &Values,
+        (node, dtype): (NodeId, DType),
         map: &Map,
         dist: &Distribution,
     ) -> Result<BoundOperand> {
-        let (colocated, node) = (colocated(&self.team, &self.team), &access.node);
-        let storage = node.storage().unwrap_or_else(|| Arc::clone(&access.storage));
+        let (colocated, storage) = (colocated(&self.team, &self.team), values.storage(node)?);
         let plan = aligned_plan(&storage.dist, dist, map.axes().to_vec(), colocated)?;
         let boxes =
             (0..dist.parts()).map(|part| packed_box(map, dist, part)).collect::<Result<Vec<Region>>>()?;
-        let places = self.fetch_planned(node, &storage, plan, &boxes)?;
+        let places = self.fetch_planned(dtype, &storage, plan, &boxes)?;
         let anchors = boxes.iter().map(|region| *region.start()).collect();
         Ok(BoundOperand { places, anchors, order: MemoryOrder::Launch, dependency: Dependency::All })
     }
@@ -148,40 +143,40 @@ impl ScheduleBuilder {
     /// Where each part can read the box it needs: its own memory if that holds the box, otherwise a copy.
     pub fn fetch_missing(
         &mut self,
-        node: &Node,
+        dtype: DType,
         storage: &Storage,
         needs: &[Region],
     ) -> Result<Vec<Option<Place>>> {
         let nothing = |need: &Region| Region::from_fn(need.rank(), |_| (0, 0));
         let held = |part: usize| storage.dist.owned(part).contains_region(&needs[part]);
-        let afar: Vec<Region> = (0..needs.len())
+        let remote: Vec<Region> = (0..needs.len())
             .map(|part| if held(part) { nothing(&needs[part]) } else { needs[part] })
             .collect();
-        let mut places = self.fetch(node, storage, &afar)?;
+        let mut places = self.fetch(dtype, storage, &remote)?;
         for (part, place) in places.iter_mut().enumerate().filter(|(part, _)| held(*part)) {
             *place = storage.place(&self.team, part).filter(|_| !needs[part].is_empty());
         }
         Ok(places)
     }
 
-    /// Copies what each part needs into temporary memory: the method for operands on other layouts.
-    pub fn fetch(&mut self, node: &Node, storage: &Storage, needs: &[Region]) -> Result<Vec<Option<Place>>> {
+    /// Copies what each part needs into temporary memory: the way of operands on other layouts.
+    pub fn fetch(&mut self, dtype: DType, storage: &Storage, needs: &[Region]) -> Result<Vec<Option<Place>>> {
         let plan = fetch_plan(&storage.dist.packed(), needs.to_vec())?;
-        self.fetch_planned(node, storage, plan, needs)
+        self.fetch_planned(dtype, storage, plan, needs)
     }
 
     fn fetch_planned(
         &mut self,
-        node: &Node,
+        dtype: DType,
         storage: &Storage,
         plan: Arc<Plan>,
         needs: &[Region],
     ) -> Result<Vec<Option<Place>>> {
         if plan.messages() > 0 {
-            let reason = "the step fetches what no halo holds; round the ends, halos footprint along periodic dimensions";
+            let reason =
+                "the step fetches what no halo holds; round the ends, halos reach along periodic dimensions";
             analysis::mark_unsupported(|| reason.to_owned());
         }
-        let dtype = node.dtype;
         let mut places: Vec<Option<Place>> = Vec::with_capacity(needs.len());
         for (part, need) in needs.iter().enumerate() {
             if need.is_empty() || !self.team.is_here(part) {

@@ -1,27 +1,24 @@
-//! A schedule under construction: operands are brought to where launches read them, launches follow.
+//! [`ScheduleBuilder`]: a schedule under construction. Operands are moved to where launches read them,
+//! launches follow.
 //!
-//! What has to be brought is collected, and departs as ONE exchange: one message per pair of ranks, whatever
-//! the number of operands. Launches that read nothing of it, the *core*, may be queued before it arrives;
-//! every other launch comes after.
-//!
-//! - [`input`]: an operand as launches read it, and how much of a launch must wait for it;
-//! - [`bring`]: how operands get there;
-//! - [`halos`]: halos made current on the method.
+//! Transfers are collected and begin as ONE exchange: one message per pair of ranks, whatever the number of
+//! operands. Launches that read nothing of it, the *core*, may be queued before it ends; every other launch
+//! comes after.
 
 use std::sync::Arc;
 
 use partita_kernels::{DType, Launch, Scalar, Verified, View};
 
-pub(crate) use crate::array::bind::bound_operand::{BoundOperand, bind, halo_margins};
-use crate::array::bind::operands::FetchedBoxes;
-use crate::array::memory::storage::{HaloWidths, Storage};
+use crate::array::lower::graph::NodeId;
+use crate::array::memory::halo::HaloWidths;
+use crate::array::memory::storage::Storage;
 use crate::device::{Buffer, Device, Job, Stream};
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};
 use crate::plan::Plan;
-use crate::program::{Command, Place, Schedule, execute};
+use crate::program::{Command, Op, Place, Schedule, execute};
 use crate::team::Team;
-use crate::transport::{Field, Leisure, crossing};
+use crate::transport::{Field, OverlapCapability, lower_between_ranks};
 use crate::wire::{hash, pass};
 
 pub(crate) fn missing_part(operation: &'static str) -> Error {
@@ -43,6 +40,9 @@ pub(crate) struct PendingTransfer {
     /// Which of [`ScheduleBuilder::updated_halos`], if it is a halo exchange.
     pub(super) updates: Option<usize>,
 }
+
+/// What was fetched of a value: a box per part, and where it is.
+pub(crate) type FetchedBoxes = (NodeId, Vec<Region>, Vec<Option<Place>>);
 
 /// A schedule under construction, the leases its commands rely on, and the halos it makes current.
 pub(crate) struct ScheduleBuilder {
@@ -93,8 +93,8 @@ impl ScheduleBuilder {
         self.messages
     }
 
-    pub fn push(&mut self, command: Command) {
-        self.schedule.push(command);
+    pub fn push(&mut self, command: impl Into<Command>) {
+        self.schedule.push(command.into());
     }
 
     pub fn extend(&mut self, schedule: Schedule) {
@@ -106,8 +106,13 @@ impl ScheduleBuilder {
     pub fn note(&mut self, kernel: &Verified, arguments: &[Vec<Scalar>]) {
         if let Some(ranks) = self.team.wire() {
             let computed = hash(&(kernel, arguments));
-            self.schedule.push(Command::Note { ranks: ranks.clone(), computed });
+            self.push(Op::RecordHash { ranks: ranks.clone(), computed });
         }
+    }
+
+    /// Whether a part is on this rank.
+    pub fn is_here(&self, part: usize) -> bool {
+        self.team.is_here(part)
     }
 
     /// The device of a part.
@@ -115,11 +120,12 @@ impl ScheduleBuilder {
         self.team.device(part).clone()
     }
 
-    /// Sends what launches will need on its method, as far as the host waits for nothing. Says who has time to
-    /// compute something else meanwhile: the host after [`ScheduleBuilder::dispatch`], other devices before it.
-    pub fn begin_exchange(&mut self) -> Result<Leisure> {
+    /// Sends what launches will need on its method, as far as the host waits for nothing. Says who has time
+    /// to compute something else meanwhile: the host after [`ScheduleBuilder::dispatch`], other devices
+    /// before it.
+    pub fn begin_exchange(&mut self) -> Result<OverlapCapability> {
         let pending = std::mem::take(&mut self.pending);
-        let Some(first) = pending.first() else { return Ok(Leisure::Nobody) };
+        let Some(first) = pending.first() else { return Ok(OverlapCapability::None) };
         let messages = pending.iter().map(|pending| pending.plan.messages()).sum();
         self.team.count_messages(messages);
         self.messages += messages;
@@ -129,14 +135,14 @@ impl ScheduleBuilder {
             .iter()
             .map(|PendingTransfer { plan, from, to, dtype, .. }| Field { plan, from, to, dtype: *dtype })
             .collect();
-        let exchange = crossing::lower(operation, (&self.team, &self.team), &fields)?.aside();
-        let leisure = exchange.leisure();
+        let exchange = lower_between_ranks(operation, (&self.team, &self.team), &fields)?.overlapped();
+        let overlap = exchange.overlap_capability();
         self.schedule.extend(exchange.departure);
         self.dispatch.extend(exchange.dispatch);
         self.arrival.extend(exchange.arrival);
         self.join.extend(exchange.join);
         self.leases.extend(exchange.leases);
-        Ok(leisure)
+        Ok(overlap)
     }
 
     /// Sends the rest on its method.
@@ -199,7 +205,8 @@ impl ScheduleBuilder {
         Ok(())
     }
 
-    /// The same as soon as what was on its method has arrived at the part, beside what is still computed there.
+    /// The same as soon as what was on its method has arrived at the part, beside what is still computed
+    /// there.
     pub fn launch_rim(
         &mut self,
         kernel: &Verified,
@@ -211,8 +218,8 @@ impl ScheduleBuilder {
     ) -> Result<()> {
         let launch = self.launch_command(kernel, part, region, at, bound, arguments)?;
         let device = self.team.device(part);
-        let joins = |command: &Command| match command {
-            Command::After { first, .. } => *first == (device.clone(), Stream::Exchange),
+        let joins = |command: &Command| match &command.op {
+            Op::StreamWait { first, .. } => *first == (device.clone(), Stream::Exchange),
             _ => false,
         };
         let lane = if self.join.iter().any(joins) { Stream::Exchange } else { Stream::Compute };
@@ -244,6 +251,6 @@ impl ScheduleBuilder {
         };
         let memory = bound.iter().map(|(_, place)| Arc::clone(&place.allocation)).collect();
         let job = Job { program, launch: Arc::new(launch), memory };
-        Ok(Command::Launch { device: device.clone(), job })
+        Ok(Op::Launch { device: device.clone(), job }.into())
     }
 }

@@ -24,7 +24,7 @@ use crate::index::Distribution;
 use crate::plan::Plan;
 use crate::program::{Place, Schedule, execute};
 use crate::team::evaluation;
-use crate::transport::{Exchange, Field, crossing};
+use crate::transport::{Exchange, Field, lower_between_ranks};
 
 /// A linear operator from arrays over one partition to arrays over another. Shapes are not part of it: they
 /// are found when it is applied.
@@ -228,9 +228,10 @@ impl Collective {
     }
 
     /// Begins to apply it: what leaves is packed and on its way out of its device when this returns, and the
-    /// host has waited for nothing but the other ranks' agreement, the first time. ScheduleBuilder that is queued before
-    /// [`PendingCollective::finish`] runs while it travels. What goes through the host's memory is sent on at the end,
-    /// or before the next exchange between ranks begins: others may come before the end.
+    /// host has waited for nothing but the other ranks' agreement, the first time. ScheduleBuilder that is
+    /// queued before
+    /// [`PendingCollective::finish`] runs while it travels. What goes through the host's memory is sent on at
+    /// the end, or before the next exchange between ranks begins: others may come before the end.
     ///
     /// Collective over the world that the partitions are of, as is the end.
     ///
@@ -356,7 +357,7 @@ impl UnderWay {
         x.team().count_messages(step.plan.messages());
         let field = Field { plan: &step.plan, from: &sources, to: &targets, dtype: x.dtype() };
         let teams = (x.team(), &team);
-        let exchange = crossing::lower("collective", teams, &[field])?.aside();
+        let exchange = lower_between_ranks("collective", teams, &[field])?.overlapped();
         let Exchange { departure, dispatch, arrival, join, mut leases, .. } = exchange;
         leases.extend(from.parts.iter().chain(&to.parts).flatten().cloned());
         let dispatch = Arc::new(Mutex::new(dispatch));
@@ -373,7 +374,7 @@ impl UnderWay {
         // What was not packed must not be sent.
         execute(departure).inspect_err(|_| drop(taken(&dispatch)))?;
         if let Some(ranks) = x.team().wire() {
-            ranks.postpone(move || leave(&dispatch));
+            ranks.defer(move || leave(&dispatch));
         }
         Ok(under_way)
     }
@@ -381,7 +382,7 @@ impl UnderWay {
     /// Has the rest sent on its way, and between ranks that of all others: the end sends answers, too.
     fn leave(&self) -> Result<()> {
         match self.source.team().wire() {
-            Some(ranks) => ranks.catch_up(),
+            Some(ranks) => ranks.flush_deferred(),
             None => leave(&self.dispatch),
         }
     }

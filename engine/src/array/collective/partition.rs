@@ -122,7 +122,7 @@ impl Partition {
         to.members.value_from(&self.members, id)?;
         let Some(ranks) = self.world.wire() else { return Ok(data()) };
         let mine = if self.world.is_here(id) { data().to_message() } else { Vec::new() };
-        let all = ranks.share("broadcast_data", &mine)?;
+        let all = ranks.all_gather("broadcast_data", &mine)?;
         Data::from_messages(&all[self.world.rank_of(id)]).next().ok_or_else(spoilt)
     }
 
@@ -138,7 +138,7 @@ impl Partition {
         let Some(ranks) = self.world.wire() else { return Ok((0..ids.len()).map(data).collect()) };
         let here = (0..ids.len()).filter(|&rank| self.world.is_here(ids[rank]));
         let mine: Vec<u8> = here.flat_map(|rank| data(rank).to_message()).collect();
-        let all = ranks.share("allgather_data", &mine)?;
+        let all = ranks.all_gather("allgather_data", &mine)?;
         // Every rank sent its members' in their order.
         let mut messages: Vec<_> = all.iter().map(|bytes| Data::from_messages(bytes)).collect();
         ids.iter().map(|&id| messages[self.world.rank_of(id)].next().ok_or_else(spoilt)).collect()

@@ -1,27 +1,25 @@
 //! [`Outline`]: what an evaluation will do, as numbers and text: kernels with the bytes they must touch and
-//! the operations they do, plans with the bytes of every link, and what is computed while these travel. Knows
-//! no devices; a drawing of it is `outline_svg`'s.
+//! the operations they do, plans with the bytes of every link, and what is computed while these travel. It is
+//! read off the tasks that lowering makes.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 use partita_kernels::{DType, Kernel, Op};
 
-use crate::array::Array;
-use crate::array::lower::body::{Leaf, Source};
-use crate::array::lower::compute_region::ComputeRegion;
-use crate::array::lower::locality::Reached;
-use crate::array::lower::operand_access::{AccessMethod, OperandAccess, operand_accesses};
-use crate::array::lower::reduction_groups::PendingReduction;
-use crate::array::memory::storage::{HaloWidths, Storage};
+use crate::array::bind::bound_operand::halo_margins;
+use crate::array::handle::Array;
+use crate::array::lower::body::Leaf;
+use crate::array::lower::graph::{Graph, NodeId};
+use crate::array::lower::lowerer::lower;
+use crate::array::lower::operands::operand_access::{AccessMethod, OperandAccess};
+use crate::array::lower::recorded::{RecordedGraph, Target};
+use crate::array::lower::tasks::{KernelTask, Reduce, Task};
 use crate::array::record::map::Map;
-use crate::array::record::node::{Expr, Node, NodeState, Operands, Portion};
-use crate::array::run::evaluate::{evaluate, lower_all};
 use crate::error::Result;
 use crate::index::{Distribution, Region};
 use crate::plan::LinkTraffic;
+use crate::team::Team;
 
 /// What will run, in order.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -81,180 +79,107 @@ impl Array {
     pub fn explain(&self) -> Result<Outline> {
         let team = self.team();
         let _guard = team.evaluation();
-        let copy = copied(&self.node);
-        let begun =
-            Telling { outline: Outline { parts: team.size(), ..Outline::default() }, fresh: Vec::new() };
-        /// Ends the telling, also when a map of the user's panics.
-        struct End;
-        impl Drop for End {
-            fn drop(&mut self) {
-                TELLING.set(None);
-            }
+        let mut outline = Outline { parts: team.size(), ..Outline::default() };
+        if self.node.storage().is_some() {
+            return Ok(outline);
         }
-        let _end = End;
-        TELLING.set(Some(begun));
-        evaluate(std::slice::from_ref(&copy))?;
-        Ok(TELLING.take().map(|told| told.outline).unwrap_or_default())
+        let RecordedGraph { mut graph, .. } = RecordedGraph::of(team, &[Target::fresh(&self.node)])?;
+        let lowered = lower(&mut graph, team, false)?;
+        let explain = Explain { graph: &graph, team };
+        for task in &lowered.tasks {
+            outline.kernels.extend(explain.task(task)?);
+        }
+        Ok(outline)
     }
 }
 
-/// The outline under construction, and the halos that will be current by then.
-struct Telling {
-    outline: Outline,
-    fresh: Vec<(Arc<Storage>, HaloWidths)>,
+/// A graph after it was lowered, and its team.
+struct Explain<'a> {
+    graph: &'a Graph,
+    team: &'a Team,
 }
 
-thread_local! {
-    static TELLING: RefCell<Option<Telling>> = const { RefCell::new(None) };
-}
-
-/// Whether this thread only tells what it would do.
-pub(crate) fn is_telling() -> bool {
-    TELLING.with_borrow(Option::is_some)
-}
-
-/// The same expression in nodes of its own, so that telling leaves no trace. Computed values are shared.
-fn copied(root: &Arc<Node>) -> Arc<Node> {
-    let mut copies: HashMap<*const Node, Arc<Node>> = HashMap::new();
-    let of = |copies: &HashMap<*const Node, Arc<Node>>, node: &Arc<Node>| {
-        copies.get(&Arc::as_ptr(node)).unwrap_or(node).clone()
-    };
-    for node in Reached::from([root], None).lazy {
-        let copy = match &*node.state() {
-            NodeState::Ready(_) | NodeState::Failed(_) => continue,
-            NodeState::Lazy { expr, layout } => {
-                let expr = match expr {
-                    Expr::Fill(scalar) => Expr::Fill(*scalar),
-                    Expr::Coord(d) => Expr::Coord(*d),
-                    Expr::Number(numbers, which) => Expr::Number(Arc::clone(numbers), *which),
-                    Expr::Apply(op, Operands::One([a])) => Expr::Apply(*op, Operands::One([of(&copies, a)])),
-                    Expr::Apply(op, Operands::Two(nodes)) => {
-                        Expr::Apply(*op, Operands::Two([0, 1].map(|k| of(&copies, &nodes[k]))))
-                    }
-                    Expr::Apply(op, Operands::Three(nodes)) => {
-                        Expr::Apply(*op, Operands::Three([0, 1, 2].map(|k| of(&copies, &nodes[k]))))
-                    }
-                    Expr::View { base, map } => Expr::View { base: of(&copies, base), map: Arc::clone(map) },
-                    Expr::Reduce { operand, reduction, axes } => Expr::Reduce {
-                        operand: of(&copies, operand),
-                        reduction: *reduction,
-                        axes: axes.clone(),
-                    },
-                    Expr::Joined(portions) => {
-                        let copy = |Portion { start, value }: &Portion| Portion {
-                            start: *start,
-                            value: of(&copies, value),
-                        };
-                        Expr::Joined(portions.iter().map(copy).collect())
-                    }
-                    Expr::Listed { base, which } => {
-                        Expr::Listed { base: of(&copies, base), which: which.clone() }
-                    }
-                    Expr::Reshaped { base } => Expr::Reshaped { base: of(&copies, base) },
+impl Explain<'_> {
+    fn task(&self, task: &Task) -> Result<Vec<KernelStep>> {
+        match task {
+            Task::Compute(compute) => {
+                let step = |kernel: &KernelTask| {
+                    let dtypes = kernel.stores.iter().map(|store| compute.results[store.result].dtype);
+                    let bytes: u64 = dtypes.map(|dtype| dtype.size_bytes() as u64).sum();
+                    let written = kernel.dist.global().volume()? as u64 * bytes;
+                    let reads = (&kernel.leaves[..], &kernel.accesses[..]);
+                    self.kernel(kernel.kernel.kernel(), reads, &kernel.dist, written)
                 };
-                Node::lazy(node.shape, node.dtype, &node.team, expr, layout.clone())
+                compute.kernels.iter().map(step).collect()
             }
+            Task::Reduce(Reduce { members, dist, result, kernel, leaves, accesses, .. }) => {
+                let bytes: u64 = members.iter().map(|member| member.dtype.size_bytes() as u64).sum();
+                let written = result.global().volume()? as u64 * bytes;
+                Ok(vec![self.kernel(kernel.kernel(), (leaves, accesses), dist, written)?])
+            }
+            Task::GatherWindow { dist, dtype, .. } => Ok(vec![gathering("gather_window", dist, *dtype)?]),
+            Task::GatherElements { dist, dtype, .. } => Ok(vec![gathering("gather_elements", dist, *dtype)?]),
+            Task::Alias { .. } => Ok(Vec::new()),
+        }
+    }
+
+    /// A kernel over `dist` that writes so many bytes.
+    fn kernel(
+        &self,
+        kernel: &Kernel,
+        (leaves, accesses): (&[Leaf], &[Option<OperandAccess>]),
+        dist: &Arc<Distribution>,
+        written_bytes: u64,
+    ) -> Result<KernelStep> {
+        let mut step = KernelStep {
+            name: kernel.name.clone(),
+            layout: format!("shape {}, grid {}", dist.shape(), dist.grid()),
+            cells: per_part(dist, |part| dist.owned(part))?,
+            core: Vec::new(),
+            read_bytes: 0,
+            written_bytes,
+            operations: kernel.body.iter().filter(|inst| is_work(&inst.op)).count() as u64,
+            exchanges: Vec::new(),
         };
-        copies.insert(Arc::as_ptr(&node), copy);
+        let mut core: Vec<Region> = (0..dist.parts()).map(|part| dist.owned(part)).collect();
+        let mut known: Vec<(NodeId, Vec<LinkTraffic>)> = Vec::new();
+        for (leaf, access) in leaves.iter().zip(accesses) {
+            let Some(access) = access else { continue };
+            step.read_bytes += leaf.dtype.size_bytes() as u64 * read_cells(access, dist)?;
+            let Some(plan) = access.plan(leaf, dist, self.team)? else { continue };
+            for (part, core) in core.iter_mut().enumerate() {
+                *core = access.untouched(&leaf.maps[0], dist, part, core);
+            }
+            let links = plan.links();
+            let same = |(node, other): &(NodeId, Vec<LinkTraffic>)| *node == access.node && *other == links;
+            // Views of one array share a halo or a box.
+            if matches!(access.method, AccessMethod::Aligned) || !known.iter().any(same) {
+                known.push((access.node, links.clone()));
+                step.exchanges.push(self.exchange(access, leaf.dtype, links));
+            }
+        }
+        let volume = |core: &Region| core.volume().map(|cells| cells as u64);
+        step.core = core.iter().map(volume).collect::<std::result::Result<_, _>>()?;
+        Ok(step)
     }
-    of(&copies, root)
-}
 
-/// Memory that is not there, for results that are only told of.
-pub(crate) fn nowhere(dist: Arc<Distribution>) -> Storage {
-    let parts = vec![None; dist.parts()];
-    Storage::from_parts(dist, parts)
-}
-
-/// Notes a kernel over `dist` that writes so many bytes.
-pub(crate) fn tell(
-    kernel: &Kernel,
-    leaves: &[Leaf],
-    found: &[Option<OperandAccess>],
-    dist: &Arc<Distribution>,
-    written_bytes: u64,
-) -> Result<()> {
-    let mut step = KernelStep {
-        name: kernel.name.clone(),
-        layout: format!("shape {}, grid {}", dist.shape(), dist.grid()),
-        cells: per_part(dist, |part| dist.owned(part))?,
-        core: Vec::new(),
-        read_bytes: 0,
-        written_bytes,
-        operations: kernel.body.iter().filter(|inst| is_work(&inst.op)).count() as u64,
-        exchanges: Vec::new(),
-    };
-    let mut core: Vec<Region> = (0..dist.parts()).map(|part| dist.owned(part)).collect();
-    let mut asked: Vec<(*const Node, Vec<LinkTraffic>)> = Vec::new();
-    for (leaf, access) in leaves.iter().zip(found) {
-        let (Source::Array(node, _), Some(access)) = (&leaf.source, access) else { continue };
-        let size = node.dtype.size_bytes() as u64;
-        step.read_bytes += size * read_cells(access, dist)?;
-        if !will_lack(access) {
-            continue;
-        }
-        let Some(plan) = access.plan(leaf, dist, &node.team)? else { continue };
-        remember(access);
-        for (part, core) in core.iter_mut().enumerate() {
-            *core = access.untouched(&leaf.maps[0], dist, part, core);
-        }
-        let links = plan.links();
-        let same =
-            |(other, known): &(*const Node, Vec<LinkTraffic>)| *other == Arc::as_ptr(node) && *known == links;
-        // Views of one array share a halo or a box.
-        if matches!(access.method, AccessMethod::Aligned) || !asked.iter().any(same) {
-            asked.push((Arc::as_ptr(node), links.clone()));
-            step.exchanges.push(exchange(node, access, links));
-        }
+    fn exchange(&self, access: &OperandAccess, dtype: DType, links: Vec<LinkTraffic>) -> ExchangeStep {
+        let what = match access.method {
+            AccessMethod::Local => "nothing",
+            AccessMethod::Halo(_) => "halo",
+            AccessMethod::Fetch(_) | AccessMethod::FetchGlobal(_) => "boxes",
+            AccessMethod::Aligned => "elements in the kernel's order",
+        };
+        let operand = format!("{dtype} {}", self.graph.shape(access.node));
+        ExchangeStep { what, operand, links, element_bytes: dtype.size_bytes() as u64 }
     }
-    step.core = core
-        .iter()
-        .map(|core| core.volume().map(|cells| cells as u64))
-        .collect::<std::result::Result<_, _>>()?;
-    push(step);
-    Ok(())
 }
 
-fn exchange(node: &Arc<Node>, access: &OperandAccess, links: Vec<LinkTraffic>) -> ExchangeStep {
-    let what = match access.method {
-        AccessMethod::Local => "nothing",
-        AccessMethod::Halo(_) => "halo",
-        AccessMethod::Fetch(_) | AccessMethod::FetchGlobal(_) => "boxes",
-        AccessMethod::Aligned => "elements in the kernel's order",
-    };
-    let operand = format!("{} {}", node.dtype, node.shape);
-    ExchangeStep { what, operand, links, element_bytes: node.dtype.size_bytes() as u64 }
-}
-
-/// Notes reductions over one layout, and the kernel of their first pass.
-pub(crate) fn tell_reductions(
-    dist: &Arc<Distribution>,
-    axes: &[usize],
-    members: &[PendingReduction],
-) -> Result<Vec<Storage>> {
-    let operands: Vec<&Arc<Node>> = members.iter().map(|member| &member.operand).collect();
-    let Some((mut lowering, values)) = lower_all("reduce", &operands, dist, 4 * operands.len())? else {
-        let (left, right) = members.split_at(members.len() / 2);
-        let mut results = tell_reductions(dist, axes, left)?;
-        results.extend(tell_reductions(dist, axes, right)?);
-        return Ok(results);
-    };
-    let found = operand_accesses(&lowering.leaves, dist, &ComputeRegion::owned(dist))?;
-    let folded = operands.iter().zip(values);
-    let stores: Vec<_> =
-        folded.map(|(operand, value)| (lowering.builder.output(operand.dtype), value)).collect();
-    let kernel = partita_kernels::simplify(&lowering.builder.elementwise(&stores)?);
-    let result = Arc::new(dist.reduced(axes)?);
-    let size: u64 = members.iter().map(|member| member.node.dtype.size_bytes() as u64).sum();
-    tell(kernel.kernel(), &lowering.leaves, &found, dist, result.global().volume()? as u64 * size)?;
-    Ok(members.iter().map(|_| nowhere(Arc::clone(&result))).collect())
-}
-
-/// Notes that elements are gathered, or scattered, on the parts where they are.
-pub(crate) fn tell_gathering(name: &str, dist: &Arc<Distribution>, dtype: DType) -> Result<()> {
+/// Elements gathered on the parts where they are.
+fn gathering(name: &str, dist: &Arc<Distribution>, dtype: DType) -> Result<KernelStep> {
     let bytes = dist.global().volume()? as u64 * dtype.size_bytes() as u64;
     let cells = per_part(dist, |part| dist.owned(part))?;
-    push(KernelStep {
+    Ok(KernelStep {
         name: name.to_owned(),
         layout: format!("shape {}, grid {}", dist.shape(), dist.grid()),
         core: cells.clone(),
@@ -263,29 +188,7 @@ pub(crate) fn tell_gathering(name: &str, dist: &Arc<Distribution>, dtype: DType)
         written_bytes: bytes,
         operations: 0,
         exchanges: Vec::new(),
-    });
-    Ok(())
-}
-
-fn push(step: KernelStep) {
-    TELLING.with_borrow_mut(|telling| telling.iter_mut().for_each(|t| t.outline.kernels.push(step.clone())));
-}
-
-/// Whether a halo is neither current nor made so by an earlier kernel.
-fn will_lack(access: &OperandAccess) -> bool {
-    let AccessMethod::Halo(halo) = &access.method else { return true };
-    let covers = |(storage, fresh): &(Arc<Storage>, HaloWidths)| {
-        Arc::ptr_eq(storage, &access.storage) && fresh.covers(halo)
-    };
-    let made = |telling: &Option<Telling>| telling.as_ref().is_some_and(|t| t.fresh.iter().any(covers));
-    !TELLING.with_borrow(made)
-}
-
-fn remember(access: &OperandAccess) {
-    let AccessMethod::Halo(halo) = &access.method else { return };
-    TELLING.with_borrow_mut(|telling| {
-        telling.iter_mut().for_each(|t| t.fresh.push((Arc::clone(&access.storage), halo.clone())));
-    });
+    })
 }
 
 /// The cells of an operand that the parts read, each once.
@@ -312,13 +215,7 @@ impl OperandAccess {
         match (&self.method, &self.footprint) {
             (AccessMethod::Local, _) => *within,
             (AccessMethod::Halo(_), Some(footprint)) => {
-                let (lo, hi) = crate::array::bind::schedule::halo_margins(
-                    map,
-                    footprint,
-                    &self.storage.dist,
-                    &dist.owned(part),
-                    part,
-                );
+                let (lo, hi) = halo_margins(map, footprint, &self.source, &dist.owned(part), part);
                 let owned = dist.owned(part);
                 within.intersect(&Region::from_fn(owned.rank(), |d| {
                     let start = (owned.start()[d] + lo[d]).min(owned.stop()[d]);

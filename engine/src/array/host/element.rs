@@ -2,8 +2,9 @@
 
 use partita_kernels::Scalar;
 
-use crate::array::host::read::{bytes_of, check_not_recording, gather, pack};
-use crate::array::loops::analysis;
+use crate::array::host::read::{check_not_recording, gather, pack};
+use crate::array::loops::depth::analysis;
+use crate::array::memory::storage::bytes_of;
 use crate::array::run::assign;
 use crate::array::{Array, Element, IntoSpan, Span};
 use crate::device::zeros;

@@ -13,7 +13,7 @@ use crate::array::record::node::Node;
 use crate::device::Buffer;
 use crate::error::{Error, Result};
 use crate::index::Distribution;
-use crate::program::{Copying, Place, copy_box, execute};
+use crate::program::{CopyMode, Place, copy_box, execute};
 use crate::team::Team;
 
 impl Array {
@@ -59,7 +59,7 @@ impl Array {
             place.device.upload(buffer.allocation(), 0, piece)?;
             let allocation = Arc::clone(buffer.allocation());
             let aside = Place { device: place.device.clone(), allocation, stored: owned };
-            let copy = copy_box(&aside, &owned, &place, &owned, Copying { dtype, add: false })?;
+            let copy = copy_box(&aside, &owned, &place, &owned, CopyMode { dtype, add: false })?;
             execute(vec![copy])?;
         }
         Ok(Array::of(Node::ready(dtype, team, storage)))

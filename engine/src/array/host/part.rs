@@ -7,15 +7,16 @@ use std::sync::Arc;
 use partita_kernels::{DType, View};
 
 use crate::array::Array;
-use crate::array::host::read::bytes_of;
-use crate::array::lower::compute_region::ComputeRegion;
-use crate::array::lower::footprint::Footprint;
-use crate::array::memory::storage::{HaloWidths, Storage};
+use crate::array::lower::operands::compute_region::ComputeRegion;
+use crate::array::lower::operands::footprint::Footprint;
+use crate::array::memory::halo::HaloWidths;
+use crate::array::memory::storage::Storage;
+use crate::array::memory::storage::bytes_of;
 use crate::array::record::map::Map;
 use crate::device::{Buffer, Device};
 use crate::error::{Error, Result};
 use crate::index::{Along, Distribution, Index, Region};
-use crate::program::{Copying, Place, c_strides, copy_views, execute, is_recording};
+use crate::program::{CopyMode, Place, c_strides, copy_views, execute, is_recording};
 
 /// What one member of the team holds of an array: the cells it owns inside the box of cells it stores.
 ///
@@ -268,7 +269,7 @@ impl Part {
         let (device, allocation) = (from.device.clone(), Arc::clone(buffer.allocation()));
         let to = Place { device, allocation, stored: region };
         let ends = ((self.view_of(&region), &from), (to.view(region.start()), &to));
-        execute(vec![copy_views(&region.extents(), ends, Copying { dtype: self.dtype(), add: false })?])?;
+        execute(vec![copy_views(&region.extents(), ends, CopyMode { dtype: self.dtype(), add: false })?])?;
         Ok(copy(Some(buffer)))
     }
 

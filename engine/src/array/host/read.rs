@@ -8,12 +8,13 @@ use half::{bf16, f16};
 use partita_kernels::DType;
 
 use crate::array::Array;
+use crate::array::memory::storage::bytes_of;
 use crate::device::{Buffer, zeros};
 use crate::error::{Error, Result};
 use crate::index::{DimMap, Distribution, Index, IndexSet, Region};
-use crate::program::{Copying, Place, c_strides, copy_box, execute, is_recording};
+use crate::program::{CopyMode, Place, c_strides, copy_box, execute, is_recording};
 use crate::team::Team;
-use crate::wire::{Meeting, pass};
+use crate::wire::{CollectiveSignature, pass};
 
 /// A Rust type that is an element type.
 pub trait Element: bytemuck::Pod + Send + Sync {
@@ -163,13 +164,13 @@ pub(crate) fn gather(
     let Some(ranks) = team.wire() else {
         return parts.iter().try_for_each(|&part| take(part, &copied(part)?));
     };
-    ranks.meet(&Meeting::new(operation, &(what, parts)))?;
+    ranks.begin_collective(&CollectiveSignature::new(operation, &(what, parts)))?;
     let all = parts.iter().map(|&part| copied(part)).collect::<Result<Vec<Vec<u8>>>>()?;
     let all: Vec<(usize, Vec<u8>)> = parts.iter().copied().zip(all).collect();
     pass("read-packed")?;
     let others = || (0..ranks.count()).filter(|&rank| rank != ranks.rank());
     for (part, local) in all.iter().filter(|(part, _)| !team.is_here(*part)) {
-        ranks.expect(team.rank_of(*part), local.len() as u64)?;
+        ranks.post_receive(team.rank_of(*part), local.len() as u64)?;
     }
     for (_, local) in all.iter().filter(|(part, _)| team.is_here(*part)) {
         for rank in others() {
@@ -188,7 +189,7 @@ pub(crate) fn gather(
         }
         take(part, &local)?;
     }
-    ranks.settle()?;
+    ranks.wait_all()?;
     pass("read-done")
 }
 
@@ -216,13 +217,8 @@ pub(crate) fn pack(place: &Place, owned: &Region, dtype: DType) -> Result<(Place
     let buffer = place.device.alloc(bytes_of(owned, dtype)?)?;
     let packed =
         Place { device: place.device.clone(), allocation: Arc::clone(buffer.allocation()), stored: *owned };
-    execute(vec![copy_box(place, owned, &packed, owned, Copying { dtype, add: false })?])?;
+    execute(vec![copy_box(place, owned, &packed, owned, CopyMode { dtype, add: false })?])?;
     Ok((packed, Some(buffer)))
-}
-
-/// The bytes of a box of elements; more than there can be where they are not to be counted.
-pub(crate) fn bytes_of(region: &Region, dtype: DType) -> Result<u64> {
-    Ok((region.volume()? as u64).saturating_mul(dtype.size_bytes() as u64))
 }
 
 /// What a part owns, without copies of others' cells, along maps other than blocks. Neighbours in memory are

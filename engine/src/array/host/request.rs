@@ -3,15 +3,16 @@
 
 use std::sync::Arc;
 
-use crate::array::host::read::{bytes_of, pack};
+use crate::array::host::read::pack;
 use crate::array::memory::plans::fetch_plan;
 use crate::array::memory::storage::Storage;
+use crate::array::memory::storage::bytes_of;
 use crate::array::{Array, Element};
 use crate::device::{Buffer, zeros};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region, Section, sections};
 use crate::program::Place;
-use crate::transport::{Field, crossing};
+use crate::transport::{Field, lower_between_ranks};
 
 /// What one member asked for: in one dimension the left halo, its own cells and the right halo; see
 /// [`sections`] for more. The values are those at the time of the request.
@@ -36,8 +37,8 @@ impl Array {
     /// or miss what the part owns; where a dimension is periodic they may reach round the ends. Computes if
     /// necessary.
     ///
-    /// Collective over the team. `default_partition` gives the boxes for those who have no extensions of their
-    /// own.
+    /// Collective over the team. `default_partition` gives the boxes for those who have no extensions of
+    /// their own.
     ///
     /// # Errors
     /// Another number of boxes than parts; boxes outside the shape; dimensions that are not blocks; memory;
@@ -77,7 +78,7 @@ impl Array {
             brought.iter().map(|(plan, to)| Field { plan, from: &from, to, dtype: self.dtype() }).collect();
         self.team().count_messages(brought.iter().map(|(plan, _)| plan.messages()).sum());
         let teams = (self.team(), self.team());
-        crossing::lower("request", teams, &fields)?.run()?;
+        lower_between_ranks("request", teams, &fields)?.run()?;
         Ok(requested)
     }
 }

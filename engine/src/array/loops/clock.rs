@@ -7,9 +7,10 @@ use std::sync::Arc;
 use partita_kernels::{DType, Scalar};
 
 use crate::array::Array;
-use crate::array::loops::step_numbers::{MAX_ROWS, StepNumbers};
-use crate::array::record::node::Node;
+use crate::array::memory::step_numbers::{MAX_ROWS, StepNumbers};
+use crate::array::record::node::{Expr, Node, NodeLayout};
 use crate::error::{Error, Result};
+use crate::index::Index;
 use crate::team::Team;
 
 /// Gives the numbers of a step, counted from the beginning of a run.
@@ -92,9 +93,16 @@ impl StepClock {
             return Ok(CurrentNumbers::default());
         };
         numbers.advance()?;
-        let arrays = (0..row.len()).map(|which| numbers.array(which)).collect();
+        let arrays = (0..row.len()).map(|which| number(numbers, which)).collect();
         Ok(CurrentNumbers { arrays, row })
     }
+}
+
+/// A number of the current step as an array of one element.
+fn number(numbers: &Arc<StepNumbers>, which: usize) -> Array {
+    let expr = Expr::Number(Arc::clone(numbers), which);
+    let dtype = numbers.dtypes()[which];
+    Array::of(Node::lazy(Index::filled(1, 1), dtype, &numbers.team, expr, NodeLayout::Free))
 }
 
 /// The numbers of one step. After it they are plain numbers: an expression that a step leaves unevaluated

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use partita_kernels::{Access, Kernel, Op, Scalar};
 
 use crate::array::loops::cycle::Signature;
-use crate::device::Job;
 use crate::error::{Error, Result};
 use crate::program::Command;
 
@@ -32,7 +31,7 @@ impl Constants {
     /// A number that differs.
     pub fn compare(&mut self, step: u64, commands: &[Command], state: &Signature) -> Result<()> {
         let mut found: HashMap<Kernel, Used> = HashMap::new();
-        for job in commands.iter().flat_map(jobs) {
+        for job in commands.iter().flat_map(|command| command.op.jobs()) {
             let Some((kernel, numbers)) = split(job.program.kernel().kernel()) else { continue };
             let used = found.entry(kernel).or_insert_with(|| Used {
                 step,
@@ -77,14 +76,6 @@ impl Used {
             ));
         }
         Ok(())
-    }
-}
-
-fn jobs(command: &Command) -> &[Job] {
-    match command.lane().1 {
-        Command::Launch { job, .. } => std::slice::from_ref(job),
-        Command::Boxes { jobs, .. } => jobs,
-        _ => &[],
     }
 }
 

@@ -4,18 +4,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use partita_kernels::Access;
-
 use crate::array::Array;
 use crate::array::loops::invariant_copies::without_invariant_copies;
 use crate::array::loops::tiles::tiled;
-use crate::array::memory::storage::{HaloWidths, Storage};
+use crate::array::memory::halo::HaloWidths;
+use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
 use crate::config::config;
 use crate::device::{Allocation, Buffer, Device, DeviceKind, Job, Recording, Stream};
 use crate::error::Result;
 use crate::index::Distribution;
-use crate::program::{Command, Schedule, execute, queue, run};
+use crate::program::{Command, Op, Schedule, execute, queue, run};
 use crate::team::{Team, evaluation};
 use crate::trace;
 use crate::wire::pass;
@@ -99,7 +98,8 @@ impl Cycle {
                 leases.extend(device.claim(&allocation).map(|lease| (allocation.id, lease)));
             }
         }
-        if !recorded.iter().flat_map(|step| written(&step.schedule)).all(|id| leases.contains_key(&id)) {
+        let is_leased = |command: &Command| command.op.writes().all(|memory| leases.contains_key(&memory.id));
+        if !recorded.iter().flat_map(|step| &step.schedule).all(is_leased) {
             return Ok(None);
         }
         let schedules = recorded.iter_mut().map(|step| std::mem::take(&mut step.schedule)).collect();
@@ -286,60 +286,8 @@ fn held(storage: Arc<Storage>) -> Vec<Buffer> {
 }
 
 fn touched(schedule: &Schedule) -> Vec<(Device, Arc<Allocation>)> {
-    schedule
-        .iter()
-        .flat_map(|command| match command.lane().1 {
-            Command::Launch { device, job } => {
-                job.memory.iter().map(|memory| (device.clone(), Arc::clone(memory))).collect()
-            }
-            Command::Boxes { device, jobs } => {
-                let memory = jobs.iter().flat_map(|job| &job.memory);
-                memory.map(|memory| (device.clone(), Arc::clone(memory))).collect()
-            }
-            Command::Transfer { from_device, from, to_device, to, .. } => {
-                vec![(from_device.clone(), Arc::clone(from)), (to_device.clone(), Arc::clone(to))]
-            }
-            Command::Fetch { memory, .. }
-            | Command::Send { memory, .. }
-            | Command::Receive { memory, .. } => {
-                memory.iter().map(|span| (span.device.clone(), Arc::clone(&span.allocation))).collect()
-            }
-            Command::Note { .. }
-            | Command::Meet { .. }
-            | Command::Expect { .. }
-            | Command::ExpectInPlace { .. }
-            | Command::Settle { .. }
-            | Command::Reclaim { .. } => Vec::new(),
-            Command::After { .. } | Command::Aside(_) => Vec::new(),
-        })
-        .collect()
-}
-
-/// The memory a schedule writes, by number.
-pub(crate) fn written(schedule: &[Command]) -> Vec<u64> {
-    schedule
-        .iter()
-        .flat_map(|command| match command.lane().1 {
-            Command::Launch { job, .. } => written_by(job).collect(),
-            Command::Boxes { jobs, .. } => jobs.iter().flat_map(written_by).collect(),
-            Command::Transfer { to, .. } => vec![to.id],
-            Command::Receive { memory, .. } => memory.iter().map(|span| span.allocation.id).collect(),
-            Command::Fetch { .. }
-            | Command::Send { .. }
-            | Command::Note { .. }
-            | Command::Meet { .. }
-            | Command::Expect { .. }
-            | Command::ExpectInPlace { .. }
-            | Command::Settle { .. }
-            | Command::Reclaim { .. } => Vec::new(),
-            Command::After { .. } | Command::Aside(_) => Vec::new(),
-        })
-        .collect()
-}
-
-fn written_by(job: &Job) -> impl Iterator<Item = u64> {
-    let memory = job.memory.iter().zip(&job.program.kernel().kernel().params);
-    memory.filter(|(_, param)| param.access != Access::In).map(|(memory, _)| memory.id)
+    let memory = schedule.iter().flat_map(|command| command.op.memory());
+    memory.map(|(device, memory, _)| (device.clone(), Arc::clone(memory))).collect()
 }
 
 /// Runs of launches between transfers and waits, gathered per device and lane, and recorded as `record` does:
@@ -360,32 +308,23 @@ fn batches(
             Ok(())
         };
     for command in schedule {
-        let lane = command.lane().0;
+        let stream = command.stream;
         let mut launched = |device: Device, jobs: Vec<Job>| match open
             .iter_mut()
-            .find(|(other, on, _)| *other == device && *on == lane)
+            .find(|(other, on, _)| *other == device && *on == stream)
         {
             Some((.., groups)) => groups.push(jobs),
-            None => open.push((device, lane, vec![jobs])),
+            None => open.push((device, stream, vec![jobs])),
         };
-        match command.on(Stream::Compute) {
-            Command::Launch { device, job } => launched(device, vec![job]),
-            Command::Boxes { device, jobs } => launched(device, jobs),
-            // Nothing here touches a device's memory, so launches need not end before.
-            quick @ (Command::Note { .. } | Command::Meet { .. } | Command::Expect { .. }) => {
-                batches.push(ReplayBatch::Single(quick));
-            }
-            transfer @ (Command::Transfer { .. }
-            | Command::ExpectInPlace { .. }
-            | Command::Reclaim { .. }
-            | Command::Fetch { .. }
-            | Command::Send { .. }
-            | Command::Receive { .. }
-            | Command::Settle { .. }
-            | Command::After { .. }
-            | Command::Aside(_)) => {
-                close(&mut open, &mut batches)?;
-                batches.push(ReplayBatch::Single(transfer.on(lane)));
+        match command.op {
+            Op::Launch { device, job } => launched(device, vec![job]),
+            Op::BatchedCopy { device, jobs } => launched(device, jobs),
+            op => {
+                // Launches need not be queued before commands that touch no device.
+                if !op.is_host_only() {
+                    close(&mut open, &mut batches)?;
+                }
+                batches.push(ReplayBatch::Single(Command { stream, op }));
             }
         }
     }
@@ -403,6 +342,6 @@ fn detach(array: &Array) -> Result<()> {
     let node = &array.node;
     let copy = old.like(&node.team, node.dtype)?;
     execute(old.copy_owned(&node.team, node.dtype, &copy)?)?;
-    node.set_ready(copy);
+    node.set_ready(Arc::new(copy));
     Ok(())
 }

@@ -7,9 +7,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use partita_kernels::{Access, Form, Launch};
 
-use crate::array::loops::cycle::written;
-use crate::device::Job;
-use crate::program::{Command, Schedule};
+use std::sync::Arc;
+
+use crate::device::{Allocation, Job, Stream};
+use crate::program::{self, Command, Schedule};
 
 /// A box of elements, as it lies in memory.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -48,14 +49,16 @@ pub(crate) fn without_invariant_copies(steps: Vec<Schedule>) -> Vec<Schedule> {
     let invariant: HashSet<StridedBox> = copies.into_keys().collect();
     let stays =
         |job: &Job| !copied(job).is_some_and(|write| write.cells.is_some_and(|c| invariant.contains(&c)));
-    let kept = |command: Command| match command {
-        Command::Launch { device, job } => stays(&job).then_some(Command::Launch { device, job }),
-        Command::Boxes { device, mut jobs } => {
-            jobs.retain(stays);
-            (!jobs.is_empty()).then_some(Command::Boxes { device, jobs })
+    let kept = |command: Command| match command.op {
+        program::Op::Launch { device, job } if command.stream == Stream::Compute => {
+            stays(&job).then(|| program::Op::Launch { device, job }.into())
         }
-        // What runs beside the computation has been arranged so.
-        other => Some(other),
+        program::Op::BatchedCopy { device, mut jobs } if command.stream == Stream::Compute => {
+            jobs.retain(stays);
+            (!jobs.is_empty()).then(|| program::Op::BatchedCopy { device, jobs }.into())
+        }
+        // Other streams are left as they are.
+        op => Some(Command { op, ..command }),
     };
     steps.into_iter().map(|step| step.into_iter().filter_map(kept).collect()).collect()
 }
@@ -73,14 +76,12 @@ fn converges(copies: &[(u64, u64)]) -> bool {
 }
 
 fn writes_of(command: &Command) -> Vec<Write> {
-    match command {
-        Command::Launch { job, .. } => written_by(job),
-        Command::Boxes { jobs, .. } => jobs.iter().flat_map(written_by).collect(),
-        other => {
-            let anywhere = |memory| Write { memory, cells: None, from: None };
-            written(std::slice::from_ref(other)).into_iter().map(anywhere).collect()
-        }
+    let jobs = command.op.jobs();
+    if command.stream == Stream::Compute && !jobs.is_empty() {
+        return jobs.iter().flat_map(written_by).collect();
     }
+    let anywhere = |memory: &Arc<Allocation>| Write { memory: memory.id, cells: None, from: None };
+    command.op.writes().map(anywhere).collect()
 }
 
 fn written_by(job: &Job) -> Vec<Write> {

@@ -12,15 +12,15 @@ use std::sync::Arc;
 use partita_kernels::Scalar;
 
 use crate::array::Array;
-use crate::array::loops::analysis;
-use crate::array::loops::analysis::{HaloRequest, StepAnalysis};
 use crate::array::loops::clock::{CurrentNumbers, Rows, StepClock};
 use crate::array::loops::constants::Constants;
 use crate::array::loops::cycle::{Cycle, RecordedStep, eval_state, sent, signature, snapshot, storage};
-use crate::array::loops::depth::DepthPlan;
+use crate::array::loops::depth::analysis;
+use crate::array::loops::depth::analysis::{HaloRequest, StepAnalysis};
+use crate::array::loops::depth::measured::DepthTrial;
+use crate::array::loops::depth::plan::DepthPlan;
 use crate::array::loops::queued::Queued;
 use crate::array::loops::step::{Numbered, Step};
-use crate::array::loops::trial::DepthTrial;
 use crate::array::memory::storage::next_number;
 use crate::device::{Arena, Device};
 use crate::error::{Error, Result};
@@ -70,7 +70,7 @@ pub struct Loop<F> {
     pub(super) queued: Queued,
     pub(super) wanted: Depth,
     /// What a step trace, until it is decided what follows from it.
-    pub(super) trace: Option<crate::array::loops::depth::StepTrace>,
+    pub(super) trace: Option<crate::array::loops::depth::plan::StepTrace>,
     /// How several steps share an exchange; none if every step has its own.
     pub(super) plan: Option<DepthPlan>,
     /// Steps since the last shared exchange.
@@ -323,7 +323,7 @@ impl<F: Step> Loop<F> {
                 Some(cycle) => match &team {
                     Some(team) => {
                         let replay = || cycle.replay(team, &mut self.state, left);
-                        let steps = interrupt::whole(|| team.together("Loop", replay))?;
+                        let steps = interrupt::uninterrupted(|| team.together("Loop", replay))?;
                         self.clock.iter_mut().for_each(|clock| clock.replayed(steps));
                         self.queued.keep_few(team, steps)?;
                         steps
@@ -332,9 +332,9 @@ impl<F: Step> Loop<F> {
                 },
                 None => {
                     if self.recorded.len() < most {
-                        recorded = Some(interrupt::whole(|| self.run_and_record())?);
+                        recorded = Some(interrupt::uninterrupted(|| self.run_and_record())?);
                     } else {
-                        interrupt::whole(|| self.run_step())?;
+                        interrupt::uninterrupted(|| self.run_step())?;
                     }
                     1
                 }
@@ -401,7 +401,7 @@ impl<F: Step> Loop<F> {
             self.reason = unsupported;
         }
         if let Some(events) = log {
-            self.trace = Some(crate::array::loops::depth::StepTrace {
+            self.trace = Some(crate::array::loops::depth::plan::StepTrace {
                 events,
                 before,
                 after: numbers(&self.state)?,

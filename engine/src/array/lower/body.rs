@@ -1,26 +1,23 @@
-//! From expressions to one kernel: pointwise operations, constants, coordinates and windows of the
-//! roots become one straight-line body; computed arrays become its parameters.
+//! [`KernelBody`]: from expressions to one straight-line body. Pointwise operations, constants, coordinates
+//! and windows of the roots become instructions; computed values become parameters.
 //!
 //! Every node is reached through a [`Map`] from the result's coordinates to its own; a view only changes
-//! the map, a broadcast dimension pins it. A node reached through several maps is computed
-//! again for each: recomputing a few operations is cheaper than a trip through memory. Knows no
-//! parts, no devices and no halos: what must be where is read off [`Leaf::maps`] by `footprint`. Of the
-//! distribution it computes over it asks only how global coordinates follow from packed ones.
+//! the map, a broadcast dimension pins it. A node reached through several maps is computed again for each:
+//! recomputing a few operations is cheaper than a trip through memory.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, Builder, DType, MAX_RANK, Scalar, Value};
 
-use crate::array::loops::step_numbers::StepNumbers;
-use crate::array::lower::footprint::without_load_offsets;
+use crate::array::lower::graph::{Graph, GraphValue, MixBuildHasher, NodeId};
+use crate::array::lower::views::{is_scattered, view_within_box};
+
+use crate::array::lower::operands::footprint::without_load_offsets;
 use crate::array::memory::index_lists::IndexList;
-use crate::array::memory::storage::Storage;
+use crate::array::memory::step_numbers::StepNumbers;
 use crate::array::record::map::Map;
-use crate::array::record::node::{Expr, Node, NodeState, Pointwise};
-use crate::array::run::cache::MixBuildHasher;
-use crate::array::run::gather_window::is_scattered;
-use crate::array::run::joined::seen_within;
+use crate::array::record::operation::Pointwise;
 use crate::error::Result;
 use crate::index::{Along, Distribution};
 
@@ -32,17 +29,20 @@ const MAX_BODY: usize = 4000;
 const MAX_LOADS: usize = 256;
 
 /// Something the kernel reads.
+#[derive(Clone)]
 pub(crate) struct Leaf {
     pub source: Source,
     /// Every map it is read through; the first is the anchor of the load offsets.
     pub maps: Vec<Map>,
     pub param: u32,
+    pub dtype: DType,
 }
 
 /// What a kernel reads.
+#[derive(Clone)]
 pub(crate) enum Source {
-    /// A computed array.
-    Array(Arc<Node>, Arc<Storage>),
+    /// A computed value.
+    Memory(NodeId),
     /// A list along a dimension of the result.
     List(IndexList, usize),
     /// One of the numbers of a `Loop`'s step.
@@ -50,10 +50,10 @@ pub(crate) enum Source {
 }
 
 /// Why lowering stopped: this node must be computed first.
-pub(crate) struct Prerequisite(pub Arc<Node>);
+pub(crate) struct Prerequisite(pub NodeId);
 
 /// The body under construction.
-pub(crate) struct Lowering {
+pub(crate) struct KernelBody {
     pub builder: Builder,
     pub leaves: Vec<Leaf>,
     dist: Arc<Distribution>,
@@ -64,16 +64,16 @@ pub(crate) struct Lowering {
     globals: [Option<Value>; MAX_RANK],
     /// The dimensions whose formulas' numbers are the kernel's arguments.
     formulas: Vec<usize>,
-    known: HashMap<(*const Node, Map), Value, MixBuildHasher>,
-    leaf_of: HashMap<(*const Node, Map), usize, MixBuildHasher>,
+    known: HashMap<(NodeId, Map), Value, MixBuildHasher>,
+    leaf_of: HashMap<(NodeId, Map), usize, MixBuildHasher>,
     /// The last operation finished: where to cut.
-    last: Option<Arc<Node>>,
+    last: Option<NodeId>,
 }
 
-impl Lowering {
+impl KernelBody {
     /// A body over the packed coordinates of `dist`.
-    pub fn new(name: &str, dist: &Arc<Distribution>, max_leaves: usize) -> Lowering {
-        Lowering {
+    pub fn new(name: &str, dist: &Arc<Distribution>, max_leaves: usize) -> KernelBody {
+        KernelBody {
             builder: Builder::new(name, dist.rank()),
             leaves: Vec::new(),
             max_leaves,
@@ -87,31 +87,27 @@ impl Lowering {
         }
     }
 
-    /// Appends what computes `root` at the current point.
-    ///
-    /// # Errors
-    /// A failed node's error. `Ok(Err(cut))` if another node has to be computed first.
-    pub fn lower(&mut self, root: &Arc<Node>) -> Result<std::result::Result<Value, Prerequisite>> {
-        let start = (Arc::clone(root), Map::identity(root.rank()));
-        let mut pending = vec![start.clone()];
+    /// Appends what computes `root` at the current point. `Err` if another node has to be computed first.
+    pub fn lower(&mut self, graph: &Graph, root: NodeId) -> Result<std::result::Result<Value, Prerequisite>> {
+        let start = (root, Map::identity(graph.rank(root)));
+        let mut pending = vec![start];
         while let Some((node, map)) = pending.pop() {
-            if self.known.contains_key(&(Arc::as_ptr(&node), map)) {
+            if self.known.contains_key(&(node, map)) {
                 continue;
             }
             let before = pending.len();
-            let step = self.step(&node, map, &mut pending)?;
-            match step {
+            match self.step(graph, node, map, &mut pending)? {
                 LoweringStep::Done(value) => {
-                    self.known.insert((Arc::as_ptr(&node), map), value);
+                    self.known.insert((node, map), value);
                 }
                 LoweringStep::Wait => pending.insert(before, (node, map)),
                 LoweringStep::Prerequisite(node) => return Ok(Err(Prerequisite(node))),
             }
             if (self.builder.len() > MAX_BODY || self.binds_too_much()) && !pending.is_empty() {
-                return Ok(Err(Prerequisite(self.cut(root, &pending))));
+                return Ok(Err(Prerequisite(self.cut(graph, root, &pending))));
             }
         }
-        Ok(Ok(self.known[&(Arc::as_ptr(&start.0), start.1)]))
+        Ok(Ok(self.known[&start]))
     }
 
     /// Whether the kernel reads more arrays, or at more places, than a launch can name.
@@ -123,76 +119,82 @@ impl Lowering {
     /// What to store first when the kernel grows too large: the last operation finished, or the
     /// deepest one that still waits for operands. Each cut leaves fewer operations to compute, so
     /// cutting ends.
-    fn cut(&self, root: &Arc<Node>, pending: &[(Arc<Node>, Map)]) -> Arc<Node> {
-        let waiting = || pending.iter().rev().map(|(node, _)| node).find(|node| node.is_operation());
-        self.last.as_ref().or_else(waiting).unwrap_or(root).clone()
+    fn cut(&self, graph: &Graph, root: NodeId, pending: &[(NodeId, Map)]) -> NodeId {
+        let waiting = || pending.iter().rev().map(|(node, _)| *node).find(|&node| graph.is_operation(node));
+        self.last.or_else(waiting).unwrap_or(root)
     }
 
     fn step(
         &mut self,
-        node: &Arc<Node>,
+        graph: &Graph,
+        node: NodeId,
         map: Map,
-        pending: &mut Vec<(Arc<Node>, Map)>,
+        pending: &mut Vec<(NodeId, Map)>,
     ) -> Result<LoweringStep> {
-        let state = node.state();
-        let expr = match &*state {
-            NodeState::Ready(storage) => return Ok(LoweringStep::Done(self.load(node, storage, map)?)),
-            NodeState::Failed(error) => return Err(error.clone()),
-            NodeState::Lazy { expr, .. } => expr,
-        };
-        let operands: Vec<(Arc<Node>, Map)> = match expr {
-            Expr::Fill(scalar) => return Ok(LoweringStep::Done(self.builder.constant(*scalar))),
-            Expr::Coord(d) => {
-                return Ok(LoweringStep::Done(self.coordinate(map.axes()[*d], node.shape[*d], node.dtype)));
+        let shape = graph.shape(node);
+        let operands: Vec<(NodeId, Map)> = match graph.value(node) {
+            GraphValue::Memory(state) => {
+                return Ok(LoweringStep::Done(self.load(graph, node, graph.dist(state.dist), map)?));
             }
-            Expr::Number(numbers, which) => return Ok(LoweringStep::Done(self.number(numbers, *which))),
-            Expr::Reduce { .. } => return Ok(LoweringStep::Prerequisite(Arc::clone(node))),
-            Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. } => {
-                return Ok(LoweringStep::Prerequisite(Arc::clone(node)));
+            GraphValue::Fill(scalar, _) => return Ok(LoweringStep::Done(self.builder.constant(*scalar))),
+            GraphValue::Coord(d, _) => {
+                let value = self.coordinate(map.axes()[*d], shape[*d], graph.dtype(node));
+                return Ok(LoweringStep::Done(value));
             }
-            Expr::View { base, map: view } => {
-                let leaves = || map.leaves(&self.dist.shape(), view, &node.shape, &base.shape);
-                if is_scattered(base, &node.shape, view)? || leaves() {
-                    return Ok(LoweringStep::Prerequisite(Arc::clone(node)));
+            GraphValue::Number(table, which) => {
+                return Ok(LoweringStep::Done(self.number(&graph.numbers[*table as usize], *which)));
+            }
+            GraphValue::Reduce { .. }
+            | GraphValue::Joined(..)
+            | GraphValue::Listed { .. }
+            | GraphValue::Reshaped { .. } => return Ok(LoweringStep::Prerequisite(node)),
+            GraphValue::View { base, map: view, .. } => {
+                let view = graph.map(*view);
+                let leaves = || map.leaves(&self.dist.shape(), view, shape, graph.shape(*base));
+                if is_scattered(graph, *base, shape, view)? || leaves() {
+                    return Ok(LoweringStep::Prerequisite(node));
                 }
-                match seen_within(base, &node.shape, view) {
-                    Some((value, within)) if !is_scattered(&value, &node.shape, &within)? => {
+                match view_within_box(graph, *base, shape, view) {
+                    Some((value, within)) if !is_scattered(graph, value, shape, &within)? => {
                         vec![(value, map.through(&within))]
                     }
-                    _ => vec![(Arc::clone(base), map.through(view))],
+                    _ => vec![(*base, map.through(view))],
                 }
             }
-            Expr::Apply(_, operands) => operands
-                .as_slice()
+            GraphValue::Apply(_, operands, _) => operands
                 .iter()
-                .map(|operand| (Arc::clone(operand), map.broadcast(&node.shape, &operand.shape)))
+                .flatten()
+                .map(|&operand| (operand, map.broadcast(shape, graph.shape(operand))))
                 .collect(),
         };
-        let key = |(node, map): &(Arc<Node>, Map)| (Arc::as_ptr(node), *map);
         let values: Option<Vec<Value>> =
-            operands.iter().map(|operand| self.known.get(&key(operand)).copied()).collect();
+            operands.iter().map(|operand| self.known.get(operand).copied()).collect();
         let Some(values) = values else {
             pending.extend(operands.into_iter().rev());
             return Ok(LoweringStep::Wait);
         };
-        Ok(LoweringStep::Done(match expr {
-            Expr::Apply(op, _) => {
-                let value = apply(&mut self.builder, *op, &values, node.dtype);
-                self.last = Some(Arc::clone(node));
+        Ok(LoweringStep::Done(match graph.value(node) {
+            GraphValue::Apply(op, ..) => {
+                let value = apply(&mut self.builder, *op, &values, graph.dtype(node));
+                self.last = Some(node);
                 value
             }
             _ => values[0],
         }))
     }
 
-    fn load(&mut self, node: &Arc<Node>, storage: &Arc<Storage>, map: Map) -> Result<Value> {
-        let key = (Arc::as_ptr(node), without_load_offsets(&map, &storage.dist, &self.dist)?);
+    fn load(&mut self, graph: &Graph, node: NodeId, source: &Distribution, map: Map) -> Result<Value> {
+        let key = (node, without_load_offsets(&map, source, &self.dist)?);
         let at = match self.leaf_of.get(&key) {
             Some(&at) => at,
             None => {
-                let source = Source::Array(Arc::clone(node), Arc::clone(storage));
-                let param = self.builder.input(node.dtype);
-                self.leaves.push(Leaf { source, maps: Vec::new(), param });
+                let param = self.builder.input(graph.dtype(node));
+                self.leaves.push(Leaf {
+                    source: Source::Memory(node),
+                    maps: Vec::new(),
+                    param,
+                    dtype: graph.dtype(node),
+                });
                 self.leaf_of.insert(key, self.leaves.len() - 1);
                 self.leaves.len() - 1
             }
@@ -278,7 +280,12 @@ impl Lowering {
     /// The point's entry in a list along a dimension.
     pub fn list(&mut self, list: IndexList, dim: usize) -> Value {
         let param = self.builder.input(list.dtype());
-        self.leaves.push(Leaf { source: Source::List(list, dim), maps: vec![Map::line(dim)], param });
+        self.leaves.push(Leaf {
+            source: Source::List(list, dim),
+            maps: vec![Map::line(dim)],
+            param,
+            dtype: list.dtype(),
+        });
         self.builder.load(param, &vec![0; self.dist.rank()])
     }
 
@@ -286,14 +293,19 @@ impl Lowering {
     fn number(&mut self, numbers: &Arc<StepNumbers>, which: usize) -> Value {
         let is_it = |leaf: &Leaf| match &leaf.source {
             Source::Number(of, at) => Arc::ptr_eq(of, numbers) && *at == which,
-            Source::Array(..) | Source::List(..) => false,
+            Source::Memory(_) | Source::List(..) => false,
         };
         let param = match self.leaves.iter().find(|leaf| is_it(leaf)) {
             Some(leaf) => leaf.param,
             None => {
                 let param = self.builder.input(numbers.dtypes()[which]);
                 let maps = vec![Map::from_fn(1, |_| Along::Pinned(0))];
-                self.leaves.push(Leaf { source: Source::Number(Arc::clone(numbers), which), maps, param });
+                self.leaves.push(Leaf {
+                    source: Source::Number(Arc::clone(numbers), which),
+                    maps,
+                    param,
+                    dtype: numbers.dtypes()[which],
+                });
                 param
             }
         };
@@ -327,7 +339,7 @@ fn fits_i32(dist: &Distribution) -> bool {
 enum LoweringStep {
     Done(Value),
     Wait,
-    Prerequisite(Arc<Node>),
+    Prerequisite(NodeId),
 }
 
 fn apply(k: &mut Builder, op: Pointwise, x: &[Value], dtype: DType) -> Value {

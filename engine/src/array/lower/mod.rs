@@ -1,10 +1,14 @@
-//! Lowering: from nodes to kernels, and to how each operand reaches its kernel. Plain data, equal on all ranks.
+//! Lowering: from nodes to kernels, and to how each operand reaches its kernel. Plain data, equal on all
+//! ranks.
 
 pub(crate) mod body;
-pub(crate) mod common;
-pub(crate) mod compute_region;
-pub(crate) mod footprint;
-pub(crate) mod locality;
-pub(crate) mod operand_access;
-pub(crate) mod reduction_groups;
-pub(crate) mod stages;
+pub(crate) mod division;
+pub(crate) mod graph;
+pub(crate) mod joined;
+pub(crate) mod lowerer;
+pub(crate) mod operands;
+pub(crate) mod recorded;
+pub(crate) mod reductions;
+pub(crate) mod reshape;
+pub(crate) mod tasks;
+pub(crate) mod views;

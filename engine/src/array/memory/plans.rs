@@ -1,18 +1,14 @@
-//! Exchanges of whole arrays: plans remembered, because the same distributions ask for the same plan again
-//! and again, and arrays brought to other distributions and teams. Knows no expressions.
+//! Plans, remembered: the same distributions ask for the same plan again and again.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use partita_kernels::DType;
-
-use crate::array::memory::storage::{HaloWidths, Storage};
+use crate::array::memory::halo::HaloWidths;
 use crate::config::{config, say};
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};
 use crate::plan::Plan;
 use crate::team::Team;
-use crate::transport::{Exchange, Field, crossing};
 
 /// What a plan follows from.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -106,8 +102,8 @@ fn meeting_ends(dist: &Distribution, needs: &[Region]) -> Distribution {
     }
 }
 
-/// The plan that brings each part a box of an operand of any maps, see [`Plan::boxes`]; `colocated` as there, and
-/// beyond the ends as [`operand_plan`].
+/// The plan that brings each part a box of an operand of any maps, see [`Plan::boxes`]; `colocated` as there,
+/// and beyond the ends as [`operand_plan`].
 pub(crate) fn box_plan(
     from: &Distribution,
     needs: Vec<Region>,
@@ -120,8 +116,8 @@ pub(crate) fn box_plan(
     })
 }
 
-/// The plan that brings what the members of `to` need along `axes`, see [`Plan::aligned`]; `colocated` as there,
-/// one entry per part, and beyond the ends as [`operand_plan`].
+/// The plan that brings what the members of `to` need along `axes`, see [`Plan::aligned`]; `colocated` as
+/// there, one entry per part, and beyond the ends as [`operand_plan`].
 pub(crate) fn aligned_plan(
     from: &Distribution,
     to: &Distribution,
@@ -158,33 +154,4 @@ pub(crate) fn colocated(from: &Team, to: &Team) -> Vec<Option<usize>> {
     let first: HashMap<(usize, u64), usize> =
         (0..from.size()).rev().map(|member| (from.device_of(member), member)).collect();
     (0..to.size()).map(|member| first.get(&to.device_of(member)).copied()).collect()
-}
-
-/// The elements of computed memory in fresh memory on another distribution of the shape, of any team over the
-/// same ranks. Halos are stale.
-pub(crate) fn moved(
-    storage: &Storage,
-    (from, to): (&Team, &Team),
-    dist: &Arc<Distribution>,
-    dtype: DType,
-) -> Result<Storage> {
-    let fresh = Storage::new(to, Arc::clone(dist), dtype)?;
-    let axes = (0..dist.rank()).map(Along::same).collect();
-    let plan = aligned_plan(&storage.dist, dist, axes, colocated(from, to))?;
-    carry_out("redistribution", &plan, (storage, from), (&fresh, to), dtype)?.run()?;
-    Ok(fresh)
-}
-
-/// A plan between two memories.
-pub(crate) fn carry_out(
-    operation: &'static str,
-    plan: &Plan,
-    (from, from_team): (&Storage, &Team),
-    (to, to_team): (&Storage, &Team),
-    dtype: DType,
-) -> Result<Exchange> {
-    from_team.count_messages(plan.messages());
-    let (from, to) = (from.places(from_team), to.places(to_team));
-    let field = Field { plan, from: &from, to: &to, dtype };
-    crossing::lower(operation, (from_team, to_team), &[field])
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use partita_kernels::{MAX_RANK, Scalar};
 
-use crate::array::memory::storage::{HaloWidths, widened};
+use crate::array::memory::halo::{HaloWidths, widened};
 use crate::array::record::map::Map;
+use crate::array::record::node::other_team;
 use crate::array::record::node::{Expr, Node, NodeLayout, Portion};
-use crate::array::record::ops::other_team;
 use crate::array::{Array, IntoSpan, Operand, Span, Stride};
 use crate::error::{Error, Result};
 use crate::index::{COORDINATE_LIMIT, Distribution, Index, Region};

@@ -7,37 +7,15 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use partita_kernels::{BinaryOp, CompareOp, DType, FoldOp, Math1, Math2, Scalar, UnaryOp};
+use partita_kernels::{DType, Scalar};
 
-use crate::array::loops::step_numbers::StepNumbers;
+use crate::array::memory::step_numbers::StepNumbers;
 use crate::array::memory::storage::Storage;
 use crate::array::record::map::Map;
+use crate::array::record::operation::{Pointwise, Reduction, Which, weight_of};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
 use crate::team::Team;
-
-/// An operation on one element of each operand.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Pointwise {
-    Unary(UnaryOp),
-    Binary(BinaryOp),
-    Compare(CompareOp),
-    Select,
-    Cast,
-    Math1(Math1),
-    Math2(Math2),
-}
-
-/// What a reduction computes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Reduction {
-    Fold(FoldOp),
-    Arg {
-        largest: bool,
-    },
-    /// The exact sum of floats, rounded once.
-    Exact,
-}
 
 /// How a value is to be computed. Operands of `Apply` broadcast: dimensions align at the end, and an
 /// extent of 1 stretches.
@@ -70,13 +48,6 @@ pub(crate) struct Portion {
     pub value: Arc<Node>,
 }
 
-/// Elements by their number in C order.
-#[derive(Clone, Debug)]
-pub(crate) enum Which {
-    All,
-    At(Arc<[i64]>),
-}
-
 /// One to three operands.
 #[derive(Debug)]
 pub(crate) enum Operands {
@@ -86,18 +57,6 @@ pub(crate) enum Operands {
 }
 
 impl Operands {
-    /// `None` for more or fewer.
-    pub fn of(nodes: Vec<Arc<Node>>) -> Option<Operands> {
-        let nodes = match <[Arc<Node>; 1]>::try_from(nodes) {
-            Ok(one) => return Some(Operands::One(one)),
-            Err(nodes) => nodes,
-        };
-        match <[Arc<Node>; 2]>::try_from(nodes) {
-            Ok(two) => Some(Operands::Two(two)),
-            Err(nodes) => <[Arc<Node>; 3]>::try_from(nodes).ok().map(Operands::Three),
-        }
-    }
-
     pub fn as_slice(&self) -> &[Arc<Node>] {
         match self {
             Operands::One(nodes) => nodes,
@@ -191,8 +150,8 @@ impl RecordedCost {
 /// About how many instructions an expression takes per element, without its operands.
 fn weight(expr: &Expr) -> u32 {
     match expr {
-        Expr::Apply(Pointwise::Math1(_) | Pointwise::Math2(_), _) => 30,
-        Expr::Apply(..) | Expr::Coord(_) => 1,
+        Expr::Apply(op, _) => weight_of(*op),
+        Expr::Coord(_) => 1,
         Expr::Fill(_) | Expr::Number(..) | Expr::View { .. } | Expr::Reduce { .. } => 0,
         Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. } => 0,
     }
@@ -222,8 +181,13 @@ impl Node {
     }
 
     pub fn ready(dtype: DType, team: &Team, storage: Storage) -> Arc<Node> {
+        Node::shared(dtype, team, Arc::new(storage))
+    }
+
+    /// A computed value whose memory others may hold too.
+    pub fn shared(dtype: DType, team: &Team, storage: Arc<Storage>) -> Arc<Node> {
         let shape = storage.declared.shape();
-        Node::new((shape, dtype, team), NodeState::Ready(Arc::new(storage)), RecordedCost::default())
+        Node::new((shape, dtype, team), NodeState::Ready(storage), RecordedCost::default())
     }
 
     /// A value that carries an error, of the shape of another one.
@@ -253,22 +217,11 @@ impl Node {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn set_ready(&self, storage: Storage) {
+    pub fn set_ready(&self, storage: Arc<Storage>) {
         // The old state may hold the last reference to a long chain: drop it outside the lock.
-        let old = std::mem::replace(&mut *self.state(), NodeState::Ready(Arc::new(storage)));
+        let old = std::mem::replace(&mut *self.state(), NodeState::Ready(storage));
         self.record(RecordedCost::default());
         drop_iteratively(old);
-    }
-
-    /// What is not computed yet becomes a view of a node that has the same elements.
-    pub fn become_view(&self, base: Arc<Node>, map: Map) {
-        let view = Expr::View { base, map: Arc::new(map) };
-        let old = match &mut *self.state() {
-            NodeState::Lazy { expr, .. } => Some(std::mem::replace(expr, view)),
-            NodeState::Ready(_) | NodeState::Failed(_) => None,
-        };
-        // It may hold the last reference to a long chain: dropped outside the lock.
-        drop(old);
     }
 
     /// What was a number of a `Loop`'s step, and is not computed yet, stays the number that it was.
@@ -311,40 +264,6 @@ impl Node {
             (node, map) = (base, view);
         }
         (!Arc::ptr_eq(&node, self)).then_some((node, map))
-    }
-
-    /// What it is computed from, if it is not computed yet.
-    pub fn operands(&self) -> Vec<Arc<Node>> {
-        match &*self.state() {
-            NodeState::Lazy { expr: Expr::Apply(_, operands), .. } => operands.as_slice().to_vec(),
-            NodeState::Lazy {
-                expr:
-                    Expr::View { base: node, .. }
-                    | Expr::Reduce { operand: node, .. }
-                    | Expr::Listed { base: node, .. }
-                    | Expr::Reshaped { base: node },
-                ..
-            } => vec![Arc::clone(node)],
-            NodeState::Lazy { expr: Expr::Joined(portions), .. } => {
-                portions.iter().map(|portion| Arc::clone(&portion.value)).collect()
-            }
-            NodeState::Lazy { expr: Expr::Fill(_) | Expr::Coord(_) | Expr::Number(..), .. }
-            | NodeState::Ready(_)
-            | NodeState::Failed(_) => Vec::new(),
-        }
-    }
-
-    /// True for a pointwise operation that is not computed yet.
-    pub fn is_operation(&self) -> bool {
-        matches!(&*self.state(), NodeState::Lazy { expr: Expr::Apply(..), .. })
-    }
-
-    /// About how many instructions it takes per element, without its operands.
-    pub fn weight(&self) -> u32 {
-        match &*self.state() {
-            NodeState::Lazy { expr, .. } => weight(expr),
-            NodeState::Ready(_) | NodeState::Failed(_) => 0,
-        }
     }
 
     pub fn rank(&self) -> usize {
@@ -393,6 +312,16 @@ impl Node {
         }
         Ok(dist)
     }
+}
+
+/// Operands on different teams.
+pub(crate) fn other_team(operation: &'static str) -> Error {
+    Error::invalid(
+        operation,
+        "operands on one team",
+        "operands on two different teams",
+        "make both arrays with the same team",
+    )
 }
 
 /// A chain of a million nodes must not overflow the stack when it is dropped.

@@ -7,18 +7,10 @@ use std::sync::Arc;
 use partita_kernels::{BinaryOp, CompareOp, DType, Math1, Math2, Scalar, UnaryOp};
 
 use crate::array::Array;
-use crate::array::record::node::{Expr, Node, NodeLayout, Operands, Pointwise};
+use crate::array::record::node::{Expr, Node, NodeLayout, Operands, other_team};
+use crate::array::record::operation::Pointwise;
 use crate::error::{Error, Result};
 use crate::index::Index;
-
-pub(crate) fn other_team(operation: &'static str) -> Error {
-    Error::invalid(
-        operation,
-        "operands on one team",
-        "operands on two different teams",
-        "make both arrays with the same team",
-    )
-}
 
 /// The common shape of two operands: dimensions align at the end, 1 stretches.
 pub(crate) fn broadcast(operation: &'static str, a: &Index, b: &Index) -> Result<Index> {

@@ -9,20 +9,80 @@
 use std::sync::Arc;
 
 use crate::array::Array;
-use crate::array::loops::analysis;
-use crate::array::loops::analysis::StepEvent;
-use crate::array::lower::compute_region::{ArrayWindow, ComputeRegion};
-use crate::array::memory::storage::{HaloWidths, Storage};
+use crate::array::loops::depth::analysis;
+use crate::array::loops::depth::analysis::StepEvent;
+use crate::array::lower::operands::compute_region::{ArrayWindow, ComputeRegion};
+use crate::array::lower::recorded::{Placement, Target};
+use crate::array::memory::halo::HaloWidths;
+use crate::array::memory::storage::Storage;
 use crate::array::record::map::Map;
 use crate::array::record::node::Node;
-use crate::array::record::ops::other_team;
-use crate::array::record::slice::Selected;
-use crate::array::run::evaluate::{Placement, Target, compute, evaluate, group};
-use crate::array::run::gather_window;
+use crate::array::record::node::other_team;
+use crate::array::record::slice::{IntoSpan, Selected, Span, resolve};
+use crate::array::run::evaluate::{compute_targets, evaluate};
+use crate::array::run::gather_window::scatter_window;
 use crate::error::{Error, Result};
 use crate::index::{Along, Index, Region};
-use crate::program::{Copying, copy_views, execute};
+use crate::program::{CopyMode, copy_views, execute};
+use crate::team::{Team, evaluation};
 use crate::wire::pass;
+
+impl Array {
+    /// Replaces the elements of a view by those of `value`, which broadcasts to the view's shape:
+    /// `u.assign(&s![..; 2, -1], &x)`. Reads of this array inside `value` see the old elements. Computes at
+    /// once.
+    ///
+    /// # Errors
+    /// Spans outside the shape, shapes or dtypes that do not fit, and those of [`Array::eval`]; the
+    /// array then keeps its value.
+    pub fn assign(&mut self, spans: &[Span], value: &Array) -> Result<()> {
+        assign_all(&mut [(self, value)], spans)
+    }
+
+    /// Replaces every `steps[d]`-th element of `region`, beginning with its first, by those of `value`, which
+    /// broadcasts. As [`Array::assign`] to spans in steps.
+    ///
+    /// # Errors
+    /// Steps below 1; a region outside the array; another dtype; shapes that do not fit; those of
+    /// [`Array::eval`]. The array then keeps its value.
+    pub fn assign_strided(&mut self, region: &Region, steps: &[i64], value: &Array) -> Result<()> {
+        if region.rank() != self.rank() || steps.len() != self.rank() || steps.iter().any(|&step| step < 1) {
+            let expected = format!("a region and steps of at least 1 in {} dimensions", self.rank());
+            let given = format!("{region} in steps of {steps:?}");
+            return Err(Error::invalid("assign", expected, given, "flip the value to go down"));
+        }
+        let along = |d: usize| (region.start()[d]..region.stop()[d]).into_span().by(steps[d]);
+        self.assign(&(0..self.rank()).map(along).collect::<Vec<Span>>(), value)
+    }
+}
+
+/// Assigns to the same view of several arrays at once, computing all values in one kernel where
+/// they share a layout. Every value sees the old elements of every array.
+///
+/// # Errors
+/// As [`Array::assign`]; no array is changed then.
+pub fn assign_all(pairs: &mut [(&mut Array, &Array)], spans: &[Span]) -> Result<()> {
+    let Some((first, _)) = pairs.first() else { return Ok(()) };
+    let team = first.node.team.clone();
+    let teams: Vec<Team> = pairs.iter().map(|(array, _)| array.team().clone()).collect();
+    let _guard = evaluation(teams.iter());
+    let checked = pairs.iter().map(|(array, value)| checked_assignment(array, value, spans));
+    let assignments = checked.collect::<Result<Vec<Assignment>>>()?;
+    let values = team.together("assign", || run(assignments))?;
+    for ((array, _), node) in pairs.iter_mut().zip(values) {
+        array.node = node;
+    }
+    Ok(())
+}
+
+fn checked_assignment(array: &Array, value: &Array, spans: &[Span]) -> Result<Assignment> {
+    for node in [&array.node, &value.node] {
+        if let Some(error) = node.error() {
+            return Err(error);
+        }
+    }
+    assignment(array, value, &resolve("assign", &array.shape(), spans)?)
+}
 
 /// One assignment, checked: shapes and types agree, the window lies inside.
 pub(crate) struct Assignment {
@@ -78,7 +138,7 @@ impl Assignment {
 }
 
 /// Carries out assignments that are independent of each other; gives the new values in order.
-pub(crate) fn assign(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
+fn run(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
     pass("assign")?;
     let large =
         |a: &Assignment| -> Result<bool> { Ok(2 * a.window.volume()? > volume(&a.base)? && a.fits_whole()?) };
@@ -100,39 +160,18 @@ pub(crate) fn assign(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
         Target { node: Arc::clone(&a.value), placement: placement(Arc::clone(&a.base), *a.window.start()) }
     };
     let targets = assignments.iter().zip(&over).map(target).collect();
-    let mut results: Vec<Option<Arc<Node>>> = vec![None; assignments.len()];
-    for members in group(targets)? {
-        for (target, storage) in members.iter().zip(compute(&members)?) {
-            let at = find(&assignments, &results, target);
-            let assignment = &assignments[at];
-            if !covered(assignment)? && !over[at] {
-                copy_rest(assignment, &storage)?;
-            }
-            results[at] = Some(Node::ready(assignment.base.dtype, &assignment.base.team, storage));
+    let mut results = Vec::with_capacity(assignments.len());
+    for ((assignment, storage), in_place) in assignments.iter().zip(compute_targets(targets)?).zip(over) {
+        if !covered(assignment)? && !in_place {
+            copy_rest(assignment, &storage)?;
         }
+        results.push(Node::shared(assignment.base.dtype, &assignment.base.team, storage));
     }
-    Ok(results.into_iter().flatten().collect())
+    Ok(results)
 }
 
 fn volume(node: &Node) -> Result<i64> {
     Ok(Region::from_shape(&node.shape)?.volume()?)
-}
-
-/// Groups reorder targets; this is the first open assignment a target came from.
-fn find(assignments: &[Assignment], results: &[Option<Arc<Node>>], target: &Target) -> usize {
-    let came_from = |a: &Assignment| {
-        let (Placement::WindowOfFresh(base, start) | Placement::InPlace(base, start)) = &target.placement
-        else {
-            return false;
-        };
-        let same_base = Arc::ptr_eq(base, &a.base) && start == a.window.start();
-        same_base && Arc::ptr_eq(&a.value, &target.node)
-    };
-    assignments
-        .iter()
-        .zip(results)
-        .position(|(assignment, result)| result.is_none() && came_from(assignment))
-        .unwrap_or_else(|| unreachable!("every target comes from an assignment"))
 }
 
 /// Copies the cells outside the window from the old value, as many as were computed inside.
@@ -142,7 +181,7 @@ fn copy_rest(assignment: &Assignment, new: &Storage) -> Result<()> {
     };
     let Assignment { base, window, .. } = assignment;
     let frame = ArrayWindow { base: Arc::clone(&old.dist), window: *window };
-    execute(old.copy_outside(&base.team, base.dtype, new, (&frame, &new.valid_halo()))?)
+    execute(old.copy_boxes(&base.team, base.dtype, new, |part| frame.outside(part, &new.valid_halo()))?)
 }
 
 fn assign_small(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
@@ -158,17 +197,13 @@ fn assign_small(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
                 results.push(node);
                 continue;
             }
-            Small::Aside(value) => *value,
+            Small::Temporary(value) => value,
         };
         let Assignment { base, window, steps, value: expression } = assignment;
         // Once computed, the expression no longer keeps the old value alive.
-        let value = match expression.storage() {
-            Some(_) => Arc::new(value),
-            None => {
-                expression.set_ready(value);
-                expression.storage().unwrap_or_else(|| unreachable!("set just before"))
-            }
-        };
+        if expression.storage().is_none() {
+            expression.set_ready(Arc::clone(&value));
+        }
         results.push(overwrite(base, &window, &steps, &value)?);
     }
     Ok(results)
@@ -176,7 +211,7 @@ fn assign_small(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
 
 /// A small window's new elements: in memory of their size, or those of the whole array.
 enum Small {
-    Aside(Box<Storage>),
+    Temporary(Arc<Storage>),
     Whole(Arc<Node>),
 }
 
@@ -184,17 +219,17 @@ enum Small {
 /// evaluation of its own, whatever a deep loop extensions of it.
 fn small(assignment: &Assignment) -> Result<Small> {
     if !analysis::next_in_fresh_memory() || !assignment.fits_whole()? {
-        return aside(assignment).map(Box::new).map(Small::Aside);
+        return temporary(assignment).map(Small::Temporary);
     }
     let Assignment { base, window, value, .. } = assignment;
     let placement = Placement::WindowOfFresh(Arc::clone(base), *window.start());
-    let storage = compute(&[Target { node: Arc::clone(value), placement }])?.remove(0);
+    let storage = compute_targets(vec![Target { node: Arc::clone(value), placement }])?.remove(0);
     copy_rest(assignment, &storage)?;
-    Ok(Small::Whole(Node::ready(base.dtype, &base.team, storage)))
+    Ok(Small::Whole(Node::shared(base.dtype, &base.team, storage)))
 }
 
 /// Computes a value in memory of its size, distributed like what is assigned to.
-fn aside(assignment: &Assignment) -> Result<Storage> {
+fn temporary(assignment: &Assignment) -> Result<Arc<Storage>> {
     let Assignment { base, window, steps, value } = assignment;
     let placement = if assignment.is_window() {
         Placement::Temporary(Arc::clone(base), *window.start())
@@ -205,7 +240,7 @@ fn aside(assignment: &Assignment) -> Result<Storage> {
         let layout = Node::ready(value.dtype, &value.team, layout);
         Placement::WindowOfFresh(layout, Index::zeros(window.rank()))
     };
-    Ok(compute(&[Target { node: Arc::clone(value), placement }])?.remove(0))
+    Ok(compute_targets(vec![Target { node: Arc::clone(value), placement }])?.remove(0))
 }
 
 /// Copies a value, which is distributed like what is assigned to, over the old elements.
@@ -215,7 +250,7 @@ fn overwrite(base: Arc<Node>, window: &Region, steps: &Index, value: &Storage) -
     let Some(storage) = target.storage() else { unreachable!("computed above") };
     let plain = (0..storage.dist.rank()).all(|d| steps[d] == 1 || storage.dist.map(d).is_block());
     if !plain || !storage.dist.is_box(window) {
-        gather_window::overwrite(&target, &storage, window, steps, value)?;
+        scatter_window((team, dtype), &storage, window, steps, value)?;
         storage.invalidate_halo();
         return Ok(target);
     }
@@ -239,7 +274,7 @@ fn overwrite(base: Arc<Node>, window: &Region, steps: &Index, value: &Storage) -
         let mut into = to.view(&Index::from_fn(window.rank(), first));
         into.strides.iter_mut().zip(steps.iter()).for_each(|(stride, step)| *stride *= step);
         let ends = ((from.view(zone.bounds.start()), &from), (into, &to));
-        execute(vec![copy_views(&zone.bounds.extents(), ends, Copying { dtype, add: false })?])?;
+        execute(vec![copy_views(&zone.bounds.extents(), ends, CopyMode { dtype, add: false })?])?;
     }
     storage.set_valid_halo(storage.valid_halo().min(&grow));
     analysis::log(|| StepEvent::Overwritten { value: value.number, whole: storage.number });
@@ -275,7 +310,7 @@ pub(crate) fn unshared(node: &Arc<Node>, expected: usize) -> Result<Arc<Node>> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use crate::prelude::*;
-    use crate::program::Command;
+    use crate::program::{Command, Op};
 
     #[test]
     fn a_small_window_takes_a_value_that_was_computed_on_another_layout() {
@@ -298,7 +333,7 @@ mod tests {
                 step();
                 Ok(())
             });
-            let is_launch = |command: &&Command| matches!(command, Command::Launch { .. });
+            let is_launch = |command: &&Command| matches!(command.op, Op::Launch { .. });
             schedule.unwrap().iter().filter(is_launch).count()
         };
         for parts in [1, 3] {

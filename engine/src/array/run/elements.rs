@@ -1,143 +1,49 @@
-//! Elements in other shapes: recorded, and computed by one fetch plan and one copy kernel per part. Knows
-//! boxes; what a stride per dimension describes are views, and lists of positions are `positions`' business.
+//! Runs what takes elements by their number in C order: one fetch plan, and one copy or gather kernel per
+//! part.
+//!
+//! Each part fetches the bounding box of the positions it reads, so lists that jump about cost the memory
+//! of that box on every part.
 
 use std::sync::Arc;
 
 use partita_kernels::{Builder, DType, Verified, View};
 
-use crate::array::Array;
 use crate::array::bind::schedule::ScheduleBuilder;
-use crate::array::explain::outline::{is_telling, nowhere, tell_gathering};
-use crate::array::loops::analysis;
 use crate::array::memory::storage::Storage;
-use crate::array::record::map::Map;
-use crate::array::record::node::{Expr, Node, NodeLayout, NodeState, Which};
-use crate::array::run::evaluate::evaluate;
-use crate::array::run::positions::gather;
-use crate::error::{Error, Result};
-use crate::index::{Distribution, Region};
+use crate::array::record::c_order::{lead, line, number, point};
+use crate::array::record::operation::Which;
+use crate::device::{Arena, Device};
+use crate::error::Result;
+use crate::index::{Distribution, Index, Region};
+use crate::program::{Place, keep};
+use crate::team::Team;
 
-/// Where one dimension of a rearranged array comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stride {
-    /// A dimension of the source: element `i` is the source's `start + i * step`. Step 0 repeats one element.
-    Of {
-        /// Which one.
-        dim: usize,
-        /// The source's coordinate of element 0.
-        start: i64,
-        /// What one element further adds to it.
-        step: i64,
-        /// The extent of the result.
-        count: i64,
-    },
-    /// A new one, along which the elements are the same.
-    New {
-        /// The extent of the result.
-        count: i64,
-    },
-}
-
-impl Stride {
-    pub(crate) fn count(self) -> i64 {
-        match self {
-            Stride::Of { count, .. } | Stride::New { count } => count,
-        }
-    }
-}
-
-impl Array {
-    /// The same elements, in C order, in another shape of as many. Recorded.
-    ///
-    /// Where the parts hold their elements in the order of the new shape, these stay where they are: where
-    /// dimensions are split and merged of which only the first is divided, at whole rows of both shapes.
-    /// Then the result shares memory without halos, and is computed together with what it is computed from.
-    /// Otherwise elements move, and the first dimension that has more than one cell is cut into all parts.
-    ///
-    /// # Errors
-    /// Another number of elements; the error the array carries.
-    pub fn reshaped(&self, shape: &[i64]) -> Result<Array> {
-        self.recorded()?;
-        let dist = sliced(self.team().size(), shape)?;
-        if dist.global().volume()? != Region::from_shape(&self.shape())?.volume()? {
-            let (expected, given) =
-                (format!("as many elements as shape {}", self.shape()), format!("{shape:?}"));
-            return Err(Error::invalid("reshape", expected, given, "check the product of the extents"));
-        }
-        match self.in_place(&dist.shape())? {
-            Some(seen) => Ok(seen),
-            None => self.listed(dist, Which::All),
-        }
-    }
-
-    /// Elements of this array on `dist`, in C order.
-    pub(crate) fn listed(&self, dist: Distribution, which: Which) -> Result<Array> {
-        let (held, node) = (self.distribution()?, &self.node);
-        let base = match held.is_block() {
-            true => Arc::clone(node),
-            false => {
-                let blocks = Distribution::default_partition(self.team().size(), &self.shape())?;
-                let map = Arc::new(Map::identity(self.rank()));
-                let expr = Expr::View { base: Arc::clone(node), map };
-                Node::lazy(node.shape, node.dtype, &node.team, expr, NodeLayout::Known(Arc::new(blocks)))
-            }
-        };
-        let (shape, layout) = (dist.shape(), NodeLayout::Known(Arc::new(dist)));
-        Ok(Array::recording(Node::lazy(shape, node.dtype, &node.team, Expr::Listed { base, which }, layout)))
-    }
-
-    /// The array, or one of the same elements cut into blocks; computed, with its storage.
-    pub(crate) fn in_blocks(&self) -> Result<(Array, Arc<Storage>)> {
-        self.eval()?;
-        let array = match self.distribution()?.is_block() {
-            true => self.clone(),
-            false => {
-                self.redistribute(&Distribution::default_partition(self.team().size(), &self.shape())?)?
-            }
-        };
-        let Some(storage) = array.node.storage() else { unreachable!("eval and redistribute compute") };
-        Ok((array, storage))
-    }
-}
-
-/// Base and elements of a list that is not computed yet.
-pub(crate) fn listed(node: &Node) -> Option<(Arc<Node>, Which)> {
-    match &*node.state() {
-        NodeState::Lazy { expr: Expr::Listed { base, which }, .. } => Some((Arc::clone(base), which.clone())),
-        NodeState::Lazy { .. } | NodeState::Ready(_) | NodeState::Failed(_) => None,
-    }
-}
-
-/// Computes elements of a base in C order.
-pub(crate) fn compute(node: &Node, base: &Arc<Node>, which: &Which) -> Result<Storage> {
-    analysis::mark_unsupported(|| "the step takes elements by their number in C order".to_owned());
-    evaluate(std::slice::from_ref(base))?;
-    let Some(from) = base.storage() else { unreachable!("just computed") };
-    let dist = node.distribution()?;
-    if is_telling() {
-        tell_gathering("list", &dist, node.dtype)?;
-        return Ok(nowhere(dist));
-    }
-    let result = Storage::new(&node.team, dist, node.dtype)?;
+/// Elements of `from`, an array of shape `shape`, in C order on `dist`.
+pub(crate) fn gather_elements(
+    (team, dtype): (&Team, DType),
+    (shape, from): (&Index, &Storage),
+    which: &Which,
+    dist: &Arc<Distribution>,
+) -> Result<Storage> {
+    let result = Storage::new(team, Arc::clone(dist), dtype)?;
     match which {
-        Which::All => reshape(base, &from, &result)?,
-        Which::At(positions) => gather(base, &from, &result, positions)?,
+        Which::All => reshape((team, dtype), (shape, from), &result)?,
+        Which::At(positions) => gather((team, dtype), (shape, from), &result, positions)?,
     }
     Ok(result)
 }
 
-fn reshape(base: &Node, from: &Storage, result: &Storage) -> Result<()> {
-    let (team, shape) = (&base.team, base.shape);
+fn reshape((team, dtype): (&Team, DType), (shape, from): (&Index, &Storage), result: &Storage) -> Result<()> {
     let ranges: Vec<(i64, i64)> = (0..result.dist.parts()).map(|part| line(&result.dist, part)).collect();
-    let needs: Vec<Region> = ranges.iter().map(|range| rows(&shape, *range)).collect::<Result<_>>()?;
-    let kernel = copy("reshape", 1, base.dtype)?;
+    let needs: Vec<Region> = ranges.iter().map(|range| rows(shape, *range)).collect::<Result<_>>()?;
+    let kernel = copy("reshape", 1, dtype)?;
     let mut work = ScheduleBuilder::new(team);
     // Always fetched, so that the rows lie in C order without gaps.
-    let places = work.fetch(base, from, &needs)?;
+    let places = work.fetch(dtype, from, &needs)?;
     for (part, from) in places.into_iter().enumerate() {
         let (Some(from), Some(to)) = (from, result.place(team, part)) else { continue };
         let (start, stop) = ranges[part];
-        let first = number(&shape, from.stored.start());
+        let first = number(shape, from.stored.start());
         let bound = vec![
             (View { offset: start - first, strides: vec![1] }, from),
             (View { offset: 0, strides: vec![1] }, to),
@@ -147,31 +53,143 @@ fn reshape(base: &Node, from: &Storage, result: &Storage) -> Result<()> {
     work.finish()
 }
 
-/// The elements of every part are consecutive: the first dimension of more than one cell is cut.
-pub(crate) fn sliced(parts: usize, shape: &[i64]) -> Result<Distribution> {
-    let mut grid = vec![1; shape.len()];
-    if let Some(cut) = grid.get_mut(lead(shape)) {
-        *cut = parts as i64;
+/// Fills an array, in C order, with the elements of a base at these positions.
+fn gather(
+    (team, dtype): (&Team, DType),
+    (shape, from): (&Index, &Storage),
+    result: &Storage,
+    positions: &[i64],
+) -> Result<()> {
+    let own = |part: usize| {
+        let (start, stop) = line(&result.dist, part);
+        &positions[start as usize..stop as usize]
+    };
+    let parts = result.dist.parts();
+    let needs: Vec<Region> = (0..parts).map(|part| hull(shape, own(part).iter().copied())).collect();
+    let mut work = ScheduleBuilder::new(team);
+    let places = work.fetch_missing(dtype, from, &needs)?;
+    for (part, from) in places.iter().enumerate() {
+        let (Some(from), Some(to)) = (from, result.place(team, part)) else { continue };
+        let list = PositionList::of(own(part).iter().map(|&at| within(from, shape, at)).collect());
+        work.gather(part, &list, from, &to, dtype)?;
     }
-    Ok(Distribution::builder(shape).grid(&grid).build()?)
+    work.finish()
 }
 
-/// The first dimension of more than one cell.
-fn lead(shape: &[i64]) -> usize {
-    shape.iter().position(|&extent| extent != 1).unwrap_or(0)
+/// The smallest box around elements.
+pub(super) fn hull(shape: &Index, numbers: impl Iterator<Item = i64>) -> Region {
+    let ends = numbers.map(|number| point(shape, number)).fold(None, |ends: Option<(Index, Index)>, at| {
+        let (low, high) = ends.unwrap_or((at, at));
+        let each = |pick: fn(i64, i64) -> i64, end: Index| Index::from_fn(at.rank(), |d| pick(end[d], at[d]));
+        Some((each(i64::min, low), each(i64::max, high)))
+    });
+    Region::from_fn(shape.rank(), |d| ends.map_or((0, 0), |(low, high)| (low[d], high[d] + 1)))
 }
 
-/// An element's number in C order.
-fn number(shape: &[i64], point: &[i64]) -> i64 {
-    shape.iter().zip(point).fold(0, |sum, (extent, at)| sum * extent + at)
+/// Where an element is in a place's memory.
+pub(super) fn within(place: &Place, shape: &Index, number: i64) -> i64 {
+    let (at, strides, start) = (point(shape, number), place.strides(), place.stored.start());
+    (0..at.rank()).map(|d| (at[d] - start[d]) * strides[d]).sum()
 }
 
-/// The numbers of the elements that a part of a [`sliced`] array owns.
-pub(crate) fn line(dist: &Distribution, part: usize) -> (i64, i64) {
-    let owned = dist.owned(part);
-    let volume: i64 = owned.extents().iter().product();
-    let start = number(&dist.shape(), owned.start());
-    (start, start + volume)
+/// StepNumbers for a kernel to read, in the narrower integers where these hold them: not every device has
+/// wide ones.
+pub(super) struct PositionList {
+    count: usize,
+    dtype: DType,
+    bytes: Vec<u8>,
+}
+
+impl PositionList {
+    pub(super) fn of(numbers: Vec<i64>) -> PositionList {
+        let wide = numbers.iter().any(|&number| number > i64::from(i32::MAX / 2));
+        let (dtype, bytes) = match wide {
+            true => (DType::I64, numbers.iter().flat_map(|number| number.to_le_bytes()).collect()),
+            false => (DType::I32, numbers.iter().flat_map(|&number| (number as i32).to_le_bytes()).collect()),
+        };
+        PositionList { count: numbers.len(), dtype, bytes }
+    }
+}
+
+impl ScheduleBuilder {
+    /// Memory for a line of elements on the device of a part.
+    pub(super) fn temporary(&mut self, part: usize, count: usize, dtype: DType) -> Result<Place> {
+        let device = self.device(part);
+        let buffer = device.alloc((count * dtype.size_bytes()) as u64)?;
+        let place = line_of(device, buffer.allocation(), count)?;
+        self.leases.push(buffer);
+        Ok(place)
+    }
+
+    /// As `lists::upload`: apart from what a Loop's steps reuse, and kept by a recording.
+    fn upload(&mut self, part: usize, list: &PositionList) -> Result<Place> {
+        let device = self.device(part);
+        let buffer = Arena::default().within(|| device.alloc(list.bytes.len() as u64))?;
+        device.upload(buffer.allocation(), 0, &list.bytes)?;
+        keep(&buffer);
+        let place = line_of(device, buffer.allocation(), list.count)?;
+        self.leases.push(buffer);
+        Ok(place)
+    }
+
+    /// Element k of `to` becomes the element of `from` whose number in memory is the k-th of the list.
+    pub(super) fn gather(
+        &mut self,
+        part: usize,
+        list: &PositionList,
+        from: &Place,
+        to: &Place,
+        dtype: DType,
+    ) -> Result<()> {
+        let mut k = Builder::new("gather_list", 1);
+        let (numbers, source, output) = (k.input(list.dtype), k.input(dtype), k.output(dtype));
+        let index = k.load(numbers, &[0]);
+        let kernel = k.gather(index, source, output)?;
+        let bound = |numbers| vec![numbers, (nowhere(), from.clone()), (in_line(), to.clone())];
+        self.listed(part, list, &kernel, bound)
+    }
+
+    /// The k-th element of `from` goes to the element of `to` whose number in memory is the k-th of the list.
+    pub(super) fn scatter(
+        &mut self,
+        part: usize,
+        list: &PositionList,
+        from: &Place,
+        to: &Place,
+        dtype: DType,
+    ) -> Result<()> {
+        let mut k = Builder::new("scatter_list", 1);
+        let (numbers, output, input) = (k.input(list.dtype), k.output(dtype), k.input(dtype));
+        let (index, value) = (k.load(numbers, &[0]), k.load(input, &[0]));
+        let kernel = k.scatter(index, value, output, false)?;
+        let bound = |numbers| vec![numbers, (nowhere(), to.clone()), (in_line(), from.clone())];
+        self.listed(part, list, &kernel, bound)
+    }
+
+    fn listed(
+        &mut self,
+        part: usize,
+        list: &PositionList,
+        kernel: &Verified,
+        bound: impl Fn((View, Place)) -> Vec<(View, Place)>,
+    ) -> Result<()> {
+        let numbers = self.upload(part, list)?;
+        let region = Region::new(&[0], &[list.count as i64])?;
+        self.launch(kernel, part, &region, bound((in_line(), numbers)), Vec::new())
+    }
+}
+
+fn line_of(device: Device, memory: &Arc<crate::device::Allocation>, count: usize) -> Result<Place> {
+    Ok(Place { device, allocation: Arc::clone(memory), stored: Region::new(&[0], &[count as i64])? })
+}
+
+fn in_line() -> View {
+    View { offset: 0, strides: vec![1] }
+}
+
+/// Of memory that is reached by number.
+fn nowhere() -> View {
+    View { offset: 0, strides: vec![0] }
 }
 
 /// The whole rows that hold a range of numbers.
@@ -205,5 +223,14 @@ mod tests {
         assert_eq!(rows(&[1, 5, 4], (6, 9)).unwrap(), Region::new(&[0, 1, 0], &[1, 3, 4]).unwrap());
         assert_eq!(rows(&[5], (2, 4)).unwrap(), Region::new(&[2], &[4]).unwrap());
         assert!(rows(&[3, 0], (0, 0)).unwrap().is_empty());
+    }
+
+    #[test]
+    fn boxes_hold_all_their_elements_and_no_more() {
+        let shape = Index::new(&[3, 4, 5]).unwrap();
+        assert_eq!(point(&shape, 33), Index::new(&[1, 2, 3]).unwrap());
+        let region = hull(&shape, [33, 7, 46].into_iter());
+        assert_eq!(region, Region::new(&[0, 1, 1], &[3, 3, 4]).unwrap());
+        assert!(hull(&shape, std::iter::empty()).is_empty());
     }
 }

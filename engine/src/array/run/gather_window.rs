@@ -1,72 +1,43 @@
-//! Slices along unordered lists, and steps along what is no block: what a part holds of them lies scattered
-//! in its memory, so they are gathered into memory of their own, and assigned to by scattering. Every element
-//! stays on its part.
+//! Slices along unordered lists, and strided slices of non-block dimensions: what a part holds of them lies
+//! scattered in its memory, so they are gathered into memory of their own, and assigned to by scattering.
+//! Every element stays on its part.
 
 use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, Builder, DType, Scalar, Value, View};
 
 use crate::array::bind::schedule::ScheduleBuilder;
-use crate::array::explain::outline::{is_telling, nowhere, tell_gathering};
-use crate::array::loops::analysis;
+use crate::array::loops::depth::analysis;
 use crate::array::memory::index_lists::upload;
 use crate::array::memory::storage::Storage;
-use crate::array::record::map::Map;
-use crate::array::record::node::{Expr, Node, NodeState};
-use crate::array::run::evaluate::evaluate;
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
 use crate::program::Place;
+use crate::team::Team;
 
-/// Base and start of a window that is not computed yet and is no box in the base's memory.
-pub(crate) fn scattered_window(node: &Node) -> Result<Option<(Arc<Node>, Index)>> {
-    let (base, map) = match &*node.state() {
-        NodeState::Lazy { expr: Expr::View { base, map }, .. } => (Arc::clone(base), Arc::clone(map)),
-        _ => return Ok(None),
-    };
-    let scattered = is_scattered(&base, &node.shape, &map)?;
-    Ok(map.as_window(node.rank()).filter(|_| scattered).map(|start| (base, start)))
-}
-
-/// Whether a view is a window of a node that is no box in its memory. Windows that wrap round never are
-/// scattered; other views than windows are brought as they are read.
-pub(crate) fn is_scattered(base: &Node, shape: &Index, view: &Map) -> Result<bool> {
-    let Some(start) = view.as_window(shape.rank()) else { return Ok(false) };
-    let dist = base.distribution()?;
-    if dist.is_block() {
-        return Ok(false);
-    }
-    let window = Region::from_shape(shape)?.shift(&start)?;
-    Ok(dist.global().contains_region(&window) && !dist.is_box(&window))
-}
-
-/// Computes a window as an array of its own.
-pub(crate) fn compute(node: &Node, base: &Arc<Node>, start: &Index) -> Result<Storage> {
-    analysis::mark_unsupported(|| "the step reads a slice along an unordered list".to_owned());
-    evaluate(std::slice::from_ref(base))?;
-    let Some(whole) = base.storage() else { unreachable!("just computed") };
-    let window = Region::from_shape(&node.shape)?.shift(start)?;
-    let picks = WindowIndices::new(&whole.dist, &window, &Index::filled(window.rank(), 1))?;
-    if is_telling() {
-        let dist = Arc::new(picks.dist.clone());
-        tell_gathering("pick", &dist, node.dtype)?;
-        return Ok(nowhere(dist));
-    }
-    let result = Storage::new(&node.team, Arc::new(picks.dist.clone()), node.dtype)?;
-    picks.run(&whole, &result, node, TransferDirection::Gather)?;
+/// Computes a window of `whole`, which lies scattered in its memory, on `dist`.
+pub(crate) fn gather_window(
+    (team, dtype): (&Team, DType),
+    whole: &Storage,
+    window: &Region,
+    dist: &Arc<Distribution>,
+) -> Result<Storage> {
+    let result = Storage::new(team, Arc::clone(dist), dtype)?;
+    let indices = WindowIndices::new(&whole.dist, window, &Index::filled(window.rank(), 1))?;
+    indices.run(whole, &result, (team, dtype), TransferDirection::Gather)?;
     Ok(result)
 }
 
 /// Writes a value, which is distributed like the window, over the window's elements of `whole`.
-pub(crate) fn overwrite(
-    node: &Node,
+pub(crate) fn scatter_window(
+    of: (&Team, DType),
     whole: &Storage,
     window: &Region,
     steps: &Index,
     value: &Storage,
 ) -> Result<()> {
     analysis::mark_unsupported(|| "the step assigns to a slice along an unordered list".to_owned());
-    WindowIndices::new(&whole.dist, window, steps)?.run(whole, value, node, TransferDirection::Scatter)
+    WindowIndices::new(&whole.dist, window, steps)?.run(whole, value, of, TransferDirection::Scatter)
 }
 
 #[derive(Clone, Copy)]
@@ -98,10 +69,10 @@ impl WindowIndices<'_> {
         &self,
         whole: &Storage,
         part_of: &Storage,
-        node: &Node,
+        (team, element): (&Team, DType),
         direction: TransferDirection,
     ) -> Result<()> {
-        let (team, rank) = (&node.team, self.whole.rank());
+        let rank = self.whole.rank();
         let small = (0..self.whole.parts()).all(|part| {
             self.whole.stored(part).volume().is_ok_and(|volume| volume < i64::from(i32::MAX / 2))
         }) && (0..rank).all(|d| self.dist.map(d).packed_size() < i64::from(i32::MAX / 2));
@@ -112,15 +83,15 @@ impl WindowIndices<'_> {
             let bytes = |coordinate| self.positions(d, coordinate, dtype);
             lists.push((d, upload(team, &self.dist, d, &mut work.leases, bytes)?));
         }
-        let mut k = Builder::new("pick", rank);
+        let mut k = Builder::new("gather_window", rank);
         let index = self.index(&mut k, dtype);
         let kernel = match direction {
             TransferDirection::Gather => {
-                let (source, output) = (k.input(node.dtype), k.output(node.dtype));
+                let (source, output) = (k.input(element), k.output(element));
                 k.gather(index, source, output)?
             }
             TransferDirection::Scatter => {
-                let (output, input) = (k.output(node.dtype), k.input(node.dtype));
+                let (output, input) = (k.output(element), k.input(element));
                 let value = k.load(input, &vec![0; rank]);
                 k.scatter(index, value, output, false)?
             }

@@ -2,13 +2,11 @@
 
 pub(crate) mod assign;
 pub(crate) mod cache;
+pub(crate) mod compute;
 pub(crate) mod elements;
 pub(crate) mod evaluate;
 pub(crate) mod gather_window;
-pub(crate) mod joined;
-pub(crate) mod launches;
-pub(crate) mod partials;
-pub(crate) mod positions;
 pub(crate) mod redistribute;
 pub(crate) mod reduce;
-pub(crate) mod reshape;
+pub(crate) mod scatter;
+pub(crate) mod shorten;

@@ -115,8 +115,8 @@ impl Gpu {
         Ok(TimedEvent(event))
     }
 
-    /// What is queued on `stream` from now on comes after all that is queued on a stream of `first`, which may be
-    /// this device, so far.
+    /// What is queued on `stream` from now on comes after all that is queued on a stream of `first`, which
+    /// may be this device, so far.
     ///
     /// # Errors
     /// If the driver refuses; the stream is synchronized instead, so the order still holds.

@@ -34,8 +34,8 @@ impl Drop for Recording {
 }
 
 impl Gpu {
-    /// Prepares launches for repetition on one stream, each a job or what [`Gpu::launch_boxes`] takes. Nothing
-    /// runs.
+    /// Prepares launches for repetition on one stream, each a job or what [`Gpu::launch_boxes`] takes.
+    /// Nothing runs.
     ///
     /// # Errors
     /// As [`Gpu::launch`].

@@ -5,15 +5,18 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::array::record::node::Pointwise;
-use crate::array::run::cache::{Key, LayoutKey, MAX_KEPT, NodeKey, ValueKey, cache_of};
+use partita_kernels::FoldOp;
+
+use crate::array::lower::graph::{Graph, GraphLayout, GraphNode, GraphValue, MemoryState};
+use crate::array::record::operation::{Pointwise, Reduction};
+use crate::array::run::cache::{MAX_KEPT, cache_of};
 use crate::array::{Operand, assign_all, eval_all};
 use crate::prelude::*;
 
-/// StepNumbers without pattern (Knuth's 64-bit congruential generator, its upper bits).
-struct StepNumbers(u64);
+/// Numbers without pattern (Knuth's 64-bit congruential generator, its upper bits).
+struct Numbers(u64);
 
-impl StepNumbers {
+impl Numbers {
     fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
@@ -34,13 +37,13 @@ fn division(kind: u64) -> Distribution {
 
 /// What is inside the rim, 5 x 2 cells, moved by -1, 0 or 1 rows and 0 or 1 columns; along whole columns
 /// where rows are dealt out.
-fn window(array: &Array, numbers: &mut StepNumbers) -> Array {
+fn window(array: &Array, numbers: &mut Numbers) -> Array {
     let (row, column) = (numbers.below(3) as i64, 1 + numbers.below(2) as i64);
     let column = if array.distribution().unwrap().map(0).is_block() { column } else { 1 };
     array.slice(&s![row..row + 5, column..column + 2])
 }
 
-fn expression(arrays: &[Array], numbers: &mut StepNumbers, depth: u32) -> Array {
+fn expression(arrays: &[Array], numbers: &mut Numbers, depth: u32) -> Array {
     let array = &arrays[numbers.below(arrays.len() as u64) as usize];
     if depth == 0 {
         return match numbers.below(6) {
@@ -78,13 +81,17 @@ fn expression(arrays: &[Array], numbers: &mut StepNumbers, depth: u32) -> Array 
 }
 
 /// One of a dozen small forms, which meet again soon, and in pairs differ in one thing only.
-fn small(arrays: &[Array], numbers: &mut StepNumbers) -> Array {
+fn small(arrays: &[Array], numbers: &mut Numbers) -> Array {
     let window = |n: usize, row: i64| arrays[n].slice(&s![row..row + 5, 1..3]);
     let row = numbers.below(2) as i64;
     let (x, y) = (window(0, row), window(1, row));
     let again = &y;
     let joined = |last: &Array| Array::concatenate(&[&x, &y, last], 0).unwrap().slice(&s![8..13]);
-    match numbers.below(9) {
+    match numbers.below(13) {
+        9 => &x - y.sum(&[numbers.below(2) as usize]),
+        10 => &x - y.max(&[0]),
+        11 => &x - y.sum(&[0]),
+        12 => x.sum(&[1]) - y.min(&[]),
         7 => joined(&x),
         8 => joined(&y),
         0 => &x - (&y - &x),
@@ -99,7 +106,7 @@ fn small(arrays: &[Array], numbers: &mut StepNumbers) -> Array {
 
 /// Runs a program; the bytes and the messages after each of its steps.
 fn run(team: &Team, seed: u64, forgets: bool) -> Vec<(Vec<u8>, u64)> {
-    let mut numbers = StepNumbers(seed);
+    let mut numbers = Numbers(seed);
     let dist = division(numbers.below(4));
     let mut array = || {
         let scale = numbers.below(100) as f32 - 50.0;
@@ -166,62 +173,73 @@ fn run(team: &Team, seed: u64, forgets: bool) -> Vec<(Vec<u8>, u64)> {
 }
 
 /// A component of a key.
-type Component = (&'static str, fn(&mut Key));
+type Component = (&'static str, fn(&mut Graph));
 
 /// All but those of targets: what is missing of several is computed by itself, and where they are written is
 /// also in the lists.
-const COMPONENTS: [Component; 11] = [
+const COMPONENTS: [Component; 12] = [
     ("constants", |key| {
         each(key, |form| {
-            if let ValueKey::Fill(scalar, _) = &mut form.value {
+            if let GraphValue::Fill(scalar, _) = &mut form.value {
                 scalar.bits = 0;
             }
         });
     }),
     ("dimensions of coordinates", |key| {
         each(key, |form| {
-            if let ValueKey::Coord(dim, _) = &mut form.value {
+            if let GraphValue::Coord(dim, _) = &mut form.value {
                 *dim = 0;
             }
         });
     }),
     ("operations", |key| {
         each(key, |form| {
-            if let ValueKey::Apply(op @ Pointwise::Binary(_), ..) = &mut form.value {
+            if let GraphValue::Apply(op @ Pointwise::Binary(_), ..) = &mut form.value {
                 *op = Pointwise::Cast;
             }
         });
     }),
     ("operands", |key| {
         each(key, |form| {
-            if let ValueKey::Apply(_, operands, _) = &mut form.value {
+            if let GraphValue::Apply(_, operands, _) = &mut form.value {
                 *operands = [None; 3];
             }
         });
     }),
     ("views", |key| {
         each(key, |form| match &mut form.value {
-            ValueKey::View { map, layout_key, .. } => (*map, *layout_key) = (0, LayoutKey::Free),
-            ValueKey::Fill(_, layout_key)
-            | ValueKey::Coord(_, layout_key)
-            | ValueKey::Apply(_, _, layout_key)
-            | ValueKey::Joined(_, layout_key) => {
-                *layout_key = LayoutKey::Free;
+            GraphValue::View { map, layout, .. } => (*map, *layout) = (0, GraphLayout::Free),
+            GraphValue::Fill(_, layout)
+            | GraphValue::Coord(_, layout)
+            | GraphValue::Apply(_, _, layout)
+            | GraphValue::Joined(_, layout) => {
+                *layout = GraphLayout::Free;
             }
-            ValueKey::Reduce { .. } | ValueKey::Memory { .. } => {}
+            GraphValue::Reduce { .. }
+            | GraphValue::Memory(_)
+            | GraphValue::Number(..)
+            | GraphValue::Listed { .. }
+            | GraphValue::Reshaped { .. } => {}
         });
     }),
     ("boxes", |key| {
         each(key, |form| {
-            if let ValueKey::Joined(boxes, _) = &mut form.value {
+            if let GraphValue::Joined(boxes, _) = &mut form.value {
                 boxes.clear();
+            }
+        });
+    }),
+    ("reductions", |key| {
+        each(key, |form| {
+            if let GraphValue::Reduce { reduction, .. } = &mut form.value {
+                *reduction = Reduction::Fold(FoldOp::Max);
             }
         });
     }),
     ("types", |key| each(key, |form| form.dtype = DType::F32)),
     ("freshness", |key| {
         each(key, |form| {
-            if let ValueKey::Memory { lo, hi, corners, .. } = &mut form.value {
+            if let GraphValue::Memory(MemoryState { lo, hi, corners, .. }) = &mut form.value {
                 (*lo, *hi, *corners) = (0, 0, false);
             }
         });
@@ -231,27 +249,28 @@ const COMPONENTS: [Component; 11] = [
     ("maps of views", |key| key.maps.clear()),
 ];
 
-fn each(key: &mut Key, change: impl FnMut(&mut NodeKey)) {
+fn each(key: &mut Graph, change: impl FnMut(&mut GraphNode)) {
     key.nodes.iter_mut().for_each(change);
 }
 
 thread_local! {
-    static LEFT_OUT: Cell<Option<fn(&mut Key)>> = const { Cell::new(None) };
+    static LEFT_OUT: Cell<Option<fn(&mut Graph)>> = const { Cell::new(None) };
 }
 
 /// What this thread leaves out of keys at the moment.
-pub(crate) fn leave_out(key: &mut Key) {
+pub(super) fn left_out(mut graph: Graph) -> Graph {
     if let Some(remove) = LEFT_OUT.get() {
-        remove(key);
+        remove(&mut graph);
     }
+    graph
 }
 
 const PROGRAMS: u64 = 600;
 /// Programs after which the first comes again.
 const DIFFERENT: u64 = 450;
 
-/// The first program in which it makes a difference whether what is cached is cache_of.
-fn first_difference(teams: &[Team; 2], left_out: Option<fn(&mut Key)>) -> Option<u64> {
+/// The first program in which it makes a difference whether evaluations are kept.
+fn first_difference(teams: &[Team; 2], left_out: Option<fn(&mut Graph)>) -> Option<u64> {
     (0..PROGRAMS).find(|&seed| {
         LEFT_OUT.set(left_out);
         let keeps = catch_unwind(AssertUnwindSafe(|| run(&teams[0], seed % DIFFERENT, false)));
@@ -268,10 +287,10 @@ fn two_teams() -> [Team; 2] {
 fn what_is_prepared_computes_what_would_be_computed() {
     let teams = two_teams();
     assert_eq!(first_difference(&teams, None), None);
-    let forms = cache_of(&teams[0]).cached.len();
+    let forms = cache_of(&teams[0]).evaluations.len();
     let found = cache_of(&teams[0]).found;
     println!("{forms} forms, found {found} times in {} steps", PROGRAMS * 8);
-    println!("ran: cached-found {found}");
+    println!("ran: prepared-found {found}");
     assert!(forms > 100 && found > 300, "{forms} {found}");
 }
 
@@ -283,7 +302,7 @@ fn every_component_of_a_key_matters() {
         .map(|(name, _)| *name)
         .collect();
     assert!(unseen.is_empty(), "left out without being noticed: {unseen:?}");
-    println!("ran: cached-components {}", COMPONENTS.len());
+    println!("ran: prepared-components {}", COMPONENTS.len());
 }
 
 #[test]
@@ -302,10 +321,10 @@ fn what_is_kept_is_bounded_and_forgotten_with_the_team() {
     }
     assert!(weights.iter().all(|&weight| weight <= MAX_KEPT), "{weights:?}");
     assert!(weights.windows(2).any(|pair| pair[1] < pair[0]), "the bound was not reached");
-    let weight: usize = cache_of(&team).cached.values().map(|cached| cached.weight()).sum();
+    let weight: usize = cache_of(&team).evaluations.values().map(|cached| cached.weight()).sum();
     assert_eq!(weight, cache_of(&team).weight);
-    assert_eq!(count(), before, "what is cache_of holds on to no memory");
-    let weak = std::sync::Arc::downgrade(&cache_of(&team).cached.values().next().unwrap().clone());
+    assert_eq!(count(), before, "what is kept holds on to no memory");
+    let weak = std::sync::Arc::downgrade(&cache_of(&team).evaluations.values().next().unwrap().clone());
     drop((x, team));
     assert!(weak.upgrade().is_none());
 }

@@ -1,0 +1,411 @@
+//! [`Graph`]: recorded expressions as plain data, the input of lowering and the key of the cache. Nodes are
+//! numbered in the order in which a walk from the targets meets them; shapes, maps and distributions stand in
+//! lists of their own.
+//!
+//! Invariant: a graph contains everything that lowering reads of nodes, memory and targets, except the
+//! contents of index lists and the numbers of a `Loop`'s step; a graph with one of these is not cached.
+//! Graphs of equal programs are equal on all ranks.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::sync::Arc;
+
+use partita_kernels::{DType, Scalar};
+
+use crate::array::memory::halo::HaloWidths;
+use crate::array::memory::step_numbers::StepNumbers;
+use crate::array::record::map::Map;
+use crate::array::record::operation::{Pointwise, Reduction, Which, weight_of};
+use crate::error::Result;
+use crate::index::{Distribution, Index, ProcessGrid, Region};
+
+/// A node of a graph.
+pub(crate) type NodeId = u32;
+
+/// A place in one of a graph's lists.
+pub(crate) type Position = u32;
+
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Graph {
+    pub nodes: Vec<GraphNode>,
+    pub targets: Vec<GraphTarget>,
+    pub indices: Vec<Index>,
+    pub maps: Vec<Arc<Map>>,
+    pub dists: Vec<Arc<Distribution>>,
+    /// Index lists and tables of numbers: no part of the key.
+    pub elements: Vec<Which>,
+    pub numbers: Vec<Arc<StepNumbers>>,
+    /// Members of the team, the same for every graph of a team.
+    pub parts: usize,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct GraphNode {
+    pub shape: Position,
+    pub dtype: DType,
+    pub value: GraphValue,
+}
+
+/// An [`crate::array::record::node::Expr`], or memory.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum GraphValue {
+    Fill(Scalar, GraphLayout),
+    Coord(usize, GraphLayout),
+    /// A table of the graph, and which number of it.
+    Number(Position, usize),
+    Apply(Pointwise, [Option<NodeId>; 3], GraphLayout),
+    View {
+        base: NodeId,
+        map: Position,
+        layout: GraphLayout,
+    },
+    Reduce {
+        operand: NodeId,
+        reduction: Reduction,
+        axes: Vec<usize>,
+        layout: GraphLayout,
+    },
+    /// Starts and values.
+    Joined(Vec<(Position, NodeId)>, GraphLayout),
+    /// Elements of the base, an entry of the graph's lists.
+    Listed {
+        base: NodeId,
+        which: Position,
+        layout: GraphLayout,
+    },
+    Reshaped {
+        base: NodeId,
+        layout: GraphLayout,
+    },
+    Memory(MemoryState),
+}
+
+/// How a computed value lies in memory, its own distribution, and how much of its halo is valid.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct MemoryState {
+    pub dist: Position,
+    pub declared: Position,
+    pub lo: Position,
+    pub hi: Position,
+    pub corners: bool,
+}
+
+/// A [`crate::array::record::node::NodeLayout`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum GraphLayout {
+    Free,
+    Known(Position),
+    ViewOf(NodeId, Position),
+}
+
+/// What to compute, and which memory the result takes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct GraphTarget {
+    pub node: NodeId,
+    pub placement: GraphPlacement,
+}
+
+/// Where a result is stored.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum GraphPlacement {
+    /// In memory of its own.
+    Fresh,
+    /// In a window of fresh memory for a whole array.
+    WindowOfFresh(GraphWindow),
+    /// In a window of the array's own memory, whose old elements nobody needs.
+    InPlace(GraphWindow),
+    /// In memory of the size of a window of an array.
+    Temporary(GraphWindow),
+}
+
+/// A window of an array: its distribution, the layout of its memory, and the window's first cell.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct GraphWindow {
+    pub dist: Position,
+    pub memory: Position,
+    pub start: Position,
+}
+
+impl GraphPlacement {
+    pub fn window(&self) -> Option<&GraphWindow> {
+        match self {
+            GraphPlacement::Fresh => None,
+            GraphPlacement::WindowOfFresh(window)
+            | GraphPlacement::InPlace(window)
+            | GraphPlacement::Temporary(window) => Some(window),
+        }
+    }
+}
+
+impl PartialEq for Graph {
+    fn eq(&self, other: &Graph) -> bool {
+        self.nodes == other.nodes
+            && self.targets == other.targets
+            && self.indices == other.indices
+            && self.maps == other.maps
+            && self.dists == other.dists
+    }
+}
+
+/// Distributions take no part: few graphs differ in them alone.
+impl Hash for Graph {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.nodes.hash(state);
+        self.targets.hash(state);
+        self.indices.iter().for_each(|index| index.iter().for_each(|&value| state.write_i64(value)));
+        self.maps.iter().for_each(|map| map.axes().hash(state));
+        state.write_usize(self.dists.len());
+    }
+}
+
+fn position<T>(list: &mut Vec<T>, known: Option<usize>, item: impl FnOnce() -> T) -> Position {
+    known.unwrap_or_else(|| {
+        list.push(item());
+        list.len() - 1
+    }) as Position
+}
+
+impl Graph {
+    pub fn intern_index(&mut self, index: &Index) -> Position {
+        let known = self.indices.iter().rposition(|other| other == index);
+        position(&mut self.indices, known, || *index)
+    }
+
+    pub fn intern_map(&mut self, map: &Arc<Map>) -> Position {
+        let known = self.maps.iter().rposition(|other| other == map);
+        position(&mut self.maps, known, || Arc::clone(map))
+    }
+
+    pub fn intern_dist(&mut self, dist: &Arc<Distribution>) -> Position {
+        let known = self.dists.iter().position(|other| other == dist);
+        position(&mut self.dists, known, || Arc::clone(dist))
+    }
+
+    /// Appends a node.
+    pub fn push(&mut self, shape: &Index, dtype: DType, value: GraphValue) -> NodeId {
+        let shape = self.intern_index(shape);
+        self.nodes.push(GraphNode { shape, dtype, value });
+        (self.nodes.len() - 1) as NodeId
+    }
+
+    pub fn shape(&self, node: NodeId) -> &Index {
+        &self.indices[self.nodes[node as usize].shape as usize]
+    }
+
+    pub fn rank(&self, node: NodeId) -> usize {
+        self.shape(node).rank()
+    }
+
+    pub fn dtype(&self, node: NodeId) -> DType {
+        self.nodes[node as usize].dtype
+    }
+
+    pub fn value(&self, node: NodeId) -> &GraphValue {
+        &self.nodes[node as usize].value
+    }
+
+    pub fn index(&self, at: Position) -> &Index {
+        &self.indices[at as usize]
+    }
+
+    pub fn map(&self, at: Position) -> &Arc<Map> {
+        &self.maps[at as usize]
+    }
+
+    pub fn dist(&self, at: Position) -> &Arc<Distribution> {
+        &self.dists[at as usize]
+    }
+
+    pub fn bytes(&self, node: NodeId) -> Result<u64> {
+        Ok(Region::from_shape(self.shape(node))?.volume()? as u64 * self.dtype(node).size_bytes() as u64)
+    }
+
+    /// The layout of a computed node's memory.
+    pub fn memory(&self, node: NodeId) -> Option<&Arc<Distribution>> {
+        match self.value(node) {
+            GraphValue::Memory(state) => Some(self.dist(state.dist)),
+            _ => None,
+        }
+    }
+
+    pub fn is_memory(&self, node: NodeId) -> bool {
+        matches!(self.value(node), GraphValue::Memory(_))
+    }
+
+    /// How much of a computed node's halo is valid.
+    pub fn valid_halo(&self, node: NodeId) -> Option<HaloWidths> {
+        match self.value(node) {
+            GraphValue::Memory(MemoryState { lo, hi, corners, .. }) => {
+                Some(HaloWidths { lo: *self.index(*lo), hi: *self.index(*hi), corners: *corners })
+            }
+            _ => None,
+        }
+    }
+
+    /// The node is computed from here on.
+    pub fn set_memory(
+        &mut self,
+        node: NodeId,
+        (dist, declared): (&Arc<Distribution>, &Arc<Distribution>),
+        valid: &HaloWidths,
+    ) {
+        let (dist, declared) = (self.intern_dist(dist), self.intern_dist(declared));
+        let (lo, hi) = (self.intern_index(&valid.lo), self.intern_index(&valid.hi));
+        let state = MemoryState { dist, declared, lo, hi, corners: valid.corners };
+        self.nodes[node as usize].value = GraphValue::Memory(state);
+    }
+
+    /// The node becomes another name of `base`.
+    pub fn set_alias(&mut self, node: NodeId, base: NodeId) {
+        let layout = self.layout(node);
+        let map = self.intern_map(&Arc::new(Map::identity(self.rank(node))));
+        self.nodes[node as usize].value = GraphValue::View { base, map, layout };
+    }
+
+    /// The nodes that a node is computed from.
+    pub fn operands(&self, node: NodeId) -> Vec<NodeId> {
+        match self.value(node) {
+            GraphValue::Apply(_, operands, _) => operands.iter().flatten().copied().collect(),
+            GraphValue::View { base: node, .. }
+            | GraphValue::Reduce { operand: node, .. }
+            | GraphValue::Listed { base: node, .. }
+            | GraphValue::Reshaped { base: node, .. } => vec![*node],
+            GraphValue::Joined(portions, _) => portions.iter().map(|(_, value)| *value).collect(),
+            GraphValue::Fill(..) | GraphValue::Coord(..) | GraphValue::Number(..) | GraphValue::Memory(_) => {
+                Vec::new()
+            }
+        }
+    }
+
+    /// Whether it is a pointwise operation that is not computed yet.
+    pub fn is_operation(&self, node: NodeId) -> bool {
+        matches!(self.value(node), GraphValue::Apply(..))
+    }
+
+    /// Whether it is a reduction that is not computed yet.
+    pub fn is_reduction(&self, node: NodeId) -> bool {
+        matches!(self.value(node), GraphValue::Reduce { .. })
+    }
+
+    /// About how many instructions it takes per element, without its operands.
+    pub fn weight(&self, node: NodeId) -> u32 {
+        match self.value(node) {
+            GraphValue::Apply(op, ..) => weight_of(*op),
+            GraphValue::Coord(..) => 1,
+            _ => 0,
+        }
+    }
+
+    pub fn layout(&self, node: NodeId) -> GraphLayout {
+        match self.value(node) {
+            GraphValue::Fill(_, layout)
+            | GraphValue::Coord(_, layout)
+            | GraphValue::Apply(_, _, layout)
+            | GraphValue::View { layout, .. }
+            | GraphValue::Reduce { layout, .. }
+            | GraphValue::Joined(_, layout)
+            | GraphValue::Listed { layout, .. }
+            | GraphValue::Reshaped { layout, .. } => *layout,
+            GraphValue::Number(..) => GraphLayout::Free,
+            GraphValue::Memory(state) => GraphLayout::Known(state.declared),
+        }
+    }
+
+    /// The distribution that the node's value has or will have.
+    pub fn distribution(&self, node: NodeId) -> Result<Arc<Distribution>> {
+        // Views of views, the outermost first: each one's shape, that of its base, and its map.
+        let mut views = Vec::new();
+        let (mut layout, mut shape) = (self.layout(node), self.shape(node));
+        let mut dist = loop {
+            match layout {
+                GraphLayout::Known(dist) => break Arc::clone(self.dist(dist)),
+                GraphLayout::Free => {
+                    let grid = ProcessGrid::balanced(self.parts, shape)?;
+                    break Arc::new(Distribution::builder(shape).grid(grid.shape()).build()?);
+                }
+                GraphLayout::ViewOf(base, map) => {
+                    views.push((shape, self.shape(base), self.map(map)));
+                    (layout, shape) = (self.layout(base), self.shape(base));
+                }
+            }
+        };
+        for (shape, base, map) in views.into_iter().rev() {
+            dist = match map.as_window(shape.rank()) {
+                Some(_) if base == shape => dist,
+                Some(start) => Arc::new(dist.restricted(&Region::from_shape(shape)?.shift(&start)?)?),
+                None => Arc::new(dist.viewed(shape, map.axes())?),
+            };
+        }
+        Ok(dist)
+    }
+
+    /// Everything below some nodes, without what is reached through `without` alone.
+    pub fn reached(&self, roots: impl IntoIterator<Item = NodeId>, without: Option<NodeId>) -> Reached {
+        let mut reached = Reached::default();
+        let mut seen: HashSet<NodeId, MixBuildHasher> = without.into_iter().collect();
+        // A node is met a second time after all its operands.
+        let mut pending: Vec<(NodeId, bool)> = roots.into_iter().map(|root| (root, false)).collect();
+        while let Some((node, again)) = pending.pop() {
+            if again {
+                reached.lazy.push(node);
+            } else if seen.insert(node) {
+                if self.is_memory(node) {
+                    reached.memory.insert(node);
+                    continue;
+                }
+                pending.push((node, true));
+                pending.extend(self.operands(node).into_iter().map(|operand| (operand, false)));
+            }
+        }
+        reached
+    }
+}
+
+/// What an expression consists of.
+#[derive(Default)]
+pub(crate) struct Reached {
+    /// The nodes that are not computed yet, operands before those that use them.
+    pub lazy: Vec<NodeId>,
+    /// The computed ones.
+    pub memory: HashSet<NodeId, MixBuildHasher>,
+}
+
+/// A fast hasher for keys that nobody makes to collide: rotates, adds and multiplies.
+#[derive(Default)]
+pub(crate) struct MixHasher(u64);
+
+impl Hasher for MixHasher {
+    fn finish(&self) -> u64 {
+        self.0.rotate_left(26)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
+    }
+
+    fn write_u8(&mut self, value: u8) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        self.write_u64(value as u64);
+    }
+
+    fn write_isize(&mut self, value: isize) {
+        self.write_u64(value as u64);
+    }
+
+    fn write_i64(&mut self, value: i64) {
+        self.write_u64(value as u64);
+    }
+}
+
+pub(crate) type MixBuildHasher = BuildHasherDefault<MixHasher>;

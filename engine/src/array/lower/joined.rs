@@ -1,0 +1,108 @@
+//! Values that are put together of others, box by box: each box is computed straight into the memory of the
+//! whole, with everything that its value is computed from. What all boxes read travels in ONE exchange. A
+//! view that lies within one box is a view of that box's value, so nothing is put together for it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::array::lower::division::common::common_to;
+use crate::array::lower::division::locality::computed_elsewhere;
+use crate::array::lower::graph::{GraphValue, MixBuildHasher, NodeId, Position};
+use crate::array::lower::lowerer::{Body, Lowerer, kernel_task};
+use crate::array::lower::operands::compute_region::ArrayWindow;
+use crate::array::lower::tasks::{Compute, KernelStore, ResultMemory, ResultStorage, Task};
+use crate::array::lower::views::box_region;
+use crate::error::Result;
+use crate::index::{Distribution, Region};
+
+/// A box that can be computed.
+struct BoxKernel {
+    window: Region,
+    /// That of the box's cells, on the parts that keep them.
+    dist: Arc<Distribution>,
+    body: Body,
+    value: NodeId,
+}
+
+impl Lowerer<'_> {
+    /// Computes all boxes of a joined value.
+    pub fn join(&mut self, node: NodeId, boxes: &[(Position, NodeId)]) -> Result<()> {
+        self.mark_unsupported("the step joins arrays");
+        self.evaluate_stages(&[node])?;
+        self.evaluate_common(node, boxes)?;
+        let dist = self.graph.distribution(node)?;
+        let kernels = boxes.iter().map(|&(start, value)| self.box_kernel(start, value, &dist));
+        let kernels = kernels.collect::<Result<Vec<BoxKernel>>>()?;
+        let mut tasks = Vec::with_capacity(kernels.len());
+        for BoxKernel { window, dist, body, value } in kernels {
+            // One after the other, since one box may give an operand the halo that the next one finds.
+            let accesses = self.accesses(&body.0.leaves, &dist)?;
+            self.update_halos(&accesses)?;
+            let stores = vec![KernelStore { result: 0, window: Some(window) }];
+            tasks.push(kernel_task(body, accesses, &[self.graph.dtype(value)], (&dist, stores))?);
+        }
+        let result = ResultMemory {
+            node,
+            dtype: self.graph.dtype(node),
+            storage: ResultStorage::Fresh,
+            memory: Arc::clone(&dist),
+            declared: Arc::clone(&dist),
+            window: ArrayWindow::whole(&dist),
+            target: None,
+        };
+        self.computed(node, &dist, &dist);
+        self.tasks.push(Task::Compute(Compute { results: vec![result], kernels: tasks }));
+        Ok(())
+    }
+
+    /// What several boxes need is computed first, if it is much to compute and no larger than half of them:
+    /// of an array that is repeated, but not of one that is rolled.
+    fn evaluate_common(&mut self, node: NodeId, boxes: &[(Position, NodeId)]) -> Result<()> {
+        let volume = |node: NodeId| Region::from_shape(self.graph.shape(node))?.volume();
+        let values: Vec<Vec<NodeId>> = boxes.iter().map(|&(_, value)| vec![value]).collect();
+        let mut common = Vec::new();
+        for candidate in common_to(self.graph, &values) {
+            if 2 * volume(candidate)? <= volume(node)? {
+                common.push(candidate);
+            }
+        }
+        self.evaluate(&common)
+    }
+
+    /// The kernel of one box.
+    fn box_kernel(&mut self, start: Position, value: NodeId, whole: &Arc<Distribution>) -> Result<BoxKernel> {
+        let window = box_region(self.graph, self.graph.index(start), value)?;
+        let dist = Arc::new(whole.restricted(&window)?);
+        loop {
+            let Ok(body) = self.attempt("joined", &[value], &dist, 1)? else { continue };
+            let accesses = self.accesses(&body.0.leaves, &dist)?;
+            let reads = (&body.0.leaves[..], &accesses[..]);
+            match computed_elsewhere(self.graph, &[value], reads, &dist, self.team)? {
+                Some(other) => self.evaluate(&[other])?,
+                None => return Ok(BoxKernel { window, dist, body, value }),
+            }
+        }
+    }
+
+    /// The joined and listed values within `node` at which so many lie within each other that they are
+    /// computed before, the innermost first, rather than by recursion.
+    pub fn deeply_nested(&self, node: NodeId) -> Vec<NodeId> {
+        const MOST_LEVELS: u32 = 16;
+        let mut levels: HashMap<NodeId, u32, MixBuildHasher> = HashMap::default();
+        let mut found = Vec::new();
+        // Operands come before those that use them.
+        for inner in self.graph.reached([node], None).lazy {
+            let below = self.graph.operands(inner).iter().filter_map(|x| levels.get(x).copied()).max();
+            let is_one = matches!(
+                self.graph.value(inner),
+                GraphValue::Joined(..) | GraphValue::Listed { .. } | GraphValue::Reshaped { .. }
+            );
+            let level = below.unwrap_or(0) + u32::from(is_one);
+            levels.insert(inner, level % MOST_LEVELS);
+            if is_one && level == MOST_LEVELS {
+                found.push(inner);
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,401 @@
+//! [`lower`]: from a graph to tasks. Each kind of node that takes more than a fused kernel has a file of its
+//! own; here is the order in which they are computed.
+
+use std::sync::Arc;
+
+use partita_kernels::{DType, Value, simplify};
+
+use crate::array::lower::body::{KernelBody, Leaf, Prerequisite, Source};
+use crate::array::lower::division::common::common_to_kernels;
+use crate::array::lower::division::locality::{computed_elsewhere, reads_of};
+use crate::array::lower::division::stages::stages;
+use crate::array::lower::graph::{Graph, GraphPlacement, GraphTarget, GraphValue, NodeId};
+use crate::array::lower::operands::compute_region::ArrayWindow;
+use crate::array::lower::operands::operand_access::{AccessMethod, OperandAccess};
+use crate::array::lower::tasks::{
+    Compute, KernelStore, KernelTask, Lowered, ResultMemory, ResultStorage, Task,
+};
+use crate::array::lower::views::is_scattered;
+use crate::array::memory::halo::{HaloWidths, widened};
+use crate::error::Result;
+use crate::index::{Distribution, Index, Region};
+use crate::interrupt;
+use crate::team::Team;
+
+/// The tasks that compute a graph's targets. `shares_exchange` says that steps of a `Loop` share exchanges:
+/// then halos hold what would be fetched otherwise.
+pub(crate) fn lower(graph: &mut Graph, team: &Team, shares_exchange: bool) -> Result<Lowered> {
+    let mut lowerer = Lowerer { graph, team, shares_exchange, tasks: Vec::new(), unsupported: None };
+    let targets = lowerer.graph.targets.clone();
+    let is_fresh = |target: &&GraphTarget| target.placement == GraphPlacement::Fresh;
+    let roots: Vec<NodeId> = targets.iter().filter(is_fresh).map(|target| target.node).collect();
+    lowerer.evaluate(&roots)?;
+    let mut results: Vec<NodeId> = targets.iter().map(|target| target.node).collect();
+    let mut placed = Vec::new();
+    for (at, target) in targets.iter().enumerate().filter(|(_, target)| !is_fresh(target)) {
+        results[at] = lowerer.placeholder(target.node);
+        let GraphTarget { node, placement } = *target;
+        placed.push(LowerTarget { node, placement, result: results[at], target: Some(at) });
+    }
+    for group in lowerer.groups(placed)? {
+        lowerer.compute(&group)?;
+    }
+    Ok(Lowered { tasks: lowerer.tasks, results, unsupported: lowerer.unsupported })
+}
+
+/// A lowering under way. A node is memory in the graph from the task on that computes it.
+pub(crate) struct Lowerer<'t> {
+    pub graph: &'t mut Graph,
+    pub team: &'t Team,
+    pub tasks: Vec<Task>,
+    pub unsupported: Option<&'static str>,
+    shares_exchange: bool,
+}
+
+/// A result of a kernel.
+#[derive(Clone)]
+pub(crate) struct LowerTarget {
+    pub node: NodeId,
+    pub placement: GraphPlacement,
+    /// The node that is memory afterwards.
+    pub result: NodeId,
+    pub target: Option<usize>,
+}
+
+/// Why roots are not lowered into one body.
+pub(crate) enum NotLowered {
+    /// Something had to be computed first, and now is.
+    Retry,
+    /// They are too many for one kernel of this team.
+    TooLarge,
+}
+
+/// A body and its values.
+pub(crate) type Body = (KernelBody, Vec<Value>);
+
+impl Lowerer<'_> {
+    /// Computes nodes into memory of their own.
+    pub fn evaluate(&mut self, roots: &[NodeId]) -> Result<()> {
+        let mut lazy: Vec<NodeId> = Vec::with_capacity(roots.len());
+        for &root in roots.iter().filter(|&&root| !self.graph.is_memory(root)) {
+            if !lazy.contains(&root) {
+                lazy.push(root);
+            }
+        }
+        let has_reductions = lazy.iter().any(|&node| self.graph.is_reduction(node));
+        if has_reductions {
+            self.evaluate_stages(&lazy)?;
+        }
+        let common = common_to_kernels(self.graph, &lazy)?;
+        if !common.is_empty() {
+            self.evaluate(&common)?;
+        }
+        if has_reductions {
+            self.reductions(&lazy)?;
+        }
+        for &node in &lazy {
+            self.evaluate_alone(node)?;
+        }
+        let fresh =
+            |node: NodeId| LowerTarget { node, placement: GraphPlacement::Fresh, result: node, target: None };
+        let pointwise = lazy.into_iter().filter(|&node| !self.graph.is_memory(node)).map(fresh).collect();
+        for group in self.groups(pointwise)? {
+            self.compute(&group)?;
+        }
+        Ok(())
+    }
+
+    /// Computes a node that takes more than a kernel that goes through its operands.
+    fn evaluate_alone(&mut self, node: NodeId) -> Result<()> {
+        match self.graph.value(node).clone() {
+            GraphValue::View { base, map, .. } => {
+                let map = Arc::clone(self.graph.map(map));
+                match map.as_window(self.graph.rank(node)) {
+                    Some(start) if is_scattered(self.graph, base, self.graph.shape(node), &map)? => {
+                        self.gather_window(node, base, &start)
+                    }
+                    _ => Ok(()),
+                }
+            }
+            GraphValue::Joined(boxes, _) => self.join(node, &boxes),
+            GraphValue::Reshaped { base, .. } => self.reshape(node, base),
+            GraphValue::Listed { base, which, .. } => self.gather_elements(node, base, which),
+            GraphValue::Fill(..)
+            | GraphValue::Coord(..)
+            | GraphValue::Number(..)
+            | GraphValue::Apply(..)
+            | GraphValue::Reduce { .. }
+            | GraphValue::Memory(_) => Ok(()),
+        }
+    }
+
+    fn gather_window(&mut self, node: NodeId, base: NodeId, start: &Index) -> Result<()> {
+        self.mark_unsupported("the step reads a slice along an unordered list");
+        self.evaluate(&[base])?;
+        let window = Region::from_shape(self.graph.shape(node))?.shift(start)?;
+        let steps = Index::filled(window.rank(), 1);
+        let dist = Arc::new(self.graph.distribution(base)?.strided(&window, &steps)?);
+        let dtype = self.graph.dtype(node);
+        self.tasks.push(Task::GatherWindow { result: node, base, window, dist: Arc::clone(&dist), dtype });
+        self.computed(node, &dist, &dist);
+        Ok(())
+    }
+
+    fn gather_elements(&mut self, node: NodeId, base: NodeId, which: u32) -> Result<()> {
+        self.mark_unsupported("the step takes elements by their number in C order");
+        self.evaluate(&[base])?;
+        let (dist, dtype) = (self.graph.distribution(node)?, self.graph.dtype(node));
+        let which = self.graph.elements[which as usize].clone();
+        self.tasks.push(Task::GatherElements { result: node, base, which, dist: Arc::clone(&dist), dtype });
+        self.computed(node, &dist, &dist);
+        Ok(())
+    }
+
+    /// Computes the inner values that are to be stored before `roots` are computed; whether there were any.
+    pub fn evaluate_stages(&mut self, roots: &[NodeId]) -> Result<bool> {
+        let stages = stages(self.graph, roots);
+        let is_divided = !stages.is_empty();
+        stages.into_iter().try_for_each(|stage| self.evaluate(&stage))?;
+        Ok(is_divided)
+    }
+
+    /// A node for a result that is not one of the graph's own.
+    pub fn placeholder(&mut self, like: NodeId) -> NodeId {
+        let (shape, dtype, layout) =
+            (*self.graph.shape(like), self.graph.dtype(like), self.graph.layout(like));
+        self.graph.push(&shape, dtype, GraphValue::Coord(0, layout))
+    }
+
+    /// The node is memory from here on; nothing of its halo is valid.
+    pub fn computed(&mut self, node: NodeId, memory: &Arc<Distribution>, declared: &Arc<Distribution>) {
+        let valid = HaloWidths::zero(memory.rank());
+        self.graph.set_memory(node, (memory, declared), &valid);
+    }
+
+    pub fn mark_unsupported(&mut self, reason: &'static str) {
+        self.unsupported.get_or_insert(reason);
+    }
+
+    /// Results that one kernel can compute: of one shape and layout.
+    fn groups(&self, targets: Vec<LowerTarget>) -> Result<Vec<Vec<LowerTarget>>> {
+        let mut groups: Vec<(Arc<Distribution>, Vec<LowerTarget>)> = Vec::new();
+        for target in targets {
+            let dist = self.distribution(&target)?;
+            let fits = |(other, members): &&mut (Arc<Distribution>, Vec<LowerTarget>)| {
+                other.shape() == dist.shape()
+                    && other.same_layout(&dist)
+                    && members.iter().all(|member| member.node != target.node)
+            };
+            match groups.iter_mut().find(fits) {
+                Some((_, members)) => members.push(target),
+                None => groups.push((dist, vec![target])),
+            }
+        }
+        Ok(groups.into_iter().map(|(_, members)| members).collect())
+    }
+
+    /// Computes one group by as many kernels as it takes.
+    pub fn compute(&mut self, targets: &[LowerTarget]) -> Result<()> {
+        let roots: Vec<NodeId> = targets.iter().map(|target| target.node).collect();
+        loop {
+            interrupt::check("an evaluation")?;
+            if self.evaluate_stages(&roots)? {
+                continue;
+            }
+            let dist = self.distribution(&targets[0])?;
+            let (body, values) = match self.attempt("fused", &roots, &dist, roots.len())? {
+                Ok(lowered) => lowered,
+                Err(NotLowered::Retry) => continue,
+                Err(NotLowered::TooLarge) => {
+                    let (left, right) = targets.split_at(targets.len() / 2);
+                    self.compute(left)?;
+                    return self.compute(right);
+                }
+            };
+            let accesses = self.accesses(&body.leaves, &dist)?;
+            let reads = (&body.leaves[..], &accesses[..]);
+            if let Some(node) = computed_elsewhere(self.graph, &roots, reads, &dist, self.team)? {
+                self.evaluate(&[node])?;
+                continue;
+            }
+            // Results get the halos that operands have from now on.
+            self.update_halos(&accesses)?;
+            let results = targets.iter().map(|target| self.result(target, &body.leaves));
+            let results = results.collect::<Result<Vec<ResultMemory>>>()?;
+            let store = |(result, target): (usize, &ResultMemory)| {
+                let window = match target.storage {
+                    ResultStorage::Temporary(_) => None,
+                    ResultStorage::Fresh if targets[result].placement == GraphPlacement::Fresh => None,
+                    ResultStorage::Fresh | ResultStorage::InPlace => Some(target.window.window),
+                };
+                KernelStore { result, window }
+            };
+            let stores = results.iter().enumerate().map(store).collect();
+            let dtypes: Vec<DType> = results.iter().map(|result| result.dtype).collect();
+            let kernel = kernel_task((body, values), accesses, &dtypes, (&dist, stores))?;
+            self.push_compute(Compute { results, kernels: vec![kernel] });
+            return Ok(());
+        }
+    }
+
+    /// Adds the task, and notes what it leaves in memory.
+    fn push_compute(&mut self, compute: Compute) {
+        for result in &compute.results {
+            self.computed(result.node, &result.memory, &result.declared);
+        }
+        self.tasks.push(Task::Compute(compute));
+    }
+
+    /// Halos that are valid after the kernels with these operands: wider memory where it was too narrow.
+    pub fn update_halos(&mut self, accesses: &[Option<OperandAccess>]) -> Result<()> {
+        for access in accesses.iter().flatten() {
+            let AccessMethod::Halo(halo) = &access.method else { continue };
+            let Some(valid) = self.graph.valid_halo(access.node) else { continue };
+            let GraphValue::Memory(state) = *self.graph.value(access.node) else { continue };
+            let (dist, declared) =
+                (Arc::clone(self.graph.dist(state.dist)), Arc::clone(self.graph.dist(state.declared)));
+            let Some(wide) = widened(&dist, halo)? else { continue };
+            let is_moved = !Arc::ptr_eq(&wide, &dist);
+            if is_moved || !valid.covers(halo) {
+                self.graph.set_memory(access.node, (&wide, &declared), halo);
+            }
+        }
+        Ok(())
+    }
+
+    /// How the leaves of a kernel reach the parts, which compute what they own.
+    pub fn accesses(&self, leaves: &[Leaf], dist: &Distribution) -> Result<Vec<Option<OperandAccess>>> {
+        reads_of(self.graph, leaves, dist, self.shares_exchange)
+    }
+
+    /// Where each element is computed: on the part that keeps the result.
+    fn distribution(&self, target: &LowerTarget) -> Result<Arc<Distribution>> {
+        match target.placement.window() {
+            None => self.graph.distribution(target.node),
+            Some(window) => {
+                let base = self.graph.dist(window.dist);
+                Ok(Arc::new(base.restricted(&self.window(target)?)?))
+            }
+        }
+    }
+
+    fn window(&self, target: &LowerTarget) -> Result<Region> {
+        let own = Region::from_shape(self.graph.shape(target.node))?;
+        match target.placement.window() {
+            None => Ok(own),
+            Some(window) => Ok(own.shift(self.graph.index(window.start))?),
+        }
+    }
+
+    /// The memory of a result: with halos as wide as an operand's, because results of a stencil are the
+    /// operands of the next.
+    fn result(&self, target: &LowerTarget, leaves: &[Leaf]) -> Result<ResultMemory> {
+        let (dist, dtype) = (self.distribution(target)?, self.graph.dtype(target.node));
+        let base = |at: u32| Arc::clone(self.graph.dist(at));
+        let (storage, memory, declared) = match target.placement {
+            GraphPlacement::Fresh => {
+                (ResultStorage::Fresh, self.widest_like(Arc::clone(&dist), leaves), Arc::clone(&dist))
+            }
+            GraphPlacement::WindowOfFresh(window) => {
+                let memory = match target.target {
+                    Some(_) => self.widest_like(base(window.memory), leaves),
+                    // Memory without halos was asked for.
+                    None => base(window.memory),
+                };
+                (ResultStorage::Fresh, memory, base(window.dist))
+            }
+            GraphPlacement::InPlace(window) => {
+                (ResultStorage::InPlace, base(window.memory), base(window.dist))
+            }
+            GraphPlacement::Temporary(window) => {
+                (ResultStorage::Temporary(base(window.memory)), Arc::clone(&dist), Arc::clone(&dist))
+            }
+        };
+        let window = match target.placement.window() {
+            None => ArrayWindow::whole(&dist),
+            Some(window) => ArrayWindow { base: base(window.dist), window: self.window(target)? },
+        };
+        let LowerTarget { result: node, target, .. } = *target;
+        Ok(ResultMemory { node, dtype, storage, memory, declared, window, target })
+    }
+
+    /// The layout with the halo widths of an operand's memory that has room for it.
+    fn widest_like(&self, dist: Arc<Distribution>, leaves: &[Leaf]) -> Arc<Distribution> {
+        let width = |dist: &Distribution| {
+            let (lo, hi) = dist.halo();
+            lo.iter().chain(hi.iter()).sum::<i64>()
+        };
+        let memory = |leaf: &Leaf| match leaf.source {
+            Source::Memory(node) => self.graph.memory(node).cloned(),
+            Source::List(..) | Source::Number(..) => None,
+        };
+        let others = leaves.iter().filter_map(memory).filter(|other| other.has_room_for(&dist));
+        others.fold(dist.clone(), |best, other| if width(&other) > width(&best) { other } else { best })
+    }
+
+    /// Several roots in one body over `dist`, with `reserved` parameters left for the caller. Computes what
+    /// has to be computed first.
+    pub fn attempt(
+        &mut self,
+        name: &str,
+        roots: &[NodeId],
+        dist: &Arc<Distribution>,
+        reserved: usize,
+    ) -> Result<std::result::Result<Body, NotLowered>> {
+        let max_leaves = self.team.max_params().saturating_sub(reserved).max(1);
+        let mut body = KernelBody::new(name, dist, max_leaves);
+        let mut values = Vec::new();
+        for &root in roots {
+            match body.lower(self.graph, root)? {
+                Ok(value) => values.push(value),
+                Err(Prerequisite(node)) if roots.len() > 1 && roots.contains(&node) => {
+                    return Ok(Err(NotLowered::TooLarge));
+                }
+                Err(Prerequisite(node)) => {
+                    self.compute_prerequisite(roots, node)?;
+                    return Ok(Err(NotLowered::Retry));
+                }
+            }
+        }
+        let is_too_large = body.binds_too_much() && roots.len() > 1;
+        Ok(if is_too_large { Err(NotLowered::TooLarge) } else { Ok((body, values)) })
+    }
+
+    /// Computes what a kernel waits for.
+    fn compute_prerequisite(&mut self, roots: &[NodeId], node: NodeId) -> Result<()> {
+        for inner in self.deeply_nested(node) {
+            self.evaluate(&[inner])?;
+        }
+        if let GraphValue::Reshaped { base, .. } = *self.graph.value(node) {
+            return self.reshape(node, base);
+        }
+        // Of a kernel and the reduction or the slice that it waits for, what both need.
+        let both: Vec<NodeId> = roots.iter().copied().chain([node]).collect();
+        let common = match self.graph.is_operation(node) {
+            true => Vec::new(),
+            false => common_to_kernels(self.graph, &both)?,
+        };
+        match (common.is_empty(), self.graph.is_reduction(node)) {
+            (false, _) => self.evaluate(&common),
+            // All reductions that are needed, so that those over one operand share a pass.
+            (true, true) => self.reductions(roots),
+            (true, false) => self.evaluate(&[node]),
+        }
+    }
+}
+
+/// The kernel that stores the values of a body.
+pub(crate) fn kernel_task(
+    (mut body, values): Body,
+    accesses: Vec<Option<OperandAccess>>,
+    dtypes: &[DType],
+    (dist, stores): (&Arc<Distribution>, Vec<KernelStore>),
+) -> Result<KernelTask> {
+    let placed = body.placed();
+    let outputs: Vec<(u32, Value)> =
+        dtypes.iter().zip(values).map(|(&dtype, value)| (body.builder.output(dtype), value)).collect();
+    let arguments = (0..dist.parts()).map(|part| body.arguments(part)).collect();
+    let kernel = simplify(&body.builder.elementwise(&outputs)?);
+    let (leaves, dist) = (body.leaves, Arc::clone(dist));
+    Ok(KernelTask { kernel, leaves, accesses, placed, arguments, dist, stores })
+}

@@ -1,0 +1,199 @@
+//! How the operands of a kernel reach it: what is local, ONE plan per operand however many views of it are
+//! read, and what each plan moves. Decided from what every rank knows; nothing is moved here.
+
+use std::sync::Arc;
+
+use crate::array::lower::body::{Leaf, Source};
+use crate::array::lower::graph::NodeId;
+use crate::array::lower::operands::compute_region::ComputeRegion;
+use crate::array::lower::operands::footprint::{Footprint, is_boxable};
+use crate::array::memory::halo::{HaloWidths, widened};
+use crate::array::memory::plans::{aligned_plan, box_plan, colocated, halo_plan, operand_plan};
+use crate::error::Result;
+use crate::index::{Distribution, Region};
+use crate::plan::Plan;
+use crate::team::Team;
+
+/// How one operand reaches its kernel.
+#[derive(Clone, Debug)]
+pub(crate) enum AccessMethod {
+    /// Every part holds what it reads.
+    Local,
+    /// By a halo, of an array that has or can be given one.
+    Halo(HaloWidths),
+    /// A box per part, in packed coordinates of the operand, into temporary memory.
+    Fetch(Vec<Region>),
+    /// A box per part, in global coordinates, of an operand that is no blocks.
+    FetchGlobal(Vec<Region>),
+    /// In the order in which the launches go through it.
+    Aligned,
+}
+
+/// One operand of a kernel.
+#[derive(Clone)]
+pub(crate) struct OperandAccess {
+    pub node: NodeId,
+    /// The layout of its memory, and how much of its halo is valid before the kernel.
+    pub source: Arc<Distribution>,
+    pub valid: HaloWidths,
+    pub method: AccessMethod,
+    /// Where the parts find it; of an aligned operand this is where they get it.
+    pub footprint: Option<Footprint>,
+}
+
+/// What kernels over one distribution read, and from which memory layouts.
+pub(crate) struct KernelReads<'a> {
+    pub leaves: &'a [Leaf],
+    pub dist: &'a Distribution,
+    /// The layout of a computed node's memory, and how much of its halo is valid.
+    pub memory: &'a dyn Fn(NodeId) -> Result<(Arc<Distribution>, HaloWidths)>,
+    /// Whether steps share an exchange: then halos hold what others would fetch.
+    pub shares_exchange: bool,
+}
+
+impl KernelReads<'_> {
+    /// How each leaf reaches the parts that compute these regions; `None` for lists and numbers.
+    pub fn accesses(&self, regions: &[ComputeRegion]) -> Result<Vec<Option<OperandAccess>>> {
+        let accesses = self.leaves.iter().map(|leaf| self.access(leaf, regions));
+        let mut accesses = accesses.collect::<Result<Vec<Option<OperandAccess>>>>()?;
+        for first in 0..accesses.len() {
+            join(&mut accesses, first, self.dist)?;
+        }
+        Ok(accesses)
+    }
+
+    fn access(&self, leaf: &Leaf, regions: &[ComputeRegion]) -> Result<Option<OperandAccess>> {
+        let Source::Memory(node) = leaf.source else { return Ok(None) };
+        let ((source, valid), dist) = ((self.memory)(node)?, self.dist);
+        let mut footprint = Footprint::of(&leaf.maps, &source, dist, regions)?;
+        let in_steps = leaf.maps.len() == 1 && leaf.maps[0].skips();
+        let method = match &footprint {
+            Some(footprint) => match &footprint.halo {
+                Some(halo) if halo.is_zero() => AccessMethod::Local,
+                // Steps that share an exchange find in halos what others would fetch.
+                Some(halo)
+                    if (self.shares_exchange || footprint.halo_pays(&source)?)
+                        && widened(&source, halo)?.is_some() =>
+                {
+                    AccessMethod::Halo(halo.clone())
+                }
+                // In steps no more is brought than the steps name.
+                _ if in_steps => AccessMethod::Aligned,
+                _ => AccessMethod::Fetch(footprint.needs.clone()),
+            },
+            None if leaf.maps.iter().all(|map| is_boxable(map, dist)) => {
+                // The order of global coordinates is that of any blocks.
+                let blocks = Distribution::default_partition(dist.parts(), &source.shape())?;
+                footprint = Footprint::of(&leaf.maps, &blocks, dist, regions)?;
+                footprint.as_ref().map_or(AccessMethod::Aligned, |footprint| {
+                    AccessMethod::FetchGlobal(footprint.needs.clone())
+                })
+            }
+            None => AccessMethod::Aligned,
+        };
+        Ok(Some(OperandAccess { node, source, valid, method, footprint }))
+    }
+}
+
+/// Several leaves may be views of one array, flipped, transposed or in steps: one halo serves them all, or
+/// one box if that is no larger than what they ask for together.
+fn join(accesses: &mut [Option<OperandAccess>], first: usize, dist: &Distribution) -> Result<()> {
+    let Some(OperandAccess { node, source, .. }) = &accesses[first] else { return Ok(()) };
+    let (node, source) = (*node, Arc::clone(source));
+    let kind = accesses[first].as_ref().map(OperandAccess::kind);
+    let alike = |access: &&mut OperandAccess| access.node == node && Some(access.kind()) == kind;
+    let mut members: Vec<&mut OperandAccess> = accesses[first..].iter_mut().flatten().filter(alike).collect();
+    if members.len() < 2 {
+        return Ok(());
+    }
+    let joined = match kind {
+        Some(MergeKind::Halo) => {
+            let halos = members
+                .iter()
+                .filter_map(|m| if let AccessMethod::Halo(halo) = &m.method { Some(halo) } else { None });
+            let both = halos.cloned().reduce(|both, halo| both.max(&halo));
+            let Some(both) = both else { return Ok(()) };
+            if widened(&source, &both)?.is_none() {
+                // The array has one halo, which is the first's.
+                for member in members.iter_mut().skip(1) {
+                    if let Some(footprint) = &member.footprint {
+                        member.method = AccessMethod::Fetch(footprint.needs.clone());
+                    }
+                }
+                return Ok(());
+            }
+            Some(AccessMethod::Halo(both))
+        }
+        Some(MergeKind::Box) => hulls(&members, dist)?.map(AccessMethod::Fetch),
+        Some(MergeKind::Global) => hulls(&members, dist)?.map(AccessMethod::FetchGlobal),
+        Some(MergeKind::Single) | None => None,
+    };
+    if let Some(joined) = joined {
+        members.iter_mut().for_each(|member| member.method = joined.clone());
+    }
+    Ok(())
+}
+
+/// What can be joined with what.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MergeKind {
+    Halo,
+    /// In packed coordinates.
+    Box,
+    /// In global ones.
+    Global,
+    /// With nothing, or nothing to join.
+    Single,
+}
+
+/// Per part the box around all, if what they ask for takes no less.
+fn hulls(members: &[&mut OperandAccess], dist: &Distribution) -> Result<Option<Vec<Region>>> {
+    let volume = |boxes: &[Region]| boxes.iter().map(Region::volume).sum::<std::result::Result<i64, _>>();
+    let (mut hulls, mut apart) = (Vec::<Region>::new(), 0);
+    for member in members {
+        let Some(footprint) = &member.footprint else { return Ok(None) };
+        apart += match &member.method {
+            // Of steps no more than the steps name.
+            AccessMethod::Aligned => dist.packed().global().volume()?,
+            _ => volume(&footprint.needs)?,
+        };
+        match hulls.is_empty() {
+            true => hulls = footprint.needs.clone(),
+            false => hulls.iter_mut().zip(&footprint.needs).for_each(|(hull, need)| *hull = hull.hull(need)),
+        }
+    }
+    Ok((volume(&hulls)? <= apart).then_some(hulls))
+}
+
+impl OperandAccess {
+    fn kind(&self) -> MergeKind {
+        match (&self.method, &self.footprint) {
+            (AccessMethod::Halo(_), _) => MergeKind::Halo,
+            (AccessMethod::Fetch(_), _) | (AccessMethod::Aligned, Some(_)) => MergeKind::Box,
+            (AccessMethod::FetchGlobal(_), _) => MergeKind::Global,
+            (AccessMethod::Local, _) | (AccessMethod::Aligned, None) => MergeKind::Single,
+        }
+    }
+
+    /// What moves for the leaf; `None` if everything is there.
+    pub fn plan(&self, leaf: &Leaf, dist: &Distribution, team: &Team) -> Result<Option<Arc<Plan>>> {
+        let source = &self.source;
+        match &self.method {
+            AccessMethod::Local => Ok(None),
+            AccessMethod::Halo(halo) if self.valid.covers(halo) && source.stores(&halo.lo, &halo.hi) => {
+                Ok(None)
+            }
+            AccessMethod::Halo(halo) => match widened(source, halo)? {
+                Some(wide) => halo_plan(&wide, halo).map(Some),
+                None => Ok(None),
+            },
+            AccessMethod::Fetch(needs) => operand_plan(source, needs.clone()).map(Some),
+            AccessMethod::FetchGlobal(needs) => {
+                box_plan(source, needs.clone(), colocated(team, team)).map(Some)
+            }
+            AccessMethod::Aligned => {
+                aligned_plan(source, dist, leaf.maps[0].axes().to_vec(), colocated(team, team)).map(Some)
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Other shapes of values whose parts hold the elements in the order of the new shape already: the same
+//! memory, described in another way. What is not computed yet is computed in the new shape, if all it follows
+//! from is memory that can be seen so; then nothing is stored in between.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::array::lower::graph::{
+    GraphLayout, GraphPlacement, GraphValue, GraphWindow, MixBuildHasher, NodeId,
+};
+use crate::array::lower::lowerer::{LowerTarget, Lowerer};
+use crate::array::lower::tasks::Task;
+use crate::error::Result;
+use crate::index::{Distribution, Index, matched};
+
+/// Expressions deeper than this are computed before they are seen in another shape.
+const MOST_LEVELS: usize = 64;
+
+impl Lowerer<'_> {
+    /// Computes a node in another shape, or makes it the name of an expression in that shape.
+    pub fn reshape(&mut self, node: NodeId, base: NodeId) -> Result<()> {
+        self.mark_unsupported("the step takes an array in another shape");
+        let shape = *self.graph.shape(node);
+        let mut propagation =
+            ShapePropagation { lowerer: self, known: HashMap::default(), aliases: Vec::new() };
+        let found = propagation.propagated(base, &shape, 0)?;
+        let aliases = propagation.aliases;
+        if let Some(found) = found {
+            self.tasks.extend(aliases);
+            self.graph.set_alias(node, found);
+            return Ok(());
+        }
+        let memory = match self.graph.memory(base).is_some_and(|dist| !has_halo(dist)) {
+            true => base,
+            false => self.without_halo(base)?,
+        };
+        let dist = self.graph.distribution(node)?;
+        self.tasks.push(Task::Alias { result: node, base: memory, dist: Arc::clone(&dist) });
+        self.computed(node, &dist, &dist);
+        Ok(())
+    }
+
+    /// Computes a node into memory that has no room for halos.
+    fn without_halo(&mut self, node: NodeId) -> Result<NodeId> {
+        let dist = self.graph.distribution(node)?;
+        let dist = Arc::new(dist.restricted(&dist.global())?);
+        let dist = self.graph.intern_dist(&dist);
+        let start = self.graph.intern_index(&Index::zeros(self.graph.rank(node)));
+        let placement = GraphPlacement::WindowOfFresh(GraphWindow { dist, memory: dist, start });
+        let result = self.placeholder(node);
+        self.compute(&[LowerTarget { node, placement, result, target: None }])?;
+        Ok(result)
+    }
+}
+
+fn has_halo(dist: &Distribution) -> bool {
+    let (lo, hi) = dist.halo();
+    lo.iter().chain(hi.iter()).any(|&width| width > 0)
+}
+
+/// Expressions on their way to another shape. What is used twice stays one node.
+struct ShapePropagation<'l, 't> {
+    lowerer: &'l mut Lowerer<'t>,
+    known: HashMap<(NodeId, Index), Option<NodeId>, MixBuildHasher>,
+    /// The memory that is seen in another shape, if all goes well.
+    aliases: Vec<Task>,
+}
+
+impl ShapePropagation<'_, '_> {
+    /// The node in a shape, if it is memory that can be seen so or follows from such memory.
+    fn propagated(&mut self, node: NodeId, shape: &Index, level: usize) -> Result<Option<NodeId>> {
+        if self.lowerer.graph.shape(node) == shape {
+            return Ok(Some(node));
+        }
+        let key = (node, *shape);
+        if let Some(known) = self.known.get(&key) {
+            return Ok(*known);
+        }
+        let found = match self.aliased(node, shape)? {
+            None if level < MOST_LEVELS => self.expression(node, shape, level)?,
+            found => found,
+        };
+        self.known.insert(key, found);
+        Ok(found)
+    }
+
+    /// Memory in another shape, without a copy.
+    fn aliased(&mut self, node: NodeId, shape: &Index) -> Result<Option<NodeId>> {
+        let graph = &mut self.lowerer.graph;
+        let Some(memory) = graph.memory(node).filter(|dist| !has_halo(dist)) else { return Ok(None) };
+        let Some(dist) = memory.reshaped(shape)?.map(Arc::new) else { return Ok(None) };
+        let known = graph.intern_dist(&dist);
+        let result = graph.push(shape, graph.dtype(node), GraphValue::Coord(0, GraphLayout::Known(known)));
+        self.lowerer.computed(result, &dist, &dist);
+        self.aliases.push(Task::Alias { result, base: node, dist });
+        Ok(Some(result))
+    }
+
+    fn expression(&mut self, node: NodeId, shape: &Index, level: usize) -> Result<Option<NodeId>> {
+        let graph = &mut self.lowerer.graph;
+        let layout = match graph.layout(node) {
+            GraphLayout::Free => GraphLayout::Free,
+            GraphLayout::Known(_) | GraphLayout::ViewOf(..) => {
+                let Some(dist) = graph.distribution(node)?.reshaped(shape)? else { return Ok(None) };
+                GraphLayout::Known(graph.intern_dist(&Arc::new(dist)))
+            }
+        };
+        let (whole, dtype) = (*graph.shape(node), graph.dtype(node));
+        let (op, operands) = match graph.value(node).clone() {
+            GraphValue::Fill(scalar, _) => {
+                return Ok(Some(graph.push(shape, dtype, GraphValue::Fill(scalar, layout))));
+            }
+            GraphValue::Apply(op, operands, _) => (op, operands),
+            GraphValue::Reshaped { base, .. } => return self.propagated(base, shape, level + 1),
+            _ => return Ok(None),
+        };
+        let mut propagated = [None; 3];
+        for (slot, operand) in propagated.iter_mut().zip(operands.into_iter().flatten()) {
+            let extents = *self.lowerer.graph.shape(operand);
+            let Some(shape) = operand_shape(&whole, shape, &extents)? else { return Ok(None) };
+            let Some(operand) = self.propagated(operand, &shape, level + 1)? else { return Ok(None) };
+            *slot = Some(operand);
+        }
+        Ok(Some(self.lowerer.graph.push(shape, dtype, GraphValue::Apply(op, propagated, layout))))
+    }
+}
+
+/// The shape that an operand of an operation has when the operation's shape `old` becomes `new`: along every
+/// group of dimensions it is there as a whole, or has one cell. `None` for others.
+fn operand_shape(old: &Index, new: &Index, operand: &Index) -> Result<Option<Index>> {
+    if operand.iter().all(|&extent| extent == 1) && operand.rank() <= new.rank() {
+        return Ok(Some(*operand));
+    }
+    let Some(groups) = matched(old, new) else { return Ok(None) };
+    let skipped = old.rank() - operand.rank();
+    let extent = |d: usize| d.checked_sub(skipped).map_or(1, |d| operand[d]);
+    let mut shape = Index::filled(new.rank(), 1);
+    for (before, after) in groups {
+        if before.clone().all(|d| extent(d) == old[d]) {
+            after.for_each(|d| shape[d] = new[d]);
+        } else if !before.clone().all(|d| extent(d) == 1) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(shape))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operands_are_split_and_merged_as_the_whole() {
+        let of = |operand: &[i64], new: &[i64]| {
+            let operand = Index::new(operand).unwrap();
+            let shape = operand_shape(&Index::from([6, 4, 5]), &Index::new(new).unwrap(), &operand).unwrap();
+            shape.map(|shape| shape.to_vec())
+        };
+        assert_eq!(of(&[4, 5], &[2, 3, 4, 5]).unwrap(), [1, 1, 4, 5]);
+        assert_eq!(of(&[6, 1, 5], &[3, 2, 4, 5]).unwrap(), [3, 2, 1, 5]);
+        assert_eq!(of(&[4, 5], &[6, 20]).unwrap(), [1, 20]);
+        assert_eq!(of(&[1], &[6, 20]).unwrap(), [1]);
+        assert_eq!(of(&[1, 1, 1], &[6, 20]).unwrap(), [1, 1]);
+        assert_eq!(of(&[5], &[6, 20]), None);
+        assert_eq!(of(&[6, 1, 5], &[24, 5]), None);
+    }
+}

@@ -1,0 +1,119 @@
+//! Elements in other shapes and elements by lists of positions, as they are recorded.
+
+use std::sync::Arc;
+
+use crate::array::handle::Array;
+use crate::array::record::c_order::{check_count, check_positions, sliced};
+use crate::array::record::map::Map;
+use crate::array::record::node::{Expr, Node, NodeLayout};
+use crate::array::record::operation::Which;
+use crate::error::{Error, Result};
+use crate::index::{Distribution, Index, Region};
+
+/// Where one dimension of a rearranged array comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stride {
+    /// A dimension of the source: element `i` is the source's `start + i * step`. Step 0 repeats one element.
+    Of {
+        /// Which one.
+        dim: usize,
+        /// The source's coordinate of element 0.
+        start: i64,
+        /// What one element further adds to it.
+        step: i64,
+        /// The extent of the result.
+        count: i64,
+    },
+    /// A new one, along which the elements are the same.
+    New {
+        /// The extent of the result.
+        count: i64,
+    },
+}
+
+impl Stride {
+    pub(crate) fn count(self) -> i64 {
+        match self {
+            Stride::Of { count, .. } | Stride::New { count } => count,
+        }
+    }
+}
+
+impl Array {
+    /// The same elements, in C order, in another shape of as many. Recorded.
+    ///
+    /// Where the parts hold their elements in the order of the new shape, these stay where they are: where
+    /// dimensions are split and merged of which only the first is divided, at whole rows of both shapes.
+    /// Then the result shares memory without halos, and is computed together with what it is computed from.
+    /// Otherwise elements move, and the first dimension that has more than one cell is cut into all parts.
+    ///
+    /// # Errors
+    /// Another number of elements; the error the array carries.
+    pub fn reshaped(&self, shape: &[i64]) -> Result<Array> {
+        self.recorded()?;
+        let dist = sliced(self.team().size(), shape)?;
+        if dist.global().volume()? != Region::from_shape(&self.shape())?.volume()? {
+            let (expected, given) =
+                (format!("as many elements as shape {}", self.shape()), format!("{shape:?}"));
+            return Err(Error::invalid("reshape", expected, given, "check the product of the extents"));
+        }
+        match self.in_place(&dist.shape())? {
+            Some(seen) => Ok(seen),
+            None => self.listed(dist, Which::All),
+        }
+    }
+
+    /// Elements of this array on `dist`, in C order.
+    pub(crate) fn listed(&self, dist: Distribution, which: Which) -> Result<Array> {
+        let (held, node) = (self.distribution()?, &self.node);
+        let base = match held.is_block() {
+            true => Arc::clone(node),
+            false => {
+                let blocks = Distribution::default_partition(self.team().size(), &self.shape())?;
+                let map = Arc::new(Map::identity(self.rank()));
+                let expr = Expr::View { base: Arc::clone(node), map };
+                Node::lazy(node.shape, node.dtype, &node.team, expr, NodeLayout::Known(Arc::new(blocks)))
+            }
+        };
+        let (shape, layout) = (dist.shape(), NodeLayout::Known(Arc::new(dist)));
+        Ok(Array::recording(Node::lazy(shape, node.dtype, &node.team, Expr::Listed { base, which }, layout)))
+    }
+
+    /// An array of shape `shape` whose elements in C order are those at `positions`, which number the
+    /// elements of this array in C order. Its first dimension of more than one cell is cut into all parts.
+    /// Recorded.
+    ///
+    /// # Errors
+    /// Positions outside the array, or not one per element of the shape; the error the array carries.
+    pub fn gathered(&self, shape: &[i64], positions: &[i64]) -> Result<Array> {
+        self.recorded()?;
+        let dist = sliced(self.team().size(), shape)?;
+        check_positions("gather", &self.shape(), positions)?;
+        check_count("gather", dist.global().volume()?, positions)?;
+        self.listed(dist, Which::At(positions.into()))
+    }
+
+    /// The array in another shape of as many elements, where its parts hold them in the order of that;
+    /// `None` where elements have to move.
+    pub(crate) fn in_place(&self, shape: &Index) -> Result<Option<Array>> {
+        let node = &self.node;
+        if node.shape == *shape {
+            return Ok(Some(self.clone()));
+        }
+        if let Some(seen) = seen(node, shape)? {
+            return Ok(Some(Array::of(seen)));
+        }
+        let dist = node.distribution()?.reshaped(shape)?;
+        Ok(dist.map(|dist| {
+            let expr = Expr::Reshaped { base: Arc::clone(node) };
+            Array::of(Node::lazy(*shape, node.dtype, &node.team, expr, NodeLayout::Known(Arc::new(dist))))
+        }))
+    }
+}
+
+/// A computed node in another shape, without a copy.
+fn seen(node: &Arc<Node>, shape: &Index) -> Result<Option<Arc<Node>>> {
+    let Some(storage) = node.storage().filter(|storage| !storage.has_halo()) else { return Ok(None) };
+    let dist = storage.dist.reshaped(shape)?;
+    Ok(dist.map(|dist| Node::ready(node.dtype, &node.team, storage.seen_on(Arc::new(dist)))))
+}

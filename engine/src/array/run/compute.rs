@@ -1,0 +1,199 @@
+//! Runs a task of kernels: operands and results get memory, and the launches a schedule.
+
+use std::sync::Arc;
+
+use crate::array::bind::launches::{launches, queue};
+use crate::array::bind::schedule::{ScheduleBuilder, missing_part};
+use crate::array::bind::values::Values;
+use crate::array::loops::depth::analysis::{self, KernelEvent, OperandRead, StepEvent};
+use crate::array::lower::body::{Leaf, Source};
+use crate::array::lower::graph::NodeId;
+use crate::array::lower::operands::compute_region::{ArrayWindow, ComputeRegion, holds};
+use crate::array::lower::operands::operand_access::{KernelReads, OperandAccess};
+use crate::array::lower::recorded::{Placement, Target};
+use crate::array::lower::tasks::{Compute, KernelStore, KernelTask, ResultMemory, ResultStorage};
+use crate::array::memory::halo::{HaloWidths, widened};
+use crate::array::memory::storage::Storage;
+use crate::error::Result;
+use crate::index::Distribution;
+use crate::wire::pass;
+
+/// Computes the results of a task. `keep` sees the complete schedule before it is queued.
+pub(crate) fn compute(
+    task: &Compute,
+    targets: &[Target],
+    values: &mut Values,
+    keep: impl FnOnce(&ScheduleBuilder, &[Arc<Storage>], &Values),
+) -> Result<()> {
+    let team = values.team().clone();
+    let mut work = ScheduleBuilder::new(&team);
+    pass("eval-lowered")?;
+    work.update_requested_halos()?;
+    let run = ComputeRun { task, targets };
+    let extent = run.extent(values, &work)?;
+    let allocate = |(result, dist): (&ResultMemory, &Arc<Distribution>)| {
+        let storage = match run.array(result).filter(|_| result.storage == ResultStorage::InPlace) {
+            Some(there) => Storage::from_parts(Arc::clone(dist), there.parts.clone()),
+            None => Storage::new(&team, Arc::clone(dist), result.dtype)?,
+        };
+        Ok(Arc::new(storage.declaring(&result.declared)))
+    };
+    let storages = task.results.iter().zip(&extent.layouts).map(allocate).collect::<Result<Vec<_>>>()?;
+    let mut queued = Vec::with_capacity(task.kernels.len());
+    for kernel in &task.kernels {
+        let (regions, accesses) = match &extent.regions {
+            Some(regions) => (regions.clone(), reads(kernel, values)(regions)?),
+            None => (ComputeRegion::owned(&kernel.dist), kernel.accesses.clone()),
+        };
+        let operands = (&kernel.leaves[..], &accesses[..]);
+        let inputs = work.bind_operands(values, operands, &kernel.dist, &regions)?;
+        queued.push(launches(kernel, &mut work, (regions, inputs), |part, region| {
+            let store = |store: &KernelStore| {
+                let storage = &storages[store.result];
+                let place = storage.place(&team, part).ok_or_else(|| missing_part("eval"))?;
+                let corner = match store.window {
+                    None => *region.bounds.start(),
+                    Some(window) => {
+                        let window = ArrayWindow { base: Arc::clone(&storage.dist), window };
+                        window.corner(part, &region.bounds)?
+                    }
+                };
+                Ok((place.view(&corner), place))
+            };
+            kernel.stores.iter().map(store).collect()
+        })?);
+    }
+    queue(&mut work, &queued)?;
+    keep(&work, &storages, values);
+    work.finish()?;
+    storages.iter().for_each(|storage| storage.set_valid_halo(extent.grow.clone()));
+    if analysis::is_logging() {
+        run.log(&storages, values)?;
+    }
+    for (result, storage) in task.results.iter().zip(storages) {
+        values.set(result.node, storage);
+    }
+    Ok(())
+}
+
+/// How a kernel's operands reach regions other than what the parts own.
+fn reads<'a>(
+    kernel: &'a KernelTask,
+    values: &'a Values,
+) -> impl Fn(&[ComputeRegion]) -> Result<Vec<Option<OperandAccess>>> + 'a {
+    move |regions| {
+        let memory = |node: NodeId| {
+            let storage = values.storage(node)?;
+            Ok((Arc::clone(&storage.dist), storage.valid_halo()))
+        };
+        let (leaves, dist) = (&kernel.leaves[..], &*kernel.dist);
+        let shares_exchange = analysis::shares_exchange();
+        KernelReads { leaves, dist, memory: &memory, shares_exchange }.accesses(regions)
+    }
+}
+
+struct ComputeRun<'a> {
+    task: &'a Compute,
+    targets: &'a [Target],
+}
+
+/// Where the parts compute: the cells they own or, where steps of a `Loop` share an exchange, more of them if
+/// everything that these follow from is there.
+struct Extent {
+    /// `None` for what each part owns.
+    regions: Option<Vec<ComputeRegion>>,
+    grow: HaloWidths,
+    layouts: Vec<Arc<Distribution>>,
+}
+
+impl ComputeRun<'_> {
+    /// The memory of the array that a result belongs to, before it is computed.
+    fn array(&self, result: &ResultMemory) -> Option<Arc<Storage>> {
+        self.targets[result.target?].placement.base()?.storage()
+    }
+
+    /// The old value, if the new memory keeps some of its elements.
+    fn kept(&self, result: &ResultMemory) -> Option<Arc<Storage>> {
+        let Placement::WindowOfFresh(base, _) = &self.targets[result.target?].placement else { return None };
+        base.storage().filter(|old| result.window.window.extents() != old.dist.shape())
+    }
+
+    fn extent(&self, values: &Values, work: &ScheduleBuilder) -> Result<Extent> {
+        let extension = analysis::next_extension();
+        let room = extension.as_ref().map(|extension| &extension.room);
+        let layout = |result: &ResultMemory| match (room, &result.storage) {
+            (Some(room), ResultStorage::Fresh | ResultStorage::Temporary(_)) => {
+                Ok(widened(&result.memory, room)?.unwrap_or_else(|| Arc::clone(&result.memory)))
+            }
+            (None, _) | (_, ResultStorage::InPlace) => Ok(Arc::clone(&result.memory)),
+        };
+        let layouts = self.task.results.iter().map(layout).collect::<Result<Vec<_>>>()?;
+        let rank = layouts[0].rank();
+        let owned = |layouts| Extent { regions: None, grow: HaloWidths::zero(rank), layouts };
+        let [kernel] = &self.task.kernels[..] else { return Ok(owned(layouts)) };
+        let Some(extension) = extension.filter(|extension| !extension.grow.is_zero()) else {
+            return Ok(owned(layouts));
+        };
+        let window = &self.task.results[0].window;
+        let regions = window.regions(&kernel.dist, &extension.grow, &kernel.placed)?;
+        if self.is_held(kernel, (&regions, &extension.grow, &layouts), values, work)? {
+            return Ok(Extent { regions: Some(regions), grow: extension.grow, layouts });
+        }
+        analysis::mark_unsupported(|| "an evaluation lacks what its neighbours have".to_owned());
+        Ok(owned(layouts))
+    }
+
+    /// Whether all that the regions need is valid, and all that they give has a place.
+    fn is_held(
+        &self,
+        kernel: &KernelTask,
+        (regions, grow, layouts): (&[ComputeRegion], &HaloWidths, &[Arc<Distribution>]),
+        values: &Values,
+        work: &ScheduleBuilder,
+    ) -> Result<bool> {
+        let HaloWidths { lo, hi, .. } = grow;
+        let first = &self.task.results[0].window;
+        for (result, layout) in self.task.results.iter().zip(layouts) {
+            let kept = self
+                .kept(result)
+                .is_none_or(|old| work.valid_halo(&old).covers(grow) && old.dist.stores(lo, hi));
+            let has_room = match &result.storage {
+                ResultStorage::Fresh | ResultStorage::InPlace => layout.stores(lo, hi),
+                ResultStorage::Temporary(base) => base.stores(lo, hi) && holds(layout, regions),
+            };
+            if !kept || !has_room || !result.window.is_like(first) {
+                return Ok(false);
+            }
+        }
+        work.holds(values, &kernel.leaves, &kernel.dist, regions)
+    }
+
+    /// Tells the loop that analyses its step what was computed.
+    fn log(&self, storages: &[Arc<Storage>], values: &Values) -> Result<()> {
+        let [kernel] = &self.task.kernels[..] else { return Ok(()) };
+        let results = &self.task.results;
+        let kept = results.iter().filter_map(|result| self.kept(result));
+        let kept = kept.map(|old| (old.number, Arc::clone(&old.dist))).collect();
+        let read = |leaf: &Leaf| -> Option<Result<OperandRead>> {
+            let Source::Memory(node) = leaf.source else { return None };
+            Some(values.storage(node).map(|storage| {
+                let (number, dist) = (storage.number, Arc::clone(&storage.dist));
+                OperandRead { number, dist, node: values.recorded(node), maps: leaf.maps.clone() }
+            }))
+        };
+        let reads = kernel.leaves.iter().filter_map(read).collect::<Result<Vec<OperandRead>>>()?;
+        analysis::log(|| {
+            StepEvent::Computed(Box::new(KernelEvent {
+                frame: results[0].window.clone(),
+                dist: Arc::clone(&kernel.dist),
+                placed: kernel.placed.clone(),
+                reads,
+                results: storages.iter().map(|new| (new.number, Arc::clone(&new.dist))).collect(),
+                aside: results.iter().any(|result| matches!(result.storage, ResultStorage::Temporary(_))),
+                alike: results.iter().all(|result| result.window.is_like(&results[0].window)),
+                kept,
+            }))
+        });
+        Ok(())
+    }
+}

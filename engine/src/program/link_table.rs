@@ -1,0 +1,214 @@
+//! The links between the ranks of a team: whether the wire takes device pointers, and which ranks map each
+//! other's CUDA memory. It is probed once, collectively, and every rank gets the same table.
+
+use std::fmt;
+use std::process;
+use std::sync::Arc;
+
+use super::ipc::IpcMemory;
+use crate::config::config;
+use crate::device::cuda::IpcHandle;
+use crate::device::{Buffer, Device, DeviceKind};
+use crate::error::Result;
+use crate::wire::{Ranks, ZeroCopyBuffer};
+
+/// The links between ranks, for CUDA memory.
+pub struct LinkTable {
+    wire: String,
+    /// Whether the wire takes device pointers; if not, why.
+    device_pointers: std::result::Result<(), String>,
+    /// Per exporting rank, which ranks map its memory.
+    ipc_pairs: Vec<Vec<bool>>,
+    /// The exports and imports of this rank.
+    pub ipc: Arc<IpcMemory>,
+}
+
+/// `MPI, device pointers`, or `MPI, staged: reason`; then how many pairs of ranks use CUDA IPC.
+impl fmt::Display for LinkTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.device_pointers {
+            Ok(()) => write!(f, "{}, device pointers", self.wire)?,
+            Err(reason) => write!(f, "{}, staged: {reason}", self.wire)?,
+        }
+        let pairs = self.ipc_pairs.iter().flatten().filter(|has_ipc| **has_ipc).count();
+        match pairs {
+            0 => Ok(()),
+            _ => write!(f, "; CUDA IPC between {pairs} pairs of ranks"),
+        }
+    }
+}
+
+/// Message lengths of the value trial: one for the eager protocol of MPI libraries, one for rendezvous.
+const TRIAL_BYTES: [usize; 2] = [1 << 10, 1 << 18];
+/// The length of the memory that others map for the probe.
+const OFFER_BYTES: usize = 1 << 12;
+
+impl LinkTable {
+    /// Probes all links with this rank's devices. Collective.
+    ///
+    /// # Errors
+    /// A rank that fails or does not answer; a device that fails.
+    pub(crate) fn probe(ranks: &Ranks, devices: &[Device]) -> Result<LinkTable> {
+        let cuda: Vec<&Device> = devices.iter().filter(|device| device.kind() == DeviceKind::Cuda).collect();
+        let device_pointers = agree(ranks, "asking for device pointers", ranks.takes_device_memory())?;
+        let device_pointers = match device_pointers {
+            Ok(()) => agree(ranks, "trying device pointers", device_pointers_work(ranks, &cuda)?)?,
+            refusal => refusal,
+        };
+        let ipc_pairs = probe_ipc(ranks, &cuda)?;
+        Ok(LinkTable { wire: ranks.wire_name(), device_pointers, ipc_pairs, ipc: Arc::default() })
+    }
+
+    /// Whether the wire takes device pointers.
+    pub(crate) fn takes_device_pointers(&self) -> bool {
+        self.device_pointers.is_ok()
+    }
+
+    /// Whether rank `to` maps the memory of rank `from`.
+    pub(crate) fn has_ipc(&self, from: usize, to: usize) -> bool {
+        self.ipc_pairs[from][to]
+    }
+}
+
+/// All ranks' consent, or the first refusal.
+fn agree(
+    ranks: &Ranks,
+    operation: &str,
+    mine: std::result::Result<(), String>,
+) -> Result<std::result::Result<(), String>> {
+    let refusal = mine.err().unwrap_or_default();
+    let all = ranks.all_gather(operation, refusal.as_bytes())?;
+    let first = all.iter().enumerate().find(|(_, refusal)| !refusal.is_empty());
+    Ok(first.map_or(Ok(()), |(rank, refusal)| {
+        let refusal = String::from_utf8_lossy(refusal);
+        Err(if refusal.starts_with("rank ") { refusal.into() } else { format!("rank {rank}: {refusal}") })
+    }))
+}
+
+/// A pattern that depends on the sender and the direction.
+fn pattern(rank: usize, direction: usize, bytes: usize) -> Vec<u8> {
+    let seed = (31 * rank + 7 * direction + 1) as u32;
+    (0..bytes as u32)
+        .map(|k| (k.wrapping_mul(2_654_435_761).wrapping_add(seed * 40_503) >> 13) as u8)
+        .collect()
+}
+
+/// The value trial: sends a pattern from device memory to both neighbours in the ring of ranks, receives
+/// theirs into device memory, and compares. Runs only where the wire says that it takes device pointers, or
+/// the user forces it.
+fn device_pointers_work(ranks: &Ranks, cuda: &[&Device]) -> Result<std::result::Result<(), String>> {
+    let host;
+    let device = match cuda.first() {
+        Some(device) => *device,
+        None => {
+            host = Device::host();
+            &host
+        }
+    };
+    let (rank, count) = (ranks.rank(), ranks.count());
+    let neighbours = [(rank + 1) % count, (rank + count - 1) % count];
+    let (mut sends, mut receives, mut expected) = (Vec::new(), Vec::new(), Vec::new());
+    let mut buffers: Vec<Buffer> = Vec::new();
+    for bytes in TRIAL_BYTES {
+        for direction in [0, 1] {
+            let (to, from) = (neighbours[direction], neighbours[1 - direction]);
+            let mut filled = |contents: &[u8]| -> Result<Option<ZeroCopyBuffer>> {
+                let buffer = device.alloc(bytes as u64)?;
+                device.upload(buffer.allocation(), 0, contents)?;
+                let pinned = buffer.allocation().lend(0, bytes as u64);
+                buffers.push(buffer);
+                // SAFETY: pinned memory stays; it is used again after the trial only.
+                Ok(pinned
+                    .map(|pinned| unsafe { ZeroCopyBuffer::new(pinned.address(), bytes, Arc::new(pinned)) }))
+            };
+            let mine = filled(&pattern(rank, direction, bytes))?;
+            let theirs = filled(&vec![0xA5; bytes])?;
+            let (Some(mine), Some(theirs)) = (mine, theirs) else {
+                unreachable!("plain memory can be pinned")
+            };
+            sends.push((to, mine));
+            receives.push((from, theirs));
+            let Some(arrived) = buffers.last() else { unreachable!("pushed above") };
+            expected.push((arrived.clone(), pattern(from, direction, bytes)));
+        }
+    }
+    device.wait()?;
+    if let Err(complaint) = ranks.try_in_place(sends, receives)? {
+        return Ok(Err(complaint));
+    }
+    for (arrived, expected) in expected {
+        let mut found = vec![0; expected.len()];
+        device.download(arrived.allocation(), 0, &mut found)?;
+        if found != expected {
+            return Ok(Err(format!("{} bytes of device memory came wrong", expected.len())));
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// The memory that a rank exports for the probe.
+struct IpcOffer {
+    machine: Vec<u8>,
+    process: u32,
+    handles: Vec<IpcHandle>,
+}
+
+impl IpcOffer {
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.process.to_le_bytes().to_vec();
+        bytes.push(self.handles.len() as u8);
+        bytes.extend(self.handles.iter().flat_map(|handle| handle.0));
+        bytes.extend(&self.machine);
+        bytes
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Option<IpcOffer> {
+        let (process, rest) = bytes.split_first_chunk::<4>()?;
+        let (&count, rest) = rest.split_first()?;
+        let (handles, machine) = rest.split_at_checked(64 * usize::from(count))?;
+        let handles = handles.as_chunks::<64>().0.iter().map(|handle| IpcHandle(*handle)).collect();
+        Some(IpcOffer { machine: machine.to_vec(), process: u32::from_le_bytes(*process), handles })
+    }
+}
+
+/// Per rank, which ranks have mapped its memory and read the expected pattern, with every device.
+fn probe_ipc(ranks: &Ranks, cuda: &[&Device]) -> Result<Vec<Vec<bool>>> {
+    let (rank, count) = (ranks.rank(), ranks.count());
+    let mut offered: Vec<Buffer> = Vec::new();
+    let mut handles = Vec::new();
+    for device in cuda.iter().filter(|_| config().cuda_ipc) {
+        let buffer = device.alloc(OFFER_BYTES as u64)?;
+        device.upload(buffer.allocation(), 0, &pattern(rank, handles.len(), OFFER_BYTES))?;
+        device.wait()?;
+        handles.extend(device.export_memory(buffer.allocation()).ok());
+        offered.push(buffer);
+    }
+    // If one device exports nothing, all memory of its rank goes over the wire.
+    handles.truncate(if handles.len() == cuda.len() { cuda.len() } else { 0 });
+    let machine = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let mine = IpcOffer { machine, process: process::id(), handles };
+    let all = ranks.all_gather("exporting CUDA memory", &mine.to_bytes())?;
+    let imports = |(other, bytes): (usize, &Vec<u8>)| {
+        let Some(theirs) = IpcOffer::of_bytes(bytes) else { return false };
+        let same_machine = theirs.machine == mine.machine && theirs.process != mine.process;
+        let both = !theirs.handles.is_empty() && !mine.handles.is_empty();
+        let reads = |device: &&Device| {
+            let mut handles = theirs.handles.iter().enumerate();
+            handles.all(|(k, &handle)| reads(device, handle, &pattern(other, k, OFFER_BYTES)))
+        };
+        same_machine && both && cuda.iter().all(reads)
+    };
+    let imported: Vec<u8> = all.iter().enumerate().map(|theirs| u8::from(imports(theirs))).collect();
+    let rows = ranks.all_gather("importing CUDA memory", &imported)?;
+    let imported = |by: usize, of: usize| rows[by].get(of).is_some_and(|&imported| imported != 0);
+    Ok((0..count).map(|of| (0..count).map(|by| imported(by, of)).collect()).collect())
+}
+
+/// Whether a device reads the expected pattern in another process's memory.
+fn reads(device: &Device, handle: IpcHandle, expected: &[u8]) -> bool {
+    let mut found = vec![0; expected.len()];
+    let read = device
+        .import_memory(handle, expected.len() as u64)
+        .and_then(|theirs| device.download(theirs.allocation(), 0, &mut found));
+    read.is_ok() && found == expected
+}

@@ -1,0 +1,337 @@
+//! Lowering of exchanges between ranks: the cells that leave this rank for another are packed on their
+//! device and sent as one message of all fields; received cells are unpacked. All ranks lower the same
+//! plans, and each gets the commands of its own members.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use partita_kernels::DType;
+
+use super::cell_loops::{MoveEnd, contiguous, extents};
+use super::exchange::{self, Exchange, Field, PartLink};
+use super::selection::{RankLink, select_between_ranks};
+use crate::device::{Buffer, DeviceKind};
+use crate::error::Result;
+use crate::index::{Index, Region};
+use crate::plan::{AxisSubset, Move, MoveOp, Pairs, Plan};
+use crate::program::{
+    Command, LinkTable, MemorySpan, Message, MessageDownload, Op, Place, Schedule, Transport,
+};
+use crate::team::Team;
+use crate::wire::{CollectiveSignature, Ranks};
+
+/// Lowers plans between two teams over the same ranks, as [`lower`](exchange::lower) does within one rank.
+/// `operation` names the exchange in errors. Collective, unless all moves stay within ranks.
+///
+/// # Errors
+/// As [`lower`](exchange::lower).
+pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Field]) -> Result<Exchange> {
+    let Some(ranks) = teams.0.wire() else { return exchange::lower(fields) };
+    let crosses = |m: &Move| teams.0.rank_of(m.from_part) != teams.1.rank_of(m.to_part);
+    if !fields.iter().any(|field| field.plan.moves().iter().any(crosses)) {
+        let here = fields.iter().map(|field| part_of(field.plan, |m| teams.0.is_here(m.from_part)));
+        return exchange::lower(&with_plans(fields, &here.collect::<Result<Vec<Plan>>>()?));
+    }
+    // Sums have one order whichever rank holds the parts, so if any move crosses ranks, all additions wait
+    // for the messages.
+    let waits = |m: &Move| crosses(m) || m.op == MoveOp::Add;
+    let here = fields.iter().map(|field| part_of(field.plan, |m| teams.0.is_here(m.from_part) && !waits(m)));
+    let here = here.collect::<Result<Vec<Plan>>>()?;
+    let local = exchange::lower(&with_plans(fields, &here))?;
+    let crossing = fields.iter().flat_map(|field| field.plan.moves()).filter(|m| crosses(m));
+    // Other exchanges may begin between departure and arrival.
+    let ranks = &ranks.in_new_epoch();
+    let transports = TransportSelector::new(teams, ranks, crossing)?;
+    let mut builder = MessageBuilder::new(teams, &transports);
+    let (mut packing, mut unpacking) = (Vec::new(), Vec::new());
+    for field in fields {
+        let moves: Vec<&Move> = field.plan.moves().iter().filter(|m| waits(m)).collect();
+        let slots = moves.iter().map(|m| builder.add(m, field)).collect::<Result<Vec<MessageSlot>>>()?;
+        packing.push(StagingPlan::packing(field, &moves, &slots)?);
+        unpacking.push(StagingPlan::unpacking(field, &moves, &slots)?);
+    }
+    let MessageBuilder { outgoing, incoming, links, mut leases, .. } = builder;
+    let mut pack = exchange::lower(&fields_of(&packing, fields))?;
+    let mut unpack = exchange::lower(&fields_of(&unpacking, fields))?;
+    [&mut pack, &mut unpack].into_iter().for_each(|half| leases.append(&mut half.leases));
+    leases.extend(local.leases);
+    let plans: Vec<(&Plan, DType)> = fields.iter().map(|field| (field.plan, field.dtype)).collect();
+    let dtypes: Vec<String> = fields.iter().map(|field| field.dtype.to_string()).collect();
+    let name = format!("{operation} of {}", dtypes.join(", "));
+    let signature = Arc::new(CollectiveSignature::new(name, &plans));
+    let message = |((peer, transport), memory)| transports.message(ranks, peer, transport, memory);
+    let incoming: Vec<Message> = incoming.into_iter().map(message).collect();
+    let (in_place, copied): (Vec<&Message>, Vec<&Message>) =
+        incoming.iter().partition(|message| message.transport.is_in_place());
+    let mut departure: Schedule = vec![Op::BeginCollective { ranks: ranks.clone(), signature }.into()];
+    departure.extend(copied.into_iter().map(|message| {
+        let (ranks, from, bytes) = (ranks.clone(), message.peer, message.wire_bytes());
+        Command::from(Op::PostReceive { ranks, from, bytes })
+    }));
+    departure.extend(pack.commands().cloned());
+    let mut posted = Schedule::new();
+    for message in outgoing.into_iter().map(message) {
+        let download = MessageDownload::default();
+        if message.transport == Transport::Staged && MessageDownload::is_useful(&message.memory) {
+            let (memory, download) = (message.memory.clone(), download.clone());
+            departure.push(Op::StartDownload { memory, download }.into());
+        }
+        posted.push(Op::Send { message, download }.into());
+    }
+    // Receives in place may complete at once, so they are posted after the earlier commands that read the
+    // memory and after the sends: an MPI library may copy a message that has come while its receive is
+    // posted, and the neighbour would wait meanwhile. All together, because messages of one rank to another
+    // keep their order.
+    posted.extend(in_place.into_iter().map(|message| Command::from(Op::PostReceiveInPlace(message.clone()))));
+    let is_device =
+        |command: &Command| command.op.devices().iter().any(|device| device.kind() != DeviceKind::Host);
+    let mut dispatch = Schedule::new();
+    if posted.iter().any(is_device) {
+        dispatch.extend(posted);
+    } else {
+        departure.extend(posted);
+    }
+    departure.extend(local.departure);
+    dispatch.extend(local.dispatch);
+    let mut arrival: Schedule =
+        incoming.into_iter().map(|message| Command::from(Op::Receive(message))).collect();
+    arrival.extend(unpack.commands().cloned());
+    arrival.extend(local.arrival);
+    if let Some(links) = transports.links {
+        let ipc = Arc::clone(&links.ipc);
+        arrival.push(Op::WaitForReaders { ranks: ranks.clone(), ipc }.into());
+    }
+    arrival.push(Op::WaitAll { ranks: ranks.clone() }.into());
+    let mut links: Vec<PartLink> = local.links.into_iter().chain(links.into_values()).collect();
+    links.sort_by_key(|link| (link.to_part, link.from_part, link.transport));
+    Ok(Exchange { departure, dispatch, arrival, join: Schedule::new(), links, leases })
+}
+
+/// Selects the transports of an exchange from the teams' link table.
+struct TransportSelector<'a> {
+    teams: (&'a Team, &'a Team),
+    takes_host_memory: bool,
+    /// Probed only if a move goes from CUDA memory to CUDA memory.
+    links: Option<&'a LinkTable>,
+}
+
+impl<'a> TransportSelector<'a> {
+    /// All ranks call it with the same moves, because probing links is collective.
+    fn new<'m>(
+        teams: (&'a Team, &'a Team),
+        ranks: &Ranks,
+        mut crossing: impl Iterator<Item = &'m Move>,
+    ) -> Result<TransportSelector<'a>> {
+        let is_cuda = |team: &Team, part| team.kind(part) == DeviceKind::Cuda;
+        let needs_links = crossing.any(|m| is_cuda(teams.0, m.from_part) && is_cuda(teams.1, m.to_part));
+        let links = if needs_links { teams.0.links()? } else { None };
+        Ok(TransportSelector { teams, takes_host_memory: ranks.takes_host_memory(), links })
+    }
+
+    /// The transport of a move; both its ranks select the same.
+    fn select(&self, m: &Move) -> Transport {
+        let (from, to) = (self.teams.0.rank_of(m.from_part), self.teams.1.rank_of(m.to_part));
+        if from == to {
+            return Transport::SameMemory;
+        }
+        let link = RankLink {
+            host: self.takes_host_memory,
+            device_pointers: self.links.is_some_and(LinkTable::takes_device_pointers),
+            ipc: self.links.is_some_and(|links| links.has_ipc(from, to)),
+        };
+        select_between_ranks(self.teams.0.kind(m.from_part), self.teams.1.kind(m.to_part), link)
+    }
+
+    fn message(&self, ranks: &Ranks, peer: usize, transport: Transport, memory: Vec<MemorySpan>) -> Message {
+        let ipc = self.links.filter(|_| transport == Transport::Ipc).map(|links| Arc::clone(&links.ipc));
+        Message { ranks: ranks.clone(), peer, memory, transport, ipc }
+    }
+}
+
+/// The chosen moves of a plan.
+fn part_of(plan: &Plan, choose: impl Fn(&Move) -> bool) -> Result<Plan> {
+    let chosen = plan.moves().iter().filter(|m| choose(m)).cloned().collect();
+    Ok(Plan::new(plan.from_parts(), plan.to_parts(), chosen)?)
+}
+
+fn with_plans<'a>(fields: &[Field<'a>], plans: &'a [Plan]) -> Vec<Field<'a>> {
+    fields.iter().zip(plans).map(|(field, plan)| Field { plan, ..*field }).collect()
+}
+
+fn fields_of<'a>(halves: &'a [StagingPlan], fields: &[Field]) -> Vec<Field<'a>> {
+    let field = |(half, field): (&'a StagingPlan, &Field)| {
+        let StagingPlan { plan, from, to } = half;
+        Field { plan, from, to, dtype: field.dtype }
+    };
+    halves.iter().zip(fields).map(field).collect()
+}
+
+/// Message memory for the cells of one move; none if this rank has neither end, or if the cells are sent and
+/// received without packing.
+struct MessageSlot {
+    /// On the source's device for an outgoing move, on the target's otherwise.
+    place: Option<Place>,
+    packs: bool,
+    unpacks: bool,
+}
+
+/// By the other rank and the transport. This is also the order of the messages between two ranks, on both:
+/// receives in place are posted last.
+type MessageSpans = BTreeMap<(usize, Transport), Vec<MemorySpan>>;
+
+/// Builds the messages of one exchange; the cells in them are in the order of fields and moves.
+struct MessageBuilder<'a> {
+    teams: (&'a Team, &'a Team),
+    transports: &'a TransportSelector<'a>,
+    leases: Vec<Buffer>,
+    outgoing: MessageSpans,
+    incoming: MessageSpans,
+    links: BTreeMap<(usize, usize), PartLink>,
+}
+
+impl<'a> MessageBuilder<'a> {
+    fn new(teams: (&'a Team, &'a Team), transports: &'a TransportSelector<'a>) -> MessageBuilder<'a> {
+        let (outgoing, incoming) = (BTreeMap::new(), BTreeMap::new());
+        MessageBuilder { teams, transports, leases: Vec::new(), outgoing, incoming, links: BTreeMap::new() }
+    }
+
+    fn add(&mut self, m: &Move, field: &Field) -> Result<MessageSlot> {
+        let slot = self.ends(m, field)?;
+        let &Move { from_part, to_part, .. } = m;
+        if self.teams.0.is_here(from_part) || self.teams.1.is_here(to_part) {
+            let new = || {
+                let transport = self.transports.select(m);
+                PartLink { from_part, to_part, transport, moves: 0, bytes: 0, packed: false }
+            };
+            let link = self.links.entry((to_part, from_part)).or_insert_with(new);
+            link.moves += 1;
+            link.bytes += m.elements() * field.dtype.size_bytes() as u64;
+            link.packed |= slot.packs || slot.unpacks;
+        }
+        Ok(slot)
+    }
+
+    fn ends(&mut self, m: &Move, field: &Field) -> Result<MessageSlot> {
+        let (from_rank, to_rank) = (self.teams.0.rank_of(m.from_part), self.teams.1.rank_of(m.to_part));
+        let nothing = MessageSlot { place: None, packs: false, unpacks: false };
+        let transport = self.transports.select(m);
+        match (&field.from[m.from_part], &field.to[m.to_part]) {
+            (Some(_), Some(target)) if from_rank == to_rank => {
+                let (place, _) = self.alloc_slot(target, m, field.dtype)?;
+                Ok(MessageSlot { place: Some(place), packs: true, unpacks: true })
+            }
+            (Some(source), _) if self.teams.0.is_here(m.from_part) => {
+                let send = |builder: &mut Self, span| {
+                    builder.outgoing.entry((to_rank, transport)).or_default().push(span)
+                };
+                // Exported memory is never freed, so an array's memory is not exported.
+                let contiguous_source = contiguous(&extents(m), &MoveEnd::source(m, source));
+                if let Some(first) = contiguous_source.filter(|_| transport != Transport::Ipc) {
+                    send(self, span(source, first, m, field.dtype));
+                    return Ok(nothing);
+                }
+                let (place, span) = self.alloc_slot(source, m, field.dtype)?;
+                send(self, span);
+                Ok(MessageSlot { place: Some(place), packs: true, unpacks: false })
+            }
+            (_, Some(target)) if self.teams.1.is_here(m.to_part) => {
+                let receive = |builder: &mut Self, span| {
+                    builder.incoming.entry((from_rank, transport)).or_default().push(span)
+                };
+                let contiguous_target = contiguous(&extents(m), &MoveEnd::target(m, target));
+                if let (Some(first), MoveOp::Copy) = (contiguous_target, m.op) {
+                    receive(self, span(target, first, m, field.dtype));
+                    return Ok(nothing);
+                }
+                let (place, span) = self.alloc_slot(target, m, field.dtype)?;
+                receive(self, span);
+                Ok(MessageSlot { place: Some(place), packs: false, unpacks: true })
+            }
+            _ => Ok(nothing),
+        }
+    }
+
+    /// Contiguous memory for the cells of a move, on the device of one of its ends.
+    fn alloc_slot(&mut self, end: &Place, m: &Move, dtype: DType) -> Result<(Place, MemorySpan)> {
+        let buffer = end.device.alloc(m.elements() * dtype.size_bytes() as u64)?;
+        let (device, allocation) = (end.device.clone(), Arc::clone(buffer.allocation()));
+        self.leases.push(buffer);
+        let place = Place { device, allocation, stored: counted_cells(m)? };
+        let span = span(&place, 0, m, dtype);
+        Ok((place, span))
+    }
+}
+
+fn span(place: &Place, first: i64, m: &Move, dtype: DType) -> MemorySpan {
+    let size = dtype.size_bytes() as u64;
+    MemorySpan {
+        device: place.device.clone(),
+        allocation: Arc::clone(&place.allocation),
+        offset: first as u64 * size,
+        bytes: m.elements() * size,
+    }
+}
+
+/// The cells of a move by their numbers along each dimension.
+fn counted_cells(m: &Move) -> Result<Region> {
+    let counts = m.counts();
+    Ok(Region::new(&Index::zeros(counts.rank()), &counts)?)
+}
+
+/// Copies between the parts of a field and the slots of its moves, as a plan of its own.
+struct StagingPlan {
+    plan: Plan,
+    from: Vec<Option<Place>>,
+    to: Vec<Option<Place>>,
+}
+
+impl StagingPlan {
+    fn packing(field: &Field, moves: &[&Move], slots: &[MessageSlot]) -> Result<StagingPlan> {
+        let packed = moves.iter().zip(slots).enumerate().filter(|(_, (_, slot))| slot.packs);
+        let packed = packed.map(|(k, (m, _))| {
+            let subsets = m
+                .subsets
+                .as_ref()
+                .map(|subsets| subsets.iter().map(|subset| packed_subset(subset, true)).collect());
+            let (from, to) = (m.from, counted_cells(m)?);
+            Ok(Move { from_part: m.from_part, to_part: k, from, to, subsets, op: MoveOp::Copy })
+        });
+        let plan = Plan::new(field.plan.from_parts(), moves.len(), packed.collect::<Result<_>>()?)?;
+        Ok(StagingPlan { plan, from: field.from.to_vec(), to: places(slots) })
+    }
+
+    fn unpacking(field: &Field, moves: &[&Move], slots: &[MessageSlot]) -> Result<StagingPlan> {
+        let unpacked = moves.iter().zip(slots).enumerate().filter(|(_, (_, slot))| slot.unpacks);
+        let unpacked = unpacked.map(|(k, (m, _))| {
+            let subsets = m
+                .subsets
+                .as_ref()
+                .map(|subsets| subsets.iter().map(|subset| packed_subset(subset, false)).collect());
+            let (from, to) = (counted_cells(m)?, m.to);
+            Ok(Move { from_part: k, to_part: m.to_part, from, to, subsets, op: m.op })
+        });
+        let plan = Plan::new(moves.len(), field.plan.to_parts(), unpacked.collect::<Result<_>>()?)?;
+        Ok(StagingPlan { plan, from: places(slots), to: field.to.to_vec() })
+    }
+}
+
+fn places(slots: &[MessageSlot]) -> Vec<Option<Place>> {
+    slots.iter().map(|slot| slot.place.clone()).collect()
+}
+
+/// The same subset with a contiguous target, or else a contiguous source.
+fn packed_subset(subset: &AxisSubset, target: bool) -> AxisSubset {
+    match subset {
+        AxisSubset::Runs { run, count, from_step, to_step } => {
+            let (from_step, to_step) = if target { (*from_step, *run) } else { (*run, *to_step) };
+            AxisSubset::Runs { run: *run, count: *count, from_step, to_step }
+        }
+        AxisSubset::List(pairs) => {
+            let packed: Vec<i64> = (0..subset.len()).collect();
+            AxisSubset::List(Arc::new(match target {
+                true => Pairs { from: pairs.from.clone(), to: packed },
+                false => Pairs { from: packed, to: pairs.to.clone() },
+            }))
+        }
+    }
+}

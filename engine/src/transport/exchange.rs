@@ -1,0 +1,483 @@
+//! Exchanges, and their lowering within one rank. Cells that stay on their device are copied there. All
+//! other cells of one pair of parts, of all fields, are one message: packed, transferred, unpacked; a
+//! contiguous source or target needs no packing.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use partita_kernels::{DType, View};
+
+use super::cell_loops::{CellLoops, MoveEnd, contiguous, extents};
+use super::conflict_free::{BoxSum, CellSet, OrderedCopy, in_order};
+use super::copy_batches::{DeviceCopy, batched};
+use super::selection::select_within_rank;
+use crate::config::{config, say};
+use crate::device::{Allocation, Buffer, Device};
+use crate::error::Result;
+use crate::plan::{Move, MoveOp, Plan};
+use crate::program::copies::{BoxCopy, ListedCells, ListedDirection, copy_listed};
+use crate::program::{Command, Op, Place, Schedule, Transport, execute};
+
+/// One array's part in an exchange.
+#[derive(Clone, Copy)]
+pub struct Field<'a> {
+    /// What moves.
+    pub plan: &'a Plan,
+    /// Where the parts of the source are; `None` for parts that the plan does not name.
+    pub from: &'a [Option<Place>],
+    /// Where the parts of the destination are.
+    pub to: &'a [Option<Place>],
+    /// The element type of both.
+    pub dtype: DType,
+}
+
+/// An exchange of one or more fields, ready to be queued: departure, dispatch, arrival, join. Independent
+/// work may be queued between departure and arrival: it must not read what arrives nor write what leaves.
+#[derive(Default)]
+pub struct Exchange {
+    /// Copies within devices, packing, and copies between devices that the driver makes.
+    pub departure: Schedule,
+    /// Staged transfers and messages, for which the host waits. They wait for the departure alone on
+    /// devices with streams ([`Exchange::overlapped`]), and where their download was started
+    /// ([`Op::StartDownload`]); there the core is queued before the dispatch. The host's own core is queued
+    /// after it.
+    pub dispatch: Schedule,
+    /// Unpacking and additions.
+    pub arrival: Schedule,
+    /// Waits of the computation for the exchange streams, after the arrival and the rims behind it. Empty
+    /// unless the exchange is [`Exchange::overlapped`].
+    pub join: Schedule,
+    /// The links from and to this rank's parts, ordered by receiving and then sending part.
+    pub links: Vec<PartLink>,
+    /// Temporary memory of the commands; to be kept until they have been queued.
+    pub leases: Vec<Buffer>,
+}
+
+/// All moves from one part to one part in an exchange.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PartLink {
+    /// The sending part.
+    pub from_part: usize,
+    /// The receiving part.
+    pub to_part: usize,
+    /// How the cells get there.
+    pub transport: Transport,
+    /// How many moves, of all fields.
+    pub moves: usize,
+    /// The bytes of the cells.
+    pub bytes: u64,
+    /// Whether this rank packs or unpacks the cells.
+    pub packed: bool,
+}
+
+impl Exchange {
+    /// All commands, in the order in which they are queued back to back.
+    pub fn commands(&self) -> impl Iterator<Item = &Command> {
+        let Exchange { departure, dispatch, arrival, join, .. } = self;
+        departure.iter().chain(dispatch).chain(arrival).chain(join)
+    }
+
+    /// Queues all of it back to back.
+    ///
+    /// # Errors
+    /// Those of the commands.
+    pub(crate) fn run(self) -> Result<()> {
+        execute(self.commands().cloned().collect())
+    }
+
+    /// How many launches and transfers there are before anything arrives.
+    pub fn departing(&self) -> (usize, usize) {
+        let all = self.departure.iter().chain(&self.dispatch);
+        let transfers = all.filter(|c| matches!(c.op, Op::Transfer { .. })).count();
+        (self.departure.len() + self.dispatch.len() - transfers, transfers)
+    }
+}
+
+impl fmt::Display for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (launches, transfers) = self.departing();
+        let arrival = self.arrival.len();
+        write!(f, "{launches} launches and {transfers} transfers depart, {arrival} launches arrive")?;
+        for PartLink { from_part, to_part, transport, moves, bytes, packed } in &self.links {
+            let how = match (transport, packed) {
+                (Transport::SameDevice, _) => "",
+                (_, true) => ", packed",
+                (_, false) => ", unpacked",
+            };
+            write!(f, "\n  {from_part} -> {to_part}: {moves} moves, {bytes} bytes, {transport}{how}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Lowers plans, one per field, between the same parts of one rank.
+///
+/// # Errors
+/// Memory for messages, or a kernel that a device cannot compile.
+pub fn lower(fields: &[Field]) -> Result<Exchange> {
+    let mut links: BTreeMap<(usize, usize), Vec<FieldMove>> = BTreeMap::new();
+    for field in fields {
+        for step in field.plan.moves() {
+            let (Some(from), Some(to)) = (&field.from[step.from_part], &field.to[step.to_part]) else {
+                unreachable!("a plan names only parts that hold something");
+            };
+            let one = FieldMove { step, from, to, dtype: field.dtype };
+            links.entry((step.to_part, step.from_part)).or_default().push(one);
+        }
+    }
+    let mut work = ExchangeBuilder::default();
+    for ((to_part, from_part), moves) in links {
+        work.link(from_part, to_part, moves)?;
+    }
+    let exchange = work.finish()?;
+    if config().debug >= 4 {
+        say(format_args!("exchange: {exchange}"));
+    }
+    Ok(exchange)
+}
+
+/// One move of one field.
+#[derive(Clone, Copy)]
+struct FieldMove<'a> {
+    step: &'a Move,
+    from: &'a Place,
+    to: &'a Place,
+    dtype: DType,
+}
+
+impl FieldMove<'_> {
+    fn bytes(&self) -> u64 {
+        self.step.elements() * self.dtype.size_bytes() as u64
+    }
+
+    /// The source memory and its first byte, if the cells are contiguous there.
+    fn source_in_place(&self) -> Option<(Arc<Allocation>, u64)> {
+        let first = contiguous(&extents(self.step), &MoveEnd::source(self.step, self.from))?;
+        Some((Arc::clone(&self.from.allocation), first as u64 * self.dtype.size_bytes() as u64))
+    }
+
+    /// The target memory and its first byte, if the message needs no unpacking.
+    fn target_in_place(&self) -> Option<(Arc<Allocation>, u64)> {
+        if self.step.op != MoveOp::Copy {
+            return None;
+        }
+        let first = contiguous(&extents(self.step), &MoveEnd::target(self.step, self.to))?;
+        Some((Arc::clone(&self.to.allocation), first as u64 * self.dtype.size_bytes() as u64))
+    }
+}
+
+/// The phase of a copy. Unordered copies of a phase come first, ordered ones after them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Departure,
+    Arrival,
+}
+
+/// A copy within one device: where, what, between which memories.
+#[derive(Clone, Copy)]
+struct LocalCopy<'a> {
+    device: &'a Device,
+    dtype: DType,
+    op: MoveOp,
+    from: &'a Arc<Allocation>,
+    to: &'a Arc<Allocation>,
+    /// For sums, the cells that it reads and writes; none: any that the memories have.
+    reads: Option<&'a CellSet>,
+    writes: Option<&'a CellSet>,
+}
+
+/// An exchange under construction.
+#[derive(Default)]
+struct ExchangeBuilder {
+    leases: Vec<Buffer>,
+    departing: Vec<DeviceCopy>,
+    departing_ordered: Vec<OrderedCopy>,
+    transfers: Schedule,
+    dispatch: Schedule,
+    arriving: Vec<DeviceCopy>,
+    arriving_ordered: Vec<OrderedCopy>,
+    links: Vec<PartLink>,
+}
+
+impl ExchangeBuilder {
+    fn finish(self) -> Result<Exchange> {
+        let ExchangeBuilder { leases, transfers, dispatch, links, .. } = self;
+        let mut departure = batched(self.departing, MoveOp::Copy)?;
+        departure.extend(in_order(self.departing_ordered)?);
+        departure.extend(transfers);
+        let mut arrival = batched(self.arriving, MoveOp::Copy)?;
+        arrival.extend(in_order(self.arriving_ordered)?);
+        Ok(Exchange { departure, dispatch, arrival, join: Schedule::new(), links, leases })
+    }
+
+    fn link(&mut self, from_part: usize, to_part: usize, moves: Vec<FieldMove>) -> Result<()> {
+        let mut by_transport: BTreeMap<Transport, Vec<FieldMove>> = BTreeMap::new();
+        for one in moves {
+            by_transport.entry(select_within_rank(one.from, one.to)).or_default().push(one);
+        }
+        for (transport, mut moves) in by_transport {
+            // The largest elements first: so each begins where one of its size may.
+            moves.sort_by_key(|one| std::cmp::Reverse(one.dtype.size_bytes()));
+            let packed = match transport {
+                Transport::SameDevice => {
+                    moves.iter().try_for_each(|one| self.within_device(one))?;
+                    false
+                }
+                Transport::SameMemory | Transport::Peer | Transport::Staged => {
+                    self.message(transport, &moves)?
+                }
+                Transport::Ipc | Transport::ZeroCopy | Transport::DevicePointers => {
+                    unreachable!("transports between ranks")
+                }
+            };
+            let (moves, bytes) = (moves.len(), moves.iter().map(FieldMove::bytes).sum());
+            self.links.push(PartLink { from_part, to_part, transport, moves, bytes, packed });
+        }
+        Ok(())
+    }
+
+    /// A move within one device.
+    fn within_device(&mut self, one: &FieldMove) -> Result<()> {
+        let FieldMove { step, from, to, dtype } = *one;
+        let is_sum = step.op == MoveOp::Add;
+        let covers = is_sum.then(|| (CellSet::source(step, from), CellSet::target(step, to)));
+        let copy = LocalCopy {
+            device: &from.device,
+            dtype,
+            op: step.op,
+            from: &from.allocation,
+            to: &to.allocation,
+            reads: covers.as_ref().map(|covers| &covers.0),
+            writes: covers.as_ref().map(|covers| &covers.1),
+        };
+        let phase = match step.op {
+            MoveOp::Copy => Phase::Departure,
+            MoveOp::Add => Phase::Arrival,
+        };
+        self.copy_cells(phase, copy, &extents(step), MoveEnd::source(step, from), MoveEnd::target(step, to))
+    }
+
+    /// All moves of one pair of parts as one message; true if it was packed.
+    fn message(&mut self, transport: Transport, moves: &[FieldMove]) -> Result<bool> {
+        let bytes: u64 = moves.iter().map(FieldMove::bytes).sum();
+        let alone = <&[FieldMove; 1]>::try_from(moves).ok().map(|[one]| one);
+        let (from, to) = (&moves[0].from.device, &moves[0].to.device);
+        let source =
+            alone.filter(|_| transport != Transport::SameMemory).and_then(FieldMove::source_in_place);
+        let packed = source.is_none();
+        let (leaving, from_offset) = match source {
+            Some(source) => source,
+            None => (self.pack(moves, from, bytes)?, 0),
+        };
+        if transport == Transport::SameMemory {
+            self.unpack(moves, to, &leaving)?;
+            return Ok(packed);
+        }
+        let target = alone.and_then(FieldMove::target_in_place);
+        let (arrived, to_offset) = match &target {
+            Some((memory, offset)) => (Arc::clone(memory), *offset),
+            None => (self.alloc_temporary(to, bytes)?, 0),
+        };
+        let transfer = Op::Transfer {
+            from_device: from.clone(),
+            from: leaving,
+            from_offset,
+            to_device: to.clone(),
+            to: Arc::clone(&arrived),
+            to_offset,
+            bytes,
+        };
+        match transport {
+            Transport::Staged => self.dispatch.push(transfer.into()),
+            _ => self.transfers.push(transfer.into()),
+        }
+        if target.is_none() {
+            self.unpack(moves, to, &arrived)?;
+        }
+        Ok(packed)
+    }
+
+    /// A message with the cells of every move, one move after the other.
+    fn pack(&mut self, moves: &[FieldMove], device: &Device, bytes: u64) -> Result<Arc<Allocation>> {
+        let message = self.alloc_temporary(device, bytes)?;
+        for (one, first) in moves.iter().zip(firsts(moves)) {
+            let (extents, from) = (extents(one.step), &one.from.allocation);
+            let (dtype, op) = (one.dtype, MoveOp::Copy);
+            let copy = LocalCopy { device, dtype, op, from, to: &message, reads: None, writes: None };
+            let ends = (MoveEnd::source(one.step, one.from), MoveEnd::packed(&extents, first));
+            self.copy_cells(Phase::Departure, copy, &extents, ends.0, ends.1)?;
+        }
+        Ok(message)
+    }
+
+    fn unpack(&mut self, moves: &[FieldMove], device: &Device, message: &Arc<Allocation>) -> Result<()> {
+        for (one, first) in moves.iter().zip(firsts(moves)) {
+            let (extents, op) = (extents(one.step), one.step.op);
+            let (dtype, to) = (one.dtype, &one.to.allocation);
+            let writes = (op == MoveOp::Add).then(|| CellSet::target(one.step, one.to));
+            let copy =
+                LocalCopy { device, dtype, op, from: message, to, reads: None, writes: writes.as_ref() };
+            let ends = (MoveEnd::packed(&extents, first), MoveEnd::target(one.step, one.to));
+            self.copy_cells(Phase::Arrival, copy, &extents, ends.0, ends.1)?;
+        }
+        Ok(())
+    }
+
+    fn alloc_temporary(&mut self, device: &Device, bytes: u64) -> Result<Arc<Allocation>> {
+        let buffer = device.alloc(bytes)?;
+        let allocation = Arc::clone(buffer.allocation());
+        self.leases.push(buffer);
+        Ok(allocation)
+    }
+
+    /// Copies, or adds, within a device.
+    fn copy_cells(
+        &mut self,
+        phase: Phase,
+        copy: LocalCopy,
+        extents: &[i64],
+        from: MoveEnd,
+        to: MoveEnd,
+    ) -> Result<()> {
+        CellLoops::between(extents, from, to).into_iter().try_for_each(|cells| match copy.op {
+            MoveOp::Copy => self.copy(phase, copy, &cells),
+            MoveOp::Add => self.add(copy, &cells),
+        })
+    }
+
+    /// CellLoops in listed places are gathered into a box or scattered from one.
+    fn copy(&mut self, phase: Phase, copy: LocalCopy, cells: &CellLoops) -> Result<()> {
+        match (cells.from.view(), cells.to.view()) {
+            (Some(from), Some(to)) => self.push_copy(phase, DeviceCopy::of(&copy, cells, from, to)),
+            (None, Some(view)) => {
+                let gather = self.gather(&copy, cells, (&cells.from, copy.from), (copy.to, view))?;
+                self.push_ordered(phase, OrderedCopy::Barrier(gather));
+            }
+            (Some(view), None) => {
+                let scatter = self.scatter(&copy, cells, (copy.from, view))?;
+                self.push_ordered(phase, OrderedCopy::Barrier(scatter));
+            }
+            (None, None) => {
+                let (temporary, view) = self.temporary_box(&copy, cells)?;
+                let gather =
+                    self.gather(&copy, cells, (&cells.from, copy.from), (&temporary, view.clone()))?;
+                let scatter = self.scatter(&copy, cells, (&temporary, view))?;
+                [gather, scatter]
+                    .into_iter()
+                    .for_each(|command| self.push_ordered(phase, OrderedCopy::Barrier(command)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Boxes are added to boxes. Every listed cell is named once, so its sum may be made in a box and put
+    /// back.
+    fn add(&mut self, copy: LocalCopy, cells: &CellLoops) -> Result<()> {
+        let (mut before, mut after) = (Schedule::new(), Schedule::new());
+        let (from, from_view) = match cells.from.view() {
+            Some(view) => (Arc::clone(copy.from), view),
+            None => {
+                let (temporary, view) = self.temporary_box(&copy, cells)?;
+                before.push(self.gather(
+                    &copy,
+                    cells,
+                    (&cells.from, copy.from),
+                    (&temporary, view.clone()),
+                )?);
+                (temporary, view)
+            }
+        };
+        let (to, to_view) = match cells.to.view() {
+            Some(view) => (Arc::clone(copy.to), view),
+            None => {
+                let (temporary, view) = self.temporary_box(&copy, cells)?;
+                before.push(self.gather(&copy, cells, (&cells.to, copy.to), (&temporary, view.clone()))?);
+                after.push(self.scatter(&copy, cells, (&temporary, view.clone()))?);
+                (temporary, view)
+            }
+        };
+        let device_copy =
+            DeviceCopy::of(&LocalCopy { from: &from, to: &to, ..copy }, cells, from_view, to_view);
+        let (reads, writes) = ((copy.from.id, copy.reads.cloned()), (copy.to.id, copy.writes.cloned()));
+        self.push_ordered(
+            Phase::Arrival,
+            OrderedCopy::Sum(Box::new(BoxSum { copy: device_copy, reads, writes, before, after })),
+        );
+        Ok(())
+    }
+
+    /// A temporary box for the cells.
+    fn temporary_box(&mut self, copy: &LocalCopy, cells: &CellLoops) -> Result<(Arc<Allocation>, View)> {
+        let memory =
+            self.alloc_temporary(copy.device, cells.count() as u64 * copy.dtype.size_bytes() as u64)?;
+        let packed = MoveEnd::packed(&cells.extents, 0).view();
+        Ok((memory, packed.unwrap_or_else(|| unreachable!("what is packed is not listed"))))
+    }
+
+    /// From listed places of a memory to a box.
+    fn gather(
+        &mut self,
+        copy: &LocalCopy,
+        cells: &CellLoops,
+        listed: (&MoveEnd, &Arc<Allocation>),
+        boxed: (&Arc<Allocation>, View),
+    ) -> Result<Command> {
+        self.listed(copy, cells, listed, boxed, ListedDirection::Gather)
+    }
+
+    /// From a box to the listed places where the copy goes.
+    fn scatter(
+        &mut self,
+        copy: &LocalCopy,
+        cells: &CellLoops,
+        boxed: (&Arc<Allocation>, View),
+    ) -> Result<Command> {
+        self.listed(copy, cells, (&cells.to, copy.to), boxed, ListedDirection::Scatter)
+    }
+
+    fn listed(
+        &mut self,
+        copy: &LocalCopy,
+        cells: &CellLoops,
+        (end, memory): (&MoveEnd, &Arc<Allocation>),
+        boxed: (&Arc<Allocation>, View),
+        direction: ListedDirection,
+    ) -> Result<Command> {
+        let listed = ListedCells { memory, first: end.offset, offsets: &end.offsets };
+        copy_listed(copy.device, &cells.extents, &listed, boxed, direction, copy.dtype, &mut self.leases)
+    }
+
+    fn push_copy(&mut self, phase: Phase, copy: DeviceCopy) {
+        match phase {
+            Phase::Departure => self.departing.push(copy),
+            Phase::Arrival => self.arriving.push(copy),
+        }
+    }
+
+    /// Adds a copy that must keep its place in the order.
+    fn push_ordered(&mut self, phase: Phase, push_ordered: OrderedCopy) {
+        match phase {
+            Phase::Departure => self.departing_ordered.push(push_ordered),
+            Phase::Arrival => self.arriving_ordered.push(push_ordered),
+        }
+    }
+}
+
+impl DeviceCopy {
+    fn of(copy: &LocalCopy, cells: &CellLoops, from: View, to: View) -> DeviceCopy {
+        let copied = BoxCopy { from: (Arc::clone(copy.from), from), to: (Arc::clone(copy.to), to) };
+        let (device, extents) = (copy.device.clone(), cells.extents.clone());
+        DeviceCopy { device, extents, dtype: copy.dtype, copy: copied }
+    }
+}
+
+/// Where in a message the cells of each move begin, in elements of its type.
+fn firsts(moves: &[FieldMove]) -> Vec<i64> {
+    let begin = |bytes: &mut u64, one: &FieldMove| {
+        let first = *bytes / one.dtype.size_bytes() as u64;
+        *bytes += one.bytes();
+        Some(first as i64)
+    };
+    moves.iter().scan(0, begin).collect()
+}

@@ -1,0 +1,213 @@
+//! A communicator: some ranks of a wire that run the same collective operations in the same order, and how
+//! long they wait for each other. Several communicators share one [`Endpoint`].
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use super::control::ControlMessage;
+use super::endpoint::{Endpoint, GOODBYE_GRACE, locked};
+use super::interface::{Outcome, Request};
+use super::message_chunk::MessageChunk;
+use crate::error::{Error, Result};
+use crate::interrupt;
+
+/// A tag space: what is posted in one epoch is received in it, whatever was posted in others before.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Epoch(pub(super) u64);
+
+/// What all ranks are about to do: the operation in words, and a number that differs where anything does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CollectiveSignature {
+    /// The operation, as an error names it.
+    pub operation: String,
+    pub(super) fingerprint: u64,
+}
+
+impl CollectiveSignature {
+    /// The signature of an operation on `what`, whose hash is compared.
+    pub fn new(operation: impl Into<String>, what: &impl Hash) -> CollectiveSignature {
+        let operation = operation.into();
+        let fingerprint = hash(&(&operation, hash(what)));
+        CollectiveSignature { operation, fingerprint }
+    }
+}
+
+/// The same in every process of one build.
+pub(crate) fn hash(what: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    hasher.finish()
+}
+
+pub(super) struct Communicator {
+    pub endpoint: Arc<Endpoint>,
+    /// Its number in control messages.
+    pub name: u64,
+    /// The wire's rank of each member.
+    pub members: Vec<usize>,
+    /// This process among the members.
+    pub rank: usize,
+    pub state: Mutex<CommunicatorState>,
+}
+
+#[derive(Default)]
+pub(super) struct CommunicatorState {
+    pub step: u64,
+    /// A hash of everything that was computed, constants included.
+    pub computed: u64,
+    pub history: u64,
+    /// The signatures that all ranks have compared.
+    pub agreed: HashSet<u64>,
+    /// Messages since the last collective began, by rank.
+    pub sent: HashMap<usize, u64>,
+    pub expected: HashMap<usize, u64>,
+    pub open_sends: VecDeque<(usize, Request)>,
+    /// Receives that were posted and not completed, by sender.
+    pub open_receives: HashMap<usize, VecDeque<PostedReceive>>,
+}
+
+pub(super) struct PostedReceive {
+    pub epoch: Epoch,
+    pub request: Request,
+    pub tag: u32,
+    pub chunk: MessageChunk,
+}
+
+impl Communicator {
+    /// The failure that was found here or reported by another rank.
+    pub fn failure(&self) -> Option<Error> {
+        let failure = locked(&self.endpoint.state).failure.clone();
+        failure.map(|failure| self.endpoint.error(failure))
+    }
+
+    /// Waits for a request that depends on a rank of the wire.
+    pub fn wait(&self, request: Request, peer: usize) -> Result<Outcome> {
+        let mut deadline = Deadline::new(self);
+        loop {
+            match self.endpoint.wire.test(request) {
+                Ok(Outcome::Pending) => {}
+                Ok(outcome) => return Ok(outcome),
+                Err(error) => return Err(self.endpoint.fail(peer, error.0)),
+            }
+            self.poll_control()?;
+            self.check_for_mismatch(locked(&self.state).step)?;
+            deadline.wait(peer)?;
+        }
+    }
+
+    pub fn send_control(&self, to: usize, message: &ControlMessage) -> Result<()> {
+        let peer = self.members[to];
+        let sent = self.endpoint.wire.send_control(peer, &message.to_bytes());
+        sent.map_err(|error| self.endpoint.fail(peer, error.0))
+    }
+
+    /// Handles the control messages that have arrived.
+    ///
+    /// # Errors
+    /// The failure, once there is one.
+    pub fn poll_control(&self) -> Result<()> {
+        loop {
+            match self.endpoint.wire.receive_control() {
+                Ok(None) => break,
+                Ok(Some((sender, bytes))) => self.endpoint.handle_control(sender, &bytes),
+                Err(error) => return Err(self.endpoint.fail(self.endpoint.wire.rank(), error.0)),
+            }
+        }
+        self.failure().map_or(Ok(()), Err)
+    }
+
+    /// The step at which a rank of the wire ended its part in this communicator.
+    fn end_of(&self, peer: usize) -> Option<u64> {
+        let state = locked(&self.endpoint.state);
+        state.inbox.iter().find_map(|(sender, message)| match message {
+            ControlMessage::Goodbye { communicator, step }
+                if *sender == peer && *communicator == self.name =>
+            {
+                Some(*step)
+            }
+            ControlMessage::Shutdown { step } if *sender == peer => Some(*step),
+            _ => None,
+        })
+    }
+
+    /// Whether there are several others, and all of them ended after one step.
+    fn is_alone_after(&self, step: u64) -> bool {
+        let mut others = self.members.iter().filter(|&&member| member != self.endpoint.wire.rank());
+        self.members.len() > 2 && others.all(|&member| self.end_of(member) == Some(step))
+    }
+}
+
+impl Drop for Communicator {
+    fn drop(&mut self) {
+        if locked(&self.endpoint.state).failure.is_some() {
+            return;
+        }
+        if std::thread::panicking() {
+            self.endpoint.fail(self.endpoint.wire.rank(), "it panicked; its own output says why".to_owned());
+            return;
+        }
+        let step = locked(&self.state).step;
+        let message = ControlMessage::Goodbye { communicator: self.name, step }.to_bytes();
+        for &member in self.members.iter().filter(|&&member| member != self.endpoint.wire.rank()) {
+            // A rank that does not get it finds out by its deadline.
+            let _ = self.endpoint.wire.send_control(member, &message);
+        }
+    }
+}
+
+/// One wait, from its beginning to its deadline.
+pub(super) struct Deadline<'a> {
+    communicator: &'a Communicator,
+    begin: Duration,
+    ended_since: Option<Duration>,
+    /// Whether the other ranks were sent [`ControlMessage::Waiting`].
+    is_announced: bool,
+    spins: u32,
+}
+
+impl Deadline<'_> {
+    pub fn new(communicator: &Communicator) -> Deadline<'_> {
+        let begin = communicator.endpoint.wire.now();
+        Deadline { communicator, begin, ended_since: None, is_announced: false, spins: 0 }
+    }
+
+    /// Pauses between two tests while a rank of the wire may still answer.
+    pub fn wait(&mut self, peer: usize) -> Result<()> {
+        let endpoint = &self.communicator.endpoint;
+        let now = endpoint.wire.now();
+        if !self.is_announced && now - self.begin > endpoint.deadline / 2 {
+            self.is_announced = true;
+            endpoint.broadcast_control(&ControlMessage::Waiting { peer: peer as u64 });
+        }
+        if now - self.begin > endpoint.deadline {
+            let at_fault = endpoint.at_fault(peer, self.begin);
+            let reason = format!(
+                "no answer for {} s while rank {} waited for it; it is stopped, computes for longer (then \
+                 raise PARTITA_DEADLINE_SECONDS), or does something else",
+                endpoint.deadline.as_secs(),
+                endpoint.wire.rank()
+            );
+            return Err(endpoint.fail(at_fault, reason));
+        }
+        if let Some(step) = self.communicator.end_of(peer) {
+            let since = *self.ended_since.get_or_insert(now);
+            if now - since > GOODBYE_GRACE {
+                let (rank, own) = (endpoint.wire.rank(), locked(&self.communicator.state).step);
+                // A rank alone against all others is at fault itself.
+                if self.communicator.is_alone_after(step) {
+                    let reason = format!("it goes on to step {own}; all other ranks ended after step {step}");
+                    return Err(endpoint.fail(rank, reason));
+                }
+                let reason =
+                    format!("it ended after step {step} while rank {rank}, in step {own}, waited for it");
+                return Err(endpoint.fail(peer, reason));
+            }
+        }
+        interrupt::check_waiting("waiting for another rank")?;
+        endpoint.wire.pause(self.spins);
+        self.spins = self.spins.saturating_add(1);
+        Ok(())
+    }
+}

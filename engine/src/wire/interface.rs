@@ -1,0 +1,169 @@
+//! What a wire offers: nonblocking messages of bytes between ranks, and short control messages beside them.
+//! [`Wire`] is implemented by MPI, by threads and by the simulation; no call of it waits for another rank.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A transfer that was started. Numbers are not reused.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Request(pub u64);
+
+/// The state of a request.
+#[derive(PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// Not complete.
+    Pending,
+    /// The bytes were sent; here is their memory, for reuse.
+    Sent(Vec<u8>),
+    /// A message with its sender's tag. It may have another length than was expected.
+    Arrived {
+        /// The sender's.
+        tag: u32,
+        /// As many as came.
+        bytes: Vec<u8>,
+    },
+    /// The same for [`Wire::receive_into`].
+    ArrivedInPlace {
+        /// The sender's.
+        tag: u32,
+        /// How many bytes came.
+        bytes: usize,
+    },
+}
+
+/// Memory that a wire reads or writes in place: of this process, or of a device whose addresses the wire
+/// understands. It is pinned until the transfer is complete.
+#[derive(Clone)]
+pub struct ZeroCopyBuffer {
+    pub(super) address: usize,
+    pub(super) bytes: usize,
+    _pin: Arc<dyn Any + Send + Sync>,
+}
+
+impl ZeroCopyBuffer {
+    /// `bytes` bytes from `address` on, which `pin` keeps allocated.
+    ///
+    /// # Safety
+    /// The memory is valid while `pin` lives. Until the transfer is complete nobody writes what is sent, and
+    /// nobody uses what is received.
+    pub(crate) unsafe fn new(
+        address: usize,
+        bytes: usize,
+        pin: Arc<dyn Any + Send + Sync>,
+    ) -> ZeroCopyBuffer {
+        ZeroCopyBuffer { address, bytes, _pin: pin }
+    }
+}
+
+impl fmt::Debug for ZeroCopyBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes at {:#x}", self.bytes, self.address)
+    }
+}
+
+/// A wire's own failure, in its words.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WireError(pub String);
+
+impl fmt::Display for WireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One rank's end of a transport for bytes between ranks. No call waits for another rank.
+pub trait Wire: Send + Sync {
+    /// This rank, below [`Wire::ranks`].
+    fn rank(&self) -> usize;
+
+    /// The number of ranks.
+    fn ranks(&self) -> usize;
+
+    /// A name for people, such as the library's version.
+    fn name(&self) -> String;
+
+    /// The largest tag of a message; at least 32767.
+    fn max_tag(&self) -> u32;
+
+    /// Starts a send. Messages from one rank to another arrive in the order in which they were sent.
+    ///
+    /// # Errors
+    /// If nothing can be sent any more.
+    fn send(&self, to: usize, tag: u32, bytes: Vec<u8>) -> Result<Request, WireError>;
+
+    /// Starts to receive the next message of a rank, which is expected to fill `memory`.
+    ///
+    /// # Errors
+    /// If nothing can be received any more.
+    fn receive(&self, from: usize, memory: Vec<u8>) -> Result<Request, WireError>;
+
+    /// Whether [`Wire::send_from`] and [`Wire::receive_into`] take this process's own memory.
+    fn takes_host_memory(&self) -> bool {
+        false
+    }
+
+    /// Whether they take CUDA device pointers, as far as the wire itself says.
+    ///
+    /// # Errors
+    /// Why not, in words for people.
+    fn takes_device_memory(&self) -> std::result::Result<(), String> {
+        Err("the wire carries this process's memory only".to_owned())
+    }
+
+    /// As [`Wire::send`], in place.
+    ///
+    /// # Errors
+    /// As [`Wire::send`]; memory the wire does not take.
+    fn send_from(&self, _to: usize, _tag: u32, memory: ZeroCopyBuffer) -> Result<Request, WireError> {
+        Err(WireError(format!("it cannot send {memory:?}")))
+    }
+
+    /// As [`Wire::receive`], in place; the outcome is [`Outcome::ArrivedInPlace`].
+    ///
+    /// # Errors
+    /// As [`Wire::receive`]; memory the wire does not take.
+    fn receive_into(&self, _from: usize, memory: ZeroCopyBuffer) -> Result<Request, WireError> {
+        Err(WireError(format!("it cannot receive {memory:?}")))
+    }
+
+    /// The state of a request. Once it is complete, its number is invalid.
+    ///
+    /// # Errors
+    /// If it failed.
+    fn test(&self, request: Request) -> Result<Outcome, WireError>;
+
+    /// Sends a short control message, which the other rank gets from [`Wire::receive_control`].
+    ///
+    /// # Errors
+    /// If nothing can be sent any more.
+    fn send_control(&self, to: usize, message: &[u8]) -> Result<(), WireError>;
+
+    /// The next control message of any rank, with its sender; those of one sender come in order.
+    ///
+    /// # Errors
+    /// If nothing can be received any more.
+    fn receive_control(&self) -> Result<Option<(usize, Vec<u8>)>, WireError>;
+
+    /// The time since some beginning, by which deadlines are counted.
+    fn now(&self) -> Duration;
+
+    /// Records what this rank begins, for a message if the process is terminated from outside.
+    fn record_progress(&self, _operation: &str, _step: u64) {}
+
+    /// Prints a notice that must reach the user even if this rank is terminated at once.
+    fn print_notice(&self, _notice: &str) {}
+
+    /// Lets others run between two tests; `spins` counts the tests since the last success.
+    fn pause(&self, spins: u32);
+}
+
+/// The back-off of ranks that share CPUs with other ranks: spin, then yield, then sleep.
+pub(crate) fn back_off(spins: u32) {
+    match spins {
+        0..200 => std::hint::spin_loop(),
+        200..2000 => std::thread::yield_now(),
+        _ => std::thread::sleep(Duration::from_micros(50)),
+    }
+}

@@ -1,0 +1,77 @@
+//! What a process prints when its launcher terminates it (SIGTERM) because another rank died: the operation
+//! it was in. The notice is kept ready in atomics, because a signal handler must not allocate; it is
+//! rewritten only when the operation changes.
+
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+
+const ROOM: usize = 256;
+
+static NOTICE: [AtomicU8; ROOM] = [const { AtomicU8::new(0) }; ROOM];
+static LENGTH: AtomicUsize = AtomicUsize::new(0);
+/// Where in the notice the operation begins.
+static OPERATION: AtomicUsize = AtomicUsize::new(0);
+static STEP: AtomicU64 = AtomicU64::new(0);
+
+/// Installs the handler of SIGTERM, unless the program has its own.
+pub(super) fn install((rank, ranks): (usize, usize)) {
+    put(
+        0,
+        &format!(
+            "[partita] rank {rank} of {ranks} is ended by its launcher, because another rank died: it was in "
+        ),
+    );
+    OPERATION.store(LENGTH.load(Ordering::Relaxed), Ordering::Relaxed);
+    record_progress("no exchange yet", 0);
+    // SAFETY: replaces the default action only; what was there before is put back if it was not that.
+    unsafe {
+        let before = libc::signal(libc::SIGTERM, on_terminate as *const () as libc::sighandler_t);
+        if before != libc::SIG_DFL {
+            libc::signal(libc::SIGTERM, before);
+        }
+    }
+}
+
+/// Records the operation that begins.
+pub(super) fn record_progress(operation: &str, step: u64) {
+    STEP.store(step, Ordering::Relaxed);
+    let begin = OPERATION.load(Ordering::Relaxed);
+    let there = NOTICE[begin..].iter().zip(operation.bytes());
+    let known = LENGTH.load(Ordering::Relaxed) == (begin + operation.len()).min(ROOM)
+        && there.into_iter().all(|(place, byte)| place.load(Ordering::Relaxed) == byte);
+    if !known {
+        put(begin, operation);
+    }
+}
+
+/// Replaces the notice from an index on.
+fn put(begin: usize, notice: &str) {
+    // A signal between these stores finds an empty notice rather than a mixed one.
+    LENGTH.store(0, Ordering::Release);
+    notice.bytes().zip(&NOTICE[begin..]).for_each(|(byte, place)| place.store(byte, Ordering::Relaxed));
+    LENGTH.store((begin + notice.len()).min(ROOM), Ordering::Release);
+}
+
+extern "C" fn on_terminate(_signal: c_int) {
+    let mut line = [0; ROOM + 32];
+    let mut length = LENGTH.load(Ordering::Acquire);
+    line.iter_mut().zip(&NOTICE[..length]).for_each(|(byte, place)| *byte = place.load(Ordering::Relaxed));
+    if length == 0 {
+        // SAFETY: may be called in a signal handler.
+        unsafe { libc::_exit(143) };
+    }
+    let mut add = |bytes: &[u8]| {
+        line[length..][..bytes.len()].copy_from_slice(bytes);
+        length += bytes.len();
+    };
+    let step = STEP.load(Ordering::Relaxed);
+    add(b", step ");
+    let digits = step.checked_ilog10().unwrap_or(0);
+    (0..=digits).rev().for_each(|k| add(&[b'0' + (step / 10u64.pow(k) % 10) as u8]));
+    add(b"\n");
+    // SAFETY: `write` and `_exit` may be called in a signal handler; the bytes are this function's.
+    unsafe {
+        libc::write(2, line.as_ptr().cast(), length);
+        libc::_exit(143);
+    }
+}
