@@ -112,7 +112,8 @@ impl Explain<'_> {
                 };
                 compute.kernels.iter().map(step).collect()
             }
-            Task::Reduce(Reduce { members, dist, result, kernel, leaves, accesses, .. }) => {
+            Task::Reduce(reduce) => {
+                let Reduce { members, dist, result, kernel, leaves, accesses, .. } = &**reduce;
                 let bytes: u64 = members.iter().map(|member| member.dtype.size_bytes() as u64).sum();
                 let written = result.global().volume()? as u64 * bytes;
                 Ok(vec![self.kernel(kernel.kernel(), (leaves, accesses), dist, written)?])

@@ -172,7 +172,7 @@ impl Lowerer<'_> {
         for member in &members {
             self.computed(member.node, &result, &result);
         }
-        self.tasks.push(Task::Reduce(Reduce {
+        self.tasks.push(Task::Reduce(Box::new(Reduce {
             combine: combine_kernel(&members)?,
             round: round_kernel(&members[0])?,
             members,
@@ -183,7 +183,7 @@ impl Lowerer<'_> {
             leaves: body.leaves,
             accesses,
             arguments,
-        }));
+        })));
         Ok(true)
     }
 }

@@ -19,7 +19,7 @@ pub(crate) enum Task {
     /// Kernels, each one launch per part, whose operands travel in one exchange.
     Compute(Compute),
     /// Reductions in one pass over their operands.
-    Reduce(Reduce),
+    Reduce(Box<Reduce>),
     /// Elements of a window that lie scattered in the base's memory.
     GatherWindow { result: NodeId, base: NodeId, window: Region, dist: Arc<Distribution>, dtype: DType },
     /// Elements of the base by their number in C order.
