@@ -1,7 +1,7 @@
 //! The definition of the IR: what every operation and form means, point by point and as plainly as can be.
 //!
 //! [`run`] executes a launch on vectors of bit patterns. [`operations`] gives the result of one operation on
-//! scalars, [`reduce`] folds. Every other execution of a kernel ([`crate::cpu`], PTX, WGSL) is tested against
+//! scalars, `reduce` folds. Every other execution of a kernel ([`crate::cpu`], PTX, WGSL) is tested against
 //! this module and must give its bits (any NaN equals any NaN).
 //!
 //! Invariant: nothing here is fast, parallel or unsafe, and nothing is shared with the engines under test but

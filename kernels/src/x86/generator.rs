@@ -17,7 +17,7 @@ use crate::verify::Verified;
 
 /// Machine code for rows, of the type `extern "sysv64" fn(table: *mut u64, pool: *const u64) -> usize`.
 /// It returns how many lanes of a row it has done, of the last one, unless an angle is not small: then the
-/// table says how many rows are left, that one included. The table's words are those of [`words`].
+/// table says how many rows are left, that one included. The table's words are those of `words`.
 pub struct MachineCode {
     /// The instructions. They can be anywhere.
     pub bytes: Vec<u8>,
