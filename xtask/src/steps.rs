@@ -157,6 +157,7 @@ impl Run<'_> {
         };
         let mut tally = lint("clippy", &["--workspace"], features);
         tally.add(lint("clippy without features", &["-p", "partita-examples", "-p", "partita-interop"], &[]));
+        tally.add(lint("clippy without drivers", &["-p", "partita"], &["--no-default-features"]));
         tally
     }
 

@@ -1,9 +1,9 @@
-//! Which devices this process has. Each kind is opened once, and only when it is asked for: a program on the
-//! host starts no driver. Knows no arrays and no teams; what a device does is in the module above.
+//! The devices of this process. Each kind is opened once, on first use: a program on the host starts no driver.
+//! A kind that the build leaves out (features `cuda`, `wgpu`) has no devices, and naming it is an error.
 
 use std::sync::OnceLock;
 
-use super::wgpu::{Gpu, Shrink, adapters};
+use super::wgpu::{Shrink, WgpuDevice, adapters};
 use super::{Backend, Device, DeviceKind, cuda};
 use crate::config::{checked, config, say};
 use crate::error::{Error, Result};
@@ -14,18 +14,24 @@ struct Found {
     refusals: Vec<Error>,
 }
 
-/// Opened when a kind is first asked for.
+/// Opened on first use of a kind.
 fn found(kind: DeviceKind) -> &'static Found {
     static HOST: OnceLock<Found> = OnceLock::new();
     static CUDA: OnceLock<Found> = OnceLock::new();
     static WGPU: OnceLock<Found> = OnceLock::new();
+    let refused = |error| [Err(error)].into_iter().collect();
     match kind {
         DeviceKind::Host => HOST.get_or_init(|| [Ok(Device::host())].into_iter().collect()),
-        DeviceKind::Cuda => CUDA.get_or_init(|| match cuda::count() {
-            Ok(count) => (0..count).map(Device::cuda).collect(),
-            Err(error) => [Err(no_cuda(&error))].into_iter().collect(),
+        DeviceKind::Cuda => {
+            CUDA.get_or_init(|| match built(kind).and_then(|()| cuda::count().map_err(no_cuda)) {
+                Ok(count) => (0..count).map(Device::cuda).collect(),
+                Err(error) => refused(error),
+            })
+        }
+        DeviceKind::Wgpu => WGPU.get_or_init(|| match built(kind) {
+            Ok(()) => (0..adapters().len()).map(Device::wgpu).collect(),
+            Err(error) => refused(error),
         }),
-        DeviceKind::Wgpu => WGPU.get_or_init(|| (0..adapters().len()).map(Device::wgpu).collect()),
     }
 }
 
@@ -61,7 +67,7 @@ impl Device {
     /// The n-th wgpu adapter, in the order of [`adapters`].
     ///
     /// # Errors
-    /// [`Error::NoDevice`] naming what was searched; [`Error::Environment`].
+    /// [`Error::NoDevice`] naming what was searched; [`Error::Environment`]; a build without the feature `wgpu`.
     pub fn wgpu(index: usize) -> Result<Device> {
         Device::wgpu_with_limits(index, Shrink { hidden: !config().wgpu_visible, ..Shrink::default() })
     }
@@ -72,7 +78,8 @@ impl Device {
     /// As [`Device::wgpu`].
     pub fn wgpu_with_limits(index: usize, limits: Shrink) -> Result<Device> {
         checked()?;
-        let gpu = Gpu::open(index, limits)
+        built(DeviceKind::Wgpu)?;
+        let gpu = WgpuDevice::open(index, limits)
             .map_err(|error| Error::NoDevice { asked: "wgpu".to_owned(), searched: error.to_string() })?;
         Ok(Device::new(format!("wgpu {}", gpu.name()), Backend::Wgpu(Box::new(gpu))))
     }
@@ -81,10 +88,11 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::NoDevice`] saying what is missing: the driver, the device, or a newer one of either;
-    /// [`Error::Environment`].
+    /// [`Error::Environment`]; a build without the feature `cuda`.
     pub fn cuda(index: usize) -> Result<Device> {
         checked()?;
-        let gpu = cuda::Gpu::open(index).map_err(|error| no_cuda(&error))?;
+        built(DeviceKind::Cuda)?;
+        let gpu = cuda::CudaDevice::open(index).map_err(no_cuda)?;
         Ok(Device::new(format!("cuda:{index} {}", gpu.name()), Backend::Cuda(Box::new(gpu))))
     }
 
@@ -101,8 +109,8 @@ impl Device {
     /// asks for: `host` starts no driver, `cuda` looks for no adapters.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] for a word that names nothing here, with what was searched;
-    /// [`Error::Environment`].
+    /// [`Error::NoDevice`] for a word that names nothing here, with what was searched; a kind that the build
+    /// leaves out; [`Error::Environment`].
     pub fn named(word: &str) -> Result<Vec<Device>> {
         checked()?;
         let of = |kind| match &found(kind).devices[..] {
@@ -128,7 +136,29 @@ impl Device {
     }
 }
 
-fn no_cuda(error: &cuda::CudaError) -> Error {
+/// Refuses a kind of device that the build leaves out.
+fn built(kind: DeviceKind) -> Result<()> {
+    built_with(kind, cfg!(feature = "cuda"), cfg!(feature = "wgpu"))
+}
+
+fn built_with(kind: DeviceKind, has_cuda: bool, has_wgpu: bool) -> Result<()> {
+    let (name, is_built, remedy) = match kind {
+        DeviceKind::Host => return Ok(()),
+        DeviceKind::Cuda => ("cuda", has_cuda, "build Partita with its feature `cuda`"),
+        DeviceKind::Wgpu => ("wgpu", has_wgpu, "build Partita with its feature `wgpu`"),
+    };
+    if is_built {
+        return Ok(());
+    }
+    let expected = match (has_cuda, has_wgpu) {
+        (false, false) => "host, the kind of device in this build",
+        (true, _) => "host or cuda, the kinds of device in this build",
+        (false, true) => "host or wgpu, the kinds of device in this build",
+    };
+    Err(Error::invalid("Device", expected, name, remedy))
+}
+
+fn no_cuda(error: cuda::CudaError) -> Error {
     Error::NoDevice { asked: "cuda".to_owned(), searched: error.to_string() }
 }
 
@@ -146,4 +176,39 @@ fn absent(kind: DeviceKind) -> Error {
     };
     let none = || Error::NoDevice { asked: asked.to_owned(), searched };
     found(kind).refusals.first().cloned().unwrap_or_else(none)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_that_the_build_leaves_out_is_an_error_that_names_its_feature() {
+        let text = |kind, has_cuda, has_wgpu| built_with(kind, has_cuda, has_wgpu).unwrap_err().to_string();
+        assert_eq!(
+            text(DeviceKind::Cuda, false, false),
+            "Device: expected host, the kind of device in this build, given cuda; build Partita with its \
+             feature `cuda`"
+        );
+        assert_eq!(
+            text(DeviceKind::Wgpu, true, false),
+            "Device: expected host or cuda, the kinds of device in this build, given wgpu; build Partita with \
+             its feature `wgpu`"
+        );
+        assert!(text(DeviceKind::Cuda, false, true).contains("expected host or wgpu,"));
+        for kind in [DeviceKind::Host, DeviceKind::Cuda, DeviceKind::Wgpu] {
+            assert!(built_with(kind, true, true).is_ok());
+        }
+        for (word, kind, is_built) in [
+            ("cuda", DeviceKind::Cuda, cfg!(feature = "cuda")),
+            ("wgpu", DeviceKind::Wgpu, cfg!(feature = "wgpu")),
+        ] {
+            if !is_built {
+                assert_eq!(Device::named(word).unwrap_err().to_string(), text(kind, false, false));
+                assert!(Device::all().iter().all(|device| device.kind() != kind));
+            }
+        }
+        assert!(!Device::named("auto").unwrap().is_empty());
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::any::Any;
 
-use super::cuda::{CudaError, Gpu};
+use super::cuda::{CudaDevice, CudaError};
 use super::host::HostMemory;
 use super::memory::{Allocation, Buffer, Memory};
 use super::{Backend, Device};
@@ -88,7 +88,7 @@ impl Device {
     /// # Errors
     /// If the driver fails.
     pub fn wait_for_all(&self) -> Result<()> {
-        self.on_gpu(Gpu::wait_for_all)
+        self.on_gpu(CudaDevice::wait_for_all)
     }
 
     /// Whether this process addresses the device's memory, as it does the host's: that of adapters on which
@@ -112,7 +112,7 @@ impl Device {
         }
     }
 
-    fn on_gpu(&self, call: impl FnOnce(&Gpu) -> std::result::Result<(), CudaError>) -> Result<()> {
+    fn on_gpu(&self, call: impl FnOnce(&CudaDevice) -> std::result::Result<(), CudaError>) -> Result<()> {
         match &self.0.backend {
             Backend::Cuda(gpu) => call(gpu).map_err(|e| Error::of_driver(self.name(), e)),
             Backend::Host | Backend::Wgpu(_) => Ok(()),

@@ -1,7 +1,7 @@
 //! Memory and events of one machine's processes, where the kind of device has them (CUDA does). A handle is
 //! bytes to be sent to the other process; sending them is not this file's business.
 
-use super::cuda::{CudaError, Gpu, IpcEvent, IpcHandle};
+use super::cuda::{CudaDevice, CudaError, IpcEvent, IpcHandle};
 use super::memory::{Allocation, Buffer, Memory};
 use super::{Backend, Device};
 use crate::error::{Error, Result};
@@ -37,7 +37,7 @@ impl Device {
     /// # Errors
     /// Other kinds than CUDA; if the driver refuses.
     pub fn ipc_event(&self) -> Result<IpcEvent> {
-        self.ipc(Gpu::ipc_event)
+        self.ipc(CudaDevice::ipc_event)
     }
 
     /// An event that another process of this machine shares.
@@ -48,7 +48,7 @@ impl Device {
         self.ipc(|gpu| gpu.import_event(handle))
     }
 
-    fn ipc<T>(&self, call: impl FnOnce(&Gpu) -> std::result::Result<T, CudaError>) -> Result<T> {
+    fn ipc<T>(&self, call: impl FnOnce(&CudaDevice) -> std::result::Result<T, CudaError>) -> Result<T> {
         self.usable()?;
         match &self.0.backend {
             Backend::Cuda(gpu) => call(gpu).map_err(|e| Error::of_driver(self.name(), e)),

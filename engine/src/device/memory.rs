@@ -21,7 +21,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::cuda;
 use super::host::HostMemory;
-use super::wgpu::GpuBuffer;
+use super::wgpu::WgpuBuffer;
 use super::{Backend, Device};
 use crate::config::config;
 use crate::error::{Error, Result};
@@ -67,8 +67,8 @@ impl Drop for Lent {
 
 pub(super) enum Memory {
     Host(HostMemory),
-    Cuda(cuda::GpuBuffer),
-    Wgpu(GpuBuffer),
+    Cuda(cuda::CudaBuffer),
+    Wgpu(WgpuBuffer),
 }
 
 impl fmt::Debug for Allocation {

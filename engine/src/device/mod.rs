@@ -14,6 +14,7 @@ mod download;
 mod foreign;
 mod host;
 mod ipc;
+mod job;
 mod lock;
 pub mod memory;
 mod process_id;
@@ -35,6 +36,7 @@ use crate::error::{Error, Result};
 pub use check::compared_launches;
 pub use download::Download;
 pub use foreign::Foreign;
+use job::DriverJob;
 pub(crate) use lock::DeviceLocks;
 pub(crate) use memory::Arena;
 pub use memory::{Allocation, Buffer, MemoryUse};
@@ -45,7 +47,6 @@ pub use stream::Stream;
 pub(crate) use sweep::Sweep;
 pub use timestamp::Timestamp;
 pub(crate) use transfer::CopyRegion;
-use wgpu::{Gpu, GpuProgram};
 
 /// A processor with memory of its own. Clones name the same device; equality is identity.
 #[derive(Clone)]
@@ -64,8 +65,8 @@ struct Inner {
 
 enum Backend {
     Host,
-    Cuda(Box<cuda::Gpu>),
-    Wgpu(Box<Gpu>),
+    Cuda(Box<cuda::CudaDevice>),
+    Wgpu(Box<wgpu::WgpuDevice>),
 }
 
 /// The sort of device.
@@ -89,8 +90,8 @@ pub struct Program {
 
 enum Code {
     Host(Box<cpu::Program>),
-    Cuda(Box<cuda::GpuProgram>),
-    Wgpu(Box<GpuProgram>),
+    Cuda(Box<cuda::CudaProgram>),
+    Wgpu(Box<wgpu::WgpuProgram>),
 }
 
 impl Code {
@@ -135,9 +136,9 @@ pub(crate) enum Recording {
     /// The jobs as they are: on the host, and everywhere when launches are checked.
     Kept(Vec<RecordedWork>),
     /// CUDA keeps a graph.
-    Cuda(cuda::Recording),
+    Cuda(cuda::GraphRecording),
     /// wgpu keeps bind groups and parameter buffers.
-    Wgpu(wgpu::Recording),
+    Wgpu(wgpu::DispatchRecording),
 }
 
 impl PartialEq for Device {
@@ -204,7 +205,7 @@ impl Device {
     pub fn is_software(&self) -> bool {
         match &self.0.backend {
             Backend::Host => false,
-            Backend::Cuda(gpu) => gpu.facts().is_simulated,
+            Backend::Cuda(gpu) => gpu.is_simulated(),
             Backend::Wgpu(gpu) => gpu.facts().is_software,
         }
     }
@@ -460,7 +461,7 @@ fn host_memory(job: &Job) -> impl Iterator<Item = (&host::HostMemory, usize)> {
     })
 }
 
-fn cuda_memory(job: &Job) -> Vec<&cuda::GpuBuffer> {
+fn cuda_memory(job: &Job) -> Vec<&cuda::CudaBuffer> {
     job.memory
         .iter()
         .map(|allocation| match &allocation.memory {
@@ -470,11 +471,14 @@ fn cuda_memory(job: &Job) -> Vec<&cuda::GpuBuffer> {
         .collect()
 }
 
-fn cuda_jobs<'a>(jobs: &'a [Job], memory: &'a [Vec<&'a cuda::GpuBuffer>]) -> Vec<cuda::GpuJob<'a>> {
+fn cuda_jobs<'a>(
+    jobs: &'a [Job],
+    memory: &'a [Vec<&'a cuda::CudaBuffer>],
+) -> Vec<DriverJob<'a, cuda::CudaProgram, cuda::CudaBuffer>> {
     jobs.iter()
         .zip(memory)
         .map(|(job, memory)| match &job.program.code {
-            Code::Cuda(program) => cuda::GpuJob { program, launch: &job.launch, memory },
+            Code::Cuda(program) => DriverJob { program, launch: &job.launch, memory },
             Code::Host(_) | Code::Wgpu(_) => {
                 unreachable!("a program runs on the device it was compiled for")
             }
@@ -482,7 +486,7 @@ fn cuda_jobs<'a>(jobs: &'a [Job], memory: &'a [Vec<&'a cuda::GpuBuffer>]) -> Vec
         .collect()
 }
 
-fn gpu_memory(job: &Job) -> Vec<&wgpu::GpuBuffer> {
+fn gpu_memory(job: &Job) -> Vec<&wgpu::WgpuBuffer> {
     job.memory
         .iter()
         .map(|allocation| match &allocation.memory {

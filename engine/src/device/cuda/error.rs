@@ -1,12 +1,14 @@
 //! What can go wrong on a CUDA device, with everything a report needs.
 
-use cudarc::driver::DriverError;
 use partita_kernels::LaunchError;
 use partita_kernels::ptx::Unsupported;
 
 /// A failure of a CUDA device or of its driver.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CudaError {
+    /// The build leaves the driver's code out.
+    #[error("this build leaves CUDA out; build Partita with the feature `cuda`")]
+    NotBuilt,
     /// The driver's library is not there.
     #[error(
         "the CUDA driver (libcuda.so.1, nvcuda.dll) is not on the library path; install NVIDIA's driver, or \
@@ -122,23 +124,5 @@ fn remedy(code: &str) -> &'static str {
             "what lies on this device is lost, other devices go on; start the process anew to use it again"
         }
         _ => "other devices go on",
-    }
-}
-
-/// Names the operation a driver call served.
-pub(super) trait During<T> {
-    fn during(self, operation: &'static str) -> Result<T, CudaError>;
-}
-
-impl<T> During<T> for Result<T, DriverError> {
-    fn during(self, operation: &'static str) -> Result<T, CudaError> {
-        let text = |words: Result<&std::ffi::CStr, DriverError>| {
-            words.map_or("unknown".to_owned(), |words| words.to_string_lossy().into_owned())
-        };
-        self.map_err(|error| CudaError::Driver {
-            operation,
-            code: text(error.error_name()),
-            text: text(error.error_string()),
-        })
     }
 }

@@ -1,6 +1,6 @@
 //! The CUDA device: NVIDIA GPUs behind the engine's device verbs.
 //!
-//! The driver is loaded at run time. Each `Gpu` retains the device's *primary* context, so pointers
+//! The driver is loaded at run time. Each `CudaDevice` retains the device's *primary* context, so pointers
 //! of other libraries in the process are valid here and ours there, and has two streams, one per
 //! [`Stream`], each in the order of the calls. Memory belongs to the stream `Compute`: the pool above hands
 //! it on as soon as the host is done with it, which is right only while whatever used it before comes
@@ -8,183 +8,33 @@
 //! one after it, before the memory is let go: two waits per exchange, and none per allocation. Memory is
 //! plain `cuMemAlloc`, because such memory may travel (peer copies, IPC, CUDA-aware MPI).
 //!
-//! Invariant: the only home of `cudarc::`. Nothing here knows arrays, parts or pools, and nothing
+//! Invariant: `driver/` is the only home of `cudarc::`. Without the feature `cuda`, `absent` stands in for it:
+//! a device that no value exists of. Nothing here knows arrays, parts or pools, and nothing
 //! panics: driver failures come back as [`CudaError`].
 
-mod buffer;
+#[cfg(not(feature = "cuda"))]
+mod absent;
+#[cfg(feature = "cuda")]
+mod driver;
 mod error;
-mod event;
-mod foreign;
-mod graph;
-mod ipc;
-mod peer;
-mod primary;
-mod program;
-mod queue;
-mod staging;
-#[cfg(test)]
-mod tests;
+mod facts;
 
-pub(super) use buffer::GpuBuffer;
+#[cfg(not(feature = "cuda"))]
+pub(crate) use absent::NoCuda as GraphRecording;
+#[cfg(not(feature = "cuda"))]
+pub(super) use absent::{
+    NoCuda as CudaBuffer, NoCuda as CudaDevice, NoCuda as CudaProgram, NoCuda as PinnedDownload,
+    NoCuda as TimedEvent, copy_between, count,
+};
+#[cfg(not(feature = "cuda"))]
+pub use absent::{NoIpcEvent as IpcEvent, absence};
+#[cfg(feature = "cuda")]
+pub(crate) use driver::GraphRecording;
+#[cfg(feature = "cuda")]
+pub(super) use driver::{
+    CudaBuffer, CudaDevice, CudaProgram, PinnedDownload, TimedEvent, copy_between, count,
+};
+#[cfg(feature = "cuda")]
+pub use driver::{IpcEvent, absence};
 pub use error::CudaError;
-pub(super) use event::TimedEvent;
-pub(crate) use graph::Recording;
-pub use ipc::{IpcEvent, IpcHandle};
-pub(super) use peer::copy_between;
-pub(super) use program::GpuProgram;
-pub(super) use queue::GpuJob;
-pub(super) use staging::PinnedDownload;
-
-use std::sync::{Arc, Mutex, OnceLock};
-
-use cudarc::driver::{result, sys};
-use partita_kernels::ptx::{Facts, Target};
-
-use super::Stream;
-use error::During;
-use event::{Event, Purpose};
-use primary::Primary;
-use staging::Staging;
-
-/// What a GPU is and can.
-#[derive(Clone, Debug)]
-pub(super) struct GpuFacts {
-    /// The driver's name of it.
-    pub name: String,
-    /// Streaming multiprocessors.
-    pub multiprocessors: u32,
-    /// True for a driver that computes on the processor, which tests use.
-    pub is_simulated: bool,
-    /// What kernels are written for.
-    pub target: Target,
-}
-
-/// One GPU, opened. Work of all threads runs in the order of the calls, stream by stream.
-pub(super) struct Gpu {
-    primary: Arc<Primary>,
-    facts: GpuFacts,
-    staging: Mutex<Staging>,
-    /// By stream: where it stood when somebody was last told to wait for it.
-    ends: [Event; 2],
-    /// By stream: partial results of reductions, which work in order may share.
-    scratch: [Mutex<Option<GpuBuffer>>; 2],
-}
-
-/// How many devices the driver shows.
-///
-/// # Errors
-/// If there is no driver, or it does not start.
-pub(super) fn count() -> Result<usize, CudaError> {
-    loaded()?;
-    result::device::get_count().during("counting devices").map(|n| n.max(0) as usize)
-}
-
-/// Why there is no device, for people who asked for one.
-pub fn absence() -> String {
-    let none = |found| CudaError::NoDevice { index: 0, found };
-    count().map_or_else(|error| error.to_string(), |found| none(found).to_string())
-}
-
-/// Loads and starts the driver, in one process: in one forked from it the driver is of no use.
-fn loaded() -> Result<(), CudaError> {
-    static STARTED_IN: OnceLock<u32> = OnceLock::new();
-    // SAFETY: looks for the library and keeps it loaded; the driver's library has no other conditions.
-    if !unsafe { sys::is_culib_present() } {
-        return Err(CudaError::NoDriver);
-    }
-    if *STARTED_IN.get_or_init(std::process::id) != std::process::id() {
-        return Err(CudaError::Forked);
-    }
-    result::init().during("starting the driver")
-}
-
-impl Gpu {
-    /// Opens the n-th device the driver shows.
-    ///
-    /// # Errors
-    /// No driver, no such device, or one too old.
-    pub fn open(index: usize) -> Result<Gpu, CudaError> {
-        let found = count()?;
-        if index >= found {
-            return Err(CudaError::NoDevice { index, found });
-        }
-        let device = result::device::get(index as i32).during("opening a device")?;
-        let facts = facts(device)?;
-        let primary = Arc::new(Primary::retain(device)?);
-        let staging = Mutex::new(Staging::new(&primary));
-        let end = || Event::new(&primary, Purpose::Order);
-        let ends = [end()?, end()?];
-        Ok(Gpu { primary, facts, staging, ends, scratch: Default::default() })
-    }
-
-    /// The GPU's name.
-    pub fn name(&self) -> &str {
-        &self.facts.name
-    }
-
-    /// What it is and can.
-    pub fn facts(&self) -> &GpuFacts {
-        &self.facts
-    }
-
-    fn schedule_facts(&self) -> Facts {
-        Facts { multiprocessors: self.facts.multiprocessors }
-    }
-
-    /// Waits until all queued work is done.
-    ///
-    /// # Errors
-    /// If that work or the device failed.
-    pub fn wait(&self) -> Result<(), CudaError> {
-        Stream::ALL.into_iter().try_for_each(|stream| self.wait_for(stream))
-    }
-
-    /// Waits until what is queued on a stream is done.
-    ///
-    /// # Errors
-    /// As [`Gpu::wait`].
-    pub fn wait_for(&self, stream: Stream) -> Result<(), CudaError> {
-        let stream = self.primary.stream(stream);
-        // SAFETY: the stream lives as long as `primary`.
-        let wait = || unsafe { result::stream::synchronize(stream) }.during("waiting for the device");
-        self.primary.with(wait)
-    }
-}
-
-fn facts(device: sys::CUdevice) -> Result<GpuFacts, CudaError> {
-    use sys::CUdevice_attribute_enum as Attribute;
-    let name = result::device::get_name(device).during("asking a device's name")?;
-    let attribute = |attribute| {
-        // SAFETY: `device` comes from the driver.
-        unsafe { result::device::get_attribute(device, attribute) }.during("asking a device's attributes")
-    };
-    let major = attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
-    let minor = attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
-    let Some(target) = Target::of(major, minor) else {
-        return Err(CudaError::OldGpu { gpu: name, major, minor });
-    };
-    let mut driver = 0;
-    // SAFETY: the pointer is to a local.
-    unsafe { sys::cuDriverGetVersion(&mut driver) }.result().during("asking the driver's version")?;
-    let needs = oldest_driver(target);
-    if driver < needs {
-        let text = |version: i32| format!("{}.{}", version / 1000, version % 1000 / 10);
-        return Err(CudaError::OldDriver { gpu: name, has: text(driver), needs: text(needs) });
-    }
-    Ok(GpuFacts {
-        is_simulated: name.contains("simulated"),
-        multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as u32,
-        name,
-        target,
-    })
-}
-
-/// The first CUDA version whose driver reads the PTX version the writer uses for a target.
-fn oldest_driver(target: Target) -> i32 {
-    match target.sm {
-        // Before CUDA 11.4 a driver lacks `cuGraphInstantiateWithFlags`.
-        ..=80 => 11_040,
-        81..=90 => 11_080,
-        _ => 12_070,
-    }
-}
+pub use facts::IpcHandle;

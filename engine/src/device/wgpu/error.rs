@@ -5,7 +5,10 @@ use partita_kernels::wgsl::Unsupported;
 
 /// A failure of a wgpu device.
 #[derive(Clone, Debug, thiserror::Error)]
-pub enum DeviceError {
+pub enum WgpuError {
+    /// The build leaves the adapters' code out.
+    #[error("this build leaves wgpu out; build Partita with the feature `wgpu`")]
+    NotBuilt,
     /// There is no adapter of this number.
     #[error("no wgpu adapter {index}: {found} found (backends searched: {searched})")]
     NoAdapter {

@@ -5,22 +5,24 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 
-use super::super::Stream;
-use super::error::{CudaError, During};
-use super::{Gpu, GpuBuffer};
+use super::buffer::CudaBuffer;
+use super::during::During;
+use super::gpu::CudaDevice;
+use crate::device::Stream;
+use crate::device::cuda::error::CudaError;
 
 /// Copies `bytes` bytes from one GPU to another, behind all work queued on the receiving one's stream so far.
-/// The caller makes the two wait for each other, as often as is needed and no more ([`Gpu::after`]): the
+/// The caller makes the two wait for each other, as often as is needed and no more ([`CudaDevice::after`]): the
 /// copies of one exchange then run side by side.
 ///
 /// # Errors
 /// Outside a buffer, or a driver failure.
 pub(in crate::device) fn copy_between(
     stream: Stream,
-    from_gpu: &Gpu,
-    (from, from_offset): (&GpuBuffer, u64),
-    to_gpu: &Gpu,
-    (to, to_offset): (&GpuBuffer, u64),
+    from_gpu: &CudaDevice,
+    (from, from_offset): (&CudaBuffer, u64),
+    to_gpu: &CudaDevice,
+    (to, to_offset): (&CudaBuffer, u64),
     bytes: u64,
 ) -> Result<(), CudaError> {
     let (source, target) = (from.within(from_offset, bytes)?, to.within(to_offset, bytes)?);
@@ -34,12 +36,12 @@ pub(in crate::device) fn copy_between(
     taker.with(|| copy().during("copying between devices"))
 }
 
-impl Gpu {
+impl CudaDevice {
     /// True if this GPU reads the other's memory directly.
     ///
     /// # Errors
     /// If the driver refuses to say.
-    pub fn reaches(&self, other: &Gpu) -> Result<bool, CudaError> {
+    pub fn reaches(&self, other: &CudaDevice) -> Result<bool, CudaError> {
         let mut can = 0;
         // SAFETY: the pointer is to a local; both devices come from the driver.
         let mut ask =
@@ -49,7 +51,7 @@ impl Gpu {
     }
 
     /// DeviceLocks direct access on where there is any; without it the driver stages copies.
-    fn reach(&self, other: &Gpu) -> Result<(), CudaError> {
+    fn reach(&self, other: &CudaDevice) -> Result<(), CudaError> {
         if Arc::ptr_eq(&self.primary, &other.primary) || !self.reaches(other)? {
             return Ok(());
         }

@@ -5,20 +5,21 @@ use std::sync::Arc;
 
 use cudarc::driver::{DriverError, result, sys};
 
-use super::Gpu;
-use super::error::{CudaError, During};
+use super::during::During;
+use super::gpu::CudaDevice;
 use super::primary::Primary;
+use crate::device::cuda::error::CudaError;
 
 /// Memory of one device. Freed, closed or let go when dropped.
-pub(in crate::device) struct GpuBuffer {
+pub(in crate::device) struct CudaBuffer {
     pub(super) primary: Arc<Primary>,
     address: u64,
     bytes: u64,
-    origin: Origin,
+    origin: CudaOrigin,
 }
 
 /// Where memory comes from decides how it is given back.
-pub(super) enum Origin {
+pub(super) enum CudaOrigin {
     /// `cuMemAlloc`.
     Allocated,
     /// `cuIpcOpenMemHandle`.
@@ -27,7 +28,7 @@ pub(super) enum Origin {
     Borrowed { _owner: Box<dyn Any + Send + Sync> },
 }
 
-impl GpuBuffer {
+impl CudaBuffer {
     /// The device pointer.
     pub fn address(&self) -> u64 {
         self.address
@@ -36,8 +37,8 @@ impl GpuBuffer {
     /// The device pointer of memory that may travel: of a plain allocation of ours.
     pub fn plain_address(&self) -> Option<u64> {
         match self.origin {
-            Origin::Allocated => Some(self.address),
-            Origin::Opened | Origin::Borrowed { .. } => None,
+            CudaOrigin::Allocated => Some(self.address),
+            CudaOrigin::Opened | CudaOrigin::Borrowed { .. } => None,
         }
     }
 
@@ -54,34 +55,34 @@ impl GpuBuffer {
     }
 }
 
-impl Drop for GpuBuffer {
+impl Drop for CudaBuffer {
     fn drop(&mut self) {
         let (address, primary) = (self.address, &self.primary);
         // After a failure that loses the device its memory is gone with it; there is nothing to report.
         let _ = match &self.origin {
-            Origin::Allocated => primary.with(|| {
+            CudaOrigin::Allocated => primary.with(|| {
                 // SAFETY: allocated in `alloc`, freed once; the driver waits for work that uses it.
                 unsafe { result::free_sync(address) }.during("freeing memory")
             }),
-            Origin::Opened => primary.with(|| {
+            CudaOrigin::Opened => primary.with(|| {
                 // SAFETY: opened in `import_memory`, closed once.
                 unsafe { sys::cuIpcCloseMemHandle(address) }.result().during("closing shared memory")
             }),
-            Origin::Borrowed { .. } => Ok(()),
+            CudaOrigin::Borrowed { .. } => Ok(()),
         };
     }
 }
 
-impl Gpu {
-    pub(super) fn buffer(&self, address: u64, bytes: u64, origin: Origin) -> GpuBuffer {
-        GpuBuffer { primary: Arc::clone(&self.primary), address, bytes, origin }
+impl CudaDevice {
+    pub(super) fn buffer(&self, address: u64, bytes: u64, origin: CudaOrigin) -> CudaBuffer {
+        CudaBuffer { primary: Arc::clone(&self.primary), address, bytes, origin }
     }
 
     /// Memory with arbitrary contents.
     ///
     /// # Errors
     /// If the driver has none left.
-    pub fn alloc(&self, bytes: u64) -> Result<GpuBuffer, CudaError> {
+    pub fn alloc(&self, bytes: u64) -> Result<CudaBuffer, CudaError> {
         // SAFETY: contents are arbitrary until written, which the engine's storage allows for.
         let allocate = || match unsafe { result::malloc_sync(bytes as usize) } {
             Err(DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
@@ -89,14 +90,14 @@ impl Gpu {
             }
             outcome => outcome.during("allocating memory"),
         };
-        Ok(self.buffer(self.primary.with(allocate)?, bytes, Origin::Allocated))
+        Ok(self.buffer(self.primary.with(allocate)?, bytes, CudaOrigin::Allocated))
     }
 
     /// Another library's memory, used in place.
     ///
     /// # Safety
     /// `address..address + bytes` is memory that this device reaches for as long as `owner` lives.
-    pub unsafe fn borrow(&self, address: u64, bytes: u64, owner: Box<dyn Any + Send + Sync>) -> GpuBuffer {
-        self.buffer(address, bytes, Origin::Borrowed { _owner: owner })
+    pub unsafe fn borrow(&self, address: u64, bytes: u64, owner: Box<dyn Any + Send + Sync>) -> CudaBuffer {
+        self.buffer(address, bytes, CudaOrigin::Borrowed { _owner: owner })
     }
 }

@@ -7,11 +7,13 @@ use std::sync::{Arc, PoisonError};
 
 use cudarc::driver::{result, sys};
 
-use super::super::Stream;
-use super::error::{CudaError, During};
+use super::buffer::CudaBuffer;
+use super::during::During;
 use super::event::{Event, Purpose};
+use super::gpu::CudaDevice;
 use super::primary::Primary;
-use super::{Gpu, GpuBuffer};
+use crate::device::Stream;
+use crate::device::cuda::error::CudaError;
 
 /// Bytes that travel at once: large enough for the link's full speed, small enough to overlap.
 const CHUNK_BYTES: usize = 4 << 20;
@@ -154,12 +156,12 @@ impl Staging {
     }
 }
 
-impl Gpu {
+impl CudaDevice {
     /// Copies bytes to the device behind all work queued on a stream so far. `data` may be reused at once.
     ///
     /// # Errors
     /// Outside the buffer, or a driver failure.
-    pub fn upload(&self, stream: Stream, to: &GpuBuffer, offset: u64, data: &[u8]) -> Result<(), CudaError> {
+    pub fn upload(&self, stream: Stream, to: &CudaBuffer, offset: u64, data: &[u8]) -> Result<(), CudaError> {
         let address = to.within(offset, data.len() as u64)?;
         self.staging.lock().unwrap_or_else(PoisonError::into_inner).upload(stream, address, data)
     }
@@ -171,7 +173,7 @@ impl Gpu {
     pub fn download(
         &self,
         stream: Stream,
-        from: &GpuBuffer,
+        from: &CudaBuffer,
         offset: u64,
         out: &mut [u8],
     ) -> Result<(), CudaError> {
@@ -186,7 +188,7 @@ impl Gpu {
     pub fn start_download(
         &self,
         stream: Stream,
-        from: &GpuBuffer,
+        from: &CudaBuffer,
         offset: u64,
         bytes: usize,
     ) -> Result<PinnedDownload, CudaError> {

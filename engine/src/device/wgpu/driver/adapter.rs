@@ -1,83 +1,19 @@
-//! Which adapters there are, and what each can: facts as plain data.
+//! Which adapters there are, and what each can do.
 
 use std::sync::OnceLock;
 
 use partita_kernels::wgsl::Target;
 
 use super::dispatch::Limits;
-use super::error::DeviceError;
-use super::floats::{self, FloatControl};
-
-/// What sort of processor an adapter is. The order is the order of preference.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum AdapterKind {
-    /// A graphics card.
-    Discrete,
-    /// Graphics in the processor's package.
-    Integrated,
-    /// A graphics card seen through a virtual machine.
-    Virtual,
-    /// The driver does not say.
-    Unknown,
-    /// A program on the processor, such as lavapipe.
-    Cpu,
-}
-
-/// An adapter, described.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct AdapterFacts {
-    /// The driver's name for it.
-    pub name: String,
-    /// Driver and version.
-    pub driver: String,
-    /// `Vulkan`, `Metal` or `Dx12`.
-    pub backend: String,
-    /// The sort of processor.
-    pub kind: AdapterKind,
-    /// True for a program on the processor, such as lavapipe.
-    pub is_software: bool,
-    /// Arrays one kernel may bind.
-    pub max_params: usize,
-    /// Bytes one binding may span.
-    pub max_binding_bytes: u64,
-    /// Bytes one buffer may have.
-    pub max_buffer_bytes: u64,
-    /// Workgroups per dimension of a dispatch.
-    pub max_groups_per_dimension: u32,
-    /// Invocations per workgroup.
-    pub max_workgroup_size: u32,
-    /// Alignment of storage bindings.
-    pub storage_alignment: u64,
-    /// Alignment of uniform bindings.
-    pub uniform_alignment: u64,
-    /// Has f64.
-    pub f64: bool,
-    /// Has i64 and u64.
-    pub i64: bool,
-    /// Takes SPIR-V, so that float operations stay as they are written.
-    pub strict_floats: bool,
-    /// What its driver promises of floats of so many bits; kernels in SPIR-V ask for all of it.
-    pub float_controls: Vec<(FloatControl, u32)>,
-}
-
-/// Limits smaller than the adapter's, so that tests reach the code behind them.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Shrink {
-    /// Bytes one binding may span.
-    pub max_binding_bytes: Option<u64>,
-    /// Workgroups per dimension of a dispatch.
-    pub max_groups_per_dimension: Option<u32>,
-    /// Take nothing for granted about the driver's float arithmetic.
-    pub cautious: bool,
-    /// Keep its memory out of this process's address space.
-    pub hidden: bool,
-}
+use super::floats;
+use crate::device::wgpu::error::WgpuError;
+use crate::device::wgpu::facts::{AdapterFacts, AdapterKind, Shrink};
 
 const BACKENDS: wgpu::Backends =
     wgpu::Backends::VULKAN.union(wgpu::Backends::METAL).union(wgpu::Backends::DX12);
 
 /// The way to the drivers, in one process: in one forked from it they are of no use.
-fn instance() -> Result<&'static wgpu::Instance, DeviceError> {
+fn instance() -> Result<&'static wgpu::Instance, WgpuError> {
     static INSTANCE: OnceLock<(u32, wgpu::Instance)> = OnceLock::new();
     let (process, instance) = INSTANCE.get_or_init(|| {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
@@ -86,7 +22,7 @@ fn instance() -> Result<&'static wgpu::Instance, DeviceError> {
         let made = without_windows(&descriptor).unwrap_or_else(|| wgpu::Instance::new(descriptor));
         (std::process::id(), made)
     });
-    if *process == std::process::id() { Ok(instance) } else { Err(DeviceError::Forked) }
+    if *process == std::process::id() { Ok(instance) } else { Err(WgpuError::Forked) }
 }
 
 /// Vulkan without the extensions of window systems, which wgpu enables wherever they exist. With them,
@@ -138,7 +74,7 @@ fn listed(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
 }
 
 /// All adapters, the same order every time: by kind, name, bus.
-fn found() -> Result<Vec<(wgpu::Adapter, AdapterFacts)>, DeviceError> {
+fn found() -> Result<Vec<(wgpu::Adapter, AdapterFacts)>, WgpuError> {
     let adapters = listed(instance()?);
     let mut all: Vec<_> =
         adapters.into_iter().map(|a| (AdapterFacts::of(&a), a.get_info().device_pci_bus_id, a)).collect();
@@ -155,10 +91,10 @@ pub fn adapters() -> Vec<AdapterFacts> {
 }
 
 /// The n-th adapter.
-pub(super) fn find(index: usize) -> Result<(wgpu::Adapter, AdapterFacts), DeviceError> {
+pub(super) fn find(index: usize) -> Result<(wgpu::Adapter, AdapterFacts), WgpuError> {
     let mut all = found()?;
     if index >= all.len() {
-        return Err(DeviceError::NoAdapter { index, found: all.len(), searched: format!("{BACKENDS:?}") });
+        return Err(WgpuError::NoAdapter { index, found: all.len(), searched: format!("{BACKENDS:?}") });
     }
     Ok(all.swap_remove(index))
 }

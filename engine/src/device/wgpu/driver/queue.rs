@@ -2,13 +2,12 @@
 
 use partita_kernels::Launch;
 
-use super::adapter::AdapterFacts;
-use super::dispatch::{Bound, Dispatch, PARTIAL_BYTES, Work, plan};
-use super::error::DeviceError;
-use super::program::GpuProgram;
-use super::spread::Spread;
-use super::windows::TooWide;
-use super::{Gpu, GpuBuffer, locked};
+use super::buffer::WgpuBuffer;
+use super::dispatch::{Bound, Dispatch, PARTIAL_BYTES, Spread, TooWide, Work, plan};
+use super::gpu::{WgpuDevice, locked};
+use super::program::WgpuProgram;
+use crate::device::wgpu::error::WgpuError;
+use crate::device::wgpu::facts::AdapterFacts;
 
 /// Bytes of launch blocks that one submission may carry.
 const BLOCKS_BYTES: u64 = 256 << 10;
@@ -37,7 +36,7 @@ struct Partials {
 }
 
 /// Launches prepared once: replaying encodes dispatches only.
-pub(crate) struct Recording {
+pub(crate) struct DispatchRecording {
     steps: Vec<Step>,
 }
 
@@ -48,12 +47,12 @@ struct Step {
 }
 
 /// A program, its launch, and the memory of each parameter.
-pub type Job<'a> = (&'a GpuProgram, &'a Launch, &'a [&'a GpuBuffer]);
+pub(in crate::device) type WgpuJob<'a> = (&'a WgpuProgram, &'a Launch, &'a [&'a WgpuBuffer]);
 
 /// A launch as dispatches of the program that can run it: the given one, or that spread out.
 struct Planned<'a> {
-    program: &'a GpuProgram,
-    memory: Vec<&'a GpuBuffer>,
+    program: &'a WgpuProgram,
+    memory: Vec<&'a WgpuBuffer>,
     work: Work,
 }
 
@@ -87,7 +86,7 @@ impl Pending {
         queue.submit([encoder.finish()]);
     }
 
-    fn dispatch(&mut self, gpu: &Gpu, step: &Step) {
+    fn dispatch(&mut self, gpu: &WgpuDevice, step: &Step) {
         if self.dispatches >= MAX_DISPATCHES {
             self.submit(&gpu.queue);
         }
@@ -103,7 +102,7 @@ impl Pending {
     }
 
     /// Room for a launch block in this submission; its offset.
-    fn block(&mut self, gpu: &Gpu, block: &[u32]) -> u64 {
+    fn block(&mut self, gpu: &WgpuDevice, block: &[u32]) -> u64 {
         let full = self.blocks.len() + block.len() * 4 + self.alignment as usize > BLOCKS_BYTES as usize;
         if full || self.dispatches >= MAX_DISPATCHES {
             self.submit(&gpu.queue);
@@ -122,7 +121,7 @@ fn append_block(blocks: &mut Vec<u8>, block: &[u32], alignment: u64) -> u64 {
 
 impl Partials {
     /// Makes room for `len` partial results per stream of this program.
-    fn reserve(&mut self, gpu: &Gpu, program: &GpuProgram, len: usize) -> Result<(), DeviceError> {
+    fn reserve(&mut self, gpu: &WgpuDevice, program: &WgpuProgram, len: usize) -> Result<(), WgpuError> {
         let streams = program.shader.partials.len();
         if len > self.len {
             self.buffers = [Vec::new(), Vec::new()];
@@ -138,7 +137,7 @@ impl Partials {
     }
 }
 
-impl Gpu {
+impl WgpuDevice {
     /// Submits what is pending, without waiting.
     pub(super) fn submit(&self) {
         locked(&self.pending).submit(&self.queue);
@@ -150,10 +149,10 @@ impl Gpu {
     /// If the launch does not fit the kernel or the memory, or the device failed.
     pub fn launch(
         &self,
-        program: &GpuProgram,
+        program: &WgpuProgram,
         launch: &Launch,
-        memory: &[&GpuBuffer],
-    ) -> Result<(), DeviceError> {
+        memory: &[&WgpuBuffer],
+    ) -> Result<(), WgpuError> {
         let Planned { program, memory, work } = self.plan(program, launch, memory)?;
         let mut pending = locked(&self.pending);
         pending.partials.reserve(self, program, work.partials)?;
@@ -168,11 +167,11 @@ impl Gpu {
 
     fn plan<'a>(
         &self,
-        program: &'a GpuProgram,
+        program: &'a WgpuProgram,
         launch: &Launch,
-        memory: &[&'a GpuBuffer],
-    ) -> Result<Planned<'a>, DeviceError> {
-        let len = |(b, p): (&&GpuBuffer, &partita_kernels::Param)| b.bytes() / p.dtype.size_bytes() as u64;
+        memory: &[&'a WgpuBuffer],
+    ) -> Result<Planned<'a>, WgpuError> {
+        let len = |(b, p): (&&WgpuBuffer, &partita_kernels::Param)| b.bytes() / p.dtype.size_bytes() as u64;
         let lens: Vec<u64> = memory.iter().zip(&program.kernel.kernel().params).map(len).collect();
         let counts: Vec<usize> = lens.iter().map(|&n| n as usize).collect();
         program.kernel.check(launch, &counts)?;
@@ -185,33 +184,33 @@ impl Gpu {
     /// Plans a launch of which one point is too wide, with every load in a binding of its own.
     fn plan_spread<'a>(
         &self,
-        program: &'a GpuProgram,
+        program: &'a WgpuProgram,
         launch: &Launch,
-        memory: &[&'a GpuBuffer],
+        memory: &[&'a WgpuBuffer],
         wide: TooWide,
-    ) -> Result<Planned<'a>, DeviceError> {
+    ) -> Result<Planned<'a>, WgpuError> {
         let spread = program.spread.get_or_init(|| {
             let spread = Spread::of(&program.kernel)?;
             let compiled = self.compile(&spread.kernel).ok()?;
             Some(Box::new((spread, compiled)))
         });
         let Some((spread, compiled)) = spread.as_deref() else {
-            return Err(DeviceError::TooWide {
+            return Err(WgpuError::TooWide {
                 kernel: program.kernel.kernel().name.clone(),
                 param: wide.param,
                 bytes: wide.bytes,
                 limit: self.limits.max_binding_bytes,
             });
         };
-        let memory: Vec<&GpuBuffer> = spread.sources.iter().map(|(param, _)| memory[*param]).collect();
+        let memory: Vec<&WgpuBuffer> = spread.sources.iter().map(|(param, _)| memory[*param]).collect();
         self.plan(compiled, &spread.launch(launch), &memory)
     }
 
     fn step(
         &self,
-        program: &GpuProgram,
+        program: &WgpuProgram,
         dispatch: &Dispatch,
-        memory: &[&GpuBuffer],
+        memory: &[&WgpuBuffer],
         block: (&wgpu::Buffer, u64),
         partials: &Partials,
     ) -> Step {
@@ -247,8 +246,8 @@ impl Gpu {
     /// Prepares launches for repetition: their bind groups and launch blocks are made now.
     ///
     /// # Errors
-    /// As [`Gpu::launch`].
-    pub fn record(&self, jobs: &[Job]) -> Result<Recording, DeviceError> {
+    /// As [`WgpuDevice::launch`].
+    pub fn record(&self, jobs: &[WgpuJob]) -> Result<DispatchRecording, WgpuError> {
         let mut partials = Partials::default();
         let mut blocks = Vec::new();
         let mut dispatches = Vec::new();
@@ -269,14 +268,14 @@ impl Gpu {
         };
         let steps = dispatches.into_iter().map(step).collect();
         self.check()?;
-        Ok(Recording { steps })
+        Ok(DispatchRecording { steps })
     }
 
     /// Queues a recording's launches, in their order, behind all work so far; does not wait.
     ///
     /// # Errors
     /// If the device failed.
-    pub fn replay(&self, recording: &Recording) -> Result<(), DeviceError> {
+    pub fn replay(&self, recording: &DispatchRecording) -> Result<(), WgpuError> {
         let mut pending = locked(&self.pending);
         for step in &recording.steps {
             pending.dispatch(self, step);

@@ -2,16 +2,7 @@
 //! subnormals, and assume that NaN, infinities and zeros with a sign do not occur. Kernels ask for all that
 //! are offered. Other backends, and older drivers, offer none.
 
-/// A promise about the floats of one width, by the name of its execution mode in SPIR-V.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FloatControl {
-    /// Subnormals are kept, in operands and results.
-    DenormPreserve,
-    /// Signs of zero, infinities and NaN are kept, and nothing is optimised as if they did not occur.
-    SignedZeroInfNanPreserve,
-    /// Results are rounded to nearest even.
-    RoundingModeRTE,
-}
+use crate::device::wgpu::facts::FloatControl;
 
 #[cfg(not(target_vendor = "apple"))]
 pub(super) use vulkan::offered;

@@ -3,21 +3,19 @@
 
 use cudarc::driver::sys;
 
-use super::super::Stream;
-use super::buffer::Origin;
-use super::error::{CudaError, During};
+use super::buffer::{CudaBuffer, CudaOrigin};
+use super::during::During;
 use super::event::{Event, Purpose};
-use super::{Gpu, GpuBuffer};
-
-/// Names memory or an event to another process of this machine.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct IpcHandle(pub [u8; 64]);
+use super::gpu::CudaDevice;
+use crate::device::Stream;
+use crate::device::cuda::error::CudaError;
+use crate::device::cuda::facts::IpcHandle;
 
 /// A point in a device's work for which other processes can wait.
 pub struct IpcEvent(Event);
 
-impl GpuBuffer {
-    /// A handle by which another process opens this memory ([`Gpu::import_memory`]). Keep the buffer until
+impl CudaBuffer {
+    /// A handle by which another process opens this memory ([`CudaDevice::import_memory`]). Keep the buffer until
     /// that process has closed it.
     ///
     /// # Errors
@@ -32,7 +30,7 @@ impl GpuBuffer {
 }
 
 impl IpcEvent {
-    /// A handle by which another process opens the event (`Gpu::import_event`).
+    /// A handle by which another process opens the event (`CudaDevice::import_event`).
     ///
     /// # Errors
     /// If the driver does not share events, or the event was opened here.
@@ -82,19 +80,19 @@ impl IpcEvent {
     }
 }
 
-impl Gpu {
+impl CudaDevice {
     /// Memory of `bytes` bytes that another process of this machine shares; closed when dropped.
     ///
     /// # Errors
     /// If the driver refuses the handle: it comes from this same process, or its memory was freed.
-    pub fn import_memory(&self, handle: IpcHandle, bytes: u64) -> Result<GpuBuffer, CudaError> {
+    pub fn import_memory(&self, handle: IpcHandle, bytes: u64) -> Result<CudaBuffer, CudaError> {
         let handle = sys::CUipcMemHandle { reserved: handle.0.map(|byte| byte as std::ffi::c_char) };
         let lazily = sys::CUipcMem_flags_enum::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32;
         let mut address = 0;
         // SAFETY: the pointer is to a local.
         let mut open = || unsafe { sys::cuIpcOpenMemHandle_v2(&mut address, handle, lazily) }.result();
         self.primary.with(|| open().during("opening another process's memory"))?;
-        Ok(self.buffer(address, bytes, Origin::Opened))
+        Ok(self.buffer(address, bytes, CudaOrigin::Opened))
     }
 
     /// A new event that other processes can open.

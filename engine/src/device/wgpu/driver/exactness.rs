@@ -4,8 +4,8 @@
 use partita_kernels::wgsl::Target;
 use partita_kernels::{BinaryOp, Builder, DType, Launch, UnaryOp, Value, Verified, View};
 
-use super::Gpu;
-use super::error::DeviceError;
+use super::gpu::WgpuDevice;
+use crate::device::wgpu::error::WgpuError;
 
 /// The exponents of the operands tried, around every power of two that a float reaches.
 const ROWS: u64 = 256;
@@ -104,7 +104,7 @@ fn operand(dtype: DType, i: u64, n: u64) -> u64 {
     }
 }
 
-impl Gpu {
+impl WgpuDevice {
     /// The target with what this adapter was found to round correctly. A cautious device measures
     /// nothing.
     pub(super) fn measure(&self) -> Target {
@@ -125,7 +125,7 @@ impl Gpu {
     }
 
     /// Does every trial give the host's bits, when the adapter's own operation is used?
-    fn passes(&self, trial: &Trial, assumed: &Target) -> Result<bool, DeviceError> {
+    fn passes(&self, trial: &Trial, assumed: &Target) -> Result<bool, WgpuError> {
         let Some(kernel) = trial.kernel() else { return Ok(false) };
         let own = Target {
             exact_division: true,

@@ -8,7 +8,7 @@
 use partita_kernels::{DType, Form, Launch, Verified};
 
 /// Lengths of buffers and windows are multiples of this many bytes, the size of the largest element.
-pub(super) const LENGTH_MULTIPLE: u64 = 8;
+pub const LENGTH_MULTIPLE: u64 = 8;
 
 /// What one dispatch may touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

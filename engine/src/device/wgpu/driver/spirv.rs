@@ -6,7 +6,7 @@
 
 use wgpu::naga;
 
-use super::floats::FloatControl;
+use crate::device::wgpu::facts::FloatControl;
 use naga::back::spv;
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};

@@ -6,18 +6,18 @@ use partita_kernels::wgsl::{Binding, Shader, Stage, Target, emit};
 use partita_kernels::{BinaryOp, Op, UnaryOp, Verified};
 use wgpu::naga::valid::Capabilities;
 
-use super::Gpu;
-use super::error::DeviceError;
+use super::dispatch::Spread;
+use super::gpu::WgpuDevice;
 use super::spirv;
-use super::spread::Spread;
+use crate::device::wgpu::error::WgpuError;
 
 /// A kernel compiled for one device.
-pub(in crate::device) struct GpuProgram {
+pub(in crate::device) struct WgpuProgram {
     pub(super) kernel: Verified,
     pub(super) shader: Shader,
     pub(super) stages: Vec<Compiled>,
     /// The same kernel spread out, once a launch has needed it.
-    pub(super) spread: OnceLock<Option<Box<(Spread, GpuProgram)>>>,
+    pub(super) spread: OnceLock<Option<Box<(Spread, WgpuProgram)>>>,
 }
 
 /// One stage's pipeline and what it binds.
@@ -26,19 +26,19 @@ pub(super) struct Compiled {
     pub(super) layout: wgpu::BindGroupLayout,
 }
 
-impl GpuProgram {
+impl WgpuProgram {
     /// The WGSL of its stages, in order.
     pub fn sources(&self) -> impl Iterator<Item = &str> {
         self.shader.stages.iter().map(|stage| stage.source.as_str())
     }
 }
 
-impl Gpu {
+impl WgpuDevice {
     /// Compiles a kernel.
     ///
     /// # Errors
     /// If the adapter lacks a type the kernel uses, or the driver refuses the shader.
-    pub fn compile(&self, kernel: &Verified) -> Result<GpuProgram, DeviceError> {
+    pub fn compile(&self, kernel: &Verified) -> Result<WgpuProgram, WgpuError> {
         self.compile_for(kernel, self.target_of(kernel))
     }
 
@@ -55,11 +55,11 @@ impl Gpu {
     }
 
     /// Compiles a kernel for a target that may promise more or less than this adapter's.
-    pub(super) fn compile_for(&self, kernel: &Verified, target: &Target) -> Result<GpuProgram, DeviceError> {
+    pub(super) fn compile_for(&self, kernel: &Verified, target: &Target) -> Result<WgpuProgram, WgpuError> {
         let shader = emit(kernel, target)?;
         let name = &kernel.kernel().name;
         let stages = shader.stages.iter().map(|stage| {
-            self.compile_stage(stage).map_err(|log| DeviceError::Compile {
+            self.compile_stage(stage).map_err(|log| WgpuError::Compile {
                 kernel: name.clone(),
                 stage: stage.entry,
                 log,
@@ -68,7 +68,7 @@ impl Gpu {
         });
         let stages = stages.collect::<Result<Vec<_>, _>>()?;
         self.check()?;
-        Ok(GpuProgram { kernel: kernel.clone(), shader, stages, spread: OnceLock::new() })
+        Ok(WgpuProgram { kernel: kernel.clone(), shader, stages, spread: OnceLock::new() })
     }
 
     fn compile_stage(&self, stage: &Stage) -> Result<Compiled, String> {

@@ -2,10 +2,18 @@
 //! current device, timestamps. Without a driver each prints `skipped: cuda (reason)`.
 #![allow(clippy::unwrap_used)]
 
-use super::*;
+use std::sync::Arc;
 
-fn gpu() -> Option<Gpu> {
-    Gpu::open(0).map_err(|error| println!("skipped: cuda ({error})")).ok()
+use cudarc::driver::result;
+
+use super::during::During;
+use super::gpu::CudaDevice;
+use super::program;
+use crate::device::Stream;
+use crate::device::cuda::error::CudaError;
+
+fn gpu() -> Option<CudaDevice> {
+    CudaDevice::open(0).map_err(|error| println!("skipped: cuda ({error})")).ok()
 }
 
 #[test]

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 
-use super::super::Stream;
-use super::Gpu;
-use super::error::{CudaError, During};
+use super::during::During;
+use super::gpu::CudaDevice;
 use super::primary::Primary;
+use crate::device::Stream;
+use crate::device::cuda::error::CudaError;
 
 /// A point in a stream's work.
 pub(super) struct Event {
@@ -104,7 +105,7 @@ impl TimedEvent {
     }
 }
 
-impl Gpu {
+impl CudaDevice {
     /// A timestamp behind the work queued on a stream so far.
     ///
     /// # Errors
@@ -120,7 +121,7 @@ impl Gpu {
     ///
     /// # Errors
     /// If the driver refuses; the stream is synchronized instead, so the order still holds.
-    pub fn after(&self, stream: Stream, first: &Gpu, first_stream: Stream) -> Result<(), CudaError> {
+    pub fn after(&self, stream: Stream, first: &CudaDevice, first_stream: Stream) -> Result<(), CudaError> {
         // Another thread may record the event again in between: then the wait covers more, never less.
         let (end, other) = (&first.ends[first_stream as usize], first.primary.stream(first_stream));
         end.record(other)
@@ -147,7 +148,7 @@ impl Gpu {
     /// If the driver refuses.
     ///
     /// # Safety
-    /// As for [`Gpu::publish_to`].
+    /// As for [`CudaDevice::publish_to`].
     pub unsafe fn await_stream(&self, stream: u64) -> Result<(), CudaError> {
         let event = Event::new(&self.primary, Purpose::Order)?;
         event.record(stream as sys::CUstream)?;

@@ -7,15 +7,16 @@ use cudarc::driver::{result, sys};
 use partita_kernels::Verified;
 use partita_kernels::ptx::{self, emit};
 
-use super::Gpu;
-use super::error::{CudaError, During};
+use super::during::During;
+use super::gpu::CudaDevice;
 use super::primary::Primary;
+use crate::device::cuda::error::CudaError;
 
 /// Room for what the driver's compiler says.
 const LOG_BYTES: usize = 8192;
 
 /// A kernel compiled for one device.
-pub(in crate::device) struct GpuProgram {
+pub(in crate::device) struct CudaProgram {
     pub(super) kernel: Verified,
     pub(super) module: ptx::Module,
     pub(super) functions: Vec<sys::CUfunction>,
@@ -24,18 +25,18 @@ pub(in crate::device) struct GpuProgram {
 }
 
 // SAFETY: the driver's handles may be used from any thread.
-unsafe impl Send for GpuProgram {}
+unsafe impl Send for CudaProgram {}
 // SAFETY: as for Send; driver calls are thread-safe.
-unsafe impl Sync for GpuProgram {}
+unsafe impl Sync for CudaProgram {}
 
-impl GpuProgram {
+impl CudaProgram {
     /// The PTX.
     pub fn source(&self) -> &str {
         &self.module.text
     }
 }
 
-impl Drop for GpuProgram {
+impl Drop for CudaProgram {
     fn drop(&mut self) {
         // SAFETY: loaded in `compile`, unloaded once; the driver waits for its kernels.
         let unload = || unsafe { result::module::unload(self.loaded) }.during("unloading a module");
@@ -44,15 +45,15 @@ impl Drop for GpuProgram {
     }
 }
 
-impl Gpu {
+impl CudaDevice {
     /// Compiles a kernel.
     ///
     /// # Errors
     /// If the driver refuses the PTX: the kernel's name, the driver's log and the text.
-    pub fn compile(&self, kernel: &Verified) -> Result<GpuProgram, CudaError> {
+    pub fn compile(&self, kernel: &Verified) -> Result<CudaProgram, CudaError> {
         let module = emit(kernel, &self.facts.target)?;
         let loaded = self.primary.with(|| load(&kernel.kernel().name, &module.text))?;
-        let mut program = GpuProgram {
+        let mut program = CudaProgram {
             kernel: kernel.clone(),
             functions: Vec::new(),
             loaded,

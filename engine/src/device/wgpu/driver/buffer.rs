@@ -3,34 +3,35 @@
 use std::ops::Range;
 use std::sync::mpsc::Receiver;
 
-use super::error::DeviceError;
-use super::windows::LENGTH_MULTIPLE;
-use super::{Gpu, locked, visible};
+use super::dispatch::LENGTH_MULTIPLE;
+use super::gpu::{WgpuDevice, locked};
+use super::visible;
+use crate::device::wgpu::error::WgpuError;
 
 /// Memory of one device.
 #[derive(Clone, Debug)]
-pub(in crate::device) struct GpuBuffer {
+pub(in crate::device) struct WgpuBuffer {
     pub(super) raw: wgpu::Buffer,
     bytes: u64,
     /// Where this process finds it.
     address: Option<usize>,
 }
 
-impl GpuBuffer {
+impl WgpuBuffer {
     /// Bytes asked for.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Where this process finds it, if it does. What is there is known to be up to date after [`Gpu::show`].
+    /// Where this process finds it, if it does. What is there is known to be up to date after [`WgpuDevice::show`].
     pub fn address(&self) -> Option<usize> {
         self.address
     }
 
-    fn within(&self, offset: u64, len: usize) -> Result<(), DeviceError> {
+    fn within(&self, offset: u64, len: usize) -> Result<(), WgpuError> {
         let stop = offset.saturating_add(len as u64);
         if stop > self.bytes {
-            return Err(DeviceError::OutOfRange { offset, stop, len: self.bytes });
+            return Err(WgpuError::OutOfRange { offset, stop, len: self.bytes });
         }
         Ok(())
     }
@@ -55,12 +56,12 @@ const CHUNK_BYTES: u64 = 32 << 20;
 /// How long an answer may take that another thread's poll has already fetched.
 const DELIVERY: std::time::Duration = std::time::Duration::from_secs(30);
 
-impl Gpu {
+impl WgpuDevice {
     /// Allocates. The contents are zero.
     ///
     /// # Errors
     /// If the adapter's largest buffer is smaller or the driver has no room.
-    pub fn alloc(&self, bytes: u64) -> Result<GpuBuffer, DeviceError> {
+    pub fn alloc(&self, bytes: u64) -> Result<WgpuBuffer, WgpuError> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let (size, full) = self.sized(bytes)?;
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
@@ -69,15 +70,15 @@ impl Gpu {
             types => visible::alloc(&self.device, types, &descriptor),
         };
         match visible {
-            Some(Ok((raw, address))) => Ok(GpuBuffer { raw, bytes, address: Some(address) }),
+            Some(Ok((raw, address))) => Ok(WgpuBuffer { raw, bytes, address: Some(address) }),
             Some(Err(reason)) => Err(full(reason.to_string())),
-            None => Ok(GpuBuffer { raw: self.raw_buffer(bytes, usage)?, bytes, address: None }),
+            None => Ok(WgpuBuffer { raw: self.raw_buffer(bytes, usage)?, bytes, address: None }),
         }
     }
 
     /// The size a buffer of so many bytes has, and how to say that there is no room for it.
-    fn sized(&self, bytes: u64) -> Result<(u64, impl Fn(String) -> DeviceError), DeviceError> {
-        let full = move |reason: String| DeviceError::OutOfMemory {
+    fn sized(&self, bytes: u64) -> Result<(u64, impl Fn(String) -> WgpuError), WgpuError> {
+        let full = move |reason: String| WgpuError::OutOfMemory {
             adapter: self.facts.name.clone(),
             asked_bytes: bytes,
             reason,
@@ -94,7 +95,7 @@ impl Gpu {
         &self,
         bytes: u64,
         usage: wgpu::BufferUsages,
-    ) -> Result<wgpu::Buffer, DeviceError> {
+    ) -> Result<wgpu::Buffer, WgpuError> {
         let (size, full) = self.sized(bytes)?;
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let refused = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
@@ -111,7 +112,7 @@ impl Gpu {
     ///
     /// # Errors
     /// If the bytes do not fit or the device failed.
-    pub fn upload(&self, to: &GpuBuffer, offset: u64, data: &[u8]) -> Result<(), DeviceError> {
+    pub fn upload(&self, to: &WgpuBuffer, offset: u64, data: &[u8]) -> Result<(), WgpuError> {
         to.within(offset, data.len())?;
         self.submit();
         let mut at = offset;
@@ -139,7 +140,7 @@ impl Gpu {
     }
 
     /// Replaces some bytes of one word.
-    fn merge(&self, to: &GpuBuffer, at: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+    fn merge(&self, to: &WgpuBuffer, at: u64, bytes: &[u8]) -> Result<(), WgpuError> {
         let word = at / 4 * 4;
         let mut old = [0; 4];
         self.read_words(to, word, &mut old)?;
@@ -153,7 +154,7 @@ impl Gpu {
     ///
     /// # Errors
     /// If the bytes are outside the buffer or the device failed.
-    pub fn download(&self, from: &GpuBuffer, offset: u64, out: &mut [u8]) -> Result<(), DeviceError> {
+    pub fn download(&self, from: &WgpuBuffer, offset: u64, out: &mut [u8]) -> Result<(), WgpuError> {
         from.within(offset, out.len())?;
         let mut at = offset;
         for part in out.chunks_mut(CHUNK_BYTES as usize) {
@@ -164,7 +165,7 @@ impl Gpu {
     }
 
     /// Reads at most a chunk, starting at any byte.
-    fn read_words(&self, from: &GpuBuffer, offset: u64, out: &mut [u8]) -> Result<(), DeviceError> {
+    fn read_words(&self, from: &WgpuBuffer, offset: u64, out: &mut [u8]) -> Result<(), WgpuError> {
         if out.is_empty() {
             Ok(())
         } else {
@@ -179,10 +180,10 @@ impl Gpu {
     /// If the bytes are outside the buffer, or there is no room for them on the way.
     pub fn start_download(
         &self,
-        from: &GpuBuffer,
+        from: &WgpuBuffer,
         offset: u64,
         bytes: usize,
-    ) -> Result<StagedDownload, DeviceError> {
+    ) -> Result<StagedDownload, WgpuError> {
         from.within(offset, bytes)?;
         let start = offset / 4 * 4;
         let words = (offset + bytes as u64 - start).next_multiple_of(4);
@@ -214,12 +215,12 @@ impl Gpu {
     ///
     /// # Errors
     /// If the device failed.
-    pub fn finish_download(&self, download: StagedDownload, out: &mut [u8]) -> Result<(), DeviceError> {
+    pub fn finish_download(&self, download: StagedDownload, out: &mut [u8]) -> Result<(), WgpuError> {
         let StagedDownload { staging, words, bytes, submission, mapped } = download;
         self.submit();
         self.poll_until(Some(submission))?;
         self.check()?;
-        let failed = |text: String| DeviceError::Validation { adapter: self.facts.name.clone(), text };
+        let failed = |text: String| WgpuError::Validation { adapter: self.facts.name.clone(), text };
         // Another thread's poll may have taken the answer and be about to deliver it.
         mapped
             .recv_timeout(DELIVERY)
@@ -239,7 +240,7 @@ impl Gpu {
     ///
     /// # Errors
     /// If the device failed.
-    pub fn show(&self, buffer: &GpuBuffer) -> Result<(), DeviceError> {
+    pub fn show(&self, buffer: &WgpuBuffer) -> Result<(), WgpuError> {
         self.submit();
         // A wait alone makes nothing visible to the processor.
         let state = wgpu::BufferUses::MAP_READ;
@@ -252,16 +253,14 @@ impl Gpu {
     }
 
     /// Waits until everything submitted is done.
-    pub(super) fn poll(&self) -> Result<(), DeviceError> {
+    pub(super) fn poll(&self) -> Result<(), WgpuError> {
         self.poll_until(None)
     }
 
     /// Waits until a submission is done, or else everything submitted.
-    fn poll_until(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<(), DeviceError> {
-        let lost = |e: wgpu::PollError| DeviceError::Lost {
-            adapter: self.facts.name.clone(),
-            reason: e.to_string(),
-        };
+    fn poll_until(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<(), WgpuError> {
+        let lost =
+            |e: wgpu::PollError| WgpuError::Lost { adapter: self.facts.name.clone(), reason: e.to_string() };
         let wait = wgpu::PollType::Wait { submission_index: submission, timeout: None };
         self.device.poll(wait).map(drop).map_err(lost)
     }
@@ -270,7 +269,7 @@ impl Gpu {
     ///
     /// # Errors
     /// If the device failed.
-    pub fn wait(&self) -> Result<(), DeviceError> {
+    pub fn wait(&self) -> Result<(), WgpuError> {
         self.submit();
         self.poll()?;
         self.check()

@@ -3,9 +3,10 @@
 
 use cudarc::driver::{result, sys};
 
-use super::super::Stream;
-use super::super::process_id::process_id;
-use super::error::{CudaError, During};
+use super::during::During;
+use crate::device::Stream;
+use crate::device::cuda::error::CudaError;
+use crate::device::process_id::process_id;
 
 /// The primary context, retained, and a stream of ours per stream.
 pub(super) struct Primary {

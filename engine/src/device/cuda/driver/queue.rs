@@ -7,24 +7,21 @@ use cudarc::driver::{result, sys};
 use partita_kernels::Launch;
 use partita_kernels::ptx::{Facts, Grid, Span};
 
-use super::super::Stream;
-use super::error::{CudaError, During};
-use super::{Gpu, GpuBuffer, GpuProgram};
-
-/// A launch with what it needs.
-#[derive(Clone, Copy)]
-pub(in crate::device) struct GpuJob<'a> {
-    /// The compiled kernel.
-    pub program: &'a GpuProgram,
-    /// Where it runs over.
-    pub launch: &'a Launch,
-    /// One per parameter.
-    pub memory: &'a [&'a GpuBuffer],
-}
+use super::buffer::CudaBuffer;
+use super::during::During;
+use super::gpu::CudaDevice;
+use super::program::CudaProgram;
+use crate::device::Stream;
+use crate::device::cuda::error::CudaError;
+use crate::device::job::DriverJob;
 
 /// The grids of a job, or of jobs of one program over boxes that have nothing to do with each other.
-pub(super) fn grids_of(jobs: &[GpuJob], partials: u64, facts: Facts) -> Result<Vec<Grid>, CudaError> {
-    let Some(GpuJob { program, .. }) = jobs.first() else { return Ok(Vec::new()) };
+pub(super) fn grids_of(
+    jobs: &[DriverJob<CudaProgram, CudaBuffer>],
+    partials: u64,
+    facts: Facts,
+) -> Result<Vec<Grid>, CudaError> {
+    let Some(DriverJob { program, .. }) = jobs.first() else { return Ok(Vec::new()) };
     let spans = jobs.iter().map(|job| program.check(job.launch, job.memory));
     let spans = spans.collect::<Result<Vec<Vec<Span>>, CudaError>>()?;
     if jobs.len() > 1 {
@@ -38,9 +35,9 @@ pub(super) fn grids_of(jobs: &[GpuJob], partials: u64, facts: Facts) -> Result<V
     Ok(each.flat_map(|(job, spans)| program.module.prepare(job.launch, spans, partials, facts)).collect())
 }
 
-impl GpuProgram {
+impl CudaProgram {
     /// Checks the launch against its memory; afterwards no point of it lies outside.
-    pub(super) fn check(&self, launch: &Launch, memory: &[&GpuBuffer]) -> Result<Vec<Span>, CudaError> {
+    pub(super) fn check(&self, launch: &Launch, memory: &[&CudaBuffer]) -> Result<Vec<Span>, CudaError> {
         let params = &self.kernel.kernel().params;
         let lens: Vec<usize> = memory
             .iter()
@@ -52,7 +49,7 @@ impl GpuProgram {
     }
 }
 
-impl Gpu {
+impl CudaDevice {
     /// Queues a launch behind all work queued on a stream so far.
     ///
     /// # Errors
@@ -61,21 +58,21 @@ impl Gpu {
     pub fn launch(
         &self,
         stream: Stream,
-        program: &GpuProgram,
+        program: &CudaProgram,
         launch: &Launch,
-        memory: &[&GpuBuffer],
+        memory: &[&CudaBuffer],
     ) -> Result<(), CudaError> {
         let facts = self.schedule_facts();
         // Held until everything is queued: another thread's reduction must not come in between.
         let mut scratch = self.scratch[stream as usize].lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = program.module.scratch_bytes(launch, facts);
-        if scratch.as_ref().map_or(0, GpuBuffer::bytes) < bytes {
+        if scratch.as_ref().map_or(0, CudaBuffer::bytes) < bytes {
             // The old one is freed first; the driver waits for the work that uses it.
             *scratch = None;
             *scratch = Some(self.alloc(bytes)?);
         }
-        let partials = scratch.as_ref().map_or(0, GpuBuffer::address);
-        let grids = grids_of(&[GpuJob { program, launch, memory }], partials, facts)?;
+        let partials = scratch.as_ref().map_or(0, CudaBuffer::address);
+        let grids = grids_of(&[DriverJob { program, launch, memory }], partials, facts)?;
         self.primary
             .with(|| grids.iter().try_for_each(|grid| queue(program, grid, self.primary.stream(stream))))
     }
@@ -84,9 +81,13 @@ impl Gpu {
     /// possible, in any order.
     ///
     /// # Errors
-    /// As [`Gpu::launch`].
-    pub fn launch_boxes(&self, stream: Stream, jobs: &[GpuJob]) -> Result<(), CudaError> {
-        let Some(GpuJob { program, .. }) = jobs.first() else { return Ok(()) };
+    /// As [`CudaDevice::launch`].
+    pub fn launch_boxes(
+        &self,
+        stream: Stream,
+        jobs: &[DriverJob<CudaProgram, CudaBuffer>],
+    ) -> Result<(), CudaError> {
+        let Some(DriverJob { program, .. }) = jobs.first() else { return Ok(()) };
         // Only elementwise kernels come in boxes, and these have no partial results.
         let grids = grids_of(jobs, 0, self.schedule_facts())?;
         self.primary
@@ -95,7 +96,7 @@ impl Gpu {
 }
 
 /// Queues one grid; the device's context is current.
-pub(super) fn queue(program: &GpuProgram, grid: &Grid, stream: sys::CUstream) -> Result<(), CudaError> {
+pub(super) fn queue(program: &CudaProgram, grid: &Grid, stream: sys::CUstream) -> Result<(), CudaError> {
     let [x, y, z] = grid.grid;
     let [bx, by, bz] = grid.block;
     let mut params = [grid.params.as_ptr().cast_mut().cast::<c_void>()];

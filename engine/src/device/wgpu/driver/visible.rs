@@ -1,7 +1,7 @@
 //! Memory that an adapter and this process both address, where all of an adapter's memory can be such
 //! (graphics in the processor's package, adapters that are programs): buffers are allocated in it and stay
 //! mapped as long as they live. wgpu maps no buffer that kernels use, so Vulkan itself is asked for it, and
-//! wgpu then owns it. Other backends have none. Does not know when work is done: see `Gpu::show`.
+//! wgpu then owns it. Other backends have none. Does not know when work is done: see `WgpuDevice::show`.
 
 #[cfg(not(target_vendor = "apple"))]
 pub(super) use vulkan::{alloc, types};

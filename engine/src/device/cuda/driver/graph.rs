@@ -4,26 +4,30 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 
-use super::super::Stream;
-use super::error::{CudaError, During};
+use super::buffer::CudaBuffer;
+use super::during::During;
+use super::gpu::CudaDevice;
 use super::primary::Primary;
-use super::queue::{GpuJob, grids_of, queue};
-use super::{Gpu, GpuBuffer};
+use super::program::CudaProgram;
+use super::queue::{grids_of, queue};
+use crate::device::Stream;
+use crate::device::cuda::error::CudaError;
+use crate::device::job::DriverJob;
 
 /// Launches prepared for repetition.
-pub(crate) struct Recording {
+pub(crate) struct GraphRecording {
     graph: sys::CUgraphExec,
     primary: Arc<Primary>,
     /// Partial results of its reductions; the launches run in order, so they share it.
-    _scratch: Option<GpuBuffer>,
+    _scratch: Option<CudaBuffer>,
 }
 
 // SAFETY: the driver's handles may be used from any thread, one at a time.
-unsafe impl Send for Recording {}
+unsafe impl Send for GraphRecording {}
 // SAFETY: a graph is launched by the evaluation that holds the device's lock, or by the loop that owns it.
-unsafe impl Sync for Recording {}
+unsafe impl Sync for GraphRecording {}
 
-impl Drop for Recording {
+impl Drop for GraphRecording {
     fn drop(&mut self) {
         // SAFETY: instantiated in `record`, destroyed once; the driver keeps what still runs. On a lost
         // device there is nothing to report.
@@ -33,21 +37,25 @@ impl Drop for Recording {
     }
 }
 
-impl Gpu {
-    /// Prepares launches for repetition on one stream, each a job or what [`Gpu::launch_boxes`] takes.
-    /// Nothing runs.
+impl CudaDevice {
+    /// Prepares launches for repetition on one stream, each a job or what [`CudaDevice::launch_boxes`] takes. Nothing
+    /// runs.
     ///
     /// # Errors
-    /// As [`Gpu::launch`].
-    pub fn record(&self, groups: &[Vec<GpuJob>]) -> Result<Recording, CudaError> {
+    /// As [`CudaDevice::launch`].
+    pub fn record(
+        &self,
+        groups: &[Vec<DriverJob<CudaProgram, CudaBuffer>>],
+    ) -> Result<GraphRecording, CudaError> {
         let facts = self.schedule_facts();
-        let scratch = |job: &GpuJob| job.program.module.scratch_bytes(job.launch, facts);
+        let scratch =
+            |job: &DriverJob<CudaProgram, CudaBuffer>| job.program.module.scratch_bytes(job.launch, facts);
         let bytes = groups.iter().flatten().map(scratch).max();
         let scratch = match bytes.unwrap_or(0) {
             0 => None,
             bytes => Some(self.alloc(bytes)?),
         };
-        let partials = scratch.as_ref().map_or(0, GpuBuffer::address);
+        let partials = scratch.as_ref().map_or(0, CudaBuffer::address);
         let mut grids = Vec::new();
         for jobs in groups {
             let prepared = grids_of(jobs, partials, facts)?;
@@ -62,14 +70,14 @@ impl Gpu {
             let destroyed = unsafe { result::stream::destroy(stream) }.during("destroying a stream");
             graph.and_then(|graph| destroyed.map(|()| graph))
         })?;
-        Ok(Recording { graph, primary: Arc::clone(&self.primary), _scratch: scratch })
+        Ok(GraphRecording { graph, primary: Arc::clone(&self.primary), _scratch: scratch })
     }
 
     /// Queues a recording's launches, in their order, behind all work queued on a stream so far.
     ///
     /// # Errors
-    /// As [`Gpu::launch`].
-    pub fn replay(&self, stream: Stream, recording: &Recording) -> Result<(), CudaError> {
+    /// As [`CudaDevice::launch`].
+    pub fn replay(&self, stream: Stream, recording: &GraphRecording) -> Result<(), CudaError> {
         // SAFETY: graph and stream are alive; the engine keeps the memory of the launches.
         let launch = || unsafe { result::graph::launch(recording.graph, self.primary.stream(stream)) };
         self.primary.with(|| launch().during("launching a graph"))

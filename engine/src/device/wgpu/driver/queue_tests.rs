@@ -3,8 +3,9 @@
 
 use partita_kernels::{Builder, DType, Launch, View};
 
-use super::super::{DeviceError, Gpu, Shrink};
-use super::locked;
+use super::super::gpu::{WgpuDevice, locked};
+use crate::device::wgpu::error::WgpuError;
+use crate::device::wgpu::facts::Shrink;
 use crate::device::{Backend, Device};
 use crate::prelude::*;
 
@@ -64,7 +65,8 @@ fn steps_and_launches_share_submissions() {
 
 #[test]
 fn failures_are_errors_that_name_what_was_asked() {
-    let Some(gpu) = Gpu::open(0, Shrink::default()).map_err(|error| println!("skipped: wgpu ({error})")).ok()
+    let Some(gpu) =
+        WgpuDevice::open(0, Shrink::default()).map_err(|error| println!("skipped: wgpu ({error})")).ok()
     else {
         return;
     };
@@ -72,11 +74,8 @@ fn failures_are_errors_that_name_what_was_asked() {
     let error = gpu.upload(&buffer, 40, &[1, 2]).unwrap_err();
     assert_eq!(error.to_string(), "bytes 40..42 of a buffer of 41 bytes");
     let error = gpu.alloc(1 << 50).unwrap_err();
-    assert!(
-        matches!(error, DeviceError::OutOfMemory { asked_bytes, .. } if asked_bytes == 1 << 50),
-        "{error}"
-    );
-    let error = Gpu::open(1000, Shrink::default()).err().unwrap().to_string();
+    assert!(matches!(error, WgpuError::OutOfMemory { asked_bytes, .. } if asked_bytes == 1 << 50), "{error}");
+    let error = WgpuDevice::open(1000, Shrink::default()).err().unwrap().to_string();
     assert!(error.contains("1000") && error.contains("VULKAN"), "{error}");
     let mut k = Builder::new("copy", 1);
     let (input, output) = (k.input(DType::F32), k.output(DType::F32));
