@@ -1,5 +1,6 @@
-//! The devices of this process. Each kind is opened once, on first use: a program on the host starts no driver.
-//! A kind that the build leaves out (features `cuda`, `wgpu`) has no devices, and naming it is an error.
+//! The devices of this process. Each kind is opened once, on first use: a program on the host starts no
+//! driver. A kind that the build leaves out (features `cuda`, `wgpu`) has no devices, and naming it is an
+//! error.
 
 use std::sync::OnceLock;
 
@@ -67,7 +68,8 @@ impl Device {
     /// The n-th wgpu adapter, in the order of [`adapters`].
     ///
     /// # Errors
-    /// [`Error::NoDevice`] naming what was searched; [`Error::Environment`]; a build without the feature `wgpu`.
+    /// [`Error::NoDevice`] naming what was searched; [`Error::Environment`]; a build without the feature
+    /// `wgpu`.
     pub fn wgpu(index: usize) -> Result<Device> {
         Device::wgpu_with_limits(index, Shrink { hidden: !config().wgpu_visible, ..Shrink::default() })
     }
@@ -193,8 +195,8 @@ mod tests {
         );
         assert_eq!(
             text(DeviceKind::Wgpu, true, false),
-            "Device: expected host or cuda, the kinds of device in this build, given wgpu; build Partita with \
-             its feature `wgpu`"
+            "Device: expected host or cuda, the kinds of device in this build, given wgpu; build Partita \
+             with its feature `wgpu`"
         );
         assert!(text(DeviceKind::Cuda, false, true).contains("expected host or wgpu,"));
         for kind in [DeviceKind::Host, DeviceKind::Cuda, DeviceKind::Wgpu] {

@@ -14,7 +14,6 @@ mod download;
 mod foreign;
 mod host;
 mod ipc;
-mod job;
 mod lock;
 pub mod memory;
 mod process_id;
@@ -34,9 +33,9 @@ use partita_kernels::{Access, Launch, Verified, cpu};
 use crate::config::{config, say};
 use crate::error::{Error, Result};
 pub use check::compared_launches;
+use cuda::DriverJob;
 pub use download::Download;
 pub use foreign::Foreign;
-use job::DriverJob;
 pub(crate) use lock::DeviceLocks;
 pub(crate) use memory::Arena;
 pub use memory::{Allocation, Buffer, MemoryUse};
@@ -478,7 +477,7 @@ fn cuda_jobs<'a>(
     jobs.iter()
         .zip(memory)
         .map(|(job, memory)| match &job.program.code {
-            Code::Cuda(program) => DriverJob { program, launch: &job.launch, memory },
+            Code::Cuda(program) => DriverJob { program: &**program, launch: &job.launch, memory },
             Code::Host(_) | Code::Wgpu(_) => {
                 unreachable!("a program runs on the device it was compiled for")
             }

@@ -8,7 +8,7 @@ use partita_kernels::{Launch, Verified};
 use crate::device::Stream;
 use crate::device::cuda::error::CudaError;
 use crate::device::cuda::facts::IpcHandle;
-use crate::device::job::DriverJob;
+use crate::device::cuda::job::DriverJob;
 
 /// Stands for every type of the CUDA device but the one below.
 pub(crate) enum NoCuda {}

@@ -8,16 +8,19 @@
 //! one after it, before the memory is let go: two waits per exchange, and none per allocation. Memory is
 //! plain `cuMemAlloc`, because such memory may travel (peer copies, IPC, CUDA-aware MPI).
 //!
-//! Invariant: `driver/` is the only home of `cudarc::`. Without the feature `cuda`, `absent` stands in for it:
-//! a device that no value exists of. Nothing here knows arrays, parts or pools, and nothing
-//! panics: driver failures come back as [`CudaError`].
+//! Invariant: `driver/` is the only home of `cudarc::`. Without the feature `cuda`, `absent` stands in for
+//! it: a device that no value exists of. Nothing here knows arrays, parts or pools, and nothing panics:
+//! driver failures come back as [`CudaError`].
 
 #[cfg(not(feature = "cuda"))]
 mod absent;
 #[cfg(feature = "cuda")]
 mod driver;
+#[cfg(feature = "cuda")]
+mod during;
 mod error;
 mod facts;
+mod job;
 
 #[cfg(not(feature = "cuda"))]
 pub(crate) use absent::NoCuda as GraphRecording;
@@ -38,3 +41,4 @@ pub(super) use driver::{
 pub use driver::{IpcEvent, absence};
 pub use error::CudaError;
 pub use facts::IpcHandle;
+pub(super) use job::DriverJob;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use cudarc::driver::{DriverError, result, sys};
 
-use super::during::During;
 use super::gpu::CudaDevice;
 use super::primary::Primary;
+use crate::device::cuda::during::During;
 use crate::device::cuda::error::CudaError;
 
 /// Memory of one device. Freed, closed or let go when dropped.

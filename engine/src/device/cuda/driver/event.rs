@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 
-use super::during::During;
 use super::gpu::CudaDevice;
 use super::primary::Primary;
 use crate::device::Stream;
+use crate::device::cuda::during::During;
 use crate::device::cuda::error::CudaError;
 
 /// A point in a stream's work.

@@ -6,11 +6,11 @@ use cudarc::driver::{result, sys};
 use partita_kernels::ptx::{Facts, Target};
 
 use super::buffer::CudaBuffer;
-use super::during::During;
 use super::event::{Event, Purpose};
 use super::primary::Primary;
 use super::staging::Staging;
 use crate::device::Stream;
+use crate::device::cuda::during::During;
 use crate::device::cuda::error::CudaError;
 
 /// What a GPU is and can.

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use cudarc::driver::{result, sys};
 
 use super::buffer::CudaBuffer;
-use super::during::During;
 use super::gpu::CudaDevice;
 use super::primary::Primary;
 use super::program::CudaProgram;
 use super::queue::{grids_of, queue};
 use crate::device::Stream;
+use crate::device::cuda::during::During;
 use crate::device::cuda::error::CudaError;
-use crate::device::job::DriverJob;
+use crate::device::cuda::job::DriverJob;
 
 /// Launches prepared for repetition.
 pub(crate) struct GraphRecording {
@@ -38,8 +38,8 @@ impl Drop for GraphRecording {
 }
 
 impl CudaDevice {
-    /// Prepares launches for repetition on one stream, each a job or what [`CudaDevice::launch_boxes`] takes. Nothing
-    /// runs.
+    /// Prepares launches for repetition on one stream, each a job or what [`CudaDevice::launch_boxes`] takes.
+    /// Nothing runs.
     ///
     /// # Errors
     /// As [`CudaDevice::launch`].

@@ -4,10 +4,10 @@
 use cudarc::driver::sys;
 
 use super::buffer::{CudaBuffer, CudaOrigin};
-use super::during::During;
 use super::event::{Event, Purpose};
 use super::gpu::CudaDevice;
 use crate::device::Stream;
+use crate::device::cuda::during::During;
 use crate::device::cuda::error::CudaError;
 use crate::device::cuda::facts::IpcHandle;
 
@@ -15,8 +15,8 @@ use crate::device::cuda::facts::IpcHandle;
 pub struct IpcEvent(Event);
 
 impl CudaBuffer {
-    /// A handle by which another process opens this memory ([`CudaDevice::import_memory`]). Keep the buffer until
-    /// that process has closed it.
+    /// A handle by which another process opens this memory ([`CudaDevice::import_memory`]). Keep the buffer
+    /// until that process has closed it.
     ///
     /// # Errors
     /// If the driver or the system does not share memory, or the buffer is not ours.

@@ -4,12 +4,12 @@
 //! - Driver handles (context, streams, events, modules, graphs) are created once, destroyed once by the value
 //!   that owns them, and used only while it lives. The driver allows their use from any thread.
 //! - Every call that needs a current context runs inside `Primary::with`.
-//! - Device addresses passed to the driver lie inside live buffers: `CudaBuffer::within` and `Verified::check`
+//! - Device addresses passed to the driver lie inside live buffers: `CudaBuffer::within` and
+//!   `Verified::check`
 //!   prove it before work is queued, and the engine keeps the memory leased until that work is done.
 //! - Who may read and write memory at a time is decided by the lock of the device (`device::lock`).
 
 mod buffer;
-mod during;
 mod event;
 mod gpu;
 mod graph;

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use cudarc::driver::{result, sys};
 
 use super::buffer::CudaBuffer;
-use super::during::During;
 use super::gpu::CudaDevice;
 use crate::device::Stream;
+use crate::device::cuda::during::During;
 use crate::device::cuda::error::CudaError;
 
 /// Copies `bytes` bytes from one GPU to another, behind all work queued on the receiving one's stream so far.
-/// The caller makes the two wait for each other, as often as is needed and no more ([`CudaDevice::after`]): the
-/// copies of one exchange then run side by side.
+/// The caller makes the two wait for each other, as often as is needed and no more ([`CudaDevice::after`]):
+/// the copies of one exchange then run side by side.
 ///
 /// # Errors
 /// Outside a buffer, or a driver failure.

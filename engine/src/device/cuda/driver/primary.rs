@@ -3,8 +3,8 @@
 
 use cudarc::driver::{result, sys};
 
-use super::during::During;
 use crate::device::Stream;
+use crate::device::cuda::during::During;
 use crate::device::cuda::error::CudaError;
 use crate::device::process_id::process_id;
 

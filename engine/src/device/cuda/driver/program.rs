@@ -7,9 +7,9 @@ use cudarc::driver::{result, sys};
 use partita_kernels::Verified;
 use partita_kernels::ptx::{self, emit};
 
-use super::during::During;
 use super::gpu::CudaDevice;
 use super::primary::Primary;
+use crate::device::cuda::during::During;
 use crate::device::cuda::error::CudaError;
 
 /// Room for what the driver's compiler says.

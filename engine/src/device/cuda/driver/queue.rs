@@ -8,12 +8,12 @@ use partita_kernels::Launch;
 use partita_kernels::ptx::{Facts, Grid, Span};
 
 use super::buffer::CudaBuffer;
-use super::during::During;
 use super::gpu::CudaDevice;
 use super::program::CudaProgram;
 use crate::device::Stream;
+use crate::device::cuda::during::During;
 use crate::device::cuda::error::CudaError;
-use crate::device::job::DriverJob;
+use crate::device::cuda::job::DriverJob;
 
 /// The grids of a job, or of jobs of one program over boxes that have nothing to do with each other.
 pub(super) fn grids_of(

@@ -8,11 +8,11 @@ use std::sync::{Arc, PoisonError};
 use cudarc::driver::{result, sys};
 
 use super::buffer::CudaBuffer;
-use super::during::During;
 use super::event::{Event, Purpose};
 use super::gpu::CudaDevice;
 use super::primary::Primary;
 use crate::device::Stream;
+use crate::device::cuda::during::During;
 use crate::device::cuda::error::CudaError;
 
 /// Bytes that travel at once: large enough for the link's full speed, small enough to overlap.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use cudarc::driver::result;
 
-use super::during::During;
 use super::gpu::CudaDevice;
 use super::program;
 use crate::device::Stream;
+use crate::device::cuda::during::During;
 use crate::device::cuda::error::CudaError;
 
 fn gpu() -> Option<CudaDevice> {

@@ -23,7 +23,8 @@ impl WgpuBuffer {
         self.bytes
     }
 
-    /// Where this process finds it, if it does. What is there is known to be up to date after [`WgpuDevice::show`].
+    /// Where this process finds it, if it does. What is there is known to be up to date after
+    /// [`WgpuDevice::show`].
     pub fn address(&self) -> Option<usize> {
         self.address
     }

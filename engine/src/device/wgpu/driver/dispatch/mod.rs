@@ -1,5 +1,5 @@
-//! From a launch to dispatches, as pure data: windows of memory that fit the adapter's bindings, launch blocks,
-//! workgroup counts, and the passes of a reduction. No wgpu, no buffers.
+//! From a launch to dispatches, as pure data: windows of memory that fit the adapter's bindings, launch
+//! blocks, workgroup counts, and the passes of a reduction. No wgpu, no buffers.
 
 mod planner;
 mod spread;

@@ -4,7 +4,7 @@ use partita_kernels::Launch;
 
 /// A launch with what it needs.
 #[cfg_attr(not(feature = "cuda"), expect(dead_code))]
-pub(super) struct DriverJob<'a, Program, Buffer> {
+pub(in crate::device) struct DriverJob<'a, Program, Buffer> {
     /// The compiled kernel.
     pub program: &'a Program,
     /// Where it runs over.
