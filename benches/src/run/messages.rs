@@ -107,7 +107,7 @@ mod between {
             let plan = Plan::halo_widths(&*array.distribution()?, &[1, 0], &[1, 0], false)?;
             let field = Field { plan: &plan, from: &places, to: &places, dtype: DType::F32 };
             let exchange = lower_between_ranks("halo exchange", (team, team), &[field])?;
-            let path = exchange.links.first().map_or(String::new(), |link| link.path.to_string());
+            let path = exchange.links.first().map_or(String::new(), |link| link.transport.to_string());
             Ok(Halo { array, exchange, path })
         }
 
