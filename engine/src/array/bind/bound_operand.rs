@@ -1,5 +1,4 @@
-//! Operands as launches read them: where they lie, in which order, and how much of a launch must wait for
-//! them. Knows no schedule.
+//! A bound operand: its memory, its element order, and which part of a launch depends on a transfer.
 
 use partita_kernels::View;
 

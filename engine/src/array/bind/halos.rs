@@ -1,4 +1,4 @@
-//! Halos made current: one exchange for what all launches of a schedule ask of an array. Knows no launches.
+//! Updates halos: merges the halo requests of all launches of a schedule into one exchange per array.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::index::Distribution;
 
 impl ScheduleBuilder {
-    /// Has a halo made current; false if nothing needs to be brought for that.
+    /// Requests a valid halo; false if it is valid already.
     pub(crate) fn update_halo(
         &mut self,
         storage: &Arc<Storage>,

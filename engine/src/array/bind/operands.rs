@@ -99,7 +99,7 @@ impl ScheduleBuilder {
         Ok(BoundOperand { places, anchors: footprint.anchors.clone(), order: MemoryOrder::Array, dependency })
     }
 
-    /// What another leaf has asked for is not fetched again.
+    /// Boxes that another leaf needs too are fetched once.
     fn fetch_once(
         &mut self,
         (node, dtype): (NodeId, DType),

@@ -1,6 +1,4 @@
-//! What the parts found of a reduction, on its way to the part that keeps the result: one contiguous buffer
-//! per stream of partial results, one message per pair of ranks. Knows devices and ranks; it does not know
-//! what is reduced.
+//! Exchange of partial reduction results: one contiguous buffer per part, one message per pair of ranks.
 
 use std::hash::Hash;
 use std::sync::Arc;

@@ -78,7 +78,7 @@ impl ScheduleBuilder {
         }
     }
 
-    /// What is to be done, everything that has been brought included.
+    /// The commands so far, those of the exchange included.
     pub fn commands(&self) -> &[Command] {
         &self.schedule
     }
@@ -120,9 +120,8 @@ impl ScheduleBuilder {
         self.team.device(part).clone()
     }
 
-    /// Sends what launches will need on its method, as far as the host waits for nothing. Says who has time
-    /// to compute something else meanwhile: the host after [`ScheduleBuilder::dispatch`], other devices
-    /// before it.
+    /// Begins the exchange of all pending transfers, as far as the host waits for nothing. Says which devices
+    /// can compute during it: the host after [`ScheduleBuilder::send_staged`], others before.
     pub fn begin_exchange(&mut self) -> Result<OverlapCapability> {
         let pending = std::mem::take(&mut self.pending);
         let Some(first) = pending.first() else { return Ok(OverlapCapability::None) };
@@ -145,12 +144,12 @@ impl ScheduleBuilder {
         Ok(overlap)
     }
 
-    /// Sends the rest on its method.
+    /// Queues the part of the exchange for which the host has to wait.
     pub fn send_staged(&mut self) {
         self.schedule.append(&mut self.dispatch);
     }
 
-    /// Rims that are queued from now on come after everything that was on its method.
+    /// Rims that are queued from now on come after the exchange.
     pub fn receive(&mut self) -> Result<()> {
         self.begin_exchange()?;
         self.send_staged();
@@ -158,7 +157,7 @@ impl ScheduleBuilder {
         Ok(())
     }
 
-    /// What is queued from now on comes after everything that was on its method.
+    /// Launches that are queued from now on come after the exchange.
     pub fn join_exchange(&mut self) -> Result<()> {
         self.receive()?;
         self.schedule.append(&mut self.join);
@@ -205,7 +204,7 @@ impl ScheduleBuilder {
         Ok(())
     }
 
-    /// The same as soon as what was on its method has arrived at the part, beside what is still computed
+    /// The same after the exchange has arrived at the part, beside what is still computed
     /// there.
     pub fn launch_rim(
         &mut self,

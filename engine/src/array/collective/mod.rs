@@ -228,7 +228,7 @@ impl Collective {
     }
 
     /// Begins to apply it: what leaves is packed and on its way out of its device when this returns, and the
-    /// host has waited for nothing but the other ranks' agreement, the first time. ScheduleBuilder that is
+    /// host has waited for nothing but the other ranks' agreement, the first time. Work that is
     /// queued before
     /// [`PendingCollective::finish`] runs while it travels. What goes through the host's memory is sent on at
     /// the end, or before the next exchange between ranks begins: others may come before the end.

@@ -1,5 +1,5 @@
-//! [`Partition`]: members of a team, in an order and a grid, over which arrays are divided. Knows who the
-//! members are and where they live; moves nothing but small host data.
+//! [`Partition`]: an ordered subset of the members of a team, arranged in a grid. Transfers only small host
+//! data.
 
 use partita_kernels::{DType, Scalar};
 

@@ -1,5 +1,5 @@
-//! The plans of the operators, and the layouts of what they make. Along each dimension a layout is the local
-//! extents of the grid's coordinates, side by side. Knows distributions and partitions; knows no memory.
+//! The plans of the collective operators, and the distributions of their results: along each dimension the
+//! local extents of the grid's coordinates.
 
 use crate::array::collective::Partition;
 use crate::error::{Error, Result};

@@ -39,7 +39,7 @@ pub struct KernelStep {
     pub layout: String,
     /// The cells that each part computes.
     pub cells: Vec<u64>,
-    /// Of these, those that need nothing that is on its method.
+    /// Of these, those that depend on no transfer.
     pub core: Vec<u64>,
     /// Bytes that it reads at least: every cell of every operand once.
     pub read_bytes: u64,
@@ -47,7 +47,7 @@ pub struct KernelStep {
     pub written_bytes: u64,
     /// Operations per cell, loads, stores and constants not counted; a mathematical function is one.
     pub operations: u64,
-    /// What has to be brought.
+    /// The transfers that it waits for.
     pub exchanges: Vec<ExchangeStep>,
 }
 
@@ -210,7 +210,7 @@ fn is_work(op: &Op) -> bool {
 }
 
 impl OperandAccess {
-    /// Of a box of one part's cells, those that need nothing of what is brought.
+    /// Of a box of one part's cells, those that depend on no transfer.
     fn untouched(&self, map: &Map, dist: &Distribution, part: usize, within: &Region) -> Region {
         let none = Region::from_fn(within.rank(), |d| (within.start()[d], within.start()[d]));
         match (&self.method, &self.footprint) {

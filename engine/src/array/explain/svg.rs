@@ -1,5 +1,5 @@
-//! Outlines drawn: one column per part, time downwards; plans as arrows from column to column, kernels as
-//! boxes whose pale halo_margins waits for what travels. Knows nothing but the outline.
+//! Draws outlines as SVG: one column per part, time downwards. Arrows are messages; boxes are kernels, whose
+//! pale margin is the rim that waits for the exchange.
 
 use std::fmt::Write as _;
 

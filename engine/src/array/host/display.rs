@@ -1,5 +1,4 @@
-//! Arrays as text, in the manner of NumPy. Knows elements only, and reads no more of a large array than it
-//! shows.
+//! Formats arrays like NumPy. Reads only the elements that are printed.
 
 use std::fmt;
 

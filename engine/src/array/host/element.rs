@@ -1,4 +1,5 @@
-//! One element, or what one part holds. Reads at the owner; writes at the owner and wherever copies are.
+//! Access to one element, or to the elements of one part. Reads go to the owner; writes go to the owner and
+//! all copies.
 
 use partita_kernels::Scalar;
 

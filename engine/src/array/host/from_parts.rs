@@ -1,5 +1,5 @@
-//! Arrays from what each part owns, without the whole array in between: files and other libraries hand over
-//! one piece per part of this rank, to be copied or used where it is.
+//! Creates arrays from one block per part of this rank (files, other libraries), copied or used in place.
+//! The whole array is never assembled.
 
 use std::sync::Arc;
 

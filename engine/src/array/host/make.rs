@@ -1,5 +1,5 @@
-//! Elements from the host into parts: of slices, and of functions of the index. Each rank makes what its own
-//! parts hold, a piece of memory at a time, on all threads; no rank makes the whole array.
+//! Creates arrays from host slices and from functions of the index. Each rank fills its own parts, piece by
+//! piece, on all threads.
 
 use std::ops::Range;
 use std::panic::resume_unwind;

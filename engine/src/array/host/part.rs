@@ -1,5 +1,5 @@
-//! One part of a computed array, for those who hand memory on: which cells it holds, where they are, and a
-//! hold on both. Knows no protocol by which memory is handed on.
+//! One part of a computed array, for export: its cells, its memory, and a lease on the memory. Independent
+//! of the export protocol.
 
 use std::ptr::NonNull;
 use std::sync::Arc;

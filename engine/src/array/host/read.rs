@@ -1,4 +1,5 @@
-//! Arrays become vectors: each part's own cells, in the order of the global array. Knows bytes and boxes.
+//! Reads arrays into host vectors: packs the owned cells of each part on its device, downloads them, and
+//! copies rows to their global position.
 
 use std::hash::Hash;
 use std::ops::Range;

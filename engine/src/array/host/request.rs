@@ -1,5 +1,4 @@
-//! What members ask for of an array beyond what they own: boxes anywhere, brought in sections. What a member
-//! owns of its box stays where it is and is shown in place. Knows no expressions.
+//! Fetches any box of an array for each member. Cells that the member owns are used in place.
 
 use std::sync::Arc;
 
@@ -34,11 +33,11 @@ struct SectionMemory {
 
 impl Array {
     /// Brings to each part the box `requests[part]` of global cells. Boxes may overlap each other, be empty,
-    /// or miss what the part owns; where a dimension is periodic they may reach round the ends. Computes if
+    /// or miss what the part owns; where a dimension is periodic they may wrap around. Computes if
     /// necessary.
     ///
-    /// Collective over the team. `default_partition` gives the boxes for those who have no extensions of
-    /// their own.
+    /// Collective over the team. `default_partition` gives boxes to callers that need none in
+    /// particular.
     ///
     /// # Errors
     /// Another number of boxes than parts; boxes outside the shape; dimensions that are not blocks; memory;

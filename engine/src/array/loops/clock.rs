@@ -1,5 +1,4 @@
-//! The numbers of a loop's steps: which of them are on the devices, and what a step gets of them. Knows rows
-//! of numbers; how kernels read them is the business of `array::numbers`.
+//! Steps of a `Loop` and their numbers: uploads them in blocks and hands the current ones to the step.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,6 +1,5 @@
-//! The numbers in the kernels of a loop's steps. A replay repeats the numbers of the recorded steps, so a
-//! number that differs between two steps that otherwise run the same kernels would be wrong from then on.
-//! Knows commands; knows no expressions.
+//! Checks that the constants in the kernels of the recorded steps agree. A replay repeats the recorded
+//! constants, so a number that differs between two recorded steps is an error.
 
 use std::collections::HashMap;
 
@@ -17,7 +16,7 @@ pub(crate) struct Constants(HashMap<Kernel, Vec<Used>>);
 /// What one step computed with one kernel.
 struct Used {
     step: u64,
-    /// StepNumbers in the order of the body; each list once, in the order of the launches.
+    /// Numbers in the order of the body; each list once, in the order of the launches.
     numbers: Vec<Vec<Scalar>>,
     /// The memory that is written with each list.
     written: Vec<Vec<u64>>,

@@ -1,5 +1,4 @@
-//! Steps whose commands were recorded, until the state is back in the memory it started in; from then on they
-//! are replayed. Knows schedules and memory; knows no step functions.
+//! Records the commands of steps until the state returns to the memory it started in, then replays them.
 
 use std::collections::HashMap;
 use std::sync::Arc;

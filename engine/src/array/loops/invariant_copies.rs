@@ -1,7 +1,5 @@
-//! Copies that a cycle of steps need not repeat. Steps that keep some cells, such as the faces of a cube,
-//! copy them from each memory of the cycle to the next. After one round they are everywhere, and as long as
-//! nothing else writes there, copying them again changes nothing. Knows commands and the cells they write;
-//! knows no arrays.
+//! Loop-invariant copies. Cells that a step only keeps (the faces of a cube) are copied between the memories
+//! of the cycle in the first round; later replays skip these copies unless another command writes the cells.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -1,6 +1,5 @@
-//! Replayed steps that devices have not done yet. Where work may be interrupted they are kept few, by waiting
-//! for the devices now and then: otherwise a run would queue all its steps at once. Knows teams; knows no
-//! steps.
+//! Limits the number of queued steps, so that an interrupt takes effect soon: waits for the devices from
+//! time to time.
 
 use std::time::{Duration, Instant};
 

@@ -53,7 +53,7 @@ const MAX_DEPTH: usize = 1 << 17;
 /// ```
 ///
 /// A number that changes from step to step, such as the time, is given by [`Loop::with_numbers`] and
-/// [`Loop::run_with`]. ScheduleBuilder that takes long can be ended by [`crate::interrupt`] between steps.
+/// [`Loop::run_with`]. Work that takes long can be ended by [`crate::interrupt`] between steps.
 pub struct Loop<F> {
     pub(super) state: Vec<Array>,
     pub(super) step: F,

@@ -1,5 +1,5 @@
-//! What kernels must be told of a dimension that no formula describes: lists, one per part, as long as what
-//! the part holds along that dimension. Knows maps and devices; knows no expressions.
+//! Index lists in device memory for dimensions without a closed form (unstructured, custom): one list per
+//! part.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! StepNumbers that change from step to step of a `Loop`. Each device has a table with the numbers of many
+//! Numbers that change from step to step of a `Loop`. Each device has a table with the numbers of many
 //! steps, a counter of steps, and the row of the current step, which kernels load like any operand. Every
 //! step begins with two small launches: one copies the next row, the other counts. So replays need no upload
-//! and no other commands than the recorded ones. Knows devices and kernels; knows no loops.
+//! and no other commands than the recorded ones.
 
 use std::fmt;
 use std::sync::Arc;

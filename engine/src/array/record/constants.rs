@@ -1,5 +1,5 @@
-//! Plain numbers beside arrays. A number takes the array's element type, which must hold it; comparisons of
-//! integers take any number and are exact. Knows no shapes.
+//! Python and Rust numbers as operands. A number is converted to the array's dtype; a value that does not
+//! fit is an error. Comparisons of integers with any number are exact.
 
 use partita_kernels::{CompareOp, DType, Scalar};
 

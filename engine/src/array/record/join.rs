@@ -1,6 +1,5 @@
-//! Arrays put together of others: one behind the other, with cells around, rolled. Recorded: each box of the
-//! result is another array or a view of one, and is computed into the result when that is needed. Knows
-//! shapes and who shall own what; how boxes are computed is the business of `joined`.
+//! `concatenate`, `stack`, `pad`, and `roll` of non-block dimensions: arrays composed of boxes. Each box is
+//! another array or a view, computed directly into the result (`lower::joined`).
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! [`Map`]: how a node's elements follow from the coordinates of whoever reads it. Views are maps, and so is
-//! what lowering passes down to operands. Knows shapes; knows no distribution and no memory.
+//! [`Map`]: from a reader's coordinates to the coordinates of a node. Views are maps; lowering composes
+//! them.
 
 use partita_kernels::MAX_RANK;
 

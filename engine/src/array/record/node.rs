@@ -1,8 +1,7 @@
-//! Lazy nodes: what an array handle points to. Knows how a value is to be computed or where it is;
-//! knows nothing of kernels and devices' work (that is `lower` and `eval`).
+//! Nodes: recorded or computed values.
 //!
-//! A node's value never changes. Assignment makes a new node and swaps it into the handle, so an
-//! expression recorded earlier still sees the value it was recorded with.
+//! A node's value never changes. Assignment makes a new node and swaps it into the handle, so an expression
+//! recorded earlier still sees the value it was recorded with.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,5 @@
-//! Views: the same elements in other places, recorded and read where they are. Knows shapes and maps; what a
-//! view costs is `reach`'s business.
+//! Views: slices, transpositions, flips, diagonals, broadcasts. Recorded as maps; elements are read in
+//! place.
 
 use std::sync::Arc;
 

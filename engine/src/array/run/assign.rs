@@ -1,10 +1,9 @@
-//! Assignment to a window of an array: a new value whose window is computed and whose rest is the
-//! old value. Reads in the assigned expression see the old value, whatever overlaps.
+//! Assignment to a window of an array: a new value whose window is computed and whose rest is the old value.
+//! Reads in the assigned expression see the old value, whatever overlaps.
 //!
-//! A large window is computed where it is if nobody else needs the old value, the expression neither;
-//! otherwise into fresh memory, and the thin rest is copied. A small one is computed
-//! aside and copied into the old memory, if nobody else needs the old value. So is one that is no box in
-//! memory, and one in steps. Other views are assigned to by giving the value the array's dimensions.
+//! A large window is computed in place if neither another handle nor the assigned expression needs the old
+//! value; otherwise into fresh memory, and the rest is copied. Small, strided and non-contiguous windows are
+//! computed into temporary memory and copied.
 
 use std::sync::Arc;
 
@@ -216,7 +215,7 @@ enum Small {
 }
 
 /// Computes a small window: on the parts that own it, so that the copies into it stay local. Each is an
-/// evaluation of its own, whatever a deep loop extensions of it.
+/// evaluation of its own, whatever a loop with deep halos requests of it.
 fn small(assignment: &Assignment) -> Result<Small> {
     if !analysis::next_in_fresh_memory() || !assignment.fits_whole()? {
         return temporary(assignment).map(Small::Temporary);

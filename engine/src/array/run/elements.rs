@@ -92,7 +92,7 @@ pub(super) fn within(place: &Place, shape: &Index, number: i64) -> i64 {
     (0..at.rank()).map(|d| (at[d] - start[d]) * strides[d]).sum()
 }
 
-/// StepNumbers for a kernel to read, in the narrower integers where these hold them: not every device has
+/// Numbers for a kernel to read, in the narrower integers where these hold them: not every device has
 /// wide ones.
 pub(super) struct PositionList {
     count: usize,

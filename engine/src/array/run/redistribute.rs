@@ -1,4 +1,4 @@
-//! Arrays on other distributions and teams. Knows plans by name only.
+//! `redistribute` and `move_to`: arrays on other distributions and teams.
 
 use std::sync::Arc;
 

@@ -1,6 +1,5 @@
-//! What evaluations inside a `Loop`'s step tell the loop, and what it tells them: which values follow from
-//! which, and how many cells beyond those they own the parts shall compute. Outside of such steps nothing is
-//! told and nothing grows. Knows no plans for depths: those are made in `replay::depth`.
+//! Dependence analysis of a loop step: which values an evaluation reads, and how far each compute region
+//! must grow so that several steps share one exchange. Inactive outside such steps.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! A loop that measures what a deep halo gains.
+//! The state of a loop that measures what a deep halo gains.
 
 use std::sync::Arc;
 

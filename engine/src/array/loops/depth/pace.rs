@@ -1,5 +1,5 @@
-//! How many steps should share an exchange: from times measured in a loop's own steps, first with an exchange
-//! in each, then with one in as many as possible. Knows times; knows no arrays.
+//! Chooses the number of steps per exchange from measured step times: first with one step per exchange, then
+//! with the largest possible number.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,7 +1,5 @@
-//! How several steps get by with one exchange: how wide the halos must be, and how many cells more than they
-//! own the parts compute in each evaluation of each step. DepthResult from what one step told, going
-//! backwards from what the last step must give. Knows events and distributions; knows no devices and no
-//! clocks.
+//! Computes halo widths and compute regions for several steps per exchange, backwards from the result of the
+//! last step.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,5 +1,5 @@
-//! How many steps share an exchange: decided between steps, from what the first ones trace, or from times of
-//! some dozens of them. Knows plans and clocks; knows no schedules.
+//! Chooses the number of steps per exchange: from the analysis of the first steps (`depth`), or from
+//! measured times (`auto_depth`).
 
 use std::sync::Arc;
 use std::time::Instant;

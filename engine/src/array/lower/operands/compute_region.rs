@@ -1,5 +1,5 @@
-//! Where the parts compute a result: what they own of it, or that grown into their halos, so that neighbours
-//! compute the same cells instead of sending them. Knows distributions and windows; knows no memory.
+//! The compute region of each part: its owned cells, or these plus halo cells that neighbours compute
+//! redundantly instead of sending them.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! What the launches over a distribution read of one operand, part by part, in the operand's packed
-//! coordinates. Knows maps and distributions; moves nothing.
+//! The footprint of one operand: the cells that each part reads, in the operand's packed coordinates.
 
 use partita_kernels::MAX_RANK;
 
