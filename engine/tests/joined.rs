@@ -221,3 +221,14 @@ fn what_lies_within_each_other_needs_no_deep_stack() {
     }
     check(&chain, [ROWS, COLUMNS], |i, j| number(&[(i + 2000) % ROWS, j]) + 2000);
 }
+
+#[test]
+fn rolled_arrays_in_another_shape_get_the_halos_that_they_read() {
+    let team = Team::on(&[Device::host()], 4).unwrap();
+    let dist = Distribution::builder(&[8, 3, 4]).grid(&[4, 1, 1]).cyclic(0, 2).build().unwrap();
+    let u = Array::from_fn(&team, &dist, |at| (12 * at[0] + 4 * at[1] + at[2]) as i32).unwrap();
+    let line = u.reshaped(&[96]).unwrap();
+    let rolled = Array::concatenate(&[&line.slice(&s![91..]), &line.slice(&s![..91])], 0).unwrap();
+    let expected: Vec<i32> = (0..96).map(|k| (k + 91) % 96).collect();
+    assert_eq!(rolled.to_vec::<i32>().unwrap(), expected);
+}

@@ -2,7 +2,7 @@
 //!
 //! The driver is loaded at run time. Each `CudaDevice` retains the device's *primary* context, so pointers
 //! of other libraries in the process are valid here and ours there, and has two streams, one per
-//! [`Stream`], each in the order of the calls. Memory belongs to the stream `Compute`: the pool above hands
+//! `Stream`, each in the order of the calls. Memory belongs to the stream `Compute`: the pool above hands
 //! it on as soon as the host is done with it, which is right only while whatever used it before comes
 //! first on that stream. So what uses memory on the other stream comes after a point of this one, and this
 //! one after it, before the memory is let go: two waits per exchange, and none per allocation. Memory is
