@@ -1,6 +1,5 @@
-//! The settings of the process: the variables of the environment that begin with `PARTITA_`, read once and
-//! strictly. An unknown name or a value that is not understood is an error, which every way in gives:
-//! opening devices and making teams ([`checked`]).
+//! The settings of the process: the environment variables that begin with `PARTITA_`, read once and strictly.
+//! An unknown name or an invalid value is an error of opening devices and of making teams ([`checked`]).
 
 mod variables;
 
@@ -110,7 +109,7 @@ pub fn config() -> &'static Config {
 
 /// The settings that an environment asks for. Empty values count as unset.
 fn read(environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Config, SettingError> {
-    let mut given = Given(HashMap::new());
+    let mut given = SetVariables(HashMap::new());
     for (name, value) in environment {
         let name = name.to_string_lossy();
         if !name.starts_with("PARTITA_") {
@@ -151,9 +150,9 @@ fn read(environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Confi
 }
 
 /// The variables that are set, by name.
-struct Given(HashMap<&'static str, String>);
+struct SetVariables(HashMap<&'static str, String>);
 
-impl Given {
+impl SetVariables {
     /// A variable as `understand` reads it; `None` if it is not set.
     fn value<T>(
         &self,

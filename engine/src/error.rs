@@ -1,5 +1,5 @@
-//! What can go wrong, as one type. Every message says the operation, what was expected, what was
-//! given and what to do. Knows nothing of how errors are shown.
+//! The error type of the crate. Every message states the operation, the expected and the given values, and a
+//! remedy.
 
 use partita_kernels::{DType, LaunchError, VerifyError};
 

@@ -1,6 +1,5 @@
-//! Finite differences, convolutions and boundary conditions on arrays, written with nothing but what
-//! [`mod@array`] shows to everybody: slices, arithmetic, padding, rolling, assignment. Halos follow from the
-//! slices. Knows no parts, no devices and no plans.
+//! Finite differences, convolutions and boundary conditions on arrays. They use only the public interface of
+//! [`mod@array`]: slices, arithmetic, padding, rolling, assignment. The engine derives halos from the slices.
 //!
 //! Let `u` be samples of a function at points that are `h` apart along each dimension, `u_i = f(i h)`.
 //! Spacings are these distances, one per dimension, in any unit of length; results are per that unit (or its
@@ -16,20 +15,20 @@ use crate::array::{Array, IntoSpan, Operand, Padding, Span, held};
 use crate::error::{Error, Result};
 use crate::index::Region;
 
-/// What lies beyond the ends of `a b c d`.
+/// The cells beyond the ends of `a b c d`, by the names of [`Padding`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Boundary {
-    /// Nothing is known: `| a b c d |`.
+    /// None: `| a b c d |`.
     Open,
     /// One value, Dirichlet's condition: `v v | a b c d | v v`.
     Constant(f64),
-    /// The other end: `c d | a b c d | a b`.
-    Periodic,
+    /// The other end, a periodic boundary: `c d | a b c d | a b`.
+    Wrap,
     /// The outermost element: `a a | a b c d | d d`.
-    Nearest,
+    Edge,
     /// Neumann's condition at the outermost point: `c b | a b c d | c b`.
-    Mirror,
-    /// Neumann's condition half a cell behind it: `b a | a b c d | d c`.
+    Reflect,
+    /// Neumann's condition half a cell beyond the outermost point: `b a | a b c d | d c`.
     Symmetric,
 }
 
@@ -42,20 +41,20 @@ pub enum Side {
     High,
 }
 
-/// An array with cells around it, as many on both sides of each dimension.
-struct Around {
+/// An array with cells around it, equally many on both sides of each dimension.
+struct PaddedArray {
     held: Array,
     widths: Vec<i64>,
-    /// The ends of the array itself meet.
+    /// Wraparound is done by rolling the array itself.
     rolls: bool,
 }
 
-impl Around {
-    fn new(operation: &'static str, u: &Array, widths: Vec<i64>, boundary: Boundary) -> Result<Around> {
+impl PaddedArray {
+    fn new(operation: &'static str, u: &Array, widths: Vec<i64>, boundary: Boundary) -> Result<PaddedArray> {
         let dist = u.distribution()?;
         let meets = |d: usize| widths[d] == 0 || dist.periodic(d);
-        if boundary == Boundary::Periodic && (0..u.rank()).all(meets) {
-            return Ok(Around { held: u.clone(), widths, rolls: true });
+        if boundary == Boundary::Wrap && (0..u.rank()).all(meets) {
+            return Ok(PaddedArray { held: u.clone(), widths, rolls: true });
         }
         let around: Vec<(i64, i64)> = widths.iter().map(|&n| (n, n)).collect();
         let held = match boundary {
@@ -63,18 +62,18 @@ impl Around {
             Boundary::Constant(value) => {
                 u.pad(&around, Padding::Constant(held(operation, u.dtype(), value)?))
             }
-            Boundary::Periodic => u.pad(&around, Padding::Wrap),
-            Boundary::Nearest => u.pad(&around, Padding::Edge),
-            Boundary::Mirror => u.pad(&around, Padding::Reflect),
+            Boundary::Wrap => u.pad(&around, Padding::Wrap),
+            Boundary::Edge => u.pad(&around, Padding::Edge),
+            Boundary::Reflect => u.pad(&around, Padding::Reflect),
             Boundary::Symmetric => u.pad(&around, Padding::Symmetric),
         };
         if widths.iter().zip(held.shape().iter()).any(|(n, &extent)| extent < 2 * n + 1) {
             let least: Vec<i64> = widths.iter().map(|n| 2 * n + 1).collect();
             let (expected, given) = (format!("at least {least:?} cells"), format!("shape {}", u.shape()));
-            return Err(Error::invalid(operation, expected, given, "say what is beyond the ends"));
+            return Err(Error::invalid(operation, expected, given, "choose another boundary"));
         }
         held.recorded()?;
-        Ok(Around { held, widths, rolls: false })
+        Ok(PaddedArray { held, widths, rolls: false })
     }
 
     /// For each cell of the result the one that is so far away.
@@ -119,7 +118,7 @@ fn floats(u: &Array) -> Array {
 pub fn laplacian(u: &Array, spacing: &[f64], boundary: Boundary) -> Result<Array> {
     check_spacing("laplacian", u.rank(), spacing)?;
     let rank = u.rank();
-    let around = Around::new("laplacian", &floats(u), vec![1; rank], boundary)?;
+    let around = PaddedArray::new("laplacian", &floats(u), vec![1; rank], boundary)?;
     let centre = around.at(&vec![0; rank]);
     let second = |(d, h): (usize, &f64)| {
         let (up, down) = (around.at(&unit(rank, d, 1)), around.at(&unit(rank, d, -1)));
@@ -161,7 +160,7 @@ pub fn divergence(field: &[Array], spacing: &[f64], boundary: Boundary) -> Resul
 
 fn derivative(operation: &'static str, u: &Array, d: usize, h: f64, boundary: Boundary) -> Result<Array> {
     let (rank, extent) = (u.rank(), u.shape()[d]);
-    let around = Around::new(operation, u, unit(rank, d, 1), boundary)?;
+    let around = PaddedArray::new(operation, u, unit(rank, d, 1), boundary)?;
     let inner = (around.at(&unit(rank, d, 1)) - around.at(&unit(rank, d, -1))) / (2.0 * h);
     if boundary != Boundary::Open {
         return Ok(inner);
@@ -193,7 +192,7 @@ pub fn convolve(u: &Array, kernel: &[f64], extents: &[i64], boundary: Boundary) 
         return Err(Error::invalid("convolve", expected, given, "pad the kernel with zeros"));
     }
     let widths: Vec<i64> = extents.iter().map(|extent| extent / 2).collect();
-    let around = Around::new("convolve", u, widths.clone(), boundary)?;
+    let around = PaddedArray::new("convolve", u, widths.clone(), boundary)?;
     let numbers = kernel.iter().zip(places).filter(|(number, _)| **number != 0.0);
     let term = |(number, at): (&f64, crate::index::Index)| {
         let by: Vec<i64> = widths.iter().zip(at.iter()).map(|(n, k)| n - k).collect();

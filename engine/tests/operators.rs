@@ -17,9 +17,9 @@ const SPACING: [f64; 2] = [0.5, 0.25];
 const BOUNDARIES: [Boundary; 6] = [
     Boundary::Open,
     Boundary::Constant(-1.5),
-    Boundary::Periodic,
-    Boundary::Nearest,
-    Boundary::Mirror,
+    Boundary::Wrap,
+    Boundary::Edge,
+    Boundary::Reflect,
     Boundary::Symmetric,
 ];
 
@@ -31,9 +31,9 @@ fn cell(at: &[i64]) -> f32 {
 fn beyond(boundary: Boundary, at: [i64; 2]) -> f32 {
     let one = |at: i64, n: i64| match boundary {
         Boundary::Open | Boundary::Constant(_) => (0..n).contains(&at).then_some(at),
-        Boundary::Periodic => Some(at.rem_euclid(n)),
-        Boundary::Nearest => Some(at.clamp(0, n - 1)),
-        Boundary::Mirror => Some((n - 1) - ((n - 1) - at.abs()).abs()),
+        Boundary::Wrap => Some(at.rem_euclid(n)),
+        Boundary::Edge => Some(at.clamp(0, n - 1)),
+        Boundary::Reflect => Some((n - 1) - ((n - 1) - at.abs()).abs()),
         Boundary::Symmetric => Some(if at < 0 { -1 - at } else { at.min(2 * n - 1 - at) }),
     };
     match (one(at[0], ROWS), one(at[1], COLUMNS), boundary) {
@@ -120,7 +120,7 @@ fn errors_fall_with_the_square_of_the_spacing() {
         Array::from_fn(&team, &dist, |at| f(at[0] as f64 * h, at[1] as f64 * h)).unwrap()
     };
     let wave = |x: f64, y: f64| x.sin() * (2.0 * y).cos();
-    for boundary in [Boundary::Periodic, Boundary::Open] {
+    for boundary in [Boundary::Wrap, Boundary::Open] {
         second_order("laplacian", |n| {
             let h = 2.0 * PI / n as f64;
             let bends = laplacian(&sampled([n, n], &wave, h), &[h, h], boundary).unwrap();
@@ -145,7 +145,7 @@ fn errors_fall_with_the_square_of_the_spacing() {
         let h = PI / n as f64;
         let even = |x: f64, y: f64| x.cos() + y.cos();
         let u = sampled([n + 1, n + 1], &even, h);
-        error(&laplacian(&u, &[h, h], Boundary::Mirror).unwrap(), &(-&u))
+        error(&laplacian(&u, &[h, h], Boundary::Reflect).unwrap(), &(-&u))
     });
 }
 

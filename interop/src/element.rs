@@ -1,5 +1,5 @@
 //! [`Element`]: element types as peers know them, complex numbers included, and [`TypedPart`]: a part of an
-//! array in such elements. Knows no protocol.
+//! array in such elements.
 //!
 //! The engine has no complex numbers. It holds an array of them as an array of floats with a further last
 //! dimension of extent 2, real and imaginary part, which is not divided and has no halo. So the memory of a

@@ -125,7 +125,7 @@ def test_operators(kind, name, dist):
 
 
 def test_types_are_numpys(host_team):
-    names = [dtype.name for dtype in pt._dtypes.ALL if dtype is not pt.bfloat16]
+    names = [dtype.name for dtype in pt._core.dtypes.ALL if dtype is not pt.bfloat16]
     for name in names:
         host = np.ones(3, name)
         u = pt.asarray(host, team=host_team)
@@ -513,6 +513,6 @@ def test_protocols():
             same(pt.from_partitioned(described, team=team), host)
         if name == "blocks":
             z = z.redistribute(pt.Distribution((12, 7), team=team, grid=(2, 2), halo=1))
-        told = [p.__distarray__() for p in z.parts]
-        assert told[0]["buffer"].format == "Zd" and pt.validate_distarray(told) == (True, "")
-        same(pt.from_distarray(told, team=team), host)
+        described = [p.__distarray__() for p in z.parts]
+        assert described[0]["buffer"].format == "Zd" and pt.validate_distarray(described) == (True, "")
+        same(pt.from_distarray(described, team=team), host)

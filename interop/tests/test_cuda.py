@@ -145,9 +145,9 @@ def test_the_producers_stream_is_waited_for():
         def __init__(self, part):
             self.part = part
 
-        def __dlpack__(self, **wishes):
-            asked.append(wishes)
-            return self.part.__dlpack__(**wishes)
+        def __dlpack__(self, **request):
+            asked.append(request)
+            return self.part.__dlpack__(**request)
 
         def __dlpack_device__(self):
             return self.part.__dlpack_device__()
@@ -194,7 +194,7 @@ def test_memory_of_another_device_is_refused():
             self.part = part
             self.shape = part.shape
 
-        def __dlpack__(self, **wishes):
+        def __dlpack__(self, **request):
             capsule = self.part.__dlpack__(max_version=(1, 0))
             api = ctypes.pythonapi
             api.PyCapsule_GetPointer.restype = ctypes.c_void_p

@@ -108,7 +108,7 @@ def test_torch_sees_the_parts_memory(host_team):
         pt.from_dlpack(torch.ones(2, requires_grad=True))
 
 
-@pytest.mark.parametrize("dtype", pt._dtypes.ALL, ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize("dtype", pt._core.dtypes.ALL, ids=lambda dtype: dtype.name)
 def test_capsules_describe_dtype_shape_and_device(dtype):
     codes = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
     u = pt.ones((3, 4), dtype, team=pt.Team(1, "host"))
@@ -156,9 +156,9 @@ def test_an_array_of_several_parts_names_its_parts(grid):
 def test_requests_that_cannot_be_met():
     p = pt.zeros(3, team=pt.Team(1, "host")).parts[0]
     assert p.__dlpack_device__() == HOST
-    for wish in [{"stream": 1}, {"stream": -1}, {"dl_device": (2, 0)}, {"dl_device": (WEBGPU, 0)}]:
+    for request in [{"stream": 1}, {"stream": -1}, {"dl_device": (2, 0)}, {"dl_device": (WEBGPU, 0)}]:
         with pytest.raises(BufferError):
-            p.__dlpack__(**wish)
+            p.__dlpack__(**request)
     assert p.__dlpack__(stream=None, dl_device=HOST) is not None
 
 

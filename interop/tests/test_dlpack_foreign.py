@@ -54,7 +54,7 @@ class Producer:
     def __dlpack_device__(self):
         return (1, 0)
 
-    def __dlpack__(self, **wishes):
+    def __dlpack__(self, **request):
         array = Array(shape=ctypes.addressof(self.extents) if self.extents else None, strides=ctypes.addressof(self.distances) if self.distances else None)
         for name, value in self.fields.items():
             setattr(array, name, value)

@@ -53,7 +53,7 @@ ENDS = [
 
 @pytest.mark.parametrize("kind, others", ENDS)
 def test_mpi_ends(kind, others):
-    """Whatever the others do, the job ends, and who failed is told by all who listen."""
+    """Whatever the others do, the job ends, and who failed is reported by all ranks."""
     code, out, seconds = job(3, RANKS / "ends.py", kind, others)
     assert code != 0 and seconds < 10, out
     if kind in ("raise", "step", "thread"):

@@ -8,7 +8,7 @@ import numpy as np
 import partita as pt
 import pytest
 
-TYPES = [dtype.name for dtype in pt._dtypes.ALL if dtype is not pt.bfloat16]
+TYPES = [dtype.name for dtype in pt._core.dtypes.ALL if dtype is not pt.bfloat16]
 INTEGERS = [name for name in TYPES if name.strip("u").startswith("int")]
 NUMBERS = [
     0, 1, -1, 2, 7, 8, 9, 63, 64, 65, 127, 128, -128, -129, 255, 256, 300, 2**31 - 1, 2**31, -(2**31) - 1, 2**32, 2**63 - 1, 2**63,
@@ -73,8 +73,8 @@ def difference(ours, theirs, ulp=0):
 def differences(cases):
     """Of (text, our call, NumPy's, units of the last place) those whose outcomes are not the same."""
     with np.errstate(all="ignore"):
-        told = ((text, difference(outcome(ours), outcome(theirs), ulp)) for text, ours, theirs, ulp in cases)
-        return [f"{text}: {difference}" for text, difference in told if difference]
+        compared = ((text, difference(outcome(ours), outcome(theirs), ulp)) for text, ours, theirs, ulp in cases)
+        return [f"{text}: {difference}" for text, difference in compared if difference]
 
 
 def numpys(name, function, a, b):

@@ -87,8 +87,8 @@ def test_another_process_makes_the_same_layout(tmp_path):
     dist = pt.Distribution((10, 7), team=pt.Team(4, "host"), grid=(2, 2), dims=[None, pt.Cyclic(2)], halo=(1, 0))
     (tmp_path / "u").write_bytes(pickle.dumps(pt.asarray(HOST, dist=dist)))
     code = f"import pickle; u = pickle.load(open({str(tmp_path / 'u')!r}, 'rb')); print(u.dist, u.dist.kinds, u.team.size, u.numpy().sum())"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
-    assert told.strip() == f"{dist} {dist.kinds} 4 {HOST.sum()}"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
+    assert printed.strip() == f"{dist} {dist.kinds} 4 {HOST.sum()}"
 
 
 def test_a_device_that_is_not_there_is_named():

@@ -15,7 +15,11 @@ import numpy as np
 import partita as pt
 import pytest
 from conftest import CUDA, ON_CUDA
-from partita import _array, _functions, _index, _rearrange, _rules
+from partita._api import functions as _functions
+from partita._api import rearrange as _rearrange
+from partita._core import array as _array
+from partita._core import index as _index
+from partita._core import rules as _rules
 from programs import bounds, vocabulary
 from programs.check import Failure, failure_of, numpy_step
 from programs.generate import Draft, draft
@@ -231,7 +235,7 @@ def forgotten_keepdims(monkeypatch):
     def reduce(name, array, axis, keepdims, **words):
         return real(name, array, axis, keepdims and not isinstance(axis, int), **words)
 
-    monkeypatch.setattr("partita._operators.reduce", reduce)
+    monkeypatch.setattr("partita._core.operators.reduce", reduce)
 
 
 def wide_sum(monkeypatch):
@@ -242,7 +246,7 @@ def wide_sum(monkeypatch):
         result = real(name, array, axis, keepdims, **words)
         return result * (1 + 2.0**-9) if name == "sum" and array.dtype.kind == "f" else result
 
-    monkeypatch.setattr("partita._operators.reduce", reduce)
+    monkeypatch.setattr("partita._core.operators.reduce", reduce)
 
 
 PLANTED = [off_by_one, wrong_axis, stale_halo, shared_handle, rounded_last_bit, forgotten_keepdims, wide_sum]

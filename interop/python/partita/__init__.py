@@ -16,15 +16,15 @@ import atexit as _atexit
 # What is public each module says itself, in its `__all__`.
 from . import errors as errors
 from . import random as random
-from ._array import *
-from ._collective import *
-from ._complex import *
-from ._create import *
-from ._dtypes import *
-from ._files import *
-from ._functions import *
-from ._linear import *
-from ._loop import *
+from ._core.array import *
+from ._api.collective import *
+from ._api.complex import *
+from ._api.create import *
+from ._core.dtypes import *
+from ._api.files import *
+from ._api.functions import *
+from ._api.linear import *
+from ._core.loop import *
 from ._native import Block as Block
 from ._native import Cyclic as Cyclic
 from ._native import Device as Device
@@ -35,8 +35,8 @@ from ._native import Unstructured as Unstructured
 from ._native import devices as devices
 from ._native import end as _end
 from ._native import version as _version
-from ._protocols import *
-from ._rearrange import *
+from ._api.protocols import *
+from ._api.rearrange import *
 from .errors import *
 
 __version__ = _version()

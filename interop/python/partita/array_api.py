@@ -14,15 +14,19 @@ import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from . import _create, _dtypes, _functions, _native, _rearrange
-from ._array import Array
-from ._complex import conj, imag, real
-from ._dtypes import (
+from . import _native
+from ._api import create as _create
+from ._api import functions as _functions
+from ._api import rearrange as _rearrange
+from ._core import dtypes as _dtypes
+from ._core.array import Array
+from ._api.complex import conj, imag, real
+from ._core.dtypes import (
     DType, as_dtype, complex64, complex128, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
     wide_for,
 )  # fmt: skip
-from ._dtypes import bool_ as bool
-from ._functions import (
+from ._core.dtypes import bool_ as bool
+from ._api.functions import (
     arccos as acos, arccosh as acosh, arcsin as asin, arcsinh as asinh, arctan as atan, arctan2 as atan2,
     arctanh as atanh, abs, add, bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor,
     ceil, cos, cosh, divide, equal, exp, expm1, floor, floor_divide, greater, greater_equal, hypot, isfinite, isinf,
@@ -30,10 +34,10 @@ from ._functions import (
     maximum, minimum, multiply, negative, not_equal, positive, reciprocal, remainder, round, sign, sin, sinh, sqrt,
     square, subtract, tan, tanh, trunc, where, power as pow,
 )  # fmt: skip
-from ._index import one_axis
-from ._linear import matmul, matrix_transpose, tensordot, vecdot
+from ._core.index import one_axis
+from ._api.linear import matmul, matrix_transpose, tensordot, vecdot
 from ._native import Distribution, Team
-from ._rearrange import broadcast_to, moveaxis, permute_dims
+from ._api.rearrange import broadcast_to, moveaxis, permute_dims
 
 __array_api_version__ = "2024.12"
 
@@ -70,7 +74,7 @@ def _team(device: Any) -> Team | None:
 
 
 def _like(x: Array, dtype: Any, device: Any) -> dict[str, Any]:
-    """Where a new array of the shape of ``x`` goes: on its distribution, unless another device is asked for."""
+    """Where a new array of the shape of ``x`` goes: on its distribution, unless another device is given."""
     kind = x.dtype if dtype is None else dtype
     if device is None and not x._scalar:
         return {"dtype": kind, "dist": x.dist}

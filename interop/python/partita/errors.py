@@ -16,7 +16,7 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class NoDeviceError(Error):
-    """A device that was asked for is not there; the text says what was searched."""
+    """No device fits the request; the text lists what was searched."""
 
 
 class UnsupportedError(Error):

@@ -11,14 +11,16 @@ boundary       cells beyond a b c d   scipy.ndimage mode  meaning
 =============  =====================  ==================  ===========================================
 ``None``       none                                       only cells with all neighbours are computed
 a number v     v v | a b c d | v v    constant            known outside
-"periodic"     c d | a b c d | a b    wrap                the ends meet
-"nearest"      a a | a b c d | d d    nearest             constant beyond the ends
-"mirror"       c b | a b c d | c b    mirror              reflected at the last point
+"wrap"         c d | a b c d | a b    wrap                periodic
+"edge"         a a | a b c d | d d    nearest             constant beyond the ends
+"reflect"      c b | a b c d | c b    mirror              reflected at the last point
 "symmetric"    b a | a b c d | d c    reflect             reflected behind the last point
 =============  =====================  ==================  ===========================================
 
+The names are those of ``numpy.pad`` and `pad`.
+
 Results are those of the same NumPy program to the bit, on every distribution. Everything but the boundary conditions
-only records. Along dimensions whose distribution is periodic, boundary "periodic" is read from halos; for other boundaries
+only records. Along dimensions whose distribution is periodic, boundary "wrap" is read from halos; for other boundaries
 but None a padded copy is made when the result is needed, in which every cell is where it was.
 """
 
@@ -37,8 +39,7 @@ Boundary = str | int | float | None
 Spacing = float | Sequence[float]
 Axes = int | Sequence[int] | None
 
-#: Boundaries by the names that `pad` has for them.
-_PADS = {"periodic": "wrap", "nearest": "edge", "mirror": "reflect", "symmetric": "symmetric"}
+_PADS = ("wrap", "edge", "reflect", "symmetric")
 _SIDES = {"low": (True, False), "high": (False, True), None: (True, True)}
 
 
@@ -75,9 +76,9 @@ def _padded(name: str, u: Array, widths: Sequence[int], boundary: Boundary) -> A
     """With so many cells on both sides along each dimension."""
     if isinstance(boundary, (int, float)):
         return pad(u, [(n, n) for n in widths], constant_values=boundary)
-    if boundary not in _PADS:
+    if not isinstance(boundary, str) or boundary not in _PADS:
         raise ValueError(f"{name}: expected a boundary of {', '.join(_PADS)}, a number or None, given {boundary!r}")
-    return pad(u, [(n, n) for n in widths], _PADS[boundary])
+    return pad(u, [(n, n) for n in widths], boundary)
 
 
 def _window(padded: Array, offsets: Sequence[int], widths: Sequence[int]) -> Array:
@@ -90,7 +91,7 @@ def _neighbours(
     name: str, u: Array, widths: Sequence[int], offsets: Iterable[Sequence[int]], boundary: Boundary
 ) -> Iterator[Array]:
     """For each offset the array of the cells that are so far away, all of the result's shape."""
-    if boundary == "periodic" and all(u.dist.periodic[d] for d, n in enumerate(widths) if n):
+    if boundary == "wrap" and all(u.dist.periodic[d] for d, n in enumerate(widths) if n):
         for by in offsets:
             yield roll(u, [-n for n in by], list(range(u.ndim)))
         return

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _native
-from ._array import Array
-from ._create import _placed
-from ._dtypes import as_dtype, bool_, float32, float64, int64, uint32, uint64
-from ._functions import cos, log, sqrt
+from ._core.array import Array
+from ._api.create import _placed
+from ._core.dtypes import as_dtype, bool_, float32, float64, int64, uint32, uint64
+from ._api.functions import cos, log, sqrt
 from ._native import Distribution, Team
 
 __all__ = ["Generator", "default_rng"]

@@ -15,9 +15,9 @@ import importlib
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
-from . import _collective
-from ._collective import Collective
-from ._local import apply
+from ._api import collective as _collective
+from ._api.collective import Collective
+from ._api.local import apply
 
 __all__ = [
     "Differentiable", "all_sum_reduce", "allgather", "broadcast", "gather", "halo_exchange", "repartition", "scatter",

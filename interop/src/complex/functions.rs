@@ -7,7 +7,7 @@
 use partita::array::Operand;
 use partita::{Array, DType};
 
-use super::{Halves, product};
+use super::halves::{Halves, product};
 
 /// Numbers that depend on the width of the floats.
 struct Limits {
@@ -158,8 +158,8 @@ pub fn power(a: &Halves, b: &Halves) -> Halves {
     let (to_zero, to_positive) = (b.re.equal(0.0) & b.im.equal(0.0), b.re.greater(0.0));
     let undefined = &of_zero & !&to_positive;
     let zero = of_zero & to_positive;
-    let settled = |value: &Array, one: f64| {
+    let with_zeros = |value: &Array, one: f64| {
         choose(&to_zero, one, &choose(&zero, 0.0, &choose(&undefined, f64::NAN, value)))
     };
-    Halves { re: settled(&power.re, 1.0), im: settled(&power.im, 0.0) }
+    Halves { re: with_zeros(&power.re, 1.0), im: with_zeros(&power.im, 0.0) }
 }

@@ -10,17 +10,13 @@
 //! NaN as annex G of C99 says.
 
 mod functions;
+mod halves;
 
-use partita::array::{IntoSpan, Operand, Span};
+pub use halves::part;
+
+use halves::{Halves, is_second, product};
+use partita::array::Operand;
 use partita::{Array, DType, Distribution, Result, Scalar};
-
-/// Real and imaginary part of an array of pairs, or of what shall become one: either without the dimension of
-/// the pair, or with extent 1 there.
-#[derive(Clone)]
-struct Halves {
-    re: Array,
-    im: Array,
-}
 
 /// What an operation gives.
 pub enum Outcome {
@@ -28,41 +24,6 @@ pub enum Outcome {
     Real(Array),
     /// Pairs.
     Complex(Array),
-}
-
-/// Real (0) or imaginary (1) parts of pairs, as a view.
-pub fn part(pairs: &Array, which: i64) -> Array {
-    let mut spans: Vec<Span> = vec![(..).into_span(); pairs.rank() - 1];
-    spans.push(Span::At(which));
-    pairs.slice(&spans)
-}
-
-impl Halves {
-    /// Without the dimension of the pair: for results that are real.
-    fn of(pairs: &Array) -> Halves {
-        Halves { re: part(pairs, 0), im: part(pairs, 1) }
-    }
-
-    /// With extent 1 along it: for results that are pairs.
-    fn thick(pairs: &Array) -> Halves {
-        let half = |which: i64| {
-            let mut spans: Vec<Span> = vec![(..).into_span(); pairs.rank() - 1];
-            spans.push((which..which + 1).into_span());
-            pairs.slice(&spans)
-        };
-        Halves { re: half(0), im: half(1) }
-    }
-
-    /// The array of pairs, of the shape and on the parts of `like`.
-    fn joined(&self, like: &Array) -> Result<Array> {
-        let dist = like.distribution()?;
-        Ok(is_second(like, &dist)?.select(&self.im, &self.re))
-    }
-}
-
-/// Where the imaginary parts stand: the coordinate along the pair, as a truth value.
-fn is_second(like: &Array, pairs: &Distribution) -> Result<Array> {
-    Array::coordinate(like.team(), pairs, pairs.rank() - 1, DType::Bool)
 }
 
 /// Pairs with these real and imaginary parts, on the parts of the real ones.
@@ -165,10 +126,6 @@ pub fn op2(name: &str, a: &Array, b: &Array) -> Result<Option<Outcome>> {
         "not_equal" => real(|a, b| a.re.not_equal(&b.re) | a.im.not_equal(&b.im)),
         _ => Ok(None),
     }
-}
-
-fn product(a: &Halves, b: &Halves) -> Halves {
-    Halves { re: &a.re * &b.re - &a.im * &b.im, im: &a.re * &b.im + &a.im * &b.re }
 }
 
 /// R. L. Smith, Algorithm 116: Complex division, CACM 5 (1962), as NumPy has it: divided by the larger part

@@ -1,7 +1,8 @@
 //! The rules that all parts must keep together. A *column* is one dimension's entries of the parts along it,
 //! by grid rank; all parts of one grid rank have the same entry there.
 
-use super::{Description, DimDict, Kind};
+use super::description::PartDescription;
+use super::dim::{DimDict, Kind};
 use crate::value::{Refusal, Result};
 
 /// Says that the fault is in `key` of dimension `d` of a part.
@@ -9,7 +10,7 @@ fn at(part: usize, d: usize, key: &str, refusal: Refusal) -> Refusal {
     refusal.under_key(key).under_index(d).under_key("dim_data").of_part(part)
 }
 
-pub(super) fn check_parts(parts: &[Description]) -> Result<()> {
+pub(super) fn check_parts(parts: &[PartDescription]) -> Result<()> {
     let Some(first) = parts.first() else { return Err(Refusal::new("expected one description per part")) };
     for (part, other) in parts.iter().enumerate() {
         check_facts(first, other, part)?;
@@ -43,7 +44,7 @@ pub(super) fn check_parts(parts: &[Description]) -> Result<()> {
 }
 
 /// What is global is the same in all parts.
-fn check_facts(first: &Description, other: &Description, part: usize) -> Result<()> {
+fn check_facts(first: &PartDescription, other: &PartDescription, part: usize) -> Result<()> {
     if other.dims.len() != first.dims.len() {
         let expected = format!("{} entries, as in part 0", first.dims.len());
         return Err(Refusal::expected(expected, other.dims.len()).under_key("dim_data").of_part(part));

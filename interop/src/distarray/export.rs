@@ -5,12 +5,13 @@
 
 use partita::index::{Cyclic, DimMap, Distribution, Region};
 
-use super::{Description, DimDict, Kind, PROTOCOL, VERSION};
+use super::description::{PROTOCOL, PartDescription, VERSION};
+use super::dim::{DimDict, Kind};
 use crate::value::{Refusal, Result};
 
-impl Description {
+impl PartDescription {
     /// What `part` says about itself. All parts succeed or are refused alike.
-    pub fn from_distribution(dist: &Distribution, part: usize) -> Result<Description> {
+    pub fn from_distribution(dist: &Distribution, part: usize) -> Result<PartDescription> {
         let outside = |error: partita::index::IndexError| Refusal::new(error.to_string());
         dist.check_part(part).map_err(|error| outside(error).of_protocol(PROTOCOL))?;
         let at = dist.grid().coordinate(part);
@@ -20,7 +21,7 @@ impl Description {
             export(dist, d, at[d] as usize).map_err(refused)
         };
         let dims = (0..dist.rank()).map(dim).collect::<Result<_>>()?;
-        Ok(Description { version: VERSION, format: None, dims })
+        Ok(PartDescription { version: VERSION, format: None, dims })
     }
 
     /// The cells that the buffer of `part` holds, in packed coordinates: all that it owns, and of its halo

@@ -1,9 +1,10 @@
-//! From the descriptions of all parts to a [`Distribution`].
+//! Conversion of the descriptions of all parts to a [`Distribution`].
 
 use partita::index::{DimMap, Distribution, IndexError, Region, Unstructured};
 
 use super::column::{Owned, check_parts};
-use super::{Description, DimDict, Kind, PROTOCOL};
+use super::description::{PROTOCOL, PartDescription};
+use super::dim::{DimDict, Kind};
 use crate::value::{Refusal, Result};
 
 /// One dimension of the distribution to be.
@@ -17,11 +18,11 @@ struct Imported {
 
 /// The distribution that the parts describe together, in the order of their ranks. Indices of unstructured
 /// dimensions become the positions of the names in ascending order.
-pub fn to_distribution(parts: &[Description]) -> Result<Distribution> {
+pub fn to_distribution(parts: &[PartDescription]) -> Result<Distribution> {
     read(parts).map_err(|refusal| refusal.of_protocol(PROTOCOL))
 }
 
-fn read(parts: &[Description]) -> Result<Distribution> {
+fn read(parts: &[PartDescription]) -> Result<Distribution> {
     check_parts(parts)?;
     let grid: Vec<i64> = parts[0].dims.iter().map(|dim| dim.grid_size).collect();
     let mut stride = parts.len();
@@ -85,7 +86,7 @@ fn import(column: &[&DimDict]) -> Result<Imported> {
 }
 
 /// The protocol lets the width of a boundary differ between the parts at it; the engine does not.
-fn one_boundary(parts: &[Description], d: usize) -> Result<()> {
+fn one_boundary(parts: &[PartDescription], d: usize) -> Result<()> {
     let ends = |dim: &DimDict| match dim.kind {
         Kind::Block { padding: (lo, hi), .. } => {
             let (first, last) = (dim.grid_rank == 0, dim.grid_rank + 1 == dim.grid_size);

@@ -1,7 +1,8 @@
-//! `dlpack.h` 1.0 in Rust, as far as it is used here. Knows no memory.
+//! `dlpack.h` 1.0 in Rust, as far as it is used here.
 
 use std::ffi::{CStr, c_void};
 use std::fmt;
+use std::ptr::NonNull;
 
 use partita::DType;
 
@@ -184,6 +185,18 @@ impl Head for Versioned {
     }
     fn major(&self) -> u32 {
         self.version[0]
+    }
+}
+
+/// Ends a loan that reached no consumer.
+///
+/// # Safety
+/// `head` is alive, and nobody else will call its deleter.
+pub unsafe fn release<H: Head>(head: NonNull<H>) {
+    // SAFETY: alive, as the caller says.
+    if let Some(deleter) = unsafe { head.as_ref() }.deleter() {
+        // SAFETY: the only call, as the caller says.
+        unsafe { deleter(head.as_ptr()) }
     }
 }
 

@@ -1,5 +1,5 @@
-//! DLPack: parts of arrays lent to other libraries, and their arrays read. Knows memory and its description;
-//! knows no Python objects, so that a deleter may run on any thread at any time.
+//! DLPack: parts of arrays lent to other libraries, and their arrays read. No Python objects
+//! are used here, so that a deleter may run on any thread at any time.
 //!
 //! Lending. Host parts are lent as they are. A value of ours never changes, so a versioned loan is marked
 //! read-only; the legacy struct has no room for the mark, and its consumer must not write. Who needs to
@@ -12,9 +12,9 @@
 //! else is copied.
 
 mod abi;
-mod lend;
-mod read;
+mod borrowed;
+mod loan;
 
-pub use abi::{ElementType, Head, IS_COPIED, Legacy, Location, READ_ONLY, Strided, Versioned};
-pub use lend::{Loan, live_loans, passed_on, release};
-pub use read::{Borrowed, Elements, Memory, Refusal};
+pub use abi::{ElementType, Head, IS_COPIED, Legacy, Location, READ_ONLY, Strided, Versioned, release};
+pub use borrowed::{Borrowed, Elements, ImportRefusal, Memory};
+pub use loan::{Loan, live_loans, passed_on};

@@ -2,7 +2,9 @@
 
 use partita::index::{DimMap, Distribution, IndexError, Tile};
 
-use super::{Description, Dialect, Location, Partition};
+use super::description::{Description, PartitionEntry};
+use super::dialect::Dialect;
+use super::location::PartitionLocation;
 use crate::distarray;
 use crate::value::{Refusal, Result, Value};
 
@@ -31,14 +33,18 @@ pub fn tiles(dist: &Distribution) -> Result<Vec<(Tile, Vec<usize>)>> {
 
 impl Description {
     /// Describes a distribution. `place` says where a part can be accessed; data and `locals` are left for
-    /// the caller to fill in. Partition `i` is box `i` of [`tiles`]; where nothing is replicated, part `i`.
-    pub fn from_distribution(dist: &Distribution, place: impl Fn(usize) -> Location) -> Result<Description> {
+    /// the caller to fill in. PartitionEntry `i` is box `i` of [`tiles`]; where nothing is replicated, part
+    /// `i`.
+    pub fn from_distribution(
+        dist: &Distribution,
+        place: impl Fn(usize) -> PartitionLocation,
+    ) -> Result<Description> {
         let tiles = tiles(dist)?;
         let tiling = match tiles.last() {
             Some((last, _)) => last.position.iter().map(|at| at + 1).collect(),
             None => Vec::new(),
         };
-        let partition = |(tile, parts): &(Tile, Vec<usize>)| Partition {
+        let partition = |(tile, parts): &(Tile, Vec<usize>)| PartitionEntry {
             start: tile.start.to_vec(),
             shape: tile.shape.to_vec(),
             data: Value::None,
@@ -74,15 +80,15 @@ impl Description {
 
     /// The same array in the words of `__distarray__`: one description per partition, as if each were a
     /// process.
-    pub fn to_distarray(&self) -> Result<Vec<distarray::Description>> {
+    pub fn to_distarray(&self) -> Result<Vec<distarray::PartDescription>> {
         let dist = self.to_distribution()?;
-        (0..dist.parts()).map(|part| distarray::Description::from_distribution(&dist, part)).collect()
+        (0..dist.parts()).map(|part| distarray::PartDescription::from_distribution(&dist, part)).collect()
     }
 
     /// What `__distarray__` says of all parts, in the words of this protocol: what is owned, without padding.
     pub fn from_distarray(
-        parts: &[distarray::Description],
-        place: impl Fn(usize) -> Location,
+        parts: &[distarray::PartDescription],
+        place: impl Fn(usize) -> PartitionLocation,
     ) -> Result<Description> {
         Description::from_distribution(&distarray::to_distribution(parts)?, place)
     }

@@ -1,12 +1,12 @@
-//! [`Location`]: where a partition can be accessed.
+//! [`PartitionLocation`]: where a partition can be accessed.
 
 use crate::value::{Refusal, Result, Value};
 
-use super::Dialect;
+use super::dialect::Dialect;
 
 /// Where a partition can be accessed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Location {
+pub enum PartitionLocation {
     /// A process on a node, and a device of it.
     Process {
         /// The address of the node.
@@ -42,17 +42,17 @@ const DEVICES: [&str; 16] = [
     "kDLTrn",
 ];
 
-impl Location {
+impl PartitionLocation {
     /// The device in DLPack's words.
     pub fn device(&self) -> &str {
         match self {
-            Location::Process { device: Some(device), .. } => device,
+            PartitionLocation::Process { device: Some(device), .. } => device,
             _ => "kDLCPU",
         }
     }
 
     /// Reads the value of `location`.
-    pub(super) fn parse_all(value: &Value, dialect: Dialect) -> Result<Vec<Location>> {
+    pub(super) fn parse_all(value: &Value, dialect: Dialect) -> Result<Vec<PartitionLocation>> {
         let one = match dialect {
             Dialect::Early => return Ok(vec![early(value)?]),
             Dialect::Heat => rank,
@@ -69,24 +69,28 @@ impl Location {
     /// The location in the words of the last draft.
     pub(super) fn to_value(&self) -> Result<Value> {
         match self {
-            Location::Process { ip, pid, device } => {
+            PartitionLocation::Process { ip, pid, device } => {
                 let pair = [ip.as_str().into(), (*pid).into()];
                 let device = device.as_deref().map(Value::from);
                 Ok(Value::Tuple(pair.into_iter().chain(device).collect()))
             }
-            Location::Rank(rank) => Err(Refusal::expected("(IP, PID[, device])", format!("rank {rank}"))),
-            Location::Name(name) => Err(Refusal::expected("(IP, PID[, device])", format!("'{name}'"))),
+            PartitionLocation::Rank(rank) => {
+                Err(Refusal::expected("(IP, PID[, device])", format!("rank {rank}")))
+            }
+            PartitionLocation::Name(name) => {
+                Err(Refusal::expected("(IP, PID[, device])", format!("'{name}'")))
+            }
         }
     }
 }
 
-fn rank(value: &Value) -> Result<Location> {
-    Ok(Location::Rank(value.as_int_in(0..=i64::MAX, "")?))
+fn rank(value: &Value) -> Result<PartitionLocation> {
+    Ok(PartitionLocation::Rank(value.as_int_in(0..=i64::MAX, "")?))
 }
 
-fn early(value: &Value) -> Result<Location> {
+fn early(value: &Value) -> Result<PartitionLocation> {
     match value {
-        Value::Str(_) => Ok(Location::Name(name(value)?)),
+        Value::Str(_) => Ok(PartitionLocation::Name(name(value)?)),
         Value::Int(_) | Value::HugeInt => rank(value),
         _ => Err(value.refuse("a str or a rank")),
     }
@@ -99,7 +103,7 @@ fn name(value: &Value) -> Result<String> {
     }
 }
 
-fn process(value: &Value) -> Result<Location> {
+fn process(value: &Value) -> Result<PartitionLocation> {
     let items = match value {
         Value::Tuple(items) if (2..=3).contains(&items.len()) => items,
         _ => return Err(value.refuse("a tuple (IP, PID[, device])")),
@@ -107,7 +111,7 @@ fn process(value: &Value) -> Result<Location> {
     let ip = name(&items[0]).map_err(|refusal| refusal.under_index(0))?;
     let pid = items[1].as_int_in(0..=i64::MAX, "").map_err(|refusal| refusal.under_index(1))?;
     let device = items.get(2).map(device).transpose().map_err(|refusal| refusal.under_index(2))?;
-    Ok(Location::Process { ip, pid, device })
+    Ok(PartitionLocation::Process { ip, pid, device })
 }
 
 /// `kDLCPU` or `kDLCUDA:0`.

@@ -1,8 +1,8 @@
 //! `__partitioned__` as plain data: an array as a grid of boxes ([`Description`]), whether one is well-formed
 //! ([`Description::parse`]), and the way from and to a [`partita::index::Distribution`] and to
-//! [`crate::distarray`]. Knows no memory, and calls no `get`.
+//! [`crate::distarray`]. Memory is not used, and `get` is not called.
 //!
-//! The draft went through dialects, and all are read; see [`Dialect`] for how they are told apart. The last
+//! The draft went through dialects, and all are read; see [`Dialect`] for how they differ. The last
 //! one is written.
 //!
 //! Where the draft is silent or its examples are wrong, this is what holds here:
@@ -17,68 +17,17 @@
 //! - Only with `locals` may `data` be missing, and not that of the local partitions.
 
 mod convert;
+mod description;
+mod dialect;
 mod location;
 mod parse;
 
 pub use convert::tiles;
-pub use location::Location;
+pub use description::{Description, PartitionEntry};
+pub use dialect::Dialect;
+pub use location::PartitionLocation;
 
 use crate::value::{Dict, Refusal, Result, Value};
-
-/// One of the forms that the draft took.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Dialect {
-    /// The last draft: `shape` counts elements, `partition_tiling` counts partitions, and a location is a
-    /// tuple (IP, PID[, device]).
-    Draft,
-    /// Heat's: the same, but locations are ranks. Told by a location that is an integer, where none is a
-    /// tuple.
-    Heat,
-    /// The early draft, `__partitioned_interface__`: `shape` counts the partitions, and there is one
-    /// location, a string or a rank. Told by the absence of `partition_tiling`.
-    Early,
-}
-
-impl Dialect {
-    /// What refusals begin with.
-    pub fn name(self) -> &'static str {
-        match self {
-            Dialect::Draft => "__partitioned__",
-            Dialect::Heat => "__partitioned__ (with ranks as locations, like Heat's)",
-            Dialect::Early => {
-                "__partitioned__ (early draft: no 'partition_tiling', so 'shape' counts partitions)"
-            }
-        }
-    }
-}
-
-/// An array as a grid of partitions.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Description {
-    /// The dialect it was read in.
-    pub dialect: Dialect,
-    /// The number of elements in every dimension.
-    pub shape: Vec<i64>,
-    /// The number of partitions in every dimension.
-    pub tiling: Vec<i64>,
-    /// The partitions in C order of their positions.
-    pub partitions: Vec<Partition>,
-    /// The partitions that are local, as indices; none where the producer is not SPMD.
-    pub locals: Option<Vec<usize>>,
-}
-
-/// One partition.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Partition {
-    /// The first element.
-    pub start: Vec<i64>,
-    /// The extents.
-    pub shape: Vec<i64>,
-    /// The data or a reference to it.
-    pub data: Value,
-    /// Where it can be accessed.
-    pub location: Vec<Location>,
-}
 
 impl Description {
     /// Reads what a producer returned, and refuses what is malformed.
@@ -87,18 +36,14 @@ impl Description {
         parse::read(value, dialect).map_err(|refusal| refusal.of_protocol(dialect.name()))
     }
 
-    /// The position of a partition in the grid.
-    pub fn position(&self, partition: usize) -> Vec<i64> {
-        position(&self.tiling, partition)
-    }
-
     /// The description in the words of the last draft. Locations that are not (IP, PID) are refused: the
     /// draft has no others.
     pub fn to_value(&self, get: Value) -> Result<Value> {
         let of_draft = |refusal: Refusal| refusal.of_protocol(Dialect::Draft.name());
         let position = |index: usize| Value::ints(self.position(index));
-        let entry = |(index, partition): (usize, &Partition)| {
-            let locations: Result<Vec<Value>> = partition.location.iter().map(Location::to_value).collect();
+        let entry = |(index, partition): (usize, &PartitionEntry)| {
+            let locations: Result<Vec<Value>> =
+                partition.location.iter().map(PartitionLocation::to_value).collect();
             let located =
                 locations.map_err(|e| of_draft(parse::within(&self.tiling, index, "location", e)))?;
             let entry = Value::dict([
@@ -125,8 +70,9 @@ impl Description {
     /// Refuses ranks that are none of `processes`.
     pub fn check_ranks(&self, processes: i64) -> Result<()> {
         for (index, partition) in self.partitions.iter().enumerate() {
-            let outside = |l: &&Location| matches!(l, Location::Rank(rank) if *rank >= processes);
-            if let Some(Location::Rank(rank)) = partition.location.iter().find(outside) {
+            let outside =
+                |l: &&PartitionLocation| matches!(l, PartitionLocation::Rank(rank) if *rank >= processes);
+            if let Some(PartitionLocation::Rank(rank)) = partition.location.iter().find(outside) {
                 let refusal = Refusal::expected(format!("a rank below {processes}"), rank);
                 let refusal = parse::within(&self.tiling, index, "location", refusal);
                 return Err(refusal.of_protocol(self.dialect.name()));
@@ -134,16 +80,6 @@ impl Description {
         }
         Ok(())
     }
-}
-
-/// The position in a grid of a place in C order.
-fn position(tiling: &[i64], mut place: usize) -> Vec<i64> {
-    let mut position = vec![0; tiling.len()];
-    for (at, &n) in position.iter_mut().zip(tiling).rev() {
-        *at = place as i64 % n;
-        place /= n as usize;
-    }
-    position
 }
 
 /// Whether an object is a well-formed description, and why not.

@@ -1,6 +1,8 @@
 //! Reading a description: its keys, the grid that the partitions form, and what goes with their data.
 
-use super::{Description, Dialect, Location, Partition, position};
+use super::description::{Description, PartitionEntry, position};
+use super::dialect::Dialect;
+use super::location::PartitionLocation;
 use crate::value::{Buffer, Dict, Refusal, Result, Value, key_text};
 
 /// Says that the fault is in `key` of a partition.
@@ -68,7 +70,7 @@ fn place(key: &Value, tiling: &[i64]) -> Result<i128> {
 }
 
 /// The entries in C order; every position is there once.
-fn partitions(dict: &Dict, tiling: &[i64], dialect: Dialect) -> Result<Vec<Partition>> {
+fn partitions(dict: &Dict, tiling: &[i64], dialect: Dialect) -> Result<Vec<PartitionEntry>> {
     let mut found = Vec::with_capacity(dict.0.len());
     for (key, entry) in &dict.0 {
         let place =
@@ -91,12 +93,12 @@ fn partitions(dict: &Dict, tiling: &[i64], dialect: Dialect) -> Result<Vec<Parti
     }
 }
 
-fn partition(entry: &Value, rank: usize, dialect: Dialect) -> Result<Partition> {
+fn partition(entry: &Value, rank: usize, dialect: Dialect) -> Result<PartitionEntry> {
     let entry = entry.as_dict()?;
     let start = entry.read("start", |v| v.as_ints_of(rank, 0))?;
     let shape = entry.read("shape", |v| v.as_ints_of(rank, 0))?;
-    let location = entry.read("location", |v| Location::parse_all(v, dialect))?;
-    Ok(Partition { start, shape, data: entry.read("data", |v| Ok(v.clone()))?, location })
+    let location = entry.read("location", |v| PartitionLocation::parse_all(v, dialect))?;
+    Ok(PartitionEntry { start, shape, data: entry.read("data", |v| Ok(v.clone()))?, location })
 }
 
 fn locals(value: &Value, tiling: &[i64]) -> Result<Vec<usize>> {
@@ -116,7 +118,7 @@ fn locals(value: &Value, tiling: &[i64]) -> Result<Vec<usize>> {
 
 /// The partitions form a grid that covers the shape. Returns the shape; without a given one, that of the
 /// grid.
-fn check_grid(partitions: &[Partition], tiling: &[i64], shape: Option<Vec<i64>>) -> Result<Vec<i64>> {
+fn check_grid(partitions: &[PartitionEntry], tiling: &[i64], shape: Option<Vec<i64>>) -> Result<Vec<i64>> {
     let mut sizes = Vec::with_capacity(tiling.len());
     let mut stride = partitions.len();
     for d in 0..tiling.len() {
@@ -168,7 +170,7 @@ fn check_data(described: &Description) -> Result<()> {
         Value::Buffer(buffer) => Some((buffer.element().to_owned(), buffer.itemsize)),
         _ => None,
     };
-    for (index, Partition { shape, data, .. }) in described.partitions.iter().enumerate() {
+    for (index, PartitionEntry { shape, data, .. }) in described.partitions.iter().enumerate() {
         let Some(first) = first.filter(|_| *data != Value::None) else { continue };
         if first.kind() != data.kind() {
             let refusal = Refusal::expected(format!("one type of data, {}", first.kind()), data.kind());

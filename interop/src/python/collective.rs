@@ -1,16 +1,16 @@
-//! Partitions of teams, and the linear operators between arrays over them. What they mean is the engine's.
+//! The classes of partitions of teams and of linear operators between arrays over them.
 
 use partita::plan::Plan;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::array::Array;
-use super::convert::tuple;
+use super::arrays::array::Array;
+use super::arrays::convert::tuple;
+use super::arrays::typed::Typed;
 use super::device::Team;
-use super::dist::Distribution;
-use super::error::{detached, raised};
-use super::typed::Typed;
+use super::distribution::Distribution;
+use super::runtime::error::{detached, raised};
 use crate::complex;
 use crate::element::Element;
 
@@ -95,14 +95,12 @@ pub struct Collective {
     operator: partita::prelude::Collective,
 }
 
-type Made = partita::Result<partita::prelude::Collective>;
-
 impl Collective {
-    fn of(name: &'static str, made: Made) -> PyResult<Collective> {
+    fn of(name: &'static str, made: partita::Result<partita::prelude::Collective>) -> PyResult<Collective> {
         made.map(|operator| Collective { name, operator }).map_err(raised)
     }
 
-    /// With the divisions that were asked for.
+    /// With the requested divisions.
     fn with(self, layout: Option<&Distribution>, adjoint_layout: Option<&Distribution>) -> Collective {
         let Collective { name, mut operator } = self;
         if let Some(layout) = layout {

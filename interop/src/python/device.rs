@@ -1,13 +1,13 @@
-//! Devices and teams.
+//! The classes of devices and teams.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use super::convert::count;
-use super::error::detached;
-use super::part::location;
+use super::arrays::convert::count;
+use super::capsules::location::location;
 use super::ranks::{self, Communicator};
+use super::runtime::error::detached;
 
 /// A processor with memory of its own.
 #[pyclass(frozen, eq, module = "partita")]
@@ -75,9 +75,9 @@ impl Device {
         (location.kind, location.number)
     }
 
-    /// By kind, number and name; see `partita._pickling`.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Made<'py, (String, i32, &str)>> {
-        let again = py.import("partita._pickling")?.getattr("device")?;
+    /// By kind, number and name; see `partita._core.pickling`.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reconstruction<'py, (String, i32, &str)>> {
+        let again = py.import("partita._core.pickling")?.getattr("device")?;
         Ok((again, (self.kind(), location(&self.0).number, self.name())))
     }
 
@@ -91,7 +91,7 @@ impl Device {
 }
 
 /// How pickle makes an object again: a function and its arguments.
-type Made<'py, A> = (Bound<'py, PyAny>, A);
+type Reconstruction<'py, A> = (Bound<'py, PyAny>, A);
 
 /// What `devices=` accepts: nothing, a word, a device, or a list of words and devices.
 #[derive(FromPyObject)]
@@ -224,9 +224,9 @@ impl Team {
     }
 
     /// By the number of members and the device of each, of several processes the kinds of devices; see
-    /// `partita._pickling`.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Made<'py, (usize, usize, Vec<Device>)>> {
-        let again = py.import("partita._pickling")?.getattr("team")?;
+    /// `partita._core.pickling`.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reconstruction<'py, (usize, usize, Vec<Device>)>> {
+        let again = py.import("partita._core.pickling")?.getattr("team")?;
         Ok((again, (self.0.ranks(), self.0.size(), self.devices())))
     }
 

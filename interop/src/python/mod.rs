@@ -4,29 +4,19 @@
 //! Invariant: the interpreter's lock is released around everything that computes or waits, and no lock of
 //! ours is held while Python code runs.
 
-mod array;
+mod arrays;
 #[allow(unsafe_code)]
-mod capsule;
+mod capsules;
 mod collective;
-mod convert;
 mod device;
-mod dist;
-mod error;
-#[allow(unsafe_code)]
-mod exchange;
-mod facts;
-mod gate;
-mod handle;
-mod interrupt;
-mod key;
-mod made;
-mod operations;
+mod distribution;
+mod distribution_facts;
 mod part;
+mod part_handle;
 mod protocols;
 #[allow(unsafe_code)]
 mod ranks;
-mod repeat;
-mod typed;
+mod runtime;
 mod value;
 
 use pyo3::prelude::*;
@@ -35,7 +25,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::array::Array;
+    use super::arrays::handle::Array;
+    #[pymodule_export]
+    use super::arrays::loops::Loop;
     #[pymodule_export]
     use super::collective::{
         Collective, Partition, all_sum_reduce, allgather, broadcast, gather, halo_exchange, repartition,
@@ -44,13 +36,9 @@ mod _native {
     #[pymodule_export]
     use super::device::{Device, Team};
     #[pymodule_export]
-    use super::dist::{Block, Cyclic, Distribution, Unstructured};
+    use super::distribution::{Block, Cyclic, Distribution, Unstructured, distribution_of};
     #[pymodule_export]
-    use super::facts::distribution_of;
-    #[pymodule_export]
-    use super::gate::end;
-    #[pymodule_export]
-    use super::part::{Part, Stored};
+    use super::part_handle::{Part, Stored};
     #[pymodule_export]
     use super::protocols::{
         read_distarray, read_partitioned, say_distarray, say_partitioned, validate_distarray,
@@ -59,14 +47,14 @@ mod _native {
     #[pymodule_export]
     use super::ranks::{abort, leave};
     #[pymodule_export]
-    use super::repeat::Loop;
+    use super::runtime::gate::end;
     #[pymodule_export]
     use super::{devices, has_mpi, live_exports, mpi_library, version};
     use pyo3::prelude::*;
 
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-        super::interrupt::install();
+        super::runtime::interrupt::install();
         Ok(())
     }
 }
@@ -74,8 +62,10 @@ mod _native {
 /// Every device of this process, the host first. Opens the adapters.
 #[pyfunction]
 fn devices(py: Python<'_>) -> PyResult<Vec<device::Device>> {
-    partita::config::checked().map_err(|error| error::raised(error.into()))?;
-    Ok(gate::detached(py, || partita::Device::all().iter().cloned().map(device::Device::of).collect()))
+    partita::config::checked().map_err(runtime::error::raised)?;
+    Ok(runtime::gate::detached(py, || {
+        partita::Device::all().iter().cloned().map(device::Device::of).collect()
+    }))
 }
 
 /// DLPack exports that no consumer has released yet.

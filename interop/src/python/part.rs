@@ -1,4 +1,4 @@
-//! Parts: what one member holds of an array, and the DLPack methods that lend it.
+//! Methods of the classes of parts, among them the DLPack methods that lend memory.
 
 use std::sync::Arc;
 
@@ -10,58 +10,36 @@ use pyo3::exceptions::{PyAttributeError, PyBufferError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::capsule::{offer, publish};
-use super::convert::tuple;
+use super::arrays::convert::tuple;
+use super::arrays::typed::Typed;
+use super::capsules::capsule::{offer, publish};
+use super::capsules::exchange_table;
+use super::capsules::location::place;
 use super::device::Device;
-use super::dist::owned;
-use super::error::{detached, raised};
-use super::typed::Typed;
+use super::distribution::owned;
+use super::part_handle::{Part, Stored};
+use super::runtime::error::{detached, raised};
 use crate::dlpack::{Legacy, Loan, Location, Versioned};
 use crate::element::{Element, TypedPart};
 
-/// What one member of the team holds of an array. Its memory is the cells it owns.
-#[pyclass(frozen, module = "partita")]
-pub struct Part(pub TypedPart);
-
-/// A part with its halo: its memory is all cells it stores.
-#[pyclass(frozen, module = "partita")]
-pub struct Stored(pub TypedPart);
-
 /// What a consumer asks of `__dlpack__`.
-struct Wishes<'a, 'py> {
+struct ExportRequest<'a, 'py> {
     stream: Option<&'a Bound<'py, PyAny>>,
     versioned: bool,
     device: Option<(i32, i32)>,
     copy: Option<bool>,
 }
 
-impl<'a, 'py> Wishes<'a, 'py> {
+impl<'a, 'py> ExportRequest<'a, 'py> {
     fn of(
         stream: Option<&'a Bound<'py, PyAny>>,
         max_version: Option<(u32, u32)>,
         device: Option<(i32, i32)>,
         copy: Option<bool>,
-    ) -> Wishes<'a, 'py> {
+    ) -> ExportRequest<'a, 'py> {
         let versioned = max_version.is_some_and(|(major, _)| major >= 1);
-        Wishes { stream, versioned, device, copy }
+        ExportRequest { stream, versioned, device, copy }
     }
-}
-
-/// Where a device's memory is, in DLPack's terms.
-pub fn location(of: &partita::Device) -> Location {
-    let kind = match of.kind() {
-        DeviceKind::Host => return Location::HOST,
-        DeviceKind::Cuda => Location::CUDA,
-        DeviceKind::Wgpu => Location::WEBGPU,
-    };
-    let alike = partita::Device::all().iter().filter(|device| device.kind() == of.kind());
-    let number = alike.take_while(|device| *device != of).count();
-    Location { kind, number: number as i32 }
-}
-
-/// Where a part's memory is: the host's, too, if it is a device's whose memory this process addresses.
-pub fn place(part: &array::Part) -> Location {
-    if part.device().is_addressable() { Location::HOST } else { location(part.device()) }
 }
 
 /// Runs what waits for devices that share their memory with the host, and only for those: letting the
@@ -77,13 +55,13 @@ fn waiting<T: Send>(
     }
 }
 
-/// A capsule with the cells, as the consumer wishes, or BufferError.
-fn lend(py: Python<'_>, typed: &TypedPart, cells: Cells, wishes: &Wishes) -> PyResult<Py<PyAny>> {
+/// A capsule with the cells, as the consumer request, or BufferError.
+fn lend(py: Python<'_>, typed: &TypedPart, cells: Cells, request: &ExportRequest) -> PyResult<Py<PyAny>> {
     let part = &typed.part;
     let refuse = |text: String| Err(PyBufferError::new_err(format!("__dlpack__: {text}")));
     let here = place(part);
-    let wanted = wishes.device.map_or(here, |(kind, number)| Location { kind, number });
-    if wishes.stream.is_some() && wanted == Location::HOST {
+    let wanted = request.device.map_or(here, |(kind, number)| Location { kind, number });
+    if request.stream.is_some() && wanted == Location::HOST {
         return refuse("expected stream=None for host memory, given a stream; leave it out".to_owned());
     }
     let reachable = wanted == Location::HOST || (wanted == here && here.kind == Location::CUDA);
@@ -94,8 +72,8 @@ fn lend(py: Python<'_>, typed: &TypedPart, cells: Cells, wishes: &Wishes) -> PyR
             part.device().name()
         ));
     }
-    let loan = if wishes.copy == Some(true) || wanted != here {
-        if wishes.copy == Some(false) {
+    let loan = if request.copy == Some(true) || wanted != here {
+        if request.copy == Some(false) {
             let name = part.device().name();
             return refuse(format!(
                 "expected memory of this process for copy=False, given {name}; allow a copy"
@@ -114,9 +92,9 @@ fn lend(py: Python<'_>, typed: &TypedPart, cells: Cells, wishes: &Wishes) -> PyR
         ));
     };
     if wanted.kind == Location::CUDA {
-        publish(part.device(), wishes.stream)?;
+        publish(part.device(), request.stream)?;
     }
-    if wishes.versioned { offer::<Versioned>(py, loan) } else { offer::<Legacy>(py, loan) }
+    if request.versioned { offer::<Versioned>(py, loan) } else { offer::<Legacy>(py, loan) }
 }
 
 /// NumPy's code of an element type; None for bfloat16, which has none.
@@ -238,7 +216,7 @@ impl Part {
         dl_device: Option<(i32, i32)>,
         copy: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
-        lend(py, &self.0, Cells::Owned, &Wishes::of(stream, max_version, dl_device, copy))
+        lend(py, &self.0, Cells::Owned, &ExportRequest::of(stream, max_version, dl_device, copy))
     }
 
     /// NumPy's description of host memory, read-only.
@@ -256,7 +234,7 @@ impl Part {
     /// DLPack's table of C functions.
     #[classattr]
     fn __dlpack_c_exchange_api__(py: Python<'_>) -> PyResult<Py<PyAny>> {
-        super::exchange::table(py)
+        exchange_table::table(py)
     }
 
     /// DLPack's (device type, device number).
@@ -269,7 +247,7 @@ impl Part {
     /// narrower of the widths that the parts on both sides declare, since the protocol wants these to be
     /// equal.
     fn __distarray__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("partita._protocols")?.getattr("distarray")?.call1((slf,))
+        slf.py().import("partita._api.protocols")?.getattr("distarray")?.call1((slf,))
     }
 
     fn __repr__(&self) -> String {
@@ -315,7 +293,7 @@ impl Stored {
         dl_device: Option<(i32, i32)>,
         copy: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
-        lend(py, &self.0, Cells::Stored, &Wishes::of(stream, max_version, dl_device, copy))
+        lend(py, &self.0, Cells::Stored, &ExportRequest::of(stream, max_version, dl_device, copy))
     }
 
     /// NumPy's description of host memory, read-only.
@@ -333,7 +311,7 @@ impl Stored {
     /// DLPack's table of C functions.
     #[classattr]
     fn __dlpack_c_exchange_api__(py: Python<'_>) -> PyResult<Py<PyAny>> {
-        super::exchange::table(py)
+        exchange_table::table(py)
     }
 
     /// DLPack's (device type, device number).

@@ -1,18 +1,18 @@
-//! `__distarray__` and `__partitioned__`: descriptions made from parts, and distributions made from
-//! descriptions. The memory itself is fetched in Python.
+//! `__distarray__` and `__partitioned__`: descriptions of parts, and distributions from descriptions. Python
+//! fetches the memory itself.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use super::device::Team;
-use super::dist::Distribution;
-use super::error::{detached, raised};
-use super::part::{Part, Stored};
+use super::distribution::Distribution;
+use super::part_handle::{Part, Stored};
 use super::ranks::default_team;
+use super::runtime::error::{detached, raised};
 use super::value::{read, write};
 use crate::distarray;
-use crate::partitioned::{self, Location};
+use crate::partitioned::{self, PartitionLocation};
 use crate::value::{Refusal, Value};
 
 fn refused(refusal: Refusal) -> PyErr {
@@ -27,8 +27,8 @@ pub fn say_distarray<'py>(
     part: &Part,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>, Stored)> {
     let (dist, index) = (part.0.distribution().map_err(raised)?, part.0.part.index());
-    let described = distarray::Description::from_distribution(&dist, index).map_err(refused)?;
-    let window = distarray::Description::window(&dist, index).map_err(refused)?;
+    let described = distarray::PartDescription::from_distribution(&dist, index).map_err(refused)?;
+    let window = distarray::PartDescription::window(&dist, index).map_err(refused)?;
     let memory = Stored(part.0.narrowed(&window).map_err(raised)?);
     Ok((write(py, &described.to_value(Value::None))?, PyTuple::new(py, described.shape())?, memory))
 }
@@ -42,7 +42,7 @@ pub fn say_partitioned<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let place = |part: usize| {
         let (ip, pid, device) = locations.get(part).cloned().unwrap_or_default();
-        Location::Process { ip, pid, device: Some(device) }
+        PartitionLocation::Process { ip, pid, device: Some(device) }
     };
     let described = partitioned::Description::from_distribution(&dist.dist, place).map_err(refused)?;
     write(py, &described.to_value(Value::Callable).map_err(refused)?)

@@ -1,5 +1,4 @@
-//! Teams over the ranks of an MPI program: all that were started together, or those of a communicator of
-//! mpi4py. Knows which of a team's members are this process's; what the ranks do together is the engine's.
+//! Teams over the ranks of an MPI program: of all ranks, or of a communicator of mpi4py.
 
 use std::sync::OnceLock;
 
@@ -7,7 +6,7 @@ use partita::Team;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use super::error::raised;
+use super::runtime::error::raised;
 
 /// A communicator of mpi4py: the value of its handle, and what its library says of itself.
 pub struct Communicator {
@@ -58,7 +57,7 @@ pub fn team(
     };
     if ranks.count() > 1 {
         // From now on the end of this process concerns others.
-        py.import("partita._ending")?.call_method0("watch")?;
+        py.import("partita._core.ending")?.call_method0("watch")?;
     }
     py.detach(|| {
         let devices = devices().inspect_err(|error| ranks.abort(&error.to_string()))?;

@@ -1,5 +1,5 @@
-//! Python objects as [`Value`]s and back. Reading never raises: what cannot be read is `Other`, by the name
-//! of its type, and the description is refused for it.
+//! Conversion between Python objects and [`Value`]s. Reading never raises: an unreadable object becomes
+//! `Other` with the name of its type, and the description is then refused.
 
 use partita::DType;
 use partita::array::Cells;
@@ -8,9 +8,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMemoryView, PyString, PyTuple};
 
-use super::part::{Part, Stored};
+use super::part_handle::{Part, Stored};
 use crate::element::Element;
-use crate::value::{Array, Buffer, Dict, Value};
+use crate::value::{Buffer, Dict, IndexArray, Value};
 
 /// Descriptions are shallow; what goes deeper is no description, and may contain itself.
 const DEEPEST: usize = 8;
@@ -106,7 +106,7 @@ fn indices(object: &Bound<'_, PyAny>) -> Option<Value> {
             let listed = object.call_method0("tolist").ok()?;
             listed.cast::<PyList>().ok()?.iter().map(|i| i.cast::<PyInt>().ok()?.extract().ok()).collect()
         });
-    Some(Value::Array(Array { dtype, shape: shape(&buffer)?, data }))
+    Some(Value::Array(IndexArray { dtype, shape: shape(&buffer)?, data }))
 }
 
 /// Memory of ours, which nobody needs to fetch to know what it is.
@@ -184,7 +184,7 @@ pub fn write<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>>
             }
             dict.into_any()
         }
-        Value::Array(Array { data: Some(data), .. }) => {
+        Value::Array(IndexArray { data: Some(data), .. }) => {
             py.import("numpy")?.call_method1("array", (PyList::new(py, data)?, "int64"))?
         }
         Value::Array(_) | Value::Buffer(_) | Value::HugeInt | Value::Other(_) => {

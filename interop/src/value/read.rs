@@ -1,9 +1,10 @@
-//! Reading values as what they should be; each reading refuses everything else.
+//! Typed reading of values; a value of another type is refused.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use super::{Array, Buffer, Dict, Refusal, Result, Value};
+use super::object::{Buffer, Dict, IndexArray, Value};
+use super::refusal::{Refusal, Result};
 
 /// A value in a refusal: short, whatever it holds.
 struct Given<'a>(&'a Value);
@@ -121,7 +122,7 @@ impl Value {
 
     /// The integers of an array of one dimension.
     pub(crate) fn as_indices(&self) -> Result<&[i64]> {
-        let Value::Array(Array { dtype, shape, data }) = self else {
+        let Value::Array(IndexArray { dtype, shape, data }) = self else {
             return Err(self.refuse("a buffer of integers"));
         };
         let Some(data) = data else {

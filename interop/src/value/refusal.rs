@@ -1,4 +1,4 @@
-//! [`Refusal`]: where in a description the fault lies, and what it is.
+//! [`Refusal`]: the place and the reason of a fault in a description.
 
 use std::fmt;
 

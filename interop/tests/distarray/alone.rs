@@ -1,6 +1,6 @@
 //! Mutators of sets of descriptions that make one description malformed in itself, whatever the set was.
 
-use partita_interop::value::{Array, Dict, Value};
+use partita_interop::value::{Dict, IndexArray, Value};
 
 use crate::generate::{Set, path};
 use crate::malformed::{
@@ -321,7 +321,7 @@ fn padding(
     fault([path(d, "padding") + step])?.of(k)
 }
 
-pub fn array(s: &mut Set, part: usize, d: usize) -> &mut Array {
+pub fn array(s: &mut Set, part: usize, d: usize) -> &mut IndexArray {
     match entry(s.dim(part, d), "indices") {
         Value::Array(array) => array,
         other => panic!("no array: {other:?}"),
@@ -332,7 +332,7 @@ pub fn array(s: &mut Set, part: usize, d: usize) -> &mut Array {
 fn indices(
     s: &mut Set,
     r: &mut Random,
-    wrong: impl Fn(&mut Array, &mut Random) -> Option<()>,
+    wrong: impl Fn(&mut IndexArray, &mut Random) -> Option<()>,
 ) -> Option<Fault> {
     let (k, d) = s.place_of("u", r)?;
     wrong(array(s, k, d), r)?;

@@ -1,7 +1,7 @@
 //! Random valid sets of descriptions, written from the protocol's text and not by the exporter, together with
 //! what every part holds.
 
-use partita_interop::value::{Array, Buffer, Dict, Value};
+use partita_interop::value::{Buffer, Dict, IndexArray, Value};
 
 use crate::malformed::{Random, dict, entry, int, items, put};
 
@@ -133,7 +133,7 @@ fn unstructured(random: &mut Random) -> Column {
         random.shuffle(list);
         let mut dim = common("u", size, parts, rank as i64);
         let (shape, data) = (vec![list.len() as i64], Some(list.clone()));
-        dim.push(("indices".into(), Value::Array(Array { dtype: "uint32".into(), shape, data })));
+        dim.push(("indices".into(), Value::Array(IndexArray { dtype: "uint32".into(), shape, data })));
         if once || random.chance(30) {
             dim.push(("one_to_one".into(), once.into()));
         }

@@ -14,7 +14,7 @@ mod together;
 
 use generate::{Set, set};
 use malformed::{Random, anything, places, replace};
-use partita_interop::distarray::{Description, parse_all, to_distribution, validate};
+use partita_interop::distarray::{PartDescription, parse_all, to_distribution, validate};
 use partita_interop::value::Result;
 
 const EACH: usize = 180;
@@ -61,8 +61,8 @@ fn every_valid_description_is_accepted_and_each_part_holds_the_described_cells()
                 assert_eq!(held, column.owned[case.rank(part, d)], "{case:?}");
             }
         }
-        let again: Vec<Description> =
-            (0..dist.parts()).map(|part| Description::from_distribution(&dist, part).unwrap()).collect();
+        let again: Vec<PartDescription> =
+            (0..dist.parts()).map(|part| PartDescription::from_distribution(&dist, part).unwrap()).collect();
         let back = to_distribution(&again).unwrap();
         // Where no part stores anything, there is no halo to be described.
         let same = if dist.global().is_empty() { back.same_layout(&dist) } else { back == dist };

@@ -1,8 +1,8 @@
 //! The examples of the Distributed Array Protocol, with a verdict on each.
 
 use partita::index::Distribution;
-use partita_interop::distarray::{Description, parse_all, to_distribution, validate, validate_dim_dict};
-use partita_interop::value::{Array, Buffer, Dict, Value};
+use partita_interop::distarray::{PartDescription, parse_all, to_distribution, validate, validate_dim_dict};
+use partita_interop::value::{Buffer, Dict, IndexArray, Value};
 
 fn common(dist_type: &str, (rank, parts): (i64, i64), size: i64) -> Vec<(&'static str, Value)> {
     vec![
@@ -38,7 +38,7 @@ pub fn c(at: (i64, i64), size: i64, start: i64, block_size: i64) -> Value {
 
 pub fn u(at: (i64, i64), size: i64, indices: &[i64]) -> Value {
     let (shape, data) = (vec![indices.len() as i64], Some(indices.to_vec()));
-    dim("u", at, size, &[("indices", Value::Array(Array { dtype: "int64".into(), shape, data }))])
+    dim("u", at, size, &[("indices", Value::Array(IndexArray { dtype: "int64".into(), shape, data }))])
 }
 
 pub fn part_of(version: &str, shape: &[i64], dims: &[Value]) -> Value {
@@ -182,7 +182,7 @@ fn the_padded_example_owns_its_boundary_but_not_its_copies() {
     // Printed without the comma that makes a tuple of it.
     let mut printed = part(&[10], &[dim(0)]);
     crate::malformed::put(&mut printed, "dim_data", dim(0));
-    assert_eq!(Description::parse(&printed).unwrap_err().path, "dim_data");
+    assert_eq!(PartDescription::parse(&printed).unwrap_err().path, "dim_data");
     let parts = parse_all(&[part(&[10], &[dim(0)]), part(&[10], &[dim(1)])]).unwrap();
     let dist = to_distribution(&parts).unwrap();
     assert_eq!((dist.shape()[0], dist.boundary().0[0], dist.boundary().1[0]), (18, 1, 1));
@@ -282,7 +282,7 @@ fn verdicts_agree_with_the_tests_of_the_published_validator() {
         ("dim_data[0]['indices']", part(&[4], &[dim("u", (0, 2), 100, &[("indices", list)])])),
     ];
     for (path, value) in refused {
-        assert_eq!(Description::parse(&value).unwrap_err().path, path);
+        assert_eq!(PartDescription::parse(&value).unwrap_err().path, path);
     }
 }
 
@@ -295,7 +295,7 @@ fn sixteen_faults_that_the_published_validator_accepts_are_rejected() {
         part(&[12], &[dim])
     };
     let list = |dtype: &str, data: Option<Vec<i64>>| {
-        let indices = Value::Array(Array { dtype: dtype.into(), shape: vec![3], data });
+        let indices = Value::Array(IndexArray { dtype: dtype.into(), shape: vec![3], data });
         part(&[3], &[dim("u", (0, 2), 6, &[("indices", indices)])])
     };
     let huge = || Value::Int(1 << 70);
@@ -325,7 +325,7 @@ fn sixteen_faults_that_the_published_validator_accepts_are_rejected() {
     ];
     println!("refused  where                        what");
     for (name, path, value) in sixteen {
-        let refusal = Description::parse(&value).unwrap_err();
+        let refusal = PartDescription::parse(&value).unwrap_err();
         assert_eq!(refusal.path, path, "{name}: {refusal}");
         println!("yes      {path:27}  {name}");
         refused += 1;

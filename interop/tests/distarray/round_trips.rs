@@ -1,7 +1,7 @@
 //! Distribution -> descriptions -> Python's terms -> descriptions -> distribution, for every kind of map.
 
 use partita::index::{DimMap, Distribution, Region};
-use partita_interop::distarray::{Description, Kind as Said, parse_all, to_distribution};
+use partita_interop::distarray::{Kind as Said, PartDescription, parse_all, to_distribution};
 use partita_interop::value::{Buffer, Value};
 use proptest::prelude::*;
 
@@ -9,19 +9,20 @@ use proptest::prelude::*;
 mod kinds;
 use kinds::{Kind, mixed};
 
-pub fn export(dist: &Distribution) -> Vec<Description> {
-    (0..dist.parts()).map(|part| Description::from_distribution(dist, part).unwrap()).collect()
+pub fn export(dist: &Distribution) -> Vec<PartDescription> {
+    (0..dist.parts()).map(|part| PartDescription::from_distribution(dist, part).unwrap()).collect()
 }
 
 /// Out to Python's terms and back; what comes back is what went.
 pub fn there_and_back(dist: &Distribution) -> Distribution {
     let parts = export(dist);
-    let value = |part: &Description| part.to_value(Value::Buffer(Buffer::contiguous(&part.shape(), "d", 8)));
+    let value =
+        |part: &PartDescription| part.to_value(Value::Buffer(Buffer::contiguous(&part.shape(), "d", 8)));
     let values: Vec<Value> = parts.iter().map(value).collect();
     let read = parse_all(&values).unwrap();
     for (part, (a, b)) in parts.iter().zip(&read).enumerate() {
         assert_eq!((&a.dims, a.version, part as i64), (&b.dims, b.version, b.process()));
-        let stored = Description::window(dist, part).unwrap();
+        let stored = PartDescription::window(dist, part).unwrap();
         assert!(dist.stored(part).contains_region(&stored) && stored.contains_region(&dist.owned(part)));
         // An empty part has padding in no dimension here, and in the protocol that of the parts beside it.
         let shape = a.shape();
@@ -36,7 +37,7 @@ fn same(a: &Distribution, b: &Distribution) {
         let sets = |dist: &Distribution| -> Vec<Vec<i64>> {
             dist.owned_set(part).unwrap().iter().map(|set| set.iter().collect()).collect()
         };
-        assert_eq!((sets(a), Description::window(a, part).unwrap()), (sets(b), b.stored(part)));
+        assert_eq!((sets(a), PartDescription::window(a, part).unwrap()), (sets(b), b.stored(part)));
     }
     assert!((0..a.rank()).all(|d| a.periodic(d) == b.periodic(d)));
 }
@@ -97,8 +98,8 @@ proptest! {
             .build();
         prop_assume!(dist.is_ok());
         let dist = dist.unwrap();
-        let results: Vec<_> =
-            (0..dist.parts()).map(|part| Description::from_distribution(&dist, part).map(|_| ())).collect();
+        let described = |part| PartDescription::from_distribution(&dist, part).map(|_| ());
+        let results: Vec<_> = (0..dist.parts()).map(described).collect();
         prop_assert!(results.windows(2).all(|pair| pair[0].is_ok() == pair[1].is_ok()));
         match &results[0] {
             Ok(()) => same(&dist, &there_and_back(&dist)),

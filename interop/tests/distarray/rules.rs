@@ -2,7 +2,7 @@
 
 use partita::index::{DimMap, Distribution};
 use partita_interop::distarray::{
-    Description, Kind, VERSION, parse_all, to_distribution, validate, validate_dim_data,
+    Kind, PartDescription, VERSION, parse_all, to_distribution, validate, validate_dim_data,
 };
 use partita_interop::value::{Buffer, Dict, Refusal, Value};
 
@@ -28,12 +28,12 @@ fn a_description_has_exactly_three_keys() {
     let value = part(&[4], &[b((0, 1), 4, 0, 4)]);
     assert!(validate(&value).0);
     let written =
-        Description::parse(&value).unwrap().to_value(Value::Buffer(Buffer::contiguous(&[4], "d", 8)));
+        PartDescription::parse(&value).unwrap().to_value(Value::Buffer(Buffer::contiguous(&[4], "d", 8)));
     let Value::Dict(Dict(entries)) = &written else { panic!("no dict") };
     assert_eq!(entries.len(), 3);
     let mut more = value.clone();
     put(&mut more, "device", "kDLCUDA:0".into());
-    let refusal = Description::parse(&more).unwrap_err();
+    let refusal = PartDescription::parse(&more).unwrap_err();
     assert_eq!(refusal.path, "device");
 }
 
@@ -235,7 +235,7 @@ fn empty_entries_and_grids_of_one_are_undistributed() {
     let wrong =
         [(u((0, 1), 7, &[0, 1]), 2), (c((0, 1), 6, 6, 1), 0), (padded((0, 1), 6, (0, 6), (3, 2), true), 6)];
     for (dim, extent) in wrong {
-        let refusal = Description::parse(&part(&[extent], &[dim])).unwrap_err();
+        let refusal = PartDescription::parse(&part(&[extent], &[dim])).unwrap_err();
         assert!(refusal.part.is_none() && refusal.path.starts_with("dim_data[0]['"), "{refusal}");
     }
 }
@@ -299,17 +299,17 @@ fn distributions_beyond_the_protocol_are_rejected_by_all_parts_alike() {
     for (builder, path) in unsaid {
         let dist = builder.build().unwrap();
         for part in 0..3 {
-            let refusal = Description::from_distribution(&dist, part).unwrap_err();
+            let refusal = PartDescription::from_distribution(&dist, part).unwrap_err();
             assert_eq!(refusal.path, path, "{refusal}");
         }
     }
     let dist = line().boundary(&[4], &[0]).build().unwrap();
     assert_eq!(
-        Description::from_distribution(&dist, 0).unwrap_err().reason,
+        PartDescription::from_distribution(&dist, 0).unwrap_err().reason,
         "expected padding of at most 3, what grid rank 0 stores; given 4; declare a narrower boundary, or \
          redistribute to fewer and larger parts"
     );
-    assert!(Description::from_distribution(&dist, 3).is_err());
+    assert!(PartDescription::from_distribution(&dist, 3).is_err());
 }
 
 #[test]
@@ -319,11 +319,11 @@ fn exported_padding_is_the_width_that_both_sides_have() {
         let dist = builder.build().unwrap();
         let one = |part| {
             let Kind::Block { padding, .. } =
-                Description::from_distribution(&dist, part).unwrap().dims[0].kind
+                PartDescription::from_distribution(&dist, part).unwrap().dims[0].kind
             else {
                 panic!("no block")
             };
-            (padding, Description::window(&dist, part).unwrap().extent(0))
+            (padding, PartDescription::window(&dist, part).unwrap().extent(0))
         };
         (0..3).map(one).collect()
     };

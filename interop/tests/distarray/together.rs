@@ -1,6 +1,6 @@
 //! Mutators of sets of descriptions: each is well-formed, or nearly, and together they are not an array.
 
-use partita_interop::value::{Array, Buffer, Dict, Value};
+use partita_interop::value::{Buffer, Dict, IndexArray, Value};
 
 use crate::alone::{array, part};
 use crate::generate::{Column, Set, path};
@@ -91,7 +91,7 @@ pub const TOGETHER: &[Mutator<Set>] = &[
         let (k, d) = s.place_of("b", r)?;
         let (start, stop) = (s.int(k, d, "start"), s.int(k, d, "stop"));
         let data: Vec<i64> = (start..stop).collect();
-        let array = Array { dtype: "int64".into(), shape: vec![stop - start], data: Some(data) };
+        let array = IndexArray { dtype: "int64".into(), shape: vec![stop - start], data: Some(data) };
         ["start", "stop", "padding", "periodic"].iter().for_each(|key| remove(s.dim(k, d), key));
         s.put(k, d, "dist_type", "u".into());
         s.put(k, d, "indices", Value::Array(array));

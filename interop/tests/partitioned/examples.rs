@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use partita::index::{DimMap, Distribution};
 use partita_interop::distarray;
-use partita_interop::partitioned::{Description, Dialect, Location, tiles, validate};
+use partita_interop::partitioned::{Description, Dialect, PartitionLocation, tiles, validate};
 use partita_interop::value::{Buffer, Dict, Refusal, Value};
 
 use crate::malformed::{dict, entry, put, remove};
@@ -109,8 +109,8 @@ fn refused(value: &Value) -> Refusal {
     Description::parse(value).unwrap_err()
 }
 
-fn process(part: usize) -> Location {
-    Location::Process { ip: "127.0.0.1".into(), pid: 4000 + part as i64, device: None }
+fn process(part: usize) -> PartitionLocation {
+    PartitionLocation::Process { ip: "127.0.0.1".into(), pid: 4000 + part as i64, device: None }
 }
 
 #[test]
@@ -121,14 +121,14 @@ fn the_three_examples_of_the_draft_and_that_of_heat_are_valid() {
     let read = Description::parse(&second()).unwrap();
     let blocks = Distribution::builder(&[8, 8]).grid(&[2, 2]).build().unwrap();
     assert_eq!((read.to_distribution().unwrap(), read.locals), (blocks, None));
-    let Location::Process { pid, .. } = read.partitions[0].location[0] else { panic!("no process") };
+    let PartitionLocation::Process { pid, .. } = read.partitions[0].location[0] else { panic!("no process") };
     assert_eq!(pid, 847236952, "entries in any order are put in C order");
     let read = Description::parse(&third()).unwrap();
     assert_eq!(read.locals, Some(vec![0, 2]));
     assert_eq!(read.partitions[3].location[0].device(), "kDLOneAPI:1");
     let read = Description::parse(&heat()).unwrap();
     assert_eq!((read.dialect, read.locals.clone()), (Dialect::Heat, Some(vec![1])));
-    assert_eq!(read.partitions[3].location, [Location::Rank(3)]);
+    assert_eq!(read.partitions[3].location, [PartitionLocation::Rank(3)]);
     assert!(read.check_ranks(4).is_ok());
     assert_eq!(read.check_ranks(3).unwrap_err().path, "partitions[(3, 0, 0)]['location']");
     // Not distributed, all ranks write the same position, so one rank is named.
@@ -205,7 +205,7 @@ fn locations_are_processes_with_devices_and_several_for_replicas() {
     let dist = Distribution::builder(&[8, 6]).grid(&[2, 3]).replicated(1).build().unwrap();
     let held: Vec<Vec<usize>> = tiles(&dist).unwrap().into_iter().map(|(_, parts)| parts).collect();
     assert_eq!(held, [[0, 1, 2], [3, 4, 5]]);
-    let said = Description::from_distribution(&dist, |part| Location::Process {
+    let said = Description::from_distribution(&dist, |part| PartitionLocation::Process {
         ip: "10.0.0.1".into(),
         pid: part as i64,
         device: Some(format!("kDLCUDA:{part}")),
@@ -249,8 +249,8 @@ fn both_protocols_describe_a_regular_grid_alike() {
         [(vec![64], vec![4]), (vec![9, 7], vec![2, 3]), (vec![], vec![]), (vec![3, 2], vec![4, 1])]
     {
         let dist = Distribution::builder(&shape).grid(&grid).build().unwrap();
-        let parts: Vec<distarray::Description> = (0..dist.parts())
-            .map(|part| distarray::Description::from_distribution(&dist, part).unwrap())
+        let parts: Vec<distarray::PartDescription> = (0..dist.parts())
+            .map(|part| distarray::PartDescription::from_distribution(&dist, part).unwrap())
             .collect();
         let said = Description::from_distarray(&parts, process).unwrap();
         assert_eq!(said, Description::from_distribution(&dist, process).unwrap());

@@ -1,6 +1,6 @@
 """Runs a program in partita and in NumPy and compares every value that it shows.
 
-Partita goes first, as lazily as the program is written; values that NumPy does not define to the bit are kept aside.
+Partita goes first, as lazily as the program is written; values that NumPy does not define to the bit are left out.
 NumPy follows, and goes on from partita's value of each such statement once it is found to be within its bound: so a
 last bit that may differ does not decide about what comes after it, and everything else is compared to the bit.
 """

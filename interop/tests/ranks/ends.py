@@ -1,4 +1,4 @@
-"""One rank of a job comes to an end of the kind that is asked for while the others do what they are told."""
+"""One rank of a job comes to an end of the kind given by its argument while the others work."""
 
 import sys
 import threading

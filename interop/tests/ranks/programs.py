@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import partita as pt
-from partita import _local
+from partita._api import local as _local
 
 HOST = np.arange(70, dtype=np.float32).reshape(10, 7)
 
@@ -76,7 +76,7 @@ PROGRAMS = [heat, layouts, indices, numbers, shown, collectives]
 
 
 def protocols(team):
-    """Each process says what it has, and is told the same."""
+    """Each process says what it has, and receives the same."""
     for dist in (pt.Distribution((10, 7), team=team, halo=1), pt.Distribution((10, 7), team=team, dims=[pt.Cyclic(2), None])):
         u = pt.asarray(HOST, dist=dist)
         parts = u.parts

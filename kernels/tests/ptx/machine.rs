@@ -10,7 +10,7 @@ use simcuda::{Fault, Machine};
 use crate::agreement::{Arrays, difference};
 
 /// Branches of a block before its kernel counts as endless: more than any launch of these tests takes.
-const PATIENCE: u64 = 1 << 24;
+const BRANCH_LIMIT: u64 = 1 << 24;
 
 /// How a launch is run.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,7 @@ impl Compiled {
     ) -> Result<(Arrays, Vec<&'static str>), Fault> {
         let facts = Facts { multiprocessors: setting.multiprocessors };
         let mut machine = Machine::new(7);
-        machine.set_patience(PATIENCE);
+        machine.set_branch_limit(BRANCH_LIMIT);
         let spans: Vec<Span> = (arrays.iter().zip(&kernel.kernel().params).enumerate())
             .map(|(p, (bytes, param))| {
                 let before = ((p + 1) * setting.shift * param.dtype.size_bytes()) as u64;
@@ -113,7 +113,7 @@ impl Compiled {
         boxes: &[(Launch, Arrays)],
     ) -> Result<(Vec<Arrays>, usize), Fault> {
         let mut machine = Machine::new(7);
-        machine.set_patience(PATIENCE);
+        machine.set_branch_limit(BRANCH_LIMIT);
         let mut place = |bytes: &Vec<u8>| {
             let address = machine.alloc((bytes.len() as u64).max(1), 256);
             machine.write(address, bytes).unwrap();

@@ -17,7 +17,7 @@ pub const FILES_PER_FOLDER: usize = 12;
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 25_500),
     ("engine/src", 38_500),
-    ("engine/simcuda/src", 8_900),
+    ("simcuda/src", 8_900),
     ("interop/src", 7_300),
     ("interop/python", 5_400),
     ("benches", 8_300),
@@ -31,7 +31,7 @@ pub const TOTAL_BUDGET: usize = 100_000;
 pub const CRATES: &[&str] = &[
     "kernels/src",
     "engine/src",
-    "engine/simcuda/src",
+    "simcuda/src",
     "interop/src",
     "benches/src",
     "xtask/src",
@@ -56,7 +56,7 @@ pub const HOMES: &[(&str, &[&str])] = &[
         ],
     ),
     ("ash", &["engine/src/device/wgpu"]),
-    ("cudarc", &["engine/src/device/cuda", "interop/src/dlpack", "engine/simcuda/tests"]),
+    ("cudarc", &["engine/src/device/cuda", "interop/src/dlpack", "simcuda/tests"]),
     ("wgpu", &["engine/src/device/wgpu"]),
     ("pollster", &["engine/src/device/wgpu"]),
     ("dlpark", &["interop/"]),
@@ -152,11 +152,10 @@ pub const UNSAFE_FILES: &[&str] = &[
     "kernels/tests/x86.rs",
     // C interfaces.
     "interop/src/dlpack",
-    "interop/src/python/capsule.rs",
-    "interop/src/python/exchange.rs",
+    "interop/src/python/capsules",
     "interop/src/python/ranks.rs",
-    "engine/simcuda/src/driver",
-    "engine/simcuda/tests",
+    "simcuda/src/driver",
+    "simcuda/tests",
 ];
 
 /// Files or folders that may hold unsafe code, at most.

@@ -1,0 +1,1 @@
+"""NumPy's functions, creation, files, protocols and collective operators, on top of the array."""

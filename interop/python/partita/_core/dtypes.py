@@ -1,0 +1,152 @@
+"""Element types, and NumPy's rules for which type an operation gives."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+__all__ = [
+    "DType", "bfloat16", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8", "int16", "int32",
+    "int64", "result_type", "uint8", "uint16", "uint32", "uint64",
+]  # fmt: skip
+
+
+class DType:
+    """An element type. Equal to NumPy's dtype of the same name, to its name, and usable as NumPy's ``dtype=``.
+
+    Attributes
+    ----------
+    name : str
+        NumPy's name, such as ``'float32'``.
+    kind : str
+        ``'b'`` bool, ``'u'`` and ``'i'`` integers, ``'f'`` floats, ``'c'`` complex numbers.
+    itemsize : int
+        Bytes of one element.
+    """
+
+    __slots__ = ("itemsize", "kind", "name")
+
+    def __init__(self, name: str, kind: str, itemsize: int) -> None:
+        self.name, self.kind, self.itemsize = name, kind, itemsize
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's dtype; bfloat16 needs the package ``ml_dtypes``."""
+        import numpy as np
+
+        if self is bfloat16:
+            try:
+                import ml_dtypes
+            except ImportError:
+                text = "bfloat16 in NumPy: expected the package ml_dtypes, given none; pip install ml_dtypes"
+                raise TypeError(text) from None
+            return np.dtype(ml_dtypes.bfloat16)
+        return np.dtype(self.name)
+
+    #: NumPy 2.4 and later ask for this name.
+    __numpy_dtype__ = dtype
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, DType):
+            return self is other
+        try:
+            return self is as_dtype(other)
+        except TypeError:
+            return False
+
+    def __hash__(self) -> int:
+        """NumPy's, so that one dict takes both; the first hash of a process imports NumPy."""
+        try:
+            return hash(self.dtype)
+        except TypeError:
+            # bfloat16 without ml_dtypes, where NumPy has no equal.
+            return hash(self.name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return as_dtype, (self.name,)
+
+    def __repr__(self) -> str:
+        return f"partita.{self.name if self.kind != 'b' else 'bool_'}"
+
+
+bool_ = DType("bool", "b", 1)
+int8, int16, int32, int64 = (DType(f"int{8 * n}", "i", n) for n in (1, 2, 4, 8))
+uint8, uint16, uint32, uint64 = (DType(f"uint{8 * n}", "u", n) for n in (1, 2, 4, 8))
+float16, float32, float64 = (DType(f"float{8 * n}", "f", n) for n in (2, 4, 8))
+bfloat16 = DType("bfloat16", "f", 2)
+complex64, complex128 = DType("complex64", "c", 8), DType("complex128", "c", 16)
+
+ALL = (
+    bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64,
+    complex64, complex128,
+)  # fmt: skip
+_BY_NAME = {dtype.name: dtype for dtype in ALL}
+_OF_PYTHON: dict[object, DType] = {bool: bool_, int: int64, float: float64, complex: complex128}
+
+
+def as_dtype(dtype: object) -> DType:
+    """The DType for a DType, a name, ``bool``, ``int``, ``float``, ``complex``, or a dtype or scalar type of NumPy."""
+    if isinstance(dtype, DType):
+        return dtype
+    found = _BY_NAME.get(dtype) if isinstance(dtype, str) else None
+    if found is None and isinstance(dtype, type):
+        found = _OF_PYTHON.get(dtype)
+    if found is None and "numpy" in sys.modules and dtype is not None:
+        import numpy as np
+
+        try:
+            found = _BY_NAME.get(np.dtype(dtype).name)  # type: ignore[call-overload]
+        except (TypeError, ValueError):
+            found = None
+    if found is None:
+        names, name = ", ".join(_BY_NAME), getattr(dtype, "__name__", str(dtype))
+        raise TypeError(f"dtype: expected one of {names}, given {name}; convert it first")
+    return found
+
+
+def result_type(a: DType, b: DType) -> DType:
+    """The type that holds the values of both, as in NumPy."""
+    if a is b or b is bool_:
+        return a
+    if a is bool_:
+        return b
+    if "c" in (a.kind, b.kind):
+        return complex_for(result_type(real_of(a), real_of(b)))
+    if a.kind == b.kind == "f":
+        # Neither of the two 16-bit floats holds the other.
+        return float32 if a.itemsize == b.itemsize else max(a, b, key=lambda dtype: dtype.itemsize)
+    if a.kind == b.kind:
+        return max(a, b, key=lambda dtype: dtype.itemsize)
+    if "f" in (a.kind, b.kind):
+        floating, integer = (a, b) if a.kind == "f" else (b, a)
+        needed = {1: 2, 2: 4}.get(integer.itemsize, 8)
+        return floating if floating.itemsize >= needed else _BY_NAME[f"float{8 * needed}"]
+    signed, unsigned = (a, b) if a.kind == "i" else (b, a)
+    if signed.itemsize > unsigned.itemsize:
+        return signed
+    return float64 if unsigned.itemsize == 8 else _BY_NAME[f"int{16 * unsigned.itemsize}"]
+
+
+def real_of(dtype: DType) -> DType:
+    """The type of real and imaginary parts; other types are their own."""
+    return (float32 if dtype is complex64 else float64) if dtype.kind == "c" else dtype
+
+
+def complex_for(dtype: DType) -> DType:
+    """The type of complex numbers that holds the values of another."""
+    return dtype if dtype.kind == "c" else complex64 if result_type(dtype, float32) is float32 else complex128
+
+
+def float_for(dtype: DType) -> DType:
+    """The type in which NumPy computes functions such as sqrt."""
+    return dtype if dtype.kind in "fc" else _BY_NAME[f"float{8 * {1: 2, 2: 4}.get(dtype.itemsize, 8)}"]
+
+
+def wide_for(dtype: DType) -> DType:
+    """The type in which integers and bool are summed; others are their own."""
+    return {"b": int64, "i": int64, "u": uint64}.get(dtype.kind, dtype)
+
+
+def can_cast(source: DType, target: DType) -> bool:
+    """NumPy's rule 'same_kind', by which results may be assigned in place."""
+    return "buifc".index(source.kind) <= "buifc".index(target.kind)

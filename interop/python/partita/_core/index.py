@@ -1,0 +1,178 @@
+"""Indices and axes as NumPy writes them, in the engine's terms. Knows shapes only."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..errors import AxisError
+
+Axis = int | tuple[int, ...] | None
+
+
+def one_axis(name: str, axis: int, ndim: int) -> int:
+    """An axis counted from 0."""
+    try:
+        axis = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"{name}: expected an axis that is an int, given {axis!r}; convert it with int()") from None
+    if not -ndim <= axis < ndim:
+        raise AxisError(f"{name}: expected an axis within {ndim} dimensions, given {axis}; count from 0 or from -1")
+    return axis % ndim
+
+
+def axes_of(name: str, axis: Axis, ndim: int) -> list[int]:
+    """Axes counted from 0, ascending."""
+    if axis is None:
+        return list(range(ndim))
+    given = axis if isinstance(axis, tuple) else (axis,)
+    if name.startswith("arg") and len(given) != 1:
+        raise ValueError(f"{name}: expected one axis, or None for all, given {axis}")
+    axes = {one_axis(name, d, ndim) for d in given}
+    if len(axes) != len(given):
+        raise ValueError(f"{name}: expected every axis once, given {axis}")
+    return sorted(axes)
+
+
+class Selection(NamedTuple):
+    """What integers, slices and new dimensions select."""
+
+    #: Per dimension of the array: the first element, what the next one adds, and how many there are.
+    start: list[int]
+    steps: list[int]
+    counts: list[int]
+    #: Per dimension of the result: the array's dimension, or None for a new one.
+    layout: list[int | None]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of the result."""
+        return tuple(1 if d is None else self.counts[d] for d in self.layout)
+
+    @property
+    def spans(self) -> list[int | tuple[int, int, int] | None]:
+        """The same in the engine's terms: a number drops a dimension, None is a new one."""
+        ranges = list(zip(self.start, self.steps, self.counts, strict=True))
+        spans: list[int | tuple[int, int, int] | None] = []
+        d = 0
+        for entry in self.layout:
+            if entry is None:
+                spans.append(None)
+                continue
+            spans += [*self.start[d:entry], ranges[entry]]
+            d = entry + 1
+        return [*spans, *self.start[d:]]
+
+    @property
+    def dropped(self) -> list[int]:
+        """The dimensions that an integer drops."""
+        return [d for d in range(len(self.start)) if d not in self.layout]
+
+    @property
+    def new(self) -> list[int]:
+        """The places of the new dimensions in the result."""
+        return [at for at, d in enumerate(self.layout) if d is None]
+
+    @property
+    def is_box(self) -> bool:
+        """Whether the elements are a box, in their order."""
+        return all(step == 1 for step in self.steps)
+
+    @property
+    def stop(self) -> list[int]:
+        """Behind the last elements of a box."""
+        return [first + count for first, count in zip(self.start, self.counts, strict=True)]
+
+
+def selection_of(key: Any, shape: tuple[int, ...]) -> Selection | None:
+    """What a key selects; None for keys with arrays, lists or bools in them."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    if any(not _is_plain(k) for k in keys):
+        return None
+    dots = [at for at, k in enumerate(keys) if k is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError("index: expected at most one '...', given several")
+    given = sum(k is not None and k is not Ellipsis for k in keys)
+    if given > len(shape):
+        raise IndexError(f"too many indices: the array has {len(shape)} dimensions, {given} were given")
+    at = dots[0] if dots else len(keys)
+    keys[at : at + len(dots)] = [slice(None)] * (len(shape) - given)
+    selection = Selection([], [], [], [])
+    for k in keys:
+        if k is None:
+            selection.layout.append(None)
+            continue
+        d = len(selection.start)
+        if isinstance(k, slice):
+            first, last, step = k.indices(shape[d])
+            count = len(range(first, last, step))
+            selection.layout.append(d)
+        else:
+            first, step, count = _within(operator.index(k), d, shape[d]), 1, 1
+        selection.start.append(first if count else 0)
+        selection.steps.append(step if count > 1 else 1)
+        selection.counts.append(count)
+    return selection
+
+
+def _is_plain(k: Any) -> bool:
+    if k is None or k is Ellipsis or isinstance(k, slice):
+        return True
+    if isinstance(k, bool) or getattr(k, "dtype", None) == bool:
+        return False
+    # An array without dimensions is an integer if it is of integers.
+    if hasattr(k, "ndim") and k.ndim > 0:
+        return False
+    try:
+        operator.index(k)
+    except TypeError:
+        if isinstance(k, (list, tuple)) or hasattr(k, "__array__"):
+            return False
+        expected = "integers, slices, '...', None and arrays of integers or bools"
+        raise IndexError(f"index: expected {expected}, given {type(k).__name__}; convert it with int()") from None
+    return True
+
+
+def _within(i: int, d: int, extent: int) -> int:
+    if not -extent <= i < extent:
+        raise IndexError(f"index {i} is out of bounds for dimension {d} of extent {extent}")
+    return i % extent
+
+
+def positions_of(key: Any, shape: tuple[int, ...]) -> Any:
+    """The numbers, in C order, of the elements that a key with arrays in it selects: a NumPy array of int64.
+
+    NumPy itself indexes coordinates that are broadcast to the shape, which take no memory.
+    """
+    import numpy as np
+
+    keys = key if isinstance(key, tuple) else (key,)
+    host = tuple(k.numpy() if hasattr(k, "_native") else k for k in keys)
+    numbers = None
+    for d, extent in enumerate(shape):
+        line = np.arange(extent, dtype=np.int64).reshape((1,) * d + (extent,) + (1,) * (len(shape) - d - 1))
+        try:
+            chosen = np.broadcast_to(line, shape)[host]
+        except IndexError as error:
+            raise IndexError(f"index: expected indices that fit shape {shape}; {error}") from None
+        numbers = chosen if numbers is None else numbers * extent + chosen
+    return np.zeros((), np.int64)[host] if numbers is None else numbers
+
+
+def extents_of(name: str, shape: int | Sequence[int], size: int) -> tuple[int, ...]:
+    """A shape of as many elements, of which one extent may be -1."""
+    extents = [operator.index(n) for n in (shape if isinstance(shape, Sequence) else (shape,))]
+    given = f"{name}: expected a shape of {size} elements, given {tuple(extents)}"
+    if extents.count(-1) > 1 or any(n < -1 for n in extents):
+        raise ValueError(f"{given}; leave out at most one extent, as -1")
+    product = 1
+    for n in extents:
+        product *= n if n != -1 else 1
+    if -1 in extents:
+        if product == 0 or size % product:
+            raise ValueError(f"{given}; the other extents must divide {size}")
+        extents[extents.index(-1)] = size // product
+    elif product != size:
+        raise ValueError(f"{given}; check the product of the extents")
+    return tuple(extents)

@@ -1,0 +1,451 @@
+//! The class of arrays, with the engine's operations by name. NumPy's rules are applied in Python, above this
+//! module.
+
+use partita::array::{Padding, Stride};
+use partita::plan::Plan;
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyFloat, PyInt, PyTuple};
+
+use super::convert::{element, number, scalar, tuple};
+use super::foreign;
+use super::key::{Key, span, spans};
+use super::operations::{op1, op2, plain, reduce};
+use super::typed::Typed;
+use crate::complex;
+use crate::element::Element;
+use crate::python::device::Team;
+use crate::python::distribution::Distribution;
+use crate::python::part;
+use crate::python::part_handle::Part;
+use crate::python::runtime::error::{detached, raised};
+
+pub use super::handle::Array;
+
+fn same_team(operation: &str, value: &Typed, dist: &Distribution) -> PyResult<()> {
+    if dist.team == *value.array.team() {
+        return Ok(());
+    }
+    let text = "expected a distribution over the array's team, given one over another team";
+    Err(PyValueError::new_err(format!("{operation}: {text}; use partita.asarray(u.numpy(), dist=...)")))
+}
+
+fn unknown(name: &str) -> PyErr {
+    PyValueError::new_err(format!("expected an operation of the engine, given {name}"))
+}
+
+#[pymethods]
+impl Array {
+    /// One value everywhere.
+    #[staticmethod]
+    fn full(dist: &Distribution, dtype: &str, value: &Bound<'_, PyAny>) -> PyResult<Array> {
+        let element = element(dtype)?;
+        let number = number(value, element)?;
+        Typed::full(&dist.team, &dist.dist, element, number).map(Array::of).map_err(raised)
+    }
+
+    /// Every element's own coordinate in one dimension.
+    #[staticmethod]
+    fn coordinate(py: Python<'_>, dist: &Distribution, dimension: usize, dtype: &str) -> PyResult<Array> {
+        let dtype = element(dtype)?.dtype();
+        let make = || partita::Array::coordinate(&dist.team, &dist.dist, dimension, dtype);
+        detached(py, make).map(Typed::from).map(Array::of)
+    }
+
+    /// Elements in C order of the global shape, by their bytes.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, dist: &Distribution, dtype: &str, data: PyBuffer<u8>) -> PyResult<Array> {
+        let (element, data) = (element(dtype)?, data.to_vec(py)?);
+        let make = || {
+            let stored = element.stored(&dist.dist)?;
+            let array = partita::Array::from_bytes(&dist.team, &stored, element.dtype(), &data)?;
+            Ok(Typed { array, element })
+        };
+        detached(py, make).map(Array::of)
+    }
+
+    /// One piece per part of this process: the bytes of what it owns, in C order.
+    #[staticmethod]
+    fn from_pieces(
+        py: Python<'_>,
+        dist: &Distribution,
+        dtype: &str,
+        pieces: Vec<PyBuffer<u8>>,
+    ) -> PyResult<Array> {
+        let element = element(dtype)?;
+        let pieces = pieces.iter().map(|piece| piece.to_vec(py)).collect::<PyResult<Vec<Vec<u8>>>>()?;
+        let make = || {
+            let stored = element.stored(&dist.dist)?;
+            let array = partita::Array::from_pieces(&dist.team, &stored, element.dtype(), &pieces)?;
+            Ok(Typed { array, element })
+        };
+        detached(py, make).map(Array::of)
+    }
+
+    /// The memory of the arrays in DLPack capsules, one per part of this process, where it is.
+    #[staticmethod]
+    fn over(
+        py: Python<'_>,
+        dist: &Distribution,
+        dtype: Option<&str>,
+        capsules: Vec<Bound<'_, PyAny>>,
+    ) -> PyResult<Array> {
+        let element = dtype.map(self::element).transpose()?;
+        foreign::over(py, dist, element, &capsules).map(Array::of)
+    }
+
+    /// A copy of the array in a DLPack capsule.
+    #[staticmethod]
+    #[pyo3(signature = (capsule, dist = None, team = None))]
+    fn from_capsule(
+        py: Python<'_>,
+        capsule: &Bound<'_, PyAny>,
+        dist: Option<&Distribution>,
+        team: Option<&Team>,
+    ) -> PyResult<Array> {
+        foreign::copy_of(py, capsule, dist, team).map(Array::of)
+    }
+
+    /// The global shape.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        tuple(py, &self.value(py)?.shape())
+    }
+
+    /// The name of the dtype.
+    #[getter]
+    fn dtype(&self, py: Python<'_>) -> PyResult<&'static str> {
+        Ok(self.value(py)?.element.name())
+    }
+
+    /// Who owns what.
+    #[getter]
+    fn dist(&self, py: Python<'_>) -> PyResult<Distribution> {
+        let value = self.value(py)?;
+        let dist = value.distribution().map_err(raised)?;
+        Ok(Distribution { team: value.array.team().clone(), dist })
+    }
+
+    /// The members that hold the parts.
+    #[getter]
+    fn team(&self, py: Python<'_>) -> PyResult<Team> {
+        Ok(Team(self.value(py)?.array.team().clone()))
+    }
+
+    /// A handle of its own to the same value.
+    fn copy(&self, py: Python<'_>) -> PyResult<Array> {
+        self.value(py).map(Array::of)
+    }
+
+    /// Takes over the value of another handle.
+    fn replace(&self, py: Python<'_>, other: &Array) -> PyResult<()> {
+        self.hold(py, other.value(py)?);
+        Ok(())
+    }
+
+    /// Computes the value now.
+    fn eval(&self, py: Python<'_>) -> PyResult<()> {
+        let value = self.value(py)?;
+        detached(py, || value.array.eval())
+    }
+
+    /// Writes the elements to a contiguous buffer of bytes, in C order of the global shape.
+    fn read_into(&self, py: Python<'_>, out: PyBuffer<u8>) -> PyResult<()> {
+        let value = self.value(py)?;
+        let bytes = detached(py, || value.array.to_bytes())?;
+        out.copy_from_slice(py, &bytes)
+    }
+
+    /// What computing the array will run, as text or as a page that draws it; or the bytes of every link when
+    /// the elements go to another distribution.
+    #[pyo3(signature = (to = None, html = false))]
+    fn explain(&self, py: Python<'_>, to: Option<&Distribution>, html: bool) -> PyResult<String> {
+        let value = self.value(py)?;
+        let Some(to) = to else {
+            let outline = detached(py, || value.array.explain())?;
+            return Ok(if html { outline.html() } else { outline.to_string() });
+        };
+        same_team("explain", &value, to)?;
+        let dist = value.array.distribution().map_err(raised)?;
+        let stored = value.element.stored(&to.dist).map_err(raised)?;
+        let plan = Plan::redistribute(&dist, &stored).map_err(raised)?;
+        Ok(plan.explain(value.array.dtype().size_bytes()).to_string())
+    }
+
+    /// The parts, halos current; the only one, without dimensions, of an array that has none.
+    #[pyo3(signature = (is_scalar = false))]
+    fn parts(&self, py: Python<'_>, is_scalar: bool) -> PyResult<Vec<Part>> {
+        part::parts(py, &self.value(py)?, is_scalar)
+    }
+
+    /// A constant that goes with this array.
+    fn constant(&self, py: Python<'_>, dtype: &str, value: &Bound<'_, PyAny>) -> PyResult<Array> {
+        let element = element(dtype)?;
+        let number = number(value, element)?;
+        self.value(py)?.constant(element, number).map(Array::of).map_err(raised)
+    }
+
+    /// Conversion by value.
+    fn cast(&self, py: Python<'_>, dtype: &str) -> PyResult<Array> {
+        let (value, to) = (self.operand(py)?, element(dtype)?);
+        value.cast(to).map_err(raised)?.map(Array::of).ok_or_else(|| {
+            let given = format!(
+                "expected a complex type or bool for {} numbers, given {dtype}",
+                value.element.name()
+            );
+            PyTypeError::new_err(format!("astype: {given}; take partita.real(x), imag(x) or abs(x)"))
+        })
+    }
+
+    /// A function of one argument, by name.
+    fn op1(&self, py: Python<'_>, name: &str) -> PyResult<Array> {
+        let value = self.operand(py)?;
+        match value.element {
+            Element::Real(_) => recorded(&value, op1(name, &value.array).ok_or_else(|| unknown(name))?),
+            Element::Complex(_) => {
+                let outcome = complex::op1(name, &value.array).map_err(raised)?;
+                outcome.map(|made| Array::of(value.outcome(made))).ok_or_else(|| not_for(name, value.element))
+            }
+        }
+    }
+
+    /// A function of two arguments, by name.
+    fn op2(&self, py: Python<'_>, name: &str, other: &Array) -> PyResult<Array> {
+        let (a, b) = (self.operand(py)?, other.operand(py)?);
+        match a.element {
+            Element::Real(_) => recorded(&a, op2(name, &a.array, &b.array).ok_or_else(|| unknown(name))?),
+            Element::Complex(_) => {
+                a.agrees("an operation", &b).map_err(raised)?;
+                let outcome = complex::op2(name, &a.array, &b.array).map_err(raised)?;
+                let made = outcome.ok_or_else(|| not_for(name, a.element))?;
+                let made = a.outcome(made);
+                made.array.recorded().map_err(raised)?;
+                Ok(Array::of(made))
+            }
+        }
+    }
+
+    /// A function of two arguments, where no rule of NumPy's has to decide: both are arrays of one float
+    /// type, or the other, which stands first if `swapped`, is a number of Python. None for all else.
+    fn plain(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        other: &Bound<'_, PyAny>,
+        swapped: bool,
+    ) -> PyResult<Option<Array>> {
+        let Typed { array: a, element: Element::Real(dtype) } = self.operand(py)? else { return Ok(None) };
+        if !dtype.is_float() {
+            return Ok(None);
+        }
+        let b = match other.cast_exact::<Array>() {
+            Ok(other) => other.get().operand(py)?,
+            Err(_) if other.is_exact_instance_of::<PyFloat>() || other.is_exact_instance_of::<PyInt>() => {
+                Typed::from(partita::array::Operand::operand(&scalar(other, dtype)?, &a))
+            }
+            Err(_) => return Ok(None),
+        };
+        if b.element != Element::Real(dtype) {
+            return Ok(None);
+        }
+        let (a, b) = if swapped { (&b.array, &a) } else { (&a, &b.array) };
+        let Some(array) = plain(name, a, b) else { return Ok(None) };
+        array.recorded().map_err(raised)?;
+        Ok(Some(Array::of(Typed::from(array))))
+    }
+
+    /// `yes` where this is true, else `no`.
+    fn select(&self, py: Python<'_>, yes: &Array, no: &Array) -> PyResult<Array> {
+        let (mask, yes, no) = (self.operand(py)?, yes.operand(py)?, no.operand(py)?);
+        yes.agrees("where", &no).map_err(raised)?;
+        let made = mask.select(&yes, &no).map_err(raised)?;
+        recorded(&yes, made.array)
+    }
+
+    /// A reduction over the axes, by name; they stay with extent 1.
+    fn reduce(&self, py: Python<'_>, name: &str, axes: Vec<usize>) -> PyResult<Array> {
+        let value = self.operand(py)?;
+        let axes = value.axes(axes);
+        match (value.element, name) {
+            (Element::Complex(_), "all" | "any") => {
+                let truth = complex::is_nonzero(&value.array);
+                recorded(
+                    &Typed::from(truth.clone()),
+                    reduce(name, &truth, &axes).ok_or_else(|| unknown(name))?,
+                )
+            }
+            (Element::Complex(_), "sum" | "mean" | "sum_reproducible" | "mean_reproducible")
+            | (Element::Real(_), _) => {
+                recorded(&value, reduce(name, &value.array, &axes).ok_or_else(|| unknown(name))?)
+            }
+            (Element::Complex(_), _) => Err(not_for(name, value.element)),
+        }
+    }
+
+    /// The elements of a box.
+    fn window(&self, py: Python<'_>, start: Vec<i64>, stop: Vec<i64>) -> PyResult<Array> {
+        let value = self.value(py)?;
+        recorded(&value, value.array.slice(&value.spans(spans(&start, &stop))))
+    }
+
+    /// A view: per dimension of the array an element's number, which drops it, or (start, step, count), and
+    /// None for a new one.
+    fn view(&self, py: Python<'_>, key: Vec<Option<Key>>) -> PyResult<Array> {
+        let value = self.value(py)?;
+        recorded(&value, value.array.slice(&value.spans(key.into_iter().map(span).collect())))
+    }
+
+    /// Replaces the elements of a view. Computes.
+    fn assign_view(&self, py: Python<'_>, key: Vec<Option<Key>>, value: &Array) -> PyResult<()> {
+        let value = value.value(py)?;
+        let spans = value.spans(key.into_iter().map(span).collect());
+        self.changed(py, &value, |target, value| target.assign(&spans, value))
+    }
+
+    /// Without these dimensions of extent 1.
+    fn squeeze(&self, py: Python<'_>, axes: Vec<usize>) -> PyResult<Array> {
+        let value = self.value(py)?;
+        detached(py, || value.with(value.array.squeeze(&axes)?)).map(Array::of)
+    }
+
+    /// With dimensions of extent 1 inserted before these.
+    fn unsqueeze(&self, py: Python<'_>, before: Vec<usize>) -> PyResult<Array> {
+        let value = self.value(py)?;
+        detached(py, || value.with(value.array.unsqueeze(&before)?)).map(Array::of)
+    }
+
+    /// The elements on another distribution. Computes.
+    fn redistribute(&self, py: Python<'_>, dist: &Distribution) -> PyResult<Array> {
+        let value = self.value(py)?;
+        same_team("redistribute", &value, dist)?;
+        let moved = || value.with(value.array.redistribute(&value.element.stored(&dist.dist)?)?);
+        detached(py, moved).map(Array::of)
+    }
+
+    /// The elements that `axes` select: per dimension of the result (dimension, start, step, count), or
+    /// (None, 0, 0, count) for a new one.
+    fn rearranged(&self, py: Python<'_>, axes: Vec<(Option<usize>, i64, i64, i64)>) -> PyResult<Array> {
+        let value = self.value(py)?;
+        let along = |(dim, start, step, count)| match dim {
+            Some(dim) => Stride::Of { dim, start, step, count },
+            None => Stride::New { count },
+        };
+        let axes = value.strides(axes.into_iter().map(along).collect());
+        detached(py, || value.with(value.array.rearranged(&axes)?)).map(Array::of)
+    }
+
+    /// The arrays one behind the other along a dimension.
+    #[staticmethod]
+    fn concatenate(py: Python<'_>, arrays: Vec<Bound<'_, Array>>, axis: usize) -> PyResult<Array> {
+        let values = arrays.iter().map(|array| array.get().operand(py)).collect::<PyResult<Vec<_>>>()?;
+        let arrays: Vec<&partita::Array> = values.iter().map(|value| &value.array).collect();
+        let joined = partita::Array::concatenate(&arrays, axis).map_err(raised)?;
+        match values.first() {
+            Some(first) => recorded(first, joined),
+            None => Ok(Array::of(Typed::from(joined))),
+        }
+    }
+
+    /// With (before, after) cells around in every dimension, of a mode of NumPy's; the value is that of
+    /// "constant".
+    fn pad(
+        &self,
+        py: Python<'_>,
+        widths: Vec<(i64, i64)>,
+        mode: &str,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<Array> {
+        let typed = self.operand(py)?;
+        let with = match mode {
+            "constant" => {
+                let number = number(value, typed.element)?;
+                return typed.padded(&widths, number).map(Array::of).map_err(raised);
+            }
+            "edge" => Padding::Edge,
+            "wrap" => Padding::Wrap,
+            "reflect" => Padding::Reflect,
+            "symmetric" => Padding::Symmetric,
+            _ => return Err(unknown(mode)),
+        };
+        recorded(&typed, typed.array.pad(&typed.per_dimension(widths, (0, 0)), with))
+    }
+
+    /// Element i of the result is element i + offsets, wrapping around.
+    fn roll(&self, py: Python<'_>, offsets: Vec<i64>) -> PyResult<Array> {
+        let value = self.operand(py)?;
+        recorded(&value, value.array.roll(&value.per_dimension(offsets, 0)))
+    }
+
+    /// The same elements in C order in another shape.
+    fn reshaped(&self, py: Python<'_>, shape: Vec<i64>) -> PyResult<Array> {
+        let value = self.value(py)?;
+        let shape = value.per_dimension(shape, 2);
+        detached(py, || value.with(value.array.reshaped(&shape)?)).map(Array::of)
+    }
+
+    /// An array of this shape of the elements with these numbers in C order.
+    fn gathered(&self, py: Python<'_>, shape: Vec<i64>, positions: PyBuffer<i64>) -> PyResult<Array> {
+        let (value, positions) = (self.value(py)?, positions.to_vec(py)?);
+        let (shape, positions) = (value.per_dimension(shape, 2), value.positions(positions));
+        detached(py, || value.with(value.array.gathered(&shape, &positions)?)).map(Array::of)
+    }
+
+    /// Replaces the elements with these numbers in C order by a line of values. Computes.
+    fn scatter(&self, py: Python<'_>, positions: PyBuffer<i64>, value: &Array) -> PyResult<()> {
+        let value = value.value(py)?;
+        let positions = value.positions(positions.to_vec(py)?);
+        let line = match value.element {
+            Element::Real(_) => value,
+            Element::Complex(_) => {
+                let count = [2 * value.shape()[0]];
+                let array = detached(py, || value.array.reshaped(&count))?;
+                Typed { array, element: value.element }
+            }
+        };
+        self.changed(py, &line, |target, value| {
+            keeping_layout(target, |target| target.scatter(&positions, value))
+        })
+    }
+
+    /// Replaces the elements of a box. Computes.
+    fn assign(&self, py: Python<'_>, start: Vec<i64>, stop: Vec<i64>, value: &Array) -> PyResult<()> {
+        let value = value.value(py)?;
+        let spans = value.spans(spans(&start, &stop));
+        self.changed(py, &value, |target, value| target.assign(&spans, value))
+    }
+}
+
+/// A function that complex numbers have not.
+fn not_for(name: &str, element: Element) -> PyErr {
+    let given = format!("{name}: expected real numbers, given {}", element.name());
+    PyTypeError::new_err(format!("{given}; apply it to partita.real(x), imag(x) or abs(x)"))
+}
+
+/// Changes an array that the engine may bring to blocks meanwhile.
+fn keeping_layout(
+    target: &mut partita::Array,
+    change: impl FnOnce(&mut partita::Array) -> partita::Result<()>,
+) -> partita::Result<()> {
+    let layout = target.distribution()?;
+    if layout.is_block() {
+        return change(target);
+    }
+    let mut changed = target.clone();
+    change(&mut changed)?;
+    *target = changed.redistribute(&layout)?;
+    Ok(())
+}
+
+/// A new handle to what was made of the first. Errors of operands are raised now, where they are made, rather
+/// than when the result is used.
+fn recorded(from: &Typed, array: partita::Array) -> PyResult<Array> {
+    let made = match from.element {
+        Element::Complex(_) => from.with(array).map_err(raised)?,
+        Element::Real(_) => {
+            array.distribution().map_err(raised)?;
+            Typed::from(array)
+        }
+    };
+    Ok(Array::of(made))
+}

@@ -1,0 +1,10 @@
+//! Arrays: handles, the engine's operations by name, conversions of Python's numbers, and loops.
+
+pub mod array;
+pub mod convert;
+pub mod foreign;
+pub mod handle;
+pub mod key;
+pub mod loops;
+pub mod operations;
+pub mod typed;

@@ -1,0 +1,205 @@
+//! DLPack's table of C functions (`__dlpack_c_exchange_api__`, version 1.3): what `__dlpack__` does, without
+//! calls of Python. Its functions wait for no CUDA device; consumers ask for our stream and order their work
+//! themselves.
+//!
+//! Each function is called attached to the interpreter, and leaves an exception set when it returns -1. A
+//! panic in one ends the process, because it is `extern "C"`.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use partita::array::Cells;
+use partita::{Distribution, Team};
+use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+use super::location::{location, place};
+use crate::dlpack::{Borrowed, Loan, Location, Strided, Versioned};
+use crate::element::TypedPart;
+use crate::python::arrays::array::Array;
+use crate::python::arrays::typed::Typed;
+use crate::python::part_handle::{Part, Stored};
+use crate::python::runtime::error::{detached, raised};
+
+const NAME: &CStr = c"dlpack_exchange_api";
+
+/// How an allocator says what went wrong.
+type SetError = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char);
+
+/// `DLPackExchangeAPI`.
+#[repr(C)]
+struct Table {
+    version: [u32; 2],
+    previous: *const c_void,
+    allocate: unsafe extern "C" fn(*mut Strided, *mut *mut Versioned, *mut c_void, SetError) -> c_int,
+    from_object: unsafe extern "C" fn(*mut ffi::PyObject, *mut *mut Versioned) -> c_int,
+    to_object: unsafe extern "C" fn(*mut Versioned, *mut *mut ffi::PyObject) -> c_int,
+    /// Optional, and absent: it would lend memory that nothing keeps alive.
+    view: Option<unsafe extern "C" fn(*mut ffi::PyObject, *mut Strided) -> c_int>,
+    stream: unsafe extern "C" fn(i32, i32, *mut *mut c_void) -> c_int,
+}
+
+// SAFETY: constants and functions only.
+unsafe impl Sync for Table {}
+
+static TABLE: Table = Table {
+    version: [1, 3],
+    previous: std::ptr::null(),
+    allocate,
+    from_object,
+    to_object,
+    view: None,
+    stream: current_stream,
+};
+
+/// The table in its capsule.
+pub fn table(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    let pointer = std::ptr::from_ref(&TABLE).cast_mut().cast::<c_void>();
+    // SAFETY: attached; table and name are static, and nobody writes through the pointer.
+    let capsule = unsafe { ffi::PyCapsule_New(pointer, NAME.as_ptr(), None) };
+    // SAFETY: a new reference, or null with an exception set.
+    Ok(unsafe { Bound::from_owned_ptr_or_err(py, capsule) }?.unbind())
+}
+
+/// 0, or -1 with the exception set.
+fn status<T>(py: Python<'_>, outcome: PyResult<T>, take: impl FnOnce(T)) -> c_int {
+    match outcome {
+        Ok(value) => {
+            take(value);
+            0
+        }
+        Err(error) => {
+            error.restore(py);
+            -1
+        }
+    }
+}
+
+/// Memory of ours for a consumer to write to: zeros on the host.
+unsafe extern "C" fn allocate(
+    prototype: *mut Strided,
+    out: *mut *mut Versioned,
+    receiver: *mut c_void,
+    set_error: SetError,
+) -> c_int {
+    // SAFETY: the caller passes a description with `rank` extents.
+    let asked = unsafe { prototype.read() };
+    let outcome = Python::attach(|py| {
+        if asked.location != Location::HOST {
+            return Err(PyBufferError::new_err("expected a request for host memory; use partita.empty"));
+        }
+        let rank = usize::try_from(asked.rank).unwrap_or(usize::MAX);
+        let element = asked.element.element().filter(|element| rank <= element.most_dimensions());
+        let Some(element) = element else {
+            return Err(PyBufferError::new_err("expected a type and rank that partita has"));
+        };
+        // SAFETY: as above.
+        let shape = partita::index::Index::from_fn(rank, |d| unsafe { asked.shape.add(d).read() });
+        let zeros = || {
+            let team = Team::on(&partita::Device::named("host")?, 1)?;
+            let dist = Distribution::default_partition(1, &shape)?;
+            let array = partita::Array::zeros(&team, &element.stored(&dist)?, element.dtype())?;
+            let part = Arc::new(array.parts()?.remove(0));
+            Loan::copy_of(&TypedPart { part, element }, Cells::Owned)
+        };
+        detached(py, zeros)
+    });
+    match outcome {
+        Ok(loan) => {
+            // SAFETY: the caller passes a place for the pointer.
+            unsafe { out.write(loan.hand_out::<Versioned>().as_ptr()) };
+            0
+        }
+        Err(error) => {
+            let text = std::ffi::CString::new(error.to_string()).unwrap_or_default();
+            // SAFETY: the caller's function, with the caller's value and strings that live as long as the
+            // call.
+            unsafe { set_error(receiver, c"BufferError".as_ptr(), text.as_ptr()) };
+            -1
+        }
+    }
+}
+
+/// The cells of a part, where they are.
+unsafe extern "C" fn from_object(object: *mut ffi::PyObject, out: *mut *mut Versioned) -> c_int {
+    Python::attach(|py| {
+        // SAFETY: the caller passes an object that is alive.
+        let object = unsafe { Bound::from_borrowed_ptr(py, object) };
+        let outcome = lent(&object).map(Loan::hand_out::<Versioned>);
+        // SAFETY: the caller passes a place for the pointer.
+        status(py, outcome, |head| unsafe { out.write(head.as_ptr()) })
+    })
+}
+
+fn lent(object: &Bound<'_, PyAny>) -> PyResult<Loan> {
+    let (part, cells) = match (object.cast::<Part>(), object.cast::<Stored>()) {
+        (Ok(part), _) => (part.get().0.clone(), Cells::Owned),
+        (_, Ok(stored)) => (stored.get().0.clone(), Cells::Stored),
+        _ => {
+            let text = format!("expected a part of partita's, given {}; use its parts", object.get_type());
+            return Err(PyTypeError::new_err(text));
+        }
+    };
+    let here = place(&part.part);
+    let loan = detached(object.py(), || Loan::of(&part, cells, here))?;
+    loan.ok_or_else(|| {
+        let name = part.part.device().name();
+        PyBufferError::new_err(format!("expected memory with an address, given {name}; copy it to the host"))
+    })
+}
+
+/// An array of one part over foreign memory: `partita.Array`.
+unsafe extern "C" fn to_object(head: *mut Versioned, out: *mut *mut ffi::PyObject) -> c_int {
+    Python::attach(|py| {
+        let Some(head) = NonNull::new(head) else {
+            return status(
+                py,
+                Err(PyBufferError::new_err("expected a struct, given a null pointer")),
+                |(): ()| (),
+            );
+        };
+        // SAFETY: the caller gives the struct up.
+        let borrowed = unsafe { Borrowed::new(head) };
+        let outcome = shown(py, borrowed);
+        // SAFETY: the caller passes a place for the pointer, and gets the reference.
+        status(py, outcome, |object| unsafe { out.write(object.into_ptr()) })
+    })
+}
+
+fn shown(py: Python<'_>, mut borrowed: Borrowed<Versioned>) -> PyResult<Py<PyAny>> {
+    let memory =
+        borrowed.memory().map_err(|refusal| PyBufferError::new_err(refusal.advised("copy it first")))?;
+    let device = partita::Device::all()
+        .iter()
+        .find(|device| location(device) == memory.location)
+        .ok_or_else(|| PyBufferError::new_err(format!("expected a device, given {:?}", memory.location)))?;
+    let team = Team::on(std::slice::from_ref(device), 1).map_err(raised)?;
+    let (_, buffer) = super::capsule::held(borrowed, device, memory.location)?;
+    let dist = Distribution::default_partition(1, &memory.shape).map_err(raised)?;
+    let (element, buffers) = (memory.element, vec![buffer]);
+    let over = |dist| partita::Array::over(&team, &dist, element.dtype(), buffers);
+    let array = element.stored(&dist).and_then(over).map_err(raised)?;
+    let class = py.import("partita")?.getattr("Array")?;
+    Ok(class.call1((Array::of(Typed { array, element }),))?.unbind())
+}
+
+/// The stream on which a device of ours queues its work; null for the host.
+unsafe extern "C" fn current_stream(kind: i32, number: i32, out: *mut *mut c_void) -> c_int {
+    Python::attach(|py| {
+        let asked = Location { kind, number };
+        let device = partita::Device::all().iter().find(|device| location(device) == asked);
+        let outcome = device.ok_or_else(|| {
+            PyBufferError::new_err(format!("expected a device of partita's, given {asked:?}; see devices()"))
+        });
+        let handle = outcome.map(|device| device.stream().unwrap_or(0));
+        // SAFETY: the caller passes a place for the pointer.
+        status(py, handle, |handle| unsafe {
+            out.write(std::ptr::with_exposed_provenance_mut(handle as usize));
+        })
+    })
+}
+
+/// The header's size on machines of 64 bits.
+const _: () = assert!(size_of::<Table>() == 56);

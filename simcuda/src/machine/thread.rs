@@ -1,0 +1,198 @@
+//! One thread from where it stands to where it next has to wait for others. It does not know the others.
+
+use super::bits::value as bytes_value;
+use super::fault::{Checked, Kind, Trouble};
+use super::memory::Memory;
+use super::shadow::Now;
+use super::shared::Shared;
+use crate::ptx::{Array, At, Entry, Guard, LANEID, Op, Place, Space, Vector, Width};
+
+/// Why a thread stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    Exit,
+    Barrier,
+    Shuffle,
+}
+
+/// What all threads of a block share while one of them runs.
+pub(crate) struct Unit<'r> {
+    pub entry: &'r Entry,
+    pub params: &'r [u8],
+    pub memory: &'r mut Memory,
+    pub shared: Shared<'r>,
+    /// For each step, the allocation it touched last.
+    pub hints: Vec<u32>,
+    pub now: Now,
+    /// Branches until a thread counts as endless.
+    pub branch_limit: u64,
+}
+
+impl Unit<'_> {
+    /// Runs the thread with these registers from `*at`, and leaves `*at` at the step where it stopped.
+    pub(crate) fn advance(&mut self, registers: &mut [u64], at: &mut usize) -> Checked<Stop> {
+        let entry = self.entry;
+        loop {
+            let step = &entry.code[*at];
+            let skip = match step.guard {
+                Guard::Always => false,
+                Guard::If(place) => registers[place as usize] == 0,
+                Guard::Unless(place) => registers[place as usize] != 0,
+            };
+            if skip {
+                *at += 1;
+                continue;
+            }
+            match step.does {
+                Op::Compute { f, d, a, b, c } => {
+                    registers[d as usize] =
+                        f(registers[a as usize], registers[b as usize], registers[c as usize]);
+                }
+                Op::Load { from, at: address, value, d } => {
+                    self.load(registers, *at, from, address, value, &d)?;
+                }
+                Op::Store { to, at: address, value, a } => {
+                    self.store(registers, *at, to, address, value, &a)?;
+                }
+                Op::Branch { to } => {
+                    *at = to as usize;
+                    self.branch_limit -= 1;
+                    if self.branch_limit == 0 {
+                        return Err(Trouble::new(Kind::Endless, "this thread branched too often"));
+                    }
+                    continue;
+                }
+                Op::Param { d, offset, value } => {
+                    registers[d as usize] = self.param(offset as usize, value)?;
+                }
+                Op::ParamAt { d, at: address_at, value } => {
+                    registers[d as usize] = self.param(address(registers, address_at) as usize, value)?;
+                }
+                Op::Divide { f, d, a, b } => {
+                    let (a, b) = (registers[a as usize], registers[b as usize]);
+                    let Some(value) = f(a, b) else {
+                        return Err(Trouble::new(Kind::DivisionByZero, format!("{a:#x} by {b:#x}")));
+                    };
+                    registers[d as usize] = value;
+                }
+                Op::Moves { d, e, a, b } => {
+                    let (a, b) = (registers[a as usize], registers[b as usize]);
+                    registers[d as usize] = a;
+                    registers[e as usize] = b;
+                }
+                // Which lanes happen to run together is not specified; the thread itself always does.
+                Op::ActiveMask { d } => registers[d as usize] = 1 << registers[LANEID],
+                Op::Exit => return Ok(Stop::Exit),
+                Op::Barrier => return Ok(Stop::Barrier),
+                Op::Shuffle { .. } => return Ok(Stop::Shuffle),
+            }
+            *at += 1;
+        }
+    }
+
+    fn param(&self, offset: usize, value: Width) -> Checked<u64> {
+        let bytes = value.bytes as usize;
+        let Some(data) = self.params.get(offset..).and_then(|rest| rest.get(..bytes)) else {
+            let what = format!("read of {bytes} bytes at {offset} of {}", self.params.len());
+            return Err(Trouble::new(Kind::ParamOutOfBounds, what));
+        };
+        if !offset.is_multiple_of(bytes) {
+            let what = format!("read of {bytes} bytes at {offset} of the parameters, no multiple of {bytes}");
+            return Err(Trouble::new(Kind::Misaligned, what));
+        }
+        Ok(widened(bytes_value(data) as u64, value))
+    }
+
+    /// The slot of the thread's own array at an address.
+    fn own(&self, address: u64) -> Checked<usize> {
+        let inside = |own: &&Array| {
+            let offset = address.wrapping_sub(own.start.into());
+            offset < own.bytes.into() && offset.is_multiple_of(8)
+        };
+        match self.entry.own.as_ref().filter(inside) {
+            Some(_) => Ok(address as usize / 8),
+            None => {
+                let what = format!("{address:#x} is no word of the thread's own array");
+                Err(Trouble::at(Kind::OutOfBounds, address, what))
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn load(
+        &mut self,
+        registers: &mut [u64],
+        step: usize,
+        from: Space,
+        at: At,
+        value: Width,
+        d: &Vector,
+    ) -> Checked<()> {
+        let address = address(registers, at);
+        let bytes = value.bytes as usize * d.count as usize;
+        let data = match from {
+            Space::Shared => self.shared.load(address, bytes, &self.now)?,
+            Space::Local => registers[self.own(address)?].into(),
+            global => {
+                let cached = global == Space::Constant;
+                self.memory.load(address, bytes, cached, &mut self.hints[step], &self.now)?
+            }
+        };
+        if d.count == 1 {
+            registers[d.places[0] as usize] = widened(data as u64, value);
+            return Ok(());
+        }
+        let mut rest = data;
+        for place in &d.places[..d.count as usize] {
+            registers[*place as usize] = widened(rest as u64, value);
+            rest >>= value.bytes as u32 * 8;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn store(
+        &mut self,
+        registers: &mut [u64],
+        step: usize,
+        to: Space,
+        at: At,
+        value: Width,
+        a: &Vector,
+    ) -> Checked<()> {
+        let address = address(registers, at);
+        let bytes = value.bytes as usize * a.count as usize;
+        let width = value.bytes as u32 * 8;
+        let mask = u64::MAX >> (64 - width);
+        let element = |place: Place| (registers[place as usize] & mask) as u128;
+        let mut data = element(a.places[0]);
+        for (at, place) in (1..).zip(&a.places[1..a.count as usize]) {
+            data |= element(*place) << (at * width);
+        }
+        match to {
+            Space::Shared => self.shared.store(address, bytes, data, &self.now),
+            Space::Local => {
+                registers[self.own(address)?] = data as u64;
+                Ok(())
+            }
+            _ => self.memory.store(address, bytes, data, &mut self.hints[step], &self.now),
+        }
+    }
+}
+
+#[inline(always)]
+fn address(registers: &[u64], at: At) -> u64 {
+    registers[at.base as usize].wrapping_add_signed(at.offset as i64)
+}
+
+/// A loaded value, extended to its register.
+#[inline(always)]
+fn widened(bits: u64, value: Width) -> u64 {
+    let unused = 64 - value.bytes as u32 * 8;
+    let bits = bits << unused;
+    if value.signed {
+        ((bits as i64) >> unused) as u64 & (u64::MAX >> (64 - value.register as u32))
+    } else {
+        bits >> unused
+    }
+}

@@ -1,0 +1,17 @@
+//! PTX text to a program: a strict parser of the subset that the simulator runs, and what its instructions
+//! compute. It knows neither memory nor threads.
+
+mod decode;
+mod error;
+mod lexer;
+mod meaning;
+mod parse;
+mod program;
+mod types;
+
+pub use error::ParseError;
+pub use program::{Entry, Program, Threads};
+
+pub(crate) use program::{
+    Array, At, CTAID, Guard, LANEID, NCTAID, NTID, Op, Place, ShuffleMode, Slot, Space, TID, Vector, Width,
+};

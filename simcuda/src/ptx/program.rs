@@ -1,0 +1,257 @@
+//! A parsed module: entries of compact instructions whose operands are register slots. Constants, special
+//! registers and addresses of shared arrays have slots too, so that executing an instruction needs no case
+//! distinction.
+
+use super::meaning::{Function, Partial};
+use super::types::Type;
+use std::sync::Arc;
+
+/// A parsed PTX module.
+#[derive(Clone)]
+pub struct Program {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) lines: Arc<[Box<str>]>,
+}
+
+impl Program {
+    /// The names of the entry points, in order.
+    pub fn entries(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|entry| entry.name.as_str())
+    }
+
+    /// The entry point of this name.
+    pub fn entry(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// The text of a line, counted from 1.
+    pub(crate) fn line(&self, line: u32) -> &str {
+        self.lines.get(line as usize - 1).map_or("", |text| text.trim())
+    }
+}
+
+impl std::fmt::Debug for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_list().entries(self.entries()).finish()
+    }
+}
+
+/// One entry point.
+#[derive(Clone)]
+pub struct Entry {
+    pub(crate) name: String,
+    pub(crate) params: u32,
+    pub(crate) threads: Threads,
+    pub(crate) shared: Vec<Array>,
+    /// The thread's own array: where it lies among the slots, in bytes.
+    pub(crate) own: Option<Array>,
+    pub(crate) code: Vec<Step>,
+    /// The line of each step.
+    pub(crate) lines: Vec<u32>,
+    pub(crate) slots: Vec<Slot>,
+    /// Whether any instruction waits for other threads.
+    pub(crate) waits: bool,
+}
+
+impl Entry {
+    /// The entry's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Bytes of the parameter block.
+    pub fn param_bytes(&self) -> u32 {
+        self.params
+    }
+
+    /// Bytes of shared memory that the entry declares.
+    pub fn shared_bytes(&self) -> u32 {
+        self.shared.iter().map(|array| array.bytes).sum()
+    }
+
+    /// Register slots of one thread, special registers and constants included.
+    pub fn registers(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// What the entry says of its block size.
+    pub fn threads(&self) -> Threads {
+        self.threads
+    }
+}
+
+/// What an entry says of the block it may be launched with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// Nothing.
+    Any,
+    /// At most this many threads (`.maxntid`).
+    AtMost(u32),
+    /// Exactly this block (`.reqntid`).
+    Exactly([u32; 3]),
+}
+
+/// A shared array and where it lies in the block's shared memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Array {
+    pub name: String,
+    pub start: u32,
+    pub bytes: u32,
+}
+
+/// What a slot holds when a thread starts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Slot {
+    Special,
+    Constant(u64),
+    /// Anything that fits the type: PTX registers start undefined.
+    Register(Type),
+}
+
+/// Slots of the special registers: four triples and the lane.
+pub(crate) const SPECIALS: [&str; 13] = [
+    "%tid.x",
+    "%tid.y",
+    "%tid.z",
+    "%ntid.x",
+    "%ntid.y",
+    "%ntid.z",
+    "%ctaid.x",
+    "%ctaid.y",
+    "%ctaid.z",
+    "%nctaid.x",
+    "%nctaid.y",
+    "%nctaid.z",
+    "%laneid",
+];
+pub(crate) const TID: usize = 0;
+pub(crate) const NTID: usize = 3;
+pub(crate) const CTAID: usize = 6;
+pub(crate) const NCTAID: usize = 9;
+pub(crate) const LANEID: usize = 12;
+
+/// The number of a register slot.
+pub(crate) type Place = u32;
+
+/// A guarded instruction.
+#[derive(Clone, Copy)]
+pub(crate) struct Step {
+    pub guard: Guard,
+    pub does: Op,
+}
+
+/// Which predicate decides whether an instruction runs.
+#[derive(Clone, Copy)]
+pub(crate) enum Guard {
+    Always,
+    If(Place),
+    Unless(Place),
+}
+
+/// What an instruction does.
+#[derive(Clone, Copy)]
+pub(crate) enum Op {
+    Compute {
+        f: Function,
+        d: Place,
+        a: Place,
+        b: Place,
+        c: Place,
+    },
+    Divide {
+        f: Partial,
+        d: Place,
+        a: Place,
+        b: Place,
+    },
+    /// Two moves at once: `a` to `d`, `b` to `e`.
+    Moves {
+        d: Place,
+        e: Place,
+        a: Place,
+        b: Place,
+    },
+    Param {
+        d: Place,
+        offset: u32,
+        value: Width,
+    },
+    /// A parameter where a register says, counted from the first.
+    ParamAt {
+        d: Place,
+        at: At,
+        value: Width,
+    },
+    Load {
+        from: Space,
+        at: At,
+        value: Width,
+        d: Vector,
+    },
+    Store {
+        to: Space,
+        at: At,
+        value: Width,
+        a: Vector,
+    },
+    Branch {
+        to: u32,
+    },
+    Exit,
+    Barrier,
+    Shuffle {
+        mode: ShuffleMode,
+        d: Place,
+        p: Option<Place>,
+        a: Place,
+        b: Place,
+        c: Place,
+        mask: Place,
+    },
+    ActiveMask {
+        d: Place,
+    },
+}
+
+/// A memory that a load reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Space {
+    Global,
+    /// Global memory through the cache that is not coherent with writes (`.nc`).
+    Constant,
+    Shared,
+    /// The thread's own array.
+    Local,
+}
+
+/// An address: a slot plus an offset.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct At {
+    pub base: Place,
+    pub offset: i32,
+}
+
+/// The value of a load or a store: bytes of one element, and how it widens into its register.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Width {
+    pub bytes: u8,
+    pub signed: bool,
+    /// Bits of the register.
+    pub register: u8,
+}
+
+/// Up to four slots.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Vector {
+    pub count: u8,
+    pub places: [Place; 4],
+}
+
+/// How a shuffle picks its lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ShuffleMode {
+    Up,
+    Down,
+    Butterfly,
+    Index,
+}
