@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use partita_kernels::x86::IsaLevel;
+use partita_kernels::cpu::x86::IsaLevel;
 
 pub use variables::{Audience, POINTS, VARIABLES, Variable};
 

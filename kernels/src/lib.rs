@@ -1,10 +1,10 @@
 //! Partita's kernels: the IR, its meaning, and its translations.
 //!
 //! A [`Kernel`] is a straight line of scalar instructions inside one of four loop forms (start with the essay
-//! in [`ir`]). [`build`] makes one, [`verify`] checks it and works out its [`footprint`], [`mod@simplify`]
-//! shortens it, [`mod@print`] shows it. [`interpret`] is the definition: what each operation and form means.
-//! [`cpu`] runs kernels on the host, with machine code from [`x86`]; [`ptx`] writes them for NVIDIA GPUs and
-//! [`wgsl`] for WebGPU adapters. [`math`] holds every mathematical function, written once.
+//! in [`ir`]). [`build`] makes one, [`verify`] checks it and works out its footprint, [`mod@simplify`]
+//! shortens it. [`interpret`] is the definition: what each operation and form means. [`cpu`] runs kernels on
+//! the host, with machine code from [`cpu::x86`]; [`ptx`] writes them for NVIDIA GPUs and [`wgsl`] for WebGPU
+//! adapters. [`math`] holds every mathematical function, written once.
 //!
 //! Invariants: this crate depends on no device, array or distribution. Unsafe code is in [`cpu`] alone.
 
@@ -15,24 +15,20 @@ pub mod build;
 pub mod cpu;
 pub mod dtype;
 pub mod exact;
-pub mod footprint;
 pub mod interpret;
 pub mod ir;
 pub mod math;
-pub mod print;
 pub mod ptx;
 pub mod simplify;
 pub mod verify;
-mod walk;
 pub mod wgsl;
-pub mod x86;
 
 pub use build::Builder;
 pub use dtype::{DType, Kind, Scalar};
-pub use footprint::Footprint;
 pub use ir::{
     Access, BinaryOp, CompareOp, Fold, FoldOp, Form, Inst, Kernel, Launch, MAX_RANK, Math1, Math2, Op, Param,
     Store, UnaryOp, Value, View,
 };
 pub use simplify::simplify;
+pub use verify::footprint::Footprint;
 pub use verify::{LaunchError, Verified, VerifyError};

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use agreement::{cases, cube, star, weighted};
-use partita_kernels::x86::{self, IsaLevel};
+use partita_kernels::cpu::x86::{self, IsaLevel};
 use partita_kernels::{
     BinaryOp, Builder, CompareOp, DType, FoldOp, Math1, Math2, Scalar, UnaryOp, Verified, ptx, simplify, wgsl,
 };

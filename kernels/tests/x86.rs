@@ -9,8 +9,8 @@ mod random;
 
 use agreement::{Arrays, cases, difference, element, line, small_numbers};
 use memmap2::MmapMut;
+use partita_kernels::cpu::x86::IsaLevel;
 use partita_kernels::cpu::{Memory, Program};
-use partita_kernels::x86::IsaLevel;
 use partita_kernels::{
     BinaryOp, Builder, CompareOp, DType, Form, Launch, Math1, Op, Scalar, Store, UnaryOp, Value, Verified,
     View,

@@ -4,8 +4,8 @@ use super::body::compile::Code;
 use super::layout::{Dims, Layout, Tiling, by_largest_stride};
 use super::level::Level;
 use super::thread_pool::Parallelism;
-use crate::footprint::Footprint;
 use crate::ir::{Kernel, Launch};
+use crate::verify::footprint::Footprint;
 
 /// The memory of one parameter.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@
 //! the instructions of a [`Level`]. No level changes a bit of a result: Rust never contracts, and fused
 //! multiply-add is called by name.
 
-use crate::x86::IsaLevel;
+use crate::cpu::x86::IsaLevel;
 
 /// An instruction set the loops are compiled for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -1,5 +1,5 @@
 //! Launches that run machine code: one program per shape of launch, and the calls that compute the rows of a
-//! tile. [`crate::x86`] writes the code and defines its table.
+//! tile. [`crate::cpu::x86`] writes the code and defines its table.
 //!
 //! Invariant: memory that holds code is writable or executable, never both.
 
@@ -10,12 +10,12 @@ use memmap2::{Mmap, MmapMut};
 use super::layout::{Dims, Tile, advance};
 use super::level::Level;
 use super::run::Run;
-use crate::footprint::Footprint;
-use crate::ir::{Access, Kernel, Op};
-use crate::verify::Verified;
-use crate::x86::{
+use crate::cpu::x86::{
     CodeGenerator, CodePair, LaunchShape, MachineCode, OperandLayout, RowPointer, UnrollAndJam, words,
 };
+use crate::ir::{Access, Kernel, Op};
+use crate::verify::Verified;
+use crate::verify::footprint::Footprint;
 
 /// The machine code of one kernel, by shape of launch.
 pub(super) struct Machine {

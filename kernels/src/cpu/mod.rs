@@ -1,6 +1,6 @@
 //! The CPU engine: compiles a kernel once into a [`Program`] and runs its launches on a pool of threads.
 //!
-//! Elementwise kernels run as machine code (`machine`, written by [`crate::x86`]) where the processor has the
+//! Elementwise kernels run as machine code (`machine`, written by [`x86`]) where the processor has the
 //! instructions. Everything else is a list of compiled loops over chunks of rows that stay in L1. A launch
 //! goes through three stages: `layout` merges dimensions and cuts the region into tiles, the thread pool
 //! gives tiles to workers, a `worker` runs the loops chunk by chunk on the `run` that all workers share.
@@ -26,6 +26,8 @@ mod reduce;
 #[cfg(test)]
 mod tests;
 mod thread_pool;
+#[deny(unsafe_code)]
+pub mod x86;
 
 use body::worker::for_each_task;
 use body::{lower, run, worker};

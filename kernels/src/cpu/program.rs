@@ -13,9 +13,9 @@ use super::machine::Machine;
 use super::packing::PackedLaunch;
 use super::thread_pool::share_out;
 use super::{exact, indexed, reduce};
+use crate::cpu::x86::IsaLevel;
 use crate::ir::{Fold, Form, Launch};
 use crate::verify::{LaunchError, Verified};
-use crate::x86::IsaLevel;
 
 /// Lanes of a stencil's row that gains from non-temporal stores.
 const LONG_ROW: usize = 2048;

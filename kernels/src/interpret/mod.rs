@@ -1,8 +1,9 @@
 //! The definition of the IR: what every operation and form means, point by point and as plainly as can be.
 //!
 //! [`run`] executes a launch on vectors of bit patterns. [`operations`] gives the result of one operation on
-//! scalars, `reduce` folds. Every other execution of a kernel ([`crate::cpu`], PTX, WGSL) is tested against
-//! this module and must give its bits (any NaN equals any NaN).
+//! scalars; `reduce` folds, in the order that all executions share: adjacent pairs, level by level. Every
+//! other execution of a kernel ([`crate::cpu`], PTX, WGSL) is tested against this module and must give its
+//! bits (any NaN equals any NaN).
 //!
 //! Invariant: nothing here is fast, parallel or unsafe, and nothing is shared with the engines under test but
 //! the mathematical functions of [`crate::math`], which are themselves written once for all.

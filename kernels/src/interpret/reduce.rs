@@ -1,4 +1,16 @@
 //! The meaning of folds: one result per kept point, over the values of all points that share it.
+//!
+//! The order is fixed, so that every device gives the same bits. The points of a fold are numbered in C order
+//! of [`Kernel::fold_order`]. Their values are combined in pairs: the first with the second, the third with
+//! the fourth and so on, an odd last one goes up as it is; then these results, level by level, until one is
+//! left. (Pairwise summation; Higham, 1993, "The accuracy of floating point summation": its error grows with
+//! the logarithm of the number of values.) The result is the neutral element combined with that one. f16 and
+//! bf16 are combined in f32 and rounded once, at the end.
+//!
+//! A block of 2^k values that begins at a multiple of 2^k is a subtree, so an execution may give blocks of
+//! any such size to its threads, and combine what they find in pairs. It may also fill up the last block with
+//! neutral elements: the only bit that these can change is the sign of a zero, which the neutral element of
+//! the result decides.
 
 use super::operations::{binary, cast, compare, is_nan};
 use super::point::{ElementBits, element, evaluate, points};
@@ -8,16 +20,18 @@ use crate::ir::{CompareOp, Fold, FoldOp, Kernel, Launch, Value};
 
 /// Folds the body's values over the dimensions marked in `axes` and stores the results.
 pub(super) fn fold(kernel: &Kernel, launch: &Launch, memory: &mut [ElementBits], axes: &[bool], fold: &Fold) {
-    let extents = |folded: bool| -> Vec<usize> {
-        launch.extents.iter().zip(axes).map(|(&e, &axis)| if axis == folded { e } else { 1 }).collect()
-    };
-    for kept in points(&extents(false)) {
-        let at =
-            |folded: &Vec<usize>| -> Vec<usize> { folded.iter().zip(&kept).map(|(&i, &k)| i + k).collect() };
-        let values: Vec<Vec<Scalar>> = points(&extents(true))
-            .iter()
-            .map(|folded| evaluate(kernel, launch, memory, &at(folded)))
-            .collect();
+    let order = kernel.fold_order(launch);
+    let folded: Vec<usize> = order.iter().map(|&dim| launch.extents[dim]).collect();
+    let kept: Vec<usize> =
+        launch.extents.iter().zip(axes).map(|(&e, &axis)| if axis { 1 } else { e }).collect();
+    for kept in points(&kept) {
+        let at = |folded: &Vec<usize>| -> Vec<usize> {
+            let mut point = kept.clone();
+            order.iter().zip(folded).for_each(|(&dim, &i)| point[dim] = i);
+            point
+        };
+        let values: Vec<Vec<Scalar>> =
+            points(&folded).iter().map(|folded| evaluate(kernel, launch, memory, &at(folded))).collect();
         let of = |value: Value| values.iter().map(move |values| values[value.index()]);
         let mut write = |param: u32, value: Scalar| {
             let at = element(launch, param, &kept);
@@ -27,7 +41,13 @@ pub(super) fn fold(kernel: &Kernel, launch: &Launch, memory: &mut [ElementBits],
         match *fold {
             Fold::Value { op, value, output } => {
                 let neutral = widened(op.neutral(dtype(output)));
-                let result = of(value).map(widened).fold(neutral, |a, b| binary(op.step(), a, b));
+                let mut level: Vec<Scalar> = of(value).map(widened).collect();
+                while level.len() > 1 {
+                    let pair =
+                        |pair: &[Scalar]| pair[1..].iter().fold(pair[0], |a, &b| binary(op.step(), a, b));
+                    level = level.chunks(2).map(pair).collect();
+                }
+                let result = level.into_iter().fold(neutral, |a, b| binary(op.step(), a, b));
                 write(output, cast(result, dtype(output)));
             }
             Fold::Arg { largest, value, index, value_output, index_output } => {
@@ -50,9 +70,9 @@ pub(super) fn fold(kernel: &Kernel, launch: &Launch, memory: &mut [ElementBits],
     }
 }
 
-/// Floats accumulate in f64 here, the yardstick of the error of their sums and products.
+/// Narrow floats accumulate in f32.
 fn widened(value: Scalar) -> Scalar {
-    if value.dtype.is_float() { cast(value, DType::F64) } else { value }
+    if matches!(value.dtype, DType::F16 | DType::BF16) { cast(value, DType::F32) } else { value }
 }
 
 /// The better of two values with their indices: a NaN beats every number, the smaller index wins among

@@ -34,9 +34,9 @@ use super::text::Writer;
 use super::types::{Class, Place, class};
 use super::vector::{Elements, place_name, row_register};
 use super::{Entry, Target};
-use crate::footprint::{Footprint, row_and_column};
 use crate::ir::{Form, Kernel, Offsets, Op, Store};
 use crate::verify::Verified;
+use crate::verify::footprint::{Footprint, row_and_column};
 
 /// Loads of one vector of one parameter that a march must save to be worth its registers: more than a
 /// stencil of 5 or 7 points has to offer, whose neighbours the second-level cache serves well.

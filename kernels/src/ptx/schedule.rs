@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::march::March;
 use super::tile;
-use crate::footprint::{Footprint, LoadRow};
 use crate::ir::{Form, Offsets};
 use crate::verify::Verified;
+use crate::verify::footprint::{Footprint, LoadRow};
 
 /// Instructions that the fast path may repeat in all: more would cost compile time, and such a kernel
 /// is bound by arithmetic.

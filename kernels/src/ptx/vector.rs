@@ -16,8 +16,8 @@ use super::text::Writer;
 use super::types::{Class, Place, class, size_bits};
 use super::{Entry, Target};
 use crate::dtype::DType;
-use crate::footprint::row_and_column;
 use crate::ir::{Access, Form, Kernel, Op, Store};
+use crate::verify::footprint::row_and_column;
 
 /// The entry `vector`.
 pub(super) fn entry(kernel: &Kernel, target: &Target, plan: &Vectors) -> Entry {

@@ -327,8 +327,8 @@ mod tests {
         assert_eq!(found(home, "engine/src/array/mod.rs", "use crate::device::wgpu::X;"), NONE);
         assert_eq!(found(home, "engine/src/device/mod.rs", "mod wgpu;\nfn a() { wgpu::open() }"), NONE);
         assert_eq!(found(home, "kernels/src/wgsl/mod.rs", "use ::ash::vk;"), [1]);
-        assert_eq!(found(home, "kernels/src/ir.rs", "use ash as vulkan;"), [1]);
-        assert_eq!(found(home, "kernels/src/ir.rs", "use crash::join;"), NONE);
+        assert_eq!(found(home, "kernels/src/ir/kernel.rs", "use ash as vulkan;"), [1]);
+        assert_eq!(found(home, "kernels/src/ir/kernel.rs", "use crash::join;"), NONE);
     }
 
     #[test]

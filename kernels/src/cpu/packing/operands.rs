@@ -14,8 +14,8 @@ use crate::cpu::loops::copy::fence;
 use crate::cpu::loops::place::Line;
 use crate::cpu::machine::Machine;
 use crate::cpu::thread_pool::in_turns;
-use crate::footprint::CopiedParam;
 use crate::ir::{Access, Launch, MAX_RANK, View};
+use crate::verify::footprint::CopiedParam;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;

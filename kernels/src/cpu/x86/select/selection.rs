@@ -4,31 +4,31 @@
 
 use iced_x86::Code;
 
-use crate::dtype::{DType, Scalar};
-use crate::ir::{Form, Inst, Kernel, Op, Store, Value};
-use crate::x86::encodings::{self as t, Encodings, LaneLayout, at};
-use crate::x86::isa::IsaLevel;
-use crate::x86::launch_shape::{LaunchShape, OperandLayout, UnrollAndJam};
-use crate::x86::virtual_code::{
+use crate::cpu::x86::encodings::{self as t, Encodings, LaneLayout, at};
+use crate::cpu::x86::isa::IsaLevel;
+use crate::cpu::x86::launch_shape::{LaunchShape, OperandLayout, UnrollAndJam};
+use crate::cpu::x86::virtual_code::{
     Home, LastOperand, RegisterClass, RowPointer, ValueId, VectorStore, VirtualCode, VirtualInstruction,
     VirtualValue,
 };
+use crate::dtype::{DType, Scalar};
+use crate::ir::{Form, Inst, Kernel, Op, Store, Value};
 
 /// Words of the pool: sixteen bytes of 1; 0, 1, .. as 4-byte and as 8-byte lanes; masks; the launch's
 /// arguments.
-pub(in crate::x86) const ONES: usize = 0;
-pub(in crate::x86) const COUNTED: usize = 2;
-pub(in crate::x86) const COUNTED_LONG: usize = 10;
+pub(in crate::cpu::x86) const ONES: usize = 0;
+pub(in crate::cpu::x86) const COUNTED: usize = 2;
+pub(in crate::cpu::x86) const COUNTED_LONG: usize = 10;
 /// The first argument; constants follow the last.
-pub(in crate::x86) const ARGUMENTS: usize = 26;
+pub(in crate::cpu::x86) const ARGUMENTS: usize = 26;
 /// 32 bytes of ones, then 32 of zeros: the masks of a partial block are cut out here.
-pub(in crate::x86) const WINDOW: usize = 18;
+pub(in crate::cpu::x86) const WINDOW: usize = 18;
 
 /// The steps of an elementwise kernel without mathematical functions, or `None` if something in it has no
 /// instructions here. `jam` has how many rows go together, and where they lie.
 ///
 /// The outputs from parameter `guards` on are not stored: where one of them is false, the code returns.
-pub(in crate::x86) fn select(
+pub(in crate::cpu::x86) fn select(
     kernel: &Kernel,
     shape: &LaunchShape,
     guards: usize,
@@ -111,26 +111,26 @@ fn live(kernel: &Kernel) -> Vec<bool> {
     live
 }
 
-pub(in crate::x86) struct Selection<'k> {
-    pub(in crate::x86) kernel: &'k Kernel,
+pub(in crate::cpu::x86) struct Selection<'k> {
+    pub(in crate::cpu::x86) kernel: &'k Kernel,
     shape: &'k LaunchShape,
     /// Where rows lie that are computed together.
     jam: Option<&'k UnrollAndJam>,
     /// Which of them.
     row: usize,
     /// Booleans that are true, or what comes after them is not stored.
-    pub(in crate::x86) guards: Vec<Value>,
+    pub(in crate::cpu::x86) guards: Vec<Value>,
     /// Some values have 8 bytes.
-    pub(in crate::x86) long: bool,
+    pub(in crate::cpu::x86) long: bool,
     /// The level lacks an instruction.
     lacks: bool,
     /// Per value of the kernel, one of each row.
     ids: Vec<Vec<ValueId>>,
-    pub(in crate::x86) steps: VirtualCode,
+    pub(in crate::cpu::x86) steps: VirtualCode,
 }
 
 impl Selection<'_> {
-    pub(in crate::x86) fn class(&self, dtype: DType) -> Option<RegisterClass> {
+    pub(in crate::cpu::x86) fn class(&self, dtype: DType) -> Option<RegisterClass> {
         match dtype {
             DType::Bool => Some(self.mask_class()),
             DType::F32 | DType::I32 | DType::U32 if self.long => {
@@ -143,18 +143,18 @@ impl Selection<'_> {
     }
 
     /// How numbers lie in a register.
-    pub(in crate::x86) fn width(&self, dtype: DType) -> Option<LaneLayout> {
+    pub(in crate::cpu::x86) fn width(&self, dtype: DType) -> Option<LaneLayout> {
         match self.class(dtype)? {
             RegisterClass::Vector(width) if dtype != DType::Bool => Some(width),
             RegisterClass::Vector(_) | RegisterClass::Bytes | RegisterClass::Mask => None,
         }
     }
 
-    pub(in crate::x86) fn dtype(&self, value: Value) -> DType {
+    pub(in crate::cpu::x86) fn dtype(&self, value: Value) -> DType {
         self.kernel.body[value.index()].dtype
     }
 
-    pub(in crate::x86) fn id(&self, value: Value) -> ValueId {
+    pub(in crate::cpu::x86) fn id(&self, value: Value) -> ValueId {
         *self.ids[value.index()].get(self.row).expect("operands come before their users")
     }
 
@@ -169,13 +169,13 @@ impl Selection<'_> {
         self.row > 0 && !varies && inst.op.operands().into_iter().all(shared)
     }
 
-    pub(in crate::x86) fn value(&mut self, class: RegisterClass, home: Home) -> ValueId {
+    pub(in crate::cpu::x86) fn value(&mut self, class: RegisterClass, home: Home) -> ValueId {
         self.steps.values.push(VirtualValue { class, home, uniform: home.is_uniform() });
         self.steps.values.len() - 1
     }
 
     /// Adds an instruction, to the prologue if all it reads is the same in every block.
-    pub(in crate::x86) fn push(&mut self, step: VirtualInstruction) -> ValueId {
+    pub(in crate::cpu::x86) fn push(&mut self, step: VirtualInstruction) -> ValueId {
         let uniform = !step.index && !step.guard && step.reads().all(|id| self.steps.values[id].uniform);
         let dst = step.dst;
         self.lacks |= step.code == Code::INVALID;
@@ -188,7 +188,7 @@ impl Selection<'_> {
         dst
     }
 
-    pub(in crate::x86) fn step(
+    pub(in crate::cpu::x86) fn step(
         &mut self,
         row: &Encodings,
         width: LaneLayout,
@@ -198,18 +198,28 @@ impl Selection<'_> {
         VirtualInstruction::new(at(row, width, self.steps.level), dst, args)
     }
 
-    pub(in crate::x86) fn op(&mut self, row: &Encodings, width: LaneLayout, args: &[ValueId]) -> ValueId {
+    pub(in crate::cpu::x86) fn op(
+        &mut self,
+        row: &Encodings,
+        width: LaneLayout,
+        args: &[ValueId],
+    ) -> ValueId {
         let step = self.step(row, width, args);
         self.push(step)
     }
 
     /// An operation whose operands may change places.
-    pub(in crate::x86) fn either(&mut self, row: &Encodings, width: LaneLayout, args: &[ValueId]) -> ValueId {
+    pub(in crate::cpu::x86) fn either(
+        &mut self,
+        row: &Encodings,
+        width: LaneLayout,
+        args: &[ValueId],
+    ) -> ValueId {
         let step = VirtualInstruction { swaps: true, ..self.step(row, width, args) };
         self.push(step)
     }
 
-    pub(in crate::x86) fn with(
+    pub(in crate::cpu::x86) fn with(
         &mut self,
         row: &Encodings,
         width: LaneLayout,
@@ -221,7 +231,7 @@ impl Selection<'_> {
     }
 
     /// A conversion between widths.
-    pub(in crate::x86) fn convert(
+    pub(in crate::cpu::x86) fn convert(
         &mut self,
         code: Code,
         to: LaneLayout,
@@ -233,7 +243,7 @@ impl Selection<'_> {
     }
 
     /// The same bits in every lane; with AVX2, which has no operands that are broadcast, a register's worth.
-    pub(in crate::x86) fn constant(&mut self, bits: u64, width: LaneLayout) -> ValueId {
+    pub(in crate::cpu::x86) fn constant(&mut self, bits: u64, width: LaneLayout) -> ValueId {
         let both = match width {
             LaneLayout::Words | LaneLayout::HalfWords => bits & 0xffff_ffff | bits << 32,
             LaneLayout::Longs => bits,
@@ -264,7 +274,7 @@ impl Selection<'_> {
     }
 
     /// The value that can be read there.
-    pub(in crate::x86) fn at_home(&mut self, class: RegisterClass, home: Home) -> ValueId {
+    pub(in crate::cpu::x86) fn at_home(&mut self, class: RegisterClass, home: Home) -> ValueId {
         let known = |v: &VirtualValue| v.home == home && v.class == class;
         match self.steps.values.iter().position(known) {
             Some(id) => id,
@@ -272,7 +282,7 @@ impl Selection<'_> {
         }
     }
 
-    pub(in crate::x86) fn number(&mut self, dtype: DType, value: f64, width: LaneLayout) -> ValueId {
+    pub(in crate::cpu::x86) fn number(&mut self, dtype: DType, value: f64, width: LaneLayout) -> ValueId {
         self.constant(Scalar::from_f64(dtype, value).bits, width)
     }
 

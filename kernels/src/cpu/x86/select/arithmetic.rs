@@ -3,20 +3,20 @@
 
 use super::masks::{MaskOp, NOT_BELOW, NOT_EQUAL, UNORDERED};
 use super::selection::Selection;
+use crate::cpu::x86::encodings::{self as t, Encodings, LaneLayout};
+use crate::cpu::x86::isa::IsaLevel;
+use crate::cpu::x86::virtual_code::ValueId;
 use crate::dtype::{DType, Kind};
 use crate::ir::{BinaryOp, CompareOp, UnaryOp};
-use crate::x86::encodings::{self as t, Encodings, LaneLayout};
-use crate::x86::isa::IsaLevel;
-use crate::x86::virtual_code::ValueId;
 
 /// Immediates of rounding, without exceptions.
 const NEAREST: u8 = 8;
-pub(in crate::x86) const DOWN: u8 = 9;
+pub(in crate::cpu::x86) const DOWN: u8 = 9;
 const UP: u8 = 10;
-pub(in crate::x86) const TO_ZERO: u8 = 11;
+pub(in crate::cpu::x86) const TO_ZERO: u8 = 11;
 
 impl Selection<'_> {
-    pub(in crate::x86) fn unary(&mut self, op: UnaryOp, a: ValueId, dtype: DType) -> Option<ValueId> {
+    pub(in crate::cpu::x86) fn unary(&mut self, op: UnaryOp, a: ValueId, dtype: DType) -> Option<ValueId> {
         if dtype == DType::Bool {
             return Some(self.mask_not(a));
         }
@@ -52,7 +52,7 @@ impl Selection<'_> {
         })
     }
 
-    pub(in crate::x86) fn binary(
+    pub(in crate::cpu::x86) fn binary(
         &mut self,
         op: BinaryOp,
         a: ValueId,
@@ -141,7 +141,7 @@ impl Selection<'_> {
         })
     }
 
-    pub(in crate::x86) fn compare(
+    pub(in crate::cpu::x86) fn compare(
         &mut self,
         op: CompareOp,
         a: ValueId,

@@ -1,15 +1,11 @@
-//! Every rule of [`crate::ir`], checked once: of a kernel, and of a launch.
-//!
-//! Writers and devices take a [`Verified`] kernel and do not check again. A verified kernel whose
-//! launch passes [`Verified::check`] touches no element outside the memory it is given, which is
-//! what lets devices run it without bounds checks.
+//! The rules themselves; [`crate::verify`] says what they give.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::dtype::{DType, Scalar};
-use crate::footprint::{Footprint, Radius};
 use crate::ir::{Access, BinaryOp, Fold, FoldOp, Form, Kernel, Launch, MAX_RANK, Op, UnaryOp, Value, View};
+use crate::verify::footprint::{Footprint, Radius};
 
 /// A kernel that obeys every rule of the IR. The only way to one is [`verify`].
 #[derive(Clone, Debug)]

@@ -6,24 +6,24 @@
 use iced_x86::Code;
 
 use super::selection::{ONES, Selection};
+use crate::cpu::x86::encodings::{self as t, LaneLayout, at};
+use crate::cpu::x86::isa::IsaLevel;
+use crate::cpu::x86::virtual_code::{Home, LastOperand, RegisterClass, ValueId, VirtualInstruction};
 use crate::dtype::Kind;
 use crate::ir::CompareOp;
-use crate::x86::encodings::{self as t, LaneLayout, at};
-use crate::x86::isa::IsaLevel;
-use crate::x86::virtual_code::{Home, LastOperand, RegisterClass, ValueId, VirtualInstruction};
 
 /// The comparison of floats that is true where one is NaN.
-pub(in crate::x86) const UNORDERED: u8 = 3;
+pub(in crate::cpu::x86) const UNORDERED: u8 = 3;
 /// The comparison of floats that is true where none is NaN.
-pub(in crate::x86) const ORDERED: u8 = 7;
+pub(in crate::cpu::x86) const ORDERED: u8 = 7;
 /// The comparison of floats that is true where they differ, or one is NaN.
-pub(in crate::x86) const NOT_EQUAL: u8 = 4;
+pub(in crate::cpu::x86) const NOT_EQUAL: u8 = 4;
 /// The comparison of floats that is true where the first is not below the second.
-pub(in crate::x86) const NOT_BELOW: u8 = 29;
+pub(in crate::cpu::x86) const NOT_BELOW: u8 = 29;
 
 /// An operation on two masks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::x86) enum MaskOp {
+pub(in crate::cpu::x86) enum MaskOp {
     And,
     Or,
     Xor,
@@ -33,7 +33,7 @@ pub(in crate::x86) enum MaskOp {
 
 impl Selection<'_> {
     /// What holds bools.
-    pub(in crate::x86) fn mask_class(&self) -> RegisterClass {
+    pub(in crate::cpu::x86) fn mask_class(&self) -> RegisterClass {
         match self.steps.level {
             IsaLevel::Avx512 => RegisterClass::Mask,
             IsaLevel::Avx2 => RegisterClass::Vector(self.widest()),
@@ -44,7 +44,7 @@ impl Selection<'_> {
         if self.long { LaneLayout::Longs } else { LaneLayout::Words }
     }
 
-    pub(in crate::x86) fn mask_op(&mut self, op: MaskOp, a: ValueId, b: ValueId) -> ValueId {
+    pub(in crate::cpu::x86) fn mask_op(&mut self, op: MaskOp, a: ValueId, b: ValueId) -> ValueId {
         let (code, forms) = match op {
             MaskOp::And => (Code::VEX_Kandw_kr_kr_kr, &t::AND),
             MaskOp::Or => (Code::VEX_Korw_kr_kr_kr, &t::OR),
@@ -58,13 +58,18 @@ impl Selection<'_> {
     }
 
     /// `a` where the condition is set, else `b`.
-    pub(in crate::x86) fn select_bools(&mut self, condition: ValueId, a: ValueId, b: ValueId) -> ValueId {
+    pub(in crate::cpu::x86) fn select_bools(
+        &mut self,
+        condition: ValueId,
+        a: ValueId,
+        b: ValueId,
+    ) -> ValueId {
         let yes = self.mask_op(MaskOp::And, condition, a);
         let no = self.mask_op(MaskOp::AndNot, condition, b);
         self.mask_op(MaskOp::Or, yes, no)
     }
 
-    pub(in crate::x86) fn mask_not(&mut self, a: ValueId) -> ValueId {
+    pub(in crate::cpu::x86) fn mask_not(&mut self, a: ValueId) -> ValueId {
         match self.steps.level {
             IsaLevel::Avx512 => self.opmask(Code::VEX_Knotw_kr_kr, &[a]),
             IsaLevel::Avx2 => self.not(a, self.widest()),
@@ -96,13 +101,13 @@ impl Selection<'_> {
     }
 
     /// All bits of each lane the other way round.
-    pub(in crate::x86) fn not(&mut self, a: ValueId, width: LaneLayout) -> ValueId {
+    pub(in crate::cpu::x86) fn not(&mut self, a: ValueId, width: LaneLayout) -> ValueId {
         let all = self.constant(u64::MAX, width);
         self.either(&t::XOR, width, &[a, all])
     }
 
     /// Compares floats by a predicate of the instruction.
-    pub(in crate::x86) fn compare_floats(
+    pub(in crate::cpu::x86) fn compare_floats(
         &mut self,
         a: ValueId,
         b: ValueId,
@@ -118,7 +123,7 @@ impl Selection<'_> {
         }
     }
 
-    pub(in crate::x86) fn compare_ints(
+    pub(in crate::cpu::x86) fn compare_ints(
         &mut self,
         op: CompareOp,
         a: ValueId,
@@ -149,7 +154,7 @@ impl Selection<'_> {
     }
 
     /// All bits of a lane where an integer is greater than another (AVX2).
-    pub(in crate::x86) fn greater(
+    pub(in crate::cpu::x86) fn greater(
         &mut self,
         a: ValueId,
         b: ValueId,
@@ -166,7 +171,7 @@ impl Selection<'_> {
     }
 
     /// Where a lane is not 0.
-    pub(in crate::x86) fn nonzero(&mut self, a: ValueId, width: LaneLayout) -> ValueId {
+    pub(in crate::cpu::x86) fn nonzero(&mut self, a: ValueId, width: LaneLayout) -> ValueId {
         match self.steps.level {
             IsaLevel::Avx512 => self.opmask_of(&t::TEST, width, &[a, a], None),
             IsaLevel::Avx2 => {
@@ -177,7 +182,7 @@ impl Selection<'_> {
     }
 
     /// Returns from the code unless a mask is set in every lane of the block.
-    pub(in crate::x86) fn guard(&mut self, mask: ValueId) {
+    pub(in crate::cpu::x86) fn guard(&mut self, mask: ValueId) {
         let step = match self.steps.level {
             IsaLevel::Avx512 => {
                 let dst = self.value(RegisterClass::Mask, Home::Nowhere);
@@ -211,7 +216,7 @@ impl Selection<'_> {
     }
 
     /// `yes` where the mask is set, else `no`.
-    pub(in crate::x86) fn blend(
+    pub(in crate::cpu::x86) fn blend(
         &mut self,
         mask: ValueId,
         no: ValueId,
@@ -227,7 +232,7 @@ impl Selection<'_> {
     }
 
     /// A conversion where the mask is set, else 0.
-    pub(in crate::x86) fn convert_where(
+    pub(in crate::cpu::x86) fn convert_where(
         &mut self,
         mask: ValueId,
         code: Code,
@@ -251,13 +256,18 @@ impl Selection<'_> {
     }
 
     /// A value where the mask is set, else 0 (AVX2).
-    pub(in crate::x86) fn only_where(&mut self, mask: ValueId, value: ValueId, width: LaneLayout) -> ValueId {
+    pub(in crate::cpu::x86) fn only_where(
+        &mut self,
+        mask: ValueId,
+        value: ValueId,
+        width: LaneLayout,
+    ) -> ValueId {
         let lanes = self.lanes_of(mask, width);
         self.either(&t::AND, width, &[value, lanes])
     }
 
     /// The mask of bools in memory.
-    pub(in crate::x86) fn load_bools(&mut self, home: Home) -> ValueId {
+    pub(in crate::cpu::x86) fn load_bools(&mut self, home: Home) -> ValueId {
         let bytes = self.value(RegisterClass::Bytes, home);
         match self.steps.level {
             IsaLevel::Avx512 => {
@@ -282,7 +292,7 @@ impl Selection<'_> {
     }
 
     /// A mask as bytes of 0 and 1.
-    pub(in crate::x86) fn bool_bytes(&mut self, mask: ValueId) -> ValueId {
+    pub(in crate::cpu::x86) fn bool_bytes(&mut self, mask: ValueId) -> ValueId {
         if self.steps.level == IsaLevel::Avx512 {
             let ones = self.at_home(RegisterClass::Bytes, Home::Lanes(ONES));
             let dst = self.value(RegisterClass::Bytes, Home::Nowhere);

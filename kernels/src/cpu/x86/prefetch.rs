@@ -53,10 +53,10 @@ fn furthest_reads(steps: &VirtualCode) -> Vec<(usize, RegisterClass, i32)> {
 mod tests {
     use super::*;
     use crate::build::Builder;
+    use crate::cpu::x86::select::select;
+    use crate::cpu::x86::{IsaLevel, LaunchShape, OperandLayout, RowPointer};
     use crate::dtype::DType;
     use crate::ir::BinaryOp;
-    use crate::x86::select::select;
-    use crate::x86::{IsaLevel, LaunchShape, OperandLayout, RowPointer};
 
     const SIZE: i64 = 4;
     const PLANE: i64 = 50_000;

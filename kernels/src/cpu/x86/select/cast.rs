@@ -5,14 +5,14 @@ use iced_x86::Code;
 use super::masks::{NOT_BELOW, NOT_EQUAL, ORDERED};
 use super::range::range;
 use super::selection::Selection;
+use crate::cpu::x86::encodings::{self as t, at};
+use crate::cpu::x86::isa::IsaLevel;
+use crate::cpu::x86::virtual_code::{LastOperand, ValueId};
 use crate::dtype::{DType, Kind};
 use crate::ir::Value;
-use crate::x86::encodings::{self as t, at};
-use crate::x86::isa::IsaLevel;
-use crate::x86::virtual_code::{LastOperand, ValueId};
 
 impl Selection<'_> {
-    pub(in crate::x86) fn cast(&mut self, value: Value, to: DType) -> Option<ValueId> {
+    pub(in crate::cpu::x86) fn cast(&mut self, value: Value, to: DType) -> Option<ValueId> {
         let (a, from) = (self.id(value), self.dtype(value));
         self.class(from)?;
         self.class(to)?;

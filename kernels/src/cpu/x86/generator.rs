@@ -11,9 +11,9 @@ use super::prefetch::prefetches;
 use super::registers::{AllocatedCode, allocate};
 use super::select::{ARGUMENTS, select};
 use super::virtual_code::{RowPointer, VirtualCode};
-use crate::footprint::Footprint;
 use crate::ir::{Kernel, Launch};
 use crate::verify::Verified;
+use crate::verify::footprint::Footprint;
 
 /// Machine code for rows, of the type `extern "sysv64" fn(table: *mut u64, pool: *const u64) -> usize`.
 /// It returns how many lanes of a row it has done, of the last one, unless an angle is not small: then the

@@ -5,7 +5,7 @@ use crate::ir::{BinaryOp, CompareOp, Kernel, Op, UnaryOp, Value};
 
 /// Every value lies in `low..=high`, or is NaN, where it can be.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::x86) struct FloatRange {
+pub(in crate::cpu::x86) struct FloatRange {
     pub low: f64,
     pub high: f64,
     pub nan: bool,
@@ -29,13 +29,13 @@ impl FloatRange {
     }
 
     /// Is every number of it far enough below this magnitude that no rounding reaches it?
-    pub(in crate::x86) fn is_below(self, limit: f64) -> bool {
+    pub(in crate::cpu::x86) fn is_below(self, limit: f64) -> bool {
         self.low.abs().max(self.high.abs()) <= limit / 2.0
     }
 }
 
 /// What a value can be. Of the booleans in `guards`, all can be taken to be true.
-pub(in crate::x86) fn range(kernel: &Kernel, guards: &[Value], value: Value) -> FloatRange {
+pub(in crate::cpu::x86) fn range(kernel: &Kernel, guards: &[Value], value: Value) -> FloatRange {
     RangeAnalysis { kernel, guards }.of(value, DEPTH)
 }
 
