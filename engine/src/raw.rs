@@ -152,7 +152,7 @@ pub unsafe fn launch(device: &Device, job: &Job) -> Result<()> {
 }
 
 /// Jobs of one device prepared for cheap repetition ([`record`]).
-pub struct Recording {
+pub struct RecordedJobs {
     device: Device,
     recording: device::Recording,
 }
@@ -161,8 +161,8 @@ pub struct Recording {
 ///
 /// # Errors
 /// As [`launch`].
-pub fn record(device: &Device, jobs: Vec<Job>) -> Result<Recording> {
-    Ok(Recording { device: device.clone(), recording: device.record(jobs)? })
+pub fn record(device: &Device, jobs: Vec<Job>) -> Result<RecordedJobs> {
+    Ok(RecordedJobs { device: device.clone(), recording: device.record(jobs)? })
 }
 
 /// Queues a recording's jobs, in their order, behind all work queued so far.
@@ -172,7 +172,7 @@ pub fn record(device: &Device, jobs: Vec<Job>) -> Result<Recording> {
 ///
 /// # Safety
 /// As for [`launch`], for every job; and no two threads replay one recording at the same time.
-pub unsafe fn replay(recording: &Recording) -> Result<()> {
+pub unsafe fn replay(recording: &RecordedJobs) -> Result<()> {
     recording.device.replay(&recording.recording)
 }
 

@@ -1,5 +1,5 @@
 //! `PARTITA_CHECK=1`: every launch of every sort of program is compared with the definition of the IR, and
-//! results do not change. The reports of differences are tested in `device/check.rs`.
+//! results do not change. The reports of differences are tested in `device/launch/check.rs`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod found;

@@ -4,8 +4,9 @@
 
 use std::sync::OnceLock;
 
+use super::cuda;
+use super::handle::{Backend, Device, DeviceKind};
 use super::wgpu::{Shrink, WgpuDevice, adapters};
-use super::{Backend, Device, DeviceKind, cuda};
 use crate::config::{checked, config, say};
 use crate::error::{Error, Result};
 

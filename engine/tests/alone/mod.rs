@@ -37,7 +37,7 @@ pub fn launch(device: &Device, job: &Job) -> partita::Result<()> {
     unsafe { raw::launch(device, job) }
 }
 
-pub fn replay(recording: &raw::Recording) -> partita::Result<()> {
+pub fn replay(recording: &raw::RecordedJobs) -> partita::Result<()> {
     // SAFETY: as above.
     unsafe { raw::replay(recording) }
 }

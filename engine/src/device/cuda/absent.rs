@@ -22,7 +22,7 @@ pub(in crate::device) fn count() -> Outcome<usize> {
     Err(CudaError::NotBuilt)
 }
 
-/// Why there is no device, for people who asked for one.
+/// Why there is no device, in words for people.
 pub fn absence() -> String {
     CudaError::NotBuilt.to_string()
 }

@@ -3,9 +3,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use cudarc::driver::{DriverError, result, sys};
+use cudarc::driver::{result, sys};
 
-use super::gpu::CudaDevice;
 use super::primary::Primary;
 use crate::device::cuda::during::During;
 use crate::device::cuda::error::CudaError;
@@ -29,6 +28,10 @@ pub(super) enum CudaOrigin {
 }
 
 impl CudaBuffer {
+    pub(super) fn new(primary: &Arc<Primary>, address: u64, bytes: u64, origin: CudaOrigin) -> CudaBuffer {
+        CudaBuffer { primary: Arc::clone(primary), address, bytes, origin }
+    }
+
     /// The device pointer.
     pub fn address(&self) -> u64 {
         self.address
@@ -42,7 +45,7 @@ impl CudaBuffer {
         }
     }
 
-    /// Bytes asked for.
+    /// Its size.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -70,34 +73,5 @@ impl Drop for CudaBuffer {
             }),
             CudaOrigin::Borrowed { .. } => Ok(()),
         };
-    }
-}
-
-impl CudaDevice {
-    pub(super) fn buffer(&self, address: u64, bytes: u64, origin: CudaOrigin) -> CudaBuffer {
-        CudaBuffer { primary: Arc::clone(&self.primary), address, bytes, origin }
-    }
-
-    /// Memory with arbitrary contents.
-    ///
-    /// # Errors
-    /// If the driver has none left.
-    pub fn alloc(&self, bytes: u64) -> Result<CudaBuffer, CudaError> {
-        // SAFETY: contents are arbitrary until written, which the engine's storage allows for.
-        let allocate = || match unsafe { result::malloc_sync(bytes as usize) } {
-            Err(DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
-                Err(CudaError::OutOfMemory { bytes })
-            }
-            outcome => outcome.during("allocating memory"),
-        };
-        Ok(self.buffer(self.primary.with(allocate)?, bytes, CudaOrigin::Allocated))
-    }
-
-    /// Another library's memory, used in place.
-    ///
-    /// # Safety
-    /// `address..address + bytes` is memory that this device reaches for as long as `owner` lives.
-    pub unsafe fn borrow(&self, address: u64, bytes: u64, owner: Box<dyn Any + Send + Sync>) -> CudaBuffer {
-        self.buffer(address, bytes, CudaOrigin::Borrowed { _owner: owner })
     }
 }

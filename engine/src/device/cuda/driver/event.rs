@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 
-use super::gpu::CudaDevice;
 use super::primary::Primary;
 use crate::device::Stream;
 use crate::device::cuda::during::During;
@@ -92,6 +91,13 @@ impl Drop for Event {
 pub(in crate::device) struct TimedEvent(Event);
 
 impl TimedEvent {
+    /// A timestamp behind the work queued on a stream so far.
+    pub(super) fn new(primary: &Arc<Primary>, stream: Stream) -> Result<TimedEvent, CudaError> {
+        let event = Event::new(primary, Purpose::Measure)?;
+        event.record(primary.stream(stream))?;
+        Ok(TimedEvent(event))
+    }
+
     /// Seconds of device time between two timestamps of one device; waits for the later one.
     ///
     /// # Errors
@@ -102,56 +108,5 @@ impl TimedEvent {
         let elapsed = || unsafe { result::event::elapsed(earlier.0.raw, self.0.raw) };
         let milliseconds = self.0.primary.with(|| elapsed().during("measuring between events"))?;
         Ok(f64::from(milliseconds) / 1e3)
-    }
-}
-
-impl CudaDevice {
-    /// A timestamp behind the work queued on a stream so far.
-    ///
-    /// # Errors
-    /// If the driver refuses.
-    pub fn timestamp(&self, stream: Stream) -> Result<TimedEvent, CudaError> {
-        let event = Event::new(&self.primary, Purpose::Measure)?;
-        event.record(self.primary.stream(stream))?;
-        Ok(TimedEvent(event))
-    }
-
-    /// What is queued on `stream` from now on comes after all that is queued on a stream of `first`, which
-    /// may be this device, so far.
-    ///
-    /// # Errors
-    /// If the driver refuses; the stream is synchronized instead, so the order still holds.
-    pub fn after(&self, stream: Stream, first: &CudaDevice, first_stream: Stream) -> Result<(), CudaError> {
-        // Another thread may record the event again in between: then the wait covers more, never less.
-        let (end, other) = (&first.ends[first_stream as usize], first.primary.stream(first_stream));
-        end.record(other)
-            .and_then(|()| end.hold(&self.primary, self.primary.stream(stream)))
-            .inspect_err(|_| first.primary.wait_stream(other))
-    }
-
-    /// Work queued on a stream of another library from now on waits for all work queued here so far.
-    ///
-    /// # Errors
-    /// If the driver refuses.
-    ///
-    /// # Safety
-    /// `stream` is a live stream of this device's primary context, or one of the driver's special ones.
-    pub unsafe fn publish_to(&self, stream: u64) -> Result<(), CudaError> {
-        let event = Event::new(&self.primary, Purpose::Order)?;
-        event.record(self.primary.stream(Stream::Compute))?;
-        event.hold(&self.primary, stream as sys::CUstream)
-    }
-
-    /// Work queued here from now on waits for all work another library has queued on its stream so far.
-    ///
-    /// # Errors
-    /// If the driver refuses.
-    ///
-    /// # Safety
-    /// As for [`CudaDevice::publish_to`].
-    pub unsafe fn await_stream(&self, stream: u64) -> Result<(), CudaError> {
-        let event = Event::new(&self.primary, Purpose::Order)?;
-        event.record(stream as sys::CUstream)?;
-        event.hold(&self.primary, self.primary.stream(Stream::Compute))
     }
 }

@@ -1,12 +1,14 @@
-//! One NVIDIA GPU: opening it, waiting for it, and what other libraries of the process need to share it.
+//! One NVIDIA GPU: opening it, its memory, the order of its streams, and what other libraries of the process
+//! need to share it.
 
+use std::any::Any;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use cudarc::driver::{result, sys};
+use cudarc::driver::{DriverError, result, sys};
 use partita_kernels::ptx::{Facts, Target};
 
-use super::buffer::CudaBuffer;
-use super::event::{Event, Purpose};
+use super::buffer::{CudaBuffer, CudaOrigin};
+use super::event::{Event, Purpose, TimedEvent};
 use super::primary::Primary;
 use super::staging::Staging;
 use crate::device::Stream;
@@ -31,7 +33,7 @@ pub(in crate::device) struct CudaDevice {
     pub(super) primary: Arc<Primary>,
     pub(super) facts: CudaFacts,
     pub(super) staging: Mutex<Staging>,
-    /// By stream: where it stood when somebody was last told to wait for it.
+    /// By stream: its end when another stream last began to wait for it.
     pub(super) ends: [Event; 2],
     /// By stream: partial results of reductions, which work in order may share.
     pub(super) scratch: [Mutex<Option<CudaBuffer>>; 2],
@@ -46,7 +48,7 @@ pub(in crate::device) fn count() -> Result<usize, CudaError> {
     result::device::get_count().during("counting devices").map(|n| n.max(0) as usize)
 }
 
-/// Why there is no device, for people who asked for one.
+/// Why there is no device, in words for people.
 pub fn absence() -> String {
     let none = |found| CudaError::NoDevice { index: 0, found };
     count().map_or_else(|error| error.to_string(), |found| none(found).to_string())
@@ -103,7 +105,7 @@ impl CudaDevice {
     /// Whether an address is memory of this device.
     ///
     /// # Errors
-    /// If the driver knows no such memory.
+    /// If the driver has no such memory.
     pub fn holds(&self, address: u64) -> Result<bool, CudaError> {
         use sys::CUpointer_attribute_enum::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
         let mut ordinal: i32 = -1;
@@ -122,6 +124,29 @@ impl CudaDevice {
     /// If that work or the device failed.
     pub fn wait_for_all(&self) -> Result<(), CudaError> {
         self.primary.with(|| result::ctx::synchronize().during("waiting for all work on the device"))
+    }
+
+    /// Memory with arbitrary contents.
+    ///
+    /// # Errors
+    /// If the driver has none left.
+    pub fn alloc(&self, bytes: u64) -> Result<CudaBuffer, CudaError> {
+        // SAFETY: contents are arbitrary until written, which the engine's storage allows for.
+        let allocate = || match unsafe { result::malloc_sync(bytes as usize) } {
+            Err(DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
+                Err(CudaError::OutOfMemory { bytes })
+            }
+            outcome => outcome.during("allocating memory"),
+        };
+        Ok(CudaBuffer::new(&self.primary, self.primary.with(allocate)?, bytes, CudaOrigin::Allocated))
+    }
+
+    /// Another library's memory, used in place.
+    ///
+    /// # Safety
+    /// `address..address + bytes` is memory that this device reaches for as long as `owner` lives.
+    pub unsafe fn borrow(&self, address: u64, bytes: u64, owner: Box<dyn Any + Send + Sync>) -> CudaBuffer {
+        CudaBuffer::new(&self.primary, address, bytes, CudaOrigin::Borrowed { _owner: owner })
     }
 
     pub(super) fn schedule_facts(&self) -> Facts {
@@ -145,6 +170,53 @@ impl CudaDevice {
         // SAFETY: the stream lives as long as `primary`.
         let wait = || unsafe { result::stream::synchronize(stream) }.during("waiting for the device");
         self.primary.with(wait)
+    }
+
+    /// A timestamp behind the work queued on a stream so far.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn timestamp(&self, stream: Stream) -> Result<TimedEvent, CudaError> {
+        TimedEvent::new(&self.primary, stream)
+    }
+
+    /// What is queued on `stream` from now on comes after all that is queued on a stream of `first`, which
+    /// may be this device, so far.
+    ///
+    /// # Errors
+    /// If the driver refuses; the stream is synchronized instead, so the order still holds.
+    pub fn after(&self, stream: Stream, first: &CudaDevice, first_stream: Stream) -> Result<(), CudaError> {
+        // Another thread may record the event again in between: then the wait covers more, never less.
+        let (end, other) = (&first.ends[first_stream as usize], first.primary.stream(first_stream));
+        end.record(other)
+            .and_then(|()| end.hold(&self.primary, self.primary.stream(stream)))
+            .inspect_err(|_| first.primary.wait_stream(other))
+    }
+
+    /// Work queued on a stream of another library from now on waits for all work queued here so far.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    ///
+    /// # Safety
+    /// `stream` is a live stream of this device's primary context, or one of the driver's special ones.
+    pub unsafe fn publish_to(&self, stream: u64) -> Result<(), CudaError> {
+        let event = Event::new(&self.primary, Purpose::Order)?;
+        event.record(self.primary.stream(Stream::Compute))?;
+        event.hold(&self.primary, stream as sys::CUstream)
+    }
+
+    /// Work queued here from now on waits for all work another library has queued on its stream so far.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    ///
+    /// # Safety
+    /// As for [`CudaDevice::publish_to`].
+    pub unsafe fn await_stream(&self, stream: u64) -> Result<(), CudaError> {
+        let event = Event::new(&self.primary, Purpose::Order)?;
+        event.record(stream as sys::CUstream)?;
+        event.hold(&self.primary, self.primary.stream(Stream::Compute))
     }
 }
 

@@ -92,7 +92,7 @@ impl CudaDevice {
         // SAFETY: the pointer is to a local.
         let mut open = || unsafe { sys::cuIpcOpenMemHandle_v2(&mut address, handle, lazily) }.result();
         self.primary.with(|| open().during("opening another process's memory"))?;
-        Ok(self.buffer(address, bytes, CudaOrigin::Opened))
+        Ok(CudaBuffer::new(&self.primary, address, bytes, CudaOrigin::Opened))
     }
 
     /// A new event that other processes can open.

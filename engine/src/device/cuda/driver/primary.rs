@@ -6,7 +6,7 @@ use cudarc::driver::{result, sys};
 use crate::device::Stream;
 use crate::device::cuda::during::During;
 use crate::device::cuda::error::CudaError;
-use crate::device::process_id::process_id;
+use crate::device::host::process_id;
 
 /// The primary context, retained, and a stream of ours per stream.
 pub(super) struct Primary {

@@ -3,13 +3,11 @@
 //! Downloads that are begun and awaited apart have pinned memory of their own on their way.
 
 use std::ffi::c_void;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 
-use super::buffer::CudaBuffer;
 use super::event::{Event, Purpose};
-use super::gpu::CudaDevice;
 use super::primary::Primary;
 use crate::device::Stream;
 use crate::device::cuda::during::During;
@@ -82,6 +80,18 @@ impl Chunk {
     }
 }
 
+impl PinnedDownload {
+    /// Begins to fill it from device memory.
+    pub(super) fn fetch(&self, stream: sys::CUstream, from: u64) -> Result<(), CudaError> {
+        self.chunk.fetch(stream, from, self.bytes)
+    }
+
+    /// Waits for the bytes and copies them out.
+    pub(super) fn land(&self, out: &mut [u8]) -> Result<(), CudaError> {
+        self.chunk.land(&mut out[..self.bytes])
+    }
+}
+
 impl Drop for Chunk {
     fn drop(&mut self) {
         // What travels still uses the memory. On a lost device nothing travels and nothing is to report.
@@ -108,7 +118,7 @@ impl Staging {
         Ok(chunk)
     }
 
-    fn upload(&mut self, stream: Stream, mut to: u64, data: &[u8]) -> Result<(), CudaError> {
+    pub(super) fn upload(&mut self, stream: Stream, mut to: u64, data: &[u8]) -> Result<(), CudaError> {
         let stream = self.primary.stream(stream);
         for piece in data.chunks(CHUNK_BYTES) {
             let primary = Arc::clone(&self.primary);
@@ -124,7 +134,12 @@ impl Staging {
         Ok(())
     }
 
-    fn download(&mut self, stream: Stream, mut from: u64, out: &mut [u8]) -> Result<(), CudaError> {
+    pub(super) fn download(
+        &mut self,
+        stream: Stream,
+        mut from: u64,
+        out: &mut [u8],
+    ) -> Result<(), CudaError> {
         let stream = self.primary.stream(stream);
         let mut arriving: Option<(usize, &mut [u8])> = None;
         for piece in out.chunks_mut(CHUNK_BYTES) {
@@ -138,74 +153,21 @@ impl Staging {
         arriving.map_or(Ok(()), |(chunk, piece)| self.chunks[chunk].land(piece))
     }
 
-    /// The shortest memory that is long enough, of which nothing is under way.
-    fn spare(&mut self, bytes: usize) -> Result<Chunk, CudaError> {
+    /// The shortest idle memory that is long enough, for one download.
+    pub(super) fn start_download(&mut self, bytes: usize) -> Result<PinnedDownload, CudaError> {
         let fitting = self.spare.iter().enumerate().filter(|(_, chunk)| chunk.bytes >= bytes);
-        match fitting.min_by_key(|(_, chunk)| chunk.bytes).map(|(at, _)| at) {
-            Some(at) => Ok(self.spare.swap_remove(at)),
-            None => Chunk::new(&self.primary, bytes.next_power_of_two().max(LEAST_BYTES)),
-        }
+        let chunk = match fitting.min_by_key(|(_, chunk)| chunk.bytes).map(|(at, _)| at) {
+            Some(at) => self.spare.swap_remove(at),
+            None => Chunk::new(&self.primary, bytes.next_power_of_two().max(LEAST_BYTES))?,
+        };
+        Ok(PinnedDownload { chunk, bytes })
     }
 
-    /// Takes memory back, of which nothing is under way.
-    fn keep(&mut self, chunk: Chunk) {
+    /// Takes back the memory of a download that has landed.
+    pub(super) fn keep(&mut self, PinnedDownload { chunk, .. }: PinnedDownload) {
         let kept: usize = self.spare.iter().map(|chunk| chunk.bytes).sum();
         if kept + chunk.bytes <= KEPT_BYTES {
             self.spare.push(chunk);
         }
-    }
-}
-
-impl CudaDevice {
-    /// Copies bytes to the device behind all work queued on a stream so far. `data` may be reused at once.
-    ///
-    /// # Errors
-    /// Outside the buffer, or a driver failure.
-    pub fn upload(&self, stream: Stream, to: &CudaBuffer, offset: u64, data: &[u8]) -> Result<(), CudaError> {
-        let address = to.within(offset, data.len() as u64)?;
-        self.staging.lock().unwrap_or_else(PoisonError::into_inner).upload(stream, address, data)
-    }
-
-    /// Copies bytes from the device after all work queued on a stream so far; waits.
-    ///
-    /// # Errors
-    /// Outside the buffer, a driver failure, or one of the work before.
-    pub fn download(
-        &self,
-        stream: Stream,
-        from: &CudaBuffer,
-        offset: u64,
-        out: &mut [u8],
-    ) -> Result<(), CudaError> {
-        let address = from.within(offset, out.len() as u64)?;
-        self.staging.lock().unwrap_or_else(PoisonError::into_inner).download(stream, address, out)
-    }
-
-    /// Begins to copy bytes from the device after all work queued on a stream so far; waits for nothing.
-    ///
-    /// # Errors
-    /// Outside the buffer, or a driver failure.
-    pub fn start_download(
-        &self,
-        stream: Stream,
-        from: &CudaBuffer,
-        offset: u64,
-        bytes: usize,
-    ) -> Result<PinnedDownload, CudaError> {
-        let address = from.within(offset, bytes as u64)?;
-        let chunk = self.staging.lock().unwrap_or_else(PoisonError::into_inner).spare(bytes)?;
-        chunk.fetch(self.primary.stream(stream), address, bytes)?;
-        Ok(PinnedDownload { chunk, bytes })
-    }
-
-    /// Waits for what was begun, and copies it out.
-    ///
-    /// # Errors
-    /// A driver failure, or one of the work before.
-    pub fn finish_download(&self, download: PinnedDownload, out: &mut [u8]) -> Result<(), CudaError> {
-        let PinnedDownload { chunk, bytes } = download;
-        chunk.land(&mut out[..bytes])?;
-        self.staging.lock().unwrap_or_else(PoisonError::into_inner).keep(chunk);
-        Ok(())
     }
 }

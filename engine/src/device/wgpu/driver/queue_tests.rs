@@ -6,11 +6,11 @@ use partita_kernels::{Builder, DType, Launch, View};
 use super::super::gpu::{WgpuDevice, locked};
 use crate::device::wgpu::error::WgpuError;
 use crate::device::wgpu::facts::Shrink;
-use crate::device::{Backend, Device};
+use crate::device::handle::{Backend, Device};
 use crate::prelude::*;
 
 fn submissions(device: &Device) -> u64 {
-    match &device.0.backend {
+    match device.backend() {
         Backend::Wgpu(gpu) => locked(&gpu.pending).submissions,
         Backend::Host | Backend::Cuda(_) => 0,
     }

@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use partita_kernels::{Access, DType, Fold, FoldOp, Form, Kernel, Launch, Scalar, cpu, interpret};
 
-use super::host::{self, HostMemory};
-use super::memory::ALIGN_BYTES;
-use super::{Allocation, Device, Job};
+use super::job::Job;
+use crate::device::handle::Device;
+use crate::device::host::{self, ALIGN_BYTES, HostMemory};
+use crate::device::memory::Allocation;
 use crate::error::{Error, Result};
 
 /// Instructions of all points, and elements, up to which a launch is repeated by the definition.
@@ -197,8 +198,8 @@ mod tests {
 
     use partita_kernels::{Builder, View};
 
-    use super::super::Stream;
     use super::*;
+    use crate::device::Stream;
 
     /// `out[i] = in[i + 1] - in[i]` on the host, over elements 1 to 8 of ten.
     fn differences(device: &Device) -> Job {

@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::Job;
+use super::job::Job;
 use crate::error::Result;
 
 /// Rows of tiles, each some work in order. A tile follows those before it in its row and, of every earlier

@@ -1,12 +1,13 @@
-//! Copies between GPUs of this process: direct where the driver gives access, otherwise staged by the
-//! driver itself.
+//! Copies between the host and a GPU, through pinned memory, and between GPUs of this process: direct where
+//! the driver gives access, otherwise staged by the driver itself.
 
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use cudarc::driver::{result, sys};
 
 use super::buffer::CudaBuffer;
 use super::gpu::CudaDevice;
+use super::staging::{PinnedDownload, Staging};
 use crate::device::Stream;
 use crate::device::cuda::during::During;
 use crate::device::cuda::error::CudaError;
@@ -37,6 +38,61 @@ pub(in crate::device) fn copy_between(
 }
 
 impl CudaDevice {
+    fn staging(&self) -> MutexGuard<'_, Staging> {
+        self.staging.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Copies bytes to the device behind all work queued on a stream so far. `data` may be reused at once.
+    ///
+    /// # Errors
+    /// Outside the buffer, or a driver failure.
+    pub fn upload(&self, stream: Stream, to: &CudaBuffer, offset: u64, data: &[u8]) -> Result<(), CudaError> {
+        let address = to.within(offset, data.len() as u64)?;
+        self.staging().upload(stream, address, data)
+    }
+
+    /// Copies bytes from the device after all work queued on a stream so far; waits.
+    ///
+    /// # Errors
+    /// Outside the buffer, a driver failure, or one of the work before.
+    pub fn download(
+        &self,
+        stream: Stream,
+        from: &CudaBuffer,
+        offset: u64,
+        out: &mut [u8],
+    ) -> Result<(), CudaError> {
+        let address = from.within(offset, out.len() as u64)?;
+        self.staging().download(stream, address, out)
+    }
+
+    /// Begins to copy bytes from the device after all work queued on a stream so far; waits for nothing.
+    ///
+    /// # Errors
+    /// Outside the buffer, or a driver failure.
+    pub fn start_download(
+        &self,
+        stream: Stream,
+        from: &CudaBuffer,
+        offset: u64,
+        bytes: usize,
+    ) -> Result<PinnedDownload, CudaError> {
+        let address = from.within(offset, bytes as u64)?;
+        let download = self.staging().start_download(bytes)?;
+        download.fetch(self.primary.stream(stream), address)?;
+        Ok(download)
+    }
+
+    /// Waits for what was begun, and copies it out.
+    ///
+    /// # Errors
+    /// A driver failure, or one of the work before.
+    pub fn finish_download(&self, download: PinnedDownload, out: &mut [u8]) -> Result<(), CudaError> {
+        download.land(out)?;
+        self.staging().keep(download);
+        Ok(())
+    }
+
     /// True if this GPU reads the other's memory directly.
     ///
     /// # Errors
@@ -50,7 +106,7 @@ impl CudaDevice {
         Ok(can != 0)
     }
 
-    /// DeviceLocks direct access on where there is any; without it the driver stages copies.
+    /// Enables direct access where there is any; without it the driver stages copies.
     fn reach(&self, other: &CudaDevice) -> Result<(), CudaError> {
         if Arc::ptr_eq(&self.primary, &other.primary) || !self.reaches(other)? {
             return Ok(());

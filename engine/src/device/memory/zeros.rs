@@ -1,7 +1,7 @@
 //! Memory of the host for elements on their way to and from devices. Refused memory is an error, not the end
-//! of the process. Knows bytes only.
+//! of the process.
 
-use super::Device;
+use crate::device::handle::Device;
 use crate::error::{Error, Result};
 
 /// So many zeros in host memory. `devices` are those of whom the elements are; an error tells their use.

@@ -1,9 +1,11 @@
 //! Bytes to, from and between devices. Between CUDA devices the driver copies; all else goes through the
 //! host.
 
-use super::memory::Memory;
-use super::{Allocation, Backend, Device, Stream, cuda, zeros};
-use crate::error::{Error, Result};
+use crate::device::cuda;
+use crate::device::handle::{Backend, Device};
+use crate::device::memory::{Allocation, Memory, zeros};
+use crate::device::streams::Stream;
+use crate::error::Result;
 
 /// Bytes of one device's memory, and their place in another's.
 #[derive(Clone, Copy, Debug)]
@@ -43,16 +45,16 @@ impl Device {
         self.usable()?;
         self.check_written("upload", to)?;
         to.check_range("upload", offset_bytes, data.len() as u64)?;
-        match (&self.0.backend, &to.memory) {
+        match (self.backend(), &to.memory) {
             (Backend::Host, Memory::Host(block)) => {
                 block.write(offset_bytes as usize, data);
                 Ok(())
             }
             (Backend::Cuda(gpu), Memory::Cuda(buffer)) => {
-                gpu.upload(stream, buffer, offset_bytes, data).map_err(|e| Error::of_driver(self.name(), e))
+                gpu.upload(stream, buffer, offset_bytes, data).map_err(|e| self.failed(e))
             }
             (Backend::Wgpu(gpu), Memory::Wgpu(buffer)) => {
-                gpu.upload(buffer, offset_bytes, data).map_err(|e| Error::of_driver(self.name(), e))
+                gpu.upload(buffer, offset_bytes, data).map_err(|e| self.failed(e))
             }
             _ => unreachable!("memory belongs to the device it is used with"),
         }
@@ -81,16 +83,16 @@ impl Device {
         self.usable()?;
         self.check_memory("download", from)?;
         from.check_range("download", offset_bytes, out.len() as u64)?;
-        match (&self.0.backend, &from.memory) {
+        match (self.backend(), &from.memory) {
             (Backend::Host, Memory::Host(block)) => {
                 block.read(offset_bytes as usize, out);
                 Ok(())
             }
             (Backend::Cuda(gpu), Memory::Cuda(buffer)) => {
-                gpu.download(stream, buffer, offset_bytes, out).map_err(|e| Error::of_driver(self.name(), e))
+                gpu.download(stream, buffer, offset_bytes, out).map_err(|e| self.failed(e))
             }
             (Backend::Wgpu(gpu), Memory::Wgpu(buffer)) => {
-                gpu.download(buffer, offset_bytes, out).map_err(|e| Error::of_driver(self.name(), e))
+                gpu.download(buffer, offset_bytes, out).map_err(|e| self.failed(e))
             }
             _ => unreachable!("memory belongs to the device it is used with"),
         }
@@ -133,10 +135,10 @@ impl Device {
         from.check_range("copy", from_offset, bytes)?;
         other.check_written("copy", to)?;
         to.check_range("copy", to_offset, bytes)?;
-        match (&self.0.backend, &other.0.backend, &from.memory, &to.memory) {
+        match (self.backend(), other.backend(), &from.memory, &to.memory) {
             (Backend::Cuda(gpu), Backend::Cuda(other), Memory::Cuda(from), Memory::Cuda(to)) => {
                 cuda::copy_between(stream, gpu, (from, from_offset), other, (to, to_offset), bytes)
-                    .map_err(|e| Error::of_driver(self.name(), e))
+                    .map_err(|e| self.failed(e))
             }
             _ => {
                 let mut staging: Vec<u8> = zeros(bytes as usize, std::slice::from_ref(self))?;

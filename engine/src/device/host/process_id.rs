@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// This process's number.
-pub(super) fn process_id() -> u32 {
+pub(in crate::device) fn process_id() -> u32 {
     match NUMBER.load(Ordering::Relaxed) {
         0 => system_process_id(),
         number => number,

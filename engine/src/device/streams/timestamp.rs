@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use super::{Backend, Device, Stream, cuda};
+use super::stream::Stream;
+use crate::device::cuda;
+use crate::device::handle::{Backend, Device};
 use crate::error::{Error, Result};
 
 /// A point in the work queued on a device ([`Device::timestamp`]).
@@ -35,10 +37,8 @@ impl Device {
     /// If the driver fails.
     pub fn timestamp_on(&self, stream: Stream) -> Result<Timestamp> {
         self.usable()?;
-        let moment = match &self.0.backend {
-            Backend::Cuda(gpu) => {
-                Moment::Cuda(gpu.timestamp(stream).map_err(|e| Error::of_driver(self.name(), e))?)
-            }
+        let moment = match self.backend() {
+            Backend::Cuda(gpu) => Moment::Cuda(gpu.timestamp(stream).map_err(|e| self.failed(e))?),
             Backend::Host | Backend::Wgpu(_) => {
                 self.wait()?;
                 Moment::Done(Instant::now())

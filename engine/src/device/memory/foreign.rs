@@ -1,12 +1,13 @@
 //! Memory and streams of other libraries in this process: theirs used here, ours used there, and who waits
-//! for whom. Knows no protocol by which the two sides meet.
+//! for whom. The protocols by which libraries exchange memory are in the crates above.
 
 use std::any::Any;
 
-use super::cuda::{CudaDevice, CudaError};
-use super::host::HostMemory;
-use super::memory::{Allocation, Buffer, Memory};
-use super::{Backend, Device};
+use super::allocation::{Allocation, Memory};
+use super::buffer::Buffer;
+use crate::device::cuda::{CudaDevice, CudaError};
+use crate::device::handle::{Backend, Device};
+use crate::device::host::HostMemory;
 use crate::error::{Error, Result};
 
 /// Memory of another owner.
@@ -31,11 +32,11 @@ impl Device {
     /// anything here reads them.
     pub unsafe fn borrow(&self, foreign: Foreign) -> Result<Buffer> {
         let Foreign { address, bytes, owner } = foreign;
-        let memory = match &self.0.backend {
+        let memory = match self.backend() {
             // SAFETY: as the caller says.
             Backend::Host => unsafe { HostMemory::borrowed(address, bytes, owner) }.map(Memory::Host),
             Backend::Cuda(gpu) => {
-                let ours = gpu.holds(address).map_err(|e| Error::of_driver(self.name(), e))?;
+                let ours = gpu.holds(address).map_err(|e| self.failed(e))?;
                 // SAFETY: the driver says that it is this device's; else as the caller says.
                 ours.then(|| Memory::Cuda(unsafe { gpu.borrow(address, bytes, owner) }))
             }
@@ -51,7 +52,7 @@ impl Device {
 
     /// The stream on which all work is queued, as the driver's handle; `None` without streams.
     pub fn stream(&self) -> Option<u64> {
-        match &self.0.backend {
+        match self.backend() {
             Backend::Cuda(gpu) => Some(gpu.stream()),
             Backend::Host | Backend::Wgpu(_) => None,
         }
@@ -94,7 +95,7 @@ impl Device {
     /// Whether this process addresses the device's memory, as it does the host's: that of adapters on which
     /// the two are one.
     pub fn is_addressable(&self) -> bool {
-        match &self.0.backend {
+        match self.backend() {
             Backend::Host => true,
             Backend::Cuda(_) => false,
             Backend::Wgpu(gpu) => gpu.is_visible(),
@@ -104,33 +105,16 @@ impl Device {
     /// Waits until this process sees, at the address of an allocation, what all work queued so far wrote.
     pub(crate) fn show(&self, allocation: &Allocation) -> Result<()> {
         self.usable()?;
-        match (&self.0.backend, &allocation.memory) {
-            (Backend::Wgpu(gpu), Memory::Wgpu(buffer)) => {
-                gpu.show(buffer).map_err(|e| Error::of_driver(self.name(), e))
-            }
+        match (self.backend(), &allocation.memory) {
+            (Backend::Wgpu(gpu), Memory::Wgpu(buffer)) => gpu.show(buffer).map_err(|e| self.failed(e)),
             _ => Ok(()),
         }
     }
 
     fn on_gpu(&self, call: impl FnOnce(&CudaDevice) -> std::result::Result<(), CudaError>) -> Result<()> {
-        match &self.0.backend {
-            Backend::Cuda(gpu) => call(gpu).map_err(|e| Error::of_driver(self.name(), e)),
+        match self.backend() {
+            Backend::Cuda(gpu) => call(gpu).map_err(|e| self.failed(e)),
             Backend::Host | Backend::Wgpu(_) => Ok(()),
         }
-    }
-}
-
-impl Allocation {
-    /// Where byte `offset` is in the memory of a CUDA device; `None` for memory of another kind.
-    pub(crate) fn cuda_address(&self, offset: u64) -> Option<u64> {
-        let Memory::Cuda(buffer) = &self.memory else { return None };
-        Some(buffer.address() + offset).filter(|_| offset < buffer.bytes())
-    }
-
-    /// Whether it begins at a multiple of so many bytes. Memory that the process cannot address is ours, and
-    /// does.
-    pub(crate) fn is_aligned(&self, bytes: u64) -> bool {
-        let host = self.host_address(0).map(|address| address.as_ptr().addr() as u64);
-        host.or_else(|| self.cuda_address(0)).is_none_or(|address| address.is_multiple_of(bytes))
     }
 }

@@ -1,10 +1,12 @@
 //! Asynchronous downloads: bytes leave a device's memory while the host does something else. On CUDA they go
 //! through pinned memory, on wgpu through a mapped buffer, each download through one of its own.
 
-use super::memory::Memory;
-use super::wgpu::StagedDownload;
-use super::{Allocation, Backend, Device, Stream, cuda};
-use crate::error::{Error, Result};
+use crate::device::cuda;
+use crate::device::handle::{Backend, Device};
+use crate::device::memory::{Allocation, Memory};
+use crate::device::streams::Stream;
+use crate::device::wgpu::StagedDownload;
+use crate::error::Result;
 
 /// Bytes on their way from a device to this process. Dropping it discards them.
 pub struct Download {
@@ -33,7 +35,7 @@ impl Device {
         self.usable()?;
         self.check_memory("start_download", from)?;
         from.check_range("start_download", offset_bytes, bytes as u64)?;
-        let transit = match (&self.0.backend, &from.memory) {
+        let transit = match (self.backend(), &from.memory) {
             (Backend::Host, Memory::Host(_)) => return Ok(None),
             (Backend::Cuda(gpu), Memory::Cuda(buffer)) => Transit::Cuda(
                 gpu.start_download(stream, buffer, offset_bytes, bytes).map_err(|e| self.failed(e))?,
@@ -45,10 +47,6 @@ impl Device {
         };
         Ok(Some(Download { device: self.clone(), transit }))
     }
-
-    fn failed(&self, error: impl std::fmt::Display) -> Error {
-        Error::of_driver(self.name(), error)
-    }
 }
 
 impl Download {
@@ -59,7 +57,7 @@ impl Download {
     pub fn finish(self, out: &mut [u8]) -> Result<()> {
         let Download { device, transit } = self;
         device.usable()?;
-        match (&device.0.backend, transit) {
+        match (device.backend(), transit) {
             (Backend::Cuda(gpu), Transit::Cuda(download)) => {
                 gpu.finish_download(download, out).map_err(|e| device.failed(e))
             }

@@ -1,9 +1,10 @@
 //! Memory and events of one machine's processes, where the kind of device has them (CUDA does). A handle is
 //! bytes to be sent to the other process; sending them is not this file's business.
 
-use super::cuda::{CudaDevice, CudaError, IpcEvent, IpcHandle};
-use super::memory::{Allocation, Buffer, Memory};
-use super::{Backend, Device};
+use super::allocation::{Allocation, Memory};
+use super::buffer::Buffer;
+use crate::device::cuda::{CudaDevice, CudaError, IpcEvent, IpcHandle};
+use crate::device::handle::{Backend, Device};
 use crate::error::{Error, Result};
 
 impl Device {
@@ -21,12 +22,10 @@ impl Device {
     }
 
     /// Memory of `bytes` bytes, no more than it has, that another process of this machine shares. It counts
-    /// in no budget; the last
-    /// clone of the buffer closes it.
+    /// in no budget; the last clone of the buffer closes it.
     ///
     /// # Errors
-    /// Other kinds than CUDA; a handle the driver refuses: of this same process, or
-    /// of memory that was freed.
+    /// Other kinds than CUDA; a handle the driver refuses: of this same process, or of memory that was freed.
     pub(crate) fn import_memory(&self, handle: IpcHandle, bytes: u64) -> Result<Buffer> {
         let buffer = self.ipc(|gpu| gpu.import_memory(handle, bytes))?;
         Ok(self.adopt(bytes, Memory::Cuda(buffer), false))
@@ -50,8 +49,8 @@ impl Device {
 
     fn ipc<T>(&self, call: impl FnOnce(&CudaDevice) -> std::result::Result<T, CudaError>) -> Result<T> {
         self.usable()?;
-        match &self.0.backend {
-            Backend::Cuda(gpu) => call(gpu).map_err(|e| Error::of_driver(self.name(), e)),
+        match self.backend() {
+            Backend::Cuda(gpu) => call(gpu).map_err(|e| self.failed(e)),
             Backend::Host | Backend::Wgpu(_) => Err(self.no_ipc()),
         }
     }

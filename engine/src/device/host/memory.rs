@@ -1,18 +1,12 @@
-//! Host memory, and the host device's copies and launches. The interpreter does the computing.
+//! Host memory: aligned, zeroed when new, in large pages where that pays; or another owner's.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::any::Any;
 use std::ptr::NonNull;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use partita_kernels::cpu;
-use partita_kernels::{Launch, LaunchError};
-
-use super::memory::ALIGN_BYTES;
-use super::process_id::process_id;
-use crate::config::config;
-
+/// Allocations of all devices are multiples of this many bytes and aligned to it.
+pub const ALIGN_BYTES: u64 = 256;
 /// Bytes of a large page, where there are any.
 const LARGE_PAGE_BYTES: usize = 2 << 20;
 /// Blocks of so many large pages ask for them.
@@ -23,7 +17,7 @@ const PLACES: usize = 16;
 const APART_BYTES: usize = 4096 + 1280;
 
 /// A block of host memory: ours, aligned and zeroed when new, or another owner's.
-pub(super) struct HostMemory {
+pub(in crate::device) struct HostMemory {
     start: NonNull<u8>,
     bytes: usize,
     origin: Origin,
@@ -46,7 +40,7 @@ unsafe impl Sync for HostMemory {}
 
 impl HostMemory {
     /// `None` if the system has no such memory.
-    pub(super) fn new(bytes: u64) -> Option<HostMemory> {
+    pub(in crate::device) fn new(bytes: u64) -> Option<HostMemory> {
         let bytes = usize::try_from(bytes).ok()?;
         let is_large = bytes >= LARGE_PAGES * LARGE_PAGE_BYTES;
         let (align, before) = if is_large { (LARGE_PAGE_BYTES, apart()) } else { (ALIGN_BYTES as usize, 0) };
@@ -68,7 +62,7 @@ impl HostMemory {
     /// # Safety
     /// The bytes are readable for as long as `owner` lives, and nobody writes to them while anything here
     /// reads them. They must not be written through this value.
-    pub(super) unsafe fn borrowed(
+    pub(in crate::device) unsafe fn borrowed(
         address: u64,
         bytes: u64,
         owner: Box<dyn Any + Send + Sync>,
@@ -77,16 +71,16 @@ impl HostMemory {
         Some(HostMemory { start, bytes: bytes as usize, origin: Origin::Borrowed { _owner: owner } })
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(in crate::device) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    pub(super) fn pointer(&self) -> *mut u8 {
+    pub(in crate::device) fn pointer(&self) -> *mut u8 {
         self.start.as_ptr()
     }
 
     /// Copies `data` to byte `offset`; the device has checked the range.
-    pub(super) fn write(&self, offset: usize, data: &[u8]) {
+    pub(in crate::device) fn write(&self, offset: usize, data: &[u8]) {
         assert!(offset.checked_add(data.len()).is_some_and(|end| end <= self.bytes()));
         // SAFETY: the assertion keeps the range inside the block; `data` is a borrowed slice that
         // cannot alias memory which is only reachable through raw pointers.
@@ -94,7 +88,7 @@ impl HostMemory {
     }
 
     /// Copies from byte `offset` into `out`; the device has checked the range.
-    pub(super) fn read(&self, offset: usize, out: &mut [u8]) {
+    pub(in crate::device) fn read(&self, offset: usize, out: &mut [u8]) {
         assert!(offset.checked_add(out.len()).is_some_and(|end| end <= self.bytes()));
         // SAFETY: as in `write`, the other way round.
         unsafe { std::ptr::copy_nonoverlapping(self.pointer().add(offset), out.as_mut_ptr(), out.len()) }
@@ -134,32 +128,6 @@ fn ask_for_large_pages(start: NonNull<u8>, bytes: usize) {
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (start, whole);
-}
-
-/// Threads of a launch. A fork takes only the thread that calls it along, so a forked process, in which
-/// waiting for the others would never end, computes on one.
-pub(super) fn threads() -> usize {
-    static STARTED_IN: OnceLock<u32> = OnceLock::new();
-    match config().threads {
-        1 => 1,
-        _ if *STARTED_IN.get_or_init(process_id) != process_id() => 1,
-        threads => threads,
-    }
-}
-
-/// Runs a kernel on host memory: one block per parameter with its element size.
-pub(super) fn launch<'a>(
-    program: &cpu::Program,
-    launch: &Launch,
-    memory: impl Iterator<Item = (&'a HostMemory, usize)>,
-    threads: usize,
-) -> Result<(), LaunchError> {
-    let views: Vec<cpu::Memory> =
-        memory.map(|(block, size)| cpu::Memory { ptr: block.pointer(), len: block.bytes() / size }).collect();
-    // SAFETY: each block is alive and `len` elements long; the engine never passes one block twice
-    // unless both parameters are In. Who launches holds the device's lock, see `lock`, or has promised as
-    // much (`raw`).
-    unsafe { program.run(launch, &views, threads) }
 }
 
 #[cfg(test)]

@@ -1,0 +1,14 @@
+//! Kernels on devices: compilation, launches, recordings, tiles on the host, and the comparison of launches
+//! with the definition.
+
+mod check;
+mod compile;
+mod job;
+mod queue;
+mod recording;
+mod sweep;
+
+pub use check::compared_launches;
+pub use job::{Job, Program};
+pub(crate) use recording::{RecordedWork, Recording};
+pub(crate) use sweep::Sweep;

@@ -1,0 +1,186 @@
+//! Leases on memory, and how devices allocate: from the pool, within the budget, or from the driver.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::allocation::{Allocation, Memory};
+use super::arena::Arena;
+use super::pool::MemoryUse;
+use crate::config::config;
+use crate::device::cuda;
+use crate::device::handle::{Backend, Device};
+use crate::device::host::{ALIGN_BYTES, HostMemory};
+use crate::error::{Error, Result};
+
+/// A lease on an allocation. Clones share it; the last one returns it to the pool.
+#[derive(Clone, Debug)]
+pub struct Buffer(Arc<Lease>);
+
+struct Lease {
+    allocation: Arc<Allocation>,
+    device: Device,
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.allocation.fmt(f)
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.device.pool().release(&self.allocation);
+    }
+}
+
+impl Buffer {
+    /// Whether other clones of the lease exist.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
+    /// The memory under the lease.
+    pub fn allocation(&self) -> &Arc<Allocation> {
+        &self.0.allocation
+    }
+
+    /// The device it is on.
+    pub fn device(&self) -> &Device {
+        &self.0.device
+    }
+}
+
+impl Arena {
+    /// From now on its memory on `devices` is everybody's.
+    pub(crate) fn retire(&self, devices: &[Device]) {
+        self.dissolve();
+        devices.iter().for_each(|device| device.pool().refile());
+    }
+}
+
+impl Device {
+    /// What the memory is used for.
+    pub fn memory(&self) -> MemoryUse {
+        self.pool().usage
+    }
+
+    /// Limits what arrays and temporaries may hold on this device; `None` leaves it to the driver.
+    pub fn set_budget(&self, budget_bytes: Option<u64>) {
+        self.pool().usage.budget_bytes = budget_bytes;
+    }
+
+    /// Memory of at least `bytes` bytes, with arbitrary contents.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`] if the budget or the driver refuses; nothing else changes then.
+    pub fn alloc(&self, bytes: u64) -> Result<Buffer> {
+        self.usable()?;
+        let bytes = bytes.max(1).checked_next_multiple_of(ALIGN_BYTES).unwrap_or(u64::MAX);
+        let lease = |allocation| Buffer(Arc::new(Lease { allocation, device: self.clone() }));
+        let arena = Arena::current();
+        if let Some(allocation) = self.pool().take(arena.number(), bytes) {
+            return Ok(lease(allocation));
+        }
+        self.within_budget(bytes)?;
+        let memory = self.with_room(|| self.raw_alloc(bytes))?;
+        self.pool().usage.in_use_bytes += bytes;
+        let allocation = Arc::new(Allocation::new(self.number(), bytes, Some(arena), memory));
+        if config().check {
+            // Comparing looks at what nobody has written yet, too.
+            self.upload(&allocation, 0, &vec![0; bytes as usize])?;
+        }
+        Ok(lease(allocation))
+    }
+
+    /// Another owner's memory as a buffer: it counts in no budget and goes to no pool.
+    pub(super) fn adopt(&self, bytes: u64, memory: Memory, read_only: bool) -> Buffer {
+        let allocation =
+            Arc::new(Allocation { read_only, ..Allocation::new(self.number(), bytes, None, memory) });
+        Buffer(Arc::new(Lease { allocation, device: self.clone() }))
+    }
+
+    /// Refuses memory of another device.
+    pub(in crate::device) fn check_memory(&self, operation: &'static str, memory: &Allocation) -> Result<()> {
+        if memory.device == self.number() {
+            return Ok(());
+        }
+        let expected = format!("memory of {}", self.name());
+        let given = format!("{memory:?} of another device");
+        Err(Error::invalid(operation, expected, given, "use the device that allocated it"))
+    }
+
+    /// Refuses memory of another device, and memory that was lent to be read.
+    pub(in crate::device) fn check_written(
+        &self,
+        operation: &'static str,
+        memory: &Allocation,
+    ) -> Result<()> {
+        self.check_memory(operation, memory)?;
+        if !memory.read_only {
+            return Ok(());
+        }
+        let given = format!("{memory:?}, borrowed from another owner");
+        Err(Error::invalid(operation, "memory that may be written", given, "copy it first"))
+    }
+
+    /// A lease on an allocation that is free in the pool; `None` if it is not.
+    pub(crate) fn claim(&self, allocation: &Arc<Allocation>) -> Option<Buffer> {
+        let allocation = self.pool().claim(allocation)?;
+        Some(Buffer(Arc::new(Lease { allocation, device: self.clone() })))
+    }
+
+    fn within_budget(&self, bytes: u64) -> Result<()> {
+        let mut pool = self.pool();
+        let Some(budget) = pool.usage.budget_bytes else { return Ok(()) };
+        let fits = |held: u64| held.checked_add(bytes).is_some_and(|total| total <= budget);
+        if !fits(pool.usage.in_use_bytes + pool.usage.cached_bytes) {
+            pool.trim();
+        }
+        if fits(pool.usage.in_use_bytes) {
+            return Ok(());
+        }
+        let in_use_bytes = pool.usage.in_use_bytes;
+        drop(pool);
+        Err(self.out_of_memory(bytes, in_use_bytes, format!("budget of {budget} bytes")))
+    }
+
+    /// Tries once more without what the pool keeps free, if memory was refused. A call that ran out of memory
+    /// has done nothing else.
+    pub(in crate::device) fn with_room<T>(&self, call: impl Fn() -> Result<T>) -> Result<T> {
+        call().or_else(|error| match error {
+            Error::OutOfMemory { .. } => {
+                self.pool().trim();
+                call()
+            }
+            failure => Err(failure),
+        })
+    }
+
+    pub(in crate::device) fn cuda_failure(&self, error: cuda::CudaError) -> Error {
+        match error {
+            cuda::CudaError::OutOfMemory { bytes } => {
+                self.out_of_memory(bytes, self.memory().in_use_bytes, format!("driver: {error}"))
+            }
+            failure => Error::of_driver(self.name(), failure),
+        }
+    }
+
+    fn out_of_memory(&self, asked_bytes: u64, in_use_bytes: u64, limit: String) -> Error {
+        Error::OutOfMemory { device: self.name().to_owned(), asked_bytes, in_use_bytes, limit }
+    }
+
+    fn raw_alloc(&self, bytes: u64) -> Result<Memory> {
+        let refused = |limit: String| self.out_of_memory(bytes, self.memory().in_use_bytes, limit);
+        match self.backend() {
+            Backend::Host => HostMemory::new(bytes)
+                .map(Memory::Host)
+                .ok_or_else(|| refused("the system's allocator refused".to_owned())),
+            Backend::Cuda(gpu) => {
+                gpu.alloc(bytes).map(Memory::Cuda).map_err(|error| self.cuda_failure(error))
+            }
+            Backend::Wgpu(gpu) => {
+                gpu.alloc(bytes).map(Memory::Wgpu).map_err(|error| refused(format!("driver: {error}")))
+            }
+        }
+    }
+}
