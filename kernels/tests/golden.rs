@@ -147,7 +147,7 @@ fn wgsl_text(kernel: &Verified) -> String {
 }
 
 fn ptx_text(kernel: &Verified) -> String {
-    ptx::emit(kernel, &ptx::Target { sm: 90 }).unwrap().text
+    ptx::emit(kernel, &ptx::PtxTarget { sm: 90 }).unwrap().text
 }
 
 /// Of some kernels the machine code at both ISA levels.

@@ -5,13 +5,14 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use partita_kernels::ptx::{Target, emit};
+use partita_kernels::ptx::{PtxTarget, emit};
 use partita_kernels::{DType, Scalar, Verified};
 
 use crate::agreement::{cube, star, weighted};
 use crate::cases;
 
-const TARGETS: [Target; 4] = [Target { sm: 75 }, Target { sm: 80 }, Target { sm: 90 }, Target { sm: 100 }];
+const TARGETS: [PtxTarget; 4] =
+    [PtxTarget { sm: 75 }, PtxTarget { sm: 80 }, PtxTarget { sm: 90 }, PtxTarget { sm: 100 }];
 
 /// Modules that one run of the assembler takes together.
 const TOGETHER: usize = 250;
@@ -36,7 +37,7 @@ pub fn ptxas() -> Option<PathBuf> {
 }
 
 /// Runs the assembler on one text; what it says, or what it complains of.
-pub fn assemble(ptxas: &Path, target: Target, text: &str, options: &[&str]) -> Result<String, String> {
+pub fn assemble(ptxas: &Path, target: PtxTarget, text: &str, options: &[&str]) -> Result<String, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let stem = format!("{}-{:?}", std::process::id(), std::thread::current().id());
     let (from, to) = (folder.join(format!("{stem}.ptx")), folder.join(format!("{stem}.cubin")));
@@ -55,7 +56,7 @@ pub fn assemble(ptxas: &Path, target: Target, text: &str, options: &[&str]) -> R
 }
 
 /// Modules one after the other, each entry under a name of its own.
-fn joined(kernels: &[Verified], target: Target) -> String {
+fn joined(kernels: &[Verified], target: PtxTarget) -> String {
     let mut text = String::new();
     for (n, kernel) in kernels.iter().enumerate() {
         let module = emit(kernel, &target).unwrap();
@@ -115,7 +116,7 @@ fn golden_kernels_fit_in_registers() {
     println!("{:24} {:8} {:>9} {:>6}", "kernel", "entry", "registers", "spills");
     for file in &files {
         let text = std::fs::read_to_string(file).unwrap();
-        let said = assemble(&ptxas, Target { sm: 90 }, &text, &["-v"]).unwrap_or_else(|e| panic!("{e}"));
+        let said = assemble(&ptxas, PtxTarget { sm: 90 }, &text, &["-v"]).unwrap_or_else(|e| panic!("{e}"));
         for usage in usage(&said) {
             let kernel = file.file_stem().unwrap().to_string_lossy().into_owned();
             println!("{kernel:24} {:8} {:9} {:6}", usage.entry, usage.registers, usage.spills);
@@ -131,7 +132,7 @@ fn golden_kernels_fit_in_registers() {
 /// Stencils in three dimensions: loads per point, registers and spills of the entries that are meant for
 /// them. Loads are those of the text, along its aligned path; how fast they are is not measured here.
 #[test]
-fn stencils_fit_in_registers_and_marches_load_less() {
+fn stencils_fit_in_registers_and_streaming_loads_less() {
     let Some(ptxas) = ptxas() else { return };
     let footprints = [(7, star(3, 1)), (13, star(3, 2)), (25, star(3, 4)), (27, cube(3, 1))];
     let mut assembled = 0;
@@ -142,12 +143,12 @@ fn stencils_fit_in_registers_and_marches_load_less() {
     for (points, offsets) in &footprints {
         for d in [DType::F32, DType::F64] {
             let kernel = weighted(&format!("stencil_{points}"), d, offsets);
-            let loads = ["vector", "march"]
+            let loads = ["vector", "streaming"]
                 .map(|entry| loads_per_point(&emit(&kernel, &TARGETS[0]).unwrap().text, entry));
             match (points, loads) {
                 (7, [Some(_), None]) => {}
-                (_, [Some(vector), Some(march)]) => {
-                    assert!(march < 0.7 * vector, "{points} {d}: {march}, {vector}")
+                (_, [Some(vector), Some(streaming)]) => {
+                    assert!(streaming < 0.7 * vector, "{points} {d}: {streaming}, {vector}")
                 }
                 _ => panic!("{points} {d}: {loads:?}"),
             }
@@ -175,7 +176,7 @@ fn loads_per_point(text: &str, entry: &str) -> Option<f64> {
     let entry_text = text.split(&format!(".entry {entry}(")).nth(1)?.split(".entry").next()?;
     let body = match entry {
         "vector" => entry_text.split("// a whole vector").nth(1)?.split("bra LOADED").next()?,
-        "march" => entry_text.split("// plane 0 of").nth(1)?.split("// plane 1 of").next()?,
+        "streaming" => entry_text.split("// plane 0 of").nth(1)?.split("// plane 1 of").next()?,
         _ => return None,
     };
     // What stands between a branch over them and its label are loads of single elements.

@@ -124,7 +124,7 @@ fn gather_and_scatter_of_every_type() {
             }
         }
     }
-    tally.ran_through(&["plain"]);
+    tally.ran_through(&["pointwise"]);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn copies_through_transposed_reversed_and_broadcast_views() {
             }
         }
     }
-    tally.ran_through(&["plain", "tile", "vector"]);
+    tally.ran_through(&["pointwise", "transpose", "vector"]);
 }
 
 /// Straight, transposed and broadcast operands of different widths, a coordinate, and an output that is read.
@@ -198,7 +198,7 @@ fn transposed_operands_go_through_squares() {
             tally.everywhere(&kernel, &launch, &arrays);
         }
     }
-    tally.ran_through(&["plain", "tile", "vector"]);
+    tally.ran_through(&["pointwise", "transpose", "vector"]);
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn points_of_no_dimension_and_of_eight() {
         ];
         tally.everywhere(&copy(DType::I32, extents.len()), &launch(extents), &arrays);
     }
-    tally.ran_through(&["plain"]);
+    tally.ran_through(&["pointwise"]);
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn coordinates_survive_merging() {
         };
         tally.everywhere(&kernel, &launch, &[4, 4, 8].map(|size| vec![0; n * size]).to_vec());
     }
-    tally.ran_through(&["plain", "vector"]);
+    tally.ran_through(&["pointwise", "vector"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use partita_kernels::cpu::{Memory, Program};
-use partita_kernels::ptx::{Facts, Module, Span, Target, emit};
+use partita_kernels::ptx::{Facts, Module, PtxTarget, Span, emit};
 use partita_kernels::{Launch, Verified};
 use simcuda::{Fault, Machine};
 
@@ -15,7 +15,7 @@ const BRANCH_LIMIT: u64 = 1 << 24;
 /// How a launch is run.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    pub target: Target,
+    pub target: PtxTarget,
     /// Grids are limited to a few blocks, so that regions are cut.
     pub shrunk: bool,
     /// Elements between a multiple of 256 bytes and the first of parameter `p`: `(p + 1) * shift`.
@@ -26,7 +26,7 @@ pub struct Setting {
 
 impl Setting {
     pub const PLAIN: Setting =
-        Setting { target: Target { sm: 80 }, shrunk: false, shift: 0, multiprocessors: 4 };
+        Setting { target: PtxTarget { sm: 80 }, shrunk: false, shift: 0, multiprocessors: 4 };
 }
 
 /// What the interpreter makes of a launch.
@@ -107,7 +107,7 @@ impl Compiled {
     }
 
     /// What the simulated GPU makes of many launches over boxes at once, and how many grids that takes.
-    pub fn run_boxes(
+    pub fn run_batch(
         &self,
         kernel: &Verified,
         boxes: &[(Launch, Arrays)],
@@ -128,7 +128,7 @@ impl Compiled {
         boxes.iter().zip(&spans).for_each(|((launch, _), spans)| kernel.check(launch, &lens(spans)).unwrap());
         let all: Vec<(&Launch, &[Span])> =
             boxes.iter().zip(&spans).map(|((launch, _), spans)| (launch, &spans[..])).collect();
-        let grids = self.module.prepare_boxes(&all).unwrap();
+        let grids = self.module.prepare_batch(&all).unwrap();
         for grid in &grids {
             let entry = self.module.entries[grid.entry];
             machine.run(&self.program, entry, grid.grid, grid.block, &grid.params)?;
@@ -172,7 +172,7 @@ impl Tally {
 
     /// On whole grids with aligned arrays, with arrays that begin at odd elements, and on grids cut small.
     pub fn everywhere(&mut self, kernel: &Verified, launch: &Launch, arrays: &Arrays) {
-        let target = Target { sm: 90 };
+        let target = PtxTarget { sm: 90 };
         let plain = Setting { target, multiprocessors: self.multiprocessors, ..Setting::PLAIN };
         let settings = [plain, Setting { shift: 1, ..plain }, Setting { shrunk: true, shift: 4, ..plain }];
         for setting in settings {

@@ -5,7 +5,7 @@
 #[path = "../agreement/mod.rs"]
 mod agreement;
 mod assembler;
-mod boxes;
+mod batched_copy;
 mod exact;
 mod forms;
 mod machine;

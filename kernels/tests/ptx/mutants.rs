@@ -171,11 +171,11 @@ fn without_second_barrier(text: &str) -> String {
     text.replace("HALVED:\n    bar.sync 0;\n", "HALVED:\n")
 }
 
-/// A march whose first plane finds nothing in the registers.
+/// A streaming whose first plane finds nothing in the registers.
 fn unfilled(text: &str) -> String {
     let mut fills = false;
     let kept = |line: &&str| {
-        fills = (fills || line.contains("// what the first plane needs")) && !line.starts_with("MARCH:");
+        fills = (fills || line.contains("// what the first plane needs")) && !line.starts_with("STREAM:");
         !(fills && line.contains("ld.global"))
     };
     text.lines().filter(kept).map(|line| format!("{line}\n")).collect()

@@ -1,6 +1,6 @@
 //! Every operation, constant and argument of every type, on values that have broken something.
 
-use partita_kernels::ptx::Target;
+use partita_kernels::ptx::PtxTarget;
 use partita_kernels::{Builder, DType, Launch, Math1, Math2, Param, Scalar, UnaryOp, Verified};
 
 use crate::agreement::{Arrays, Case, bytes, flat};
@@ -59,7 +59,7 @@ pub fn brief_cases() -> impl Iterator<Item = Case> {
     })
 }
 
-fn check_operations(target: Target, wanted: impl Fn(&str) -> bool) -> usize {
+fn check_operations(target: PtxTarget, wanted: impl Fn(&str) -> bool) -> usize {
     let mut ran = 0;
     let all: Vec<Verified> = cases::operations().into_iter().filter(|k| wanted(&k.kernel().name)).collect();
     let mut wrong = Vec::new();
@@ -80,14 +80,14 @@ fn check_operations(target: Target, wanted: impl Fn(&str) -> bool) -> usize {
 
 #[test]
 fn every_operation_gives_the_interpreters_bits() {
-    let ran = check_operations(Target { sm: 90 }, |_| true);
+    let ran = check_operations(PtxTarget { sm: 90 }, |_| true);
     assert!(ran >= 473, "{ran} operations");
     println!("ran: ptx-cases {ran}");
 }
 
 #[test]
 fn bf16_is_rounded_by_integers_where_the_gpu_cannot() {
-    let ran = check_operations(Target { sm: 75 }, |name| name.contains("bf16"));
+    let ran = check_operations(PtxTarget { sm: 75 }, |name| name.contains("bf16"));
     println!("ran: ptx-cases {ran}");
 }
 
@@ -192,7 +192,7 @@ fn f64_is_rounded_once() {
                 &kernel,
                 &flat(&kernel, 48),
                 &arrays,
-                Setting { target: Target { sm: target }, ..Setting::PLAIN },
+                Setting { target: PtxTarget { sm: target }, ..Setting::PLAIN },
             );
         }
     }

@@ -22,7 +22,7 @@ fn stencils_of_every_type_and_rank() {
             }
         }
     }
-    tally.ran_through(&["plain", "vector"]);
+    tally.ran_through(&["pointwise", "vector"]);
 }
 
 #[test]
@@ -71,7 +71,7 @@ pub fn inside(kernel: &Verified, extents: &[usize], halo: usize, ahead: i64) -> 
     (Launch { extents: extents.to_vec(), origin, views: views.collect(), arguments }, arrays.collect())
 }
 
-/// Stencils that march: wide ones and full cubes, in two and three dimensions.
+/// Stencils that are streamed: wide ones and full cubes, in two and three dimensions.
 fn marching(d: DType) -> Vec<(Verified, usize)> {
     vec![
         (weighted("star_13", d, &star(3, 2)), 2),
@@ -83,7 +83,7 @@ fn marching(d: DType) -> Vec<(Verified, usize)> {
 }
 
 #[test]
-fn wide_stencils_march() {
+fn wide_stencils_are_streamed() {
     for d in [DType::F16, DType::F32, DType::F64] {
         for (kernel, halo) in marching(d) {
             let shapes: &[&[usize]] = match kernel.kernel().rank {
@@ -99,7 +99,7 @@ fn wide_stencils_march() {
             }
             // Nine planes of eight f16 are more than the registers hold, and of four no gain over vectors.
             let dense = d == DType::F16 && halo == 4;
-            tally.ran_through(&[if dense { "vector" } else { "march" }]);
+            tally.ran_through(&[if dense { "vector" } else { "streaming" }]);
         }
     }
 }
@@ -119,7 +119,7 @@ fn what_is_no_march_is_a_vector_or_a_point() {
         tally.everywhere(&kernel, launch, &arrays);
         tally.ran_through(&[entry]);
     };
-    tried(&whole, "march");
+    tried(&whole, "streaming");
     // Too few planes for the registers; planes of the output that are not whole vectors apart.
     tried(&Launch { extents: vec![7, 9, 37], ..whole.clone() }, "vector");
     let mut uneven = whole.clone();
@@ -129,20 +129,20 @@ fn what_is_no_march_is_a_vector_or_a_point() {
     // Those of the input may be anywhere.
     uneven.views.swap(0, 1);
     uneven.views[0].offset += 1;
-    tried(&uneven, "march");
-    // Backwards through planes and rows, and the same plane again and again, are marches all the same.
+    tried(&uneven, "streaming");
+    // Backwards through planes and rows, and the same plane again and again, are plans all the same.
     for (dim, sign) in [(0, -1), (1, -1), (0, 0), (1, 0)] {
         let input = turned(&whole.views[0], dim, sign);
-        tried(&Launch { views: vec![input, whole.views[1].clone()], ..whole.clone() }, "march");
+        tried(&Launch { views: vec![input, whole.views[1].clone()], ..whole.clone() }, "streaming");
     }
     // Rows that are not whole vectors apart: one aligned, those beside it not.
     let mut narrow = whole.clone();
     narrow.views.iter_mut().for_each(|view| view.strides[1] -= 2);
-    tried(&narrow, "march");
+    tried(&narrow, "streaming");
     // Neighbours of a row that are not side by side in memory.
     for sign in [-1, 0] {
         let input = turned(&whole.views[0], 2, sign);
-        tried(&Launch { views: vec![input, whole.views[1].clone()], ..whole.clone() }, "plain");
+        tried(&Launch { views: vec![input, whole.views[1].clone()], ..whole.clone() }, "pointwise");
     }
     // Too few points for every multiprocessor to have a block.
     let mut tally = Tally::on(100);
@@ -183,7 +183,7 @@ fn several_parameters_march_together() {
         tally.everywhere(&kernel, &launch, &arrays);
     }
     // Shifted apart, the two outputs have no common vectors.
-    tally.ran_through(&["march", "plain"]);
+    tally.ran_through(&["streaming", "pointwise"]);
 }
 
 /// Four dimensions, marching along the second: the first has no neighbours.
@@ -194,21 +194,21 @@ fn a_march_along_an_inner_dimension() {
     let (launch, arrays) = inside(&kernel, &[3, 17, 5, 21], 1, 0);
     let mut tally = Tally::on(1);
     tally.everywhere(&kernel, &launch, &arrays);
-    tally.ran_through(&["march"]);
+    tally.ran_through(&["streaming"]);
 }
 
-/// Every eighth random kernel reads all around the point; where its memory allows it, it marches.
+/// Every eighth random kernel reads all around the point; where its memory allows it, it plans.
 #[test]
-fn random_stencils_march() {
-    let mut marched = 0;
+fn random_stencils_are_streamed() {
+    let mut streamed = 0;
     let seeds: Vec<u64> = (7..1600).step_by(8).collect();
     let ran = seeds.len();
     for seed in seeds {
         let random::Case { kernel, launch, arrays } = random::case(seed);
         let setting = Setting { multiprocessors: 1, ..Setting::PLAIN };
-        marched += usize::from(agree(&kernel, &launch, &arrays, setting).contains(&"march"));
+        streamed += usize::from(agree(&kernel, &launch, &arrays, setting).contains(&"streaming"));
     }
-    println!("{marched} of {ran} kernels marched");
-    assert!(marched >= 20, "{marched}");
+    println!("{streamed} of {ran} kernels streamed");
+    assert!(streamed >= 20, "{streamed}");
     println!("ran: ptx-cases {ran}");
 }

@@ -1,7 +1,7 @@
 //! What can go wrong on a CUDA device, with everything a report needs.
 
 use partita_kernels::LaunchError;
-use partita_kernels::ptx::Unsupported;
+use partita_kernels::ptx::PtxUnsupported;
 
 /// A failure of a CUDA device or of its driver.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -66,7 +66,7 @@ pub enum CudaError {
     Forked,
     /// The kernel cannot be launched on any GPU.
     #[error(transparent)]
-    Unsupported(#[from] Unsupported),
+    Unsupported(#[from] PtxUnsupported),
     /// The driver's compiler refused the PTX: a defect of the writer or of the driver.
     #[error(
         "the driver refused the PTX of kernel {kernel}: {log}; update the driver if it is older than \

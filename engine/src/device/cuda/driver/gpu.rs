@@ -5,7 +5,7 @@ use std::any::Any;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use cudarc::driver::{DriverError, result, sys};
-use partita_kernels::ptx::{Facts, Target};
+use partita_kernels::ptx::{Facts, PtxTarget};
 
 use super::buffer::{CudaBuffer, CudaOrigin};
 use super::event::{Event, Purpose, TimedEvent};
@@ -25,7 +25,7 @@ pub(super) struct CudaFacts {
     /// True for a driver that computes on the processor, which tests use.
     pub is_simulated: bool,
     /// What kernels are written for.
-    pub target: Target,
+    pub target: PtxTarget,
 }
 
 /// One GPU, opened. Work of all threads runs in the order of the calls, stream by stream.
@@ -229,7 +229,7 @@ fn facts(device: sys::CUdevice) -> Result<CudaFacts, CudaError> {
     };
     let major = attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
     let minor = attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
-    let Some(target) = Target::of(major, minor) else {
+    let Some(target) = PtxTarget::of(major, minor) else {
         return Err(CudaError::OldGpu { gpu: name, major, minor });
     };
     let mut driver = 0;
@@ -249,7 +249,7 @@ fn facts(device: sys::CUdevice) -> Result<CudaFacts, CudaError> {
 }
 
 /// The first CUDA version whose driver reads the PTX version the writer uses for a target.
-fn oldest_driver(target: Target) -> i32 {
+fn oldest_driver(target: PtxTarget) -> i32 {
     match target.sm {
         // Before CUDA 11.4 a driver lacks `cuGraphInstantiateWithFlags`.
         ..=80 => 11_040,

@@ -27,7 +27,7 @@ pub(super) fn grids_of(
     if jobs.len() > 1 {
         let boxes: Vec<(&Launch, &[Span])> =
             jobs.iter().zip(&spans).map(|(job, spans)| (job.launch, &spans[..])).collect();
-        if let Some(grids) = program.module.prepare_boxes(&boxes) {
+        if let Some(grids) = program.module.prepare_batch(&boxes) {
             return Ok(grids);
         }
     }

@@ -5,32 +5,13 @@
 //! dropped, reordered and merged freely: a fully contiguous array becomes one-dimensional whatever its
 //! rank, and the coordinates a kernel asks for still come out right.
 
-use super::Span;
-use super::block::Quantity;
-use crate::ir::{Form, Kernel, Launch, Op};
-
-/// What a kernel needs at each point, parameters first.
-pub(super) fn quantities(kernel: &Kernel) -> Vec<Quantity> {
-    let mut all: Vec<Quantity> = Vec::new();
-    for p in 0..kernel.params.len() as u32 {
-        let written = kernel.params[p as usize].access != crate::ir::Access::In;
-        if (written || kernel.loads_of(p)) && kernel.indexed_param() != Some(p) {
-            all.push(Quantity::Param(p));
-        }
-    }
-    for inst in &kernel.body {
-        if let Op::Coord(k) = inst.op
-            && !all.contains(&Quantity::Coord(k, inst.dtype))
-        {
-            all.push(Quantity::Coord(k, inst.dtype));
-        }
-    }
-    all
-}
+use super::module::Span;
+use crate::ir::{Form, Kernel, Launch};
+use crate::ptx::text::{Quantity, quantities};
 
 /// One dimension of a region.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Dim {
+pub(in crate::ptx) struct Dim {
     pub extent: u64,
     /// What a step adds to each quantity.
     pub steps: Vec<i64>,
@@ -40,7 +21,7 @@ pub(super) struct Dim {
 
 /// A box of points.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Region {
+pub(in crate::ptx) struct Region {
     pub quantities: Vec<Quantity>,
     /// Each quantity at the first point.
     pub starts: Vec<i64>,
@@ -48,7 +29,7 @@ pub(super) struct Region {
 }
 
 impl Region {
-    pub(super) fn new(kernel: &Kernel, launch: &Launch, memory: &[Span]) -> Region {
+    pub(in crate::ptx) fn new(kernel: &Kernel, launch: &Launch, memory: &[Span]) -> Region {
         let quantities = quantities(kernel);
         let start = |q: &Quantity| match *q {
             Quantity::Param(p) => {
@@ -75,17 +56,17 @@ impl Region {
     }
 
     /// Position of a quantity.
-    pub(super) fn of(&self, quantity: Quantity) -> usize {
+    pub(in crate::ptx) fn of(&self, quantity: Quantity) -> usize {
         self.quantities.iter().position(|&q| q == quantity).expect("the kernel has this quantity")
     }
 
-    pub(super) fn points(&self) -> u64 {
+    pub(in crate::ptx) fn points(&self) -> u64 {
         self.dims.iter().map(|d| d.extent).product()
     }
 
     /// Drops dimensions of one point, orders the others so that `lead` takes its largest steps in the
     /// outermost, and merges neighbours that all quantities cross evenly. Folded dimensions come last.
-    pub(super) fn arrange(&mut self, lead: Option<usize>) {
+    pub(in crate::ptx) fn arrange(&mut self, lead: Option<usize>) {
         self.dims.retain(|d| d.extent != 1);
         self.dims.sort_by_key(|d| {
             let step = lead.map_or(0, |q| d.steps[q].unsigned_abs());
@@ -104,7 +85,7 @@ impl Region {
     }
 
     /// The dimensions of the slots: `kept`, then `folded`. Missing ones have one point.
-    pub(super) fn fill(&mut self, kept: usize, folded: usize) {
+    pub(in crate::ptx) fn fill(&mut self, kept: usize, folded: usize) {
         let quantities = self.quantities.len();
         let one = |folded| Dim { extent: 1, steps: vec![0; quantities], folded };
         let (inner, outer): (Vec<Dim>, Vec<Dim>) = self.dims.drain(..).partition(|d| d.folded);
@@ -117,7 +98,7 @@ impl Region {
     }
 
     /// The part that starts at `first` and has these extents.
-    pub(super) fn part(&self, first: &[u64], extents: &[u64]) -> Region {
+    pub(in crate::ptx) fn part(&self, first: &[u64], extents: &[u64]) -> Region {
         let mut part = self.clone();
         for ((dim, &first), &extent) in part.dims.iter_mut().zip(first).zip(extents) {
             for (start, step) in part.starts.iter_mut().zip(&dim.steps) {
@@ -129,7 +110,7 @@ impl Region {
     }
 
     /// Cuts the region into parts of at most `most` points along each dimension, in C order.
-    pub(super) fn parts(&self, most: &[u64]) -> Vec<Region> {
+    pub(in crate::ptx) fn parts(&self, most: &[u64]) -> Vec<Region> {
         let mut parts = vec![(Vec::new(), Vec::new())];
         for (dim, &most) in self.dims.iter().zip(most) {
             let cuts: Vec<(u64, u64)> =
@@ -157,7 +138,7 @@ impl Dim {
     }
 
     /// A step along this dimension fits the 32-bit multiplier of the text.
-    pub(super) fn fits(&self) -> bool {
+    pub(in crate::ptx) fn fits(&self) -> bool {
         self.steps.iter().all(|&s| i32::try_from(s).is_ok())
     }
 }

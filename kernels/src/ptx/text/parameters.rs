@@ -3,23 +3,44 @@
 //! The writer asks for a [`Field`] by meaning and gets a register; the block notes it. `prepare` later
 //! asks the block for its fields and fills each in. So an entry passes what it reads and nothing else.
 
-use crate::dtype::DType;
-use crate::ir::Offsets;
-
 use super::types::{Class, class};
+use crate::dtype::DType;
+use crate::ir::{Access, Kernel, Offsets, Op};
+
+/// The largest block of parameters that every driver takes, in bytes.
+pub(in crate::ptx) const MAX_BLOCK_BYTES: usize = 4096;
 
 /// What moves linearly through the region: the address of a parameter's element, a coordinate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Quantity {
+pub(in crate::ptx) enum Quantity {
     /// The address of a parameter's element, in bytes.
     Param(u32),
     /// The coordinate of a dimension, as i32 or i64.
     Coord(u32, DType),
 }
 
+/// What a kernel needs at each point, parameters first.
+pub(in crate::ptx) fn quantities(kernel: &Kernel) -> Vec<Quantity> {
+    let mut all: Vec<Quantity> = Vec::new();
+    for p in 0..kernel.params.len() as u32 {
+        let written = kernel.params[p as usize].access != Access::In;
+        if (written || kernel.loads_of(p)) && kernel.indexed_param() != Some(p) {
+            all.push(Quantity::Param(p));
+        }
+    }
+    for inst in &kernel.body {
+        if let Op::Coord(k) = inst.op
+            && !all.contains(&Quantity::Coord(k, inst.dtype))
+        {
+            all.push(Quantity::Coord(k, inst.dtype));
+        }
+    }
+    all
+}
+
 /// One number of the block.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Field {
+pub(in crate::ptx) enum Field {
     /// Points along a slot.
     Extent(usize),
     /// A quantity at the grid's first point.
@@ -32,7 +53,7 @@ pub(super) enum Field {
     Apart(u32),
     /// As `Apart`, and 1 also if planes of the parameter are not whole vectors apart.
     Uneven(u32),
-    /// Planes that a thread of the march goes through.
+    /// Planes that a thread of streaming goes through.
     Planes,
     /// 1 if neighbours along the slot before the innermost are neighbours in the parameter's memory.
     Turned(u32),
@@ -52,7 +73,7 @@ pub(super) enum Field {
 
 /// Numbers that a stage of a reduction reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Share {
+pub(in crate::ptx) enum Share {
     /// 1 if threads along x fold and threads along y stay; else the reverse.
     Inner,
     /// Points that stay.
@@ -85,7 +106,7 @@ impl Share {
 
 impl Field {
     /// The class of its register.
-    pub(super) fn class(&self) -> Class {
+    pub(in crate::ptx) fn class(&self) -> Class {
         match self {
             Field::Start(Quantity::Param(_) | Quantity::Coord(_, DType::I64)) => Class::B64,
             Field::Delta(..) | Field::IndexedStart | Field::IndexedCount | Field::Partials(_) => Class::B64,
@@ -125,7 +146,7 @@ impl Field {
 
 /// A field, its register and its place.
 #[derive(Clone, Debug)]
-pub(super) struct Slot {
+pub(in crate::ptx) struct Slot {
     pub field: Field,
     pub register: String,
     pub at: usize,
@@ -133,13 +154,13 @@ pub(super) struct Slot {
 
 /// The fields of one entry, in the order in which its text first asks for them.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Block {
+pub(in crate::ptx) struct ParameterBlock {
     slots: Vec<Slot>,
 }
 
-impl Block {
+impl ParameterBlock {
     /// The register that holds a field.
-    pub(super) fn register(&mut self, field: Field) -> String {
+    pub(in crate::ptx) fn register(&mut self, field: Field) -> String {
         if let Some(slot) = self.slots.iter().find(|s| s.field == field) {
             return slot.register.clone();
         }
@@ -150,22 +171,22 @@ impl Block {
     }
 
     /// The fields and where they are.
-    pub(super) fn slots(&self) -> &[Slot] {
+    pub(in crate::ptx) fn slots(&self) -> &[Slot] {
         &self.slots
     }
 
     /// Length of the block; never zero, for PTX has no empty parameter.
-    pub(super) fn bytes(&self) -> usize {
+    pub(in crate::ptx) fn bytes(&self) -> usize {
         self.slots.last().map_or(0, |s| s.at + s.field.class().bytes())
     }
 
     /// Length of the parameter as PTX declares it.
-    pub(super) fn length(&self) -> usize {
+    pub(in crate::ptx) fn length(&self) -> usize {
         self.bytes().next_multiple_of(8).max(8)
     }
 
     /// The block with each field's number filled in.
-    pub(super) fn pack(&self, number: impl Fn(&Field) -> u64) -> Vec<u8> {
+    pub(in crate::ptx) fn pack(&self, number: impl Fn(&Field) -> u64) -> Vec<u8> {
         let mut bytes = vec![0; self.length()];
         for slot in &self.slots {
             let width = slot.field.class().bytes();

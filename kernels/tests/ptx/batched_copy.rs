@@ -72,7 +72,7 @@ fn boxes_of_all_shapes_share_a_launch() {
             let most = if rank == 5 { 32 } else { 64 };
             for count in [1, 2, 7, most, most + 1] {
                 let boxes = boxes(dtype, rank, count, &mut numbers);
-                let (given, grids) = compiled.run_boxes(&kernel, &boxes).unwrap();
+                let (given, grids) = compiled.run_batch(&kernel, &boxes).unwrap();
                 let full = boxes.iter().filter(|(launch, _)| !launch.extents.contains(&0)).count();
                 assert_eq!(grids, full.div_ceil(most), "{dtype} of rank {rank}: {count}");
                 for ((launch, arrays), given) in boxes.iter().zip(&given) {
@@ -89,7 +89,8 @@ fn boxes_of_all_shapes_share_a_launch() {
 
 #[test]
 fn boxes_are_offered_to_copies_and_sums_alone() {
-    let offered = |kernel: &Verified| Compiled::new(kernel, Setting::PLAIN).module.entries.contains(&"boxes");
+    let offered =
+        |kernel: &Verified| Compiled::new(kernel, Setting::PLAIN).module.entries.contains(&"batched_copy");
     assert!(offered(&mover(DType::F32, 2, false)) && offered(&mover(DType::F32, 2, true)));
     let mut k = Builder::new("shifted", 1);
     let (from, to) = (k.input(DType::F32), k.output(DType::F32));
@@ -110,6 +111,6 @@ fn a_box_larger_than_a_grid_has_a_launch_of_its_own() {
         Launch { origin: vec![0], extents: vec![n], views: vec![view.clone(), view], arguments: Vec::new() }
     };
     let span = partita_kernels::ptx::Span { address: 1 << 20, bytes: 200 };
-    let grids = |n| compiled.module.prepare_boxes(&[(&launch(n), &[span, span])]).map(|grids| grids.len());
+    let grids = |n| compiled.module.prepare_batch(&[(&launch(n), &[span, span])]).map(|grids| grids.len());
     assert_eq!((grids(100), grids(101)), (Some(1), None));
 }

@@ -1,28 +1,21 @@
-//! The entry `tile`: transposed inputs through shared memory. A block computes 32 x 32 points; of an input
+//! The entry `transpose`: transposed inputs through shared memory. A block computes 32 x 32 points; of an input
 //! whose neighbours in memory lie along y it loads a square along y and hands it out along x, so that
 //! loads and stores both touch whole sectors of memory.
 //!
 //! Places beyond the region's edges load what the last points inside load, so that no load waits for a
 //! comparison; they compute and store nothing.
 
-use super::block::{Field, Quantity};
-use super::pointwise::{register, slots};
-use super::region::quantities;
-use super::schedule::{SIDE, TURNS};
-use super::text::Writer;
-use super::types::{Class, Place, class};
-use super::{Entry, Target};
 use crate::dtype::DType;
 use crate::ir::{Access, Form, Kernel, Op, Store};
+use crate::ptx::schedule::{PITCH, SIDE, TURNS, turnable};
+use crate::ptx::text::{
+    Address, Class, Entry, Field, PtxTarget, PtxWriter, Quantity, class, quantities, register, slots,
+};
 
-/// Elements from one row of a square in shared memory to the next: an odd number keeps the threads
-/// that read a column out of each other's banks.
-const PITCH: usize = SIDE + 1;
-
-/// The entry `tile`.
-pub(super) fn entry(kernel: &Kernel, target: &Target) -> Entry {
+/// The entry `transpose`.
+pub(in crate::ptx) fn entry(kernel: &Kernel, target: &PtxTarget) -> Entry {
     let Form::Elementwise { stores } = &kernel.form else { unreachable!("only these have tiles") };
-    let mut w = Writer::new(kernel, target);
+    let mut w = PtxWriter::new(kernel, target);
     let slots = slots(kernel);
     let (x, y) = (slots - 1, slots - 2);
     w.note("the block's square, and the outer coordinates");
@@ -50,18 +43,7 @@ pub(super) fn entry(kernel: &Kernel, target: &Target) -> Entry {
         w.point_inside(stores, turn, [(&across, x), (&down, y)]);
     }
     w.op("ret");
-    w.finish("tile")
-}
-
-/// Parameters that may be transposed.
-pub(super) fn turnable(kernel: &Kernel) -> impl Iterator<Item = u32> {
-    let params = 0..kernel.params.len() as u32;
-    params.filter(|&p| kernel.params[p as usize].access == Access::In && kernel.loads_of(p))
-}
-
-/// Bytes of shared memory that the squares of a kernel take.
-pub(super) fn shared_bytes(kernel: &Kernel) -> usize {
-    turnable(kernel).map(|p| SIDE * PITCH * kernel.params[p as usize].dtype.size_bytes()).sum()
+    w.finish("transpose")
 }
 
 /// Elements are moved as they lie in memory.
@@ -69,7 +51,7 @@ fn raw(dtype: DType) -> DType {
     if dtype == DType::Bool { DType::U8 } else { dtype }
 }
 
-impl Writer<'_> {
+impl PtxWriter<'_> {
     /// `%tx`, `%ty`: the thread's place; `%left`, `%top`: the first x and y of the square.
     fn square(&mut self, slots: usize) {
         for name in ["%tx", "%ty", "%left", "%top"] {
@@ -124,12 +106,12 @@ impl Writer<'_> {
             let to = self.named(Class::B64, &format!("%at{param}_{turn}"));
             self.step(quantity, y..x + 1, Some(&format!("%at{param}_z")), &to);
             let value = self.temp(class(raw(dtype)));
-            self.load_run("global.nc", raw(dtype), std::slice::from_ref(&value), &Place::at(&to));
+            self.load_run("global.nc", raw(dtype), std::slice::from_ref(&value), &Address::at(&to));
             loaded.push(value);
         }
         for (turn, value) in loaded.into_iter().enumerate() {
             let bytes = turn * (SIDE / TURNS) * PITCH * dtype.size_bytes();
-            let place = Place { register: at.clone(), bytes: bytes as i64 };
+            let place = Address { register: at.clone(), bytes: bytes as i64 };
             self.store_run("shared", raw(dtype), &[value], &place);
         }
         self.place(&straight);
@@ -160,7 +142,7 @@ impl Writer<'_> {
 
     /// Loads an element from memory, or out of its square if the parameter is transposed.
     fn load_either(&mut self, param: u32, turn: usize, dtype: DType, to: &str) {
-        let place = Place::at(&format!("%at{param}_{turn}"));
+        let place = Address::at(&format!("%at{param}_{turn}"));
         let to = [to.to_owned()];
         let (square, loaded) = (self.label("SQUARE"), self.label("LOADED"));
         let turned = self.field(Field::Turned(param));
@@ -173,7 +155,7 @@ impl Writer<'_> {
         let base = self.set(Class::B32, "mov.b32", &[&format!("square{param}")]);
         let at = self.set(Class::B32, "mad.lo.u32", &["%tx", &PITCH.to_string(), "%ty"]);
         let at = self.set(Class::B32, "mad.lo.u32", &[&at, &size.to_string(), &base]);
-        let place = Place { register: at, bytes: (turn * (SIDE / TURNS) * size) as i64 };
+        let place = Address { register: at, bytes: (turn * (SIDE / TURNS) * size) as i64 };
         self.load_run("shared", dtype, &to, &place);
         self.place(&loaded);
     }
@@ -193,7 +175,7 @@ impl Writer<'_> {
                 && kernel.params[param as usize].access != Access::In
             {
                 let to = self.named(class(inst.dtype), &format!("%v{at}_{turn}"));
-                let place = Place::at(&format!("%at{param}_{turn}"));
+                let place = Address::at(&format!("%at{param}_{turn}"));
                 self.load_run("global", inst.dtype, std::slice::from_ref(&to), &place);
                 self.names[at] = to;
             }
@@ -202,7 +184,7 @@ impl Writer<'_> {
         for store in stores {
             let dtype = kernel.params[store.param as usize].dtype;
             let (value, at) = (self.name(store.value), format!("%at{}_{turn}", store.param));
-            self.store_run("global", dtype, &[value], &Place::at(&at));
+            self.store_run("global", dtype, &[value], &Address::at(&at));
         }
         self.place(&past);
     }

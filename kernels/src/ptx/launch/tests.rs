@@ -1,13 +1,15 @@
 //! How launches become grids: what is merged, where regions are cut, which limits hold. That the grids
 //! compute the right bits is tested on a simulated GPU, in `tests/ptx`.
 
-use super::*;
+use super::{Facts, Grid, Module, Span};
 use crate::build::Builder;
 use crate::dtype::DType;
-use crate::ir::{BinaryOp, Fold, FoldOp, View};
+use crate::ir::{BinaryOp, Fold, FoldOp, Launch, View};
+use crate::ptx::text::THREADS;
+use crate::ptx::{PtxTarget, emit};
 
 const FACTS: Facts = Facts { multiprocessors: 132 };
-const TARGET: Target = Target { sm: 90 };
+const TARGET: PtxTarget = PtxTarget { sm: 90 };
 
 fn copy(dtype: DType, rank: usize) -> Module {
     let mut k = Builder::new("copy", rank);
@@ -92,7 +94,7 @@ fn the_vector_entry_needs_contiguous_outputs() {
         module.entries[prepare(&module, &launch(&[n], &[input], &[output]))[0].entry]
     };
     assert_eq!([entry(1, 1, 100), entry(0, 1, 100), entry(3, 1, 100)], ["vector"; 3]);
-    assert_eq!([entry(1, 2, 100), entry(1, 1, 7)], ["plain"; 2]);
+    assert_eq!([entry(1, 2, 100), entry(1, 1, 7)], ["pointwise"; 2]);
 }
 
 /// Of two inputs only the first is transposed.
@@ -114,7 +116,7 @@ fn a_transposed_input_makes_tiles() {
     let module = copy(DType::F32, 3);
     let grids = prepare(&module, &launch(&[20, 50, 90], &[1, 20, 1000], &[4500, 90, 1]));
     // y is the dimension along which the input lies, whichever it was.
-    assert_eq!((module.entries[grids[0].entry], grids[0].grid), ("tile", [3, 1, 50]));
+    assert_eq!((module.entries[grids[0].entry], grids[0].grid), ("transpose", [3, 1, 50]));
     assert_eq!((number(&module, &grids[0], "%turned0"), number(&module, &grids[0], "%extent1")), (1, 20));
     assert_eq!(turned_and_straight(), [1, 0]);
     let narrow = prepare(&module, &launch(&[3, 50, 90], &[1, 3, 150], &[4500, 90, 1]));
@@ -190,20 +192,21 @@ fn cube(rank: usize) -> Vec<Vec<i32>> {
 }
 
 #[test]
-fn wide_stencils_offer_a_march_and_narrow_ones_do_not() {
-    let march =
-        |offsets: &[Vec<i32>]| stencil(offsets).schedule.march.map(|m| (m.along, m.period, m.streams.len()));
-    assert_eq!([march(&star(1, 4)), march(&star(2, 1)), march(&star(3, 1))], [None; 3]);
+fn wide_stencils_offer_streaming_and_narrow_ones_do_not() {
+    let streaming = |offsets: &[Vec<i32>]| {
+        stencil(offsets).schedule.streaming.map(|m| (m.along, m.period, m.streams.len()))
+    };
+    assert_eq!([streaming(&star(1, 4)), streaming(&star(2, 1)), streaming(&star(3, 1))], [None; 3]);
     // Along the outermost dimension, one row of each column; of a star the sides of the middle row too.
-    assert_eq!(march(&cube(3)), Some((0, 3, 3)));
-    assert_eq!(march(&star(3, 2)), Some((0, 5, 6)));
-    assert_eq!(march(&star(3, 4)), Some((0, 9, 10)));
-    assert_eq!([march(&cube(2)), march(&star(2, 2))], [Some((0, 3, 1)), Some((0, 5, 2))]);
+    assert_eq!(streaming(&cube(3)), Some((0, 3, 3)));
+    assert_eq!(streaming(&star(3, 2)), Some((0, 5, 6)));
+    assert_eq!(streaming(&star(3, 4)), Some((0, 9, 10)));
+    assert_eq!([streaming(&cube(2)), streaming(&star(2, 2))], [Some((0, 3, 1)), Some((0, 5, 2))]);
     // Only the second dimension has neighbours; five cubed is more than the registers hold.
     let along_y: Vec<Vec<i32>> = (-3..=3).map(|r| vec![0, r, 0]).collect();
-    assert_eq!(march(&along_y), Some((1, 7, 1)));
+    assert_eq!(streaming(&along_y), Some((1, 7, 1)));
     let dense: Vec<Vec<i32>> = (0..125).map(|n| vec![n / 25 - 2, n / 5 % 5 - 2, n % 5 - 2]).collect();
-    assert_eq!(march(&dense), None);
+    assert_eq!(streaming(&dense), None);
 }
 
 /// A launch of a stencil inside an array with one cell of halo, rows padded to whole vectors.
@@ -214,16 +217,16 @@ fn inside(extents: [usize; 3]) -> Launch {
 }
 
 #[test]
-fn a_march_has_as_many_walks_as_fill_the_device() {
+fn streaming_has_as_many_walks_as_fill_the_device() {
     let module = stencil(&cube(3));
     let grids = prepare(&module, &inside([1000, 1000, 1000]));
     let shape = |grid: &Grid| (module.entries[grid.entry], grid.grid, grid.block);
-    assert_eq!((grids.len(), shape(&grids[0])), (1, ("march", [8, 125, 2], [32, 8, 1])));
+    assert_eq!((grids.len(), shape(&grids[0])), (1, ("streaming", [8, 125, 2], [32, 8, 1])));
     assert_eq!(number(&module, &grids[0], "%planes"), 500);
     let small = prepare(&module, &inside([128, 128, 128]));
     assert_eq!(
         (shape(&small[0]), number(&module, &small[0], "%planes")),
-        (("march", [2, 16, 16], [32, 8, 1]), 8)
+        (("streaming", [2, 16, 16], [32, 8, 1]), 8)
     );
     // Too few planes, too few points: all of them at once.
     for extents in [[7, 1000, 1000], [64, 64, 64]] {
@@ -232,7 +235,7 @@ fn a_march_has_as_many_walks_as_fill_the_device() {
 }
 
 #[test]
-fn a_march_is_cut_at_the_limits_of_a_grid() {
+fn streaming_is_cut_at_the_limits_of_a_grid() {
     let module = stencil(&cube(3));
     for extents in [[1 << 21, 9, 70], [30, 600_000, 40], [5_000_000, 1, 40]] {
         let grids = prepare(&module, &inside(extents));
@@ -251,7 +254,7 @@ fn a_march_is_cut_at_the_limits_of_a_grid() {
             assert!(walks >= number(&module, grid, "%extent0"), "{extents:?}");
         }
     }
-    // A plane beyond what 32 bits count is no step of a march.
+    // A plane beyond what 32 bits count is no step of streaming.
     let far = 1i64 << 31;
     let grids = prepare(&module, &launch(&[100, 90, 80], &[far, 96, 1], &[far, 96, 1]));
     assert_eq!((grids.len(), module.entries[grids[0].entry]), (100, "vector"));
@@ -320,7 +323,7 @@ fn too_many_parameters_are_refused() {
 
 #[test]
 fn targets_follow_the_compute_capability() {
-    let of = |major, minor| Target::of(major, minor).map(|t| t.sm);
+    let of = |major, minor| PtxTarget::of(major, minor).map(|t| t.sm);
     assert_eq!([of(7, 0), of(7, 2), of(6, 1)], [None; 3]);
     assert_eq!([of(7, 5), of(8, 0), of(8, 9), of(9, 0)], [75, 80, 80, 90].map(Some));
     assert_eq!([of(10, 0), of(10, 3), of(12, 0)], [Some(100); 3]);

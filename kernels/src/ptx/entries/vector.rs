@@ -6,23 +6,21 @@
 //! it: neighbours in memory and aligned, it is loaded as vectors (with single elements around them,
 //! for stencils); otherwise element by element, which also serves broadcast and strided inputs.
 
+use crate::ptx::schedule::{VectorRow, Vectors, place_name, runs};
+use crate::ptx::text::{
+    Address, Class, Entry, Field, PtxTarget, PtxWriter, Quantity, class, quantities, register, size_bits,
+    slots,
+};
 use std::collections::BTreeMap;
 
-use super::block::{Field, Quantity};
-use super::pointwise::{register, slots};
-use super::region::quantities;
-use super::schedule::{Row, Vectors, runs};
-use super::text::Writer;
-use super::types::{Class, Place, class, size_bits};
-use super::{Entry, Target};
 use crate::dtype::DType;
 use crate::ir::{Access, Form, Kernel, Op, Store};
 use crate::verify::footprint::row_and_column;
 
 /// The entry `vector`.
-pub(super) fn entry(kernel: &Kernel, target: &Target, plan: &Vectors) -> Entry {
+pub(in crate::ptx) fn entry(kernel: &Kernel, target: &PtxTarget, plan: &Vectors) -> Entry {
     let Form::Elementwise { stores } = &kernel.form else { unreachable!("only these have vectors") };
-    let mut w = Writer::new(kernel, target);
+    let mut w = PtxWriter::new(kernel, target);
     let x = slots(kernel) - 1;
     w.note("the thread's row, and where it is in memory");
     w.grid_outer(x + 1);
@@ -57,7 +55,7 @@ pub(super) fn entry(kernel: &Kernel, target: &Target, plan: &Vectors) -> Entry {
 }
 
 /// The register of a quantity at the beginning of the thread's row.
-pub(super) fn row_register(quantity: Quantity) -> String {
+pub(in crate::ptx) fn row_register(quantity: Quantity) -> String {
     match quantity {
         Quantity::Param(p) => format!("%row{p}"),
         Quantity::Coord(..) => format!("{}_row", register(quantity)),
@@ -65,19 +63,14 @@ pub(super) fn row_register(quantity: Quantity) -> String {
 }
 
 /// The elements of a row that a vector needs: the register of each position.
-pub(super) type Elements = BTreeMap<i32, String>;
+pub(in crate::ptx) type Elements = BTreeMap<i32, String>;
 
 /// How the registers of a thread's second vector differ from those of its first.
 fn mark(vector: usize) -> String {
     if vector == 0 { String::new() } else { format!("_{}", (b'a' + vector as u8) as char) }
 }
 
-/// A position in the name of a register.
-pub(super) fn place_name(position: i32) -> String {
-    if position < 0 { format!("m{}", -position) } else { position.to_string() }
-}
-
-impl Writer<'_> {
+impl PtxWriter<'_> {
     /// `%x` = number of the thread's first vector; the vectors of a thread are `%hop` points apart.
     fn vector_number(&mut self, plan: &Vectors) {
         if plan.vectors == 1 {
@@ -94,7 +87,7 @@ impl Writer<'_> {
     }
 
     /// The x of the thread's first point: its number times the lanes, less the phase of the row.
-    pub(super) fn first_point(&mut self, leader: u32, lanes: usize, x: usize) {
+    pub(in crate::ptx) fn first_point(&mut self, leader: u32, lanes: usize, x: usize) {
         let dtype = self.kernel.params[leader as usize].dtype;
         let low = self.set(Class::B32, "cvt.u32.u64", &[&format!("%row{leader}")]);
         let width = lanes.trailing_zeros().to_string();
@@ -104,7 +97,7 @@ impl Writer<'_> {
     }
 
     /// Goes elsewhere unless the next vectors lie wholly in the row; `%end` is the end of the last.
-    pub(super) fn leave_unless_whole(&mut self, vectors: usize, lanes: usize, x: usize, to: &str) {
+    pub(in crate::ptx) fn leave_unless_whole(&mut self, vectors: usize, lanes: usize, x: usize, to: &str) {
         let extent = self.field(Field::Extent(x));
         let mut last = format!("%i{x}");
         if vectors > 1 {
@@ -185,7 +178,7 @@ impl Writer<'_> {
             }
             for (values, store) in results.iter().zip(stores) {
                 let dtype = self.kernel.params[store.param as usize].dtype;
-                self.store_run("global", dtype, values, &Place::at(&format!("%at{}{mark}", store.param)));
+                self.store_run("global", dtype, values, &Address::at(&format!("%at{}{mark}", store.param)));
             }
         }
     }
@@ -207,7 +200,14 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn coordinate(&mut self, dim: u32, dtype: DType, lane: usize, mark: &str, x: usize) -> String {
+    pub(in crate::ptx) fn coordinate(
+        &mut self,
+        dim: u32,
+        dtype: DType,
+        lane: usize,
+        mark: &str,
+        x: usize,
+    ) -> String {
         let quantity = Quantity::Coord(dim, dtype);
         let first = register(quantity) + mark;
         if lane == 0 {
@@ -262,12 +262,12 @@ impl Writer<'_> {
     }
 
     /// What is stored is aligned, so a load of it at the point itself is too.
-    pub(super) fn may_be_unaligned(&self, row: &Row) -> bool {
+    pub(in crate::ptx) fn may_be_unaligned(&self, row: &VectorRow) -> bool {
         self.kernel.params[row.param as usize].access == Access::In
     }
 
     /// 0 if the row is side by side in memory and aligned.
-    pub(super) fn misfit(&mut self, row: &Row, at: &str, lanes: usize, apart: Field) -> String {
+    pub(in crate::ptx) fn misfit(&mut self, row: &VectorRow, at: &str, lanes: usize, apart: Field) -> String {
         let size = self.kernel.params[row.param as usize].dtype.size_bytes();
         let apart = self.field(apart);
         let low = self.set(Class::B32, "cvt.u32.u64", &[at]);
@@ -275,7 +275,15 @@ impl Writer<'_> {
         self.set(Class::B32, "or.b32", &[&low, &apart])
     }
 
-    fn either_row(&mut self, row: &Row, lanes: usize, elements: &Elements, at: &str, misfit: &str, x: usize) {
+    fn either_row(
+        &mut self,
+        row: &VectorRow,
+        lanes: usize,
+        elements: &Elements,
+        at: &str,
+        misfit: &str,
+        x: usize,
+    ) {
         let (single, done) = (self.label("SINGLE"), self.label("ROW"));
         let misfit = self.set(Class::Pred, "setp.ne.u32", &[misfit, "0"]);
         self.op(&format!("@{misfit} bra {single}"));
@@ -286,25 +294,31 @@ impl Writer<'_> {
         self.place(&done);
     }
 
-    pub(super) fn aligned_row(&mut self, row: &Row, lanes: usize, elements: &Elements, at: &str) {
+    pub(in crate::ptx) fn aligned_row(
+        &mut self,
+        row: &VectorRow,
+        lanes: usize,
+        elements: &Elements,
+        at: &str,
+    ) {
         let dtype = self.kernel.params[row.param as usize].dtype;
         for (first, len) in runs(&row.positions, lanes) {
             let to: Vec<String> = (first..first + len as i32).map(|p| elements[&p].clone()).collect();
             let bytes = i64::from(first) * dtype.size_bytes() as i64;
-            let from = Place { register: at.to_owned(), bytes };
+            let from = Address { register: at.to_owned(), bytes };
             self.load_run(self.space(row.param), dtype, &to, &from);
         }
     }
 
     /// Element by element. What is read sideways is known to lie side by side in memory.
-    pub(super) fn single_row(&mut self, row: &Row, elements: &Elements, at: &str, x: usize) {
+    pub(in crate::ptx) fn single_row(&mut self, row: &VectorRow, elements: &Elements, at: &str, x: usize) {
         let dtype = self.kernel.params[row.param as usize].dtype;
         let step = self.field(Field::Step(Quantity::Param(row.param), x));
         for (&position, to) in elements {
             let place = if position == 0 {
-                Place::at(at)
+                Address::at(at)
             } else {
-                Place::at(&self.set(Class::B64, "mad.wide.s32", &[&step, &position.to_string(), at]))
+                Address::at(&self.set(Class::B64, "mad.wide.s32", &[&step, &position.to_string(), at]))
             };
             self.load_run(self.space(row.param), dtype, std::slice::from_ref(to), &place);
         }

@@ -1,20 +1,18 @@
 //! Exact sums: every thread adds into integers of its own, limbs of 32 bits that carry once, at the end; then
 //! the threads' limbs are added one by one, as any other reduction adds. It does not know what is summed.
 
-use super::block::{Field, Quantity, Share};
 use super::reduce::Stream;
-use super::text::Writer;
-use super::types::{Class, Place};
 use crate::dtype::{DType, Scalar};
 use crate::exact::{FLAGS, digits};
 use crate::ir::{Fold, Form, Kernel, Value};
+use crate::ptx::text::{Address, Class, Field, PtxWriter, Quantity, Share};
 
 /// Elements into which a limb goes.
 const DIGITS_PER_LIMB: usize = 2;
 
 /// Which limbs are added.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Limbs {
+pub(in crate::ptx) enum Limbs {
     /// The threads' own.
     Own,
     /// Those of partial results.
@@ -32,7 +30,7 @@ fn limbs(dtype: DType) -> usize {
 }
 
 /// The one stream of an exact sum: limbs, of which a thread has one at a time in its accumulator.
-pub(super) fn stream(kernel: &Kernel) -> Option<Stream> {
+pub(in crate::ptx) fn stream(kernel: &Kernel) -> Option<Stream> {
     let dtype = summed(kernel)?;
     let Form::Reduce { folds, .. } = &kernel.form else { return None };
     let [Fold::Exact { output, .. }] = folds[..] else { return None };
@@ -41,13 +39,13 @@ pub(super) fn stream(kernel: &Kernel) -> Option<Stream> {
     Some(Stream { output, dtype: DType::I32, partial, neutral, index: false, width })
 }
 
-impl Writer<'_> {
+impl PtxWriter<'_> {
     fn summed(&self) -> DType {
         summed(self.kernel).expect("called for exact sums")
     }
 
     /// Every limb 0. `%limbs` is where they begin.
-    pub(super) fn clear_limbs(&mut self) {
+    pub(in crate::ptx) fn clear_limbs(&mut self) {
         let count = limbs(self.summed()) + FLAGS;
         // A value may reach into two limbs after that of its lowest bit, also where it is a flag's.
         self.own("own", 8 * (count as u64 + 2));
@@ -59,7 +57,7 @@ impl Writer<'_> {
     }
 
     /// Adds a value of the body to the thread's limbs.
-    pub(super) fn deposit(&mut self, value: Value) {
+    pub(in crate::ptx) fn deposit(&mut self, value: Value) {
         let register = self.name(value);
         let (fraction, places) = if self.summed() == DType::F64 { (52, 3) } else { (23, 2) };
         let bits = match self.summed() {
@@ -114,7 +112,7 @@ impl Writer<'_> {
     }
 
     /// Brings the thread's limbs into the range of 32 bits, except the last.
-    pub(super) fn carry(&mut self) {
+    pub(in crate::ptx) fn carry(&mut self) {
         self.note("carry from limb to limb");
         for name in ["%at", "%end", "%carry64"] {
             self.named(Class::B64, name);
@@ -139,7 +137,7 @@ impl Writer<'_> {
 
     /// Adds the limbs of a block's threads, one limb after the other, and stores them: as elements of the
     /// result, or as partial results if there are several to be folded again.
-    pub(super) fn limbs(&mut self, streams: &[Stream], kept: usize, from: Limbs) {
+    pub(in crate::ptx) fn limbs(&mut self, streams: &[Stream], kept: usize, from: Limbs) {
         self.note("limb by limb");
         let dtype = self.summed();
         for name in ["%limb", "%carry64"] {
@@ -196,7 +194,7 @@ impl Writer<'_> {
     }
 
     /// Where limb `%limb` of a segment's partial result lies.
-    fn limb_place(&mut self, streams: &[Stream], segment: &str) -> Place {
+    fn limb_place(&mut self, streams: &[Stream], segment: &str) -> Address {
         let number = self.partial_number(segment);
         let limb = self.set(Class::B64, "cvt.u64.u32", &["%limb"]);
         let width = streams[0].width.to_string();

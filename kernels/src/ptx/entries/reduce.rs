@@ -7,15 +7,14 @@
 //! they are neighbours, by shuffles. The order of every fold depends on the shape and the number of
 //! multiprocessors alone.
 
-use std::ops::Range;
-
-use super::block::{Field, Quantity, Share};
 use super::combine::word_class;
 use super::exact::{self, Limbs};
-use super::region::quantities;
-use super::text::Writer;
-use super::types::{Class, Place, class, partial, size_bits};
-use super::{Entry, Target};
+use crate::ptx::text::{
+    Address, Class, Entry, Field, PtxTarget, PtxWriter, Quantity, Share, class, partial, quantities,
+    register, size_bits,
+};
+use std::ops::Range;
+
 use crate::dtype::{DType, Kind, Scalar};
 use crate::ir::{Access, Fold, Form, Inst, Kernel, Op};
 
@@ -38,7 +37,7 @@ fn together(kernel: &Kernel) -> usize {
 
 /// One sequence of partial results: a value fold has one, an argument fold two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Stream {
+pub(in crate::ptx) struct Stream {
     pub output: u32,
     /// The output's type.
     pub dtype: DType,
@@ -53,14 +52,14 @@ pub(super) struct Stream {
 }
 
 /// Kept and folded slots of a reduction: at least one of each.
-pub(super) fn slots(kernel: &Kernel) -> (usize, usize) {
+pub(in crate::ptx) fn slots(kernel: &Kernel) -> (usize, usize) {
     let Form::Reduce { axes, .. } = &kernel.form else { unreachable!("called for reductions") };
     let folded = axes.iter().filter(|&&a| a).count();
     ((axes.len() - folded).max(1), folded.max(1))
 }
 
 /// The streams of a reduction.
-pub(super) fn streams(kernel: &Kernel) -> Vec<Stream> {
+pub(in crate::ptx) fn streams(kernel: &Kernel) -> Vec<Stream> {
     if let Some(stream) = exact::stream(kernel) {
         return vec![stream];
     }
@@ -94,18 +93,18 @@ pub(super) fn streams(kernel: &Kernel) -> Vec<Stream> {
 }
 
 /// The folds of a reduction.
-pub(super) fn folds(kernel: &Kernel) -> &[Fold] {
+pub(in crate::ptx) fn folds(kernel: &Kernel) -> &[Fold] {
     let Form::Reduce { folds, .. } = &kernel.form else { unreachable!("called for reductions") };
     folds
 }
 
 /// The entries `fold` and `finish`.
-pub(super) fn entries(kernel: &Kernel, target: &Target) -> Vec<Entry> {
+pub(in crate::ptx) fn entries(kernel: &Kernel, target: &PtxTarget) -> Vec<Entry> {
     let streams = streams(kernel);
-    vec![fold(Writer::new(kernel, target), &streams), finish(Writer::new(kernel, target), &streams)]
+    vec![fold(PtxWriter::new(kernel, target), &streams), finish(PtxWriter::new(kernel, target), &streams)]
 }
 
-fn fold(mut w: Writer, streams: &[Stream]) -> Entry {
+fn fold(mut w: PtxWriter, streams: &[Stream]) -> Entry {
     let (kept, folded) = slots(w.kernel);
     let folded = kept..kept + folded;
     w.roles();
@@ -149,7 +148,7 @@ fn fold(mut w: Writer, streams: &[Stream]) -> Entry {
     w.finish("fold")
 }
 
-fn finish(mut w: Writer, streams: &[Stream]) -> Entry {
+fn finish(mut w: PtxWriter, streams: &[Stream]) -> Entry {
     let (kept, _) = slots(w.kernel);
     w.roles();
     w.digits("%point", 0..kept);
@@ -192,10 +191,10 @@ fn read(kernel: &Kernel) -> Vec<Quantity> {
 }
 
 fn row_register(quantity: Quantity) -> String {
-    format!("{}_row", super::pointwise::register(quantity))
+    format!("{}_row", register(quantity))
 }
 
-impl Writer<'_> {
+impl PtxWriter<'_> {
     /// Which point a thread folds into, `%point`, and its place `%lane` among the `%lanes` threads that
     /// do; `%live` if there is such a point. The partner at a distance of one lane is `%apart` threads on.
     fn roles(&mut self) {
@@ -275,7 +274,7 @@ impl Writer<'_> {
         self.place("FOLDED");
     }
 
-    pub(super) fn leave_loop(&mut self, item: &str, to: &str) {
+    pub(in crate::ptx) fn leave_loop(&mut self, item: &str, to: &str) {
         let past = self.set(Class::Pred, "setp.ge.u32", &[item, "%stop"]);
         self.op(&format!("@{past} bra {to}"));
     }
@@ -352,7 +351,7 @@ impl Writer<'_> {
     }
 
     /// Only the first thread of a point, if there is one, goes on.
-    pub(super) fn leave_all_but_first(&mut self) {
+    pub(in crate::ptx) fn leave_all_but_first(&mut self) {
         let other = self.set(Class::Pred, "setp.ne.u32", &["%lane", "0"]);
         self.op(&format!("@{other} ret"));
         self.op("@!%live ret");
@@ -360,17 +359,17 @@ impl Writer<'_> {
 
     /// The number of a partial result within its stream: that of the point times the segments, plus
     /// the segment's.
-    pub(super) fn partial_number(&mut self, segment: &str) -> String {
+    pub(in crate::ptx) fn partial_number(&mut self, segment: &str) -> String {
         let segments = self.field(Field::Share(Share::Segments));
         let wide = self.set(Class::B64, "cvt.u64.u32", &[segment]);
         self.set(Class::B64, "mad.wide.u32", &["%point", &segments, &wide])
     }
 
-    pub(super) fn partial_place(&mut self, n: usize, stream: &Stream, number: &str) -> Place {
+    pub(in crate::ptx) fn partial_place(&mut self, n: usize, stream: &Stream, number: &str) -> Address {
         let base = self.field(Field::Partials(n));
         let bits = word_class(stream.partial).bytes().trailing_zeros().to_string();
         let bytes = self.set(Class::B64, "shl.b64", &[number, &bits]);
-        Place::at(&self.set(Class::B64, "add.s64", &[&base, &bytes]))
+        Address::at(&self.set(Class::B64, "add.s64", &[&base, &bytes]))
     }
 
     /// Rounds the accumulators to the outputs' types and stores them.
@@ -389,12 +388,12 @@ impl Writer<'_> {
                 value = to;
             }
             // Integers are stored by their low bytes, which is how they wrap.
-            self.store_run("global", stream.dtype, &[value], &Place::at(&at));
+            self.store_run("global", stream.dtype, &[value], &Address::at(&at));
         }
     }
 }
 
 /// Bytes of a stream's partial results.
-pub(super) fn partial_bytes(stream: &Stream) -> u64 {
+pub(in crate::ptx) fn partial_bytes(stream: &Stream) -> u64 {
     1 << size_bits(stream.partial).max(2)
 }

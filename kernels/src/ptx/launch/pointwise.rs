@@ -1,134 +1,22 @@
-//! From a launch to grids: which entry, how many threads and where, and the block of each grid.
-//!
-//! A grid's coordinates and the steps along its slots are 32-bit numbers; addresses are 64-bit.
-//! Regions beyond that, or beyond what a grid may have of blocks, are cut into several grids.
+//! The grids of elementwise kernels, gathers and scatters: which entry, and how its threads lie in the region.
 
-use super::block::{Field, Quantity};
-use super::march::{self, March};
+use super::module::{BLOCKS_PER_MULTIPROCESSOR, Facts, Grid, Limits};
 use super::region::{Dim, Region};
-use super::schedule::{SIDE, TURNS};
-use super::{Facts, Grid, Module, Span, THREADS, pointwise, tile};
-use crate::ir::{Form, Kernel, Launch};
-
-/// How large one grid may be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Limits {
-    /// Points along x; points that stay, and points that fold into one, of a reduction.
-    pub points: u64,
-    /// Blocks along y and along z.
-    pub blocks: u64,
-    /// Folded points that are worth a segment of their own, per thread.
-    pub per_thread: u64,
-}
-
-impl Limits {
-    pub(super) const DEVICE: Limits = Limits { points: 1 << 30, blocks: 65535, per_thread: 16 };
-    pub(super) const SMALL: Limits = Limits { points: 100, blocks: 2, per_thread: 1 };
-}
-
-/// Blocks per multiprocessor that a reduction or a march spreads over.
-pub(super) const BLOCKS_PER_MULTIPROCESSOR: u64 = 8;
+use super::source::{Source, fill_up, leader};
+use crate::ir::Form;
+use crate::ptx::schedule::{SIDE, StreamingPlan, TURNS, streaming_slots, turnable};
+use crate::ptx::text::{Field, Quantity, THREADS, slots};
 
 /// Planes that a walk must have for each that is loaded before its first.
 const PLANES_PER_FILL: u64 = 4;
 
-pub(super) fn prepare(
-    module: &Module,
-    launch: &Launch,
-    memory: &[Span],
-    scratch: u64,
-    facts: Facts,
-) -> Vec<Grid> {
-    let source = Source { module, kernel: module.kernel.kernel(), launch, memory };
-    match &source.kernel.form {
-        Form::Reduce { .. } => source.reduction(scratch, facts),
-        Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => source.pointwise(facts),
-    }
-}
-
-pub(super) fn scratch_bytes(module: &Module, launch: &Launch, facts: Facts) -> u64 {
-    let kernel = module.kernel.kernel();
-    if !matches!(kernel.form, Form::Reduce { .. }) {
-        return 0;
-    }
-    // Addresses do not decide how a reduction is split.
-    let memory = vec![Span { address: 0, bytes: 0 }; kernel.params.len()];
-    let source = Source { module, kernel, launch, memory: &memory };
-    source.folds(facts).iter().map(|fold| fold.scratch_bytes(kernel)).max().unwrap_or(0)
-}
-
-/// What blocks are filled from.
-pub(super) struct Source<'a> {
-    pub module: &'a Module,
-    pub kernel: &'a Kernel,
-    pub launch: &'a Launch,
-    pub memory: &'a [Span],
-}
-
 impl Source<'_> {
-    /// One grid of an entry. `special` has the fields that neither the launch nor the region knows.
-    pub(super) fn grid(
-        &self,
-        entry: usize,
-        region: &Region,
-        grid: [u64; 3],
-        block: [u32; 3],
-        special: impl Fn(&Field) -> u64,
-    ) -> Grid {
-        let params = self.module.blocks[entry].pack(|field| match field {
-            Field::Extent(slot) => region.dims[*slot].extent,
-            Field::Start(quantity) => region.starts[region.of(*quantity)] as u64,
-            Field::Step(quantity, slot) => region.dims[*slot].steps[region.of(*quantity)] as u64,
-            Field::Delta(param, offsets) => {
-                let strides = &self.launch.views[*param as usize].strides;
-                let elements = strides.iter().zip(offsets).map(|(&s, &d)| s.wrapping_mul(i64::from(d)));
-                elements.fold(0, i64::wrapping_add).wrapping_mul(self.size(*param)) as u64
-            }
-            Field::Apart(param) => u64::from(!self.adjacent(region, *param)),
-            Field::Uneven(param) => {
-                u64::from(!self.adjacent(region, *param) || self.planes_phase(region, *param) != 0)
-            }
-            Field::Turned(param) => {
-                let [.., y, _] = region.dims.as_slice() else { unreachable!("squares have two sides") };
-                let along_y = y.steps[region.of(Quantity::Param(*param))] == self.size(*param);
-                u64::from(along_y && !self.adjacent(region, *param))
-            }
-            Field::Argument(n, dtype) => {
-                let scalar = self.launch.arguments[*n as usize];
-                // Narrow integers arrive as their registers hold them.
-                if dtype.is_integer() { scalar.to_i64() as u64 } else { scalar.bits }
-            }
-            Field::IndexedStart => self.indexed().0,
-            Field::IndexedCount => self.indexed().1,
-            Field::Planes | Field::Share(_) | Field::Partials(_) | Field::Digit(_) => special(field),
-        });
-        Grid { entry, grid: grid.map(|n| n as u32), block, params }
-    }
-
-    fn size(&self, param: u32) -> i64 {
-        self.kernel.params[param as usize].dtype.size_bytes() as i64
-    }
-
-    /// Neighbours along the last slot are neighbours in the parameter's memory.
-    fn adjacent(&self, region: &Region, param: u32) -> bool {
-        let last = region.dims.last().expect("a kernel has a slot");
-        last.steps[region.of(Quantity::Param(param))] == self.size(param)
-    }
-
-    /// Address and number of the elements that an index counts.
-    fn indexed(&self) -> (u64, u64) {
-        let param = self.kernel.indexed_param().expect("only gather and scatter ask");
-        let (size, offset) = (self.size(param) as u64, self.launch.views[param as usize].offset as u64);
-        let span = self.memory[param as usize];
-        (span.address + offset * size, span.bytes / size - offset)
-    }
-
-    fn pointwise(&self, facts: Facts) -> Vec<Grid> {
+    pub(in crate::ptx) fn pointwise(&self, facts: Facts) -> Vec<Grid> {
         let region = Region::new(self.kernel, self.launch, self.memory);
         if region.points() == 0 {
             return Vec::new();
         }
-        let (region, shape) = self.march(&region, facts).unwrap_or_else(|| self.at_once(region));
+        let (region, shape) = self.streaming(&region, facts).unwrap_or_else(|| self.at_once(region));
         let slots = region.dims.len();
         let Limits { points, blocks, .. } = self.module.limits;
         let mut most = vec![1; slots];
@@ -159,25 +47,25 @@ impl Source<'_> {
     /// All points side by side.
     fn at_once(&self, mut region: Region) -> (Region, Shape) {
         region.arrange(leader(self.kernel, &region));
-        region.fill(pointwise::slots(self.kernel), 0);
+        region.fill(slots(self.kernel), 0);
         fill_y(&mut region.dims);
         let shape = self.tile(&mut region).or_else(|| self.vector(&region));
-        let shape = shape.unwrap_or_else(|| Shape::rows("plain", 1, 1, &region));
+        let shape = shape.unwrap_or_else(|| Shape::rows("pointwise", 1, 1, &region));
         (region, shape)
     }
 
     /// Planes one after the other, if there are enough of them to be worth filling the registers, and
     /// enough walks for every multiprocessor to have one.
-    fn march(&self, whole: &Region, facts: Facts) -> Option<(Region, Shape)> {
-        let plan = self.module.schedule.march.as_ref()?;
+    fn streaming(&self, whole: &Region, facts: Facts) -> Option<(Region, Shape)> {
+        let plan = self.module.schedule.streaming.as_ref()?;
         let mut region = whole.clone();
         let walk = region.dims.remove(plan.along);
         let least = PLANES_PER_FILL * (plan.period as u64 - 1);
-        if walk.extent < least || !walk.fits() || !self.module.entries.contains(&"march") {
+        if walk.extent < least || !walk.fits() || !self.module.entries.contains(&"streaming") {
             return None;
         }
         region.arrange(leader(self.kernel, &region));
-        region.fill(march::slots(self.kernel) - 1, 0);
+        region.fill(streaming_slots(self.kernel) - 1, 0);
         fill_y(&mut region.dims);
         region.dims.insert(0, walk);
         let Form::Elementwise { stores } = &self.kernel.form else { return None };
@@ -186,15 +74,9 @@ impl Source<'_> {
         if !in_phase || !self.fits(plan.lanes, sideways, &region) {
             return None;
         }
-        let shape = Shape::march(plan, least, &region, u64::from(facts.multiprocessors));
+        let shape = Shape::streaming(plan, least, &region, u64::from(facts.multiprocessors));
         let blocks: u64 = shape.blocks(&region).iter().product();
         (blocks >= u64::from(facts.multiprocessors)).then_some((region, shape))
-    }
-
-    /// Elements by which a plane of a march is ahead of a whole number of vectors after the one before it.
-    fn planes_phase(&self, region: &Region, param: u32) -> i64 {
-        let lanes = self.module.schedule.march.as_ref().map_or(1, |plan| plan.lanes as i64);
-        region.dims[0].steps[region.of(Quantity::Param(param))] % (lanes * self.size(param))
     }
 
     /// Transposed inputs through shared memory, if the output is contiguous and an input is along some
@@ -203,10 +85,10 @@ impl Source<'_> {
         let long = |dim: &Dim| dim.extent >= SIDE as u64 / 2;
         let Form::Elementwise { stores } = &self.kernel.form else { return None };
         let [outer @ .., x] = region.dims.as_slice() else { return None };
-        if !self.module.schedule.tile || !long(x) || !self.adjacent(region, stores[0].param) {
+        if !self.module.schedule.transpose || !long(x) || !self.adjacent(region, stores[0].param) {
             return None;
         }
-        let turned = tile::turnable(self.kernel).filter(|&p| !self.adjacent(region, p)).find_map(|p| {
+        let turned = turnable(self.kernel).filter(|&p| !self.adjacent(region, p)).find_map(|p| {
             let q = region.of(Quantity::Param(p));
             outer.iter().position(|d| long(d) && d.steps[q] == self.size(p))
         })?;
@@ -214,7 +96,7 @@ impl Source<'_> {
         region.dims[turned..=y].rotate_left(1);
         let height = SIDE as u64;
         let threads = [SIDE as u32, (SIDE / TURNS) as u32, 1];
-        Some(Shape { entry: "tile", lanes: 1, width: height, height, planes: 1, threads })
+        Some(Shape { entry: "transpose", lanes: 1, width: height, height, planes: 1, threads })
     }
 
     /// Several points per thread, if the outputs allow it.
@@ -276,14 +158,14 @@ impl Shape {
     }
 
     /// Walks of at least `least` planes, so many that they fill the multiprocessors if they can.
-    fn march(plan: &March, least: u64, region: &Region, multiprocessors: u64) -> Shape {
+    fn streaming(plan: &StreamingPlan, least: u64, region: &Region, multiprocessors: u64) -> Shape {
         let (x, y) = last_two(region);
         let lanes = plan.lanes as u64;
-        let [width, height] = march_shape(items(x, lanes), y);
+        let [width, height] = streaming_shape(items(x, lanes), y);
         let threads = [width, height, 1];
         let (width, height) = (u64::from(width), u64::from(height));
         let planes = region.dims[0].extent;
-        let whole = Shape { entry: "march", lanes, width, height, planes, threads };
+        let whole = Shape { entry: "streaming", lanes, width, height, planes, threads };
         let walks: u64 = whole.blocks(region).iter().product();
         let cuts = (BLOCKS_PER_MULTIPROCESSOR * multiprocessors).div_ceil(walks).clamp(1, planes / least);
         Shape { planes: planes.div_ceil(cuts), ..whole }
@@ -310,18 +192,6 @@ fn last_two(region: &Region) -> (u64, u64) {
     (dims.next().unwrap_or(1), dims.next().unwrap_or(1))
 }
 
-/// The quantity that decides in which order memory is visited: the first output, or what a reduction or
-/// a scatter reads.
-pub(super) fn leader(kernel: &Kernel, region: &Region) -> Option<usize> {
-    let written = match &kernel.form {
-        Form::Elementwise { stores } => stores.first().map(|s| s.param),
-        Form::Gather { output, .. } => Some(*output),
-        Form::Scatter { .. } | Form::Reduce { .. } => None,
-    };
-    let read = || (0..kernel.params.len() as u32).find(|&p| kernel.loads_of(p));
-    written.or_else(read).map(|p| region.of(Quantity::Param(p)))
-}
-
 /// Where the last two dimensions are too short for a block, the longest of all becomes y.
 fn fill_y(dims: &mut [Dim]) {
     let [outer @ .., y, x] = dims else { return };
@@ -344,21 +214,12 @@ fn block_shape(items: u64, rows: u64) -> [u32; 2] {
     [width as u32, height as u32]
 }
 
-/// Threads along x and y of a block that marches: a warp along x, so that the rows of a block are
+/// Threads along x and y of a block of streaming: a warp along x, so that the rows of a block are
 /// neighbours and find what they share in the first-level cache.
-fn march_shape(items: u64, rows: u64) -> [u32; 2] {
+fn streaming_shape(items: u64, rows: u64) -> [u32; 2] {
     let full = u64::from(THREADS);
     let width = items.next_power_of_two().min(32);
     let height = (full / width).min(rows.next_power_of_two());
     let width = (full / height).min(items.next_power_of_two());
     [width as u32, height as u32]
-}
-
-/// Extents of at most `limit` points in all, filled from the last dimension.
-pub(super) fn fill_up(dims: &[Dim], limit: u64, most: &mut [u64]) {
-    let mut left = limit;
-    for (most, dim) in most.iter_mut().zip(dims).rev() {
-        *most = left.min(dim.extent).max(1);
-        left /= *most;
-    }
 }

@@ -1,15 +1,15 @@
 //! The instructions of the body, one IR operation at a time. It knows nothing of points: loads and
 //! coordinates have their registers before it starts.
 
-use super::block::Field;
-use super::text::Writer;
+use super::parameters::Field;
 use super::types::{Class, arithmetic, class};
+use super::writer::PtxWriter;
 use crate::dtype::{DType, Kind, Scalar};
 use crate::ir::{BinaryOp, CompareOp, Inst, Op, UnaryOp};
 
-impl Writer<'_> {
+impl PtxWriter<'_> {
     /// Which values are the same for every point: constants, arguments and what follows from them.
-    pub(super) fn uniform(&self) -> Vec<bool> {
+    pub(in crate::ptx) fn uniform(&self) -> Vec<bool> {
         let mut uniform: Vec<bool> = Vec::new();
         for inst in &self.kernel.body {
             uniform.push(match inst.op {
@@ -21,7 +21,7 @@ impl Writer<'_> {
     }
 
     /// Computes the values that are the same for every point.
-    pub(super) fn prologue(&mut self) {
+    pub(in crate::ptx) fn prologue(&mut self) {
         for (at, uniform) in self.uniform().into_iter().enumerate() {
             if uniform {
                 self.define(at, "");
@@ -31,7 +31,7 @@ impl Writer<'_> {
 
     /// Computes the other values for one point, whose registers end in `lane`. Loads and coordinates
     /// have theirs already.
-    pub(super) fn compute(&mut self, lane: &str) {
+    pub(in crate::ptx) fn compute(&mut self, lane: &str) {
         for (at, uniform) in self.uniform().into_iter().enumerate() {
             if !uniform && !matches!(self.kernel.body[at].op, Op::Load { .. } | Op::Coord(_)) {
                 self.define(at, lane);
@@ -81,7 +81,7 @@ impl Writer<'_> {
     }
 
     /// `to = if c { a } else { b }`
-    pub(super) fn select(&mut self, dtype: DType, to: &str, [a, b]: [&str; 2], c: &str) {
+    pub(in crate::ptx) fn select(&mut self, dtype: DType, to: &str, [a, b]: [&str; 2], c: &str) {
         match class(dtype) {
             Class::Pred => {
                 let yes = self.set(Class::Pred, "and.pred", &[c, a]);
@@ -94,7 +94,7 @@ impl Writer<'_> {
     }
 
     /// Wraps a 32-bit result, in place, to the narrower integer it stands for.
-    pub(super) fn wrap(&mut self, dtype: DType, to: &str) {
+    pub(in crate::ptx) fn wrap(&mut self, dtype: DType, to: &str) {
         match dtype {
             DType::I8 => self.op(&format!("bfe.s32 {to}, {to}, 0, 8")),
             DType::I16 => self.op(&format!("bfe.s32 {to}, {to}, 0, 16")),
@@ -152,7 +152,7 @@ impl Writer<'_> {
     }
 
     /// `to = a op b`; `to` may be one of them.
-    pub(super) fn binary(&mut self, op: BinaryOp, dtype: DType, to: &str, a: &str, b: &str) {
+    pub(in crate::ptx) fn binary(&mut self, op: BinaryOp, dtype: DType, to: &str, a: &str, b: &str) {
         match (op, dtype.kind()) {
             (_, Kind::Bool) => self.bool_binary(op, to, a, b),
             (_, Kind::Int | Kind::Uint) => self.int_binary(op, dtype, to, a, b),
@@ -267,7 +267,7 @@ impl Writer<'_> {
     }
 
     /// `to = a op b`
-    pub(super) fn compare(&mut self, op: CompareOp, dtype: DType, to: &str, a: &str, b: &str) {
+    pub(in crate::ptx) fn compare(&mut self, op: CompareOp, dtype: DType, to: &str, a: &str, b: &str) {
         if dtype == DType::Bool {
             return self.bool_compare(op, to, a, b);
         }
@@ -300,7 +300,7 @@ impl Writer<'_> {
     }
 
     /// A register set to a constant.
-    pub(super) fn fresh(&mut self, scalar: Scalar) -> String {
+    pub(in crate::ptx) fn fresh(&mut self, scalar: Scalar) -> String {
         let to = self.temp(class(scalar.dtype));
         self.constant(&to, scalar);
         to

@@ -1,12 +1,12 @@
 //! Conversions by value and by bits, and the two faces of f16 and bf16.
 
-use super::text::Writer;
 use super::types::{Class, arithmetic, class};
+use super::writer::PtxWriter;
 use crate::dtype::{DType, Kind, Scalar};
 
-impl Writer<'_> {
+impl PtxWriter<'_> {
     /// An f16 or bf16 as f32, exactly.
-    pub(super) fn widen(&mut self, dtype: DType, a: &str) -> String {
+    pub(in crate::ptx) fn widen(&mut self, dtype: DType, a: &str) -> String {
         if dtype == DType::F16 {
             return self.set(Class::F32, "cvt.f32.f16", &[a]);
         }
@@ -16,7 +16,7 @@ impl Writer<'_> {
     }
 
     /// An f32 rounded to f16 or bf16.
-    pub(super) fn round(&mut self, dtype: DType, to: &str, a: &str) {
+    pub(in crate::ptx) fn round(&mut self, dtype: DType, to: &str, a: &str) {
         match dtype {
             DType::F16 => self.op(&format!("cvt.rn.f16.f32 {to}, {a}")),
             _ if self.target.sm >= 80 => self.op(&format!("cvt.rn.bf16.f32 {to}, {a}")),
@@ -37,7 +37,7 @@ impl Writer<'_> {
     }
 
     /// Conversion by value.
-    pub(super) fn cast(&mut self, from: DType, to_dtype: DType, to: &str, a: &str) {
+    pub(in crate::ptx) fn cast(&mut self, from: DType, to_dtype: DType, to: &str, a: &str) {
         if from == to_dtype {
             return self.copy(from, to, a);
         }
@@ -66,7 +66,7 @@ impl Writer<'_> {
     }
 
     /// `to = a`
-    pub(super) fn copy(&mut self, dtype: DType, to: &str, a: &str) {
+    pub(in crate::ptx) fn copy(&mut self, dtype: DType, to: &str, a: &str) {
         self.op(&format!("mov.{} {to}, {a}", class(dtype).name()));
     }
 
@@ -133,7 +133,7 @@ impl Writer<'_> {
     }
 
     /// Reinterpretation of the bits between types of one width.
-    pub(super) fn bitcast(&mut self, from: DType, to_dtype: DType, to: &str, a: &str) {
+    pub(in crate::ptx) fn bitcast(&mut self, from: DType, to_dtype: DType, to: &str, a: &str) {
         match (class(from), class(to_dtype)) {
             (Class::B32, Class::B16) => self.op(&format!("cvt.u16.u32 {to}, {a}")),
             (Class::B16, Class::B32) if to_dtype.kind() == Kind::Int => {

@@ -1,7 +1,7 @@
 //! The remainder of floats, exactly: long division of the mantissas, a few bits at a time.
 
-use super::text::Writer;
 use super::types::Class;
+use super::writer::PtxWriter;
 use crate::dtype::DType;
 
 /// The numbers that tell f32 from f64.
@@ -37,9 +37,9 @@ impl Width {
     }
 }
 
-impl Writer<'_> {
+impl PtxWriter<'_> {
     /// `to = a % b` with the sign of `a`, of f32 or f64.
-    pub(super) fn remainder(&mut self, dtype: DType, to: &str, a: &str, b: &str) {
+    pub(in crate::ptx) fn remainder(&mut self, dtype: DType, to: &str, a: &str, b: &str) {
         let w = if dtype == DType::F64 { DOUBLE } else { SINGLE };
         let bits = w.bits;
         let (done, small, finite) = (self.label("DONE"), self.label("SMALL"), self.label("FINITE"));

@@ -1,12 +1,12 @@
 //! From the launch of a reduction to grids: which points fold where, over how many blocks and in how many
 //! stages. Knows no text.
 
-use super::block::{Field, Share};
-use super::launch::{BLOCKS_PER_MULTIPROCESSOR, Source, fill_up, leader};
-use super::reduce::{partial_bytes, streams};
+use super::module::{BLOCKS_PER_MULTIPROCESSOR, Facts, Grid};
 use super::region::{Dim, Region};
-use super::{Facts, Grid, THREADS, reduce};
+use super::source::{Source, fill_up, leader};
 use crate::ir::Kernel;
+use crate::ptx::entries::reduce::{self, partial_bytes, streams};
+use crate::ptx::text::{Field, Share, THREADS};
 
 /// How one box of a reduction is spread over blocks.
 struct Spread {
@@ -38,7 +38,7 @@ impl Spread {
 }
 
 /// All that folds into one box of kept points.
-pub(super) struct Folding {
+pub(in crate::ptx) struct Folding {
     spreads: Vec<Spread>,
     segments: u64,
 }
@@ -58,14 +58,14 @@ impl Folding {
         at
     }
 
-    pub(super) fn scratch_bytes(&self, kernel: &Kernel) -> u64 {
+    pub(in crate::ptx) fn scratch_bytes(&self, kernel: &Kernel) -> u64 {
         if self.segments == 1 { 0 } else { self.partials(kernel)[streams(kernel).len()] }
     }
 }
 
 impl Source<'_> {
     /// The boxes of a reduction.
-    pub(super) fn folds(&self, facts: Facts) -> Vec<Folding> {
+    pub(in crate::ptx) fn folds(&self, facts: Facts) -> Vec<Folding> {
         let mut region = Region::new(self.kernel, self.launch, self.memory);
         let empty = region.dims.iter().any(|d| d.folded && d.extent == 0);
         if empty {
@@ -115,7 +115,7 @@ impl Source<'_> {
         Spread { region, inner, lanes, kept, folded, length }
     }
 
-    pub(super) fn reduction(&self, scratch: u64, facts: Facts) -> Vec<Grid> {
+    pub(in crate::ptx) fn reduction(&self, scratch: u64, facts: Facts) -> Vec<Grid> {
         let mut grids = Vec::new();
         for folding in self.folds(facts) {
             let partials: Vec<u64> = folding.partials(self.kernel).iter().map(|at| at + scratch).collect();

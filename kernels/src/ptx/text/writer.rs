@@ -3,16 +3,54 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::block::{Block, Field};
+use super::parameters::{Field, ParameterBlock};
 use super::types::Class;
-use super::{Entry, THREADS, Target};
 use crate::ir::{Kernel, Value};
 
+/// Threads of a full block.
+pub(in crate::ptx) const THREADS: u32 = 256;
+
+/// What the writer must know of a GPU: compute capability times ten.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct PtxTarget {
+    /// One of 75, 80, 90 and 100.
+    pub sm: u32,
+}
+
+impl PtxTarget {
+    /// The newest target this GPU runs; `None` below compute capability 7.5.
+    pub fn of(major: i32, minor: i32) -> Option<PtxTarget> {
+        let sm = match (major, minor) {
+            (..7, _) | (7, ..5) => return None,
+            (7, _) => 75,
+            (8, _) => 80,
+            (9, _) => 90,
+            (10.., _) => 100,
+        };
+        Some(PtxTarget { sm })
+    }
+
+    pub(in crate::ptx) fn version(self) -> &'static str {
+        match self.sm {
+            ..90 => "7.0",
+            90..100 => "7.8",
+            _ => "8.6",
+        }
+    }
+}
+
+/// One entry point: its name, its text and the parameters it reads.
+pub(in crate::ptx) struct Entry {
+    pub name: &'static str,
+    pub text: String,
+    pub block: ParameterBlock,
+}
+
 /// Writes one entry.
-pub(super) struct Writer<'a> {
+pub(in crate::ptx) struct PtxWriter<'a> {
     pub kernel: &'a Kernel,
-    pub target: &'a Target,
-    pub block: Block,
+    pub target: &'a PtxTarget,
+    pub block: ParameterBlock,
     /// The register of each value of the body, as far as it is defined.
     pub names: Vec<String>,
     text: String,
@@ -22,12 +60,12 @@ pub(super) struct Writer<'a> {
     shared: String,
 }
 
-impl<'a> Writer<'a> {
-    pub(super) fn new(kernel: &'a Kernel, target: &'a Target) -> Writer<'a> {
-        Writer {
+impl<'a> PtxWriter<'a> {
+    pub(in crate::ptx) fn new(kernel: &'a Kernel, target: &'a PtxTarget) -> PtxWriter<'a> {
+        PtxWriter {
             kernel,
             target,
-            block: Block::default(),
+            block: ParameterBlock::default(),
             names: vec![String::new(); kernel.body.len()],
             text: String::new(),
             named: BTreeMap::new(),
@@ -38,35 +76,35 @@ impl<'a> Writer<'a> {
     }
 
     /// Appends an instruction.
-    pub(super) fn op(&mut self, instruction: &str) {
+    pub(in crate::ptx) fn op(&mut self, instruction: &str) {
         let _ = writeln!(self.text, "    {instruction};");
     }
 
     /// Appends a comment.
-    pub(super) fn note(&mut self, comment: &str) {
+    pub(in crate::ptx) fn note(&mut self, comment: &str) {
         let _ = writeln!(self.text, "    // {comment}");
     }
 
     /// Places a label.
-    pub(super) fn place(&mut self, label: &str) {
+    pub(in crate::ptx) fn place(&mut self, label: &str) {
         let _ = writeln!(self.text, "{label}:");
     }
 
     /// A label that nothing else has.
-    pub(super) fn label(&mut self, stem: &str) -> String {
+    pub(in crate::ptx) fn label(&mut self, stem: &str) -> String {
         self.labels += 1;
         format!("{stem}_{}", self.labels)
     }
 
     /// A fresh register.
-    pub(super) fn temp(&mut self, class: Class) -> String {
+    pub(in crate::ptx) fn temp(&mut self, class: Class) -> String {
         let n = self.temporaries.entry(class).or_default();
         *n += 1;
         format!("%{}{}", class.letter(), *n - 1)
     }
 
     /// A register with a name of its own.
-    pub(super) fn named(&mut self, class: Class, name: &str) -> String {
+    pub(in crate::ptx) fn named(&mut self, class: Class, name: &str) -> String {
         let names = self.named.entry(class).or_default();
         if !names.iter().any(|n| n == name) {
             names.push(name.to_owned());
@@ -75,46 +113,46 @@ impl<'a> Writer<'a> {
     }
 
     /// An instruction that sets a fresh register: `set(B32, "add.s32", &["%a", "%b"])`.
-    pub(super) fn set(&mut self, class: Class, operation: &str, operands: &[&str]) -> String {
+    pub(in crate::ptx) fn set(&mut self, class: Class, operation: &str, operands: &[&str]) -> String {
         let to = self.temp(class);
         self.op(&format!("{operation} {to}, {}", operands.join(", ")));
         to
     }
 
     /// The register of a launch parameter.
-    pub(super) fn field(&mut self, field: Field) -> String {
+    pub(in crate::ptx) fn field(&mut self, field: Field) -> String {
         self.block.register(field)
     }
 
     /// The register of a value.
-    pub(super) fn name(&self, value: Value) -> String {
+    pub(in crate::ptx) fn name(&self, value: Value) -> String {
         self.names[value.index()].clone()
     }
 
     /// An array in shared memory.
-    pub(super) fn share(&mut self, name: &str, bytes: usize) {
+    pub(in crate::ptx) fn share(&mut self, name: &str, bytes: usize) {
         let _ = writeln!(self.shared, "    .shared .align 8 .b8 {name}[{bytes}];");
     }
 
     /// An array of the thread's own.
-    pub(super) fn own(&mut self, name: &str, bytes: u64) {
+    pub(in crate::ptx) fn own(&mut self, name: &str, bytes: u64) {
         let _ = writeln!(self.shared, "    .local .align 8 .b8 {name}[{bytes}];");
     }
 
     /// The entry: declarations, parameters, text.
-    pub(super) fn finish(self, name: &'static str) -> Entry {
+    pub(in crate::ptx) fn finish(self, name: &'static str) -> Entry {
         let length = self.block.length();
         self.finish_with(name, length, |_| "launch".to_owned())
     }
 
     /// The entry of a launch whose parameter is a table of `rows` rows, a power of two: the number of each
     /// row's first block, then the rows' fields. The text finds its row's first block in `%first`.
-    pub(super) fn finish_table(self, name: &'static str, rows: usize) -> Entry {
+    pub(in crate::ptx) fn finish_table(self, name: &'static str, rows: usize) -> Entry {
         let row = self.block.length();
         self.finish_with(name, rows * (4 + row), |w| {
             let table = w.set(Class::B64, "mov.b64", &["launch"]);
             let block = w.set(Class::B32, "mov.b32", &["%ctaid.x"]);
-            let first = |w: &mut Writer, number: &str| {
+            let first = |w: &mut PtxWriter, number: &str| {
                 let bytes = w.set(Class::B64, "mul.wide.u32", &[number, "4"]);
                 let at = w.set(Class::B64, "add.s64", &[&bytes, &table]);
                 w.set(Class::B32, "ld.param.u32", &[&format!("[{at}]")])
@@ -140,7 +178,7 @@ impl<'a> Writer<'a> {
         mut self,
         name: &'static str,
         length: usize,
-        base: impl FnOnce(&mut Writer) -> String,
+        base: impl FnOnce(&mut PtxWriter) -> String,
     ) -> Entry {
         let body = std::mem::take(&mut self.text);
         let base = base(&mut self);

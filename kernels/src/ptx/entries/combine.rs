@@ -1,21 +1,19 @@
 //! How what was found is folded together: one value into a thread's accumulators, and the accumulators
 //! of a block's threads into those of the first. It does not know where values come from.
 
-use super::THREADS;
 use super::reduce::{Stream, folds};
-use super::text::Writer;
-use super::types::{Class, arithmetic, class};
 use crate::dtype::DType;
 use crate::ir::{BinaryOp, CompareOp, Fold, FoldOp};
+use crate::ptx::text::{Class, PtxWriter, THREADS, arithmetic, class};
 
 /// The class of a partial result in memory.
-pub(super) fn word_class(partial: DType) -> Class {
+pub(in crate::ptx) fn word_class(partial: DType) -> Class {
     if partial == DType::Bool { Class::B32 } else { class(partial) }
 }
 
-impl Writer<'_> {
+impl PtxWriter<'_> {
     /// Folds one value per stream into the accumulators.
-    pub(super) fn merge(&mut self, streams: &[Stream], values: &[String]) {
+    pub(in crate::ptx) fn merge(&mut self, streams: &[Stream], values: &[String]) {
         let mut n = 0;
         for fold in folds(self.kernel) {
             let (dtype, acc) = (streams[n].partial, format!("%acc{n}"));
@@ -39,7 +37,7 @@ impl Writer<'_> {
     }
 
     /// The float sums among the streams.
-    pub(super) fn compensated(&self, streams: &[Stream]) -> Vec<(usize, Stream)> {
+    pub(in crate::ptx) fn compensated(&self, streams: &[Stream]) -> Vec<(usize, Stream)> {
         let sums = folds(self.kernel).iter().filter_map(|fold| match *fold {
             Fold::Value { op: FoldOp::Sum, output, .. } => Some(output),
             Fold::Value { .. } | Fold::Arg { .. } | Fold::Exact { .. } => None,
@@ -52,7 +50,7 @@ impl Writer<'_> {
     /// Folds one value per stream, of the many that a thread goes through, into the accumulators. What a sum
     /// of floats loses is summed beside it (Knuth's error of an addition), so that its error does not grow
     /// with the number of items.
-    pub(super) fn merge_items(&mut self, streams: &[Stream], values: &[String]) {
+    pub(in crate::ptx) fn merge_items(&mut self, streams: &[Stream], values: &[String]) {
         let compensated = self.compensated(streams);
         let before: Vec<String> = compensated
             .iter()
@@ -80,7 +78,7 @@ impl Writer<'_> {
 
     /// Adds to the accumulators of float sums what they have lost; of an infinite sum that is NaN, and the
     /// sum stays.
-    pub(super) fn settle(&mut self, streams: &[Stream]) {
+    pub(in crate::ptx) fn settle(&mut self, streams: &[Stream]) {
         for (n, stream) in self.compensated(streams) {
             let (kind, to) = (arithmetic(stream.partial), class(stream.partial));
             let (acc, lost) = (format!("%acc{n}"), format!("%lost{n}"));
@@ -119,7 +117,7 @@ impl Writer<'_> {
     }
 
     /// Combines the accumulators of the threads of one point in the first of them.
-    pub(super) fn combine(&mut self, streams: &[Stream]) {
+    pub(in crate::ptx) fn combine(&mut self, streams: &[Stream]) {
         let half = self.named(Class::B32, "%half");
         self.note("combine in halves: through shared memory, and by shuffles once the rest is one warp");
         let least = self.set(Class::B32, "selp.b32", &["32", "1", "%across"]);
@@ -197,7 +195,7 @@ impl Writer<'_> {
     }
 
     /// A partial result as it is kept in memory.
-    pub(super) fn word(&mut self, dtype: DType, value: &str) -> String {
+    pub(in crate::ptx) fn word(&mut self, dtype: DType, value: &str) -> String {
         match dtype {
             DType::Bool => self.set(Class::B32, "selp.b32", &["1", "0", value]),
             _ => value.to_owned(),
@@ -211,7 +209,7 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn load_word(&mut self, space: &str, dtype: DType, place: &str) -> String {
+    pub(in crate::ptx) fn load_word(&mut self, space: &str, dtype: DType, place: &str) -> String {
         let class = word_class(dtype);
         let word = self.set(class, &format!("ld.{space}.{}", class.name()), &[place]);
         self.value(dtype, word)

@@ -1,4 +1,4 @@
-//! The entry `march`: each thread goes along one dimension, plane by plane, and keeps what it has
+//! The entry `streaming`: each thread goes along one dimension, plane by plane, and keeps what it has
 //! loaded in registers until the last plane that reads it. A stencil of 27 points then loads 3 rows per
 //! plane where `vector` loads 9.
 //!
@@ -12,7 +12,7 @@
 //! thread for sm_80 and sm_90; nothing spills). How fast it is has not been measured on hardware.
 //!
 //! ```text
-//! points, type   loads: vector  march   registers of march
+//! points, type   loads: vector  streaming  registers of streaming
 //!  7  f32, f64   1.75, 3.50     none
 //! 13  f32        2.75           1.75     74   80
 //! 13  f64        5.50           3.50     64   80
@@ -22,164 +22,23 @@
 //! 27  f64       13.50           4.50    116  110
 //! ```
 //!
-//! Knows no sizes: whether a launch is worth a march is decided in [`super::launch`].
+//! Knows no sizes: whether a launch is worth streaming is decided in [`crate::ptx::launch`].
 
+use super::vector::{Elements, row_register};
+use crate::ptx::schedule::{Group, StreamingPlan, VectorRow, streaming_slots};
+use crate::ptx::text::{
+    Address, Class, Entry, Field, PtxTarget, PtxWriter, Quantity, class, quantities, register,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::block::{Field, Quantity};
-use super::pointwise::register;
-use super::region::quantities;
-use super::schedule::{MAX_INSTRUCTIONS, Row, Vectors};
-use super::text::Writer;
-use super::types::{Class, Place, class};
-use super::vector::{Elements, place_name, row_register};
-use super::{Entry, Target};
-use crate::ir::{Form, Kernel, Offsets, Op, Store};
-use crate::verify::Verified;
-use crate::verify::footprint::{Footprint, row_and_column};
+use crate::ir::{Form, Kernel, Op, Store};
+use crate::verify::footprint::row_and_column;
 
-/// Loads of one vector of one parameter that a march must save to be worth its registers: more than a
-/// stencil of 5 or 7 points has to offer, whose neighbours the second-level cache serves well.
-const MIN_SAVED: usize = 4;
-
-/// Registers of 32 bits that may be filled with elements: the body needs some, and a multiprocessor
-/// should hold two blocks at least.
-const MAX_KEPT: usize = 96;
-
-/// How a kernel marches.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct March {
-    /// Points of a thread in a plane.
-    pub lanes: usize,
-    /// The dimension of the kernel that is walked along.
-    pub along: usize,
-    /// Registers of the longest ring, and copies of the body.
-    pub period: usize,
-    /// What is loaded in each plane.
-    pub streams: Vec<Stream>,
-}
-
-/// A row that is loaded in each plane, and for how many planes each of its elements is kept.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Stream {
-    pub row: Row,
-    pub planes: BTreeMap<i32, usize>,
-}
-
-impl March {
-    /// The walk that saves the most loads, if one is worth it.
-    pub(super) fn of(verified: &Verified, vector: &Vectors) -> Option<March> {
-        let kernel = verified.kernel();
-        let narrower = |along: usize| {
-            let lanes = (0..).map(|n| vector.lanes >> n).take_while(|&lanes| lanes > 0);
-            lanes
-                .map(|lanes| March::along(verified.footprint(), along, lanes))
-                .find(|march| march.fits(kernel))
-        };
-        let marches = (0..kernel.rank.saturating_sub(1)).rev().filter_map(narrower);
-        let best = marches.max_by_key(|march| march.saved(kernel, vector))?;
-        (best.saved(kernel, vector) >= MIN_SAVED).then_some(best)
-    }
-
-    /// Each element is loaded in the first plane that reads it.
-    fn along(footprint: &Footprint, along: usize, lanes: usize) -> March {
-        let mut read: BTreeMap<(u32, Offsets, i32), (i32, i32)> = BTreeMap::new();
-        for site in footprint.loads() {
-            let (mut column, last) = row_and_column(&site.offsets);
-            let plane = std::mem::take(&mut column[along]);
-            for lane in 0..lanes as i32 {
-                let planes = read.entry((site.param, column.clone(), lane + last)).or_insert((plane, plane));
-                *planes = (planes.0.min(plane), planes.1.max(plane));
-            }
-        }
-        let mut streams: Vec<Stream> = Vec::new();
-        for ((param, mut offsets, position), (lowest, highest)) in read {
-            offsets[along] = highest;
-            let at = streams.iter().position(|s| s.row.param == param && s.row.offsets == offsets);
-            let at = at.unwrap_or_else(|| {
-                let row = Row { param, offsets, positions: Default::default() };
-                streams.push(Stream { row, planes: BTreeMap::new() });
-                streams.len() - 1
-            });
-            streams[at].row.positions.insert(position);
-            streams[at].planes.insert(position, (highest - lowest) as usize + 1);
-        }
-        let period = streams.iter().flat_map(|s| s.planes.values().copied()).max().unwrap_or(1);
-        March { lanes, along, period, streams }
-    }
-
-    /// Registers of a ring that keeps this many planes: a divisor of the period, so that each copy of the
-    /// body always meets the same ones.
-    fn ring(&self, planes: usize) -> usize {
-        (planes..=self.period).find(|ring| self.period.is_multiple_of(*ring)).unwrap_or(self.period)
-    }
-
-    fn fits(&self, kernel: &Kernel) -> bool {
-        let words = |s: &Stream| {
-            let wide = kernel.params[s.row.param as usize].dtype.size_bytes().div_ceil(4);
-            s.planes.values().map(|&planes| wide * self.ring(planes)).sum::<usize>()
-        };
-        let computed = kernel.body.iter().filter(|inst| !matches!(inst.op, Op::Load { .. })).count();
-        self.streams.iter().map(words).sum::<usize>() <= MAX_KEPT
-            && computed * self.lanes * self.period <= MAX_INSTRUCTIONS
-    }
-
-    /// Loads per vector of the other entry that the march saves, for the parameter where it saves most.
-    fn saved(&self, kernel: &Kernel, vector: &Vectors) -> usize {
-        let here = |p: u32| self.streams.iter().map(|s| &s.row).filter(move |r| r.param == p);
-        let there = |p: u32| vector.rows.iter().filter(move |r| r.param == p);
-        let saved = |p: u32| {
-            let loads: usize = there(p).map(|r| r.loads(vector.lanes)).sum();
-            let marched: usize = here(p).map(|r| r.loads(self.lanes)).sum();
-            loads.saturating_sub(marched * (vector.lanes / self.lanes))
-        };
-        (0..kernel.params.len() as u32).map(saved).max().unwrap_or(0)
-    }
-
-    /// The stream and the plane of it that a load reads at a position: 0 is the newest.
-    fn source(&self, param: u32, offsets: &Offsets, position: i32) -> (usize, usize) {
-        let same = |row: &Row| {
-            let others = row.offsets.iter().zip(offsets).enumerate();
-            row.param == param && others.filter(|(k, _)| *k != self.along).all(|(_, (a, b))| a == b)
-        };
-        let at = self.streams.iter().position(|s| same(&s.row) && s.planes.contains_key(&position));
-        let at = at.expect("every load has its stream");
-        (at, (self.streams[at].row.offsets[self.along] - offsets[self.along]) as usize)
-    }
-
-    /// The rows that this one is aligned with.
-    fn group(&self, row: &Row) -> Group {
-        let distance = |(k, d): (usize, &i32)| if k == self.along { 0 } else { d.unsigned_abs() };
-        (row.param, row.offsets.iter().enumerate().map(distance).collect())
-    }
-
-    /// Something of this parameter is loaded in this plane: in those before the first, only what is kept
-    /// long enough to be read.
-    fn loads_in(&self, param: u32, plane: i32) -> bool {
-        let kept = |s: &Stream| s.planes.values().any(|&planes| planes as i32 > -plane);
-        self.streams.iter().any(|s| s.row.param == param && kept(s))
-    }
-
-    /// The register of an element that is loaded in a plane, counted from the march's first.
-    fn element(&self, stream: usize, position: i32, plane: i32) -> String {
-        let name = format!("%w{stream}_{}", place_name(position));
-        match self.ring(self.streams[stream].planes[&position]) {
-            1 => name,
-            ring => format!("{name}_{}", plane.rem_euclid(ring as i32)),
-        }
-    }
-}
-
-/// Slots of a march: the walk, and at least x and y.
-pub(super) fn slots(kernel: &Kernel) -> usize {
-    kernel.rank.max(3)
-}
-
-/// The entry `march`.
-pub(super) fn entry(kernel: &Kernel, target: &Target, plan: &March) -> Entry {
+/// The entry `streaming`.
+pub(in crate::ptx) fn entry(kernel: &Kernel, target: &PtxTarget, plan: &StreamingPlan) -> Entry {
     let Form::Elementwise { stores } = &kernel.form else { unreachable!("only these have vectors") };
-    let mut w = Writer::new(kernel, target);
-    let x = slots(kernel) - 1;
+    let mut w = PtxWriter::new(kernel, target);
+    let x = streaming_slots(kernel) - 1;
     w.note("the thread's rows, one per plane, and where they are in memory");
     w.grid_outer(x + 1);
     for quantity in quantities(kernel) {
@@ -203,11 +62,11 @@ pub(super) fn entry(kernel: &Kernel, target: &Target, plan: &March) -> Entry {
     }
     let pieces = w.pieces(plan);
     w.fill(plan, &pieces, x);
-    w.march(plan, stores, &pieces, x);
+    w.stream_planes(plan, stores, &pieces, x);
     w.place("PARTIAL");
     w.note("a vector that sticks out: its points inside, one by one");
     w.partial_planes(x);
-    w.finish("march")
+    w.finish("streaming")
 }
 
 /// The register of a quantity at the thread's first point, in the region's first plane.
@@ -218,22 +77,18 @@ fn column_register(quantity: Quantity) -> String {
     }
 }
 
-/// Rows that are aligned together: those of a parameter at one distance from the point, on either side,
-/// where rows need not be whole vectors apart. The plane makes no difference.
-type Group = (u32, Vec<u32>);
-
 /// For each group, the predicate that it cannot be loaded as vectors; none if it surely can.
 type Pieces = BTreeMap<Group, String>;
 
 /// A row of a plane: where it is, and the registers of its elements.
 struct Load {
     group: Group,
-    row: Row,
+    row: VectorRow,
     at: String,
     elements: Elements,
 }
 
-impl Writer<'_> {
+impl PtxWriter<'_> {
     /// `%first` to `%last`: the planes of the thread. Slot 0 holds the number of the block.
     fn planes(&mut self) {
         for name in ["%first", "%last"] {
@@ -245,7 +100,7 @@ impl Writer<'_> {
         self.op(&format!("min.u32 %last, %last, {extent}"));
     }
 
-    fn pieces(&mut self, plan: &March) -> Pieces {
+    fn pieces(&mut self, plan: &StreamingPlan) -> Pieces {
         self.note("which inputs are side by side and aligned");
         let mut misfits: BTreeMap<Group, String> = BTreeMap::new();
         for stream in &plan.streams {
@@ -268,7 +123,7 @@ impl Writer<'_> {
     }
 
     /// Loads what the planes before the first would have left in the rings.
-    fn fill(&mut self, plan: &March, pieces: &Pieces, x: usize) {
+    fn fill(&mut self, plan: &StreamingPlan, pieces: &Pieces, x: usize) {
         self.note("what the first plane needs of those before it");
         for plane in 1 - plan.period as i32..0 {
             self.op(&format!("add.s32 %i0, %first, {plane}"));
@@ -277,8 +132,8 @@ impl Writer<'_> {
         self.op("mov.b32 %i0, %first");
     }
 
-    fn march(&mut self, plan: &March, stores: &[Store], pieces: &Pieces, x: usize) {
-        self.place("MARCH");
+    fn stream_planes(&mut self, plan: &StreamingPlan, stores: &[Store], pieces: &Pieces, x: usize) {
+        self.place("STREAM");
         for plane in 0..plan.period as i32 {
             self.note(&format!("plane {plane} of {}", plan.period));
             for quantity in quantities(self.kernel) {
@@ -295,7 +150,7 @@ impl Writer<'_> {
             }
         }
         let more = self.set(Class::Pred, "setp.lt.s32", &["%i0", "%last"]);
-        self.op(&format!("@{more} bra MARCH"));
+        self.op(&format!("@{more} bra STREAM"));
         self.op("ret");
     }
 
@@ -305,7 +160,7 @@ impl Writer<'_> {
         self.step(quantity, 0..1, Some(&column_register(quantity)), &to);
     }
 
-    fn load_plane(&mut self, plan: &March, pieces: &Pieces, plane: i32, x: usize) {
+    fn load_plane(&mut self, plan: &StreamingPlan, pieces: &Pieces, plane: i32, x: usize) {
         for param in (0..self.kernel.params.len() as u32).filter(|&p| plan.loads_in(p, plane)) {
             self.enter_plane(Quantity::Param(param));
             let loads = self.loads(plan, param, plane);
@@ -316,7 +171,7 @@ impl Writer<'_> {
         }
     }
 
-    fn load_group(&mut self, plan: &March, rows: &[&Load], pieces: Option<&String>, x: usize) {
+    fn load_group(&mut self, plan: &StreamingPlan, rows: &[&Load], pieces: Option<&String>, x: usize) {
         let labels = pieces.map(|pieces| (pieces, self.label("SINGLE"), self.label("LOADED")));
         if let Some((pieces, single, _)) = &labels {
             self.op(&format!("@{pieces} bra {single}"));
@@ -335,11 +190,11 @@ impl Writer<'_> {
     }
 
     /// The rows of a parameter that are loaded in a plane, where they are, and into which registers.
-    fn loads(&mut self, plan: &March, param: u32, plane: i32) -> Vec<Load> {
+    fn loads(&mut self, plan: &StreamingPlan, param: u32, plane: i32) -> Vec<Load> {
         let mut loads = Vec::new();
         for (n, stream) in plan.streams.iter().enumerate().filter(|(_, s)| s.row.param == param) {
             let kept = stream.planes.iter().filter(|(_, planes)| **planes as i32 > -plane).map(|(&p, _)| p);
-            let row = Row { positions: kept.collect(), ..stream.row.clone() };
+            let row = VectorRow { positions: kept.collect(), ..stream.row.clone() };
             if row.positions.is_empty() {
                 continue;
             }
@@ -352,7 +207,7 @@ impl Writer<'_> {
         loads
     }
 
-    fn compute_plane(&mut self, plan: &March, stores: &[Store], plane: i32, x: usize) {
+    fn compute_plane(&mut self, plan: &StreamingPlan, stores: &[Store], plane: i32, x: usize) {
         let kernel = self.kernel;
         let mut results: Vec<Vec<String>> = vec![Vec::new(); stores.len()];
         for lane in 0..plan.lanes {
@@ -375,7 +230,7 @@ impl Writer<'_> {
         }
         for (values, store) in results.iter().zip(stores) {
             let dtype = kernel.params[store.param as usize].dtype;
-            self.store_run("global", dtype, values, &Place::at(&format!("%at{}", store.param)));
+            self.store_run("global", dtype, values, &Address::at(&format!("%at{}", store.param)));
         }
     }
 

@@ -1,0 +1,10 @@
+//! The entry points, one file each: every one is a complete way to run a kernel.
+
+pub(in crate::ptx) mod batched_copy;
+mod combine;
+mod exact;
+pub(in crate::ptx) mod pointwise;
+pub(in crate::ptx) mod reduce;
+pub(in crate::ptx) mod streaming;
+pub(in crate::ptx) mod transpose;
+pub(in crate::ptx) mod vector;
