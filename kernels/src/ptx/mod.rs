@@ -1,11 +1,11 @@
 //! The PTX writer: from a verified kernel to PTX text, and from a launch to grids.
 //!
-//! A [`Module`] has a few entry points, each a complete way to run the kernel: `pointwise` visits one
-//! point per thread, whatever the strides; `vector` moves 16 bytes at a time; `streaming` takes the planes of a
+//! A [`Module`] has a few entry points, each a complete way to run the kernel: `pointwise` visits one point
+//! per thread, whatever the strides; `vector` moves 16 bytes at a time; `streaming` takes the planes of a
 //! wide stencil one after the other and keeps what the next ones need in registers; `transpose` goes through
 //! shared memory; `batched_copy` visits many boxes in one launch; `fold` and `finish` are the stages of a
-//! reduction. [`Module::prepare`] picks entries, cuts the region into grids and fills in their parameters: the *block*, which the text
-//! reads with `ld.param`. All of it is pure: text and numbers.
+//! reduction. [`Module::prepare`] picks entries, cuts the region into grids and fills in their parameters:
+//! the *block*, which the text reads with `ld.param`. All of it is pure: text and numbers.
 //!
 //! How values live in registers: bool as `.pred`; integers up to 32 bits as `.b32`, sign- or
 //! zero-extended after every operation; i64 and u64 as `.b64`; f32 and f64 as themselves; f16 and
@@ -18,8 +18,8 @@
 //! (division by zero, shifts beyond the width, minimum and maximum, NaN to integer) is decided by
 //! explicit comparisons.
 //!
-//! Stages: `text` (one entry: its registers, parameters, instructions), `schedule` (which entries a kernel's text
-//! offers), `entries` (one file per entry), [`emit`], `launch` (from a launch to grids).
+//! Stages: `text` (one entry: its registers, parameters, instructions), `schedule` (which entries a kernel's
+//! text offers), `entries` (one file per entry), [`emit`], `launch` (from a launch to grids).
 //!
 //! Invariant: text and numbers only. Nothing here knows a driver, streams or memory.
 

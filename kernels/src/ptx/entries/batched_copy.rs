@@ -1,10 +1,10 @@
-//! The entry `batched_copy`: one launch over many boxes, whatever their shapes and wherever they lie. Packing the
-//! faces of an exchange is dozens of copies of a few cells, and each launch costs microseconds.
+//! The entry `batched_copy`: one launch over many boxes, whatever their shapes and wherever they lie. Packing
+//! the faces of an exchange is dozens of copies of a few cells, and each launch costs microseconds.
 //!
-//! Its parameter is a table: per box, where its first block is; then per box what `pointwise` would be given. A
-//! block finds its box by bisection, in as many steps as a power of two has digits, and its threads take the
-//! box's points one after the other. That is slower than `vector` over a box that is large, and is meant for
-//! small ones.
+//! Its parameter is a table: per box, where its first block is; then per box what `pointwise` would be given.
+//! A block finds its box by bisection, in as many steps as a power of two has digits, and its threads take
+//! the box's points one after the other. That is slower than `vector` over a box that is large, and is meant
+//! for small ones.
 
 use crate::ir::{Form, Kernel, Op};
 use crate::ptx::text::{

@@ -1,5 +1,5 @@
-//! The entry `transpose`: transposed inputs through shared memory. A block computes 32 x 32 points; of an input
-//! whose neighbours in memory lie along y it loads a square along y and hands it out along x, so that
+//! The entry `transpose`: transposed inputs through shared memory. A block computes 32 x 32 points; of an
+//! input whose neighbours in memory lie along y it loads a square along y and hands it out along x, so that
 //! loads and stores both touch whole sectors of memory.
 //!
 //! Places beyond the region's edges load what the last points inside load, so that no load waits for a

@@ -1,7 +1,7 @@
 //! From a launch to grids: which entry, how many threads and where, and the parameters of each grid.
 //!
-//! A grid's coordinates and the steps along its slots are 32-bit numbers; addresses are 64-bit. Regions beyond
-//! that, or beyond what a grid may have of blocks, are cut into several grids.
+//! A grid's coordinates and the steps along its slots are 32-bit numbers; addresses are 64-bit. Regions
+//! beyond that, or beyond what a grid may have of blocks, are cut into several grids.
 
 mod batched;
 mod folds;

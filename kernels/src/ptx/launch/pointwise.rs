@@ -1,4 +1,5 @@
-//! The grids of elementwise kernels, gathers and scatters: which entry, and how its threads lie in the region.
+//! The grids of elementwise kernels, gathers and scatters: which entry, and how its threads lie in the
+//! region.
 
 use super::module::{BLOCKS_PER_MULTIPROCESSOR, Facts, Grid, Limits};
 use super::region::{Dim, Region};

@@ -1,5 +1,5 @@
-//! The strategies that a kernel offers beside the entry `pointwise`, from its footprint alone: sizes and strides
-//! come later, with the launch.
+//! The strategies that a kernel offers beside the entry `pointwise`, from its footprint alone: sizes and
+//! strides come later, with the launch.
 
 use super::streaming::StreamingPlan;
 use super::transpose;
