@@ -4,7 +4,7 @@
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-use super::fold::{AcrossArgs, MOST_ACROSS};
+use super::fold_loops::{AcrossArgs, MOST_ACROSS};
 use crate::cpu::level::Compiled;
 use crate::cpu::loops::place::Lane;
 use crate::ir::FoldOp;

@@ -1,14 +1,16 @@
 //! The reduction form: which points are folded together, by which thread.
 //!
-//! The points of a fold are numbered in the order of [`crate::Kernel::fold_order`]. If the innermost dimension
-//! of the layout is folded, consecutive values are folded across, else rows of values along. Both go block by
-//! block, of 2^k values or rows from a multiple of 2^k on, which are subtrees of the definition's tree; so are
-//! the segments that threads share. Results depend on no size.
+//! The points of a fold are numbered in the order of [`crate::Kernel::fold_order`]. If the innermost
+//! dimension of the layout is folded, consecutive values are folded across, else rows of values along. Both
+//! go block by block, of 2^k values or rows from a multiple of 2^k on, which are subtrees of the definition's
+//! tree; so are the segments that threads share. Results depend on no size.
 
-use super::fold::{CompiledFold, FoldBuffer, FoldLanes, MOST_ACROSS, MOST_ROWS};
+use super::fold::{CompiledFold, FoldBuffer, RowTree};
+use super::fold_layout::FoldLayout;
+use super::fold_loops::{FoldLanes, MOST_ACROSS, MOST_ROWS};
 use super::values::{FoldedValues, Values, ValuesLaunch};
 use crate::cpu::launch::HostLaunch;
-use crate::cpu::layout::{Dims, Layout, by_largest_stride, coordinate_dims, decode};
+use crate::cpu::layout::{Dims, decode};
 use crate::cpu::level::Level;
 use crate::cpu::loops::copy::{Row, move_row};
 use crate::cpu::loops::narrow::{f32_to_bf16, f32_to_f16};
@@ -20,8 +22,6 @@ use crate::ir::{Fold, Kernel, MAX_RANK};
 
 /// Bytes of the values that are computed before they are folded: they stay in L1.
 const VALUES_BYTES: usize = 16 << 10;
-/// Most lanes of a strip whose rows are folded where they lie.
-const STRIP: usize = 2048;
 /// Most results of one thread's next piece of work.
 const RESULTS: usize = 4096;
 /// Pieces of work per thread, where the shape allows it.
@@ -84,71 +84,6 @@ impl Reduction {
                 job.along();
             }
         }
-    }
-}
-
-/// The layout of a reduction: kept dimensions, then the folded ones in the order of the definition, then, if
-/// folds do not go across, a kept one.
-struct FoldLayout {
-    layout: Layout,
-    /// Kept dimensions before the folded ones.
-    kept: usize,
-    /// The innermost dimension is folded.
-    across: bool,
-}
-
-impl FoldLayout {
-    fn new(task: &HostLaunch<'_>, axes: &[bool]) -> FoldLayout {
-        let coordinates = coordinate_dims(task.kernel);
-        let loads = task.footprint.loads().iter().map(|load| load.param as usize);
-        let by_stride = by_largest_stride(task.launch, loads.clone());
-        let kept = by_stride[..axes.len()].iter().copied().filter(|&dim| !axes[dim]);
-        let mut order: Dims<usize> = [0; MAX_RANK];
-        let dims = kept.chain(task.kernel.fold_order(task.launch));
-        order.iter_mut().zip(dims).for_each(|(to, dim)| *to = dim);
-        let layout =
-            Layout::new(task.launch, &order, |a, b| axes[a] == axes[b] && !coordinates[a] && !coordinates[b]);
-        let is_kept = |k: &usize| (0..axes.len()).any(|dim| layout.dim_of[dim] == Some(*k) && !axes[dim]);
-        let kept = (0..layout.rank).take_while(is_kept).count();
-        // The best innermost dimension: long, then contiguous in most loads, then innermost.
-        let score = |&k: &usize| {
-            let contiguous = loads.clone().filter(|&p| layout.strides[p][k] == 1).count();
-            (layout.extents[k].min(BLOCK), contiguous, k)
-        };
-        let last_folded = (kept < layout.rank).then_some(layout.rank - 1);
-        let inner = (0..kept).chain(last_folded).max_by_key(score).unwrap_or(0);
-        if inner >= kept {
-            return FoldLayout { layout, kept, across: true };
-        }
-        let others = (0..layout.rank).filter(|&k| k != inner);
-        let order: Vec<usize> = others.chain([inner]).collect();
-        FoldLayout { layout: layout.permuted(&order), kept: kept - 1, across: false }
-    }
-
-    /// Points of the kept dimensions before the folded ones.
-    fn outer(&self) -> usize {
-        self.layout.extents[..self.kept].iter().product()
-    }
-
-    /// Kept lanes of the innermost dimension.
-    fn lanes(&self) -> usize {
-        if self.across { 1 } else { self.layout.extents[self.layout.inner()] }
-    }
-
-    fn results(&self) -> usize {
-        self.outer() * self.lanes()
-    }
-
-    /// Points, or rows, that are folded into one.
-    fn folded(&self) -> usize {
-        let end = if self.across { self.layout.rank } else { self.layout.inner() };
-        self.layout.extents[self.kept..end].iter().product()
-    }
-
-    /// Lanes that are folded side by side.
-    fn strip(&self, task: &HostLaunch<'_>) -> usize {
-        let lanes = self.lanes();
-        lanes.div_ceil(lanes.div_ceil(STRIP.min(task.tuning.fold_strip)).max(1)).max(1)
     }
 }
 
@@ -266,7 +201,7 @@ impl Job<'_> {
         let (task, order) = (self.task, &self.order);
         let (outer, rows, lanes) = (order.outer(), order.folded(), order.lanes());
         let fitting = VALUES_BYTES / (MOST_ROWS * self.reduction.values.bytes().max(1));
-        let strip = order.strip(task).min(if self.in_place { STRIP } else { fitting.max(BLOCK) });
+        let strip = order.strip(task).min(if self.in_place { usize::MAX } else { fitting.max(BLOCK) });
         let strips = lanes.div_ceil(strip);
         let parallelism = task.help_for(&order.layout);
         let pieces = PIECES * parallelism.threads;
@@ -476,54 +411,6 @@ impl Folding<'_, '_> {
                 }
             }
         }
-    }
-}
-
-/// Rows that are folded into a tree as they come: a binary counter of blocks.
-struct RowTree {
-    /// Level k holds the fold of 2^k blocks, if bit k of `occupied` is set.
-    levels: Vec<FoldBuffer>,
-    occupied: u64,
-    next: FoldBuffer,
-    lanes: usize,
-}
-
-impl RowTree {
-    fn new(fold: &CompiledFold, lanes: usize) -> RowTree {
-        RowTree { levels: Vec::new(), occupied: 0, next: FoldBuffer::new(fold, lanes), lanes }
-    }
-
-    /// Adds a block of rows.
-    unsafe fn add(&mut self, fold: &CompiledFold, rows: &[FoldLanes], lanes: usize) {
-        let mut level = 0;
-        // SAFETY: the caller's promise of the rows; buffers have as many lanes.
-        unsafe {
-            fold.along(rows, lanes, self.next.at(0));
-            while self.occupied >> level & 1 == 1 {
-                fold.along(&[self.levels[level].at(0), self.next.at(0)], lanes, self.next.at(0));
-                level += 1;
-            }
-        }
-        if level == self.levels.len() {
-            self.levels.push(FoldBuffer::new(fold, self.lanes));
-        }
-        std::mem::swap(&mut self.levels[level], &mut self.next);
-        // Adding one to a binary number: the ones below the lowest zero become zero.
-        self.occupied += 1;
-    }
-
-    /// Combines all blocks into a row, and starts again.
-    unsafe fn finish(&mut self, fold: &CompiledFold, lanes: usize, into: FoldLanes) {
-        let mut levels = self.levels.iter().enumerate().filter(|(level, _)| self.occupied >> level & 1 == 1);
-        let (_, lowest) = levels.next().expect("a block");
-        // SAFETY: as above.
-        unsafe {
-            fold.along(&[lowest.at(0)], lanes, into);
-            for (_, level) in levels {
-                fold.along(&[level.at(0), into], lanes, into);
-            }
-        }
-        self.occupied = 0;
     }
 }
 

@@ -8,7 +8,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::fold::{FoldLanes, MOST_ROWS};
+use super::fold_loops::{FoldLanes, MOST_ROWS};
 use crate::cpu::body::run::Run;
 use crate::cpu::body::worker::{Worker, eval_tile};
 use crate::cpu::launch::{HostLaunch, Memory};
@@ -215,9 +215,7 @@ impl<'r> ValuesLaunch<'r> {
         let is_aligned = |value: &FoldedValue| {
             let Some((input, _)) = value.load else { return false };
             let p = folded.inputs[input];
-            let offset = task.launch.views[p].offset as usize * value.bytes;
-            let first = (task.memory[p].ptr as usize).wrapping_add(offset);
-            layout.strides[p][inner] == 1 && first.is_multiple_of(value.bytes)
+            layout.strides[p][inner] == 1 && (task.memory[p].ptr as usize).is_multiple_of(value.bytes)
         };
         has_whole_rows && folded.values.iter().all(is_aligned)
     }

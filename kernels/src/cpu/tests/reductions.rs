@@ -173,8 +173,8 @@ fn long_folds() {
     }
 }
 
-/// Operands in C order, transposed, padded, reversed, in steps and broadcast, alone and two together: the order
-/// of the fold follows their strides.
+/// Operands in C order, transposed, padded, reversed, in steps and broadcast, alone and two together: the
+/// order of the fold follows their strides.
 #[test]
 fn folds_of_operands_in_any_order() {
     let mut random = Random(23);
