@@ -39,6 +39,8 @@ struct TeamInner {
     ranks: Option<Ranks>,
     /// The most arrays one kernel may bind, on whichever device.
     max_params: usize,
+    /// Whether every device has i64.
+    has_i64: bool,
     notes: OnceLock<Box<dyn Any + Send + Sync>>,
     messages: AtomicU64,
     origin: Arc<TeamOrigin>,
@@ -61,6 +63,7 @@ struct Member {
     kind: DeviceKind,
     name: String,
     max_params: usize,
+    has_i64: bool,
     /// Of this rank's members only.
     device: Option<Device>,
 }
@@ -74,8 +77,8 @@ impl PartialEq for Member {
 impl Member {
     fn here(rank: usize, device: &Device) -> Member {
         let (number, name) = (device.number(), device.name().to_owned());
-        let (kind, max_params) = (device.kind(), device.max_params());
-        Member { rank, number, kind, name, max_params, device: Some(device.clone()) }
+        let (kind, max_params, has_i64) = (device.kind(), device.max_params(), device.has_i64());
+        Member { rank, number, kind, name, max_params, has_i64, device: Some(device.clone()) }
     }
 
     /// Its description for other ranks.
@@ -85,7 +88,8 @@ impl Member {
             DeviceKind::Cuda => 1,
             DeviceKind::Wgpu => 2,
         };
-        let numbers = [self.number, kind, self.max_params as u64, self.name.len() as u64];
+        let facts = [self.max_params as u64, u64::from(self.has_i64)];
+        let numbers = [self.number, kind, facts[0], facts[1], self.name.len() as u64];
         let head = numbers.iter().flat_map(|number| number.to_le_bytes());
         head.chain(self.name.bytes()).collect()
     }
@@ -97,8 +101,8 @@ impl Member {
             *bytes = rest;
             Some(u64::from_le_bytes(*number))
         };
-        let (number, kind, max_params, length) =
-            (number()?, number()?, number()? as usize, number()? as usize);
+        let (number, kind, max_params, has_i64, length) =
+            (number()?, number()?, number()? as usize, number()? != 0, number()? as usize);
         let kind = match kind {
             0 => DeviceKind::Host,
             1 => DeviceKind::Cuda,
@@ -108,7 +112,7 @@ impl Member {
         let (name, rest) = bytes.split_at_checked(length)?;
         *bytes = rest;
         let name = String::from_utf8_lossy(name).into_owned();
-        Some(Member { rank, number, kind, name, max_params, device: None })
+        Some(Member { rank, number, kind, name, max_params, has_i64, device: None })
     }
 }
 
@@ -258,9 +262,19 @@ impl Team {
         let Some(max_params) = members.iter().map(|member| member.max_params).min() else {
             return Err(Error::invalid("Team", "at least 1 part", "0", "ask for 1 part or more"));
         };
+        let has_i64 = members.iter().all(|member| member.has_i64);
         let (notes, messages) = (OnceLock::new(), AtomicU64::new(0));
         let devices = distinct(&members);
-        Ok(Team(Arc::new(TeamInner { members, devices, ranks, max_params, notes, messages, origin })))
+        Ok(Team(Arc::new(TeamInner {
+            members,
+            devices,
+            ranks,
+            max_params,
+            has_i64,
+            notes,
+            messages,
+            origin,
+        })))
     }
 
     /// This rank of the program; 0 if it runs alone.
@@ -330,6 +344,11 @@ impl Team {
     /// The most arrays that one kernel may bind on every device of the team.
     pub(crate) fn max_params(&self) -> usize {
         self.0.max_params
+    }
+
+    /// Whether every device of the team has i64.
+    pub(crate) fn has_i64(&self) -> bool {
+        self.0.has_i64
     }
 
     /// Does what all ranks do at the same time. What fails on this rank alone, all others get to know.

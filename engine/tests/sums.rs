@@ -9,6 +9,7 @@ use agreement::{exact_case, gpus, hard_summands, nearest_sum, on_host, run_on};
 use found::{PARTS, devices, ran};
 use partita::index::DimMap;
 use partita::prelude::*;
+use partita::wire::threads;
 use partita_kernels::Scalar;
 
 /// A simulated device is not for long arrays.
@@ -191,6 +192,54 @@ fn reproducible_sums_over_some_axes_of_windows_and_of_narrow_types() {
             let counts = Array::full(&team, &dist, Scalar::from_i64(DType::I16, 3)).unwrap();
             assert_eq!(counts.sum_reproducible(&[]).item::<i64>().unwrap(), 351);
         }
+    }
+}
+
+/// In a recorded step nothing is read, so the digits are those of all floats.
+#[test]
+fn reproducible_sums_in_steps_of_a_loop() {
+    let values: Vec<f64> = (0..50).map(|i| (f64::from(i) - 20.5) * 0.1 * f64::from(i - 30).exp2()).collect();
+    for dtype in [DType::F32, DType::F64] {
+        let team = Team::on(&[Device::host()], 3).unwrap();
+        let dist = Distribution::default_partition(3, &[50]).unwrap();
+        let start = Array::from_slice(&team, &dist, &values).unwrap().cast(dtype);
+        let next = |state: &[Array]| (&state[0] * 1.1, state[0].sum_reproducible(&[]));
+        let sum = start.sum_reproducible(&[]);
+        let mut run = Loop::new(vec![start.clone(), sum.clone()], |state: &mut [Array]| {
+            (state[0], state[1]) = next(state);
+            Ok(())
+        });
+        run.run(9).unwrap();
+        assert!(run.is_replaying(), "{dtype}");
+        let mut state = [start, sum];
+        (0..9).for_each(|_| (state[0], state[1]) = next(&state));
+        assert_eq!(run.state()[1].to_bytes().unwrap(), state[1].to_bytes().unwrap(), "{dtype}");
+    }
+}
+
+#[test]
+fn reproducible_sums_over_several_ranks() {
+    let at = |at: &[i64]| ((at[0] * 7 + at[1]) as f64 - 100.3) * 0.1 * (at[0] as f64 * 3.0).exp2();
+    let sums = |team: &Team, dist: &Distribution| -> partita::Result<Vec<Vec<f64>>> {
+        let u = Array::from_fn(team, dist, at)?;
+        [&[][..], &[0], &[1]].iter().map(|axes| u.sum_reproducible(axes).to_vec::<f64>()).collect()
+    };
+    let one = Team::on(&[Device::host()], 1).unwrap();
+    let alone = sums(&one, &Distribution::default_partition(1, &[20, 6]).unwrap()).unwrap();
+    let shares = [2, 0, 1];
+    for result in threads::run(shares.len(), |ranks| {
+        let team = Team::over(&ranks, &[Device::host()], shares[ranks.rank()])?;
+        let given = [
+            sums(&team, &Distribution::default_partition(3, &[20, 6])?)?,
+            sums(&team, &Distribution::builder(&[20, 6]).grid(&[3, 1]).cyclic(0, 2).build()?)?,
+            sums(
+                &team,
+                &Distribution::builder(&[20, 6]).grid(&[1, 3]).map(1, DimMap::replicated(6, 3)?).build()?,
+            )?,
+        ];
+        Ok::<_, partita::Error>(given)
+    }) {
+        assert_eq!(result.unwrap().unwrap(), [alone.clone(), alone.clone(), alone.clone()]);
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod bind;
 pub mod collective;
+mod exact_sum;
 mod explain;
 mod handle;
 mod host;

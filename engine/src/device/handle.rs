@@ -115,6 +115,14 @@ impl Device {
         }
     }
 
+    /// Whether it has i64 and u64.
+    pub(crate) fn has_i64(&self) -> bool {
+        match &self.0.backend {
+            Backend::Host | Backend::Cuda(_) => true,
+            Backend::Wgpu(gpu) => gpu.facts().i64,
+        }
+    }
+
     /// The most arrays one kernel may bind.
     pub fn max_params(&self) -> usize {
         match &self.0.backend {

@@ -10,9 +10,11 @@
 //! [`crate::interpret`]. Pointers are valid because [`crate::Verified::check`] has proven every element in
 //! bounds.
 
+mod accumulate;
 mod body;
 mod exact;
-mod forms;
+mod fold;
+mod indexed;
 mod launch;
 mod layout;
 mod level;
@@ -28,8 +30,8 @@ mod thread_pool;
 pub mod x86;
 
 use body::worker::for_each_task;
-use body::{run, worker};
+use body::{lower, run, worker};
 use launch::HostLaunch as Task;
 pub use launch::Memory;
-use loops::place;
+use loops::{copy, map as ops, narrow, place};
 pub use program::Program;

@@ -15,8 +15,8 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 25_500),
-    ("engine/src", 38_500),
+    ("kernels/src", 25_100),
+    ("engine/src", 38_900),
     ("simcuda/src", 8_900),
     ("interop/src", 7_300),
     ("interop/python", 5_400),

@@ -3,8 +3,10 @@
 use std::hash::Hash;
 use std::sync::Arc;
 
+use partita_kernels::DType;
+
 use crate::array::bind::schedule::ScheduleBuilder;
-use crate::array::lower::tasks::PartialKind;
+use crate::array::memory::storage::bytes_of;
 use crate::device::{Buffer, Device};
 use crate::error::Result;
 use crate::index::{Distribution, Region};
@@ -12,17 +14,17 @@ use crate::program::{MemorySpan, Message, MessageDownload, Op, Place};
 use crate::team::Team;
 use crate::wire::{CollectiveSignature, Ranks};
 
-/// What one part found: one buffer per stream.
+/// What one part found: one buffer per partial result of a reduction.
 pub(crate) type Partial = Vec<Place>;
 
-/// A buffer for the partial results of a stream over a region of results.
+/// A buffer for partial results over a region of results.
 pub(crate) fn scratch(
     device: &Device,
     region: &Region,
-    stream: PartialKind,
+    dtype: DType,
     leases: &mut Vec<Buffer>,
 ) -> Result<Place> {
-    let buffer = device.alloc(stream.bytes(region.volume()? as u64))?;
+    let buffer = device.alloc(bytes_of(region, dtype)?)?;
     let place =
         Place { device: device.clone(), allocation: Arc::clone(buffer.allocation()), stored: *region };
     leases.push(buffer);
@@ -34,14 +36,14 @@ pub(crate) fn arrive(
     work: &mut ScheduleBuilder,
     partial: &Partial,
     root: &Place,
-    kinds: &[PartialKind],
+    dtypes: &[DType],
 ) -> Result<Partial> {
     if partial[0].device == root.device {
         return Ok(partial.clone());
     }
     let mut arrived = Partial::new();
-    for (from, &stream) in partial.iter().zip(kinds) {
-        let to = scratch(&root.device, &from.stored, stream, &mut work.leases)?;
+    for (from, &dtype) in partial.iter().zip(dtypes) {
+        let to = scratch(&root.device, &from.stored, dtype, &mut work.leases)?;
         work.push(Op::Transfer {
             from_device: from.device.clone(),
             from: Arc::clone(&from.allocation),
@@ -49,7 +51,7 @@ pub(crate) fn arrive(
             to_device: to.device.clone(),
             to: Arc::clone(&to.allocation),
             to_offset: 0,
-            bytes: stream.bytes(from.stored.volume()? as u64),
+            bytes: bytes_of(&from.stored, dtype)?,
         });
         arrived.push(to);
     }
@@ -59,7 +61,7 @@ pub(crate) fn arrive(
 /// The results of parts that go to parts of another rank, in the order of the parts.
 pub(crate) struct PartialExchange<'a> {
     team: &'a Team,
-    kinds: &'a [PartialKind],
+    dtypes: &'a [DType],
     /// Sender and receiver.
     parts: Vec<(usize, usize)>,
 }
@@ -69,13 +71,13 @@ impl PartialExchange<'_> {
     pub fn new<'a>(
         team: &'a Team,
         travelling: &[(usize, usize)],
-        kinds: &'a [PartialKind],
+        dtypes: &'a [DType],
     ) -> PartialExchange<'a> {
         let crosses = |&(part, root): &(usize, usize)| team.rank_of(part) != team.rank_of(root);
         let mut parts: Vec<(usize, usize)> = travelling.iter().copied().filter(crosses).collect();
         // In the order in which the receivers combine them.
         parts.sort_by_key(|&(part, root)| (root, part));
-        PartialExchange { team, kinds, parts }
+        PartialExchange { team, dtypes, parts }
     }
 
     fn ranks(&self) -> Option<&Ranks> {
@@ -94,12 +96,12 @@ impl PartialExchange<'_> {
         work.push(Op::BeginCollective { ranks: ranks.clone(), signature });
         for &(part, root) in &self.parts {
             let (from, to) = (self.team.rank_of(part), self.team.rank_of(root));
-            let cells = result.owned(root).volume()? as u64;
+            let region = result.owned(root);
             if self.team.is_here(root) {
-                let bytes = self.kinds.iter().map(|stream| stream.bytes(cells)).sum();
+                let bytes = self.dtypes.iter().map(|&dtype| bytes_of(&region, dtype)).sum::<Result<u64>>()?;
                 work.push(Op::PostReceive { ranks: ranks.clone(), from, bytes });
             } else if let Some(partial) = &partials[part] {
-                let message = Message::staged(ranks, to, self.spans(partial, cells));
+                let message = Message::staged(ranks, to, self.spans(partial, &region)?);
                 work.push(Op::Send { message, download: MessageDownload::default() });
             }
         }
@@ -115,22 +117,20 @@ impl PartialExchange<'_> {
         work: &mut ScheduleBuilder,
     ) -> Result<Partial> {
         let Some(ranks) = self.ranks() else { unreachable!("a part of this rank has its result here") };
-        let arrived = self.kinds.iter().map(|&stream| scratch(device, region, stream, &mut work.leases));
+        let arrived = self.dtypes.iter().map(|&dtype| scratch(device, region, dtype, &mut work.leases));
         let arrived = arrived.collect::<Result<Partial>>()?;
-        let memory = self.spans(&arrived, region.volume()? as u64);
+        let memory = self.spans(&arrived, region)?;
         let from = self.team.rank_of(part);
         work.push(Op::Receive(Message::staged(ranks, from, memory)));
         Ok(arrived)
     }
 
-    fn spans(&self, partial: &Partial, cells: u64) -> Vec<MemorySpan> {
-        let span = |(place, stream): (&Place, &PartialKind)| MemorySpan {
-            device: place.device.clone(),
-            allocation: Arc::clone(&place.allocation),
-            offset: 0,
-            bytes: stream.bytes(cells),
+    fn spans(&self, partial: &Partial, region: &Region) -> Result<Vec<MemorySpan>> {
+        let span = |(place, &dtype): (&Place, &DType)| {
+            let (device, allocation) = (place.device.clone(), Arc::clone(&place.allocation));
+            Ok(MemorySpan { device, allocation, offset: 0, bytes: bytes_of(region, dtype)? })
         };
-        partial.iter().zip(self.kinds).map(span).collect()
+        partial.iter().zip(self.dtypes).map(span).collect()
     }
 
     pub fn wait_all(&self, work: &mut ScheduleBuilder) {

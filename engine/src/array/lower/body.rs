@@ -349,6 +349,7 @@ fn apply(k: &mut Builder, op: Pointwise, x: &[Value], dtype: DType) -> Value {
         Pointwise::Compare(op) => k.compare(op, x[0], x[1]),
         Pointwise::Select => k.select(x[0], x[1], x[2]),
         Pointwise::Cast => k.cast(x[0], dtype),
+        Pointwise::Bitcast => k.bitcast(x[0], dtype),
         Pointwise::Math1(function) => k.math1(function, x[0]),
         Pointwise::Math2(function) => k.math2(function, x[0], x[1]),
     }

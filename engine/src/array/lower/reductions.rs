@@ -8,13 +8,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use partita_kernels::{
-    BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Scalar, UnaryOp, Value, Verified, exact, simplify,
+    BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Scalar, UnaryOp, Value, Verified, simplify,
 };
 
 use crate::array::lower::body::KernelBody;
 use crate::array::lower::graph::{GraphValue, MixBuildHasher, NodeId};
 use crate::array::lower::lowerer::{Lowerer, NotLowered};
-use crate::array::lower::tasks::{PartialKind, Reduce, ReduceMember, Task};
+use crate::array::lower::tasks::{Reduce, ReduceMember, Task};
 use crate::array::memory::index_lists::IndexList;
 use crate::array::record::operation::Reduction;
 use crate::error::Result;
@@ -174,7 +174,6 @@ impl Lowerer<'_> {
         }
         self.tasks.push(Task::Reduce(Box::new(Reduce {
             combine: combine_kernel(&members)?,
-            round: round_kernel(&members[0])?,
             members,
             axes: axes.to_vec(),
             dist: Arc::clone(dist),
@@ -189,20 +188,18 @@ impl Lowerer<'_> {
 }
 
 impl ReduceMember {
-    /// Its partial results.
-    pub fn partials(&self) -> Vec<PartialKind> {
-        let value = PartialKind { dtype: self.operand, width: 1 };
+    /// The types of its partial results.
+    pub fn partials(&self) -> Vec<DType> {
         match self.reduction {
-            Reduction::Fold(_) => vec![value],
-            Reduction::Arg { .. } => vec![value, PartialKind { dtype: DType::I64, width: 1 }],
-            Reduction::Exact => vec![PartialKind { dtype: DType::I32, width: exact::width(self.operand) }],
+            Reduction::Fold(_) => vec![self.operand],
+            Reduction::Arg { .. } => vec![self.operand, DType::I64],
         }
     }
 
     /// Counting an element again matters to sums and products alone.
     fn counts_copies(&self) -> bool {
         match self.reduction {
-            Reduction::Fold(FoldOp::Sum | FoldOp::Product) | Reduction::Exact => true,
+            Reduction::Fold(FoldOp::Sum | FoldOp::Product) => true,
             Reduction::Fold(FoldOp::Min | FoldOp::Max | FoldOp::All | FoldOp::Any)
             | Reduction::Arg { .. } => false,
         }
@@ -228,28 +225,13 @@ impl ReduceMember {
                     [dtype, DType::I64].map(|dtype| body.builder.output(dtype));
                 Fold::Arg { largest, value, index, value_output, index_output }
             }
-            Reduction::Exact => Fold::Exact { value, output: body.builder.output(DType::I32) },
         }
     }
 }
 
-/// The kernel that rounds the digits of exact sums, one after the other, to floats.
-fn round_kernel(member: &ReduceMember) -> Result<Option<Verified>> {
-    if member.reduction != Reduction::Exact {
-        return Ok(None);
-    }
-    let mut k = Builder::new("round_exact", 2);
-    let (input, output) = (k.input(DType::I32), k.output(member.dtype));
-    let digits = (0..exact::width(member.dtype)).map(|at| k.load(input, &[at as i32, 0]));
-    let digits: Vec<Value> = digits.collect();
-    let value = exact::round(&mut k, &digits, member.dtype);
-    Ok(Some(simplify(&k.elementwise(&[(output, value)])?)))
-}
-
 /// Combines second partial results into the first, all of which lie contiguously.
 fn combine_kernel(members: &[ReduceMember]) -> Result<Verified> {
-    let partials = members.iter().flat_map(ReduceMember::partials).map(|partial| partial.dtype);
-    let partials: Vec<DType> = partials.collect();
+    let partials: Vec<DType> = members.iter().flat_map(ReduceMember::partials).collect();
     let mut k = Builder::new("combine", 1);
     let kept: Vec<u32> = partials.iter().map(|&dtype| k.inout(dtype)).collect();
     let later: Vec<u32> = partials.iter().map(|&dtype| k.input(dtype)).collect();
@@ -264,8 +246,6 @@ fn combine_kernel(members: &[ReduceMember]) -> Result<Verified> {
                 let better = is_better(&mut k, largest, (a[at], a[at + 1]), (b[at], b[at + 1]));
                 results.extend([at, at + 1].map(|at| k.select(better, b[at], a[at])));
             }
-            // Element by element; the digits carry when they are rounded.
-            Reduction::Exact => results.push(k.binary(BinaryOp::Add, a[at], b[at])),
         }
     }
     let stores: Vec<(u32, Value)> = kept.into_iter().zip(results).collect();

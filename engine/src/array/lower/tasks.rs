@@ -95,8 +95,6 @@ pub(crate) struct Reduce {
     pub arguments: Vec<Vec<Scalar>>,
     /// Combines partial results with later ones.
     pub combine: Verified,
-    /// Rounds the partial results of an exact sum.
-    pub round: Option<Verified>,
 }
 
 /// One reduction.
@@ -108,21 +106,6 @@ pub(crate) struct ReduceMember {
     pub operand: DType,
     pub shape: Index,
     pub dtype: DType,
-}
-
-/// Partial results of one kind.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct PartialKind {
-    pub dtype: DType,
-    /// Elements per result.
-    pub width: usize,
-}
-
-impl PartialKind {
-    /// Bytes of so many partial results.
-    pub fn bytes(&self, cells: u64) -> u64 {
-        cells.saturating_mul((self.width * self.dtype.size_bytes()) as u64)
-    }
 }
 
 /// The tasks of an evaluation, in order.

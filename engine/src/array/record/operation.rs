@@ -12,6 +12,7 @@ pub(crate) enum Pointwise {
     Compare(CompareOp),
     Select,
     Cast,
+    Bitcast,
     Math1(Math1),
     Math2(Math2),
 }
@@ -20,11 +21,7 @@ pub(crate) enum Pointwise {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Reduction {
     Fold(FoldOp),
-    Arg {
-        largest: bool,
-    },
-    /// The exact sum of floats, rounded once.
-    Exact,
+    Arg { largest: bool },
 }
 
 /// Elements by their number in C order.
@@ -39,18 +36,17 @@ pub(crate) fn weight_of(op: Pointwise) -> u32 {
     match op {
         Pointwise::Math1(_) | Pointwise::Math2(_) => 30,
         Pointwise::Unary(_) | Pointwise::Binary(_) | Pointwise::Compare(_) => 1,
-        Pointwise::Select | Pointwise::Cast => 1,
+        Pointwise::Select | Pointwise::Cast | Pointwise::Bitcast => 1,
     }
 }
 
 impl Reduction {
     /// Whether it may be computed in one pass with others. The position that an argument fold carries along
-    /// makes it so much dearer than what it would share, the loads, that it stays alone; so does an exact
-    /// sum.
+    /// makes it so much dearer than what it would share, the loads, that it stays alone.
     pub fn shares_a_pass(self) -> bool {
         match self {
             Reduction::Fold(_) => true,
-            Reduction::Arg { .. } | Reduction::Exact => false,
+            Reduction::Arg { .. } => false,
         }
     }
 
@@ -58,7 +54,7 @@ impl Reduction {
     pub fn neutral(self, dtype: DType) -> Scalar {
         match self {
             Reduction::Fold(op) => op.neutral(dtype),
-            Reduction::Arg { .. } | Reduction::Exact => Scalar::from_i64(dtype, 0),
+            Reduction::Arg { .. } => Scalar::from_i64(dtype, 0),
         }
     }
 }

@@ -116,6 +116,11 @@ impl Array {
         if dtype == self.dtype() { self.clone() } else { self.apply1(Pointwise::Cast, dtype) }
     }
 
+    /// The same bits as another type of the same width.
+    pub(crate) fn bitcast(&self, dtype: DType) -> Array {
+        self.apply1(Pointwise::Bitcast, dtype)
+    }
+
     /// `if self { yes } else { no }` per element; `self` is bool. Shapes broadcast.
     pub fn select(&self, yes: &Array, no: &Array) -> Array {
         self.try_select(yes, no).unwrap_or_else(|error| self.failed_as(yes.dtype(), error))

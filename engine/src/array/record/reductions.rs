@@ -11,7 +11,7 @@ use crate::array::record::operation::Reduction;
 use crate::error::{Error, Result};
 
 impl Array {
-    fn reduction(&self, operation: &'static str, axes: &[usize], reduction: Reduction) -> Array {
+    pub(crate) fn reduction(&self, operation: &'static str, axes: &[usize], reduction: Reduction) -> Array {
         let result = self.try_reduction(operation, axes, reduction);
         result.unwrap_or_else(|error| self.failed_as(self.reduced_to(reduction), error))
     }
@@ -19,7 +19,7 @@ impl Array {
     /// The element type of a reduction.
     fn reduced_to(&self, reduction: Reduction) -> DType {
         match reduction {
-            Reduction::Fold(_) | Reduction::Exact => self.dtype(),
+            Reduction::Fold(_) => self.dtype(),
             Reduction::Arg { .. } => DType::I64,
         }
     }
@@ -53,30 +53,6 @@ impl Array {
     /// Sums over `axes` (all if empty), which stay with extent 1. Integers and bool sum in 64 bits.
     pub fn sum(&self, axes: &[usize]) -> Array {
         self.widened().reduction("sum", axes, Reduction::Fold(FoldOp::Sum))
-    }
-
-    /// As [`Array::sum`], with the same bits however the elements are divided among parts, in whatever order
-    /// they are, and on every kind of device: the exact sum rounded once, to nearest, ties to even. A NaN, or
-    /// infinities of both signs, give NaN; one infinity gives itself; a sum of nothing or of zeros is +0. f16
-    /// and bf16 are rounded to f32 first.
-    ///
-    /// [`partita_kernels::exact`] says how. For a moment every result takes 100 bytes on each part, or 552
-    /// bytes if it is f64.
-    pub fn sum_reproducible(&self, axes: &[usize]) -> Array {
-        match self.dtype() {
-            DType::F32 | DType::F64 => self.reduction("sum_reproducible", axes, Reduction::Exact),
-            DType::F16 | DType::BF16 => self.cast(DType::F32).sum_reproducible(axes).cast(self.dtype()),
-            // Integers add in any order.
-            DType::Bool
-            | DType::I8
-            | DType::I16
-            | DType::I32
-            | DType::I64
-            | DType::U8
-            | DType::U16
-            | DType::U32
-            | DType::U64 => self.sum(axes),
-        }
     }
 
     /// Products, as [`Array::sum`].

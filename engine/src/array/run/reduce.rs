@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use partita_kernels::{Verified, View};
+use partita_kernels::{DType, View};
 
 use crate::array::bind::bound_operand::bind;
 use crate::array::bind::partials::{Partial, PartialExchange, arrive, scratch};
 use crate::array::bind::schedule::{ScheduleBuilder, missing_part};
 use crate::array::bind::values::Values;
 use crate::array::lower::operands::compute_region::ComputeRegion;
-use crate::array::lower::tasks::{PartialKind, Reduce, ReduceMember};
+use crate::array::lower::tasks::{Reduce, ReduceMember};
 use crate::array::memory::storage::Storage;
 use crate::array::record::operation::Reduction;
 use crate::error::Result;
@@ -23,8 +23,8 @@ use crate::wire::pass;
 pub(crate) fn reduce(task: &Reduce, values: &mut Values) -> Result<()> {
     pass("reduce")?;
     let team = values.team().clone();
-    let kinds: Vec<PartialKind> = task.members.iter().flat_map(ReduceMember::partials).collect();
-    let reduction = ReductionPass { team: &team, task, kinds };
+    let dtypes: Vec<DType> = task.members.iter().flat_map(ReduceMember::partials).collect();
+    let reduction = ReductionPass { team: &team, task, dtypes };
     for (member, storage) in task.members.iter().zip(reduction.run(values)?) {
         values.set(member.node, Arc::new(storage));
     }
@@ -35,8 +35,8 @@ pub(crate) fn reduce(task: &Reduce, values: &mut Values) -> Result<()> {
 struct ReductionPass<'a> {
     team: &'a Team,
     task: &'a Reduce,
-    /// The partial results of all members, one after the other.
-    kinds: Vec<PartialKind>,
+    /// The types of the partial results of all members, one after the other.
+    dtypes: Vec<DType>,
 }
 
 impl ReductionPass<'_> {
@@ -54,9 +54,9 @@ impl ReductionPass<'_> {
         let mut givers: Vec<Vec<usize>> = vec![Vec::new(); result.parts()];
         rooted.iter().for_each(|&(part, root)| givers[root].push(part));
         let moving: Vec<(usize, usize)> = rooted.into_iter().filter(|(part, root)| part != root).collect();
-        let exchange = PartialExchange::new(self.team, &moving, &self.kinds);
+        let exchange = PartialExchange::new(self.team, &moving, &self.dtypes);
         let reductions: Vec<Reduction> = members.iter().map(|member| member.reduction).collect();
-        let what = (&**dist, reductions, &axes[..], &self.kinds);
+        let what = (&**dist, reductions, &axes[..], &self.dtypes);
         exchange.depart(what, result, &partials, &mut work)?;
         for root in (0..result.parts()).filter(|&root| !result.owned(root).is_empty()) {
             if self.team.is_here(root) {
@@ -83,6 +83,8 @@ impl ReductionPass<'_> {
         let Reduce { dist, axes, kernel, leaves, accesses, arguments, .. } = self.task;
         let inputs = work.bind_operands(values, (leaves, accesses), dist, &ComputeRegion::owned(dist))?;
         work.note(kernel, arguments);
+        // A rank without parts launches nothing, but its exchange of operands comes first too.
+        work.join_exchange()?;
         let mut partials = Vec::with_capacity(dist.parts());
         for (part, arguments) in arguments.iter().enumerate() {
             if self.root_of_partial(part).is_none() || !self.team.is_here(part) {
@@ -93,11 +95,10 @@ impl ReductionPass<'_> {
             let mut bound = bind(leaves, &inputs, part, region.rank())?;
             let kept = flatten(&region, axes)?;
             let device = self.team.device(part);
-            let partial = self.kinds.iter().map(|&kind| scratch(device, &kept, kind, &mut work.leases));
+            let partial = self.dtypes.iter().map(|&dtype| scratch(device, &kept, dtype, &mut work.leases));
             let partial = partial.collect::<Result<Partial>>()?;
-            bound.extend(partial.iter().zip(&self.kinds).map(|(place, kind)| {
+            bound.extend(partial.iter().map(|place| {
                 let mut view: View = place.view(place.stored.start());
-                view.strides.iter_mut().for_each(|stride| *stride *= kind.width as i64);
                 axes.iter().for_each(|&axis| view.strides[axis] = 0);
                 (view, place.clone())
             }));
@@ -123,7 +124,7 @@ impl ReductionPass<'_> {
         let mut kept: Option<Partial> = None;
         for &part in givers {
             let partial = match &partials[part] {
-                Some(partial) => arrive(work, partial, &places[0], &self.kinds)?,
+                Some(partial) => arrive(work, partial, &places[0], &self.dtypes)?,
                 None => exchange.arrive(part, &places[0].device, region, work)?,
             };
             match &kept {
@@ -136,10 +137,6 @@ impl ReductionPass<'_> {
             let dtype = member.dtype;
             // The result is the last buffer: the fold's value, or the arg reduction's index.
             let last = kept.as_mut().and_then(|kept| kept.by_ref().take(member.partials().len()).last());
-            let last = match (last, &self.task.round) {
-                (Some(digits), Some(round)) => Some(self.rounded(round, root, region, digits, work)?),
-                (last, _) => last,
-            };
             work.push(match last {
                 Some(from) => copy_box(&from, region, to, region, CopyMode { dtype, add: false })?,
                 None => fill_box(to, region, member.reduction.neutral(dtype))?,
@@ -159,27 +156,8 @@ impl ReductionPass<'_> {
     ) -> Result<()> {
         let line = || View { offset: 0, strides: vec![1] };
         let bound = kept.iter().chain(later).map(|place| (line(), place.clone())).collect();
-        let elements = region.volume()? * self.kinds[0].width as i64;
-        work.launch(&self.task.combine, root, &Region::new(&[0], &[elements])?, bound, Vec::new())
-    }
-
-    /// The floats of exact sums.
-    fn rounded(
-        &self,
-        kernel: &Verified,
-        root: usize,
-        region: &Region,
-        digits: Place,
-        work: &mut ScheduleBuilder,
-    ) -> Result<Place> {
-        let (member, width) = (&self.task.members[0], self.kinds[0].width as i64);
-        let kind = PartialKind { dtype: member.dtype, width: 1 };
-        let to = scratch(&digits.device, region, kind, &mut work.leases)?;
-        let view = |strides: [i64; 2]| View { offset: 0, strides: strides.into() };
-        let bound = vec![(view([1, width]), digits), (view([1, 1]), to.clone())];
-        let line = Region::new(&[0, 0], &[1, region.volume()?])?;
-        work.launch(kernel, root, &line, bound, Vec::new())?;
-        Ok(to)
+        let elements = Region::new(&[0], &[region.volume()?])?;
+        work.launch(&self.task.combine, root, &elements, bound, Vec::new())
     }
 }
 

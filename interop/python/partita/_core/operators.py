@@ -111,7 +111,8 @@ class Operators:
         """Sums over ``axis`` (all if None). Integers and bool sum in 64 bits, or in ``dtype``.
 
         With ``reproducible`` the exact sum is rounded once, so that its bits depend neither on how the array
-        is divided, nor on the order of its elements, nor on the kind of device.
+        is divided, nor on the order of its elements, nor on the kind of device. Such a sum of floats computes
+        at once.
         """
         return reduce("sum_reproducible" if reproducible else "sum", self, axis, keepdims, dtype=dtype, out=out)
 

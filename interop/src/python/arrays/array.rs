@@ -277,7 +277,12 @@ impl Array {
             }
             (Element::Complex(_), "sum" | "mean" | "sum_reproducible" | "mean_reproducible")
             | (Element::Real(_), _) => {
-                recorded(&value, reduce(name, &value.array, &axes).ok_or_else(|| unknown(name))?)
+                // Reproducible sums compute.
+                let reduced = match name.ends_with("_reproducible") {
+                    true => detached(py, || Ok(reduce(name, &value.array, &axes)))?,
+                    false => reduce(name, &value.array, &axes),
+                };
+                recorded(&value, reduced.ok_or_else(|| unknown(name))?)
             }
             (Element::Complex(_), _) => Err(not_for(name, value.element)),
         }

@@ -5,7 +5,6 @@ mod forms;
 mod operands;
 mod operations;
 mod random;
-mod reductions;
 mod rows;
 mod speed;
 
@@ -25,8 +24,7 @@ const SMALL: Tuning = Tuning {
     task_points: 200,
     segment_points: 300,
     chunk: 128,
-    fold_block: 64,
-    fold_strip: 48,
+    fold_chunk: 128,
     packed_points: 1,
 };
 
