@@ -16,8 +16,7 @@ pub struct Memory {
     pub len: usize,
 }
 
-/// Sizes that decide how a launch is run. Only `segment_points` and the chunk's lanes show in results:
-/// they fix the order in which floats are summed.
+/// Sizes that decide how a launch is run. None shows in results.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cpu) struct Tuning {
     /// Outputs larger than this are written with non-temporal stores, because they would not stay in cache.
@@ -33,8 +32,9 @@ pub(in crate::cpu) struct Tuning {
     pub segment_points: usize,
     /// Lanes of a chunk whose values go through slots: few enough that slots and rows stay in the L1 cache.
     pub chunk: usize,
-    /// The same where values that cost little are folded: with each chunk reading begins anew.
-    pub fold_chunk: usize,
+    /// Most values that are folded in one go, and most results that are folded side by side.
+    pub fold_block: usize,
+    pub fold_strip: usize,
     /// Least points of a launch whose strided operands are packed.
     pub packed_points: usize,
 }
@@ -47,7 +47,8 @@ impl Tuning {
         task_points: 1 << 17,
         segment_points: 1 << 18,
         chunk: 512,
-        fold_chunk: 2048,
+        fold_block: 4096,
+        fold_strip: 2048,
         packed_points: 1 << 10,
     };
 }

@@ -170,6 +170,15 @@ impl Tiling {
     }
 }
 
+/// Writes the index of point number `n` in C order of the dimensions `from..to`.
+pub(super) fn decode(index: &mut Dims<usize>, layout: &Layout, from: usize, to: usize, mut n: usize) {
+    for k in (from..to).rev() {
+        // An empty dimension has no points; nothing is read at the index then.
+        index[k] = n % layout.extents[k].max(1);
+        n /= layout.extents[k].max(1);
+    }
+}
+
 /// Steps an index through the box `extents` in C order over the dimensions before `rank`; false at the end.
 pub(super) fn advance(index: &mut Dims<usize>, tile: &Tile, rank: usize) -> bool {
     for k in (0..rank).rev() {

@@ -10,11 +10,9 @@
 //! [`crate::interpret`]. Pointers are valid because [`crate::Verified::check`] has proven every element in
 //! bounds.
 
-mod accumulate;
 mod body;
 mod exact;
-mod fold;
-mod indexed;
+mod forms;
 mod launch;
 mod layout;
 mod level;
@@ -30,8 +28,8 @@ mod thread_pool;
 pub mod x86;
 
 use body::worker::for_each_task;
-use body::{lower, run, worker};
+use body::{run, worker};
 use launch::HostLaunch as Task;
 pub use launch::Memory;
-use loops::{copy, map as ops, narrow, place};
+use loops::place;
 pub use program::Program;

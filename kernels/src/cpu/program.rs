@@ -4,7 +4,9 @@ use super::body::compile::{Code, StoreStep, compile};
 use super::body::lower;
 use super::body::run::Run;
 use super::body::worker::{eval_tile, for_each_tile};
-use super::fold::Folding;
+use super::exact;
+use super::forms::indexed;
+use super::forms::reduce::Reduction;
 use super::launch::{HostLaunch, Memory, Tuning};
 use super::layout::coordinate_dims;
 use super::level::Level;
@@ -12,7 +14,6 @@ use super::loops::copy;
 use super::machine::Machine;
 use super::packing::PackedLaunch;
 use super::thread_pool::share_out;
-use super::{exact, indexed, reduce};
 use crate::cpu::x86::IsaLevel;
 use crate::ir::{Fold, Form, Launch};
 use crate::verify::{LaunchError, Verified};
@@ -23,11 +24,12 @@ const LONG_ROW: usize = 2048;
 /// A kernel compiled for this CPU. Compile once, run often, from any thread.
 pub struct Program {
     kernel: Verified,
+    /// Of a reduction, except an exact sum: its folds. Code and machine code are those of its values.
+    reduction: Option<Reduction>,
     code: Code,
-    foldings: Vec<Folding>,
+    machine: Option<Machine>,
     level: Level,
     tuning: Tuning,
-    machine: Option<Machine>,
 }
 
 impl Program {
@@ -55,16 +57,14 @@ impl Program {
 
     /// Compiles for an instruction set and sizes: for tests.
     pub(super) fn compile_for(kernel: &Verified, level: Level, tuning: Tuning) -> Program {
-        let code = compile(&lower::lower(kernel.kernel(), level));
-        let foldings = match &kernel.kernel().form {
-            Form::Reduce { folds, .. } => {
-                let dtype = |param: u32| kernel.kernel().params[param as usize].dtype;
-                folds.iter().filter_map(|fold| Folding::new(fold, dtype, level)).collect()
-            }
-            Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => Vec::new(),
+        let reduction = match &kernel.kernel().form {
+            Form::Reduce { axes, folds } => Reduction::new(kernel.kernel(), axes, folds, level),
+            Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => None,
         };
-        let machine = Machine::new(kernel, level);
-        Program { kernel: kernel.clone(), code, foldings, level, tuning, machine }
+        let computed = reduction.as_ref().map_or(kernel, |reduction| &reduction.values.kernel);
+        let code = compile(&lower::lower(computed.kernel(), level));
+        let machine = Machine::new(computed, level);
+        Program { kernel: kernel.clone(), reduction, code, machine, level, tuning }
     }
 
     /// Runs the program once, on up to `threads` threads; the result is there when it returns.
@@ -94,12 +94,15 @@ impl Program {
         unsafe {
             match &kernel.form {
                 Form::Elementwise { .. } => elementwise(&task, self.machine.as_ref()),
-                Form::Reduce { axes, folds } => match folds[..] {
-                    [Fold::Exact { value, output }] => {
+                Form::Reduce { axes, folds } => match (&self.reduction, &folds[..]) {
+                    (None, &[Fold::Exact { value, output }]) => {
                         let dtype = kernel.body[value.index()].dtype;
                         exact::run(&task, axes, dtype, output as usize, self.level);
                     }
-                    _ => reduce::run(&task, axes, &self.foldings),
+                    (reduction, _) => {
+                        let reduction = reduction.as_ref().expect("exact sums are the only fold of a kernel");
+                        reduction.run(&task, self.machine.as_ref());
+                    }
                 },
                 Form::Gather { source, output, .. } => {
                     indexed::gather(&task, *source as usize, *output as usize)

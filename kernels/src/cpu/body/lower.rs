@@ -6,7 +6,7 @@ use crate::cpu::loops::map::MapFn;
 use crate::cpu::loops::place::Lane;
 use crate::cpu::loops::{convert, functions, narrow, ops};
 use crate::dtype::{DType, Scalar};
-use crate::ir::{BinaryOp, Fold, Form, Kernel, Op, UnaryOp, Value};
+use crate::ir::{BinaryOp, Form, Kernel, Op, UnaryOp, Value};
 
 /// An index into [`Graph::nodes`].
 pub(in crate::cpu) type NodeId = usize;
@@ -35,18 +35,12 @@ pub(in crate::cpu) struct Node {
     pub uniform: bool,
 }
 
-/// A fold: its value, and for an argument fold the index as i64.
-pub(in crate::cpu) struct FoldNodes {
-    pub value: NodeId,
-    pub index: Option<NodeId>,
-}
-
 /// What the form takes from the body.
 pub(in crate::cpu) enum Roots {
     /// `(param, node)` per store; the node's lanes are the parameter's memory form.
     Stores(Vec<(usize, NodeId)>),
-    /// One per fold.
-    Folds(Vec<FoldNodes>),
+    /// What an exact sum adds up. The values of other folds are stored.
+    Summand(NodeId),
     /// The index.
     Gather(NodeId),
     /// The index, and the value (memory form, or lanes if it is added).
@@ -58,7 +52,7 @@ impl Roots {
     pub(in crate::cpu) fn nodes(&self) -> Vec<NodeId> {
         match self {
             Roots::Stores(stores) => stores.iter().map(|s| s.1).collect(),
-            Roots::Folds(folds) => folds.iter().flat_map(|f| [Some(f.value), f.index]).flatten().collect(),
+            Roots::Summand(value) => vec![*value],
             Roots::Gather(index) => vec![*index],
             Roots::Scatter(index, value) => vec![*index, *value],
         }
@@ -270,28 +264,11 @@ impl Lowering<'_> {
             Form::Elementwise { stores } => {
                 Roots::Stores(stores.iter().map(|s| (s.param as usize, self.memory(s.value))).collect())
             }
-            Form::Reduce { folds, .. } => Roots::Folds(folds.iter().map(|fold| self.fold(fold)).collect()),
+            Form::Reduce { .. } => Roots::Summand(self.lanes(kernel.exact().expect("an exact sum"))),
             Form::Gather { index, .. } => Roots::Gather(self.lanes(*index)),
             Form::Scatter { index, value, add, .. } => {
                 let value = if *add { self.lanes(*value) } else { self.memory(*value) };
                 Roots::Scatter(self.lanes(*index), value)
-            }
-        }
-    }
-
-    fn fold(&mut self, fold: &Fold) -> FoldNodes {
-        match *fold {
-            Fold::Value { value, .. } | Fold::Exact { value, .. } => {
-                FoldNodes { value: self.lanes(value), index: None }
-            }
-            Fold::Arg { value, index, .. } => {
-                let lane = Lane::of(self.dtype(index));
-                let (value, index) = (self.lanes(value), self.lanes(index));
-                let index = match lane {
-                    Lane::I64 | Lane::U64 => index,
-                    _ => self.map(convert::cast(self.level, lane, Lane::I64), &[index], Lane::I64),
-                };
-                FoldNodes { value, index: Some(index) }
             }
         }
     }

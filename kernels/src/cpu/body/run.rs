@@ -13,8 +13,6 @@ use crate::ir::{Access, Launch};
 const SLOT_BYTES: usize = 16 << 10;
 /// Lanes of a chunk that needs no slots.
 const LONG_CHUNK: usize = 1 << 16;
-/// Operations on a chunk that memory takes longer than.
-const LIGHT_STEPS: usize = 4;
 
 /// One parameter of a launch.
 pub(in crate::cpu) struct ParamPlace {
@@ -63,10 +61,6 @@ pub(in crate::cpu) struct Run<'r> {
     pub slot_lanes: usize,
     /// Write outputs with non-temporal stores.
     pub stream: bool,
-    /// Folded values take so long to compute that the hardware prefetcher stops between chunks.
-    pub prefetch: bool,
-    /// For a body of loads from rows in place: each place, and its bytes from row to row.
-    pub row_steps: Option<Vec<(u32, isize)>>,
     /// For a body that stores what it loads, on rows in place.
     pub copies: Option<Vec<CopiedRows>>,
 }
@@ -100,8 +94,6 @@ impl<'r> Run<'r> {
             slot_chunk: 0,
             slot_lanes: 0,
             stream,
-            prefetch: false,
-            row_steps: None,
             copies: None,
         }
     }
@@ -118,25 +110,15 @@ impl<'r> Run<'r> {
         let sources: Vec<LoadSource> = code.loads.iter().map(|load| source(task, params, load)).collect();
         let in_place = code.only_loads() && sources.iter().all(|source| source.kind != LoadKind::Copy);
         let fitting = SLOT_BYTES / code.slot_bytes.max(1) / BLOCK * BLOCK;
-        let light = code.coords.is_empty() && code.steps.len() - code.loads.len() <= LIGHT_STEPS;
-        let folds = code.stores.is_empty();
-        self.prefetch = folds && !light;
-        let most = if folds && light { tuning.fold_chunk } else { tuning.chunk };
-        self.slot_chunk = if in_place { BLOCK } else { fitting.clamp(2 * BLOCK, most) };
+        self.slot_chunk = if in_place { BLOCK } else { fitting.clamp(2 * BLOCK, tuning.chunk) };
         self.chunk = if in_place { LONG_CHUNK } else { self.slot_chunk };
         // Loops write whole blocks.
         self.slot_lanes = self.slot_chunk + BLOCK;
         if in_place {
-            self.row_steps = row_steps(code, &self.layout, params, &sources);
             self.copies = copies(code, &self.layout, params, &sources);
         }
         self.sources = sources;
         self
-    }
-
-    /// Are the values just what rows in place hold, however short the rows?
-    pub(in crate::cpu) fn rows_as_loaded(&self) -> bool {
-        self.row_steps.is_some() || self.copies.is_some()
     }
 
     /// Moves a parameter to where its element of the region's first point would be.
@@ -179,20 +161,6 @@ fn source(task: &HostLaunch<'_>, params: &[ParamPlace], load: &Load) -> LoadSour
         _ => LoadKind::Copy,
     };
     LoadSource { param: load.param, delta_bytes: delta as isize * param.element_bytes as isize, kind }
-}
-
-/// See [`Run::row_steps`].
-fn row_steps(
-    code: &Code,
-    layout: &Layout,
-    params: &[ParamPlace],
-    sources: &[LoadSource],
-) -> Option<Vec<(u32, isize)>> {
-    let down = layout.inner().checked_sub(1).filter(|_| code.stores.is_empty())?;
-    let step = |(load, source): (&Load, &LoadSource)| {
-        (source.kind == LoadKind::Direct).then(|| (load.place, params[load.param].strides_bytes[down]))
-    };
-    code.loads.iter().zip(sources).map(step).collect()
 }
 
 /// See [`Run::copies`].

@@ -15,9 +15,6 @@ use crate::cpu::loops::map::MapArgs;
 use crate::cpu::loops::place::{BLOCK, Lane, Line, Place};
 use crate::cpu::thread_pool::{Parallelism, share_out};
 
-/// Bytes of the next chunk that are prefetched, at most.
-const MOST_PREFETCHED: usize = 4 << 10;
-
 /// Lanes until an address reaches a cache line.
 fn head(to: *mut u8, element_bytes: usize) -> usize {
     (to as usize).wrapping_neg() % 64 / element_bytes
@@ -192,13 +189,6 @@ impl<'r> Worker<'r> {
         self.places[self.run.code.roots[n] as usize]
     }
 
-    /// Bytes from the n-th value the form uses to that of the row below, where rows are values as loaded.
-    pub(in crate::cpu) fn bytes_down(&self, n: usize) -> isize {
-        let place = self.run.code.roots[n];
-        let mut steps = self.run.row_steps.iter().flatten();
-        steps.find(|(at, _)| *at == place).map_or(0, |&(_, bytes)| bytes)
-    }
-
     /// The address of parameter `param` at lane `lane` of the innermost dimension, in row `row` of the chunk.
     pub(in crate::cpu) fn address(&self, param: usize, row: usize, lane: usize) -> *mut u8 {
         let params = &self.run.params;
@@ -240,14 +230,10 @@ impl<'r> Worker<'r> {
         let size = param.element_bytes;
         let row =
             |row: usize| self.address(source.param, row, chunk.start).wrapping_offset(source.delta_bytes);
-        let whole = chunk.len >= BLOCK || self.run.rows_as_loaded();
+        let whole = chunk.len >= BLOCK || self.run.copies.is_some();
         if chunk.rows == 1 && source.kind == LoadKind::Direct && whole {
             let ptr = row(0);
             self.places[load.place as usize] = Place { ptr, step: size };
-            if self.run.prefetch {
-                let bytes = chunk.len * size;
-                copy::prefetch(ptr.wrapping_add(bytes), bytes.min(MOST_PREFETCHED));
-            }
             return;
         }
         let slot = self.places[load.slot as usize].ptr;
@@ -378,7 +364,7 @@ pub(in crate::cpu) unsafe fn for_each_chunk(
     let inner = run.layout.inner();
     let (first, len) = (tile.start[inner], tile.extents[inner]);
     // Short rows are computed several at a time, unless they are copied as they are.
-    let group = if len < BLOCK && !run.rows_as_loaded() { (run.slot_chunk / len).max(1) } else { 1 };
+    let group = if len < BLOCK && !run.copies.is_some() { (run.slot_chunk / len).max(1) } else { 1 };
     let mut index = tile.start;
     let mut more = true;
     while more {

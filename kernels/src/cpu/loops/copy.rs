@@ -1,6 +1,6 @@
 //! Copying elements of a given size: strided rows, broadcasts, and copies with non-temporal stores.
 //!
-//! Under Miri, non-temporal stores are plain ones and prefetches do nothing.
+//! Under Miri, non-temporal stores are plain ones.
 
 /// A row of elements: the first one, and the bytes to the next.
 #[derive(Clone, Copy)]
@@ -130,16 +130,4 @@ pub(in crate::cpu) fn fence() {
     unsafe {
         std::arch::x86_64::_mm_sfence();
     }
-}
-
-/// Prefetches bytes that will be read soon. Nothing is read: the address may be invalid.
-pub(in crate::cpu) fn prefetch(from: *const u8, bytes: usize) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    for line in (0..bytes).step_by(64) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: SSE is in every x86-64; a prefetch cannot fault.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast()) };
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    let _ = (from, bytes);
 }

@@ -1,13 +1,14 @@
 //! The four forms over many shapes and views.
 
+use super::reductions::reduction;
 use super::{Case, Random, dense, launch, strided, values};
 use crate::build::Builder;
 use crate::dtype::{DType, Scalar};
-use crate::ir::{BinaryOp, Fold, FoldOp, Launch, View};
+use crate::ir::{BinaryOp, Fold, Launch, View};
 use crate::verify::Verified;
 
 /// Shapes: empty, short rows, rows around the block and chunk sizes, many dimensions.
-fn shapes() -> Vec<Vec<usize>> {
+pub(super) fn shapes() -> Vec<Vec<usize>> {
     [
         &[][..],
         &[0],
@@ -31,7 +32,7 @@ fn shapes() -> Vec<Vec<usize>> {
 }
 
 /// A box with a halo of `pad` on every side of each dimension: the view of its inside.
-fn padded(extents: &[usize], pad: usize) -> (View, usize) {
+pub(super) fn padded(extents: &[usize], pad: usize) -> (View, usize) {
     let stored: Vec<usize> = extents.iter().map(|e| e + 2 * pad).collect();
     let mut view = dense(&stored);
     view.offset = view.strides.iter().map(|s| s * pad as i64).sum();
@@ -157,118 +158,6 @@ fn updates_in_place() {
     }
 }
 
-/// Every subset of axes, kept outputs in a strided array; values whose sums are exact in any order.
-#[test]
-fn reductions() {
-    let mut random = Random(5);
-    for shape in shapes() {
-        for subset in 0..1usize << shape.len() {
-            let axes: Vec<bool> = (0..shape.len()).map(|k| subset >> k & 1 == 1).collect();
-            let dtype = DType::ALL[random.below(13)];
-            let transposed = random.below(2) == 1;
-            reduction(&shape, &axes, dtype, transposed, &mut random).check();
-        }
-    }
-}
-
-fn reduction(shape: &[usize], axes: &[bool], dtype: DType, transposed: bool, random: &mut Random) -> Case {
-    let rank = shape.len();
-    let mut k = Builder::new("reduction", rank);
-    let input = k.input(dtype);
-    let x = k.load(input, &vec![0; rank]);
-    let mut index = k.int(DType::I64, 0);
-    for (dim, &extent) in shape.iter().enumerate() {
-        let (c, e) = (k.coord(dim, DType::I64), k.int(DType::I64, extent as i64));
-        let shifted = k.binary(BinaryOp::Mul, index, e);
-        index = k.binary(BinaryOp::Add, shifted, c);
-    }
-    let short = k.cast(index, DType::U32);
-    let mut ops = vec![FoldOp::Min, FoldOp::Max];
-    match dtype {
-        DType::Bool => ops.extend([FoldOp::All, FoldOp::Any]),
-        _ => ops.extend([FoldOp::Sum, FoldOp::Product]),
-    }
-    let mut folds: Vec<Fold> =
-        ops.into_iter().map(|op| Fold::Value { op, value: x, output: k.output(dtype) }).collect();
-    for (largest, index) in [(false, index), (true, short)] {
-        let value_output = k.output(dtype);
-        let index_output = k.output(k.dtype(index));
-        folds.push(Fold::Arg { largest, value: x, index, value_output, index_output });
-    }
-    let kernel = k.reduce(axes, &folds).expect("a valid kernel");
-    let kept: Vec<usize> = shape.iter().zip(axes).map(|(&e, &a)| if a { 1 } else { e }).collect();
-    let mut result = strided(&kept, 1, 2);
-    result.strides.iter_mut().zip(axes).filter(|(_, a)| **a).for_each(|(s, _)| *s = 0);
-    let mut source = dense(shape);
-    if transposed {
-        source = dense(&shape.iter().rev().copied().collect::<Vec<_>>());
-        source.strides.reverse();
-    }
-    let count: usize = shape.iter().product();
-    // Powers of two whose product stays in range, with a few zeros; equal ones test the first index.
-    let small = |random: &mut Random| match random.below(40) {
-        0 if dtype.is_float() => Scalar::from_f64(dtype, -1.0).bits,
-        1..4 => Scalar::from_f64(dtype, if dtype.is_float() { 2.0 } else { 3.0 }).bits,
-        4..7 => Scalar::from_f64(dtype, if dtype.is_float() { 0.5 } else { 7.0 }).bits,
-        7 => 0,
-        _ => Scalar::from_f64(dtype, 1.0).bits,
-    };
-    let data = (0..count).map(|_| small(random)).collect();
-    let params = kernel.kernel().params.clone();
-    let results = 2 * kept.iter().product::<usize>() + 2;
-    let memory = std::iter::once(data).chain(params[1..].iter().map(|_| vec![7; results])).collect();
-    let views = std::iter::once(source).chain(params[1..].iter().map(|_| result.clone())).collect();
-    Case { kernel, launch: launch(shape, views), memory }
-}
-
-/// NaN wins minima, maxima and searches; the first of several counts.
-#[test]
-fn nan_in_reductions() {
-    for dtype in [DType::F16, DType::F32, DType::F64] {
-        for at in [vec![0], vec![999], vec![130, 700], vec![]] {
-            let mut case = reduction(&[1000], &[true], dtype, false, &mut Random(6));
-            let nan = Scalar::from_f64(dtype, f64::NAN).bits;
-            at.iter().for_each(|&k: &usize| case.memory[0][k] = nan);
-            case.check();
-            // Infinities alone: the neutral elements must lose.
-            let inf = Scalar::from_f64(dtype, f64::INFINITY).bits;
-            case.memory[0].iter_mut().for_each(|bits| *bits = inf);
-            case.check();
-        }
-    }
-}
-
-/// The error bound of pairwise summation, and the same bits for any number of threads.
-#[test]
-fn float_sums_are_accurate_and_repeatable() {
-    use super::super::{Memory, Program};
-    let mut random = Random(7);
-    for n in [1usize, 100, 5000, 1_000_003] {
-        let data: Vec<f32> = (0..n).map(|_| 0.1 + random.below(1000) as f32).collect();
-        let mut k = Builder::new("sum", 1);
-        let (input, output) = (k.input(DType::F32), k.output(DType::F32));
-        let x = k.load(input, &[0]);
-        let kernel =
-            k.reduce(&[true], &[Fold::Value { op: FoldOp::Sum, value: x, output }]).expect("a valid kernel");
-        let program = Program::compile(&kernel);
-        let launch = launch(&[n], vec![dense(&[n]), View { offset: 0, strides: vec![0] }]);
-        let sums = [1, 2, 3, 5].map(|threads| {
-            let mut sum = [0f32];
-            let memory = [
-                Memory { ptr: data.as_ptr().cast_mut().cast(), len: n },
-                Memory { ptr: sum.as_mut_ptr().cast(), len: 1 },
-            ];
-            // SAFETY: both memories are ours; the input is only read.
-            unsafe { program.run(&launch, &memory, threads) }.expect("the launch fits");
-            sum[0]
-        });
-        assert!(sums.iter().all(|s| s.to_bits() == sums[0].to_bits()), "{sums:?}");
-        let exact: f64 = data.iter().map(|&x| f64::from(x)).sum();
-        let bound = ((n as f64).log2() + 4.0) * f64::from(f32::EPSILON) / 2.0 * exact;
-        assert!((f64::from(sums[0]) - exact).abs() <= bound, "{} {exact} {bound}", sums[0]);
-    }
-}
-
 #[test]
 fn gathers_and_scatters() {
     let mut random = Random(8);
@@ -290,7 +179,7 @@ fn gathers_and_scatters() {
 
 impl Case {
     /// One level, two threads: for cases that are many.
-    fn check_once(&self) {
+    pub(super) fn check_once(&self) {
         let program = super::super::Program::compile_for(&self.kernel, super::Level::detect(), super::SMALL);
         self.compare(&self.expected(), &self.outcome(&program, 2, 0), "once");
     }

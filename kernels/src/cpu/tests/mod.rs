@@ -5,6 +5,7 @@ mod forms;
 mod operands;
 mod operations;
 mod random;
+mod reductions;
 mod rows;
 mod speed;
 
@@ -24,7 +25,8 @@ const SMALL: Tuning = Tuning {
     task_points: 200,
     segment_points: 300,
     chunk: 128,
-    fold_chunk: 128,
+    fold_block: 64,
+    fold_strip: 48,
     packed_points: 1,
 };
 

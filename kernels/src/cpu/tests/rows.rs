@@ -1,5 +1,4 @@
-//! Rows where loops take short cuts: stencils written with non-temporal stores, rows folded together, floats
-//! added as they are.
+//! Rows where loops take short cuts: stencils written with non-temporal stores, floats added as they are.
 
 use std::array::from_fn;
 
@@ -8,7 +7,7 @@ use super::{Case, Level, Memory, Program, Random, Tuning, dense, launch};
 use crate::build::Builder;
 use crate::dtype::DType;
 use crate::exact::{self, Sum};
-use crate::ir::{BinaryOp, Fold, FoldOp, View};
+use crate::ir::{BinaryOp, Fold, View};
 
 const NON_TEMPORAL: Tuning = Tuning { stream_above_bytes: 0, ..Tuning::DEFAULT };
 
@@ -70,49 +69,6 @@ fn stencils_with_non_temporal_stores() {
                     }
                 }
             }
-        }
-    }
-}
-
-/// Folds along a kept dimension give the bits that one row after the other gives, whatever rows there are.
-#[test]
-fn rows_that_are_folded_together() {
-    let mut random = Random(12);
-    for (rows, lanes) in [(1, 64), (3, 65), (4, 63), (5, 200), (9, 64), (23, 130), (70, 67)] {
-        let mut k = Builder::new("columns", 2);
-        let input = k.input(DType::F32);
-        let value = k.load(input, &[0, 0]);
-        let fold = Fold::Value { op: FoldOp::Sum, value, output: k.output(DType::F32) };
-        let kernel = k.reduce(&[true, false], &[fold]).expect("a valid kernel");
-        let pitch = lanes as i64 + 5;
-        let views =
-            vec![View { offset: 2, strides: vec![pitch, 1] }, View { offset: 0, strides: vec![0, 1] }];
-        let count = (rows as i64 * pitch) as usize + 2;
-        let memory: Vec<u64> =
-            (0..count).map(|_| u64::from((random.below(1 << 20) as f32 / 3.0 - 1e5).to_bits())).collect();
-        // In leaves of four, which are added in pairs as binary numbers are.
-        let column = |lane: usize| {
-            let at = |row: usize| f32::from_bits(memory[2 + row * pitch as usize + lane] as u32);
-            let mut levels: Vec<(usize, f32)> = Vec::new();
-            let leaf = |first: usize| (first..rows.min(first + 4)).fold(0.0, |sum, row| sum + at(row));
-            for first in (0..rows / 4).map(|n| 4 * n) {
-                let mut sum = (1, leaf(first));
-                while levels.last().is_some_and(|&(count, _)| count == sum.0) {
-                    let earlier = levels.pop().expect("the last level").1;
-                    sum = (2 * sum.0, earlier + sum.1);
-                }
-                levels.push(sum);
-            }
-            let rest = if rows % 4 == 0 { 0.0 } else { leaf(rows / 4 * 4) };
-            levels.into_iter().rev().fold(rest, |sum, (_, earlier)| earlier + sum)
-        };
-        let expected: Vec<u64> = (0..lanes).map(|lane| u64::from(column(lane).to_bits())).collect();
-        let memory = vec![memory.clone(), vec![0; lanes]];
-        let case = Case { kernel, launch: launch(&[rows, lanes], views), memory };
-        for level in Level::available() {
-            let program = Program::compile_for(&case.kernel, level, Tuning::DEFAULT);
-            let found = case.outcome(&program, 1, 0);
-            assert_eq!(found[1], expected, "{level:?} {rows} rows of {lanes}");
         }
     }
 }

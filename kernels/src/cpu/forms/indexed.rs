@@ -1,17 +1,17 @@
 //! The two forms that address memory by a computed index. An index outside the memory is skipped.
 
-use super::body::run::Run;
-use super::body::worker::{self, Chunk, Worker};
-use super::launch::{HostLaunch, Memory};
-use super::layout::coordinate_dims;
-use super::loops::copy::{Row, move_row};
-use super::loops::narrow::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
-use super::loops::place::Place;
+use crate::cpu::body::run::Run;
+use crate::cpu::body::worker::{self, Chunk, Worker};
+use crate::cpu::launch::{HostLaunch, Memory};
+use crate::cpu::layout::coordinate_dims;
+use crate::cpu::loops::copy::{Row, move_row};
+use crate::cpu::loops::narrow::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::cpu::loops::place::Place;
 use crate::dtype::DType;
 use crate::ir::Form;
 
 /// `output[point] = source[index]`
-pub(super) unsafe fn gather(task: &HostLaunch<'_>, source: usize, output: usize) {
+pub(in crate::cpu) unsafe fn gather(task: &HostLaunch<'_>, source: usize, output: usize) {
     if task.launch.points() == 0 {
         return;
     }
@@ -34,7 +34,7 @@ pub(super) unsafe fn gather(task: &HostLaunch<'_>, source: usize, output: usize)
 }
 
 /// `output[index] = value`, or `+=`.
-pub(super) unsafe fn scatter(task: &HostLaunch<'_>, output: usize, add: bool) {
+pub(in crate::cpu) unsafe fn scatter(task: &HostLaunch<'_>, output: usize, add: bool) {
     if task.launch.points() == 0 {
         return;
     }

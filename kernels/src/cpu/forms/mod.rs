@@ -1,0 +1,10 @@
+//! The loops of the forms that are not elementwise: reductions, gathers and scatters.
+
+mod fold;
+#[cfg(target_arch = "x86_64")]
+mod fold_avx2;
+mod fold_layout;
+mod fold_loops;
+pub(super) mod indexed;
+pub(super) mod reduce;
+mod values;
