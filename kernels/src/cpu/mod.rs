@@ -33,3 +33,4 @@ use launch::HostLaunch as Task;
 pub use launch::Memory;
 use loops::place;
 pub use program::Program;
+pub use thread_pool::share_tasks;

@@ -1,9 +1,12 @@
-//! Tiles of work on the host's threads, in rows. One thread goes through a row, so what one launch of a tile
-//! writes is in that thread's cache for the next; rows run beside each other, each behind the one above it.
-//! Knows the order of tiles; knows no launches.
+//! Tiles of work on the threads of the CPU engine, in rows. One thread runs a row, so the results of one
+//! launch of a tile are in that thread's cache for the next; rows run concurrently, each behind the one above
+//! it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
+
+use partita_kernels::cpu;
 
 use super::job::Job;
 use crate::error::Result;
@@ -14,11 +17,10 @@ pub(crate) struct Sweep<T = Job> {
     rows: Vec<Vec<Vec<T>>>,
 }
 
-/// Looks at a row that is waited for before others get the processor.
-const LOOKS: u32 = 1 << 10;
+/// Polls of the row above before the processor is yielded.
+const POLLS: u32 = 1 << 10;
 
-/// How many tiles of a row have run. Whoever waits for a row that failed goes on: the failure is told in
-/// the end.
+/// How many tiles of a row have run. Rows below one that failed go on; the failure is returned in the end.
 struct Done<'s>(&'s AtomicUsize);
 
 impl Drop for Done<'_> {
@@ -39,44 +41,37 @@ impl<T: Sync> Sweep<T> {
     /// One of those of `launch`; tiles that follow may have run nevertheless.
     pub fn run(&self, threads: usize, launch: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
         let done: Vec<AtomicUsize> = self.rows.iter().map(|_| AtomicUsize::new(0)).collect();
-        let next = AtomicUsize::new(0);
-        let serve = || {
-            loop {
-                // Rows are taken from above to below, so the one above is under way or done.
-                let row = next.fetch_add(1, Ordering::Relaxed);
-                let Some(tiles) = self.rows.get(row) else { return Ok(()) };
-                let own = Done(&done[row]);
-                for (column, tile) in tiles.iter().enumerate() {
-                    if let Some(above) = row.checked_sub(1) {
-                        wait_for(&done[above], column + 1);
-                    }
-                    tile.iter().try_for_each(&launch)?;
-                    own.0.store(column + 1, Ordering::Release);
+        let outcome = Mutex::new(Ok(()));
+        let run_row = |row: usize| -> Result<()> {
+            let own = Done(&done[row]);
+            for (column, tile) in self.rows[row].iter().enumerate() {
+                if let Some(above) = row.checked_sub(1) {
+                    wait_for(&done[above], column + 1);
                 }
+                tile.iter().try_for_each(&launch)?;
+                own.0.store(column + 1, Ordering::Release);
             }
+            Ok(())
         };
-        thread::scope(|scope| {
-            // Where the system gives no thread, fewer do the same.
-            let more = 1..threads.min(self.rows.len());
-            let others: Vec<_> =
-                more.filter_map(|_| thread::Builder::new().spawn_scoped(scope, serve).ok()).collect();
-            let own = serve();
-            others.into_iter().fold(own, |outcome, other| {
-                outcome.and(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            })
-        })
+        // Rows are taken from above to below, so the one above is running or done.
+        cpu::share_tasks(threads, self.rows.len(), |rows| {
+            if let Err(error) = rows.map(run_row).collect::<Result<()>>() {
+                *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Err(error);
+            }
+        });
+        outcome.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 fn wait_for(done: &AtomicUsize, count: usize) {
-    let mut looks = 0;
+    let mut polls = 0;
     while done.load(Ordering::Acquire) < count {
-        if looks < LOOKS {
+        if polls < POLLS {
             std::hint::spin_loop()
         } else {
             thread::yield_now()
         }
-        looks += 1;
+        polls += 1;
     }
 }
 
@@ -84,7 +79,6 @@ fn wait_for(done: &AtomicUsize, count: usize) {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use std::collections::HashSet;
-    use std::sync::Mutex;
     use std::time::{Duration, Instant};
 
     use super::*;
@@ -136,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_and_nobody_waits_for_it() {
+    fn a_failure_is_returned_and_no_thread_waits_for_it() {
         let launch = |&(row, column): &(usize, usize)| match (row, column) {
             (1, 2) => Err(Error::invalid("test", "a tile", "none", "pass")),
             _ => Ok(()),

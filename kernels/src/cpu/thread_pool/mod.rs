@@ -6,4 +6,5 @@ mod pool;
 mod tasks;
 
 pub(super) use pool::Parallelism;
+pub use tasks::share_tasks;
 pub(super) use tasks::{in_turns, share_out};

@@ -4,6 +4,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::pool::{Parallelism, share};
 
+/// Calls `serve` on up to `threads` threads of the pool, each with the tasks below `tasks` that it takes, one
+/// after the other; tasks are taken in ascending order. For work that is itself made of launches.
+pub fn share_tasks(threads: usize, tasks: usize, serve: impl Fn(&mut dyn Iterator<Item = usize>) + Sync) {
+    in_turns(Parallelism { threads, wakes: true }, tasks, serve);
+}
+
 /// Calls `work` once for each task below `tasks`, with a `worker` of each thread that joins.
 pub(in crate::cpu) fn share_out<W>(
     parallelism: Parallelism,
