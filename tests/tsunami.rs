@@ -105,7 +105,7 @@ fn a_full_disk_ends_it_with_one_line() {
     let output = tsunami(&["--json"]).stdout(full()).stderr(Stdio::piped()).output().unwrap();
     refused(&output, &["standard output"]);
     refused(&tsunami(&["--dump", "/dev/full"]).output().unwrap(), &["--dump /dev/full"]);
-    // Nobody can be told, but it is still no panic.
+    // Nothing reads the output, but it is still no panic.
     let output = tsunami(&["--json"]).stdout(full()).stderr(full()).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
 }

@@ -3,8 +3,9 @@
 //! This file is the command line. `cases` holds what is measured, `run` takes the figures, `results` keeps
 //! and shows them.
 
-mod by_hand;
 mod cases;
+#[path = "../../engine/tests/raw_access/mod.rs"]
+mod raw_access;
 mod results;
 mod run;
 mod sample;

@@ -30,17 +30,14 @@
 #![recursion_limit = "256"]
 
 pub mod array;
-pub mod config;
 pub mod device;
-pub mod error;
 pub mod index;
-pub mod interrupt;
 pub mod operators;
 pub mod plan;
+mod process;
 pub mod program;
 pub mod raw;
 pub mod team;
-pub mod trace;
 pub mod transport;
 pub mod wire;
 
@@ -49,6 +46,7 @@ pub use device::Device;
 pub use error::{Error, Result};
 pub use index::Distribution;
 pub use partita_kernels::{DType, Scalar};
+pub use process::{config, error, interrupt, trace};
 pub use team::Team;
 
 /// What a program needs: `use partita::prelude::*`.

@@ -11,27 +11,9 @@ use cases::Operation;
 use found::{devices, ran};
 use partita::device::wgpu::Shrink;
 use partita::prelude::*;
-use partita_kernels::cpu::{Memory, Program};
 use partita_kernels::{
     Access, BinaryOp, Builder, CompareOp, Fold, FoldOp, Launch, Scalar, UnaryOp, Value, Verified, View,
 };
-
-/// What the interpreter computes; no machine code.
-fn interpreted(kernel: &Verified, launch: &Launch, arrays: &Arrays) -> Arrays {
-    let mut words: Vec<Vec<u64>> = arrays.iter().map(|bytes| vec![0; bytes.len().div_ceil(8)]).collect();
-    for (words, bytes) in words.iter_mut().zip(arrays) {
-        bytemuck::cast_slice_mut(words)[..bytes.len()].copy_from_slice(bytes);
-    }
-    let sizes = kernel.kernel().params.iter().map(|param| param.dtype.size_bytes());
-    let memory: Vec<Memory> = (words.iter_mut().zip(arrays).zip(sizes))
-        .map(|((words, bytes), size)| Memory { ptr: words.as_mut_ptr().cast(), len: bytes.len() / size })
-        .collect();
-    // SAFETY: the memories are ours, apart, and as long as they say.
-    unsafe { Program::interpreted(kernel).run(launch, &memory, 1) }.unwrap();
-    let back =
-        words.iter().zip(arrays).map(|(words, bytes)| bytemuck::cast_slice(words)[..bytes.len()].to_vec());
-    back.collect()
-}
 
 /// All pairs of hard values of the loaded operands' types, one array per operand; at least `least` elements.
 fn loaded(operands: &[DType], least: usize) -> (usize, Arrays) {
@@ -79,7 +61,7 @@ fn case(operation: &Operation, place: usize, least: usize) -> Option<Case> {
         operands.push(poison.clone());
         let mut launch = flat(&reference, n);
         launch.views[place].strides[0] = 0;
-        expected.push(interpreted(&reference, &launch, &operands).pop().unwrap());
+        expected.push(on_host(&reference, &launch, &operands).pop().unwrap());
         arrays.push(poison.clone());
     }
     Some(Case { kernel, n, arrays, expected })
@@ -203,7 +185,7 @@ fn whole(kernel: Verified) -> Case {
     let (n, mut arrays) = loaded(&inputs.collect::<Vec<_>>(), 8);
     let outputs = params.iter().skip(arrays.len());
     arrays.extend(outputs.map(|param| vec![0xa5; n * param.dtype.size_bytes()]).collect::<Vec<_>>());
-    let expected = interpreted(&kernel, &flat(&kernel, n), &arrays);
+    let expected = on_host(&kernel, &flat(&kernel, n), &arrays);
     Case { kernel, n, arrays, expected }
 }
 
@@ -234,7 +216,7 @@ fn one_value_as_all_operands() {
         let poison = vec![0xa5; n * kernel.kernel().params[1].dtype.size_bytes()];
         let mut operands = vec![values.clone(); operation.operands.len()];
         operands.push(poison.clone());
-        let result = interpreted(&reference, &flat(&reference, n), &operands).pop().unwrap();
+        let result = on_host(&reference, &flat(&reference, n), &operands).pop().unwrap();
         let expected = vec![values.clone(), result];
         Some(Case { kernel, n, arrays: vec![values, poison], expected })
     };
@@ -353,7 +335,7 @@ fn folds_of_values_with_hard_constants() {
     for Subject { name, device, .. } in subjects() {
         for (kernel, launch, arrays) in &cases {
             let given = run_on(&device, kernel, launch, arrays).unwrap();
-            let expected = interpreted(kernel, launch, arrays);
+            let expected = on_host(kernel, launch, arrays);
             assert_eq!(difference(kernel, &expected, &given), None, "{name} {device:?}\n{kernel}");
         }
         ran(name, &device, cases.len());

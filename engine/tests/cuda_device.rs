@@ -7,7 +7,7 @@ mod found;
 
 use std::process::Command;
 
-use agreement::{alone, bytes, downloaded, flat, job, uploaded};
+use agreement::{bytes, downloaded, flat, job, raw_access, uploaded};
 use found::ran;
 use partita::prelude::*;
 use partita_kernels::{BinaryOp, Builder, Verified};
@@ -48,10 +48,11 @@ fn copies_between_devices_wait_for_both() {
             let target = uploaded(to, &vec![bytes(DType::I32, [100; N])]).remove(0);
             for _ in 0..5 {
                 // The source changes right before and right after each copy, the target right after.
-                alone::launch(from, &job(from, &kernel, &launch, &[&source]).unwrap()).unwrap();
-                alone::copy((from, source.allocation()), (to, target.allocation()), 4 * N as u64).unwrap();
-                alone::launch(from, &job(from, &kernel, &launch, &[&source]).unwrap()).unwrap();
-                alone::launch(to, &job(to, &kernel, &launch, &[&target]).unwrap()).unwrap();
+                raw_access::launch(from, &job(from, &kernel, &launch, &[&source]).unwrap()).unwrap();
+                raw_access::copy((from, source.allocation()), (to, target.allocation()), 4 * N as u64)
+                    .unwrap();
+                raw_access::launch(from, &job(from, &kernel, &launch, &[&source]).unwrap()).unwrap();
+                raw_access::launch(to, &job(to, &kernel, &launch, &[&target]).unwrap()).unwrap();
             }
             let expected = vec![bytes(DType::I32, [10; N])];
             assert_eq!(downloaded(from, &[source], &expected).unwrap(), expected, "{from:?}");
@@ -86,7 +87,7 @@ fn memory_the_driver_refuses_is_an_error_and_the_device_goes_on() {
     }
 }
 
-/// Runs an ignored test of this file in a process of its own, under a driver told to fail.
+/// Runs an ignored test of this file in a process of its own, under a driver that is set to fail.
 fn in_a_child(test: &str, failures: &str, devices: usize) -> String {
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--ignored", "--nocapture"])

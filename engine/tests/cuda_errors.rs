@@ -156,7 +156,7 @@ fn child_fills_a_device() {
     let kept = array(&gpus[0], 6).unwrap();
     let text = array(&gpus[0], 12).unwrap_err().to_string();
     let expected = format!(
-        "out of memory on {}: asked for {} bytes, {} in use, driver: ",
+        "out of memory on {}: {} bytes requested, {} in use, driver: ",
         gpus[0].name(),
         12 << 20,
         6 << 20
@@ -184,7 +184,7 @@ fn calls() -> BTreeMap<String, usize> {
 }
 
 /// Each error is of a device or of opening it, names the operation and the driver's error, and a remedy.
-fn assert_told(errors: &[String], failure: &str) {
+fn assert_complete(errors: &[String], failure: &str) {
     for error in errors {
         let of_device = error.starts_with("cuda:") || error.starts_with("out of memory on cuda:");
         let named = error.contains(" failed: CUDA_ERROR_") || error.contains("the driver refused the PTX");
@@ -207,7 +207,7 @@ fn any_call_may_fail_and_the_other_device_and_the_host_go_on() {
             let failure = format!("{symbol}:{nth}:{how}");
             let said = other::said(computing(&[("PARTITA_SIM_FAIL", &failure)]));
             let errors = errors(&said);
-            assert_told(&errors, &failure);
+            assert_complete(&errors, &failure);
             let well = ["cuda:0", "cuda:1"].map(|gpu| said.contains(&format!("well in round 2: {gpu}")));
             // A device that could not be opened is not among those that compute.
             let expected = if how == "lost" { 1 } else { 2 };

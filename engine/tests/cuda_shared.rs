@@ -8,8 +8,8 @@ mod other;
 
 use std::sync::{Mutex, PoisonError};
 
-use agreement::{alone, bytes, downloaded, flat, job, uploaded};
-use other::{Other, hex, told, unhex};
+use agreement::{bytes, downloaded, flat, job, raw_access, uploaded};
+use other::{Other, hex, next_line, unhex};
 use partita::device::Buffer;
 use partita::device::cuda::IpcHandle;
 use partita::prelude::*;
@@ -35,12 +35,7 @@ fn add_one() -> Verified {
 fn add(device: &Device, memory: &Buffer, times: usize) {
     let kernel = add_one();
     let job = job(device, &kernel, &flat(&kernel, N), &[memory]).unwrap();
-    (0..times).for_each(|_| alone::launch(device, &job).unwrap());
-}
-
-fn open(device: &Device, handle: IpcHandle, bytes: u64) -> partita::Result<Buffer> {
-    // SAFETY: what the other process shared is so long, and no array lies in it.
-    unsafe { partita::raw::import_memory(device, handle, bytes) }
+    (0..times).for_each(|_| raw_access::launch(device, &job).unwrap());
 }
 
 fn all(value: i32) -> Vec<Vec<u8>> {
@@ -92,7 +87,7 @@ fn child_adds_to_shared_memory() {
     let device = gpu().unwrap();
     let before = device.memory();
     let event = device.import_event(handle("PARTITA_TEST_EVENT")).unwrap();
-    let buffer = open(&device, handle("PARTITA_TEST_MEMORY"), 4 * N as u64).unwrap();
+    let buffer = raw_access::import_memory(&device, handle("PARTITA_TEST_MEMORY"), 4 * N as u64).unwrap();
     event.hold().unwrap();
     let like = downloaded(&device, std::slice::from_ref(&buffer), &all(0)).unwrap();
     let first = i32::from_le_bytes(like[0][..4].try_into().unwrap());
@@ -100,7 +95,7 @@ fn child_adds_to_shared_memory() {
     add(&device, &buffer, 10);
     event.record().unwrap();
     println!("recorded");
-    assert_eq!(told(), "done");
+    assert_eq!(next_line(), "done");
     assert_eq!(device.memory(), before, "shared memory counts in no budget");
     drop(buffer);
     // Memory that was closed is not reused: what is allocated now is new.
@@ -117,7 +112,7 @@ fn what_cannot_be_shared_is_refused_by_name() {
     let text = |result: partita::Result<()>| result.unwrap_err().to_string();
     let buffer = device.alloc(4096).unwrap();
     let handle = device.export_memory(buffer.allocation()).unwrap();
-    let own = text(open(&device, handle, 4096).map(drop));
+    let own = text(raw_access::import_memory(&device, handle, 4096).map(drop));
     assert!(
         own.starts_with(device.name()) && own.contains("opening another process's memory failed"),
         "{own}"
@@ -144,7 +139,7 @@ fn freed_memory_is_refused_before_and_after_it_is_opened() {
         return;
     }
     let buffer = device.alloc(4096).unwrap();
-    alone::upload(&device, buffer.allocation(), 0, &[7; 4096]).unwrap();
+    raw_access::upload(&device, buffer.allocation(), 0, &[7; 4096]).unwrap();
     let mut command = other::test("child_opens_what_is_freed");
     command.env("PARTITA_TEST_MEMORY", hex(&device.export_memory(buffer.allocation()).unwrap().0));
     let mut early = Other::start(command_again(&command));
@@ -170,13 +165,13 @@ fn freed_memory_is_refused_before_and_after_it_is_opened() {
 fn child_opens_what_is_freed() {
     let device = gpu().unwrap();
     let read = || -> partita::Result<()> {
-        let buffer = open(&device, handle("PARTITA_TEST_MEMORY"), 4096)?;
+        let buffer = raw_access::import_memory(&device, handle("PARTITA_TEST_MEMORY"), 4096)?;
         let mut back = [0; 4096];
-        alone::download(&device, buffer.allocation(), 0, &mut back)?;
+        raw_access::download(&device, buffer.allocation(), 0, &mut back)?;
         assert_eq!(back, [7; 4096]);
         println!("opened");
-        assert_eq!(told(), "freed");
-        alone::download(&device, buffer.allocation(), 0, &mut back)
+        assert_eq!(next_line(), "freed");
+        raw_access::download(&device, buffer.allocation(), 0, &mut back)
     };
     println!("error: {}", read().unwrap_err());
 }

@@ -40,7 +40,7 @@ const LIES: [Lie; 8] = [
     Lie::LongSet,
 ];
 
-/// Coordinates dealt out to four parts in turn, by a map that lies while it is told to.
+/// Coordinates dealt out to four parts in turn, by a map that lies while a flag is set.
 #[derive(Debug)]
 struct Liar {
     size: i64,

@@ -157,6 +157,6 @@ fn every_variable_that_the_repository_names_is_listed() {
     }
     assert!(
         files > 300 && found.is_empty(),
-        "{found:#?} of {files} files; see engine/src/config/variables.rs"
+        "{found:#?} of {files} files; see engine/src/process/config/variables.rs"
     );
 }

@@ -2,7 +2,7 @@
 //! `cargo test --release -p partita --test exchange_speed -- --ignored --nocapture`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod alone;
+mod raw_access;
 
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ fn seconds(team: &Team, exchanges: &[&Exchange], turns: usize) -> Vec<f64> {
     for _ in 0..turns {
         for (least, exchange) in least.iter_mut().zip(exchanges) {
             let start = Instant::now();
-            exchange.commands().try_for_each(alone::run).unwrap();
+            exchange.commands().try_for_each(raw_access::run).unwrap();
             team.wait().unwrap();
             *least = least.min(start.elapsed().as_secs_f64());
         }

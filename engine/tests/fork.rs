@@ -2,9 +2,12 @@
 #![cfg(unix)]
 #![allow(missing_docs, clippy::unwrap_used)]
 
+#[path = "raw_access/forked.rs"]
+mod forked;
 mod found;
 mod other;
 
+use forked::in_forked_process;
 use partita::device::Timestamp;
 use partita::prelude::*;
 
@@ -28,26 +31,9 @@ fn child_forks() {
     let devices = found::devices();
     let arrays: Vec<Array> = devices.iter().map(array).collect();
     let sums: Vec<f64> = arrays.iter().map(|array| total(array).unwrap()).collect();
-    // SAFETY: the forked process calls nothing that needs the threads it does not have, which is what is
-    // tested, and leaves by `_exit`.
-    match unsafe { libc::fork() } {
-        0 => {
-            // Whoever hangs is ended.
-            // SAFETY: plain calls of the system.
-            unsafe { libc::alarm(20) };
-            let body = std::panic::AssertUnwindSafe(|| in_the_forked_process(&devices, arrays, &sums));
-            let seen = std::panic::catch_unwind(body);
-            // SAFETY: as above; no destructor of the parent's threads may run.
-            unsafe { libc::_exit(if seen.is_ok() { 0 } else { 1 }) }
-        }
-        child => {
-            let mut status = 0;
-            // SAFETY: the pointer is to a local.
-            assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-            assert_eq!(status, 0, "the forked process: 14 is the alarm, 256 a failed assertion");
-            println!("the forked process ended well");
-        }
-    }
+    let status = in_forked_process(|| in_the_forked_process(&devices, arrays, &sums));
+    assert_eq!(status, 0, "the forked process: 14 is the alarm, 256 a failed assertion");
+    println!("the forked process ended well");
     devices.iter().for_each(|device| found::ran("forks", device, 1));
 }
 

@@ -67,7 +67,7 @@ fn long_work_ends_soon_when_it_is_interrupted_and_goes_on_afterwards() {
     a_wait_for_another_rank_ends_soon();
 }
 
-/// Rank 0 waits for rank 1, which comes much later and is told who left.
+/// Rank 0 waits for rank 1, which comes much later and gets an error that names the rank that left.
 fn a_wait_for_another_rank_ends_soon() {
     let outcomes = threads::run(2, |ranks| {
         let team = Team::over(&ranks, &[Device::host()], 1)?;

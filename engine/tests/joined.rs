@@ -126,7 +126,7 @@ fn what_nobody_needs_is_not_put_together() {
         Ok(())
     });
     assert_eq!((launches.len(), messages), (0, 0), "{launches:?}");
-    // Each of them takes both when it is asked for, and nothing once it is there.
+    // Each of them takes both when it is evaluated, and nothing once it is there.
     for alive in dead(&u) {
         let (launches, messages) = counted(&team, || alive.eval());
         assert!(!launches.is_empty() && messages > 0, "{alive:?} {launches:?} {messages}");

@@ -238,10 +238,10 @@ fn transfers_at_any_byte() {
         for offset in 0..9 {
             for len in [0, 1, 2, 3, 4, 5, 8, 11, 30] {
                 let data: Vec<u8> = (0..len).map(|i| (offset * 31 + i * 7 + len) as u8).collect();
-                alone::upload(device, buffer.allocation(), offset as u64, &data).unwrap();
+                raw_access::upload(device, buffer.allocation(), offset as u64, &data).unwrap();
                 model[offset..offset + len].copy_from_slice(&data);
                 let mut back = vec![0; 41 - offset];
-                alone::download(device, buffer.allocation(), offset as u64, &mut back).unwrap();
+                raw_access::download(device, buffer.allocation(), offset as u64, &mut back).unwrap();
                 assert_eq!(back, model[offset..], "{device:?} offset {offset}, length {len}");
             }
         }
@@ -255,9 +255,9 @@ fn transfers_of_many_pieces() {
         let data: Vec<u8> =
             (0..(37 << 20) + 5).map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         let buffer = device.alloc(data.len() as u64).unwrap();
-        alone::upload(device, buffer.allocation(), 0, &data).unwrap();
+        raw_access::upload(device, buffer.allocation(), 0, &data).unwrap();
         let mut back = vec![0; data.len() - 3];
-        alone::download(device, buffer.allocation(), 3, &mut back).unwrap();
+        raw_access::download(device, buffer.allocation(), 3, &mut back).unwrap();
         assert!(back == data[3..], "{device:?}");
     }
 }
@@ -276,12 +276,12 @@ fn launches_run_in_order_with_transfers_between() {
         let mut model = 1i32;
         for step in 0..3000 {
             let launch = Launch { arguments: vec![Scalar::from_i64(DType::I32, step)], ..flat(&kernel, 100) };
-            alone::launch(device, &job(device, &kernel, &launch, &[&buffer]).unwrap()).unwrap();
+            raw_access::launch(device, &job(device, &kernel, &launch, &[&buffer]).unwrap()).unwrap();
             model = model.wrapping_mul(2).wrapping_add(step as i32);
             if step % 977 == 0 {
                 model ^= 5;
                 let model = bytes(DType::I32, [model as u32 as u64; 100]);
-                alone::upload(device, buffer.allocation(), 0, &model).unwrap();
+                raw_access::upload(device, buffer.allocation(), 0, &model).unwrap();
             }
         }
         let given = downloaded(device, &[buffer], &ones).unwrap();
@@ -311,8 +311,8 @@ fn a_replay_equals_its_launches() {
             let recording = partita::raw::record(device, jobs.clone()).unwrap();
             for _ in 0..5 {
                 match replayed {
-                    true => alone::replay(&recording).unwrap(),
-                    false => jobs.iter().for_each(|job| alone::launch(device, job).unwrap()),
+                    true => raw_access::replay(&recording).unwrap(),
+                    false => jobs.iter().for_each(|job| raw_access::launch(device, job).unwrap()),
                 }
             }
             downloaded(device, &b, &arrays).unwrap()
@@ -359,10 +359,10 @@ fn large(gpu: &Device) {
     let input: Vec<u8> = (0..n).flat_map(|i| ((i % 1000) as f32).to_le_bytes()).collect();
     let launch = Launch { views: vec![line(0), line(0)], ..flat(&kernel, n - 1) };
     let buffers = [gpu.alloc(n as u64 * 4).unwrap(), gpu.alloc(n as u64 * 4).unwrap(), gpu.alloc(8).unwrap()];
-    alone::upload(gpu, buffers[0].allocation(), 0, &input).unwrap();
-    alone::launch(gpu, &job(gpu, &kernel, &launch, &[&buffers[0], &buffers[1]]).unwrap()).unwrap();
+    raw_access::upload(gpu, buffers[0].allocation(), 0, &input).unwrap();
+    raw_access::launch(gpu, &job(gpu, &kernel, &launch, &[&buffers[0], &buffers[1]]).unwrap()).unwrap();
     let mut output = vec![0; n * 4];
-    alone::download(gpu, buffers[1].allocation(), 0, &mut output).unwrap();
+    raw_access::download(gpu, buffers[1].allocation(), 0, &mut output).unwrap();
     for (i, word) in output.chunks(4).enumerate().take(n - 1) {
         let step = if i % 1000 == 999 { -999.0 } else { 1.0 };
         assert_eq!(f32::from_le_bytes(word.try_into().unwrap()), step + i as f32, "{i}");
@@ -375,9 +375,9 @@ fn large(gpu: &Device) {
     let kernel = k.finish(Form::Reduce { axes: vec![true], folds: vec![fold] }).unwrap();
     let views = vec![line(0), View { offset: 0, strides: vec![0] }];
     let launch = Launch { extents: vec![n], origin: vec![0], views, arguments: vec![] };
-    alone::launch(gpu, &job(gpu, &kernel, &launch, &[&buffers[0], &buffers[2]]).unwrap()).unwrap();
+    raw_access::launch(gpu, &job(gpu, &kernel, &launch, &[&buffers[0], &buffers[2]]).unwrap()).unwrap();
     let mut sum = [0; 8];
-    alone::download(gpu, buffers[2].allocation(), 0, &mut sum).unwrap();
+    raw_access::download(gpu, buffers[2].allocation(), 0, &mut sum).unwrap();
     assert_eq!(f64::from_le_bytes(sum), (0..n).map(|i| (i % 1000) as f64).sum::<f64>());
 }
 
@@ -400,10 +400,11 @@ fn a_fold_of_more_points_than_a_loop_may_have_turns() {
             arguments: vec![],
         };
         let buffers = [device.alloc(4).unwrap(), device.alloc(4).unwrap()];
-        alone::upload(device, buffers[0].allocation(), 0, &1u32.to_le_bytes()).unwrap();
-        alone::launch(device, &job(device, &kernel, &launch, &[&buffers[0], &buffers[1]]).unwrap()).unwrap();
+        raw_access::upload(device, buffers[0].allocation(), 0, &1u32.to_le_bytes()).unwrap();
+        raw_access::launch(device, &job(device, &kernel, &launch, &[&buffers[0], &buffers[1]]).unwrap())
+            .unwrap();
         let mut count = [0; 4];
-        alone::download(device, buffers[1].allocation(), 0, &mut count).unwrap();
+        raw_access::download(device, buffers[1].allocation(), 0, &mut count).unwrap();
         assert_eq!(u32::from_le_bytes(count), points as u32, "{device:?}");
     }
 }

@@ -4,6 +4,8 @@
 //! ends in the middle, and in `numbers` one computes with another constant.
 #![allow(clippy::unwrap_used)]
 
+#[path = "raw_access/communicator.rs"]
+mod communicator;
 mod spmd;
 
 use std::io::Write as _;
@@ -97,8 +99,7 @@ fn paths(team: &Team) -> partita::Result<Vec<String>> {
 
 /// What there is to say of the ranks, and what is refused.
 fn ranks() -> partita::Result<()> {
-    // SAFETY: refused before the handle is looked at.
-    let refused = unsafe { mpi::adopt(0, "another library 1.0") }.map(drop).unwrap_err().to_string();
+    let refused = communicator::adopt_from_another_library();
     assert!(refused.contains("another library") && refused.contains("same MPI"), "{refused}");
     let team = Team::world(1)?;
     let (here, count) = mpi::on_this_machine();

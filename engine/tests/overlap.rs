@@ -1,8 +1,8 @@
 //! Messages between ranks travel while the core is computed, one message per pair of ranks.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod alone;
 mod other;
+mod raw_access;
 
 use std::time::Instant;
 
@@ -29,7 +29,7 @@ fn letter(command: &Command) -> char {
 }
 
 fn letters(schedule: &Schedule) -> String {
-    // What the next meeting compares takes no time.
+    // Comparing signatures takes no time.
     schedule.iter().map(letter).filter(|&letter| letter != 'N').collect()
 }
 
@@ -106,7 +106,7 @@ fn a_wgpu_device_has_its_core_to_compute_before_the_host_waits_for_its_faces() {
     let mut orders = threads::run(2, over).into_iter().map(Result::unwrap);
     let ((gpu, values), (host, others)) = (orders.next().unwrap(), orders.next().unwrap());
     assert_eq!(values, others);
-    // Packed, on its way out of the device, core, sent; taken, unpacked, settled, rim.
+    // Packed, on its way out of the device, core, sent; taken, unpacked, waited, rim.
     assert_eq!((gpu.as_str(), host.as_str()), ("MELFLSRLZL", "MELSLRLZL"));
     println!("ran: wgpu-core-first 2");
 }
@@ -169,7 +169,7 @@ fn a_download_is_begun_before_much_work() {
     team.wait().unwrap();
     let place = small.places().unwrap()[0].clone().unwrap();
     let mut bytes = vec![0; 4000];
-    let fetch = alone::fetch(&place.device, &place.allocation, bytes.len()).unwrap();
+    let fetch = raw_access::fetch(&place.device, &place.allocation, bytes.len()).unwrap();
     let result = work();
     result.eval().unwrap();
     let begin = Instant::now();

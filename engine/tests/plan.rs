@@ -19,7 +19,7 @@ fn region<const N: usize>(start: [i64; N], stop: [i64; N]) -> Region {
     Region::new(&start, &stop).unwrap()
 }
 
-/// The C-order position of a cell in the global array, whole turns aside.
+/// The C-order position of a cell in the global array, modulo whole turns.
 fn formula(dist: &Distribution, point: &[i64]) -> i64 {
     (0..dist.rank()).fold(0, |sum, d| sum * dist.shape()[d] + point[d].rem_euclid(dist.shape()[d]))
 }

@@ -126,7 +126,7 @@ fn chains_are_one_kernel_and_shared_parts_are_computed_once() {
     let chain = (0..6).fold(u.slice(&s![1..]) * 0.5, |x, k| x.sqrt() + u.slice(&s![..-1]) * f64::from(k));
     let (launches, messages) = counted(&team, || chain.eval());
     assert_eq!((fused(&launches), messages), (2, 1), "{launches:?}");
-    // Not asked for, not computed; and what is computed is not computed again.
+    // Not requested, not computed; and what is computed is not computed again.
     let dead = u.exp() + 1.0;
     let (launches, _) = counted(&team, || eval_all(&[&a, &b, &chain]));
     assert_eq!(launches.len(), 0, "{launches:?}");

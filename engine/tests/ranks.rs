@@ -236,9 +236,9 @@ fn collectives_are_the_same_over_ranks() {
         let y = copies.forward(&x)?;
         let back = copies.adjoint().forward(&y)?;
         let everywhere = Collective::all_sum_reduce(&all, &[0, 2])?.forward(&y)?;
-        let told = root.broadcast_data(2, &all, || Data::line(&[7i16, 8, 9]))?;
+        let broadcast = root.broadcast_data(2, &all, || Data::line(&[7i16, 8, 9]))?;
         let mut data = all.allgather_data(|rank| Data::line(&vec![rank as f32; rank % 3]))?;
-        data.push(told);
+        data.push(broadcast);
         Ok((vec![y.to_vec()?, back.to_vec()?, everywhere.to_vec()?], data))
     };
     let alone = program(&Team::on(&[Device::host()], 12).unwrap()).unwrap();
@@ -255,7 +255,7 @@ fn collectives_are_the_same_over_ranks() {
     println!("ran: rank-collectives 21");
 }
 
-/// Boxes asked for by members (the Dist dialect's `repartition`), over ranks: what this rank's members get.
+/// Boxes that members request (the Dist dialect's `repartition`), over ranks: what this rank's members get.
 #[test]
 fn requests_are_answered_over_ranks() {
     let results = threads::run(3, |ranks| {
@@ -350,7 +350,7 @@ fn ranks_that_compute_with_different_numbers_all_end_with_an_error() {
     }
 }
 
-/// A wire that counts what is told beside the data.
+/// A wire that counts control messages.
 struct Counting(threads::Threads, Arc<AtomicUsize>);
 
 impl Wire for Counting {
@@ -390,14 +390,14 @@ impl Wire for Counting {
     }
 }
 
-/// What three ranks tell each other beside their data in a program whose constants change in each step.
-fn told_in(steps: u32) -> usize {
-    let told = Arc::new(AtomicUsize::new(0));
+/// The control messages of three ranks in a program whose constants change in each step.
+fn control_messages_in(steps: u32) -> usize {
+    let count = Arc::new(AtomicUsize::new(0));
     std::thread::scope(|scope| {
         for end in threads::Threads::ends(3) {
-            let told = Arc::clone(&told);
+            let count = Arc::clone(&count);
             scope.spawn(move || {
-                let ranks = Ranks::with_deadline(Counting(end, told), Duration::from_secs(60));
+                let ranks = Ranks::with_deadline(Counting(end, count), Duration::from_secs(60));
                 let team = over(&ranks, 1).unwrap();
                 let mut u = line(&team, 20).unwrap();
                 for step in 0..steps {
@@ -408,15 +408,15 @@ fn told_in(steps: u32) -> usize {
             });
         }
     });
-    told.load(Ordering::SeqCst)
+    count.load(Ordering::SeqCst)
 }
 
 /// Constants take part in what ranks compare without an agreement of their own for each.
 #[test]
 fn numbers_that_change_from_step_to_step_take_no_further_messages() {
-    let few = told_in(4);
+    let few = control_messages_in(4);
     assert!(few > 0);
-    assert_eq!(told_in(40), few);
+    assert_eq!(control_messages_in(40), few);
 }
 
 /// A state that is stepped, replayed after a few steps, and meets once per step.
@@ -452,7 +452,7 @@ fn the_rank_that_goes_on_where_all_others_ended_is_named_with_both_steps() {
             let text = words(end);
             assert!(text.contains("rank 1 failed in") && text.contains("it goes on"), "{text}");
             let ended = number_after(&text, "ended after step ");
-            // Replayed steps count, one meeting each.
+            // Replayed steps count, one collective operation each.
             assert!(ended >= 20 && text.contains(&format!("step {}", ended + 1)), "{text}");
         }
     }

@@ -5,8 +5,7 @@
 mod agreement;
 mod found;
 
-use agreement::{alone, flat, job};
-use partita::device::{Buffer, Foreign};
+use agreement::{flat, job, raw_access};
 use partita::prelude::*;
 use partita_kernels::{BinaryOp, Builder, Verified};
 
@@ -30,12 +29,12 @@ fn bytes_outside_the_memory_are_refused() {
         let buffer = device.alloc(256).unwrap();
         let memory = buffer.allocation();
         let words = |operation| [operation, "expected bytes below 256"];
-        refused(alone::upload(&device, memory, 253, &[1; 4]), &words("upload"));
-        refused(alone::upload(&device, memory, u64::MAX, &[1; 4]), &words("upload"));
-        refused(alone::download(&device, memory, 1, &mut [0; 256]), &words("download"));
-        refused(alone::copy((&device, memory), (&device, memory), 257), &words("copy"));
-        alone::upload(&device, memory, 252, &[1; 4]).unwrap();
-        alone::upload(&device, memory, 256, &[]).unwrap();
+        refused(raw_access::upload(&device, memory, 253, &[1; 4]), &words("upload"));
+        refused(raw_access::upload(&device, memory, u64::MAX, &[1; 4]), &words("upload"));
+        refused(raw_access::download(&device, memory, 1, &mut [0; 256]), &words("download"));
+        refused(raw_access::copy((&device, memory), (&device, memory), 257), &words("copy"));
+        raw_access::upload(&device, memory, 252, &[1; 4]).unwrap();
+        raw_access::upload(&device, memory, 256, &[]).unwrap();
     }
 }
 
@@ -48,39 +47,34 @@ fn memory_and_programs_of_another_device_are_refused() {
     for device in found::devices() {
         let own = device.alloc(256).unwrap();
         let words = ["of another device"];
-        refused(alone::upload(&device, foreign.allocation(), 0, &[1]), &words);
-        refused(alone::download(&device, foreign.allocation(), 0, &mut [1]), &words);
-        refused(alone::copy((&device, foreign.allocation()), (&device, own.allocation()), 4), &words);
-        refused(alone::copy((&device, own.allocation()), (&device, foreign.allocation()), 4), &words);
-        refused(alone::launch(&device, &job(&device, &kernel, &launch, &[&foreign]).unwrap()), &words);
-        refused(alone::launch(&device, &job(&other, &kernel, &launch, &[&own]).unwrap()), &words);
+        refused(raw_access::upload(&device, foreign.allocation(), 0, &[1]), &words);
+        refused(raw_access::download(&device, foreign.allocation(), 0, &mut [1]), &words);
+        refused(raw_access::copy((&device, foreign.allocation()), (&device, own.allocation()), 4), &words);
+        refused(raw_access::copy((&device, own.allocation()), (&device, foreign.allocation()), 4), &words);
+        refused(raw_access::launch(&device, &job(&device, &kernel, &launch, &[&foreign]).unwrap()), &words);
+        refused(raw_access::launch(&device, &job(&other, &kernel, &launch, &[&own]).unwrap()), &words);
         refused(
             partita::raw::record(&device, vec![job(&other, &kernel, &launch, &[&own]).unwrap()]).map(drop),
             &words,
         );
-        alone::launch(&device, &job(&device, &kernel, &launch, &[&own]).unwrap()).unwrap();
+        raw_access::launch(&device, &job(&device, &kernel, &launch, &[&own]).unwrap()).unwrap();
     }
-}
-
-/// A buffer over this process's own elements.
-fn borrowed(device: &Device, elements: &'static [i32]) -> Buffer {
-    let foreign =
-        Foreign { address: elements.as_ptr() as u64, bytes: 4 * elements.len() as u64, owner: Box::new(()) };
-    // SAFETY: the elements are static and nobody writes them.
-    unsafe { device.borrow(foreign) }.unwrap()
 }
 
 #[test]
 fn borrowed_memory_is_never_written() {
     static ELEMENTS: [i32; 64] = [7; 64];
     let device = Device::host();
-    let buffer = borrowed(&device, &ELEMENTS);
+    let buffer = raw_access::borrow_static(&device, &ELEMENTS).unwrap();
     let words = ["expected memory that may be written", "borrowed from another owner"];
-    refused(alone::upload(&device, buffer.allocation(), 0, &[1; 4]), &words);
+    refused(raw_access::upload(&device, buffer.allocation(), 0, &[1; 4]), &words);
     let own = device.alloc(256).unwrap();
-    refused(alone::copy((&device, own.allocation()), (&device, buffer.allocation()), 4), &words);
+    refused(raw_access::copy((&device, own.allocation()), (&device, buffer.allocation()), 4), &words);
     let kernel = add_one();
-    refused(alone::launch(&device, &job(&device, &kernel, &flat(&kernel, 64), &[&buffer]).unwrap()), &words);
+    refused(
+        raw_access::launch(&device, &job(&device, &kernel, &flat(&kernel, 64), &[&buffer]).unwrap()),
+        &words,
+    );
     // Arrays over it, even two, go to other memory when they are assigned to.
     let team = Team::on(std::slice::from_ref(&device), 1).unwrap();
     let dist = Distribution::builder(&[64]).build().unwrap();

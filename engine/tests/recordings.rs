@@ -343,7 +343,7 @@ fn an_operation_that_computes_carries_the_error() {
     let u = line(&team(1), 4);
     let wrong = u.slice(&s![..3]) + u.slice(&s![..2]);
     let mut v = u.clone();
-    // The error is within the expression, and nobody asked for it.
+    // The error is within the expression, and no call looks for it.
     for k in 0..10_000 {
         v = if k == 5 { &v + &wrong } else { &v + &u };
     }

@@ -2,9 +2,9 @@
 //! all other memory holds a different value.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod alone;
 mod divisions;
 mod found;
+mod raw_access;
 
 use std::sync::Arc;
 
@@ -267,12 +267,12 @@ fn fields_travel_together_and_contiguous_faces_as_they_are() {
         };
         let cells: u64 = plan.moves().iter().map(|m| m.elements()).sum();
         assert_eq!(both.dispatch.iter().map(bytes).sum::<u64>(), 9 * cells);
-        alone::exchange(both).unwrap();
+        raw_access::exchange(both).unwrap();
         for (array, size) in [(&a, 1), (&b, 8)] {
             for (part, place) in array.places().unwrap().iter().enumerate() {
                 let place = place.as_ref().unwrap();
                 let mut memory = vec![0; place.stored.volume().unwrap() as usize * size];
-                alone::download(&place.device, &place.allocation, 0, &mut memory).unwrap();
+                raw_access::download(&place.device, &place.allocation, 0, &mut memory).unwrap();
                 for (k, at) in place.stored.points().enumerate() {
                     let expected = 10 * at[0] + at[1];
                     let given = match size {
@@ -309,7 +309,7 @@ fn faces_of_one_shape_share_a_launch() {
         let expected = if kind == DeviceKind::Cuda { 1 } else { 3 };
         assert_eq!(packs.count(), expected, "{device:?} {exchange}");
         assert_eq!(exchange.departing().1, 6);
-        alone::exchange(exchange).unwrap();
+        raw_access::exchange(exchange).unwrap();
         team.wait().unwrap();
         ran("shared-launches", &device, 1);
     }
@@ -334,7 +334,7 @@ fn adjoint_plans_add_what_all_holders_have() {
                 let plan = Plan::between(&from, &to, |_| None).unwrap().adjoint();
                 let (there, here) = (b.places().unwrap(), a.places().unwrap());
                 let field = Field { plan: &plan, from: &there, to: &here, dtype: DType::I32 };
-                alone::exchange(lower(&[field]).unwrap()).unwrap();
+                raw_access::exchange(lower(&[field]).unwrap()).unwrap();
                 let holders = |at: &[i64]| to.holders(at).unwrap().len() as i32;
                 let expected: Vec<i32> =
                     from.global().points().map(|at| 1000 + holders(&at) * position(&to, &at)).collect();
@@ -383,7 +383,7 @@ fn additions_into_listed_cells_share_launches() {
             _ => false,
         });
         assert_eq!(adds.count(), 2, "{device:?}");
-        alone::exchange(exchange).unwrap();
+        raw_access::exchange(exchange).unwrap();
         let in_order = |order: [usize; 4]| {
             let mut cells = vec![1e8f32; 20];
             for part in order {

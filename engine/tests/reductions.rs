@@ -127,7 +127,7 @@ fn a_reduction_reads_through_halos_and_its_operands_are_recomputed_there() {
         assert_eq!(squares.item::<i64>().unwrap(), expected(&|x| x * x + 1), "{device:?}");
         let stencil = laplacian(&v());
         assert_eq!(messages(&team, || stencil.eval().unwrap()), 0);
-        // Asked for as well, the operand is computed and the stencil over it still needs nothing.
+        // If it is evaluated as well, the operand is computed and the stencil over it still needs nothing.
         let asked = v();
         let stencil = laplacian(&asked);
         assert_eq!(messages(&team, || eval_all(&[&stencil, &asked]).unwrap()), 0);

@@ -102,7 +102,7 @@ fn memory_beyond_the_budget_is_refused_and_everything_stays_readable() {
     device.set_budget(Some(300_000));
     let b = &a + 1.0;
     let text = message(b.eval());
-    assert!(text.contains("asked for 131072 bytes, 262144 in use, budget of 300000 bytes"), "{text}");
+    assert!(text.contains("131072 bytes requested, 262144 in use, budget of 300000 bytes"), "{text}");
     assert_eq!(a.to_vec::<f32>().unwrap(), before);
     device.set_budget(None);
     assert_eq!(b.to_vec::<f32>().unwrap()[5], 6.0, "the refused expression can be computed later");

@@ -98,7 +98,7 @@ fn rolled_steps_share_exchanges_where_ends_meet() {
             (0..8).for_each(|_| expected = whole(&expected, cell));
             assert_eq!(run.state()[0].to_vec::<i32>().unwrap(), expected, "{}", run.explain());
             assert_eq!(run.steps_per_exchange(), 2);
-            // Without room for what comes round there is nothing to share.
+            // Without room for cells that wrap around there is nothing to share.
             let mut apart = Loop::new(vec![start(&team, &[2, 2], [false, true])], body).depth(2);
             let error = apart.run(8).unwrap_err().to_string();
             assert!(error.contains("periodic"), "{error}");
@@ -107,7 +107,7 @@ fn rolled_steps_share_exchanges_where_ends_meet() {
 }
 
 #[test]
-fn what_goes_round_is_found_whatever_it_is() {
+fn cells_that_wrap_around_are_found_in_every_form() {
     for device in devices() {
         let mut cases = 0;
         for parts in [1, 3, 4] {

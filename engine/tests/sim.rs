@@ -106,7 +106,7 @@ fn is_found(seed: u64, plant: PlantedFault) -> Option<bool> {
     };
     let others = || ends.iter().enumerate().filter(|(rank, _)| *rank != victim).map(|(_, end)| end);
     Some(match plant {
-        // Whoever still had something to do with the victim has found out, and told everybody who was there.
+        // Ranks that still waited for the victim have found out, and notified all ranks that were there.
         PlantedFault::Crash | PlantedFault::Stop => others().all(|end| named(end) || end.is_ok()),
         _ => ends.iter().any(named),
     })

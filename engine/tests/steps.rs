@@ -180,7 +180,7 @@ fn depths_without_end_are_refused_before_anything_runs() {
 }
 
 /// Runs a step that is given its number, and says what the loop said after how many steps.
-fn told(parts: usize, mut step: impl FnMut(&mut [Array], u64) -> partita::Result<()>) -> (String, u64) {
+fn error_of(parts: usize, mut step: impl FnMut(&mut [Array], u64) -> partita::Result<()>) -> (String, u64) {
     let (mut calls, team) = (0, team(parts));
     let mut run = Loop::new(vec![ramp(&team, 12), ramp(&team, 12)], |state| {
         calls += 1;
@@ -196,7 +196,7 @@ fn told(parts: usize, mut step: impl FnMut(&mut [Array], u64) -> partita::Result
 #[test]
 fn a_plain_number_that_changes_from_step_to_step_is_an_error_that_names_it() {
     for parts in [1, 3] {
-        let (error, _) = told(parts, |state, k| {
+        let (error, _) = error_of(parts, |state, k| {
             let next = &state[0] + k as f64;
             next.eval()?;
             state[0] = next;
@@ -206,18 +206,18 @@ fn a_plain_number_that_changes_from_step_to_step_is_an_error_that_names_it() {
         assert!(error.contains("array 0 of the state") && error.contains("Loop::with_numbers"), "{error}");
         // In windows, in the array's own memory, in reductions; numbers without a trace in one of the steps.
         for first in [0, 1, 2, 10] {
-            let (error, steps) = told(parts, |state, k| {
+            let (error, steps) = error_of(parts, |state, k| {
                 let next = &state[1] * (k + first - 1) as f64;
                 state[1].assign(&s![..], &next)
             });
             assert!(error.contains("array 1 of the state") && steps < 8, "{first}: {error}");
-            let (error, steps) = told(parts, |state, k| {
+            let (error, steps) = error_of(parts, |state, k| {
                 let next = state[0].slice(&s![..-2]) + (k + first - 1) as f64;
                 state[0].assign(&s![1..-1], &next)
             });
             assert!(error.contains("array 0 of the state") && steps < 8, "{first}: {error}");
         }
-        let (error, steps) = told(parts, |state, k| {
+        let (error, steps) = error_of(parts, |state, k| {
             let scale = (&state[0] * (1.0 / k as f64)).sum(&[]);
             state[1] = &state[1] + &scale;
             Ok(())
@@ -242,7 +242,7 @@ fn a_number_that_changes_is_an_error_where_steps_share_an_exchange() {
 #[test]
 fn steps_whose_memory_never_comes_back_name_the_number_that_changes() {
     let mut held = Vec::new();
-    let (error, steps) = told(2, |state, k| {
+    let (error, steps) = error_of(2, |state, k| {
         state[0] = &state[0] + 0.5 * k as f64;
         state[0].eval()?;
         held.push(state[0].clone());
@@ -252,11 +252,11 @@ fn steps_whose_memory_never_comes_back_name_the_number_that_changes() {
 }
 
 #[test]
-fn steps_that_do_the_same_are_told_nothing() {
+fn steps_that_do_the_same_give_no_error() {
     // Two kernels that differ in a number alone; a captured array that changes; more than one memory.
     let team = team(3);
     let clock = ramp(&team, 1);
-    let (error, steps) = told(3, |state, _| {
+    let (error, steps) = error_of(3, |state, _| {
         state[0] = &state[0] * 0.5;
         state[1] = &state[1] * 0.25;
         let next = state[1].slice(&s![1..]) * 0.125;

@@ -3,9 +3,9 @@
 //! run on the simulated driver, which orders streams by seed and reports accesses that no wait orders.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod alone;
 mod found;
 mod other;
+mod raw_access;
 
 use std::sync::Arc;
 
@@ -219,19 +219,18 @@ fn the_exchange_of_a_step_without_one_of_its_waits() {
     assert_eq!(leaving.len(), 4);
     let before = leaving.iter().map(|(device, memory, offset, bytes)| {
         let mut row = vec![0; *bytes];
-        alone::download(device, memory, *offset, &mut row).unwrap();
+        raw_access::download(device, memory, *offset, &mut row).unwrap();
         row
     });
     let before: Vec<Vec<u8>> = before.collect();
     let write = |rows: &[Vec<u8>]| {
-        leaving
-            .iter()
-            .zip(rows)
-            .try_for_each(|((device, memory, offset, _), row)| alone::upload(device, memory, *offset, row))
+        leaving.iter().zip(rows).try_for_each(|((device, memory, offset, _), row)| {
+            raw_access::upload(device, memory, *offset, row)
+        })
     };
     let again = || -> partita::Result<Vec<f32>> {
         write(&before)?;
-        alone::execute(schedule.clone())?;
+        raw_access::execute(schedule.clone())?;
         write(&before.iter().map(|row| vec![0; row.len()]).collect::<Vec<_>>())?;
         result.to_vec()
     };
@@ -277,7 +276,7 @@ fn the_adjoint_of_a_halo_exchange_on_four_devices() {
             DType::F32 => cells.flat_map(|cell| (cell as f32).to_le_bytes()).collect(),
             _ => cells.flat_map(f64::to_le_bytes).collect(),
         };
-        alone::upload(&place.device, &place.allocation, 0, &bytes).unwrap();
+        raw_access::upload(&place.device, &place.allocation, 0, &bytes).unwrap();
     }
     let fields = [0, 1].map(|k| Field { plan: &plan, from: &places[k], to: &places[k], dtype: types[k] });
     let memory = |field: &Field| -> Vec<Vec<f64>> {
@@ -285,7 +284,7 @@ fn the_adjoint_of_a_halo_exchange_on_four_devices() {
             let place = place.as_ref().unwrap();
             let cells = place.stored.volume().unwrap() as usize;
             let mut bytes = vec![0; cells * field.dtype.size_bytes()];
-            alone::download(&place.device, &place.allocation, 0, &mut bytes).unwrap();
+            raw_access::download(&place.device, &place.allocation, 0, &mut bytes).unwrap();
             match field.dtype {
                 DType::F32 => bytes.as_chunks().0.iter().map(|b| f64::from(f32::from_le_bytes(*b))).collect(),
                 _ => bytes.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b)).collect(),
@@ -320,11 +319,11 @@ fn the_adjoint_of_a_halo_exchange_on_four_devices() {
     });
     let boxes: Vec<usize> = boxes.collect();
     println!("{} launches add {} boxes", boxes.len(), boxes.iter().sum::<usize>());
-    alone::exchange(exchange).unwrap();
+    raw_access::exchange(exchange).unwrap();
     assert!(fields.each_ref().map(memory) == expected, "other bits");
 }
 
-/// What the driver was asked for, in order, between what a child prints.
+/// The calls of the driver, in order, between what a child prints.
 fn calls(said: &str, what: &str) -> Vec<String> {
     let between = said.split(&format!("{what} begins\n")).nth(1);
     let between = between.and_then(|rest| rest.split(&format!("{what} ends\n")).next());
@@ -578,9 +577,9 @@ fn a_device_packs_and_unpacks_all_its_faces_in_one_launch_each() {
     command.env("PARTITA_SIM_TRACE", "1");
     let said = other::said(command);
     // Each of the two parts of a device copies two fields for the neighbour beside it, and sends them to six.
-    let told = "faces: [28, 28, 28, 28, 24, 24, 24, 24]";
-    assert!(said.contains(told), "{said}");
-    // What the driver was asked for, between what the child prints.
+    let faces = "faces: [28, 28, 28, 28, 24, 24, 24, 24]";
+    assert!(said.contains(faces), "{said}");
+    // The calls of the driver, between what the child prints.
     let between = said.split("begins\n").nth(1).and_then(|rest| rest.split("ends\n").next()).unwrap();
     let kernels = between.lines().filter(|line| line.contains("cuLaunchKernel")).count();
     assert_eq!(kernels, 4 * 2, "{between}");
@@ -609,7 +608,7 @@ fn cubes_on_four_devices() {
         }
     }
     eprintln!("begins");
-    alone::execute(exchange).unwrap();
+    raw_access::execute(exchange).unwrap();
     eprintln!("ends");
     println!("faces: {faces:?}");
     team.wait().unwrap();

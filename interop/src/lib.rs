@@ -1,12 +1,12 @@
 //! Partita for Python and its peers.
 //!
-//! `dlpack` lends the memory of parts and reads that of others; [`value`] holds descriptions in Python's
+//! [`dlpack`] lends the memory of parts and reads that of others; [`value`] holds descriptions in Python's
 //! terms, which [`distarray`] and [`partitioned`] translate to distributions and back. With the feature
 //! `python` this crate is the extension module `partita._native`, under the Python code in
 //! `interop/python`.
 //!
-//! Invariant: the protocols are plain Rust; only the module `python` knows Python objects. Unsafe code is
-//! allowed in `dlpack` and for its capsules alone.
+//! Invariant: the protocols are plain Rust; only `python` and the capsules of `foreign` use Python objects.
+//! Unsafe code is in `foreign` alone.
 
 #![deny(unsafe_code)]
 // The documentation asks whether what holds a device may be sent between threads; wgpu nests that deeply.
@@ -15,10 +15,12 @@
 #[cfg(feature = "python")]
 mod complex;
 pub mod distarray;
-#[allow(unsafe_code)]
-pub mod dlpack;
 pub mod element;
+#[allow(unsafe_code)]
+pub mod foreign;
 pub mod partitioned;
 #[cfg(feature = "python")]
 mod python;
 pub mod value;
+
+pub use foreign::dlpack;

@@ -146,7 +146,7 @@ def test_partitions():
     assert repr(copies.adjoint) == "<partita.Collective sum_reduce from grid (6) to grid (1)>"
 
 
-def test_what_travels_is_told():
+def test_explain_names_the_messages():
     all_ = world()
     x = pt.ones(4, dtype=pt.float32, team=all_.inclusive([0]).team)
     text = pt.broadcast(all_.inclusive([0]), all_).explain(x)

@@ -312,7 +312,7 @@ def test_joining_only_records():
     assert "plan" not in padded.explain() and padded.dist.owned(3) == ((7, 14), (4, 8))
 
 
-def test_what_moves_is_told():
+def test_explain_names_the_moves():
     team = pt.Team(2, "host")
     u = pt.zeros(8, dtype=pt.float32, dist=pt.Distribution(8, team=team, halo=1))
     assert "computed" in u.eval().explain()

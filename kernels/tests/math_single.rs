@@ -4,9 +4,13 @@
 //! The references are the standard library's f64 functions (`references_are_accurate` spot-checks them), a
 //! series for erf. `-- --nocapture` prints the table that ACCURACY.md holds.
 
+#[path = "agreement/host.rs"]
+mod host;
+
 use std::f64::consts::FRAC_2_SQRT_PI;
 
-use partita_kernels::cpu::{Memory, Program};
+use host::run_on_host;
+use partita_kernels::cpu::Program;
 use partita_kernels::math::{expand, single as s};
 use partita_kernels::{Builder, DType, Launch, Math1, Math2, Op, Value, Verified, View};
 
@@ -410,9 +414,12 @@ fn run(kernel: &Verified, columns: &mut [Vec<f32>]) -> Vec<f32> {
     let views = vec![view; columns.len() + 1];
     let launch = Launch { extents: vec![n], origin: vec![0], views, arguments: Vec::new() };
     let columns = columns.iter_mut().chain([&mut out]);
-    let memory: Vec<Memory> = columns.map(|c| Memory { ptr: c.as_mut_ptr().cast(), len: c.len() }).collect();
-    // SAFETY: every memory is a vector of its stated length, borrowed exclusively until the call is over.
-    unsafe { Program::compile(&kernel).run(&launch, &memory, 1) }.expect("the launch fits the kernel");
+    run_on_host(
+        &Program::compile(&kernel),
+        &kernel,
+        &launch,
+        &mut columns.map(Vec::as_mut_slice).collect::<Vec<_>>(),
+    );
     out
 }
 

@@ -5,64 +5,29 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod agreement;
+#[path = "agreement/fenced.rs"]
+mod fenced;
 mod random;
 
-use agreement::{Arrays, cases, difference, element, line, small_numbers};
-use memmap2::MmapMut;
+use agreement::{Arrays, cases, difference, element, line, run_on_host, small_numbers};
+use fenced::Fenced;
+use partita_kernels::cpu::Program;
 use partita_kernels::cpu::x86::IsaLevel;
-use partita_kernels::cpu::{Memory, Program};
 use partita_kernels::{
     BinaryOp, Builder, CompareOp, DType, Form, Launch, Math1, Op, Scalar, Store, UnaryOp, Value, Verified,
     View,
 };
 use random::Random;
 
-const PAGE: usize = 4096;
-
 /// The types that machine code computes with.
 const TYPES: [DType; 7] =
     [DType::F32, DType::F64, DType::I32, DType::U32, DType::I64, DType::U64, DType::Bool];
 
-/// Bytes that end where a page begins that cannot be touched.
-struct Fenced {
-    map: MmapMut,
-    first: usize,
-    len: usize,
-}
-
-impl Fenced {
-    fn new(bytes: &[u8]) -> Fenced {
-        let pages = bytes.len().div_ceil(PAGE).max(1);
-        let mut map = MmapMut::map_anon((pages + 1) * PAGE).unwrap();
-        let first = pages * PAGE - bytes.len();
-        map[first..pages * PAGE].copy_from_slice(bytes);
-        // SAFETY: the last page of the map, which holds nothing; nobody has a reference into it.
-        let done =
-            unsafe { libc::mprotect(map.as_mut_ptr().add(pages * PAGE).cast(), PAGE, libc::PROT_NONE) };
-        assert_eq!(done, 0);
-        Fenced { map, first, len: bytes.len() }
-    }
-
-    fn ptr(&mut self) -> *mut u8 {
-        self.map.as_mut_ptr().wrapping_add(self.first)
-    }
-
-    fn bytes(&self) -> Vec<u8> {
-        self.map[self.first..self.first + self.len].to_vec()
-    }
-}
-
 fn run(program: &Program, kernel: &Verified, launch: &Launch, arrays: &Arrays) -> Arrays {
     let mut fenced: Vec<Fenced> = arrays.iter().map(|bytes| Fenced::new(bytes)).collect();
-    let params = &kernel.kernel().params;
-    let memory = |(f, p): (&mut Fenced, &partita_kernels::Param)| Memory {
-        ptr: f.ptr(),
-        len: f.len / p.dtype.size_bytes(),
-    };
-    let memory: Vec<Memory> = fenced.iter_mut().zip(params).map(memory).collect();
-    // SAFETY: the memories are ours, apart, and as long as they say.
-    unsafe { program.run(launch, &memory, 1) }.unwrap();
-    fenced.iter().map(Fenced::bytes).collect()
+    let mut memory: Vec<&mut [u8]> = fenced.iter_mut().map(Fenced::bytes).collect();
+    run_on_host(program, kernel, launch, &mut memory);
+    memory.into_iter().map(|bytes| bytes.to_vec()).collect()
 }
 
 /// Compares the two; is there code for the launch?

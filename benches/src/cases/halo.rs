@@ -65,7 +65,7 @@ impl Exchange {
     /// Exchanges `times` times, then waits.
     pub fn run(&mut self, times: usize) -> Result<()> {
         for _ in 0..times {
-            self.exchange.commands().try_for_each(crate::by_hand::run)?;
+            self.exchange.commands().try_for_each(crate::raw_access::run)?;
         }
         Ok(self.array.team().wait()?)
     }
@@ -87,7 +87,7 @@ impl Exchange {
         for step in self.plan.moves() {
             let Some(place) = &places[step.to_part] else { continue };
             let mut bytes = vec![0; place.stored.volume()? as usize * dtype.size_bytes()];
-            crate::by_hand::read(place, 0, &mut bytes)?;
+            crate::raw_access::download(&place.device, &place.allocation, 0, &mut bytes)?;
             for cell in step.to.points() {
                 let strides = place.strides();
                 let local = cell.iter().zip(place.stored.start().iter()).zip(strides.iter());

@@ -143,7 +143,7 @@ fn launch(device: &Device) -> Result<Ceiling> {
     let command = fill_box(&place, &Region::from_shape(&[8])?, Scalar::from_f64(DType::F32, 1.0))?;
     let launches = move |times| {
         for _ in 0..times * LAUNCHES {
-            crate::by_hand::run(&command)?;
+            crate::raw_access::run(&command)?;
         }
         Ok(array.team().wait()?)
     };

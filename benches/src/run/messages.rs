@@ -112,7 +112,7 @@ mod between {
         }
 
         fn step(&mut self) -> Result<()> {
-            self.exchange.commands().try_for_each(crate::by_hand::run)?;
+            self.exchange.commands().try_for_each(crate::raw_access::run)?;
             Ok(self.array.team().wait()?)
         }
 
@@ -124,7 +124,7 @@ mod between {
             let row = 4 * cells as usize;
             let (at, global) = if team.rank() == 0 { (2, 2) } else { (0, 1) };
             let mut bytes = vec![0; row];
-            crate::by_hand::read(place, (at * row) as u64, &mut bytes)?;
+            crate::raw_access::download(&place.device, &place.allocation, (at * row) as u64, &mut bytes)?;
             for (k, cell) in bytes.as_chunks::<4>().0.iter().enumerate() {
                 let expected = (global * 1000 + k as i64 % 1000) as f32;
                 ensure!(f32::from_ne_bytes(*cell) == expected, "cell {k} of the halo is another");

@@ -7,6 +7,11 @@
 //!
 //! Invariant: only this crate moves bytes and queues work; `lock` says which thread may. All other code
 //! computes with arrays, or uses [`raw`](crate::raw).
+//!
+//! Contract of the unsafe code in this folder: memory is an [`Allocation`], which lives as long as a job, a
+//! recording or a transfer that names it. Ranges are checked before memory is used (`check_range`,
+//! `Verified::check`). That two threads do not use the same memory is promised by `lock`. Borrowed memory is
+//! the promise of the caller of [`Device::borrow`]. The driver folders add the rules of their drivers.
 
 pub mod cuda;
 mod discovery;
@@ -23,7 +28,7 @@ pub use handle::{Device, DeviceKind};
 pub use launch::{Job, Program, compared_launches};
 pub(crate) use launch::{RecordedWork, Recording, Sweep};
 pub(crate) use lock::DeviceLocks;
-pub use memory::{Allocation, Buffer, Foreign, MemoryUse};
+pub use memory::{Allocation, Buffer, Foreign, LentMemory, MemoryUse};
 pub(crate) use memory::{Arena, zeros};
 pub use streams::{Stream, Timestamp};
 pub(crate) use transfer::CopyRegion;

@@ -143,6 +143,6 @@ impl AxisOverlap {
     }
 }
 
-/// Up to so many subsets along one dimension are moved each on its own; more become a list. Lanes of several
-/// dimensions multiply, and each is a launch or a piece of one; a list costs one index per row.
+/// Up to so many subsets along one dimension are moved each on its own; more become a list. Subsets of
+/// several dimensions multiply, and each is a launch or a piece of one; a list costs one index per row.
 pub(super) const FEW: usize = 8;

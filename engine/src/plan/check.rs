@@ -13,7 +13,7 @@ impl Plan {
 
     /// Checks that every cell of `needs[q]` arrives at part `q` exactly once and nothing else does, that it
     /// is sent by the part that owns it, and that it is the right cell: its place in the destination is its
-    /// place in `source`, whole turns of periodic dimensions aside. For plans of copies; check an adjoint
+    /// place in `source`, modulo whole turns of periodic dimensions. For plans of copies; check an adjoint
     /// before it is one.
     pub fn check_exactly_once(&self, source: &Distribution, needs: &[Vec<Region>]) -> Result<()> {
         if (self.from_parts(), self.to_parts()) != (source.parts(), needs.len()) {
@@ -114,7 +114,7 @@ fn check_move(source: &Distribution, m: &Move) -> Result<()> {
     if (0..owned.rank()).all(in_place) {
         return Ok(());
     }
-    Err(plan_error("every cell to arrive at its own place, whole turns aside", given()))
+    Err(plan_error("every cell to arrive at its own place, modulo whole turns", given()))
 }
 
 fn check_arrivals(part: usize, needs: &[Region], moves: &[Move]) -> Result<()> {

@@ -47,8 +47,8 @@ impl Plan {
     }
 
     /// Every part of `to` gets what it needs of `from`, in the order in which it goes through it: the
-    /// shifted, pinned, exchanged, flipped dimensions of an operand, brought to where they are used, and of
-    /// those in steps no more than the steps name. `axes` has one entry per dimension of `from`, and so have
+    /// shifted, pinned, exchanged, flipped dimensions of an operand, at their destination; of strided ones
+    /// no more than the strides select. `axes` has one entry per dimension of `from`, and so have
     /// the boxes at the destination: along each they are packed coordinates of the dimension of `to` that it
     /// names, and coordinate 0 of pinned ones.
     pub fn aligned(

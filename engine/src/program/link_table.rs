@@ -8,9 +8,9 @@ use std::sync::Arc;
 use super::ipc::IpcMemory;
 use crate::config::config;
 use crate::device::cuda::IpcHandle;
-use crate::device::{Buffer, Device, DeviceKind};
+use crate::device::{Buffer, Device, DeviceKind, LentMemory};
 use crate::error::Result;
-use crate::wire::{Ranks, ZeroCopyBuffer};
+use crate::wire::Ranks;
 
 /// The links between ranks, for CUDA memory.
 pub struct LinkTable {
@@ -50,7 +50,7 @@ impl LinkTable {
     /// A rank that fails or does not answer; a device that fails.
     pub(crate) fn probe(ranks: &Ranks, devices: &[Device]) -> Result<LinkTable> {
         let cuda: Vec<&Device> = devices.iter().filter(|device| device.kind() == DeviceKind::Cuda).collect();
-        let device_pointers = agree(ranks, "asking for device pointers", ranks.takes_device_memory())?;
+        let device_pointers = agree(ranks, "querying device pointers", ranks.takes_device_memory())?;
         let device_pointers = match device_pointers {
             Ok(()) => agree(ranks, "trying device pointers", device_pointers_work(ranks, &cuda)?)?,
             refusal => refusal,
@@ -112,20 +112,16 @@ fn device_pointers_work(ranks: &Ranks, cuda: &[&Device]) -> Result<std::result::
     for bytes in TRIAL_BYTES {
         for direction in [0, 1] {
             let (to, from) = (neighbours[direction], neighbours[1 - direction]);
-            let mut filled = |contents: &[u8]| -> Result<Option<ZeroCopyBuffer>> {
+            let mut filled = |contents: &[u8]| -> Result<Option<LentMemory>> {
                 let buffer = device.alloc(bytes as u64)?;
                 device.upload(buffer.allocation(), 0, contents)?;
-                let pinned = buffer.allocation().lend(0, bytes as u64);
+                let lent = buffer.allocation().lend(0, bytes as u64);
                 buffers.push(buffer);
-                // SAFETY: pinned memory stays; it is used again after the trial only.
-                Ok(pinned
-                    .map(|pinned| unsafe { ZeroCopyBuffer::new(pinned.address(), bytes, Arc::new(pinned)) }))
+                Ok(lent)
             };
             let mine = filled(&pattern(rank, direction, bytes))?;
             let theirs = filled(&vec![0xA5; bytes])?;
-            let (Some(mine), Some(theirs)) = (mine, theirs) else {
-                unreachable!("plain memory can be pinned")
-            };
+            let (Some(mine), Some(theirs)) = (mine, theirs) else { unreachable!("plain memory can be lent") };
             sends.push((to, mine));
             receives.push((from, theirs));
             let Some(arrived) = buffers.last() else { unreachable!("pushed above") };

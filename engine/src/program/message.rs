@@ -6,9 +6,9 @@ use super::ipc::IpcMemory;
 use super::message_download::MessageDownload;
 use super::span::{MemorySpan, span_bytes, split_range};
 use super::transport::Transport;
-use crate::device::{DeviceKind, Stream};
+use crate::device::{DeviceKind, LentMemory, Stream};
 use crate::error::Result;
-use crate::wire::{MessageChunk, Ranks, ZeroCopyBuffer, chunks_of};
+use crate::wire::{MessageChunk, Ranks, chunks_of};
 
 /// One message, as its sender or its receiver has it.
 #[derive(Clone)]
@@ -58,7 +58,7 @@ impl Message {
 
     pub(super) fn post_receive_in_place(&self, stream: Stream) -> Result<()> {
         self.wait_for_devices(stream)?;
-        self.ranks.post_receive_chunks(self.peer, &self.chunks_in_place(), |chunk| self.buffer(chunk))
+        self.ranks.post_receive_chunks(self.peer, &self.chunks_in_place(), |chunk| self.lent(chunk))
     }
 
     pub(super) fn send(&self, stream: Stream, download: &MessageDownload) -> Result<()> {
@@ -68,7 +68,7 @@ impl Message {
             Some(ipc) if self.transport == Transport::Ipc => ipc.export(stream, ranks, *peer, memory),
             _ if self.transport.is_in_place() => {
                 self.wait_for_devices(stream)?;
-                ranks.send_chunks(*peer, &self.chunks_in_place(), |chunk| self.buffer(chunk), fill)
+                ranks.send_chunks(*peer, &self.chunks_in_place(), |chunk| self.lent(chunk), fill)
             }
             _ => ranks.send(*peer, span_bytes(memory), fill),
         }
@@ -104,7 +104,7 @@ impl Message {
     }
 
     /// The memory of a chunk, if that is contiguous in one allocation that has an address.
-    fn buffer(&self, chunk: MessageChunk) -> Option<ZeroCopyBuffer> {
+    fn lent(&self, chunk: MessageChunk) -> Option<LentMemory> {
         let mut parts = split_range(&self.memory, chunk.offset, chunk.bytes);
         let (first, begin, range) = parts.next()?;
         let mut next = begin + range.len() as u64;
@@ -114,11 +114,6 @@ impl Message {
             }
             next += range.len() as u64;
         }
-        let pinned = first.allocation.lend(begin, chunk.bytes as u64)?;
-        let address = pinned.address();
-        // SAFETY: pinned memory stays and is not leased again while it is pinned. The command before waited
-        // for the device, and the next commands of an exchange touch neither what is sent nor what is
-        // received.
-        Some(unsafe { ZeroCopyBuffer::new(address, chunk.bytes, Arc::new(pinned)) })
+        first.allocation.lend(begin, chunk.bytes as u64)
     }
 }

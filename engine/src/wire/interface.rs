@@ -1,10 +1,10 @@
 //! What a wire offers: nonblocking messages of bytes between ranks, and short control messages beside them.
 //! [`Wire`] is implemented by MPI, by threads and by the simulation; no call of it waits for another rank.
 
-use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
+
+use crate::device::LentMemory;
 
 /// A transfer that was started. Numbers are not reused.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -31,36 +31,6 @@ pub enum Outcome {
         /// How many bytes came.
         bytes: usize,
     },
-}
-
-/// Memory that a wire reads or writes in place: of this process, or of a device whose addresses the wire
-/// understands. It is pinned until the transfer is complete.
-#[derive(Clone)]
-pub struct ZeroCopyBuffer {
-    pub(super) address: usize,
-    pub(super) bytes: usize,
-    _pin: Arc<dyn Any + Send + Sync>,
-}
-
-impl ZeroCopyBuffer {
-    /// `bytes` bytes from `address` on, which `pin` keeps allocated.
-    ///
-    /// # Safety
-    /// The memory is valid while `pin` lives. Until the transfer is complete nobody writes what is sent, and
-    /// nobody uses what is received.
-    pub(crate) unsafe fn new(
-        address: usize,
-        bytes: usize,
-        pin: Arc<dyn Any + Send + Sync>,
-    ) -> ZeroCopyBuffer {
-        ZeroCopyBuffer { address, bytes, _pin: pin }
-    }
-}
-
-impl fmt::Debug for ZeroCopyBuffer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes at {:#x}", self.bytes, self.address)
-    }
 }
 
 /// A wire's own failure, in its words.
@@ -116,7 +86,7 @@ pub trait Wire: Send + Sync {
     ///
     /// # Errors
     /// As [`Wire::send`]; memory the wire does not take.
-    fn send_from(&self, _to: usize, _tag: u32, memory: ZeroCopyBuffer) -> Result<Request, WireError> {
+    fn send_from(&self, _to: usize, _tag: u32, memory: LentMemory) -> Result<Request, WireError> {
         Err(WireError(format!("it cannot send {memory:?}")))
     }
 
@@ -124,7 +94,7 @@ pub trait Wire: Send + Sync {
     ///
     /// # Errors
     /// As [`Wire::receive`]; memory the wire does not take.
-    fn receive_into(&self, _from: usize, memory: ZeroCopyBuffer) -> Result<Request, WireError> {
+    fn receive_into(&self, _from: usize, memory: LentMemory) -> Result<Request, WireError> {
         Err(WireError(format!("it cannot receive {memory:?}")))
     }
 

@@ -3,7 +3,8 @@
 //!
 //! [`Wire`] is what a transport library must offer: no call of it waits. [`Ranks`] is what the engine uses:
 //! waits with deadlines, agreement on the next collective operation, and failures reported to every rank.
-//! This module handles bytes and ranks; devices, parts and plans belong to the modules above.
+//! This module handles bytes and ranks, and of devices only memory lent to a wire; parts and plans belong to
+//! the modules above.
 
 mod agreement;
 mod communicator;
@@ -22,6 +23,6 @@ pub use crate::config::POINTS;
 pub use communicator::CollectiveSignature;
 pub(crate) use communicator::{Epoch, hash};
 pub(crate) use fault::pass;
-pub use interface::{Outcome, Request, Wire, WireError, ZeroCopyBuffer};
+pub use interface::{Outcome, Request, Wire, WireError};
 pub(crate) use message_chunk::{MessageChunk, chunks_of, staged_chunks};
 pub use ranks::Ranks;

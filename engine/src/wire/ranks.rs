@@ -17,9 +17,10 @@ use super::communicator::{
 };
 use super::endpoint::{Endpoint, locked};
 use super::fault::pass;
-use super::interface::{Outcome, Request, Wire, WireError, ZeroCopyBuffer};
+use super::interface::{Outcome, Request, Wire, WireError};
 use super::message_chunk::{MessageChunk, staged_chunks};
 use crate::config::config;
+use crate::device::LentMemory;
 use crate::error::{Error, Result};
 
 /// The ranks that run a program together, or some of them. Clones name the same.
@@ -173,7 +174,7 @@ impl Ranks {
         &self,
         from: usize,
         chunks: &[MessageChunk],
-        target: impl Fn(MessageChunk) -> Option<ZeroCopyBuffer>,
+        target: impl Fn(MessageChunk) -> Option<LentMemory>,
     ) -> Result<()> {
         pass("post-receive")?;
         for &chunk in chunks {
@@ -206,7 +207,7 @@ impl Ranks {
         &self,
         to: usize,
         chunks: &[MessageChunk],
-        source: impl Fn(MessageChunk) -> Option<ZeroCopyBuffer>,
+        source: impl Fn(MessageChunk) -> Option<LentMemory>,
         mut fill: impl FnMut(u64, &mut [u8]) -> Result<()>,
     ) -> Result<()> {
         pass("send")?;
@@ -401,8 +402,8 @@ impl Ranks {
     /// A rank that does not answer or has failed.
     pub(crate) fn try_in_place(
         &self,
-        sends: Vec<(usize, ZeroCopyBuffer)>,
-        receives: Vec<(usize, ZeroCopyBuffer)>,
+        sends: Vec<(usize, LentMemory)>,
+        receives: Vec<(usize, LentMemory)>,
     ) -> Result<std::result::Result<(), String>> {
         let wire = &self.0.endpoint.wire;
         let mut complaint: Option<String> = None;
@@ -411,14 +412,14 @@ impl Ranks {
         };
         let mut open: Vec<(usize, Request)> = Vec::new();
         for (from, memory) in receives {
-            let (peer, bytes) = (self.0.members[from], memory.bytes);
+            let (peer, bytes) = (self.0.members[from], memory.bytes());
             let request = wire.receive_into(peer, memory).map_err(&mut refused);
             // A refused message is received in memory of the host, so that the next one does not match it.
             let request = request.or_else(|()| wire.receive(peer, vec![0; bytes]));
             open.push((peer, request.map_err(|error| self.0.endpoint.fail(peer, error.0))?));
         }
         for (to, memory) in sends {
-            let (peer, bytes) = (self.0.members[to], memory.bytes);
+            let (peer, bytes) = (self.0.members[to], memory.bytes());
             let request = wire.send_from(peer, TRIAL_TAG, memory).map_err(&mut refused);
             let request = request.or_else(|()| wire.send(peer, TRIAL_TAG, vec![0; bytes]));
             open.push((peer, request.map_err(|error| self.0.endpoint.fail(peer, error.0))?));

@@ -8,8 +8,8 @@ use partita::device::{Buffer, Job};
 use partita::prelude::*;
 use partita_kernels::{Launch, Verified};
 
-#[path = "../alone/mod.rs"]
-pub mod alone;
+#[path = "../raw_access/mod.rs"]
+pub mod raw_access;
 #[path = "../../../kernels/tests/agreement/mod.rs"]
 mod shared;
 
@@ -40,7 +40,7 @@ pub fn gpus() -> &'static [Device] {
 pub fn uploaded(device: &Device, arrays: &Arrays) -> Vec<Buffer> {
     let upload = |array: &Vec<u8>| {
         let buffer = device.alloc(array.len() as u64).unwrap();
-        alone::upload(device, buffer.allocation(), 0, array).unwrap();
+        raw_access::upload(device, buffer.allocation(), 0, array).unwrap();
         buffer
     };
     arrays.iter().map(upload).collect()
@@ -49,7 +49,7 @@ pub fn uploaded(device: &Device, arrays: &Arrays) -> Vec<Buffer> {
 pub fn downloaded(device: &Device, buffers: &[Buffer], like: &Arrays) -> partita::Result<Arrays> {
     let download = |(buffer, array): (&Buffer, &Vec<u8>)| {
         let mut bytes = vec![0; array.len()];
-        alone::download(device, buffer.allocation(), 0, &mut bytes).map(|()| bytes)
+        raw_access::download(device, buffer.allocation(), 0, &mut bytes).map(|()| bytes)
     };
     buffers.iter().zip(like).map(download).collect()
 }
@@ -69,7 +69,7 @@ pub fn run_on(
     arrays: &Arrays,
 ) -> partita::Result<Arrays> {
     let buffers = uploaded(device, arrays);
-    alone::launch(device, &job(device, kernel, launch, &buffers.iter().collect::<Vec<_>>())?)?;
+    raw_access::launch(device, &job(device, kernel, launch, &buffers.iter().collect::<Vec<_>>())?)?;
     downloaded(device, &buffers, arrays)
 }
 

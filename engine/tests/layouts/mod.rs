@@ -38,7 +38,7 @@ impl Dim {
         if self.count(part) == 0 {
             return (None, None);
         }
-        // Walk away from the part in both directions; a periodic walk goes round and ends at the part itself.
+        // Walk away from the part in both directions; a periodic walk ends at the part itself.
         let n = self.parts();
         let turn = if self.periodic { n } else { 0 };
         let left = (0..part).rev().chain((n - turn..n).rev()).map(|p| self.count(p)).find(|&count| count > 0);

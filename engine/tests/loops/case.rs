@@ -54,7 +54,7 @@ pub enum Change {
         window: Window,
         sums: Vec<(usize, Vec<Term>)>,
     },
-    /// A sum is the new array; what it reads goes round the ends where dimensions do.
+    /// A sum is the new array; its operands wrap around where dimensions do.
     Replace {
         array: usize,
         terms: Vec<Term>,

@@ -48,8 +48,8 @@ impl Other {
     }
 }
 
-/// The next line that the process which started this one tells.
-pub fn told() -> String {
+/// The next line from the process that started this one.
+pub fn next_line() -> String {
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).unwrap();
     line.trim().to_owned()

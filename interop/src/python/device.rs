@@ -5,9 +5,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use super::arrays::convert::count;
-use super::capsules::location::location;
-use super::ranks::{self, Communicator};
+use super::ranks;
 use super::runtime::error::detached;
+use crate::foreign::capsules::location::location;
+use crate::foreign::communicator::Communicator;
 
 /// A processor with memory of its own.
 #[pyclass(frozen, eq, module = "partita")]

@@ -4,19 +4,16 @@
 //! Invariant: the interpreter's lock is released around everything that computes or waits, and no lock of
 //! ours is held while Python code runs.
 
-mod arrays;
-#[allow(unsafe_code)]
-mod capsules;
+pub(crate) mod arrays;
 mod collective;
 mod device;
 mod distribution;
 mod distribution_facts;
 mod part;
-mod part_handle;
+pub(crate) mod part_handle;
 mod protocols;
-#[allow(unsafe_code)]
 mod ranks;
-mod runtime;
+pub(crate) mod runtime;
 mod value;
 
 use pyo3::prelude::*;

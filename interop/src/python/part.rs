@@ -12,15 +12,15 @@ use pyo3::types::{PyDict, PyTuple};
 
 use super::arrays::convert::tuple;
 use super::arrays::typed::Typed;
-use super::capsules::capsule::{offer, publish};
-use super::capsules::exchange_table;
-use super::capsules::location::place;
 use super::device::Device;
 use super::distribution::owned;
 use super::part_handle::{Part, Stored};
 use super::runtime::error::{detached, raised};
 use crate::dlpack::{Legacy, Loan, Location, Versioned};
 use crate::element::{Element, TypedPart};
+use crate::foreign::capsules::capsule::{offer, publish};
+use crate::foreign::capsules::exchange_table;
+use crate::foreign::capsules::location::place;
 
 /// What a consumer asks of `__dlpack__`.
 struct ExportRequest<'a, 'py> {

@@ -3,38 +3,10 @@
 use std::sync::OnceLock;
 
 use partita::Team;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use super::runtime::error::raised;
-
-/// A communicator of mpi4py: the value of its handle, and what its library says of itself.
-pub struct Communicator {
-    #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
-    handle: usize,
-    #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
-    library: String,
-}
-
-impl Communicator {
-    /// What mpi4py knows of it.
-    pub fn of(comm: &Bound<'_, PyAny>) -> PyResult<Communicator> {
-        let refuse = |given: String| {
-            let remedy = "pass one that this process is in, such as MPI.COMM_WORLD";
-            PyTypeError::new_err(format!("Team: expected a communicator of mpi4py, given {given}; {remedy}"))
-        };
-        let loaded = comm.py().import("sys")?.getattr("modules")?.call_method1("get", ("mpi4py.MPI",))?;
-        if loaded.is_none() || !comm.is_instance(&loaded.getattr("Intracomm")?)? {
-            return Err(refuse(comm.get_type().name()?.to_string()));
-        }
-        if comm.eq(loaded.getattr("COMM_NULL")?)? {
-            return Err(refuse("COMM_NULL".to_owned()));
-        }
-        let handle = loaded.call_method1("_handleof", (comm,))?.extract()?;
-        let library = loaded.call_method0("Get_library_version")?.extract()?;
-        Ok(Communicator { handle, library })
-    }
-}
+use crate::foreign::communicator::Communicator;
 
 /// The team of so many members, on one of these devices each, or one member per device: over the ranks of a
 /// communicator, or all ranks of the program. Members are divided among the ranks in contiguous runs of
@@ -48,8 +20,7 @@ pub fn team(
 ) -> PyResult<Team> {
     use partita::wire::mpi;
     let ranks = py.detach(|| match &comm {
-        // SAFETY: mpi4py gave the handle away, and `adopt` compares the libraries before it is used.
-        Some(comm) => unsafe { mpi::adopt(comm.handle, &comm.library) }.map(Some),
+        Some(comm) => comm.ranks().map(Some),
         None => mpi::world(),
     });
     let Some(ranks) = ranks.map_err(raised)? else {
@@ -123,7 +94,7 @@ pub fn leave(py: Python<'_>) -> bool {
 pub fn abort(py: Python<'_>, reason: &str) {
     #[cfg(feature = "mpi")]
     py.detach(|| partita::wire::mpi::abort(reason));
-    // Alone there is nobody to tell, and nobody asks for it.
+    // A process that runs alone just ends.
     #[cfg(not(feature = "mpi"))]
     let _ = (py, reason);
 }

@@ -4,11 +4,14 @@
 
 #[path = "../wgsl/cases.rs"]
 pub mod cases;
+mod host;
 mod launches;
 mod natural;
 
+use partita_kernels::cpu::Program;
 use partita_kernels::{Access, DType, Launch, Scalar, Verified, View};
 
+pub use host::run_on_host;
 pub use launches::*;
 pub use natural::nearest_sum;
 
@@ -50,6 +53,14 @@ pub fn difference(kernel: &Verified, expected: &Arrays, given: &Arrays) -> Optio
         ));
     }
     None
+}
+
+/// The result of a launch by compiled loops, without machine code.
+pub fn on_host(kernel: &Verified, launch: &Launch, arrays: &Arrays) -> Arrays {
+    let mut arrays = arrays.clone();
+    let mut memory: Vec<&mut [u8]> = arrays.iter_mut().map(Vec::as_mut_slice).collect();
+    run_on_host(&Program::interpreted(kernel), kernel, launch, &mut memory);
+    arrays
 }
 
 /// Elements as bytes.

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use partita_kernels::cpu::{Memory, Program};
 use partita_kernels::ptx::{Facts, Module, PtxTarget, Span, emit};
 use partita_kernels::{Launch, Verified};
 use simcuda::{Fault, Machine};
 
+pub use crate::agreement::on_host;
 use crate::agreement::{Arrays, difference};
 
 /// Branches of a block before its kernel counts as endless: more than any launch of these tests takes.
@@ -27,20 +27,6 @@ pub struct Setting {
 impl Setting {
     pub const PLAIN: Setting =
         Setting { target: PtxTarget { sm: 80 }, shrunk: false, shift: 0, multiprocessors: 4 };
-}
-
-/// What the interpreter makes of a launch.
-pub fn on_host(kernel: &Verified, launch: &Launch, arrays: &Arrays) -> Arrays {
-    let mut arrays = arrays.clone();
-    let params = &kernel.kernel().params;
-    let memory: Vec<Memory> = arrays
-        .iter_mut()
-        .zip(params)
-        .map(|(a, p)| Memory { ptr: a.as_mut_ptr(), len: a.len() / p.dtype.size_bytes() })
-        .collect();
-    // SAFETY: each memory is a vector of its own, alive and unshared during the call.
-    unsafe { Program::interpreted(kernel).run(launch, &memory, 1) }.unwrap();
-    arrays
 }
 
 /// A kernel for the simulated GPU, as text and as the simulator's program.

@@ -163,7 +163,7 @@ impl Job<'_> {
 
 /// The points at which faults can happen, as the engine lists them.
 pub fn points(root: &Path) -> Result<Vec<String>, String> {
-    let file = root.join("engine/src/config/variables.rs");
+    let file = root.join("engine/src/process/config/variables.rs");
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
     let list = text.split_once("POINTS: &[&str] = &[").and_then(|(_, rest)| rest.split_once("];"));
     let quoted = list.map_or("", |(list, _)| list).split('"').skip(1).step_by(2);

@@ -18,7 +18,7 @@ pub enum CudaError {
     /// The driver has no such device.
     #[error("no CUDA device {index}: the driver shows {found}; CUDA_VISIBLE_DEVICES may hide some")]
     NoDevice {
-        /// The number asked for.
+        /// The requested number.
         index: usize,
         /// How many there are.
         found: usize,
@@ -46,7 +46,7 @@ pub enum CudaError {
     /// The driver has no such memory left.
     #[error("CUDA_ERROR_OUT_OF_MEMORY for {bytes} bytes")]
     OutOfMemory {
-        /// Bytes asked for.
+        /// The requested bytes.
         bytes: u64,
     },
     /// A driver call failed. What ran on the device before may have caused it.

@@ -223,15 +223,15 @@ mod tests {
         let device = Device::host();
         let job = differences(&device);
         let jobs = std::slice::from_ref(&job);
-        let told = checked(&device, jobs, || Ok(())).unwrap_err().to_string();
-        assert!(told.contains("kernel differences, parameter 1, element 1: expected 3"), "{told}");
+        let error = checked(&device, jobs, || Ok(())).unwrap_err().to_string();
+        assert!(error.contains("kernel differences, parameter 1, element 1: expected 3"), "{error}");
         checked(&device, jobs, || device.run_on(Stream::Compute, &job)).unwrap();
         let last_wrong = || {
             device.run_on(Stream::Compute, &job)?;
             device.upload(&job.memory[1], 32, &f32::NAN.to_le_bytes())
         };
-        let told = checked(&device, jobs, last_wrong).unwrap_err().to_string();
-        assert!(told.contains("element 8: expected 17") && told.contains("given nan"), "{told}");
+        let error = checked(&device, jobs, last_wrong).unwrap_err().to_string();
+        assert!(error.contains("element 8: expected 17") && error.contains("given nan"), "{error}");
     }
 
     #[test]

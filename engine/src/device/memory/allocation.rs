@@ -28,20 +28,38 @@ pub struct Allocation {
     pub(in crate::device) memory: Memory,
 }
 
-/// Memory that a wire uses where it lies. Even if whoever leased it is gone, nobody else gets it meanwhile.
-pub(crate) struct Lent {
+/// Memory that a wire reads or writes in place: the host's, or CUDA memory for a wire that takes device
+/// pointers. It is not leased again while it is lent, even after its last lease has ended.
+///
+/// Until the transfer is complete, nobody writes what is sent and nobody uses what is received: the commands
+/// of an exchange wait for the devices before they lend memory, and for the transfer before they use it
+/// again.
+pub struct LentMemory {
     allocation: Arc<Allocation>,
     address: usize,
+    bytes: usize,
 }
 
-impl Lent {
-    /// Where it begins, for who knows the kind of memory.
-    pub fn address(&self) -> usize {
+impl LentMemory {
+    /// Where it begins, with exposed provenance on the host.
+    #[cfg(feature = "mpi")]
+    pub(crate) fn address(&self) -> usize {
         self.address
+    }
+
+    /// Its length.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 
-impl Drop for Lent {
+impl fmt::Debug for LentMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes at {:#x}", self.bytes, self.address)
+    }
+}
+
+impl Drop for LentMemory {
     fn drop(&mut self) {
         self.allocation.lent.fetch_sub(1, Ordering::Release);
     }
@@ -88,7 +106,7 @@ impl Allocation {
 
     /// Lends some bytes to a wire; `None` if no wire can reach such memory: other kinds than the host's and
     /// CUDA's, and CUDA memory of other origin than a plain allocation, which MPI libraries may not accept.
-    pub(crate) fn lend(self: &Arc<Allocation>, offset: u64, bytes: u64) -> Option<Lent> {
+    pub(crate) fn lend(self: &Arc<Allocation>, offset: u64, bytes: u64) -> Option<LentMemory> {
         let begin = match &self.memory {
             Memory::Host(block) => block.pointer().expose_provenance(),
             Memory::Cuda(buffer) => buffer.plain_address()? as usize,
@@ -98,7 +116,7 @@ impl Allocation {
         let address = begin + offset as usize;
         (stop <= self.bytes).then(|| {
             self.lent.fetch_add(1, Ordering::Relaxed);
-            Lent { allocation: Arc::clone(self), address }
+            LentMemory { allocation: Arc::clone(self), address, bytes: bytes as usize }
         })
     }
 

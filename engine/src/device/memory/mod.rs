@@ -20,8 +20,8 @@ mod ipc;
 mod pool;
 mod zeros;
 
-pub use allocation::Allocation;
 pub(super) use allocation::Memory;
+pub use allocation::{Allocation, LentMemory};
 pub(crate) use arena::Arena;
 pub use buffer::Buffer;
 pub use foreign::Foreign;

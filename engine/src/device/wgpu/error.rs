@@ -12,7 +12,7 @@ pub enum WgpuError {
     /// There is no adapter of this number.
     #[error("no wgpu adapter {index}: {found} found (backends searched: {searched})")]
     NoAdapter {
-        /// The number asked for.
+        /// The requested number.
         index: usize,
         /// How many there are.
         found: usize,
@@ -35,7 +35,7 @@ pub enum WgpuError {
     OutOfMemory {
         /// The adapter's name.
         adapter: String,
-        /// Bytes asked for.
+        /// The requested bytes.
         asked_bytes: u64,
         /// The limit or the driver's reason.
         reason: String,

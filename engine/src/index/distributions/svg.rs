@@ -281,7 +281,7 @@ impl Sheet {
         self.rectangle(place, &format!("fill=\"none\" stroke=\"{INK}\" stroke-width=\"1.6\""));
     }
 
-    /// Thin lines between cells that are large enough to be told apart.
+    /// Thin lines between cells that are large enough to be distinguished.
     fn lines(&mut self, x: f64, y: f64, width: f64, columns: i64, height: f64, rows: i64) {
         let (right, bottom) = (x + columns as f64 * width, y + rows as f64 * height);
         let mut path = String::new();

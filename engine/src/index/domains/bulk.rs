@@ -65,7 +65,7 @@ pub trait Bulk<T> {
 }
 
 /// How deep a hook was called by other hooks. Hooks that only hand on to each other are stopped: the last one
-/// is told that nothing moved, and the values go one by one.
+/// gets the answer that nothing moved, and the values go one by one.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
     depth: usize,

@@ -4,7 +4,7 @@
 /// their operands, and plans what they bring. One per dimension of the source.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Along {
-    /// Coordinate `offset + step * point[dim]` of the source. Where the source is periodic, this goes round.
+    /// Coordinate `offset + step * point[dim]` of the source. Where the source is periodic, it wraps around.
     Dim {
         /// The dimension of the point.
         dim: usize,

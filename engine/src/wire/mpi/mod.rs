@@ -1,4 +1,13 @@
 //! Ranks as the processes of an MPI program.
+//!
+//! Contract of the unsafe code in this folder:
+//! - The library is called only between its initialisation and its end, by one thread at a time
+//!   (`OpenTransfers` is locked), as `MPI_THREAD_SERIALIZED` requires.
+//! - Memory that the library reads or writes belongs to a `Transfer` until `MPI_Test` says that the transfer
+//!   is complete: a vector of its own, or [`LentMemory`](crate::device::LentMemory), which its lender leaves
+//!   alone meanwhile. A transfer that is dropped early leaks its memory.
+//! - Communicators are duplicates that are never freed. A handle of the user's is valid by the promise of
+//!   [`adopt`].
 
 mod cuda_support;
 mod library;

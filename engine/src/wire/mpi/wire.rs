@@ -13,8 +13,9 @@ use mpi::ffi;
 use super::library::{Comm, check, checked, library_version};
 use super::{cuda_support, library, termination_notice};
 use crate::config::{config, say};
+use crate::device::LentMemory;
 use crate::error::Result;
-use crate::wire::interface::{Outcome, Request, Wire, WireError, ZeroCopyBuffer, back_off};
+use crate::wire::interface::{Outcome, Request, Wire, WireError, back_off};
 
 /// The tag of all control messages, which have a communicator of their own.
 const CONTROL_TAG: c_int = 0;
@@ -55,14 +56,14 @@ struct Transfer {
 /// The memory that a transfer reads or writes.
 enum TransferMemory {
     Own(Vec<u8>),
-    InPlace(ZeroCopyBuffer),
+    InPlace(LentMemory),
 }
 
 impl TransferMemory {
     fn bytes(&self) -> usize {
         match self {
             TransferMemory::Own(bytes) => bytes.len(),
-            TransferMemory::InPlace(place) => place.bytes,
+            TransferMemory::InPlace(memory) => memory.bytes(),
         }
     }
 
@@ -70,7 +71,7 @@ impl TransferMemory {
     fn begin(&mut self) -> *mut u8 {
         match self {
             TransferMemory::Own(bytes) => bytes.as_mut_ptr(),
-            TransferMemory::InPlace(place) => std::ptr::with_exposed_provenance_mut(place.address),
+            TransferMemory::InPlace(memory) => std::ptr::with_exposed_provenance_mut(memory.address()),
         }
     }
 
@@ -241,18 +242,13 @@ impl Wire for Mpi {
         cuda_support::takes_device_pointers(config().cuda_aware_mpi)
     }
 
-    fn send_from(
-        &self,
-        to: usize,
-        tag: u32,
-        memory: ZeroCopyBuffer,
-    ) -> std::result::Result<Request, WireError> {
+    fn send_from(&self, to: usize, tag: u32, memory: LentMemory) -> std::result::Result<Request, WireError> {
         let mut open = self.open();
         let transfer = self.isend(to, tag, TransferMemory::InPlace(memory))?;
         Ok(open.begin(transfer))
     }
 
-    fn receive_into(&self, from: usize, memory: ZeroCopyBuffer) -> std::result::Result<Request, WireError> {
+    fn receive_into(&self, from: usize, memory: LentMemory) -> std::result::Result<Request, WireError> {
         let mut open = self.open();
         let transfer = self.irecv(from, TransferMemory::InPlace(memory))?;
         Ok(open.begin(transfer))

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 
 use super::typed::Typed;
 use crate::element::Element;
-use crate::python::capsules::capsule;
-use crate::python::capsules::location::location;
+use crate::foreign::capsules::capsule;
+use crate::foreign::capsules::location::location;
 use crate::python::device::Team;
 use crate::python::distribution::Distribution;
 use crate::python::ranks::default_team;

@@ -1,5 +1,5 @@
 //! Memory and events that other processes of this machine use too (CUDA IPC). The exporter keeps what it
-//! shares until the others have closed it; who tells whom a handle, and when, is the callers' business.
+//! shares until the others have closed it; callers transfer the handles.
 
 use cudarc::driver::sys;
 

@@ -18,7 +18,7 @@ pub(in crate::device) struct WgpuBuffer {
 }
 
 impl WgpuBuffer {
-    /// Bytes asked for.
+    /// The requested bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

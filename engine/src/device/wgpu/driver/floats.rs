@@ -83,7 +83,7 @@ mod vulkan {
         use super::*;
 
         #[test]
-        fn widths_that_depend_on_each_other_are_asked_for_together_or_not_at_all() {
+        fn widths_that_depend_on_each_other_are_requested_together_or_not_at_all() {
             let (yes, no) = (true, false);
             assert_eq!(together([no, yes, yes], Independence::ALL), [no, yes, yes]);
             assert_eq!(together([no, yes, yes], Independence::TYPE_32_ONLY), [no, yes, no]);

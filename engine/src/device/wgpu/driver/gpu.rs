@@ -104,7 +104,7 @@ impl Failures {
         }));
         let sink = Arc::clone(&failures);
         device.set_device_lost_callback(move |reason, text| {
-            // Dropping a device also calls this; nobody is left to be told.
+            // Dropping a device also calls this; there is nothing to report then.
             if reason != wgpu::DeviceLostReason::Destroyed {
                 locked(&sink.lost).get_or_insert_with(|| text.clone());
             }

@@ -11,7 +11,7 @@ use crate::device::wgpu::facts::AdapterFacts;
 
 /// Bytes of launch blocks that one submission may carry.
 const BLOCKS_BYTES: u64 = 256 << 10;
-/// Dispatches after which a submission is sent off without being asked for.
+/// Dispatches after which the queue submits by itself.
 const MAX_DISPATCHES: usize = 512;
 
 /// What is encoded and not yet submitted.

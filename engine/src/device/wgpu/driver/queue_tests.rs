@@ -4,9 +4,9 @@
 use partita_kernels::{Builder, DType, Launch, View};
 
 use super::super::gpu::{WgpuDevice, locked};
+use crate::device::handle::{Backend, Device};
 use crate::device::wgpu::error::WgpuError;
 use crate::device::wgpu::facts::Shrink;
-use crate::device::handle::{Backend, Device};
 use crate::prelude::*;
 
 fn submissions(device: &Device) -> u64 {

@@ -1,6 +1,6 @@
 //! Memory that an adapter and this process both address, where all of an adapter's memory can be such
 //! (graphics in the processor's package, adapters that are programs): buffers are allocated in it and stay
-//! mapped as long as they live. wgpu maps no buffer that kernels use, so Vulkan itself is asked for it, and
+//! mapped as long as they live. wgpu maps no buffer that kernels use, so this file calls Vulkan itself, and
 //! wgpu then owns it. Other backends have none. Does not know when work is done: see `WgpuDevice::show`.
 
 #[cfg(not(target_vendor = "apple"))]
@@ -12,7 +12,7 @@ mod vulkan {
     use wgpu::hal::api::Vulkan;
     use wgpu::hal::vulkan::Device;
 
-    /// Near the adapter, and read by the processor through its caches without being told what changed.
+    /// Near the adapter, and read by the processor through its caches without explicit flushes.
     const BOTH: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::from_raw(
         vk::MemoryPropertyFlags::DEVICE_LOCAL.as_raw()
             | vk::MemoryPropertyFlags::HOST_VISIBLE.as_raw()
@@ -109,7 +109,7 @@ mod vulkan {
     }
 }
 
-/// No types: Metal's memory is not asked for.
+/// No types: Metal's memory is not requested.
 #[cfg(target_vendor = "apple")]
 pub(super) fn types(_: &wgpu::Device) -> u32 {
     0

@@ -34,7 +34,7 @@ pub enum Error {
     Environment(#[from] SettingError),
     /// Memory was refused, by our own budget or by the driver. Every array is still readable.
     #[error(
-        "out of memory on {device}: asked for {asked_bytes} bytes, {in_use_bytes} in use, {limit}; \
+        "out of memory on {device}: {asked_bytes} bytes requested, {in_use_bytes} in use, {limit}; \
          free arrays, use fewer or smaller parts, or spread the team over more devices"
     )]
     OutOfMemory {
@@ -47,10 +47,10 @@ pub enum Error {
         /// `budget of N bytes` or what the driver said.
         limit: String,
     },
-    /// A device that was asked for is not there.
+    /// A requested device does not exist.
     #[error("no {asked} device: {searched}")]
     NoDevice {
-        /// What was asked for.
+        /// The request.
         asked: String,
         /// What was searched and found, and what to do.
         searched: String,
@@ -94,7 +94,7 @@ pub enum Error {
         rank: usize,
         /// What it or whoever noticed was doing.
         operation: String,
-        /// At which meeting of the ranks.
+        /// The number of the collective operation.
         step: u64,
         /// What happened.
         reason: String,

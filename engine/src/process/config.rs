@@ -268,7 +268,7 @@ fn is_fault(text: &str) -> bool {
 /// must not mix.
 pub(crate) fn say(words: fmt::Arguments) {
     let line = format!("[partita] {words}\n");
-    // Nobody can be told that nobody can be told.
+    // A failed write to standard error cannot be reported anywhere.
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 

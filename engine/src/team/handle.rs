@@ -1,0 +1,251 @@
+//! [`Team`]: its members, its ranks, and the links between them.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use super::member::{Member, distinct};
+use crate::config::{checked, config, say};
+use crate::device::{Device, DeviceKind};
+use crate::error::{Error, Result};
+use crate::program::LinkTable;
+use crate::wire::Ranks;
+
+/// Ordered members, each a device slot of a rank. Several members may share a device, and kinds may be mixed.
+/// Clones name the same team; equality compares the members.
+#[derive(Clone)]
+pub struct Team(Arc<TeamInner>);
+
+struct TeamInner {
+    members: Vec<Member>,
+    /// The distinct ones of this rank, in the order of their first member.
+    devices: Vec<Device>,
+    /// `None` if all members are this process's.
+    ranks: Option<Ranks>,
+    /// The most arrays one kernel may bind, on whichever device.
+    max_params: usize,
+    /// Whether every device has i64.
+    has_i64: bool,
+    notes: OnceLock<Box<dyn Any + Send + Sync>>,
+    messages: AtomicU64,
+    origin: Arc<TeamOrigin>,
+}
+
+/// What a team shares with the teams of some of its members.
+#[derive(Default)]
+pub(super) struct TeamOrigin {
+    /// This rank's.
+    pub devices: Vec<Device>,
+    pub links: OnceLock<LinkTable>,
+}
+
+impl PartialEq for Team {
+    fn eq(&self, other: &Team) -> bool {
+        let same = || self.0.ranks == other.0.ranks && self.0.members == other.0.members;
+        Arc::ptr_eq(&self.0, &other.0) || same()
+    }
+}
+
+impl fmt::Debug for Team {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// `4 members: 0-3 on host (2 threads)`; members of several ranks name their rank.
+impl fmt::Display for Team {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} members:", self.size())?;
+        let mut first = 0;
+        while first < self.size() {
+            let member = &self.0.members[first];
+            let run = self.0.members[first..].iter().take_while(|&other| other == member).count();
+            let separator = if first == 0 { " " } else { ", " };
+            let last = first + run - 1;
+            match run {
+                1 => write!(f, "{separator}{first} on {}", member.name)?,
+                _ => write!(f, "{separator}{first}-{last} on {}", member.name)?,
+            }
+            if self.0.ranks.is_some() {
+                write!(f, " of rank {}", member.rank)?;
+            }
+            first += run;
+        }
+        Ok(())
+    }
+}
+
+impl Team {
+    pub(super) fn assemble(
+        members: Vec<Member>,
+        ranks: Option<Ranks>,
+        origin: Arc<TeamOrigin>,
+    ) -> Result<Team> {
+        checked()?;
+        let Some(max_params) = members.iter().map(|member| member.max_params).min() else {
+            return Err(Error::invalid("Team", "at least 1 part", "0", "ask for 1 part or more"));
+        };
+        let has_i64 = members.iter().all(|member| member.has_i64);
+        let (notes, messages) = (OnceLock::new(), AtomicU64::new(0));
+        let devices = distinct(&members);
+        Ok(Team(Arc::new(TeamInner {
+            members,
+            devices,
+            ranks,
+            max_params,
+            has_i64,
+            notes,
+            messages,
+            origin,
+        })))
+    }
+
+    pub(super) fn origin(&self) -> &Arc<TeamOrigin> {
+        &self.0.origin
+    }
+
+    pub(super) fn members(&self) -> &[Member] {
+        &self.0.members
+    }
+
+    /// The distinct devices of this rank, in the order of their first member.
+    pub(super) fn own_devices(&self) -> &[Device] {
+        &self.0.devices
+    }
+
+    /// This rank of the program; 0 if it runs alone.
+    pub fn rank(&self) -> usize {
+        self.0.ranks.as_ref().map_or(0, Ranks::rank)
+    }
+
+    /// How many ranks the program has that the team is over.
+    pub fn ranks(&self) -> usize {
+        self.0.ranks.as_ref().map_or(1, Ranks::count)
+    }
+
+    /// The rank of a member.
+    pub fn rank_of(&self, member: usize) -> usize {
+        self.0.members[member].rank
+    }
+
+    /// What people call the device of a member, whichever rank's it is.
+    pub fn device_name(&self, member: usize) -> &str {
+        &self.0.members[member].name
+    }
+
+    /// Whether a member is this rank's, so that its device and memory can be used here.
+    pub fn is_here(&self, member: usize) -> bool {
+        self.0.members[member].device.is_some()
+    }
+
+    /// The rank of a member and the number of its device there: members on one device have the same.
+    pub(crate) fn device_of(&self, member: usize) -> (usize, u64) {
+        let Member { rank, number, .. } = &self.0.members[member];
+        (*rank, *number)
+    }
+
+    /// What carries bytes to the other ranks; `None` if there are none.
+    pub fn wire(&self) -> Option<&Ranks> {
+        self.0.ranks.as_ref()
+    }
+
+    /// The sort of a member's device, whichever rank it is on.
+    pub(crate) fn kind(&self, member: usize) -> DeviceKind {
+        self.0.members[member].kind
+    }
+
+    /// The transport of CUDA memory between the ranks, in words: `MPI, device pointers`, or `MPI, staged: `
+    /// and the reason; `None` if there is one rank. The first call probes the links. Collective.
+    ///
+    /// # Errors
+    /// A rank or a device that fails.
+    pub fn transport(&self) -> Result<Option<String>> {
+        self.together("probing links for CUDA memory", || Ok(self.links()?.map(LinkTable::to_string)))
+    }
+
+    /// The links between the ranks, probed by the first call. Collective.
+    pub(crate) fn links(&self) -> Result<Option<&LinkTable>> {
+        let (Some(ranks), origin) = (&self.0.ranks, &self.0.origin) else { return Ok(None) };
+        if origin.links.get().is_none() {
+            let found = LinkTable::probe(ranks, &origin.devices)?;
+            if config().debug >= 1 && ranks.rank() == 0 {
+                say(format_args!("CUDA memory between ranks: {found}"));
+            }
+            // Another thread of this rank finds the same.
+            let _ = origin.links.set(found);
+        }
+        Ok(origin.links.get())
+    }
+
+    /// The most arrays that one kernel may bind on every device of the team.
+    pub(crate) fn max_params(&self) -> usize {
+        self.0.max_params
+    }
+
+    /// Whether every device of the team has i64.
+    pub(crate) fn has_i64(&self) -> bool {
+        self.0.has_i64
+    }
+
+    /// Does what all ranks do at the same time. What fails on this rank alone, all others get to know.
+    pub(crate) fn together<T>(&self, operation: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let Some(ranks) = &self.0.ranks else { return work() };
+        ranks.begin(operation)?;
+        work().inspect_err(|error| report(ranks, error))
+    }
+
+    /// Number of members, and of parts of every array on this team.
+    pub fn size(&self) -> usize {
+        self.0.members.len()
+    }
+
+    /// The device of a member of this rank.
+    ///
+    /// # Panics
+    /// If the member is another rank's, see [`Team::is_here`].
+    pub fn device(&self, member: usize) -> &Device {
+        let Member { rank, device, .. } = &self.0.members[member];
+        device.as_ref().unwrap_or_else(|| panic!("member {member} is on rank {rank}; ask `is_here` before"))
+    }
+
+    /// The distinct devices of this rank, in the order of their first member.
+    pub fn devices(&self) -> Vec<Device> {
+        self.0.devices.clone()
+    }
+
+    /// Waits until everything queued on every device of this rank is done.
+    ///
+    /// # Errors
+    /// The first device that failed.
+    pub fn wait(&self) -> Result<()> {
+        let waited = self.0.devices.iter().try_for_each(Device::wait);
+        waited.inspect_err(|error| self.0.ranks.iter().for_each(|ranks| report(ranks, error)))
+    }
+
+    /// How many boxes of cells have travelled from one member to another so far, whether the two share a
+    /// device or not. Work on what every member owns adds nothing.
+    pub fn messages(&self) -> u64 {
+        self.0.messages.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn count_messages(&self, count: u64) {
+        self.0.messages.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// What evaluations remember as long as the team lives. Only they know what it is; equal teams that were
+    /// made apart remember apart.
+    pub(crate) fn notes(
+        &self,
+        begin: impl FnOnce() -> Box<dyn Any + Send + Sync>,
+    ) -> &(dyn Any + Send + Sync) {
+        &**self.0.notes.get_or_init(begin)
+    }
+}
+
+/// Reports an error that other ranks cannot find by themselves.
+pub(super) fn report(ranks: &Ranks, error: &Error) {
+    if error.is_local() {
+        ranks.abort(&error.to_string());
+    }
+}

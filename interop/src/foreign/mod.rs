@@ -1,0 +1,17 @@
+//! Interfaces of other libraries in C: DLPack, its Python capsules, and communicators of mpi4py. All unsafe
+//! code of this crate is here.
+//!
+//! Contract:
+//! - A DLPack struct belongs to one side at a time. Who holds it calls its deleter once; until then its
+//!   producer keeps the memory readable. Nobody writes shared memory meanwhile: versioned loans say so
+//!   (`READ_ONLY`), and borrowed memory is never written here.
+//! - A capsule is taken once: the name says whether its struct is still inside. Python objects are touched
+//!   only while attached to the interpreter.
+//! - Structs and places for answers that C callers pass are valid during the call, as DLPack defines.
+//! - A handle of mpi4py is valid while its communicator lives, and is used only if both libraries are one.
+
+#[cfg(feature = "python")]
+pub mod capsules;
+#[cfg(feature = "python")]
+pub mod communicator;
+pub mod dlpack;
