@@ -129,6 +129,77 @@ fn folds_of_every_type_and_shape() {
     }
 }
 
+/// The wgpu adapter, the same with small limits, and the same without trust in its driver.
+fn adapters() -> impl Iterator<Item = Device> {
+    let all: Vec<Device> =
+        gpus().iter().filter(|device| device.kind() == DeviceKind::Wgpu).cloned().collect();
+    let cautious = Shrink { cautious: true, ..Shrink::default() };
+    let cautious = all.first().map(|_| Device::wgpu_with_limits(0, cautious).unwrap());
+    all.into_iter().chain(cautious)
+}
+
+/// Asserts that a device folds floats as the definition does.
+fn fold_in_order(device: &Device, case: &Case, expected: &Arrays) {
+    let (kernel, launch, arrays) = case;
+    let given = run_on(device, kernel, launch, arrays).unwrap_or_else(|e| panic!("{device:?}: {e}"));
+    assert_eq!(difference(kernel, expected, &given), None, "{device:?} {launch:?}");
+}
+
+const FLOATS: [DType; 4] = [DType::F16, DType::BF16, DType::F32, DType::F64];
+
+#[test]
+fn float_folds_of_every_length_give_the_bits_of_the_definition() {
+    let (adapters, mut count) = (adapters().collect::<Vec<_>>(), 0);
+    for d in FLOATS {
+        for op in [FoldOp::Sum, FoldOp::Product] {
+            let near = [8usize, 32, 256, 1024, 2048].into_iter().flat_map(|n| [n - 1, n, n + 1]);
+            for n in [0, 1, 2, 3, 5].into_iter().chain(near).chain([5000, 16_385, 40_001]) {
+                let case = ordered_fold_case(op, d, &[n], &[true], &[0]);
+                let expected = by_definition(&case.0, &case.1, &case.2);
+                adapters.iter().for_each(|device| fold_in_order(device, &case, &expected));
+                count += adapters.len();
+            }
+        }
+    }
+    if count > 0 {
+        println!("ran: wgpu-folds-in-order {count}");
+    }
+}
+
+#[test]
+fn float_folds_of_every_layout_give_the_bits_of_the_definition() {
+    let shapes: [(&[usize], &[bool]); 9] = [
+        (&[3, 1000], &[false, true]),
+        (&[700, 5], &[false, true]),
+        (&[1000, 3], &[true, false]),
+        (&[129, 70], &[true, false]),
+        (&[61, 67], &[true, true]),
+        (&[13, 17, 19], &[true, false, true]),
+        (&[13, 17, 19], &[true, true, true]),
+        (&[3, 700, 5], &[false, true, false]),
+        (&[5, 3, 7, 11], &[true, false, true, true]),
+    ];
+    let (adapters, mut count) = (adapters().collect::<Vec<_>>(), 0);
+    for d in FLOATS {
+        for op in [FoldOp::Sum, FoldOp::Product] {
+            for (extents, axes) in shapes {
+                let order: Vec<usize> = (0..extents.len()).collect();
+                let rotated = |by: usize| [&order[by..], &order[..by]].concat();
+                let reversed = order.iter().rev().copied().collect();
+                for order in (0..order.len()).map(rotated).chain([reversed]) {
+                    let case = ordered_fold_case(op, d, extents, axes, &order);
+                    let expected = by_definition(&case.0, &case.1, &case.2);
+                    adapters.iter().for_each(|device| fold_in_order(device, &case, &expected));
+                    count += adapters.len();
+                }
+            }
+        }
+    }
+    if count > 0 {
+        println!("ran: wgpu-layouts-in-order {count}");
+    }
+}
+
 #[test]
 fn arg_folds_take_the_first_of_equals_and_nan() {
     for d in DType::ALL {

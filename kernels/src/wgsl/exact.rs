@@ -4,7 +4,7 @@
 //! know what
 //! is summed.
 
-use super::reduce::Plan;
+use super::reduce::FoldStages;
 use super::{Binding, Stage, Writer, layout};
 use crate::dtype::DType;
 use crate::exact::{digits, width};
@@ -20,21 +20,21 @@ fn summed(w: &Writer) -> DType {
     w.kernel.body[value.index()].dtype
 }
 
-impl Plan<'_> {
+impl FoldStages<'_> {
     pub(super) fn fold_exact(&self, mut w: Writer) -> Stage {
         let dtype = summed(&w);
-        self.open(&mut w);
+        self.open_segments(&mut w);
         self.digits(&mut w, "kept", &self.kept, "let");
         self.digits(&mut w, "segment", &self.folded, "var");
         clear(&mut w);
         w.line("var added = 0u;");
-        w.line(&format!("if ({} != 0u) {{", w.word(layout::RESUME)));
+        w.line(&format!("if ({} != 0u) {{", w.word(layout::PARTIALS_OUT)));
         w.line(&format!(
             "for (var k = 0u; k < {0}u; k++) {{ number[k] = out0[item * {0}u + k]; }}",
             width(dtype)
         ));
         w.line("}");
-        let (folded, segments) = (w.word(layout::FOLDED), w.word(layout::SEGMENTS));
+        let (folded, segments) = (w.word(layout::END), w.word(layout::STEPS));
         w.line(&format!("for (var r = segment; r < {folded}; r += {segments}) {{"));
         let dims: Vec<usize> = (0..w.kernel.rank).collect();
         let loaded: Vec<u32> = (0..w.kernel.params.len() as u32).filter(|&p| w.kernel.loads_of(p)).collect();
@@ -60,7 +60,7 @@ impl Plan<'_> {
     }
 
     pub(super) fn again_exact(&self, mut w: Writer) -> Stage {
-        self.open(&mut w);
+        self.open_segments(&mut w);
         self.add_partials(&mut w);
         write_partial(&mut w);
         w.line("}");
@@ -73,7 +73,7 @@ impl Plan<'_> {
 
     pub(super) fn finish_exact(&self, mut w: Writer) -> Stage {
         let (dtype, output) = (summed(&w), self.outputs[0]);
-        self.open(&mut w);
+        self.open_segments(&mut w);
         self.add_partials(&mut w);
         self.digits(&mut w, "kept", &self.kept, "let");
         w.element(output, &self.kept);
@@ -85,12 +85,59 @@ impl Plan<'_> {
         w.finish("finish", vec![Binding::Launch, Binding::PartialIn(0), write], &self.partials)
     }
 
+    /// True if neighbouring invocations take neighbouring segments of one kept point.
+    fn segments_inside(&self) -> bool {
+        self.folded.last() > self.kept.last()
+    }
+
+    /// Which kept point and which segment this invocation has.
+    fn open_segments(&self, w: &mut Writer) {
+        let (kept, segments) = (w.word(layout::KEPT), w.word(layout::STEPS));
+        w.line(&format!("let item = ({}) * {}u + local;", w.number(), w.target.workgroup_size));
+        w.line(&format!("if (item < {}) {{", w.word(layout::LIMIT)));
+        if self.segments_inside() {
+            w.line(&format!("let kept = item / {segments};"));
+            w.line(&format!("let segment = item - kept * {segments};"));
+        } else {
+            w.line(&format!("let segment = item / {kept};"));
+            w.line(&format!("let kept = item - segment * {kept};"));
+        }
+    }
+
+    /// Splits a number into coordinates of some dimensions, the last one fastest.
+    fn digits(&self, w: &mut Writer, number: &str, dims: &[usize], keyword: &str) {
+        let mut rest = number.to_owned();
+        for (position, &k) in dims.iter().enumerate().rev() {
+            if position == 0 {
+                w.line(&format!("{keyword} i{k} = {rest};"));
+                break;
+            }
+            let extent = w.word(w.layout.extent(k));
+            w.line(&format!("let q{k} = {rest} / {extent};"));
+            w.line(&format!("{keyword} i{k} = {rest} - q{k} * {extent};"));
+            rest = format!("q{k}");
+        }
+    }
+
+    /// Moves the folded coordinates on by one stride of the segments: an addition with carry.
+    fn advance(&self, w: &mut Writer) {
+        for (position, &k) in self.folded.iter().enumerate().rev() {
+            let carry = self.folded.get(position + 1).map_or(String::new(), |next| format!(" + c{next}"));
+            w.line(&format!("i{k} += {}{carry};", w.word(w.layout.divisor(k))));
+            if position > 0 {
+                let extent = w.word(w.layout.extent(k));
+                w.line(&format!("let c{k} = select(0u, 1u, i{k} >= {extent});"));
+                w.line(&format!("i{k} -= c{k} * {extent};"));
+            }
+        }
+    }
+
     /// Adds the partial results of the stage before.
     fn add_partials(&self, w: &mut Writer) {
         let elements = width(summed(w));
         clear(w);
-        let (kept, previous) = (w.word(layout::KEPT), w.word(layout::PREVIOUS));
-        let segments = w.word(layout::SEGMENTS);
+        let (kept, previous) = (w.word(layout::KEPT), w.word(layout::FIRST));
+        let segments = w.word(layout::STEPS);
         w.line(&format!("for (var s = segment; s < {previous}; s += {segments}) {{"));
         match self.segments_inside() {
             true => w.line(&format!("let at = (kept * {previous} + s) * {elements}u;")),

@@ -69,6 +69,7 @@ impl Writer<'_> {
         self.line(&format!("if (row >= {}) {{ return; }}", self.word(layout::KEPT)));
         self.line("}");
         if rank > 1 {
+            self.declarations = self.outer_text(rank);
             self.line("var at = outer(row);");
         }
         self.line(&format!("for (var j = 0u; j < {}u; j += 1u) {{", self.target.points_per_thread));
@@ -92,11 +93,7 @@ impl Writer<'_> {
     }
 
     /// The function that splits a row number into the coordinates of all dimensions but the last.
-    pub(super) fn outer_text(&self) -> String {
-        let rank = self.kernel.rank;
-        if rank < 2 || matches!(self.kernel.form, Form::Reduce { .. }) {
-            return String::new();
-        }
+    fn outer_text(&self, rank: usize) -> String {
         let fields: Vec<String> = (0..rank - 1).map(|k| format!("i{k}: u32")).collect();
         let mut text = format!("struct Outer {{ {} }}\nfn outer(row: u32) -> Outer {{\n", fields.join(", "));
         text.push_str("  var at: Outer;\n  var rest = row;\n");

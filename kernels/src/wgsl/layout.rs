@@ -17,14 +17,18 @@ pub struct Header {
     pub chunks: u32,
     /// Rows of the innermost dimension; reductions: points of the dimensions that stay.
     pub kept: u32,
-    /// Reductions: partial results per kept point that this stage makes.
-    pub segments: u32,
-    /// Reductions: partial results per kept point that this stage reads.
-    pub previous: u32,
-    /// Reductions: points that fold into one kept point.
-    pub folded: u32,
-    /// Reductions: continue from the partial results that are there.
-    pub resume: bool,
+    /// Reductions: number of the first folded value.
+    pub first: u32,
+    /// Reductions: the number behind the last folded value; from there on values are neutral.
+    pub end: u32,
+    /// Reductions: log2 of the neighbouring invocations that fold one block.
+    pub log_threads: u32,
+    /// Reductions: chunks that each of them folds, a power of two.
+    pub steps: u32,
+    /// Reductions: element of the first partial result that is read.
+    pub partials_in: u32,
+    /// Reductions: element of the first partial result that is written.
+    pub partials_out: u32,
     /// Gather and scatter: first index in the bound window.
     pub window_first: u64,
     /// Gather and scatter: indices in the bound window.
@@ -39,15 +43,22 @@ pub(super) const GROUPS_Y: usize = 2;
 pub(super) const LIMIT: usize = 3;
 pub(super) const CHUNKS: usize = 4;
 pub(super) const KEPT: usize = 5;
-pub(super) const SEGMENTS: usize = 6;
-pub(super) const PREVIOUS: usize = 7;
-pub(super) const FOLDED: usize = 8;
-pub(super) const RESUME: usize = 9;
-pub(super) const WINDOW_FIRST: usize = 10;
-pub(super) const WINDOW_COUNT: usize = 12;
-pub(super) const WINDOW_ELEMENT: usize = 13;
+pub(super) const FIRST: usize = 6;
+pub(super) const END: usize = 7;
+pub(super) const LOG_THREADS: usize = 8;
+pub(super) const STEPS: usize = 9;
+pub(super) const PARTIALS_IN: usize = 10;
+pub(super) const PARTIALS_OUT: usize = 11;
+pub(super) const WINDOW_FIRST: usize = 12;
+pub(super) const WINDOW_COUNT: usize = 14;
+pub(super) const WINDOW_ELEMENT: usize = 15;
 /// The header ends with a whole vector of four words.
-const HEADER: usize = (WINDOW_ELEMENT + 1).next_multiple_of(4);
+const HEADER: usize = WINDOW_ELEMENT + 1;
+
+/// Consecutive values that one invocation of a reduction combines in registers, a power of two.
+pub const CHUNK: u32 = 8;
+/// Most chunks that one invocation of a reduction folds, a power of two.
+pub const MAX_STEPS: u32 = 8;
 
 impl Header {
     fn words(&self) -> [u32; HEADER] {
@@ -57,10 +68,12 @@ impl Header {
         words[LIMIT] = self.limit;
         words[CHUNKS] = self.chunks;
         words[KEPT] = self.kept;
-        words[SEGMENTS] = self.segments;
-        words[PREVIOUS] = self.previous;
-        words[FOLDED] = self.folded;
-        words[RESUME] = u32::from(self.resume);
+        words[FIRST] = self.first;
+        words[END] = self.end;
+        words[LOG_THREADS] = self.log_threads;
+        words[STEPS] = self.steps;
+        words[PARTIALS_IN] = self.partials_in;
+        words[PARTIALS_OUT] = self.partials_out;
         words[WINDOW_FIRST] = self.window_first as u32;
         words[WINDOW_FIRST + 1] = (self.window_first >> 32) as u32;
         words[WINDOW_COUNT] = self.window_count;
@@ -131,8 +144,8 @@ impl Layout {
         HEADER + dim
     }
 
-    /// Digit that one stride of a reduction's segments adds to a dimension.
-    pub(super) fn step(&self, dim: usize) -> usize {
+    /// Folded values between neighbours of a dimension.
+    pub(super) fn divisor(&self, dim: usize) -> usize {
         HEADER + self.rank + dim
     }
 
@@ -177,14 +190,13 @@ impl Layout {
     }
 
     /// The block of one dispatch. `offsets` are the parameters' element offsets within their bindings;
-    /// `steps` one word per dimension of a reduction (the digit that one stride of its segments adds), or
-    /// none. Elements and strides are truncated to 32
-    /// bits: the device binds windows so small that sums come out right.
-    pub fn block(&self, header: &Header, launch: &Launch, offsets: &[u32], steps: &[u32]) -> Vec<u32> {
+    /// `divisors` are the folded values between neighbours of each dimension of a reduction, or none.
+    /// Elements and strides are truncated to 32 bits: windows are so small that sums come out right.
+    pub fn block(&self, header: &Header, launch: &Launch, offsets: &[u32], divisors: &[u32]) -> Vec<u32> {
         let mut words = Vec::with_capacity(self.words);
         words.extend(header.words());
         words.extend(launch.extents.iter().map(|&e| e as u32));
-        words.extend((0..self.rank).map(|k| steps.get(k).copied().unwrap_or(0)));
+        words.extend((0..self.rank).map(|k| divisors.get(k).copied().unwrap_or(0)));
         words.extend(launch.origin.iter().flat_map(|&o| [o as u32, (o >> 32) as u32]));
         for (view, &offset) in launch.views.iter().zip(offsets) {
             words.push(offset);

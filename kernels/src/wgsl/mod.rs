@@ -1,6 +1,6 @@
 //! The WGSL writer: from a verified kernel to the shaders of its stages.
 //!
-//! One kernel becomes one stage, or three for a reduction (fold, again, finish). A stage is a
+//! One kernel becomes one stage, or three for a reduction (reduce, tree, finish). A stage is a
 //! complete shader with one entry point, the list of what the device binds, and nothing else.
 //! Extents, strides, offsets and scalar arguments arrive in a small uniform buffer, the *launch
 //! block*, whose layout is in [`layout`]; so one shader serves every part of an array.
@@ -46,7 +46,7 @@ pub struct Target {
     pub f64: bool,
     /// The adapter has 64-bit integers.
     pub i64: bool,
-    /// Invocations per workgroup.
+    /// Invocations per workgroup, a power of two.
     pub workgroup_size: u32,
     /// Points of an elementwise kernel that one invocation visits.
     pub points_per_thread: u32,
@@ -98,7 +98,7 @@ pub struct Unsupported {
 /// The shaders of one kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shader {
-    /// One stage, or the three of a reduction: fold, again, finish.
+    /// One stage, or the three of a reduction: reduce, tree, finish.
     pub stages: Vec<Stage>,
     /// Where the launch block's words are; the same for all stages.
     pub layout: Layout,
@@ -111,7 +111,7 @@ pub struct Shader {
 /// One shader.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stage {
-    /// `elementwise`, `gather`, `scatter`, `fold`, `again` or `finish`: also its entry point.
+    /// `elementwise`, `gather`, `scatter`, `reduce`, `tree` or `finish`: also its entry point.
     pub entry: &'static str,
     /// The WGSL text.
     pub source: String,
@@ -133,7 +133,7 @@ pub enum Binding {
         /// The stage writes it.
         write: bool,
     },
-    /// Partial results that a stage of a reduction writes (and reads, when it resumes).
+    /// Partial results that a stage of a reduction writes.
     PartialOut(u32),
     /// Partial results of the stage before (read-only).
     PartialIn(u32),
@@ -191,6 +191,9 @@ struct Writer<'a> {
     kernel: &'a Kernel,
     target: &'a Target,
     layout: &'a Layout,
+    /// Declarations and functions in front of the entry point.
+    declarations: String,
+    /// The entry point.
     text: String,
     indent: usize,
     routines: BTreeSet<Routine>,
@@ -198,7 +201,8 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn new(kernel: &'a Kernel, target: &'a Target, layout: &'a Layout) -> Writer<'a> {
-        Writer { kernel, target, layout, text: String::new(), indent: 1, routines: BTreeSet::new() }
+        let (declarations, text) = (String::new(), String::new());
+        Writer { kernel, target, layout, declarations, text, indent: 1, routines: BTreeSet::new() }
     }
 
     /// Appends a line at the current depth; braces at its ends change the depth.
@@ -240,7 +244,7 @@ impl<'a> Writer<'a> {
         }
         source.push('\n');
         source.push_str(&routines::text(&self.routines));
-        source.push_str(&self.outer_text());
+        source.push_str(&self.declarations);
         let _ = writeln!(source, "@compute @workgroup_size({})", self.target.workgroup_size);
         let _ = writeln!(
             source,

@@ -1,16 +1,25 @@
-//! The three stages of a reduction, without barriers.
+//! The stages of a reduction: `reduce` folds points into partial results, `tree` folds partial results into
+//! fewer, `finish` folds the last ones and stores. All three are one loop; they differ in where values come
+//! from and where results go.
 //!
-//! `fold` gives every (kept point, segment) pair to one invocation, which folds every
-//! `segments`-th point; `again` does the same with the partial results, until few are left per kept
-//! point; `finish` folds those and stores them. Neighbouring invocations read neighbouring memory:
-//! they differ in the segment if the innermost dimension folds away, in the kept point otherwise.
-//! The order of every fold depends on the shape and the number of segments alone.
+//! The order is the definition's ([`mod@crate::interpret`]): adjacent pairs, level by level. An invocation
+//! combines [`layout::CHUNK`] consecutive values in registers, neighbouring invocations combine theirs
+//! through workgroup memory, and both are repeated `steps` times. So a group of `threads` invocations folds
+//! an aligned block of `CHUNK * threads * steps` values of one kept point. With one thread per block,
+//! neighbouring invocations have neighbouring kept points; with several, neighbouring values. A result waits
+//! in a variable of its level until its right neighbour is there.
+//!
+//! Invariants: barriers are in uniform control flow, so invocations without work repeat the last item and
+//! store nothing. No loop has more turns than a workgroup has invocations: lavapipe leaves long loops.
 
 use super::layout::{self, Layout};
 use super::ops::{self, compare};
 use super::{Binding, Shader, Stage, Target, Writer, types};
-use crate::dtype::{DType, Kind, Scalar};
-use crate::ir::{BinaryOp, CompareOp, Fold, FoldOp, Form, Kernel};
+use crate::dtype::{DType, Scalar};
+use crate::ir::{CompareOp, Fold, FoldOp, Form, Kernel};
+
+/// Bytes of workgroup memory that every adapter has.
+const WORKGROUP_BYTES: usize = 16 << 10;
 
 /// The stages of a reduction.
 pub(super) fn stages(kernel: &Kernel, target: &Target, layout: Layout) -> Shader {
@@ -20,12 +29,14 @@ pub(super) fn stages(kernel: &Kernel, target: &Target, layout: Layout) -> Shader
     let partials: Vec<DType> = outputs.iter().map(|&p| types::partial(of(p))).collect();
     let dims = |folded: bool| (0..kernel.rank).filter(|&k| axes[k] == folded).collect::<Vec<_>>();
     let width = outputs.iter().map(|&param| kernel.width(param) as usize).max().unwrap_or(1);
-    let plan = Plan { folds, outputs, partials, kept: dims(false), folded: dims(true), layout };
+    let room = WORKGROUP_BYTES / (8 * partials.len().max(1));
+    let target = Target { workgroup_size: target.workgroup_size.min(1 << room.ilog2()), ..*target };
+    let plan = FoldStages { folds, outputs, partials, kept: dims(false), folded: dims(true), layout };
     let stages = match kernel.exact() {
-        Some(_) => [Plan::fold_exact, Plan::again_exact, Plan::finish_exact],
-        None => [Plan::fold, Plan::again, Plan::finish],
+        Some(_) => [FoldStages::fold_exact, FoldStages::again_exact, FoldStages::finish_exact],
+        None => [FoldStages::reduce, FoldStages::tree, FoldStages::finish],
     };
-    let stages = stages.map(|stage| stage(&plan, Writer::new(kernel, target, &plan.layout))).to_vec();
+    let stages = stages.map(|stage| stage(&plan, Writer::new(kernel, &target, &plan.layout))).to_vec();
     Shader { stages, layout: plan.layout, partials: plan.partials, width }
 }
 
@@ -37,7 +48,7 @@ fn outputs(fold: &Fold) -> Vec<u32> {
     }
 }
 
-/// What each stream of a fold starts from.
+/// The neutral element of each stream of a fold.
 pub(super) fn neutrals(kernel: &Kernel, fold: &Fold) -> Vec<Scalar> {
     let of = |param: u32| kernel.params[param as usize].dtype;
     match *fold {
@@ -50,82 +61,76 @@ pub(super) fn neutrals(kernel: &Kernel, fold: &Fold) -> Vec<Scalar> {
     }
 }
 
-pub(super) struct Plan<'a> {
-    pub folds: &'a [Fold],
-    /// The output of each stream of partial results.
+/// What the stages of a reduction share. A *stream* is a value of a partial result: argument folds have two.
+pub(super) struct FoldStages<'a> {
+    folds: &'a [Fold],
+    /// The output of each stream.
     pub outputs: Vec<u32>,
+    /// The type of each stream.
     pub partials: Vec<DType>,
     pub kept: Vec<usize>,
     pub folded: Vec<usize>,
     layout: Layout,
 }
 
-impl Plan<'_> {
+impl FoldStages<'_> {
     fn streams(&self) -> u32 {
         self.outputs.len() as u32
     }
 
-    /// The register type of a stream.
-    fn dtype(&self, w: &Writer, stream: usize) -> DType {
-        w.kernel.params[self.outputs[stream] as usize].dtype
+    /// The parameters that the body loads.
+    pub(super) fn loaded(w: &Writer) -> Vec<u32> {
+        (0..w.kernel.params.len() as u32).filter(|&p| w.kernel.loads_of(p)).collect()
     }
 
-    /// True if neighbouring invocations take neighbouring segments of one kept point.
-    pub(super) fn segments_inside(&self) -> bool {
-        self.folded.last() > self.kept.last()
-    }
-
-    fn fold(&self, mut w: Writer) -> Stage {
+    fn reduce(&self, mut w: Writer) -> Stage {
+        self.declare(&mut w);
         self.open(&mut w);
-        self.digits(&mut w, "kept", &self.kept, "let");
-        self.digits(&mut w, "segment", &self.folded, "var");
-        self.start(&mut w);
-        w.line(&format!("if ({} != 0u) {{", w.word(layout::RESUME)));
-        for stream in 0..self.streams() {
-            let partial = self.read_partial(&w, stream as usize, &format!("out{stream}[item]"));
-            w.line(&format!("acc{stream} = {partial};"));
-        }
-        w.line("}");
-        let (folded, segments) = (w.word(layout::FOLDED), w.word(layout::SEGMENTS));
-        w.line(&format!("for (var r = segment; r < {folded}; r += {segments}) {{"));
-        let dims: Vec<usize> = (0..w.kernel.rank).collect();
-        let loaded: Vec<u32> = (0..w.kernel.params.len() as u32).filter(|&p| w.kernel.loads_of(p)).collect();
-        for &param in &loaded {
-            w.element(param, &dims);
-        }
-        w.body();
-        let values: Vec<String> = w.kernel.roots().iter().map(|v| format!("v{}", v.0)).collect();
-        self.merge(&mut w, &values);
-        self.advance(&mut w);
-        w.line("}");
-        self.settle(&mut w);
+        self.coordinates(&mut w, "kept", &self.kept);
+        self.fold(&mut w, |plan, w| {
+            plan.folded_coordinates(w);
+            let dims: Vec<usize> = (0..w.kernel.rank).collect();
+            FoldStages::loaded(w).into_iter().for_each(|param| w.element(param, &dims));
+            w.body();
+            let root = |(value, dtype): (crate::ir::Value, &DType)| match w.kernel.body[value.index()].dtype {
+                DType::Bool if *dtype == DType::U32 => format!("select(0u, 1u, v{})", value.0),
+                _ => format!("v{}", value.0),
+            };
+            w.kernel.roots().into_iter().zip(&plan.partials).map(root).collect()
+        });
         self.write_partials(&mut w);
-        w.line("}");
         let mut bindings = vec![Binding::Launch];
-        bindings.extend(loaded.into_iter().map(|param| Binding::Param { param, write: false }));
+        let loaded = FoldStages::loaded(&w).into_iter();
+        bindings.extend(loaded.map(|param| Binding::Param { param, write: false }));
         bindings.extend((0..self.streams()).map(Binding::PartialOut));
-        w.finish("fold", bindings, &self.partials)
+        w.finish("reduce", bindings, &self.partials)
     }
 
-    fn again(&self, mut w: Writer) -> Stage {
+    fn tree(&self, mut w: Writer) -> Stage {
+        self.declare(&mut w);
         self.open(&mut w);
-        self.merge_partials(&mut w);
+        self.fold(&mut w, FoldStages::read_partials);
         self.write_partials(&mut w);
-        w.line("}");
         let mut bindings = vec![Binding::Launch];
         bindings.extend((0..self.streams()).map(Binding::PartialIn));
         bindings.extend((0..self.streams()).map(Binding::PartialOut));
-        w.finish("again", bindings, &self.partials)
+        w.finish("tree", bindings, &self.partials)
     }
 
     fn finish(&self, mut w: Writer) -> Stage {
+        self.declare(&mut w);
         self.open(&mut w);
-        self.merge_partials(&mut w);
+        self.fold(&mut w, FoldStages::read_partials);
+        w.line(&format!("if (lane == 0u && unit < {}) {{", w.word(layout::LIMIT)));
+        w.line("x = combine(zero, x);");
         self.index_of_nothing(&mut w);
-        self.digits(&mut w, "kept", &self.kept, "let");
+        self.coordinates(&mut w, "kept", &self.kept);
         for (stream, &param) in self.outputs.iter().enumerate() {
             w.element(param, &self.kept);
-            let value = w.narrow(self.dtype(&w, stream), format!("acc{stream}"));
+            let value = match w.kernel.params[param as usize].dtype {
+                DType::Bool => format!("(x.s{stream} != 0u)"),
+                dtype => w.narrow(dtype, format!("x.s{stream}")),
+            };
             w.store(param, &value);
         }
         w.line("}");
@@ -135,133 +140,146 @@ impl Plan<'_> {
         w.finish("finish", bindings, &self.partials)
     }
 
-    /// Which kept point and which segment this invocation has.
-    pub(super) fn open(&self, w: &mut Writer) {
-        let (kept, segments) = (w.word(layout::KEPT), w.word(layout::SEGMENTS));
-        w.line(&format!("let item = ({}) * {}u + local;", w.number(), w.target.workgroup_size));
-        w.line(&format!("if (item < {}) {{", w.word(layout::LIMIT)));
-        if self.segments_inside() {
-            w.line(&format!("let kept = item / {segments};"));
-            w.line(&format!("let segment = item - kept * {segments};"));
-        } else {
-            w.line(&format!("let segment = item / {kept};"));
-            w.line(&format!("let kept = item - segment * {kept};"));
+    /// Declares a partial result, room for one per invocation, the neutral element, and `combine`.
+    fn declare(&self, w: &mut Writer) {
+        w.indent = 0;
+        let fields = self.partials.iter().enumerate();
+        let fields: Vec<String> = fields.map(|(k, &d)| format!("s{k}: {}", types::register(d))).collect();
+        w.line(&format!("struct Partial {{ {} }}", fields.join(", ")));
+        let size = w.target.workgroup_size;
+        w.line(&format!("var<workgroup> partials: array<Partial, {size}>;"));
+        let neutrals = self.folds.iter().flat_map(|fold| neutrals(w.kernel, fold));
+        let neutrals: Vec<String> = neutrals
+            .map(|neutral| match neutral.dtype {
+                DType::Bool => format!("{}u", neutral.bits),
+                _ => w.constant(neutral),
+            })
+            .collect();
+        w.line(&format!("fn neutral() -> Partial {{ return Partial({}); }}", neutrals.join(", ")));
+        self.declare_combine(w);
+        if self.folded.len() > 1 {
+            w.line("fn coordinate(number: u32, divisor: u32, extent: u32) -> u32 {");
+            w.line("if (extent <= 1u) { return 0u; }");
+            w.line("var rest = number;");
+            w.line("if (divisor > 1u) { rest = number / divisor; }");
+            w.line("if (rest >= extent) { rest -= rest / extent * extent; }");
+            w.line("return rest;");
+            w.line("}");
         }
+        w.declarations = std::mem::take(&mut w.text);
+        w.indent = 1;
     }
 
-    /// Splits a number into coordinates of some dimensions, the last one fastest.
-    pub(super) fn digits(&self, w: &mut Writer, number: &str, dims: &[usize], keyword: &str) {
-        let mut rest = number.to_owned();
-        for (position, &k) in dims.iter().enumerate().rev() {
-            if position == 0 {
-                w.line(&format!("{keyword} i{k} = {rest};"));
-                break;
-            }
-            let extent = w.word(w.layout.extent(k));
-            w.line(&format!("let q{k} = {rest} / {extent};"));
-            w.line(&format!("{keyword} i{k} = {rest} - q{k} * {extent};"));
-            rest = format!("q{k}");
-        }
-    }
-
-    /// Moves the folded coordinates on by one stride of the segments: an addition with carry.
-    pub(super) fn advance(&self, w: &mut Writer) {
-        for (position, &k) in self.folded.iter().enumerate().rev() {
-            let carry = self.folded.get(position + 1).map_or(String::new(), |next| format!(" + c{next}"));
-            w.line(&format!("i{k} += {}{carry};", w.word(w.layout.step(k))));
-            if position > 0 {
-                let extent = w.word(w.layout.extent(k));
-                w.line(&format!("let c{k} = select(0u, 1u, i{k} >= {extent});"));
-                w.line(&format!("i{k} -= c{k} * {extent};"));
-            }
-        }
-    }
-
-    /// Declares the accumulators with their neutral elements.
-    fn start(&self, w: &mut Writer) {
-        let mut stream = 0;
+    /// Declares `combine`: `a` has the lower numbers.
+    fn declare_combine(&self, w: &mut Writer) {
+        w.line("fn combine(a: Partial, b: Partial) -> Partial {");
+        let mut results = Vec::new();
         for fold in self.folds {
-            let first = stream;
-            for neutral in neutrals(w.kernel, fold) {
-                let text = w.constant(neutral);
-                w.line(&format!("var acc{stream} = {text};"));
-                stream += 1;
-            }
-            let dtype = self.dtype(w, first);
-            if let Fold::Value { op: FoldOp::Sum, .. } = fold
-                && dtype.is_float()
-            {
-                let zero = w.constant(FoldOp::Sum.neutral(dtype));
-                w.line(&format!("var lost{first} = {zero};"));
-            }
-        }
-    }
-
-    /// Folds one value per stream into the accumulators.
-    fn merge(&self, w: &mut Writer, values: &[String]) {
-        let mut stream = 0;
-        for fold in self.folds {
-            let dtype = self.dtype(w, stream);
-            let (acc, value) = (format!("acc{stream}"), &values[stream]);
+            let stream = results.len();
+            let dtype = self.partials[stream];
+            let [a, b] = ["a", "b"].map(|side| format!("{side}.s{stream}"));
             match fold {
-                Fold::Value { op: FoldOp::Sum, .. } if dtype.is_float() => {
-                    compensated(w, types::partial(dtype), stream, value);
-                    stream += 1;
-                }
-                Fold::Value { op, .. } => {
-                    let text = combine(w, *op, dtype, &acc, value);
-                    w.line(&format!("{acc} = {text};"));
-                    stream += 1;
-                }
+                Fold::Value { op, .. } => results.push(step(w, *op, dtype, &a, &b)),
                 Fold::Arg { largest, .. } => {
-                    let index = [format!("acc{}", stream + 1), values[stream + 1].clone()];
-                    let text = better(w, *largest, dtype, [&acc, value], &index);
+                    let index = ["a", "b"].map(|side| format!("{side}.s{}", stream + 1));
+                    let text = better(w, *largest, dtype, [&a, &b], &index);
                     w.line(&format!("let better{stream} = {text};"));
-                    w.line(&format!("{acc} = select({acc}, {value}, better{stream});"));
-                    w.line(&format!("{0} = select({0}, {1}, better{stream});", index[0], index[1]));
-                    stream += 2;
+                    results.push(format!("select({a}, {b}, better{stream})"));
+                    results.push(format!("select({}, {}, better{stream})", index[0], index[1]));
                 }
                 Fold::Exact { .. } => unreachable!("an exact sum has stages of its own"),
             }
         }
-    }
-
-    /// Folds the partial results of the stage before.
-    fn merge_partials(&self, w: &mut Writer) {
-        self.start(w);
-        let (kept, previous) = (w.word(layout::KEPT), w.word(layout::PREVIOUS));
-        let segments = w.word(layout::SEGMENTS);
-        w.line(&format!("for (var s = segment; s < {previous}; s += {segments}) {{"));
-        match self.segments_inside() {
-            true => w.line(&format!("let at = kept * {previous} + s;")),
-            false => w.line(&format!("let at = s * {kept} + kept;")),
-        }
-        let mut values = Vec::new();
-        for stream in 0..self.outputs.len() {
-            let partial = self.read_partial(w, stream, &format!("in{stream}[at]"));
-            w.line(&format!("let x{stream} = {partial};"));
-            values.push(format!("x{stream}"));
-        }
-        self.merge(w, &values);
+        w.line(&format!("return Partial({});", results.join(", ")));
         w.line("}");
-        self.settle(w);
     }
 
-    /// Adds to float sums what they have lost; of an infinite sum that is NaN, and the sum stays.
-    fn settle(&self, w: &mut Writer) {
-        let mut stream = 0;
-        for fold in self.folds {
-            let dtype = self.dtype(w, stream);
-            if let Fold::Value { op: FoldOp::Sum, .. } = fold
-                && dtype.is_float()
-            {
-                let (acc, lost) = (format!("acc{stream}"), format!("lost{stream}"));
-                let whole = w.float_binary(BinaryOp::Add, types::partial(dtype), &acc, &lost);
-                let nan = w.nan(types::partial(dtype), &lost);
-                w.line(&format!("{acc} = select({whole}, {acc}, {nan});"));
+    /// Which block of which kept point this invocation folds, and which of its threads it is.
+    fn open(&self, w: &mut Writer) {
+        let (size, log) = (w.target.workgroup_size, w.word(layout::LOG_THREADS));
+        w.line(&format!("let threads = 1u << {log};"));
+        w.line("let lane = local & (threads - 1u);");
+        w.line(&format!("let unit = (({}) * {size}u + local) >> {log};", w.number()));
+        w.line(&format!("let item = min(unit, {} - 1u);", w.word(layout::LIMIT)));
+        let kept = w.word(layout::KEPT);
+        w.line(&format!("let block = item / {kept};"));
+        w.line(&format!("let kept = item - block * {kept};"));
+    }
+
+    /// Declares the coordinates of some dimensions from a number, the last one fastest.
+    pub(super) fn coordinates(&self, w: &mut Writer, number: &str, dims: &[usize]) {
+        let mut rest = number.to_owned();
+        for (position, &k) in dims.iter().enumerate().rev() {
+            if position == 0 {
+                w.line(&format!("let i{k} = {rest};"));
+                break;
             }
-            stream += outputs(fold).len();
+            let extent = w.word(w.layout.extent(k));
+            w.line(&format!("let q{k} = {rest} / {extent};"));
+            w.line(&format!("let i{k} = {rest} - q{k} * {extent};"));
+            rest = format!("q{k}");
         }
+    }
+
+    /// Declares the folded coordinates of the value `at`. The order of the dimensions depends on the launch.
+    fn folded_coordinates(&self, w: &mut Writer) {
+        for &k in &self.folded {
+            let (divisor, extent) = (w.word(w.layout.divisor(k)), w.word(w.layout.extent(k)));
+            match self.folded.len() {
+                1 => w.line(&format!("let i{k} = at;")),
+                _ => w.line(&format!("let i{k} = coordinate(at, {divisor}, {extent});")),
+            }
+        }
+    }
+
+    /// Folds the block into `x`. `values` writes the streams of the value numbered `at`.
+    fn fold(&self, w: &mut Writer, values: impl FnOnce(&Self, &mut Writer) -> Vec<String>) {
+        let (end, log, steps) = (w.word(layout::END), w.word(layout::LOG_THREADS), w.word(layout::STEPS));
+        let chunk = layout::CHUNK;
+        w.line("let zero = neutral();");
+        w.line("var x = zero;");
+        waiting(w, "chunk", chunk);
+        waiting(w, "step", layout::MAX_STEPS);
+        w.line(&format!("for (var step = 0u; step < {steps}; step += 1u) {{"));
+        let first = w.word(layout::FIRST);
+        w.line(&format!("let first = {first} + ((((block * {steps} + step) << {log}) + lane) * {chunk}u);"));
+        w.line(&format!("for (var n = 0u; n < {chunk}u; n += 1u) {{"));
+        // Loads are unconditional, so that several are under way at once.
+        w.line(&format!("let at = min(first + n, max({end}, 1u) - 1u);"));
+        let values = values(self, w);
+        w.line(&format!("let inside = first + n < {end};"));
+        let stream = |(k, value): (usize, &String)| format!("select(zero.s{k}, {value}, inside)");
+        let streams: Vec<String> = values.iter().enumerate().map(stream).collect();
+        w.line(&format!("x = Partial({});", streams.join(", ")));
+        count(w, "n", "chunk", chunk);
+        w.line("}");
+        w.line("partials[local] = x;");
+        w.line("for (var distance = 1u; distance < threads; distance <<= 1u) {");
+        w.line("workgroupBarrier();");
+        w.line("if ((lane & (2u * distance - 1u)) == 0u) {");
+        w.line("x = combine(x, partials[local + distance]);");
+        w.line("partials[local] = x;");
+        w.line("}");
+        w.line("}");
+        w.line("workgroupBarrier();");
+        count(w, "step", "step", layout::MAX_STEPS);
+        w.line("}");
+    }
+
+    /// The streams of a partial result of the stage before.
+    fn read_partials(&self, w: &mut Writer) -> Vec<String> {
+        let (first, kept) = (w.word(layout::PARTIALS_IN), w.word(layout::KEPT));
+        w.line(&format!("let element = {first} + at * {kept} + kept;"));
+        (0..self.streams()).map(|stream| format!("in{stream}[element]")).collect()
+    }
+
+    fn write_partials(&self, w: &mut Writer) {
+        w.line(&format!("if (lane == 0u && unit < {}) {{", w.word(layout::LIMIT)));
+        for stream in 0..self.streams() {
+            let first = w.word(layout::PARTIALS_OUT);
+            w.line(&format!("out{stream}[{first} + item] = x.s{stream};"));
+        }
+        w.line("}");
     }
 
     /// An argument fold of nothing has index 0.
@@ -269,73 +287,47 @@ impl Plan<'_> {
         let mut stream = 0;
         for fold in self.folds {
             if let Fold::Arg { .. } = fold {
-                let zero = ops::int(self.dtype(w, stream + 1), 0);
-                let previous = w.word(layout::PREVIOUS);
-                w.line(&format!("if ({previous} == 0u) {{ acc{} = {zero}; }}", stream + 1));
+                let zero = ops::int(self.partials[stream + 1], 0);
+                let end = w.word(layout::END);
+                w.line(&format!("if ({end} == 0u) {{ x.s{} = {zero}; }}", stream + 1));
             }
             stream += outputs(fold).len();
         }
     }
+}
 
-    fn write_partials(&self, w: &mut Writer) {
-        for stream in 0..self.outputs.len() {
-            let value = match self.dtype(w, stream) {
-                DType::Bool => format!("select(0u, 1u, acc{stream})"),
-                _ => format!("acc{stream}"),
-            };
-            w.line(&format!("out{stream}[item] = {value};"));
-        }
-    }
+/// Declares the variables in which results wait for their right neighbours, among so many.
+fn waiting(w: &mut Writer, name: &str, most: u32) {
+    (0..most.ilog2()).for_each(|level| w.line(&format!("var {name}{level} = zero;")));
+}
 
-    fn read_partial(&self, w: &Writer, stream: usize, element: &str) -> String {
-        match self.dtype(w, stream) {
-            DType::Bool => format!("({element} != 0u)"),
-            _ => element.to_owned(),
-        }
+/// Combines `x`, the result of turn `turn`, with those that wait for it, like the carry of a binary counter.
+fn count(w: &mut Writer, turn: &str, name: &str, most: u32) {
+    for level in 0..most.ilog2() {
+        w.line(&format!("if (({turn} & {}u) == 0u) {{ {name}{level} = x; continue; }}", 1 << level));
+        w.line(&format!("x = combine({name}{level}, x);"));
     }
 }
 
-/// One step of a float sum, and what it loses (Knuth's error of an addition).
-fn compensated(w: &mut Writer, dtype: DType, stream: usize, value: &str) {
-    let (acc, lost) = (format!("acc{stream}"), format!("lost{stream}"));
-    let mut step = |name: &str, op: BinaryOp, a: &str, b: &str| {
-        let text = w.float_binary(op, dtype, a, b);
-        w.line(&format!("let {name}{stream} = {text};"));
-        format!("{name}{stream}")
-    };
-    let sum = step("sum", BinaryOp::Add, &acc, value);
-    let added = step("added", BinaryOp::Sub, &sum, &acc);
-    let kept = step("kept", BinaryOp::Sub, &sum, &added);
-    let of_acc = step("of_acc", BinaryOp::Sub, &acc, &kept);
-    let of_value = step("of_value", BinaryOp::Sub, value, &added);
-    let both = step("both", BinaryOp::Add, &of_acc, &of_value);
-    let all = step("all", BinaryOp::Add, &lost, &both);
-    w.line(&format!("{acc} = {sum};"));
-    w.line(&format!("{lost} = {all};"));
-}
-
-/// One step of a fold. f16 and bf16 add and multiply in f32 and are rounded at the end.
-fn combine(w: &mut Writer, op: FoldOp, dtype: DType, acc: &str, value: &str) -> String {
-    let wide = types::partial(dtype);
-    let binary = op.step();
-    match dtype.kind() {
-        Kind::Float => w.float_binary(binary, wide, acc, value),
-        Kind::Bool => w.int_binary(binary, dtype, acc, value),
-        Kind::Int | Kind::Uint => w.int_binary(binary, wide, acc, value),
+/// The combination of two values of a fold. f16 and bf16 are f32 here and rounded at the end.
+fn step(w: &mut Writer, op: FoldOp, dtype: DType, a: &str, b: &str) -> String {
+    match dtype.is_float() {
+        true => w.float_binary(op.step(), dtype, a, b),
+        false => w.int_binary(op.step(), dtype, a, b),
     }
 }
 
 /// Does the second (value, index) beat the first? Ties go to the lower index, so order is no matter.
 fn better(w: &mut Writer, largest: bool, dtype: DType, values: [&str; 2], index: &[String; 2]) -> String {
-    let [acc, value] = values;
+    let [a, b] = values;
     let op = if largest { CompareOp::Gt } else { CompareOp::Lt };
-    let wins = compare(op, dtype, value, acc);
-    let ties = compare(CompareOp::Eq, dtype, value, acc);
+    let wins = compare(op, dtype, b, a);
+    let ties = compare(CompareOp::Eq, dtype, b, a);
     let earlier = format!("{} < {}", index[1], index[0]);
     let number = format!("({wins} || ({ties} && {earlier}))");
     if !dtype.is_float() {
         return number;
     }
-    let (acc_nan, value_nan) = (w.nan(dtype, acc), w.nan(dtype, value));
-    format!("select(!{acc_nan} && {number}, !{acc_nan} || {earlier}, {value_nan})")
+    let (a_nan, b_nan) = (w.nan(dtype, a), w.nan(dtype, b));
+    format!("select(!{a_nan} && {number}, !{a_nan} || {earlier}, {b_nan})")
 }

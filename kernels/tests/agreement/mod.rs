@@ -9,7 +9,8 @@ mod launches;
 mod natural;
 
 use partita_kernels::cpu::Program;
-use partita_kernels::{Access, DType, Launch, Scalar, Verified, View};
+use partita_kernels::interpret::{self, ElementBits};
+use partita_kernels::{Access, DType, Launch, Param, Scalar, Verified, View};
 
 pub use host::run_on_host;
 pub use launches::*;
@@ -94,6 +95,17 @@ pub fn c_strides(extents: &[usize]) -> Vec<i64> {
         strides[k - 1] = strides[k] * extents[k] as i64;
     }
     strides
+}
+
+/// What the definition makes of the arrays.
+pub fn by_definition(kernel: &Verified, launch: &Launch, arrays: &Arrays) -> Arrays {
+    let params = &kernel.kernel().params;
+    let bits = |(array, param): (&Vec<u8>, &Param)| {
+        (0..array.len() / param.dtype.size_bytes()).map(|at| element(param.dtype, array, at).bits).collect()
+    };
+    let mut memory: Vec<ElementBits> = arrays.iter().zip(params).map(bits).collect();
+    interpret::run(kernel, launch, &mut memory).unwrap();
+    memory.into_iter().zip(params).map(|(bits, param)| bytes(param.dtype, bits)).collect()
 }
 
 /// A view of one dimension, one element after the other.

@@ -13,10 +13,10 @@ fn fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     var i0 = segment;
     var number: array<i32, 30>;
     var added = 0u;
-    if (launch[2].y != 0u) {
+    if (launch[2].w != 0u) {
       for (var k = 0u; k < 25u; k++) { number[k] = out0[item * 25u + k]; }
     }
-    for (var r = segment; r < launch[2].x; r += launch[1].z) {
+    for (var r = segment; r < launch[1].w; r += launch[2].y) {
       let e0 = bitcast<i32>(launch[6].x) + bitcast<i32>(i0) * bitcast<i32>(launch[6].y) + bitcast<i32>(i1) * bitcast<i32>(launch[6].z);
       let a0 = bitcast<u32>(e0);
       let v0 = p0[a0];
@@ -83,7 +83,7 @@ fn again(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_inde
     let segment = item / launch[1].y;
     let kept = item - segment * launch[1].y;
     var number: array<i32, 30>;
-    for (var s = segment; s < launch[1].w; s += launch[1].z) {
+    for (var s = segment; s < launch[1].z; s += launch[2].y) {
       let at = (s * launch[1].y + kept) * 25u;
       for (var k = 0u; k < 25u; k++) { number[k] += in0[at + k]; }
     }
@@ -112,7 +112,7 @@ fn finish(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
     let segment = item / launch[1].y;
     let kept = item - segment * launch[1].y;
     var number: array<i32, 30>;
-    for (var s = segment; s < launch[1].w; s += launch[1].z) {
+    for (var s = segment; s < launch[1].z; s += launch[2].y) {
       let at = (s * launch[1].y + kept) * 25u;
       for (var k = 0u; k < 25u; k++) { number[k] += in0[at + k]; }
     }

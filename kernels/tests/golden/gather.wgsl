@@ -25,9 +25,9 @@ fn gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_ind
       let e2 = bitcast<i32>(launch[6].x) + bitcast<i32>(i0) * bitcast<i32>(launch[6].y);
       let a0 = bitcast<u32>(e0);
       let v0 = p0[a0];
-      let slot = u32(v0) - launch[2].z;
-      if (slot < launch[3].x && v0 >= 0i) {
-        let slot_element = launch[3].y + u32(slot);
+      let slot = u32(v0) - launch[3].x;
+      if (slot < launch[3].z && v0 >= 0i) {
+        let slot_element = launch[3].w + u32(slot);
         let w2 = bitcast<u32>(e2);
         p2[w2] = p1[slot_element];
       }

@@ -4,26 +4,64 @@
 @group(0) @binding(2) var<storage, read_write> out0: array<f32>;
 
 fn nan32(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
+struct Partial { s0: f32 }
+var<workgroup> partials: array<Partial, 256>;
+fn neutral() -> Partial { return Partial(bitcast<f32>(launch[7].z)); }
+fn combine(a: Partial, b: Partial) -> Partial {
+  return Partial(select(b.s0, a.s0, a.s0 > b.s0 || nan32(a.s0)));
+}
 @compute @workgroup_size(256)
-fn fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-  let item = (group.x + launch[0].y * (group.y + launch[0].z * group.z)) * 256u + local;
-  if (item < launch[0].w) {
-    let segment = item / launch[1].y;
-    let kept = item - segment * launch[1].y;
-    let i1 = kept;
-    var i0 = segment;
-    var acc0 = bitcast<f32>(launch[7].z);
-    if (launch[2].y != 0u) {
-      acc0 = out0[item];
-    }
-    for (var r = segment; r < launch[2].x; r += launch[1].z) {
+fn reduce(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+  let threads = 1u << launch[2].x;
+  let lane = local & (threads - 1u);
+  let unit = ((group.x + launch[0].y * (group.y + launch[0].z * group.z)) * 256u + local) >> launch[2].x;
+  let item = min(unit, launch[0].w - 1u);
+  let block = item / launch[1].y;
+  let kept = item - block * launch[1].y;
+  let i1 = kept;
+  let zero = neutral();
+  var x = zero;
+  var chunk0 = zero;
+  var chunk1 = zero;
+  var chunk2 = zero;
+  var step0 = zero;
+  var step1 = zero;
+  var step2 = zero;
+  for (var step = 0u; step < launch[2].y; step += 1u) {
+    let first = launch[1].z + ((((block * launch[2].y + step) << launch[2].x) + lane) * 8u);
+    for (var n = 0u; n < 8u; n += 1u) {
+      let at = min(first + n, max(launch[1].w, 1u) - 1u);
+      let i0 = at;
       let e0 = bitcast<i32>(launch[6].x) + bitcast<i32>(i0) * bitcast<i32>(launch[6].y) + bitcast<i32>(i1) * bitcast<i32>(launch[6].z);
       let a0 = bitcast<u32>(e0);
       let v0 = p0[a0];
-      acc0 = select(v0, acc0, acc0 > v0 || nan32(acc0));
-      i0 += launch[4].z;
+      let inside = first + n < launch[1].w;
+      x = Partial(select(zero.s0, v0, inside));
+      if ((n & 1u) == 0u) { chunk0 = x; continue; }
+      x = combine(chunk0, x);
+      if ((n & 2u) == 0u) { chunk1 = x; continue; }
+      x = combine(chunk1, x);
+      if ((n & 4u) == 0u) { chunk2 = x; continue; }
+      x = combine(chunk2, x);
     }
-    out0[item] = acc0;
+    partials[local] = x;
+    for (var distance = 1u; distance < threads; distance <<= 1u) {
+      workgroupBarrier();
+      if ((lane & (2u * distance - 1u)) == 0u) {
+        x = combine(x, partials[local + distance]);
+        partials[local] = x;
+      }
+    }
+    workgroupBarrier();
+    if ((step & 1u) == 0u) { step0 = x; continue; }
+    x = combine(step0, x);
+    if ((step & 2u) == 0u) { step1 = x; continue; }
+    x = combine(step1, x);
+    if ((step & 4u) == 0u) { step2 = x; continue; }
+    x = combine(step2, x);
+  }
+  if (lane == 0u && unit < launch[0].w) {
+    out0[launch[2].w + item] = x.s0;
   }
 }
 // stage 1
@@ -32,19 +70,60 @@ fn fold(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 @group(0) @binding(2) var<storage, read_write> out0: array<f32>;
 
 fn nan32(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
+struct Partial { s0: f32 }
+var<workgroup> partials: array<Partial, 256>;
+fn neutral() -> Partial { return Partial(bitcast<f32>(launch[7].z)); }
+fn combine(a: Partial, b: Partial) -> Partial {
+  return Partial(select(b.s0, a.s0, a.s0 > b.s0 || nan32(a.s0)));
+}
 @compute @workgroup_size(256)
-fn again(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-  let item = (group.x + launch[0].y * (group.y + launch[0].z * group.z)) * 256u + local;
-  if (item < launch[0].w) {
-    let segment = item / launch[1].y;
-    let kept = item - segment * launch[1].y;
-    var acc0 = bitcast<f32>(launch[7].z);
-    for (var s = segment; s < launch[1].w; s += launch[1].z) {
-      let at = s * launch[1].y + kept;
-      let x0 = in0[at];
-      acc0 = select(x0, acc0, acc0 > x0 || nan32(acc0));
+fn tree(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+  let threads = 1u << launch[2].x;
+  let lane = local & (threads - 1u);
+  let unit = ((group.x + launch[0].y * (group.y + launch[0].z * group.z)) * 256u + local) >> launch[2].x;
+  let item = min(unit, launch[0].w - 1u);
+  let block = item / launch[1].y;
+  let kept = item - block * launch[1].y;
+  let zero = neutral();
+  var x = zero;
+  var chunk0 = zero;
+  var chunk1 = zero;
+  var chunk2 = zero;
+  var step0 = zero;
+  var step1 = zero;
+  var step2 = zero;
+  for (var step = 0u; step < launch[2].y; step += 1u) {
+    let first = launch[1].z + ((((block * launch[2].y + step) << launch[2].x) + lane) * 8u);
+    for (var n = 0u; n < 8u; n += 1u) {
+      let at = min(first + n, max(launch[1].w, 1u) - 1u);
+      let element = launch[2].z + at * launch[1].y + kept;
+      let inside = first + n < launch[1].w;
+      x = Partial(select(zero.s0, in0[element], inside));
+      if ((n & 1u) == 0u) { chunk0 = x; continue; }
+      x = combine(chunk0, x);
+      if ((n & 2u) == 0u) { chunk1 = x; continue; }
+      x = combine(chunk1, x);
+      if ((n & 4u) == 0u) { chunk2 = x; continue; }
+      x = combine(chunk2, x);
     }
-    out0[item] = acc0;
+    partials[local] = x;
+    for (var distance = 1u; distance < threads; distance <<= 1u) {
+      workgroupBarrier();
+      if ((lane & (2u * distance - 1u)) == 0u) {
+        x = combine(x, partials[local + distance]);
+        partials[local] = x;
+      }
+    }
+    workgroupBarrier();
+    if ((step & 1u) == 0u) { step0 = x; continue; }
+    x = combine(step0, x);
+    if ((step & 2u) == 0u) { step1 = x; continue; }
+    x = combine(step1, x);
+    if ((step & 4u) == 0u) { step2 = x; continue; }
+    x = combine(step2, x);
+  }
+  if (lane == 0u && unit < launch[0].w) {
+    out0[launch[2].w + item] = x.s0;
   }
 }
 // stage 2
@@ -53,21 +132,63 @@ fn again(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_inde
 @group(0) @binding(2) var<storage, read_write> p1: array<f32>;
 
 fn nan32(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
+struct Partial { s0: f32 }
+var<workgroup> partials: array<Partial, 256>;
+fn neutral() -> Partial { return Partial(bitcast<f32>(launch[7].z)); }
+fn combine(a: Partial, b: Partial) -> Partial {
+  return Partial(select(b.s0, a.s0, a.s0 > b.s0 || nan32(a.s0)));
+}
 @compute @workgroup_size(256)
 fn finish(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-  let item = (group.x + launch[0].y * (group.y + launch[0].z * group.z)) * 256u + local;
-  if (item < launch[0].w) {
-    let segment = item / launch[1].y;
-    let kept = item - segment * launch[1].y;
-    var acc0 = bitcast<f32>(launch[7].z);
-    for (var s = segment; s < launch[1].w; s += launch[1].z) {
-      let at = s * launch[1].y + kept;
-      let x0 = in0[at];
-      acc0 = select(x0, acc0, acc0 > x0 || nan32(acc0));
+  let threads = 1u << launch[2].x;
+  let lane = local & (threads - 1u);
+  let unit = ((group.x + launch[0].y * (group.y + launch[0].z * group.z)) * 256u + local) >> launch[2].x;
+  let item = min(unit, launch[0].w - 1u);
+  let block = item / launch[1].y;
+  let kept = item - block * launch[1].y;
+  let zero = neutral();
+  var x = zero;
+  var chunk0 = zero;
+  var chunk1 = zero;
+  var chunk2 = zero;
+  var step0 = zero;
+  var step1 = zero;
+  var step2 = zero;
+  for (var step = 0u; step < launch[2].y; step += 1u) {
+    let first = launch[1].z + ((((block * launch[2].y + step) << launch[2].x) + lane) * 8u);
+    for (var n = 0u; n < 8u; n += 1u) {
+      let at = min(first + n, max(launch[1].w, 1u) - 1u);
+      let element = launch[2].z + at * launch[1].y + kept;
+      let inside = first + n < launch[1].w;
+      x = Partial(select(zero.s0, in0[element], inside));
+      if ((n & 1u) == 0u) { chunk0 = x; continue; }
+      x = combine(chunk0, x);
+      if ((n & 2u) == 0u) { chunk1 = x; continue; }
+      x = combine(chunk1, x);
+      if ((n & 4u) == 0u) { chunk2 = x; continue; }
+      x = combine(chunk2, x);
     }
+    partials[local] = x;
+    for (var distance = 1u; distance < threads; distance <<= 1u) {
+      workgroupBarrier();
+      if ((lane & (2u * distance - 1u)) == 0u) {
+        x = combine(x, partials[local + distance]);
+        partials[local] = x;
+      }
+    }
+    workgroupBarrier();
+    if ((step & 1u) == 0u) { step0 = x; continue; }
+    x = combine(step0, x);
+    if ((step & 2u) == 0u) { step1 = x; continue; }
+    x = combine(step1, x);
+    if ((step & 4u) == 0u) { step2 = x; continue; }
+    x = combine(step2, x);
+  }
+  if (lane == 0u && unit < launch[0].w) {
+    x = combine(zero, x);
     let i1 = kept;
     let e1 = bitcast<i32>(launch[6].w) + bitcast<i32>(i1) * bitcast<i32>(launch[7].y);
     let w1 = bitcast<u32>(e1);
-    p1[w1] = acc0;
+    p1[w1] = x.s0;
   }
 }

@@ -29,9 +29,9 @@ fn scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
       let v0 = p0[a0];
       let a1 = bitcast<u32>(e1);
       let v1 = p1[a1];
-      let slot = u32(v0) - launch[2].z;
-      if (slot < launch[3].x && v0 >= 0i) {
-        let slot_element = launch[3].y + u32(slot);
+      let slot = u32(v0) - launch[3].x;
+      if (slot < launch[3].z && v0 >= 0i) {
+        let slot_element = launch[3].w + u32(slot);
         let old = p2[slot_element];
         p2[slot_element] = hide32((old + operand32(v1)));
       }

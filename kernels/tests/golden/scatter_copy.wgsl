@@ -27,9 +27,9 @@ fn scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_in
       let v0 = p0[a0];
       let a1 = bitcast<u32>(e1);
       let v1 = (bitcast<i32>((p1[a1 >> 1u] >> ((a1 & 1u) << 4u)) << 16u) >> 16u);
-      let slot = u32(v0) - launch[2].z;
-      if (slot < launch[3].x) {
-        let slot_element = launch[3].y + u32(slot);
+      let slot = u32(v0) - launch[3].x;
+      if (slot < launch[3].z) {
+        let slot_element = launch[3].w + u32(slot);
         atomicAnd(&p2[slot_element >> 1u], ~(0xffffu << ((slot_element & 1u) << 4u)));
         atomicOr(&p2[slot_element >> 1u], (bitcast<u32>(v1) & 0xffffu) << ((slot_element & 1u) << 4u));
       }

@@ -16,7 +16,7 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 25_100),
-    ("engine/src", 38_900),
+    ("engine/src", 39_250),
     ("simcuda/src", 8_900),
     ("interop/src", 7_300),
     ("interop/python", 5_400),
@@ -25,7 +25,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 2_600),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 100_000;
+pub const TOTAL_BUDGET: usize = 100_500;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

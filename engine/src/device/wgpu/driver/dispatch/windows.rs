@@ -2,10 +2,10 @@
 //! wgpu, no buffers.
 //!
 //! All pieces come from one grid of equal boxes: the outermost dimension that can still be cut is
-//! halved until the box of the grid with the widest span fits. So reductions find all pieces of one
-//! kept box next to each other.
+//! halved until the box of the grid with the widest span fits. Dimensions that fold away are put together
+//! again: `reductions` cuts them where the order of the fold allows it.
 
-use partita_kernels::{DType, Form, Launch, Verified};
+use partita_kernels::{DType, Form, Kernel, Launch, Verified};
 
 /// Lengths of buffers and windows are multiples of this many bytes, the size of the largest element.
 pub const LENGTH_MULTIPLE: u64 = 8;
@@ -17,6 +17,8 @@ pub struct Bounds {
     pub max_binding_bytes: u64,
     /// Alignment of a binding's first byte, a multiple of 8.
     pub offset_alignment: u64,
+    /// Workgroups of one dispatch.
+    pub max_groups: u64,
     /// Points of one piece.
     pub max_points: usize,
     /// Kept points of one piece of a reduction.
@@ -63,7 +65,12 @@ impl Bounds {
     }
 }
 
-/// The pieces of a launch, in C order of the grid; for reductions the folded dimensions vary fastest.
+/// Whether a dimension folds away.
+pub(super) fn is_folded(kernel: &Kernel, dim: usize) -> bool {
+    matches!(&kernel.form, Form::Reduce { axes, .. } if axes[dim])
+}
+
+/// The pieces of a launch, in C order of the grid. Those of a reduction have all values of their kept points.
 ///
 /// # Errors
 /// If a single point is too wide for a binding.
@@ -76,6 +83,10 @@ pub fn split(kernel: &Verified, launch: &Launch, bounds: &Bounds) -> Result<Vec<
         let dim = chunk.iter().position(|&e| e > 1).ok_or(wide)?;
         chunk[dim] = chunk[dim].div_ceil(2);
     }
+    if kernel.kernel().exact().is_none() {
+        let folded = |dim: &usize| is_folded(kernel.kernel(), *dim);
+        (0..chunk.len()).filter(folded).for_each(|dim| chunk[dim] = launch.extents[dim].max(1));
+    }
     Ok(starts(kernel, launch, &chunk)
         .into_iter()
         .map(|start| {
@@ -87,7 +98,7 @@ pub fn split(kernel: &Verified, launch: &Launch, bounds: &Bounds) -> Result<Vec<
 }
 
 /// The box of the launch that starts at `start` and is at most `chunk` long.
-fn boxed(launch: &Launch, start: &[usize], chunk: &[usize]) -> Launch {
+pub(super) fn boxed(launch: &Launch, start: &[usize], chunk: &[usize]) -> Launch {
     let mut piece = launch.clone();
     for (k, (&start, &chunk)) in start.iter().zip(chunk).enumerate() {
         piece.extents[k] = chunk.min(launch.extents[k] - start);
@@ -99,7 +110,7 @@ fn boxed(launch: &Launch, start: &[usize], chunk: &[usize]) -> Launch {
     piece
 }
 
-fn windows(kernel: &Verified, launch: &Launch, bounds: &Bounds) -> Vec<Option<Window>> {
+pub(super) fn windows(kernel: &Verified, launch: &Launch, bounds: &Bounds) -> Vec<Option<Window>> {
     let spans = kernel.touched(launch);
     let params = &kernel.kernel().params;
     let one = |(p, span): (usize, Option<(i64, i64)>)| {
@@ -112,7 +123,7 @@ fn windows(kernel: &Verified, launch: &Launch, bounds: &Bounds) -> Vec<Option<Wi
 
 /// The reason why this box cannot be one piece. The first byte of another box of the grid may be less
 /// aligned, so almost one alignment is kept in reserve.
-fn too_big(kernel: &Verified, launch: &Launch, bounds: &Bounds) -> Option<TooWide> {
+pub(super) fn too_big(kernel: &Verified, launch: &Launch, bounds: &Bounds) -> Option<TooWide> {
     let points = launch.points() > bounds.max_points || kernel.kernel().kept_points(launch) > bounds.max_kept;
     let spans = kernel.touched(launch);
     let wide = spans.iter().enumerate().find_map(|(param, span)| {
@@ -126,9 +137,8 @@ fn too_big(kernel: &Verified, launch: &Launch, bounds: &Bounds) -> Option<TooWid
 
 /// Where the boxes of the grid start.
 fn starts(kernel: &Verified, launch: &Launch, chunk: &[usize]) -> Vec<Vec<usize>> {
-    let folded = |k: usize| matches!(&kernel.kernel().form, Form::Reduce { axes, .. } if axes[k]);
     let mut order: Vec<usize> = (0..chunk.len()).collect();
-    order.sort_by_key(|&k| folded(k));
+    order.sort_by_key(|&k| is_folded(kernel.kernel(), k));
     let mut all = vec![vec![0; chunk.len()]];
     for k in order {
         let steps: Vec<usize> = (0..launch.extents[k].max(1)).step_by(chunk[k]).collect();
