@@ -78,6 +78,7 @@
 //! device.upload(buffer.allocation(), 0, &[1, 2, 3, 4]).unwrap();
 //! ```
 
+use crate::array::Recorder;
 use crate::device::cuda::IpcHandle;
 use crate::device::{self, Allocation, Buffer, Device, Download, Job, Stream};
 use crate::error::Result;
@@ -208,9 +209,9 @@ pub unsafe fn run(command: &Command) -> Result<()> {
 ///
 /// # Safety
 /// The [contract](self) of this module, for all memory the commands name; and commands that depend on each
-/// other are in order, as those of [`program::record`] and of an [`Exchange`] are.
+/// other are in order, as those of [`record`](crate::array::record) and of an [`Exchange`] are.
 pub unsafe fn execute(schedule: Schedule) -> Result<()> {
-    program::execute(schedule)
+    Recorder::current().execute(schedule)
 }
 
 /// Queues all of an exchange back to back.
@@ -221,5 +222,5 @@ pub unsafe fn execute(schedule: Schedule) -> Result<()> {
 /// # Safety
 /// The [contract](self) of this module, for the memory of all fields.
 pub unsafe fn exchange(exchange: Exchange) -> Result<()> {
-    exchange.run()
+    Recorder::current().exchange(&exchange)
 }

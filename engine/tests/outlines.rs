@@ -2,8 +2,9 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use partita::array::Outline;
+use partita::array::record;
 use partita::prelude::*;
-use partita::program::{Command, Op, record};
+use partita::program::{Command, Op};
 
 fn array(team: &Team, dist: &Distribution) -> Array {
     Array::from_fn(team, dist, |at| at.iter().fold(3, |n, i| (5 * n + i) % 127) as f32).unwrap()

@@ -6,9 +6,10 @@ mod raw_access;
 
 use std::time::Instant;
 
+use partita::array::record;
 use partita::plan::Plan;
 use partita::prelude::*;
-use partita::program::{Command, Op, Schedule, Transport, record};
+use partita::program::{Command, Op, Schedule, Transport};
 use partita::transport::{Field, RankLink, lower_between_ranks, select_between_ranks};
 use partita::wire::{Ranks, threads};
 

@@ -7,8 +7,9 @@ mod found;
 use std::time::Instant;
 
 use found::{devices, ran};
+use partita::array::record;
 use partita::prelude::*;
-use partita::program::{Op, record};
+use partita::program::Op;
 use partita::wire::threads;
 
 /// What a program launches: how many kernels, and instructions times cells in all of them.

@@ -398,3 +398,95 @@ fn additions_into_listed_cells_share_launches() {
         ran("listed-sums", &device, 1);
     }
 }
+
+/// Values of the same elements on two teams, as f32 and as bool.
+fn pair(team: &Team, dist: &Distribution) -> (Array, Array) {
+    let numbers = Array::from_fn(team, dist, |at| (7 * at[0] + at[1]) as f32).unwrap();
+    (numbers.clone(), numbers.less(40.0))
+}
+
+#[test]
+fn operands_on_another_team_are_moved_to_the_team_of_the_result() {
+    let rows = |parts: usize| Distribution::builder(&[12, 5]).grid(&[parts as i64, 1]).halo(&[1, 0], &[1, 0]);
+    let here = Team::on(&[Device::host()], 2).unwrap();
+    let (x, near) = pair(&here, &rows(2).build().unwrap());
+    // The same computed on one team.
+    let (z, close) = pair(&here, &rows(2).build().unwrap());
+    let floats = |array: &Array| array.to_vec::<f32>().unwrap();
+    for device in devices() {
+        let there = Team::on(std::slice::from_ref(&device), 3).unwrap();
+        let cyclic = Distribution::builder(&[12, 5]).grid(&[3, 1]).cyclic(0, 2).build().unwrap();
+        for dist in [rows(3).build().unwrap(), cyclic] {
+            let (y, far) = pair(&there, &dist);
+            for (sum, expected) in [(&x + &y, &x + &z), (&x - &y.abs() * 2.0, &x - &z.abs() * 2.0)] {
+                assert_eq!(sum.team(), &here);
+                assert_eq!(sum.distribution().unwrap(), x.distribution().unwrap());
+                assert_eq!(floats(&sum), floats(&expected), "{device:?}, {dist}");
+            }
+            let product = &y * &x;
+            assert_eq!((product.team(), floats(&product)), (&there, floats(&(&z * &z))));
+            // Slices, broadcast rows and single elements.
+            let row = s![3..4, ..];
+            let sliced = x.slice(&s![1.., ..]) * y.slice(&s![..-1, ..]) + y.slice(&row) - y.sum(&[0, 1]);
+            let expected = x.slice(&s![1.., ..]) * z.slice(&s![..-1, ..]) + z.slice(&row) - z.sum(&[0, 1]);
+            assert_eq!(floats(&sliced), floats(&expected), "{device:?}, {dist}");
+            // Bool: as operands, as conditions, in reductions.
+            let both = &near & &!&far;
+            assert_eq!(both.any(&[]).cast(DType::U8).item::<u8>().unwrap(), 0);
+            let chosen = far.select(&x, &(&y * 2.0));
+            assert_eq!((chosen.team(), floats(&chosen)), (&there, floats(&close.select(&z, &(&z * 2.0)))));
+            let masked = near.select(&y, &Array::zeros(&there, &dist, DType::F32).unwrap()).sum(&[1]);
+            assert_eq!(masked.team(), &here);
+            assert_eq!(floats(&masked), floats(&close.select(&z, &(&z * 0.0)).sum(&[1])));
+            // There and back: the inner evaluations come first, each once.
+            let back = ((&(&x + &y) * &y) + &x) * (&y - &x) + (&y + 1.0);
+            assert_eq!(floats(&back), floats(&(((&(&z + &z) * &z) + &z) * (&z - &z) + (&z + 1.0))));
+            // Assignment: of everything, to a window, in steps, to single elements; and joined.
+            let one = |target: &Array, value: &Array| {
+                let mut target = target.clone();
+                target.assign(&s![.., ..], &(value + 1.0)).unwrap();
+                target.assign(&s![2..-2, 1..], &value.slice(&s![1..-3, 1..])).unwrap();
+                target.assign(&s![..; 5, 0..1], &value.slice(&s![..; 5, 4..5])).unwrap();
+                target.assign(&s![4..5, ..], &value.slice(&s![9..10, ..])).unwrap();
+                target.scatter(&[3, 59, 3], &value.slice(&s![0, 1..4])).unwrap();
+                Array::concatenate(&[&target, value], 1).unwrap()
+            };
+            assert_eq!(floats(&one(&x, &(&y * 3.0))), floats(&one(&z, &(&z * 3.0))), "{device:?}, {dist}");
+            let mut flags = near.clone();
+            flags.assign(&s![3.., ..], &far.slice(&s![..-3, ..])).unwrap();
+            let bytes = |array: &Array| array.cast(DType::U8).to_vec::<u8>().unwrap();
+            assert_eq!(bytes(&flags)[15..], bytes(&close)[..45]);
+        }
+        ran("team-operands", &device, 2);
+    }
+}
+
+#[test]
+fn moves_from_another_team_are_explained_and_replayed() {
+    let here = Team::on(&[Device::host()], 2).unwrap();
+    let line = |parts: usize| Distribution::builder(&[12]).parts(parts).build().unwrap();
+    let x = Array::from_fn(&here, &line(2), |at| at[0] as f32).unwrap();
+    for device in devices() {
+        let there = Team::on(std::slice::from_ref(&device), 3).unwrap();
+        let y = Array::from_fn(&there, &line(3), |at| at[0] as f32).unwrap();
+        let sum = &x + &(&y * 2.0);
+        let said = sum.explain().unwrap();
+        let text = said.to_string();
+        assert_eq!(said, sum.explain().unwrap(), "explaining computes nothing");
+        let names: Vec<&str> = said.kernels.iter().map(|kernel| &kernel.name[..]).collect();
+        assert_eq!(names, ["fused", "move", "fused"], "{text}");
+        // Parts of 4 cells to parts of 6, all on other devices.
+        assert_eq!((said.exchanged_bytes(), said.kernels[1].exchanges[0].links.len()), (48, 4), "{text}");
+        assert!(text.contains(&format!("48 bytes over 4 links, from {there}")), "{text}");
+        sum.eval().unwrap();
+        assert!(sum.explain().unwrap().kernels.is_empty());
+        let mut steps = Loop::new(vec![x.clone() * 0.0], |state| {
+            state[0] = &state[0] + &y;
+            Ok(())
+        });
+        steps.run(10).unwrap();
+        assert!(steps.is_replaying(), "{device:?}");
+        let expected: Vec<f32> = (0..12).map(|k| 10.0 * k as f32).collect();
+        assert_eq!(steps.state()[0].to_vec::<f32>().unwrap(), expected, "{device:?}");
+    }
+}

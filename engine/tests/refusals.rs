@@ -32,11 +32,20 @@ fn shapes_dtypes_and_teams_that_do_not_match() {
         message((&a * &ints).eval()),
         "mul: expected operands of one dtype, given f32 and i32; convert one of them with `cast`"
     );
-    assert_eq!(
-        message((&a - &line(10, 2)).eval()),
-        "sub: expected operands on one team, given operands on two different teams; \
-         make both arrays with the same team"
-    );
+    // Members of different ranks: here the only one of a program of two ranks, and this thread's own.
+    let texts = partita::wire::threads::run(2, |ranks| {
+        let team = Team::over(&ranks, &[Device::host()], 1).unwrap();
+        let other = Array::zeros(&team, &Distribution::builder(&[10]).parts(2).build().unwrap(), DType::F32);
+        message((&a - &other.unwrap()).eval())
+    });
+    for text in texts {
+        let text = text.unwrap();
+        assert!(text.starts_with("sub: expected operands on teams over the same ranks, given "), "{text}");
+        assert!(
+            text.ends_with("; make both teams with Team::world, or one of members of the other"),
+            "{text}"
+        );
+    }
     let later = ((&a + &b) * 2.0).sqrt().sum(&[]);
     assert!(message(later.eval()).starts_with("add: "), "the first mistake is the one reported");
     assert_eq!(a.to_vec::<f32>().unwrap()[9], 9.0);

@@ -7,8 +7,10 @@ mod pairs;
 
 use found::{devices, ran};
 use pairs::{SIZE, folded, maps, over, pairs, value};
+use partita::array::record;
 use partita::index::DimMap;
 use partita::prelude::*;
+use partita::program::{Command, Op};
 
 #[test]
 fn slices_of_every_map_kind_stay_on_their_parts() {
@@ -266,6 +268,72 @@ fn what_has_to_travel_travels() {
                 let shifted = a.slice(&s![1..]) + b.slice(&s![..-1]);
                 assert_eq!(shifted.to_vec::<f32>().unwrap(), expected, "{device:?} {dist} and {other}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_small_window_takes_a_value_that_was_computed_on_another_layout() {
+    let team = Team::on(&[Device::host()], 4).unwrap();
+    let dist = |shape: &[i64]| Distribution::default_partition(4, shape).unwrap();
+    let mut u = Array::zeros(&team, &dist(&[11, 6]), DType::I32).unwrap();
+    let value = Array::from_fn(&team, &dist(&[3, 5]), |at| (10 * at[0] + at[1]) as i32).unwrap();
+    u.assign(&s![-4..-1, 1..], &value).unwrap();
+    let expected = |at: usize| match (at / 6, at % 6) {
+        (row @ 7..10, column @ 1..) => (10 * (row - 7) + column - 1) as i32,
+        _ => 0,
+    };
+    assert_eq!(u.to_vec::<i32>().unwrap(), (0..66).map(expected).collect::<Vec<i32>>());
+}
+
+#[test]
+fn where_nobody_needs_the_old_value_one_launch_per_part_is_all() {
+    let launches = |step: &mut dyn FnMut()| {
+        let schedule = record(|| {
+            step();
+            Ok(())
+        });
+        let is_launch = |command: &&Command| matches!(command.op, Op::Launch { .. });
+        schedule.unwrap().iter().filter(is_launch).count()
+    };
+    for parts in [1, 3] {
+        let team = Team::on(&[Device::host()], parts).unwrap();
+        let dist = Distribution::builder(&[12, 7]).parts(parts).halo(&[1, 1], &[1, 1]).build().unwrap();
+        let filled = |k: i64| Array::from_fn(&team, &dist, |at| (k * at[0] + at[1]) as i32).unwrap();
+        let (v, mut u, mut w) = (filled(10), filled(0), filled(0));
+        // Afterwards, of the second time on, the form is known.
+        for times in 1..4 {
+            let value = v.slice(&s![1..-1, 1..-1]) + f64::from(times);
+            assert_eq!(launches(&mut || u.assign(&s![1..-1, 1..-1], &value).unwrap()), parts);
+            let at = |row: usize, column: usize| match (row, column) {
+                (1..11, 1..6) => (10 * row + column) as i32 + times,
+                _ => column as i32,
+            };
+            let expected: Vec<i32> = (0..84).map(|k| at(k / 7, k % 7)).collect();
+            assert_eq!(u.to_vec::<i32>().unwrap(), expected, "{parts} {times}");
+            // Halos show the new elements.
+            let below = u.slice(&s![1.., ..]) - u.slice(&s![..-1, ..]);
+            let differences: Vec<i32> = (0..77).map(|k| expected[k + 7] - expected[k]).collect();
+            assert_eq!(below.to_vec::<i32>().unwrap(), differences, "{parts} {times}");
+            // A clone, an expression and the value itself keep the old elements.
+            let before = w.to_vec::<i32>().unwrap();
+            let (clone, recorded) = (w.clone(), &w * 2.0);
+            assert!(launches(&mut || w.assign(&s![1..-1, 1..-1], &value).unwrap()) > parts);
+            assert_eq!(clone.to_vec::<i32>().unwrap(), before);
+            let doubled: Vec<i32> = before.iter().map(|old| 2 * old).collect();
+            assert_eq!(recorded.to_vec::<i32>().unwrap(), doubled);
+            drop((clone, recorded));
+            let next = w.slice(&s![..-2, 1..-1]) + 1.0;
+            assert!(launches(&mut || w.assign(&s![1..-1, 1..-1], &next).unwrap()) > parts);
+            drop(next);
+            let given = w.to_vec::<i32>().unwrap();
+            let moved = |k: usize| match (k / 7, k % 7) {
+                (1, 1..6) => before[k - 7] + 1,
+                (2..11, 1..6) => (10 * (k / 7 - 1) + k % 7) as i32 + times + 1,
+                _ => before[k],
+            };
+            assert_eq!(given, (0..84).map(moved).collect::<Vec<i32>>(), "{parts} {times}");
+            w.assign(&s![1..-1, 1..-1], &v.slice(&s![1..-1, 1..-1])).unwrap();
         }
     }
 }

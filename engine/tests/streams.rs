@@ -9,11 +9,12 @@ mod raw_access;
 
 use std::sync::Arc;
 
+use partita::array::record;
 use partita::device::Stream;
 use partita::index::DimMap;
 use partita::plan::{Move, Plan};
 use partita::prelude::*;
-use partita::program::{Op, Place, Schedule, record};
+use partita::program::{Op, Place, Schedule};
 use partita::transport::{Field, lower};
 use partita::wire::{Ranks, sim, threads};
 

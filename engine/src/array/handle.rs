@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Scalar};
 
+use crate::array::loops::recorder::Recorder;
 use crate::array::record::node::{Expr, Node, NodeLayout};
 use crate::array::run::{evaluate, shorten};
 use crate::error::{Error, Result};
@@ -158,9 +159,9 @@ impl Array {
 /// As [`Array::eval`].
 pub fn eval_all(arrays: &[&Array]) -> Result<()> {
     let Some(first) = arrays.first() else { return Ok(()) };
-    let _guard = evaluation(arrays.iter().map(|array| array.team()));
+    let _guard = evaluation(arrays.iter().flat_map(|array| array.node.teams()));
     let nodes: Vec<Arc<Node>> = arrays.iter().map(|array| Arc::clone(&array.node)).collect();
-    first.node.team.together("eval", || evaluate::evaluate(&nodes))
+    first.node.team.together("eval", || evaluate::evaluate(&Recorder::current(), &nodes))
 }
 
 pub(crate) fn check_parts(operation: &'static str, team: &Team, dist: &Distribution) -> Result<()> {

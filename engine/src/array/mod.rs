@@ -26,6 +26,8 @@ pub use host::part::{Cells, Part};
 pub use host::read::Element;
 pub use host::request::Requested;
 pub use loops::depth::pace::time_per_step;
+pub(crate) use loops::recorder::Recorder;
+pub use loops::recorder::record;
 pub use loops::replay::Loop;
 pub use loops::step::{Numbered, Step};
 pub(crate) use record::constants::held;

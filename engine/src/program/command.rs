@@ -147,6 +147,15 @@ impl Op {
         }
     }
 
+    /// The same, to be changed.
+    pub(crate) fn jobs_mut(&mut self) -> &mut [Job] {
+        match self {
+            Op::Launch { job, .. } => std::slice::from_mut(job),
+            Op::BatchedCopy { jobs, .. } => jobs,
+            _ => &mut [],
+        }
+    }
+
     /// Every memory that it uses, with its device and how it is accessed. All other questions about the
     /// memory of an operation are answered from this.
     pub fn memory(&self) -> Vec<(&Device, &Arc<Allocation>, Access)> {

@@ -7,7 +7,6 @@ use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, Verified, View};
 
 use super::command::{Command, Op};
 use super::place::Place;
-use super::recording::keep;
 use crate::device::{Allocation, Arena, Buffer, Device, Job, Program};
 use crate::error::Result;
 use crate::index::Region;
@@ -297,8 +296,7 @@ fn index_type(listed: &ListedCells, extents: &[i64]) -> DType {
     if small { DType::I32 } else { DType::I64 }
 }
 
-/// The memory is apart from what a Loop's steps reuse, and a recording keeps it, because a replay does not
-/// repeat uploads.
+/// The memory is apart from what a Loop's steps reuse: a replay does not repeat uploads.
 fn upload(device: &Device, list: &[i64], dtype: DType) -> Result<Buffer> {
     let bytes: Vec<u8> = match dtype {
         DType::I64 => list.iter().flat_map(|at| at.to_le_bytes()).collect(),
@@ -306,7 +304,6 @@ fn upload(device: &Device, list: &[i64], dtype: DType) -> Result<Buffer> {
     };
     let buffer = Arena::default().within(|| device.alloc(bytes.len() as u64))?;
     device.upload(buffer.allocation(), 0, &bytes)?;
-    keep(&buffer);
     Ok(buffer)
 }
 

@@ -1,21 +1,18 @@
 //! Execution of schedules: every command is queued on its device, or done by the host.
 
 use super::command::{Command, Op, Schedule};
-use super::recording;
 use super::span::span_bytes;
 use crate::device::{CopyRegion, Stream};
 use crate::error::Result;
 use crate::trace;
 use crate::wire::pass;
 
-/// Queues every command, and appends them to the recording if this thread records.
+/// Queues every command.
 ///
 /// # Errors
 /// The first command that fails; those after it are not queued.
-pub(crate) fn execute(schedule: Schedule) -> Result<()> {
-    queue(&schedule, Some, run)?;
-    recording::append(schedule);
-    Ok(())
+pub(crate) fn execute(schedule: &Schedule) -> Result<()> {
+    queue(schedule, Some, run)
 }
 
 /// Queues steps, some of which are single commands. After the first failure only the waits that join streams

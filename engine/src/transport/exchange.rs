@@ -2,7 +2,7 @@
 //! other cells of one pair of parts, of all fields, are one message: packed, transferred, unpacked; a
 //! contiguous source or target needs no packing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::device::{Allocation, Buffer, Device};
 use crate::error::Result;
 use crate::plan::{Move, MoveOp, Plan};
 use crate::program::copies::{BoxCopy, ListedCells, ListedDirection, copy_listed};
-use crate::program::{Command, Op, Place, Schedule, Transport, execute};
+use crate::program::{Command, Op, Place, Schedule, Transport};
 
 /// One array's part in an exchange.
 #[derive(Clone, Copy)]
@@ -78,12 +78,11 @@ impl Exchange {
         departure.iter().chain(dispatch).chain(arrival).chain(join)
     }
 
-    /// Queues all of it back to back.
-    ///
-    /// # Errors
-    /// Those of the commands.
-    pub(crate) fn run(self) -> Result<()> {
-        execute(self.commands().cloned().collect())
+    /// Index lists: of the leases those that no command writes. A replay does not repeat their upload.
+    pub(crate) fn uploads(&self) -> Vec<&Buffer> {
+        let written: HashSet<u64> =
+            self.commands().flat_map(|command| command.op.writes()).map(|memory| memory.id).collect();
+        self.leases.iter().filter(|lease| !written.contains(&lease.allocation().id)).collect()
     }
 
     /// How many launches and transfers there are before anything arrives.

@@ -1,8 +1,9 @@
 //! What a step launches, by name, and how many messages it takes.
 #![allow(clippy::unwrap_used)]
 
+use partita::array::record;
 use partita::prelude::*;
-use partita::program::{Command, Op, record};
+use partita::program::{Command, Op};
 
 /// The names of the kernels that `step` launches, and the messages it takes.
 pub fn counted(team: &Team, step: impl FnOnce() -> partita::Result<()>) -> (Vec<String>, u64) {

@@ -99,8 +99,8 @@ pub const ENGINE: &[(&str, &[&str])] = &[
             "transport",
         ],
     ),
-    // What others get at by hand only.
-    ("raw", &["error", "device", "program", "transport"]),
+    // What others get at by hand only. Commands queued by hand are recorded as those of arrays are.
+    ("raw", &["error", "array", "device", "program", "transport"]),
     // Written with what arrays show to everybody.
     ("operators", &["error", "index", "array"]),
     (

@@ -6,8 +6,7 @@ use partita_kernels::DType;
 
 use crate::array::bind::schedule::{PendingTransfer, ScheduleBuilder};
 use crate::array::bind::values::Values;
-use crate::array::loops::depth::analysis;
-use crate::array::loops::depth::analysis::{HaloRequest, StepEvent};
+use crate::array::loops::recorder::{HaloRequest, StepEvent};
 use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::operands::compute_region::ComputeRegion;
 use crate::array::lower::operands::footprint::Footprint;
@@ -66,17 +65,17 @@ impl ScheduleBuilder {
         let copies = storage.copy_owned(&self.team, dtype, &wide)?;
         self.extend(copies);
         self.leases.extend(storage.parts.iter().flatten().cloned());
-        analysis::log(|| StepEvent::Copied { from: storage.number, to: wide.number });
+        self.recorder.log(|| StepEvent::Copied { from: storage.number, to: wide.number });
         Ok(wide)
     }
 
     /// Updates the halos that a `Loop` asks for before the first exchange of its step.
     pub fn update_requested_halos(&mut self) -> Result<()> {
-        for HaloRequest { node, halo } in analysis::take_halo_requests() {
+        for HaloRequest { node, halo } in self.recorder.take_halo_requests() {
             let Some(storage) = node.storage() else { continue };
             if widened(&storage.dist, &halo)?.is_none() {
                 let reason = || format!("an array cannot have halos of {} and {}", halo.lo, halo.hi);
-                analysis::mark_unsupported(reason);
+                self.recorder.mark_unsupported(reason);
                 continue;
             }
             let wide = self.with_halo(Arc::clone(&storage), node.dtype, &halo)?;

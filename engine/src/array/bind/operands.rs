@@ -7,7 +7,6 @@ use partita_kernels::DType;
 use crate::array::bind::bound_operand::{BoundOperand, Dependency, MemoryOrder, halo_margins};
 use crate::array::bind::schedule::{FetchedBoxes, PendingTransfer, ScheduleBuilder, missing_part};
 use crate::array::bind::values::Values;
-use crate::array::loops::depth::analysis;
 use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::operands::compute_region::ComputeRegion;
@@ -50,7 +49,7 @@ impl ScheduleBuilder {
             },
             (Source::Memory(_), None) => Err(missing_part("operand")),
             (Source::List(list, dim), _) => {
-                let places = list.upload(&self.team, dist, *dim, &mut self.leases)?;
+                let places = list.upload(&self.team, dist, *dim, &mut self.uploads)?;
                 let first = |part: usize| Index::filled(1, dist.owned(part).start()[*dim]);
                 let anchors = (0..dist.parts()).map(first).collect();
                 Ok(BoundOperand { places, anchors, order: MemoryOrder::Array, dependency: Dependency::None })
@@ -175,7 +174,7 @@ impl ScheduleBuilder {
         if plan.messages() > 0 {
             let reason =
                 "the step fetches what no halo holds; round the ends, halos reach along periodic dimensions";
-            analysis::mark_unsupported(|| reason.to_owned());
+            self.recorder.mark_unsupported(|| reason.to_owned());
         }
         let mut places: Vec<Option<Place>> = Vec::with_capacity(needs.len());
         for (part, need) in needs.iter().enumerate() {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Launch, Scalar, Verified, View};
 
+use crate::array::loops::recorder::Recorder;
 use crate::array::lower::graph::NodeId;
 use crate::array::memory::halo::HaloWidths;
 use crate::array::memory::storage::Storage;
@@ -16,7 +17,7 @@ use crate::device::{Buffer, Device, Job, Stream};
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};
 use crate::plan::Plan;
-use crate::program::{Command, Op, Place, Schedule, execute};
+use crate::program::{Command, Op, Place, Schedule};
 use crate::team::Team;
 use crate::transport::{Field, OverlapCapability, lower_between_ranks};
 use crate::wire::{hash, pass};
@@ -46,7 +47,8 @@ pub(crate) type FetchedBoxes = (NodeId, Vec<Region>, Vec<Option<Place>>);
 
 /// A schedule under construction, the leases its commands rely on, and the halos it makes current.
 pub(crate) struct ScheduleBuilder {
-    pub(super) team: Team,
+    pub team: Team,
+    pub recorder: Recorder,
     pub(super) schedule: Schedule,
     /// What the next exchange brings.
     pub(super) pending: Vec<PendingTransfer>,
@@ -57,21 +59,25 @@ pub(crate) struct ScheduleBuilder {
     /// The waits by which it joins what is queued afterwards.
     pub(super) join: Schedule,
     pub leases: Vec<Buffer>,
+    /// Index lists: a replay of the schedule does not repeat their upload.
+    pub uploads: Vec<Buffer>,
     pub(super) updated_halos: Vec<(Arc<Storage>, HaloWidths)>,
     pub(super) fetched: Vec<FetchedBoxes>,
     pub(super) messages: u64,
 }
 
 impl ScheduleBuilder {
-    pub fn new(team: &Team) -> ScheduleBuilder {
+    pub fn new(team: &Team, recorder: &Recorder) -> ScheduleBuilder {
         ScheduleBuilder {
             team: team.clone(),
+            recorder: recorder.clone(),
             schedule: Schedule::new(),
             pending: Vec::new(),
             dispatch: Schedule::new(),
             arrival: Schedule::new(),
             join: Schedule::new(),
             leases: Vec::new(),
+            uploads: Vec::new(),
             updated_halos: Vec::new(),
             fetched: Vec::new(),
             messages: 0,
@@ -101,8 +107,8 @@ impl ScheduleBuilder {
         self.schedule.extend(schedule);
     }
 
-    /// Has the next meeting of the ranks compare what is computed: a kernel, and the arguments of its launch
-    /// on each part, whichever rank's it is.
+    /// Makes the next collective operation compare a kernel and the arguments of its launch on each part,
+    /// whichever rank's it is.
     pub fn note(&mut self, kernel: &Verified, arguments: &[Vec<Scalar>]) {
         if let Some(ranks) = self.team.wire() {
             let computed = hash(&(kernel, arguments));
@@ -134,7 +140,11 @@ impl ScheduleBuilder {
             .iter()
             .map(|PendingTransfer { plan, from, to, dtype, .. }| Field { plan, from, to, dtype: *dtype })
             .collect();
-        let exchange = lower_between_ranks(operation, (&self.team, &self.team), &fields)?.overlapped();
+        let exchange = lower_between_ranks(operation, (&self.team, &self.team), &fields)?;
+        if self.recorder.is_recording() {
+            self.uploads.extend(exchange.uploads().into_iter().cloned());
+        }
+        let exchange = exchange.overlapped();
         let overlap = exchange.overlap_capability();
         self.schedule.extend(exchange.departure);
         self.dispatch.extend(exchange.dispatch);
@@ -167,7 +177,8 @@ impl ScheduleBuilder {
     /// Queues everything; then, and only then, the halos are current.
     pub fn finish(mut self) -> Result<()> {
         self.join_exchange()?;
-        execute(self.schedule)?;
+        self.recorder.keep(&self.uploads);
+        self.recorder.execute(self.schedule)?;
         pass("eval-queued")?;
         for (storage, fresh) in self.updated_halos {
             storage.set_valid_halo(fresh);
@@ -221,8 +232,8 @@ impl ScheduleBuilder {
             Op::StreamWait { first, .. } => *first == (device.clone(), Stream::Exchange),
             _ => false,
         };
-        let lane = if self.join.iter().any(joins) { Stream::Exchange } else { Stream::Compute };
-        self.push(launch.on(lane));
+        let stream = if self.join.iter().any(joins) { Stream::Exchange } else { Stream::Compute };
+        self.push(launch.on(stream));
         Ok(())
     }
 

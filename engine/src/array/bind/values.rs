@@ -7,24 +7,15 @@ use crate::array::lower::graph::{MixBuildHasher, NodeId};
 use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
 use crate::error::{Error, Result};
-use crate::team::Team;
 
 /// Recorded nodes keep their own memory; other values of the graph are kept here.
+#[derive(Default)]
 pub(crate) struct Values {
-    team: Team,
     nodes: HashMap<NodeId, Arc<Node>, MixBuildHasher>,
     others: HashMap<NodeId, Arc<Storage>, MixBuildHasher>,
 }
 
 impl Values {
-    pub fn new(team: &Team) -> Values {
-        Values { team: team.clone(), nodes: HashMap::default(), others: HashMap::default() }
-    }
-
-    pub fn team(&self) -> &Team {
-        &self.team
-    }
-
     /// Has a node of the graph stand for a recorded one.
     pub fn hold(&mut self, node: NodeId, recorded: &Arc<Node>) {
         self.nodes.insert(node, Arc::clone(recorded));

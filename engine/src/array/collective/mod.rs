@@ -17,12 +17,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use crate::array::collective::partition::{Data, Partition};
 
 use crate::array::Array;
+use crate::array::loops::recorder::Recorder;
 use crate::array::memory::storage::Storage;
 use crate::device::Buffer;
 use crate::error::{Error, Result};
 use crate::index::Distribution;
 use crate::plan::Plan;
-use crate::program::{Place, Schedule, execute};
+use crate::program::{Place, Schedule};
 use crate::team::evaluation;
 use crate::transport::{Exchange, Field, lower_between_ranks};
 
@@ -330,10 +331,10 @@ fn taken(dispatch: &Mutex<Schedule>) -> Schedule {
 }
 
 /// Has the rest sent on its way, once.
-fn leave(dispatch: &Mutex<Schedule>) -> Result<()> {
+fn leave(recorder: &Recorder, dispatch: &Mutex<Schedule>) -> Result<()> {
     match taken(dispatch) {
         rest if rest.is_empty() => Ok(()),
-        rest => execute(rest),
+        rest => recorder.execute(rest),
     }
 }
 
@@ -357,11 +358,16 @@ impl UnderWay {
         x.team().count_messages(step.plan.messages());
         let field = Field { plan: &step.plan, from: &sources, to: &targets, dtype: x.dtype() };
         let teams = (x.team(), &team);
-        let exchange = lower_between_ranks("collective", teams, &[field])?.overlapped();
+        let exchange = lower_between_ranks("collective", teams, &[field])?;
+        let recorder = Recorder::current();
+        if recorder.is_recording() {
+            recorder.keep(exchange.uploads());
+        }
+        let exchange = exchange.overlapped();
         let Exchange { departure, dispatch, arrival, join, mut leases, .. } = exchange;
         leases.extend(from.parts.iter().chain(&to.parts).flatten().cloned());
         let dispatch = Arc::new(Mutex::new(dispatch));
-        // Whatever fails, the lanes join before the memory is let go.
+        // Whatever fails, the streams join before the memory is freed.
         let under_way = UnderWay {
             source: x.clone(),
             made,
@@ -372,9 +378,9 @@ impl UnderWay {
             _seen: from.seen_on(Arc::clone(&from.dist)),
         };
         // What was not packed must not be sent.
-        execute(departure).inspect_err(|_| drop(taken(&dispatch)))?;
+        recorder.execute(departure).inspect_err(|_| drop(taken(&dispatch)))?;
         if let Some(ranks) = x.team().wire() {
-            ranks.defer(move || leave(&dispatch));
+            ranks.defer(move || leave(&recorder, &dispatch));
         }
         Ok(under_way)
     }
@@ -383,7 +389,7 @@ impl UnderWay {
     fn leave(&self) -> Result<()> {
         match self.source.team().wire() {
             Some(ranks) => ranks.flush_deferred(),
-            None => leave(&self.dispatch),
+            None => leave(&Recorder::current(), &self.dispatch),
         }
     }
 
@@ -393,17 +399,17 @@ impl UnderWay {
         self.leave()?;
         let mut rest = std::mem::take(&mut self.arrival);
         rest.append(&mut self.join);
-        execute(rest)?;
+        Recorder::current().execute(rest)?;
         Ok(self.made.clone())
     }
 }
 
-/// Without an end, what others wait for leaves all the same, and so do the lanes come together.
+/// Without `finish`, the messages that other ranks wait for are sent all the same, and the streams join.
 impl Drop for UnderWay {
     fn drop(&mut self) {
         let _guard = evaluation([self.source.team(), self.made.team()].into_iter());
         // What fails here fails again in whatever comes next.
-        let left = self.leave().and_then(|()| execute(std::mem::take(&mut self.join)));
+        let left = self.leave().and_then(|()| Recorder::current().execute(std::mem::take(&mut self.join)));
         drop(left);
     }
 }

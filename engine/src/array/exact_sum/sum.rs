@@ -4,11 +4,11 @@ use partita_kernels::{DType, FoldOp};
 
 use crate::array::exact_sum::format::DigitFormat;
 use crate::array::exact_sum::rounding::{carry, round};
+use crate::array::loops::recorder::Recorder;
 use crate::array::record::operation::Reduction;
 use crate::array::record::ops::Operand;
 use crate::array::{Array, IntoSpan, Span, eval_all};
 use crate::error::Result;
-use crate::program::is_recording;
 
 impl Array {
     /// As [`Array::sum`], with the same bits however the elements are divided among parts, in whatever order
@@ -102,7 +102,7 @@ impl Range {
 
     /// The digits that every result needs; in a `Loop`'s step, which reads nothing, those of all floats.
     fn digits(&self, format: &DigitFormat) -> Result<i64> {
-        if is_recording() {
+        if Recorder::current().is_recording() {
             eval_all(&[&self.lowest, &self.special])?;
             return Ok(format.most_digits());
         }

@@ -15,7 +15,9 @@ use crate::array::lower::lowerer::lower;
 use crate::array::lower::operands::operand_access::{AccessMethod, OperandAccess};
 use crate::array::lower::recorded::{RecordedGraph, Target};
 use crate::array::lower::tasks::{KernelTask, Reduce, Task};
+use crate::array::memory::plans::moving_plan;
 use crate::array::record::map::Map;
+use crate::array::record::node::Node;
 use crate::error::Result;
 use crate::index::{Distribution, Region};
 use crate::plan::LinkTraffic;
@@ -62,12 +64,19 @@ pub struct ExchangeStep {
     pub links: Vec<LinkTraffic>,
     /// Bytes per element.
     pub element_bytes: u64,
+    /// The team that holds the operand, if it is another than the kernel's.
+    pub from_team: Option<String>,
 }
 
 impl ExchangeStep {
     /// The bytes that go from one part to another.
     pub fn bytes(&self) -> u64 {
-        self.links.iter().filter(|l| l.from_part != l.to_part).map(|l| l.elements * self.element_bytes).sum()
+        self.between().map(|link| link.elements * self.element_bytes).sum()
+    }
+
+    /// The links from one member to another.
+    pub(crate) fn between(&self) -> impl Iterator<Item = &LinkTraffic> {
+        self.links.iter().filter(|link| self.from_team.is_some() || link.from_part != link.to_part)
     }
 }
 
@@ -83,11 +92,21 @@ impl Array {
         if self.node.storage().is_some() {
             return Ok(outline);
         }
-        let RecordedGraph { mut graph, .. } = RecordedGraph::of(team, &[Target::fresh(&self.node)])?;
-        let lowered = lower(&mut graph, team, false)?;
-        let explain = Explain { graph: &graph, team };
-        for task in &lowered.tasks {
-            outline.kernels.extend(explain.task(task)?);
+        // Operands on other teams come before, each once.
+        let (mut order, mut pending): (Vec<Arc<Node>>, _) = (Vec::new(), vec![Arc::clone(&self.node)]);
+        while let Some(node) = pending.pop() {
+            order.retain(|other| !Arc::ptr_eq(other, &node));
+            pending.extend(RecordedGraph::of(&node.team, &[Target::fresh(&node)])?.pending);
+            order.push(node);
+        }
+        for node in order.iter().rev() {
+            let RecordedGraph { mut graph, nodes, .. } =
+                RecordedGraph::of(&node.team, &[Target::fresh(node)])?;
+            let lowered = lower(&mut graph, &node.team, false)?;
+            let explain = Explain { graph: &graph, nodes: &nodes, team: &node.team };
+            for task in &lowered.tasks {
+                outline.kernels.extend(explain.task(task)?);
+            }
         }
         Ok(outline)
     }
@@ -96,6 +115,8 @@ impl Array {
 /// A graph after it was lowered, and its team.
 struct Explain<'a> {
     graph: &'a Graph,
+    /// The recorded nodes of the graph.
+    nodes: &'a [Arc<Node>],
     team: &'a Team,
 }
 
@@ -120,6 +141,22 @@ impl Explain<'_> {
             }
             Task::GatherWindow { dist, dtype, .. } => Ok(vec![gathering("gather_window", dist, *dtype)?]),
             Task::GatherElements { dist, dtype, .. } => Ok(vec![gathering("gather_elements", dist, *dtype)?]),
+            Task::Move { base, dist, dtype, .. } => {
+                let from = &self.nodes[*base as usize].team;
+                let mut step = gathering("move", dist, *dtype)?;
+                if let Some(source) = self.graph.memory(*base) {
+                    let exchange = ExchangeStep {
+                        what: "elements of another team",
+                        operand: format!("{dtype} {}", self.graph.shape(*base)),
+                        links: moving_plan(source, dist, (from, self.team))?.links(),
+                        element_bytes: dtype.size_bytes() as u64,
+                        from_team: Some(from.to_string()),
+                    };
+                    step.core = vec![0; dist.parts()];
+                    step.exchanges.push(exchange);
+                }
+                Ok(vec![step])
+            }
             Task::Alias { .. } => Ok(Vec::new()),
         }
     }
@@ -172,7 +209,7 @@ impl Explain<'_> {
             AccessMethod::Aligned => "elements in the kernel's order",
         };
         let operand = format!("{dtype} {}", self.graph.shape(access.node));
-        ExchangeStep { what, operand, links, element_bytes: dtype.size_bytes() as u64 }
+        ExchangeStep { what, operand, links, element_bytes: dtype.size_bytes() as u64, from_team: None }
     }
 }
 
@@ -277,20 +314,22 @@ impl fmt::Display for KernelStep {
 impl fmt::Display for ExchangeStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MOST_LINES: usize = 32;
-        let between = || self.links.iter().filter(|link| link.from_part != link.to_part);
         write!(
             f,
             "plan {} of {}: {} bytes over {} links",
             self.what,
             self.operand,
             self.bytes(),
-            between().count()
+            self.between().count()
         )?;
-        for link in between().take(MOST_LINES) {
+        if let Some(team) = &self.from_team {
+            write!(f, ", from {team}")?;
+        }
+        for link in self.between().take(MOST_LINES) {
             let bytes = link.elements * self.element_bytes;
             write!(f, "\n  {} -> {}: {bytes} bytes", link.from_part, link.to_part)?;
         }
-        match between().count().saturating_sub(MOST_LINES) {
+        match self.between().count().saturating_sub(MOST_LINES) {
             0 => Ok(()),
             more => write!(f, "\n  and {more} more links"),
         }

@@ -70,7 +70,7 @@ fn middle(part: usize) -> f64 {
 
 /// Arrows below each other, so that none hides another.
 fn draw_exchange(body: &mut String, exchange: &ExchangeStep, parts: usize, y: f64) -> f64 {
-    let between: Vec<_> = exchange.links.iter().filter(|link| link.from_part != link.to_part).collect();
+    let between: Vec<_> = exchange.between().collect();
     let shown = between.iter().filter(|link| link.from_part < parts && link.to_part < parts).take(MOST_LINKS);
     let most = between.iter().map(|link| link.elements).max().unwrap_or(1).max(1) as f64;
     text(body, 12.0, y + 14.0, 13.0, "start", PLAN, &format!("plan: {}", exchange.what));

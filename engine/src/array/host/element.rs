@@ -4,14 +4,14 @@
 use partita_kernels::Scalar;
 
 use crate::array::host::read::{check_not_recording, gather, pack};
-use crate::array::loops::depth::analysis;
+use crate::array::loops::recorder::Recorder;
 use crate::array::memory::storage::bytes_of;
 use crate::array::run::assign;
 use crate::array::{Array, Element, IntoSpan, Span};
 use crate::device::zeros;
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
-use crate::program::{execute, fill_box};
+use crate::program::fill_box;
 
 impl Array {
     /// The element at a global index, read where it is owned; nothing else travels. Computes if necessary.
@@ -46,16 +46,17 @@ impl Array {
         self.readable("set", value.dtype)?;
         self.check_index("set", at)?;
         let holders = self.distribution()?.holders(at)?;
-        analysis::mark_unsupported(|| "the step sets single elements".to_owned());
+        let recorder = Recorder::current();
+        recorder.mark_unsupported(|| "the step sets single elements".to_owned());
         self.eval()?;
         let team = self.node.team.clone();
         let _guard = team.evaluation();
         self.node = team.together("set", || {
-            let node = assign::unshared(&self.node, 1)?;
+            let node = assign::unshared(&recorder, &self.node, 1)?;
             let Some(storage) = node.storage() else { unreachable!("computed above") };
             for part in holders {
                 let Some(place) = storage.place(&team, part) else { continue };
-                execute(vec![fill_box(&place, &cell_at(&storage.dist, part, at)?, value)?])?;
+                recorder.execute(vec![fill_box(&place, &cell_at(&storage.dist, part, at)?, value)?])?;
             }
             storage.invalidate_halo();
             Ok(node)

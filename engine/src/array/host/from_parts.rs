@@ -8,12 +8,13 @@ use partita_kernels::DType;
 use crate::array::Array;
 use crate::array::handle::check_parts;
 use crate::array::host::read::check_not_recording;
+use crate::array::loops::recorder::Recorder;
 use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
 use crate::device::Buffer;
 use crate::error::{Error, Result};
 use crate::index::Distribution;
-use crate::program::{CopyMode, Place, copy_box, execute};
+use crate::program::{CopyMode, Place, copy_box};
 use crate::team::Team;
 
 impl Array {
@@ -58,9 +59,9 @@ impl Array {
             let buffer = place.device.alloc(bytes as u64)?;
             place.device.upload(buffer.allocation(), 0, piece)?;
             let allocation = Arc::clone(buffer.allocation());
-            let aside = Place { device: place.device.clone(), allocation, stored: owned };
-            let copy = copy_box(&aside, &owned, &place, &owned, CopyMode { dtype, add: false })?;
-            execute(vec![copy])?;
+            let packed = Place { device: place.device.clone(), allocation, stored: owned };
+            let copy = copy_box(&packed, &owned, &place, &owned, CopyMode { dtype, add: false })?;
+            Recorder::current().execute(vec![copy])?;
         }
         Ok(Array::of(Node::ready(dtype, team, storage)))
     }

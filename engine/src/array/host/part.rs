@@ -7,6 +7,7 @@ use std::sync::Arc;
 use partita_kernels::{DType, View};
 
 use crate::array::Array;
+use crate::array::loops::recorder::Recorder;
 use crate::array::lower::operands::compute_region::ComputeRegion;
 use crate::array::lower::operands::footprint::Footprint;
 use crate::array::memory::halo::HaloWidths;
@@ -16,7 +17,7 @@ use crate::array::record::map::Map;
 use crate::device::{Buffer, Device};
 use crate::error::{Error, Result};
 use crate::index::{Along, Distribution, Index, Region};
-use crate::program::{CopyMode, Place, c_strides, copy_views, execute, is_recording};
+use crate::program::{CopyMode, Place, c_strides, copy_views};
 
 /// What one member of the team holds of an array: the cells it owns inside the box of cells it stores.
 ///
@@ -55,7 +56,7 @@ impl Array {
     /// # Errors
     /// Inside a `Loop`'s step; those of [`Array::eval`].
     pub fn parts(&self) -> Result<Vec<Part>> {
-        if is_recording() {
+        if Recorder::current().is_recording() {
             return Err(Error::invalid(
                 "the parts of an array",
                 "a step that only computes, because a replay cannot repeat handing memory on",
@@ -140,7 +141,12 @@ impl Array {
     /// later.
     fn fill_halos(&self, storage: &Storage) -> Result<()> {
         let (lo, hi) = storage.dist.halo();
-        storage.update_halo(self.team(), self.dtype(), HaloWidths { lo, hi, corners: true })
+        storage.update_halo(
+            &Recorder::current(),
+            self.team(),
+            self.dtype(),
+            HaloWidths { lo, hi, corners: true },
+        )
     }
 
     /// Whether both handles point to one value.
@@ -269,7 +275,11 @@ impl Part {
         let (device, allocation) = (from.device.clone(), Arc::clone(buffer.allocation()));
         let to = Place { device, allocation, stored: region };
         let ends = ((self.view_of(&region), &from), (to.view(region.start()), &to));
-        execute(vec![copy_views(&region.extents(), ends, CopyMode { dtype: self.dtype(), add: false })?])?;
+        Recorder::current().execute(vec![copy_views(
+            &region.extents(),
+            ends,
+            CopyMode { dtype: self.dtype(), add: false },
+        )?])?;
         Ok(copy(Some(buffer)))
     }
 

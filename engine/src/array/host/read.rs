@@ -9,11 +9,12 @@ use half::{bf16, f16};
 use partita_kernels::DType;
 
 use crate::array::Array;
+use crate::array::loops::recorder::Recorder;
 use crate::array::memory::storage::bytes_of;
 use crate::device::{Buffer, zeros};
 use crate::error::{Error, Result};
 use crate::index::{DimMap, Distribution, Index, IndexSet, Region};
-use crate::program::{CopyMode, Place, c_strides, copy_box, execute, is_recording};
+use crate::program::{CopyMode, Place, c_strides, copy_box};
 use crate::team::Team;
 use crate::wire::{CollectiveSignature, pass};
 
@@ -203,7 +204,7 @@ fn owns_any(dist: &Distribution, part: usize) -> bool {
 
 /// Refuses what a replay of a Loop's step would leave out.
 pub(crate) fn check_not_recording(operation: &'static str, given: &str, remedy: &'static str) -> Result<()> {
-    if !is_recording() {
+    if !Recorder::current().is_recording() {
         return Ok(());
     }
     let expected = "a step that only computes, because a replay cannot repeat what the host does";
@@ -218,7 +219,13 @@ pub(crate) fn pack(place: &Place, owned: &Region, dtype: DType) -> Result<(Place
     let buffer = place.device.alloc(bytes_of(owned, dtype)?)?;
     let packed =
         Place { device: place.device.clone(), allocation: Arc::clone(buffer.allocation()), stored: *owned };
-    execute(vec![copy_box(place, owned, &packed, owned, CopyMode { dtype, add: false })?])?;
+    Recorder::current().execute(vec![copy_box(
+        place,
+        owned,
+        &packed,
+        owned,
+        CopyMode { dtype, add: false },
+    )?])?;
     Ok((packed, Some(buffer)))
 }
 

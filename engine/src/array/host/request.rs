@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::array::host::read::pack;
+use crate::array::loops::recorder::Recorder;
 use crate::array::memory::plans::fetch_plan;
 use crate::array::memory::storage::Storage;
 use crate::array::memory::storage::bytes_of;
@@ -13,7 +14,7 @@ use crate::index::{Distribution, Index, Region, Section, sections};
 use crate::program::Place;
 use crate::transport::{Field, lower_between_ranks};
 
-/// What one member asked for: in one dimension the left halo, its own cells and the right halo; see
+/// The request of one member: in one dimension the left halo, its own cells and the right halo; see
 /// [`sections`] for more. The values are those at the time of the request.
 #[derive(Clone)]
 pub struct Requested {
@@ -56,7 +57,7 @@ impl Array {
         let mut requested: Vec<Requested> =
             (0..cuts.len()).map(|part| Requested { array: self.clone(), part, pieces: Vec::new() }).collect();
         let slots = cuts.first().map_or(0, Vec::len);
-        let mut brought = Vec::new();
+        let mut fetched = Vec::new();
         for slot in 0..slots {
             let needs: Vec<Region> = cuts.iter().map(|sections| sections[slot].region).collect();
             if cuts.first().is_some_and(|sections| sections[slot].outside() == 0) {
@@ -70,14 +71,14 @@ impl Array {
                 let section = cuts[part][slot].clone();
                 requested[part].pieces.push(SectionMemory { section, place, _lease: lease });
             }
-            brought.push((fetch_plan(&storage.dist, needs)?, places));
+            fetched.push((fetch_plan(&storage.dist, needs)?, places));
         }
         let from = storage.places(self.team());
         let fields: Vec<Field> =
-            brought.iter().map(|(plan, to)| Field { plan, from: &from, to, dtype: self.dtype() }).collect();
-        self.team().count_messages(brought.iter().map(|(plan, _)| plan.messages()).sum());
+            fetched.iter().map(|(plan, to)| Field { plan, from: &from, to, dtype: self.dtype() }).collect();
+        self.team().count_messages(fetched.iter().map(|(plan, _)| plan.messages()).sum());
         let teams = (self.team(), self.team());
-        lower_between_ranks("request", teams, &fields)?.run()?;
+        Recorder::current().exchange(&lower_between_ranks("request", teams, &fields)?)?;
         Ok(requested)
     }
 }
@@ -125,7 +126,7 @@ impl Requested {
         self.pieces.iter().map(|piece| &piece.section)
     }
 
-    /// Where the first cell of what was asked for lies: that of the first section that is not empty.
+    /// Where the first cell of the request lies: that of the first section that is not empty.
     pub fn offset(&self) -> Option<Index> {
         let first = self.sections().find(|section| !section.region.is_empty());
         first.map(|section| *section.region.start())

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use partita_kernels::{DType, Scalar};
 
 use crate::array::Array;
+use crate::array::loops::recorder::Recorder;
 use crate::array::memory::step_numbers::{MAX_ROWS, StepNumbers};
 use crate::array::record::node::{Expr, Node, NodeLayout};
 use crate::error::{Error, Result};
@@ -87,11 +88,14 @@ impl StepClock {
     }
 
     /// The next step begins.
-    pub fn begin_step(&mut self) -> Result<CurrentNumbers> {
+    pub fn begin_step(&mut self, recorder: &Recorder) -> Result<CurrentNumbers> {
         let (Some(numbers), Some(row)) = (&self.numbers, self.rows.pop_front()) else {
             return Ok(CurrentNumbers::default());
         };
-        numbers.advance()?;
+        for (schedule, memory) in numbers.advance() {
+            recorder.keep(memory);
+            recorder.execute(schedule.clone())?;
+        }
         let arrays = (0..row.len()).map(|which| number(numbers, which)).collect();
         Ok(CurrentNumbers { arrays, row })
     }

@@ -4,18 +4,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::array::Array;
-use crate::array::loops::invariant_copies::without_invariant_copies;
-use crate::array::loops::tiles::tiled;
+use crate::array::loops::passes::batches::{ReplayBatch, batches};
+use crate::array::loops::passes::invariant_copies::without_invariant_copies;
+use crate::array::loops::passes::tiles::tiled;
 use crate::array::memory::halo::HaloWidths;
 use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
 use crate::config::config;
-use crate::device::{Allocation, Buffer, Device, DeviceKind, Job, Recording, Stream};
+use crate::device::{Allocation, Buffer, Device, DeviceKind, Job, Recording};
 use crate::error::Result;
 use crate::index::Distribution;
-use crate::program::{Command, Op, Schedule, execute, queue, run};
+use crate::program::{Command, Schedule, execute, queue};
 use crate::team::{Team, evaluation};
-use crate::trace;
 use crate::wire::pass;
 
 /// Which memory the state is in, how it lies there, and how fresh its halos are.
@@ -29,7 +29,8 @@ pub(crate) struct RecordedStep {
     pub phase: usize,
     pub before: Signature,
     pub schedule: Schedule,
-    pub kept: Vec<Buffer>,
+    pub uploads: Vec<Buffer>,
+    pub sources: Vec<Team>,
     pub messages: u64,
     pub after: Vec<Snapshot>,
 }
@@ -47,6 +48,8 @@ pub(crate) struct Cycle {
     next: usize,
     round: Option<TiledRound>,
     leases: Leases,
+    /// Teams whose devices the steps use, beside those of the state.
+    sources: Vec<Team>,
 }
 
 /// Memory by the number of its allocation.
@@ -74,11 +77,6 @@ type MemoryLayouts = (Arc<Distribution>, Arc<Distribution>);
 
 type StateAfter = (MemoryLayouts, Vec<Option<Buffer>>, HaloWidths);
 
-enum ReplayBatch {
-    Jobs(Device, Stream, Recording),
-    Single(Command),
-}
-
 impl Cycle {
     /// `None` if the steps write memory that somebody else has leased meanwhile, such as a clone of an
     /// earlier state.
@@ -90,7 +88,7 @@ impl Cycle {
         together: usize,
     ) -> Result<Option<Cycle>> {
         let held = state.iter().filter_map(|array| array.node.storage()).flat_map(held);
-        let kept = recorded.iter().flat_map(|step| step.kept.iter().cloned());
+        let kept = recorded.iter().flat_map(|step| step.uploads.iter().cloned());
         let mut leases: Leases = held.chain(kept).map(|lease| (lease.allocation().id, lease)).collect();
         for (device, allocation) in recorded.iter().flat_map(|step| touched(&step.schedule)) {
             if !leases.contains_key(&allocation.id) {
@@ -116,10 +114,11 @@ impl Cycle {
                 })
             })
             .collect::<Result<Vec<ReplayStep>>>()?;
+        let sources = recorded.iter().flat_map(|step| step.sources.iter().cloned()).collect();
         let first = exchange(&recorded).unwrap_or(0);
         let round = if together > 1 { rounds(&recorded, first, together, &leases)? } else { None };
         let round = round.map(|(steps, prepared)| TiledRound { first, steps, prepared, recorded });
-        Ok(Some(Cycle { steps, next: 0, round, leases }))
+        Ok(Some(Cycle { steps, next: 0, round, leases, sources }))
     }
 
     /// Whether steps are done tile by tile.
@@ -135,7 +134,7 @@ impl Cycle {
             Some(round) if self.next == round.first && round.steps <= most => (round.steps, &round.prepared),
             _ => (1, &self.steps[self.next]),
         };
-        prepared.replay(team, state)?;
+        prepared.replay(team, &self.sources, state)?;
         if steps == 1 {
             self.next = (self.next + 1) % self.steps.len();
         }
@@ -168,8 +167,8 @@ fn exchange(recorded: &[RecordedStep]) -> Option<usize> {
 }
 
 impl ReplayStep {
-    fn replay(&self, team: &Team, state: &mut [Array]) -> Result<()> {
-        let teams: Vec<Team> = state.iter().map(|array| array.team().clone()).collect();
+    fn replay(&self, team: &Team, sources: &[Team], state: &mut [Array]) -> Result<()> {
+        let teams: Vec<Team> = state.iter().map(|array| array.team()).chain(sources).cloned().collect();
         let _guard = evaluation(teams.iter());
         for array in state.iter() {
             detach(array)?;
@@ -182,25 +181,6 @@ impl ReplayStep {
             array.node = Node::ready(array.node.dtype, &array.node.team, storage);
         }
         Ok(())
-    }
-}
-
-impl ReplayBatch {
-    fn run(&self) -> Result<()> {
-        match self {
-            ReplayBatch::Jobs(device, lane, recording) => {
-                let name = || "replayed step".to_owned();
-                trace::on_device(device, *lane, name, || device.replay_on(*lane, recording))
-            }
-            ReplayBatch::Single(command) => run(command),
-        }
-    }
-
-    fn single(&self) -> Option<&Command> {
-        match self {
-            ReplayBatch::Jobs(..) => None,
-            ReplayBatch::Single(command) => Some(command),
-        }
     }
 }
 
@@ -289,48 +269,6 @@ fn touched(schedule: &Schedule) -> Vec<(Device, Arc<Allocation>)> {
     memory.map(|(device, memory, _)| (device.clone(), Arc::clone(memory))).collect()
 }
 
-/// Runs of launches between transfers and waits, gathered per device and lane, and recorded as `record` does:
-/// these meet nowhere else. A lane has recordings of its own, because one begins as a whole: with both lanes
-/// in it, the core would wait for what the rim waits for.
-fn batches(
-    schedule: Schedule,
-    mut record: impl FnMut(&Device, Vec<Vec<Job>>) -> Result<Recording>,
-) -> Result<Vec<ReplayBatch>> {
-    let mut batches = Vec::new();
-    let mut open: Vec<(Device, Stream, Vec<Vec<Job>>)> = Vec::new();
-    let mut close =
-        |open: &mut Vec<(Device, Stream, Vec<Vec<Job>>)>, batches: &mut Vec<ReplayBatch>| -> Result<()> {
-            for (device, lane, groups) in open.drain(..) {
-                let recording = record(&device, groups)?;
-                batches.push(ReplayBatch::Jobs(device, lane, recording));
-            }
-            Ok(())
-        };
-    for command in schedule {
-        let stream = command.stream;
-        let mut launched = |device: Device, jobs: Vec<Job>| match open
-            .iter_mut()
-            .find(|(other, on, _)| *other == device && *on == stream)
-        {
-            Some((.., groups)) => groups.push(jobs),
-            None => open.push((device, stream, vec![jobs])),
-        };
-        match command.op {
-            Op::Launch { device, job } => launched(device, vec![job]),
-            Op::BatchedCopy { device, jobs } => launched(device, jobs),
-            op => {
-                // Launches need not be queued before commands that touch no device.
-                if !op.is_host_only() {
-                    close(&mut open, &mut batches)?;
-                }
-                batches.push(ReplayBatch::Single(Command { stream, op }));
-            }
-        }
-    }
-    close(&mut open, &mut batches)?;
-    Ok(batches)
-}
-
 /// Somebody else holds this state's value: give them memory of their own, because a replay will
 /// write over this one.
 fn detach(array: &Array) -> Result<()> {
@@ -340,7 +278,7 @@ fn detach(array: &Array) -> Result<()> {
     let Some(old) = array.node.storage() else { return Ok(()) };
     let node = &array.node;
     let copy = old.like(&node.team, node.dtype)?;
-    execute(old.copy_owned(&node.team, node.dtype, &copy)?)?;
+    execute(&old.copy_owned(&node.team, node.dtype, &copy)?)?;
     node.set_ready(Arc::new(copy));
     Ok(())
 }

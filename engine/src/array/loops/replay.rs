@@ -15,17 +15,16 @@ use crate::array::Array;
 use crate::array::loops::clock::{CurrentNumbers, Rows, StepClock};
 use crate::array::loops::constants::Constants;
 use crate::array::loops::cycle::{Cycle, RecordedStep, eval_state, sent, signature, snapshot, storage};
-use crate::array::loops::depth::analysis;
-use crate::array::loops::depth::analysis::{HaloRequest, StepAnalysis};
 use crate::array::loops::depth::measured::DepthTrial;
 use crate::array::loops::depth::plan::DepthPlan;
 use crate::array::loops::queued::Queued;
+use crate::array::loops::recorder::{HaloRequest, Recorder, StepRecord};
 use crate::array::loops::step::{Numbered, Step};
 use crate::array::memory::storage::next_number;
 use crate::device::{Arena, Device};
 use crate::error::{Error, Result};
 use crate::interrupt;
-use crate::program::{record, take_kept};
+use crate::program::Schedule;
 use crate::wire::pass;
 
 /// Steps after which a loop that has not come back to its first memory runs without replaying.
@@ -334,7 +333,7 @@ impl<F: Step> Loop<F> {
                     if self.recorded.len() < most {
                         recorded = Some(interrupt::uninterrupted(|| self.run_and_record())?);
                     } else {
-                        interrupt::uninterrupted(|| self.run_step())?;
+                        interrupt::uninterrupted(|| self.run_step(None))?;
                     }
                     1
                 }
@@ -363,44 +362,45 @@ impl<F: Step> Loop<F> {
         self.phase = 0;
     }
 
-    /// What the next step's evaluations get to know.
-    fn instructions(&self) -> StepAnalysis {
-        let mut deep = StepAnalysis::default();
-        if self.done == 1 && self.wanted != Depth::Steps(1) {
-            deep.log = Some(Vec::new());
-        }
-        deep.shared = deep.log.is_some() || self.plan.is_some();
-        let Some(plan) = &self.plan else { return deep };
-        deep.extensions = plan.extensions[self.phase].iter().cloned().collect();
+    /// The prescriptions for the evaluations of the next step.
+    fn prescribe(&self, commands: Option<Schedule>) -> StepRecord {
+        let is_analysed = self.done == 1 && self.wanted != Depth::Steps(1);
+        let mut record = StepRecord { commands, ..StepRecord::default() };
+        record.events = is_analysed.then(Vec::new);
+        record.shares_exchange = is_analysed || self.plan.is_some();
+        let Some(plan) = &self.plan else { return record };
+        record.extensions = plan.extensions[self.phase].iter().cloned().collect();
         if self.phase == 0 {
             let nodes = self.state.iter().map(|array| Some(Arc::clone(&array.node))).zip(&plan.state);
             let constants = plan.constants.iter().map(|(node, halo)| (node.upgrade(), halo));
             let all = nodes.chain(constants).filter(|(_, halo)| !halo.is_zero());
-            deep.due = all
+            record.halo_requests = all
                 .filter_map(|(node, halo)| Some(HaloRequest { node: node?, halo: halo.clone() }))
                 .collect();
         }
-        deep
+        record
     }
 
-    /// Runs the step function.
-    fn run_step(&mut self) -> Result<()> {
-        let deep = self.instructions();
-        let is_asked = deep.log.is_some();
+    /// Runs the step function; appends its commands to `commands`, if there are some.
+    fn run_step(&mut self, commands: Option<Schedule>) -> Result<StepRecord> {
+        let recorder = Recorder::begin(self.prescribe(commands))?;
+        let is_analysed = recorder.is_analysing();
         let first = next_number();
-        let before = if is_asked { numbers(&self.state)? } else { Vec::new() };
-        let given =
-            self.clock.as_mut().map_or_else(|| Ok(CurrentNumbers::default()), StepClock::begin_step)?;
+        let before = if is_analysed { numbers(&self.state)? } else { Vec::new() };
+        let given = match &mut self.clock {
+            Some(clock) => clock.begin_step(&recorder)?,
+            None => CurrentNumbers::default(),
+        };
         let (state, step) = (&mut self.state, &mut self.step);
-        let (outcome, StepAnalysis { log, unsupported, .. }) = analysis::within(deep, || {
+        recorder.within(|| {
             step.take(state, &given.arrays)?;
             eval_state(state)
-        });
-        outcome?;
-        if unsupported.is_some() && (is_asked || self.plan.is_some()) {
-            self.reason = unsupported;
+        })?;
+        let mut record = recorder.end();
+        if record.unsupported.is_some() && (is_analysed || self.plan.is_some()) {
+            self.reason = record.unsupported.take();
         }
-        if let Some(events) = log {
+        if let Some(events) = record.events.take() {
             self.trace = Some(crate::array::loops::depth::plan::StepTrace {
                 events,
                 before,
@@ -408,7 +408,7 @@ impl<F: Step> Loop<F> {
                 first,
             });
         }
-        Ok(())
+        Ok(record)
     }
 
     fn run_and_record(&mut self) -> Result<RecordedStep> {
@@ -419,11 +419,12 @@ impl<F: Step> Loop<F> {
         let before = signature(&self.state)?;
         let messages = sent(&self.state);
         let arena = self.arena.clone();
-        let recorded = arena.within(|| record(|| self.run_step()));
-        let (kept, schedule) = (take_kept(), recorded?);
+        let StepRecord { commands, uploads, sources, .. } =
+            arena.within(|| self.run_step(Some(Schedule::new())))?;
+        let schedule = commands.unwrap_or_default();
         let messages = sent(&self.state) - messages;
         let after = self.state.iter().map(snapshot).collect::<Result<_>>()?;
-        Ok(RecordedStep { phase: self.phase, before, schedule, kept, messages, after })
+        Ok(RecordedStep { phase: self.phase, before, schedule, uploads, sources, messages, after })
     }
 
     /// Keeps a step that ran, for replaying.

@@ -1,4 +1,4 @@
-//! What a loop runs again and again: a function of its state, or of that and of numbers. Knows no schedules.
+//! The step of a loop: a function of its state, or of its state and numbers.
 
 use crate::array::Array;
 use crate::error::Result;

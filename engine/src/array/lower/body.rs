@@ -11,7 +11,7 @@ use std::sync::Arc;
 use partita_kernels::{BinaryOp, Builder, DType, MAX_RANK, Scalar, Value};
 
 use crate::array::lower::graph::{Graph, GraphValue, MixBuildHasher, NodeId};
-use crate::array::lower::views::{is_scattered, view_within_box};
+use crate::array::lower::operands::views::{is_scattered, view_within_box};
 
 use crate::array::lower::operands::footprint::without_load_offsets;
 use crate::array::memory::index_lists::IndexList;
@@ -60,7 +60,7 @@ pub(crate) struct KernelBody {
     max_leaves: usize,
     /// The type that coordinates are computed in.
     coord: DType,
-    /// The global coordinate in each dimension, once it was asked for.
+    /// The global coordinate in each dimension, once it is computed.
     globals: [Option<Value>; MAX_RANK],
     /// The dimensions whose formulas' numbers are the kernel's arguments.
     formulas: Vec<usize>,
@@ -147,7 +147,8 @@ impl KernelBody {
             GraphValue::Reduce { .. }
             | GraphValue::Joined(..)
             | GraphValue::Listed { .. }
-            | GraphValue::Reshaped { .. } => return Ok(LoweringStep::Prerequisite(node)),
+            | GraphValue::Reshaped { .. }
+            | GraphValue::Moved { .. } => return Ok(LoweringStep::Prerequisite(node)),
             GraphValue::View { base, map: view, .. } => {
                 let view = graph.map(*view);
                 let leaves = || map.leaves(&self.dist.shape(), view, shape, graph.shape(*base));
@@ -212,8 +213,8 @@ impl KernelBody {
         Ok(self.builder.load(leaf.param, &offsets))
     }
 
-    /// A global coordinate of something of this extent; beyond its ends, where rolled arrays read, what
-    /// comes round.
+    /// A global coordinate along a dimension of this extent. Beyond the ends, where rolled arrays read, it
+    /// wraps around.
     fn coordinate(&mut self, axis: Along, extent: i64, dtype: DType) -> Value {
         match axis {
             Along::Pinned(at) => self.builder.int(dtype, at),
@@ -259,7 +260,7 @@ impl KernelBody {
         value
     }
 
-    /// The dimensions whose global coordinate was asked for.
+    /// The dimensions whose global coordinate is computed.
     pub fn placed(&self) -> Vec<bool> {
         self.globals[..self.dist.rank()].iter().map(Option::is_some).collect()
     }

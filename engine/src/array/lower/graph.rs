@@ -15,9 +15,10 @@ use partita_kernels::{DType, Scalar};
 use crate::array::memory::halo::HaloWidths;
 use crate::array::memory::step_numbers::StepNumbers;
 use crate::array::record::map::Map;
+use crate::array::record::node::{balanced, viewed};
 use crate::array::record::operation::{Pointwise, Reduction, Which, weight_of};
 use crate::error::Result;
-use crate::index::{Distribution, Index, ProcessGrid, Region};
+use crate::index::{Distribution, Index, Region};
 
 /// A node of a graph.
 pub(crate) type NodeId = u32;
@@ -77,6 +78,11 @@ pub(crate) enum GraphValue {
         base: NodeId,
         layout: GraphLayout,
     },
+    /// Elements of an array of another team; the base is memory there, whose evaluation comes before.
+    Moved {
+        base: NodeId,
+        layout: GraphLayout,
+    },
     Memory(MemoryState),
 }
 
@@ -102,20 +108,41 @@ pub(crate) enum GraphLayout {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct GraphTarget {
     pub node: NodeId,
-    pub placement: GraphPlacement,
+    pub placement: Placement<GraphWindow>,
 }
 
-/// Where a result is stored.
+/// Where a result is stored. `W` names a window of an array: a node, or data of a graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum GraphPlacement {
+pub(crate) enum Placement<W> {
     /// In memory of its own.
     Fresh,
-    /// In a window of fresh memory for a whole array.
-    WindowOfFresh(GraphWindow),
-    /// In a window of the array's own memory, whose old elements nobody needs.
-    InPlace(GraphWindow),
-    /// In memory of the size of a window of an array.
-    Temporary(GraphWindow),
+    /// In a window of fresh memory for the whole array.
+    WindowOfFresh(W),
+    /// In a window of the array's own memory, whose old elements nobody needs, this result neither.
+    InPlace(W),
+    /// In memory of the size of a window.
+    Temporary(W),
+}
+
+impl<W> Placement<W> {
+    pub fn window(&self) -> Option<&W> {
+        match self {
+            Placement::Fresh => None,
+            Placement::WindowOfFresh(window) | Placement::InPlace(window) | Placement::Temporary(window) => {
+                Some(window)
+            }
+        }
+    }
+
+    /// The same with another name of the window.
+    pub fn try_map<V>(&self, name: impl FnOnce(&W) -> Result<V>) -> Result<Placement<V>> {
+        Ok(match self {
+            Placement::Fresh => Placement::Fresh,
+            Placement::WindowOfFresh(window) => Placement::WindowOfFresh(name(window)?),
+            Placement::InPlace(window) => Placement::InPlace(name(window)?),
+            Placement::Temporary(window) => Placement::Temporary(name(window)?),
+        })
+    }
 }
 
 /// A window of an array: its distribution, the layout of its memory, and the window's first cell.
@@ -124,17 +151,6 @@ pub(crate) struct GraphWindow {
     pub dist: Position,
     pub memory: Position,
     pub start: Position,
-}
-
-impl GraphPlacement {
-    pub fn window(&self) -> Option<&GraphWindow> {
-        match self {
-            GraphPlacement::Fresh => None,
-            GraphPlacement::WindowOfFresh(window)
-            | GraphPlacement::InPlace(window)
-            | GraphPlacement::Temporary(window) => Some(window),
-        }
-    }
 }
 
 impl PartialEq for Graph {
@@ -277,7 +293,8 @@ impl Graph {
             GraphValue::View { base: node, .. }
             | GraphValue::Reduce { operand: node, .. }
             | GraphValue::Listed { base: node, .. }
-            | GraphValue::Reshaped { base: node, .. } => vec![*node],
+            | GraphValue::Reshaped { base: node, .. }
+            | GraphValue::Moved { base: node, .. } => vec![*node],
             GraphValue::Joined(portions, _) => portions.iter().map(|(_, value)| *value).collect(),
             GraphValue::Fill(..) | GraphValue::Coord(..) | GraphValue::Number(..) | GraphValue::Memory(_) => {
                 Vec::new()
@@ -313,7 +330,8 @@ impl Graph {
             | GraphValue::Reduce { layout, .. }
             | GraphValue::Joined(_, layout)
             | GraphValue::Listed { layout, .. }
-            | GraphValue::Reshaped { layout, .. } => *layout,
+            | GraphValue::Reshaped { layout, .. }
+            | GraphValue::Moved { layout, .. } => *layout,
             GraphValue::Number(..) => GraphLayout::Free,
             GraphValue::Memory(state) => GraphLayout::Known(state.declared),
         }
@@ -321,30 +339,19 @@ impl Graph {
 
     /// The distribution that the node's value has or will have.
     pub fn distribution(&self, node: NodeId) -> Result<Arc<Distribution>> {
-        // Views of views, the outermost first: each one's shape, that of its base, and its map.
         let mut views = Vec::new();
-        let (mut layout, mut shape) = (self.layout(node), self.shape(node));
-        let mut dist = loop {
+        let (mut layout, mut shape) = (self.layout(node), *self.shape(node));
+        let dist = loop {
             match layout {
                 GraphLayout::Known(dist) => break Arc::clone(self.dist(dist)),
-                GraphLayout::Free => {
-                    let grid = ProcessGrid::balanced(self.parts, shape)?;
-                    break Arc::new(Distribution::builder(shape).grid(grid.shape()).build()?);
-                }
+                GraphLayout::Free => break balanced(self.parts, &shape)?,
                 GraphLayout::ViewOf(base, map) => {
-                    views.push((shape, self.shape(base), self.map(map)));
-                    (layout, shape) = (self.layout(base), self.shape(base));
+                    views.push((shape, *self.shape(base), Arc::clone(self.map(map))));
+                    (layout, shape) = (self.layout(base), *self.shape(base));
                 }
             }
         };
-        for (shape, base, map) in views.into_iter().rev() {
-            dist = match map.as_window(shape.rank()) {
-                Some(_) if base == shape => dist,
-                Some(start) => Arc::new(dist.restricted(&Region::from_shape(shape)?.shift(&start)?)?),
-                None => Arc::new(dist.viewed(shape, map.axes())?),
-            };
-        }
-        Ok(dist)
+        viewed(dist, views)
     }
 
     /// Everything below some nodes, without what is reached through `without` alone.

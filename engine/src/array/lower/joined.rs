@@ -10,8 +10,8 @@ use crate::array::lower::division::locality::computed_elsewhere;
 use crate::array::lower::graph::{GraphValue, MixBuildHasher, NodeId, Position};
 use crate::array::lower::lowerer::{Body, Lowerer, kernel_task};
 use crate::array::lower::operands::compute_region::ArrayWindow;
+use crate::array::lower::operands::views::box_region;
 use crate::array::lower::tasks::{Compute, KernelStore, ResultMemory, ResultStorage, Task};
-use crate::array::lower::views::box_region;
 use crate::error::Result;
 use crate::index::{Distribution, Region};
 

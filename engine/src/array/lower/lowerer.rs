@@ -9,16 +9,16 @@ use crate::array::lower::body::{KernelBody, Leaf, Prerequisite, Source};
 use crate::array::lower::division::common::common_to_kernels;
 use crate::array::lower::division::locality::{computed_elsewhere, reads_of};
 use crate::array::lower::division::stages::stages;
-use crate::array::lower::graph::{Graph, GraphPlacement, GraphTarget, GraphValue, NodeId};
+use crate::array::lower::graph::{Graph, GraphTarget, GraphValue, GraphWindow, NodeId, Placement};
 use crate::array::lower::operands::compute_region::ArrayWindow;
 use crate::array::lower::operands::operand_access::{AccessMethod, OperandAccess};
+use crate::array::lower::operands::views::is_scattered;
 use crate::array::lower::tasks::{
     Compute, KernelStore, KernelTask, Lowered, ResultMemory, ResultStorage, Task,
 };
-use crate::array::lower::views::is_scattered;
 use crate::array::memory::halo::{HaloWidths, widened};
 use crate::error::Result;
-use crate::index::{Distribution, Index, Region};
+use crate::index::{Distribution, Region};
 use crate::interrupt;
 use crate::team::Team;
 
@@ -27,7 +27,7 @@ use crate::team::Team;
 pub(crate) fn lower(graph: &mut Graph, team: &Team, shares_exchange: bool) -> Result<Lowered> {
     let mut lowerer = Lowerer { graph, team, shares_exchange, tasks: Vec::new(), unsupported: None };
     let targets = lowerer.graph.targets.clone();
-    let is_fresh = |target: &&GraphTarget| target.placement == GraphPlacement::Fresh;
+    let is_fresh = |target: &&GraphTarget| target.placement == Placement::Fresh;
     let roots: Vec<NodeId> = targets.iter().filter(is_fresh).map(|target| target.node).collect();
     lowerer.evaluate(&roots)?;
     let mut results: Vec<NodeId> = targets.iter().map(|target| target.node).collect();
@@ -56,7 +56,7 @@ pub(crate) struct Lowerer<'t> {
 #[derive(Clone)]
 pub(crate) struct LowerTarget {
     pub node: NodeId,
-    pub placement: GraphPlacement,
+    pub placement: Placement<GraphWindow>,
     /// The node that is memory afterwards.
     pub result: NodeId,
     pub target: Option<usize>,
@@ -74,7 +74,9 @@ pub(crate) enum NotLowered {
 pub(crate) type Body = (KernelBody, Vec<Value>);
 
 impl Lowerer<'_> {
-    /// Computes nodes into memory of their own.
+    /// Computes nodes into memory of their own: the driver, which all kinds of nodes share. It calls itself,
+    /// because only the composition of a kernel shows which values must be memory before, and these follow
+    /// the same rules. `stages` and `deeply_nested` bound how deep.
     pub fn evaluate(&mut self, roots: &[NodeId]) -> Result<()> {
         let mut lazy: Vec<NodeId> = Vec::with_capacity(roots.len());
         for &root in roots.iter().filter(|&&root| !self.graph.is_memory(root)) {
@@ -97,7 +99,7 @@ impl Lowerer<'_> {
             self.evaluate_alone(node)?;
         }
         let fresh =
-            |node: NodeId| LowerTarget { node, placement: GraphPlacement::Fresh, result: node, target: None };
+            |node: NodeId| LowerTarget { node, placement: Placement::Fresh, result: node, target: None };
         let pointwise = lazy.into_iter().filter(|&node| !self.graph.is_memory(node)).map(fresh).collect();
         for group in self.groups(pointwise)? {
             self.compute(&group)?;
@@ -120,6 +122,7 @@ impl Lowerer<'_> {
             GraphValue::Joined(boxes, _) => self.join(node, &boxes),
             GraphValue::Reshaped { base, .. } => self.reshape(node, base),
             GraphValue::Listed { base, which, .. } => self.gather_elements(node, base, which),
+            GraphValue::Moved { base, .. } => self.move_elements(node, base),
             GraphValue::Fill(..)
             | GraphValue::Coord(..)
             | GraphValue::Number(..)
@@ -127,28 +130,6 @@ impl Lowerer<'_> {
             | GraphValue::Reduce { .. }
             | GraphValue::Memory(_) => Ok(()),
         }
-    }
-
-    fn gather_window(&mut self, node: NodeId, base: NodeId, start: &Index) -> Result<()> {
-        self.mark_unsupported("the step reads a slice along an unordered list");
-        self.evaluate(&[base])?;
-        let window = Region::from_shape(self.graph.shape(node))?.shift(start)?;
-        let steps = Index::filled(window.rank(), 1);
-        let dist = Arc::new(self.graph.distribution(base)?.strided(&window, &steps)?);
-        let dtype = self.graph.dtype(node);
-        self.tasks.push(Task::GatherWindow { result: node, base, window, dist: Arc::clone(&dist), dtype });
-        self.computed(node, &dist, &dist);
-        Ok(())
-    }
-
-    fn gather_elements(&mut self, node: NodeId, base: NodeId, which: u32) -> Result<()> {
-        self.mark_unsupported("the step takes elements by their number in C order");
-        self.evaluate(&[base])?;
-        let (dist, dtype) = (self.graph.distribution(node)?, self.graph.dtype(node));
-        let which = self.graph.elements[which as usize].clone();
-        self.tasks.push(Task::GatherElements { result: node, base, which, dist: Arc::clone(&dist), dtype });
-        self.computed(node, &dist, &dist);
-        Ok(())
     }
 
     /// Computes the inner values that are to be stored before `roots` are computed; whether there were any.
@@ -225,7 +206,7 @@ impl Lowerer<'_> {
             let store = |(result, target): (usize, &ResultMemory)| {
                 let window = match target.storage {
                     ResultStorage::Temporary(_) => None,
-                    ResultStorage::Fresh if targets[result].placement == GraphPlacement::Fresh => None,
+                    ResultStorage::Fresh if targets[result].placement == Placement::Fresh => None,
                     ResultStorage::Fresh | ResultStorage::InPlace => Some(target.window.window),
                 };
                 KernelStore { result, window }
@@ -293,21 +274,19 @@ impl Lowerer<'_> {
         let (dist, dtype) = (self.distribution(target)?, self.graph.dtype(target.node));
         let base = |at: u32| Arc::clone(self.graph.dist(at));
         let (storage, memory, declared) = match target.placement {
-            GraphPlacement::Fresh => {
+            Placement::Fresh => {
                 (ResultStorage::Fresh, self.widest_like(Arc::clone(&dist), leaves), Arc::clone(&dist))
             }
-            GraphPlacement::WindowOfFresh(window) => {
+            Placement::WindowOfFresh(window) => {
                 let memory = match target.target {
                     Some(_) => self.widest_like(base(window.memory), leaves),
-                    // Memory without halos was asked for.
+                    // The caller needs memory without halos.
                     None => base(window.memory),
                 };
                 (ResultStorage::Fresh, memory, base(window.dist))
             }
-            GraphPlacement::InPlace(window) => {
-                (ResultStorage::InPlace, base(window.memory), base(window.dist))
-            }
-            GraphPlacement::Temporary(window) => {
+            Placement::InPlace(window) => (ResultStorage::InPlace, base(window.memory), base(window.dist)),
+            Placement::Temporary(window) => {
                 (ResultStorage::Temporary(base(window.memory)), Arc::clone(&dist), Arc::clone(&dist))
             }
         };

@@ -3,6 +3,7 @@
 
 pub(crate) mod body;
 pub(crate) mod division;
+pub(crate) mod gathered;
 pub(crate) mod graph;
 pub(crate) mod joined;
 pub(crate) mod lowerer;
@@ -11,4 +12,3 @@ pub(crate) mod recorded;
 pub(crate) mod reductions;
 pub(crate) mod reshape;
 pub(crate) mod tasks;
-pub(crate) mod views;

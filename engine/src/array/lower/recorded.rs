@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::array::lower::graph::{
-    Graph, GraphLayout, GraphNode, GraphPlacement, GraphTarget, GraphValue, GraphWindow, MemoryState,
-    MixBuildHasher, NodeId,
+    Graph, GraphLayout, GraphNode, GraphTarget, GraphValue, GraphWindow, MemoryState, MixBuildHasher, NodeId,
+    Placement,
 };
 use crate::array::memory::halo::HaloWidths;
 use crate::array::memory::storage::Storage;
@@ -19,7 +19,7 @@ use crate::team::Team;
 /// A result to compute.
 pub(crate) struct Target {
     pub node: Arc<Node>,
-    pub placement: Placement,
+    pub placement: Placement<NodeWindow>,
 }
 
 impl Target {
@@ -28,29 +28,8 @@ impl Target {
     }
 }
 
-/// Where a result is stored. Windows are those of an array, from an index on.
-pub(crate) enum Placement {
-    /// In memory of its own.
-    Fresh,
-    /// In a window of fresh memory for the whole array.
-    WindowOfFresh(Arc<Node>, Index),
-    /// In a window of the array's own memory: nobody needs the old elements, this result neither.
-    InPlace(Arc<Node>, Index),
-    /// In memory of the size of a window.
-    Temporary(Arc<Node>, Index),
-}
-
-impl Placement {
-    /// The array of which the result is a window.
-    pub fn base(&self) -> Option<&Arc<Node>> {
-        match self {
-            Placement::Fresh => None,
-            Placement::WindowOfFresh(base, _)
-            | Placement::InPlace(base, _)
-            | Placement::Temporary(base, _) => Some(base),
-        }
-    }
-}
+/// A window of a recorded array, from an index on.
+pub(crate) type NodeWindow = (Arc<Node>, Index);
 
 /// A graph and what its nodes stand for.
 pub(crate) struct RecordedGraph {
@@ -61,6 +40,8 @@ pub(crate) struct RecordedGraph {
     pub memory: Vec<(NodeId, Arc<Storage>)>,
     /// Whether an evaluation of this graph can be kept for the next one that is equal.
     pub is_cacheable: bool,
+    /// Operands on other teams that are not computed yet: their evaluations come before.
+    pub pending: Vec<Arc<Node>>,
 }
 
 /// The walk.
@@ -70,6 +51,9 @@ struct Walk {
     numbers: HashMap<*const Node, NodeId, MixBuildHasher>,
     memory: Vec<(NodeId, Arc<Storage>)>,
     is_cacheable: bool,
+    /// Operands on other teams, and those of them that are not computed yet.
+    sources: Vec<NodeId>,
+    pending: Vec<Arc<Node>>,
 }
 
 impl RecordedGraph {
@@ -80,9 +64,10 @@ impl RecordedGraph {
         let graph = Graph { nodes: Vec::with_capacity(USUAL), parts: team.size(), ..Graph::default() };
         let numbers = HashMap::with_capacity_and_hasher(USUAL, MixBuildHasher::default());
         let nodes = Vec::with_capacity(USUAL);
-        let mut walk = Walk { graph, nodes, numbers, memory: Vec::new(), is_cacheable: true };
+        let (memory, sources, pending) = (Vec::new(), Vec::new(), Vec::new());
+        let mut walk = Walk { graph, nodes, numbers, memory, is_cacheable: true, sources, pending };
         for target in targets {
-            let placement = walk.placement(&target.placement)?;
+            let placement = target.placement.try_map(|window| walk.window(window))?;
             let node = walk.node(&target.node);
             walk.graph.targets.push(GraphTarget { node, placement });
         }
@@ -92,8 +77,8 @@ impl RecordedGraph {
             let shape = walk.graph.intern_index(&node.shape);
             walk.graph.nodes.push(GraphNode { shape, dtype: node.dtype, value });
         }
-        let Walk { graph, nodes, memory, is_cacheable, .. } = walk;
-        Ok(RecordedGraph { graph, nodes, memory, is_cacheable })
+        let Walk { graph, nodes, memory, is_cacheable, pending, .. } = walk;
+        Ok(RecordedGraph { graph, nodes, memory, is_cacheable, pending })
     }
 }
 
@@ -105,18 +90,10 @@ impl Walk {
         })
     }
 
-    fn placement(&mut self, placement: &Placement) -> Result<GraphPlacement> {
-        let mut window = |base: &Arc<Node>, start: &Index| -> Result<GraphWindow> {
-            let (dist, memory) = (base.distribution()?, base.memory_layout()?);
-            let (dist, memory) = (self.graph.intern_dist(&dist), self.graph.intern_dist(&memory));
-            Ok(GraphWindow { dist, memory, start: self.graph.intern_index(start) })
-        };
-        Ok(match placement {
-            Placement::Fresh => GraphPlacement::Fresh,
-            Placement::WindowOfFresh(base, start) => GraphPlacement::WindowOfFresh(window(base, start)?),
-            Placement::InPlace(base, start) => GraphPlacement::InPlace(window(base, start)?),
-            Placement::Temporary(base, start) => GraphPlacement::Temporary(window(base, start)?),
-        })
+    fn window(&mut self, (base, start): &NodeWindow) -> Result<GraphWindow> {
+        let (dist, memory) = (base.distribution()?, base.memory_layout()?);
+        let (dist, memory) = (self.graph.intern_dist(&dist), self.graph.intern_dist(&memory));
+        Ok(GraphWindow { dist, memory, start: self.graph.intern_index(start) })
     }
 
     fn layout(&mut self, layout: &NodeLayout) -> GraphLayout {
@@ -128,6 +105,10 @@ impl Walk {
     }
 
     fn value(&mut self, node: &Arc<Node>) -> Result<GraphValue> {
+        let is_source = self.sources.contains(&(self.graph.nodes.len() as NodeId));
+        if is_source && node.storage().is_none() {
+            return node.error().map_or_else(|| self.pending_source(node), Err);
+        }
         Ok(match &*node.state() {
             NodeState::Failed(error) => return Err(error.clone()),
             NodeState::Ready(storage) => {
@@ -172,9 +153,23 @@ impl Walk {
                         GraphValue::Number((self.graph.numbers.len() - 1) as u32, *which)
                     }
                     Expr::Reshaped { base } => GraphValue::Reshaped { base: self.node(base), layout },
+                    Expr::Moved { base } => {
+                        let base = self.node(base);
+                        self.sources.push(base);
+                        GraphValue::Moved { base, layout }
+                    }
                 }
             }
         })
+    }
+
+    /// An operand on another team that is not computed yet stands for the memory that it will be.
+    fn pending_source(&mut self, node: &Arc<Node>) -> Result<GraphValue> {
+        self.pending.push(Arc::clone(node));
+        let dist = self.graph.intern_dist(&node.distribution()?);
+        let none = self.graph.intern_index(&Index::zeros(node.rank()));
+        let (declared, lo, hi, corners) = (dist, none, none, false);
+        Ok(GraphValue::Memory(MemoryState { dist, declared, lo, hi, corners }))
     }
 
     fn operands(&mut self, operands: &Operands) -> [Option<NodeId>; 3] {

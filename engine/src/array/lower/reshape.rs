@@ -5,9 +5,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::array::lower::graph::{
-    GraphLayout, GraphPlacement, GraphValue, GraphWindow, MixBuildHasher, NodeId,
-};
+use crate::array::lower::graph::{GraphLayout, GraphValue, GraphWindow, MixBuildHasher, NodeId, Placement};
 use crate::array::lower::lowerer::{LowerTarget, Lowerer};
 use crate::array::lower::tasks::Task;
 use crate::error::Result;
@@ -46,7 +44,7 @@ impl Lowerer<'_> {
         let dist = Arc::new(dist.restricted(&dist.global())?);
         let dist = self.graph.intern_dist(&dist);
         let start = self.graph.intern_index(&Index::zeros(self.graph.rank(node)));
-        let placement = GraphPlacement::WindowOfFresh(GraphWindow { dist, memory: dist, start });
+        let placement = Placement::WindowOfFresh(GraphWindow { dist, memory: dist, start });
         let result = self.placeholder(node);
         self.compute(&[LowerTarget { node, placement, result, target: None }])?;
         Ok(result)

@@ -24,6 +24,8 @@ pub(crate) enum Task {
     GatherWindow { result: NodeId, base: NodeId, window: Region, dist: Arc<Distribution>, dtype: DType },
     /// Elements of the base by their number in C order.
     GatherElements { result: NodeId, base: NodeId, which: Which, dist: Arc<Distribution>, dtype: DType },
+    /// The elements of the base, which is on another team, by a plan between both.
+    Move { result: NodeId, base: NodeId, dist: Arc<Distribution>, dtype: DType },
     /// The base's memory, seen in another shape.
     Alias { result: NodeId, base: NodeId, dist: Arc<Distribution> },
 }
@@ -128,6 +130,7 @@ impl Task {
             Task::Reduce(reduce) => accessed(&reduce.accesses),
             Task::GatherWindow { base, .. }
             | Task::GatherElements { base, .. }
+            | Task::Move { base, .. }
             | Task::Alias { base, .. } => {
                 vec![*base]
             }
@@ -141,6 +144,7 @@ impl Task {
             Task::Reduce(reduce) => reduce.members.iter().map(|member| member.node).collect(),
             Task::GatherWindow { result, .. }
             | Task::GatherElements { result, .. }
+            | Task::Move { result, .. }
             | Task::Alias { result, .. } => vec![*result],
         }
     }

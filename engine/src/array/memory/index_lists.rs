@@ -9,7 +9,7 @@ use partita_kernels::DType;
 use crate::device::{Arena, Buffer};
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Region};
-use crate::program::{Place, keep};
+use crate::program::Place;
 use crate::team::Team;
 
 /// What a list says of each coordinate that a part holds.
@@ -49,20 +49,19 @@ impl IndexList {
         team: &Team,
         dist: &Distribution,
         d: usize,
-        leases: &mut Vec<Buffer>,
+        uploads: &mut Vec<Buffer>,
     ) -> Result<Vec<Option<Place>>> {
-        upload(team, dist, d, leases, |coordinate| self.bytes(dist.map(d), coordinate))
+        upload(team, dist, d, uploads, |coordinate| self.bytes(dist.map(d), coordinate))
     }
 }
 
 /// Bytes per coordinate of the grid along dimension `d`, for every part that computes something over `dist`.
-/// The memory is apart from what a Loop's steps reuse, and a recording keeps it, because a replay does not
-/// repeat uploads.
+/// The memory is apart from what a Loop's steps reuse: a replay does not repeat uploads.
 pub(crate) fn upload(
     team: &Team,
     dist: &Distribution,
     d: usize,
-    leases: &mut Vec<Buffer>,
+    uploads: &mut Vec<Buffer>,
     bytes: impl Fn(usize) -> Vec<u8>,
 ) -> Result<Vec<Option<Place>>> {
     let mut known: HashMap<(u64, usize), Place> = HashMap::new();
@@ -83,8 +82,7 @@ pub(crate) fn upload(
         let held = dist.map(d).owned(coordinate);
         let stored = Region::new(&[held.start], &[held.end])?;
         let place = Place { device: device.clone(), allocation: Arc::clone(buffer.allocation()), stored };
-        keep(&buffer);
-        leases.push(buffer);
+        uploads.push(buffer);
         known.insert((device.number(), coordinate), place.clone());
         places.push(Some(place));
     }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use partita_kernels::DType;
 
+use crate::array::loops::recorder::Recorder;
 use crate::array::memory::halo::HaloWidths;
-use crate::array::memory::plans::{aligned_plan, colocated, halo_plan};
+use crate::array::memory::plans::{halo_plan, moving_plan};
 use crate::array::memory::storage::Storage;
 use crate::error::Result;
-use crate::index::{Along, Distribution, Region};
+use crate::index::{Distribution, Region};
 use crate::plan::Plan;
 use crate::program::{CopyMode, Schedule, copy_box};
 use crate::team::Team;
@@ -21,9 +22,15 @@ impl Storage {
     }
 
     /// Makes the halo current as wide as `need`.
-    pub fn update_halo(&self, team: &Team, dtype: DType, need: HaloWidths) -> Result<()> {
+    pub fn update_halo(
+        &self,
+        recorder: &Recorder,
+        team: &Team,
+        dtype: DType,
+        need: HaloWidths,
+    ) -> Result<()> {
         if let Some(plan) = self.missing_halo_plan(&need)? {
-            carry_out("halo exchange", &plan, (self, team), (self, team), dtype)?.run()?;
+            recorder.exchange(&lowered("halo exchange", &plan, (self, team), (self, team), dtype)?)?;
             self.set_valid_halo(need);
         }
         Ok(())
@@ -67,20 +74,21 @@ impl Storage {
 /// The elements of computed memory in fresh memory on another distribution of the shape, of any team over the
 /// same ranks. Halos are stale.
 pub(crate) fn moved(
+    recorder: &Recorder,
     storage: &Storage,
     (from, to): (&Team, &Team),
     dist: &Arc<Distribution>,
     dtype: DType,
 ) -> Result<Storage> {
+    [from, to].into_iter().for_each(|team| recorder.note_team(team));
     let fresh = Storage::new(to, Arc::clone(dist), dtype)?;
-    let axes = (0..dist.rank()).map(Along::same).collect();
-    let plan = aligned_plan(&storage.dist, dist, axes, colocated(from, to))?;
-    carry_out("redistribution", &plan, (storage, from), (&fresh, to), dtype)?.run()?;
+    let plan = moving_plan(&storage.dist, dist, (from, to))?;
+    recorder.exchange(&lowered("redistribution", &plan, (storage, from), (&fresh, to), dtype)?)?;
     Ok(fresh)
 }
 
-/// A plan between two memories.
-pub(crate) fn carry_out(
+/// The commands of a plan between two memories.
+fn lowered(
     operation: &'static str,
     plan: &Plan,
     (from, from_team): (&Storage, &Team),

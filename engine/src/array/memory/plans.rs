@@ -87,17 +87,17 @@ pub(crate) fn fetch_plan(dist: &Distribution, needs: Vec<Region>) -> Result<Arc<
 }
 
 /// The plan that brings each part a box of an operand in packed coordinates. What lies beyond the ends, which
-/// rolled arrays read, is what comes round, whether the distribution is periodic or not.
+/// rolled arrays read, wraps around, whether the distribution is periodic or not.
 pub(crate) fn operand_plan(from: &Distribution, needs: Vec<Region>) -> Result<Arc<Plan>> {
-    fetch_plan(&meeting_ends(&from.packed(), &needs), needs)
+    fetch_plan(&wrapped_around(&from.packed(), &needs), needs)
 }
 
-/// The distribution, going round along the dimensions of which boxes reach past the ends.
-fn meeting_ends(dist: &Distribution, needs: &[Region]) -> Distribution {
+/// The distribution, periodic along the dimensions of which boxes reach past the ends.
+fn wrapped_around(dist: &Distribution, needs: &[Region]) -> Distribution {
     let outside = |need: &Region, d: usize| need.start()[d] < 0 || need.stop()[d] > dist.map(d).size();
     let past = |d: usize| needs.iter().any(|need| !need.is_empty() && outside(need, d));
     match (0..dist.rank()).any(|d| !dist.periodic(d) && past(d)) {
-        true => dist.going_round(|d| dist.periodic(d) || past(d)),
+        true => dist.periodic_along(|d| dist.periodic(d) || past(d)),
         false => dist.clone(),
     }
 }
@@ -110,7 +110,7 @@ pub(crate) fn box_plan(
     colocated: Vec<Option<usize>>,
 ) -> Result<Arc<Plan>> {
     let colocated = if from.has_copies() { colocated } else { Vec::new() };
-    remembered(Key::Boxes(meeting_ends(from, &needs), needs, colocated), |key| {
+    remembered(Key::Boxes(wrapped_around(from, &needs), needs, colocated), |key| {
         let Key::Boxes(from, needs, colocated) = key else { unreachable!("made above") };
         Ok(Plan::boxes(from, needs, |part| colocated.get(part).copied().flatten())?)
     })
@@ -134,7 +134,7 @@ pub(crate) fn aligned_plan(
         Along::Dim { .. } | Along::Pinned(_) => false,
     };
     let from = match (0..from.rank()).any(|d| !from.periodic(d) && past(d)) {
-        true => from.going_round(|d| from.periodic(d) || past(d)),
+        true => from.periodic_along(|d| from.periodic(d) || past(d)),
         false => from.clone(),
     };
     let key = Key::Aligned(from, to.clone(), axes, colocated);
@@ -142,6 +142,15 @@ pub(crate) fn aligned_plan(
         let Key::Aligned(from, to, axes, colocated) = key else { unreachable!("made above") };
         Ok(Plan::aligned(from, to, axes, |part| colocated.get(part).copied().flatten())?)
     })
+}
+
+/// The plan that moves all elements to another distribution, of the same team or another.
+pub(crate) fn moving_plan(
+    from: &Distribution,
+    to: &Distribution,
+    teams: (&Team, &Team),
+) -> Result<Arc<Plan>> {
+    aligned_plan(from, to, (0..to.rank()).map(Along::same).collect(), colocated(teams.0, teams.1))
 }
 
 /// For every member of `to`, the member of `from` that is the same: of one team, the one with its number;

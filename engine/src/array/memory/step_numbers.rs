@@ -11,7 +11,7 @@ use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, Verified, View};
 use crate::device::{Arena, Buffer, Device, Job};
 use crate::error::Result;
 use crate::index::{Index, Region};
-use crate::program::{Command, Op, Place, Schedule, execute, keep};
+use crate::program::{Command, Op, Place, Schedule};
 use crate::team::Team;
 
 /// The steps of a table.
@@ -71,13 +71,9 @@ impl StepNumbers {
         Ok(())
     }
 
-    /// Makes the next row the current one.
-    pub fn advance(&self) -> Result<()> {
-        for Table { rows, counter, current, advance, .. } in &self.tables {
-            [rows, counter, current].into_iter().for_each(keep);
-            execute(advance.clone())?;
-        }
-        Ok(())
+    /// Per device, the commands that make the next row the current one, and the memory that they use.
+    pub fn advance(&self) -> impl Iterator<Item = (&Schedule, [&Buffer; 3])> {
+        self.tables.iter().map(|table| (&table.advance, [&table.rows, &table.counter, &table.current]))
     }
 
     /// Where the parts of a team read the current row, in elements of the number's type, and which of them

@@ -7,7 +7,6 @@ use partita_kernels::{MAX_RANK, Scalar};
 
 use crate::array::memory::halo::{HaloWidths, widened};
 use crate::array::record::map::Map;
-use crate::array::record::node::other_team;
 use crate::array::record::node::{Expr, Node, NodeLayout, Portion};
 use crate::array::{Array, IntoSpan, Operand, Span, Stride};
 use crate::error::{Error, Result};
@@ -62,13 +61,10 @@ impl Array {
             let given = given().collect::<Vec<String>>().join(", ");
             return Err(Error::invalid("concatenate", expected, given, "convert with `cast`; slice them"));
         };
-        if arrays.iter().any(|array| array.team() != first.team()) {
-            return Err(other_team("concatenate"));
-        }
         let (mut shape, mut at) = (first.shape(), Index::zeros(first.rank()));
         let mut boxes = Vec::with_capacity(arrays.len());
         for array in arrays {
-            boxes.push((at, (*array).clone()));
+            boxes.push((at, Array::of(array.node.beside("concatenate", &first.node)?)));
             at[axis] += array.shape()[axis];
         }
         shape[axis] = at[axis];
@@ -96,7 +92,7 @@ impl Array {
 
     /// The array with (`before`, `after`) cells around it in every dimension. Recorded. The array's own cells
     /// stay on their parts, as in [`Array::concatenate`], and its memory gets halos as wide as the padding:
-    /// who pads by so many cells reads neighbours so far away. Padded by what comes round, blocks are a view.
+    /// who pads by so many cells reads neighbours so far away. Wrapped around, blocks are a view.
     /// Padding by many times the extent takes time in proportion to its width.
     ///
     /// Carries an error for widths below 0, more cells along a dimension than [`COORDINATE_LIMIT`], and
@@ -170,7 +166,7 @@ impl Array {
         tile.wrapped(widths, layout)
     }
 
-    /// The view on `layout` that begins so far before the array and goes round its ends.
+    /// The view on `layout` that begins so far before the array and wraps around its ends.
     fn wrapped(&self, widths: &[(i64, i64)], layout: Distribution) -> Result<Array> {
         let (node, start) = (&self.node, Index::from_fn(self.rank(), |d| -widths[d].0));
         let expr = Expr::View { base: Arc::clone(node), map: Arc::new(Map::window(&start)) };
@@ -205,8 +201,8 @@ impl Array {
     }
 
     /// Element `i` of the result is element `i + offsets`, wrapping around. Recorded. Of blocks it is a view,
-    /// as [`Array::shift`], distributed like the array; where the array is periodic a halo holds what comes
-    /// round, and otherwise it is brought with all that is read of the array into temporary memory.
+    /// as [`Array::shift`], distributed like the array; where the array is periodic a halo holds the
+    /// cells that wrap around; otherwise a copy in temporary memory holds them and all other operand cells.
     pub fn roll(&self, offsets: &[i64]) -> Array {
         self.or_failed(self.try_roll(offsets))
     }

@@ -59,8 +59,8 @@ impl Map {
     }
 
     /// Whether `through` would go wrong: where the points of `shape` mean elements of the view, which has
-    /// `extents`, beyond its ends. There the view comes round; what its base, of shape `base`, has there is
-    /// the same only along dimensions of which the view shows all.
+    /// `extents`, beyond its ends. There the view wraps around; the base, of shape `base`, has the same
+    /// elements there only along dimensions of which the view shows all.
     pub fn leaves(&self, shape: &[i64], view: &Map, extents: &[i64], base: &[i64]) -> bool {
         let beyond = |e: usize| match self.axes[e] {
             Along::Dim { dim, .. } if shape[dim] > 0 => {

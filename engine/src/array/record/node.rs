@@ -13,7 +13,7 @@ use crate::array::memory::storage::Storage;
 use crate::array::record::map::Map;
 use crate::array::record::operation::{Pointwise, Reduction, Which, weight_of};
 use crate::error::{Error, Result};
-use crate::index::{Distribution, Index, Region};
+use crate::index::{Along, Distribution, Index, ProcessGrid, Region};
 use crate::team::Team;
 
 /// How a value is to be computed. Operands of `Apply` broadcast: dimensions align at the end, and an
@@ -38,6 +38,8 @@ pub(crate) enum Expr {
     Listed { base: Arc<Node>, which: Which },
     /// The same, in the base's memory: every part holds them in the order in which it holds the base's.
     Reshaped { base: Arc<Node> },
+    /// The elements of an array of another team.
+    Moved { base: Arc<Node> },
 }
 
 /// A box of a value: the elements from `start` on are another value's.
@@ -66,17 +68,44 @@ impl Operands {
 }
 
 impl Expr {
-    /// The error of the first operand that carries one.
-    fn error(&self) -> Option<Error> {
+    /// Calls `f` with every operand, until one gives something.
+    fn find_operand<T>(&self, mut f: impl FnMut(&Arc<Node>) -> Option<T>) -> Option<T> {
         match self {
             Expr::Fill(_) | Expr::Coord(_) | Expr::Number(..) => None,
-            Expr::Apply(_, operands) => operands.as_slice().iter().find_map(|node| node.error()),
+            Expr::Apply(_, operands) => operands.as_slice().iter().find_map(f),
             Expr::View { base: node, .. }
             | Expr::Reduce { operand: node, .. }
             | Expr::Listed { base: node, .. }
-            | Expr::Reshaped { base: node } => node.error(),
-            Expr::Joined(portions) => portions.iter().find_map(|portion| portion.value.error()),
+            | Expr::Reshaped { base: node }
+            | Expr::Moved { base: node } => f(node),
+            Expr::Joined(portions) => portions.iter().find_map(|portion| f(&portion.value)),
         }
+    }
+
+    fn each_operand(&self, mut f: impl FnMut(&Arc<Node>)) {
+        self.find_operand(|node| {
+            f(node);
+            None::<()>
+        });
+    }
+
+    /// The error of the first operand that carries one.
+    fn error(&self) -> Option<Error> {
+        self.find_operand(|node| node.error())
+    }
+
+    /// The teams but `own` that hold operands, directly or further below.
+    fn sources(&self, own: &Team) -> Vec<Team> {
+        let mut sources = Vec::new();
+        self.each_operand(|node| {
+            let is_moved = matches!(self, Expr::Moved { .. });
+            for team in is_moved.then_some(&node.team).into_iter().chain(&node.sources) {
+                if team != own && !sources.contains(team) {
+                    sources.push(team.clone());
+                }
+            }
+        });
+        sources
     }
 }
 
@@ -104,6 +133,8 @@ pub(crate) struct Node {
     pub shape: Index,
     pub dtype: DType,
     pub team: Team,
+    /// The other teams whose devices computing it may use.
+    sources: Vec<Team>,
     state: Mutex<NodeState>,
     /// Whether it was made to carry an error, so that recording with it takes no lock.
     is_failed: bool,
@@ -123,21 +154,11 @@ pub(crate) struct RecordedCost {
 
 impl RecordedCost {
     fn of(expr: &Expr) -> RecordedCost {
-        let below = |nodes: &[Arc<Node>]| {
-            nodes.iter().map(|node| node.recorded()).fold(RecordedCost::default(), RecordedCost::with)
-        };
-        let below = match expr {
-            Expr::Fill(_) | Expr::Number(..) => return RecordedCost::default(),
-            Expr::Coord(_) => RecordedCost::default(),
-            Expr::Apply(_, operands) => below(operands.as_slice()),
-            Expr::View { base: node, .. }
-            | Expr::Reduce { operand: node, .. }
-            | Expr::Listed { base: node, .. }
-            | Expr::Reshaped { base: node } => node.recorded(),
-            Expr::Joined(portions) => {
-                portions.iter().map(|p| p.value.recorded()).fold(RecordedCost::default(), RecordedCost::with)
-            }
-        };
+        if matches!(expr, Expr::Fill(_) | Expr::Number(..)) {
+            return RecordedCost::default();
+        }
+        let mut below = RecordedCost::default();
+        expr.each_operand(|node| below = below.with(node.recorded()));
         RecordedCost { depth: below.depth.saturating_add(1), work: below.work.saturating_add(weight(expr)) }
     }
 
@@ -152,7 +173,7 @@ fn weight(expr: &Expr) -> u32 {
         Expr::Apply(op, _) => weight_of(*op),
         Expr::Coord(_) => 1,
         Expr::Fill(_) | Expr::Number(..) | Expr::View { .. } | Expr::Reduce { .. } => 0,
-        Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. } => 0,
+        Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. } | Expr::Moved { .. } => 0,
     }
 }
 
@@ -161,22 +182,26 @@ impl Node {
     pub fn lazy(shape: Index, dtype: DType, team: &Team, expr: Expr, layout: NodeLayout) -> Arc<Node> {
         match expr.error() {
             None => {
-                let recorded = RecordedCost::of(&expr);
-                Node::new((shape, dtype, team), NodeState::Lazy { expr, layout }, recorded)
+                let (recorded, sources) = (RecordedCost::of(&expr), expr.sources(team));
+                Node::new((shape, dtype, team, sources), NodeState::Lazy { expr, layout }, recorded)
             }
-            Some(error) => Node::new((shape, dtype, team), NodeState::Failed(error), RecordedCost::default()),
+            Some(error) => {
+                let failed = NodeState::Failed(error);
+                Node::new((shape, dtype, team, Vec::new()), failed, RecordedCost::default())
+            }
         }
     }
 
     fn new(
-        (shape, dtype, team): (Index, DType, &Team),
+        (shape, dtype, team, sources): (Index, DType, &Team, Vec<Team>),
         state: NodeState,
         recorded: RecordedCost,
     ) -> Arc<Node> {
         let RecordedCost { depth, work } = recorded;
         let (depth, work) = (AtomicU32::new(depth), AtomicU32::new(work));
         let is_failed = matches!(state, NodeState::Failed(_));
-        Arc::new(Node { shape, dtype, team: team.clone(), state: Mutex::new(state), is_failed, depth, work })
+        let (team, state) = (team.clone(), Mutex::new(state));
+        Arc::new(Node { shape, dtype, team, sources, state, is_failed, depth, work })
     }
 
     pub fn ready(dtype: DType, team: &Team, storage: Storage) -> Arc<Node> {
@@ -186,12 +211,13 @@ impl Node {
     /// A computed value whose memory others may hold too.
     pub fn shared(dtype: DType, team: &Team, storage: Arc<Storage>) -> Arc<Node> {
         let shape = storage.declared.shape();
-        Node::new((shape, dtype, team), NodeState::Ready(storage), RecordedCost::default())
+        Node::new((shape, dtype, team, Vec::new()), NodeState::Ready(storage), RecordedCost::default())
     }
 
     /// A value that carries an error, of the shape of another one.
     pub fn failed(like: &Node, dtype: DType, error: Error) -> Arc<Node> {
-        Node::new((like.shape, dtype, &like.team), NodeState::Failed(error), RecordedCost::default())
+        let of = (like.shape, dtype, &like.team, Vec::new());
+        Node::new(of, NodeState::Failed(error), RecordedCost::default())
     }
 
     pub fn recorded(&self) -> RecordedCost {
@@ -269,6 +295,43 @@ impl Node {
         self.shape.rank()
     }
 
+    /// The teams whose devices computing it may use.
+    pub fn teams(&self) -> impl Iterator<Item = &Team> + Clone {
+        std::iter::once(&self.team).chain(&self.sources)
+    }
+
+    /// The value as an operand beside `like`: itself if both are on one team, otherwise a value of the team
+    /// of `like`, distributed as that if the shapes are equal.
+    ///
+    /// # Errors
+    /// Teams over different ranks.
+    pub fn beside(self: &Arc<Node>, operation: &'static str, like: &Node) -> Result<Arc<Node>> {
+        if self.team == like.team {
+            return Ok(Arc::clone(self));
+        }
+        if self.team.wire() != like.team.wire() {
+            let given = format!("operands on {} and on {}", like.team, self.team);
+            let remedy = "make both teams with Team::world, or one of members of the other";
+            return Err(Error::invalid(operation, "operands on teams over the same ranks", given, remedy));
+        }
+        if let NodeState::Lazy { expr: Expr::Fill(value), .. } = &*self.state() {
+            let fill = Expr::Fill(*value);
+            return Ok(Node::lazy(self.shape, self.dtype, &like.team, fill, NodeLayout::Free));
+        }
+        let base = match self.rank() {
+            // A value without dimensions is on one part; several parts need a dimension.
+            0 => {
+                let map = Arc::new(Map::from_fn(0, |_| Along::Pinned(0)));
+                let layout = NodeLayout::ViewOf(Arc::clone(self), Arc::clone(&map));
+                let expr = Expr::View { base: Arc::clone(self), map };
+                Node::lazy(Index::filled(1, 1), self.dtype, &self.team, expr, layout)
+            }
+            _ => Arc::clone(self),
+        };
+        let layout = if base.shape == like.shape { like.layout() } else { NodeLayout::Free };
+        Ok(Node::lazy(base.shape, base.dtype, &like.team, Expr::Moved { base }, layout))
+    }
+
     /// The layout to record in a node computed from this one point by point.
     pub fn layout(&self) -> NodeLayout {
         match &*self.state() {
@@ -286,41 +349,41 @@ impl Node {
 
     /// The distribution the value has or will have.
     pub fn distribution(&self) -> Result<Arc<Distribution>> {
-        // Views of views, the outermost first: each one's shape, that of its base, and its map.
         let mut views = Vec::new();
         let (mut layout, mut shape) = (self.layout(), self.shape);
-        let mut dist = loop {
+        let dist = loop {
             match layout {
                 NodeLayout::Known(dist) => break dist,
-                NodeLayout::Free => {
-                    let grid = crate::index::ProcessGrid::balanced(self.team.size(), &shape)?;
-                    break Arc::new(Distribution::builder(&shape).grid(grid.shape()).build()?);
-                }
+                NodeLayout::Free => break balanced(self.team.size(), &shape)?,
                 NodeLayout::ViewOf(base, map) => {
                     views.push((shape, base.shape, map));
                     (layout, shape) = (base.layout(), base.shape);
                 }
             }
         };
-        for (shape, base, map) in views.into_iter().rev() {
-            dist = match map.as_window(shape.rank()) {
-                Some(_) if base == shape => dist,
-                Some(start) => Arc::new(dist.restricted(&Region::from_shape(&shape)?.shift(&start)?)?),
-                None => Arc::new(dist.viewed(&shape, map.axes())?),
-            };
-        }
-        Ok(dist)
+        viewed(dist, views)
     }
 }
 
-/// Operands on different teams.
-pub(crate) fn other_team(operation: &'static str) -> Error {
-    Error::invalid(
-        operation,
-        "operands on one team",
-        "operands on two different teams",
-        "make both arrays with the same team",
-    )
+/// The distribution of a value that any distribution suits.
+pub(crate) fn balanced(parts: usize, shape: &Index) -> Result<Arc<Distribution>> {
+    let grid = ProcessGrid::balanced(parts, shape)?;
+    Ok(Arc::new(Distribution::builder(shape).grid(grid.shape()).build()?))
+}
+
+/// A distribution as seen through views, the outermost first: shape, shape of the base, and map of each.
+pub(crate) fn viewed(
+    mut dist: Arc<Distribution>,
+    views: Vec<(Index, Index, Arc<Map>)>,
+) -> Result<Arc<Distribution>> {
+    for (shape, base, map) in views.into_iter().rev() {
+        dist = match map.as_window(shape.rank()) {
+            Some(_) if base == shape => dist,
+            Some(start) => Arc::new(dist.restricted(&Region::from_shape(&shape)?.shift(&start)?)?),
+            None => Arc::new(dist.viewed(&shape, map.axes())?),
+        };
+    }
+    Ok(dist)
 }
 
 /// A chain of a million nodes must not overflow the stack when it is dropped.
@@ -369,7 +432,7 @@ fn drop_iteratively(state: NodeState) {
             Expr::View { base, .. } => release(base),
             Expr::Reduce { operand, .. } => release(operand),
             Expr::Joined(portions) => portions.into_iter().for_each(|portion| release(portion.value)),
-            Expr::Listed { base, .. } | Expr::Reshaped { base } => release(base),
+            Expr::Listed { base, .. } | Expr::Reshaped { base } | Expr::Moved { base } => release(base),
         }
         if let NodeLayout::ViewOf(node, _) = layout {
             release(node);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use partita_kernels::{BinaryOp, CompareOp, DType, Math1, Math2, Scalar, UnaryOp};
 
 use crate::array::Array;
-use crate::array::record::node::{Expr, Node, NodeLayout, Operands, other_team};
+use crate::array::record::node::{Expr, Node, NodeLayout, Operands};
 use crate::array::record::operation::Pointwise;
 use crate::error::{Error, Result};
 use crate::index::Index;
@@ -91,11 +91,9 @@ impl Array {
             return Err(Error::dtypes(operation, a.dtype, b.dtype));
         }
         let shape = if a.shape == b.shape { a.shape } else { broadcast(operation, &a.shape, &b.shape)? };
-        if a.team != b.team {
-            return Err(other_team(operation));
-        }
-        let layout = layout_for(&shape, &[a, b]);
-        let operands = Operands::Two([Arc::clone(a), Arc::clone(b)]);
+        let b = b.beside(operation, a)?;
+        let layout = layout_for(&shape, &[a, &b]);
+        let operands = Operands::Two([Arc::clone(a), b]);
         Ok(Array::recording(Node::lazy(shape, dtype, &a.team, Expr::Apply(op, operands), layout)))
     }
 
@@ -142,14 +140,14 @@ impl Array {
         if yes.dtype() != no.dtype() {
             return Err(Error::dtypes("select", yes.dtype(), no.dtype()));
         }
-        if nodes.iter().any(|node| node.team != self.node.team) {
-            return Err(other_team("select"));
-        }
         let shape = broadcast("select", &broadcast("select", &self.shape(), &yes.shape())?, &no.shape())?;
-        let layout = layout_for(&shape, &nodes);
-        let operands = Operands::Three(nodes.map(Arc::clone));
+        let dtype = yes.dtype();
+        let (yes, no) = (yes.node.beside("select", &self.node)?, no.node.beside("select", &self.node)?);
+        let nodes = [Arc::clone(&self.node), yes, no];
+        let layout = layout_for(&shape, &nodes.each_ref());
+        let operands = Operands::Three(nodes);
         let expr = Expr::Apply(Pointwise::Select, operands);
-        Ok(Array::recording(Node::lazy(shape, yes.dtype(), &self.node.team, expr, layout)))
+        Ok(Array::recording(Node::lazy(shape, dtype, &self.node.team, expr, layout)))
     }
 
     /// True where the element is NaN.

@@ -8,21 +8,21 @@
 use std::sync::Arc;
 
 use crate::array::Array;
-use crate::array::loops::depth::analysis;
-use crate::array::loops::depth::analysis::StepEvent;
+use crate::array::bind::schedule::ScheduleBuilder;
+use crate::array::loops::recorder::{Recorder, StepEvent};
+use crate::array::lower::graph::Placement;
 use crate::array::lower::operands::compute_region::{ArrayWindow, ComputeRegion};
-use crate::array::lower::recorded::{Placement, Target};
+use crate::array::lower::recorded::Target;
 use crate::array::memory::halo::HaloWidths;
 use crate::array::memory::storage::Storage;
 use crate::array::record::map::Map;
 use crate::array::record::node::Node;
-use crate::array::record::node::other_team;
 use crate::array::record::slice::{IntoSpan, Selected, Span, resolve};
 use crate::array::run::evaluate::{compute_targets, evaluate};
 use crate::array::run::gather_window::scatter_window;
 use crate::error::{Error, Result};
 use crate::index::{Along, Index, Region};
-use crate::program::{CopyMode, copy_views, execute};
+use crate::program::{CopyMode, copy_views};
 use crate::team::{Team, evaluation};
 use crate::wire::pass;
 
@@ -63,11 +63,13 @@ impl Array {
 pub fn assign_all(pairs: &mut [(&mut Array, &Array)], spans: &[Span]) -> Result<()> {
     let Some((first, _)) = pairs.first() else { return Ok(()) };
     let team = first.node.team.clone();
-    let teams: Vec<Team> = pairs.iter().map(|(array, _)| array.team().clone()).collect();
-    let _guard = evaluation(teams.iter());
     let checked = pairs.iter().map(|(array, value)| checked_assignment(array, value, spans));
     let assignments = checked.collect::<Result<Vec<Assignment>>>()?;
-    let values = team.together("assign", || run(assignments))?;
+    let nodes = assignments.iter().flat_map(|assignment| [&assignment.base, &assignment.value]);
+    let teams: Vec<Team> = nodes.flat_map(|node| node.teams()).cloned().collect();
+    let _guard = evaluation(teams.iter());
+    let recorder = Recorder::current();
+    let values = team.together("assign", || run(&recorder, assignments))?;
     for ((array, _), node) in pairs.iter_mut().zip(values) {
         array.node = node;
     }
@@ -102,9 +104,10 @@ pub(crate) fn assignment(array: &Array, value: &Array, selected: &Selected) -> R
     }
     let Selected { shape, map } = selected;
     let value = value.stretched("assign", shape)?;
-    if value.team() != array.team() {
-        return Err(other_team("assign"));
-    }
+    let value = match value.team() == array.team() {
+        true => value,
+        false => Array::of(value.node.beside("assign", &array.seen("assign", *shape, *map)?.node)?),
+    };
     let (axes, rank) = (map.axes(), array.rank());
     let (mut steps, mut extents) = (Index::filled(rank, 1), Index::filled(rank, 1));
     let mut back = Map::from_fn(shape.rank(), |_| Along::Pinned(0));
@@ -137,32 +140,34 @@ impl Assignment {
 }
 
 /// Carries out assignments that are independent of each other; gives the new values in order.
-fn run(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
+fn run(recorder: &Recorder, assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
     pass("assign")?;
     let large =
         |a: &Assignment| -> Result<bool> { Ok(2 * a.window.volume()? > volume(&a.base)? && a.fits_whole()?) };
     if assignments.iter().map(large).collect::<Result<Vec<bool>>>()?.contains(&false) {
-        return assign_small(assignments);
+        return assign_small(recorder, assignments);
     }
     let covered = |a: &Assignment| Ok::<bool, crate::error::Error>(a.window.volume()? == volume(&a.base)?);
     for assignment in &assignments {
         // Computed first, because its halo widths are those of the new memory.
         if !covered(assignment)? {
-            evaluate(&[Arc::clone(&assignment.base)])?;
+            evaluate(recorder, &[Arc::clone(&assignment.base)])?;
         }
     }
     // Decided for all before any is kept here: an expression that reads what another assigns to holds it.
-    let over = |a: &Assignment| Ok(!covered(a)? && !analysis::shares_exchange() && stands(&a.base, HELD));
+    let over = |a: &Assignment| Ok(!covered(a)? && !recorder.shares_exchange() && stands(&a.base, HELD));
     let over = assignments.iter().map(over).collect::<Result<Vec<bool>>>()?;
     let target = |(a, over): (&Assignment, &bool)| {
         let placement = if *over { Placement::InPlace } else { Placement::WindowOfFresh };
-        Target { node: Arc::clone(&a.value), placement: placement(Arc::clone(&a.base), *a.window.start()) }
+        Target { node: Arc::clone(&a.value), placement: placement((Arc::clone(&a.base), *a.window.start())) }
     };
     let targets = assignments.iter().zip(&over).map(target).collect();
     let mut results = Vec::with_capacity(assignments.len());
-    for ((assignment, storage), in_place) in assignments.iter().zip(compute_targets(targets)?).zip(over) {
+    for ((assignment, storage), in_place) in
+        assignments.iter().zip(compute_targets(recorder, targets)?).zip(over)
+    {
         if !covered(assignment)? && !in_place {
-            copy_rest(assignment, &storage)?;
+            copy_rest(recorder, assignment, &storage)?;
         }
         results.push(Node::shared(assignment.base.dtype, &assignment.base.team, storage));
     }
@@ -174,21 +179,22 @@ fn volume(node: &Node) -> Result<i64> {
 }
 
 /// Copies the cells outside the window from the old value, as many as were computed inside.
-fn copy_rest(assignment: &Assignment, new: &Storage) -> Result<()> {
+fn copy_rest(recorder: &Recorder, assignment: &Assignment, new: &Storage) -> Result<()> {
     let Some(old) = assignment.base.storage() else {
         unreachable!("the old value was computed before");
     };
     let Assignment { base, window, .. } = assignment;
     let frame = ArrayWindow { base: Arc::clone(&old.dist), window: *window };
-    execute(old.copy_boxes(&base.team, base.dtype, new, |part| frame.outside(part, &new.valid_halo()))?)
+    let rest = |part| frame.outside(part, &new.valid_halo());
+    recorder.execute(old.copy_boxes(&base.team, base.dtype, new, rest)?)
 }
 
-fn assign_small(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
+fn assign_small(recorder: &Recorder, assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
     let targets: Vec<Arc<Node>> = assignments.iter().map(|a| Arc::clone(&a.base)).collect();
-    evaluate(&targets)?;
+    evaluate(recorder, &targets)?;
     drop(targets);
     // All are computed before any is put into its array: they see the old elements.
-    let computed = assignments.iter().map(small).collect::<Result<Vec<Small>>>()?;
+    let computed = assignments.iter().map(|a| small(recorder, a)).collect::<Result<Vec<Small>>>()?;
     let mut results = Vec::with_capacity(assignments.len());
     for (assignment, computed) in assignments.into_iter().zip(computed) {
         let value = match computed {
@@ -203,7 +209,7 @@ fn assign_small(assignments: Vec<Assignment>) -> Result<Vec<Arc<Node>>> {
         if expression.storage().is_none() {
             expression.set_ready(Arc::clone(&value));
         }
-        results.push(overwrite(base, &window, &steps, &value)?);
+        results.push(overwrite(recorder, base, &window, &steps, &value)?);
     }
     Ok(results)
 }
@@ -216,40 +222,46 @@ enum Small {
 
 /// Computes a small window: on the parts that own it, so that the copies into it stay local. Each is an
 /// evaluation of its own, whatever a loop with deep halos requests of it.
-fn small(assignment: &Assignment) -> Result<Small> {
-    if !analysis::next_in_fresh_memory() || !assignment.fits_whole()? {
-        return temporary(assignment).map(Small::Temporary);
+fn small(recorder: &Recorder, assignment: &Assignment) -> Result<Small> {
+    if !recorder.next_in_fresh_memory() || !assignment.fits_whole()? {
+        return temporary(recorder, assignment).map(Small::Temporary);
     }
     let Assignment { base, window, value, .. } = assignment;
-    let placement = Placement::WindowOfFresh(Arc::clone(base), *window.start());
-    let storage = compute_targets(vec![Target { node: Arc::clone(value), placement }])?.remove(0);
-    copy_rest(assignment, &storage)?;
+    let placement = Placement::WindowOfFresh((Arc::clone(base), *window.start()));
+    let storage = compute_targets(recorder, vec![Target { node: Arc::clone(value), placement }])?.remove(0);
+    copy_rest(recorder, assignment, &storage)?;
     Ok(Small::Whole(Node::shared(base.dtype, &base.team, storage)))
 }
 
 /// Computes a value in memory of its size, distributed like what is assigned to.
-fn temporary(assignment: &Assignment) -> Result<Arc<Storage>> {
+fn temporary(recorder: &Recorder, assignment: &Assignment) -> Result<Arc<Storage>> {
     let Assignment { base, window, steps, value } = assignment;
     let placement = if assignment.is_window() {
-        Placement::Temporary(Arc::clone(base), *window.start())
+        Placement::Temporary((Arc::clone(base), *window.start()))
     } else {
-        analysis::mark_unsupported(|| "the step assigns to a slice in steps".to_owned());
+        recorder.mark_unsupported(|| "the step assigns to a slice in steps".to_owned());
         let dist = Arc::new(base.distribution()?.strided(window, steps)?);
         let layout = Storage::from_parts(Arc::clone(&dist), vec![None; dist.parts()]);
         let layout = Node::ready(value.dtype, &value.team, layout);
-        Placement::WindowOfFresh(layout, Index::zeros(window.rank()))
+        Placement::WindowOfFresh((layout, Index::zeros(window.rank())))
     };
-    Ok(compute_targets(vec![Target { node: Arc::clone(value), placement }])?.remove(0))
+    Ok(compute_targets(recorder, vec![Target { node: Arc::clone(value), placement }])?.remove(0))
 }
 
 /// Copies a value, which is distributed like what is assigned to, over the old elements.
-fn overwrite(base: Arc<Node>, window: &Region, steps: &Index, value: &Storage) -> Result<Arc<Node>> {
-    let target = unshared(&base, HELD)?;
+fn overwrite(
+    recorder: &Recorder,
+    base: Arc<Node>,
+    window: &Region,
+    steps: &Index,
+    value: &Storage,
+) -> Result<Arc<Node>> {
+    let target = unshared(recorder, &base, HELD)?;
     let (team, dtype) = (&target.team, target.dtype);
     let Some(storage) = target.storage() else { unreachable!("computed above") };
     let plain = (0..storage.dist.rank()).all(|d| steps[d] == 1 || storage.dist.map(d).is_block());
     if !plain || !storage.dist.is_box(window) {
-        scatter_window((team, dtype), &storage, window, steps, value)?;
+        scatter_window((ScheduleBuilder::new(team, recorder), dtype), &storage, window, steps, value)?;
         storage.invalidate_halo();
         return Ok(target);
     }
@@ -273,10 +285,10 @@ fn overwrite(base: Arc<Node>, window: &Region, steps: &Index, value: &Storage) -
         let mut into = to.view(&Index::from_fn(window.rank(), first));
         into.strides.iter_mut().zip(steps.iter()).for_each(|(stride, step)| *stride *= step);
         let ends = ((from.view(zone.bounds.start()), &from), (into, &to));
-        execute(vec![copy_views(&zone.bounds.extents(), ends, CopyMode { dtype, add: false })?])?;
+        recorder.execute(vec![copy_views(&zone.bounds.extents(), ends, CopyMode { dtype, add: false })?])?;
     }
     storage.set_valid_halo(storage.valid_halo().min(&grow));
-    analysis::log(|| StepEvent::Overwritten { value: value.number, whole: storage.number });
+    recorder.log(|| StepEvent::Overwritten { value: value.number, whole: storage.number });
     Ok(target)
 }
 
@@ -292,88 +304,15 @@ fn stands(node: &Arc<Node>, expected: usize) -> bool {
 
 /// The node itself if nobody but the `expected` references has it, and so nobody sees its elements change;
 /// otherwise one with a copy of them. It is computed.
-pub(crate) fn unshared(node: &Arc<Node>, expected: usize) -> Result<Arc<Node>> {
+pub(crate) fn unshared(recorder: &Recorder, node: &Arc<Node>, expected: usize) -> Result<Arc<Node>> {
     let Some(old) = node.storage() else { unreachable!("only computed nodes are written") };
     if stands(node, expected) {
         return Ok(Arc::clone(node));
     }
     let copy = old.like(&node.team, node.dtype)?;
     let (copies, fresh) = old.copy_current(&node.team, node.dtype, &copy)?;
-    execute(copies)?;
+    recorder.execute(copies)?;
     copy.set_valid_halo(fresh);
-    analysis::log(|| StepEvent::Copied { from: old.number, to: copy.number });
+    recorder.log(|| StepEvent::Copied { from: old.number, to: copy.number });
     Ok(Node::ready(node.dtype, &node.team, copy))
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use crate::prelude::*;
-    use crate::program::{Command, Op};
-
-    #[test]
-    fn a_small_window_takes_a_value_that_was_computed_on_another_layout() {
-        let team = Team::on(&[Device::host()], 4).unwrap();
-        let dist = |shape: &[i64]| Distribution::default_partition(4, shape).unwrap();
-        let mut u = Array::zeros(&team, &dist(&[11, 6]), DType::I32).unwrap();
-        let value = Array::from_fn(&team, &dist(&[3, 5]), |at| (10 * at[0] + at[1]) as i32).unwrap();
-        u.assign(&s![-4..-1, 1..], &value).unwrap();
-        let expected = |at: usize| match (at / 6, at % 6) {
-            (row @ 7..10, column @ 1..) => (10 * (row - 7) + column - 1) as i32,
-            _ => 0,
-        };
-        assert_eq!(u.to_vec::<i32>().unwrap(), (0..66).map(expected).collect::<Vec<i32>>());
-    }
-
-    #[test]
-    fn where_nobody_needs_the_old_value_one_launch_per_part_is_all() {
-        let launches = |step: &mut dyn FnMut()| {
-            let schedule = crate::program::record(|| {
-                step();
-                Ok(())
-            });
-            let is_launch = |command: &&Command| matches!(command.op, Op::Launch { .. });
-            schedule.unwrap().iter().filter(is_launch).count()
-        };
-        for parts in [1, 3] {
-            let team = Team::on(&[Device::host()], parts).unwrap();
-            let dist = Distribution::builder(&[12, 7]).parts(parts).halo(&[1, 1], &[1, 1]).build().unwrap();
-            let filled = |k: i64| Array::from_fn(&team, &dist, |at| (k * at[0] + at[1]) as i32).unwrap();
-            let (v, mut u, mut w) = (filled(10), filled(0), filled(0));
-            // Afterwards, of the second time on, the form is known.
-            for times in 1..4 {
-                let value = v.slice(&s![1..-1, 1..-1]) + f64::from(times);
-                assert_eq!(launches(&mut || u.assign(&s![1..-1, 1..-1], &value).unwrap()), parts);
-                let at = |row: usize, column: usize| match (row, column) {
-                    (1..11, 1..6) => (10 * row + column) as i32 + times,
-                    _ => column as i32,
-                };
-                let expected: Vec<i32> = (0..84).map(|k| at(k / 7, k % 7)).collect();
-                assert_eq!(u.to_vec::<i32>().unwrap(), expected, "{parts} {times}");
-                // Halos show the new elements.
-                let below = u.slice(&s![1.., ..]) - u.slice(&s![..-1, ..]);
-                let differences: Vec<i32> = (0..77).map(|k| expected[k + 7] - expected[k]).collect();
-                assert_eq!(below.to_vec::<i32>().unwrap(), differences, "{parts} {times}");
-                // A clone, an expression and the value itself keep the old elements.
-                let before = w.to_vec::<i32>().unwrap();
-                let (clone, recorded) = (w.clone(), &w * 2.0);
-                assert!(launches(&mut || w.assign(&s![1..-1, 1..-1], &value).unwrap()) > parts);
-                assert_eq!(clone.to_vec::<i32>().unwrap(), before);
-                let doubled: Vec<i32> = before.iter().map(|old| 2 * old).collect();
-                assert_eq!(recorded.to_vec::<i32>().unwrap(), doubled);
-                drop((clone, recorded));
-                let next = w.slice(&s![..-2, 1..-1]) + 1.0;
-                assert!(launches(&mut || w.assign(&s![1..-1, 1..-1], &next).unwrap()) > parts);
-                drop(next);
-                let given = w.to_vec::<i32>().unwrap();
-                let moved = |k: usize| match (k / 7, k % 7) {
-                    (1, 1..6) => before[k - 7] + 1,
-                    (2..11, 1..6) => (10 * (k / 7 - 1) + k % 7) as i32 + times + 1,
-                    _ => before[k],
-                };
-                assert_eq!(given, (0..84).map(moved).collect::<Vec<i32>>(), "{parts} {times}");
-                w.assign(&s![1..-1, 1..-1], &v.slice(&s![1..-1, 1..-1])).unwrap();
-            }
-        }
-    }
 }

@@ -11,22 +11,24 @@ use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use partita_kernels::{DType, Launch};
+use partita_kernels::DType;
 
 use crate::array::bind::schedule::ScheduleBuilder;
 use crate::array::bind::values::Values;
+use crate::array::loops::recorder::Recorder;
 use crate::array::lower::body::{Leaf, Source};
+use crate::array::lower::graph::Placement;
 use crate::array::lower::graph::{Graph, MixBuildHasher};
-use crate::array::lower::recorded::{Placement, RecordedGraph, Target};
+use crate::array::lower::recorded::{RecordedGraph, Target};
 use crate::array::lower::tasks::{Lowered, ResultMemory, Task};
 use crate::array::memory::halo::HaloWidths;
 use crate::array::memory::storage::Storage;
-use crate::device::{Device, Job, Program, Stream};
+use crate::device::Stream;
 use crate::error::Result;
 use crate::index::Distribution;
-use crate::program::{Command, Op, execute};
+use crate::program::{Command, Op};
 use crate::team::Team;
-use crate::wire::{Ranks, pass};
+use crate::wire::pass;
 
 /// Larger graphs are lowered every time: next to what they compute that is little.
 const MAX_NODES: usize = 512;
@@ -56,20 +58,10 @@ pub(crate) struct Commands {
 /// Whose memory, operands first and then results, and of which part.
 type MemorySlot = (usize, usize);
 
-/// A command whose memory is named.
-enum CachedCommand {
-    Launch(Device, CachedLaunch),
-    /// As [`Op::BatchedCopy`].
-    BatchedCopy(Device, Vec<CachedLaunch>),
-    /// As [`Op::RecordHash`].
-    RecordHash(Ranks, u64),
-}
-
-/// A job whose memory is named.
-struct CachedLaunch {
-    program: Arc<Program>,
-    launch: Arc<Launch>,
-    memory: Vec<MemorySlot>,
+/// A command whose jobs name their memory by slots, job by job, instead of holding it.
+struct CachedCommand {
+    command: Command,
+    memory: Vec<Vec<MemorySlot>>,
 }
 
 impl Commands {
@@ -94,22 +86,16 @@ impl Commands {
         }
         let named = recorded.memory.iter().map(|(_, storage)| storage).chain(results);
         let names = memory_slots(named)?;
-        let cached = |Job { program, launch, memory }: &Job| {
-            Some(CachedLaunch {
-                program: Arc::clone(program),
-                launch: Arc::clone(launch),
-                memory: memory.iter().map(|memory| names.get(&memory.id).copied()).collect::<Option<_>>()?,
-            })
-        };
-        let step = |command: &Command| match &command.op {
-            _ if command.stream != Stream::Compute => None,
-            Op::Launch { device, job } => Some(CachedCommand::Launch(device.clone(), cached(job)?)),
-            Op::BatchedCopy { device, jobs } => Some(CachedCommand::BatchedCopy(
-                device.clone(),
-                jobs.iter().map(cached).collect::<Option<_>>()?,
-            )),
-            Op::RecordHash { ranks, computed } => Some(CachedCommand::RecordHash(ranks.clone(), *computed)),
-            _ => None,
+        let step = |command: &Command| {
+            let is_kept =
+                matches!(command.op, Op::Launch { .. } | Op::BatchedCopy { .. } | Op::RecordHash { .. });
+            if !is_kept || command.stream != Stream::Compute {
+                return None;
+            }
+            let mut command = command.clone();
+            let jobs = command.op.jobs_mut().iter_mut();
+            let memory = jobs.map(|job| job.memory.drain(..).map(|m| names.get(&m.id).copied()).collect());
+            Some(CachedCommand { memory: memory.collect::<Option<_>>()?, command })
         };
         let commands = work.commands().iter().map(step).collect::<Option<Vec<CachedCommand>>>()?;
         let updated =
@@ -126,6 +112,7 @@ impl Commands {
     pub fn repeat(
         &self,
         team: &Team,
+        recorder: &Recorder,
         recorded: &RecordedGraph,
         targets: &[Target],
     ) -> Result<Option<Vec<Arc<Storage>>>> {
@@ -133,7 +120,7 @@ impl Commands {
         let memory =
             |(target, (dist, declared, dtype)): (&Target, &(Arc<Distribution>, Arc<Distribution>, DType))| {
                 let storage = match &target.placement {
-                    Placement::InPlace(base, _) => match base.storage() {
+                    Placement::InPlace((base, _)) => match base.storage() {
                         Some(there) => Storage::from_parts(Arc::clone(dist), there.parts.clone()),
                         None => unreachable!("an array that is written in place is computed"),
                     },
@@ -152,25 +139,16 @@ impl Commands {
             };
             storage.parts[part].as_ref().map(|buffer| Arc::clone(buffer.allocation()))
         };
-        let job = |CachedLaunch { program, launch, memory }: &CachedLaunch| {
-            let memory = memory.iter().map(part).collect::<Option<Vec<_>>>()?;
-            Some(Job { program: Arc::clone(program), launch: Arc::clone(launch), memory })
-        };
-        let command = |cached: &CachedCommand| match cached {
-            CachedCommand::Launch(device, launch) => {
-                Some(Op::Launch { device: device.clone(), job: job(launch)? }.into())
+        let command = |cached: &CachedCommand| {
+            let mut command = cached.command.clone();
+            for (job, memory) in command.op.jobs_mut().iter_mut().zip(&cached.memory) {
+                job.memory = memory.iter().map(part).collect::<Option<_>>()?;
             }
-            CachedCommand::BatchedCopy(device, boxes) => {
-                let jobs = boxes.iter().map(job).collect::<Option<Vec<Job>>>()?;
-                Some(Op::BatchedCopy { device: device.clone(), jobs }.into())
-            }
-            CachedCommand::RecordHash(ranks, computed) => {
-                Some(Op::RecordHash { ranks: ranks.clone(), computed: *computed }.into())
-            }
+            Some(command)
         };
         let Some(schedule) = self.commands.iter().map(command).collect() else { return Ok(None) };
         team.count_messages(self.messages);
-        execute(schedule)?;
+        recorder.execute(schedule)?;
         pass("eval-queued")?;
         for (operand, halo) in &self.updated_halos {
             operands[*operand].1.set_valid_halo(halo.clone());

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use crate::array::bind::launches::{launches, queue};
 use crate::array::bind::schedule::{ScheduleBuilder, missing_part};
 use crate::array::bind::values::Values;
-use crate::array::loops::depth::analysis::{self, KernelEvent, OperandRead, StepEvent};
+use crate::array::loops::recorder::{KernelEvent, OperandRead, Recorder, StepEvent};
 use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::graph::NodeId;
+use crate::array::lower::graph::Placement;
 use crate::array::lower::operands::compute_region::{ArrayWindow, ComputeRegion, holds};
 use crate::array::lower::operands::operand_access::{KernelReads, OperandAccess};
-use crate::array::lower::recorded::{Placement, Target};
+use crate::array::lower::recorded::Target;
 use crate::array::lower::tasks::{Compute, KernelStore, KernelTask, ResultMemory, ResultStorage};
 use crate::array::memory::halo::{HaloWidths, widened};
 use crate::array::memory::storage::Storage;
@@ -21,15 +22,15 @@ use crate::wire::pass;
 /// Computes the results of a task. `keep` sees the complete schedule before it is queued.
 pub(crate) fn compute(
     task: &Compute,
+    mut work: ScheduleBuilder,
     targets: &[Target],
     values: &mut Values,
     keep: impl FnOnce(&ScheduleBuilder, &[Arc<Storage>], &Values),
 ) -> Result<()> {
-    let team = values.team().clone();
-    let mut work = ScheduleBuilder::new(&team);
+    let (team, recorder) = (work.team.clone(), work.recorder.clone());
     pass("eval-lowered")?;
     work.update_requested_halos()?;
-    let run = ComputeRun { task, targets };
+    let run = ComputeRun { task, targets, recorder: &recorder };
     let extent = run.extent(values, &work)?;
     let allocate = |(result, dist): (&ResultMemory, &Arc<Distribution>)| {
         let storage = match run.array(result).filter(|_| result.storage == ResultStorage::InPlace) {
@@ -42,7 +43,7 @@ pub(crate) fn compute(
     let mut queued = Vec::with_capacity(task.kernels.len());
     for kernel in &task.kernels {
         let (regions, accesses) = match &extent.regions {
-            Some(regions) => (regions.clone(), reads(kernel, values)(regions)?),
+            Some(regions) => (regions.clone(), run.accesses(kernel, values, regions)?),
             None => (ComputeRegion::owned(&kernel.dist), kernel.accesses.clone()),
         };
         let operands = (&kernel.leaves[..], &accesses[..]);
@@ -67,7 +68,7 @@ pub(crate) fn compute(
     keep(&work, &storages, values);
     work.finish()?;
     storages.iter().for_each(|storage| storage.set_valid_halo(extent.grow.clone()));
-    if analysis::is_logging() {
+    if recorder.is_analysing() {
         run.log(&storages, values)?;
     }
     for (result, storage) in task.results.iter().zip(storages) {
@@ -76,25 +77,10 @@ pub(crate) fn compute(
     Ok(())
 }
 
-/// How a kernel's operands reach regions other than what the parts own.
-fn reads<'a>(
-    kernel: &'a KernelTask,
-    values: &'a Values,
-) -> impl Fn(&[ComputeRegion]) -> Result<Vec<Option<OperandAccess>>> + 'a {
-    move |regions| {
-        let memory = |node: NodeId| {
-            let storage = values.storage(node)?;
-            Ok((Arc::clone(&storage.dist), storage.valid_halo()))
-        };
-        let (leaves, dist) = (&kernel.leaves[..], &*kernel.dist);
-        let shares_exchange = analysis::shares_exchange();
-        KernelReads { leaves, dist, memory: &memory, shares_exchange }.accesses(regions)
-    }
-}
-
 struct ComputeRun<'a> {
     task: &'a Compute,
     targets: &'a [Target],
+    recorder: &'a Recorder,
 }
 
 /// Where the parts compute: the cells they own or, where steps of a `Loop` share an exchange, more of them if
@@ -107,19 +93,37 @@ struct Extent {
 }
 
 impl ComputeRun<'_> {
+    /// How a kernel's operands reach regions other than the owned cells.
+    fn accesses(
+        &self,
+        kernel: &KernelTask,
+        values: &Values,
+        regions: &[ComputeRegion],
+    ) -> Result<Vec<Option<OperandAccess>>> {
+        let memory = |node: NodeId| {
+            let storage = values.storage(node)?;
+            Ok((Arc::clone(&storage.dist), storage.valid_halo()))
+        };
+        let (leaves, dist) = (&kernel.leaves[..], &*kernel.dist);
+        let shares_exchange = self.recorder.shares_exchange();
+        KernelReads { leaves, dist, memory: &memory, shares_exchange }.accesses(regions)
+    }
+
     /// The memory of the array that a result belongs to, before it is computed.
     fn array(&self, result: &ResultMemory) -> Option<Arc<Storage>> {
-        self.targets[result.target?].placement.base()?.storage()
+        self.targets[result.target?].placement.window()?.0.storage()
     }
 
     /// The old value, if the new memory keeps some of its elements.
     fn kept(&self, result: &ResultMemory) -> Option<Arc<Storage>> {
-        let Placement::WindowOfFresh(base, _) = &self.targets[result.target?].placement else { return None };
+        let Placement::WindowOfFresh((base, _)) = &self.targets[result.target?].placement else {
+            return None;
+        };
         base.storage().filter(|old| result.window.window.extents() != old.dist.shape())
     }
 
     fn extent(&self, values: &Values, work: &ScheduleBuilder) -> Result<Extent> {
-        let extension = analysis::next_extension();
+        let extension = self.recorder.next_extension();
         let room = extension.as_ref().map(|extension| &extension.room);
         let layout = |result: &ResultMemory| match (room, &result.storage) {
             (Some(room), ResultStorage::Fresh | ResultStorage::Temporary(_)) => {
@@ -139,7 +143,7 @@ impl ComputeRun<'_> {
         if self.is_held(kernel, (&regions, &extension.grow, &layouts), values, work)? {
             return Ok(Extent { regions: Some(regions), grow: extension.grow, layouts });
         }
-        analysis::mark_unsupported(|| "an evaluation lacks what its neighbours have".to_owned());
+        self.recorder.mark_unsupported(|| "an evaluation lacks what its neighbours have".to_owned());
         Ok(owned(layouts))
     }
 
@@ -168,7 +172,7 @@ impl ComputeRun<'_> {
         work.holds(values, &kernel.leaves, &kernel.dist, regions)
     }
 
-    /// Tells the loop that analyses its step what was computed.
+    /// The kernel, its operands and results, for the analysis of a loop step.
     fn log(&self, storages: &[Arc<Storage>], values: &Values) -> Result<()> {
         let [kernel] = &self.task.kernels[..] else { return Ok(()) };
         let results = &self.task.results;
@@ -182,15 +186,17 @@ impl ComputeRun<'_> {
             }))
         };
         let reads = kernel.leaves.iter().filter_map(read).collect::<Result<Vec<OperandRead>>>()?;
-        analysis::log(|| {
+        self.recorder.log(|| {
             StepEvent::Computed(Box::new(KernelEvent {
                 frame: results[0].window.clone(),
                 dist: Arc::clone(&kernel.dist),
                 placed: kernel.placed.clone(),
                 reads,
                 results: storages.iter().map(|new| (new.number, Arc::clone(&new.dist))).collect(),
-                aside: results.iter().any(|result| matches!(result.storage, ResultStorage::Temporary(_))),
-                alike: results.iter().all(|result| result.window.is_like(&results[0].window)),
+                is_temporary: results
+                    .iter()
+                    .any(|result| matches!(result.storage, ResultStorage::Temporary(_))),
+                is_uniform: results.iter().all(|result| result.window.is_like(&results[0].window)),
                 kept,
             }))
         });

@@ -15,33 +15,35 @@ use crate::array::record::operation::Which;
 use crate::device::{Arena, Device};
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
-use crate::program::{Place, keep};
-use crate::team::Team;
+use crate::program::Place;
 
 /// Elements of `from`, an array of shape `shape`, in C order on `dist`.
 pub(crate) fn gather_elements(
-    (team, dtype): (&Team, DType),
+    (work, dtype): (ScheduleBuilder, DType),
     (shape, from): (&Index, &Storage),
     which: &Which,
     dist: &Arc<Distribution>,
 ) -> Result<Storage> {
-    let result = Storage::new(team, Arc::clone(dist), dtype)?;
+    let result = Storage::new(&work.team, Arc::clone(dist), dtype)?;
     match which {
-        Which::All => reshape((team, dtype), (shape, from), &result)?,
-        Which::At(positions) => gather((team, dtype), (shape, from), &result, positions)?,
+        Which::All => reshape((work, dtype), (shape, from), &result)?,
+        Which::At(positions) => gather((work, dtype), (shape, from), &result, positions)?,
     }
     Ok(result)
 }
 
-fn reshape((team, dtype): (&Team, DType), (shape, from): (&Index, &Storage), result: &Storage) -> Result<()> {
+fn reshape(
+    (mut work, dtype): (ScheduleBuilder, DType),
+    (shape, from): (&Index, &Storage),
+    result: &Storage,
+) -> Result<()> {
     let ranges: Vec<(i64, i64)> = (0..result.dist.parts()).map(|part| line(&result.dist, part)).collect();
     let needs: Vec<Region> = ranges.iter().map(|range| rows(shape, *range)).collect::<Result<_>>()?;
     let kernel = copy("reshape", 1, dtype)?;
-    let mut work = ScheduleBuilder::new(team);
     // Always fetched, so that the rows lie in C order without gaps.
     let places = work.fetch(dtype, from, &needs)?;
     for (part, from) in places.into_iter().enumerate() {
-        let (Some(from), Some(to)) = (from, result.place(team, part)) else { continue };
+        let (Some(from), Some(to)) = (from, result.place(&work.team, part)) else { continue };
         let (start, stop) = ranges[part];
         let first = number(shape, from.stored.start());
         let bound = vec![
@@ -55,7 +57,7 @@ fn reshape((team, dtype): (&Team, DType), (shape, from): (&Index, &Storage), res
 
 /// Fills an array, in C order, with the elements of a base at these positions.
 fn gather(
-    (team, dtype): (&Team, DType),
+    (mut work, dtype): (ScheduleBuilder, DType),
     (shape, from): (&Index, &Storage),
     result: &Storage,
     positions: &[i64],
@@ -66,10 +68,9 @@ fn gather(
     };
     let parts = result.dist.parts();
     let needs: Vec<Region> = (0..parts).map(|part| hull(shape, own(part).iter().copied())).collect();
-    let mut work = ScheduleBuilder::new(team);
     let places = work.fetch_missing(dtype, from, &needs)?;
     for (part, from) in places.iter().enumerate() {
-        let (Some(from), Some(to)) = (from, result.place(team, part)) else { continue };
+        let (Some(from), Some(to)) = (from, result.place(&work.team, part)) else { continue };
         let list = PositionList::of(own(part).iter().map(|&at| within(from, shape, at)).collect());
         work.gather(part, &list, from, &to, dtype)?;
     }
@@ -121,14 +122,13 @@ impl ScheduleBuilder {
         Ok(place)
     }
 
-    /// As `lists::upload`: apart from what a Loop's steps reuse, and kept by a recording.
+    /// As [`upload`](crate::array::memory::index_lists::upload).
     fn upload(&mut self, part: usize, list: &PositionList) -> Result<Place> {
         let device = self.device(part);
         let buffer = Arena::default().within(|| device.alloc(list.bytes.len() as u64))?;
         device.upload(buffer.allocation(), 0, &list.bytes)?;
-        keep(&buffer);
         let place = line_of(device, buffer.allocation(), list.count)?;
-        self.leases.push(buffer);
+        self.uploads.push(buffer);
         Ok(place)
     }
 

@@ -3,17 +3,18 @@
 //!
 //! Invariant: kernels never communicate. Everything a launch reads is on its own device before.
 
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::array::bind::schedule::ScheduleBuilder;
 use crate::array::bind::values::Values;
-use crate::array::loops::depth::analysis;
+use crate::array::loops::recorder::Recorder;
+use crate::array::lower::graph::Placement;
 use crate::array::lower::graph::{MixBuildHasher, NodeId};
 use crate::array::lower::lowerer::lower;
-use crate::array::lower::recorded::{Placement, RecordedGraph, Target};
+use crate::array::lower::recorded::{RecordedGraph, Target};
 use crate::array::lower::tasks::{Lowered, Task};
+use crate::array::memory::moves::moved;
 use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
 use crate::array::run::cache::{CachedEvaluation, Commands, find, keep};
@@ -26,46 +27,19 @@ use crate::interrupt;
 use crate::team::Team;
 use crate::wire::pass;
 
-thread_local! {
-    static IS_EVALUATING: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Marks this thread as one that evaluates, until it is dropped.
-struct Evaluating {
-    before: bool,
-}
-
-impl Evaluating {
-    fn begin() -> Evaluating {
-        Evaluating { before: IS_EVALUATING.replace(true) }
-    }
-}
-
-impl Drop for Evaluating {
-    fn drop(&mut self) {
-        IS_EVALUATING.set(self.before);
-    }
-}
-
-/// Whether this thread evaluates.
-pub(crate) fn is_evaluating() -> bool {
-    IS_EVALUATING.get()
-}
-
 /// Computes every node that is not computed yet.
-pub(crate) fn evaluate(roots: &[Arc<Node>]) -> Result<()> {
+pub(crate) fn evaluate(recorder: &Recorder, roots: &[Arc<Node>]) -> Result<()> {
     pass("eval")?;
     let lazy = roots.iter().filter(|node| node.storage().is_none());
-    compute_targets(lazy.map(Target::fresh).collect()).map(|_| ())
+    compute_targets(recorder, lazy.map(Target::fresh).collect()).map(|_| ())
 }
 
 /// Computes targets; gives their memory in order. Those of one team are one evaluation.
-pub(crate) fn compute_targets(targets: Vec<Target>) -> Result<Vec<Arc<Storage>>> {
+pub(crate) fn compute_targets(recorder: &Recorder, targets: Vec<Target>) -> Result<Vec<Arc<Storage>>> {
     interrupt::check("an evaluation")?;
     if let Some(error) = targets.iter().find_map(|target| target.node.error()) {
         return Err(error);
     }
-    let _evaluating = Evaluating::begin();
     let mut results: Vec<Option<Arc<Storage>>> = vec![None; targets.len()];
     let mut teams: Vec<(Team, Vec<usize>, Vec<Target>)> = Vec::new();
     for (at, target) in targets.into_iter().enumerate() {
@@ -78,20 +52,47 @@ pub(crate) fn compute_targets(targets: Vec<Target>) -> Result<Vec<Arc<Storage>>>
         }
     }
     for (team, places, members) in teams {
-        for (at, storage) in places.into_iter().zip(evaluate_on(&team, &members)?) {
+        let recorded = record_with_sources(recorder, &team, &members)?;
+        for (at, storage) in places.into_iter().zip(evaluate_on(recorder, &team, &members, recorded)?) {
             results[at] = Some(storage);
         }
     }
     Ok(results.into_iter().flatten().collect())
 }
 
-fn evaluate_on(team: &Team, targets: &[Target]) -> Result<Vec<Arc<Storage>>> {
-    let recorded = RecordedGraph::of(team, targets)?;
-    let shares_exchange = analysis::shares_exchange();
+/// The graph of targets whose operands on other teams are computed. Operands of these are on further teams,
+/// or on this one, and so on.
+fn record_with_sources(recorder: &Recorder, team: &Team, targets: &[Target]) -> Result<RecordedGraph> {
+    let mut pending: Vec<Arc<Node>> = Vec::new();
+    loop {
+        let source = pending.last().map(|node| Target::fresh(node));
+        let (team, targets) = match &source {
+            Some(target) => (&target.node.team, std::slice::from_ref(target)),
+            None => (team, targets),
+        };
+        let recorded = RecordedGraph::of(team, targets)?;
+        match (recorded.pending.is_empty(), source.is_some()) {
+            (false, _) => pending.extend(recorded.pending),
+            (true, false) => return Ok(recorded),
+            (true, true) => {
+                evaluate_on(recorder, team, targets, recorded)?;
+                pending.retain(|node| node.storage().is_none());
+            }
+        }
+    }
+}
+
+fn evaluate_on(
+    recorder: &Recorder,
+    team: &Team,
+    targets: &[Target],
+    recorded: RecordedGraph,
+) -> Result<Vec<Arc<Storage>>> {
+    let shares_exchange = recorder.shares_exchange();
     let is_cacheable = recorded.is_cacheable && !shares_exchange;
     let cached = if is_cacheable { find(team, &recorded.graph) } else { None };
     if let Some(commands) = cached.as_ref().and_then(|cached| cached.commands.as_ref())
-        && let Some(storages) = commands.repeat(team, &recorded, targets)?
+        && let Some(storages) = commands.repeat(team, recorder, &recorded, targets)?
     {
         for (target, storage) in targets.iter().zip(&storages) {
             if matches!(target.placement, Placement::Fresh) {
@@ -104,7 +105,7 @@ fn evaluate_on(team: &Team, targets: &[Target]) -> Result<Vec<Arc<Storage>>> {
         Some(cached) => Arc::clone(&cached.lowered),
         None => Arc::new(lower(&mut recorded.graph.clone(), team, shares_exchange)?),
     };
-    let (storages, commands) = run(team, targets, &recorded, &lowered)?;
+    let (storages, commands) = run((team, recorder), targets, &recorded, &lowered)?;
     if is_cacheable && cached.is_none() {
         keep(team, CachedEvaluation::new(recorded.graph, lowered, commands));
     }
@@ -113,20 +114,20 @@ fn evaluate_on(team: &Team, targets: &[Target]) -> Result<Vec<Arc<Storage>>> {
 
 /// Runs tasks. Gives the memory of the targets, and what to keep of the commands.
 fn run(
-    team: &Team,
+    (team, recorder): (&Team, &Recorder),
     targets: &[Target],
     recorded: &RecordedGraph,
     lowered: &Lowered,
 ) -> Result<(Vec<Arc<Storage>>, Option<Commands>)> {
     if let Some(reason) = lowered.unsupported {
-        analysis::mark_unsupported(|| reason.to_owned());
+        recorder.mark_unsupported(|| reason.to_owned());
     }
     let mut last_use: HashMap<NodeId, usize, MixBuildHasher> = HashMap::default();
     for (at, task) in lowered.tasks.iter().enumerate() {
         last_use.extend(task.reads().into_iter().chain(task.results()).map(|node| (node, at)));
     }
     last_use.extend(lowered.results.iter().map(|&node| (node, usize::MAX)));
-    let mut values = Values::new(team);
+    let mut values = Values::default();
     for &node in last_use.keys() {
         if let Some(recorded) = recorded.nodes.get(node as usize) {
             values.hold(node, recorded);
@@ -135,11 +136,17 @@ fn run(
     let mut commands = None;
     let is_single = lowered.tasks.len() == 1;
     for (at, task) in lowered.tasks.iter().enumerate() {
-        run_task(task, targets, &mut values, |work, results, values| {
-            if is_single {
-                commands = Commands::of(recorded, lowered, (work, results), values);
-            }
-        })?;
+        run_task(
+            task,
+            ScheduleBuilder::new(team, recorder),
+            targets,
+            &mut values,
+            |work, results, values| {
+                if is_single {
+                    commands = Commands::of(recorded, lowered, (work, results), values);
+                }
+            },
+        )?;
         let done = |node: &NodeId| last_use.get(node) == Some(&at);
         for node in task.reads().into_iter().chain(task.results()).filter(done) {
             values.release(node);
@@ -151,24 +158,33 @@ fn run(
 
 fn run_task(
     task: &Task,
+    work: ScheduleBuilder,
     targets: &[Target],
     values: &mut Values,
     keep: impl FnOnce(&ScheduleBuilder, &[Arc<Storage>], &Values),
 ) -> Result<()> {
     interrupt::check("an evaluation")?;
-    let team = values.team().clone();
     match task {
-        Task::Compute(task) => compute(task, targets, values, keep),
-        Task::Reduce(task) => reduce(task, values),
+        Task::Compute(task) => compute(task, work, targets, values, keep),
+        Task::Reduce(task) => reduce(task, work, values),
         Task::GatherWindow { result, base, window, dist, dtype } => {
-            let storage = gather_window((&team, *dtype), &*values.storage(*base)?, window, dist)?;
+            let storage = gather_window((work, *dtype), &*values.storage(*base)?, window, dist)?;
             values.set(*result, Arc::new(storage));
             Ok(())
         }
         Task::GatherElements { result, base, which, dist, dtype } => {
             let base = values.storage(*base)?;
             let from = (&base.declared.shape(), &*base);
-            let storage = gather_elements((&team, *dtype), from, which, dist)?;
+            let storage = gather_elements((work, *dtype), from, which, dist)?;
+            values.set(*result, Arc::new(storage));
+            Ok(())
+        }
+        Task::Move { result, base, dist, dtype } => {
+            let Some(source) = values.recorded(*base).upgrade() else {
+                unreachable!("operands on other teams are recorded")
+            };
+            let teams = (&source.team, &work.team);
+            let storage = moved(&work.recorder, &*values.storage(*base)?, teams, dist, *dtype)?;
             values.set(*result, Arc::new(storage));
             Ok(())
         }

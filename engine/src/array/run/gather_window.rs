@@ -7,37 +7,40 @@ use std::sync::Arc;
 use partita_kernels::{BinaryOp, Builder, DType, Scalar, Value, View};
 
 use crate::array::bind::schedule::ScheduleBuilder;
-use crate::array::loops::depth::analysis;
 use crate::array::memory::index_lists::upload;
 use crate::array::memory::storage::Storage;
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
 use crate::program::Place;
-use crate::team::Team;
 
 /// Computes a window of `whole`, which lies scattered in its memory, on `dist`.
 pub(crate) fn gather_window(
-    (team, dtype): (&Team, DType),
+    (work, dtype): (ScheduleBuilder, DType),
     whole: &Storage,
     window: &Region,
     dist: &Arc<Distribution>,
 ) -> Result<Storage> {
-    let result = Storage::new(team, Arc::clone(dist), dtype)?;
+    let result = Storage::new(&work.team, Arc::clone(dist), dtype)?;
     let indices = WindowIndices::new(&whole.dist, window, &Index::filled(window.rank(), 1))?;
-    indices.run(whole, &result, (team, dtype), TransferDirection::Gather)?;
+    indices.run(whole, &result, (work, dtype), TransferDirection::Gather)?;
     Ok(result)
 }
 
 /// Writes a value, which is distributed like the window, over the window's elements of `whole`.
 pub(crate) fn scatter_window(
-    of: (&Team, DType),
+    (work, dtype): (ScheduleBuilder, DType),
     whole: &Storage,
     window: &Region,
     steps: &Index,
     value: &Storage,
 ) -> Result<()> {
-    analysis::mark_unsupported(|| "the step assigns to a slice along an unordered list".to_owned());
-    WindowIndices::new(&whole.dist, window, steps)?.run(whole, value, of, TransferDirection::Scatter)
+    work.recorder.mark_unsupported(|| "the step assigns to a slice along an unordered list".to_owned());
+    WindowIndices::new(&whole.dist, window, steps)?.run(
+        whole,
+        value,
+        (work, dtype),
+        TransferDirection::Scatter,
+    )
 }
 
 #[derive(Clone, Copy)]
@@ -69,7 +72,7 @@ impl WindowIndices<'_> {
         &self,
         whole: &Storage,
         part_of: &Storage,
-        (team, element): (&Team, DType),
+        (mut work, element): (ScheduleBuilder, DType),
         direction: TransferDirection,
     ) -> Result<()> {
         let rank = self.whole.rank();
@@ -77,11 +80,11 @@ impl WindowIndices<'_> {
             self.whole.stored(part).volume().is_ok_and(|volume| volume < i64::from(i32::MAX / 2))
         }) && (0..rank).all(|d| self.dist.map(d).packed_size() < i64::from(i32::MAX / 2));
         let dtype = if small { DType::I32 } else { DType::I64 };
-        let mut work = ScheduleBuilder::new(team);
+        let team = &work.team.clone();
         let mut lists = Vec::new();
         for d in (0..rank).filter(|&d| self.listed[d]) {
             let bytes = |coordinate| self.positions(d, coordinate, dtype);
-            lists.push((d, upload(team, &self.dist, d, &mut work.leases, bytes)?));
+            lists.push((d, upload(team, &self.dist, d, &mut work.uploads, bytes)?));
         }
         let mut k = Builder::new("gather_window", rank);
         let index = self.index(&mut k, dtype);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::array::Array;
 use crate::array::handle::check_parts;
+use crate::array::loops::recorder::Recorder;
 use crate::array::memory::moves::moved;
 use crate::array::record::node::Node;
 use crate::error::{Error, Result};
@@ -56,7 +57,7 @@ impl Array {
         }
         let _guard = evaluation([self.team(), team].into_iter());
         let storage = self.team().together("redistribution", || {
-            moved(&storage, (self.team(), team), &Arc::new(dist.clone()), self.dtype())
+            moved(&Recorder::current(), &storage, (self.team(), team), &Arc::new(dist.clone()), self.dtype())
         })?;
         Ok(Array::of(Node::ready(self.dtype(), team, storage)))
     }

@@ -20,12 +20,12 @@ use crate::team::Team;
 use crate::wire::pass;
 
 /// Computes the reductions of a task.
-pub(crate) fn reduce(task: &Reduce, values: &mut Values) -> Result<()> {
+pub(crate) fn reduce(task: &Reduce, work: ScheduleBuilder, values: &mut Values) -> Result<()> {
     pass("reduce")?;
-    let team = values.team().clone();
+    let team = work.team.clone();
     let dtypes: Vec<DType> = task.members.iter().flat_map(ReduceMember::partials).collect();
     let reduction = ReductionPass { team: &team, task, dtypes };
-    for (member, storage) in task.members.iter().zip(reduction.run(values)?) {
+    for (member, storage) in task.members.iter().zip(reduction.run(work, values)?) {
         values.set(member.node, Arc::new(storage));
     }
     Ok(())
@@ -40,9 +40,8 @@ struct ReductionPass<'a> {
 }
 
 impl ReductionPass<'_> {
-    fn run(&self, values: &mut Values) -> Result<Vec<Storage>> {
+    fn run(&self, mut work: ScheduleBuilder, values: &mut Values) -> Result<Vec<Storage>> {
         let Reduce { dist, axes, result, members, .. } = self.task;
-        let mut work = ScheduleBuilder::new(self.team);
         // Before the partial results, which are free again at the end: so a step of a `Loop` soon finds the
         // memory that it found before.
         let storage = |member: &ReduceMember| Storage::new(self.team, Arc::clone(result), member.dtype);

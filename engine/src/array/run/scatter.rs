@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::array::bind::schedule::ScheduleBuilder;
 use crate::array::handle::Array;
+use crate::array::loops::recorder::Recorder;
 use crate::array::memory::storage::Storage;
 use crate::array::record::c_order::{check_count, check_positions, point};
 use crate::array::record::node::Node;
@@ -33,6 +34,7 @@ impl Array {
         }
         check_count("scatter", value.shape()[0], positions)?;
         let (base, old) = self.in_blocks()?;
+        let value = &Array::of(value.node.beside("scatter", &self.node)?);
         let (line, values) = value.in_blocks()?;
         let mut picked: Vec<BTreeMap<i64, i64>> = vec![BTreeMap::new(); old.dist.parts()];
         for (k, &at) in positions.iter().enumerate() {
@@ -42,7 +44,7 @@ impl Array {
         let needs: Vec<Region> =
             picked.iter().map(|picked| hull(&value.shape(), picked.values().copied())).collect();
         let guard = self.team().evaluation();
-        let mut work = ScheduleBuilder::new(self.team());
+        let mut work = ScheduleBuilder::new(self.team(), &Recorder::current());
         work.extend(old.copy_owned(self.team(), self.dtype(), &new)?);
         let places = work.fetch_missing(line.dtype(), &values, &needs)?;
         for (part, from) in places.iter().enumerate() {

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::array::loops::recorder::Recorder;
 use crate::array::lower::division::stages::lower_half;
 use crate::array::lower::recorded::{RecordedGraph, Target};
 use crate::array::record::node::Node;
-use crate::array::run::evaluate::{evaluate, is_evaluating};
+use crate::array::run::evaluate::evaluate;
 use crate::error::Result;
+use crate::team::evaluation;
 
 /// The longest chain of recorded operations. When one grows longer, about half of it is computed.
 const LONGEST_CHAIN: u32 = 8192;
@@ -19,11 +21,8 @@ pub(crate) fn is_long(node: &Node, room: u32) -> bool {
 /// Computes about half of what was recorded for a node: the values that cross a narrow place in its middle.
 /// The node itself stays recorded, so that what it is used for next is fused with it.
 pub(crate) fn shorten(node: &Arc<Node>) -> Result<()> {
-    // What an evaluation records by itself it also computes.
-    if is_evaluating() {
-        return Ok(());
-    }
-    let _guard = node.team.evaluation();
+    let recorder = Recorder::current();
+    let _guard = evaluation(node.teams());
     // Some of it may have been computed since, for another value that needs it.
     recount(node)?;
     if !is_long(node, LONGEST_CHAIN / 2) {
@@ -35,10 +34,14 @@ pub(crate) fn shorten(node: &Arc<Node>) -> Result<()> {
             let half = lower_half(&graph, graph.targets[0].node);
             half.into_iter().map(|at| Arc::clone(&nodes[at as usize])).collect::<Vec<Arc<Node>>>()
         };
-        evaluate(&half)?;
+        evaluate(&recorder, &half)?;
         recount(node)?;
         // A chain of views alone has no middle.
-        if is_long(node, LONGEST_CHAIN / 4) { evaluate(std::slice::from_ref(node)) } else { Ok(()) }
+        if is_long(node, LONGEST_CHAIN / 4) {
+            evaluate(&recorder, std::slice::from_ref(node))
+        } else {
+            Ok(())
+        }
     })
 }
 

@@ -387,8 +387,8 @@ impl Distribution {
         Ok(Distribution { grid: self.grid, dims: dims? })
     }
 
-    /// The same division, going round along the dimensions that `round` names, without halo and boundary.
-    pub(crate) fn going_round(&self, round: impl Fn(usize) -> bool) -> Distribution {
+    /// The same division, periodic along the dimensions that `round` names, without halo and boundary.
+    pub(crate) fn periodic_along(&self, round: impl Fn(usize) -> bool) -> Distribution {
         let dims = self.dims.iter().enumerate().map(|(d, dim)| Dim::plain(dim.map.clone(), round(d)));
         Distribution { grid: self.grid, dims: dims.collect() }
     }

@@ -1,6 +1,5 @@
 //! How many steps of a loop share one exchange of halos.
 
-pub(crate) mod analysis;
 pub(crate) mod measured;
 pub(crate) mod pace;
 pub(crate) mod plan;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-use crate::array::loops::depth::analysis::{Extension, KernelEvent, StepEvent};
+use crate::array::loops::recorder::{Extension, KernelEvent, StepEvent};
 use crate::array::lower::operands::compute_region::{ComputeRegion, holds};
 use crate::array::lower::operands::footprint::Footprint;
 use crate::array::memory::halo::{HaloWidths, widened};
@@ -13,7 +13,7 @@ use crate::array::record::node::Node;
 use crate::error::Result;
 use crate::index::Distribution;
 
-/// What one step told.
+/// The events of one step.
 pub(crate) struct StepTrace {
     pub events: Vec<StepEvent>,
     /// The state's memory before and after.
@@ -136,7 +136,7 @@ impl StepTrace {
         })
     }
 
-    /// Gathers what is read and neither of the state nor a result.
+    /// Gathers the operands that are neither of the state nor results.
     fn constants(
         &self,
         needs: &Needs,
@@ -187,7 +187,7 @@ impl KernelEvent {
         let needed = self.results.iter().filter_map(|(number, _)| needs.get(number));
         let grow = needed.fold(nothing.clone(), |most, halo| most.max(halo));
         let regions = self.frame.regions(&self.dist, &grow, &self.placed)?;
-        if !grow.is_zero() && !self.alike {
+        if !grow.is_zero() && !self.is_uniform {
             return Ok(Err("one evaluation writes arrays that are divided in different ways".to_owned()));
         }
         for read in &self.reads {
@@ -200,8 +200,8 @@ impl KernelEvent {
         for (number, _) in &self.kept {
             need(needs, *number, &grow);
         }
-        let in_fresh_memory = self.aside && !self.has_room_aside(&grow, &regions)?;
-        if !self.aside {
+        let in_fresh_memory = self.is_temporary && !self.has_temporary_room(&grow, &regions)?;
+        if !self.is_temporary {
             for (_, layout) in &self.results {
                 if let Err(reason) = room(layout, &grow)? {
                     return Ok(Err(reason));
@@ -212,7 +212,7 @@ impl KernelEvent {
     }
 
     /// Whether memory of the window's size has room for what is computed.
-    fn has_room_aside(&self, grow: &HaloWidths, regions: &[ComputeRegion]) -> Result<bool> {
+    fn has_temporary_room(&self, grow: &HaloWidths, regions: &[ComputeRegion]) -> Result<bool> {
         let wide = |(_, layout): &(u64, Arc<Distribution>)| widened(layout, grow);
         for layout in self.results.iter().map(wide).collect::<Result<Vec<_>>>()? {
             if !layout.is_some_and(|layout| holds(&layout, regions)) {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::array::lower::division::common::WORTH_STORING;
 use crate::array::lower::graph::{Graph, GraphValue, MixBuildHasher, NodeId};
-use crate::array::lower::views::view_within_box;
+use crate::array::lower::operands::views::view_within_box;
 use crate::array::record::map::Map;
 
 /// Instructions of one kernel, about: a kernel of more is divided where few values cross.
@@ -235,9 +235,10 @@ fn below(graph: &Graph, node: NodeId) -> Below {
             }
         }
         GraphValue::Reduce { operand, .. } => Below::Operands(vec![*operand], WorkKind::Reduction),
-        GraphValue::Listed { .. } | GraphValue::Reshaped { .. } | GraphValue::Joined(..) => {
-            Below::Operands(graph.operands(node), WorkKind::Apart)
-        }
+        GraphValue::Listed { .. }
+        | GraphValue::Reshaped { .. }
+        | GraphValue::Moved { .. }
+        | GraphValue::Joined(..) => Below::Operands(graph.operands(node), WorkKind::Apart),
     }
 }
 

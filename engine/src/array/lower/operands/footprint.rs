@@ -8,7 +8,7 @@ use crate::array::record::map::Map;
 use crate::error::Result;
 use crate::index::{Along, DimMap, Distribution, Index, Region};
 
-/// What is read of one operand.
+/// The cells of one operand that the parts read.
 #[derive(Clone)]
 pub(crate) struct Footprint {
     /// Per part: the cell that the first point reads through the first map, where load offsets are anchored.
@@ -94,7 +94,7 @@ pub(crate) fn without_load_offsets(map: &Map, source: &Distribution, target: &Di
         }
         Along::Pinned(_) => false,
     };
-    // Along an unordered list memory may be divided alike and what is read still be no box.
+    // Along an unordered list memory may be divided alike and the cells read still be no box.
     let whole = source.is_block() && target.is_block();
     let in_place = whole || Footprint::of(&[*map], source, target, &ComputeRegion::owned(target))?.is_some();
     let shared = |d: &usize| match in_place {
@@ -161,7 +161,7 @@ struct PartRead {
     cells: Region,
 }
 
-/// `None` along lists without order, where what is read is no box.
+/// `None` along lists without order, where the cells read are no box.
 fn read(
     axes: &[Alignment],
     source: &Distribution,

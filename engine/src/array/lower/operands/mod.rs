@@ -3,3 +3,4 @@
 pub(crate) mod compute_region;
 pub(crate) mod footprint;
 pub(crate) mod operand_access;
+pub(crate) mod views;

@@ -77,7 +77,7 @@ impl KernelReads<'_> {
                 {
                     AccessMethod::Halo(halo.clone())
                 }
-                // In steps no more is brought than the steps name.
+                // Of a view in steps only the elements of the steps are fetched.
                 _ if in_steps => AccessMethod::Aligned,
                 _ => AccessMethod::Fetch(footprint.needs.clone()),
             },

@@ -219,7 +219,8 @@ const COMPONENTS: [Component; 12] = [
             | GraphValue::Memory(_)
             | GraphValue::Number(..)
             | GraphValue::Listed { .. }
-            | GraphValue::Reshaped { .. } => {}
+            | GraphValue::Reshaped { .. }
+            | GraphValue::Moved { .. } => {}
         });
     }),
     ("boxes", |key| {

@@ -5,7 +5,7 @@
 //! Tiles are skewed. A launch goes through tile `t` of the outer dimensions up to `t * size + skew`, with a
 //! skew so far behind those before it that whatever two launches have in common is touched in their old
 //! order. So a tile depends on no tile that is further on in either dimension, and rows of tiles run beside
-//! each other (`device::Sweep`). Knows launches and which memory they touch; knows no arrays.
+//! each other (`device::Sweep`). Works on launches and the memory that they touch.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -145,7 +145,7 @@ fn place(job: &Job, written: &HashMap<u64, Pitch>) -> Option<TiledLaunch> {
         let (lo, hi): (Vec<i64>, Vec<i64>) =
             verified.radius(at as u32).into_iter().map(|(lo, hi)| (i64::from(lo), i64::from(hi))).unzip();
         let row = [view.offset.div_euclid(known[0]), view.offset.rem_euclid(known[0]).div_euclid(known[1])];
-        // What is read of a row must not lie in the next one.
+        // The loads of a row must not lie in the next one.
         let mut room = known[0];
         for d in 1..cut {
             let (first, last) = (row[d] + lo[d], row[d] + extents[d] as i64 - 1 + hi[d]);

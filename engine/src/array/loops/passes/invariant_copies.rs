@@ -163,8 +163,8 @@ impl StridedBox {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::array::record;
     use crate::prelude::*;
-    use crate::program::record;
 
     fn cells(offset: i64, along: &[(i64, i64)]) -> StridedBox {
         StridedBox { element_bytes: 4, offset, along: along.to_vec() }
@@ -207,7 +207,7 @@ mod tests {
         let dist = Distribution::builder(&[9, 8]).parts(2).halo(&[1, 0], &[1, 0]).build().unwrap();
         let launches = |steps: &[Schedule]| steps.iter().flatten().flat_map(writes_of).count();
         // The inside of two parts, and of each the row and the two columns that stay; then an edge, computed
-        // aside and copied. It changes a column and a corner of the row.
+        // in temporary memory and copied. It changes a column and a corner of the row.
         for (writes_edge, recorded, needed) in [(false, 2 + 6, 2), (true, 2 + 6 + 4, 2 + 4 + 4)] {
             let mut u = Array::from_fn(&team, &dist, |at| (at[0] * at[1]) as f32).unwrap();
             let mut step = || {

@@ -1,0 +1,234 @@
+//! [`Recorder`]: what a `Loop` collects while it runs its step, and what it prescribes to the evaluations of
+//! the step.
+//!
+//! The function of a step is the user's and calls the array API, which has no parameter for a recorder. So
+//! the recorder of the step under way is a thread-local, the only one in the engine that decides what an
+//! operation does. Operations of the API read it once ([`Recorder::current`]) and hand it down; nothing
+//! below them reads it.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::array::lower::operands::compute_region::ArrayWindow;
+use crate::array::memory::halo::HaloWidths;
+use crate::array::record::map::Map;
+use crate::array::record::node::Node;
+use crate::device::Buffer;
+use crate::error::{Error, Result};
+use crate::index::Distribution;
+use crate::program::{self, Schedule};
+use crate::team::Team;
+use crate::transport::Exchange;
+
+thread_local! {
+    static CURRENT: RefCell<Recorder> = const { RefCell::new(Recorder(None)) };
+}
+
+/// How one evaluation of the step computes.
+#[derive(Clone, Debug)]
+pub(crate) struct Extension {
+    /// So many cells more than the parts own.
+    pub grow: HaloWidths,
+    /// Halos that the result's memory needs sooner or later.
+    pub room: HaloWidths,
+    /// An assignment writes fresh memory, however small its window.
+    pub in_fresh_memory: bool,
+}
+
+/// A halo to be made current by the step's first exchange.
+pub(crate) struct HaloRequest {
+    pub node: Arc<Node>,
+    pub halo: HaloWidths,
+}
+
+/// An operand of an evaluation.
+pub(crate) struct OperandRead {
+    pub number: u64,
+    pub dist: Arc<Distribution>,
+    pub node: Weak<Node>,
+    pub maps: Vec<Map>,
+}
+
+/// How some values followed from others. Values are named by their memory's number.
+pub(crate) enum StepEvent {
+    /// One kernel per part.
+    Computed(Box<KernelEvent>),
+    /// The same elements in other memory.
+    Copied { from: u64, to: u64 },
+    /// A window's new elements were put into memory that stays.
+    Overwritten { value: u64, whole: u64 },
+}
+
+/// A kernel with its operands and results.
+pub(crate) struct KernelEvent {
+    /// That of the results.
+    pub frame: ArrayWindow,
+    /// That of the kernel: the window's own.
+    pub dist: Arc<Distribution>,
+    /// Dimensions along which the kernel needs coordinates.
+    pub placed: Vec<bool>,
+    pub reads: Vec<OperandRead>,
+    /// Each result's number and layout.
+    pub results: Vec<(u64, Arc<Distribution>)>,
+    /// Whether the results are in temporary memory, no larger than the window.
+    pub is_temporary: bool,
+    /// Whether growing means the same for all results.
+    pub is_uniform: bool,
+    /// Old values, whose cells outside of the window the results keep.
+    pub kept: Vec<(u64, Arc<Distribution>)>,
+}
+
+/// One step: prescriptions of the loop, and what the evaluations added.
+#[derive(Default)]
+pub(crate) struct StepRecord {
+    /// The executed commands, if they are recorded.
+    pub commands: Option<Schedule>,
+    /// Uploaded memory that the recorded commands read: a replay does not repeat uploads.
+    pub uploads: Vec<Buffer>,
+    /// Other teams whose memory the recorded commands use.
+    pub sources: Vec<Team>,
+    /// Whether the step shares its exchange with others, or may come to.
+    pub shares_exchange: bool,
+    /// How values followed from each other, if the loop analyses that.
+    pub events: Option<Vec<StepEvent>>,
+    /// Why the step cannot be one of several between exchanges.
+    pub unsupported: Option<String>,
+    pub extensions: VecDeque<Extension>,
+    pub halo_requests: Vec<HaloRequest>,
+}
+
+/// A handle to the record of the step under way; without effect outside of steps.
+#[derive(Clone, Default)]
+pub(crate) struct Recorder(Option<Arc<Mutex<StepRecord>>>);
+
+/// Runs `step` and returns the commands that it executed.
+///
+/// # Errors
+/// The step's own; recording inside a recording.
+pub fn record(step: impl FnOnce() -> Result<()>) -> Result<Schedule> {
+    let recorder = Recorder::begin(StepRecord { commands: Some(Schedule::new()), ..StepRecord::default() })?;
+    recorder.within(step)?;
+    Ok(recorder.end().commands.unwrap_or_default())
+}
+
+impl Recorder {
+    /// That of the step whose function this thread runs.
+    pub fn current() -> Recorder {
+        CURRENT.with_borrow(Recorder::clone)
+    }
+
+    /// # Errors
+    /// Recording inside a recording.
+    pub fn begin(record: StepRecord) -> Result<Recorder> {
+        if record.commands.is_some() && Recorder::current().is_recording() {
+            let (expected, given) = ("a step that runs no other Loop", "a Loop inside a Loop's step");
+            return Err(Error::invalid("Loop", expected, given, "run the inner steps directly"));
+        }
+        Ok(Recorder(Some(Arc::new(Mutex::new(record)))))
+    }
+
+    /// Runs the function of a step with this recorder as the current one.
+    pub fn within<T>(&self, step: impl FnOnce() -> T) -> T {
+        /// The recorder before, also when the step panics.
+        struct Restore(Recorder);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                CURRENT.set(std::mem::take(&mut self.0));
+            }
+        }
+        let _restore = Restore(CURRENT.replace(self.clone()));
+        step()
+    }
+
+    /// The complete record.
+    pub fn end(&self) -> StepRecord {
+        self.record().map(|mut record| std::mem::take(&mut *record)).unwrap_or_default()
+    }
+
+    fn record(&self) -> Option<MutexGuard<'_, StepRecord>> {
+        self.0.as_ref().map(|record| record.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether commands are recorded.
+    pub fn is_recording(&self) -> bool {
+        self.record().is_some_and(|record| record.commands.is_some())
+    }
+
+    /// Queues commands.
+    ///
+    /// # Errors
+    /// The first command that fails; those after it are not queued.
+    pub fn execute(&self, schedule: Schedule) -> Result<()> {
+        program::execute(&schedule)?;
+        if let Some(commands) = self.record().as_mut().and_then(|record| record.commands.as_mut()) {
+            commands.extend(schedule);
+        }
+        Ok(())
+    }
+
+    /// Queues all of an exchange back to back.
+    ///
+    /// # Errors
+    /// As [`Recorder::execute`].
+    pub fn exchange(&self, exchange: &Exchange) -> Result<()> {
+        if self.is_recording() {
+            self.keep(exchange.uploads());
+        }
+        self.execute(exchange.commands().cloned().collect())
+    }
+
+    /// Keeps uploaded memory for replays.
+    pub fn keep<'b>(&self, uploads: impl IntoIterator<Item = &'b Buffer>) {
+        if let Some(mut record) = self.record().filter(|record| record.commands.is_some()) {
+            record.uploads.extend(uploads.into_iter().cloned());
+        }
+    }
+
+    /// Notes that commands use the memory of a team.
+    pub fn note_team(&self, team: &Team) {
+        if let Some(mut record) = self.record().filter(|record| !record.sources.contains(team)) {
+            record.sources.push(team.clone());
+        }
+    }
+
+    /// How the next evaluation shall compute.
+    pub fn next_extension(&self) -> Option<Extension> {
+        self.record()?.extensions.pop_front()
+    }
+
+    /// Whether the next evaluation, of an assignment, shall write fresh memory.
+    pub fn next_in_fresh_memory(&self) -> bool {
+        let record = self.record();
+        record.is_some_and(|record| record.extensions.front().is_some_and(|next| next.in_fresh_memory))
+    }
+
+    /// The halos that are due.
+    pub fn take_halo_requests(&self) -> Vec<HaloRequest> {
+        self.record().map(|mut record| std::mem::take(&mut record.halo_requests)).unwrap_or_default()
+    }
+
+    /// Whether a step is under way that shares its exchange with others, or may come to.
+    pub fn shares_exchange(&self) -> bool {
+        self.record().is_some_and(|record| record.shares_exchange)
+    }
+
+    /// Whether the loop analyses how values follow from each other.
+    pub fn is_analysing(&self) -> bool {
+        self.record().is_some_and(|record| record.events.is_some())
+    }
+
+    /// Adds an event, if the loop analyses them.
+    pub fn log(&self, event: impl FnOnce() -> StepEvent) {
+        if let Some(events) = self.record().as_mut().and_then(|record| record.events.as_mut()) {
+            events.push(event());
+        }
+    }
+
+    /// Notes that the step cannot be repeated beyond the cells that parts own.
+    pub fn mark_unsupported(&self, reason: impl FnOnce() -> String) {
+        if let Some(mut record) = self.record() {
+            record.unsupported.get_or_insert_with(reason);
+        }
+    }
+}
