@@ -25,6 +25,9 @@ use crate::team::{Team, evaluation};
 /// them as long as that is cheap. If it would be computed more than twice, and storing it is cheaper, it
 /// is computed once and stored. Results of reductions are always computed once.
 ///
+/// Operands of an operation may be on different teams over the same ranks: the result is on the team of the
+/// first, and a plan moves the elements of the others there; [`Array::explain`] shows it.
+///
 /// Clones are cheap and independent: assigning to one does not change the other.
 #[derive(Clone)]
 pub struct Array {

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_round_settles_and_what_changes_places_does_not() {
+    fn cycles_of_copies_converge_and_swaps_do_not() {
         assert!(converges(&[(1, 2), (2, 1)]));
         assert!(converges(&[(1, 2), (2, 3), (3, 1)]));
         assert!(converges(&[(1, 2), (1, 3)]));
