@@ -8,7 +8,7 @@ mod layouts;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use layouts::layouts;
-use partita::index::{Distribution, ErrorKind, Index, IndexError, ProcessGrid, Region};
+use partita::index::{COORDINATE_LIMIT, Distribution, ErrorKind, Index, IndexError, ProcessGrid, Region};
 use proptest::prelude::*;
 
 fn region<const N: usize>(start: [i64; N], stop: [i64; N]) -> Region {
@@ -440,4 +440,73 @@ fn a_balanced_grid_is_a_choice_for_a_distribution() {
     // (2, 2, 2) cuts as much surface; this one leaves the rows whole.
     assert_eq!(grid.shape()[..], [2, 4, 1]);
     assert_eq!(dist.owned(7), region([50, 150, 0], [100, 200, 100]));
+}
+
+#[test]
+fn shapes_and_volumes() {
+    let r = Region::from_shape(&[4, 9]).unwrap();
+    assert_eq!((r.rank(), r.extents(), r.volume().unwrap()), (2, Index::from([4, 9]), 36));
+    assert_eq!(r.to_string(), "[0:4, 0:9]");
+    assert!(region([3], [3]).is_empty());
+    assert_eq!(Region::from_shape(&[-1]).unwrap_err().kind, ErrorKind::Size);
+    assert_eq!(Region::new(&[2], &[1]).unwrap_err().kind, ErrorKind::Size);
+    assert_eq!(Region::new(&[2], &[1, 3]).unwrap_err().kind, ErrorKind::Rank);
+    assert_eq!(Region::from_shape(&[1; 9]).unwrap_err().kind, ErrorKind::Rank);
+}
+
+#[test]
+fn a_zero_dimensional_region_is_one_point() {
+    let r = Region::from_shape(&[]).unwrap();
+    assert_eq!((r.volume().unwrap(), r.is_empty(), r.to_string()), (1, false, "[]".to_string()));
+    assert_eq!(r.points().collect::<Vec<_>>(), [Index::zeros(0)]);
+    assert!(r.contains(&[]) && !r.contains(&[0]));
+    assert!(r.subtract(&r).is_empty());
+}
+
+#[test]
+fn overflow_is_an_error() {
+    assert!(Region::from_shape(&[i64::MAX]).is_err());
+    let big = Region::from_shape(&[COORDINATE_LIMIT, 3]).unwrap();
+    assert_eq!(big.volume().unwrap_err().kind, ErrorKind::Size);
+    assert_eq!(region([0, 0], [COORDINATE_LIMIT, 0]).volume().unwrap(), 0);
+    assert!(big.shift(&[i64::MAX, 0]).is_err() && big.shift(&[i64::MIN, 0]).is_err());
+    assert!(big.grow(&[i64::MIN, 0], &[0, 0]).is_err());
+    let wide = region([-COORDINATE_LIMIT], [-COORDINATE_LIMIT + 1]);
+    let hull = wide.hull(&region([COORDINATE_LIMIT - 1], [COORDINATE_LIMIT]));
+    assert_eq!(hull.extent(0), 2 * COORDINATE_LIMIT);
+}
+
+#[test]
+fn intersection_hull_and_growth() {
+    let (a, b) = (region([0, 2], [4, 9]), region([3, 0], [8, 5]));
+    assert_eq!(a.intersect(&b), region([3, 2], [4, 5]));
+    assert_eq!(a.hull(&b), region([0, 0], [8, 9]));
+    assert!(a.intersect(&region([5, 0], [6, 9])).is_empty());
+    assert_eq!(a.hull(&region([90, 90], [90, 95])), a);
+    assert_eq!(region([7], [7]).hull(&region([1], [2])), region([1], [2]));
+    assert_eq!(a.grow(&[1, 0], &[0, 2]).unwrap(), region([-1, 2], [4, 11]));
+    assert_eq!(a.grow(&[-1, -1], &[-1, -1]).unwrap(), region([1, 3], [3, 8]));
+    assert!(a.grow(&[-9, 0], &[-9, 0]).unwrap().is_empty());
+    assert_eq!(a.shift(&[-1, 1]).unwrap(), region([-1, 3], [3, 10]));
+}
+
+#[test]
+fn containment() {
+    let a = region([0, 2], [4, 9]);
+    assert!(a.contains(&[0, 2]) && !a.contains(&[4, 2]) && !a.contains(&[0, 1]));
+    assert!(a.contains_region(&region([1, 3], [4, 9])) && !a.contains_region(&region([1, 3], [5, 9])));
+    assert!(a.contains_region(&region([50, 50], [50, 60])));
+}
+
+#[test]
+fn splits_and_differences() {
+    let a = region([0, 0], [4, 4]);
+    assert_eq!(a.split(1, 1).unwrap(), (region([0, 0], [4, 1]), region([0, 1], [4, 4])));
+    assert!(a.split(0, -3).unwrap().0.is_empty());
+    assert_eq!(a.split(2, 0).unwrap_err().kind, ErrorKind::Range);
+    let rings = a.subtract(&region([1, 1], [3, 3]));
+    assert_eq!(rings.len(), 4);
+    assert_eq!(rings.iter().map(|r| r.volume().unwrap()).sum::<i64>(), 12);
+    assert_eq!(a.subtract(&region([9, 9], [10, 10])), [a]);
+    assert!(a.subtract(&a).is_empty());
 }

@@ -5,7 +5,6 @@ mod found;
 
 use found::devices;
 use partita::array::Stride;
-use partita::index::Region;
 use partita::prelude::*;
 
 const SHAPE: [i64; 2] = [11, 6];
@@ -88,9 +87,8 @@ fn positions_are_gathered_and_scattered() {
 fn every_second_cell_is_assigned() {
     for mut u in numbered() {
         let before = u.clone();
-        let region = Region::new(&[1, 0], &[10, 6]).unwrap();
         let value = u.slice(&s![..3, ..1]).cast(DType::I32);
-        u.assign_strided(&region, &[3, 2], &value).unwrap();
+        u.assign(&s![1..10; 3, 0..6; 2], &value).unwrap();
         let expected = (0..66).map(|k| match (k / 6, k % 6) {
             (row @ (1 | 4 | 7), 0 | 2 | 4) => row / 3 * 6,
             _ => k,

@@ -17,7 +17,7 @@ use crate::array::memory::halo::HaloWidths;
 use crate::array::memory::storage::Storage;
 use crate::array::record::map::Map;
 use crate::array::record::node::Node;
-use crate::array::record::slice::{IntoSpan, Selected, Span, resolve};
+use crate::array::record::slice::{Selected, Span, resolve};
 use crate::array::run::evaluate::{compute_targets, evaluate};
 use crate::array::run::gather_window::scatter_window;
 use crate::error::{Error, Result};
@@ -36,22 +36,6 @@ impl Array {
     /// array then keeps its value.
     pub fn assign(&mut self, spans: &[Span], value: &Array) -> Result<()> {
         assign_all(&mut [(self, value)], spans)
-    }
-
-    /// Replaces every `steps[d]`-th element of `region`, beginning with its first, by those of `value`, which
-    /// broadcasts. As [`Array::assign`] to spans in steps.
-    ///
-    /// # Errors
-    /// Steps below 1; a region outside the array; another dtype; shapes that do not fit; those of
-    /// [`Array::eval`]. The array then keeps its value.
-    pub fn assign_strided(&mut self, region: &Region, steps: &[i64], value: &Array) -> Result<()> {
-        if region.rank() != self.rank() || steps.len() != self.rank() || steps.iter().any(|&step| step < 1) {
-            let expected = format!("a region and steps of at least 1 in {} dimensions", self.rank());
-            let given = format!("{region} in steps of {steps:?}");
-            return Err(Error::invalid("assign", expected, given, "flip the value to go down"));
-        }
-        let along = |d: usize| (region.start()[d]..region.stop()[d]).into_span().by(steps[d]);
-        self.assign(&(0..self.rank()).map(along).collect::<Vec<Span>>(), value)
     }
 }
 
