@@ -80,7 +80,7 @@
 
 use crate::array::Recorder;
 use crate::device::cuda::IpcHandle;
-use crate::device::{self, Allocation, Buffer, Device, Download, Job, Stream};
+use crate::device::{self, Allocation, Buffer, CopyRegion, Device, Download, Job, Stream};
 use crate::error::Result;
 use crate::program::{self, Command, Schedule};
 use crate::transport::Exchange;
@@ -137,7 +137,7 @@ pub unsafe fn copy(
     (to_device, to): (&Device, &Allocation),
     bytes: u64,
 ) -> Result<()> {
-    from_device.copy_to(from, to_device, to, bytes)
+    from_device.copy_range(to_device, CopyRegion { from, from_offset: 0, to, to_offset: 0, bytes })
 }
 
 /// Queues a job behind all work queued so far.

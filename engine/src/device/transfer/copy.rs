@@ -98,25 +98,11 @@ impl Device {
         }
     }
 
-    /// Copies the first `bytes` bytes of memory of this device to memory of another one, behind all work
-    /// queued on both so far; later work on either waits for it.
+    /// Copies bytes of this device's memory to memory of another one, behind all work queued on both so far;
+    /// later work on either waits for it.
     ///
     /// # Errors
     /// As [`Device::upload`] and [`Device::download`].
-    pub(crate) fn copy_to(
-        &self,
-        from: &Allocation,
-        other: &Device,
-        to: &Allocation,
-        bytes: u64,
-    ) -> Result<()> {
-        self.copy_range(other, CopyRegion { from, from_offset: 0, to, to_offset: 0, bytes })
-    }
-
-    /// The same for bytes that begin elsewhere than with the memory.
-    ///
-    /// # Errors
-    /// As [`Device::copy_to`].
     pub(crate) fn copy_range(&self, other: &Device, what: CopyRegion) -> Result<()> {
         other.after(Stream::Compute, self, Stream::Compute)?;
         self.copy_on(Stream::Compute, other, what)?;
@@ -127,7 +113,7 @@ impl Device {
     /// work of this device ([`Device::after`]). A copy staged through the host is done when this returns.
     ///
     /// # Errors
-    /// As [`Device::copy_to`].
+    /// As [`Device::copy_range`].
     pub(crate) fn copy_on(&self, stream: Stream, other: &Device, what: CopyRegion) -> Result<()> {
         self.usable()?;
         let CopyRegion { from, from_offset, to, to_offset, bytes } = what;

@@ -1,7 +1,5 @@
-//! The threads of the CPU engine: a pool with a shared queue, tasks that its threads take one by one, and the
-//! affinity of threads that are woken.
+//! The threads of the CPU engine: a pool with a shared queue, and tasks that its threads take one by one.
 
-mod affinity;
 mod pool;
 mod tasks;
 

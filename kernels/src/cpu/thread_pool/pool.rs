@@ -12,8 +12,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use super::affinity::Affinity;
-
 /// How long a waiting thread polls before it parks.
 const POLL_TIME: Duration = Duration::from_micros(200);
 /// Polls before the processor is yielded between them.
@@ -182,8 +180,8 @@ impl ThreadPool {
         if poll(is_posted) {
             return;
         }
-        let (affinity, woken) = (Affinity::of_this_thread(), Arc::new(AtomicBool::new(false)));
-        let parked = ParkedThread { thread: thread::current(), affinity, woken: Arc::clone(&woken) };
+        let woken = Arc::new(AtomicBool::new(false));
+        let parked = ParkedThread { thread: thread::current(), woken: Arc::clone(&woken) };
         let mut queue = locked(&self.queue);
         if is_posted() {
             return;
@@ -193,7 +191,6 @@ impl ThreadPool {
         while !woken.load(Ordering::Acquire) {
             thread::park();
         }
-        affinity.restore();
     }
 }
 
@@ -218,13 +215,11 @@ fn poll(is_so: impl Fn() -> bool) -> bool {
 /// A pool thread that is parked.
 struct ParkedThread {
     thread: Thread,
-    affinity: Affinity,
     woken: Arc<AtomicBool>,
 }
 
 impl ParkedThread {
     fn wake(self) {
-        self.affinity.avoid_this_processor();
         self.woken.store(true, Ordering::Release);
         self.thread.unpark();
     }
@@ -278,29 +273,6 @@ mod tests {
                 all.wait();
             });
             assert_eq!(calls.load(Ordering::Relaxed), threads);
-        }
-    }
-
-    #[test]
-    #[cfg(all(target_os = "linux", not(miri)))]
-    fn woken_threads_may_run_where_they_might_before() {
-        let allowed = || {
-            // SAFETY: a set is plain bits, of the size that is passed.
-            unsafe {
-                let mut set: libc::cpu_set_t = std::mem::zeroed();
-                assert_eq!(libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set), 0);
-                set
-            }
-        };
-        let all = allowed();
-        for _ in 0..20 {
-            thread::sleep(2 * POLL_TIME);
-            let both = Barrier::new(2);
-            share(Parallelism { threads: 2, wakes: true }, &|| {
-                both.wait();
-                // SAFETY: plain bits.
-                assert!(unsafe { libc::CPU_EQUAL(&allowed(), &all) });
-            });
         }
     }
 
