@@ -14,7 +14,6 @@ pub mod build;
 #[allow(unsafe_code)]
 pub mod cpu;
 pub mod dtype;
-pub mod exact;
 pub mod interpret;
 pub mod ir;
 pub mod math;

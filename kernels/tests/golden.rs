@@ -34,7 +34,6 @@ fn golden_cases() -> Vec<Verified> {
         named("max_outer", cases::fold(FoldOp::Max, DType::F32, &[true, false]).unwrap()),
         named("any_all", cases::fold(FoldOp::Any, DType::Bool, &[true, true]).unwrap()),
         named("argmin", cases::arg_fold(false, DType::F32, DType::I32, &[true]).unwrap()),
-        named("exact_sum", cases::exact(DType::F32, &[true, false]).unwrap()),
         named("gather", cases::gather(DType::F32, DType::I32).unwrap()),
         named("scatter_copy", cases::scatter(DType::I16, DType::U32, false).unwrap()),
         named("scatter_add", cases::scatter(DType::F32, DType::I32, true).unwrap()),

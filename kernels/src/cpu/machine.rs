@@ -7,9 +7,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use memmap2::{Mmap, MmapMut};
 
+use super::body::run::Run;
 use super::layout::{Dims, Tile, advance};
 use super::level::Level;
-use super::run::Run;
 use crate::cpu::x86::{
     CodeGenerator, CodePair, LaunchShape, MachineCode, OperandLayout, RowPointer, UnrollAndJam, words,
 };

@@ -11,7 +11,6 @@
 //! bounds.
 
 mod body;
-mod exact;
 mod forms;
 mod launch;
 mod layout;
@@ -20,17 +19,12 @@ mod loops;
 mod machine;
 mod packing;
 mod program;
-mod reduce;
 #[cfg(test)]
 mod tests;
 mod thread_pool;
 #[deny(unsafe_code)]
 pub mod x86;
 
-use body::worker::for_each_task;
-use body::{run, worker};
-use launch::HostLaunch as Task;
 pub use launch::Memory;
-use loops::place;
 pub use program::Program;
 pub use thread_pool::share_tasks;

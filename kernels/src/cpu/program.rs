@@ -4,7 +4,6 @@ use super::body::compile::{Code, StoreStep, compile};
 use super::body::lower;
 use super::body::run::Run;
 use super::body::worker::{eval_tile, for_each_tile};
-use super::exact;
 use super::forms::indexed;
 use super::forms::reduce::Reduction;
 use super::launch::{HostLaunch, Memory, Tuning};
@@ -15,7 +14,7 @@ use super::machine::Machine;
 use super::packing::PackedLaunch;
 use super::thread_pool::share_out;
 use crate::cpu::x86::IsaLevel;
-use crate::ir::{Fold, Form, Launch};
+use crate::ir::{Form, Launch};
 use crate::verify::{LaunchError, Verified};
 
 /// Lanes of a stencil's row that gains from non-temporal stores.
@@ -24,7 +23,7 @@ const LONG_ROW: usize = 2048;
 /// A kernel compiled for this CPU. Compile once, run often, from any thread.
 pub struct Program {
     kernel: Verified,
-    /// Of a reduction, except an exact sum: its folds. Code and machine code are those of its values.
+    /// Of a reduction: its folds. Code and machine code are those of its values.
     reduction: Option<Reduction>,
     code: Code,
     machine: Option<Machine>,
@@ -58,7 +57,7 @@ impl Program {
     /// Compiles for an instruction set and sizes: for tests.
     pub(super) fn compile_for(kernel: &Verified, level: Level, tuning: Tuning) -> Program {
         let reduction = match &kernel.kernel().form {
-            Form::Reduce { axes, folds } => Reduction::new(kernel.kernel(), axes, folds, level),
+            Form::Reduce { axes, folds } => Some(Reduction::new(kernel.kernel(), axes, folds, level)),
             Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => None,
         };
         let computed = reduction.as_ref().map_or(kernel, |reduction| &reduction.values.kernel);
@@ -94,16 +93,10 @@ impl Program {
         unsafe {
             match &kernel.form {
                 Form::Elementwise { .. } => elementwise(&task, self.machine.as_ref()),
-                Form::Reduce { axes, folds } => match (&self.reduction, &folds[..]) {
-                    (None, &[Fold::Exact { value, output }]) => {
-                        let dtype = kernel.body[value.index()].dtype;
-                        exact::run(&task, axes, dtype, output as usize, self.level);
-                    }
-                    (reduction, _) => {
-                        let reduction = reduction.as_ref().expect("exact sums are the only fold of a kernel");
-                        reduction.run(&task, self.machine.as_ref());
-                    }
-                },
+                Form::Reduce { .. } => {
+                    let reduction = self.reduction.as_ref().expect("a reduction is compiled as one");
+                    reduction.run(&task, self.machine.as_ref());
+                }
                 Form::Gather { source, output, .. } => {
                     indexed::gather(&task, *source as usize, *output as usize)
                 }

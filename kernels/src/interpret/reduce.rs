@@ -15,7 +15,6 @@
 use super::operations::{binary, cast, compare, is_nan};
 use super::point::{ElementBits, element, evaluate, points};
 use crate::dtype::{DType, Scalar};
-use crate::exact::Sum;
 use crate::ir::{CompareOp, Fold, FoldOp, Kernel, Launch, Value};
 
 /// Folds the body's values over the dimensions marked in `axes` and stores the results.
@@ -57,14 +56,6 @@ pub(super) fn fold(kernel: &Kernel, launch: &Launch, memory: &mut [ElementBits],
                 let (value, index) = best.unwrap_or(none);
                 write(value_output, value);
                 write(index_output, index);
-            }
-            Fold::Exact { value, output } => {
-                let mut sum = Sum::new(kernel.body[value.index()].dtype);
-                of(value).for_each(|value| sum.add(value.to_f64()));
-                let first = element(launch, output, &kept);
-                for (k, digit) in sum.number().into_iter().enumerate() {
-                    memory[output as usize][first + k] = Scalar::from_i64(DType::I32, i64::from(digit)).bits;
-                }
             }
         }
     }

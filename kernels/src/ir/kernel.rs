@@ -287,15 +287,6 @@ pub enum Fold {
         /// `Out` parameter of the index's type.
         index_output: u32,
     },
-    /// The exact sum of f32 or f64, as a fixed-point number that [`crate::exact`] describes. Whatever the
-    /// order, the number is the same. It is the only fold of its kernel.
-    Exact {
-        /// What is summed.
-        value: Value,
-        /// An `Out` parameter of i32: [`crate::exact::width`] consecutive elements per kept point, the first
-        /// of them where the view says.
-        output: u32,
-    },
 }
 
 /// The operation of a fold. Its neutral element starts it, so an empty region gives that.

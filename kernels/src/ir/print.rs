@@ -79,9 +79,6 @@ impl fmt::Display for Form {
                                 value.0, index.0
                             )?;
                         }
-                        Fold::Exact { value, output } => {
-                            writeln!(f, "  reduce{axes:?} p{output} = exact %{}", value.0)?;
-                        }
                     }
                 }
                 Ok(())

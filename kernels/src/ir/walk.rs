@@ -1,7 +1,7 @@
 //! The parts of instructions, forms and launches: operands, roots, indexed parameters, and the same with
 //! other values. Works on kernels that are not verified, too.
 
-use crate::ir::{Access, Fold, Form, Kernel, Launch, Op, Value};
+use crate::ir::{Fold, Form, Kernel, Launch, Op, Value};
 
 impl Launch {
     /// Points of the region.
@@ -51,24 +51,6 @@ impl Kernel {
         dims
     }
 
-    /// What an exact sum adds up, if this is one.
-    pub fn exact(&self) -> Option<Value> {
-        match &self.form {
-            Form::Reduce { folds, .. } => match folds[..] {
-                [Fold::Exact { value, .. }] => Some(value),
-                _ => None,
-            },
-            Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => None,
-        }
-    }
-
-    /// Consecutive elements of a parameter that belong to one point: 1, but for the output of an exact sum.
-    pub fn width(&self, param: u32) -> i64 {
-        let written = self.params[param as usize].access != Access::In;
-        let value = self.exact().filter(|_| written);
-        value.map_or(1, |value| crate::exact::width(self.body[value.index()].dtype) as i64)
-    }
-
     /// The values the form uses.
     pub fn roots(&self) -> Vec<Value> {
         match &self.form {
@@ -78,7 +60,6 @@ impl Kernel {
                 .flat_map(|fold| match *fold {
                     Fold::Value { value, .. } => vec![value],
                     Fold::Arg { value, index, .. } => vec![value, index],
-                    Fold::Exact { value, .. } => vec![value],
                 })
                 .collect(),
             Form::Gather { index, .. } => vec![*index],
@@ -104,7 +85,7 @@ impl Form {
         match &mut form {
             Form::Elementwise { stores } => stores.iter_mut().for_each(|s| s.value = f(s.value)),
             Form::Reduce { folds, .. } => folds.iter_mut().for_each(|fold| match fold {
-                Fold::Value { value, .. } | Fold::Exact { value, .. } => *value = f(*value),
+                Fold::Value { value, .. } => *value = f(*value),
                 Fold::Arg { value, index, .. } => (*value, *index) = (f(*value), f(*index)),
             }),
             Form::Gather { index, .. } => *index = f(*index),

@@ -20,7 +20,7 @@ pub(super) fn stages(verified: &Verified, target: &Target) -> Shader {
         Form::Reduce { .. } => reduce::stages(kernel, target, layout),
         Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => {
             let stages = vec![pointwise(kernel, target, &layout)];
-            Shader { stages, layout, partials: Vec::new(), width: 1 }
+            Shader { stages, layout, partials: Vec::new() }
         }
     }
 }

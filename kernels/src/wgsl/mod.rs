@@ -19,7 +19,6 @@
 //! Invariant: text only. Nothing here knows wgpu, buffers or windows.
 
 mod casts;
-mod exact;
 mod forms;
 pub mod layout;
 mod ops;
@@ -104,8 +103,6 @@ pub struct Shader {
     pub layout: Layout,
     /// Types in which a reduction keeps its partial results, one per stream.
     pub partials: Vec<DType>,
-    /// Elements of one partial result.
-    pub width: usize,
 }
 
 /// One shader.

@@ -28,23 +28,18 @@ pub(super) fn stages(kernel: &Kernel, target: &Target, layout: Layout) -> Shader
     let outputs: Vec<u32> = folds.iter().flat_map(outputs).collect();
     let partials: Vec<DType> = outputs.iter().map(|&p| types::partial(of(p))).collect();
     let dims = |folded: bool| (0..kernel.rank).filter(|&k| axes[k] == folded).collect::<Vec<_>>();
-    let width = outputs.iter().map(|&param| kernel.width(param) as usize).max().unwrap_or(1);
     let room = WORKGROUP_BYTES / (8 * partials.len().max(1));
     let target = Target { workgroup_size: target.workgroup_size.min(1 << room.ilog2()), ..*target };
     let plan = FoldStages { folds, outputs, partials, kept: dims(false), folded: dims(true), layout };
-    let stages = match kernel.exact() {
-        Some(_) => [FoldStages::fold_exact, FoldStages::again_exact, FoldStages::finish_exact],
-        None => [FoldStages::reduce, FoldStages::tree, FoldStages::finish],
-    };
+    let stages = [FoldStages::reduce, FoldStages::tree, FoldStages::finish];
     let stages = stages.map(|stage| stage(&plan, Writer::new(kernel, &target, &plan.layout))).to_vec();
-    Shader { stages, layout: plan.layout, partials: plan.partials, width }
+    Shader { stages, layout: plan.layout, partials: plan.partials }
 }
 
 fn outputs(fold: &Fold) -> Vec<u32> {
     match *fold {
         Fold::Value { output, .. } => vec![output],
         Fold::Arg { value_output, index_output, .. } => vec![value_output, index_output],
-        Fold::Exact { output, .. } => vec![output],
     }
 }
 
@@ -56,20 +51,18 @@ pub(super) fn neutrals(kernel: &Kernel, fold: &Fold) -> Vec<Scalar> {
         Fold::Arg { largest, value_output, index_output, .. } => {
             vec![Scalar::extreme(of(value_output), !largest), Scalar::extreme(of(index_output), true)]
         }
-        // Its stages start from integers of their own.
-        Fold::Exact { .. } => Vec::new(),
     }
 }
 
 /// What the stages of a reduction share. A *stream* is a value of a partial result: argument folds have two.
-pub(super) struct FoldStages<'a> {
+struct FoldStages<'a> {
     folds: &'a [Fold],
     /// The output of each stream.
-    pub outputs: Vec<u32>,
+    outputs: Vec<u32>,
     /// The type of each stream.
-    pub partials: Vec<DType>,
-    pub kept: Vec<usize>,
-    pub folded: Vec<usize>,
+    partials: Vec<DType>,
+    kept: Vec<usize>,
+    folded: Vec<usize>,
     layout: Layout,
 }
 
@@ -79,7 +72,7 @@ impl FoldStages<'_> {
     }
 
     /// The parameters that the body loads.
-    pub(super) fn loaded(w: &Writer) -> Vec<u32> {
+    fn loaded(w: &Writer) -> Vec<u32> {
         (0..w.kernel.params.len() as u32).filter(|&p| w.kernel.loads_of(p)).collect()
     }
 
@@ -187,7 +180,6 @@ impl FoldStages<'_> {
                     results.push(format!("select({a}, {b}, better{stream})"));
                     results.push(format!("select({}, {}, better{stream})", index[0], index[1]));
                 }
-                Fold::Exact { .. } => unreachable!("an exact sum has stages of its own"),
             }
         }
         w.line(&format!("return Partial({});", results.join(", ")));
@@ -207,7 +199,7 @@ impl FoldStages<'_> {
     }
 
     /// Declares the coordinates of some dimensions from a number, the last one fastest.
-    pub(super) fn coordinates(&self, w: &mut Writer, number: &str, dims: &[usize]) {
+    fn coordinates(&self, w: &mut Writer, number: &str, dims: &[usize]) {
         let mut rest = number.to_owned();
         for (position, &k) in dims.iter().enumerate().rev() {
             if position == 0 {

@@ -56,18 +56,6 @@ pub fn ordered_fold_case(op: FoldOp, d: DType, extents: &[usize], axes: &[bool],
     (cases::fold(op, d, axes).unwrap(), launch, vec![input, output])
 }
 
-/// The exact sums of some floats, given by their bits.
-pub fn exact_case(d: DType, extents: &[usize], axes: &[bool], summands: &[u64]) -> Case {
-    let width = partita_kernels::exact::width(d);
-    let (kept, mut strides) = kept(extents, axes);
-    strides.iter_mut().for_each(|stride| *stride *= width as i64);
-    let views = vec![View { offset: 0, strides: c_strides(extents) }, View { offset: 0, strides }];
-    let launch =
-        Launch { extents: extents.to_vec(), origin: vec![0; extents.len()], views, arguments: vec![] };
-    let output = vec![0x5a; kept.iter().product::<usize>() * width * 4];
-    (cases::exact(d, axes).unwrap(), launch, vec![bytes(d, summands.iter().copied()), output])
-}
-
 /// Numbers without pattern (Marsaglia's xorshift64).
 struct Random(u64);
 

@@ -6,7 +6,6 @@
 mod agreement;
 mod assembler;
 mod batched_copy;
-mod exact;
 mod forms;
 mod machine;
 mod mutants;

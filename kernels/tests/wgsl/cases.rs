@@ -192,14 +192,6 @@ pub fn fold(op: FoldOp, d: DType, axes: &[bool]) -> Result<Verified, VerifyError
     k.finish(Form::Reduce { axes: axes.to_vec(), folds: vec![Fold::Value { op, value, output }] })
 }
 
-/// The exact sum of an array.
-pub fn exact(d: DType, axes: &[bool]) -> Result<Verified, VerifyError> {
-    let mut k = Builder::new("exact", axes.len());
-    let (input, output) = (k.input(d), k.output(DType::I32));
-    let value = k.load(input, &vec![0; axes.len()]);
-    k.reduce(axes, &[Fold::Exact { value, output }])
-}
-
 /// The smallest or largest value with its coordinate in the innermost dimension.
 pub fn arg_fold(largest: bool, d: DType, index: DType, axes: &[bool]) -> Result<Verified, VerifyError> {
     let mut k = Builder::new(&format!("arg_{largest}_{d}"), axes.len());
@@ -269,9 +261,6 @@ pub fn forms() -> Vec<Verified> {
             all.push(arg_fold(false, d, index, &[false, true]));
         }
         all.extend((1..=4).map(|rank| stencil(d, rank)));
-    }
-    for d in [DType::F32, DType::F64] {
-        all.extend([&[true][..], &[false, true], &[true, false, true]].map(|axes| exact(d, axes)));
     }
     all.into_iter().flatten().collect()
 }

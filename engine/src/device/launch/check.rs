@@ -171,7 +171,7 @@ fn is_comparable(kernel: &Kernel, param: usize) -> bool {
         Fold::Value { op: FoldOp::Sum | FoldOp::Product, output, .. } => {
             *output as usize == param && kernel.params[param].dtype.is_float()
         }
-        Fold::Value { .. } | Fold::Arg { .. } | Fold::Exact { .. } => false,
+        Fold::Value { .. } | Fold::Arg { .. } => false,
     };
     let any_order = match &kernel.form {
         Form::Reduce { folds, .. } => !folds.iter().any(is_ordered),

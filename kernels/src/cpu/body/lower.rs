@@ -39,8 +39,6 @@ pub(in crate::cpu) struct Node {
 pub(in crate::cpu) enum Roots {
     /// `(param, node)` per store; the node's lanes are the parameter's memory form.
     Stores(Vec<(usize, NodeId)>),
-    /// What an exact sum adds up. The values of other folds are stored.
-    Summand(NodeId),
     /// The index.
     Gather(NodeId),
     /// The index, and the value (memory form, or lanes if it is added).
@@ -52,7 +50,6 @@ impl Roots {
     pub(in crate::cpu) fn nodes(&self) -> Vec<NodeId> {
         match self {
             Roots::Stores(stores) => stores.iter().map(|s| s.1).collect(),
-            Roots::Summand(value) => vec![*value],
             Roots::Gather(index) => vec![*index],
             Roots::Scatter(index, value) => vec![*index, *value],
         }
@@ -264,7 +261,7 @@ impl Lowering<'_> {
             Form::Elementwise { stores } => {
                 Roots::Stores(stores.iter().map(|s| (s.param as usize, self.memory(s.value))).collect())
             }
-            Form::Reduce { .. } => Roots::Summand(self.lanes(kernel.exact().expect("an exact sum"))),
+            Form::Reduce { .. } => unreachable!("the values of a reduction are stored"),
             Form::Gather { index, .. } => Roots::Gather(self.lanes(*index)),
             Form::Scatter { index, value, add, .. } => {
                 let value = if *add { self.lanes(*value) } else { self.memory(*value) };

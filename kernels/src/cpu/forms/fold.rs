@@ -67,19 +67,14 @@ pub(in crate::cpu) struct CompiledFold {
 }
 
 impl CompiledFold {
-    /// Compiles a fold; `dtype` gives the types of parameters. Exact sums are no lanes that fold.
-    pub(in crate::cpu) fn new(
-        fold: &Fold,
-        dtype: impl Fn(u32) -> DType,
-        level: Level,
-    ) -> Option<CompiledFold> {
+    /// Compiles a fold; `dtype` gives the types of parameters.
+    pub(in crate::cpu) fn new(fold: &Fold, dtype: impl Fn(u32) -> DType, level: Level) -> CompiledFold {
         let (output, index, op) = match *fold {
             Fold::Value { op, output, .. } => (output, None, op),
             Fold::Arg { largest, value_output, index_output, .. } => {
                 let op = if largest { FoldOp::Max } else { FoldOp::Min };
                 (value_output, Some((index_output as usize, dtype(index_output))), op)
             }
-            Fold::Exact { .. } => return None,
         };
         let (dtype, lane) = (dtype(output), Lane::of(dtype(output)));
         let loops = match fold {
@@ -87,7 +82,7 @@ impl CompiledFold {
             _ => value_loops(level, op, lane),
         };
         let neutral = lane_bits(op.neutral(dtype));
-        Some(CompiledFold { loops, neutral, dtype, lane, output: output as usize, index })
+        CompiledFold { loops, neutral, dtype, lane, output: output as usize, index }
     }
 
     /// Folds `count` consecutive values, at least one, into one.

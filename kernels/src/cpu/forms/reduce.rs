@@ -35,17 +35,11 @@ pub(in crate::cpu) struct Reduction {
 }
 
 impl Reduction {
-    /// Compiles the folds; `None` for exact sums.
-    pub(in crate::cpu) fn new(
-        kernel: &Kernel,
-        axes: &[bool],
-        folds: &[Fold],
-        level: Level,
-    ) -> Option<Reduction> {
+    /// Compiles the folds.
+    pub(in crate::cpu) fn new(kernel: &Kernel, axes: &[bool], folds: &[Fold], level: Level) -> Reduction {
         let dtype = |param: u32| kernel.params[param as usize].dtype;
-        let compiled =
-            folds.iter().map(|fold| CompiledFold::new(fold, dtype, level)).collect::<Option<_>>()?;
-        Some(Reduction { values: FoldedValues::of(kernel, folds), axes: axes.to_vec(), folds: compiled })
+        let compiled = folds.iter().map(|fold| CompiledFold::new(fold, dtype, level)).collect();
+        Reduction { values: FoldedValues::of(kernel, folds), axes: axes.to_vec(), folds: compiled }
     }
 
     /// Runs a launch, whose code and `machine` are those of the values.

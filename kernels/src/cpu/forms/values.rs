@@ -52,7 +52,7 @@ impl FoldedValues {
             }
         }
         let folds = folds.iter().map(|fold| match *fold {
-            Fold::Value { value, .. } | Fold::Exact { value, .. } => (separated.value(value), None),
+            Fold::Value { value, .. } => (separated.value(value), None),
             Fold::Arg { value, index, .. } => (separated.value(value), Some(separated.index(index))),
         });
         let folds = folds.collect();

@@ -4,7 +4,7 @@ use super::reductions::reduction;
 use super::{Case, Random, dense, launch, strided, values};
 use crate::build::Builder;
 use crate::dtype::{DType, Scalar};
-use crate::ir::{BinaryOp, Fold, Launch, View};
+use crate::ir::{BinaryOp, Launch, View};
 use crate::verify::Verified;
 
 /// Shapes: empty, short rows, rows around the block and chunk sizes, many dimensions.
@@ -268,17 +268,4 @@ fn small_launches_of_every_form() {
         scatter(shape, count, dtype, DType::U32, false, &mut random).check();
         scatter(shape, count, dtype, DType::I64, true, &mut random).check();
     }
-    let mut k = Builder::new("exact", 1);
-    let (input, output) = (k.input(DType::F32), k.output(DType::I32));
-    let value = k.load(input, &[0]);
-    let kernel = k.reduce(&[true], &[Fold::Exact { value, output }]).expect("a valid kernel");
-    let memory = vec![values(DType::F32, 40, &mut random), vec![0; crate::exact::width(DType::F32)]];
-    let views = vec![dense(&[40]), View { offset: 0, strides: vec![0] }];
-    // The plain interpreter has no exact sums; they are the same however they are computed.
-    let case = Case { kernel, launch: launch(&[40], views), memory };
-    let sum = |tuning, threads| {
-        let program = super::super::Program::compile_for(&case.kernel, super::Level::interpreter(), tuning);
-        case.outcome(&program, threads, 0)
-    };
-    assert_eq!(sum(super::SMALL, 2), sum(super::Tuning::DEFAULT, 1));
 }

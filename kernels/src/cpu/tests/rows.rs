@@ -1,13 +1,12 @@
-//! Rows where loops take short cuts: stencils written with non-temporal stores, floats added as they are.
+//! Rows where loops take short cuts: stencils written with non-temporal stores.
 
 use std::array::from_fn;
 
 use super::super::layout::{Layout, Tiling};
-use super::{Case, Level, Memory, Program, Random, Tuning, dense, launch};
+use super::{Case, Level, Program, Random, Tuning, dense, launch};
 use crate::build::Builder;
 use crate::dtype::DType;
-use crate::exact::{self, Sum};
-use crate::ir::{BinaryOp, Fold, View};
+use crate::ir::{BinaryOp, View};
 
 const NON_TEMPORAL: Tuning = Tuning { stream_above_bytes: 0, ..Tuning::DEFAULT };
 
@@ -71,53 +70,4 @@ fn stencils_with_non_temporal_stores() {
             }
         }
     }
-}
-
-/// Sums of f32 that are added as they are, that just are, and that just are not: the digits of one by one.
-#[test]
-fn floats_that_are_alike() {
-    let mut random = Random(13);
-    let mut unit = || f32::from_bits(0x3f80_0000 | random.below(1 << 23) as u32);
-    for range in [0, 1, 18, 19, 20, 21, 22, 23, 40] {
-        for (n, extra) in [(1, 0.0), (4096, 1.0), (4097, f32::MIN_POSITIVE / 8.0), (9000, f32::INFINITY)] {
-            for scale in [0, 100, -126] {
-                let mut data: Vec<f32> = (0..n)
-                    .map(|k| {
-                        let low = if k % 7 == 3 { range } else { 0 };
-                        // Few cancel, so that sums are long.
-                        let sign = if k % 50 == 0 { -1.0 } else { 1.0 };
-                        sign * (f64::from(unit()) * f64::powi(2.0, scale - low)) as f32
-                    })
-                    .collect();
-                data[n / 2] = extra;
-                data[n / 3] = 0.0;
-                let mut sum = Sum::new(DType::F32);
-                data.iter().for_each(|&x| sum.add(f64::from(x)));
-                let mut expected = sum.number();
-                exact::normalise(&mut expected, DType::F32);
-                for level in Level::available() {
-                    let mut found = exact_sum(&data, level);
-                    exact::normalise(&mut found, DType::F32);
-                    assert_eq!(found, expected, "{level:?} {n} {range} {scale} {extra}");
-                }
-            }
-        }
-    }
-}
-
-fn exact_sum(data: &[f32], level: Level) -> Vec<i32> {
-    let mut k = Builder::new("sum", 1);
-    let (input, output) = (k.input(DType::F32), k.output(DType::I32));
-    let value = k.load(input, &[0]);
-    let kernel = k.reduce(&[true], &[Fold::Exact { value, output }]).expect("a valid kernel");
-    let launch = launch(&[data.len()], vec![dense(&[data.len()]), View { offset: 0, strides: vec![0] }]);
-    let mut number = vec![0i32; exact::width(DType::F32)];
-    let memory = [
-        Memory { ptr: data.as_ptr().cast_mut().cast(), len: data.len() },
-        Memory { ptr: number.as_mut_ptr().cast(), len: number.len() },
-    ];
-    let program = Program::compile_for(&kernel, level, Tuning::DEFAULT);
-    // SAFETY: the data is only read; the number is as long as such a number is.
-    unsafe { program.run(&launch, &memory, 1) }.expect("the launch fits");
-    number
 }

@@ -308,62 +308,6 @@ fn small_launches() {
     }
 }
 
-/// One sum of 2^26 floats of one thread and of two, plain and exact in turn: the least of many seconds each.
-#[test]
-#[ignore = "a timing, not a check"]
-fn exact_sums_beside_plain_ones() {
-    let mut state = 88_172_645_463_325_252u64;
-    let mut unit = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state as f64 / u64::MAX as f64
-    };
-    let mut normal = || (0..12).map(|_| unit()).sum::<f64>() - 6.0;
-    for dtype in [DType::F32, DType::F64] {
-        let n = (1usize << 28) / dtype.size_bytes();
-        let bytes: Vec<u8> = (0..1 << 16)
-            .flat_map(|_| {
-                crate::dtype::Scalar::from_f64(dtype, normal()).to_le_bytes()[..dtype.size_bytes()].to_vec()
-            })
-            .collect();
-        let mut input = bytes.repeat(n * dtype.size_bytes() / bytes.len());
-        let programs = [false, true].map(|exact| {
-            let mut k = Builder::new("sum", 1);
-            let input = k.input(dtype);
-            let output = k.output(if exact { DType::I32 } else { dtype });
-            let value = k.load(input, &[0]);
-            let fold = match exact {
-                true => Fold::Exact { value, output },
-                false => Fold::Value { op: FoldOp::Sum, value, output },
-            };
-            Program::compile(&k.reduce(&[true], &[fold]).expect("a valid kernel"))
-        });
-        let launch = launch(&[n], vec![dense(&[n]), View { offset: 0, strides: vec![0] }]);
-        let mut output = vec![0i32; crate::exact::width(dtype)];
-        for threads in [1, 2] {
-            let mut least = [f64::INFINITY; 2];
-            for _ in 0..15 {
-                for (program, least) in programs.iter().zip(&mut least) {
-                    let memory = [
-                        Memory { ptr: input.as_mut_ptr(), len: n },
-                        Memory { ptr: output.as_mut_ptr().cast(), len: output.len() },
-                    ];
-                    let start = Instant::now();
-                    // SAFETY: the buffers are ours, apart, and long enough.
-                    unsafe { program.run(&launch, &memory, threads) }.expect("the launch fits");
-                    *least = least.min(start.elapsed().as_secs_f64());
-                }
-            }
-            let [plain, exact] = least.map(|seconds| (n * dtype.size_bytes()) as f64 / seconds / 1e9);
-            println!(
-                "{dtype} {threads}t: plain {plain:.1} GB/s, exact {exact:.1} GB/s, {:.2} times the time",
-                plain / exact
-            );
-        }
-    }
-}
-
 /// Ten operations on eight elements: a launch, and compiling it for its first one.
 fn tiny(level: Level, buffers: &mut [MmapMut]) {
     let work = pointwise("tiny", 8, 2, |k, a| {

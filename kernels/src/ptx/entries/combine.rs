@@ -3,7 +3,7 @@
 
 use super::reduce::{Stream, folds};
 use crate::dtype::DType;
-use crate::ir::{BinaryOp, CompareOp, Fold, FoldOp};
+use crate::ir::{CompareOp, Fold, FoldOp};
 use crate::ptx::text::{Class, PtxWriter, THREADS, arithmetic, class};
 
 /// The class of a partial result in memory.
@@ -30,8 +30,6 @@ impl PtxWriter<'_> {
                     self.select(kind, &at, [&values[n + 1], &at], &wins);
                     n += 2;
                 }
-                // The limbs of an exact sum are added one by one.
-                Fold::Exact { .. } => self.binary(BinaryOp::Add, dtype, &acc, &acc, &values[0]),
             }
         }
     }
@@ -40,7 +38,7 @@ impl PtxWriter<'_> {
     pub(in crate::ptx) fn compensated(&self, streams: &[Stream]) -> Vec<(usize, Stream)> {
         let sums = folds(self.kernel).iter().filter_map(|fold| match *fold {
             Fold::Value { op: FoldOp::Sum, output, .. } => Some(output),
-            Fold::Value { .. } | Fold::Arg { .. } | Fold::Exact { .. } => None,
+            Fold::Value { .. } | Fold::Arg { .. } => None,
         });
         let sums: Vec<u32> = sums.collect();
         let of_floats = |(_, s): &(usize, Stream)| s.partial.is_float() && sums.contains(&s.output);

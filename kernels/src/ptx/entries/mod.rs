@@ -2,7 +2,6 @@
 
 pub(in crate::ptx) mod batched_copy;
 mod combine;
-mod exact;
 pub(in crate::ptx) mod pointwise;
 pub(in crate::ptx) mod reduce;
 pub(in crate::ptx) mod streaming;

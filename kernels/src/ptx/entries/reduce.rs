@@ -8,7 +8,6 @@
 //! multiprocessors alone.
 
 use super::combine::word_class;
-use super::exact::{self, Limbs};
 use crate::ptx::text::{
     Address, Class, Entry, Field, PtxTarget, PtxWriter, Quantity, Share, class, partial, quantities,
     register, size_bits,
@@ -47,8 +46,6 @@ pub(in crate::ptx) struct Stream {
     pub neutral: Scalar,
     /// It is the index of an argument fold.
     pub index: bool,
-    /// Partial results per point: 1, or the limbs of an exact sum.
-    pub width: u64,
 }
 
 /// Kept and folded slots of a reduction: at least one of each.
@@ -60,9 +57,6 @@ pub(in crate::ptx) fn slots(kernel: &Kernel) -> (usize, usize) {
 
 /// The streams of a reduction.
 pub(in crate::ptx) fn streams(kernel: &Kernel) -> Vec<Stream> {
-    if let Some(stream) = exact::stream(kernel) {
-        return vec![stream];
-    }
     let mut all = Vec::new();
     let mut add = |output: u32, neutral: &dyn Fn(DType) -> Scalar, index| {
         let dtype = kernel.params[output as usize].dtype;
@@ -72,7 +66,7 @@ pub(in crate::ptx) fn streams(kernel: &Kernel) -> Vec<Stream> {
             Kind::Uint if dtype == DType::U64 => neutral,
             Kind::Bool | Kind::Int | Kind::Uint => Scalar::from_i64(partial, neutral.to_i64()),
         };
-        all.push(Stream { output, dtype, partial, neutral, index, width: 1 });
+        all.push(Stream { output, dtype, partial, neutral, index });
     };
     for fold in folds(kernel) {
         match *fold {
@@ -86,7 +80,6 @@ pub(in crate::ptx) fn streams(kernel: &Kernel) -> Vec<Stream> {
                     true,
                 );
             }
-            Fold::Exact { .. } => unreachable!("an exact sum has a stream of its own"),
         }
     }
     all
@@ -120,11 +113,6 @@ fn fold(mut w: PtxWriter, streams: &[Stream]) -> Entry {
     w.start(streams);
     w.start_lost(streams);
     w.items(streams, &folded);
-    if w.kernel.exact().is_some() {
-        w.carry();
-        w.limbs(streams, kept, Limbs::Own);
-        return w.finish("fold");
-    }
     w.settle(streams);
     w.combine(streams);
     w.leave_all_but_first();
@@ -157,10 +145,6 @@ fn finish(mut w: PtxWriter, streams: &[Stream]) -> Entry {
         w.named(Class::B32, name);
     }
     w.op(&format!("selp.b32 %stop, {folded}, 0, %live"));
-    if w.kernel.exact().is_some() {
-        w.limbs(streams, kept, Limbs::Partial);
-        return w.finish("finish");
-    }
     w.op("mov.b32 %item, %lane");
     w.start(streams);
     w.place("ITEM");
@@ -241,9 +225,6 @@ impl PtxWriter<'_> {
             let acc = self.named(class(stream.partial), &format!("%acc{n}"));
             self.constant(&acc, stream.neutral);
         }
-        if self.kernel.exact().is_some() {
-            self.clear_limbs();
-        }
     }
 
     /// What the accumulators of float sums lose is 0 at first.
@@ -298,10 +279,7 @@ impl PtxWriter<'_> {
             let values: Vec<String> = self.kernel.roots().iter().map(|&v| self.name(v)).collect();
             let widened: Vec<String> =
                 streams.iter().zip(&values).map(|(s, v)| self.widened(s.dtype, v)).collect();
-            match self.kernel.exact() {
-                Some(value) => self.deposit(value),
-                None => self.merge_items(streams, &widened),
-            }
+            self.merge_items(streams, &widened);
         }
     }
 

@@ -52,7 +52,7 @@ impl Folding {
     fn partials(&self, kernel: &Kernel) -> Vec<u64> {
         let mut at = vec![0];
         for stream in streams(kernel) {
-            let bytes = self.kept() * self.segments * partial_bytes(&stream) * stream.width;
+            let bytes = self.kept() * self.segments * partial_bytes(&stream);
             at.push(at[at.len() - 1] + bytes.next_multiple_of(256));
         }
         at

@@ -134,11 +134,6 @@ impl<'a> PtxWriter<'a> {
         let _ = writeln!(self.shared, "    .shared .align 8 .b8 {name}[{bytes}];");
     }
 
-    /// An array of the thread's own.
-    pub(in crate::ptx) fn own(&mut self, name: &str, bytes: u64) {
-        let _ = writeln!(self.shared, "    .local .align 8 .b8 {name}[{bytes}];");
-    }
-
     /// The entry: declarations, parameters, text.
     pub(in crate::ptx) fn finish(self, name: &'static str) -> Entry {
         let length = self.block.length();

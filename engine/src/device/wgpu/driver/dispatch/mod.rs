@@ -1,7 +1,6 @@
 //! From a launch to dispatches, as pure data: windows of memory that fit the adapter's bindings, launch
 //! blocks, workgroup counts, and the passes of a reduction. No wgpu, no buffers.
 
-mod exact;
 mod passes;
 mod planner;
 mod reductions;

@@ -1,8 +1,8 @@
 //! One dispatch as pure data: its launch block, bindings and workgroup counts.
 
+use partita_kernels::Launch;
 use partita_kernels::wgsl::layout::Header;
 use partita_kernels::wgsl::{Binding, Shader};
-use partita_kernels::{Kernel, Launch};
 
 use super::windows::Window;
 
@@ -79,7 +79,6 @@ pub(super) struct Pass {
 }
 
 pub(super) struct Planner<'a> {
-    pub kernel: &'a Kernel,
     pub shader: &'a Shader,
     pub limits: &'a Limits,
 }

@@ -5,8 +5,8 @@ use partita_kernels::wgsl::layout::Header;
 use partita_kernels::{Form, Kernel, Launch, Op, Verified};
 
 use super::passes::{Dispatch, Limits, Pass, Planner, Work};
+use super::reductions;
 use super::windows::{Bounds, IndexWindow, Piece, TooWide, index_windows, is_folded, split};
-use super::{exact, reductions};
 
 /// Plans a launch that [`Verified::check`] has passed. `lens` are the elements of each memory.
 ///
@@ -22,7 +22,7 @@ pub fn plan(
     let launch = merged(kernel.kernel(), launch);
     let bounds = bounds(kernel.kernel(), &launch, shader, limits);
     let pieces = split(kernel, &launch, &bounds)?;
-    let planner = Planner { kernel: kernel.kernel(), shader, limits };
+    let planner = Planner { shader, limits };
     let mut work = Work::default();
     match kernel.kernel().form {
         Form::Elementwise { .. } => pieces.iter().for_each(|p| work.dispatches.push(planner.tiles(p, None))),
@@ -34,7 +34,6 @@ pub fn plan(
                 }
             }
         }
-        Form::Reduce { .. } if shader.width > 1 => work = planner.exact_sums(&pieces, &bounds),
         Form::Reduce { .. } => {
             for piece in &pieces {
                 reductions::plan(&planner, kernel, piece, &bounds, &mut work)?;
@@ -55,7 +54,6 @@ fn bounds(kernel: &Kernel, launch: &Launch, shader: &Shader, limits: &Limits) ->
         max_kept: usize::MAX,
     };
     match kernel.form {
-        Form::Reduce { .. } if shader.width > 1 => exact::bounds(all, shader, limits),
         Form::Reduce { .. } => {
             let folded = (0..kernel.rank).filter(|&dim| is_folded(kernel, dim));
             let folded = folded.map(|dim| launch.extents[dim] as u64).product();

@@ -83,10 +83,8 @@ pub fn split(kernel: &Verified, launch: &Launch, bounds: &Bounds) -> Result<Vec<
         let dim = chunk.iter().position(|&e| e > 1).ok_or(wide)?;
         chunk[dim] = chunk[dim].div_ceil(2);
     }
-    if kernel.kernel().exact().is_none() {
-        let folded = |dim: &usize| is_folded(kernel.kernel(), *dim);
-        (0..chunk.len()).filter(folded).for_each(|dim| chunk[dim] = launch.extents[dim].max(1));
-    }
+    let folded = |dim: &usize| is_folded(kernel.kernel(), *dim);
+    (0..chunk.len()).filter(folded).for_each(|dim| chunk[dim] = launch.extents[dim].max(1));
     Ok(starts(kernel, launch, &chunk)
         .into_iter()
         .map(|start| {
