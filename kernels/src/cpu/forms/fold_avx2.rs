@@ -29,10 +29,35 @@ pub(super) fn across(op: FoldOp, lane: Lane) -> Option<Compiled<AcrossArgs>> {
     })
 }
 
+/// Declares an addition that the compiler does not turn into `haddps` or `haddpd`, which take twice as long as
+/// the two shuffles and the addition that they stand for.
+macro_rules! addition {
+    ($name:ident, $register:ident, $instruction:literal) => {
+        #[target_feature(enable = "avx2,fma,f16c")]
+        #[inline]
+        fn $name(a: $register, b: $register) -> $register {
+            let sum;
+            // SAFETY: the instruction reads and writes registers only.
+            unsafe {
+                std::arch::asm!(
+                    concat!($instruction, " {sum}, {a}, {b}"),
+                    a = in(ymm_reg) a,
+                    b = in(ymm_reg) b,
+                    sum = lateout(ymm_reg) sum,
+                    options(pure, nomem, nostack, preserves_flags),
+                );
+            }
+            sum
+        }
+    };
+}
+addition!(add_singles, __m256, "vaddps");
+addition!(add_doubles, __m256d, "vaddpd");
+
 macro_rules! fold {
     (
         $across:ident, $combine:ident, $scalar:ident, $tree:ident,
-        $float:ident, $register:ident, $load:ident, $store:ident, $group:literal,
+        $float:ident, $register:ident, $store:ident,
         $add:ident, $mul:ident, $min:ident, $max:ident, $compare:ident, $blend:ident
     ) => {
         #[target_feature(enable = "avx2,fma,f16c")]
@@ -115,13 +140,13 @@ macro_rules! fold {
 
 fold! {
     singles, combine_singles, combine_single, tree_of_singles,
-    f32, __m256, _mm256_loadu_ps, _mm256_storeu_ps, 64,
-    _mm256_add_ps, _mm256_mul_ps, _mm256_min_ps, _mm256_max_ps, _mm256_cmp_ps, _mm256_blendv_ps
+    f32, __m256, _mm256_storeu_ps,
+    add_singles, _mm256_mul_ps, _mm256_min_ps, _mm256_max_ps, _mm256_cmp_ps, _mm256_blendv_ps
 }
 fold! {
     doubles, combine_doubles, combine_double, tree_of_doubles,
-    f64, __m256d, _mm256_loadu_pd, _mm256_storeu_pd, 16,
-    _mm256_add_pd, _mm256_mul_pd, _mm256_min_pd, _mm256_max_pd, _mm256_cmp_pd, _mm256_blendv_pd
+    f64, __m256d, _mm256_storeu_pd,
+    add_doubles, _mm256_mul_pd, _mm256_min_pd, _mm256_max_pd, _mm256_cmp_pd, _mm256_blendv_pd
 }
 
 /// Eight trees of eight values each.
