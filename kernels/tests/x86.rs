@@ -37,7 +37,7 @@ fn check(level: IsaLevel, kernel: &Verified, launch: &Launch, arrays: &Arrays) -
 
 /// Compares the two; how many codes are there for the launch: one, and one for rows together?
 fn codes(level: IsaLevel, kernel: &Verified, launch: &Launch, arrays: &Arrays) -> usize {
-    let expected = run(&Program::interpreted(kernel), kernel, launch, arrays);
+    let expected = run(&Program::compile_loops(kernel), kernel, launch, arrays);
     let program = Program::compile_at(kernel, Some(level));
     // The second launch of a form may have code for rows together.
     for _ in 0..2 {

@@ -8,10 +8,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use memmap2::{Mmap, MmapMut};
 
 use super::body::run::Run;
-use super::layout::{Dims, Tile, advance};
-use super::level::Level;
+use super::launch::layout::{Dims, Tile, advance};
 use crate::cpu::x86::{
-    CodeGenerator, CodePair, LaunchShape, MachineCode, OperandLayout, RowPointer, UnrollAndJam, words,
+    CodeGenerator, CodePair, IsaLevel, LaunchShape, MachineCode, OperandLayout, RowPointer, UnrollAndJam,
+    words,
 };
 use crate::ir::{Access, Kernel, Op};
 use crate::verify::Verified;
@@ -88,8 +88,8 @@ impl ExecutableCode {
 
 impl Machine {
     /// For kernels and CPUs that may have code.
-    pub(super) fn new(kernel: &Verified, level: Level) -> Option<Machine> {
-        let prepared = CodeGenerator::new(kernel, level.code()?)?;
+    pub(super) fn new(kernel: &Verified, code: Option<IsaLevel>) -> Option<Machine> {
+        let prepared = CodeGenerator::new(kernel, code?)?;
         Some(Machine { moves: prepared.only_moves(), prepared, codes: RwLock::default() })
     }
 

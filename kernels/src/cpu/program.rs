@@ -6,10 +6,11 @@ use super::body::run::Run;
 use super::body::worker::{eval_tile, for_each_tile};
 use super::forms::indexed;
 use super::forms::reduce::Reduction;
+use super::instructions::Instructions;
+use super::launch::layout::coordinate_dims;
 use super::launch::{HostLaunch, Memory, Tuning};
-use super::layout::coordinate_dims;
-use super::level::Level;
 use super::loops::copy;
+use super::loops::level::Level;
 use super::machine::Machine;
 use super::packing::PackedLaunch;
 use super::thread_pool::share_out;
@@ -34,19 +35,19 @@ pub struct Program {
 impl Program {
     /// Compiles a kernel: to machine code where possible, to compiled loops otherwise.
     pub fn compile(kernel: &Verified) -> Program {
-        Program::compile_for(kernel, Level::detect(), Tuning::DEFAULT)
+        Program::compile_for(kernel, Instructions::best(), Tuning::DEFAULT)
     }
 
     /// Compiles a kernel to compiled loops only. The results have the same bits.
-    pub fn interpreted(kernel: &Verified) -> Program {
-        Program::compile_for(kernel, Level::interpreter(), Tuning::DEFAULT)
+    pub fn compile_loops(kernel: &Verified) -> Program {
+        Program::compile_for(kernel, Instructions::loops(), Tuning::DEFAULT)
     }
 
     /// Compiles a kernel to machine code of this ISA level where possible, to compiled loops otherwise and
     /// where this CPU lacks the level. The results have the same bits.
     pub fn compile_at(kernel: &Verified, code: Option<IsaLevel>) -> Program {
-        let level = code.and_then(Level::of_code).unwrap_or_else(Level::interpreter);
-        Program::compile_for(kernel, level, Tuning::DEFAULT)
+        let instructions = code.and_then(Instructions::of_code).unwrap_or_else(Instructions::loops);
+        Program::compile_for(kernel, instructions, Tuning::DEFAULT)
     }
 
     /// For how many shapes of launches there is machine code so far; it is written when a launch needs it.
@@ -55,14 +56,15 @@ impl Program {
     }
 
     /// Compiles for an instruction set and sizes: for tests.
-    pub(super) fn compile_for(kernel: &Verified, level: Level, tuning: Tuning) -> Program {
+    pub(super) fn compile_for(kernel: &Verified, instructions: Instructions, tuning: Tuning) -> Program {
+        let level = instructions.loops;
         let reduction = match &kernel.kernel().form {
             Form::Reduce { axes, folds } => Some(Reduction::new(kernel.kernel(), axes, folds, level)),
             Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => None,
         };
         let computed = reduction.as_ref().map_or(kernel, |reduction| &reduction.values.kernel);
         let code = compile(&lower::lower(computed.kernel(), level));
-        let machine = Machine::new(computed, level);
+        let machine = Machine::new(computed, instructions.code);
         Program { kernel: kernel.clone(), reduction, code, machine, level, tuning }
     }
 
@@ -119,7 +121,7 @@ unsafe fn elementwise(task: &HostLaunch<'_>, machine: Option<&Machine>) {
     let run = Run::placed(task, task.ordered(first, &coordinate_dims(task.kernel)), large);
     if let Some(rows) = machine.and_then(|machine| machine.rows(&run)) {
         let tiling = task.tiling(&run.layout);
-        share_out(task.help_for(&run.layout), tiling.count(), Vec::new, |table, n| {
+        share_out(task.parallelism(&run.layout), tiling.count(), Vec::new, |table, n| {
             // SAFETY: the caller's promise; a tile lies in the region, and each is given out once.
             unsafe { rows.tile(&tiling.get(n), table) };
             if run.stream {

@@ -60,7 +60,7 @@ pub fn difference(kernel: &Verified, expected: &Arrays, given: &Arrays) -> Optio
 pub fn on_host(kernel: &Verified, launch: &Launch, arrays: &Arrays) -> Arrays {
     let mut arrays = arrays.clone();
     let mut memory: Vec<&mut [u8]> = arrays.iter_mut().map(Vec::as_mut_slice).collect();
-    run_on_host(&Program::interpreted(kernel), kernel, launch, &mut memory);
+    run_on_host(&Program::compile_loops(kernel), kernel, launch, &mut memory);
     arrays
 }
 

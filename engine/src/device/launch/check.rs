@@ -102,7 +102,7 @@ impl Expected {
         }
         let elements: usize = memory.iter().map(|(block, size)| block.bytes() / size).sum();
         if launch.points() * kernel.kernel().body.len() + elements > DEFINITION_STEPS {
-            return Ok(host::launch(&cpu::Program::interpreted(kernel), &launch, memory.into_iter(), 1)?);
+            return Ok(host::launch(&cpu::Program::compile_loops(kernel), &launch, memory.into_iter(), 1)?);
         }
         let before: Vec<interpret::ElementBits> =
             memory.iter().map(|(block, size)| elements_of(block, *size)).collect();

@@ -4,8 +4,8 @@
 //! per chunk by [`super::worker`].
 
 use super::lower::{Graph, NodeId, Roots, What};
+use crate::cpu::loops::lanes::{BLOCK, Lane};
 use crate::cpu::loops::map::MapFn;
-use crate::cpu::loops::place::{BLOCK, Lane};
 
 /// Where a place of the program gets its address.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,9 @@
 //! From the IR to a graph of compiled loops: types become lanes, f16 and bf16 become f32 with explicit
 //! rounding, bitcasts vanish, and every operation is assigned to its loop.
 
-use crate::cpu::level::Level;
+use crate::cpu::loops::lanes::Lane;
+use crate::cpu::loops::level::Level;
 use crate::cpu::loops::map::MapFn;
-use crate::cpu::loops::place::Lane;
 use crate::cpu::loops::{convert, functions, narrow, ops};
 use crate::dtype::{DType, Scalar};
 use crate::ir::{BinaryOp, Form, Kernel, Op, UnaryOp, Value};

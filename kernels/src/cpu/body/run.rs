@@ -5,8 +5,8 @@ use std::cell::Cell;
 
 use super::compile::{Code, Load, StoreStep};
 use crate::cpu::launch::HostLaunch;
-use crate::cpu::layout::{Dims, Layout};
-use crate::cpu::loops::place::BLOCK;
+use crate::cpu::launch::layout::{Dims, LaunchLayout};
+use crate::cpu::loops::lanes::BLOCK;
 use crate::ir::{Access, Launch};
 
 /// Bytes of slots that leave room in the L1 cache for rows in place.
@@ -50,7 +50,7 @@ pub(in crate::cpu) struct LoadSource {
 pub(in crate::cpu) struct Run<'r> {
     pub code: &'r Code,
     pub launch: &'r Launch,
-    pub layout: Layout,
+    pub layout: LaunchLayout,
     pub params: Vec<ParamPlace>,
     pub sources: Vec<LoadSource>,
     /// Most lanes of a chunk, a multiple of [`BLOCK`].
@@ -81,7 +81,7 @@ unsafe impl Sync for Run<'_> {}
 
 impl<'r> Run<'r> {
     /// A run that holds where parameters are, which is all that machine code needs.
-    pub(in crate::cpu) fn placed(task: &HostLaunch<'r>, layout: Layout, stream: bool) -> Run<'r> {
+    pub(in crate::cpu) fn placed(task: &HostLaunch<'r>, layout: LaunchLayout, stream: bool) -> Run<'r> {
         let HostLaunch { code, launch, .. } = *task;
         let params: Vec<ParamPlace> = (0..launch.views.len()).map(|p| param(task, &layout, p)).collect();
         Run {
@@ -99,7 +99,7 @@ impl<'r> Run<'r> {
     }
 
     /// A run for workers.
-    pub(in crate::cpu) fn new(task: &HostLaunch<'r>, layout: Layout, stream: bool) -> Run<'r> {
+    pub(in crate::cpu) fn new(task: &HostLaunch<'r>, layout: LaunchLayout, stream: bool) -> Run<'r> {
         Run::placed(task, layout, stream).with_chunks(task)
     }
 
@@ -141,7 +141,7 @@ impl<'r> Run<'r> {
     }
 }
 
-fn param(task: &HostLaunch<'_>, layout: &Layout, p: usize) -> ParamPlace {
+fn param(task: &HostLaunch<'_>, layout: &LaunchLayout, p: usize) -> ParamPlace {
     let bytes = task.kernel.params[p].dtype.size_bytes() as isize;
     let first = task.memory[p].ptr.wrapping_offset(task.launch.views[p].offset as isize * bytes);
     let strides_bytes = layout.strides[p].map(|stride| stride as isize * bytes);
@@ -166,7 +166,7 @@ fn source(task: &HostLaunch<'_>, params: &[ParamPlace], load: &Load) -> LoadSour
 /// See [`Run::copies`].
 fn copies(
     code: &Code,
-    layout: &Layout,
+    layout: &LaunchLayout,
     params: &[ParamPlace],
     sources: &[LoadSource],
 ) -> Option<Vec<CopiedRows>> {

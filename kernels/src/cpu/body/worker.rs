@@ -9,10 +9,10 @@ use super::compile::{PlaceKind, Step, Uniform};
 use super::lower::lane_bits;
 use super::run::{CopiedRows, LoadKind, Run};
 use crate::cpu::launch::HostLaunch;
-use crate::cpu::layout::{Dims, Tile, advance};
+use crate::cpu::launch::layout::{Dims, Tile, advance};
 use crate::cpu::loops::copy::{self, Column, Row};
+use crate::cpu::loops::lanes::{BLOCK, Lane, LanePointer, Line};
 use crate::cpu::loops::map::MapArgs;
-use crate::cpu::loops::place::{BLOCK, Lane, Line, Place};
 use crate::cpu::thread_pool::{Parallelism, share_out};
 
 /// Lanes until an address reaches a cache line.
@@ -43,7 +43,7 @@ thread_local! {
 /// One thread's state.
 pub(in crate::cpu) struct Worker<'r> {
     run: &'r Run<'r>,
-    places: Vec<Place>,
+    places: Vec<LanePointer>,
     lines: Vec<Line>,
     /// Per row of the chunk and parameter, the address of the row's lane 0 of the innermost dimension.
     rows: Vec<*mut u8>,
@@ -74,11 +74,11 @@ impl<'r> Worker<'r> {
         let base = lines.as_mut_ptr().cast::<u8>();
         let slots = base.wrapping_add(code.fixed_bytes);
         let places = code.places.iter().map(|kind| match *kind {
-            PlaceKind::Block { offset, size } => Place { ptr: base.wrapping_add(offset), step: size },
+            PlaceKind::Block { offset, size } => LanePointer { ptr: base.wrapping_add(offset), step: size },
             PlaceKind::Slot { offset, size } => {
-                Place { ptr: slots.wrapping_add(offset * run.slot_lanes), step: size }
+                LanePointer { ptr: slots.wrapping_add(offset * run.slot_lanes), step: size }
             }
-            PlaceKind::Load => Place::NONE,
+            PlaceKind::Load => LanePointer::NONE,
         });
         let mut worker = Worker {
             run,
@@ -185,7 +185,7 @@ impl<'r> Worker<'r> {
     }
 
     /// The place of the n-th value the form uses, after [`Worker::eval`].
-    pub(in crate::cpu) fn root(&self, n: usize) -> Place {
+    pub(in crate::cpu) fn root(&self, n: usize) -> LanePointer {
         self.places[self.run.code.roots[n] as usize]
     }
 
@@ -211,7 +211,7 @@ impl<'r> Worker<'r> {
     unsafe fn step(&mut self, step: &Step, lanes: usize) {
         match step {
             Step::Map { f, dst, args } => {
-                let place = |n: Option<u32>| n.map_or(Place::NONE, |n| self.places[n as usize]);
+                let place = |n: Option<u32>| n.map_or(LanePointer::NONE, |n| self.places[n as usize]);
                 let [a, b, c] = args.map(place);
                 let dst = self.places[*dst as usize];
                 let args = MapArgs { dst, a, b, c, lanes: lanes.max(BLOCK) };
@@ -233,7 +233,7 @@ impl<'r> Worker<'r> {
         let whole = chunk.len >= BLOCK || self.run.copies.is_some();
         if chunk.rows == 1 && source.kind == LoadKind::Direct && whole {
             let ptr = row(0);
-            self.places[load.place as usize] = Place { ptr, step: size };
+            self.places[load.place as usize] = LanePointer { ptr, step: size };
             return;
         }
         let slot = self.places[load.slot as usize].ptr;
@@ -245,7 +245,7 @@ impl<'r> Worker<'r> {
             // SAFETY: the checked launch keeps the row in memory; the slot has room for the chunk.
             unsafe { copy::move_row(to, from, count, size) };
         }
-        self.places[load.place as usize] = Place { ptr: slot, step: if splat { 0 } else { size } };
+        self.places[load.place as usize] = LanePointer { ptr: slot, step: if splat { 0 } else { size } };
     }
 
     /// Fills a slot with coordinates.
@@ -291,7 +291,7 @@ impl<'r> Worker<'r> {
     }
 
     /// Stores a chunk of lanes in the memory form of parameter `p`.
-    unsafe fn store_rows(&self, p: usize, from: Place, chunk: Chunk) {
+    unsafe fn store_rows(&self, p: usize, from: LanePointer, chunk: Chunk) {
         let param = &self.run.params[p];
         let size = param.element_bytes;
         for r in 0..chunk.rows {
@@ -332,7 +332,9 @@ pub(in crate::cpu) fn for_each_tile(
     work: impl Fn(&mut Worker<'_>, &Tile) + Sync,
 ) {
     let tiling = task.tiling(&run.layout);
-    for_each_task(run, task.help_for(&run.layout), tiling.count(), |worker, n| work(worker, &tiling.get(n)));
+    for_each_task(run, task.parallelism(&run.layout), tiling.count(), |worker, n| {
+        work(worker, &tiling.get(n))
+    });
 }
 
 /// Computes and stores a box of an elementwise kernel.

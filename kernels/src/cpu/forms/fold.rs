@@ -9,10 +9,10 @@ use super::fold_loops::{
     MOST_ROWS, MaxPairs, MinPairs, ProductPairs, SumPairs,
 };
 use crate::cpu::body::lower::lane_bits;
-use crate::cpu::level::{Compiled, Level, compiled_narrow};
 use crate::cpu::loops::copy::{Row, move_row};
+use crate::cpu::loops::lanes::{Lane, Line};
+use crate::cpu::loops::level::{Compiled, Level, compiled_narrow};
 use crate::cpu::loops::map::with_lane;
-use crate::cpu::loops::place::{Lane, Line};
 use crate::dtype::DType;
 use crate::ir::{Fold, FoldOp};
 

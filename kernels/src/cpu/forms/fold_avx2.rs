@@ -5,8 +5,8 @@ use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
 use super::fold_loops::{AcrossArgs, MOST_ACROSS};
-use crate::cpu::level::Compiled;
-use crate::cpu::loops::place::Lane;
+use crate::cpu::loops::lanes::Lane;
+use crate::cpu::loops::level::Compiled;
 use crate::ir::FoldOp;
 
 const SUM: u8 = FoldOp::Sum as u8;
@@ -29,8 +29,8 @@ pub(super) fn across(op: FoldOp, lane: Lane) -> Option<Compiled<AcrossArgs>> {
     })
 }
 
-/// Declares an addition that the compiler does not turn into `haddps` or `haddpd`, which take twice as long as
-/// the two shuffles and the addition that they stand for.
+/// Declares an addition that the compiler does not turn into `haddps` or `haddpd`, which take twice as long
+/// as the two shuffles and the addition that they stand for.
 macro_rules! addition {
     ($name:ident, $register:ident, $instruction:literal) => {
         #[target_feature(enable = "avx2,fma,f16c")]

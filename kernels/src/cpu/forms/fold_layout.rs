@@ -1,8 +1,8 @@
 //! The order of dimensions in which a reduction visits its points.
 
 use crate::cpu::launch::HostLaunch;
-use crate::cpu::layout::{Dims, Layout, by_largest_stride, coordinate_dims};
-use crate::cpu::loops::place::BLOCK;
+use crate::cpu::launch::layout::{Dims, LaunchLayout, by_largest_stride, coordinate_dims};
+use crate::cpu::loops::lanes::BLOCK;
 use crate::ir::MAX_RANK;
 
 /// Most lanes that are folded side by side.
@@ -11,7 +11,7 @@ const STRIP: usize = 2048;
 /// The layout of a reduction: kept dimensions, then the folded ones in the order of the definition, then, if
 /// folds do not go across, a kept one.
 pub(super) struct FoldLayout {
-    pub layout: Layout,
+    pub layout: LaunchLayout,
     /// Kept dimensions before the folded ones.
     pub kept: usize,
     /// The innermost dimension is folded.
@@ -27,8 +27,9 @@ impl FoldLayout {
         let mut order: Dims<usize> = [0; MAX_RANK];
         let dims = kept.chain(task.kernel.fold_order(task.launch));
         order.iter_mut().zip(dims).for_each(|(to, dim)| *to = dim);
-        let layout =
-            Layout::new(task.launch, &order, |a, b| axes[a] == axes[b] && !coordinates[a] && !coordinates[b]);
+        let layout = LaunchLayout::new(task.launch, &order, |a, b| {
+            axes[a] == axes[b] && !coordinates[a] && !coordinates[b]
+        });
         let is_kept = |k: &usize| (0..axes.len()).any(|dim| layout.dim_of[dim] == Some(*k) && !axes[dim]);
         let kept = (0..layout.rank).take_while(is_kept).count();
         // The best innermost dimension: long, then contiguous in most loads, then innermost.

@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-use crate::cpu::level::Loop;
+use crate::cpu::loops::level::Loop;
 
 /// Most values that are folded across at once.
 pub(super) const MOST_ACROSS: usize = 4096;

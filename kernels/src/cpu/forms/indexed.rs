@@ -2,11 +2,11 @@
 
 use crate::cpu::body::run::Run;
 use crate::cpu::body::worker::{self, Chunk, Worker};
+use crate::cpu::launch::layout::coordinate_dims;
 use crate::cpu::launch::{HostLaunch, Memory};
-use crate::cpu::layout::coordinate_dims;
 use crate::cpu::loops::copy::{Row, move_row};
+use crate::cpu::loops::lanes::LanePointer;
 use crate::cpu::loops::narrow::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
-use crate::cpu::loops::place::Place;
 use crate::dtype::DType;
 use crate::ir::Form;
 
@@ -125,7 +125,7 @@ impl Target {
     ///
     /// # Safety
     /// `index` holds lanes of `dtype`, at least `lane + 1` of them unless it is splatted.
-    unsafe fn element(&self, index: Place, dtype: DType, lane: usize) -> Option<*mut u8> {
+    unsafe fn element(&self, index: LanePointer, dtype: DType, lane: usize) -> Option<*mut u8> {
         let at = index.at(lane);
         // SAFETY: the caller's promise.
         let index = unsafe {

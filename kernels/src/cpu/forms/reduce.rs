@@ -10,11 +10,11 @@ use super::fold_layout::FoldLayout;
 use super::fold_loops::{FoldLanes, MOST_ACROSS, MOST_ROWS};
 use super::values::{FoldedValues, Values, ValuesLaunch};
 use crate::cpu::launch::HostLaunch;
-use crate::cpu::layout::{Dims, decode};
-use crate::cpu::level::Level;
+use crate::cpu::launch::layout::{Dims, decode};
 use crate::cpu::loops::copy::{Row, move_row};
+use crate::cpu::loops::lanes::BLOCK;
+use crate::cpu::loops::level::Level;
 use crate::cpu::loops::narrow::{f32_to_bf16, f32_to_f16};
-use crate::cpu::loops::place::BLOCK;
 use crate::cpu::machine::Machine;
 use crate::cpu::thread_pool::in_turns;
 use crate::dtype::DType;
@@ -134,7 +134,7 @@ impl Job<'_> {
         let block = power_of_two(most.min(task.tuning.fold_block));
         let segment = power_of_two(task.tuning.segment_points).clamp(block, block * MOST_ACROSS);
         let segments = folded.div_ceil(segment);
-        let parallelism = task.help_for(layout);
+        let parallelism = task.parallelism(layout);
         // Short folds are several per piece of work, long ones several pieces.
         let pieces = PIECES * parallelism.threads;
         let group = (task.tuning.task_points / folded).min(self.results.div_ceil(pieces)).clamp(1, RESULTS);
@@ -197,7 +197,7 @@ impl Job<'_> {
         let fitting = VALUES_BYTES / (MOST_ROWS * self.reduction.values.bytes().max(1));
         let strip = order.strip(task).min(if self.in_place { usize::MAX } else { fitting.max(BLOCK) });
         let strips = lanes.div_ceil(strip);
-        let parallelism = task.help_for(&order.layout);
+        let parallelism = task.parallelism(&order.layout);
         let pieces = PIECES * parallelism.threads;
         // Rows are cut only where there are too few strips for all threads.
         let most = task.tuning.segment_points / strip;

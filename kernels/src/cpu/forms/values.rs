@@ -11,9 +11,9 @@ use std::ops::Range;
 use super::fold_loops::{FoldLanes, MOST_ROWS};
 use crate::cpu::body::run::Run;
 use crate::cpu::body::worker::{Worker, eval_tile};
+use crate::cpu::launch::layout::{Dims, LaunchLayout, Tile, decode};
 use crate::cpu::launch::{HostLaunch, Memory};
-use crate::cpu::layout::{Dims, Layout, Tile, decode};
-use crate::cpu::loops::place::Line;
+use crate::cpu::loops::lanes::Line;
 use crate::cpu::machine::{Machine, MachineRows};
 use crate::dtype::DType;
 use crate::ir::{Access, Fold, Form, Inst, Kernel, Launch, MAX_RANK, Offsets, Op, Param, Store, Value, View};
@@ -134,7 +134,7 @@ pub(super) struct ValuesLaunch<'r> {
     folded: &'r FoldedValues,
     machine: Option<&'r Machine>,
     launch: Launch,
-    layout: Layout,
+    layout: LaunchLayout,
     /// Values from one row of a buffer to the next.
     pitch: usize,
     /// Values of a buffer; none where values are read where they lie.
@@ -149,7 +149,7 @@ impl<'r> ValuesLaunch<'r> {
     pub(super) fn new(
         task: &'r HostLaunch<'r>,
         (folded, machine): (&'r FoldedValues, Option<&'r Machine>),
-        layout: &Layout,
+        layout: &LaunchLayout,
         (pitch, room): (usize, usize),
     ) -> ValuesLaunch<'r> {
         let inner = layout.inner();
@@ -208,7 +208,7 @@ impl<'r> ValuesLaunch<'r> {
     pub(super) fn are_in_place(
         task: &HostLaunch<'_>,
         folded: &FoldedValues,
-        layout: &Layout,
+        layout: &LaunchLayout,
         has_whole_rows: bool,
     ) -> bool {
         let inner = layout.inner();

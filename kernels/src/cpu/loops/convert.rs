@@ -1,9 +1,9 @@
 //! The loops that convert: casts by value, and between memory and lanes of the narrow floats.
 
+use super::lanes::Lane;
+use super::level::Level;
 use super::map::{Map1, MapFn, map1, with_lane};
 use super::narrow;
-use super::place::Lane;
-use crate::cpu::level::Level;
 use crate::dtype::DType;
 
 struct As;

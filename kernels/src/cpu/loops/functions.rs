@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
+use super::level::{Level, Loop, compiled};
 use super::map::{Each1, Each2, Map1, Map2, MapArgs, MapFn, block1, next_block};
-use crate::cpu::level::{Level, Loop, compiled};
 use crate::ir::{Math1, Math2};
 use crate::{for_math1, for_math2};
 

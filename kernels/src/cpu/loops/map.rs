@@ -5,15 +5,15 @@
 
 use std::marker::PhantomData;
 
-use super::place::{BLOCK, Place};
-use crate::cpu::level::{Compiled, Level, Loop, compiled_narrow};
+use super::lanes::{BLOCK, LanePointer};
+use super::level::{Compiled, Level, Loop, compiled_narrow};
 
-/// Operands of one loop. `dst` overlaps none of the others; unused ones are [`Place::NONE`].
+/// Operands of one loop. `dst` overlaps none of the others; unused ones are [`LanePointer::NONE`].
 pub(in crate::cpu) struct MapArgs {
-    pub dst: Place,
-    pub a: Place,
-    pub b: Place,
-    pub c: Place,
+    pub dst: LanePointer,
+    pub a: LanePointer,
+    pub b: LanePointer,
+    pub c: LanePointer,
     /// At least [`BLOCK`].
     pub lanes: usize,
 }

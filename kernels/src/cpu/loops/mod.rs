@@ -3,7 +3,8 @@
 pub(super) mod convert;
 pub(super) mod copy;
 pub(super) mod functions;
+pub(super) mod lanes;
+pub(super) mod level;
 pub(super) mod map;
 pub(super) mod narrow;
 pub(super) mod ops;
-pub(super) mod place;

@@ -1,8 +1,8 @@
 //! The loop of each operation and lane type.
 
+use super::lanes::Lane;
+use super::level::{Level, compiled_narrow};
 use super::map::{EachFma, EachSelect, Map1, Map2, MapFn, map1, map2, with_int, with_lane};
-use super::place::Lane;
-use crate::cpu::level::{Level, compiled_narrow};
 use crate::dtype::DType;
 use crate::ir::{BinaryOp, CompareOp, UnaryOp};
 

@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 use super::rectangles::{Rectangle, RectangleCopy, transpose_block};
 #[cfg(target_arch = "x86_64")]
 use super::transpose;
-use crate::cpu::level::{Compiled, Level, Loop, compiled};
 use crate::cpu::loops::copy::{move_row, stream_bytes};
+use crate::cpu::loops::level::{Compiled, Level, Loop, compiled};
 
 /// Runs `$body` with `$T` the unsigned integer of so many bytes.
 macro_rules! of_size {
@@ -164,7 +164,7 @@ impl<T: Copy> Loop for Transpose<T> {
 /// The fastest transpose of elements of so many bytes.
 fn transpose_loop(level: Level, bytes: usize) -> Compiled<RectangleCopy> {
     #[cfg(target_arch = "x86_64")]
-    match (bytes, level.loops()) {
+    match (bytes, level) {
         (4, Level::Avx512) => return transpose::transpose_words,
         (8, Level::Avx512) => return transpose::transpose_longs,
         _ => {}

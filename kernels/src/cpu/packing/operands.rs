@@ -8,10 +8,10 @@ use super::copying::copy_rectangle;
 use super::rectangles::Rectangle;
 use crate::cpu::body::run::Run;
 use crate::cpu::body::worker::{Worker, eval_tile};
+use crate::cpu::launch::layout::{Dims, LaunchLayout, Tile, Tiling, advance, coordinate_dims};
 use crate::cpu::launch::{HostLaunch, Memory};
-use crate::cpu::layout::{Dims, Layout, Tile, Tiling, advance, coordinate_dims};
 use crate::cpu::loops::copy::fence;
-use crate::cpu::loops::place::Line;
+use crate::cpu::loops::lanes::Line;
 use crate::cpu::machine::Machine;
 use crate::cpu::thread_pool::in_turns;
 use crate::ir::{Access, Launch, MAX_RANK, View};
@@ -137,7 +137,7 @@ impl<'r> PackedLaunch<'r> {
     /// # Safety
     /// The launch was checked against the memory; the rest is the promise of `Program::run`'s caller.
     pub(in crate::cpu) unsafe fn run(&self) {
-        let help = self.task.help_for(&self.run.layout);
+        let help = self.task.parallelism(&self.run.layout);
         let points: usize = self.tiling.tile.iter().product();
         // Neighbouring tiles go to one thread.
         let some =
@@ -334,21 +334,21 @@ fn direct_copies(task: &HostLaunch<'_>, run: &Run<'_>, strided: &[usize]) -> Opt
 }
 
 /// Whether a parameter's stride is smaller in another dimension than in the innermost.
-fn is_transposed(layout: &Layout, p: usize) -> bool {
+fn is_transposed(layout: &LaunchLayout, p: usize) -> bool {
     let (down, inner, strides) = (nearest(layout, p), layout.inner(), &layout.strides[p]);
     down != inner && strides[down] != 0 && strides[down].unsigned_abs() < strides[inner].unsigned_abs()
 }
 
 /// The dimension other than the innermost in which a parameter's stride is smallest but not 0; the one before
 /// the innermost if there is none.
-fn nearest(layout: &Layout, p: usize) -> usize {
+fn nearest(layout: &LaunchLayout, p: usize) -> usize {
     let apart = |k: &usize| layout.strides[p][*k] != 0 && layout.extents[*k] > 1;
     let outer = (0..layout.inner()).rev().filter(apart);
     outer.min_by_key(|&k| layout.strides[p][k].unsigned_abs()).unwrap_or(layout.inner().saturating_sub(1))
 }
 
 /// The extents of a tile in which all `strided` operands use the lines that they touch.
-fn tile(task: &HostLaunch<'_>, layout: &Layout, strided: &[usize]) -> Dims<usize> {
+fn tile(task: &HostLaunch<'_>, layout: &LaunchLayout, strided: &[usize]) -> Dims<usize> {
     let inner = layout.inner();
     let mut tile = [1; MAX_RANK];
     let bytes: usize = strided.iter().map(|&p| task.kernel.params[p].dtype.size_bytes()).sum();

@@ -180,7 +180,8 @@ fn gathers_and_scatters() {
 impl Case {
     /// One level, two threads: for cases that are many.
     pub(super) fn check_once(&self) {
-        let program = super::super::Program::compile_for(&self.kernel, super::Level::detect(), super::SMALL);
+        let program =
+            super::super::Program::compile_for(&self.kernel, super::Instructions::best(), super::SMALL);
         self.compare(&self.expected(), &self.outcome(&program, 2, 0), "once");
     }
 }

@@ -9,8 +9,8 @@ mod reductions;
 mod rows;
 mod speed;
 
+use super::instructions::Instructions;
 use super::launch::Tuning;
-use super::level::Level;
 use super::{Memory, Program};
 use crate::dtype::{DType, Scalar};
 use crate::interpret;
@@ -99,7 +99,7 @@ impl Case {
     /// Runs the case in every way and compares all memory, also what must stay untouched.
     fn check(&self) {
         let expected = self.expected();
-        for level in Level::available() {
+        for level in Instructions::available() {
             for (tuning, threads, shift) in [
                 (SMALL, 1, 0),
                 (SMALL, 2, 16),

@@ -1,7 +1,7 @@
 //! Strided and transposed operands against the definition: random views of larger memory, bit for
 //! bit, elements beside what is written included.
 
-use super::{Case, Level, Memory, Program, Random, SMALL, Tuning, values};
+use super::{Case, Instructions, Memory, Program, Random, SMALL, Tuning, values};
 use crate::build::Builder;
 use crate::dtype::DType;
 use crate::ir::{BinaryOp, Launch, Value, View};
@@ -109,7 +109,7 @@ fn random_views() {
     for seed in 0..600 {
         let case = case(seed, 20);
         let expected = case.expected();
-        for level in Level::available() {
+        for level in Instructions::available() {
             for (n, tuning) in TUNINGS.into_iter().enumerate() {
                 let program = Program::compile_for(&case.kernel, level, tuning);
                 let found = case.outcome(
@@ -217,7 +217,7 @@ fn every_second_element() {
                     let case = Case { kernel, launch, memory };
                     let expected = case.expected();
                     for (level, tuning) in
-                        Level::available().into_iter().flat_map(|level| TUNINGS.map(|t| (level, t)))
+                        Instructions::available().into_iter().flat_map(|level| TUNINGS.map(|t| (level, t)))
                     {
                         let program = Program::compile_for(&case.kernel, level, tuning);
                         let found = fenced_outcome(&case, &program, ran % 2 == 0);
@@ -243,7 +243,7 @@ fn views_of_memory_between_protected_pages() {
     for seed in 0..200 {
         let case = case(10_000 + seed, 1);
         let expected = case.expected();
-        for level in Level::available() {
+        for level in Instructions::available() {
             for (n, tuning) in TUNINGS.into_iter().enumerate() {
                 let program = Program::compile_for(&case.kernel, level, tuning);
                 let found = fenced_outcome(&case, &program, seed % 2 == 0);
@@ -273,7 +273,7 @@ fn what_lies_between_belongs_to_others() {
         let view = |step: usize| View { offset: 0, strides: vec![step as i64] };
         let launch = super::launch(&[n], vec![view(1), view(step)]);
         let size = dtype.size_bytes();
-        for level in Level::available() {
+        for level in Instructions::available() {
             for tuning in &TUNINGS[1..2] {
                 let program = Program::compile_for(&kernel, level, *tuning);
                 let (mut from, mut to) = (vec![0u8; n * size], vec![0u8; n * size * step]);

@@ -3,7 +3,7 @@
 
 use super::super::Memory;
 use super::forms::{padded, shapes};
-use super::{Case, Level, Program, Random, Tuning, dense, launch, strided};
+use super::{Case, Instructions, Program, Random, Tuning, dense, launch, strided};
 use crate::build::Builder;
 use crate::dtype::{DType, Scalar};
 use crate::ir::{BinaryOp, Fold, FoldOp, Value, View};
@@ -298,7 +298,7 @@ impl Case {
     /// At every level with these sizes, on one thread and on three: for cases that are long.
     fn check_with(&self, tuning: Tuning) {
         let expected = self.expected();
-        for level in Level::available() {
+        for level in Instructions::available() {
             for threads in [1, 3] {
                 let program = Program::compile_for(&self.kernel, level, tuning);
                 let found = self.outcome(&program, threads, 0);

@@ -2,8 +2,8 @@
 
 use std::array::from_fn;
 
-use super::super::layout::{Layout, Tiling};
-use super::{Case, Level, Program, Random, Tuning, dense, launch};
+use super::super::launch::layout::{LaunchLayout, Tiling};
+use super::{Case, Instructions, Program, Random, Tuning, dense, launch};
 use crate::build::Builder;
 use crate::dtype::DType;
 use crate::ir::{BinaryOp, View};
@@ -14,7 +14,7 @@ const NON_TEMPORAL: Tuning = Tuning { stream_above_bytes: 0, ..Tuning::DEFAULT }
 #[test]
 fn threads_have_equally_many_boxes() {
     let whole = View { offset: 0, strides: dense(&[160; 3]).strides };
-    let layout = Layout::new(&launch(&[158; 3], vec![whole]), &from_fn(|dim| dim), |_, _| false);
+    let layout = LaunchLayout::new(&launch(&[158; 3], vec![whole]), &from_fn(|dim| dim), |_, _| false);
     assert_eq!(layout.plane(), 158 * 158);
     for threads in [1, 2, 8] {
         for points in [1 << 12, 1 << 17, 1 << 18, 1 << 20] {
@@ -59,7 +59,7 @@ fn stencils_with_non_temporal_stores() {
                     (0..1 + outputs).map(|_| super::values(dtype, len, &mut random)).collect();
                 let case = Case { kernel, launch: launch(&[5, n], views), memory };
                 let expected = case.expected();
-                for level in Level::available() {
+                for level in Instructions::available() {
                     let program = Program::compile_for(&case.kernel, level, NON_TEMPORAL);
                     // The second launch may have code for rows together.
                     for _ in 0..2 {

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use memmap2::MmapMut;
 
+use super::super::instructions::Instructions;
 use super::super::launch::Tuning;
-use super::super::level::Level;
 use super::super::{Memory, Program};
 use super::{dense, launch};
 use crate::build::Builder;
@@ -240,7 +240,7 @@ fn large_pages(floats: usize, value: f32) -> MmapMut {
     map
 }
 
-/// The interpreter and machine code in turn. `PARTITA_SPEED=NAME` measures one kernel.
+/// Compiled loops and machine code in turn. `PARTITA_SPEED=NAME` measures one kernel.
 #[test]
 #[ignore = "a timing, not a check"]
 fn speed() {
@@ -249,10 +249,10 @@ fn speed() {
     let only = std::env::var("PARTITA_SPEED").unwrap_or_default();
     for work in works().into_iter().filter(|work| work.name.contains(&only)) {
         let variants = [
-            ("interpreted", Level::interpreter(), Tuning::DEFAULT),
-            ("code", Level::detect(), Tuning::DEFAULT),
-            ("in place", Level::detect(), Tuning { packed_points: usize::MAX, ..Tuning::DEFAULT }),
-            ("plain", Level::detect(), Tuning { stream_above_bytes: usize::MAX, ..Tuning::DEFAULT }),
+            ("loops", Instructions::loops(), Tuning::DEFAULT),
+            ("code", Instructions::best(), Tuning::DEFAULT),
+            ("in place", Instructions::best(), Tuning { packed_points: usize::MAX, ..Tuning::DEFAULT }),
+            ("plain", Instructions::best(), Tuning { stream_above_bytes: usize::MAX, ..Tuning::DEFAULT }),
         ];
         let mut rates = Vec::new();
         for (name, level, tuning) in variants {
@@ -274,7 +274,7 @@ fn speed() {
 #[ignore = "a timing, not a check"]
 fn launches() {
     let mut buffers = [(); 3].map(|()| large_pages(1 << 14, 1.5));
-    for level in [Level::interpreter(), Level::detect()] {
+    for level in [Instructions::loops(), Instructions::best()] {
         tiny(level, &mut buffers);
     }
 }
@@ -290,7 +290,7 @@ fn small_launches() {
         let light = pointwise("light", n, 2, |k, a| k.binary(BinaryOp::Add, a[0], a[1]));
         let heavy = pointwise("heavy", n, 2, |k, a| (0..12).fold(a[1], |b, _| fused8(k, a[0], b)));
         for work in [light, heavy] {
-            let program = Program::compile_for(&work.kernel, Level::detect(), threaded);
+            let program = Program::compile_for(&work.kernel, Instructions::best(), threaded);
             let mut median = |threads: usize, repeats: usize, pause: Duration| {
                 let mut launch = || {
                     std::thread::sleep(pause);
@@ -309,7 +309,7 @@ fn small_launches() {
 }
 
 /// Ten operations on eight elements: a launch, and compiling it for its first one.
-fn tiny(level: Level, buffers: &mut [MmapMut]) {
+fn tiny(level: Instructions, buffers: &mut [MmapMut]) {
     let work = pointwise("tiny", 8, 2, |k, a| {
         let x = fused8(k, a[0], a[1]);
         let y = k.binary(BinaryOp::Mul, x, a[0]);

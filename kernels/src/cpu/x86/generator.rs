@@ -49,7 +49,7 @@ impl MachineCode {
     }
 }
 
-/// Longer bodies are left to the interpreter.
+/// Longer bodies are left to compiled loops.
 const MAX_STEPS: usize = 4000;
 /// So many stores and pointers fit into registers and tables.
 const MAX_STORES: usize = 24;

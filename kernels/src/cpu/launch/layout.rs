@@ -4,10 +4,10 @@
 use crate::ir::{Kernel, Launch, MAX_RANK, Op};
 
 /// One element (or stride, or index) per dimension of a layout.
-pub(super) type Dims<T> = [T; MAX_RANK];
+pub(in crate::cpu) type Dims<T> = [T; MAX_RANK];
 
 /// The dimensions of a launch, the innermost last; at least one.
-pub(super) struct Layout {
+pub(in crate::cpu) struct LaunchLayout {
     pub rank: usize,
     pub extents: Dims<usize>,
     /// Per parameter, in elements.
@@ -16,10 +16,14 @@ pub(super) struct Layout {
     pub dim_of: Dims<Option<usize>>,
 }
 
-impl Layout {
+impl LaunchLayout {
     /// The dimensions of `launch` in the given `order`, merged where `merge` allows it for a pair.
-    pub(super) fn new(launch: &Launch, order: &Dims<usize>, merge: impl Fn(usize, usize) -> bool) -> Layout {
-        let mut layout = Layout {
+    pub(in crate::cpu) fn new(
+        launch: &Launch,
+        order: &Dims<usize>,
+        merge: impl Fn(usize, usize) -> bool,
+    ) -> LaunchLayout {
+        let mut layout = LaunchLayout {
             rank: 0,
             extents: [1; MAX_RANK],
             strides: vec![[0; MAX_RANK]; launch.views.len()],
@@ -46,8 +50,8 @@ impl Layout {
     }
 
     /// The same dimensions with other strides.
-    pub(super) fn with_strides(&self, strides: Vec<Dims<i64>>) -> Layout {
-        Layout { rank: self.rank, extents: self.extents, strides, dim_of: self.dim_of }
+    pub(in crate::cpu) fn with_strides(&self, strides: Vec<Dims<i64>>) -> LaunchLayout {
+        LaunchLayout { rank: self.rank, extents: self.extents, strides, dim_of: self.dim_of }
     }
 
     /// Does `dim` of the launch continue the layout's last dimension in every parameter?
@@ -60,11 +64,11 @@ impl Layout {
     }
 
     /// The same dimensions in another order.
-    pub(super) fn permuted(&self, order: &[usize]) -> Layout {
+    pub(in crate::cpu) fn permuted(&self, order: &[usize]) -> LaunchLayout {
         let from = |k: usize| order.get(k).copied().unwrap_or(k);
         let strides = self.strides.iter().map(|s| std::array::from_fn(|k| s[from(k)])).collect();
         let to = |at: usize| order.iter().position(|&k| k == at);
-        Layout {
+        LaunchLayout {
             rank: self.rank,
             extents: std::array::from_fn(|k| self.extents[from(k)]),
             strides,
@@ -73,23 +77,23 @@ impl Layout {
     }
 
     /// Number of the innermost dimension.
-    pub(super) fn inner(&self) -> usize {
+    pub(in crate::cpu) fn inner(&self) -> usize {
         self.rank - 1
     }
 
     /// Points of the region.
-    pub(super) fn points(&self) -> usize {
+    pub(in crate::cpu) fn points(&self) -> usize {
         self.extents[..self.rank].iter().product()
     }
 
     /// Those of the two innermost dimensions.
-    pub(super) fn plane(&self) -> usize {
+    pub(in crate::cpu) fn plane(&self) -> usize {
         self.extents[self.rank.saturating_sub(2)..self.rank].iter().product()
     }
 }
 
 /// Marks the dimensions whose coordinates the kernel uses: they cannot be merged.
-pub(super) fn coordinate_dims(kernel: &Kernel) -> Dims<bool> {
+pub(in crate::cpu) fn coordinate_dims(kernel: &Kernel) -> Dims<bool> {
     let mut used = [false; MAX_RANK];
     for inst in &kernel.body {
         if let Op::Coord(dim) = inst.op {
@@ -101,7 +105,10 @@ pub(super) fn coordinate_dims(kernel: &Kernel) -> Dims<bool> {
 
 /// The dimensions of the launch, sorted by decreasing distance of neighbours, in whichever of `params` it is
 /// largest.
-pub(super) fn by_largest_stride(launch: &Launch, params: impl Iterator<Item = usize> + Clone) -> Dims<usize> {
+pub(in crate::cpu) fn by_largest_stride(
+    launch: &Launch,
+    params: impl Iterator<Item = usize> + Clone,
+) -> Dims<usize> {
     let mut order = std::array::from_fn(|dim| dim);
     let largest = |dim: usize| params.clone().map(|p| launch.views[p].strides[dim].unsigned_abs()).max();
     order[..launch.extents.len()].sort_by_key(|&dim| std::cmp::Reverse(largest(dim)));
@@ -110,13 +117,13 @@ pub(super) fn by_largest_stride(launch: &Launch, params: impl Iterator<Item = us
 
 /// A box of a layout: `start[k]..start[k] + extents[k]` in each dimension.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tile {
+pub(in crate::cpu) struct Tile {
     pub start: Dims<usize>,
     pub extents: Dims<usize>,
 }
 
 /// A layout cut into equal boxes (smaller at the ends), numbered in C order.
-pub(super) struct Tiling {
+pub(in crate::cpu) struct Tiling {
     rank: usize,
     extents: Dims<usize>,
     pub tile: Dims<usize>,
@@ -125,7 +132,7 @@ pub(super) struct Tiling {
 impl Tiling {
     /// Boxes of about `points` points, at most `inner` of them in a row; where extents allow it, `threads`
     /// threads have equally many.
-    pub(super) fn new(layout: &Layout, inner: usize, points: usize, threads: usize) -> Tiling {
+    pub(in crate::cpu) fn new(layout: &LaunchLayout, inner: usize, points: usize, threads: usize) -> Tiling {
         let mut tile = [1; MAX_RANK];
         let mut left = points.max(1);
         for k in (0..layout.rank).rev() {
@@ -142,7 +149,7 @@ impl Tiling {
     }
 
     /// Boxes of these extents.
-    pub(super) fn of(layout: &Layout, tile: Dims<usize>) -> Tiling {
+    pub(in crate::cpu) fn of(layout: &LaunchLayout, tile: Dims<usize>) -> Tiling {
         Tiling { rank: layout.rank, extents: layout.extents, tile }
     }
 
@@ -152,12 +159,12 @@ impl Tiling {
     }
 
     /// How many boxes there are.
-    pub(super) fn count(&self) -> usize {
+    pub(in crate::cpu) fn count(&self) -> usize {
         (0..self.rank).map(|k| self.along(k)).product()
     }
 
     /// Box number `n`.
-    pub(super) fn get(&self, n: usize) -> Tile {
+    pub(in crate::cpu) fn get(&self, n: usize) -> Tile {
         let mut tile = Tile { start: [0; MAX_RANK], extents: [1; MAX_RANK] };
         let mut rest = n;
         for k in (0..self.rank).rev() {
@@ -171,7 +178,13 @@ impl Tiling {
 }
 
 /// Writes the index of point number `n` in C order of the dimensions `from..to`.
-pub(super) fn decode(index: &mut Dims<usize>, layout: &Layout, from: usize, to: usize, mut n: usize) {
+pub(in crate::cpu) fn decode(
+    index: &mut Dims<usize>,
+    layout: &LaunchLayout,
+    from: usize,
+    to: usize,
+    mut n: usize,
+) {
     for k in (from..to).rev() {
         // An empty dimension has no points; nothing is read at the index then.
         index[k] = n % layout.extents[k].max(1);
@@ -180,7 +193,7 @@ pub(super) fn decode(index: &mut Dims<usize>, layout: &Layout, from: usize, to: 
 }
 
 /// Steps an index through the box `extents` in C order over the dimensions before `rank`; false at the end.
-pub(super) fn advance(index: &mut Dims<usize>, tile: &Tile, rank: usize) -> bool {
+pub(in crate::cpu) fn advance(index: &mut Dims<usize>, tile: &Tile, rank: usize) -> bool {
     for k in (0..rank).rev() {
         index[k] += 1;
         if index[k] < tile.start[k] + tile.extents[k] {

@@ -1,9 +1,9 @@
 //! One launch on the host: its memory, its dimensions, and how many tiles and threads it is worth.
 
-use super::body::compile::Code;
-use super::layout::{Dims, Layout, Tiling, by_largest_stride};
-use super::level::Level;
-use super::thread_pool::Parallelism;
+use super::layout::{Dims, LaunchLayout, Tiling, by_largest_stride};
+use crate::cpu::body::compile::Code;
+use crate::cpu::loops::level::Level;
+use crate::cpu::thread_pool::Parallelism;
 use crate::ir::{Kernel, Launch};
 use crate::verify::footprint::Footprint;
 
@@ -68,13 +68,13 @@ pub(in crate::cpu) struct HostLaunch<'r> {
 impl<'r> HostLaunch<'r> {
     /// The launch's dimensions, ordered for parameter `param`; those that are `apart` are not merged with
     /// others.
-    pub(in crate::cpu) fn ordered(&self, param: Option<usize>, apart: &Dims<bool>) -> Layout {
+    pub(in crate::cpu) fn ordered(&self, param: Option<usize>, apart: &Dims<bool>) -> LaunchLayout {
         let order = by_largest_stride(self.launch, param.into_iter());
-        Layout::new(self.launch, &order, |a, b| !apart[a] && !apart[b])
+        LaunchLayout::new(self.launch, &order, |a, b| !apart[a] && !apart[b])
     }
 
     /// How many threads a launch over these points is worth.
-    pub(in crate::cpu) fn help_for(&self, layout: &Layout) -> Parallelism {
+    pub(in crate::cpu) fn parallelism(&self, layout: &LaunchLayout) -> Parallelism {
         let steps = layout.points().saturating_mul(self.kernel.body.len());
         Parallelism {
             threads: (steps / self.tuning.thread_steps).clamp(1, self.threads),
@@ -83,8 +83,8 @@ impl<'r> HostLaunch<'r> {
     }
 
     /// Tiles for the threads that the launch is worth.
-    pub(in crate::cpu) fn tiling(&self, layout: &Layout) -> Tiling {
-        let (most, threads) = (self.tuning.task_points, self.help_for(layout).threads);
+    pub(in crate::cpu) fn tiling(&self, layout: &LaunchLayout) -> Tiling {
+        let (most, threads) = (self.tuning.task_points, self.parallelism(layout).threads);
         // Twice as many points where planes are small: neighbouring tiles share their border planes.
         let most = if layout.plane() <= most / 2 { 2 * most } else { most };
         // A small launch, such as one tile's, is shared evenly.

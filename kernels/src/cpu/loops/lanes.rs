@@ -7,16 +7,16 @@ pub(in crate::cpu) const BLOCK: usize = 64;
 
 /// Lanes of one value, consecutive in memory.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::cpu) struct Place {
+pub(in crate::cpu) struct LanePointer {
     /// The first lane, aligned to its type.
     pub ptr: *mut u8,
     /// Bytes from one lane to the next; 0 where every block of lanes is the same block.
     pub step: usize,
 }
 
-impl Place {
+impl LanePointer {
     /// No place at all, for operands a loop does not use.
-    pub(in crate::cpu) const NONE: Place = Place { ptr: std::ptr::null_mut(), step: 0 };
+    pub(in crate::cpu) const NONE: LanePointer = LanePointer { ptr: std::ptr::null_mut(), step: 0 };
 
     /// The address of lane `lane`, which starts a block.
     #[inline(always)]
@@ -38,7 +38,7 @@ impl Place {
     /// The block that starts at `lane`, to write.
     ///
     /// # Safety
-    /// As [`Place::block`], and nobody else reads or writes it meanwhile.
+    /// As [`LanePointer::block`], and nobody else reads or writes it meanwhile.
     #[inline(always)]
     pub(in crate::cpu) unsafe fn block_mut<'a, T>(self, lane: usize) -> &'a mut [T; BLOCK] {
         // SAFETY: the caller's promise.
