@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::entries::{batched_copy, pointwise, reduce, streaming, transpose, vector};
+use super::entries::{batched_copy, fold, pointwise, streaming, transpose, vector};
 use super::launch::{Limits, Module};
 use super::schedule::Schedule;
 use super::text::{MAX_BLOCK_BYTES, PtxTarget};
@@ -32,7 +32,7 @@ pub fn emit(kernel: &Verified, target: &PtxTarget) -> Result<Module, PtxUnsuppor
     let kernel = verified.kernel();
     let schedule = Schedule::of(&verified);
     let entries = match &kernel.form {
-        Form::Reduce { .. } => reduce::entries(kernel, target),
+        Form::Reduce { .. } => fold::entries(kernel, target),
         Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => {
             let mut entries = vec![pointwise::entry(kernel, target)];
             entries.extend(schedule.vector.as_ref().map(|plan| vector::entry(kernel, target, plan)));

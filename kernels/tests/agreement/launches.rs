@@ -2,7 +2,7 @@
 
 use partita_kernels::{BinaryOp, Builder, DType, FoldOp, Launch, Scalar, Verified, View};
 
-use super::{Arrays, bytes, c_strides, cases, line, small_numbers};
+use super::{Arrays, bytes, c_strides, cases, line, sevenths, small_numbers};
 
 /// A kernel, a launch of it and its memory.
 pub type Case = (Verified, Launch, Arrays);
@@ -14,18 +14,15 @@ fn kept(extents: &[usize], axes: &[bool]) -> (Vec<usize>, Vec<i64>) {
     (kept, strides)
 }
 
-/// A fold whose result is exact in every order; none where the type has no such operation, or where it
-/// would not be exact: f16 sums beyond 2048.
+/// A fold, none where the type has no such operation. Sums and products of floats are rounded, so that their
+/// order shows.
 pub fn fold_case(op: FoldOp, d: DType, extents: &[usize], axes: &[bool]) -> Option<Case> {
     let kernel = cases::fold(op, d, axes).ok()?;
     let n: usize = extents.iter().product();
-    if matches!(d, DType::F16 | DType::BF16) && matches!(op, FoldOp::Sum | FoldOp::Product) && n > 200 {
-        return None;
-    }
-    let input = if op == FoldOp::Product && d.is_float() {
-        bytes(d, (0..n).map(|i| Scalar::from_f64(d, [1.0, 2.0, 0.5][i % 3]).bits))
-    } else {
-        small_numbers(d, n, 5)
+    let input = match op {
+        FoldOp::Sum if d.is_float() => sevenths(d, n, 5),
+        FoldOp::Product if d.is_float() => near_one(d, n),
+        _ => small_numbers(d, n, 5),
     };
     let (kept, strides) = kept(extents, axes);
     let views = vec![View { offset: 0, strides: c_strides(extents) }, View { offset: 1, strides }];
@@ -54,6 +51,13 @@ pub fn ordered_fold_case(op: FoldOp, d: DType, extents: &[usize], axes: &[bool],
         Launch { extents: extents.to_vec(), origin: vec![0; extents.len()], views, arguments: vec![] };
     let output = vec![0xa5; (kept.iter().product::<usize>() + 2) * d.size_bytes()];
     (cases::fold(op, d, axes).unwrap(), launch, vec![input, output])
+}
+
+/// Numbers around 1, so that products of many are still numbers.
+fn near_one(d: DType, n: usize) -> Vec<u8> {
+    let random = &mut Random(88_172_645_463_325_252);
+    let near = |_| Scalar::from_f64(d, 1.0 + (random.next() as f64 / u64::MAX as f64 - 0.5) / 8.0).bits;
+    bytes(d, (0..n).map(near))
 }
 
 /// Numbers without pattern (Marsaglia's xorshift64).
@@ -114,7 +118,8 @@ pub fn strided_fold_case(d: DType, extents: &[usize], axes: &[bool], input: View
     let launch =
         Launch { extents: extents.to_vec(), origin: vec![0; extents.len()], views, arguments: vec![] };
     let output = vec![0; kept.iter().product::<usize>() * d.size_bytes()];
-    (cases::fold(FoldOp::Sum, d, axes).unwrap(), launch, vec![small_numbers(d, 2000, 3), output])
+    let input = if d.is_float() { sevenths(d, 2000, 3) } else { small_numbers(d, 2000, 3) };
+    (cases::fold(FoldOp::Sum, d, axes).unwrap(), launch, vec![input, output])
 }
 
 /// The extreme of each row with its column; floats with NaN in some places.

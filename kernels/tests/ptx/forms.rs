@@ -1,13 +1,13 @@
 //! Every form over ranks, odd sizes, offsets, strides, broadcasts and empty regions, on whole grids and
 //! on grids so small that the region is cut.
 
-use partita_kernels::{BinaryOp, Builder, DType, Fold, FoldOp, Launch, View};
+use partita_kernels::{BinaryOp, Builder, DType, Fold, FoldOp, Launch, Verified, View};
 
 use crate::agreement::{
-    arg_fold_case, bytes, c_strides, cases, copy, copy_case, fold_case, indexed_cases, small_numbers,
-    strided_fold_case,
+    arg_fold_case, bytes, c_strides, cases, copy, copy_case, difference, fold_case, indexed_cases, sevenths,
+    small_numbers, strided_fold_case,
 };
-use crate::machine::Tally;
+use crate::machine::{Compiled, Setting, Tally, on_host};
 
 #[test]
 fn folds_of_every_type_and_shape() {
@@ -35,7 +35,97 @@ fn folds_of_every_type_and_shape() {
             }
         }
     }
-    tally.ran_through(&["fold", "finish"]);
+    tally.ran_through(&["fold", "tree"]);
+}
+
+/// Lengths around powers of two, along both kinds of axes, for every width of a run.
+#[test]
+fn folds_of_every_length_combine_adjacent_pairs() {
+    let mut lengths = vec![0, 1, 2, 3, 5];
+    lengths.extend([8, 16, 64, 128, 512, 1024, 4096].into_iter().flat_map(|n: usize| [n - 1, n, n + 1]));
+    let mut tally = Tally::default();
+    for (op, d) in [
+        (FoldOp::Sum, DType::F32),
+        (FoldOp::Sum, DType::F64),
+        (FoldOp::Sum, DType::F16),
+        (FoldOp::Product, DType::F32),
+        (FoldOp::Product, DType::BF16),
+        (FoldOp::Max, DType::I8),
+    ] {
+        for &n in &lengths {
+            for (extents, axes) in
+                [(&[n][..], &[true][..]), (&[3, n], &[false, true]), (&[n, 5], &[true, false])]
+            {
+                let (kernel, launch, arrays) = fold_case(op, d, extents, axes).unwrap();
+                tally.everywhere(&kernel, &launch, &arrays);
+            }
+        }
+    }
+    tally.ran_through(&["fold", "tree"]);
+}
+
+/// Over several passes, and however many blocks share a point.
+#[test]
+fn large_folds_do_not_depend_on_the_device() {
+    let mut ran = 0;
+    for (d, extents, axes) in [
+        (DType::F32, &[150_001][..], &[true][..]),
+        (DType::F32, &[299, 502], &[true, true]),
+        (DType::F16, &[70_000, 3], &[true, false]),
+        (DType::F64, &[64, 9000], &[false, true]),
+    ] {
+        let (kernel, launch, arrays) = fold_case(FoldOp::Sum, d, extents, axes).unwrap();
+        let expected = on_host(&kernel, &launch, &arrays);
+        for multiprocessors in [1, 3, 200] {
+            for shrunk in [false, true] {
+                let setting = Setting { multiprocessors, shrunk, ..Setting::PLAIN };
+                let (given, entries) =
+                    Compiled::new(&kernel, setting).run(&kernel, &launch, &arrays, setting).unwrap();
+                assert_eq!(difference(&kernel, &expected, &given), None, "{extents:?} {setting:?}");
+                assert!(
+                    !shrunk
+                        || extents == [64, 9000]
+                        || entries.iter().filter(|&&entry| entry == "tree").count() > 1,
+                    "{entries:?}"
+                );
+                ran += 1;
+            }
+        }
+    }
+    println!("ran: ptx-cases {ran}");
+}
+
+/// Rows that runs do not fit into, with room between them, and operands of which one is transposed.
+#[test]
+fn folds_of_several_axes_follow_the_widest_strides() {
+    let mut tally = Tally::default();
+    for d in [DType::U8, DType::F16, DType::F32, DType::F64] {
+        for extents in [[5usize, 7, 12], [4, 6, 11], [3, 1, 33], [1, 9, 130]] {
+            for mask in 1..8 {
+                let axes: Vec<bool> = (0..3).map(|k| mask >> k & 1 == 1).collect();
+                let (mut kernel, mut launch, mut arrays) =
+                    fold_case(FoldOp::Sum, d, &extents, &axes).unwrap();
+                launch.views[0].strides = c_strides(&[extents[0], extents[1] + 1, extents[2] + 3]);
+                arrays[0] = if d.is_float() { sevenths(d, 12_000, 9) } else { small_numbers(d, 12_000, 9) };
+                tally.everywhere(&kernel, &launch, &arrays);
+                kernel = dot(d, &axes);
+                launch.views.insert(1, View { offset: 1, strides: vec![1, 9, 90] });
+                arrays.insert(1, arrays[0].clone());
+                tally.everywhere(&kernel, &launch, &arrays);
+            }
+        }
+    }
+    tally.ran_through(&["fold", "tree"]);
+}
+
+/// The sum of products of two arrays.
+fn dot(d: DType, axes: &[bool]) -> Verified {
+    let mut k = Builder::new("dot", axes.len());
+    let (a, b, output) = (k.input(d), k.input(d), k.output(d));
+    let here = vec![0; axes.len()];
+    let (x, y) = (k.load(a, &here), k.load(b, &here));
+    let value = k.binary(BinaryOp::Mul, x, y);
+    k.reduce(axes, &[Fold::Value { op: FoldOp::Sum, value, output }]).unwrap()
 }
 
 #[test]
@@ -59,7 +149,7 @@ fn folds_of_padded_reversed_and_transposed_arrays() {
             }
         }
     }
-    tally.ran_through(&["fold", "finish"]);
+    tally.ran_through(&["fold", "tree"]);
 }
 
 #[test]
@@ -75,7 +165,7 @@ fn arg_folds_take_the_first_of_equals_and_nan() {
             }
         }
     }
-    tally.ran_through(&["fold", "finish"]);
+    tally.ran_through(&["fold", "tree"]);
 }
 
 #[test]
@@ -103,7 +193,7 @@ fn several_folds_in_one_kernel() {
         arrays.extend([8, 1, 4, 4].map(|size| vec![0; rows * size]));
         tally.everywhere(&kernel, &launch, &arrays);
     }
-    tally.ran_through(&["fold", "finish"]);
+    tally.ran_through(&["fold", "tree"]);
 }
 
 #[test]

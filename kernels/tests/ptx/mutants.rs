@@ -85,17 +85,22 @@ const BUGS: &[(&str, Change)] = &[
     ("bytes packed in another order", Put("prmt.b32", "0x0040", "0x0004")),
     // Threads that work together.
     ("missing barriers", Drop(&["bar.sync"])),
-    ("a missing second barrier", Text(without_second_barrier)),
     ("a shuffle from the wrong side", Put("shfl.sync.down", "down", "up")),
-    ("a shuffle from the wrong lane", Put("shfl.sync.down", "%half,", "1,")),
+    ("a shuffle from the wrong lane", Put("shfl.sync.down", ", 4, 31", ", 2, 31")),
     ("a shuffle of half a warp", Put("shfl.sync", "0xffffffff", "0x0000ffff")),
-    ("halves not all combined", Put("setp.eq.u32 %p", "%half, 0", "%half, 1")),
-    ("a missing neutral element", Put("mov.f32 %acc0", "0f7F800000", "0f00000000")),
-    ("an item too many", Put("setp.ge.u32 %p", "%item, %stop", "%item, %folded")),
-    ("segments that end late", Put("min.u32 %r", "min.u32", "max.u32")),
+    ("lanes that are far apart combined first", Text(from_afar)),
+    ("a level of lanes left out", Put("setp.le.u32 %p", "%lanes, 16", "%lanes, 32")),
+    ("runs of lanes that lie apart", Put("mad.lo.u32 %number, %lane", ", 4, ", ", 1, ")),
+    ("shares of a block not all combined", Put("setp.lt.u32 %p", "%distance, %shares", "%distance, 2")),
+    ("groups combined out of order", Put("and.b32 %r", "%group, 1;", "%group, 2;")),
+    ("a missing neutral element", Put("mov.f32 %f", "0f7F800000", "0f00000000")),
+    ("a value too many", Put("max.u32 %r", "%folded", "%end")),
+    ("groups that are not full taken for full", Put("setp.le.u32 %full", "%end, %folded", "%start, %folded")),
+    ("cut runs taken for whole", Put("setp.gt.u32 %p", "%end, %runs", "0, %runs")),
+    ("a carry between coordinates lost", Put("selp.b32 %r", ", 1, 0, %p", ", 0, 0, %p")),
     ("a missing last stage", Put("setp.ne.u32 %p", "%segments, 1", "%segments, %segments")),
     ("partial results of two grids in one place", Put("add.u32 %r", "%first", "0")),
-    ("the last of equals", Put("setp.lt.s32 %p", ", %acc1", ", -1")),
+    ("the last of equals", Put("setp.lt.s32 %p", ", %x1_0_0", ", -1")),
     ("squares not transposed", Put("mad.lo.u32 %r", "%ty, 33, %tx", "%tx, 33, %ty")),
     // Planes in registers.
     ("a plane too many", Put("%i0, %last", "setp.ge.s32", "setp.gt.s32")),
@@ -166,12 +171,17 @@ fn exchanged(text: &str) -> String {
     text.lines().map(edit).collect()
 }
 
-/// The barrier after which shared memory is written again.
-fn without_second_barrier(text: &str) -> String {
-    text.replace("HALVED:\n    bar.sync 0;\n", "HALVED:\n")
+/// Shuffles whose distances come in the opposite order: each sum still has every value.
+fn from_afar(text: &str) -> String {
+    let turned = |line: &str| {
+        let distances = [", 1, 31,", ", 2, 31,", ", 8, 31,", ", 16, 31,"];
+        let at = distances.iter().position(|d| line.contains("shfl.sync.down") && line.contains(d));
+        at.map_or(line.to_owned(), |at| line.replace(distances[at], distances[3 - at]))
+    };
+    text.lines().map(|line| turned(line) + "\n").collect()
 }
 
-/// A streaming whose first plane finds nothing in the registers.
+/// Streaming whose first plane finds nothing in the registers.
 fn unfilled(text: &str) -> String {
     let mut fills = false;
     let kept = |line: &&str| {
@@ -240,9 +250,12 @@ fn trials() -> Vec<Trial> {
     }
     let folds = [(FoldOp::Sum, DType::F32), (FoldOp::Min, DType::F32), (FoldOp::Any, DType::Bool)];
     for (op, d) in folds {
-        for (extents, axes) in
-            [(&[5000][..], &[true][..]), (&[70, 130], &[false, true]), (&[130, 70], &[true, false])]
-        {
+        for (extents, axes) in [
+            (&[5000][..], &[true][..]),
+            (&[70, 130], &[false, true]),
+            (&[130, 70], &[true, false]),
+            (&[13, 17, 19], &[true, false, true]),
+        ] {
             all.push((format!("{op:?} of {d}"), fold_case(op, d, extents, axes).unwrap()));
         }
     }

@@ -4,7 +4,7 @@
 //! beyond that, or beyond what a grid may have of blocks, are cut into several grids.
 
 mod batched;
-mod folds;
+mod fold;
 mod module;
 mod pointwise;
 mod prepare;

@@ -1,5 +1,6 @@
 //! A kernel as PTX, and what its launches are made of.
 
+use crate::ptx::entries::fold::MOST_GROUPS;
 use crate::ptx::schedule::Schedule;
 use crate::ptx::text::ParameterBlock;
 use crate::verify::Verified;
@@ -54,13 +55,16 @@ pub(in crate::ptx) struct Limits {
     pub points: u64,
     /// Blocks along y and along z.
     pub blocks: u64,
-    /// Folded points that are worth a segment of their own, per thread.
-    pub per_thread: u64,
+    /// Shares of a point in a block of a reduction.
+    pub shares: u64,
+    /// Groups of a share.
+    pub groups: u64,
 }
 
 impl Limits {
-    pub(in crate::ptx) const DEVICE: Limits = Limits { points: 1 << 30, blocks: 65535, per_thread: 16 };
-    pub(in crate::ptx) const SMALL: Limits = Limits { points: 100, blocks: 2, per_thread: 1 };
+    pub(in crate::ptx) const DEVICE: Limits =
+        Limits { points: 1 << 30, blocks: 65535, shares: 256, groups: MOST_GROUPS };
+    pub(in crate::ptx) const SMALL: Limits = Limits { points: 100, blocks: 2, shares: 2, groups: 8 };
 }
 
 /// Blocks per multiprocessor that a reduction or streaming spreads over.

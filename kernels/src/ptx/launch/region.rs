@@ -72,6 +72,22 @@ impl Region {
             let step = lead.map_or(0, |q| d.steps[q].unsigned_abs());
             (d.folded, std::cmp::Reverse(step))
         });
+        self.merge();
+    }
+
+    /// As [`Region::arrange`] where dimensions are folded: these in the order in which folded points are
+    /// numbered, which merging keeps.
+    pub(in crate::ptx) fn arrange_fold(&mut self, order: &[usize], lead: Option<usize>) {
+        let folded: Vec<Dim> = order.iter().map(|&dim| self.dims[dim].clone()).collect();
+        self.dims.retain(|d| !d.folded);
+        self.dims.sort_by_key(|d| std::cmp::Reverse(lead.map_or(0, |q| d.steps[q].unsigned_abs())));
+        self.dims.extend(folded);
+        self.dims.retain(|d| d.extent != 1);
+        self.merge();
+    }
+
+    /// Merges neighbours that all quantities cross evenly.
+    fn merge(&mut self) {
         let mut merged: Vec<Dim> = Vec::new();
         for inner in self.dims.drain(..) {
             match merged.last_mut() {

@@ -27,6 +27,7 @@ impl Source<'_> {
             Field::Extent(slot) => region.dims[*slot].extent,
             Field::Start(quantity) => region.starts[region.of(*quantity)] as u64,
             Field::Step(quantity, slot) => region.dims[*slot].steps[region.of(*quantity)] as u64,
+            Field::Stride(param, slot) => region.dims[*slot].steps[region.of(Quantity::Param(*param))] as u64,
             Field::Delta(param, offsets) => {
                 let strides = &self.launch.views[*param as usize].strides;
                 let elements = strides.iter().zip(offsets).map(|(&s, &d)| s.wrapping_mul(i64::from(d)));
@@ -48,7 +49,8 @@ impl Source<'_> {
             }
             Field::IndexedStart => self.indexed().0,
             Field::IndexedCount => self.indexed().1,
-            Field::Planes | Field::Share(_) | Field::Partials(_) | Field::Digit(_) => special(field),
+            Field::Planes | Field::Share(_) | Field::Partials(_) | Field::Previous(_) => special(field),
+            Field::Base(_) | Field::Digit(_) | Field::Rest(_) => special(field),
         });
         Grid { entry, grid: grid.map(|n| n as u32), block, params }
     }

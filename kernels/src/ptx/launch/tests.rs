@@ -266,7 +266,8 @@ fn empty_regions_need_no_grid_but_empty_folds_do() {
     let module = sum(&[true, false]);
     assert!(prepare(&module, &launch(&[5, 0], &[0, 1], &[0, 1])).is_empty());
     let grids = prepare(&module, &launch(&[0, 5], &[5, 1], &[0, 1]));
-    assert_eq!((grids.len(), number(&module, &grids[0], "%folded")), (1, 0));
+    assert_eq!((grids.len(), module.entries[grids[0].entry]), (1, "tree"));
+    assert_eq!(number(&module, &grids[0], "%folded"), 0);
 }
 
 #[test]
@@ -277,37 +278,51 @@ fn a_small_fold_is_one_grid_and_a_large_one_fills_the_device() {
     let large = launch(&[1 << 28], &[1], &[0]);
     let grids = prepare(&module, &large);
     let entries: Vec<&str> = grids.iter().map(|g| module.entries[g.entry]).collect();
-    assert_eq!(entries, ["fold", "finish"]);
-    assert_eq!(grids[0].grid, [1, 132 * 8, 1]);
-    assert_eq!(module.scratch_bytes(&large, FACTS), (132u64 * 8 * 4).next_multiple_of(256));
+    assert_eq!(entries, ["fold", "tree"]);
+    // 32 groups of 512 numbers for each of 8 warps.
+    assert_eq!(grids[0].grid, [1, (1 << 28) / (32 * 512 * 8), 1]);
+    assert_eq!(module.scratch_bytes(&large, FACTS), 2048 * 4);
 }
 
 #[test]
-fn a_fold_of_more_than_32_bits_count_shares_its_partial_results() {
+fn short_rows_share_a_block() {
+    let module = sum(&[false, true]);
+    for (row, lanes, rows) in [(1, 1, 256), (32, 2, 128), (100, 8, 32), (512, 32, 8), (100_000, 32, 1)] {
+        let grids = prepare(&module, &launch(&[1000, row], &[row as i64, 1], &[1, 0]));
+        assert_eq!((grids.len(), grids[0].block), (1, [256, 1, 1]), "{row}");
+        assert_eq!(["%lanes", "%rows"].map(|name| number(&module, &grids[0], name)), [lanes, rows], "{row}");
+    }
+}
+
+#[test]
+fn a_fold_of_more_than_32_bits_count_is_cut_at_a_power_of_two() {
     let module = sum(&[true]);
-    let n = 5usize << 30;
+    let n = (5usize << 30) + 3;
     let grids = prepare(&module, &launch(&[n], &[1], &[0]));
-    assert_eq!(grids.len(), 6);
-    let firsts: Vec<u64> = grids[..5].iter().map(|g| number(&module, g, "%first")).collect();
-    assert_eq!(firsts, [0, 1, 2, 3, 4].map(|n| n * 1056));
-    assert!(grids.iter().all(|g| number(&module, g, "%segments") == 5 * 1056));
+    let entries: Vec<&str> = grids.iter().map(|g| module.entries[g.entry]).collect();
+    assert_eq!(entries, ["fold", "fold", "fold", "fold", "fold", "fold", "tree", "tree"]);
+    for (at, grid) in grids[..6].iter().enumerate() {
+        assert_eq!(number(&module, grid, "%start0"), 0x1_0000_0000 + ((at as u64) << 32));
+        assert_eq!(number(&module, grid, "%first"), (at as u64) << 13);
+    }
+    assert_eq!(number(&module, &grids[5], "%folded"), 3);
 }
 
 #[test]
 fn neighbouring_threads_fold_neighbouring_memory() {
     let n = 4096;
-    for (axes, strides, inner) in [
-        ([false, true], [n, 1], 1),
-        ([true, false], [n, 1], 0),
-        ([false, true], [1, n], 0),
-        ([true, false], [1, n], 1),
+    for (axes, strides, across) in [
+        ([false, true], [n, 1], true),
+        ([true, false], [n, 1], false),
+        ([false, true], [1, n], false),
+        ([true, false], [1, n], true),
     ] {
         let module = sum(&axes);
         let output = axes.map(|folded| i64::from(!folded));
         let grids = prepare(&module, &launch(&[n as usize; 2], &strides, &output));
-        assert_eq!(number(&module, &grids[0], "%inner"), inner, "{axes:?} {strides:?}");
-        let [width, height, _] = grids[0].block;
-        assert!(width >= 32 && width * height == THREADS, "{:?}", grids[0].block);
+        let lanes = number(&module, &grids[0], "%lanes");
+        assert_eq!(lanes, if across { 32 } else { 1 }, "{axes:?} {strides:?}");
+        assert_eq!(grids[0].block, [THREADS, 1, 1]);
     }
 }
 

@@ -47,6 +47,8 @@ pub(in crate::ptx) enum Field {
     Start(Quantity),
     /// What one step along a slot adds to a quantity.
     Step(Quantity, usize),
+    /// What one step along a slot adds to a parameter's address, beyond 32 bits too.
+    Stride(u32, usize),
     /// The distance in bytes from the point to what a load reads.
     Delta(u32, Offsets),
     /// 0 if neighbours along the innermost slot are neighbours in the parameter's memory, else 1.
@@ -67,21 +69,41 @@ pub(in crate::ptx) enum Field {
     Share(Share),
     /// Reductions: the partial results of a stream.
     Partials(usize),
-    /// Reductions: the digit that one stride of the threads adds to a folded slot.
+    /// Reductions: the partial results of a stream that the pass before has left.
+    Previous(usize),
+    /// Reductions: the folded coordinates of the grid's first number.
+    Base(usize),
+    /// Reductions: as digits of the folded slots, the distance between a thread's runs.
     Digit(usize),
+    /// Reductions: the same from the last element of a run.
+    Rest(usize),
 }
 
 /// Numbers that a stage of a reduction reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::ptx) enum Share {
-    /// 1 if threads along x fold and threads along y stay; else the reverse.
-    Inner,
+    /// Kept points of a block.
+    Rows,
+    /// The bits of a thread's number that say which of them is its own.
+    RowShift,
+    RowMask,
+    /// The bits of a thread's number that tell the threads of a point apart.
+    MemberShift,
+    MemberMask,
+    /// Lanes of a share, a power of two.
+    Lanes,
+    /// Its logarithm.
+    LaneShift,
+    /// Shares of a point in a block.
+    Shares,
+    /// Groups of a share.
+    Groups,
     /// Points that stay.
     Kept,
-    /// Points that fold into each of them.
+    /// Points, or partial results, that fold into each of them.
     Folded,
-    /// Folded points of one segment.
-    Length,
+    /// Numbers up to which no run of a thread is cut.
+    Runs,
     /// This grid's first segment.
     First,
     /// Segments of all grids; with one, the result is stored at once.
@@ -93,10 +115,18 @@ pub(in crate::ptx) enum Share {
 impl Share {
     fn name(self) -> &'static str {
         match self {
-            Share::Inner => "inner",
+            Share::Rows => "rows",
+            Share::RowShift => "row_shift",
+            Share::RowMask => "row_mask",
+            Share::MemberShift => "member_shift",
+            Share::MemberMask => "member_mask",
+            Share::Lanes => "lanes",
+            Share::LaneShift => "lane_shift",
+            Share::Shares => "shares",
+            Share::Groups => "groups",
             Share::Kept => "kept",
             Share::Folded => "folded",
-            Share::Length => "length",
+            Share::Runs => "runs",
             Share::First => "first",
             Share::Segments => "segments",
             Share::Empty => "empty",
@@ -109,10 +139,12 @@ impl Field {
     pub(in crate::ptx) fn class(&self) -> Class {
         match self {
             Field::Start(Quantity::Param(_) | Quantity::Coord(_, DType::I64)) => Class::B64,
-            Field::Delta(..) | Field::IndexedStart | Field::IndexedCount | Field::Partials(_) => Class::B64,
+            Field::Delta(..) | Field::IndexedStart | Field::IndexedCount => Class::B64,
+            Field::Stride(..) | Field::Partials(_) | Field::Previous(_) => Class::B64,
             Field::Extent(_) | Field::Start(_) | Field::Step(..) => Class::B32,
             Field::Apart(_) | Field::Uneven(_) | Field::Turned(_) => Class::B32,
-            Field::Planes | Field::Share(_) | Field::Digit(_) => Class::B32,
+            Field::Planes | Field::Share(_) => Class::B32,
+            Field::Base(_) | Field::Digit(_) | Field::Rest(_) => Class::B32,
             Field::Argument(_, DType::Bool) => Class::B32,
             Field::Argument(_, dtype) => class(*dtype),
         }
@@ -139,7 +171,11 @@ impl Field {
             Field::IndexedCount => "%count".into(),
             Field::Share(share) => format!("%{}", share.name()),
             Field::Partials(stream) => format!("%partials{stream}"),
+            Field::Stride(p, slot) => format!("%stride{p}_{slot}"),
+            Field::Previous(stream) => format!("%previous{stream}"),
+            Field::Base(slot) => format!("%base{slot}"),
             Field::Digit(slot) => format!("%digit{slot}"),
+            Field::Rest(slot) => format!("%rest{slot}"),
         }
     }
 }

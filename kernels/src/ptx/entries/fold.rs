@@ -1,0 +1,382 @@
+//! The entries of a reduction. `fold` gives each block the values of some kept points, or a part of the
+//! values of one; `tree` combines what several blocks made of one point, until one is left.
+//!
+//! The order is the definition's (see [`crate::interpret`]): a tree of adjacent pairs over the numbers of the
+//! folded points. A *share* is the part of a tree that some lanes of a warp have together: an aligned run of
+//! numbers whose length is a power of two. It is taken group by group. In a group each lane has runs of
+//! neighbours, which it combines in registers; shuffles combine the lanes, lower numbers on the left; and the
+//! results of the groups are combined by a binary counter: a carry out of bit `k` is a tree of 2^k groups.
+//! The shares of a block meet in shared memory, blocks in memory. Where numbers end early, the neutral
+//! element stands in, so the result depends on none of these sizes.
+//!
+//! The launch decides how threads become lanes and shares: if folded points lie closer together in memory
+//! than kept ones, up to 32 lanes share a point; otherwise neighbouring threads have neighbouring kept
+//! points, and every share is one lane. Shuffles and branches around them are the same for all threads of a
+//! warp.
+
+use super::combine::{Stream, partial_bytes, streams, word_class};
+use crate::ir::{Access, Kernel};
+use crate::ptx::schedule::{FoldPlan, fold_slots};
+use crate::ptx::text::{
+    Address, Class, Entry, Field, PtxTarget, PtxWriter, Quantity, Share, THREADS, class, quantities, register,
+};
+
+/// Levels of the counter of groups: a share has at most 32.
+const LEVELS: u32 = 5;
+
+/// The largest number of groups of a share.
+pub(in crate::ptx) const MOST_GROUPS: u64 = 1 << LEVELS;
+
+/// The entries `fold` and `tree`.
+pub(in crate::ptx) fn entries(kernel: &Kernel, target: &PtxTarget) -> Vec<Entry> {
+    let streams = streams(kernel);
+    vec![fold(PtxWriter::new(kernel, target), &streams), tree(PtxWriter::new(kernel, target), &streams)]
+}
+
+fn fold(mut w: PtxWriter, streams: &[Stream]) -> Entry {
+    let (plan, (kept, folded)) = (FoldPlan::of(w.kernel), fold_slots(w.kernel));
+    let folded = kept..kept + folded;
+    w.roles(plan);
+    w.note("where the point's values are, and the thread's first");
+    w.digits("%point", 0..kept);
+    w.digits("%number", folded.clone());
+    if folded.len() > 1 {
+        w.add_digits(&folded, Field::Base);
+    }
+    for quantity in loaded(w.kernel) {
+        let to = w.named(Field::Start(quantity).class(), &row_register(quantity));
+        w.step(quantity, 0..kept, None, &to);
+    }
+    w.prologue();
+    w.groups(plan, streams, |w| w.values_of_body(plan, streams, &folded));
+    w.finish_fold("fold", streams, kept)
+}
+
+fn tree(mut w: PtxWriter, streams: &[Stream]) -> Entry {
+    let (kept, _) = fold_slots(w.kernel);
+    w.roles(FoldPlan::TREE);
+    w.digits("%point", 0..kept);
+    w.groups(FoldPlan::TREE, streams, |w| w.partial_results(FoldPlan::TREE, streams));
+    w.finish_fold("tree", streams, kept)
+}
+
+/// The quantities that the body reads; outputs are located once, at the end.
+pub(super) fn loaded(kernel: &Kernel) -> Vec<Quantity> {
+    let written =
+        |q: &Quantity| matches!(q, Quantity::Param(p) if kernel.params[*p as usize].access != Access::In);
+    quantities(kernel).into_iter().filter(|q| !written(q)).collect()
+}
+
+pub(super) fn row_register(quantity: Quantity) -> String {
+    format!("{}_row", register(quantity))
+}
+
+/// The registers of one value per stream.
+fn registers(streams: &[Stream], name: impl Fn(usize) -> String) -> Vec<String> {
+    (0..streams.len()).map(name).collect()
+}
+
+/// The registers of the value of a run's element.
+pub(super) fn value_registers(streams: &[Stream], step: usize, element: usize) -> Vec<String> {
+    registers(streams, |n| format!("%x{n}_{step}_{element}"))
+}
+
+impl PtxWriter<'_> {
+    /// The thread's kept point, `%point`, and whether there is one, `%live`; its share of the point's values,
+    /// and its lane in it. `%start` is the first number of the share, `%number` that of the thread, `%reach`
+    /// the length of a group.
+    fn roles(&mut self, plan: FoldPlan) {
+        self.note("the thread's point, its share of the values and its lane in the share");
+        for name in ["%row", "%point", "%share", "%lane", "%reach", "%start", "%number", "%group"] {
+            self.named(Class::B32, name);
+        }
+        for name in ["%live", "%leads"] {
+            self.named(Class::Pred, name);
+        }
+        let [thread, block, part] =
+            ["%tid.x", "%ctaid.x", "%ctaid.y"].map(|special| self.set(Class::B32, "mov.b32", &[special]));
+        let rows = self.field(Field::Share(Share::Rows));
+        let member = {
+            let pick = |w: &mut Self, shift: Share, mask: Share| {
+                let (shift, mask) = (w.field(Field::Share(shift)), w.field(Field::Share(mask)));
+                let shifted = w.set(Class::B32, "shr.u32", &[&thread, &shift]);
+                w.set(Class::B32, "and.b32", &[&shifted, &mask])
+            };
+            let row = pick(self, Share::RowShift, Share::RowMask);
+            self.op(&format!("mov.b32 %row, {row}"));
+            pick(self, Share::MemberShift, Share::MemberMask)
+        };
+        let kept = self.field(Field::Share(Share::Kept));
+        let point = self.set(Class::B32, "mad.lo.u32", &[&block, &rows, "%row"]);
+        let last = self.set(Class::B32, "sub.u32", &[&kept, "1"]);
+        self.op(&format!("setp.lt.u32 %live, {point}, {kept}"));
+        self.op(&format!("min.u32 %point, {point}, {last}"));
+        let (lanes, shift) =
+            (self.field(Field::Share(Share::Lanes)), self.field(Field::Share(Share::LaneShift)));
+        let mask = self.set(Class::B32, "sub.u32", &[&lanes, "1"]);
+        self.op(&format!("and.b32 %lane, {member}, {mask}"));
+        self.op(&format!("shr.u32 %share, {member}, {shift}"));
+        self.op("setp.eq.u32 %leads, %lane, 0");
+        let (shares, groups) =
+            (self.field(Field::Share(Share::Shares)), self.field(Field::Share(Share::Groups)));
+        self.op(&format!("shl.b32 %reach, {lanes}, {}", plan.values().ilog2()));
+        let number = self.set(Class::B32, "mad.lo.u32", &[&part, &shares, "%share"]);
+        let number = self.set(Class::B32, "mul.lo.u32", &[&number, &groups]);
+        self.op(&format!("mul.lo.u32 %start, {number}, %reach"));
+        self.op(&format!("mad.lo.u32 %number, %lane, {}, %start", plan.run));
+    }
+
+    /// Goes through the groups of the share; `values` leaves each value of the thread in its register and
+    /// moves `%number` on. The result is in `%acc`.
+    fn groups(&mut self, plan: FoldPlan, streams: &[Stream], values: impl FnOnce(&mut Self)) {
+        let acc = registers(streams, |n| format!("%acc{n}"));
+        for (stream, acc) in streams.iter().zip(&acc) {
+            self.named(class(stream.partial), acc);
+        }
+        for step in 0..plan.steps {
+            for element in 0..plan.run {
+                for (stream, value) in streams.iter().zip(value_registers(streams, step, element)) {
+                    self.named(class(stream.partial), &value);
+                }
+            }
+        }
+        let folded = self.field(Field::Share(Share::Folded));
+        self.op("mov.b32 %group, 0");
+        self.place("GROUP");
+        let past = self.set(Class::Pred, "setp.ge.u32", &["%start", &folded]);
+        self.op(&format!("@{past} bra PAST"));
+        values(self);
+        self.combine_lanes(plan, streams);
+        self.copy_all(streams, &acc, &value_registers(streams, 0, 0));
+        self.op("bra COUNT");
+        self.place("PAST");
+        for (stream, acc) in streams.iter().zip(&acc) {
+            self.constant(acc, stream.neutral);
+        }
+        self.place("COUNT");
+        self.note("a binary counter: each bit that is set is a tree that waits for its right half");
+        for level in 0..LEVELS {
+            let bit = self.set(Class::B32, "and.b32", &["%group", &(1u32 << level).to_string()]);
+            let free = self.set(Class::Pred, "setp.eq.u32", &[&bit, "0"]);
+            self.op(&format!("@{free} bra KEEP{level}"));
+            let left = registers(streams, |n| format!("%tree{n}_{level}"));
+            self.combine_pair(streams, &left, &acc);
+            self.copy_all(streams, &acc, &left);
+        }
+        self.op("bra NEXT");
+        for level in 0..LEVELS {
+            self.place(&format!("KEEP{level}"));
+            let left = registers(streams, |n| format!("%tree{n}_{level}"));
+            for (stream, left) in streams.iter().zip(&left) {
+                self.named(class(stream.partial), left);
+            }
+            self.copy_all(streams, &left, &acc);
+            if level + 1 < LEVELS {
+                self.op("bra NEXT");
+            }
+        }
+        self.place("NEXT");
+        let groups = self.field(Field::Share(Share::Groups));
+        self.op("add.u32 %start, %start, %reach");
+        self.op("add.u32 %group, %group, 1");
+        let more = self.set(Class::Pred, "setp.lt.u32", &["%group", &groups]);
+        self.op(&format!("@{more} bra GROUP"));
+    }
+
+    fn copy_all(&mut self, streams: &[Stream], to: &[String], from: &[String]) {
+        for ((stream, to), from) in streams.iter().zip(to).zip(from) {
+            self.copy(stream.partial, to, from);
+        }
+    }
+
+    /// The tree over a group: elements of a run, lanes, steps. The result is in the first value's registers.
+    fn combine_lanes(&mut self, plan: FoldPlan, streams: &[Stream]) {
+        let value = |step: usize, element: usize| value_registers(streams, step, element);
+        let halves = |count: usize| (0..count.ilog2()).map(|level| 1usize << level);
+        for step in 0..plan.steps {
+            for half in halves(plan.run) {
+                for at in (0..plan.run).step_by(2 * half) {
+                    self.combine_pair(streams, &value(step, at), &value(step, at + half));
+                }
+            }
+        }
+        let lanes = self.field(Field::Share(Share::Lanes));
+        for distance in halves(32) {
+            let done = self.set(Class::Pred, "setp.le.u32", &[&lanes, &distance.to_string()]);
+            self.op(&format!("@{done} bra WARP"));
+            for step in 0..plan.steps {
+                let theirs: Vec<String> = (streams.iter().zip(value(step, 0)))
+                    .map(|(stream, own)| self.shuffle_down(stream.partial, &own, distance))
+                    .collect();
+                self.combine_pair(streams, &value(step, 0), &theirs);
+            }
+        }
+        self.place("WARP");
+        for half in halves(plan.steps) {
+            for at in (0..plan.steps).step_by(2 * half) {
+                self.combine_pair(streams, &value(at, 0), &value(at + half, 0));
+            }
+        }
+    }
+
+    /// The partial results of a group.
+    fn partial_results(&mut self, plan: FoldPlan, streams: &[Stream]) {
+        let folded = self.field(Field::Share(Share::Folded));
+        self.named(Class::B32, "%end");
+        self.named(Class::Pred, "%full");
+        self.op("add.u32 %end, %start, %reach");
+        self.op(&format!("setp.le.u32 %full, %end, {folded}"));
+        let last = self.set(Class::B32, "sub.u32", &[&folded, "1"]);
+        for step in 0..plan.steps {
+            self.begin_step(step);
+            let inside = self.set(Class::B32, "min.u32", &["%number", &last]);
+            let wide = self.set(Class::B64, "cvt.u64.u32", &[&inside]);
+            let at = self.set(Class::B64, "mad.wide.u32", &["%point", &folded, &wide]);
+            for (n, stream) in streams.iter().enumerate() {
+                let place = self.partial_place(Field::Previous(n), stream, &at);
+                let value = self.load_word("global", stream.partial, &place.to_string());
+                self.copy(stream.partial, &value_registers(streams, step, 0)[n], &value);
+            }
+            self.end_step(plan);
+        }
+        for step in 0..plan.steps {
+            self.replace_missing(plan, streams, step);
+        }
+    }
+
+    /// `%number0` and so on: the thread's first number of a step.
+    pub(super) fn begin_step(&mut self, step: usize) {
+        let to = self.named(Class::B32, &format!("%number{step}"));
+        self.op(&format!("mov.b32 {to}, %number"));
+    }
+
+    /// Moves `%number` on to the thread's run of the next step.
+    pub(super) fn end_step(&mut self, plan: FoldPlan) {
+        let lanes = self.field(Field::Share(Share::Lanes));
+        self.op(&format!("mad.lo.u32 %number, {lanes}, {}, %number", plan.run));
+    }
+
+    /// The neutral element for the values of a step that are missing.
+    pub(super) fn replace_missing(&mut self, plan: FoldPlan, streams: &[Stream], step: usize) {
+        let folded = self.field(Field::Share(Share::Folded));
+        let whole = self.label("WHOLE");
+        self.op(&format!("@%full bra {whole}"));
+        let neutral: Vec<String> = streams.iter().map(|stream| self.fresh(stream.neutral)).collect();
+        let first = format!("%number{step}");
+        let end = self.set(Class::B32, "max.u32", &[&first, &folded]);
+        let left = self.set(Class::B32, "sub.u32", &[&end, &first]);
+        for element in 0..plan.run {
+            let there = self.set(Class::Pred, "setp.gt.u32", &[&left, &element.to_string()]);
+            let values = value_registers(streams, step, element);
+            for ((stream, value), neutral) in streams.iter().zip(&values).zip(&neutral) {
+                self.select(stream.partial, value, [value, neutral], &there);
+            }
+        }
+        self.place(&whole);
+    }
+
+    /// Combines the shares of a point in the first lane of the first share, and stores what that has.
+    fn finish_fold(mut self, name: &'static str, streams: &[Stream], kept: usize) -> Entry {
+        self.combine_shares(streams);
+        let first = self.set(Class::Pred, "setp.ne.u32", &["%share", "0"]);
+        self.op(&format!("@{first} ret"));
+        self.op("@!%leads ret");
+        self.op("@!%live ret");
+        self.note("the result, or one of several to be combined");
+        let segments = self.field(Field::Share(Share::Segments));
+        let several = self.set(Class::Pred, "setp.ne.u32", &[&segments, "1"]);
+        self.op(&format!("@{several} bra PARTIAL"));
+        self.results(streams, kept);
+        self.op("ret");
+        self.place("PARTIAL");
+        let first = self.field(Field::Share(Share::First));
+        let number = self.set(Class::B32, "mov.b32", &["%ctaid.y"]);
+        let number = self.set(Class::B32, "add.u32", &[&number, &first]);
+        let wide = self.set(Class::B64, "cvt.u64.u32", &[&number]);
+        let at = self.set(Class::B64, "mad.wide.u32", &["%point", &segments, &wide]);
+        for (n, stream) in streams.iter().enumerate() {
+            let place = self.partial_place(Field::Partials(n), stream, &at);
+            let word = self.word(stream.partial, &format!("%acc{n}"));
+            self.op(&format!("st.global.{} {place}, {word}", word_class(stream.partial).name()));
+        }
+        self.op("ret");
+        self.finish(name)
+    }
+
+    fn partial_place(&mut self, base: Field, stream: &Stream, number: &str) -> Address {
+        let base = self.field(base);
+        let bits = partial_bytes(stream).trailing_zeros().to_string();
+        let bytes = self.set(Class::B64, "shl.b64", &[number, &bits]);
+        Address::at(&self.set(Class::B64, "add.s64", &[&base, &bytes]))
+    }
+
+    /// Shares in adjacent pairs, level by level, through shared memory.
+    fn combine_shares(&mut self, streams: &[Stream]) {
+        self.note("the shares of a point");
+        let (shares, rows) = (self.field(Field::Share(Share::Shares)), self.field(Field::Share(Share::Rows)));
+        let alone = self.set(Class::Pred, "setp.eq.u32", &[&shares, "1"]);
+        self.op(&format!("@{alone} bra COMBINED"));
+        let acc = registers(streams, |n| format!("%acc{n}"));
+        let slot = self.set(Class::B32, "mad.lo.u32", &["%share", &rows, "%row"]);
+        let mut mine = Vec::new();
+        for (n, stream) in streams.iter().enumerate() {
+            let bytes = partial_bytes(stream) as usize;
+            self.share(&format!("exchange{n}"), THREADS as usize * bytes);
+            let base = self.set(Class::B32, "mov.b32", &[&format!("exchange{n}")]);
+            mine.push(self.set(Class::B32, "mad.lo.u32", &[&slot, &bytes.to_string(), &base]));
+        }
+        let store = |w: &mut Self, guard: &str| {
+            for ((stream, place), acc) in streams.iter().zip(&mine).zip(&acc) {
+                let word = w.word(stream.partial, acc);
+                w.op(&format!("{guard}st.shared.{} [{place}], {word}", word_class(stream.partial).name()));
+            }
+        };
+        store(self, "@%leads ");
+        let distance = self.named(Class::B32, "%distance");
+        self.op(&format!("mov.b32 {distance}, 1"));
+        self.place("PAIRS");
+        self.op("bar.sync 0");
+        let twice = self.set(Class::B32, "shl.b32", &[&distance, "1"]);
+        let mask = self.set(Class::B32, "sub.u32", &[&twice, "1"]);
+        let low = self.set(Class::B32, "and.b32", &["%share", &mask]);
+        let right = self.set(Class::Pred, "setp.ne.u32", &[&low, "0"]);
+        self.op(&format!("@{right} bra PAIRED"));
+        self.op("@!%leads bra PAIRED");
+        let apart = self.set(Class::B32, "mul.lo.u32", &[&distance, &rows]);
+        let theirs: Vec<String> = (streams.iter().zip(&mine))
+            .map(|(stream, place)| {
+                let bytes = partial_bytes(stream).to_string();
+                let place = self.set(Class::B32, "mad.lo.u32", &[&apart, &bytes, place]);
+                self.load_word("shared", stream.partial, &format!("[{place}]"))
+            })
+            .collect();
+        self.combine_pair(streams, &acc, &theirs);
+        store(self, "");
+        self.place("PAIRED");
+        self.op(&format!("mov.b32 {distance}, {twice}"));
+        let more = self.set(Class::Pred, "setp.lt.u32", &[&distance, &shares]);
+        self.op(&format!("@{more} bra PAIRS"));
+        self.place("COMBINED");
+    }
+
+    /// Rounds the accumulators to the outputs' types and stores them.
+    fn results(&mut self, streams: &[Stream], kept: usize) {
+        self.combine_neutral(streams, &registers(streams, |n| format!("%acc{n}")));
+        for (n, stream) in streams.iter().enumerate() {
+            let at = self.locate(Quantity::Param(stream.output), 0..kept, None);
+            let mut value = format!("%acc{n}");
+            if stream.index {
+                let empty = self.field(Field::Share(Share::Empty));
+                let none = self.set(Class::Pred, "setp.ne.u32", &[&empty, "0"]);
+                let bits = class(stream.dtype).name();
+                value = self.set(class(stream.dtype), &format!("selp.{bits}"), &["0", &value, &none]);
+            } else if class(stream.dtype) == Class::B16 {
+                let to = self.temp(Class::B16);
+                self.round(stream.dtype, &to, &value);
+                value = to;
+            }
+            // Integers are stored by their low bytes, which is how they wrap.
+            self.store_run("global", stream.dtype, &[value], &Address::at(&at));
+        }
+    }
+}
