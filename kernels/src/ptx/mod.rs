@@ -3,7 +3,7 @@
 //! A [`Module`] has a few entry points, each a complete way to run the kernel: `pointwise` visits one point
 //! per thread, whatever the strides; `vector` moves 16 bytes at a time; `streaming` takes the planes of a
 //! wide stencil one after the other and keeps what the next ones need in registers; `transpose` goes through
-//! shared memory; `batched_copy` visits many boxes in one launch; `fold` and `finish` are the stages of a
+//! shared memory; `batched_copy` visits many boxes in one launch; `fold` and `tree` are the passes of a
 //! reduction. [`Module::prepare`] picks entries, cuts the region into grids and fills in their parameters:
 //! the *block*, which the text reads with `ld.param`. All of it is pure: text and numbers.
 //!

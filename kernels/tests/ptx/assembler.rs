@@ -95,15 +95,7 @@ fn every_case_is_accepted_for_every_target() {
     println!("ran: ptxas {}", all.len() * TARGETS.len());
 }
 
-/// Bytes of local memory that entries declare themselves.
-fn declared(text: &str) -> usize {
-    let arrays = text.lines().filter_map(|line| line.trim().strip_prefix(".local "));
-    let bytes = |line: &str| line.split(['[', ']']).nth(1).and_then(|n| n.parse::<usize>().ok());
-    arrays.map(|line| bytes(line).unwrap_or_else(|| panic!("{line}"))).sum()
-}
-
-/// The golden kernels, optimised: how many registers each entry takes, and that none spills: the stack holds
-/// what the text asks for and nothing else.
+/// The golden kernels, optimised: how many registers each entry takes, and that none spills.
 #[test]
 fn golden_kernels_fit_in_registers() {
     let Some(ptxas) = ptxas() else { return };
@@ -123,7 +115,7 @@ fn golden_kernels_fit_in_registers() {
             entries += 1;
         }
         let spills: usize = usage(&said).iter().map(|usage| usage.spills).sum();
-        assert_eq!(spills, declared(&text), "{}\n{said}", file.display());
+        assert_eq!(spills, 0, "{}\n{said}", file.display());
         assert_eq!(usage(&said).len(), text.matches(".entry").count(), "{said}");
     }
     println!("ran: ptxas {entries}");
