@@ -63,8 +63,7 @@ pub const VARIABLES: &[Variable] = &[
         "PARTITA_CHECK",
         SWITCH,
         "repeat every launch on the interpreter and compare: a device that wrote something else is an error \
-         that names kernel, element and both values. Slow. Sums of floats, whose order is the device's, are \
-         not compared; default 0",
+         that names kernel, element and both values. Slow; default 0",
     ),
     user(
         "PARTITA_TRACE",
