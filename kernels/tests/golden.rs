@@ -130,7 +130,7 @@ fn fma() -> Verified {
 }
 
 fn wgsl_text(kernel: &Verified) -> String {
-    let target = wgsl::Target { f64: true, i64: true, ..wgsl::Target::CAUTIOUS };
+    let target = wgsl::WgslTarget { f64: true, i64: true, ..wgsl::WgslTarget::CAUTIOUS };
     let mut text = String::new();
     match wgsl::emit(kernel, &target) {
         Ok(shader) => {

@@ -12,6 +12,7 @@
 //! Not here: which loop or instruction set runs them; f64.
 
 mod arc;
+mod bits;
 mod circular;
 mod exponential;
 mod logarithm;
@@ -22,17 +23,3 @@ pub use circular::{SMALL_ANGLE, cos, cos_small, sin, sin_small, tan, tan_small};
 pub use exponential::{cosh, erf, exp, expm1, sinh, tanh};
 pub use logarithm::{acosh, asinh, atanh, log, log1p, log2, log10};
 pub use power::{cbrt, hypot, pow};
-
-use super::number::{Integer, Single};
-
-/// 2^n for -127 < n < 128. At n = -127 and 128 it is 0 and infinity.
-#[inline(always)]
-fn power_of_two<N: Single>(n: N::Int) -> N {
-    N::from_bits((n + n.lit(127)).shl(23))
-}
-
-/// `x` cut to its upper 12 mantissa bits, so that products of two such numbers are exact.
-#[inline(always)]
-fn upper<N: Single>(x: N) -> N {
-    N::from_bits(x.to_bits() & x.int(!0xfff))
-}

@@ -1,9 +1,9 @@
 //! The launch block: where each word is, and how a launch becomes words. Shared by the writer,
 //! which reads the words in text, and the device, which writes them. It knows no buffers.
 
-use super::{reduce, types};
+use super::types;
 use crate::dtype::{DType, Scalar};
-use crate::ir::{Form, Kernel, Launch, Offsets, Op, Value};
+use crate::ir::{Fold, Form, Kernel, Launch, Offsets, Op, Value};
 use crate::verify::Verified;
 
 /// The numbers of one dispatch that are not in its [`Launch`].
@@ -82,6 +82,17 @@ impl Header {
     }
 }
 
+/// The neutral element of each stream of a fold.
+pub(super) fn neutrals(kernel: &Kernel, fold: &Fold) -> Vec<Scalar> {
+    let of = |param: u32| kernel.params[param as usize].dtype;
+    match *fold {
+        Fold::Value { op, output, .. } => vec![op.neutral(of(output))],
+        Fold::Arg { largest, value_output, index_output, .. } => {
+            vec![Scalar::extreme(of(value_output), !largest), Scalar::extreme(of(index_output), true)]
+        }
+    }
+}
+
 /// The constants that compilers may not see, because they fold them as if zeros had no sign and there were
 /// neither infinities nor NaN: floats that are not normal, and those that would be folded among themselves
 /// and might give such.
@@ -95,7 +106,7 @@ fn constants(kernel: &Kernel) -> impl Iterator<Item = Scalar> {
         Form::Reduce { folds, .. } => &folds[..],
         Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => &[],
     };
-    let hard = of_body.chain(folds.iter().flat_map(|fold| reduce::neutrals(kernel, fold)));
+    let hard = of_body.chain(folds.iter().flat_map(|fold| neutrals(kernel, fold)));
     let alone = kernel.body.iter().flat_map(move |inst| {
         let conditions = usize::from(matches!(inst.op, Op::Select(..)));
         let operands: Option<Vec<Scalar>> = inst.op.operands().skip(conditions).map(constant).collect();
@@ -106,7 +117,7 @@ fn constants(kernel: &Kernel) -> impl Iterator<Item = Scalar> {
 
 /// Positions in the launch block, in words of 32 bits.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Layout {
+pub struct LaunchBlockLayout {
     rank: usize,
     /// Distinct loads away from the point; each has a word with its distance in elements.
     loads: Vec<(u32, Offsets)>,
@@ -117,13 +128,18 @@ pub struct Layout {
     pub words: usize,
 }
 
-impl Layout {
-    pub(super) fn new(verified: &Verified) -> Layout {
+impl LaunchBlockLayout {
+    pub(super) fn new(verified: &Verified) -> LaunchBlockLayout {
         let kernel = verified.kernel();
         let away = verified.footprint().loads().iter().filter(|site| !site.is_at_point());
         let loads = away.map(|site| (site.param, site.offsets.clone())).collect();
-        let mut layout =
-            Layout { rank: kernel.rank, loads, arguments: Vec::new(), constants: Vec::new(), words: 0 };
+        let mut layout = LaunchBlockLayout {
+            rank: kernel.rank,
+            loads,
+            arguments: Vec::new(),
+            constants: Vec::new(),
+            words: 0,
+        };
         let mut at = layout.delta(layout.params_end(kernel.params.len()));
         for &dtype in &kernel.arguments {
             layout.arguments.push((at, dtype));

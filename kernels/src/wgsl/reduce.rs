@@ -12,27 +12,31 @@
 //! Invariants: barriers are in uniform control flow, so invocations without work repeat the last item and
 //! store nothing. No loop has more turns than a workgroup has invocations: lavapipe leaves long loops.
 
-use super::layout::{self, Layout};
-use super::ops::{self, compare};
-use super::{Binding, Shader, Stage, Target, Writer, types};
-use crate::dtype::{DType, Scalar};
-use crate::ir::{CompareOp, Fold, FoldOp, Form, Kernel};
+use super::body::compare;
+use super::layout::{self, LaunchBlockLayout, neutrals};
+use super::shader::{Binding, Shader, Stage, WgslTarget};
+use super::types;
+use super::writer::Writer;
+use crate::dtype::DType;
+use crate::ir::{CompareOp, Fold, FoldOp, Form};
+use crate::verify::Verified;
 
 /// Bytes of workgroup memory that every adapter has.
 const WORKGROUP_BYTES: usize = 16 << 10;
 
 /// The stages of a reduction.
-pub(super) fn stages(kernel: &Kernel, target: &Target, layout: Layout) -> Shader {
+pub(super) fn stages(verified: &Verified, target: &WgslTarget, layout: LaunchBlockLayout) -> Shader {
+    let kernel = verified.kernel();
     let Form::Reduce { axes, folds } = &kernel.form else { unreachable!("called for reductions") };
     let of = |param: u32| kernel.params[param as usize].dtype;
     let outputs: Vec<u32> = folds.iter().flat_map(outputs).collect();
     let partials: Vec<DType> = outputs.iter().map(|&p| types::partial(of(p))).collect();
     let dims = |folded: bool| (0..kernel.rank).filter(|&k| axes[k] == folded).collect::<Vec<_>>();
     let room = WORKGROUP_BYTES / (8 * partials.len().max(1));
-    let target = Target { workgroup_size: target.workgroup_size.min(1 << room.ilog2()), ..*target };
+    let target = WgslTarget { workgroup_size: target.workgroup_size.min(1 << room.ilog2()), ..*target };
     let plan = FoldStages { folds, outputs, partials, kept: dims(false), folded: dims(true), layout };
     let stages = [FoldStages::reduce, FoldStages::tree, FoldStages::finish];
-    let stages = stages.map(|stage| stage(&plan, Writer::new(kernel, &target, &plan.layout))).to_vec();
+    let stages = stages.map(|stage| stage(&plan, Writer::new(verified, &target, &plan.layout))).to_vec();
     Shader { stages, layout: plan.layout, partials: plan.partials }
 }
 
@@ -43,27 +47,16 @@ fn outputs(fold: &Fold) -> Vec<u32> {
     }
 }
 
-/// The neutral element of each stream of a fold.
-pub(super) fn neutrals(kernel: &Kernel, fold: &Fold) -> Vec<Scalar> {
-    let of = |param: u32| kernel.params[param as usize].dtype;
-    match *fold {
-        Fold::Value { op, output, .. } => vec![op.neutral(of(output))],
-        Fold::Arg { largest, value_output, index_output, .. } => {
-            vec![Scalar::extreme(of(value_output), !largest), Scalar::extreme(of(index_output), true)]
-        }
-    }
-}
-
 /// What the stages of a reduction share. A *stream* is a value of a partial result: argument folds have two.
-struct FoldStages<'a> {
+pub(super) struct FoldStages<'a> {
     folds: &'a [Fold],
     /// The output of each stream.
-    outputs: Vec<u32>,
+    pub outputs: Vec<u32>,
     /// The type of each stream.
-    partials: Vec<DType>,
-    kept: Vec<usize>,
-    folded: Vec<usize>,
-    layout: Layout,
+    pub partials: Vec<DType>,
+    pub kept: Vec<usize>,
+    pub folded: Vec<usize>,
+    layout: LaunchBlockLayout,
 }
 
 impl FoldStages<'_> {
@@ -72,8 +65,8 @@ impl FoldStages<'_> {
     }
 
     /// The parameters that the body loads.
-    fn loaded(w: &Writer) -> Vec<u32> {
-        (0..w.kernel.params.len() as u32).filter(|&p| w.kernel.loads_of(p)).collect()
+    pub(super) fn loaded(w: &Writer) -> Vec<u32> {
+        (0..w.kernel.params.len() as u32).filter(|&p| w.footprint.is_loaded(p)).collect()
     }
 
     fn reduce(&self, mut w: Writer) -> Stage {
@@ -199,7 +192,7 @@ impl FoldStages<'_> {
     }
 
     /// Declares the coordinates of some dimensions from a number, the last one fastest.
-    fn coordinates(&self, w: &mut Writer, number: &str, dims: &[usize]) {
+    pub(super) fn coordinates(&self, w: &mut Writer, number: &str, dims: &[usize]) {
         let mut rest = number.to_owned();
         for (position, &k) in dims.iter().enumerate().rev() {
             if position == 0 {
@@ -279,7 +272,7 @@ impl FoldStages<'_> {
         let mut stream = 0;
         for fold in self.folds {
             if let Fold::Arg { .. } = fold {
-                let zero = ops::int(self.partials[stream + 1], 0);
+                let zero = types::int(self.partials[stream + 1], 0);
                 let end = w.word(layout::END);
                 w.line(&format!("if ({end} == 0u) {{ x.s{} = {zero}; }}", stream + 1));
             }

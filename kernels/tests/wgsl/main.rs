@@ -4,20 +4,20 @@
 mod cases;
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
-use partita_kernels::wgsl::{Target, emit};
+use partita_kernels::wgsl::{WgslTarget, emit};
 use partita_kernels::{Builder, DType, Scalar, Verified};
 
-const STRICT: Target = Target {
+const STRICT: WgslTarget = WgslTarget {
     strict_floats: true,
     exact_division: true,
     exact_sqrt: true,
     exact_fma: true,
     exact_f64: true,
     exact_fma64: true,
-    ..Target::CAUTIOUS
+    ..WgslTarget::CAUTIOUS
 };
 
-fn validate(kernel: &Verified, target: &Target) {
+fn validate(kernel: &Verified, target: &WgslTarget) {
     for stage in emit(kernel, target).unwrap_or_else(|e| panic!("{e}")).stages {
         let source = &stage.source;
         let module = naga::front::wgsl::parse_str(source)
@@ -36,7 +36,7 @@ fn every_operation_on_every_type_is_valid() {
     let all = cases::operations();
     assert!(all.len() >= 473, "{} operations", all.len());
     for kernel in &all {
-        validate(kernel, &Target { exact_f64: true, ..Target::CAUTIOUS });
+        validate(kernel, &WgslTarget { exact_f64: true, ..WgslTarget::CAUTIOUS });
         validate(kernel, &STRICT);
     }
 }
@@ -46,7 +46,7 @@ fn every_form_on_every_type_is_valid() {
     let all = cases::forms();
     assert!(all.len() > 500, "{} forms", all.len());
     for kernel in &all {
-        validate(kernel, &Target::CAUTIOUS);
+        validate(kernel, &WgslTarget::CAUTIOUS);
     }
 }
 
@@ -55,7 +55,7 @@ fn every_constant_is_valid() {
     for d in DType::ALL {
         let scalars: Vec<Scalar> =
             cases::hard_bits(d, 4).into_iter().map(|bits| Scalar { dtype: d, bits }).collect();
-        validate(&cases::leaves(d, &scalars[..scalars.len().min(7)]).unwrap(), &Target::CAUTIOUS);
+        validate(&cases::leaves(d, &scalars[..scalars.len().min(7)]).unwrap(), &WgslTarget::CAUTIOUS);
         for chunk in scalars.chunks(7) {
             validate(&cases::leaves(d, chunk).unwrap(), &STRICT);
         }
@@ -69,7 +69,7 @@ fn hard_constants_are_words_of_the_launch_and_the_text_is_valid() {
         for (place, &d) in operation.operands.iter().enumerate() {
             let constants = cases::hard_constants(d);
             let Some(kernel) = operation.with_constants(place, &constants) else { continue };
-            validate(&kernel, &Target { max_bindings: 32, ..STRICT });
+            validate(&kernel, &WgslTarget { max_bindings: 32, ..STRICT });
             count += 1;
         }
         operation.of_one().iter().for_each(|kernel| validate(kernel, &STRICT));
@@ -95,7 +95,7 @@ fn a_missing_feature_is_named() {
         let value = k.load(input, &[0]);
         k.elementwise(&[(output, value)]).unwrap()
     };
-    let small = Target { f64: false, i64: false, ..STRICT };
+    let small = WgslTarget { f64: false, i64: false, ..STRICT };
     let error = emit(&copy(DType::F64), &small).unwrap_err();
     assert_eq!(error.to_string(), "kernel copy uses f64; this adapter lacks SHADER_F64");
     assert_eq!(emit(&copy(DType::U64), &small).unwrap_err().feature, "SHADER_INT64");

@@ -25,7 +25,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 2_600),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 100_500;
+pub const TOTAL_BUDGET: usize = 100_550;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

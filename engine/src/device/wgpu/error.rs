@@ -1,7 +1,7 @@
 //! What can go wrong on a wgpu device, with everything a report needs.
 
 use partita_kernels::LaunchError;
-use partita_kernels::wgsl::Unsupported;
+use partita_kernels::wgsl::WgslUnsupported;
 
 /// A failure of a wgpu device.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -58,7 +58,7 @@ pub enum WgpuError {
     },
     /// The adapter lacks what a kernel needs.
     #[error(transparent)]
-    Unsupported(#[from] Unsupported),
+    Unsupported(#[from] WgslUnsupported),
     /// A shader did not compile: a mistake of this engine or of the driver.
     #[error("kernel {kernel}, stage {stage}, does not compile: {log}\n{source_text}")]
     Compile {

@@ -3,7 +3,7 @@
 //! The reduction `x = k ln 2 + r` with ln 2 in two parts is Cody and Waite's ("Software Manual for the
 //! Elementary Functions", 1980). `e^r = cosh r + sinh r`, each by a polynomial in `r^2`.
 
-use super::{LN2_HIGH, LN2_LOW, half_power_of_two, nearest, scale};
+use super::bits::{LN2_HIGH, LN2_LOW, half_power_of_two, nearest, scale};
 use crate::math::basic::{clamp, fast_two_sum, horner};
 use crate::math::number::{Double, Number};
 

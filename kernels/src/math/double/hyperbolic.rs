@@ -3,10 +3,10 @@
 //! With `x = k ln 2 + r`, `sinh x = sinh(k ln 2) cosh r + cosh(k ln 2) sinh r`, and likewise for cosh. The
 //! first factors are sums of powers of 2, so no reciprocal of e^x is needed. The inverses are logarithms.
 
+use super::bits::{EXPONENT, ONE_BITS, from_small, half_power_of_two, nearest, power_of_two};
 use super::exponential::{Reduced, cosh_sinh_tails, reduce};
 use super::logarithm::log_of_pair;
 use super::pair::{pair_quotient, upper};
-use super::{EXPONENT, ONE_BITS, from_small, half_power_of_two, nearest, power_of_two};
 use crate::math::basic::{at_most, fast_two_sum, flip, horner, sign_of, two_sum};
 use crate::math::number::{Double, Integer};
 

@@ -1,6 +1,6 @@
 //! asin, acos, atan and atan2.
 
-use super::HALF_PI_LOW;
+use super::bits::HALF_PI_LOW;
 use crate::math::basic::{at_most, fast_two_sum, flip, horner, sign_of};
 use crate::math::number::{Double, Integer, Number};
 use std::f64::consts::FRAC_PI_2;

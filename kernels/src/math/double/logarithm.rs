@@ -4,8 +4,8 @@
 //! `s = f / (2 + f)` (Cody and Waite 1980). The series is regrouped as `f - f^2/2 + s (f^2/2 + tail)`: f is
 //! exact, so the errors of the quotient are damped by a factor f.
 
+use super::bits::{EXPONENT, LN2_HIGH, LN2_LOW, MANTISSA, ONE_BITS};
 use super::pair::upper;
-use super::{EXPONENT, LN2_HIGH, LN2_LOW, MANTISSA, ONE_BITS};
 use crate::math::basic::{fast_two_sum, horner, two_sum};
 use crate::math::number::{Double, Integer};
 

@@ -1,9 +1,9 @@
 //! pow, cbrt and hypot.
 
+use super::bits::{nearest, scale};
 use super::exponential::exp_tail;
 use super::logarithm::split_any_exponent;
 use super::pair::{pair_product, two_product};
-use super::{nearest, scale};
 use crate::math::basic::{clamp, fast_two_sum, flip, horner, sign_of};
 use crate::math::number::{Double, Integer};
 use std::f64::consts::LN_2;

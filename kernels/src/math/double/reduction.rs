@@ -4,8 +4,8 @@
 //! with pi/2 in four parts (Cody and Waite 1980); beyond, the argument is multiplied by just those
 //! bits of 2/pi that matter (Payne and Hanek, "Radian reduction for trigonometric functions", 1983).
 
+use super::bits::{EXPONENT, HALF_PI_LOW, MANTISSA, from_small, nearest};
 use super::pair::pair_product;
-use super::{EXPONENT, HALF_PI_LOW, MANTISSA, from_small, nearest};
 use crate::math::basic::{fast_two_sum, two_sum};
 use crate::math::number::{Double, Integer, Number};
 use std::f64::consts::FRAC_PI_2;

@@ -2,7 +2,7 @@
 
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
-use super::upper;
+use super::bits::upper;
 use crate::math::basic::{fast_two_sum, flip, horner, sign_of};
 use crate::math::number::{Integer, Number, Single};
 

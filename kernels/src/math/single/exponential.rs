@@ -2,7 +2,7 @@
 
 use std::f64::consts::LOG2_E;
 
-use super::power_of_two;
+use super::bits::power_of_two;
 use crate::math::basic::{at_most, clamp, fast_two_sum, flip, horner, sign_of};
 use crate::math::number::{Integer, Single};
 

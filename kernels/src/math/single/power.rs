@@ -2,8 +2,8 @@
 
 use std::f64::consts::LN_2;
 
+use super::bits::{power_of_two, upper};
 use super::logarithm::split;
-use super::{power_of_two, upper};
 use crate::math::basic::{flip, horner, is_finite, sign_of};
 use crate::math::number::{Integer, Single};
 

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use partita_kernels::wgsl::Target;
+use partita_kernels::wgsl::WgslTarget;
 
 use super::dispatch::Limits;
 use super::floats;
@@ -148,15 +148,15 @@ impl AdapterFacts {
 
     /// How kernels are written for this adapter, as long as nothing is known about what it rounds
     /// correctly.
-    pub(super) fn target(&self, shrink: &Shrink) -> Target {
-        Target {
+    pub(super) fn target(&self, shrink: &Shrink) -> WgslTarget {
+        WgslTarget {
             f64: self.f64,
             i64: self.i64,
             workgroup_size: self.max_workgroup_size.min(256),
             points_per_thread: 4,
             strict_floats: self.strict_floats && !shrink.cautious,
             max_bindings: self.max_params as u32,
-            ..Target::CAUTIOUS
+            ..WgslTarget::CAUTIOUS
         }
     }
 

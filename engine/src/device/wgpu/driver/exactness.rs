@@ -1,7 +1,7 @@
 //! Which operations an adapter rounds correctly: measured, because Vulkan, Metal and DX12 allow
 //! division, square root and fused multiply-add to be off, and no driver says whether its own are.
 
-use partita_kernels::wgsl::Target;
+use partita_kernels::wgsl::WgslTarget;
 use partita_kernels::{BinaryOp, Builder, DType, Launch, UnaryOp, Value, Verified, View};
 
 use super::gpu::WgpuDevice;
@@ -107,14 +107,14 @@ fn operand(dtype: DType, i: u64, n: u64) -> u64 {
 impl WgpuDevice {
     /// The target with what this adapter was found to round correctly. A cautious device measures
     /// nothing.
-    pub(super) fn measure(&self) -> Target {
+    pub(super) fn measure(&self) -> WgslTarget {
         let assumed = self.assumed;
         if self.cautious {
             return assumed;
         }
         let exact = |trial: Trial| self.passes(&trial, &assumed).unwrap_or(false);
         let double = assumed.f64;
-        Target {
+        WgslTarget {
             exact_division: exact(DIVISION),
             exact_sqrt: exact(SQRT),
             exact_fma: exact(FMA),
@@ -125,9 +125,9 @@ impl WgpuDevice {
     }
 
     /// Does every trial give the host's bits, when the adapter's own operation is used?
-    fn passes(&self, trial: &Trial, assumed: &Target) -> Result<bool, WgpuError> {
+    fn passes(&self, trial: &Trial, assumed: &WgslTarget) -> Result<bool, WgpuError> {
         let Some(kernel) = trial.kernel() else { return Ok(false) };
-        let own = Target {
+        let own = WgslTarget {
             exact_division: true,
             exact_sqrt: true,
             exact_fma: true,

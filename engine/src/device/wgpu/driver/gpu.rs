@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use partita_kernels::wgsl::Target;
+use partita_kernels::wgsl::WgslTarget;
 
 use super::{adapter, dispatch, queue, visible};
 use crate::device::wgpu::error::WgpuError;
@@ -14,8 +14,8 @@ pub(in crate::device) struct WgpuDevice {
     pub(super) queue: wgpu::Queue,
     pub(super) facts: AdapterFacts,
     /// How kernels are written, before it is known what the adapter rounds correctly.
-    pub(super) assumed: Target,
-    pub(super) measured: OnceLock<Target>,
+    pub(super) assumed: WgslTarget,
+    pub(super) measured: OnceLock<WgslTarget>,
     pub(super) cautious: bool,
     pub(super) limits: dispatch::Limits,
     /// The types of memory that this process addresses too, one bit each.

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use partita_kernels::wgsl::{Binding, Shader, Stage, Target, emit};
+use partita_kernels::wgsl::{Binding, Shader, Stage, WgslTarget, emit};
 use partita_kernels::{BinaryOp, Op, UnaryOp, Verified};
 use wgpu::naga::valid::Capabilities;
 
@@ -43,7 +43,7 @@ impl WgpuDevice {
     }
 
     /// The target, with what was measured if the kernel has operations that adapters round differently.
-    fn target_of(&self, kernel: &Verified) -> &Target {
+    fn target_of(&self, kernel: &Verified) -> &WgslTarget {
         let divides = |op: &Op| {
             matches!(op, Op::Binary(BinaryOp::Div, ..) | Op::Unary(UnaryOp::Sqrt, _) | Op::Fma(..))
                 || matches!(op, Op::Math1(..) | Op::Math2(..))
@@ -55,7 +55,11 @@ impl WgpuDevice {
     }
 
     /// Compiles a kernel for a target that may promise more or less than this adapter's.
-    pub(super) fn compile_for(&self, kernel: &Verified, target: &Target) -> Result<WgpuProgram, WgpuError> {
+    pub(super) fn compile_for(
+        &self,
+        kernel: &Verified,
+        target: &WgslTarget,
+    ) -> Result<WgpuProgram, WgpuError> {
         let shader = emit(kernel, target)?;
         let name = &kernel.kernel().name;
         let stages = shader.stages.iter().map(|stage| {

@@ -18,32 +18,32 @@ pub struct Spread {
 impl Spread {
     /// `None` if the kernel has no load away from the point.
     pub fn of(kernel: &Verified) -> Option<Spread> {
+        if kernel.footprint().is_pointwise() {
+            return None;
+        }
+        let loads = kernel.footprint().loads();
         let mut spread = kernel.kernel().clone();
-        let mut sources: Vec<Option<(usize, Vec<i32>)>> = vec![None; spread.params.len()];
-        let mut moved = false;
+        let mut sources: Vec<_> = (0..spread.params.len()).map(|p| (p, vec![0; spread.rank])).collect();
+        let mut places: Vec<u32> = Vec::with_capacity(loads.len());
+        for site in loads {
+            let (param, source) = (site.param as usize, (site.param as usize, site.offsets.clone()));
+            if places.contains(&site.param) {
+                places.push(sources.len() as u32);
+                sources.push(source);
+                spread.params.push(Param { dtype: spread.params[param].dtype, access: Access::In });
+            } else {
+                places.push(site.param);
+                sources[param] = source;
+            }
+        }
         for inst in &mut spread.body {
             let Inst { op: Op::Load { param, offsets }, .. } = inst else { continue };
-            let source = (*param as usize, offsets.clone());
-            let place = match sources.iter().position(|s| s.as_ref() == Some(&source)) {
-                Some(place) => place,
-                None if sources[source.0].is_none() => source.0,
-                None => {
-                    let dtype = spread.params[source.0].dtype;
-                    spread.params.push(Param { dtype, access: Access::In });
-                    sources.push(None);
-                    sources.len() - 1
-                }
-            };
-            moved |= offsets.iter().any(|&d| d != 0);
-            *param = place as u32;
+            let load =
+                loads.iter().zip(&places).find(|(site, _)| site.param == *param && site.offsets == *offsets);
+            *param = *load?.1;
             offsets.fill(0);
-            sources[place] = Some(source);
         }
-        let zero = vec![0; spread.rank];
-        let sources =
-            sources.into_iter().enumerate().map(|(p, s)| s.unwrap_or_else(|| (p, zero.clone()))).collect();
-        let kernel = verify(spread).ok()?;
-        moved.then_some(Spread { kernel, sources })
+        Some(Spread { kernel: verify(spread).ok()?, sources })
     }
 
     /// The same launch for this kernel.

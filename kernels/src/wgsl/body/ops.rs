@@ -1,27 +1,14 @@
 //! One instruction of the body to one line of WGSL.
 
-use super::routines::Routine;
-use super::{Writer, types};
 use crate::dtype::{DType, Kind};
 use crate::ir::{BinaryOp, CompareOp, Inst, Op, UnaryOp, Value};
-
-/// Text of a constant of an integer type. The least values have no literal.
-pub(super) fn int(dtype: DType, value: i64) -> String {
-    let suffix = match types::register(dtype) {
-        "i32" => "i",
-        "u32" => "u",
-        "i64" => "li",
-        _ => "lu",
-    };
-    match (dtype, value) {
-        (DType::I32, -0x8000_0000) | (DType::I64, i64::MIN) => format!("({}{suffix} - 1{suffix})", value + 1),
-        _ => format!("{value}{suffix}"),
-    }
-}
+use crate::wgsl::routines::Routine;
+use crate::wgsl::types::int;
+use crate::wgsl::writer::Writer;
 
 impl Writer<'_> {
     /// Appends `let vN = ...;` for every instruction, except loads of coordinates' indices.
-    pub(super) fn body(&mut self) {
+    pub(in crate::wgsl) fn body(&mut self) {
         for at in 0..self.kernel.body.len() {
             let inst = self.kernel.body[at].clone();
             let text = self.instruction(at, &inst);
@@ -76,7 +63,7 @@ impl Writer<'_> {
     }
 
     /// Rounds or wraps an f32 or 32-bit integer result to the type it stands for.
-    pub(super) fn narrow(&mut self, dtype: DType, text: String) -> String {
+    pub(in crate::wgsl) fn narrow(&mut self, dtype: DType, text: String) -> String {
         match dtype {
             DType::F16 => format!("{}({text})", self.call(Routine::RoundF16)),
             DType::BF16 => format!("{}({text})", self.call(Routine::RoundBf16)),
@@ -89,7 +76,7 @@ impl Writer<'_> {
     }
 
     /// The condition "is NaN" for a float value.
-    pub(super) fn nan(&mut self, dtype: DType, a: &str) -> String {
+    pub(in crate::wgsl) fn nan(&mut self, dtype: DType, a: &str) -> String {
         let routine = if dtype == DType::F64 { Routine::Nan64 } else { Routine::Nan32 };
         format!("{}({a})", self.call(routine))
     }
@@ -141,7 +128,7 @@ impl Writer<'_> {
         if to.is_float() && !from.is_float() { self.hide(to, &text) } else { text }
     }
 
-    pub(super) fn float_binary(&mut self, op: BinaryOp, dtype: DType, a: &str, b: &str) -> String {
+    pub(in crate::wgsl) fn float_binary(&mut self, op: BinaryOp, dtype: DType, a: &str, b: &str) -> String {
         let symbol = match op {
             BinaryOp::Add => "+",
             BinaryOp::Sub => "-",
@@ -174,7 +161,7 @@ impl Writer<'_> {
         self.narrow(dtype, text)
     }
 
-    pub(super) fn int_binary(&mut self, op: BinaryOp, dtype: DType, a: &str, b: &str) -> String {
+    pub(in crate::wgsl) fn int_binary(&mut self, op: BinaryOp, dtype: DType, a: &str, b: &str) -> String {
         if dtype == DType::Bool {
             return match op {
                 BinaryOp::And | BinaryOp::Min => format!("({a} & {b})"),
@@ -232,7 +219,7 @@ impl Writer<'_> {
 }
 
 /// A comparison. `a != b` is never written for floats: naga makes it false for NaN.
-pub(super) fn compare(op: CompareOp, dtype: DType, a: &str, b: &str) -> String {
+pub(in crate::wgsl) fn compare(op: CompareOp, dtype: DType, a: &str, b: &str) -> String {
     if dtype == DType::Bool {
         return match op {
             CompareOp::Eq => format!("({a} == {b})"),

@@ -2,48 +2,16 @@
 
 use partita_kernels::Launch;
 
-use super::buffer::WgpuBuffer;
-use super::dispatch::{Bound, Dispatch, PARTIAL_BYTES, Spread, TooWide, Work, plan};
-use super::gpu::{WgpuDevice, locked};
-use super::program::WgpuProgram;
+use super::super::buffer::WgpuBuffer;
+use super::super::dispatch::{Bound, Dispatch, PARTIAL_BYTES, Spread, TooWide, Work, plan};
+use super::super::gpu::{WgpuDevice, locked};
+use super::super::program::WgpuProgram;
+use super::pending::{EncodedDispatch, Partials, append_block};
 use crate::device::wgpu::error::WgpuError;
-use crate::device::wgpu::facts::AdapterFacts;
-
-/// Bytes of launch blocks that one submission may carry.
-const BLOCKS_BYTES: u64 = 256 << 10;
-/// Dispatches after which the queue submits by itself.
-const MAX_DISPATCHES: usize = 512;
-
-/// What is encoded and not yet submitted.
-pub(super) struct Pending {
-    pass: Option<(wgpu::CommandEncoder, wgpu::ComputePass<'static>)>,
-    dispatches: usize,
-    /// How often something was submitted.
-    submissions: u64,
-    /// The launch blocks of this submission, and the buffer they go to just before it.
-    blocks: Vec<u8>,
-    blocks_buffer: wgpu::Buffer,
-    alignment: u64,
-    partials: Partials,
-}
-
-/// Buffers of partial results, per side and stream. All launches share them, because launches of one
-/// device run in order.
-#[derive(Default)]
-struct Partials {
-    len: usize,
-    buffers: [Vec<wgpu::Buffer>; 2],
-}
 
 /// Launches prepared once: replaying encodes dispatches only.
 pub(crate) struct DispatchRecording {
-    steps: Vec<Step>,
-}
-
-struct Step {
-    pipeline: wgpu::ComputePipeline,
-    bind_group: wgpu::BindGroup,
-    groups: [u32; 3],
+    steps: Vec<EncodedDispatch>,
 }
 
 /// A program, its launch, and the memory of each parameter.
@@ -56,90 +24,30 @@ struct Planned<'a> {
     work: Work,
 }
 
-impl Pending {
-    pub(super) fn new(device: &wgpu::Device, facts: &AdapterFacts) -> Pending {
-        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let descriptor =
-            wgpu::BufferDescriptor { label: None, size: BLOCKS_BYTES, usage, mapped_at_creation: false };
-        Pending {
-            pass: None,
-            dispatches: 0,
-            submissions: 0,
-            blocks: Vec::new(),
-            blocks_buffer: device.create_buffer(&descriptor),
-            alignment: facts.uniform_alignment,
-            partials: Partials::default(),
+/// Makes room for `len` partial results per stream of a program.
+fn reserve(
+    partials: &mut Partials,
+    gpu: &WgpuDevice,
+    program: &WgpuProgram,
+    len: usize,
+) -> Result<(), WgpuError> {
+    let streams = program.shader.partials.len();
+    if len > partials.len {
+        partials.buffers = [Vec::new(), Vec::new()];
+        partials.len = len.next_power_of_two().max(1 << 12);
+    }
+    let bytes = (partials.len as u64 * PARTIAL_BYTES).min(gpu.limits.max_binding_bytes);
+    for side in &mut partials.buffers {
+        while side.len() < streams {
+            side.push(gpu.raw_buffer(bytes, wgpu::BufferUsages::STORAGE)?);
         }
     }
-
-    /// Sends everything encoded so far to the queue.
-    fn submit(&mut self, queue: &wgpu::Queue) {
-        let Some((encoder, pass)) = self.pass.take() else { return };
-        drop(pass);
-        if !self.blocks.is_empty() {
-            // Ordered before this submission and behind all earlier ones.
-            queue.write_buffer(&self.blocks_buffer, 0, &self.blocks);
-            self.blocks.clear();
-        }
-        self.dispatches = 0;
-        self.submissions += 1;
-        queue.submit([encoder.finish()]);
-    }
-
-    fn dispatch(&mut self, gpu: &WgpuDevice, step: &Step) {
-        if self.dispatches >= MAX_DISPATCHES {
-            self.submit(&gpu.queue);
-        }
-        self.dispatches += 1;
-        let (_, pass) = self.pass.get_or_insert_with(|| {
-            let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            let pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime();
-            (encoder, pass)
-        });
-        pass.set_pipeline(&step.pipeline);
-        pass.set_bind_group(0, &step.bind_group, &[]);
-        pass.dispatch_workgroups(step.groups[0], step.groups[1], step.groups[2]);
-    }
-
-    /// Room for a launch block in this submission; its offset.
-    fn block(&mut self, gpu: &WgpuDevice, block: &[u32]) -> u64 {
-        let full = self.blocks.len() + block.len() * 4 + self.alignment as usize > BLOCKS_BYTES as usize;
-        if full || self.dispatches >= MAX_DISPATCHES {
-            self.submit(&gpu.queue);
-        }
-        append_block(&mut self.blocks, block, self.alignment)
-    }
-}
-
-/// Appends a block at the next aligned offset, and gives that offset.
-fn append_block(blocks: &mut Vec<u8>, block: &[u32], alignment: u64) -> u64 {
-    let offset = blocks.len().next_multiple_of(alignment as usize);
-    blocks.resize(offset, 0);
-    blocks.extend(block.iter().flat_map(|word| word.to_le_bytes()));
-    offset as u64
-}
-
-impl Partials {
-    /// Makes room for `len` partial results per stream of this program.
-    fn reserve(&mut self, gpu: &WgpuDevice, program: &WgpuProgram, len: usize) -> Result<(), WgpuError> {
-        let streams = program.shader.partials.len();
-        if len > self.len {
-            self.buffers = [Vec::new(), Vec::new()];
-            self.len = len.next_power_of_two().max(1 << 12);
-        }
-        let bytes = (self.len as u64 * PARTIAL_BYTES).min(gpu.limits.max_binding_bytes);
-        for side in &mut self.buffers {
-            while side.len() < streams {
-                side.push(gpu.raw_buffer(bytes, wgpu::BufferUsages::STORAGE)?);
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 impl WgpuDevice {
     /// Submits what is pending, without waiting.
-    pub(super) fn submit(&self) {
+    pub fn submit(&self) {
         locked(&self.pending).submit(&self.queue);
     }
 
@@ -155,12 +63,12 @@ impl WgpuDevice {
     ) -> Result<(), WgpuError> {
         let Planned { program, memory, work } = self.plan(program, launch, memory)?;
         let mut pending = locked(&self.pending);
-        pending.partials.reserve(self, program, work.partials)?;
+        reserve(&mut pending.partials, self, program, work.partials)?;
         for dispatch in &work.dispatches {
-            let offset = pending.block(self, &dispatch.block);
+            let offset = pending.block(&self.queue, &dispatch.block);
             let block = (&pending.blocks_buffer, offset);
             let step = self.step(program, dispatch, &memory, block, &pending.partials);
-            pending.dispatch(self, &step);
+            pending.dispatch(&self.device, &self.queue, &step);
         }
         self.check()
     }
@@ -213,7 +121,7 @@ impl WgpuDevice {
         memory: &[&WgpuBuffer],
         block: (&wgpu::Buffer, u64),
         partials: &Partials,
-    ) -> Step {
+    ) -> EncodedDispatch {
         let stage = &program.stages[dispatch.stage];
         let bind = |buffer, offset, bytes| {
             wgpu::BindingResource::Buffer(wgpu::BufferBinding {
@@ -236,7 +144,7 @@ impl WgpuDevice {
             entries.push(wgpu::BindGroupEntry { binding: n as u32 + 1, resource });
         }
         let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &stage.layout, entries: &entries };
-        Step {
+        EncodedDispatch {
             pipeline: stage.pipeline.clone(),
             bind_group: self.device.create_bind_group(&descriptor),
             groups: dispatch.groups,
@@ -254,7 +162,7 @@ impl WgpuDevice {
         let planned = jobs.iter().map(|(program, launch, memory)| self.plan(program, launch, memory));
         let planned = planned.collect::<Result<Vec<_>, _>>()?;
         for job in &planned {
-            partials.reserve(self, job.program, job.work.partials)?;
+            reserve(&mut partials, self, job.program, job.work.partials)?;
             for dispatch in &job.work.dispatches {
                 let offset = append_block(&mut blocks, &dispatch.block, self.facts.uniform_alignment);
                 dispatches.push((job, dispatch, offset));
@@ -278,13 +186,9 @@ impl WgpuDevice {
     pub fn replay(&self, recording: &DispatchRecording) -> Result<(), WgpuError> {
         let mut pending = locked(&self.pending);
         for step in &recording.steps {
-            pending.dispatch(self, step);
+            pending.dispatch(&self.device, &self.queue, step);
         }
         drop(pending);
         self.check()
     }
 }
-
-#[cfg(test)]
-#[path = "queue_tests.rs"]
-mod tests;

@@ -6,29 +6,17 @@
 //! in one row and its outer coordinates are found once; otherwise tiles run over all points.
 //! Reductions are in [`super::reduce`].
 
-use super::layout::{self, Layout};
-use super::{Binding, Shader, Stage, Target, Writer, ops, reduce};
+use super::layout;
+use super::shader::{Binding, Stage};
+use super::types;
+use super::writer::Writer;
 use crate::dtype::DType;
-use crate::ir::{BinaryOp, Form, Kernel, Store, Value};
-use crate::verify::Verified;
+use crate::ir::{BinaryOp, Form, Store, Value};
 
-/// The shaders of a kernel without mathematical functions.
-pub(super) fn stages(verified: &Verified, target: &Target) -> Shader {
-    let kernel = verified.kernel();
-    let layout = Layout::new(verified);
-    match kernel.form {
-        Form::Reduce { .. } => reduce::stages(kernel, target, layout),
-        Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => {
-            let stages = vec![pointwise(kernel, target, &layout)];
-            Shader { stages, layout, partials: Vec::new() }
-        }
-    }
-}
-
-fn pointwise(kernel: &Kernel, target: &Target, layout: &Layout) -> Stage {
-    let mut w = Writer::new(kernel, target, layout);
+/// The stage of an elementwise, gather or scatter kernel.
+pub(super) fn stage(mut w: Writer) -> Stage {
     w.line(&format!("let number = {};", w.number()));
-    match kernel.rank {
+    match w.kernel.rank {
         0 => {
             w.line("if (number == 0u && local == 0u) {");
             w.point();
@@ -37,21 +25,16 @@ fn pointwise(kernel: &Kernel, target: &Target, layout: &Layout) -> Stage {
         rank => w.tile(rank),
     }
     let mut bindings = vec![Binding::Launch];
-    bindings.extend((0..kernel.params.len() as u32).filter_map(|p| w.bound(p)));
-    w.finish(kernel.form.name(), bindings, &[])
+    bindings.extend((0..w.kernel.params.len() as u32).filter_map(|p| w.bound(p)));
+    let entry = w.kernel.form.name();
+    w.finish(entry, bindings, &[])
 }
 
 impl Writer<'_> {
-    /// The linear number of the workgroup.
-    pub(super) fn number(&self) -> String {
-        let (x, y) = (self.word(layout::GROUPS_X), self.word(layout::GROUPS_Y));
-        format!("group.x + {x} * (group.y + {y} * group.z)")
-    }
-
     /// The binding of a parameter, if the kernel touches it.
-    pub(super) fn bound(&self, param: u32) -> Option<Binding> {
+    fn bound(&self, param: u32) -> Option<Binding> {
         let write = self.written(param);
-        let used = write || self.kernel.loads_of(param) || self.kernel.indexed_param() == Some(param);
+        let used = write || self.footprint.is_loaded(param) || self.kernel.indexed_param() == Some(param);
         used.then_some(Binding::Param { param, write })
     }
 
@@ -109,15 +92,6 @@ impl Writer<'_> {
         text
     }
 
-    /// Declares `eP`, the element of parameter P at the point, from coordinates `iK` of `dims`.
-    pub(super) fn element(&mut self, param: u32, dims: &[usize]) {
-        let mut text = self.signed(self.layout.offset(param));
-        for &k in dims {
-            text.push_str(&format!(" + bitcast<i32>(i{k}) * {}", self.signed(self.layout.stride(param, k))));
-        }
-        self.line(&format!("let e{param} = {text};"));
-    }
-
     /// Body and stores at one point.
     fn point(&mut self) {
         let dims: Vec<usize> = (0..self.kernel.rank).collect();
@@ -161,12 +135,6 @@ impl Writer<'_> {
         }
     }
 
-    /// Stores a value at the point.
-    pub(super) fn store(&mut self, param: u32, value: &str) {
-        self.line(&format!("let w{param} = bitcast<u32>(e{param});"));
-        self.store_element(param, &format!("w{param}"), value);
-    }
-
     /// Opens a block that runs if the index lies in the bound window, and declares its element.
     fn window(&mut self, index: Value) {
         let dtype = self.kernel.body[index.index()].dtype;
@@ -182,7 +150,7 @@ impl Writer<'_> {
         } else {
             self.line(&format!("let slot = u32({name}) - {first};"));
             if dtype == DType::I32 {
-                condition.push_str(&format!(" && {name} >= {}", ops::int(dtype, 0)));
+                condition.push_str(&format!(" && {name} >= {}", types::int(dtype, 0)));
             }
         }
         self.line(&format!("if ({condition}) {{"));

@@ -1,13 +1,13 @@
 //! Conversions by value and by bits.
 
-use super::ops::int;
-use super::routines::Routine;
-use super::{Writer, types};
 use crate::dtype::{DType, Kind};
+use crate::wgsl::routines::Routine;
+use crate::wgsl::types::{int, register};
+use crate::wgsl::writer::Writer;
 
 impl Writer<'_> {
     /// Conversion by value.
-    pub(super) fn cast(&mut self, from: DType, to: DType, a: &str) -> String {
+    pub(in crate::wgsl) fn cast(&mut self, from: DType, to: DType, a: &str) -> String {
         match (from.kind(), to.kind()) {
             _ if from == to => a.to_owned(),
             (Kind::Bool, Kind::Float) if to == DType::F64 => format!("select(0.0lf, 1.0lf, {a})"),
@@ -26,7 +26,7 @@ impl Writer<'_> {
     }
 
     fn int_to_int(&mut self, from: DType, to: DType, a: &str) -> String {
-        let (source, target) = (types::register(from), types::register(to));
+        let (source, target) = (register(from), register(to));
         let text = match (from.size_bytes() == 8, to.size_bytes() == 8) {
             _ if source == target => a.to_owned(),
             (false, false) | (true, true) => format!("bitcast<{target}>({a})"),
@@ -67,7 +67,7 @@ impl Writer<'_> {
             _ => (int(to, low as i64), int(to, high as i64 - 1)),
         };
         let nan = self.nan(from, a);
-        let inner = format!("select({}({a}), {most}, {a} >= {high:?}{suffix})", types::register(to));
+        let inner = format!("select({}({a}), {most}, {a} >= {high:?}{suffix})", register(to));
         format!("select(select({inner}, {least}, {a} <= {low:?}{suffix}), {}, {nan})", int(to, 0))
     }
 
@@ -84,12 +84,12 @@ impl Writer<'_> {
     }
 
     /// Reinterpretation of the bits between types of one width.
-    pub(super) fn bitcast(&mut self, from: DType, to: DType, a: &str) -> String {
+    pub(in crate::wgsl) fn bitcast(&mut self, from: DType, to: DType, a: &str) -> String {
         if from == to {
             return a.to_owned();
         }
         if from.size_bytes() >= 4 {
-            return format!("bitcast<{}>({a})", types::register(to));
+            return format!("bitcast<{}>({a})", register(to));
         }
         let bits = self.pack(from, a);
         self.unpack(to, &format!("({bits})"))
