@@ -19,8 +19,8 @@
 //! ```
 //!
 //! The modules, each using only those before it: [`index`] (which element lives where), [`plan`] (what must
-//! move), [`device`] (memory and launches), [`wire`] (bytes between the ranks of a program), [`team`] (which
-//! device of which rank holds which part), [`program`] (work as data), [`transport`] (how moves travel),
+//! move), [`device`] (memory and launches), [`wire`] (bytes between the ranks of a program), [`program`]
+//! (work as data), [`team`] (which device of which rank holds which part), [`transport`] (how moves travel),
 //! [`mod@array`] (what you use), [`operators`] (finite differences and boundaries, made of arrays).
 //! [`raw`] is the unsafe way to devices' memory and work, for those who bring kernels of their own.
 //!

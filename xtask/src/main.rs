@@ -25,9 +25,8 @@ cargo xtask test [--no-install] [--allow-missing NAME] [--only STEP]
     --no-install          only say what is missing, install nothing
     --allow-missing NAME  do without `wgpu`, `cuda`, `ptxas`, `python` or `mpi`: waives set-up, floors, runs
     --only STEP           one of setup, fmt, clippy, tidy, tests, doc, smoke; may be repeated
-cargo xtask tidy [--lower]
+cargo xtask tidy
     The rules that no other tool checks, with file and line: import circles, folders, budgets, banned words.
-    --lower               shortens xtask/open.txt, the list of what may still be above its limit
 cargo xtask bundle
     Packs target/bundle: tests, benchmark and examples for a machine with GPUs and no Rust.
 cargo xtask cuda-aware-mpi
@@ -57,8 +56,7 @@ fn main() -> ExitCode {
             Ok(options) => steps::test(&root(), &options),
             Err(message) => misuse(&message),
         },
-        ("tidy", []) => steps::tidy(&root(), false),
-        ("tidy", [option]) if option == "--lower" => steps::tidy(&root(), true),
+        ("tidy", []) => steps::tidy(&root()),
         ("bless", []) => steps::bless(&root()),
         ("bundle", []) => steps::bundle(&root()),
         ("cuda-aware-mpi", []) => mpi::cuda::build(&root()),
@@ -68,8 +66,7 @@ fn main() -> ExitCode {
             Ok(sizes) => steps::soak(&root(), &sizes),
             Err(_) => misuse("`soak` takes numbers of ranks"),
         },
-        ("tidy", _) => misuse("`tidy` takes `--lower` alone"),
-        ("bless" | "bundle" | "cuda-aware-mpi", _) => misuse(&format!("`{chore}` takes no options")),
+        ("tidy" | "bless" | "bundle" | "cuda-aware-mpi", _) => misuse(&format!("`{chore}` takes no options")),
         ("sanitize", _) => misuse("`sanitize` takes `--no-install` alone"),
         _ => misuse(&format!("there is no chore `{chore}`")),
     }

@@ -1,5 +1,5 @@
 //! The launch block: where each word is, and how a launch becomes words. Shared by the writer,
-//! which reads the words in text, and the device, which writes them. It knows no buffers.
+//! which reads the words in text, and the device, which writes them.
 
 use super::types;
 use crate::dtype::{DType, Scalar};

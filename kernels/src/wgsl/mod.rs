@@ -10,7 +10,7 @@
 //! operation. In memory types below 32 bits are packed in `u32` words.
 //!
 //! Bits: WGSL lets a driver contract, reorder and assume away NaN and infinity. An adapter whose
-//! driver is told otherwise (SPIR-V `NoContraction`) sets [`WgslTarget::strict_floats`]. For all others
+//! driver gets the decoration `NoContraction` (SPIR-V) sets [`WgslTarget::strict_floats`]. For all others
 //! the writer hides float operands and results behind integer arithmetic with a zero that only the launch
 //! knows.
 //! For every adapter, constants that compilers fold wrongly are words of the launch block ([`layout`]), and

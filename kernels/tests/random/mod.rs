@@ -1,6 +1,6 @@
 //! Random typed kernels with a launch and memory, by seed: every form, type and operation, views of every
-//! sort, hard bit patterns, stencils of every reach. What they compute is defined to the bit: no reinterpreted
-//! NaN (its payload is free).
+//! sort, hard bit patterns, stencils of every reach. What they compute is defined to the bit: no
+//! reinterpreted NaN (its payload is free).
 #![allow(dead_code, missing_docs, clippy::unwrap_used)]
 
 use partita_kernels::{

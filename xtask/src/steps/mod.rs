@@ -49,8 +49,8 @@ pub fn test(root: &Path, options: &Options) -> ExitCode {
 }
 
 /// `cargo xtask tidy`.
-pub fn tidy(root: &Path, lower: bool) -> ExitCode {
-    if tidy_step(root, lower).failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+pub fn tidy(root: &Path) -> ExitCode {
+    if tidy_step(root).failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// `cargo xtask bless`.
@@ -109,7 +109,7 @@ impl Run<'_> {
             Step::Setup => setup::set_up(self.root, self.options),
             Step::Fmt => self.check("fmt", self.cargo(&["fmt", "--all", "--check"])),
             Step::Clippy => self.clippy(),
-            Step::Tidy => tidy_step(self.root, false),
+            Step::Tidy => tidy_step(self.root),
             Step::Tests => self.tests(),
             Step::Doc => {
                 let mut command = self.cargo(&["doc", "--workspace", "--no-deps"]);
@@ -349,8 +349,8 @@ fn cargo(root: &Path) -> Command {
     command
 }
 
-fn tidy_step(root: &Path, lower: bool) -> Tally {
-    match tidy::check(root, lower) {
+fn tidy_step(root: &Path) -> Tally {
+    match tidy::check(root) {
         Ok(findings) if findings.is_empty() => Tally::passed(),
         Ok(findings) => Tally::failed(format!("tidy: {} findings", findings.len())),
         Err(error) => Tally::failed(format!("tidy: {error}")),

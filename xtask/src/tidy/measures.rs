@@ -1,5 +1,5 @@
 //! Rules about the repository as a whole. Each counts something per key (a crate, a folder, a word)
-//! and has a limit; [`super::open`] judges the counts.
+//! and has a limit.
 
 use super::source::{Source, is_word, separated};
 use super::tables;
@@ -208,6 +208,33 @@ fn names_in_documents(sources: &[Source]) -> Vec<Measure> {
     missing.map(measure).collect()
 }
 
+/// The counts above their limits.
+pub fn findings(measures: &[Measure]) -> Vec<String> {
+    let above = measures.iter().filter(|measure| measure.count > measure.limit);
+    let finding = |Measure { rule, key, count, limit, details }: &Measure| {
+        format!("{rule}: {key}: {count}, at most {limit}\n    {}", details.join("\n    "))
+    };
+    above.map(finding).collect()
+}
+
+/// One line per rule: how many keys are above their limit, and by how much.
+pub fn summary(measures: &[Measure], rules: impl Iterator<Item = &'static str>) -> String {
+    let mut text = format!("{:<14}{:>6}{:>10}  {}\n", "rule", "above", "excess", "largest");
+    for rule in rules {
+        let mut over: Vec<&Measure> =
+            measures.iter().filter(|m| m.rule == rule && m.count > m.limit).collect();
+        over.sort_by_key(|measure| std::cmp::Reverse(measure.count - measure.limit));
+        let excess: usize = over.iter().map(|measure| measure.count - measure.limit).sum();
+        let largest: Vec<String> =
+            over.iter().take(4).map(|m| format!("{} {} ({})", m.key, m.count, m.limit)).collect();
+        text += &format!("{rule:<14}{:>6}{excess:>10}  {}\n", over.len(), largest.join(", "));
+    }
+    for measure in measures.iter().filter(|measure| measure.rule == "budget") {
+        text += &format!("{:<24}{:>8} lines of {:>6}\n", measure.key, measure.count, measure.limit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -292,5 +319,18 @@ mod tests {
         let file = format!("{}x.rs", tables::UNSAFE_FILES[0]);
         let one = unsafe_places(&sources(&[(&file, "unsafe { a() }")]));
         assert_eq!(one[0].count, tables::UNSAFE_FILES.len() - 1);
+    }
+
+    #[test]
+    fn only_counts_above_their_limits_are_findings() {
+        let measure = |key: &str, count| Measure {
+            rule: "folder",
+            key: key.into(),
+            count,
+            limit: 12,
+            details: vec!["too many".into()],
+        };
+        let found = findings(&[measure("a", 12), measure("b", 13)]);
+        assert_eq!(found, ["folder: b: 13, at most 12\n    too many"]);
     }
 }

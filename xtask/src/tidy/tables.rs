@@ -15,17 +15,17 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 25_100),
-    ("engine/src", 39_250),
-    ("simcuda/src", 8_900),
-    ("interop/src", 7_300),
-    ("interop/python", 5_400),
+    ("kernels/src", 23_600),
+    ("engine/src", 39_100),
+    ("simcuda/src", 8_800),
+    ("interop/src", 7_250),
+    ("interop/python", 4_950),
     ("benches", 8_300),
-    ("xtask", 4_950),
+    ("xtask", 4_800),
     ("examples", 2_600),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 100_550;
+pub const TOTAL_BUDGET: usize = 99_200;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

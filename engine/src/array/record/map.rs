@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_round_a_view_is_not_what_lies_beside_it() {
+    fn elements_that_wrap_around_a_view_are_not_its_neighbours() {
         let leaves = |offset: i64, view: Along, base: i64| {
             let reader = Map::from_fn(1, |_| Along::Dim { dim: 0, offset, step: 1 });
             reader.leaves(&[6], &Map::from_fn(1, |_| view), &[6], &[base])
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_are_told_from_other_views() {
+    fn windows_are_distinguished_from_other_views() {
         let start = Index::new(&[3, 0]).unwrap();
         assert_eq!(Map::window(&start).as_window(2), Some(start));
         assert_eq!(Map::window(&start).as_window(3), None);

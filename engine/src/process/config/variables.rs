@@ -68,8 +68,8 @@ pub const VARIABLES: &[Variable] = &[
     user(
         "PARTITA_TRACE",
         "a file",
-        "write what ran when, for Perfetto (ui.perfetto.dev); under `mpirun` one file per rank. The share of \
-         the exchanges that was hidden is printed at the end",
+        "write what ran when, for Perfetto (ui.perfetto.dev); under `mpirun` one file per rank. Prints at \
+         the end which fraction of the communication time was overlapped with computation",
     ),
     user(
         "PARTITA_DEADLINE_SECONDS",
@@ -95,13 +95,14 @@ pub const VARIABLES: &[Variable] = &[
     user(
         "PARTITA_HOST_CODE",
         "avx512, avx2 or off",
-        "ISA level of the machine code that the host writes for kernels, with the same bits at each; an \
-         error if the CPU lacks it; off: compiled loops over rows; default: the highest level of the CPU",
+        "ISA level of kernels compiled to machine code on the host; results are bitwise identical at every \
+         level; an error if the CPU lacks it; off: compiled loops over rows; default: the highest level of \
+         the CPU",
     ),
     user(
         "PARTITA_TILE_BYTES",
         SIZE,
-        "how much of a state several steps of a `Loop` take through the host's cache at a time; default 3MiB",
+        "tile size of several steps of a `Loop` on the host (temporal blocking); default 3MiB",
     ),
     developer(
         "PARTITA_FAULT",

@@ -366,7 +366,7 @@ pub(in crate::cpu) unsafe fn for_each_chunk(
     let inner = run.layout.inner();
     let (first, len) = (tile.start[inner], tile.extents[inner]);
     // Short rows are computed several at a time, unless they are copied as they are.
-    let group = if len < BLOCK && !run.copies.is_some() { (run.slot_chunk / len).max(1) } else { 1 };
+    let group = if len < BLOCK && run.copies.is_none() { (run.slot_chunk / len).max(1) } else { 1 };
     let mut index = tile.start;
     let mut more = true;
     while more {

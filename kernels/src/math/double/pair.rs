@@ -1,4 +1,4 @@
-//! Products and quotients of numbers that are sums of two. It knows no function.
+//! Products and quotients of numbers that are sums of two.
 
 use crate::math::basic::fast_two_sum;
 use crate::math::number::Double;

@@ -22,7 +22,7 @@
 //! 27  f64       13.50           4.50    116  110
 //! ```
 //!
-//! Knows no sizes: whether a launch is worth streaming is decided in [`crate::ptx::launch`].
+//! Whether a launch is worth streaming depends on its sizes; [`crate::ptx::launch`] decides.
 
 use super::vector::{Elements, row_register};
 use crate::ptx::schedule::{Group, StreamingPlan, VectorRow, streaming_slots};

@@ -310,7 +310,7 @@ impl PtxWriter<'_> {
         }
     }
 
-    /// Element by element. What is read sideways is known to lie side by side in memory.
+    /// Element by element. Operands loaded sideways are contiguous, as the launch has checked.
     pub(in crate::ptx) fn single_row(&mut self, row: &VectorRow, elements: &Elements, at: &str, x: usize) {
         let dtype = self.kernel.params[row.param as usize].dtype;
         let step = self.field(Field::Step(Quantity::Param(row.param), x));

@@ -17,6 +17,9 @@ const WARP: u64 = 32;
 /// Kept points side by side that fill a warp's loads.
 const WIDE_ROWS: u64 = 64;
 
+/// Points of a folded dimension within another one: with the numbers of a grid they stay below 2^32.
+pub(super) const MAX_INNER_FOLD: u64 = 1 << 31;
+
 /// How the threads of a block share the values of its kept points. All are powers of two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Team {
@@ -142,6 +145,14 @@ impl Source<'_> {
         }
         let parts = region.parts(&most).into_iter();
         parts.map(|part| self.point_folds(part, across, is_empty, facts)).collect()
+    }
+
+    /// The points of a folded dimension within another one that are too many for a grid's coordinates.
+    pub(super) fn longest_inner_fold(&self) -> Option<u64> {
+        let mut region = Region::new(self.kernel, self.launch, self.memory);
+        region.arrange_fold(&self.kernel.fold_order(self.launch), leader(self.kernel, &region));
+        let inner = region.dims.iter().filter(|d| d.folded).skip(1).map(|d| d.extent).max();
+        inner.filter(|&points| points > MAX_INNER_FOLD)
     }
 
     fn point_folds(&self, region: Region, across: bool, is_empty: bool, facts: Facts) -> PointFolds {

@@ -110,7 +110,7 @@ impl Source<'_> {
     }
 
     /// Vectors of so many points can run this: outputs are contiguous, their phases agree in every row, and
-    /// what is read sideways lies side by side.
+    /// operands loaded sideways are contiguous.
     fn fits(&self, lanes: usize, mut sideways: impl Iterator<Item = u32>, region: &Region) -> bool {
         let Form::Elementwise { stores } = &self.kernel.form else { return false };
         let lanes = lanes as i64;

@@ -1,5 +1,5 @@
 //! A launch as a box of points and the quantities that move linearly through it; rearranging the box
-//! so that it has few, long dimensions, and cutting it into parts. Knows no threads.
+//! so that it has few, long dimensions, and cutting it into parts.
 //!
 //! Points may be visited in any order, and a quantity that is linear stays linear, so dimensions may be
 //! dropped, reordered and merged freely: a fully contiguous array becomes one-dimensional whatever its

@@ -309,6 +309,17 @@ fn a_fold_of_more_than_32_bits_count_is_cut_at_a_power_of_two() {
 }
 
 #[test]
+fn a_fold_too_long_for_coordinates_is_refused_if_rows_do_not_merge() {
+    let module = sum(&[true, true]);
+    let rows = |length: i64, pitch: i64| launch(&[2, length as usize], &[pitch, 1], &[0, 0]);
+    let most = 1i64 << 31;
+    assert_eq!(module.check(&rows(most, most + 5)), Ok(()));
+    assert_eq!(module.check(&rows(most + 1, most + 1)), Ok(()));
+    let error = module.check(&rows(most + 1, most + 5)).unwrap_err().to_string();
+    assert!(error.contains("at most 2147483648 points") && error.contains("given 2147483649"), "{error}");
+}
+
+#[test]
 fn neighbouring_threads_fold_neighbouring_memory() {
     let n = 4096;
     for (axes, strides, across) in [

@@ -45,6 +45,7 @@ impl CudaProgram {
             .map(|(buffer, param)| buffer.bytes() as usize / param.dtype.size_bytes())
             .collect();
         self.kernel.check(launch, &lens)?;
+        self.module.check(launch)?;
         Ok(memory.iter().map(|buffer| Span { address: buffer.address(), bytes: buffer.bytes() }).collect())
     }
 }
