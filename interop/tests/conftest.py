@@ -4,6 +4,7 @@ that `cargo xtask test` reads: `ran: NAME N` and `skipped: NAME (reason)`."""
 
 import gc
 import os
+import signal
 
 import partita as pt
 import pytest
@@ -12,6 +13,10 @@ from partita import array_api
 ON_CUDA = os.environ.get("PARTITA_TEST_DEVICES") == "cuda"
 CUDA = [device for device in pt.devices() if device.kind == "cuda"]
 ADAPTERS = [device for device in pt.devices() if device.kind == "wgpu"]
+
+# A shell that starts tests in the background lets them, and their children, ignore Ctrl-C.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Not even collected without a driver: one line says so.
 collect_ignore = [] if CUDA else ["test_cuda.py"]

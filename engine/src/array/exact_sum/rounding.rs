@@ -105,7 +105,7 @@ impl Truncated {
         let normal = (field + mantissa + up).minimum(uint(format.infinity()));
         // A subnormal float is its own integer.
         let small =
-            head.shift_right(&(format.in_word(width - 1).operand(&position) - &position).cast(unsigned));
+            head.shift_right((format.in_word(width - 1).operand(&position) - &position).cast(unsigned));
         let bits = position.less(format.in_word(fraction)).select(&small, &normal);
         let bits = head.equal(uint(0)).select(&head, &bits);
         let sign = is_negative.cast(unsigned).shift_left(uint(8 * format.float.size_bytes() as i64 - 1));

@@ -167,11 +167,11 @@ fn digits_of(format: &DigitFormat, x: &Array, lowest: &Array, digits: i64) -> Ve
         let offset = at * format.digit + spare;
         let mut digit = mantissa.clone();
         if highest > offset && spare == 0 {
-            digit = digit.shift_left(&format.within(&exponent - int(offset), (-offset, highest - offset)));
+            digit = digit.shift_left(format.within(&exponent - int(offset), (-offset, highest - offset)));
         }
         if offset > 0 {
             let count = int(offset).operand(&exponent) - &exponent;
-            digit = digit.shift_right(&format.within(count, (offset - highest, offset)));
+            digit = digit.shift_right(format.within(count, (offset - highest, offset)));
         }
         if at + 1 == digits { digit } else { digit & int((1 << format.digit) - 1) }
     };

@@ -65,7 +65,7 @@ pub(crate) fn compute_targets(recorder: &Recorder, targets: Vec<Target>) -> Resu
 fn record_with_sources(recorder: &Recorder, team: &Team, targets: &[Target]) -> Result<RecordedGraph> {
     let mut pending: Vec<Arc<Node>> = Vec::new();
     loop {
-        let source = pending.last().map(|node| Target::fresh(node));
+        let source = pending.last().map(Target::fresh);
         let (team, targets) = match &source {
             Some(target) => (&target.node.team, std::slice::from_ref(target)),
             None => (team, targets),

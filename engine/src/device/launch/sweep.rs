@@ -54,8 +54,8 @@ impl<T: Sync> Sweep<T> {
             Ok(())
         };
         // Rows are taken from above to below, so the one above is running or done.
-        cpu::share_tasks(threads, self.rows.len(), |rows| {
-            if let Err(error) = rows.map(run_row).collect::<Result<()>>() {
+        cpu::share_tasks(threads, self.rows.len(), |mut rows| {
+            if let Err(error) = Iterator::try_for_each(&mut rows, run_row) {
                 *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Err(error);
             }
         });

@@ -11,7 +11,7 @@ use crate::device::host::HostMemory;
 use crate::device::wgpu::WgpuBuffer;
 use crate::error::{Error, Result};
 
-/// Memory of one device. It says where the memory is; that nobody else gets it is what a [`Buffer`] is for.
+/// Memory of one device. It says where the memory is; that nobody else gets it is what a `Buffer` is for.
 pub struct Allocation {
     /// Unique in the process, ascending.
     pub id: u64,

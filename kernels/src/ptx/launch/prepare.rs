@@ -38,7 +38,8 @@ impl Module {
     }
 
     /// The launches, in order on one stream, that carry out `launch`; none if there is nothing to do.
-    /// `launch` must have passed [`Verified::check`] with this memory, and [`Module::check`].
+    /// `launch` must have passed [`Verified::check`](crate::Verified::check) with this memory, and
+    /// [`Module::check`].
     pub fn prepare(&self, launch: &Launch, memory: &[Span], scratch: u64, facts: Facts) -> Vec<Grid> {
         let source = Source { module: self, kernel: self.kernel.kernel(), launch, memory };
         match &source.kernel.form {
@@ -50,7 +51,7 @@ impl Module {
     /// The launches, in any order, that carry out several launches of this kernel over boxes that have
     /// nothing to do with each other, each with its memory: one for as many as fit into a launch's
     /// parameters. `None` if the kernel is no copy or sum of two arrays, or a box is larger than a grid.
-    /// Each must have passed [`Verified::check`].
+    /// Each must have passed [`Verified::check`](crate::Verified::check).
     pub fn prepare_batch(&self, boxes: &[(&Launch, &[Span])]) -> Option<Vec<Grid>> {
         batched::prepare(self, boxes)
     }
