@@ -169,7 +169,9 @@ pub fn passed_name(line: &str) -> Option<&str> {
 
 /// The tests that passed, from pytest's last line: `12 passed, 1 skipped in 3.4s`.
 pub fn passed(line: &str) -> Option<usize> {
-    let is_summary = line.contains(" passed") && line.contains(" in ") && line.ends_with('s');
+    // Above a minute the time has a second form: `in 479.76s (0:07:59)`.
+    let time = line.split_once(" in ").and_then(|(_, time)| time.split(' ').next());
+    let is_summary = line.contains(" passed") && time.is_some_and(|time| time.ends_with('s'));
     is_summary.then(|| number_before(line, " passed"))
 }
 
@@ -187,6 +189,7 @@ mod tests {
     fn pytests_last_line_counts() {
         assert_eq!(passed("1647 passed, 2 skipped in 13.05s"), Some(1647));
         assert_eq!(passed("1 failed, 9 passed in 2.10s"), Some(9));
+        assert_eq!(passed("5338 passed, 2 skipped in 479.76s (0:07:59)"), Some(5338));
         assert_eq!(passed("ran: python-tests 3"), None);
     }
 
