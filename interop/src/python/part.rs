@@ -1,7 +1,5 @@
 //! Methods of the classes of parts, among them the DLPack methods that lend memory.
 
-use std::sync::Arc;
-
 use partita::DType;
 use partita::array::{self, Cells};
 use partita::device::DeviceKind;
@@ -11,7 +9,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::arrays::convert::tuple;
-use super::arrays::typed::Typed;
 use super::device::Device;
 use super::distribution::owned;
 use super::part_handle::{Part, Stored};
@@ -328,16 +325,4 @@ impl Stored {
             self.0.part.device().name()
         )
     }
-}
-
-/// The parts of an array; of one without dimensions the only one, at the process that has it.
-pub fn parts(py: Python<'_>, typed: &Typed, is_scalar: bool) -> PyResult<Vec<Part>> {
-    let parts = detached(py, || typed.array.parts())?;
-    let typed = |part| TypedPart { part: Arc::new(part), element: typed.element };
-    let mut parts = parts.into_iter().map(typed);
-    if !is_scalar {
-        return Ok(parts.map(Part).collect());
-    }
-    let holder = parts.find(|part| !part.region(Cells::Owned).is_empty());
-    holder.map(|part| part.without_dimensions().map(Part).map_err(raised)).into_iter().collect()
 }

@@ -17,8 +17,7 @@ use crate::complex;
 use crate::element::Element;
 use crate::python::device::Team;
 use crate::python::distribution::Distribution;
-use crate::python::part;
-use crate::python::part_handle::Part;
+use crate::python::part_handle::{self, Part};
 use crate::python::runtime::error::{detached, raised};
 
 pub use super::handle::Array;
@@ -176,7 +175,7 @@ impl Array {
     /// The parts, halos current; the only one, without dimensions, of an array that has none.
     #[pyo3(signature = (is_scalar = false))]
     fn parts(&self, py: Python<'_>, is_scalar: bool) -> PyResult<Vec<Part>> {
-        part::parts(py, &self.value(py)?, is_scalar)
+        part_handle::parts(py, &self.value(py)?, is_scalar)
     }
 
     /// A constant that goes with this array.

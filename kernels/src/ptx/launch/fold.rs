@@ -22,7 +22,7 @@ pub(super) const MAX_INNER_FOLD: u64 = 1 << 31;
 
 /// How the threads of a block share the values of its kept points. All are powers of two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Team {
+struct ThreadTeam {
     /// Neighbouring threads belong to one point; else they have neighbouring points.
     across: bool,
     /// Kept points of a block.
@@ -37,7 +37,7 @@ struct Team {
     values: u64,
 }
 
-impl Team {
+impl ThreadTeam {
     fn run(&self) -> u64 {
         self.values * self.lanes * self.shares * self.groups
     }
@@ -67,7 +67,7 @@ impl Team {
             Share::LaneShift => log(self.lanes),
             Share::Shares => self.shares,
             Share::Groups => self.groups,
-            _ => unreachable!("not of a team"),
+            _ => unreachable!("not of a team of threads"),
         }
     }
 
@@ -78,7 +78,7 @@ impl Team {
 
 /// One pass over partial results.
 struct Pass {
-    team: Team,
+    team: ThreadTeam,
     /// Partial results of each point before and after it.
     before: u64,
     after: u64,
@@ -89,7 +89,7 @@ pub(in crate::ptx) struct PointFolds {
     region: Region,
     kept: u64,
     folded: u64,
-    first: Option<Team>,
+    first: Option<ThreadTeam>,
     /// Numbers of the folded points of one grid and of one partial result.
     chunk: u64,
     run: u64,
@@ -182,7 +182,7 @@ impl Source<'_> {
     }
 
     /// So many threads for all points, if there is enough to do for them.
-    fn team(&self, across: bool, values: u64, kept: u64, folded: u64, threads: u64) -> Team {
+    fn team(&self, across: bool, values: u64, kept: u64, folded: u64, threads: u64) -> ThreadTeam {
         let full = u64::from(THREADS);
         let limits = self.module.limits;
         let rows = kept.next_power_of_two();
@@ -201,7 +201,7 @@ impl Source<'_> {
         // Shuffles name all lanes of a warp.
         let least = if across { WARP.div_ceil(members) } else { 1 };
         let rows = (full / members).min(rows).max(least);
-        Team { across, rows, lanes, shares, groups, values }
+        ThreadTeam { across, rows, lanes, shares, groups, values }
     }
 
     pub(in crate::ptx) fn reduction(&self, scratch: u64, facts: Facts) -> Vec<Grid> {
