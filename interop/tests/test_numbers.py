@@ -226,6 +226,39 @@ def test_random_bounds_that_a_type_does_not_hold():
     assert set(rng.integers(254, 256, 50, "uint8").numpy().tolist()) == {254, 255}
 
 
+def close_elements(name):
+    """Also integers that float64 does not tell apart."""
+    close = np.array([2**63 - 1, 2**63 - 2, 2**63 - 7], name) if name in ("int64", "uint64") else np.array([], name)
+    return np.concatenate([elements(name), close])
+
+
+def compared_by_value(team, dtype, others):
+    """What differs from NumPy when every element of one type is compared with every one of the others."""
+    left = close_elements(dtype)
+    for other in others:
+        right = close_elements(other)
+        a, b = pt.asarray(left, team=team)[:, None], pt.asarray(right, team=team)[None, :]
+        for name in COMPARISONS:
+            # Complex numbers have no order here, as in the array API standard.
+            if "complex" not in dtype + other or name in ("eq", "ne"):
+                ours, theirs = BINARY[name]
+                found = difference(outcome(lambda: ours(a, b)), theirs(left[:, None], right[None, :]))  # noqa: B023
+                yield f"{name} of {dtype} and {other}: {found}" if found else ""
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_arrays_of_two_types_compare_by_value(host_team, dtype):
+    """Also int64 with uint64, whose common type, float64, would round them."""
+    differences = list(compared_by_value(host_team, dtype, TYPES))
+    assert differences and not any(differences), "\n".join(differences)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint64"])
+def test_signed_and_unsigned_integers_compare_by_value(team, dtype):
+    differences = list(compared_by_value(team, dtype, ["int64", "uint64"]))
+    assert differences and not any(differences), "\n".join(differences)
+
+
 def test_the_texts_are_numpys():
     u, host = pt.zeros(2, pt.uint8, team=pt.Team.local(1, "host")), np.zeros(2, np.uint8)
     for call in (

@@ -1,11 +1,10 @@
-"""Random programs against NumPy: 2,000 seeds that stay, and 500 new ones in every run, whose numbers are printed.
+"""Random programs against NumPy: 2,000 seeds that stay, and 500 that change with every commit and are printed.
 
-``PARTITA_PROGRAMS=FIRST:COUNT`` runs those seeds in place of new ones. A failing program is shrunk and printed as a
+``PARTITA_PROGRAMS=FIRST:COUNT`` runs those seeds in place of the commit's. A failing program is shrunk and printed as a
 script; planted bugs prove that failures are found and become small.
 """
 
 import os
-import random
 import subprocess
 import sys
 import warnings
@@ -34,10 +33,14 @@ DEVICES = CUDA if ON_CUDA else "host"
 
 
 def new_seeds():
-    first, count = random.SystemRandom().randrange(10**6, 10**12), NEW
+    """Seeds from the hash of the commit's tree: who tests one tree runs the same programs, a failure can be repeated."""
     asked = os.environ.get("PARTITA_PROGRAMS")
     if asked:
         first, count = map(int, asked.split(":"))
+    else:
+        command = ["git", "-C", os.path.dirname(__file__), "rev-parse", "HEAD^{tree}"]
+        found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        first, count = 10**6 + int(found, 16) % 10**12, NEW
     return range(first, first + count)
 
 

@@ -5,6 +5,7 @@ Numbers of Python are weak: they take the type of the array they meet.
 
 from __future__ import annotations
 
+import operator
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 #: What stands beside an array in an expression; arrays of NumPy are copied to the array's team.
 Operand = Any
 
-_COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+_COMPARISONS = {
+    "equal": operator.eq, "not_equal": operator.ne, "less": operator.lt, "less_equal": operator.le,
+    "greater": operator.gt, "greater_equal": operator.ge,
+}  # fmt: skip
 _SHIFTS = ("left_shift", "right_shift")
 _BITWISE = ("and", "or", "xor", *_SHIFTS)
 #: What NumPy does to bool in place of arithmetic.
@@ -144,6 +148,8 @@ def operate(name: str, a: Operand, b: Operand) -> Array:
         scalar = left._scalar and right._scalar
         rank = max(len(array._native.shape) if scalar else array.ndim for array in (left, right))
         native = [of_rank(left, rank), of_rank(right, rank)]
+        if name in _COMPARISONS and {left.dtype.kind, right.dtype.kind} == {"i", "u"} and common.kind == "f":
+            return _array.Array(_compare_signed_with_unsigned(name, *native), scalar)
     common = int8 if name == "power" and common is bool_ else common
     if weak and name == "power" and b is weak[0] and isinstance(b, int):
         require_fit(b, common)
@@ -177,11 +183,16 @@ def _all_alike(name: str, a: Operand, b: Operand) -> Array:
     """A comparison with an integer that the type does not hold: every element compares as 0 does."""
     array = a if isinstance(a, _array.Array) else b
     left, right = (0 if x is array else x for x in (a, b))
-    truth = {
-        "equal": left == right, "not_equal": left != right, "less": left < right,
-        "less_equal": left <= right, "greater": left > right, "greater_equal": left >= right,
-    }[name]  # fmt: skip
-    return _array.Array(array._native.constant("bool", truth), array._scalar)
+    return _array.Array(array._native.constant("bool", _COMPARISONS[name](left, right)), array._scalar)
+
+
+def _compare_signed_with_unsigned(name: str, a: _native.Array, b: _native.Array) -> _native.Array:
+    """A comparison of integers whose common type is float64, which would round them; NumPy compares their values."""
+    signed, order = (b, (0, -1)) if a.dtype == "uint64" else (a, (-1, 0))
+    negative = signed.op2("less", signed.constant(signed.dtype, 0))
+    return negative.select(
+        negative.constant("bool", _COMPARISONS[name](*order)), a.cast("uint64").op2(name, b.cast("uint64"))
+    )
 
 
 def _rule(name: str, common: DType) -> tuple[str, DType]:
