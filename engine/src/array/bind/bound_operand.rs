@@ -4,7 +4,7 @@ use partita_kernels::View;
 
 use crate::array::bind::schedule::missing_part;
 use crate::array::lower::body::Leaf;
-use crate::array::lower::operands::footprint::Footprint;
+use crate::array::lower::footprint::Footprint;
 use crate::array::record::map::Map;
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};

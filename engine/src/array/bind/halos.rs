@@ -8,11 +8,9 @@ use crate::array::bind::schedule::{PendingTransfer, ScheduleBuilder};
 use crate::array::bind::values::Values;
 use crate::array::loops::recorder::{HaloRequest, StepEvent};
 use crate::array::lower::body::{Leaf, Source};
-use crate::array::lower::operands::compute_region::ComputeRegion;
-use crate::array::lower::operands::footprint::Footprint;
-use crate::array::memory::halo::{HaloWidths, widened};
+use crate::array::lower::footprint::{ComputeRegion, Footprint};
 use crate::array::memory::plans::halo_plan;
-use crate::array::memory::storage::Storage;
+use crate::array::memory::storage::{HaloWidths, Storage, widened};
 use crate::error::Result;
 use crate::index::Distribution;
 

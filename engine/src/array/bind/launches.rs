@@ -4,7 +4,7 @@ use partita_kernels::{Scalar, Verified, View};
 
 use crate::array::bind::bound_operand::{BoundOperand, bind};
 use crate::array::bind::schedule::ScheduleBuilder;
-use crate::array::lower::operands::compute_region::ComputeRegion;
+use crate::array::lower::footprint::ComputeRegion;
 use crate::array::lower::tasks::KernelTask;
 use crate::device::DeviceKind;
 use crate::error::Result;

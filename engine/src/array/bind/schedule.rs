@@ -11,8 +11,7 @@ use partita_kernels::{DType, Launch, Scalar, Verified, View};
 
 use crate::array::loops::recorder::Recorder;
 use crate::array::lower::graph::NodeId;
-use crate::array::memory::halo::HaloWidths;
-use crate::array::memory::storage::Storage;
+use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::device::{Buffer, Device, Job, Stream};
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};

@@ -1,9 +1,10 @@
 //! [`Values`]: the memory that the nodes of a graph stand for while its tasks run.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-use crate::array::lower::graph::{MixBuildHasher, NodeId};
+use rustc_hash::FxHashMap;
+
+use crate::array::lower::graph::NodeId;
 use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
 use crate::error::{Error, Result};
@@ -11,8 +12,8 @@ use crate::error::{Error, Result};
 /// Recorded nodes keep their own memory; other values of the graph are kept here.
 #[derive(Default)]
 pub(crate) struct Values {
-    nodes: HashMap<NodeId, Arc<Node>, MixBuildHasher>,
-    others: HashMap<NodeId, Arc<Storage>, MixBuildHasher>,
+    nodes: FxHashMap<NodeId, Arc<Node>>,
+    others: FxHashMap<NodeId, Arc<Storage>>,
 }
 
 impl Values {

@@ -1,8 +1,6 @@
 //! Elements between arrays and the host: making, reading, parts, single elements, text.
 
 pub(crate) mod display;
-pub(crate) mod element;
-pub(crate) mod from_parts;
 pub(crate) mod make;
 pub(crate) mod part;
 pub(crate) mod read;

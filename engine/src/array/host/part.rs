@@ -8,11 +8,8 @@ use partita_kernels::{DType, View};
 
 use crate::array::Array;
 use crate::array::loops::recorder::Recorder;
-use crate::array::lower::operands::compute_region::ComputeRegion;
-use crate::array::lower::operands::footprint::Footprint;
-use crate::array::memory::halo::HaloWidths;
-use crate::array::memory::storage::Storage;
-use crate::array::memory::storage::bytes_of;
+use crate::array::lower::footprint::{ComputeRegion, Footprint};
+use crate::array::memory::storage::{HaloWidths, Storage, bytes_of};
 use crate::array::record::map::Map;
 use crate::device::{Buffer, Device};
 use crate::error::{Error, Result};

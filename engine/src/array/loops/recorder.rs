@@ -10,8 +10,8 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use crate::array::lower::operands::compute_region::ArrayWindow;
-use crate::array::memory::halo::HaloWidths;
+use crate::array::lower::footprint::ArrayWindow;
+use crate::array::memory::storage::HaloWidths;
 use crate::array::record::map::Map;
 use crate::array::record::node::Node;
 use crate::device::Buffer;

@@ -9,15 +9,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, Builder, DType, MAX_RANK, Scalar, Value};
+use rustc_hash::FxHashMap;
 
-use crate::array::lower::graph::{Graph, GraphValue, MixBuildHasher, NodeId};
-use crate::array::lower::operands::views::{is_scattered, view_within_box};
-
-use crate::array::lower::operands::footprint::without_load_offsets;
+use crate::array::lower::footprint::without_load_offsets;
+use crate::array::lower::graph::{Graph, GraphValue, NodeId, is_scattered, view_within_box};
 use crate::array::memory::index_lists::IndexList;
 use crate::array::memory::step_numbers::StepNumbers;
+use crate::array::record::expr::Pointwise;
 use crate::array::record::map::Map;
-use crate::array::record::operation::Pointwise;
 use crate::error::Result;
 use crate::index::{Along, Distribution};
 
@@ -64,8 +63,8 @@ pub(crate) struct KernelBody {
     globals: [Option<Value>; MAX_RANK],
     /// The dimensions whose formulas' numbers are the kernel's arguments.
     formulas: Vec<usize>,
-    known: HashMap<(NodeId, Map), Value, MixBuildHasher>,
-    leaf_of: HashMap<(NodeId, Map), usize, MixBuildHasher>,
+    known: FxHashMap<(NodeId, Map), Value>,
+    leaf_of: FxHashMap<(NodeId, Map), usize>,
     /// The last operation finished: where to cut.
     last: Option<NodeId>,
 }

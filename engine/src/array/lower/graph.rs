@@ -6,19 +6,21 @@
 //! contents of index lists and the numbers of a `Loop`'s step; a graph with one of these is not cached.
 //! Graphs of equal programs are equal on all ranks.
 
-use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use partita_kernels::{DType, Scalar};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use crate::array::memory::halo::HaloWidths;
 use crate::array::memory::step_numbers::StepNumbers;
+use crate::array::memory::storage::{HaloWidths, Storage};
+use crate::array::record::expr::{Pointwise, Reduction, Which, weight_of};
 use crate::array::record::map::Map;
-use crate::array::record::node::{balanced, viewed};
-use crate::array::record::operation::{Pointwise, Reduction, Which, weight_of};
+use crate::array::record::node::{Expr, Node, NodeLayout, NodeState, Operands, Portion, balanced, viewed};
 use crate::error::Result;
-use crate::index::{Distribution, Index, Region};
+use crate::index::{Along, Distribution, Index, Region};
+use crate::team::Team;
 
 /// A node of a graph.
 pub(crate) type NodeId = u32;
@@ -357,7 +359,7 @@ impl Graph {
     /// Everything below some nodes, without what is reached through `without` alone.
     pub fn reached(&self, roots: impl IntoIterator<Item = NodeId>, without: Option<NodeId>) -> Reached {
         let mut reached = Reached::default();
-        let mut seen: HashSet<NodeId, MixBuildHasher> = without.into_iter().collect();
+        let mut seen: FxHashSet<NodeId> = without.into_iter().collect();
         // A node is met a second time after all its operands.
         let mut pending: Vec<(NodeId, bool)> = roots.into_iter().map(|root| (root, false)).collect();
         while let Some((node, again)) = pending.pop() {
@@ -382,45 +384,214 @@ pub(crate) struct Reached {
     /// The nodes that are not computed yet, operands before those that use them.
     pub lazy: Vec<NodeId>,
     /// The computed ones.
-    pub memory: HashSet<NodeId, MixBuildHasher>,
+    pub memory: FxHashSet<NodeId>,
 }
 
-/// A fast hasher for keys that nobody makes to collide: rotates, adds and multiplies.
-#[derive(Default)]
-pub(crate) struct MixHasher(u64);
+/// A result to compute.
+pub(crate) struct Target {
+    pub node: Arc<Node>,
+    pub placement: Placement<NodeWindow>,
+}
 
-impl Hasher for MixHasher {
-    fn finish(&self) -> u64 {
-        self.0.rotate_left(26)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
-    }
-
-    fn write_u8(&mut self, value: u8) {
-        self.write_u64(u64::from(value));
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.write_u64(u64::from(value));
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn write_usize(&mut self, value: usize) {
-        self.write_u64(value as u64);
-    }
-
-    fn write_isize(&mut self, value: isize) {
-        self.write_u64(value as u64);
-    }
-
-    fn write_i64(&mut self, value: i64) {
-        self.write_u64(value as u64);
+impl Target {
+    pub fn fresh(node: &Arc<Node>) -> Target {
+        Target { node: Arc::clone(node), placement: Placement::Fresh }
     }
 }
 
-pub(crate) type MixBuildHasher = BuildHasherDefault<MixHasher>;
+/// A window of a recorded array, from an index on.
+pub(crate) type NodeWindow = (Arc<Node>, Index);
+
+/// A graph and what its nodes stand for.
+pub(crate) struct RecordedGraph {
+    pub graph: Graph,
+    /// By the nodes' numbers.
+    pub nodes: Vec<Arc<Node>>,
+    /// The computed nodes in the order in which they were met.
+    pub memory: Vec<(NodeId, Arc<Storage>)>,
+    /// Whether an evaluation of this graph can be kept for the next one that is equal.
+    pub is_cacheable: bool,
+    /// Operands on other teams that are not computed yet: their evaluations come before.
+    pub pending: Vec<Arc<Node>>,
+}
+
+/// The walk.
+struct Walk {
+    graph: Graph,
+    nodes: Vec<Arc<Node>>,
+    numbers: FxHashMap<*const Node, NodeId>,
+    memory: Vec<(NodeId, Arc<Storage>)>,
+    is_cacheable: bool,
+    /// Operands on other teams, and those of them that are not computed yet.
+    sources: Vec<NodeId>,
+    pending: Vec<Arc<Node>>,
+}
+
+impl RecordedGraph {
+    /// # Errors
+    /// That of a failed node.
+    pub fn of(team: &Team, targets: &[Target]) -> Result<RecordedGraph> {
+        const USUAL: usize = 28;
+        let graph = Graph { nodes: Vec::with_capacity(USUAL), parts: team.size(), ..Graph::default() };
+        let numbers = HashMap::with_capacity_and_hasher(USUAL, FxBuildHasher::default());
+        let nodes = Vec::with_capacity(USUAL);
+        let (memory, sources, pending) = (Vec::new(), Vec::new(), Vec::new());
+        let mut walk = Walk { graph, nodes, numbers, memory, is_cacheable: true, sources, pending };
+        for target in targets {
+            let placement = target.placement.try_map(|window| walk.window(window))?;
+            let node = walk.node(&target.node);
+            walk.graph.targets.push(GraphTarget { node, placement });
+        }
+        while walk.graph.nodes.len() < walk.nodes.len() {
+            let node = Arc::clone(&walk.nodes[walk.graph.nodes.len()]);
+            let value = walk.value(&node)?;
+            let shape = walk.graph.intern_index(&node.shape);
+            walk.graph.nodes.push(GraphNode { shape, dtype: node.dtype, value });
+        }
+        let Walk { graph, nodes, memory, is_cacheable, pending, .. } = walk;
+        Ok(RecordedGraph { graph, nodes, memory, is_cacheable, pending })
+    }
+}
+
+impl Walk {
+    fn node(&mut self, node: &Arc<Node>) -> NodeId {
+        *self.numbers.entry(Arc::as_ptr(node)).or_insert_with(|| {
+            self.nodes.push(Arc::clone(node));
+            (self.nodes.len() - 1) as NodeId
+        })
+    }
+
+    fn window(&mut self, (base, start): &NodeWindow) -> Result<GraphWindow> {
+        let (dist, memory) = (base.distribution()?, base.memory_layout()?);
+        let (dist, memory) = (self.graph.intern_dist(&dist), self.graph.intern_dist(&memory));
+        Ok(GraphWindow { dist, memory, start: self.graph.intern_index(start) })
+    }
+
+    fn layout(&mut self, layout: &NodeLayout) -> GraphLayout {
+        match layout {
+            NodeLayout::Free => GraphLayout::Free,
+            NodeLayout::Known(dist) => GraphLayout::Known(self.graph.intern_dist(dist)),
+            NodeLayout::ViewOf(node, map) => GraphLayout::ViewOf(self.node(node), self.graph.intern_map(map)),
+        }
+    }
+
+    fn value(&mut self, node: &Arc<Node>) -> Result<GraphValue> {
+        let is_source = self.sources.contains(&(self.graph.nodes.len() as NodeId));
+        if is_source && node.storage().is_none() {
+            return node.error().map_or_else(|| self.pending_source(node), Err);
+        }
+        Ok(match &*node.state() {
+            NodeState::Failed(error) => return Err(error.clone()),
+            NodeState::Ready(storage) => {
+                self.memory.push((self.graph.nodes.len() as NodeId, Arc::clone(storage)));
+                let HaloWidths { lo, hi, corners } = storage.valid_halo();
+                let graph = &mut self.graph;
+                let (dist, declared) =
+                    (graph.intern_dist(&storage.dist), graph.intern_dist(&storage.declared));
+                let (lo, hi) = (graph.intern_index(&lo), graph.intern_index(&hi));
+                GraphValue::Memory(MemoryState { dist, declared, lo, hi, corners })
+            }
+            NodeState::Lazy { expr, layout } => {
+                let layout = self.layout(layout);
+                match expr {
+                    Expr::Fill(scalar) => GraphValue::Fill(*scalar, layout),
+                    Expr::Coord(dim) => GraphValue::Coord(*dim, layout),
+                    Expr::Apply(op, operands) => GraphValue::Apply(*op, self.operands(operands), layout),
+                    Expr::View { base, map } => {
+                        GraphValue::View { base: self.node(base), map: self.graph.intern_map(map), layout }
+                    }
+                    Expr::Reduce { operand, reduction, axes } => GraphValue::Reduce {
+                        operand: self.node(operand),
+                        reduction: *reduction,
+                        axes: axes.clone(),
+                        layout,
+                    },
+                    Expr::Joined(portions) => {
+                        let portion = |Portion { start, value }: &Portion| {
+                            (self.graph.intern_index(start), self.node(value))
+                        };
+                        GraphValue::Joined(portions.iter().map(portion).collect(), layout)
+                    }
+                    Expr::Listed { base, which } => {
+                        self.is_cacheable = false;
+                        self.graph.elements.push(which.clone());
+                        let which = (self.graph.elements.len() - 1) as u32;
+                        GraphValue::Listed { base: self.node(base), which, layout }
+                    }
+                    Expr::Number(numbers, which) => {
+                        self.is_cacheable = false;
+                        self.graph.numbers.push(Arc::clone(numbers));
+                        GraphValue::Number((self.graph.numbers.len() - 1) as u32, *which)
+                    }
+                    Expr::Reshaped { base } => GraphValue::Reshaped { base: self.node(base), layout },
+                    Expr::Moved { base } => {
+                        let base = self.node(base);
+                        self.sources.push(base);
+                        GraphValue::Moved { base, layout }
+                    }
+                }
+            }
+        })
+    }
+
+    /// An operand on another team that is not computed yet stands for the memory that it will be.
+    fn pending_source(&mut self, node: &Arc<Node>) -> Result<GraphValue> {
+        self.pending.push(Arc::clone(node));
+        let dist = self.graph.intern_dist(&node.distribution()?);
+        let none = self.graph.intern_index(&Index::zeros(node.rank()));
+        let (declared, lo, hi, corners) = (dist, none, none, false);
+        Ok(GraphValue::Memory(MemoryState { dist, declared, lo, hi, corners }))
+    }
+
+    fn operands(&mut self, operands: &Operands) -> [Option<NodeId>; 3] {
+        let mut numbers = [None; 3];
+        for (number, node) in numbers.iter_mut().zip(operands.as_slice()) {
+            *number = Some(self.node(node));
+        }
+        numbers
+    }
+}
+
+/// Whether a view is a window of a node that is no box in its memory: along unordered lists. Windows that
+/// wrap around never are; other views than windows are gathered by their kernels.
+pub(crate) fn is_scattered(graph: &Graph, base: NodeId, shape: &Index, view: &Map) -> Result<bool> {
+    let Some(start) = view.as_window(shape.rank()) else { return Ok(false) };
+    let dist = graph.distribution(base)?;
+    if dist.is_block() {
+        return Ok(false);
+    }
+    let window = Region::from_shape(shape)?.shift(&start)?;
+    Ok(dist.global().contains_region(&window) && !dist.is_box(&window))
+}
+
+/// The cells of a joined value that one of its boxes is.
+pub(crate) fn box_region(graph: &Graph, start: &Index, value: NodeId) -> Result<Region> {
+    Ok(Region::from_shape(graph.shape(value))?.shift(start)?)
+}
+
+/// A view of shape `shape` of a joined value as a view of one of its boxes, if it lies within that.
+pub(crate) fn view_within_box(
+    graph: &Graph,
+    base: NodeId,
+    shape: &Index,
+    view: &Map,
+) -> Option<(NodeId, Map)> {
+    let GraphValue::Joined(boxes, _) = graph.value(base) else { return None };
+    if shape.contains(&0) {
+        return None;
+    }
+    let cells = Region::from_fn(graph.rank(base), |d| match view.axes()[d] {
+        Along::Pinned(at) => (at, at + 1),
+        Along::Dim { dim, .. } => view.axes()[d].span(0, shape[dim]),
+    });
+    let contains = |start: &Index, value: NodeId| {
+        box_region(graph, start, value).is_ok_and(|region| region.contains_region(&cells))
+    };
+    let found = boxes.iter().map(|&(start, value)| (graph.index(start), value));
+    let (start, value) = found.into_iter().find(|&(start, value)| contains(start, value))?;
+    let along = |d: usize| match view.axes()[d] {
+        Along::Pinned(at) => Along::Pinned(at - start[d]),
+        Along::Dim { dim, offset, step } => Along::Dim { dim, offset: offset - start[d], step },
+    };
+    Some((value, Map::from_fn(view.axes().len(), along)))
+}

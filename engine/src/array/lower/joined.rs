@@ -5,12 +5,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::array::lower::division::common::common_to;
-use crate::array::lower::division::locality::computed_elsewhere;
-use crate::array::lower::graph::{GraphValue, MixBuildHasher, NodeId, Position};
+use rustc_hash::FxHashMap;
+
+use crate::array::lower::access::computed_elsewhere;
+use crate::array::lower::division::common_to;
+use crate::array::lower::footprint::ArrayWindow;
+use crate::array::lower::graph::{GraphValue, NodeId, Position, box_region};
 use crate::array::lower::lowerer::{Body, Lowerer, kernel_task};
-use crate::array::lower::operands::compute_region::ArrayWindow;
-use crate::array::lower::operands::views::box_region;
 use crate::array::lower::tasks::{Compute, KernelStore, ResultMemory, ResultStorage, Task};
 use crate::error::Result;
 use crate::index::{Distribution, Region};
@@ -88,7 +89,7 @@ impl Lowerer<'_> {
     /// computed before, the innermost first, rather than by recursion.
     pub fn deeply_nested(&self, node: NodeId) -> Vec<NodeId> {
         const MOST_LEVELS: u32 = 16;
-        let mut levels: HashMap<NodeId, u32, MixBuildHasher> = HashMap::default();
+        let mut levels: FxHashMap<NodeId, u32> = HashMap::default();
         let mut found = Vec::new();
         // Operands come before those that use them.
         for inner in self.graph.reached([node], None).lazy {

@@ -5,20 +5,19 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Value, simplify};
 
+use crate::array::lower::access::{AccessMethod, OperandAccess, computed_elsewhere, reads_of};
 use crate::array::lower::body::{KernelBody, Leaf, Prerequisite, Source};
-use crate::array::lower::division::common::common_to_kernels;
-use crate::array::lower::division::locality::{computed_elsewhere, reads_of};
-use crate::array::lower::division::stages::stages;
-use crate::array::lower::graph::{Graph, GraphTarget, GraphValue, GraphWindow, NodeId, Placement};
-use crate::array::lower::operands::compute_region::ArrayWindow;
-use crate::array::lower::operands::operand_access::{AccessMethod, OperandAccess};
-use crate::array::lower::operands::views::is_scattered;
+use crate::array::lower::division::{common_to_kernels, stages};
+use crate::array::lower::footprint::ArrayWindow;
+use crate::array::lower::graph::{
+    Graph, GraphTarget, GraphValue, GraphWindow, NodeId, Placement, is_scattered,
+};
 use crate::array::lower::tasks::{
     Compute, KernelStore, KernelTask, Lowered, ResultMemory, ResultStorage, Task,
 };
-use crate::array::memory::halo::{HaloWidths, widened};
+use crate::array::memory::storage::{HaloWidths, widened};
 use crate::error::Result;
-use crate::index::{Distribution, Region};
+use crate::index::{Distribution, Index, Region};
 use crate::interrupt;
 use crate::team::Team;
 
@@ -377,4 +376,39 @@ pub(crate) fn kernel_task(
     let kernel = simplify(&body.builder.elementwise(&outputs)?);
     let (leaves, dist) = (body.leaves, Arc::clone(dist));
     Ok(KernelTask { kernel, leaves, accesses, placed, arguments, dist, stores })
+}
+
+impl Lowerer<'_> {
+    /// A window whose elements lie scattered in the base's memory.
+    pub fn gather_window(&mut self, node: NodeId, base: NodeId, start: &Index) -> Result<()> {
+        self.mark_unsupported("the step reads a slice along an unordered list");
+        self.evaluate(&[base])?;
+        let window = Region::from_shape(self.graph.shape(node))?.shift(start)?;
+        let steps = Index::filled(window.rank(), 1);
+        let dist = Arc::new(self.graph.distribution(base)?.strided(&window, &steps)?);
+        let dtype = self.graph.dtype(node);
+        self.tasks.push(Task::GatherWindow { result: node, base, window, dist: Arc::clone(&dist), dtype });
+        self.computed(node, &dist, &dist);
+        Ok(())
+    }
+
+    /// Elements by their number in C order.
+    pub fn gather_elements(&mut self, node: NodeId, base: NodeId, which: u32) -> Result<()> {
+        self.mark_unsupported("the step takes elements by their number in C order");
+        self.evaluate(&[base])?;
+        let (dist, dtype) = (self.graph.distribution(node)?, self.graph.dtype(node));
+        let which = self.graph.elements[which as usize].clone();
+        self.tasks.push(Task::GatherElements { result: node, base, which, dist: Arc::clone(&dist), dtype });
+        self.computed(node, &dist, &dist);
+        Ok(())
+    }
+
+    /// The elements of a base on another team, which is computed before.
+    pub fn move_elements(&mut self, node: NodeId, base: NodeId) -> Result<()> {
+        self.mark_unsupported("the step reads an array of another team");
+        let (dist, dtype) = (self.graph.distribution(node)?, self.graph.dtype(node));
+        self.tasks.push(Task::Move { result: node, base, dist: Arc::clone(&dist), dtype });
+        self.computed(node, &dist, &dist);
+        Ok(())
+    }
 }

@@ -1,14 +1,13 @@
 //! Lowering: from nodes to kernels, and to how each operand reaches its kernel. Plain data, equal on all
 //! ranks.
 
+pub(crate) mod access;
 pub(crate) mod body;
 pub(crate) mod division;
-pub(crate) mod gathered;
+pub(crate) mod footprint;
 pub(crate) mod graph;
 pub(crate) mod joined;
 pub(crate) mod lowerer;
-pub(crate) mod operands;
-pub(crate) mod recorded;
 pub(crate) mod reductions;
 pub(crate) mod reshape;
 pub(crate) mod tasks;

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use partita_kernels::{
     BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Scalar, UnaryOp, Value, Verified, simplify,
 };
+use rustc_hash::FxHashMap;
 
 use crate::array::lower::body::KernelBody;
-use crate::array::lower::graph::{GraphValue, MixBuildHasher, NodeId};
+use crate::array::lower::graph::{GraphValue, NodeId};
 use crate::array::lower::lowerer::{Lowerer, NotLowered};
 use crate::array::lower::tasks::{Reduce, ReduceMember, Task};
 use crate::array::memory::index_lists::IndexList;
-use crate::array::record::operation::Reduction;
+use crate::array::record::expr::Reduction;
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Index};
 
@@ -60,7 +61,7 @@ impl Lowerer<'_> {
     /// rank.
     fn innermost(&self, roots: &[NodeId]) -> Vec<NodeId> {
         // Per node: whether it is a reduction or needs one.
-        let mut needs: HashMap<NodeId, bool, MixBuildHasher> = HashMap::default();
+        let mut needs: FxHashMap<NodeId, bool> = HashMap::default();
         let mut found = Vec::new();
         let mut steps: Vec<ReductionVisit> = roots.iter().rev().map(|&n| ReductionVisit::Enter(n)).collect();
         while let Some(step) = steps.pop() {

@@ -5,7 +5,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::array::lower::graph::{GraphLayout, GraphValue, GraphWindow, MixBuildHasher, NodeId, Placement};
+use rustc_hash::FxHashMap;
+
+use crate::array::lower::graph::{GraphLayout, GraphValue, GraphWindow, NodeId, Placement};
 use crate::array::lower::lowerer::{LowerTarget, Lowerer};
 use crate::array::lower::tasks::Task;
 use crate::error::Result;
@@ -59,7 +61,7 @@ fn has_halo(dist: &Distribution) -> bool {
 /// Expressions on their way to another shape. What is used twice stays one node.
 struct ShapePropagation<'l, 't> {
     lowerer: &'l mut Lowerer<'t>,
-    known: HashMap<(NodeId, Index), Option<NodeId>, MixBuildHasher>,
+    known: FxHashMap<(NodeId, Index), Option<NodeId>>,
     /// The memory that is seen in another shape, if all goes well.
     aliases: Vec<Task>,
 }

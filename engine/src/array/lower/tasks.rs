@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Scalar, Verified};
 
+use crate::array::lower::access::OperandAccess;
 use crate::array::lower::body::Leaf;
+use crate::array::lower::footprint::ArrayWindow;
 use crate::array::lower::graph::NodeId;
-use crate::array::lower::operands::compute_region::ArrayWindow;
-use crate::array::lower::operands::operand_access::OperandAccess;
-use crate::array::record::operation::{Reduction, Which};
+use crate::array::record::expr::{Reduction, Which};
 use crate::index::{Distribution, Index, Region};
 
 /// A step of an evaluation.

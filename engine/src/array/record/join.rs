@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use partita_kernels::{MAX_RANK, Scalar};
 
-use crate::array::memory::halo::{HaloWidths, widened};
+use crate::array::memory::storage::{HaloWidths, widened};
 use crate::array::record::map::Map;
 use crate::array::record::node::{Expr, Node, NodeLayout, Portion};
 use crate::array::{Array, IntoSpan, Operand, Span, Stride};

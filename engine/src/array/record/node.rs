@@ -10,8 +10,8 @@ use partita_kernels::{DType, Scalar};
 
 use crate::array::memory::step_numbers::StepNumbers;
 use crate::array::memory::storage::Storage;
+use crate::array::record::expr::{Pointwise, Reduction, Which, weight_of};
 use crate::array::record::map::Map;
-use crate::array::record::operation::{Pointwise, Reduction, Which, weight_of};
 use crate::error::{Error, Result};
 use crate::index::{Along, Distribution, Index, ProcessGrid, Region};
 use crate::team::Team;

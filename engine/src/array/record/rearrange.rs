@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use crate::array::handle::Array;
-use crate::array::record::c_order::{check_count, check_positions, sliced};
-use crate::array::record::map::Map;
+use crate::array::record::expr::Which;
+use crate::array::record::map::{Map, check_count, check_positions, sliced};
 use crate::array::record::node::{Expr, Node, NodeLayout};
-use crate::array::record::operation::Which;
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use partita_kernels::{DType, FoldOp, Kind};
 
 use crate::array::Array;
+use crate::array::record::expr::Reduction;
 use crate::array::record::node::{Expr, Node, NodeLayout};
-use crate::array::record::operation::Reduction;
 use crate::error::{Error, Result};
 
 impl Array {

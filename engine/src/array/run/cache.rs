@@ -12,17 +12,15 @@ use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use partita_kernels::DType;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::array::bind::schedule::ScheduleBuilder;
 use crate::array::bind::values::Values;
 use crate::array::loops::recorder::Recorder;
 use crate::array::lower::body::{Leaf, Source};
-use crate::array::lower::graph::Placement;
-use crate::array::lower::graph::{Graph, MixBuildHasher};
-use crate::array::lower::recorded::{RecordedGraph, Target};
+use crate::array::lower::graph::{Graph, Placement, RecordedGraph, Target};
 use crate::array::lower::tasks::{Lowered, ResultMemory, Task};
-use crate::array::memory::halo::HaloWidths;
-use crate::array::memory::storage::Storage;
+use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::device::Stream;
 use crate::error::Result;
 use crate::index::Distribution;
@@ -158,9 +156,7 @@ impl Commands {
 }
 
 /// The name of every allocation; `None` if one has two.
-fn memory_slots<'a>(
-    storages: impl Iterator<Item = &'a Arc<Storage>>,
-) -> Option<HashMap<u64, MemorySlot, MixBuildHasher>> {
+fn memory_slots<'a>(storages: impl Iterator<Item = &'a Arc<Storage>>) -> Option<FxHashMap<u64, MemorySlot>> {
     let mut names = HashMap::default();
     for (source, storage) in storages.enumerate() {
         for (part, buffer) in storage.parts.iter().enumerate() {
@@ -186,7 +182,7 @@ impl CachedEvaluation {
 }
 
 fn hash_of(graph: &Graph) -> u64 {
-    MixBuildHasher::default().hash_one(graph)
+    FxBuildHasher::default().hash_one(graph)
 }
 
 /// How to compute an equal graph, if it is known.
@@ -206,7 +202,7 @@ pub(crate) fn keep(team: &Team, cached: CachedEvaluation) {
 /// What a team keeps, by hash: of two graphs with one hash, the later.
 #[derive(Default)]
 struct EvaluationCache {
-    evaluations: HashMap<u64, Arc<CachedEvaluation>, MixBuildHasher>,
+    evaluations: FxHashMap<u64, Arc<CachedEvaluation>>,
     weight: usize,
     #[cfg(test)]
     found: usize,

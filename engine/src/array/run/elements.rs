@@ -10,8 +10,8 @@ use partita_kernels::{Builder, DType, Verified, View};
 
 use crate::array::bind::schedule::ScheduleBuilder;
 use crate::array::memory::storage::Storage;
-use crate::array::record::c_order::{lead, line, number, point};
-use crate::array::record::operation::Which;
+use crate::array::record::expr::Which;
+use crate::array::record::map::{lead, line, number, point};
 use crate::device::{Arena, Device};
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};

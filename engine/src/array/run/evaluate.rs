@@ -6,15 +6,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use crate::array::bind::schedule::ScheduleBuilder;
 use crate::array::bind::values::Values;
 use crate::array::loops::recorder::Recorder;
-use crate::array::lower::graph::Placement;
-use crate::array::lower::graph::{MixBuildHasher, NodeId};
+use crate::array::lower::graph::{NodeId, Placement, RecordedGraph, Target};
 use crate::array::lower::lowerer::lower;
-use crate::array::lower::recorded::{RecordedGraph, Target};
 use crate::array::lower::tasks::{Lowered, Task};
-use crate::array::memory::moves::moved;
+use crate::array::memory::plans::moved;
 use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
 use crate::array::run::cache::{CachedEvaluation, Commands, find, keep};
@@ -122,7 +122,7 @@ fn run(
     if let Some(reason) = lowered.unsupported {
         recorder.mark_unsupported(|| reason.to_owned());
     }
-    let mut last_use: HashMap<NodeId, usize, MixBuildHasher> = HashMap::default();
+    let mut last_use: FxHashMap<NodeId, usize> = HashMap::default();
     for (at, task) in lowered.tasks.iter().enumerate() {
         last_use.extend(task.reads().into_iter().chain(task.results()).map(|node| (node, at)));
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::array::Array;
 use crate::array::handle::check_parts;
 use crate::array::loops::recorder::Recorder;
-use crate::array::memory::moves::moved;
+use crate::array::memory::plans::moved;
 use crate::array::record::node::Node;
 use crate::error::{Error, Result};
 use crate::index::Distribution;

@@ -7,7 +7,7 @@ use crate::array::bind::schedule::ScheduleBuilder;
 use crate::array::handle::Array;
 use crate::array::loops::recorder::Recorder;
 use crate::array::memory::storage::Storage;
-use crate::array::record::c_order::{check_count, check_positions, point};
+use crate::array::record::map::{check_count, check_positions, point};
 use crate::array::record::node::Node;
 use crate::array::run::elements::{PositionList, hull, within};
 use crate::error::{Error, Result};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::array::loops::recorder::Recorder;
-use crate::array::lower::division::stages::lower_half;
-use crate::array::lower::recorded::{RecordedGraph, Target};
+use crate::array::lower::division::lower_half;
+use crate::array::lower::graph::{RecordedGraph, Target};
 use crate::array::record::node::Node;
 use crate::array::run::evaluate::evaluate;
 use crate::error::Result;

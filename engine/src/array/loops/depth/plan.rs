@@ -6,9 +6,8 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 
 use crate::array::loops::recorder::{Extension, KernelEvent, StepEvent};
-use crate::array::lower::operands::compute_region::{ComputeRegion, holds};
-use crate::array::lower::operands::footprint::Footprint;
-use crate::array::memory::halo::{HaloWidths, widened};
+use crate::array::lower::footprint::{ComputeRegion, Footprint, holds};
+use crate::array::memory::storage::{HaloWidths, widened};
 use crate::array::record::node::Node;
 use crate::error::Result;
 use crate::index::Distribution;

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use partita_kernels::FoldOp;
 
 use crate::array::lower::graph::{Graph, GraphLayout, GraphNode, GraphValue, MemoryState};
-use crate::array::record::operation::{Pointwise, Reduction};
+use crate::array::record::expr::{Pointwise, Reduction};
 use crate::array::run::cache::{MAX_KEPT, cache_of};
 use crate::array::{Operand, assign_all, eval_all};
 use crate::prelude::*;
