@@ -61,6 +61,12 @@ def test_result_types_are_numpys(a, b):
     assert pt.result_type(a, b).name == np.result_type(a.name, b.name).name
 
 
+def test_result_types_of_three_are_numpys():
+    """Pair by pair, int8 and uint8 and float16 would give float32."""
+    for dtypes in itertools.product(DTYPES, repeat=3):
+        assert pt.result_type(*dtypes).name == np.result_type(*(dtype.name for dtype in dtypes)).name, dtypes
+
+
 def test_arithmetic_of_every_pair_of_types(host_team):
     values = np.array([0, 1, 2, 3, 5, 7, 100, 1])
     for a, b in itertools.product(REAL, REAL):

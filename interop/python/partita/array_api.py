@@ -284,9 +284,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     strong = [x.dtype if isinstance(x, Array) else as_dtype(x) for x in arrays_and_dtypes if not _is_number(x)]
     if not strong:
         raise ValueError("result_type: expected an array or a type at least, given none")
-    common = strong[0]
-    for kind in strong[1:]:
-        common = _dtypes.result_type(common, kind)
+    common = _dtypes.result_type(*strong)
     for number in filter(_is_number, arrays_and_dtypes):
         common = float64 if isinstance(number, (float, complex)) and common.kind not in "fc" else common
         common = _dtypes.complex_for(common) if isinstance(number, complex) else common

@@ -170,7 +170,7 @@ def concatenate(arrays: Sequence[Array], /, axis: int | None = 0) -> Array:
     if any(x.ndim != first.ndim or other != rest[0] for x, other in zip(given, rest, strict=True)):
         shapes = ", ".join(str(x.shape) for x in given)
         raise ValueError(f"concatenate: expected shapes that agree in all dimensions but {d}, given {shapes}")
-    common = _common(given)
+    common = result_type(*(x.dtype for x in given))
     return Array(_native.Array.concatenate([x._native.cast(common.name) for x in given], d))
 
 
@@ -187,13 +187,6 @@ def unstack(x: Array, /, axis: int = 0) -> tuple[Array, ...]:
     """The arrays along a dimension, one for each of its coordinates."""
     d = one_axis("unstack", axis, _given("unstack", x).ndim)
     return tuple(x[(slice(None),) * d + (i,)] for i in range(x.shape[d]))
-
-
-def _common(arrays: Sequence[Array]) -> DType:
-    common = arrays[0].dtype
-    for x in arrays:
-        common = result_type(common, x.dtype)
-    return common
 
 
 def pad(x: Array, width: Any, mode: str = "constant", constant_values: bool | int | float | complex = 0) -> Array:

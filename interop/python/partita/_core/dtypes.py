@@ -104,14 +104,22 @@ def as_dtype(dtype: object) -> DType:
     return found
 
 
-def result_type(a: DType, b: DType) -> DType:
-    """The type that holds the values of both, as in NumPy."""
+def result_type(*dtypes: DType) -> DType:
+    """The type that holds the values of all, as in NumPy, which promotes floats before integers: int8 and uint8 both fit
+    into float16, but not their common type, int16."""
+    common, *others = sorted(dtypes, key=lambda dtype: dtype.kind not in "fc")
+    for dtype in others:
+        common = _promoted(common, dtype)
+    return common
+
+
+def _promoted(a: DType, b: DType) -> DType:
     if a is b or b is bool_:
         return a
     if a is bool_:
         return b
     if "c" in (a.kind, b.kind):
-        return complex_for(result_type(real_of(a), real_of(b)))
+        return complex_for(_promoted(real_of(a), real_of(b)))
     if a.kind == b.kind == "f":
         # Neither of the two 16-bit floats holds the other.
         return float32 if a.itemsize == b.itemsize else max(a, b, key=lambda dtype: dtype.itemsize)

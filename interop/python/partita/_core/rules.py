@@ -329,9 +329,7 @@ def where(condition: Array, x: Operand, y: Operand) -> Array:
     weak = [value for value in (x, y) if _weak(value)]
     if len(strong) + len(weak) != 2:
         raise TypeError(f"where: expected arrays or numbers, given {type(x).__name__} and {type(y).__name__}")
-    common = strong[0].dtype if strong else bool_
-    for array in strong:
-        common = result_type(common, array.dtype)
+    common = result_type(bool_, *(array.dtype for array in strong))
     for value in weak:
         common = _weak_type(value, common)
     scalar = condition._scalar and all(array._scalar for array in strong)
