@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Kernel, Op};
 
-use crate::array::bind::bound_operand::halo_margins;
+use crate::array::bind::operands::halo_margins;
 use crate::array::handle::Array;
 use crate::array::lower::access::{AccessMethod, OperandAccess};
 use crate::array::lower::body::Leaf;

@@ -8,7 +8,7 @@ use partita_kernels::{DType, Scalar};
 
 use crate::array::loops::recorder::Recorder;
 use crate::array::record::node::{Expr, Node, NodeLayout};
-use crate::array::run::{evaluate, shorten};
+use crate::array::run::evaluate::{evaluate, is_long, shorten};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index};
 use crate::program::Place;
@@ -42,10 +42,10 @@ impl Array {
     /// The array of an operation just recorded. Ends a chain that grew too long by computing half of it; an
     /// error of that is the array's.
     pub(crate) fn recording(node: Arc<Node>) -> Array {
-        if !shorten::is_long(&node, 0) {
+        if !is_long(&node, 0) {
             return Array::of(node);
         }
-        match shorten::shorten(&node) {
+        match shorten(&node) {
             Ok(()) => Array::of(node),
             Err(error) => Array::of(Node::failed(&node, node.dtype, error)),
         }
@@ -130,7 +130,7 @@ impl Array {
     #[doc(hidden)]
     pub fn is_nearly_too_long(&self) -> bool {
         const ROOM: u32 = 1024;
-        shorten::is_long(&self.node, ROOM)
+        is_long(&self.node, ROOM)
     }
 
     /// Computes about half of the recorded operations that lead to the array. Collective.
@@ -139,7 +139,7 @@ impl Array {
     /// As [`Array::eval`].
     #[doc(hidden)]
     pub fn shorten(&self) -> Result<()> {
-        shorten::shorten(&self.node)
+        shorten(&self.node)
     }
 
     /// The parts of the computed array: where each one's stored cells are; `None` for empty parts and for
@@ -164,7 +164,7 @@ pub fn eval_all(arrays: &[&Array]) -> Result<()> {
     let Some(first) = arrays.first() else { return Ok(()) };
     let _guard = evaluation(arrays.iter().flat_map(|array| array.node.teams()));
     let nodes: Vec<Arc<Node>> = arrays.iter().map(|array| Arc::clone(&array.node)).collect();
-    first.node.team.together("eval", || evaluate::evaluate(&Recorder::current(), &nodes))
+    first.node.team.together("eval", || evaluate(&Recorder::current(), &nodes))
 }
 
 pub(crate) fn check_parts(operation: &'static str, team: &Team, dist: &Distribution) -> Result<()> {

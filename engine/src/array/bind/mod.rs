@@ -1,9 +1,7 @@
-//! Binding: kernels and plans get memory, and become a schedule of commands.
+//! Binding: tasks get memory and become schedules of commands, one file per kind of task.
 
-pub(crate) mod bound_operand;
-pub(crate) mod halos;
-pub(crate) mod launches;
+pub(crate) mod compute;
 pub(crate) mod operands;
-pub(crate) mod partials;
+pub(crate) mod reduce;
+pub(crate) mod scattered;
 pub(crate) mod schedule;
-pub(crate) mod values;

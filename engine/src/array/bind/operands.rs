@@ -1,23 +1,123 @@
-//! Operands where launches read them: in their own memory, with an updated halo, or as a copy.
+//! Operands where launches read them: in their own memory, with an updated halo, or as a copy. Halo requests
+//! of all launches of a schedule become one exchange per array.
 
 use std::sync::Arc;
 
-use partita_kernels::DType;
+use partita_kernels::{DType, View};
 
-use crate::array::bind::bound_operand::{BoundOperand, Dependency, MemoryOrder, halo_margins};
+use crate::array::bind::schedule::Values;
 use crate::array::bind::schedule::{FetchedBoxes, PendingTransfer, ScheduleBuilder, missing_part};
-use crate::array::bind::values::Values;
+use crate::array::loops::recorder::{HaloRequest, StepEvent};
 use crate::array::lower::access::{AccessMethod, OperandAccess};
 use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::footprint::{ComputeRegion, Footprint, packed_box};
 use crate::array::lower::graph::NodeId;
-use crate::array::memory::plans::{aligned_plan, box_plan, colocated, fetch_plan, operand_plan};
-use crate::array::memory::storage::{Storage, bytes_of};
+use crate::array::memory::plans::{aligned_plan, box_plan, colocated, fetch_plan, halo_plan, operand_plan};
+use crate::array::memory::storage::{HaloWidths, Storage, bytes_of, widened};
 use crate::array::record::map::Map;
 use crate::error::Result;
-use crate::index::{Distribution, Index, Region};
+use crate::index::{Along, Distribution, Index, Region};
 use crate::plan::Plan;
 use crate::program::Place;
+
+/// Where one operand can be read.
+pub(crate) struct BoundOperand {
+    /// Per part: the memory.
+    pub(crate) places: Vec<Option<Place>>,
+    /// Per part: the cell of the first point, in the coordinates of the memory.
+    pub(crate) anchors: Vec<Index>,
+    pub(crate) order: MemoryOrder,
+    pub(crate) dependency: Dependency,
+}
+
+/// How an operand lies in memory.
+#[derive(Clone, Copy)]
+pub(crate) enum MemoryOrder {
+    /// As in the array: launches go through it in the steps of their maps.
+    Array,
+    /// As the launches go through it.
+    Launch,
+}
+
+/// Which launches must wait for an operand.
+pub(crate) enum Dependency {
+    /// None: everything is there.
+    None,
+    /// Those that read beyond what the part owns: per part, how far from the ends of the launch's region,
+    /// along each of its dimensions.
+    Halo(Vec<(Index, Index)>),
+    /// All.
+    All,
+}
+
+impl BoundOperand {
+    /// The cells of a launch's region that can be computed before anything arrives.
+    pub fn core(&self, part: usize, region: &Region) -> Region {
+        let margins = |lo: &dyn Fn(usize) -> i64, hi: &dyn Fn(usize) -> i64| {
+            Region::from_fn(region.rank(), |d| {
+                let start = (region.start()[d] + lo(d)).min(region.stop()[d]);
+                (start, (region.stop()[d] - hi(d)).max(start))
+            })
+        };
+        match &self.dependency {
+            Dependency::None => *region,
+            Dependency::All => margins(&|d| region.extent(d), &|_| 0),
+            Dependency::Halo(far) => margins(&|d| far[part].0[d], &|d| far[part].1[d]),
+        }
+    }
+}
+
+/// How far from the ends of the region that a part computes it reads beyond what it owns of an operand.
+pub(crate) fn halo_margins(
+    map: &Map,
+    footprint: &Footprint,
+    source: &Distribution,
+    region: &Region,
+    part: usize,
+) -> (Index, Index) {
+    let (owned, need) = (source.owned(part), &footprint.needs[part]);
+    let (mut lo, mut hi) = (Index::zeros(region.rank()), Index::zeros(region.rank()));
+    for (d, axis) in map.axes().iter().enumerate() {
+        let below = (owned.start()[d] - need.start()[d]).max(0);
+        let above = (need.stop()[d] - owned.stop()[d]).max(0);
+        match *axis {
+            Along::Dim { dim, step, .. } => {
+                let [below, above] = [below, above].map(|cells| (cells + step.abs() - 1) / step.abs());
+                let (first, last) = if step > 0 { (below, above) } else { (above, below) };
+                (lo[dim], hi[dim]) = (lo[dim].max(first), hi[dim].max(last));
+            }
+            Along::Pinned(_) if below + above > 0 && region.rank() > 0 => lo[0] = region.extent(0),
+            Along::Pinned(_) => {}
+        }
+    }
+    (lo, hi)
+}
+
+/// The parameters of one part's launch: each leaf's view of what the part computes, and its memory.
+pub(crate) fn bind(
+    leaves: &[Leaf],
+    inputs: &[BoundOperand],
+    part: usize,
+    rank: usize,
+) -> Result<Vec<(View, Place)>> {
+    leaves
+        .iter()
+        .zip(inputs)
+        .map(|(leaf, input)| {
+            let place = input.places[part].clone().ok_or_else(|| missing_part("operand"))?;
+            let inner = place.view(&input.anchors[part]);
+            let mut view = View { offset: inner.offset, strides: vec![0; rank] };
+            for (along, stride) in leaf.maps[0].axes().iter().zip(inner.strides) {
+                match (*along, input.order) {
+                    (Along::Dim { dim, step, .. }, MemoryOrder::Array) => view.strides[dim] += step * stride,
+                    (Along::Dim { dim, .. }, MemoryOrder::Launch) => view.strides[dim] += stride,
+                    (Along::Pinned(_), _) => {}
+                }
+            }
+            Ok((view, place))
+        })
+        .collect()
+}
 
 impl ScheduleBuilder {
     /// Makes every operand readable by launches over regions of `dist`, one per part.
@@ -189,5 +289,109 @@ impl ScheduleBuilder {
         let (from, to) = (storage.places(&self.team), places.clone());
         self.pending.push(PendingTransfer { operation: "fetch", plan, from, to, dtype, updates: None });
         Ok(places)
+    }
+}
+
+impl ScheduleBuilder {
+    /// Requests a valid halo; false if it is valid already.
+    pub(crate) fn update_halo(
+        &mut self,
+        storage: &Arc<Storage>,
+        dtype: DType,
+        halo: &HaloWidths,
+    ) -> Result<bool> {
+        if halo.is_zero() {
+            return Ok(false);
+        }
+        let asked =
+            |(other, fresh): &(Arc<Storage>, HaloWidths)| Arc::ptr_eq(other, storage) && fresh.covers(halo);
+        if self.updated_halos.iter().any(asked) {
+            return Ok(true);
+        }
+        let Some(plan) = storage.missing_halo_plan(halo)? else { return Ok(false) };
+        // One exchange for what several launches ask for: two would write the same cells at once.
+        let own = |at: &usize| Arc::ptr_eq(&self.updated_halos[*at].0, storage);
+        let waiting = |(n, pending): (usize, &PendingTransfer)| Some((n, pending.updates.filter(own)?));
+        if let Some((n, at)) = self.pending.iter().enumerate().find_map(waiting) {
+            let wider = self.updated_halos[at].1.max(halo);
+            self.pending[n].plan = halo_plan(&storage.dist, &wider)?;
+            self.updated_halos[at].1 = wider;
+            return Ok(true);
+        }
+        let (from, to) = (storage.places(&self.team), storage.places(&self.team));
+        let updates = Some(self.updated_halos.len());
+        self.pending.push(PendingTransfer { operation: "halo exchange", plan, from, to, dtype, updates });
+        self.updated_halos.push((Arc::clone(storage), halo.clone()));
+        Ok(true)
+    }
+
+    /// The array's memory if its halos are wide enough, or else a copy with wider ones, if it can have them:
+    /// once, because later steps only exchange them.
+    pub(super) fn with_halo(
+        &mut self,
+        storage: Arc<Storage>,
+        dtype: DType,
+        halo: &HaloWidths,
+    ) -> Result<Arc<Storage>> {
+        let Some(dist) = widened(&storage.dist, halo)?.filter(|dist| !Arc::ptr_eq(dist, &storage.dist))
+        else {
+            return Ok(storage);
+        };
+        let wide = Arc::new(Storage::new(&self.team, dist, dtype)?.declaring(&storage.declared));
+        let copies = storage.copy_owned(&self.team, dtype, &wide)?;
+        self.extend(copies);
+        self.leases.extend(storage.parts.iter().flatten().cloned());
+        self.recorder.log(|| StepEvent::Copied { from: storage.number, to: wide.number });
+        Ok(wide)
+    }
+
+    /// Updates the halos that a `Loop` asks for before the first exchange of its step.
+    pub fn update_requested_halos(&mut self) -> Result<()> {
+        for HaloRequest { node, halo } in self.recorder.take_halo_requests() {
+            let Some(storage) = node.storage() else { continue };
+            if widened(&storage.dist, &halo)?.is_none() {
+                let reason = || format!("an array cannot have halos of {} and {}", halo.lo, halo.hi);
+                self.recorder.mark_unsupported(reason);
+                continue;
+            }
+            let wide = self.with_halo(Arc::clone(&storage), node.dtype, &halo)?;
+            if !Arc::ptr_eq(&wide, &storage) {
+                node.set_ready(Arc::clone(&wide));
+            }
+            self.update_halo(&wide, node.dtype, &halo)?;
+        }
+        Ok(())
+    }
+
+    /// How much of a halo is valid by the time launches read it.
+    pub fn valid_halo(&self, storage: &Arc<Storage>) -> HaloWidths {
+        let own = |(other, _): &&(Arc<Storage>, HaloWidths)| Arc::ptr_eq(other, storage);
+        let updated = self.updated_halos.iter().filter(own).map(|(_, halo)| halo);
+        updated.fold(
+            storage.valid_halo(),
+            |widest, halo| if halo.covers(&widest) { halo.clone() } else { widest },
+        )
+    }
+
+    /// Whether launches over these regions read nothing but what is valid.
+    pub fn holds(
+        &self,
+        values: &Values,
+        leaves: &[Leaf],
+        dist: &Distribution,
+        regions: &[ComputeRegion],
+    ) -> Result<bool> {
+        for leaf in leaves {
+            let Source::Memory(node) = leaf.source else { continue };
+            let storage = values.storage(node)?;
+            let footprint = Footprint::of(&leaf.maps, &storage.dist, dist, regions)?;
+            let Some(halo) = footprint.and_then(|footprint| footprint.halo) else { return Ok(false) };
+            let is_valid =
+                || self.valid_halo(&storage).covers(&halo) && storage.dist.stores(&halo.lo, &halo.hi);
+            if !halo.is_zero() && !is_valid() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }

@@ -1,17 +1,19 @@
-//! [`ScheduleBuilder`]: a schedule under construction. Operands are moved to where launches read them,
-//! launches follow.
+//! [`ScheduleBuilder`]: a schedule under construction, and [`Values`], the memory that the nodes of a graph
+//! stand for meanwhile. Operands are moved to where launches read them, launches follow.
 //!
 //! Transfers are collected and begin as ONE exchange: one message per pair of ranks, whatever the number of
 //! operands. Launches that read nothing of it, the *core*, may be queued before it ends; every other launch
 //! comes after.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use partita_kernels::{DType, Launch, Scalar, Verified, View};
+use rustc_hash::FxHashMap;
 
 use crate::array::loops::recorder::Recorder;
 use crate::array::lower::graph::NodeId;
 use crate::array::memory::storage::{HaloWidths, Storage};
+use crate::array::record::node::Node;
 use crate::device::{Buffer, Device, Job, Stream};
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};
@@ -261,5 +263,56 @@ impl ScheduleBuilder {
         let memory = bound.iter().map(|(_, place)| Arc::clone(&place.allocation)).collect();
         let job = Job { program, launch: Arc::new(launch), memory };
         Ok(Op::Launch { device: device.clone(), job }.into())
+    }
+}
+
+/// Recorded nodes keep their own memory; other values of the graph are kept here.
+#[derive(Default)]
+pub(crate) struct Values {
+    nodes: FxHashMap<NodeId, Arc<Node>>,
+    others: FxHashMap<NodeId, Arc<Storage>>,
+}
+
+impl Values {
+    /// Has a node of the graph stand for a recorded one.
+    pub fn hold(&mut self, node: NodeId, recorded: &Arc<Node>) {
+        self.nodes.insert(node, Arc::clone(recorded));
+    }
+
+    /// Nobody reads the value any more.
+    pub fn release(&mut self, node: NodeId) {
+        self.nodes.remove(&node);
+        self.others.remove(&node);
+    }
+
+    /// The memory of a computed value.
+    ///
+    /// # Errors
+    /// None, unless tasks are out of order.
+    pub fn storage(&self, node: NodeId) -> Result<Arc<Storage>> {
+        let recorded = self.nodes.get(&node).and_then(|node| node.storage());
+        recorded.or_else(|| self.others.get(&node).cloned()).ok_or_else(|| {
+            Error::invalid(
+                "an evaluation",
+                "tasks that read computed values",
+                format!("node {node}, which is not computed"),
+                "please report this defect of the engine",
+            )
+        })
+    }
+
+    /// The value is computed, or is in other memory from now on.
+    pub fn set(&mut self, node: NodeId, storage: Arc<Storage>) {
+        match self.nodes.get(&node) {
+            Some(recorded) => recorded.set_ready(storage),
+            None => {
+                self.others.insert(node, storage);
+            }
+        }
+    }
+
+    /// The recorded node, if it is one.
+    pub fn recorded(&self, node: NodeId) -> Weak<Node> {
+        self.nodes.get(&node).map(Arc::downgrade).unwrap_or_default()
     }
 }

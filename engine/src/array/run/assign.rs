@@ -1,25 +1,29 @@
-//! Assignment to a window of an array: a new value whose window is computed and whose rest is the old value.
-//! Reads in the assigned expression see the old value, whatever overlaps.
+//! Operations that compute at once: assignment to a window of an array or to elements by their number, and
+//! moves to another distribution.
 //!
-//! A large window is computed in place if neither another handle nor the assigned expression needs the old
-//! value; otherwise into fresh memory, and the rest is copied. Small, strided and non-contiguous windows are
-//! computed into temporary memory and copied.
+//! Assignment makes a new value whose window is computed and whose rest is the old value. Reads in the
+//! assigned expression see the old value, whatever overlaps. A large window is computed in place if neither
+//! another handle nor the assigned expression needs the old value; otherwise into fresh memory, and the rest
+//! is copied. Small, strided and non-contiguous windows are computed into temporary memory and copied.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::array::Array;
+use crate::array::bind::scattered::scatter_window;
+use crate::array::bind::scattered::{PositionList, hull, within};
 use crate::array::bind::schedule::ScheduleBuilder;
+use crate::array::handle::{Array, check_parts};
 use crate::array::loops::recorder::{Recorder, StepEvent};
 use crate::array::lower::footprint::{ArrayWindow, ComputeRegion};
 use crate::array::lower::graph::{Placement, Target};
+use crate::array::memory::plans::moved;
 use crate::array::memory::storage::{HaloWidths, Storage};
-use crate::array::record::map::Map;
+use crate::array::record::map::{Map, check_count, check_positions, point};
 use crate::array::record::node::Node;
 use crate::array::record::view::{Selected, Span, resolve};
 use crate::array::run::evaluate::{compute_targets, evaluate};
-use crate::array::run::gather_window::scatter_window;
 use crate::error::{Error, Result};
-use crate::index::{Along, Index, Region};
+use crate::index::{Along, Distribution, Index, Region};
 use crate::program::{CopyMode, copy_views};
 use crate::team::{Team, evaluation};
 use crate::wire::pass;
@@ -297,4 +301,118 @@ pub(crate) fn unshared(recorder: &Recorder, node: &Arc<Node>, expected: usize) -
     copy.set_valid_halo(fresh);
     recorder.log(|| StepEvent::Copied { from: old.number, to: copy.number });
     Ok(Node::ready(node.dtype, &node.team, copy))
+}
+
+impl Array {
+    /// Replaces the elements at `positions` by those of `value`, a line of as many; of a position that is
+    /// named several times the last counts. Dimensions that are not blocks become blocks. Computes.
+    ///
+    /// # Errors
+    /// Positions outside the array; a value of another shape or dtype; those of [`Array::eval`]. The array
+    /// then keeps its value.
+    pub fn scatter(&mut self, positions: &[i64], value: &Array) -> Result<()> {
+        self.recorded()?;
+        value.recorded()?;
+        let shape = self.shape();
+        check_positions("scatter", &shape, positions)?;
+        if value.dtype() != self.dtype() {
+            return Err(Error::dtypes("scatter", self.dtype(), value.dtype()));
+        }
+        if value.rank() != 1 {
+            let given = format!("shape {}", value.shape());
+            return Err(Error::invalid("scatter", "a line of values", given, "reshape it to one dimension"));
+        }
+        check_count("scatter", value.shape()[0], positions)?;
+        let (base, old) = self.in_blocks()?;
+        let value = &Array::of(value.node.beside("scatter", &self.node)?);
+        let (line, values) = value.in_blocks()?;
+        let mut picked: Vec<BTreeMap<i64, i64>> = vec![BTreeMap::new(); old.dist.parts()];
+        for (k, &at) in positions.iter().enumerate() {
+            picked[old.dist.owner(&point(&shape, at))?].insert(at, k as i64);
+        }
+        let new = old.like(self.team(), self.dtype())?;
+        let needs: Vec<Region> =
+            picked.iter().map(|picked| hull(&value.shape(), picked.values().copied())).collect();
+        let guard = self.team().evaluation();
+        let mut work = ScheduleBuilder::new(self.team(), &Recorder::current());
+        work.extend(old.copy_owned(self.team(), self.dtype(), &new)?);
+        let places = work.fetch_missing(line.dtype(), &values, &needs)?;
+        for (part, from) in places.iter().enumerate() {
+            let (Some(from), Some(to)) = (from, new.place(self.team(), part)) else { continue };
+            let sources = picked[part].values().map(|&k| within(from, &value.shape(), k)).collect();
+            let targets = picked[part].keys().map(|&at| within(&to, &shape, at)).collect();
+            let moved = work.temporary(part, picked[part].len(), self.dtype())?;
+            work.gather(part, &PositionList::of(sources), from, &moved, self.dtype())?;
+            work.scatter(part, &PositionList::of(targets), &moved, &to, self.dtype())?;
+        }
+        work.finish()?;
+        drop(guard);
+        self.node = Node::ready(base.dtype(), base.team(), new);
+        Ok(())
+    }
+
+    /// The array, or one of the same elements cut into blocks; computed, with its storage.
+    pub(crate) fn in_blocks(&self) -> Result<(Array, Arc<Storage>)> {
+        self.eval()?;
+        let array = match self.distribution()?.is_block() {
+            true => self.clone(),
+            false => {
+                self.redistribute(&Distribution::default_partition(self.team().size(), &self.shape())?)?
+            }
+        };
+        let Some(storage) = array.node.storage() else { unreachable!("eval and redistribute compute") };
+        Ok((array, storage))
+    }
+}
+
+impl Array {
+    /// The elements on another distribution of the same shape, of whatever kinds. Computes. The very same
+    /// distribution gives the same array, and moves nothing.
+    ///
+    /// # Errors
+    /// Another shape or number of parts; memory; those of [`Array::eval`].
+    pub fn redistribute(&self, dist: &Distribution) -> Result<Array> {
+        self.move_to(self.team(), dist)
+    }
+
+    /// The elements on another team and distribution: the teams may share all, some or no devices. Computes.
+    ///
+    /// # Errors
+    /// Another shape; another number of parts than `team` has members; memory; those of [`Array::eval`].
+    pub fn move_to(&self, team: &Team, dist: &Distribution) -> Result<Array> {
+        self.eval()?;
+        let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };
+        if team == self.team() && *dist == *storage.declared {
+            return Ok(self.clone());
+        }
+        self.copied_to(team, dist)
+    }
+
+    /// The same in memory of its own, whatever the distribution.
+    fn copied_to(&self, team: &Team, dist: &Distribution) -> Result<Array> {
+        check_parts("redistribute", team, dist)?;
+        if dist.shape() != self.shape() {
+            return Err(Error::invalid(
+                "redistribute",
+                format!("a distribution of shape {}", self.shape()),
+                dist.shape().to_string(),
+                "make it for the array's shape",
+            ));
+        }
+        self.eval()?;
+        let Some(storage) = self.node.storage() else { unreachable!("eval computes or fails") };
+        if self.team().wire() != team.wire() {
+            return Err(Error::invalid(
+                "move_to",
+                "teams over the same ranks",
+                format!("{} and {team}", self.team()),
+                "make both with Team::world, or one of members of the other",
+            ));
+        }
+        let _guard = evaluation([self.team(), team].into_iter());
+        let storage = self.team().together("redistribution", || {
+            moved(&Recorder::current(), &storage, (self.team(), team), &Arc::new(dist.clone()), self.dtype())
+        })?;
+        Ok(Array::of(Node::ready(self.dtype(), team, storage)))
+    }
 }
