@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::index::distributions::ProcessGrid;
 use crate::index::error::{ErrorKind, IndexError, Result, check_rank};
-use crate::index::sets::{Index, Region};
+use crate::index::region::{Index, Region};
 
 /// Different members in an order that means something: a member's *rank* is its place. They may be arranged
 /// in a grid, in C order. Nothing follows from the numbers themselves; any order of them is as good.

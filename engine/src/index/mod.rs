@@ -1,10 +1,10 @@
 //! The owner of every array element, as plain data.
 //!
-//! - `sets`: [`Region`], [`IndexRange`], [`Domain`], [`IndexSet`];
+//! - `region`, `index_set`, `domain`: [`Region`], [`IndexRange`], [`IndexSet`], [`Domain`];
 //! - `maps`: [`DimMap`] and its kinds divide one dimension;
 //! - `distributions`: [`ProcessGrid`] and [`Distribution`] divide an array and declare its halo; [`Section`]s
 //!   and local boxes say what a part holds and needs;
-//! - `domains`: [`MappedDomain`] and [`DomainMap`] divide iterations, [`Replicas`] copy descriptions,
+//! - `domain_map`: [`MappedDomain`] and [`DomainMap`] divide iterations, [`Replicas`] copy descriptions,
 //!   [`Bulk`] assigns many values;
 //! - [`Members`]: the members of a team and the groups in which they communicate.
 //!
@@ -12,23 +12,28 @@
 //! cells that a part stores and their order, not their place in memory. Impossible input is an [`IndexError`]
 //! that names the dimension, the part and the reason.
 
+mod bulk;
 mod distributions;
-mod domains;
+mod domain;
+mod domain_map;
 mod error;
+mod index_set;
 mod maps;
 mod members;
-mod sets;
+mod region;
+mod replicas;
 
+pub use bulk::{Bulk, BulkTransfer, Call, assign, assign_converted, paired_dimensions};
 pub(crate) use distributions::matched;
 pub use distributions::{
     Bounding, Distribution, DistributionBuilder, Environment, Formula, LocalTarget, ProcessGrid, Section,
     SectionSide, Tile, core_view, local_bounding_box, local_core, local_target_of_slice, required, sections,
 };
-pub use domains::{
-    Bulk, BulkTransfer, Call, DomainKind, DomainMap, IterationChunk, MappedDomain, Privatize, Replicas,
-    assign, assign_converted, paired_dimensions, serial_write, zip,
-};
+pub use domain::Domain;
+pub use domain_map::{DomainKind, DomainMap, IterationChunk, MappedDomain, serial_write, zip};
 pub use error::{ErrorKind, IndexError, Result};
+pub use index_set::{Blocks, IndexRange, IndexSet};
 pub use maps::{Along, BlockBounds, Custom, CustomMap, Cyclic, DimMap, MAX_PARTS, Unstructured, missing};
 pub use members::{BroadcastGroup, MemberView, Members, Routes};
-pub use sets::{Blocks, COORDINATE_LIMIT, Domain, Index, IndexRange, IndexSet, MAX_RANK, Points, Region};
+pub use region::{COORDINATE_LIMIT, Index, MAX_RANK, Points, Region};
+pub use replicas::{Privatize, Replicas};

@@ -5,12 +5,6 @@ use super::moves::{Move, MoveOp, Plan};
 use crate::index::{Distribution, ErrorKind, Index, IndexError, Region, Result};
 
 impl Plan {
-    /// What every part needs so that its whole halo is filled; for [`Plan::check_exactly_once`].
-    pub fn halo_needs(dist: &Distribution, corners: bool) -> Vec<Vec<Region>> {
-        let needs = |part| halo_regions(&dist.owned(part), &dist.stored(part), corners);
-        (0..dist.parts()).map(needs).collect()
-    }
-
     /// Checks that every cell of `needs[q]` arrives at part `q` exactly once and nothing else does, that it
     /// is sent by the part that owns it, and that it is the right cell: its place in the destination is its
     /// place in `source`, modulo whole turns of periodic dimensions. For plans of copies; check an adjoint
@@ -76,23 +70,6 @@ fn check_cells(from: &Distribution, to: &Distribution, part: usize, moves: &[Mov
 fn position(region: &Region, point: &Index) -> usize {
     let next = |at: i64, d: usize| at * region.extent(d) + point[d] - region.start()[d];
     (0..region.rank()).fold(0, next) as usize
-}
-
-/// The cells of `stored` around `owned`, which lies inside it, as disjoint boxes; without `corners`, only
-/// those that are outside `owned` in exactly one dimension.
-pub fn halo_regions(owned: &Region, stored: &Region, corners: bool) -> Vec<Region> {
-    if corners {
-        return stored.subtract(owned);
-    }
-    let slab = |d: usize, start: i64, stop: i64| {
-        let range = |e: usize| if e == d { (start, stop) } else { (owned.start()[e], owned.stop()[e]) };
-        Region::from_fn(owned.rank(), range)
-    };
-    let sides = |d: usize| {
-        let (inner, outer) = ((owned.start()[d], owned.stop()[d]), (stored.start()[d], stored.stop()[d]));
-        [slab(d, outer.0, inner.0), slab(d, inner.1, outer.1)]
-    };
-    (0..owned.rank()).flat_map(sides).filter(|slab| !slab.is_empty()).collect()
 }
 
 fn check_move(source: &Distribution, m: &Move) -> Result<()> {

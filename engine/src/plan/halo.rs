@@ -1,19 +1,9 @@
 //! Constructors of plans for boxes that parts need: halos and fetches. Each cuts the needed box along each
 //! dimension by owner and takes the product of the dimensions. No part is compared with all others.
 
-use super::moves::{Move, MoveOp, Plan};
-use crate::index::{Distribution, ErrorKind, IndexError, ProcessGrid, Region, Result};
-
-/// An interval of one dimension that one grid coordinate owns, and the place where it is needed.
-#[derive(Clone, Copy)]
-struct OwnedInterval {
-    coordinate: usize,
-    from: (i64, i64),
-    /// What to add to a source coordinate to get the one it is needed at.
-    shift: i64,
-    /// Whether it is needed outside what the needing part owns in this dimension.
-    outside: bool,
-}
+use super::moves::{Move, Plan};
+use super::redistribution::{SourceOverlap, box_overlaps, cross};
+use crate::index::{Distribution, ErrorKind, IndexError, Region, Result};
 
 impl Plan {
     /// Fills every halo cell of every part from its owner; where periodic, possibly from the part itself.
@@ -54,6 +44,12 @@ impl Plan {
         })
     }
 
+    /// What every part needs so that its whole halo is filled; for [`Plan::check_exactly_once`].
+    pub fn halo_needs(dist: &Distribution, corners: bool) -> Vec<Vec<Region>> {
+        let needs = |part| halo_regions(&dist.owned(part), &dist.stored(part), corners);
+        (0..dist.parts()).map(needs).collect()
+    }
+
     /// Part `p` gets the cells `needs[p]`, its own among them, for instance into a fresh buffer. Where a
     /// dimension is periodic, a need may reach past the ends as far as it likes.
     pub fn fetch(dist: &Distribution, needs: &[Region]) -> Result<Plan> {
@@ -89,48 +85,44 @@ fn halo(
     corners: bool,
     reach: impl Fn(usize, usize) -> Result<(i64, i64)>,
 ) -> Result<Plan> {
-    let intervals = |d: usize, at: usize| -> Result<Vec<OwnedInterval>> {
+    let overlaps = |d: usize, at: usize| -> Result<Vec<SourceOverlap>> {
         let (owned, reach) = (dist.dim(d).owned(at), reach(d, at)?);
-        let mut intervals = Vec::new();
-        if owned.0 < owned.1 {
-            push_intervals(&mut intervals, dist, d, (reach.0, owned.0), true);
-            intervals.push(OwnedInterval { coordinate: at, from: owned, shift: 0, outside: false });
-            push_intervals(&mut intervals, dist, d, (owned.1, reach.1), true);
+        if owned.0 == owned.1 {
+            return Ok(Vec::new());
         }
-        Ok(intervals)
+        let pieces = [(reach.0, owned.0), owned, (owned.1, reach.1)];
+        let cut = pieces.into_iter().map(|needed| box_overlaps(dist, d, needed, None));
+        Ok(cut.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     };
-    // Intervals depend on one grid coordinate only, so they are found once for all parts that share it.
-    let intervals: Vec<Vec<Vec<OwnedInterval>>> = (0..dist.rank())
-        .map(|d| (0..dist.map(d).parts()).map(|at| intervals(d, at)).collect::<Result<_>>())
+    // Overlaps depend on one grid coordinate only, so they are found once for all parts that share it.
+    let overlaps: Vec<Vec<Vec<SourceOverlap>>> = (0..dist.rank())
+        .map(|d| (0..dist.map(d).parts()).map(|at| overlaps(d, at)).collect::<Result<_>>())
         .collect::<Result<_>>()?;
     let mut moves = Vec::new();
     for part in 0..dist.parts() {
-        let at = dist.grid().coordinate(part);
-        let lists: Vec<&[OwnedInterval]> =
-            (0..dist.rank()).map(|d| &intervals[d][at[d] as usize][..]).collect();
-        push_moves(&mut moves, dist.grid(), part, &lists, |outside| {
-            outside == 1 || (corners && outside > 1)
-        })?;
+        let (at, owned) = (dist.grid().coordinate(part), dist.owned(part));
+        let needed: Vec<&[SourceOverlap]> =
+            (0..dist.rank()).map(|d| &overlaps[d][at[d] as usize][..]).collect();
+        let is_outside =
+            |m: &Move, d: usize| m.to.start()[d] < owned.start()[d] || m.to.start()[d] >= owned.stop()[d];
+        let mut all = Vec::new();
+        cross(&mut all, dist, part, &needed)?;
+        all.retain(|m| match (0..dist.rank()).filter(|&d| is_outside(m, d)).count() {
+            0 => false,
+            1 => true,
+            _ => corners,
+        });
+        moves.append(&mut all);
     }
     Plan::new(dist.parts(), dist.parts(), moves)
 }
 
 fn fetch(operation: &'static str, dist: &Distribution, needs: &[Region]) -> Result<Plan> {
     dist.check_block(operation)?;
-    let mut moves = Vec::new();
     for (part, need) in needs.iter().enumerate() {
         check_need(operation, dist, part, need)?;
-        let lists: Vec<Vec<OwnedInterval>> = (0..dist.rank())
-            .map(|d| {
-                let mut list = Vec::new();
-                push_intervals(&mut list, dist, d, (need.start()[d], need.stop()[d]), false);
-                list
-            })
-            .collect();
-        let lists: Vec<&[OwnedInterval]> = lists.iter().map(|list| &list[..]).collect();
-        push_moves(&mut moves, dist.grid(), part, &lists, |_| true)?;
     }
-    Plan::new(dist.parts(), needs.len(), moves)
+    Plan::boxes(dist, needs, |_| None)
 }
 
 /// Refuses a need that the array cannot satisfy.
@@ -152,58 +144,21 @@ fn check_need(operation: &'static str, dist: &Distribution, part: usize, need: &
     ))
 }
 
-/// Cuts `needed` along dimension `d` by owner, and by how often it wraps round.
-fn push_intervals(
-    list: &mut Vec<OwnedInterval>,
-    dist: &Distribution,
-    d: usize,
-    needed: (i64, i64),
-    outside: bool,
-) {
-    let (map, size) = (dist.map(d), dist.map(d).size());
-    if needed.0 >= needed.1 || size == 0 {
-        return;
+/// The cells of `stored` around `owned`, which lies inside it, as disjoint boxes; without `corners`, only
+/// those that are outside `owned` in exactly one dimension.
+pub fn halo_regions(owned: &Region, stored: &Region, corners: bool) -> Vec<Region> {
+    if corners {
+        return stored.subtract(owned);
     }
-    for turn in needed.0.div_euclid(size)..=(needed.1 - 1).div_euclid(size) {
-        let shift = turn * size;
-        let (start, stop) = ((needed.0 - shift).max(0), (needed.1 - shift).min(size));
-        for coordinate in map.owners(start..stop) {
-            let owned = map.owned(coordinate);
-            let from = (owned.start.max(start), owned.end.min(stop));
-            if from.0 < from.1 {
-                list.push(OwnedInterval { coordinate, from, shift, outside });
-            }
-        }
-    }
-}
-
-/// One move for every combination of intervals, one per dimension, of which `keep` likes the number outside.
-fn push_moves(
-    moves: &mut Vec<Move>,
-    grid: &ProcessGrid,
-    to_part: usize,
-    lists: &[&[OwnedInterval]],
-    keep: impl Fn(usize) -> bool,
-) -> Result<()> {
-    let lengths: Vec<i64> = lists.iter().map(|list| list.len() as i64).collect();
-    for choice in Region::from_shape(&lengths)?.points() {
-        let chosen = |d: usize| &lists[d][choice[d] as usize];
-        if !keep((0..lists.len()).filter(|&d| chosen(d).outside).count()) {
-            continue;
-        }
-        moves.push(Move {
-            from_part: grid.part_at(|d| chosen(d).coordinate as i64),
-            to_part,
-            from: Region::from_fn(lists.len(), |d| chosen(d).from),
-            to: Region::from_fn(lists.len(), |d| {
-                let OwnedInterval { from, shift, .. } = chosen(d);
-                (from.0 + shift, from.1 + shift)
-            }),
-            subsets: None,
-            op: MoveOp::Copy,
-        });
-    }
-    Ok(())
+    let slab = |d: usize, start: i64, stop: i64| {
+        let range = |e: usize| if e == d { (start, stop) } else { (owned.start()[e], owned.stop()[e]) };
+        Region::from_fn(owned.rank(), range)
+    };
+    let sides = |d: usize| {
+        let (inner, outer) = ((owned.start()[d], owned.stop()[d]), (stored.start()[d], stored.stop()[d]));
+        [slab(d, outer.0, inner.0), slab(d, inner.1, outer.1)]
+    };
+    (0..owned.rank()).flat_map(sides).filter(|slab| !slab.is_empty()).collect()
 }
 
 fn halo_error(expected: String, given: String) -> IndexError {

@@ -1,10 +1,12 @@
-//! [`Move`] and [`Plan`], the list of moves between the parts of a source and those of a destination. Other
-//! files of this module construct, check and print plans.
+//! [`Move`] and [`Plan`], the list of moves between the parts of a source and those of a destination, as values, as
+//! numbers and as text. [`AxisSubset`]: the cells of its two boxes that a move takes along one dimension.
+//!
+//! Other files of this module construct and check plans; the transport of a link is chosen elsewhere.
 
 use std::cmp::Ordering;
+use std::fmt;
 use std::sync::Arc;
 
-use super::axis_subset::AxisSubset;
 use crate::index::{ErrorKind, Index, IndexError, Region, Result};
 
 /// What a move does to the cells it arrives at.
@@ -167,51 +169,287 @@ impl Plan {
     }
 }
 
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
+/// The cells of one dimension that a move takes, as distances from the first cell of either box.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum AxisSubset {
+    /// `count` runs of `run` neighbours. What two periodic divisions share repeats with the least common
+    /// multiple of their periods: one subset describes all repetitions.
+    Runs {
+        /// Cells per run, at least 1.
+        run: i64,
+        /// Runs, at least 1.
+        count: i64,
+        /// From the beginning of one run to that of the next, in the source.
+        from_step: i64,
+        /// The same in the destination.
+        to_step: i64,
+    },
+    /// Any cells, one by one.
+    List(Arc<Pairs>),
+}
 
-    fn line(from_part: usize, to_part: usize, from: (i64, i64), to: (i64, i64)) -> Move {
-        Move {
-            from_part,
-            to_part,
-            from: Region::new(&[from.0], &[from.1]).unwrap(),
-            to: Region::new(&[to.0], &[to.1]).unwrap(),
-            subsets: None,
-            op: MoveOp::Copy,
+/// Distances that belong together: the cell at `from[k]` goes to `to[k]`. Equally long.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub struct Pairs {
+    /// In the source.
+    pub from: Vec<i64>,
+    /// In the destination.
+    pub to: Vec<i64>,
+}
+
+impl AxisSubset {
+    /// All of `count` neighbours.
+    pub fn whole(count: i64) -> AxisSubset {
+        AxisSubset::Runs { run: count, count: 1, from_step: 0, to_step: 0 }
+    }
+
+    /// The number of cells.
+    pub fn len(&self) -> i64 {
+        match self {
+            AxisSubset::Runs { run, count, .. } => run * count,
+            AxisSubset::List(pairs) => pairs.from.len() as i64,
         }
     }
 
-    #[test]
-    fn impossible_moves_are_refused() {
-        for m in [line(2, 0, (0, 1), (0, 1)), line(0, 1, (0, 1), (0, 1)), line(0, 0, (0, 2), (0, 1))] {
-            assert_eq!(Plan::new(2, 1, vec![m]).unwrap_err().kind, ErrorKind::Plan);
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The distances of the `k`-th cell.
+    pub fn nth(&self, k: i64) -> (i64, i64) {
+        match self {
+            AxisSubset::Runs { run, from_step, to_step, .. } => {
+                let (turn, rest) = (k / run, k % run);
+                (turn * from_step + rest, turn * to_step + rest)
+            }
+            AxisSubset::List(pairs) => (pairs.from[k as usize], pairs.to[k as usize]),
         }
     }
 
-    #[test]
-    fn moves_are_ordered_and_found_by_either_end() {
-        let moves = vec![
-            line(1, 2, (0, 1), (5, 6)),
-            line(0, 2, (0, 1), (4, 5)),
-            line(1, 0, (2, 2), (2, 2)),
-            line(1, 0, (3, 4), (3, 4)),
-            line(1, 0, (0, 1), (0, 1)),
-        ];
-        let plan = Plan::new(3, 3, moves).unwrap();
-        let ends: Vec<_> = plan.moves().iter().map(|m| (m.to_part, m.from_part, m.to.start()[0])).collect();
-        assert_eq!(ends, [(0, 1, 0), (0, 1, 3), (2, 0, 4), (2, 1, 5)]);
-        assert_eq!((plan.moves_to(0).len(), plan.moves_to(1).len(), plan.moves_to(2).len()), (2, 0, 2));
-        assert_eq!((plan.moves_from(1).count(), plan.moves_from(2).count()), (3, 0));
+    /// How far the cells reach in source and destination: one more than the largest distances.
+    pub fn extents(&self) -> (i64, i64) {
+        match self {
+            AxisSubset::Runs { run, count, from_step, to_step } => {
+                (run + (count - 1) * from_step, run + (count - 1) * to_step)
+            }
+            AxisSubset::List(pairs) => {
+                let reach = |side: &[i64]| side.iter().max().map_or(0, |most| most + 1);
+                (reach(&pairs.from), reach(&pairs.to))
+            }
+        }
     }
 
-    #[test]
-    fn the_adjoint_swaps_ends_and_adds() {
-        let plan = Plan::new(2, 3, vec![line(1, 2, (0, 1), (5, 6))]).unwrap();
-        let back = plan.adjoint();
-        assert_eq!((back.from_parts(), back.to_parts()), (3, 2));
-        assert_eq!(back.moves(), [Move { op: MoveOp::Add, ..line(2, 1, (5, 6), (0, 1)) }]);
-        assert_eq!(back.adjoint().moves(), [Move { op: MoveOp::Add, ..line(1, 2, (0, 1), (5, 6)) }]);
+    /// The subset of the reversed move.
+    pub(super) fn reversed(&self) -> AxisSubset {
+        match self {
+            AxisSubset::Runs { run, count, from_step, to_step } => {
+                AxisSubset::Runs { run: *run, count: *count, from_step: *to_step, to_step: *from_step }
+            }
+            AxisSubset::List(pairs) => {
+                AxisSubset::List(Arc::new(Pairs { from: pairs.to.clone(), to: pairs.from.clone() }))
+            }
+        }
+    }
+}
+
+/// The cells along one dimension that one part has and another part needs, in packed coordinates.
+#[derive(Clone, Debug)]
+pub(super) struct AxisOverlap {
+    pub from: (i64, i64),
+    pub to: (i64, i64),
+    /// None for all cells of two equally long intervals.
+    pub subset: Option<AxisSubset>,
+}
+
+impl AxisOverlap {
+    /// `count` runs of `run` cells.
+    pub fn runs(from: i64, to: i64, run: i64, count: i64, (from_step, to_step): (i64, i64)) -> AxisOverlap {
+        if count == 1 || (from_step, to_step) == (run, run) {
+            let all = run * count;
+            return AxisOverlap { from: (from, from + all), to: (to, to + all), subset: None };
+        }
+        let subset = AxisSubset::Runs { run, count, from_step, to_step };
+        let (here, there) = subset.extents();
+        AxisOverlap { from: (from, from + here), to: (to, to + there), subset: Some(subset) }
+    }
+
+    /// Cells listed one by one: a few boxes if they are that, a progression, or a list.
+    pub fn listed(pairs: Pairs) -> Vec<AxisOverlap> {
+        let Pairs { from, to } = pairs;
+        let joined = |k: usize| from[k] == from[k - 1] + 1 && to[k] == to[k - 1] + 1;
+        let breaks: Vec<usize> = (1..from.len()).filter(|&k| !joined(k)).take(FEW).collect();
+        if breaks.len() + 1 < FEW {
+            let starts = std::iter::once(0).chain(breaks.iter().copied());
+            let stops = breaks.iter().copied().chain([from.len()]);
+            let runs = starts.zip(stops).filter(|(start, stop)| start < stop);
+            let single = |(start, stop): (usize, usize)| {
+                AxisOverlap::runs(from[start], to[start], (stop - start) as i64, 1, (0, 0))
+            };
+            return runs.map(single).collect();
+        }
+        let steps = (from[1] - from[0], to[1] - to[0]);
+        let even = |list: &[i64], step: i64| step > 0 && list.windows(2).all(|two| two[1] - two[0] == step);
+        if even(&from, steps.0) && even(&to, steps.1) {
+            return vec![AxisOverlap::runs(from[0], to[0], 1, from.len() as i64, steps)];
+        }
+        let low = |list: &[i64]| list.iter().copied().min().unwrap_or(0);
+        let (first_from, first_to) = (low(&from), low(&to));
+        let pairs = Pairs {
+            from: from.iter().map(|at| at - first_from).collect(),
+            to: to.iter().map(|at| at - first_to).collect(),
+        };
+        let subset = AxisSubset::List(Arc::new(pairs));
+        let (here, there) = subset.extents();
+        vec![AxisOverlap {
+            from: (first_from, first_from + here),
+            to: (first_to, first_to + there),
+            subset: Some(subset),
+        }]
+    }
+}
+
+/// Up to so many subsets along one dimension are moved each on its own; more become a list. Subsets of
+/// several dimensions multiply, and each is a launch or a piece of one; a list costs one index per row.
+pub(super) const FEW: usize = 8;
+
+/// Everything that one part sends to one part.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct LinkTraffic {
+    /// The sending part.
+    pub from_part: usize,
+    /// The receiving part, which may be the same.
+    pub to_part: usize,
+    /// The number of moves.
+    pub moves: usize,
+    /// The number of elements in all of them.
+    pub elements: u64,
+}
+
+impl Plan {
+    /// The links that carry something, by receiving part, then sending part.
+    pub fn links(&self) -> Vec<LinkTraffic> {
+        let same_link = |a: &Move, b: &Move| (a.to_part, a.from_part) == (b.to_part, b.from_part);
+        let link = |moves: &[Move]| LinkTraffic {
+            from_part: moves[0].from_part,
+            to_part: moves[0].to_part,
+            moves: moves.len(),
+            elements: moves.iter().fold(0, |sum, m| sum.saturating_add(m.elements())),
+        };
+        self.moves().chunk_by(same_link).map(link).collect()
+    }
+
+    /// Text that lists the links with their bytes, for elements of this size.
+    pub fn explain(&self, element_bytes: usize) -> Explanation {
+        let (from_parts, to_parts) = (self.from_parts(), self.to_parts());
+        Explanation { from_parts, to_parts, links: self.links(), element_bytes, costs: None }
+    }
+}
+
+impl fmt::Display for Plan {
+    /// Every move on its own line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "plan of {} moves, {} parts to {}",
+            self.moves().len(),
+            self.from_parts(),
+            self.to_parts()
+        )?;
+        for m in self.moves() {
+            write!(f, "\n  {} {} -> {} {} {:?}", m.from_part, m.from, m.to_part, m.to, m.op)?;
+            for (d, subset) in m.subsets.iter().flat_map(|subsets| subsets.iter()).enumerate() {
+                write!(f, "{} dimension {d}: {subset}", if d == 0 { ";" } else { "," })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for AxisSubset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AxisSubset::Runs { run, count: 1, .. } => write!(f, "{run} cells"),
+            AxisSubset::Runs { run, count, from_step, to_step } => {
+                write!(f, "{count} runs of {run}, every {from_step} to every {to_step}")
+            }
+            AxisSubset::List(pairs) => write!(f, "{} listed cells", pairs.from.len()),
+        }
+    }
+}
+
+/// What a message costs: a time of its own, and one per byte.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Costs {
+    /// Seconds before the first byte arrives.
+    pub latency_seconds: f64,
+    /// Bytes per second from then on.
+    pub bandwidth: f64,
+}
+
+/// The links of a plan in bytes, to be printed; made by [`Plan::explain`].
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    from_parts: usize,
+    to_parts: usize,
+    links: Vec<LinkTraffic>,
+    element_bytes: usize,
+    costs: Option<Costs>,
+}
+
+impl Explanation {
+    const MOST_LINES: usize = 32;
+
+    /// The same with a prediction.
+    pub fn with_costs(self, costs: Costs) -> Explanation {
+        Explanation { costs: Some(costs), ..self }
+    }
+
+    /// The seconds that the exchange takes at least if every link between two parts is one message, and every
+    /// part sends its messages one after the other, and receives them so, both at once: those of the part
+    /// with the most to do.
+    pub fn predicted_seconds(&self, costs: Costs) -> f64 {
+        let mut busy = vec![(0.0, 0.0); self.from_parts.max(self.to_parts)];
+        for link in self.links.iter().filter(|link| link.from_part != link.to_part) {
+            let seconds = costs.latency_seconds + self.bytes(link) as f64 / costs.bandwidth;
+            busy[link.from_part].0 += seconds;
+            busy[link.to_part].1 += seconds;
+        }
+        busy.iter().fold(0.0, |most: f64, &(sends, receives)| most.max(sends).max(receives))
+    }
+
+    fn total(&self, keep: impl Fn(&LinkTraffic) -> bool) -> String {
+        let (mut moves, mut bytes) = (0, 0);
+        for link in self.links.iter().filter(|link| keep(link)) {
+            moves += link.moves;
+            bytes += self.bytes(link);
+        }
+        format!("{moves} moves, {bytes} bytes")
+    }
+
+    fn bytes(&self, link: &LinkTraffic) -> u128 {
+        u128::from(link.elements) * self.element_bytes as u128
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} parts to {}: ", self.from_parts, self.to_parts)?;
+        write!(f, "{} between parts", self.total(|link| link.from_part != link.to_part))?;
+        write!(f, ", {} within parts", self.total(|link| link.from_part == link.to_part))?;
+        if let Some(costs) = self.costs {
+            let messages = self.links.iter().filter(|link| link.from_part != link.to_part).count();
+            let (latency, bandwidth) = (1e6 * costs.latency_seconds, costs.bandwidth / 1e9);
+            let predicted = 1e6 * self.predicted_seconds(costs);
+            write!(f, "\n  {messages} messages of {latency} us and {bandwidth} GB/s: {predicted:.2} us")?;
+        }
+        for link in self.links.iter().take(Self::MOST_LINES) {
+            let LinkTraffic { from_part, to_part, moves, .. } = link;
+            write!(f, "\n  {from_part} -> {to_part}: {moves} moves, {} bytes", self.bytes(link))?;
+        }
+        match self.links.len().saturating_sub(Self::MOST_LINES) {
+            0 => Ok(()),
+            more => write!(f, "\n  and {more} more links"),
+        }
     }
 }

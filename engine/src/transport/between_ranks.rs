@@ -9,7 +9,6 @@ use partita_kernels::DType;
 
 use super::cell_loops::{MoveEnd, contiguous, extents};
 use super::exchange::{self, Exchange, Field, PartLink};
-use super::selection::{RankLink, select_between_ranks};
 use crate::device::{Buffer, DeviceKind};
 use crate::error::Result;
 use crate::index::{Index, Region};
@@ -47,8 +46,8 @@ pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Fie
     for field in fields {
         let moves: Vec<&Move> = field.plan.moves().iter().filter(|m| waits(m)).collect();
         let slots = moves.iter().map(|m| builder.add(m, field)).collect::<Result<Vec<MessageSlot>>>()?;
-        packing.push(StagingPlan::packing(field, &moves, &slots)?);
-        unpacking.push(StagingPlan::unpacking(field, &moves, &slots)?);
+        packing.push(StagingPlan::new(field, &moves, &slots, true)?);
+        unpacking.push(StagingPlan::new(field, &moves, &slots, false)?);
     }
     let MessageBuilder { outgoing, incoming, links, mut leases, .. } = builder;
     let mut pack = exchange::lower(&fields_of(&packing, fields))?;
@@ -105,6 +104,27 @@ pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Fie
     let mut links: Vec<PartLink> = local.links.into_iter().chain(links.into_values()).collect();
     links.sort_by_key(|link| (link.to_part, link.from_part, link.transport));
     Ok(Exchange { departure, dispatch, arrival, join: Schedule::new(), links, leases })
+}
+
+/// The link between two ranks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RankLink {
+    /// Whether the wire reads and writes host memory in place.
+    pub host: bool,
+    /// Whether it takes device pointers.
+    pub device_pointers: bool,
+    /// Whether the receiver maps the sender's CUDA memory.
+    pub ipc: bool,
+}
+
+/// The transport between devices of two ranks; both ranks select the same.
+pub fn select_between_ranks(from: DeviceKind, to: DeviceKind, link: RankLink) -> Transport {
+    match (from, to) {
+        (DeviceKind::Host, DeviceKind::Host) if link.host => Transport::ZeroCopy,
+        (DeviceKind::Cuda, DeviceKind::Cuda) if link.ipc => Transport::Ipc,
+        (DeviceKind::Cuda, DeviceKind::Cuda) if link.device_pointers => Transport::DevicePointers,
+        (DeviceKind::Host | DeviceKind::Cuda | DeviceKind::Wgpu, _) => Transport::Staged,
+    }
 }
 
 /// Selects the transports of an exchange from the teams' link table.
@@ -286,37 +306,28 @@ struct StagingPlan {
 }
 
 impl StagingPlan {
-    fn packing(field: &Field, moves: &[&Move], slots: &[MessageSlot]) -> Result<StagingPlan> {
-        let packed = moves.iter().zip(slots).enumerate().filter(|(_, (_, slot))| slot.packs);
-        let packed = packed.map(|(k, (m, _))| {
-            let subsets = m
-                .subsets
-                .as_ref()
-                .map(|subsets| subsets.iter().map(|subset| packed_subset(subset, true)).collect());
-            let (from, to) = (m.from, counted_cells(m)?);
-            Ok(Move { from_part: m.from_part, to_part: k, from, to, subsets, op: MoveOp::Copy })
-        });
-        let plan = Plan::new(field.plan.from_parts(), moves.len(), packed.collect::<Result<_>>()?)?;
-        Ok(StagingPlan { plan, from: field.from.to_vec(), to: places(slots) })
+    /// From the parts into the slots if it `packs`, from the slots to the parts otherwise.
+    fn new(field: &Field, moves: &[&Move], slots: &[MessageSlot], packs: bool) -> Result<StagingPlan> {
+        let mut staged = Vec::new();
+        for (k, (m, slot)) in moves.iter().zip(slots).enumerate() {
+            if !(if packs { slot.packs } else { slot.unpacks }) {
+                continue;
+            }
+            let subsets =
+                m.subsets.as_ref().map(|all| all.iter().map(|one| packed_subset(one, packs)).collect());
+            let (copy, cells) = (Move { subsets, ..(*m).clone() }, counted_cells(m)?);
+            staged.push(match packs {
+                true => Move { to_part: k, to: cells, op: MoveOp::Copy, ..copy },
+                false => Move { from_part: k, from: cells, ..copy },
+            });
+        }
+        let places = slots.iter().map(|slot| slot.place.clone()).collect();
+        let (parts, from, to) = match packs {
+            true => ((field.plan.from_parts(), moves.len()), field.from.to_vec(), places),
+            false => ((moves.len(), field.plan.to_parts()), places, field.to.to_vec()),
+        };
+        Ok(StagingPlan { plan: Plan::new(parts.0, parts.1, staged)?, from, to })
     }
-
-    fn unpacking(field: &Field, moves: &[&Move], slots: &[MessageSlot]) -> Result<StagingPlan> {
-        let unpacked = moves.iter().zip(slots).enumerate().filter(|(_, (_, slot))| slot.unpacks);
-        let unpacked = unpacked.map(|(k, (m, _))| {
-            let subsets = m
-                .subsets
-                .as_ref()
-                .map(|subsets| subsets.iter().map(|subset| packed_subset(subset, false)).collect());
-            let (from, to) = (counted_cells(m)?, m.to);
-            Ok(Move { from_part: k, to_part: m.to_part, from, to, subsets, op: m.op })
-        });
-        let plan = Plan::new(moves.len(), field.plan.to_parts(), unpacked.collect::<Result<_>>()?)?;
-        Ok(StagingPlan { plan, from: places(slots), to: field.to.to_vec() })
-    }
-}
-
-fn places(slots: &[MessageSlot]) -> Vec<Option<Place>> {
-    slots.iter().map(|slot| slot.place.clone()).collect()
 }
 
 /// The same subset with a contiguous target, or else a contiguous source.

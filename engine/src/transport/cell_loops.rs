@@ -1,5 +1,7 @@
-//! The cells of a move as nested loops over memory, which a copy kernel runs. Loops that form one stride
-//! are merged, so contiguous faces are recognised.
+//! The cells of a move: as nested loops over memory, which a copy kernel runs ([`CellLoops`]; loops that form one
+//! stride are merged, so contiguous faces are recognised), and as sets that may overlap ([`CellSet`]).
+
+use std::ops::Range;
 
 use partita_kernels::{MAX_RANK, View};
 
@@ -8,7 +10,7 @@ use crate::plan::{AxisSubset, Move};
 use crate::program::Place;
 use crate::program::copies::AxisOffsets;
 
-/// One end of a move: where it begins in its memory, and one offsets per loop.
+/// One end of a move: where it begins in its memory, and the offsets of each loop.
 #[derive(Clone, Debug)]
 pub(super) struct MoveEnd {
     pub offset: i64,
@@ -58,7 +60,7 @@ impl MoveEnd {
         MoveEnd { offset: place.view(region.start()).offset, offsets }
     }
 
-    /// The end as a view, if no offsets is a list.
+    /// The end as a view, if no loop is a list.
     pub fn view(&self) -> Option<View> {
         let step = |offsets: &AxisOffsets| match offsets {
             AxisOffsets::Strided(step) => Some(*step),
@@ -68,8 +70,7 @@ impl MoveEnd {
     }
 }
 
-/// How often the loops of a move run, those of the first dimension outermost; the offsets of its ends are as
-/// many.
+/// How often the loops of a move run, those of the first dimension outermost; its ends have as many offsets.
 pub(super) fn extents(m: &Move) -> Vec<i64> {
     let Some(subsets) = &m.subsets else { return m.from.extents().to_vec() };
     let loops = |subset: &AxisSubset| match subset {
@@ -79,7 +80,7 @@ pub(super) fn extents(m: &Move) -> Vec<i64> {
     subsets.iter().flat_map(loops).collect()
 }
 
-/// A nest of loops and how both ends offsets; the last loop is the innermost.
+/// A nest of loops over the cells of both ends; the last loop is the innermost.
 #[derive(Clone, Debug)]
 pub(super) struct CellLoops {
     pub extents: Vec<i64>,
@@ -153,6 +154,64 @@ pub(super) fn contiguous(extents: &[i64], end: &MoveEnd) -> Option<i64> {
     match &from.offsets[..] {
         [] | [AxisOffsets::Strided(1)] => Some(from.offset),
         _ => None,
+    }
+}
+
+/// Cells of a memory that something uses: of a box, in the coordinates in which the memory holds `stored`,
+/// those that are listed along some dimensions.
+#[derive(Clone, PartialEq)]
+pub(super) struct CellSet {
+    stored: Region,
+    bounds: Region,
+    /// By dimension, ascending; all of the bounds where there is no list.
+    listed: Vec<Option<Vec<i64>>>,
+}
+
+impl CellSet {
+    /// What a move reads.
+    pub fn source(m: &Move, place: &Place) -> CellSet {
+        CellSet::of(m, place, &m.from, |pair| pair.0)
+    }
+
+    /// What a move writes.
+    pub fn target(m: &Move, place: &Place) -> CellSet {
+        CellSet::of(m, place, &m.to, |pair| pair.1)
+    }
+
+    fn of(m: &Move, place: &Place, bounds: &Region, side: impl Fn((i64, i64)) -> i64) -> CellSet {
+        let listed = |(d, subset): (usize, &AxisSubset)| match subset {
+            AxisSubset::Runs { .. } => None,
+            AxisSubset::List(_) => {
+                let mut all: Vec<i64> =
+                    (0..subset.len()).map(|k| bounds.start()[d] + side(subset.nth(k))).collect();
+                all.sort_unstable();
+                Some(all)
+            }
+        };
+        let listed = m.subsets.iter().flat_map(|subsets| subsets.iter().enumerate().map(listed)).collect();
+        CellSet { stored: place.stored, bounds: *bounds, listed }
+    }
+
+    /// Whether both may have a cell of one memory; an unknown set may have any.
+    pub fn overlaps(one: Option<&CellSet>, other: Option<&CellSet>) -> bool {
+        let (Some(one), Some(other)) = (one, other) else { return true };
+        if one.stored != other.stored {
+            return true;
+        }
+        let common = one.bounds.intersect(&other.bounds);
+        !common.is_empty()
+            && (0..common.rank())
+                .all(|d| one.shares_coordinate(other, d, common.start()[d]..common.stop()[d]))
+    }
+
+    /// Whether both have a coordinate along a dimension, within the intersection of their bounds.
+    fn shares_coordinate(&self, other: &CellSet, d: usize, common: Range<i64>) -> bool {
+        let list = |cells: &CellSet| cells.listed.get(d).cloned().flatten();
+        match (list(self), list(other)) {
+            (None, None) => true,
+            (Some(list), None) | (None, Some(list)) => list.iter().any(|at| common.contains(at)),
+            (Some(one), Some(other)) => one.iter().any(|at| other.binary_search(at).is_ok()),
+        }
     }
 }
 

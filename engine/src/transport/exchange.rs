@@ -8,12 +8,10 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, View};
 
-use super::cell_loops::{CellLoops, MoveEnd, contiguous, extents};
-use super::conflict_free::{BoxSum, CellSet, OrderedCopy, in_order};
-use super::copy_batches::{DeviceCopy, batched};
-use super::selection::select_within_rank;
+use super::batches::{BoxSum, DeviceCopy, OrderedCopy, batched, in_order};
+use super::cell_loops::{CellLoops, CellSet, MoveEnd, contiguous, extents};
 use crate::config::{config, say};
-use crate::device::{Allocation, Buffer, Device};
+use crate::device::{Allocation, Buffer, Device, DeviceKind};
 use crate::error::Result;
 use crate::plan::{Move, MoveOp, Plan};
 use crate::program::copies::{BoxCopy, ListedCells, ListedDirection, copy_listed};
@@ -110,6 +108,21 @@ impl fmt::Display for Exchange {
     }
 }
 
+/// The transport between two places of one rank.
+pub fn select_within_rank(from: &Place, to: &Place) -> Transport {
+    if from.device == to.device {
+        return if from.allocation.id == to.allocation.id {
+            Transport::SameMemory
+        } else {
+            Transport::SameDevice
+        };
+    }
+    match (from.device.kind(), to.device.kind()) {
+        (DeviceKind::Cuda, DeviceKind::Cuda) => Transport::Peer,
+        _ => Transport::Staged,
+    }
+}
+
 /// Lowers plans, one per field, between the same parts of one rank.
 ///
 /// # Errors
@@ -152,25 +165,41 @@ impl FieldMove<'_> {
 
     /// The source memory and its first byte, if the cells are contiguous there.
     fn source_in_place(&self) -> Option<(Arc<Allocation>, u64)> {
-        let first = contiguous(&extents(self.step), &MoveEnd::source(self.step, self.from))?;
-        Some((Arc::clone(&self.from.allocation), first as u64 * self.dtype.size_bytes() as u64))
+        self.in_place(self.from, &MoveEnd::source(self.step, self.from))
     }
 
     /// The target memory and its first byte, if the message needs no unpacking.
     fn target_in_place(&self) -> Option<(Arc<Allocation>, u64)> {
-        if self.step.op != MoveOp::Copy {
-            return None;
-        }
-        let first = contiguous(&extents(self.step), &MoveEnd::target(self.step, self.to))?;
-        Some((Arc::clone(&self.to.allocation), first as u64 * self.dtype.size_bytes() as u64))
+        let end = Some(MoveEnd::target(self.step, self.to)).filter(|_| self.step.op == MoveOp::Copy);
+        self.in_place(self.to, &end?)
+    }
+
+    fn in_place(&self, place: &Place, end: &MoveEnd) -> Option<(Arc<Allocation>, u64)> {
+        let first = contiguous(&extents(self.step), end)?;
+        Some((Arc::clone(&place.allocation), first as u64 * self.dtype.size_bytes() as u64))
     }
 }
 
-/// The phase of a copy. Unordered copies of a phase come first, ordered ones after them.
+/// The phase of a copy.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Departure,
     Arrival,
+}
+
+/// The copies of a phase: unordered ones come first, ordered ones after them.
+#[derive(Default)]
+struct PhaseCopies {
+    unordered: Vec<DeviceCopy>,
+    ordered: Vec<OrderedCopy>,
+}
+
+impl PhaseCopies {
+    fn lower(self) -> Result<Schedule> {
+        let mut schedule = batched(self.unordered, MoveOp::Copy)?;
+        schedule.extend(in_order(self.ordered)?);
+        Ok(schedule)
+    }
 }
 
 /// A copy within one device: where, what, between which memories.
@@ -190,23 +219,18 @@ struct LocalCopy<'a> {
 #[derive(Default)]
 struct ExchangeBuilder {
     leases: Vec<Buffer>,
-    departing: Vec<DeviceCopy>,
-    departing_ordered: Vec<OrderedCopy>,
+    /// Of the departure and the arrival.
+    copies: [PhaseCopies; 2],
     transfers: Schedule,
     dispatch: Schedule,
-    arriving: Vec<DeviceCopy>,
-    arriving_ordered: Vec<OrderedCopy>,
     links: Vec<PartLink>,
 }
 
 impl ExchangeBuilder {
     fn finish(self) -> Result<Exchange> {
-        let ExchangeBuilder { leases, transfers, dispatch, links, .. } = self;
-        let mut departure = batched(self.departing, MoveOp::Copy)?;
-        departure.extend(in_order(self.departing_ordered)?);
+        let ExchangeBuilder { leases, copies: [departing, arriving], transfers, dispatch, links } = self;
+        let (mut departure, arrival) = (departing.lower()?, arriving.lower()?);
         departure.extend(transfers);
-        let mut arrival = batched(self.arriving, MoveOp::Copy)?;
-        arrival.extend(in_order(self.arriving_ordered)?);
         Ok(Exchange { departure, dispatch, arrival, join: Schedule::new(), links, leases })
     }
 
@@ -345,27 +369,25 @@ impl ExchangeBuilder {
         })
     }
 
-    /// CellLoops in listed places are gathered into a box or scattered from one.
+    /// Listed cells are gathered into a box or scattered from one.
     fn copy(&mut self, phase: Phase, copy: LocalCopy, cells: &CellLoops) -> Result<()> {
-        match (cells.from.view(), cells.to.view()) {
-            (Some(from), Some(to)) => self.push_copy(phase, DeviceCopy::of(&copy, cells, from, to)),
-            (None, Some(view)) => {
-                let gather = self.gather(&copy, cells, (&cells.from, copy.from), (copy.to, view))?;
-                self.push_ordered(phase, OrderedCopy::Barrier(gather));
+        let (memory, view) = match (cells.from.view(), cells.to.view()) {
+            (Some(from), Some(to)) => {
+                let copy = DeviceCopy::of(&copy, cells, from, to);
+                self.copies[phase as usize].unordered.push(copy);
+                return Ok(());
             }
-            (Some(view), None) => {
-                let scatter = self.scatter(&copy, cells, (copy.from, view))?;
-                self.push_ordered(phase, OrderedCopy::Barrier(scatter));
-            }
-            (None, None) => {
-                let (temporary, view) = self.temporary_box(&copy, cells)?;
-                let gather =
-                    self.gather(&copy, cells, (&cells.from, copy.from), (&temporary, view.clone()))?;
-                let scatter = self.scatter(&copy, cells, (&temporary, view))?;
-                [gather, scatter]
-                    .into_iter()
-                    .for_each(|command| self.push_ordered(phase, OrderedCopy::Barrier(command)));
-            }
+            (Some(view), None) => (Arc::clone(copy.from), view),
+            (None, Some(view)) => (Arc::clone(copy.to), view),
+            (None, None) => self.temporary_box(&copy, cells)?,
+        };
+        let ends = [
+            (&cells.from, copy.from, ListedDirection::Gather),
+            (&cells.to, copy.to, ListedDirection::Scatter),
+        ];
+        for listed in ends.into_iter().filter(|(end, ..)| end.view().is_none()) {
+            let command = self.listed(&copy, cells, listed, (&memory, view.clone()))?;
+            self.copies[phase as usize].ordered.push(OrderedCopy::Barrier(command));
         }
         Ok(())
     }
@@ -373,36 +395,28 @@ impl ExchangeBuilder {
     /// Boxes are added to boxes. Every listed cell is named once, so its sum may be made in a box and put
     /// back.
     fn add(&mut self, copy: LocalCopy, cells: &CellLoops) -> Result<()> {
-        let (mut before, mut after) = (Schedule::new(), Schedule::new());
-        let (from, from_view) = match cells.from.view() {
-            Some(view) => (Arc::clone(copy.from), view),
-            None => {
-                let (temporary, view) = self.temporary_box(&copy, cells)?;
-                before.push(self.gather(
-                    &copy,
-                    cells,
-                    (&cells.from, copy.from),
-                    (&temporary, view.clone()),
-                )?);
-                (temporary, view)
+        let mut before = Schedule::new();
+        let mut boxed = |builder: &mut Self, end: &MoveEnd, memory| {
+            if let Some(view) = end.view() {
+                return Ok((Arc::clone(memory), view));
             }
+            let (temporary, view) = builder.temporary_box(&copy, cells)?;
+            let gathered = (end, memory, ListedDirection::Gather);
+            before.push(builder.listed(&copy, cells, gathered, (&temporary, view.clone()))?);
+            Result::Ok((temporary, view))
         };
-        let (to, to_view) = match cells.to.view() {
-            Some(view) => (Arc::clone(copy.to), view),
-            None => {
-                let (temporary, view) = self.temporary_box(&copy, cells)?;
-                before.push(self.gather(&copy, cells, (&cells.to, copy.to), (&temporary, view.clone()))?);
-                after.push(self.scatter(&copy, cells, (&temporary, view.clone()))?);
-                (temporary, view)
-            }
-        };
+        let (from, from_view) = boxed(self, &cells.from, copy.from)?;
+        let (to, to_view) = boxed(self, &cells.to, copy.to)?;
+        let mut after = Schedule::new();
+        if cells.to.view().is_none() {
+            let scattered = (&cells.to, copy.to, ListedDirection::Scatter);
+            after.push(self.listed(&copy, cells, scattered, (&to, to_view.clone()))?);
+        }
         let device_copy =
             DeviceCopy::of(&LocalCopy { from: &from, to: &to, ..copy }, cells, from_view, to_view);
         let (reads, writes) = ((copy.from.id, copy.reads.cloned()), (copy.to.id, copy.writes.cloned()));
-        self.push_ordered(
-            Phase::Arrival,
-            OrderedCopy::Sum(Box::new(BoxSum { copy: device_copy, reads, writes, before, after })),
-        );
+        let sum = BoxSum { copy: device_copy, reads, writes, before, after };
+        self.copies[Phase::Arrival as usize].ordered.push(OrderedCopy::Sum(Box::new(sum)));
         Ok(())
     }
 
@@ -414,52 +428,16 @@ impl ExchangeBuilder {
         Ok((memory, packed.unwrap_or_else(|| unreachable!("what is packed is not listed"))))
     }
 
-    /// From listed places of a memory to a box.
-    fn gather(
-        &mut self,
-        copy: &LocalCopy,
-        cells: &CellLoops,
-        listed: (&MoveEnd, &Arc<Allocation>),
-        boxed: (&Arc<Allocation>, View),
-    ) -> Result<Command> {
-        self.listed(copy, cells, listed, boxed, ListedDirection::Gather)
-    }
-
-    /// From a box to the listed places where the copy goes.
-    fn scatter(
-        &mut self,
-        copy: &LocalCopy,
-        cells: &CellLoops,
-        boxed: (&Arc<Allocation>, View),
-    ) -> Result<Command> {
-        self.listed(copy, cells, (&cells.to, copy.to), boxed, ListedDirection::Scatter)
-    }
-
+    /// From listed places of a memory to a box, or back.
     fn listed(
         &mut self,
         copy: &LocalCopy,
         cells: &CellLoops,
-        (end, memory): (&MoveEnd, &Arc<Allocation>),
+        (end, memory, direction): (&MoveEnd, &Arc<Allocation>, ListedDirection),
         boxed: (&Arc<Allocation>, View),
-        direction: ListedDirection,
     ) -> Result<Command> {
         let listed = ListedCells { memory, first: end.offset, offsets: &end.offsets };
         copy_listed(copy.device, &cells.extents, &listed, boxed, direction, copy.dtype, &mut self.leases)
-    }
-
-    fn push_copy(&mut self, phase: Phase, copy: DeviceCopy) {
-        match phase {
-            Phase::Departure => self.departing.push(copy),
-            Phase::Arrival => self.arriving.push(copy),
-        }
-    }
-
-    /// Adds a copy that must keep its place in the order.
-    fn push_ordered(&mut self, phase: Phase, push_ordered: OrderedCopy) {
-        match phase {
-            Phase::Departure => self.departing_ordered.push(push_ordered),
-            Phase::Arrival => self.arriving_ordered.push(push_ordered),
-        }
     }
 }
 

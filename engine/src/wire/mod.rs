@@ -6,13 +6,10 @@
 //! This module handles bytes and ranks, and of devices only memory lent to a wire; parts and plans belong to
 //! the modules above.
 
-mod agreement;
 mod communicator;
-mod control;
 mod endpoint;
 mod fault;
 mod interface;
-mod message_chunk;
 #[cfg(feature = "mpi")]
 pub mod mpi;
 mod ranks;
@@ -23,6 +20,6 @@ pub use crate::config::POINTS;
 pub use communicator::CollectiveSignature;
 pub(crate) use communicator::{Epoch, hash};
 pub(crate) use fault::pass;
+pub(crate) use interface::{MessageChunk, chunks_of, staged_chunks};
 pub use interface::{Outcome, Request, Wire, WireError};
-pub(crate) use message_chunk::{MessageChunk, chunks_of, staged_chunks};
 pub use ranks::Ranks;

@@ -17,8 +17,7 @@ use super::communicator::{
 };
 use super::endpoint::{Endpoint, locked};
 use super::fault::pass;
-use super::interface::{Outcome, Request, Wire, WireError};
-use super::message_chunk::{MessageChunk, staged_chunks};
+use super::interface::{MessageChunk, Outcome, Request, Wire, WireError, staged_chunks};
 use crate::config::config;
 use crate::device::LentMemory;
 use crate::error::{Error, Result};

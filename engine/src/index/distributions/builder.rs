@@ -4,7 +4,7 @@ use super::distribution::Distribution;
 use super::process_grid::ProcessGrid;
 use crate::index::error::{ErrorKind, IndexError, Result, check_rank};
 use crate::index::maps::{Dim, DimMap, Halo, negative_halo};
-use crate::index::sets::{Index, Region};
+use crate::index::region::{Index, Region};
 
 /// A distribution being described; made by [`Distribution::builder`]. Nothing is checked before
 /// [`DistributionBuilder::build`].

@@ -3,8 +3,9 @@
 
 use super::process_grid::ProcessGrid;
 use crate::index::error::{ErrorKind, IndexError, Result, check_rank};
+use crate::index::index_set::IndexSet;
 use crate::index::maps::{Dim, DimMap, Halo, negative_halo};
-use crate::index::sets::{Index, IndexSet, MAX_RANK, Region};
+use crate::index::region::{Index, MAX_RANK, Region};
 
 /// A global shape divided over the parts of a process grid, one [`DimMap`] per dimension, with
 /// - a *halo* per dimension: copies of others' cells that a part stores around its own; not part of the

@@ -3,22 +3,18 @@
 
 mod builder;
 mod distribution;
-mod formula;
+mod picture;
 mod process_grid;
 mod reshape;
 mod section;
-mod svg;
-mod text;
-mod tile;
 mod view;
 
 pub use builder::DistributionBuilder;
 pub use distribution::Distribution;
-pub use formula::Formula;
 pub use process_grid::ProcessGrid;
 pub(crate) use reshape::matched;
 pub use section::{
-    Bounding, Environment, LocalTarget, Section, SectionSide, core_view, local_bounding_box, local_core,
-    local_target_of_slice, required, sections,
+    Bounding, Environment, LocalTarget, Section, SectionSide, Tile, core_view, local_bounding_box,
+    local_core, local_target_of_slice, required, sections,
 };
-pub use tile::Tile;
+pub use view::Formula;

@@ -1,11 +1,10 @@
 //! [`ProcessGrid`]: the C-order N-D arrangement of parts, and the choice of a grid for the shape of an array.
 
-use std::cmp::Reverse;
-use std::fmt;
-
 use crate::index::error::{ErrorKind, IndexError, Result, check_rank};
 use crate::index::maps::MAX_PARTS;
-use crate::index::sets::{Index, Region};
+use crate::index::region::{Index, Region};
+use std::cmp::Reverse;
+use std::fmt;
 
 /// An N-D grid of parts. One that is made is in C order: the last dimension varies fastest, as in
 /// `MPI_Cart_create`. A grid without dimensions has one part.
@@ -251,100 +250,4 @@ fn divisors(n: u128) -> Vec<u128> {
     let small: Vec<u128> = (1..).take_while(|k| k * k <= n).filter(|&k| n.is_multiple_of(k)).collect();
     let large = small.iter().rev().map(|&k| n / k).filter(|&k| k * k > n);
     small.iter().copied().chain(large).collect()
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_are_in_c_order() {
-        let grid = ProcessGrid::new(&[2, 3, 4]).unwrap();
-        assert_eq!(grid.parts(), 24);
-        let mut part = 0;
-        for i in 0..2 {
-            for j in 0..3 {
-                for k in 0..4 {
-                    assert_eq!(grid.part(&[i, j, k]).unwrap(), part);
-                    assert_eq!(grid.coordinate(part), Index::from([i, j, k]));
-                    part += 1;
-                }
-            }
-        }
-        assert_eq!(grid.part(&[2, 0, 0]).unwrap_err().kind, ErrorKind::Range);
-        assert_eq!(grid.part(&[0, -1, 0]).unwrap_err().kind, ErrorKind::Range);
-        assert_eq!(grid.part(&[0]).unwrap_err().kind, ErrorKind::Rank);
-    }
-
-    #[test]
-    fn parts_of_a_view_are_found_by_its_coordinates() {
-        // A grid of 2 x 3 turned on its side, with its rows upside down.
-        let whole = ProcessGrid::new(&[2, 3]).unwrap();
-        let view = ProcessGrid::numbered(&[3, 1, 2], &[1, 7, -3]).unwrap();
-        for (part, at) in (0..6).map(|part| (part, whole.coordinate(part))) {
-            assert_eq!(view.coordinate(part), Index::from([at[1], 0, 1 - at[0]]), "{part}");
-            assert_eq!(view.part(&[at[1], 0, 1 - at[0]]).unwrap(), part);
-        }
-        assert_eq!(ProcessGrid::numbered(&[2, 3], &[3, 1]).unwrap(), whole);
-        assert_ne!(ProcessGrid::numbered(&[2, 3], &[1, 2]).unwrap(), whole);
-    }
-
-    #[test]
-    fn neighbors_are_none_at_edges_and_wrap_where_periodic() {
-        let grid = ProcessGrid::new(&[2, 3]).unwrap();
-        assert_eq!(grid.neighbors(0, &[false, false]).unwrap(), [(None, Some(3)), (None, Some(1))]);
-        assert_eq!(grid.neighbors(5, &[false, true]).unwrap(), [(Some(2), None), (Some(4), Some(3))]);
-        let line = ProcessGrid::new(&[1]).unwrap();
-        assert_eq!(line.neighbors(0, &[true]).unwrap(), [(Some(0), Some(0))]);
-        assert!(line.neighbors(1, &[true]).is_err());
-    }
-
-    #[test]
-    fn impossible_grids_are_refused() {
-        for shape in [&[0][..], &[2, -1], &[1 << 20, 1 << 20], &[i64::MAX, i64::MAX]] {
-            assert_eq!(ProcessGrid::new(shape).unwrap_err().kind, ErrorKind::Grid, "{shape:?}");
-        }
-        assert!(ProcessGrid::slabs(0, 1).is_err());
-        assert!(ProcessGrid::slabs(2, 0).is_err());
-        assert!(ProcessGrid::slabs(2, 9).is_err());
-        assert_eq!(ProcessGrid::slabs(1, 0).unwrap().parts(), 1);
-        assert!(ProcessGrid::balanced(0, &[3]).is_err());
-        assert!(ProcessGrid::balanced(2, &[-3]).is_err());
-    }
-
-    #[test]
-    fn balanced_grids_have_the_smallest_cuts() {
-        let grid = |parts, shape: &[i64]| ProcessGrid::balanced(parts, shape).unwrap().shape().to_vec();
-        assert_eq!(grid(4, &[100, 100]), [2, 2]);
-        assert_eq!(grid(6, &[100, 100]), [3, 2]);
-        assert_eq!(grid(7, &[100, 100]), [7, 1]);
-        assert_eq!(grid(4, &[10, 100]), [1, 4]);
-        assert_eq!(grid(64, &[64, 64, 64]), [4, 4, 4]);
-        assert_eq!(grid(2, &[8, 8]), [2, 1]);
-        assert_eq!(grid(4, &[2, 1]), [4, 1]);
-        assert_eq!(grid(4, &[0, 5]), [1, 4]);
-        assert_eq!(grid(1, &[]), [0i64; 0]);
-        assert_eq!(ProcessGrid::balanced(720_720, &[4096; 8]).unwrap().parts(), 720_720);
-    }
-
-    #[test]
-    fn balanced_agrees_with_trying_every_factorisation() {
-        for (parts, shape) in [(12, [7i64, 30, 11]), (24, [5, 5, 5]), (30, [1, 2, 90]), (36, [16, 9, 100])] {
-            let score = |grid: [i64; 3]| {
-                let used: i64 = (0..3).map(|d| grid[d].min(shape[d])).product();
-                let volume: i64 = shape.iter().product();
-                let surface: i64 = (0..3).map(|d| (grid[d] - 1) * (volume / shape[d])).sum();
-                (used, -surface, grid)
-            };
-            let all = (1..=parts).flat_map(|a| (1..=parts).map(move |b| (a, b)));
-            let best = all
-                .filter(|(a, b)| parts % (a * b) == 0)
-                .map(|(a, b)| score([a, b, parts / (a * b)]))
-                .max()
-                .unwrap();
-            let given = ProcessGrid::balanced(parts as usize, &shape).unwrap();
-            assert_eq!(given.shape().to_vec(), best.2, "{parts} parts of {shape:?}");
-        }
-    }
 }

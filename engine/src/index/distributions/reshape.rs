@@ -11,7 +11,7 @@ use super::distribution::Distribution;
 use super::process_grid::ProcessGrid;
 use crate::index::error::Result;
 use crate::index::maps::{Dim, DimMap};
-use crate::index::sets::Index;
+use crate::index::region::Index;
 
 /// Neighbouring dimensions of a shape, and those of another that hold as many elements.
 type Matched = (Range<usize>, Range<usize>);

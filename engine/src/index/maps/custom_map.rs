@@ -4,9 +4,9 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use super::block_bounds::{BlockBounds, check_parts, check_size};
+use super::blocks::{BlockBounds, check_parts, check_size};
 use crate::index::error::{ErrorKind, IndexError, Result};
-use crate::index::sets::IndexSet;
+use crate::index::index_set::IndexSet;
 
 /// A division of `0..size` over parts. The first five methods are enough for everything that arrays do;
 /// the later ones answer questions that some programs ask, and refuse by name until they are written.

@@ -1,11 +1,11 @@
-//! [`Dim`]: the map, halo, boundary and periodicity of one dimension. "Part" here is a coordinate of the
-//! process grid in this dimension.
+//! [`Dim`]: the map, halo, boundary and periodicity of one dimension; "part" here is a coordinate of the process
+//! grid in this dimension. [`Along`]: an affine rule from the coordinates of one array to one dimension of another.
 
 use std::sync::Arc;
 
 use super::dim_map::DimMap;
 use crate::index::error::{ErrorKind, IndexError, Result};
-use crate::index::sets::COORDINATE_LIMIT;
+use crate::index::region::COORDINATE_LIMIT;
 
 /// One dimension of a distribution.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -206,4 +206,58 @@ fn halo_error(d: usize, expected: String, given: String) -> IndexError {
 /// The error for negative widths.
 pub(crate) fn negative_halo(given: String) -> IndexError {
     IndexError::new(ErrorKind::Halo, "halo", "widths of at least 0", given, "use 0 where there is no halo")
+}
+
+/// Which coordinate of a source's dimension a point means: the rule by which views see their base, kernels
+/// their operands, and plans what they bring. One per dimension of the source.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Along {
+    /// Coordinate `offset + step * point[dim]` of the source. Where the source is periodic, it wraps around.
+    Dim {
+        /// The dimension of the point.
+        dim: usize,
+        /// The coordinate at 0.
+        offset: i64,
+        /// What one further adds to it; not 0.
+        step: i64,
+    },
+    /// This coordinate, whatever the point.
+    Pinned(i64),
+}
+
+impl Along {
+    /// The same coordinate as the point's.
+    pub fn same(dim: usize) -> Along {
+        Along::Dim { dim, offset: 0, step: 1 }
+    }
+
+    /// The coordinate that a point means.
+    pub fn at(self, point: &[i64]) -> i64 {
+        match self {
+            Along::Dim { dim, offset, step } => offset + step * point[dim],
+            Along::Pinned(at) => at,
+        }
+    }
+
+    /// The coordinate of a source's source: this rule gives the point that `inner` takes one coordinate of.
+    pub fn then(self, inner_offset: i64, inner_step: i64) -> Along {
+        match self {
+            Along::Dim { dim, offset, step } => {
+                Along::Dim { dim, offset: inner_offset + inner_step * offset, step: inner_step * step }
+            }
+            Along::Pinned(at) => Along::Pinned(inner_offset + inner_step * at),
+        }
+    }
+
+    /// The lowest coordinate that points from `first` to before `last` mean, and one more than the highest;
+    /// `first` is below `last`.
+    pub fn span(self, first: i64, last: i64) -> (i64, i64) {
+        match self {
+            Along::Dim { offset, step, .. } => {
+                let (a, b) = (offset + step * first, offset + step * (last - 1));
+                (a.min(b), a.max(b) + 1)
+            }
+            Along::Pinned(at) => (at, at + 1),
+        }
+    }
 }

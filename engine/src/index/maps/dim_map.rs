@@ -1,16 +1,16 @@
-//! [`DimMap`]: the part that owns each coordinate of one dimension. It has no halo.
+//! [`DimMap`]: the part that owns each coordinate of one dimension, and maps derived from it. It has no halo.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::block_bounds::{BlockBounds, check_parts, check_size};
+use super::blocks::{BlockBounds, Cyclic, check_parts, check_size};
 use super::custom_map::{Custom, CustomMap};
-use super::cyclic::Cyclic;
 use super::unstructured::Unstructured;
 use crate::index::error::{ErrorKind, IndexError, Result};
-use crate::index::sets::{COORDINATE_LIMIT, IndexRange, IndexSet};
+use crate::index::index_set::{IndexRange, IndexSet};
+use crate::index::region::COORDINATE_LIMIT;
 
 /// How one dimension is divided over the coordinates ("parts" here) of one dimension of a process grid. Every
 /// global coordinate has exactly one owner; a part may own nothing. Two of the kinds may hold copies at
@@ -406,77 +406,59 @@ impl Hash for DimMap {
     }
 }
 
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::super::block_bounds::MAX_PARTS;
-    use super::*;
-
-    fn counts(map: &DimMap) -> Vec<i64> {
-        (0..map.parts()).map(|part| map.count(part)).collect()
-    }
-
-    #[test]
-    fn extra_elements_go_to_the_last_parts() {
-        let even = |size, parts| counts(&DimMap::even(size, parts).unwrap());
-        assert_eq!(even(8, 4), [2, 2, 2, 2]);
-        assert_eq!(even(8, 3), [2, 3, 3]);
-        assert_eq!(even(3, 5), [0, 0, 1, 1, 1]);
-        assert_eq!(even(0, 2), [0, 0]);
-    }
-
-    #[test]
-    fn irregular_bounds_and_empty_parts() {
-        let map = DimMap::irregular(&[0, 0, 3, 3, 5, 5]).unwrap();
-        assert_eq!(counts(&map), [0, 3, 0, 2, 0]);
-        let owners: Vec<_> = (-1..6).map(|i| map.owner(i)).collect();
-        assert_eq!(owners, [None, Some(1), Some(1), Some(1), Some(3), Some(3), None]);
-        assert_eq!(map.to_local(4), Some((3, 1)));
-        assert_eq!((map.to_global(3, 1), map.to_global(3, 2), map.to_global(9, 0)), (Some(4), None, None));
-        assert_eq!((map.owners(2..4), map.owners(-9..9), map.owners(4..4)), (1..4, 1..4, 0..0));
-    }
-
-    #[test]
-    fn impossible_bounds_are_refused() {
-        for bounds in [&[][..], &[0], &[1, 2], &[0, 3, 2], &[0, i64::MAX]] {
-            assert!(DimMap::irregular(bounds).is_err(), "{bounds:?}");
+impl DimMap {
+    /// The same division of the coordinates `start`, `start + step`, ... below `stop` alone, renumbered from
+    /// 0. Every element stays with its part. `0 <= start <= stop <= size`, and `step` is at least 1.
+    pub(crate) fn sliced(&self, start: i64, stop: i64, step: i64) -> Result<DimMap> {
+        let len = if start < stop { (stop - 1 - start) / step + 1 } else { 0 };
+        let kept =
+            |bound: i64| if bound <= start { 0 } else { ((bound.min(stop) - 1 - start) / step + 1).min(len) };
+        match self {
+            _ if step == 1 && len == self.size() => Ok(self.clone()),
+            DimMap::Block { bounds } if step == 1 => {
+                Ok(DimMap::Block { bounds: bounds.restricted(start, stop) })
+            }
+            DimMap::Block { bounds } => {
+                let ends = (0..=bounds.parts()).map(|part| kept(bounds.start(part)));
+                Ok(DimMap::Block { bounds: BlockBounds::ascending(ends) })
+            }
+            DimMap::Cyclic(cyclic) => Ok(DimMap::Cyclic(cyclic.sliced(start, step, len))),
+            DimMap::Replicated { parts, .. } => DimMap::replicated(len, *parts),
+            DimMap::Unstructured(lists) => {
+                let inside = |g: &i64| (start..stop).contains(g) && (g - start) % step == 0;
+                Ok(DimMap::Unstructured(lists.restricted(inside, |g| (g - start) / step)?))
+            }
+            DimMap::Custom(custom) => {
+                let inside = |g: &i64| (start..stop).contains(g) && (g - start) % step == 0;
+                let renumbered = |part: usize| {
+                    let held = custom.owned_set(part);
+                    held.iter().filter(inside).map(|g| (g - start) / step).collect::<Vec<i64>>()
+                };
+                let lists: Vec<Vec<i64>> = (0..self.parts()).map(renumbered).collect();
+                custom.sound()?;
+                Ok(DimMap::Unstructured(Unstructured::new(&lists, true)?))
+            }
         }
-        assert!(
-            DimMap::even(-1, 2).is_err() && DimMap::even(i64::MAX, 2).is_err() && DimMap::even(4, 0).is_err()
-        );
-        let error = DimMap::irregular(&[0, 3, 2]).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "block bounds: expected ascending bounds, given 2 after 3 as the end of part 1; \
-             list 0, then where each part stops, up to the size"
-        );
     }
 
-    #[test]
-    fn equality_and_hash_compare_the_division() {
-        let hash = |map: &DimMap| {
-            let mut hasher = std::hash::DefaultHasher::new();
-            map.hash(&mut hasher);
-            hasher.finish()
-        };
-        let even = DimMap::even(8, 3).unwrap();
-        let listed = DimMap::irregular(&[0, 2, 5, 8]).unwrap();
-        let window = DimMap::irregular(&[0, 3, 6, 12]).unwrap().sliced(1, 9, 1).unwrap();
-        for other in [&listed, &window] {
-            assert_eq!((&even, hash(&even)), (other, hash(other)));
+    /// The same way of dividing another number of coordinates: even blocks, cyclic and replicated maps have
+    /// one, and users' maps may.
+    pub fn resized(&self, size: i64) -> Result<DimMap> {
+        match self {
+            _ if size == self.size() => Ok(self.clone()),
+            DimMap::Block { bounds } if bounds.is_even() => DimMap::even(size, bounds.parts()),
+            DimMap::Cyclic(cyclic) if cyclic.phase() == (0, 1) => {
+                DimMap::cyclic(size, cyclic.parts(), cyclic.block_size())
+            }
+            DimMap::Replicated { parts, .. } => DimMap::replicated(size, *parts),
+            DimMap::Custom(custom) => DimMap::custom(custom.map().resized(size)?),
+            _ => Err(IndexError::new(
+                ErrorKind::Unsupported,
+                "DimMap::resized",
+                "a map that is a rule for any size",
+                format!("a map, {}, that lists what {} coordinates belong to", self.kind(), self.size()),
+                "list the coordinates of the new size",
+            )),
         }
-        assert_ne!(even, DimMap::irregular(&[0, 1, 5, 8]).unwrap());
-        assert_ne!(even, DimMap::irregular(&[0, 2, 4, 8]).unwrap());
-        assert_ne!(even, DimMap::even(8, 2).unwrap());
-    }
-
-    #[test]
-    fn even_owners_are_right_near_the_limits() {
-        let map = DimMap::even(COORDINATE_LIMIT, MAX_PARTS).unwrap();
-        for part in [0, 1, MAX_PARTS / 2, MAX_PARTS - 1] {
-            let owned = map.owned(part);
-            assert_eq!((map.owner(owned.start), map.owner(owned.end - 1)), (Some(part), Some(part)));
-        }
-        assert_eq!(map.owned(MAX_PARTS - 1).end, COORDINATE_LIMIT);
     }
 }

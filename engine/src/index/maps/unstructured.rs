@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::block_bounds::check_parts;
+use super::blocks::check_parts;
 use crate::index::error::{ErrorKind, IndexError, Result};
 
 /// Lists of coordinates, one per part, in the order in which the part stores them. This is the one kind of

@@ -9,15 +9,11 @@
 //! - Communicators are duplicates that are never freed. A handle of the user's is valid by the promise of
 //!   [`adopt`].
 
-mod cuda_support;
 mod library;
-mod registry;
-mod shutdown;
 mod termination_notice;
 mod wire;
 mod world;
 
 pub use library::library_version;
-pub use shutdown::{abort, leave};
 pub use wire::Mpi;
-pub use world::{adopt, on_this_machine, share_of_this_machine, world};
+pub use world::{abort, adopt, leave, on_this_machine, share_of_this_machine, world};

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use mpi::ffi;
 
-use super::library::{Comm, check, checked, library_version};
-use super::{cuda_support, library, termination_notice};
+use super::library::{Comm, check, checked, library_version, takes_device_pointers};
+use super::termination_notice;
 use crate::config::{config, say};
 use crate::device::LentMemory;
 use crate::error::Result;
@@ -239,7 +239,7 @@ impl Wire for Mpi {
     }
 
     fn takes_device_memory(&self) -> std::result::Result<(), String> {
-        cuda_support::takes_device_pointers(config().cuda_aware_mpi)
+        takes_device_pointers(config().cuda_aware_mpi)
     }
 
     fn send_from(&self, to: usize, tag: u32, memory: LentMemory) -> std::result::Result<Request, WireError> {
@@ -270,7 +270,7 @@ impl Wire for Mpi {
     }
 
     fn send_control(&self, to: usize, message: &[u8]) -> std::result::Result<(), WireError> {
-        if library::is_finalized() {
+        if mpi::environment::is_finalized() {
             return Ok(());
         }
         let mut open = self.open();

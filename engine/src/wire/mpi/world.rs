@@ -1,13 +1,21 @@
 //! The ranks of an MPI program: processes that `mpirun` started, or those of a communicator that somebody
 //! else made. MPI is initialised here unless it already is.
+//!
+//! Each communicator has one endpoint, kept until the process ends. An attribute of the communicator names its
+//! endpoint, so a handle that the library reuses is a new communicator. MPI is finalized only when every rank shuts
+//! down: a process that fails must not wait in `MPI_Finalize`, and the others must not wait for it longer than the
+//! deadline.
 
-use std::ffi::c_int;
-use std::sync::{Arc, OnceLock};
+use std::ffi::{c_int, c_void};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use mpi::ffi;
+use mpi::environment::{self, is_finalized, is_initialized};
+use mpi::{Threading, ffi};
 
-use super::library::{Comm, check, check_threads, is_finalized, is_initialized, library_version};
-use super::{registry, shutdown};
+use super::library::{Comm, check, check_threads, library_version};
+use super::termination_notice;
+use super::wire::Mpi;
+use crate::config::config;
 use crate::error::{Error, Result};
 use crate::wire::endpoint::Endpoint;
 use crate::wire::ranks::Ranks;
@@ -29,7 +37,7 @@ pub fn world() -> Result<Option<Ranks>> {
     let endpoint = WORLD.get_or_init(|| {
         initialize()?;
         // SAFETY: a constant of the library, which is initialised.
-        let endpoint = registry::endpoint(Comm(unsafe { ffi::RSMPI_COMM_WORLD }))?;
+        let endpoint = endpoint(Comm(unsafe { ffi::RSMPI_COMM_WORLD }))?;
         check_launcher(endpoint.wire.ranks(), |name| std::env::var(name).ok())?;
         Ok(endpoint)
     });
@@ -60,7 +68,7 @@ pub unsafe fn adopt(handle: usize, library: &str) -> Result<Ranks> {
     check_threads()?;
     // SAFETY: the caller vouches for the handle, whose type is as wide as a pointer or an int.
     let comm = unsafe { std::mem::transmute_copy::<usize, ffi::MPI_Comm>(&handle) };
-    registry::endpoint(Comm(comm)).map(|endpoint| Ranks::on(&endpoint))
+    endpoint(Comm(comm)).map(|endpoint| Ranks::on(&endpoint))
 }
 
 /// The rank of this process on its machine and their number, as the launcher says; 0 of 1 if it does not.
@@ -89,18 +97,11 @@ fn initialize() -> Result<()> {
     if is_initialized() {
         return check_threads();
     }
-    let mut provided: c_int = 0;
-    // SAFETY: nobody has initialised MPI; null arguments are allowed.
-    check(unsafe {
-        ffi::MPI_Init_thread(
-            std::ptr::null_mut(),
-            std::ptr::null_mut(),
-            ffi::RSMPI_THREAD_SERIALIZED,
-            &mut provided,
-        )
-    })?;
+    let universe = environment::initialize_with_threading(Threading::Serialized);
+    // MPI is finalized at the exit of the process, not when this value is dropped.
+    std::mem::forget(universe);
     check_threads()?;
-    shutdown::at_exit();
+    at_exit();
     Ok(())
 }
 
@@ -115,6 +116,124 @@ fn check_launcher(ranks: usize, lookup: impl Fn(&str) -> Option<String>) -> Resu
             "start it with that library's mpirun, or build it with the other's mpicc",
         )),
         _ => Ok(()),
+    }
+}
+
+static ENDPOINTS: Mutex<Vec<Arc<Endpoint>>> = Mutex::new(Vec::new());
+
+/// All endpoints, oldest first.
+fn endpoints() -> Vec<Arc<Endpoint>> {
+    ENDPOINTS.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// The endpoint over a communicator. All its ranks call this; the first time it is duplicated.
+fn endpoint(comm: Comm) -> Result<Arc<Endpoint>> {
+    let key = key()?;
+    let (mut value, mut found): (*mut c_void, c_int) = (std::ptr::null_mut(), 0);
+    // SAFETY: a live communicator, a key of our own, and places for the answers.
+    check(unsafe { ffi::MPI_Comm_get_attr(comm.0, key, (&raw mut value).cast(), &mut found) })?;
+    if let Some(endpoint) = endpoints().get(value.addr()).filter(|_| found != 0) {
+        return Ok(Arc::clone(endpoint));
+    }
+    let mpi = Mpi::over(comm)?;
+    let mut endpoints = ENDPOINTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if endpoints.is_empty() {
+        termination_notice::install(mpi.rank_and_count());
+    }
+    let endpoint = Arc::new(Endpoint::new(mpi, config().deadline));
+    endpoints.push(Arc::clone(&endpoint));
+    // SAFETY: a live communicator and a key of our own; the value is a number.
+    check(unsafe {
+        ffi::MPI_Comm_set_attr(comm.0, key, std::ptr::without_provenance_mut(endpoints.len() - 1))
+    })?;
+    Ok(endpoint)
+}
+
+/// The attribute that holds the number of a communicator's endpoint.
+fn key() -> Result<c_int> {
+    static KEY: OnceLock<Result<c_int>> = OnceLock::new();
+    KEY.get_or_init(|| {
+        let mut key = 0;
+        // SAFETY: functions that live as long as the process, and a place for the answer.
+        check(unsafe {
+            ffi::MPI_Comm_create_keyval(Some(not_copied), Some(forgotten), &mut key, std::ptr::null_mut())
+        })?;
+        Ok(key)
+    })
+    .clone()
+}
+
+/// A duplicate is another communicator.
+unsafe extern "C" fn not_copied(
+    _comm: ffi::MPI_Comm,
+    _key: c_int,
+    _extra: *mut c_void,
+    _value: *mut c_void,
+    _copy: *mut c_void,
+    copies: *mut c_int,
+) -> c_int {
+    // SAFETY: the library passes a place for the answer.
+    unsafe { copies.write(0) };
+    0
+}
+
+unsafe extern "C" fn forgotten(
+    _comm: ffi::MPI_Comm,
+    _key: c_int,
+    _value: *mut c_void,
+    _extra: *mut c_void,
+) -> c_int {
+    0
+}
+
+/// Shuts this rank down: announces it to all ranks and waits until they shut down too. False if one failed
+/// first, or did not shut down within the deadline; then MPI must not be finalized. A second call returns the
+/// result of the first. Collective.
+pub fn leave() -> bool {
+    static RESULT: OnceLock<bool> = OnceLock::new();
+    *RESULT.get_or_init(|| {
+        if !is_initialized() || is_finalized() {
+            return true;
+        }
+        let endpoints = endpoints();
+        endpoints.iter().for_each(|endpoint| endpoint.announce_shutdown());
+        let all = endpoints.iter().all(|endpoint| endpoint.wait_for_shutdown());
+        if !all {
+            endpoints.iter().for_each(|endpoint| endpoint.linger());
+        }
+        all
+    })
+}
+
+/// Aborts the program on all ranks because this one cannot go on. The others get the reason and a moment to
+/// print their errors; then the library ends them. This process exits at once, so save results before.
+pub fn abort(reason: &str) -> ! {
+    if is_initialized() && !is_finalized() {
+        let mut endpoints = endpoints();
+        endpoints.retain(|endpoint| endpoint.wire.ranks() > 1);
+        for endpoint in &endpoints {
+            endpoint.fail(endpoint.wire.rank(), reason.to_owned());
+            endpoint.announce_shutdown();
+        }
+        endpoints.iter().for_each(|endpoint| endpoint.linger());
+        // SAFETY: initialised and not finalized; the call does not come back.
+        unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, 1) };
+    }
+    // SAFETY: ends the process at once, which is meant.
+    unsafe { libc::_exit(1) }
+}
+
+/// Finalizes MPI, which this library initialised, when the process exits.
+fn at_exit() {
+    // SAFETY: a function that takes nothing and returns.
+    unsafe { libc::atexit(end) };
+}
+
+/// Finalizes MPI if all ranks shut down. Otherwise the process just exits, and the launcher ends the others.
+extern "C" fn end() {
+    if !is_finalized() && leave() {
+        // SAFETY: initialised by us, not finalized, and every rank has come here.
+        unsafe { ffi::MPI_Finalize() };
     }
 }
 

@@ -6,9 +6,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::index::distributions::Distribution;
+use crate::index::domain::Domain;
 use crate::index::error::{ErrorKind, IndexError, Result, check_rank};
+use crate::index::index_set::IndexRange;
 use crate::index::maps::missing;
-use crate::index::sets::{Domain, Index, IndexRange, Region};
+use crate::index::region::{Index, Region};
 
 /// A piece of a loop: which positions of the domain one part takes. Positions are dense, see
 /// [`Domain::densify`], and so mean something to every domain of the same shape.

@@ -1,10 +1,113 @@
-//! [`Region`]: a half-open N-D box, and the algebra of boxes.
+//! [`Index`]: up to eight coordinates kept inline. [`Region`]: a half-open N-D box, and the algebra of boxes.
 
 use std::fmt;
 use std::iter::FusedIterator;
+use std::ops::{Deref, DerefMut};
 
-use super::index::Index;
 use crate::index::error::{ErrorKind, IndexError, Result, check_rank};
+
+/// The largest number of dimensions of an array.
+pub const MAX_RANK: usize = 8;
+
+/// One `i64` per dimension: a point, a shape, strides or widths. It lives inline and is copied freely; as a
+/// slice it has exactly its rank many values. The order is lexicographic, which for points of one rank is C
+/// order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Index {
+    // Values beyond the rank stay zero, so that the derived comparisons and hash are right.
+    values: [i64; MAX_RANK],
+    rank: u8,
+}
+
+impl Index {
+    /// The values of a slice, at most [`MAX_RANK`] of them.
+    pub fn new(values: &[i64]) -> Result<Index> {
+        if values.len() > MAX_RANK {
+            return Err(IndexError::new(
+                ErrorKind::Rank,
+                "Index",
+                format!("at most {MAX_RANK} dimensions"),
+                values.len().to_string(),
+                "merge dimensions or use several arrays",
+            ));
+        }
+        Ok(Index::from_fn(values.len(), |d| values[d]))
+    }
+
+    /// The value `f(d)` in every dimension `d`.
+    ///
+    /// # Panics
+    /// If `rank` exceeds [`MAX_RANK`].
+    pub fn from_fn(rank: usize, mut f: impl FnMut(usize) -> i64) -> Index {
+        assert!(rank <= MAX_RANK, "an Index has at most {MAX_RANK} dimensions, not {rank}");
+        let mut values = [0; MAX_RANK];
+        for (d, value) in values[..rank].iter_mut().enumerate() {
+            *value = f(d);
+        }
+        Index { values, rank: rank as u8 }
+    }
+
+    /// The same value in every dimension; `rank` is at most [`MAX_RANK`].
+    pub fn filled(rank: usize, value: i64) -> Index {
+        Index::from_fn(rank, |_| value)
+    }
+
+    /// Zero in every dimension; `rank` is at most [`MAX_RANK`].
+    pub fn zeros(rank: usize) -> Index {
+        Index::filled(rank, 0)
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        usize::from(self.rank)
+    }
+}
+
+impl Deref for Index {
+    type Target = [i64];
+
+    fn deref(&self) -> &[i64] {
+        &self.values[..self.rank()]
+    }
+}
+
+impl DerefMut for Index {
+    fn deref_mut(&mut self) -> &mut [i64] {
+        let rank = self.rank();
+        &mut self.values[..rank]
+    }
+}
+
+impl<const N: usize> From<[i64; N]> for Index {
+    fn from(values: [i64; N]) -> Index {
+        const { assert!(N <= MAX_RANK, "an Index has at most MAX_RANK dimensions") };
+        Index::from_fn(N, |d| values[d])
+    }
+}
+
+impl TryFrom<&[i64]> for Index {
+    type Error = IndexError;
+
+    fn try_from(values: &[i64]) -> Result<Index> {
+        Index::new(values)
+    }
+}
+
+impl fmt::Display for Index {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        for (d, value) in self.iter().enumerate() {
+            write!(f, "{}{value}", if d == 0 { "" } else { ", " })?;
+        }
+        f.write_str(")")
+    }
+}
+
+impl fmt::Debug for Index {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 /// Coordinates of a region lie in `-COORDINATE_LIMIT..=COORDINATE_LIMIT`, so that no extent overflows.
 pub const COORDINATE_LIMIT: i64 = (1 << 62) - 1;
@@ -54,7 +157,7 @@ impl Region {
                 "use 0 for an empty dimension",
             ));
         }
-        Region::new(&Index::zeros(shape.len().min(super::MAX_RANK)), shape)
+        Region::new(&Index::zeros(shape.len().min(MAX_RANK)), shape)
     }
 
     /// The box `f(d).0..f(d).1`; the caller guarantees the invariants of the fields.

@@ -3,9 +3,8 @@
 
 use std::fmt;
 
-use super::index::Index;
-use super::index_range::IndexRange;
-use super::region::Region;
+use super::index_set::IndexRange;
+use super::region::{Index, Region};
 use crate::index::error::{ErrorKind, IndexError, Result, check_rank};
 
 /// A rectangular index set: every combination of members of its ranges. Its default order is C order, each

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::domain_map::{DomainMap, MappedDomain};
 use crate::index::distributions::Distribution;
+use crate::index::domain::Domain;
 use crate::index::error::Result;
 use crate::index::maps::missing;
-use crate::index::sets::Domain;
 
 /// A description that members keep copies of.
 pub trait Privatize: Sized {

@@ -3,8 +3,8 @@
 
 use std::any::Any;
 
+use crate::index::domain::Domain;
 use crate::index::error::{ErrorKind, IndexError, Result, check_rank};
-use crate::index::sets::Domain;
 
 /// An array as assignment sees it. The hooks return whether they moved everything; those that are not written
 /// decline. `Known` hooks are for arrays whose type the author knows (found with [`Bulk::as_any`]), `Any`
