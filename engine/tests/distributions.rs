@@ -1,4 +1,5 @@
-//! Division of dimensions and of arrays: points, maps of one dimension, grids, views, and distributions as text.
+//! Division of dimensions and of arrays: points, maps of one dimension, grids, views, and distributions as
+//! text.
 
 #![allow(clippy::unwrap_used)]
 

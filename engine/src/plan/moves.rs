@@ -1,5 +1,6 @@
-//! [`Move`] and [`Plan`], the list of moves between the parts of a source and those of a destination, as values, as
-//! numbers and as text. [`AxisSubset`]: the cells of its two boxes that a move takes along one dimension.
+//! [`Move`] and [`Plan`], the list of moves between the parts of a source and those of a destination, as
+//! values, as numbers and as text. [`AxisSubset`]: the cells of its two boxes that a move takes along one
+//! dimension.
 //!
 //! Other files of this module construct and check plans; the transport of a link is chosen elsewhere.
 

@@ -1,6 +1,6 @@
 //! Batching of copies and sums of boxes: independent ones share a launch, as many as a device allows. Sums of
-//! different cells share one too, and the sums of one cell keep their order, so results equal those of one addition
-//! after the other, bit for bit.
+//! different cells share one too, and the sums of one cell keep their order, so results equal those of one
+//! addition after the other, bit for bit.
 
 use std::collections::HashMap;
 use std::sync::Arc;

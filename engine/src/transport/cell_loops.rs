@@ -1,5 +1,5 @@
-//! The cells of a move: as nested loops over memory, which a copy kernel runs ([`CellLoops`]; loops that form one
-//! stride are merged, so contiguous faces are recognised), and as sets that may overlap ([`CellSet`]).
+//! The cells of a move: as nested loops over memory, which a copy kernel runs ([`CellLoops`]; loops that form
+//! one stride are merged, so contiguous faces are recognised), and as sets that may overlap ([`CellSet`]).
 
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! A communicator: some ranks of a wire that run the same collective operations in the same order, and how
-//! long they wait for each other. Several communicators share one [`Endpoint`]. The first time that an operation is
-//! done, all ranks compare the fingerprints of what they propose.
+//! long they wait for each other. Several communicators share one [`Endpoint`]. The first time that an
+//! operation is done, all ranks compare the fingerprints of what they propose.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,5 +1,5 @@
-//! One rank's end of the wire, shared by all communicators: control messages and their encoding in bytes, the failure
-//! that ends the program, and how ranks shut down together. Data messages belong to [`super::Ranks`].
+//! One rank's end of the wire, shared by all communicators: control messages and their encoding in bytes, the
+//! failure that ends the program, and how ranks shut down together. Data messages belong to [`super::Ranks`].
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,8 +1,8 @@
 //! What a wire offers: nonblocking messages of bytes between ranks, and short control messages beside them.
 //! [`Wire`] is implemented by MPI, by threads and by the simulation; no call of it waits for another rank.
 //!
-//! [`MessageChunk`]: how a message is cut into the pieces that a wire sends. Both ends cut alike, from lengths that
-//! both know; each end then decides alone whether a chunk is copied or transferred in place.
+//! [`MessageChunk`]: how a message is cut into the pieces that a wire sends. Both ends cut alike, from
+//! lengths that both know; each end then decides alone whether a chunk is copied or transferred in place.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Distributions as text (one line of facts, then coarse maps of the owners) and as SVG pictures (parts coloured,
-//! the halo hatched, the boundary shaded).
+//! Distributions as text (one line of facts, then coarse maps of the owners) and as SVG pictures (parts
+//! coloured, the halo hatched, the boundary shaded).
 
 use std::fmt::{self, Write as _};
 

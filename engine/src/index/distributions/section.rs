@@ -1,6 +1,6 @@
 //! Partition arithmetic: the owned and halo sections of a part, and the cells that a part needs for its share
-//! of a view; these are the queries of MLIR's Dist dialect, in any number of dimensions. [`Tile`]: a distribution as
-//! a grid of boxes, which is the form of the `__partitioned__` protocol.
+//! of a view; these are the queries of MLIR's Dist dialect, in any number of dimensions. [`Tile`]: a
+//! distribution as a grid of boxes, which is the form of the `__partitioned__` protocol.
 
 use std::fmt;
 

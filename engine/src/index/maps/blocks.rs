@@ -1,5 +1,5 @@
-//! [`BlockBounds`]: the ends of the contiguous ranges of a block map. [`Cyclic`]: blocks of one size dealt to the
-//! parts in turn.
+//! [`BlockBounds`]: the ends of the contiguous ranges of a block map. [`Cyclic`]: blocks of one size dealt to
+//! the parts in turn.
 
 use std::sync::Arc;
 

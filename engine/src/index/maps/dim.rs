@@ -1,5 +1,6 @@
-//! [`Dim`]: the map, halo, boundary and periodicity of one dimension; "part" here is a coordinate of the process
-//! grid in this dimension. [`Along`]: an affine rule from the coordinates of one array to one dimension of another.
+//! [`Dim`]: the map, halo, boundary and periodicity of one dimension; "part" here is a coordinate of the
+//! process grid in this dimension. [`Along`]: an affine rule from the coordinates of one array to one
+//! dimension of another.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! The MPI library of this process: its return codes as results, its version, its thread support, and what it says
-//! about device pointers (`MPIX_Query_cuda_support`). A yes is checked by the value trial of the engine before
-//! messages use it; without a yes no device pointer reaches the library.
+//! The MPI library of this process: its return codes as results, its version, its thread support, and what it
+//! says about device pointers (`MPIX_Query_cuda_support`). A yes is checked by the value trial of the engine
+//! before messages use it; without a yes no device pointer reaches the library.
 
 use std::ffi::{CStr, c_int};
 

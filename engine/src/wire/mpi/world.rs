@@ -1,10 +1,10 @@
 //! The ranks of an MPI program: processes that `mpirun` started, or those of a communicator that somebody
 //! else made. MPI is initialised here unless it already is.
 //!
-//! Each communicator has one endpoint, kept until the process ends. An attribute of the communicator names its
-//! endpoint, so a handle that the library reuses is a new communicator. MPI is finalized only when every rank shuts
-//! down: a process that fails must not wait in `MPI_Finalize`, and the others must not wait for it longer than the
-//! deadline.
+//! Each communicator has one endpoint, kept until the process ends. An attribute of the communicator names
+//! its endpoint, so a handle that the library reuses is a new communicator. MPI is finalized only when every
+//! rank shuts down: a process that fails must not wait in `MPI_Finalize`, and the others must not wait for it
+//! longer than the deadline.
 
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
