@@ -40,9 +40,9 @@ use point::{element, evaluate, indexed, points};
 ///
 /// # Errors
 /// [`Verified::check`]'s; nothing was written then.
-pub fn run(kernel: &Verified, launch: &Launch, memory: &mut [ElementBits]) -> Result<(), LaunchError> {
-    kernel.check_memory(launch, memory.len(), |p| memory[p].len())?;
-    let kernel = kernel.kernel();
+pub fn run(verified: &Verified, launch: &Launch, memory: &mut [ElementBits]) -> Result<(), LaunchError> {
+    verified.check_memory(launch, memory.len(), |p| memory[p].len())?;
+    let kernel = verified.kernel();
     match &kernel.form {
         Form::Elementwise { stores } => {
             for point in points(&launch.extents) {
@@ -57,7 +57,7 @@ pub fn run(kernel: &Verified, launch: &Launch, memory: &mut [ElementBits]) -> Re
         }
         Form::Reduce { axes, folds } => {
             for fold in folds {
-                reduce::fold(kernel, launch, memory, axes, fold);
+                reduce::fold(verified, launch, memory, axes, fold);
             }
         }
         Form::Gather { index, source, output } => {

@@ -1,7 +1,7 @@
 //! The meaning of folds: one result per kept point, over the values of all points that share it.
 //!
 //! The order is fixed, so that every device gives the same bits. The points of a fold are numbered in C order
-//! of [`Kernel::fold_order`]. Their values are combined in pairs: the first with the second, the third with
+//! of [`Footprint::fold_order`](crate::Footprint::fold_order). Their values are combined in pairs: the first with the second, the third with
 //! the fourth and so on, an odd last one goes up as it is; then these results, level by level, until one is
 //! left. (Pairwise summation; Higham, 1993, "The accuracy of floating point summation": its error grows with
 //! the logarithm of the number of values.) The result is the neutral element combined with that one. f16 and
@@ -15,11 +15,18 @@
 use super::operations::{binary, cast, compare, is_nan};
 use super::point::{ElementBits, element, evaluate, points};
 use crate::dtype::{DType, Scalar};
-use crate::ir::{CompareOp, Fold, FoldOp, Kernel, Launch, Value};
+use crate::ir::{CompareOp, Fold, FoldOp, Launch, Value};
+use crate::verify::Verified;
 
 /// Folds the body's values over the dimensions marked in `axes` and stores the results.
-pub(super) fn fold(kernel: &Kernel, launch: &Launch, memory: &mut [ElementBits], axes: &[bool], fold: &Fold) {
-    let order = kernel.fold_order(launch);
+pub(super) fn fold(
+    verified: &Verified,
+    launch: &Launch,
+    memory: &mut [ElementBits],
+    axes: &[bool],
+    fold: &Fold,
+) {
+    let (kernel, order) = (verified.kernel(), verified.footprint().fold_order(launch));
     let folded: Vec<usize> = order.iter().map(|&dim| launch.extents[dim]).collect();
     let kept: Vec<usize> =
         launch.extents.iter().zip(axes).map(|(&e, &axis)| if axis { 1 } else { e }).collect();

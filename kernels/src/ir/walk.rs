@@ -20,11 +20,6 @@ impl Kernel {
         }
     }
 
-    /// True if the body loads from the parameter.
-    pub fn loads_of(&self, param: u32) -> bool {
-        self.body.iter().any(|inst| matches!(inst.op, Op::Load { param: p, .. } if p == param))
-    }
-
     /// Points of the dimensions that are not folded away.
     pub fn kept_points(&self, launch: &Launch) -> usize {
         match &self.form {
@@ -33,22 +28,6 @@ impl Kernel {
             }
             Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => launch.points(),
         }
-    }
-
-    /// The dimensions that a reduction folds away, in the order in which the points of a fold are numbered,
-    /// the last one fastest: by falling stride, so that memory is read in order. The stride of a dimension is
-    /// the largest, in bytes, of all parameters that the body loads; dimensions of equal strides keep their
-    /// order.
-    pub fn fold_order(&self, launch: &Launch) -> Vec<usize> {
-        let Form::Reduce { axes, .. } = &self.form else { return Vec::new() };
-        let loaded = |&p: &usize| self.loads_of(p as u32);
-        let bytes = |p: usize, dim: usize| {
-            launch.views[p].strides[dim].unsigned_abs() * self.params[p].dtype.size_bytes() as u64
-        };
-        let stride = |dim: usize| (0..self.params.len()).filter(loaded).map(|p| bytes(p, dim)).max();
-        let mut dims: Vec<usize> = (0..self.rank).filter(|&dim| axes[dim]).collect();
-        dims.sort_by_key(|&dim| std::cmp::Reverse(stride(dim)));
-        dims
     }
 
     /// The values the form uses.

@@ -58,3 +58,30 @@ pub fn two_sum<N: Number>(a: N, b: N) -> (N, N) {
     let b_part = sum - a;
     (sum, (a - (sum - b_part)) + (b - b_part))
 }
+
+/// `value`, replaced where the logarithm of `x` is infinite or undefined.
+#[inline(always)]
+pub fn logarithm_edges<N: Number>(x: N, value: N) -> N {
+    let zero = x.lit(0.0);
+    let positive = N::select(x.lt(x.lit(f64::INFINITY)), value, x);
+    let other = N::select(x.eq(zero), x.lit(f64::NEG_INFINITY), x.lit(f64::NAN));
+    N::select(zero.lt(x), positive, other)
+}
+
+/// `sqrt(a^2 + b^2)`, scaled by 2^-power above `huge` and by 2^power below `tiny`, where the squares would
+/// overflow or lose bits.
+#[inline(always)]
+pub fn scaled_hypot<N: Number>(a: N, b: N, huge: f64, tiny: f64, power: i32) -> N {
+    let (a, b) = (a.abs(), b.abs());
+    let (one, infinity) = (a.lit(1.0), a.lit(f64::INFINITY));
+    let largest = N::select(a.lt(b), b, a);
+    let (huge, tiny) = (a.lit(huge).lt(largest), largest.lt(a.lit(tiny)));
+    let choose = |up: i32| {
+        let (down, up) = (a.lit(2f64.powi(-up)), a.lit(2f64.powi(up)));
+        N::select(huge, down, N::select(tiny, up, one))
+    };
+    let (scale, inverse) = (choose(power), choose(-power));
+    let (x, y) = (a * scale, b * scale);
+    let root = (x * x + y * y).sqrt() * inverse;
+    N::select(a.eq(infinity) | b.eq(infinity), infinity, root)
+}

@@ -30,9 +30,15 @@ pub trait Integer:
     /// A constant of this type (truncated to its width).
     fn lit(self, value: i64) -> Self;
     /// Shift left; `count` is below the width.
-    fn shl(self, count: u32) -> Self;
+    #[inline(always)]
+    fn shl(self, count: u32) -> Self {
+        self.shl_by(self.lit(count.into()))
+    }
     /// Logical shift right; `count` is below the width.
-    fn shr(self, count: u32) -> Self;
+    #[inline(always)]
+    fn shr(self, count: u32) -> Self {
+        self.shr_by(self.lit(count.into()))
+    }
     /// Arithmetic shift right; `count` is below the width.
     fn sar(self, count: u32) -> Self;
     /// Shift left by a variable count in `0..width`.
@@ -114,14 +120,6 @@ macro_rules! compiled_number {
             #[inline(always)]
             fn lit(self, value: i64) -> Self {
                 Wrapping(value as $int)
-            }
-            #[inline(always)]
-            fn shl(self, count: u32) -> Self {
-                Wrapping(self.0 << count)
-            }
-            #[inline(always)]
-            fn shr(self, count: u32) -> Self {
-                Wrapping(((self.0 as $uint) >> count) as $int)
             }
             #[inline(always)]
             fn sar(self, count: u32) -> Self {

@@ -11,20 +11,12 @@ use crate::ir::{BinaryOp, CompareOp, UnaryOp, Value};
 
 type Cell<'b, 'k> = &'b RefCell<&'k mut Builder>;
 
-/// A float value under construction.
+/// A value under construction: a float, an integer or a bool, as the builder knows.
 #[derive(Clone, Copy)]
 pub(super) struct Traced<'b, 'k> {
     cell: Cell<'b, 'k>,
     value: Value,
 }
-
-/// An integer value under construction.
-#[derive(Clone, Copy)]
-pub(super) struct TracedInt<'b, 'k>(Traced<'b, 'k>);
-
-/// A bool value under construction.
-#[derive(Clone, Copy)]
-pub(super) struct TracedMask<'b, 'k>(Traced<'b, 'k>);
 
 /// Lends the builder to numbers for the time of one function.
 pub(super) fn trace(
@@ -52,12 +44,17 @@ impl<'b, 'k> Traced<'b, 'k> {
         self.with(|k| k.binary(op, self.value, other.value))
     }
 
-    fn compare(self, op: CompareOp, other: Self) -> TracedMask<'b, 'k> {
-        TracedMask(self.with(|k| k.compare(op, self.value, other.value)))
+    fn compare(self, op: CompareOp, other: Self) -> Self {
+        self.with(|k| k.compare(op, self.value, other.value))
     }
 
+    /// `self`, a bool, decides.
     fn choose(self, yes: Self, no: Self) -> Self {
         self.with(|k| k.select(self.value, yes.value, no.value))
+    }
+
+    fn integer(self, dtype: DType, value: i64) -> Self {
+        self.with(|k| k.int(dtype, value))
     }
 
     fn dtype(self) -> DType {
@@ -74,9 +71,52 @@ impl<'b, 'k> Traced<'b, 'k> {
             other => unreachable!("functions are traced in f32 and f64, not {other}"),
         }
     }
+}
 
-    /// Shifts right logically: through the unsigned type, since `Shr` of a signed one is arithmetic.
-    fn shift_right(self, count: Self) -> Self {
+macro_rules! operators {
+    ($($trait:ident $method:ident $op:ident),*) => {
+        $(impl $trait for Traced<'_, '_> {
+            type Output = Self;
+            fn $method(self, other: Self) -> Self {
+                self.binary(BinaryOp::$op, other)
+            }
+        })*
+    };
+}
+
+operators!(Add add Add, Sub sub Sub, Mul mul Mul, Div div Div);
+operators!(BitAnd bitand And, BitOr bitor Or, BitXor bitxor Xor);
+
+impl Neg for Traced<'_, '_> {
+    type Output = Self;
+    fn neg(self) -> Self {
+        self.unary(UnaryOp::Neg)
+    }
+}
+
+impl Not for Traced<'_, '_> {
+    type Output = Self;
+    fn not(self) -> Self {
+        self.unary(UnaryOp::Not)
+    }
+}
+
+impl Mask for Traced<'_, '_> {}
+
+impl Integer for Traced<'_, '_> {
+    type Mask = Self;
+
+    fn lit(self, value: i64) -> Self {
+        self.integer(self.dtype(), value)
+    }
+    fn sar(self, count: u32) -> Self {
+        self.binary(BinaryOp::Shr, Integer::lit(self, count.into()))
+    }
+    fn shl_by(self, count: Self) -> Self {
+        self.binary(BinaryOp::Shl, count)
+    }
+    /// Through the unsigned type, since `Shr` of a signed one is arithmetic.
+    fn shr_by(self, count: Self) -> Self {
         let (signed, unsigned) = match self.dtype() {
             DType::I32 => (DType::I32, DType::U32),
             _ => (DType::I64, DType::U64),
@@ -87,114 +127,27 @@ impl<'b, 'k> Traced<'b, 'k> {
             k.bitcast(shifted, signed)
         })
     }
-}
-
-macro_rules! operators {
-    ($type:ident, $($trait:ident $method:ident $op:ident),*) => {
-        $(impl<'b, 'k> $trait for $type<'b, 'k> {
-            type Output = Self;
-            fn $method(self, other: Self) -> Self {
-                self.lift2(other, |a, b| a.binary(BinaryOp::$op, b))
-            }
-        })*
-    };
-}
-
-macro_rules! lifted {
-    ($type:ident) => {
-        impl<'b, 'k> $type<'b, 'k> {
-            fn lift2(
-                self,
-                other: Self,
-                f: impl FnOnce(Traced<'b, 'k>, Traced<'b, 'k>) -> Traced<'b, 'k>,
-            ) -> Self {
-                $type(f(self.0, other.0))
-            }
-        }
-    };
-}
-
-impl<'b, 'k> Traced<'b, 'k> {
-    fn lift2(self, other: Self, f: impl FnOnce(Self, Self) -> Self) -> Self {
-        f(self, other)
+    fn eq(self, other: Self) -> Self {
+        self.compare(CompareOp::Eq, other)
+    }
+    fn lt(self, other: Self) -> Self {
+        self.compare(CompareOp::Lt, other)
+    }
+    fn select(mask: Self, yes: Self, no: Self) -> Self {
+        mask.choose(yes, no)
     }
 }
 
-lifted!(TracedInt);
-lifted!(TracedMask);
-operators!(Traced, Add add Add, Sub sub Sub, Mul mul Mul, Div div Div);
-operators!(TracedInt, Add add Add, Sub sub Sub, Mul mul Mul);
-operators!(TracedInt, BitAnd bitand And, BitOr bitor Or, BitXor bitxor Xor);
-operators!(TracedMask, BitAnd bitand And, BitOr bitor Or);
-
-impl Neg for Traced<'_, '_> {
-    type Output = Self;
-    fn neg(self) -> Self {
-        self.unary(UnaryOp::Neg)
-    }
-}
-
-impl Not for TracedInt<'_, '_> {
-    type Output = Self;
-    fn not(self) -> Self {
-        TracedInt(self.0.unary(UnaryOp::Not))
-    }
-}
-
-impl Not for TracedMask<'_, '_> {
-    type Output = Self;
-    fn not(self) -> Self {
-        TracedMask(self.0.unary(UnaryOp::Not))
-    }
-}
-
-impl Mask for TracedMask<'_, '_> {}
-
-impl<'b, 'k> Integer for TracedInt<'b, 'k> {
-    type Mask = TracedMask<'b, 'k>;
-
-    fn lit(self, value: i64) -> Self {
-        let dtype = self.0.dtype();
-        TracedInt(self.0.with(|k| k.int(dtype, value)))
-    }
-    fn shl(self, count: u32) -> Self {
-        self.shl_by(self.lit(i64::from(count)))
-    }
-    fn shr(self, count: u32) -> Self {
-        self.shr_by(self.lit(i64::from(count)))
-    }
-    fn sar(self, count: u32) -> Self {
-        let count = self.lit(i64::from(count));
-        TracedInt(self.0.binary(BinaryOp::Shr, count.0))
-    }
-    fn shl_by(self, count: Self) -> Self {
-        TracedInt(self.0.binary(BinaryOp::Shl, count.0))
-    }
-    fn shr_by(self, count: Self) -> Self {
-        TracedInt(self.0.shift_right(count.0))
-    }
-    fn eq(self, other: Self) -> Self::Mask {
-        self.0.compare(CompareOp::Eq, other.0)
-    }
-    fn lt(self, other: Self) -> Self::Mask {
-        self.0.compare(CompareOp::Lt, other.0)
-    }
-    fn select(mask: Self::Mask, yes: Self, no: Self) -> Self {
-        TracedInt(mask.0.choose(yes.0, no.0))
-    }
-}
-
-impl<'b, 'k> Number for Traced<'b, 'k> {
-    type Int = TracedInt<'b, 'k>;
-    type Mask = TracedMask<'b, 'k>;
+impl Number for Traced<'_, '_> {
+    type Int = Self;
+    type Mask = Self;
 
     fn lit(self, value: f64) -> Self {
         let scalar = Scalar::from_f64(self.dtype(), value);
         self.with(|k| k.constant(scalar))
     }
-    fn int(self, value: i64) -> Self::Int {
-        let dtype = self.counterpart();
-        TracedInt(self.with(|k| k.int(dtype, value)))
+    fn int(self, value: i64) -> Self {
+        self.integer(self.counterpart(), value)
     }
     fn abs(self) -> Self {
         self.unary(UnaryOp::Abs)
@@ -208,36 +161,34 @@ impl<'b, 'k> Number for Traced<'b, 'k> {
     fn trunc(self) -> Self {
         self.unary(UnaryOp::Trunc)
     }
-    fn lt(self, other: Self) -> Self::Mask {
+    fn lt(self, other: Self) -> Self {
         self.compare(CompareOp::Lt, other)
     }
-    fn le(self, other: Self) -> Self::Mask {
+    fn le(self, other: Self) -> Self {
         self.compare(CompareOp::Le, other)
     }
-    fn eq(self, other: Self) -> Self::Mask {
+    fn eq(self, other: Self) -> Self {
         self.compare(CompareOp::Eq, other)
     }
-    fn is_nan(self) -> Self::Mask {
-        TracedMask(self.unary(UnaryOp::IsNan))
+    fn is_nan(self) -> Self {
+        self.unary(UnaryOp::IsNan)
     }
-    fn select(mask: Self::Mask, yes: Self, no: Self) -> Self {
-        mask.0.choose(yes, no)
+    fn select(mask: Self, yes: Self, no: Self) -> Self {
+        mask.choose(yes, no)
     }
-    fn to_bits(self) -> Self::Int {
+    fn to_bits(self) -> Self {
         let dtype = self.counterpart();
-        TracedInt(self.with(|k| k.bitcast(self.value, dtype)))
+        self.with(|k| k.bitcast(self.value, dtype))
     }
-    fn from_bits(bits: Self::Int) -> Self {
-        let dtype = bits.0.counterpart();
-        bits.0.with(|k| k.bitcast(bits.0.value, dtype))
+    fn from_bits(bits: Self) -> Self {
+        bits.to_bits()
     }
-    fn to_int(self) -> Self::Int {
+    fn to_int(self) -> Self {
         let dtype = self.counterpart();
-        TracedInt(self.with(|k| k.cast(self.value, dtype)))
+        self.with(|k| k.cast(self.value, dtype))
     }
-    fn from_int(value: Self::Int) -> Self {
-        let dtype = value.0.counterpart();
-        value.0.with(|k| k.cast(value.0.value, dtype))
+    fn from_int(value: Self) -> Self {
+        value.to_int()
     }
 }
 

@@ -1,14 +1,19 @@
-//! From a verified kernel to the text of a module.
+//! A kernel as PTX: its text, and the grids of its launches.
+//!
+//! A grid's coordinates and the steps along its slots are 32-bit numbers; addresses are 64-bit. Regions
+//! beyond that, or beyond what a grid may have of blocks, are cut into several grids.
 
 use std::fmt::Write;
 
-use super::entries::{batched_copy, fold, pointwise, streaming, transpose, vector};
-use super::launch::{Limits, Module};
+use super::entries::{fold, pointwise, streaming, transpose, vector};
+use super::launch::fold::MAX_INNER_FOLD;
+use super::launch::pointwise::plan_batch;
+use super::launch::{Facts, LaunchPlan, Limits, Module, Source, Span};
 use super::schedule::Schedule;
 use super::text::{MAX_BLOCK_BYTES, PtxTarget};
-use crate::ir::Form;
+use crate::ir::{Form, Launch};
 use crate::math;
-use crate::verify::Verified;
+use crate::verify::{LaunchError, Verified};
 
 /// A kernel that no module can be written for.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -32,13 +37,15 @@ pub fn emit(kernel: &Verified, target: &PtxTarget) -> Result<Module, PtxUnsuppor
     let kernel = verified.kernel();
     let schedule = Schedule::of(&verified);
     let entries = match &kernel.form {
-        Form::Reduce { .. } => fold::entries(kernel, target),
+        Form::Reduce { .. } => fold::entries(&verified, target, schedule.fold),
         Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => {
-            let mut entries = vec![pointwise::entry(kernel, target)];
-            entries.extend(schedule.vector.as_ref().map(|plan| vector::entry(kernel, target, plan)));
-            entries.extend(schedule.transpose.then(|| transpose::entry(kernel, target)));
-            entries.extend(batched_copy::offers(&verified).then(|| batched_copy::entry(kernel, target)));
-            let streaming = schedule.streaming.as_ref().map(|plan| streaming::entry(kernel, target, plan));
+            let mut entries = vec![pointwise::entry(&verified, target)];
+            entries.extend(schedule.vector.as_ref().map(|plan| vector::entry(&verified, target, plan)));
+            entries.extend(schedule.transpose.then(|| transpose::entry(&verified, target)));
+            let batched = pointwise::is_batched(&verified);
+            entries.extend(batched.then(|| pointwise::batched_copy(&verified, target)));
+            let plan = schedule.streaming.as_ref();
+            let streaming = plan.map(|plan| streaming::entry(&verified, target, plan));
             entries.extend(streaming.filter(|entry| entry.block.bytes() <= MAX_BLOCK_BYTES));
             entries
         }
@@ -60,4 +67,49 @@ pub fn emit(kernel: &Verified, target: &PtxTarget) -> Result<Module, PtxUnsuppor
         schedule,
         limits: Limits::DEVICE,
     })
+}
+
+impl Module {
+    /// Whether grids can count the points of a launch.
+    ///
+    /// # Errors
+    /// A folded dimension of more than 2^31 points lies within another one that does not merge with it:
+    /// coordinates within a grid have 32 bits.
+    pub fn check(&self, launch: &Launch) -> Result<(), LaunchError> {
+        if launch.points() as u64 <= MAX_INNER_FOLD {
+            return Ok(());
+        }
+        let kernel = self.kernel.kernel();
+        let memory = vec![Span { address: 0, bytes: 0 }; kernel.params.len()];
+        let Some(points) = Source::new(self, launch, &memory).longest_inner_fold() else { return Ok(()) };
+        let reason = format!(
+            "expected at most {MAX_INNER_FOLD} points of a folded dimension within another one, given \
+             {points}; reduce one dimension after the other"
+        );
+        Err(LaunchError { kernel: kernel.name.clone(), reason })
+    }
+
+    /// The grids that carry out `launch`; none if there is nothing to do. `launch` must have passed
+    /// [`Verified::check`](crate::Verified::check) with this memory, and [`Module::check`].
+    pub fn plan(&self, launch: &Launch, memory: &[Span], facts: Facts) -> LaunchPlan {
+        let source = Source::new(self, launch, memory);
+        match &source.kernel.form {
+            Form::Reduce { .. } => source.reduction(facts),
+            Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => source.pointwise(facts),
+        }
+    }
+
+    /// The grids, in any order, that carry out several launches of this kernel over boxes that have
+    /// nothing to do with each other, each with its memory: one for as many as fit into a launch's
+    /// parameters. `None` if the kernel is no copy or sum of two arrays, or a box is larger than a grid.
+    /// Each must have passed [`Verified::check`](crate::Verified::check).
+    pub fn plan_batch(&self, boxes: &[(&Launch, &[Span])]) -> Option<LaunchPlan> {
+        plan_batch(self, boxes)
+    }
+
+    /// Pretends that grids are small, so that tests of a few thousand points cut regions too.
+    #[doc(hidden)]
+    pub fn shrink(&mut self) {
+        self.limits = Limits::SMALL;
+    }
 }

@@ -30,5 +30,5 @@ mod schedule;
 mod text;
 
 pub use emit::{PtxUnsupported, emit};
-pub use launch::{Facts, Grid, Module, Span};
+pub use launch::{Facts, Grid, LaunchPlan, Module, Span};
 pub use text::PtxTarget;

@@ -209,14 +209,14 @@ fn check_form(kernel: &Kernel) -> Check {
             check_index(of(*index))?;
             let from = kernel.params.get(*source as usize);
             ensure(from.is_some_and(|p| p.access == Access::In), || format!("p{source} must be In"))?;
-            ensure(!kernel.loads_of(*source), || {
+            ensure(!is_loaded(kernel, *source), || {
                 format!("p{source} is the source and may not be loaded from")
             })?;
             write(*output, from.map(|p| p.dtype), &[Access::Out])?;
         }
         Form::Scatter { index, value, output, add } => {
             check_index(of(*index))?;
-            ensure(!kernel.loads_of(*output), || {
+            ensure(!is_loaded(kernel, *output), || {
                 format!("p{output} is the target and may not be loaded from")
             })?;
             write(*output, of(*value), if *add { &[Access::InOut] } else { &[Access::Out] })?;
@@ -230,6 +230,10 @@ fn check_form(kernel: &Kernel) -> Check {
         })?;
     }
     Ok(())
+}
+
+fn is_loaded(kernel: &Kernel, param: u32) -> bool {
+    kernel.body.iter().any(|inst| matches!(inst.op, Op::Load { param: p, .. } if p == param))
 }
 
 fn check_index(dtype: Option<DType>) -> Check {
@@ -331,7 +335,7 @@ impl Verified {
         ensure(total.is_some_and(|n| n <= i64::MAX as usize), || {
             format!("region {:?} has more points than 63 bits count", launch.extents)
         })?;
-        check_coords(kernel, launch)?;
+        check_coords(&self.footprint, launch)?;
         for p in 0..params {
             let Some((first, last)) = self.touched_of(launch, p) else { continue };
             let inside = first >= 0 && (last < len(p) as i64 || kernel.indexed_param() == Some(p as u32));
@@ -356,11 +360,10 @@ fn touched_span(view: &View, extents: &[usize], radius: &[(i32, i32)]) -> (i64, 
     (clamp(first), clamp(last))
 }
 
-fn check_coords(kernel: &Kernel, launch: &Launch) -> Check {
-    for inst in &kernel.body {
-        let (Op::Coord(dim), DType::I32) = (&inst.op, inst.dtype) else { continue };
-        let start = launch.origin[*dim as usize];
-        let stop = start.saturating_add(launch.extents[*dim as usize] as i64);
+fn check_coords(footprint: &Footprint, launch: &Launch) -> Check {
+    for &(dim, _) in footprint.coords().iter().filter(|(_, dtype)| *dtype == DType::I32) {
+        let start = launch.origin[dim as usize];
+        let stop = start.saturating_add(launch.extents[dim as usize] as i64);
         ensure(start >= i64::from(i32::MIN) && stop <= i64::from(i32::MAX), || {
             format!("coordinates {start}..{stop} of dimension {dim} do not fit i32")
         })?;

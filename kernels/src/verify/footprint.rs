@@ -6,7 +6,8 @@
 //! Invariant: loads are distinct and in the order of their first use in the body, so text made from them is
 //! stable.
 
-use crate::ir::{Access, Form, Kernel, MAX_RANK, Offsets, Op, Value};
+use crate::dtype::DType;
+use crate::ir::{Access, Form, Kernel, Launch, MAX_RANK, Offsets, Op, Value};
 
 /// The offsets at which a parameter is loaded: lowest and highest per dimension, zeros beyond the rank.
 pub type Radius = [(i32, i32); MAX_RANK];
@@ -60,6 +61,8 @@ pub struct CopiedParam {
 pub struct ParamFootprint {
     /// The box around its loads; `None` if the body does not load it.
     pub radius: Option<Radius>,
+    /// Bytes of an element.
+    pub size: usize,
     /// Whether the form writes it at the point.
     pub is_stored: bool,
     /// Whether an index value addresses it: the source of a gather, the target of a scatter.
@@ -73,8 +76,11 @@ pub struct ParamFootprint {
 pub struct Footprint {
     loads: Vec<LoadSite>,
     rows: Vec<LoadRow>,
+    coords: Vec<(u32, DType)>,
     params: Vec<ParamFootprint>,
     copies: Option<Vec<CopiedParam>>,
+    /// The dimensions that are folded away.
+    folded: Vec<usize>,
 }
 
 impl Footprint {
@@ -83,18 +89,29 @@ impl Footprint {
         let indexed = kernel.indexed_param();
         let params = kernel.params.iter().enumerate().map(|(p, param)| ParamFootprint {
             radius: None,
+            size: param.dtype.size_bytes(),
             is_stored: param.access != Access::In && indexed != Some(p as u32),
             is_indexed: indexed == Some(p as u32),
             is_in_place: param.access == Access::InOut,
         });
-        let mut footprint =
-            Footprint { loads: Vec::new(), rows: Vec::new(), params: params.collect(), copies: None };
+        let folded = match &kernel.form {
+            Form::Reduce { axes, .. } => (0..kernel.rank).filter(|&dim| axes[dim]).collect(),
+            Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => Vec::new(),
+        };
+        let (params, copies) = (params.collect(), copies(kernel));
+        let (loads, rows, coords) = (Vec::new(), Vec::new(), Vec::new());
+        let mut footprint = Footprint { loads, rows, coords, params, copies, folded };
         for inst in &kernel.body {
-            if let Op::Load { param, offsets } = &inst.op {
-                footprint.add(LoadSite { param: *param, offsets: offsets.clone() });
+            match &inst.op {
+                Op::Load { param, offsets } => {
+                    footprint.add(LoadSite { param: *param, offsets: offsets.clone() });
+                }
+                Op::Coord(dim) if !footprint.coords.contains(&(*dim, inst.dtype)) => {
+                    footprint.coords.push((*dim, inst.dtype));
+                }
+                _ => {}
             }
         }
-        footprint.copies = copies(kernel);
         footprint
     }
 
@@ -123,6 +140,11 @@ impl Footprint {
     /// The rows that are read, in the order of their first use.
     pub fn rows(&self) -> &[LoadRow] {
         &self.rows
+    }
+
+    /// The coordinates that the body reads, each as i32 or i64, in the order of their first use.
+    pub fn coords(&self) -> &[(u32, DType)] {
+        &self.coords
     }
 
     /// One entry per parameter.
@@ -154,6 +176,19 @@ impl Footprint {
         };
         let keys: Vec<_> = self.loads.iter().map(others).collect();
         keys.iter().enumerate().any(|(n, key)| keys[..n].contains(key))
+    }
+
+    /// The dimensions that a reduction folds away, in the order in which the points of a fold are numbered,
+    /// the last one fastest: by falling stride, so that memory is read in order. The stride of a dimension is
+    /// the largest, in bytes, of all parameters that the body loads; dimensions of equal strides keep their
+    /// order.
+    pub fn fold_order(&self, launch: &Launch) -> Vec<usize> {
+        let loaded = || self.params.iter().zip(&launch.views).filter(|(param, _)| param.radius.is_some());
+        let stride =
+            |dim: usize| loaded().map(|(p, view)| view.strides[dim].unsigned_abs() * p.size as u64).max();
+        let mut dims = self.folded.clone();
+        dims.sort_by_key(|&dim| std::cmp::Reverse(stride(dim)));
+        dims
     }
 
     /// The copies of an elementwise kernel that only moves elements, one per store; `None` if it computes.

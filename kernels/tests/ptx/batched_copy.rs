@@ -111,6 +111,7 @@ fn a_box_larger_than_a_grid_has_a_launch_of_its_own() {
         Launch { origin: vec![0], extents: vec![n], views: vec![view.clone(), view], arguments: Vec::new() }
     };
     let span = partita_kernels::ptx::Span { address: 1 << 20, bytes: 200 };
-    let grids = |n| compiled.module.prepare_batch(&[(&launch(n), &[span, span])]).map(|grids| grids.len());
+    let grids =
+        |n| compiled.module.plan_batch(&[(&launch(n), &[span, span])]).map(|plan| plan.grids(0).len());
     assert_eq!((grids(100), grids(101)), (Some(1), None));
 }

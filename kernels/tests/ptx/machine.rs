@@ -78,10 +78,10 @@ impl Compiled {
                 Span { address, bytes: bytes.len() as u64 }
             })
             .collect();
-        let wanted = self.module.scratch_bytes(launch, facts);
-        let scratch = if wanted > 0 { machine.alloc(wanted, 256) } else { 0 };
+        let plan = self.module.plan(launch, &spans, facts);
+        let scratch = if plan.scratch_bytes > 0 { machine.alloc(plan.scratch_bytes, 256) } else { 0 };
         let mut entries = Vec::new();
-        for grid in self.module.prepare(launch, &spans, scratch, facts) {
+        for grid in plan.grids(scratch) {
             let entry = self.module.entries[grid.entry];
             let most = if setting.shrunk { 2 } else { 65535 };
             assert!(
@@ -121,7 +121,7 @@ impl Compiled {
         boxes.iter().zip(&spans).for_each(|((launch, _), spans)| kernel.check(launch, &lens(spans)).unwrap());
         let all: Vec<(&Launch, &[Span])> =
             boxes.iter().zip(&spans).map(|((launch, _), spans)| (launch, &spans[..])).collect();
-        let grids = self.module.prepare_batch(&all).unwrap();
+        let grids = self.module.plan_batch(&all).unwrap().grids(0);
         for grid in &grids {
             let entry = self.module.entries[grid.entry];
             machine.run(&self.program, entry, grid.grid, grid.block, &grid.params)?;

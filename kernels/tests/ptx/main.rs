@@ -7,6 +7,7 @@ mod agreement;
 mod assembler;
 mod batched_copy;
 mod forms;
+mod launches;
 mod machine;
 mod mutants;
 mod operations;

@@ -25,7 +25,7 @@ impl FoldLayout {
         let by_stride = by_largest_stride(task.launch, loads.clone());
         let kept = by_stride[..axes.len()].iter().copied().filter(|&dim| !axes[dim]);
         let mut order: Dims<usize> = [0; MAX_RANK];
-        let dims = kept.chain(task.kernel.fold_order(task.launch));
+        let dims = kept.chain(task.footprint.fold_order(task.launch));
         order.iter_mut().zip(dims).for_each(|(to, dim)| *to = dim);
         let layout = LaunchLayout::new(task.launch, &order, |a, b| {
             axes[a] == axes[b] && !coordinates[a] && !coordinates[b]

@@ -1,6 +1,6 @@
 //! The reduction form: which points are folded together, by which thread.
 //!
-//! The points of a fold are numbered in the order of [`crate::Kernel::fold_order`]. If the innermost
+//! The points of a fold are numbered in the order of [`crate::Footprint::fold_order`]. If the innermost
 //! dimension of the layout is folded, consecutive values are folded across, else rows of values along. Both
 //! go block by block, of 2^k values or rows from a multiple of 2^k on, which are subtrees of the definition's
 //! tree; so are the segments that threads share. Results depend on no size.

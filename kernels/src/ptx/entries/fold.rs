@@ -14,36 +14,33 @@
 //! points, and every share is one lane. Shuffles and branches around them are the same for all threads of a
 //! warp.
 
-use super::combine::{Stream, partial_bytes, streams, word_class};
-use crate::ir::{Access, Kernel};
+use super::fold_values::{
+    Stream, loaded, partial_bytes, registers, row_register, streams, value_registers, word_class,
+};
 use crate::ptx::schedule::{FoldPlan, fold_slots};
 use crate::ptx::text::{
-    Address, Class, Entry, Field, PtxTarget, PtxWriter, Quantity, Share, THREADS, class, quantities, register,
+    Address, Class, Entry, Field, FoldField, PtxTarget, PtxWriter, Quantity, THREADS, class,
 };
-
-/// Levels of the counter of groups: a share has at most 32.
-const LEVELS: u32 = 5;
-
-/// The largest number of groups of a share.
-pub(in crate::ptx) const MOST_GROUPS: u64 = 1 << LEVELS;
+use crate::verify::Verified;
 
 /// The entries `fold` and `tree`.
-pub(in crate::ptx) fn entries(kernel: &Kernel, target: &PtxTarget) -> Vec<Entry> {
-    let streams = streams(kernel);
-    vec![fold(PtxWriter::new(kernel, target), &streams), tree(PtxWriter::new(kernel, target), &streams)]
+pub(crate) fn entries(kernel: &Verified, target: &PtxTarget, plan: FoldPlan) -> Vec<Entry> {
+    let streams = streams(kernel.kernel());
+    let writer = || PtxWriter::new(kernel, target);
+    vec![fold(writer(), plan, &streams), tree(writer(), &streams)]
 }
 
-fn fold(mut w: PtxWriter, streams: &[Stream]) -> Entry {
-    let (plan, (kept, folded)) = (FoldPlan::of(w.kernel), fold_slots(w.kernel));
+fn fold(mut w: PtxWriter, plan: FoldPlan, streams: &[Stream]) -> Entry {
+    let (kept, folded) = fold_slots(w.kernel);
     let folded = kept..kept + folded;
     w.roles(plan);
     w.note("where the point's values are, and the thread's first");
     w.digits("%point", 0..kept);
     w.digits("%number", folded.clone());
     if folded.len() > 1 {
-        w.add_digits(&folded, Field::Base);
+        w.add_digits(&folded, FoldField::Base);
     }
-    for quantity in loaded(w.kernel) {
+    for quantity in loaded(w.footprint) {
         let to = w.named(Field::Start(quantity).class(), &row_register(quantity));
         w.step(quantity, 0..kept, None, &to);
     }
@@ -60,27 +57,6 @@ fn tree(mut w: PtxWriter, streams: &[Stream]) -> Entry {
     w.finish_fold("tree", streams, kept)
 }
 
-/// The quantities that the body reads; outputs are located once, at the end.
-pub(super) fn loaded(kernel: &Kernel) -> Vec<Quantity> {
-    let written =
-        |q: &Quantity| matches!(q, Quantity::Param(p) if kernel.params[*p as usize].access != Access::In);
-    quantities(kernel).into_iter().filter(|q| !written(q)).collect()
-}
-
-pub(super) fn row_register(quantity: Quantity) -> String {
-    format!("{}_row", register(quantity))
-}
-
-/// The registers of one value per stream.
-fn registers(streams: &[Stream], name: impl Fn(usize) -> String) -> Vec<String> {
-    (0..streams.len()).map(name).collect()
-}
-
-/// The registers of the value of a run's element.
-pub(super) fn value_registers(streams: &[Stream], step: usize, element: usize) -> Vec<String> {
-    registers(streams, |n| format!("%x{n}_{step}_{element}"))
-}
-
 impl PtxWriter<'_> {
     /// The thread's kept point, `%point`, and whether there is one, `%live`; its share of the point's values,
     /// and its lane in it. `%start` is the first number of the share, `%number` that of the thread, `%reach`
@@ -95,30 +71,28 @@ impl PtxWriter<'_> {
         }
         let [thread, block, part] =
             ["%tid.x", "%ctaid.x", "%ctaid.y"].map(|special| self.set(Class::B32, "mov.b32", &[special]));
-        let rows = self.field(Field::Share(Share::Rows));
+        let rows = self.fold_field(FoldField::Rows);
         let member = {
-            let pick = |w: &mut Self, shift: Share, mask: Share| {
-                let (shift, mask) = (w.field(Field::Share(shift)), w.field(Field::Share(mask)));
+            let pick = |w: &mut Self, shift: FoldField, mask: FoldField| {
+                let (shift, mask) = (w.fold_field(shift), w.fold_field(mask));
                 let shifted = w.set(Class::B32, "shr.u32", &[&thread, &shift]);
                 w.set(Class::B32, "and.b32", &[&shifted, &mask])
             };
-            let row = pick(self, Share::RowShift, Share::RowMask);
+            let row = pick(self, FoldField::RowShift, FoldField::RowMask);
             self.op(&format!("mov.b32 %row, {row}"));
-            pick(self, Share::MemberShift, Share::MemberMask)
+            pick(self, FoldField::MemberShift, FoldField::MemberMask)
         };
-        let kept = self.field(Field::Share(Share::Kept));
+        let kept = self.fold_field(FoldField::Kept);
         let point = self.set(Class::B32, "mad.lo.u32", &[&block, &rows, "%row"]);
         let last = self.set(Class::B32, "sub.u32", &[&kept, "1"]);
         self.op(&format!("setp.lt.u32 %live, {point}, {kept}"));
         self.op(&format!("min.u32 %point, {point}, {last}"));
-        let (lanes, shift) =
-            (self.field(Field::Share(Share::Lanes)), self.field(Field::Share(Share::LaneShift)));
+        let (lanes, shift) = (self.fold_field(FoldField::Lanes), self.fold_field(FoldField::LaneShift));
         let mask = self.set(Class::B32, "sub.u32", &[&lanes, "1"]);
         self.op(&format!("and.b32 %lane, {member}, {mask}"));
         self.op(&format!("shr.u32 %share, {member}, {shift}"));
         self.op("setp.eq.u32 %leads, %lane, 0");
-        let (shares, groups) =
-            (self.field(Field::Share(Share::Shares)), self.field(Field::Share(Share::Groups)));
+        let (shares, groups) = (self.fold_field(FoldField::Shares), self.fold_field(FoldField::Groups));
         self.op(&format!("shl.b32 %reach, {lanes}, {}", plan.values().ilog2()));
         let number = self.set(Class::B32, "mad.lo.u32", &[&part, &shares, "%share"]);
         let number = self.set(Class::B32, "mul.lo.u32", &[&number, &groups]);
@@ -140,7 +114,7 @@ impl PtxWriter<'_> {
                 }
             }
         }
-        let folded = self.field(Field::Share(Share::Folded));
+        let folded = self.fold_field(FoldField::Folded);
         self.op("mov.b32 %group, 0");
         self.place("GROUP");
         let past = self.set(Class::Pred, "setp.ge.u32", &["%start", &folded]);
@@ -155,7 +129,7 @@ impl PtxWriter<'_> {
         }
         self.place("COUNT");
         self.note("a binary counter: each bit that is set is a tree that waits for its right half");
-        for level in 0..LEVELS {
+        for level in 0..FoldPlan::LEVELS {
             let bit = self.set(Class::B32, "and.b32", &["%group", &(1u32 << level).to_string()]);
             let free = self.set(Class::Pred, "setp.eq.u32", &[&bit, "0"]);
             self.op(&format!("@{free} bra KEEP{level}"));
@@ -164,19 +138,19 @@ impl PtxWriter<'_> {
             self.copy_all(streams, &acc, &left);
         }
         self.op("bra NEXT");
-        for level in 0..LEVELS {
+        for level in 0..FoldPlan::LEVELS {
             self.place(&format!("KEEP{level}"));
             let left = registers(streams, |n| format!("%tree{n}_{level}"));
             for (stream, left) in streams.iter().zip(&left) {
                 self.named(class(stream.partial), left);
             }
             self.copy_all(streams, &left, &acc);
-            if level + 1 < LEVELS {
+            if level + 1 < FoldPlan::LEVELS {
                 self.op("bra NEXT");
             }
         }
         self.place("NEXT");
-        let groups = self.field(Field::Share(Share::Groups));
+        let groups = self.fold_field(FoldField::Groups);
         self.op("add.u32 %start, %start, %reach");
         self.op("add.u32 %group, %group, 1");
         let more = self.set(Class::Pred, "setp.lt.u32", &["%group", &groups]);
@@ -200,7 +174,7 @@ impl PtxWriter<'_> {
                 }
             }
         }
-        let lanes = self.field(Field::Share(Share::Lanes));
+        let lanes = self.fold_field(FoldField::Lanes);
         for distance in halves(32) {
             let done = self.set(Class::Pred, "setp.le.u32", &[&lanes, &distance.to_string()]);
             self.op(&format!("@{done} bra WARP"));
@@ -221,7 +195,7 @@ impl PtxWriter<'_> {
 
     /// The partial results of a group.
     fn partial_results(&mut self, plan: FoldPlan, streams: &[Stream]) {
-        let folded = self.field(Field::Share(Share::Folded));
+        let folded = self.fold_field(FoldField::Folded);
         self.named(Class::B32, "%end");
         self.named(Class::Pred, "%full");
         self.op("add.u32 %end, %start, %reach");
@@ -233,7 +207,7 @@ impl PtxWriter<'_> {
             let wide = self.set(Class::B64, "cvt.u64.u32", &[&inside]);
             let at = self.set(Class::B64, "mad.wide.u32", &["%point", &folded, &wide]);
             for (n, stream) in streams.iter().enumerate() {
-                let place = self.partial_place(Field::Previous(n), stream, &at);
+                let place = self.partial_place(FoldField::Previous(n), stream, &at);
                 let value = self.load_word("global", stream.partial, &place.to_string());
                 self.copy(stream.partial, &value_registers(streams, step, 0)[n], &value);
             }
@@ -252,13 +226,13 @@ impl PtxWriter<'_> {
 
     /// Moves `%number` on to the thread's run of the next step.
     pub(super) fn end_step(&mut self, plan: FoldPlan) {
-        let lanes = self.field(Field::Share(Share::Lanes));
+        let lanes = self.fold_field(FoldField::Lanes);
         self.op(&format!("mad.lo.u32 %number, {lanes}, {}, %number", plan.run));
     }
 
     /// The neutral element for the values of a step that are missing.
     pub(super) fn replace_missing(&mut self, plan: FoldPlan, streams: &[Stream], step: usize) {
-        let folded = self.field(Field::Share(Share::Folded));
+        let folded = self.fold_field(FoldField::Folded);
         let whole = self.label("WHOLE");
         self.op(&format!("@%full bra {whole}"));
         let neutral: Vec<String> = streams.iter().map(|stream| self.fresh(stream.neutral)).collect();
@@ -283,19 +257,19 @@ impl PtxWriter<'_> {
         self.op("@!%leads ret");
         self.op("@!%live ret");
         self.note("the result, or one of several to be combined");
-        let segments = self.field(Field::Share(Share::Segments));
+        let segments = self.fold_field(FoldField::Segments);
         let several = self.set(Class::Pred, "setp.ne.u32", &[&segments, "1"]);
         self.op(&format!("@{several} bra PARTIAL"));
         self.results(streams, kept);
         self.op("ret");
         self.place("PARTIAL");
-        let first = self.field(Field::Share(Share::First));
+        let first = self.fold_field(FoldField::First);
         let number = self.set(Class::B32, "mov.b32", &["%ctaid.y"]);
         let number = self.set(Class::B32, "add.u32", &[&number, &first]);
         let wide = self.set(Class::B64, "cvt.u64.u32", &[&number]);
         let at = self.set(Class::B64, "mad.wide.u32", &["%point", &segments, &wide]);
         for (n, stream) in streams.iter().enumerate() {
-            let place = self.partial_place(Field::Partials(n), stream, &at);
+            let place = self.partial_place(FoldField::Partials(n), stream, &at);
             let word = self.word(stream.partial, &format!("%acc{n}"));
             self.op(&format!("st.global.{} {place}, {word}", word_class(stream.partial).name()));
         }
@@ -303,8 +277,8 @@ impl PtxWriter<'_> {
         self.finish(name)
     }
 
-    fn partial_place(&mut self, base: Field, stream: &Stream, number: &str) -> Address {
-        let base = self.field(base);
+    fn partial_place(&mut self, base: FoldField, stream: &Stream, number: &str) -> Address {
+        let base = self.fold_field(base);
         let bits = partial_bytes(stream).trailing_zeros().to_string();
         let bytes = self.set(Class::B64, "shl.b64", &[number, &bits]);
         Address::at(&self.set(Class::B64, "add.s64", &[&base, &bytes]))
@@ -313,7 +287,7 @@ impl PtxWriter<'_> {
     /// Shares in adjacent pairs, level by level, through shared memory.
     fn combine_shares(&mut self, streams: &[Stream]) {
         self.note("the shares of a point");
-        let (shares, rows) = (self.field(Field::Share(Share::Shares)), self.field(Field::Share(Share::Rows)));
+        let (shares, rows) = (self.fold_field(FoldField::Shares), self.fold_field(FoldField::Rows));
         let alone = self.set(Class::Pred, "setp.eq.u32", &[&shares, "1"]);
         self.op(&format!("@{alone} bra COMBINED"));
         let acc = registers(streams, |n| format!("%acc{n}"));
@@ -366,7 +340,7 @@ impl PtxWriter<'_> {
             let at = self.locate(Quantity::Param(stream.output), 0..kept, None);
             let mut value = format!("%acc{n}");
             if stream.index {
-                let empty = self.field(Field::Share(Share::Empty));
+                let empty = self.fold_field(FoldField::Empty);
                 let none = self.set(Class::Pred, "setp.ne.u32", &[&empty, "0"]);
                 let bits = class(stream.dtype).name();
                 value = self.set(class(stream.dtype), &format!("selp.{bits}"), &["0", &value, &none]);

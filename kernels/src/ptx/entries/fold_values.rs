@@ -1,4 +1,5 @@
-//! The values of a group of the entry `fold`: what a thread loads and computes at once.
+//! The values of a fold: what a thread loads and computes of a group, and how partial results are combined, two
+//! of them in registers and those of the lanes of a warp.
 //!
 //! Runs of neighbours that no row of the array cuts are loaded as vectors where they are aligned, and element
 //! by element from one address where they are not. Where rows cut runs, or the numbers end within a group,
@@ -6,17 +7,215 @@
 
 use std::ops::Range;
 
-use super::combine::Stream;
-use super::fold::{loaded, row_register, value_registers};
-use crate::dtype::DType;
-use crate::ir::Op;
+use crate::dtype::{DType, Kind, Scalar};
+use crate::ir::{CompareOp, Fold, Form, Kernel, Op};
 use crate::ptx::schedule::FoldPlan;
-use crate::ptx::text::{Address, Class, Field, PtxWriter, Quantity, Share, class, register};
+use crate::ptx::text::{
+    Address, Class, Field, FoldField, PtxWriter, Quantity, arithmetic, class, partial, quantities, register,
+    size_bits,
+};
+use crate::verify::footprint::Footprint;
+
+/// One sequence of partial results: a value fold has one, an argument fold two.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stream {
+    pub output: u32,
+    /// The output's type.
+    pub dtype: DType,
+    /// The type in which values are combined.
+    pub partial: DType,
+    /// Combined with it, a value stays as it is.
+    pub neutral: Scalar,
+    /// It is the index of an argument fold.
+    pub index: bool,
+}
+
+/// The folds of a reduction.
+fn folds(kernel: &Kernel) -> &[Fold] {
+    let Form::Reduce { folds, .. } = &kernel.form else { unreachable!("called for reductions") };
+    folds
+}
+
+/// The streams of a reduction.
+pub(crate) fn streams(kernel: &Kernel) -> Vec<Stream> {
+    let mut all = Vec::new();
+    let mut add = |output: u32, neutral: &dyn Fn(DType) -> Scalar, index| {
+        let dtype = kernel.params[output as usize].dtype;
+        let (partial, neutral) = (partial(dtype), neutral(dtype));
+        let neutral = match dtype.kind() {
+            Kind::Float => Scalar::from_f64(partial, neutral.to_f64()),
+            Kind::Uint if dtype == DType::U64 => neutral,
+            Kind::Bool | Kind::Int | Kind::Uint => Scalar::from_i64(partial, neutral.to_i64()),
+        };
+        all.push(Stream { output, dtype, partial, neutral, index });
+    };
+    for fold in folds(kernel) {
+        match *fold {
+            Fold::Value { op, output, .. } => add(output, &|d| op.neutral(d), false),
+            Fold::Arg { largest, value_output, index_output, .. } => {
+                add(value_output, &|d| Scalar::extreme(d, !largest), false);
+                // Indices are compared as i64: this one loses against every other.
+                add(
+                    index_output,
+                    &|d| Scalar::from_f64(if d == DType::U64 { DType::I64 } else { d }, 1e30),
+                    true,
+                );
+            }
+        }
+    }
+    all
+}
+
+/// The quantities that the body reads; outputs are located once, at the end.
+pub(super) fn loaded(footprint: &Footprint) -> Vec<Quantity> {
+    let is_read = |q: &Quantity| match q {
+        Quantity::Param(p) => !footprint.params()[*p as usize].is_stored,
+        Quantity::Coord(..) => true,
+    };
+    quantities(footprint).into_iter().filter(is_read).collect()
+}
+
+pub(super) fn row_register(quantity: Quantity) -> String {
+    format!("{}_row", register(quantity))
+}
+
+/// The registers of one value per stream.
+pub(super) fn registers(streams: &[Stream], name: impl Fn(usize) -> String) -> Vec<String> {
+    (0..streams.len()).map(name).collect()
+}
+
+/// The registers of the value of a run's element.
+pub(super) fn value_registers(streams: &[Stream], step: usize, element: usize) -> Vec<String> {
+    registers(streams, |n| format!("%x{n}_{step}_{element}"))
+}
+
+/// Bytes of a stream's partial results.
+pub(crate) fn partial_bytes(stream: &Stream) -> u64 {
+    1 << size_bits(stream.partial).max(2)
+}
+
+/// The class of a partial result in memory.
+pub(super) fn word_class(partial: DType) -> Class {
+    if partial == DType::Bool { Class::B32 } else { class(partial) }
+}
+
+impl PtxWriter<'_> {
+    /// `left = left op right`, one register per stream; `left` has the lower numbers.
+    pub(super) fn combine_pair(&mut self, streams: &[Stream], left: &[String], right: &[String]) {
+        let mut n = 0;
+        for fold in folds(self.kernel) {
+            let dtype = streams[n].partial;
+            match fold {
+                Fold::Value { op, .. } => {
+                    self.binary(op.step(), dtype, &left[n], &left[n], &right[n]);
+                    n += 1;
+                }
+                Fold::Arg { largest, .. } => {
+                    let index = streams[n + 1].partial;
+                    let [value, at, best, best_at] = [&right[n], &right[n + 1], &left[n], &left[n + 1]];
+                    let wins = self.wins(*largest, [dtype, index], [value, at], [best, best_at]);
+                    self.select(dtype, best, [value, best], &wins);
+                    self.select(index, best_at, [at, best_at], &wins);
+                    n += 2;
+                }
+            }
+        }
+    }
+
+    /// The neutral element combined with each result: what it decides is the sign of a zero.
+    pub(super) fn combine_neutral(&mut self, streams: &[Stream], results: &[String]) {
+        let mut n = 0;
+        for fold in folds(self.kernel) {
+            if let Fold::Value { op, .. } = fold {
+                let neutral = self.fresh(streams[n].neutral);
+                self.binary(op.step(), streams[n].partial, &results[n], &neutral, &results[n]);
+            }
+            n += if matches!(fold, Fold::Arg { .. }) { 2 } else { 1 };
+        }
+    }
+
+    /// Does a value with its index beat the best so far? Ties go to the lower index, and NaN beats every
+    /// number, so order is no matter.
+    fn wins(
+        &mut self,
+        largest: bool,
+        [dtype, index]: [DType; 2],
+        [value, at]: [&str; 2],
+        best: [&str; 2],
+    ) -> String {
+        let [better, tie, earlier] = [(); 3].map(|()| self.temp(Class::Pred));
+        let op = if largest { CompareOp::Gt } else { CompareOp::Lt };
+        self.compare(op, dtype, &better, value, best[0]);
+        self.compare(CompareOp::Eq, dtype, &tie, value, best[0]);
+        let index = if index == DType::U64 { DType::I64 } else { index };
+        self.compare(CompareOp::Lt, index, &earlier, at, best[1]);
+        if dtype.is_float() {
+            let kind = arithmetic(dtype);
+            let nan = self.set(Class::Pred, &format!("setp.nan.{kind}"), &[value, value]);
+            let best_nan = self.set(Class::Pred, &format!("setp.nan.{kind}"), &[best[0], best[0]]);
+            let both = self.set(Class::Pred, "and.pred", &[&nan, &best_nan]);
+            self.op(&format!("or.pred {tie}, {tie}, {both}"));
+            let first = self.set(Class::Pred, "xor.pred", &[&nan, &both]);
+            self.op(&format!("or.pred {better}, {better}, {first}"));
+        }
+        self.op(&format!("and.pred {tie}, {tie}, {earlier}"));
+        self.set(Class::Pred, "or.pred", &[&better, &tie])
+    }
+
+    /// The value of the lane `distance` further on; the last lanes get their own.
+    pub(super) fn shuffle_down(&mut self, dtype: DType, value: &str, distance: usize) -> String {
+        let shuffle = |w: &mut Self, a: &str| {
+            w.set(Class::B32, "shfl.sync.down.b32", &[a, &distance.to_string(), "31", "0xffffffff"])
+        };
+        match word_class(dtype) {
+            Class::B64 | Class::F64 => {
+                let (low, high) = (self.temp(Class::B32), self.temp(Class::B32));
+                self.op(&format!("mov.b64 {{{low}, {high}}}, {value}"));
+                let (low, high) = (shuffle(self, &low), shuffle(self, &high));
+                let to = self.temp(class(dtype));
+                self.op(&format!("mov.b64 {to}, {{{low}, {high}}}"));
+                to
+            }
+            Class::F32 => {
+                let word = self.set(Class::B32, "mov.b32", &[value]);
+                let word = shuffle(self, &word);
+                self.set(Class::F32, "mov.b32", &[&word])
+            }
+            _ => {
+                let word = self.word(dtype, value);
+                let word = shuffle(self, &word);
+                self.of_word(dtype, word)
+            }
+        }
+    }
+
+    /// A partial result as it is kept in memory.
+    pub(super) fn word(&mut self, dtype: DType, value: &str) -> String {
+        match dtype {
+            DType::Bool => self.set(Class::B32, "selp.b32", &["1", "0", value]),
+            _ => value.to_owned(),
+        }
+    }
+
+    fn of_word(&mut self, dtype: DType, word: String) -> String {
+        match dtype {
+            DType::Bool => self.set(Class::Pred, "setp.ne.u32", &[&word, "0"]),
+            _ => word,
+        }
+    }
+
+    /// A partial result out of memory.
+    pub(super) fn load_word(&mut self, space: &str, dtype: DType, place: &str) -> String {
+        let class = word_class(dtype);
+        let word = self.set(class, &format!("ld.{space}.{}", class.name()), &[place]);
+        self.of_word(dtype, word)
+    }
+}
 
 impl PtxWriter<'_> {
     /// The body's values of a group, the neutral element for those that are missing.
     pub(super) fn values_of_body(&mut self, plan: FoldPlan, streams: &[Stream], folded: &Range<usize>) {
-        let total = self.field(Field::Share(Share::Folded));
+        let total = self.fold_field(FoldField::Folded);
         for name in ["%end", "%top"] {
             self.named(Class::B32, name);
         }
@@ -24,7 +223,7 @@ impl PtxWriter<'_> {
         self.op("add.u32 %end, %start, %reach");
         self.op(&format!("setp.le.u32 %full, %end, {total}"));
         if plan.run > 1 {
-            let runs = self.field(Field::Share(Share::Runs));
+            let runs = self.fold_field(FoldField::Runs);
             let cut = self.set(Class::Pred, "setp.gt.u32", &["%end", &runs]);
             self.op(&format!("@{cut} bra SINGLY"));
             self.note("runs of neighbours");
@@ -100,7 +299,7 @@ impl PtxWriter<'_> {
                 }
             }
             self.end_step(plan);
-            self.next_digits(folded, Field::Digit);
+            self.next_digits(folded, FoldField::Digit);
         }
         self.load_runs(plan, &sites, folded.end - 1);
     }
@@ -166,7 +365,7 @@ impl PtxWriter<'_> {
                 }
             }
             self.end_step(plan);
-            self.next_digits(folded, Field::Rest);
+            self.next_digits(folded, FoldField::Rest);
         }
     }
 
@@ -183,7 +382,7 @@ impl PtxWriter<'_> {
         let digit = |slot: usize| if slot == folded.start { "%top".to_owned() } else { format!("%i{slot}") };
         let wide: Vec<String> =
             folded.clone().map(|slot| self.set(Class::B64, "cvt.u64.u32", &[&digit(slot)])).collect();
-        for quantity in loaded(self.kernel) {
+        for quantity in loaded(self.footprint) {
             let to = self.named(Field::Start(quantity).class(), &register(quantity));
             let mut from = row_register(quantity);
             for (slot, wide) in folded.clone().zip(&wide) {
@@ -211,7 +410,7 @@ impl PtxWriter<'_> {
     }
 
     /// The coordinates of the run of the next step.
-    fn next_digits(&mut self, folded: &Range<usize>, digit: fn(usize) -> Field) {
+    fn next_digits(&mut self, folded: &Range<usize>, digit: fn(usize) -> FoldField) {
         if folded.len() == 1 {
             return self.op(&format!("mov.b32 %i{}, %number", folded.start));
         }
@@ -219,16 +418,16 @@ impl PtxWriter<'_> {
     }
 
     /// Adds a number, given by its digits, to the folded coordinates.
-    pub(super) fn add_digits(&mut self, folded: &Range<usize>, digit: fn(usize) -> Field) {
+    pub(super) fn add_digits(&mut self, folded: &Range<usize>, digit: fn(usize) -> FoldField) {
         let inner = folded.end - 1;
-        let own = self.field(digit(inner));
+        let own = self.fold_field(digit(inner));
         self.op(&format!("add.u32 %i{inner}, %i{inner}, {own}"));
         self.carry_digits(folded, |slot| Some(digit(slot)));
     }
 
     /// Brings the folded coordinates into their ranges, the last one first, and adds a digit to each but
     /// that.
-    fn carry_digits(&mut self, folded: &Range<usize>, digit: impl Fn(usize) -> Option<Field>) {
+    fn carry_digits(&mut self, folded: &Range<usize>, digit: impl Fn(usize) -> Option<FoldField>) {
         for slot in (folded.start + 1..folded.end).rev() {
             let extent = self.field(Field::Extent(slot));
             let over = self.set(Class::Pred, "setp.ge.u32", &[&format!("%i{slot}"), &extent]);
@@ -237,7 +436,7 @@ impl PtxWriter<'_> {
             let outer = slot - 1;
             self.op(&format!("add.u32 %i{outer}, %i{outer}, {carry}"));
             if let Some(digit) = digit(outer) {
-                let digit = self.field(digit);
+                let digit = self.fold_field(digit);
                 self.op(&format!("add.u32 %i{outer}, %i{outer}, {digit}"));
             }
         }

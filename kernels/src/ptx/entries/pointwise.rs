@@ -1,32 +1,41 @@
-//! The entry `pointwise`: one point per thread, any strides. Gathers and scatters have no other entry.
+//! The entry `pointwise`: one point per thread, any strides. Gathers and scatters have no other entry. And the
+//! entry `batched_copy`: one launch over many boxes, whatever their shapes and wherever they lie. Packing
+//! the faces of an exchange is dozens of copies of a few cells, and each launch costs microseconds.
+//!
+//! The parameter of `batched_copy` is a table: per box, where its first block is; then per box what
+//! `pointwise` would be given. A block finds its box by bisection, in as many steps as a power of two has
+//! digits, and its threads take the box's points one after the other. That is slower than `vector` over a
+//! box that is large, and is meant for small ones.
 
 use crate::dtype::{DType, Kind};
-use crate::ir::{BinaryOp, Form, Kernel, Store, Value};
+use crate::ir::{BinaryOp, Form, Op, Store, Value};
 use crate::ptx::text::{
-    Address, Class, Entry, Field, PtxTarget, PtxWriter, class, quantities, size_bits, slots,
+    Address, Class, Entry, Field, MAX_BLOCK_BYTES, ParameterBlock, PtxTarget, PtxWriter, THREADS, class,
+    size_bits, slots,
 };
+use crate::verify::Verified;
 
 /// The entry `pointwise`.
-pub(in crate::ptx) fn entry(kernel: &Kernel, target: &PtxTarget) -> Entry {
+pub(crate) fn entry(kernel: &Verified, target: &PtxTarget) -> Entry {
     let mut w = PtxWriter::new(kernel, target);
-    let slots = slots(kernel);
+    let slots = slots(w.kernel);
     w.note("the thread's point");
     w.grid_x();
     w.grid_outer(slots);
     let (x, extent) = (format!("%i{}", slots - 1), w.field(Field::Extent(slots - 1)));
     w.op(&format!("mov.b32 {x}, %x"));
     w.leave_unless(&x, &extent);
-    w.at_point(kernel);
+    w.at_point();
     w.finish("pointwise")
 }
 
 impl PtxWriter<'_> {
     /// What a thread does whose point is known, to its end.
-    pub(in crate::ptx) fn at_point(&mut self, kernel: &Kernel) {
+    pub(crate) fn at_point(&mut self) {
         self.prologue();
         self.note("where it is in memory");
-        for quantity in quantities(kernel) {
-            self.locate(quantity, 0..slots(kernel), None);
+        for quantity in self.quantities() {
+            self.locate(quantity, 0..slots(self.kernel), None);
         }
         self.note("the body");
         self.point();
@@ -34,7 +43,7 @@ impl PtxWriter<'_> {
     }
 
     /// Body and stores at the point where all quantities are located.
-    pub(in crate::ptx) fn point(&mut self) {
+    pub(crate) fn point(&mut self) {
         self.read("");
         self.compute("");
         match self.kernel.form.clone() {
@@ -90,4 +99,46 @@ impl PtxWriter<'_> {
         let bytes = self.set(Class::B64, "shl.b64", &[&wide, &size_bits(dtype).to_string()]);
         Address::at(&self.set(Class::B64, "add.s64", &[&start, &bytes]))
     }
+}
+
+/// The most boxes of a launch.
+const MOST_BOXES: usize = 64;
+
+/// Whether a kernel is offered over many boxes at once: it moves elements, or adds them, from where they are.
+pub(crate) fn is_batched(verified: &Verified) -> bool {
+    let kernel = verified.kernel();
+    let Form::Elementwise { stores } = &kernel.form else { return false };
+    let plain = |op: &Op| matches!(op, Op::Load { .. } | Op::Binary(..));
+    stores.len() == 1
+        && kernel.params.len() == 2
+        && kernel.rank > 0
+        && kernel.body.len() <= 3
+        && verified.footprint().is_pointwise()
+        && kernel.body.iter().all(|inst| plain(&inst.op))
+}
+
+/// Boxes of a launch whose rows are so long.
+pub(crate) fn batch_rows(row: &ParameterBlock) -> usize {
+    let fit = MAX_BLOCK_BYTES / (4 + row.length());
+    // The largest power of two that fits.
+    MOST_BOXES.min(1 << fit.ilog2())
+}
+
+/// The entry `batched_copy`.
+pub(crate) fn batched_copy(kernel: &Verified, target: &PtxTarget) -> Entry {
+    let mut w = PtxWriter::new(kernel, target);
+    let slots = slots(w.kernel);
+    // First, because numbers of eight bytes leave gaps behind those of four.
+    w.quantities().into_iter().for_each(|quantity| drop(w.field(Field::Start(quantity))));
+    w.note("the thread's point");
+    let block = w.set(Class::B32, "mov.b32", &["%ctaid.x"]);
+    let thread = w.set(Class::B32, "mov.b32", &["%tid.x"]);
+    let block = w.set(Class::B32, "sub.u32", &[&block, "%first"]);
+    let number = w.set(Class::B32, "mad.lo.u32", &[&block, &THREADS.to_string(), &thread]);
+    w.digits(&number, 0..slots);
+    let extent = w.field(Field::Extent(0));
+    w.leave_unless("%i0", &extent);
+    w.at_point();
+    let rows = batch_rows(&w.block);
+    w.finish_table("batched_copy", rows)
 }

@@ -26,22 +26,22 @@
 
 use super::vector::{Elements, row_register};
 use crate::ptx::schedule::{Group, StreamingPlan, VectorRow, streaming_slots};
-use crate::ptx::text::{
-    Address, Class, Entry, Field, PtxTarget, PtxWriter, Quantity, class, quantities, register,
-};
+use crate::ptx::text::{Address, Class, Entry, Field, PtxTarget, PtxWriter, Quantity, class, register};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ir::{Form, Kernel, Op, Store};
+use crate::ir::{Form, Op, Store};
+use crate::verify::Verified;
 use crate::verify::footprint::row_and_column;
 
 /// The entry `streaming`.
-pub(in crate::ptx) fn entry(kernel: &Kernel, target: &PtxTarget, plan: &StreamingPlan) -> Entry {
+pub(crate) fn entry(verified: &Verified, target: &PtxTarget, plan: &StreamingPlan) -> Entry {
+    let kernel = verified.kernel();
     let Form::Elementwise { stores } = &kernel.form else { unreachable!("only these have vectors") };
-    let mut w = PtxWriter::new(kernel, target);
+    let mut w = PtxWriter::new(verified, target);
     let x = streaming_slots(kernel) - 1;
     w.note("the thread's rows, one per plane, and where they are in memory");
     w.grid_outer(x + 1);
-    for quantity in quantities(kernel) {
+    for quantity in w.quantities() {
         let to = w.named(Field::Start(quantity).class(), &row_register(quantity));
         w.step(quantity, 1..x, None, &to);
     }
@@ -56,7 +56,7 @@ pub(in crate::ptx) fn entry(kernel: &Kernel, target: &PtxTarget, plan: &Streamin
     w.prologue();
     w.named(Class::B32, "%end");
     w.leave_unless_whole(1, plan.lanes, x, "PARTIAL");
-    for quantity in quantities(kernel) {
+    for quantity in w.quantities() {
         let to = w.named(Field::Start(quantity).class(), &column_register(quantity));
         w.step(quantity, x..x + 1, Some(&row_register(quantity)), &to);
     }
@@ -136,7 +136,7 @@ impl PtxWriter<'_> {
         self.place("STREAM");
         for plane in 0..plan.period as i32 {
             self.note(&format!("plane {plane} of {}", plan.period));
-            for quantity in quantities(self.kernel) {
+            for quantity in self.quantities() {
                 if !matches!(quantity, Quantity::Param(p) if plan.loads_in(p, plane)) {
                     self.enter_plane(quantity);
                 }
@@ -243,7 +243,7 @@ impl PtxWriter<'_> {
         self.place("PLANE");
         self.op(&format!("mov.b32 %i{x}, %begin"));
         self.place("POINT");
-        for quantity in quantities(self.kernel) {
+        for quantity in self.quantities() {
             let at = self.locate(quantity, x..x + 1, Some(&row_register(quantity)));
             self.step(quantity, 0..1, Some(&at), &at);
         }

@@ -6,25 +6,27 @@
 //! comparison; they compute and store nothing.
 
 use crate::dtype::DType;
-use crate::ir::{Access, Form, Kernel, Op, Store};
+use crate::ir::{Access, Form, Op, Store};
 use crate::ptx::schedule::{PITCH, SIDE, TURNS, turnable};
 use crate::ptx::text::{
-    Address, Class, Entry, Field, PtxTarget, PtxWriter, Quantity, class, quantities, register, slots,
+    Address, Class, Entry, Field, PtxTarget, PtxWriter, Quantity, class, register, slots,
 };
+use crate::verify::Verified;
 
 /// The entry `transpose`.
-pub(in crate::ptx) fn entry(kernel: &Kernel, target: &PtxTarget) -> Entry {
+pub(crate) fn entry(verified: &Verified, target: &PtxTarget) -> Entry {
+    let kernel = verified.kernel();
     let Form::Elementwise { stores } = &kernel.form else { unreachable!("only these have tiles") };
-    let mut w = PtxWriter::new(kernel, target);
+    let mut w = PtxWriter::new(verified, target);
     let slots = slots(kernel);
     let (x, y) = (slots - 1, slots - 2);
     w.note("the block's square, and the outer coordinates");
     w.square(slots);
-    for quantity in quantities(kernel) {
+    for quantity in w.quantities() {
         let to = w.named(Field::Start(quantity).class(), &format!("{}_z", register(quantity)));
         w.step(quantity, 0..y, None, &to);
     }
-    let turned: Vec<u32> = turnable(kernel).collect();
+    let turned: Vec<u32> = turnable(verified.footprint()).collect();
     for &param in &turned {
         w.collect(param, x, y);
     }
@@ -121,7 +123,7 @@ impl PtxWriter<'_> {
     fn load_point(&mut self, turn: usize, x: usize, y: usize) {
         let kernel = self.kernel;
         let mark = format!("_{turn}");
-        for quantity in quantities(kernel) {
+        for quantity in self.quantities() {
             let to = self.named(Field::Start(quantity).class(), &(register(quantity) + &mark));
             self.step(quantity, y..x + 1, Some(&format!("{}_z", register(quantity))), &to);
         }

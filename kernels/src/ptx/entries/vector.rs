@@ -8,23 +8,24 @@
 
 use crate::ptx::schedule::{VectorRow, Vectors, place_name, runs};
 use crate::ptx::text::{
-    Address, Class, Entry, Field, PtxTarget, PtxWriter, Quantity, class, quantities, register, size_bits,
-    slots,
+    Address, Class, Entry, Field, PtxTarget, PtxWriter, Quantity, class, register, size_bits, slots,
 };
 use std::collections::BTreeMap;
 
 use crate::dtype::DType;
-use crate::ir::{Access, Form, Kernel, Op, Store};
+use crate::ir::{Access, Form, Op, Store};
+use crate::verify::Verified;
 use crate::verify::footprint::row_and_column;
 
 /// The entry `vector`.
-pub(in crate::ptx) fn entry(kernel: &Kernel, target: &PtxTarget, plan: &Vectors) -> Entry {
+pub(crate) fn entry(verified: &Verified, target: &PtxTarget, plan: &Vectors) -> Entry {
+    let kernel = verified.kernel();
     let Form::Elementwise { stores } = &kernel.form else { unreachable!("only these have vectors") };
-    let mut w = PtxWriter::new(kernel, target);
+    let mut w = PtxWriter::new(verified, target);
     let x = slots(kernel) - 1;
     w.note("the thread's row, and where it is in memory");
     w.grid_outer(x + 1);
-    for quantity in quantities(kernel) {
+    for quantity in w.quantities() {
         let to = w.named(Field::Start(quantity).class(), &row_register(quantity));
         w.step(quantity, 0..x, None, &to);
     }
@@ -55,7 +56,7 @@ pub(in crate::ptx) fn entry(kernel: &Kernel, target: &PtxTarget, plan: &Vectors)
 }
 
 /// The register of a quantity at the beginning of the thread's row.
-pub(in crate::ptx) fn row_register(quantity: Quantity) -> String {
+pub(crate) fn row_register(quantity: Quantity) -> String {
     match quantity {
         Quantity::Param(p) => format!("%row{p}"),
         Quantity::Coord(..) => format!("{}_row", register(quantity)),
@@ -63,7 +64,7 @@ pub(in crate::ptx) fn row_register(quantity: Quantity) -> String {
 }
 
 /// The elements of a row that a vector needs: the register of each position.
-pub(in crate::ptx) type Elements = BTreeMap<i32, String>;
+pub(crate) type Elements = BTreeMap<i32, String>;
 
 /// How the registers of a thread's second vector differ from those of its first.
 fn mark(vector: usize) -> String {
@@ -87,7 +88,7 @@ impl PtxWriter<'_> {
     }
 
     /// The x of the thread's first point: its number times the lanes, less the phase of the row.
-    pub(in crate::ptx) fn first_point(&mut self, leader: u32, lanes: usize, x: usize) {
+    pub(crate) fn first_point(&mut self, leader: u32, lanes: usize, x: usize) {
         let dtype = self.kernel.params[leader as usize].dtype;
         let low = self.set(Class::B32, "cvt.u32.u64", &[&format!("%row{leader}")]);
         let width = lanes.trailing_zeros().to_string();
@@ -97,7 +98,7 @@ impl PtxWriter<'_> {
     }
 
     /// Goes elsewhere unless the next vectors lie wholly in the row; `%end` is the end of the last.
-    pub(in crate::ptx) fn leave_unless_whole(&mut self, vectors: usize, lanes: usize, x: usize, to: &str) {
+    pub(crate) fn leave_unless_whole(&mut self, vectors: usize, lanes: usize, x: usize, to: &str) {
         let extent = self.field(Field::Extent(x));
         let mut last = format!("%i{x}");
         if vectors > 1 {
@@ -143,7 +144,7 @@ impl PtxWriter<'_> {
         self.op(&format!("max.s32 %i{x}, %i{x}, 0"));
         self.op(&format!("min.s32 %end, %end, {extent}"));
         self.place("POINT");
-        for quantity in quantities(self.kernel) {
+        for quantity in self.quantities() {
             self.locate(quantity, x..x + 1, Some(&row_register(quantity)));
         }
         self.point();
@@ -160,7 +161,7 @@ impl PtxWriter<'_> {
             if vector > 0 {
                 self.op(&format!("add.s32 %i{x}, %i{x}, %hop"));
             }
-            for quantity in quantities(self.kernel) {
+            for quantity in self.quantities() {
                 let to = self.named(Field::Start(quantity).class(), &(register(quantity) + &mark));
                 self.step(quantity, x..x + 1, Some(&row_register(quantity)), &to);
             }
@@ -200,14 +201,7 @@ impl PtxWriter<'_> {
         }
     }
 
-    pub(in crate::ptx) fn coordinate(
-        &mut self,
-        dim: u32,
-        dtype: DType,
-        lane: usize,
-        mark: &str,
-        x: usize,
-    ) -> String {
+    pub(crate) fn coordinate(&mut self, dim: u32, dtype: DType, lane: usize, mark: &str, x: usize) -> String {
         let quantity = Quantity::Coord(dim, dtype);
         let first = register(quantity) + mark;
         if lane == 0 {
@@ -262,12 +256,12 @@ impl PtxWriter<'_> {
     }
 
     /// What is stored is aligned, so a load of it at the point itself is too.
-    pub(in crate::ptx) fn may_be_unaligned(&self, row: &VectorRow) -> bool {
+    pub(crate) fn may_be_unaligned(&self, row: &VectorRow) -> bool {
         self.kernel.params[row.param as usize].access == Access::In
     }
 
     /// 0 if the row is side by side in memory and aligned.
-    pub(in crate::ptx) fn misfit(&mut self, row: &VectorRow, at: &str, lanes: usize, apart: Field) -> String {
+    pub(crate) fn misfit(&mut self, row: &VectorRow, at: &str, lanes: usize, apart: Field) -> String {
         let size = self.kernel.params[row.param as usize].dtype.size_bytes();
         let apart = self.field(apart);
         let low = self.set(Class::B32, "cvt.u32.u64", &[at]);
@@ -294,13 +288,7 @@ impl PtxWriter<'_> {
         self.place(&done);
     }
 
-    pub(in crate::ptx) fn aligned_row(
-        &mut self,
-        row: &VectorRow,
-        lanes: usize,
-        elements: &Elements,
-        at: &str,
-    ) {
+    pub(crate) fn aligned_row(&mut self, row: &VectorRow, lanes: usize, elements: &Elements, at: &str) {
         let dtype = self.kernel.params[row.param as usize].dtype;
         for (first, len) in runs(&row.positions, lanes) {
             let to: Vec<String> = (first..first + len as i32).map(|p| elements[&p].clone()).collect();
@@ -311,7 +299,7 @@ impl PtxWriter<'_> {
     }
 
     /// Element by element. Operands loaded sideways are contiguous, as the launch has checked.
-    pub(in crate::ptx) fn single_row(&mut self, row: &VectorRow, elements: &Elements, at: &str, x: usize) {
+    pub(crate) fn single_row(&mut self, row: &VectorRow, elements: &Elements, at: &str, x: usize) {
         let dtype = self.kernel.params[row.param as usize].dtype;
         let step = self.field(Field::Step(Quantity::Param(row.param), x));
         for (&position, to) in elements {

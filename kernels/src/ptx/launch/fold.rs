@@ -3,13 +3,11 @@
 //! Every block has an aligned run of numbers of the folded points, whose length is a power of two, so the
 //! result is the definition's whatever is decided here.
 
-use super::module::{BLOCKS_PER_MULTIPROCESSOR, Facts, Grid};
-use super::region::Region;
-use super::source::{Source, fill_up, leader};
+use super::module::{BLOCKS_PER_MULTIPROCESSOR, Facts, LaunchPlan, Region, Source, fill_up};
 use crate::ir::Kernel;
-use crate::ptx::entries::combine::{partial_bytes, streams};
+use crate::ptx::entries::fold_values::{partial_bytes, streams};
 use crate::ptx::schedule::{FoldPlan, fold_slots};
-use crate::ptx::text::{Field, Share, THREADS};
+use crate::ptx::text::{FoldField, THREADS};
 
 /// Lanes of a warp.
 const WARP: u64 = 32;
@@ -18,7 +16,7 @@ const WARP: u64 = 32;
 const WIDE_ROWS: u64 = 64;
 
 /// Points of a folded dimension within another one: with the numbers of a grid they stay below 2^32.
-pub(super) const MAX_INNER_FOLD: u64 = 1 << 31;
+pub(crate) const MAX_INNER_FOLD: u64 = 1 << 31;
 
 /// How the threads of a block share the values of its kept points. All are powers of two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,37 +40,57 @@ impl ThreadTeam {
         self.values * self.lanes * self.shares * self.groups
     }
 
-    fn share(&self, share: Share) -> u64 {
-        let members = self.lanes * self.shares;
-        let log = |n: u64| u64::from(n.ilog2());
-        match share {
-            Share::Rows => self.rows,
-            Share::RowShift => {
-                if self.across {
-                    log(members)
-                } else {
-                    0
-                }
-            }
-            Share::RowMask => self.rows - 1,
-            Share::MemberShift => {
-                if self.across {
-                    0
-                } else {
-                    log(self.rows)
-                }
-            }
-            Share::MemberMask => members - 1,
-            Share::Lanes => self.lanes,
-            Share::LaneShift => log(self.lanes),
-            Share::Shares => self.shares,
-            Share::Groups => self.groups,
-            _ => unreachable!("not of a team of threads"),
-        }
+    fn threads(&self) -> [u64; 3] {
+        [self.rows * self.lanes * self.shares, 1, 1]
     }
+}
 
-    fn threads(&self) -> [u32; 3] {
-        [(self.rows * self.lanes * self.shares) as u32, 1, 1]
+/// What the text of one grid reads.
+struct FoldGrid<'a> {
+    team: &'a ThreadTeam,
+    kept: u64,
+    folded: u64,
+    runs: u64,
+    first: u64,
+    segments: u64,
+    is_empty: bool,
+    /// By streams.
+    partials: &'a [u64],
+    previous: &'a [u64],
+    /// By slots.
+    base: Vec<u64>,
+    digit: Vec<u64>,
+    rest: Vec<u64>,
+}
+
+impl FoldGrid<'_> {
+    fn number(&self, field: FoldField) -> u64 {
+        let team = self.team;
+        let members = team.lanes * team.shares;
+        let log = |n: u64| u64::from(n.ilog2());
+        match field {
+            FoldField::Rows => team.rows,
+            FoldField::RowShift => u64::from(team.across) * log(members),
+            FoldField::RowMask => team.rows - 1,
+            FoldField::MemberShift => u64::from(!team.across) * log(team.rows),
+            FoldField::MemberMask => members - 1,
+            FoldField::Lanes => team.lanes,
+            FoldField::LaneShift => log(team.lanes),
+            FoldField::Shares => team.shares,
+            FoldField::Groups => team.groups,
+            FoldField::Kept => self.kept,
+            FoldField::Folded => self.folded,
+            FoldField::Runs => self.runs,
+            FoldField::First => self.first,
+            FoldField::Segments => self.segments,
+            FoldField::Empty => u64::from(self.is_empty),
+            // The last pass has no partial results to leave.
+            FoldField::Partials(stream) => self.partials.get(stream).copied().unwrap_or(0),
+            FoldField::Previous(stream) => self.previous[stream],
+            FoldField::Base(slot) => self.base[slot],
+            FoldField::Digit(slot) => self.digit[slot],
+            FoldField::Rest(slot) => self.rest[slot],
+        }
     }
 }
 
@@ -85,7 +103,7 @@ struct Pass {
 }
 
 /// All that folds into one box of kept points.
-pub(in crate::ptx) struct PointFolds {
+struct PointFolds {
     region: Region,
     kept: u64,
     folded: u64,
@@ -101,7 +119,7 @@ impl PointFolds {
         self.folded.div_ceil(self.run)
     }
 
-    /// Where the partial results of each pass and stream begin, and the end of the last.
+    /// Where the partial results of each pass and stream begin in scratch memory, and the end of the last.
     fn partials(&self, kernel: &Kernel) -> Vec<u64> {
         let mut at = vec![0];
         for pass in &self.passes {
@@ -112,22 +130,18 @@ impl PointFolds {
         }
         at
     }
-
-    pub(in crate::ptx) fn scratch_bytes(&self, kernel: &Kernel) -> u64 {
-        self.partials(kernel).last().copied().unwrap_or(0)
-    }
 }
 
 impl Source<'_> {
     /// The boxes of kept points of a reduction, and how each is folded.
-    pub(in crate::ptx) fn folds(&self, facts: Facts) -> Vec<PointFolds> {
-        let mut region = Region::new(self.kernel, self.launch, self.memory);
-        let mut order = self.kernel.fold_order(self.launch);
+    fn folds(&self, facts: Facts) -> Vec<PointFolds> {
+        let mut region = Region::new(self);
+        let mut order = self.footprint().fold_order(self.launch);
         let is_empty = region.dims.iter().any(|d| d.folded && d.extent == 0);
         if is_empty {
             order.clear();
         }
-        let lead = leader(self.kernel, &region);
+        let lead = self.leader(&region);
         region.arrange_fold(&order, lead);
         if region.points() == 0 {
             return Vec::new();
@@ -148,9 +162,9 @@ impl Source<'_> {
     }
 
     /// The points of a folded dimension within another one that are too many for a grid's coordinates.
-    pub(super) fn longest_inner_fold(&self) -> Option<u64> {
-        let mut region = Region::new(self.kernel, self.launch, self.memory);
-        region.arrange_fold(&self.kernel.fold_order(self.launch), leader(self.kernel, &region));
+    pub(crate) fn longest_inner_fold(&self) -> Option<u64> {
+        let mut region = Region::new(self);
+        region.arrange_fold(&self.footprint().fold_order(self.launch), self.leader(&region));
         let inner = region.dims.iter().filter(|d| d.folded).skip(1).map(|d| d.extent).max();
         inner.filter(|&points| points > MAX_INNER_FOLD)
     }
@@ -163,7 +177,7 @@ impl Source<'_> {
         let limits = self.module.limits;
         let full = u64::from(THREADS);
         let blocks = BLOCKS_PER_MULTIPROCESSOR * u64::from(facts.multiprocessors);
-        let values = FoldPlan::of(self.kernel).values() as u64;
+        let values = self.module.schedule.fold.values() as u64;
         let first = (folded > 0).then(|| self.team(across, values, kept, folded, blocks * full));
         let below = |limit: u64| 1u64 << limit.ilog2();
         let run = first.map_or(1, |team| team.run());
@@ -204,55 +218,60 @@ impl Source<'_> {
         ThreadTeam { across, rows, lanes, shares, groups, values }
     }
 
-    pub(in crate::ptx) fn reduction(&self, scratch: u64, facts: Facts) -> Vec<Grid> {
-        self.folds(facts).iter().flat_map(|folds| self.fold_grids(folds, scratch)).collect()
+    pub(crate) fn reduction(&self, facts: Facts) -> LaunchPlan {
+        let boxes = self.folds(facts).into_iter().map(|folds| self.fold_plan(&folds));
+        boxes.fold(LaunchPlan::default(), LaunchPlan::then)
     }
 
-    fn fold_grids(&self, folds: &PointFolds, scratch: u64) -> Vec<Grid> {
-        let partials: Vec<u64> = folds.partials(self.kernel).iter().map(|at| at + scratch).collect();
+    fn fold_plan(&self, folds: &PointFolds) -> LaunchPlan {
+        let partials = folds.partials(self.kernel);
         let streams = streams(self.kernel).len();
-        let mut grids = Vec::new();
-        if let Some(team) = folds.first {
+        let mut plan = LaunchPlan { scratch_bytes: partials[partials.len() - 1], grids: Vec::new() };
+        let mut add = |entry: usize, region: &Region, grid: &FoldGrid, blocks: u64| {
+            let shape = [[grid.kept.div_ceil(grid.team.rows), blocks, 1], grid.team.threads()];
+            plan.grids.push(self.grid(entry, region, shape, 1, |field| grid.number(field)));
+        };
+        if let Some(team) = &folds.first {
+            let run = self.module.schedule.fold.run as u64;
+            let distance = team.lanes * run;
             for begin in (0..folds.folded).step_by(folds.chunk as usize) {
                 let length = folds.chunk.min(folds.folded - begin);
                 let (region, base) = from_number(&folds.region, begin);
-                let run = FoldPlan::of(self.kernel).run as u64;
-                let runs = whole_runs(&region, run, length);
-                let distance = team.lanes * run;
-                let blocks = [folds.kept.div_ceil(team.rows), length.div_ceil(team.run()), 1];
-                grids.push(self.grid(0, &region, blocks, team.threads(), |field| match field {
-                    Field::Base(slot) => base[*slot],
-                    Field::Digit(slot) => digits(&region, distance)[*slot],
-                    Field::Rest(slot) => digits(&region, distance + 1 - run)[*slot],
-                    Field::Partials(stream) => partials.get(*stream).copied().unwrap_or(0),
-                    Field::Share(Share::Kept) => folds.kept,
-                    Field::Share(Share::Folded) => length,
-                    Field::Share(Share::Runs) => runs,
-                    Field::Share(Share::First) => begin / folds.run,
-                    Field::Share(Share::Segments) => folds.segments(),
-                    Field::Share(Share::Empty) => 0,
-                    Field::Share(share) => team.share(*share),
-                    _ => unreachable!("the region knows it"),
-                }));
+                let grid = FoldGrid {
+                    team,
+                    kept: folds.kept,
+                    folded: length,
+                    runs: whole_runs(&region, run, length),
+                    first: begin / folds.run,
+                    segments: folds.segments(),
+                    is_empty: false,
+                    partials: &partials,
+                    previous: &[],
+                    base,
+                    digit: digits(&region, distance),
+                    rest: digits(&region, distance + 1 - run),
+                };
+                add(0, &region, &grid, length.div_ceil(team.run()));
             }
         }
-        for (n, pass) in folds.passes.iter().enumerate() {
-            let team = &pass.team;
-            let blocks = [folds.kept.div_ceil(team.rows), pass.after, 1];
-            grids.push(self.grid(1, &folds.region, blocks, team.threads(), |field| match field {
-                Field::Previous(stream) => partials[n * streams + stream],
-                // The last pass has no partial results to leave.
-                Field::Partials(stream) => partials.get((n + 1) * streams + stream).copied().unwrap_or(0),
-                Field::Share(Share::Kept) => folds.kept,
-                Field::Share(Share::Folded) => pass.before,
-                Field::Share(Share::First) => 0,
-                Field::Share(Share::Segments) => pass.after,
-                Field::Share(Share::Empty) => u64::from(folds.folded == 0),
-                Field::Share(share) => team.share(*share),
-                _ => unreachable!("the region knows it"),
-            }));
+        for (n, Pass { team, before, after }) in folds.passes.iter().enumerate() {
+            let grid = FoldGrid {
+                team,
+                kept: folds.kept,
+                folded: *before,
+                runs: 0,
+                first: 0,
+                segments: *after,
+                is_empty: folds.folded == 0,
+                partials: &partials[(n + 1) * streams..],
+                previous: &partials[n * streams..],
+                base: Vec::new(),
+                digit: Vec::new(),
+                rest: Vec::new(),
+            };
+            add(1, &folds.region, &grid, *after);
         }
-        grids
+        plan
     }
 }
 

@@ -1,21 +1,27 @@
 //! The grids of elementwise kernels, gathers and scatters: which entry, and how its threads lie in the
-//! region.
+//! region; and many boxes in one grid of the entry `batched_copy`.
 
-use super::module::{BLOCKS_PER_MULTIPROCESSOR, Facts, Grid, Limits};
-use super::region::{Dim, Region};
-use super::source::{Source, fill_up, leader};
-use crate::ir::Form;
+use super::module::{
+    BLOCKS_PER_MULTIPROCESSOR, Dim, Facts, Grid, LaunchPlan, Limits, Module, Region, Source, Span, fill_up,
+};
+use crate::ir::{Form, Launch};
+use crate::ptx::entries::pointwise::batch_rows;
 use crate::ptx::schedule::{SIDE, StreamingPlan, TURNS, streaming_slots, turnable};
-use crate::ptx::text::{Field, Quantity, THREADS, slots};
+use crate::ptx::text::{FoldField, Quantity, THREADS, slots};
+
+/// Only the text of a reduction reads such a number.
+fn no_fold(_: FoldField) -> u64 {
+    0
+}
 
 /// Planes that a walk must have for each that is loaded before its first.
 const PLANES_PER_FILL: u64 = 4;
 
 impl Source<'_> {
-    pub(in crate::ptx) fn pointwise(&self, facts: Facts) -> Vec<Grid> {
-        let region = Region::new(self.kernel, self.launch, self.memory);
+    pub(crate) fn pointwise(&self, facts: Facts) -> LaunchPlan {
+        let region = Region::new(self);
         if region.points() == 0 {
-            return Vec::new();
+            return LaunchPlan::default();
         }
         let (region, shape) = self.streaming(&region, facts).unwrap_or_else(|| self.at_once(region));
         let slots = region.dims.len();
@@ -37,17 +43,14 @@ impl Source<'_> {
         let entry = self.module.entries.iter().position(|&name| name == shape.entry);
         let entry = entry.expect("the schedule offers it");
         let grid = |part: &Region| {
-            self.grid(entry, part, shape.blocks(part), shape.threads, |field| match field {
-                Field::Planes => shape.planes,
-                _ => unreachable!("only reductions ask"),
-            })
+            self.grid(entry, part, [shape.blocks(part), shape.threads], shape.planes, no_fold)
         };
-        region.parts(&most).iter().map(grid).collect()
+        LaunchPlan { scratch_bytes: 0, grids: region.parts(&most).iter().map(grid).collect() }
     }
 
     /// All points side by side.
     fn at_once(&self, mut region: Region) -> (Region, Shape) {
-        region.arrange(leader(self.kernel, &region));
+        region.arrange(self.leader(&region));
         region.fill(slots(self.kernel), 0);
         fill_y(&mut region.dims);
         let shape = self.tile(&mut region).or_else(|| self.vector(&region));
@@ -65,7 +68,7 @@ impl Source<'_> {
         if walk.extent < least || !walk.fits() || !self.module.entries.contains(&"streaming") {
             return None;
         }
-        region.arrange(leader(self.kernel, &region));
+        region.arrange(self.leader(&region));
         region.fill(streaming_slots(self.kernel) - 1, 0);
         fill_y(&mut region.dims);
         region.dims.insert(0, walk);
@@ -89,14 +92,14 @@ impl Source<'_> {
         if !self.module.schedule.transpose || !long(x) || !self.adjacent(region, stores[0].param) {
             return None;
         }
-        let turned = turnable(self.kernel).filter(|&p| !self.adjacent(region, p)).find_map(|p| {
+        let turned = turnable(self.footprint()).filter(|&p| !self.adjacent(region, p)).find_map(|p| {
             let q = region.of(Quantity::Param(p));
             outer.iter().position(|d| long(d) && d.steps[q] == self.size(p))
         })?;
         let y = region.dims.len() - 2;
         region.dims[turned..=y].rotate_left(1);
         let height = SIDE as u64;
-        let threads = [SIDE as u32, (SIDE / TURNS) as u32, 1];
+        let threads = [SIDE as u64, (SIDE / TURNS) as u64, 1];
         Some(Shape { entry: "transpose", lanes: 1, width: height, height, planes: 1, threads })
     }
 
@@ -139,7 +142,7 @@ struct Shape {
     height: u64,
     /// Points along slot 0 of a thread.
     planes: u64,
-    threads: [u32; 3],
+    threads: [u64; 3],
 }
 
 impl Shape {
@@ -148,14 +151,7 @@ impl Shape {
         let (x, y) = last_two(region);
         let [width, height] = block_shape(items(x, lanes).div_ceil(vectors), y);
         let threads = [width, height, 1];
-        Shape {
-            entry,
-            lanes,
-            width: u64::from(width) * vectors,
-            height: u64::from(height),
-            planes: 1,
-            threads,
-        }
+        Shape { entry, lanes, width: width * vectors, height, planes: 1, threads }
     }
 
     /// Walks of at least `least` planes, so many that they fill the multiprocessors if they can.
@@ -164,7 +160,6 @@ impl Shape {
         let lanes = plan.lanes as u64;
         let [width, height] = streaming_shape(items(x, lanes), y);
         let threads = [width, height, 1];
-        let (width, height) = (u64::from(width), u64::from(height));
         let planes = region.dims[0].extent;
         let whole = Shape { entry: "streaming", lanes, width, height, planes, threads };
         let walks: u64 = whole.blocks(region).iter().product();
@@ -205,22 +200,57 @@ fn fill_y(dims: &mut [Dim]) {
 }
 
 /// Threads along x and y of a block for rows of so many items: 256, or fewer if there is less to do.
-fn block_shape(items: u64, rows: u64) -> [u32; 2] {
+fn block_shape(items: u64, rows: u64) -> [u64; 2] {
     let full = u64::from(THREADS);
     let waste = |width: u64| items.div_ceil(width) * width;
     let widest = items.next_power_of_two().min(full);
     let widths = (0..).map(|n| widest >> n).take_while(|&w| w >= widest.min(32));
     let width = if rows == 1 { widest } else { widths.min_by_key(|&w| waste(w)).unwrap_or(widest) };
-    let height = (full / width).min(rows.next_power_of_two());
-    [width as u32, height as u32]
+    [width, (full / width).min(rows.next_power_of_two())]
 }
 
 /// Threads along x and y of a block of streaming: a warp along x, so that the rows of a block are
 /// neighbours and find what they share in the first-level cache.
-fn streaming_shape(items: u64, rows: u64) -> [u32; 2] {
+fn streaming_shape(items: u64, rows: u64) -> [u64; 2] {
     let full = u64::from(THREADS);
     let width = items.next_power_of_two().min(32);
     let height = (full / width).min(rows.next_power_of_two());
-    let width = (full / height).min(items.next_power_of_two());
-    [width as u32, height as u32]
+    [(full / height).min(items.next_power_of_two()), height]
+}
+
+/// Launches over many boxes: of one program, each with its own memory, in any order. `None` if one of them is
+/// too large, or the module does not offer it.
+pub(crate) fn plan_batch(module: &Module, boxes: &[(&Launch, &[Span])]) -> Option<LaunchPlan> {
+    let entry = module.entries.iter().position(|&name| name == "batched_copy")?;
+    let row = &module.blocks[entry];
+    let mut filled: Vec<(u32, Vec<u8>)> = Vec::new();
+    for (launch, memory) in boxes {
+        let source = Source::new(module, launch, memory);
+        let mut region = Region::new(&source);
+        if region.points() == 0 {
+            continue;
+        }
+        let blocks = region.points().div_ceil(u64::from(THREADS)) as u32;
+        region.arrange(source.leader(&region));
+        region.fill(slots(source.kernel), 0);
+        if region.points() > module.limits.points || !region.dims.iter().all(Dim::fits) {
+            return None;
+        }
+        let grid = source.grid(entry, &region, [[1; 3]; 2], 1, no_fold);
+        filled.push((blocks, grid.params));
+    }
+    let rows = batch_rows(row);
+    let table = |boxes: &[(u32, Vec<u8>)]| {
+        let mut blocks = 0;
+        // No block is in the rows that are left.
+        let mut params = vec![u8::MAX; 4 * rows];
+        for (first, (count, _)) in params.chunks_exact_mut(4).zip(boxes) {
+            first.copy_from_slice(&u32::to_le_bytes(blocks));
+            blocks += count;
+        }
+        boxes.iter().for_each(|(_, row)| params.extend(row));
+        params.resize(rows * (4 + row.length()), 0);
+        Grid { entry, grid: [blocks, 1, 1], block: [THREADS, 1, 1], params, scratch_at: Vec::new() }
+    };
+    Some(LaunchPlan { scratch_bytes: 0, grids: filled.chunks(rows).map(table).collect() })
 }

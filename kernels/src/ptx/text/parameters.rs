@@ -1,18 +1,159 @@
-//! The block of launch parameters of one entry: which numbers its text reads, and where they are.
+//! How PTX spells types, and the block of launch parameters of one entry: which numbers its text reads, and
+//! where they are.
 //!
-//! The writer asks for a [`Field`] by meaning and gets a register; the block notes it. `prepare` later
-//! asks the block for its fields and fills each in. So an entry passes what it reads and nothing else.
+//! The writer requests a [`Field`] by meaning and gets a register; the block notes it. A launch later fills
+//! in each field of the block. So an entry passes what it reads and nothing else.
 
-use super::types::{Class, class};
-use crate::dtype::DType;
-use crate::ir::{Access, Kernel, Offsets, Op};
+use crate::dtype::{DType, Scalar};
+use crate::ir::Offsets;
+use crate::verify::footprint::Footprint;
+
+/// The sort of a register.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Class {
+    Pred,
+    B16,
+    B32,
+    B64,
+    F32,
+    F64,
+}
+
+impl Class {
+    /// As PTX spells it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Class::Pred => "pred",
+            Class::B16 => "b16",
+            Class::B32 => "b32",
+            Class::B64 => "b64",
+            Class::F32 => "f32",
+            Class::F64 => "f64",
+        }
+    }
+
+    /// How its temporaries begin.
+    pub(crate) fn letter(self) -> &'static str {
+        match self {
+            Class::Pred => "p",
+            Class::B16 => "h",
+            Class::B32 => "r",
+            Class::B64 => "d",
+            Class::F32 => "f",
+            Class::F64 => "e",
+        }
+    }
+
+    /// Bytes of a register in memory.
+    pub(crate) fn bytes(self) -> usize {
+        match self {
+            Class::Pred => 1,
+            Class::B16 => 2,
+            Class::B32 | Class::F32 => 4,
+            Class::B64 | Class::F64 => 8,
+        }
+    }
+}
+
+/// The register class of a value.
+pub(crate) fn class(dtype: DType) -> Class {
+    match dtype {
+        DType::Bool => Class::Pred,
+        DType::I8 | DType::I16 | DType::I32 | DType::U8 | DType::U16 | DType::U32 => Class::B32,
+        DType::I64 | DType::U64 => Class::B64,
+        DType::F16 | DType::BF16 => Class::B16,
+        DType::F32 => Class::F32,
+        DType::F64 => Class::F64,
+    }
+}
+
+/// The type of arithmetic on a register: `s32`, `u64`, `f32`.
+pub(crate) fn arithmetic(dtype: DType) -> &'static str {
+    match dtype {
+        DType::I8 | DType::I16 | DType::I32 => "s32",
+        DType::Bool | DType::U8 | DType::U16 | DType::U32 => "u32",
+        DType::I64 => "s64",
+        DType::U64 => "u64",
+        DType::F16 | DType::BF16 | DType::F32 => "f32",
+        DType::F64 => "f64",
+    }
+}
+
+/// The type of an element in loads and stores.
+pub(crate) fn memory(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool | DType::U8 => "u8",
+        DType::I8 => "s8",
+        DType::I16 => "s16",
+        DType::U16 => "u16",
+        DType::I32 => "s32",
+        DType::U32 => "u32",
+        DType::I64 => "s64",
+        DType::U64 => "u64",
+        DType::F16 | DType::BF16 => "b16",
+        DType::F32 => "f32",
+        DType::F64 => "f64",
+    }
+}
+
+/// The type in which a fold accumulates.
+pub(crate) fn partial(dtype: DType) -> DType {
+    match dtype {
+        DType::I8 | DType::I16 => DType::I32,
+        DType::U8 | DType::U16 => DType::U32,
+        DType::F16 | DType::BF16 => DType::F32,
+        _ => dtype,
+    }
+}
+
+/// log2 of an element's bytes.
+pub(crate) fn size_bits(dtype: DType) -> u32 {
+    dtype.size_bytes().trailing_zeros()
+}
+
+/// A constant as an operand of the register's class.
+pub(crate) fn literal(scalar: Scalar) -> String {
+    match scalar.dtype {
+        DType::Bool => u64::from(scalar.bits != 0).to_string(),
+        DType::F32 => format!("0f{:08X}", scalar.bits),
+        DType::F64 => format!("0d{:016X}", scalar.bits),
+        DType::F16 | DType::BF16 => format!("0x{:04X}", scalar.bits),
+        DType::U64 => scalar.bits.to_string(),
+        _ if scalar.bits == 1 << 63 => "0x8000000000000000".into(),
+        DType::I8 | DType::I16 | DType::I32 | DType::I64 | DType::U8 | DType::U16 | DType::U32 => {
+            scalar.to_i64().to_string()
+        }
+    }
+}
+
+/// The address of an element: a register and a number of bytes.
+#[derive(Clone)]
+pub(crate) struct Address {
+    pub register: String,
+    pub bytes: i64,
+}
+
+impl Address {
+    pub(crate) fn at(register: &str) -> Address {
+        Address { register: register.to_owned(), bytes: 0 }
+    }
+}
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.bytes {
+            0 => write!(f, "[{}]", self.register),
+            bytes => write!(f, "[{}+{bytes}]", self.register),
+        }
+    }
+}
 
 /// The largest block of parameters that every driver takes, in bytes.
-pub(in crate::ptx) const MAX_BLOCK_BYTES: usize = 4096;
+pub(crate) const MAX_BLOCK_BYTES: usize = 4096;
 
 /// What moves linearly through the region: the address of a parameter's element, a coordinate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(in crate::ptx) enum Quantity {
+pub(crate) enum Quantity {
     /// The address of a parameter's element, in bytes.
     Param(u32),
     /// The coordinate of a dimension, as i32 or i64.
@@ -20,27 +161,24 @@ pub(in crate::ptx) enum Quantity {
 }
 
 /// What a kernel needs at each point, parameters first.
-pub(in crate::ptx) fn quantities(kernel: &Kernel) -> Vec<Quantity> {
-    let mut all: Vec<Quantity> = Vec::new();
-    for p in 0..kernel.params.len() as u32 {
-        let written = kernel.params[p as usize].access != Access::In;
-        if (written || kernel.loads_of(p)) && kernel.indexed_param() != Some(p) {
-            all.push(Quantity::Param(p));
-        }
+pub(crate) fn quantities(footprint: &Footprint) -> Vec<Quantity> {
+    let at_point = footprint.params().iter().zip(0..).filter(|(p, _)| p.is_stored || p.radius.is_some());
+    let params = at_point.map(|(_, p)| Quantity::Param(p));
+    params.chain(footprint.coords().iter().map(|&(dim, dtype)| Quantity::Coord(dim, dtype))).collect()
+}
+
+/// The register of a quantity at the point.
+pub(crate) fn register(quantity: Quantity) -> String {
+    match quantity {
+        Quantity::Param(p) => format!("%at{p}"),
+        Quantity::Coord(k, DType::I64) => format!("%c{k}w"),
+        Quantity::Coord(k, _) => format!("%c{k}"),
     }
-    for inst in &kernel.body {
-        if let Op::Coord(k) = inst.op
-            && !all.contains(&Quantity::Coord(k, inst.dtype))
-        {
-            all.push(Quantity::Coord(k, inst.dtype));
-        }
-    }
-    all
 }
 
 /// One number of the block.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(in crate::ptx) enum Field {
+pub(crate) enum Field {
     /// Points along a slot.
     Extent(usize),
     /// A quantity at the grid's first point.
@@ -65,23 +203,13 @@ pub(in crate::ptx) enum Field {
     IndexedStart,
     /// How many there are.
     IndexedCount,
-    /// Reductions: what the entry must know of its share, by name.
-    Share(Share),
-    /// Reductions: the partial results of a stream.
-    Partials(usize),
-    /// Reductions: the partial results of a stream that the pass before has left.
-    Previous(usize),
-    /// Reductions: the folded coordinates of the grid's first number.
-    Base(usize),
-    /// Reductions: as digits of the folded slots, the distance between a thread's runs.
-    Digit(usize),
-    /// Reductions: the same from the last element of a run.
-    Rest(usize),
+    /// What a reduction alone reads.
+    Fold(FoldField),
 }
 
 /// Numbers that a stage of a reduction reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::ptx) enum Share {
+pub(crate) enum FoldField {
     /// Kept points of a block.
     Rows,
     /// The bits of a thread's number that say which of them is its own.
@@ -110,41 +238,63 @@ pub(in crate::ptx) enum Share {
     Segments,
     /// 1 if nothing is folded at all.
     Empty,
+    /// Where the partial results of a stream begin, counted from the launch's scratch memory.
+    Partials(usize),
+    /// The same of those that the pass before has left.
+    Previous(usize),
+    /// The folded coordinates of the grid's first number.
+    Base(usize),
+    /// As digits of the folded slots, the distance between a thread's runs.
+    Digit(usize),
+    /// The same from the last element of a run.
+    Rest(usize),
 }
 
-impl Share {
-    fn name(self) -> &'static str {
+impl FoldField {
+    fn class(self) -> Class {
         match self {
-            Share::Rows => "rows",
-            Share::RowShift => "row_shift",
-            Share::RowMask => "row_mask",
-            Share::MemberShift => "member_shift",
-            Share::MemberMask => "member_mask",
-            Share::Lanes => "lanes",
-            Share::LaneShift => "lane_shift",
-            Share::Shares => "shares",
-            Share::Groups => "groups",
-            Share::Kept => "kept",
-            Share::Folded => "folded",
-            Share::Runs => "runs",
-            Share::First => "first",
-            Share::Segments => "segments",
-            Share::Empty => "empty",
+            FoldField::Partials(_) | FoldField::Previous(_) => Class::B64,
+            _ => Class::B32,
         }
+    }
+
+    fn name(self) -> String {
+        let name = match self {
+            FoldField::Rows => "rows",
+            FoldField::RowShift => "row_shift",
+            FoldField::RowMask => "row_mask",
+            FoldField::MemberShift => "member_shift",
+            FoldField::MemberMask => "member_mask",
+            FoldField::Lanes => "lanes",
+            FoldField::LaneShift => "lane_shift",
+            FoldField::Shares => "shares",
+            FoldField::Groups => "groups",
+            FoldField::Kept => "kept",
+            FoldField::Folded => "folded",
+            FoldField::Runs => "runs",
+            FoldField::First => "first",
+            FoldField::Segments => "segments",
+            FoldField::Empty => "empty",
+            FoldField::Partials(stream) => return format!("%partials{stream}"),
+            FoldField::Previous(stream) => return format!("%previous{stream}"),
+            FoldField::Base(slot) => return format!("%base{slot}"),
+            FoldField::Digit(slot) => return format!("%digit{slot}"),
+            FoldField::Rest(slot) => return format!("%rest{slot}"),
+        };
+        format!("%{name}")
     }
 }
 
 impl Field {
     /// The class of its register.
-    pub(in crate::ptx) fn class(&self) -> Class {
+    pub(crate) fn class(&self) -> Class {
         match self {
             Field::Start(Quantity::Param(_) | Quantity::Coord(_, DType::I64)) => Class::B64,
-            Field::Delta(..) | Field::IndexedStart | Field::IndexedCount => Class::B64,
-            Field::Stride(..) | Field::Partials(_) | Field::Previous(_) => Class::B64,
+            Field::Delta(..) | Field::IndexedStart | Field::IndexedCount | Field::Stride(..) => Class::B64,
             Field::Extent(_) | Field::Start(_) | Field::Step(..) => Class::B32,
             Field::Apart(_) | Field::Uneven(_) | Field::Turned(_) => Class::B32,
-            Field::Planes | Field::Share(_) => Class::B32,
-            Field::Base(_) | Field::Digit(_) | Field::Rest(_) => Class::B32,
+            Field::Planes => Class::B32,
+            Field::Fold(field) => field.class(),
             Field::Argument(_, DType::Bool) => Class::B32,
             Field::Argument(_, dtype) => class(*dtype),
         }
@@ -169,20 +319,15 @@ impl Field {
             Field::Argument(n, _) => format!("%arg{n}"),
             Field::IndexedStart => "%indexed".into(),
             Field::IndexedCount => "%count".into(),
-            Field::Share(share) => format!("%{}", share.name()),
-            Field::Partials(stream) => format!("%partials{stream}"),
+            Field::Fold(field) => field.name(),
             Field::Stride(p, slot) => format!("%stride{p}_{slot}"),
-            Field::Previous(stream) => format!("%previous{stream}"),
-            Field::Base(slot) => format!("%base{slot}"),
-            Field::Digit(slot) => format!("%digit{slot}"),
-            Field::Rest(slot) => format!("%rest{slot}"),
         }
     }
 }
 
 /// A field, its register and its place.
 #[derive(Clone, Debug)]
-pub(in crate::ptx) struct Slot {
+pub(crate) struct Slot {
     pub field: Field,
     pub register: String,
     pub at: usize,
@@ -190,13 +335,13 @@ pub(in crate::ptx) struct Slot {
 
 /// The fields of one entry, in the order in which its text first asks for them.
 #[derive(Clone, Default, Debug)]
-pub(in crate::ptx) struct ParameterBlock {
+pub(crate) struct ParameterBlock {
     slots: Vec<Slot>,
 }
 
 impl ParameterBlock {
     /// The register that holds a field.
-    pub(in crate::ptx) fn register(&mut self, field: Field) -> String {
+    pub(crate) fn register(&mut self, field: Field) -> String {
         if let Some(slot) = self.slots.iter().find(|s| s.field == field) {
             return slot.register.clone();
         }
@@ -207,22 +352,29 @@ impl ParameterBlock {
     }
 
     /// The fields and where they are.
-    pub(in crate::ptx) fn slots(&self) -> &[Slot] {
+    pub(crate) fn slots(&self) -> &[Slot] {
         &self.slots
     }
 
     /// Length of the block; never zero, for PTX has no empty parameter.
-    pub(in crate::ptx) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.slots.last().map_or(0, |s| s.at + s.field.class().bytes())
     }
 
     /// Length of the parameter as PTX declares it.
-    pub(in crate::ptx) fn length(&self) -> usize {
+    pub(crate) fn length(&self) -> usize {
         self.bytes().next_multiple_of(8).max(8)
     }
 
+    /// Where addresses in scratch memory are.
+    pub(crate) fn scratch_at(&self) -> Vec<usize> {
+        let is_scratch =
+            |slot: &&Slot| matches!(slot.field, Field::Fold(FoldField::Partials(_) | FoldField::Previous(_)));
+        self.slots.iter().filter(is_scratch).map(|slot| slot.at).collect()
+    }
+
     /// The block with each field's number filled in.
-    pub(in crate::ptx) fn pack(&self, number: impl Fn(&Field) -> u64) -> Vec<u8> {
+    pub(crate) fn pack(&self, number: impl Fn(&Field) -> u64) -> Vec<u8> {
         let mut bytes = vec![0; self.length()];
         for slot in &self.slots {
             let width = slot.field.class().bytes();

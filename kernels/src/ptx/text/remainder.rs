@@ -1,6 +1,6 @@
 //! The remainder of floats, exactly: long division of the mantissas, a few bits at a time.
 
-use super::types::Class;
+use super::parameters::Class;
 use super::writer::PtxWriter;
 use crate::dtype::DType;
 
@@ -39,7 +39,7 @@ impl Width {
 
 impl PtxWriter<'_> {
     /// `to = a % b` with the sign of `a`, of f32 or f64.
-    pub(in crate::ptx) fn remainder(&mut self, dtype: DType, to: &str, a: &str, b: &str) {
+    pub(crate) fn remainder(&mut self, dtype: DType, to: &str, a: &str, b: &str) {
         let w = if dtype == DType::F64 { DOUBLE } else { SINGLE };
         let bits = w.bits;
         let (done, small, finite) = (self.label("DONE"), self.label("SMALL"), self.label("FINITE"));

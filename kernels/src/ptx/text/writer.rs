@@ -1,14 +1,24 @@
-//! Collects the text of one entry: lines, registers, labels and the fields it reads.
+//! Collects the text of one entry: lines, registers, labels, and the fields that it reads; loads and stores of
+//! runs of neighbouring elements; and the way from numbers of threads to coordinates, addresses and the loads
+//! of one point. Every entry is made of these.
+//!
+//! Slots are the dimensions of a grid: the last is x, the one before it y, and all others share z. A launch
+//! may have fewer dimensions than its kernel; they fill the last slots.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::ops::Range;
 
-use super::parameters::{Field, ParameterBlock};
-use super::types::Class;
-use crate::ir::{Kernel, Value};
+use super::parameters::{
+    Address, Class, Field, FoldField, ParameterBlock, Quantity, class, literal, memory, quantities, register,
+};
+use crate::dtype::{DType, Kind, Scalar};
+use crate::ir::{Access, Kernel, Offsets, Op, Value};
+use crate::verify::Verified;
+use crate::verify::footprint::Footprint;
 
 /// Threads of a full block.
-pub(in crate::ptx) const THREADS: u32 = 256;
+pub(crate) const THREADS: u32 = 256;
 
 /// What the writer must know of a GPU: compute capability times ten.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -30,7 +40,7 @@ impl PtxTarget {
         Some(PtxTarget { sm })
     }
 
-    pub(in crate::ptx) fn version(self) -> &'static str {
+    pub(crate) fn version(self) -> &'static str {
         match self.sm {
             ..90 => "7.0",
             90..100 => "7.8",
@@ -40,15 +50,16 @@ impl PtxTarget {
 }
 
 /// One entry point: its name, its text and the parameters it reads.
-pub(in crate::ptx) struct Entry {
+pub(crate) struct Entry {
     pub name: &'static str,
     pub text: String,
     pub block: ParameterBlock,
 }
 
 /// Writes one entry.
-pub(in crate::ptx) struct PtxWriter<'a> {
+pub(crate) struct PtxWriter<'a> {
     pub kernel: &'a Kernel,
+    pub footprint: &'a Footprint,
     pub target: &'a PtxTarget,
     pub block: ParameterBlock,
     /// The register of each value of the body, as far as it is defined.
@@ -61,9 +72,11 @@ pub(in crate::ptx) struct PtxWriter<'a> {
 }
 
 impl<'a> PtxWriter<'a> {
-    pub(in crate::ptx) fn new(kernel: &'a Kernel, target: &'a PtxTarget) -> PtxWriter<'a> {
+    pub(crate) fn new(verified: &'a Verified, target: &'a PtxTarget) -> PtxWriter<'a> {
+        let (kernel, footprint) = (verified.kernel(), verified.footprint());
         PtxWriter {
             kernel,
+            footprint,
             target,
             block: ParameterBlock::default(),
             names: vec![String::new(); kernel.body.len()],
@@ -76,35 +89,35 @@ impl<'a> PtxWriter<'a> {
     }
 
     /// Appends an instruction.
-    pub(in crate::ptx) fn op(&mut self, instruction: &str) {
+    pub(crate) fn op(&mut self, instruction: &str) {
         let _ = writeln!(self.text, "    {instruction};");
     }
 
     /// Appends a comment.
-    pub(in crate::ptx) fn note(&mut self, comment: &str) {
+    pub(crate) fn note(&mut self, comment: &str) {
         let _ = writeln!(self.text, "    // {comment}");
     }
 
     /// Places a label.
-    pub(in crate::ptx) fn place(&mut self, label: &str) {
+    pub(crate) fn place(&mut self, label: &str) {
         let _ = writeln!(self.text, "{label}:");
     }
 
     /// A label that nothing else has.
-    pub(in crate::ptx) fn label(&mut self, stem: &str) -> String {
+    pub(crate) fn label(&mut self, stem: &str) -> String {
         self.labels += 1;
         format!("{stem}_{}", self.labels)
     }
 
     /// A fresh register.
-    pub(in crate::ptx) fn temp(&mut self, class: Class) -> String {
+    pub(crate) fn temp(&mut self, class: Class) -> String {
         let n = self.temporaries.entry(class).or_default();
         *n += 1;
         format!("%{}{}", class.letter(), *n - 1)
     }
 
     /// A register with a name of its own.
-    pub(in crate::ptx) fn named(&mut self, class: Class, name: &str) -> String {
+    pub(crate) fn named(&mut self, class: Class, name: &str) -> String {
         let names = self.named.entry(class).or_default();
         if !names.iter().any(|n| n == name) {
             names.push(name.to_owned());
@@ -113,36 +126,46 @@ impl<'a> PtxWriter<'a> {
     }
 
     /// An instruction that sets a fresh register: `set(B32, "add.s32", &["%a", "%b"])`.
-    pub(in crate::ptx) fn set(&mut self, class: Class, operation: &str, operands: &[&str]) -> String {
+    pub(crate) fn set(&mut self, class: Class, operation: &str, operands: &[&str]) -> String {
         let to = self.temp(class);
         self.op(&format!("{operation} {to}, {}", operands.join(", ")));
         to
     }
 
+    /// What the kernel needs at each point.
+    pub(crate) fn quantities(&self) -> Vec<Quantity> {
+        quantities(self.footprint)
+    }
+
     /// The register of a launch parameter.
-    pub(in crate::ptx) fn field(&mut self, field: Field) -> String {
+    pub(crate) fn field(&mut self, field: Field) -> String {
         self.block.register(field)
     }
 
+    /// The register of a number that a reduction reads.
+    pub(crate) fn fold_field(&mut self, field: FoldField) -> String {
+        self.field(Field::Fold(field))
+    }
+
     /// The register of a value.
-    pub(in crate::ptx) fn name(&self, value: Value) -> String {
+    pub(crate) fn name(&self, value: Value) -> String {
         self.names[value.index()].clone()
     }
 
     /// An array in shared memory.
-    pub(in crate::ptx) fn share(&mut self, name: &str, bytes: usize) {
+    pub(crate) fn share(&mut self, name: &str, bytes: usize) {
         let _ = writeln!(self.shared, "    .shared .align 8 .b8 {name}[{bytes}];");
     }
 
     /// The entry: declarations, parameters, text.
-    pub(in crate::ptx) fn finish(self, name: &'static str) -> Entry {
+    pub(crate) fn finish(self, name: &'static str) -> Entry {
         let length = self.block.length();
         self.finish_with(name, length, |_| "launch".to_owned())
     }
 
     /// The entry of a launch whose parameter is a table of `rows` rows, a power of two: the number of each
     /// row's first block, then the rows' fields. The text finds its row's first block in `%first`.
-    pub(in crate::ptx) fn finish_table(self, name: &'static str, rows: usize) -> Entry {
+    pub(crate) fn finish_table(self, name: &'static str, rows: usize) -> Entry {
         let row = self.block.length();
         self.finish_with(name, rows * (4 + row), |w| {
             let table = w.set(Class::B64, "mov.b64", &["launch"]);
@@ -218,4 +241,217 @@ fn declare(text: &mut String, class: Class, names: &[String]) {
         let _ = write!(line, "{name}, ");
     }
     let _ = writeln!(text, "{};", line.trim_end_matches(", "));
+}
+
+/// Elements that share a 32-bit word in a run of `run` elements; 1 if each has a register of its own.
+fn per_word(dtype: DType, run: usize) -> usize {
+    if run <= 4 { 1 } else { 4 / dtype.size_bytes() }
+}
+
+fn vector(count: usize) -> String {
+    if count == 1 { String::new() } else { format!(".v{count}") }
+}
+
+fn braced(registers: &[String]) -> String {
+    if registers.len() == 1 { registers[0].clone() } else { format!("{{{}}}", registers.join(", ")) }
+}
+
+impl PtxWriter<'_> {
+    /// `to = constant`
+    pub(crate) fn constant(&mut self, to: &str, scalar: Scalar) {
+        let kind = class(scalar.dtype).name();
+        self.op(&format!("mov.{kind} {to}, {}", literal(scalar)));
+    }
+
+    /// Loads a run of neighbouring elements, aligned to its whole size (at most 16 bytes). `space` is
+    /// what follows `ld`: `global`, `global.nc` or `shared`.
+    pub(crate) fn load_run(&mut self, space: &str, dtype: DType, to: &[String], from: &Address) {
+        let per_word = per_word(dtype, to.len());
+        if per_word > 1 {
+            let words: Vec<String> = (0..to.len() / per_word).map(|_| self.temp(Class::B32)).collect();
+            self.op(&format!("ld.{space}{}.b32 {}, {from}", vector(words.len()), braced(&words)));
+            for (word, lanes) in words.iter().zip(to.chunks(per_word)) {
+                self.unpack(dtype, lanes, word);
+            }
+        } else if dtype == DType::Bool {
+            let bytes: Vec<String> = to.iter().map(|_| self.temp(Class::B32)).collect();
+            self.op(&format!("ld.{space}{}.u8 {}, {from}", vector(to.len()), braced(&bytes)));
+            for (to, byte) in to.iter().zip(&bytes) {
+                self.op(&format!("setp.ne.u32 {to}, {byte}, 0"));
+            }
+        } else {
+            self.op(&format!("ld.{space}{}.{} {}, {from}", vector(to.len()), memory(dtype), braced(to)));
+        }
+    }
+
+    /// Elements of 8 or 16 bits out of a word.
+    fn unpack(&mut self, dtype: DType, to: &[String], word: &str) {
+        let width = 8 * dtype.size_bytes();
+        if class(dtype) == Class::B16 {
+            return self.op(&format!("mov.b32 {}, {word}", braced(to)));
+        }
+        for (n, to) in to.iter().enumerate() {
+            let at = n * width;
+            match dtype.kind() {
+                Kind::Int => self.op(&format!("bfe.s32 {to}, {word}, {at}, {width}")),
+                Kind::Bool => {
+                    let byte = self.set(Class::B32, "and.b32", &[word, &format!("0x{:x}", 0xffu32 << at)]);
+                    self.op(&format!("setp.ne.u32 {to}, {byte}, 0"));
+                }
+                Kind::Uint | Kind::Float => self.op(&format!("bfe.u32 {to}, {word}, {at}, {width}")),
+            }
+        }
+    }
+
+    /// Stores a run of neighbouring elements, aligned to its whole size, to `global` or `shared` memory.
+    pub(crate) fn store_run(&mut self, space: &str, dtype: DType, values: &[String], to: &Address) {
+        let bytes: Vec<String> = match dtype {
+            DType::Bool => values.iter().map(|v| self.set(Class::B32, "selp.b32", &["1", "0", v])).collect(),
+            _ => values.to_vec(),
+        };
+        let per_word = per_word(dtype, values.len());
+        if per_word > 1 {
+            let words: Vec<String> = bytes.chunks(per_word).map(|lanes| self.pack(dtype, lanes)).collect();
+            self.op(&format!("st.{space}{}.b32 {to}, {}", vector(words.len()), braced(&words)));
+        } else {
+            self.op(&format!("st.{space}{}.{} {to}, {}", vector(bytes.len()), memory(dtype), braced(&bytes)));
+        }
+    }
+
+    /// Elements of 8 or 16 bits into a word.
+    fn pack(&mut self, dtype: DType, lanes: &[String]) -> String {
+        match (class(dtype), lanes) {
+            (Class::B16, _) => self.set(Class::B32, "mov.b32", &[&braced(lanes)]),
+            (_, [a, b]) => self.set(Class::B32, "prmt.b32", &[a, b, "0x5410"]),
+            (_, [a, b, c, d]) => {
+                let low = self.set(Class::B32, "prmt.b32", &[a, b, "0x0040"]);
+                let high = self.set(Class::B32, "prmt.b32", &[c, d, "0x0040"]);
+                self.set(Class::B32, "prmt.b32", &[&low, &high, "0x5410"])
+            }
+            _ => unreachable!("a word holds two or four elements"),
+        }
+    }
+}
+
+/// Slots of a pointwise kernel.
+pub(crate) fn slots(kernel: &Kernel) -> usize {
+    kernel.rank.max(1)
+}
+
+impl PtxWriter<'_> {
+    /// `%x` = number of the thread along x.
+    pub(crate) fn grid_x(&mut self) {
+        self.along("x", "%x");
+    }
+
+    fn along(&mut self, axis: &str, to: &str) {
+        self.named(Class::B32, to);
+        let [block, width, thread] = ["ctaid", "ntid", "tid"]
+            .map(|name| self.set(Class::B32, "mov.b32", &[&format!("%{name}.{axis}")]));
+        self.op(&format!("mad.lo.u32 {to}, {block}, {width}, {thread}"));
+    }
+
+    /// Leaves if a coordinate is outside.
+    pub(crate) fn leave_unless(&mut self, coordinate: &str, extent: &str) {
+        let outside = self.set(Class::Pred, "setp.ge.u32", &[coordinate, extent]);
+        self.op(&format!("@{outside} ret"));
+    }
+
+    /// Coordinates `%iK` of all slots but x, which is declared only.
+    pub(crate) fn grid_outer(&mut self, slots: usize) {
+        for slot in 0..slots {
+            self.named(Class::B32, &format!("%i{slot}"));
+        }
+        if slots >= 2 {
+            let (y, extent) = (format!("%i{}", slots - 2), self.field(Field::Extent(slots - 2)));
+            self.along("y", &y);
+            self.leave_unless(&y, &extent);
+        }
+        if slots >= 3 {
+            let number = self.set(Class::B32, "mov.b32", &["%ctaid.z"]);
+            self.digits(&number, 0..slots - 2);
+        }
+    }
+
+    /// Splits a number into the coordinates of some slots, the last one fastest.
+    pub(crate) fn digits(&mut self, number: &str, slots: Range<usize>) {
+        let mut rest = number.to_owned();
+        for slot in slots.clone().rev() {
+            self.named(Class::B32, &format!("%i{slot}"));
+            if slot == slots.start {
+                self.op(&format!("mov.b32 %i{slot}, {rest}"));
+                return;
+            }
+            let extent = self.field(Field::Extent(slot));
+            let quotient = self.set(Class::B32, "div.u32", &[&rest, &extent]);
+            let whole = self.set(Class::B32, "mul.lo.u32", &[&quotient, &extent]);
+            self.op(&format!("sub.u32 %i{slot}, {rest}, {whole}"));
+            rest = quotient;
+        }
+    }
+
+    /// Where a quantity is at the point: `%atP` or `%cK`, from its start and the coordinates of some
+    /// slots; or from a register that has the other slots in it already.
+    pub(crate) fn locate(&mut self, quantity: Quantity, slots: Range<usize>, from: Option<&str>) -> String {
+        let to = self.named(Field::Start(quantity).class(), &register(quantity));
+        self.step(quantity, slots, from, &to);
+        to
+    }
+
+    /// `to` = a quantity moved along some slots.
+    pub(crate) fn step(&mut self, quantity: Quantity, slots: Range<usize>, from: Option<&str>, to: &str) {
+        let mut from = from.map_or_else(|| self.field(Field::Start(quantity)), str::to_owned);
+        let mad = match Field::Start(quantity).class() {
+            Class::B32 => "mad.lo.s32",
+            _ => "mad.wide.s32",
+        };
+        for slot in slots {
+            let step = self.field(Field::Step(quantity, slot));
+            self.op(&format!("{mad} {to}, %i{slot}, {step}, {from}"));
+            from = to.to_owned();
+        }
+        if from != to {
+            self.op(&format!("mov.{} {to}, {from}", Field::Start(quantity).class().name()));
+        }
+    }
+
+    /// Loads and coordinates of the point.
+    pub(crate) fn read(&mut self, lane: &str) {
+        let kernel = self.kernel;
+        for (at, inst) in kernel.body.iter().enumerate() {
+            match &inst.op {
+                Op::Coord(k) => self.names[at] = register(Quantity::Coord(*k, inst.dtype)),
+                Op::Load { param, offsets } => {
+                    let place = self.neighbour(*param, &format!("%at{param}"), offsets);
+                    let to = self.named(class(inst.dtype), &format!("%v{at}{lane}"));
+                    self.load_run(self.space(*param), inst.dtype, std::slice::from_ref(&to), &place);
+                    self.names[at] = to;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The address at some offsets from an address.
+    pub(crate) fn neighbour(&mut self, param: u32, at: &str, offsets: &Offsets) -> Address {
+        if offsets.iter().all(|&d| d == 0) {
+            return Address::at(at);
+        }
+        let delta = self.field(Field::Delta(param, offsets.clone()));
+        Address::at(&self.set(Class::B64, "add.s64", &[at, &delta]))
+    }
+
+    /// How a parameter is loaded: what no kernel of this launch writes may stay in the read-only cache.
+    pub(crate) fn space(&self, param: u32) -> &'static str {
+        match self.kernel.params[param as usize].access {
+            Access::In => "global.nc",
+            Access::Out | Access::InOut => "global",
+        }
+    }
+
+    /// Stores a value at the point.
+    pub(crate) fn store(&mut self, param: u32, value: &str) {
+        let dtype = self.kernel.params[param as usize].dtype;
+        self.store_run("global", dtype, &[value.to_owned()], &Address::at(&format!("%at{param}")));
+    }
 }

@@ -8,7 +8,7 @@ use super::buffer::CudaBuffer;
 use super::gpu::CudaDevice;
 use super::primary::Primary;
 use super::program::CudaProgram;
-use super::queue::{grids_of, queue};
+use super::queue::{plan_of, queue};
 use crate::device::Stream;
 use crate::device::cuda::during::During;
 use crate::device::cuda::error::CudaError;
@@ -48,18 +48,16 @@ impl CudaDevice {
         groups: &[Vec<DriverJob<CudaProgram, CudaBuffer>>],
     ) -> Result<GraphRecording, CudaError> {
         let facts = self.schedule_facts();
-        let scratch =
-            |job: &DriverJob<CudaProgram, CudaBuffer>| job.program.module.scratch_bytes(job.launch, facts);
-        let bytes = groups.iter().flatten().map(scratch).max();
-        let scratch = match bytes.unwrap_or(0) {
+        let plans = groups.iter().map(|jobs| plan_of(jobs, facts)).collect::<Result<Vec<_>, _>>()?;
+        let scratch = match plans.iter().map(|plan| plan.scratch_bytes).max().unwrap_or(0) {
             0 => None,
             bytes => Some(self.alloc(bytes)?),
         };
         let partials = scratch.as_ref().map_or(0, CudaBuffer::address);
         let mut grids = Vec::new();
-        for jobs in groups {
-            let prepared = grids_of(jobs, partials, facts)?;
-            grids.extend(prepared.into_iter().zip(jobs.iter().map(|job| job.program).cycle()));
+        for (jobs, plan) in groups.iter().zip(plans) {
+            // All jobs of a group are of one program.
+            grids.extend(plan.grids(partials).into_iter().zip(jobs.iter().map(|job| job.program).cycle()));
         }
         // A stream of its own, so that other threads' work on ours is not captured.
         let graph = self.primary.with(|| {

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use cudarc::driver::{result, sys};
 use partita_kernels::Launch;
-use partita_kernels::ptx::{Facts, Grid, Span};
+use partita_kernels::ptx::{Facts, Grid, LaunchPlan, Span};
 
 use super::buffer::CudaBuffer;
 use super::gpu::CudaDevice;
@@ -16,23 +16,22 @@ use crate::device::cuda::error::CudaError;
 use crate::device::cuda::job::DriverJob;
 
 /// The grids of a job, or of jobs of one program over boxes that have nothing to do with each other.
-pub(super) fn grids_of(
+pub(super) fn plan_of(
     jobs: &[DriverJob<CudaProgram, CudaBuffer>],
-    partials: u64,
     facts: Facts,
-) -> Result<Vec<Grid>, CudaError> {
-    let Some(DriverJob { program, .. }) = jobs.first() else { return Ok(Vec::new()) };
+) -> Result<LaunchPlan, CudaError> {
+    let Some(DriverJob { program, .. }) = jobs.first() else { return Ok(LaunchPlan::default()) };
     let spans = jobs.iter().map(|job| program.check(job.launch, job.memory));
     let spans = spans.collect::<Result<Vec<Vec<Span>>, CudaError>>()?;
     if jobs.len() > 1 {
         let boxes: Vec<(&Launch, &[Span])> =
             jobs.iter().zip(&spans).map(|(job, spans)| (job.launch, &spans[..])).collect();
-        if let Some(grids) = program.module.prepare_batch(&boxes) {
-            return Ok(grids);
+        if let Some(plan) = program.module.plan_batch(&boxes) {
+            return Ok(plan);
         }
     }
-    let each = jobs.iter().zip(&spans);
-    Ok(each.flat_map(|(job, spans)| program.module.prepare(job.launch, spans, partials, facts)).collect())
+    let each = jobs.iter().zip(&spans).map(|(job, spans)| program.module.plan(job.launch, spans, facts));
+    Ok(each.fold(LaunchPlan::default(), LaunchPlan::then))
 }
 
 impl CudaProgram {
@@ -63,17 +62,15 @@ impl CudaDevice {
         launch: &Launch,
         memory: &[&CudaBuffer],
     ) -> Result<(), CudaError> {
-        let facts = self.schedule_facts();
+        let plan = plan_of(&[DriverJob { program, launch, memory }], self.schedule_facts())?;
         // Held until everything is queued: another thread's reduction must not come in between.
         let mut scratch = self.scratch[stream as usize].lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes = program.module.scratch_bytes(launch, facts);
-        if scratch.as_ref().map_or(0, CudaBuffer::bytes) < bytes {
+        if scratch.as_ref().map_or(0, CudaBuffer::bytes) < plan.scratch_bytes {
             // The old one is freed first; the driver waits for the work that uses it.
             *scratch = None;
-            *scratch = Some(self.alloc(bytes)?);
+            *scratch = Some(self.alloc(plan.scratch_bytes)?);
         }
-        let partials = scratch.as_ref().map_or(0, CudaBuffer::address);
-        let grids = grids_of(&[DriverJob { program, launch, memory }], partials, facts)?;
+        let grids = plan.grids(scratch.as_ref().map_or(0, CudaBuffer::address));
         self.primary
             .with(|| grids.iter().try_for_each(|grid| queue(program, grid, self.primary.stream(stream))))
     }
@@ -90,7 +87,7 @@ impl CudaDevice {
     ) -> Result<(), CudaError> {
         let Some(DriverJob { program, .. }) = jobs.first() else { return Ok(()) };
         // Only elementwise kernels come in boxes, and these have no partial results.
-        let grids = grids_of(jobs, 0, self.schedule_facts())?;
+        let grids = plan_of(jobs, self.schedule_facts())?.grids(0);
         self.primary
             .with(|| grids.iter().try_for_each(|grid| queue(program, grid, self.primary.stream(stream))))
     }

@@ -2,7 +2,7 @@
 
 use partita_kernels::wgsl::Shader;
 use partita_kernels::wgsl::layout::Header;
-use partita_kernels::{Form, Kernel, Launch, Op, Verified};
+use partita_kernels::{Form, Kernel, Launch, Verified};
 
 use super::passes::{Dispatch, Limits, Pass, Planner, Work};
 use super::reductions;
@@ -19,7 +19,7 @@ pub fn plan(
     lens: &[u64],
     limits: &Limits,
 ) -> Result<Work, TooWide> {
-    let launch = merged(kernel.kernel(), launch);
+    let launch = merged(kernel, launch);
     let bounds = bounds(kernel.kernel(), &launch, shader, limits);
     let pieces = split(kernel, &launch, &bounds)?;
     let planner = Planner { shader, limits };
@@ -66,18 +66,19 @@ fn bounds(kernel: &Kernel, launch: &Launch, shader: &Shader, limits: &Limits) ->
 /// The launch with neighbouring dimensions made one wherever every memory is contiguous across
 /// them, so that rows are long. Kernels that use coordinates stay as they are, and the values of a fold keep
 /// their numbers.
-fn merged(kernel: &Kernel, launch: &Launch) -> Launch {
+fn merged(kernel: &Verified, launch: &Launch) -> Launch {
     let mut launch = launch.clone();
-    if kernel.body.iter().any(|inst| matches!(inst.op, Op::Coord(_))) {
+    let footprint = kernel.footprint();
+    if !footprint.coords().is_empty() {
         return launch;
     }
     let mut into = launch.extents.len().saturating_sub(1);
     for k in (0..into).rev() {
         let inner = launch.extents[into] as i64;
         let seamless = launch.views.iter().all(|v| v.strides[k] == v.strides[into].wrapping_mul(inner));
-        let alike = match (is_folded(kernel, k), is_folded(kernel, into)) {
+        let alike = match (is_folded(kernel.kernel(), k), is_folded(kernel.kernel(), into)) {
             (true, true) => {
-                let mut order = kernel.fold_order(&launch);
+                let mut order = footprint.fold_order(&launch);
                 order.retain(|&dim| launch.extents[dim] != 1);
                 order.windows(2).any(|pair| pair == [k, into])
             }

@@ -2,7 +2,7 @@
 //! results.
 //!
 //! The values that fold into one kept point are numbered as the definition does
-//! ([`partita_kernels::Kernel::fold_order`]). 2^k values from a multiple of 2^k on are a *block*, a subtree
+//! ([`partita_kernels::Footprint::fold_order`]). 2^k values from a multiple of 2^k on are a *block*, a subtree
 //! of the fold. One pass folds a block as large as bindings and partial results allow; of a larger one both
 //! halves are folded first. So results do not depend on what a binding holds.
 //!
@@ -44,7 +44,7 @@ pub(super) fn plan(
     work: &mut Work,
 ) -> Result<(), TooWide> {
     let launch = &piece.launch;
-    let order = kernel.kernel().fold_order(launch);
+    let order = kernel.footprint().fold_order(launch);
     let folded = order.iter().map(|&dim| launch.extents[dim] as u64).product();
     let kept = kernel.kernel().kept_points(launch) as u64;
     let is_across = is_across(kernel, launch);

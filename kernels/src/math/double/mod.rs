@@ -10,22 +10,11 @@
 //! instruction for 64 bits, and so that both instantiations do the same on NaN and infinity.
 //! This module does not know who calls it: a compiled loop or a kernel builder.
 
-mod bits;
-mod error_function;
+mod circular;
 mod exponential;
 mod hyperbolic;
-mod inverse;
-mod logarithm;
-mod pair;
-mod power;
-mod reduction;
-mod trigonometric;
+mod steps;
 
-pub use error_function::erf;
-pub use exponential::{exp, expm1};
-pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
-pub use inverse::{acos, asin, atan, atan2};
-pub use logarithm::{log, log1p, log2, log10};
-pub use power::{cbrt, hypot, pow};
-pub use reduction::SMALL_ANGLE;
-pub use trigonometric::{cos, cos_small, sin, sin_small, tan, tan_small};
+pub use circular::{SMALL_ANGLE, acos, asin, atan, atan2, cos, cos_small, sin, sin_small, tan, tan_small};
+pub use exponential::{exp, expm1, log, log1p, log2, log10};
+pub use hyperbolic::{acosh, asinh, atanh, cbrt, cosh, erf, hypot, pow, sinh, tanh};

@@ -1,15 +1,15 @@
 //! How launches become grids: what is merged, where regions are cut, which limits hold. That the grids
-//! compute the right bits is tested on a simulated GPU, in `tests/ptx`.
+//! compute the right bits is tested beside, on a simulated GPU.
 
-use super::{Facts, Grid, Module, Span};
-use crate::build::Builder;
-use crate::dtype::DType;
-use crate::ir::{BinaryOp, Fold, FoldOp, Launch, View};
-use crate::ptx::text::THREADS;
-use crate::ptx::{PtxTarget, emit};
+use partita_kernels::ptx::{Facts, Grid, Module, PtxTarget, Span, emit};
+use partita_kernels::{BinaryOp, Builder, DType, Fold, FoldOp, Launch, View};
+
+use crate::agreement::{cube, star};
 
 const FACTS: Facts = Facts { multiprocessors: 132 };
 const TARGET: PtxTarget = PtxTarget { sm: 90 };
+/// Threads of a full block.
+const THREADS: u32 = 256;
 
 fn copy(dtype: DType, rank: usize) -> Module {
     let mut k = Builder::new("copy", rank);
@@ -36,25 +36,43 @@ fn launch(extents: &[usize], input: &[i64], output: &[i64]) -> Launch {
     }
 }
 
+/// The text of an entry.
+fn entry_text(module: &Module, entry: usize) -> &str {
+    let begin = module.text.find(&format!(".entry {}(", module.entries[entry])).unwrap();
+    let text = &module.text[begin..];
+    &text[..text.find("\n}\n").unwrap()]
+}
+
+/// The number between two texts.
+fn between(text: &str, before: &str, after: &str) -> usize {
+    let text = &text[text.find(before).unwrap_or_else(|| panic!("{before} in\n{text}")) + before.len()..];
+    text[..text.find(after).unwrap()].parse().unwrap()
+}
+
 fn prepare(module: &Module, launch: &Launch) -> Vec<Grid> {
     let memory = [0x1_0000_0000, 0x2_0000_0000].map(|address| Span { address, bytes: 1 << 40 });
-    let grids = module.prepare(launch, &memory, 0x100, FACTS);
+    let grids = module.plan(launch, &memory, FACTS).grids(0x100);
     for grid in &grids {
         assert!(grid.grid[0] >= 1 && grid.grid[0] <= i32::MAX as u32, "{:?}", grid.grid);
         assert!(grid.grid[1..].iter().all(|n| (1..=65535).contains(n)), "{:?}", grid.grid);
         assert!(grid.block.iter().product::<u32>() <= THREADS, "{:?}", grid.block);
-        assert_eq!(grid.params.len(), module.blocks[grid.entry].length());
+        assert_eq!(grid.params.len(), between(entry_text(module, grid.entry), "launch[", "]"));
     }
     grids
 }
 
-/// A number of a grid's block.
+fn scratch_bytes(module: &Module, launch: &Launch) -> u64 {
+    module.plan(launch, &[Span { address: 0, bytes: 0 }; 2], FACTS).scratch_bytes
+}
+
+/// The number that an entry loads into a register, of a grid's parameters.
 fn number(module: &Module, grid: &Grid, register: &str) -> u64 {
-    let slots = module.blocks[grid.entry].slots();
-    let slot = slots.iter().find(|s| s.register == register).unwrap();
+    let text = entry_text(module, grid.entry);
+    let at = between(text, &format!(" {register}, [launch+"), "]");
+    let is_wide = text.contains(&format!("ld.param.b64 {register},"));
     let mut bytes = [0; 8];
-    let width = slot.field.class().bytes();
-    bytes[..width].copy_from_slice(&grid.params[slot.at..][..width]);
+    let width = if is_wide { 8 } else { 4 };
+    bytes[..width].copy_from_slice(&grid.params[at..][..width]);
     u64::from_le_bytes(bytes)
 }
 
@@ -107,7 +125,7 @@ fn turned_and_straight() -> [u64; 2] {
     let mut launch = launch(&[64, 64], &[1, 64], &[64, 1]);
     launch.views.push(launch.views[1].clone());
     let memory = [Span { address: 0x1000, bytes: 1 << 14 }; 3];
-    let grids = module.prepare(&launch, &memory, 0, FACTS);
+    let grids = module.plan(&launch, &memory, FACTS).grids(0);
     ["%turned0", "%turned1"].map(|name| number(&module, &grids[0], name))
 }
 
@@ -180,33 +198,22 @@ fn stencil(offsets: &[Vec<i32>]) -> Module {
     emit(&k.elementwise(&[(output, sum)]).unwrap(), &TARGET).unwrap()
 }
 
-fn star(rank: usize, radius: i32) -> Vec<Vec<i32>> {
-    let along =
-        |k: usize| (-radius..=radius).map(move |r| (0..rank).map(|n| if n == k { r } else { 0 }).collect());
-    (0..rank).flat_map(along).collect()
-}
-
-fn cube(rank: usize) -> Vec<Vec<i32>> {
-    let digit = |n: usize, k: usize| (n / 3usize.pow(k as u32) % 3) as i32 - 1;
-    (0..3usize.pow(rank as u32)).map(|n| (0..rank).map(|k| digit(n, k)).collect()).collect()
-}
-
 #[test]
 fn wide_stencils_offer_streaming_and_narrow_ones_do_not() {
+    // Planes, each a copy of the body.
     let streaming = |offsets: &[Vec<i32>]| {
-        stencil(offsets).schedule.streaming.map(|m| (m.along, m.period, m.streams.len()))
+        let module = stencil(offsets);
+        let entry = module.entries.iter().position(|&name| name == "streaming")?;
+        Some(between(entry_text(&module, entry), "// plane 0 of ", "\n"))
     };
     assert_eq!([streaming(&star(1, 4)), streaming(&star(2, 1)), streaming(&star(3, 1))], [None; 3]);
-    // Along the outermost dimension, one row of each column; of a star the sides of the middle row too.
-    assert_eq!(streaming(&cube(3)), Some((0, 3, 3)));
-    assert_eq!(streaming(&star(3, 2)), Some((0, 5, 6)));
-    assert_eq!(streaming(&star(3, 4)), Some((0, 9, 10)));
-    assert_eq!([streaming(&cube(2)), streaming(&star(2, 2))], [Some((0, 3, 1)), Some((0, 5, 2))]);
+    assert_eq!([streaming(&cube(3, 1)), streaming(&cube(2, 1))], [Some(3); 2]);
+    assert_eq!([streaming(&star(3, 2)), streaming(&star(2, 2))], [Some(5); 2]);
+    assert_eq!(streaming(&star(3, 4)), Some(9));
     // Only the second dimension has neighbours; five cubed is more than the registers hold.
     let along_y: Vec<Vec<i32>> = (-3..=3).map(|r| vec![0, r, 0]).collect();
-    assert_eq!(streaming(&along_y), Some((1, 7, 1)));
-    let dense: Vec<Vec<i32>> = (0..125).map(|n| vec![n / 25 - 2, n / 5 % 5 - 2, n % 5 - 2]).collect();
-    assert_eq!(streaming(&dense), None);
+    assert_eq!(streaming(&along_y), Some(7));
+    assert_eq!(streaming(&cube(3, 2)), None);
 }
 
 /// A launch of a stencil inside an array with one cell of halo, rows padded to whole vectors.
@@ -218,7 +225,7 @@ fn inside(extents: [usize; 3]) -> Launch {
 
 #[test]
 fn streaming_has_as_many_walks_as_fill_the_device() {
-    let module = stencil(&cube(3));
+    let module = stencil(&cube(3, 1));
     let grids = prepare(&module, &inside([1000, 1000, 1000]));
     let shape = |grid: &Grid| (module.entries[grid.entry], grid.grid, grid.block);
     assert_eq!((grids.len(), shape(&grids[0])), (1, ("streaming", [8, 125, 2], [32, 8, 1])));
@@ -236,7 +243,7 @@ fn streaming_has_as_many_walks_as_fill_the_device() {
 
 #[test]
 fn streaming_is_cut_at_the_limits_of_a_grid() {
-    let module = stencil(&cube(3));
+    let module = stencil(&cube(3, 1));
     for extents in [[1 << 21, 9, 70], [30, 600_000, 40], [5_000_000, 1, 40]] {
         let grids = prepare(&module, &inside(extents));
         let points: u64 = grids
@@ -274,14 +281,14 @@ fn empty_regions_need_no_grid_but_empty_folds_do() {
 fn a_small_fold_is_one_grid_and_a_large_one_fills_the_device() {
     let module = sum(&[true]);
     let small = launch(&[4000], &[1], &[0]);
-    assert_eq!((prepare(&module, &small).len(), module.scratch_bytes(&small, FACTS)), (1, 0));
+    assert_eq!((prepare(&module, &small).len(), scratch_bytes(&module, &small)), (1, 0));
     let large = launch(&[1 << 28], &[1], &[0]);
     let grids = prepare(&module, &large);
     let entries: Vec<&str> = grids.iter().map(|g| module.entries[g.entry]).collect();
     assert_eq!(entries, ["fold", "tree"]);
     // 32 groups of 512 numbers for each of 8 warps.
     assert_eq!(grids[0].grid, [1, (1 << 28) / (32 * 512 * 8), 1]);
-    assert_eq!(module.scratch_bytes(&large, FACTS), 2048 * 4);
+    assert_eq!(scratch_bytes(&module, &large), 2048 * 4);
 }
 
 #[test]

@@ -11,15 +11,10 @@
 //!
 //! Not here: which loop or instruction set runs them; f64.
 
-mod arc;
-mod bits;
 mod circular;
 mod exponential;
-mod logarithm;
-mod power;
 
-pub use arc::{acos, asin, atan, atan2};
-pub use circular::{SMALL_ANGLE, cos, cos_small, sin, sin_small, tan, tan_small};
-pub use exponential::{cosh, erf, exp, expm1, sinh, tanh};
-pub use logarithm::{acosh, asinh, atanh, log, log1p, log2, log10};
-pub use power::{cbrt, hypot, pow};
+pub use circular::{SMALL_ANGLE, acos, asin, atan, atan2, cos, cos_small, sin, sin_small, tan, tan_small};
+pub use exponential::{
+    acosh, asinh, atanh, cbrt, cosh, erf, exp, expm1, hypot, log, log1p, log2, log10, pow, sinh, tanh,
+};
