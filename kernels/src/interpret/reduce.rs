@@ -1,11 +1,11 @@
 //! The meaning of folds: one result per kept point, over the values of all points that share it.
 //!
 //! The order is fixed, so that every device gives the same bits. The points of a fold are numbered in C order
-//! of [`Footprint::fold_order`](crate::Footprint::fold_order). Their values are combined in pairs: the first with the second, the third with
-//! the fourth and so on, an odd last one goes up as it is; then these results, level by level, until one is
-//! left. (Pairwise summation; Higham, 1993, "The accuracy of floating point summation": its error grows with
-//! the logarithm of the number of values.) The result is the neutral element combined with that one. f16 and
-//! bf16 are combined in f32 and rounded once, at the end.
+//! of [`Footprint::fold_order`](crate::Footprint::fold_order). Their values are combined in pairs: the first
+//! with the second, the third with the fourth and so on, an odd last one goes up as it is; then these
+//! results, level by level, until one is left. (Pairwise summation; Higham, 1993, "The accuracy of floating
+//! point summation": its error grows with the logarithm of the number of values.) The result is the neutral
+//! element combined with that one. f16 and bf16 are combined in f32 and rounded once, at the end.
 //!
 //! A block of 2^k values that begins at a multiple of 2^k is a subtree, so an execution may give blocks of
 //! any such size to its threads, and combine what they find in pairs. It may also fill up the last block with

@@ -1,5 +1,5 @@
-//! The values of a fold: what a thread loads and computes of a group, and how partial results are combined, two
-//! of them in registers and those of the lanes of a warp.
+//! The values of a fold: what a thread loads and computes of a group, and how partial results are combined,
+//! two of them in registers and those of the lanes of a warp.
 //!
 //! Runs of neighbours that no row of the array cuts are loaded as vectors where they are aligned, and element
 //! by element from one address where they are not. Where rows cut runs, or the numbers end within a group,

@@ -1,5 +1,5 @@
-//! The entry `pointwise`: one point per thread, any strides. Gathers and scatters have no other entry. And the
-//! entry `batched_copy`: one launch over many boxes, whatever their shapes and wherever they lie. Packing
+//! The entry `pointwise`: one point per thread, any strides. Gathers and scatters have no other entry. And
+//! the entry `batched_copy`: one launch over many boxes, whatever their shapes and wherever they lie. Packing
 //! the faces of an exchange is dozens of copies of a few cells, and each launch costs microseconds.
 //!
 //! The parameter of `batched_copy` is a table: per box, where its first block is; then per box what

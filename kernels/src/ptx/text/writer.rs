@@ -1,6 +1,6 @@
-//! Collects the text of one entry: lines, registers, labels, and the fields that it reads; loads and stores of
-//! runs of neighbouring elements; and the way from numbers of threads to coordinates, addresses and the loads
-//! of one point. Every entry is made of these.
+//! Collects the text of one entry: lines, registers, labels, and the fields that it reads; loads and stores
+//! of runs of neighbouring elements; and the way from numbers of threads to coordinates, addresses and the
+//! loads of one point. Every entry is made of these.
 //!
 //! Slots are the dimensions of a grid: the last is x, the one before it y, and all others share z. A launch
 //! may have fewer dimensions than its kernel; they fill the last slots.

@@ -2,9 +2,9 @@
 //! results.
 //!
 //! The values that fold into one kept point are numbered as the definition does
-//! ([`partita_kernels::Footprint::fold_order`]). 2^k values from a multiple of 2^k on are a *block*, a subtree
-//! of the fold. One pass folds a block as large as bindings and partial results allow; of a larger one both
-//! halves are folded first. So results do not depend on what a binding holds.
+//! ([`partita_kernels::Footprint::fold_order`]). 2^k values from a multiple of 2^k on are a *block*, a
+//! subtree of the fold. One pass folds a block as large as bindings and partial results allow; of a larger
+//! one both halves are folded first. So results do not depend on what a binding holds.
 //!
 //! Partial results of one block, one per kept point, are neighbours. A pass reads one of two buffers, the
 //! *sides*, and writes the other.
