@@ -56,43 +56,6 @@ fn a_driver_that_is_not_trusted_gives_the_same_bits() {
 }
 
 #[test]
-fn folds_along_rows_do_not_depend_on_where_rows_begin() {
-    let Some(device) = whole().find(|device| device.kind() == DeviceKind::Wgpu) else {
-        println!("skipped: folds_along_rows (no adapter answered through Vulkan, Metal or DX12)");
-        return;
-    };
-    let values: Vec<f32> =
-        (0..20 * 1003u32).map(|i| 1.0 / (1 + i.wrapping_mul(2654435761) % 9973) as f32).collect();
-    let fold = |op: FoldOp, offset: usize| {
-        let kernel = cases::fold(op, DType::F32, &[true, true]).unwrap();
-        // Of products every step rounds, so that their bits tell the order.
-        let cell = |&x: &f32| if op == FoldOp::Product { 0.999 + x } else { x };
-        let mut input = vec![0f32; 20 * 1008 + 16];
-        for (row, cells) in values.chunks(1003).enumerate() {
-            let cells: Vec<f32> = cells.iter().map(cell).collect();
-            input[offset + row * 1008..][..1003].copy_from_slice(&cells);
-        }
-        let views = vec![
-            View { offset: offset as i64, strides: vec![1008, 1] },
-            View { offset: 0, strides: vec![0, 0] },
-        ];
-        let launch = Launch { extents: vec![20, 1003], origin: vec![0, 0], views, arguments: vec![] };
-        let arrays = vec![bytes(DType::F32, input.iter().map(|x| u64::from(x.to_bits()))), vec![0; 4]];
-        let bytes = run_on(device, &kernel, &launch, &arrays).unwrap().remove(1);
-        f32::from_le_bytes(bytes[..].try_into().unwrap())
-    };
-    let close = values.iter().map(|&x| f64::from(x)).sum::<f64>() as f32;
-    let given = fold(FoldOp::Sum, 0);
-    assert!((given - close).abs() <= close * f32::EPSILON, "{given} {close}");
-    for op in [FoldOp::Sum, FoldOp::Product] {
-        let first = fold(op, 0);
-        assert!(first.is_normal(), "{op:?} {first}");
-        (1..16).for_each(|offset| assert_eq!(fold(op, offset).to_bits(), first.to_bits(), "{op:?} {offset}"));
-    }
-    ran("folds-along-rows", device, 32);
-}
-
-#[test]
 fn constants_and_arguments_keep_their_bits() {
     for d in DType::ALL {
         let scalars: Vec<Scalar> =
@@ -213,25 +176,11 @@ fn arg_folds_take_the_first_of_equals_and_nan() {
 }
 
 #[test]
-fn float_sums_are_close_and_repeat() {
-    let n = 1 << 18;
-    for d in [DType::F16, DType::BF16, DType::F32, DType::F64] {
-        let kernel = cases::fold(FoldOp::Sum, d, &[true]).unwrap();
-        let values: Vec<f64> =
-            (0..n).map(|i| Scalar::from_f64(d, ((i * 7919) % 1009) as f64 / 8192.0).to_f64()).collect();
-        let input = bytes(d, values.iter().map(|&v| Scalar::from_f64(d, v).bits));
-        let views = vec![line(0), View { offset: 0, strides: vec![0] }];
-        let launch = Launch { extents: vec![n], origin: vec![0], views, arguments: vec![] };
-        let arrays = vec![input, vec![0; d.size_bytes()]];
-        let exact: f64 = values.iter().sum();
-        // Partial sums are f32 or f64; f16 and bf16 round once at the end.
-        let rounding = (Scalar::from_f64(d, exact).to_f64() - exact).abs();
-        for device in gpus() {
-            let given = run_on(device, &kernel, &launch, &arrays).unwrap();
-            assert_eq!(given, run_on(device, &kernel, &launch, &arrays).unwrap());
-            let sum = element(d, &given[1], 0).to_f64();
-            assert!((sum - exact).abs() <= rounding + exact * 1e-6, "{device:?} {d}: {sum} {exact}");
-        }
+fn long_float_sums_give_the_bits_of_the_definition() {
+    for d in FLOATS {
+        let case = ordered_fold_case(FoldOp::Sum, d, &[1 << 18], &[true], &[0]);
+        let expected = by_definition(&case.0, &case.1, &case.2);
+        gpus().iter().for_each(|device| fold_in_order(device, &case, &expected));
     }
 }
 

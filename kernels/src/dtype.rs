@@ -64,24 +64,33 @@ impl DType {
         DType::F64,
     ];
 
+    /// The name, the bytes of an element in memory, and the sort of number.
+    const fn row(self) -> (&'static str, usize, Kind) {
+        match self {
+            DType::Bool => ("bool", 1, Kind::Bool),
+            DType::I8 => ("i8", 1, Kind::Int),
+            DType::I16 => ("i16", 2, Kind::Int),
+            DType::I32 => ("i32", 4, Kind::Int),
+            DType::I64 => ("i64", 8, Kind::Int),
+            DType::U8 => ("u8", 1, Kind::Uint),
+            DType::U16 => ("u16", 2, Kind::Uint),
+            DType::U32 => ("u32", 4, Kind::Uint),
+            DType::U64 => ("u64", 8, Kind::Uint),
+            DType::F16 => ("f16", 2, Kind::Float),
+            DType::BF16 => ("bf16", 2, Kind::Float),
+            DType::F32 => ("f32", 4, Kind::Float),
+            DType::F64 => ("f64", 8, Kind::Float),
+        }
+    }
+
     /// Bytes of one element in memory.
     pub const fn size_bytes(self) -> usize {
-        match self {
-            DType::Bool | DType::I8 | DType::U8 => 1,
-            DType::I16 | DType::U16 | DType::F16 | DType::BF16 => 2,
-            DType::I32 | DType::U32 | DType::F32 => 4,
-            DType::I64 | DType::U64 | DType::F64 => 8,
-        }
+        self.row().1
     }
 
     /// The sort of number.
     pub const fn kind(self) -> Kind {
-        match self {
-            DType::Bool => Kind::Bool,
-            DType::I8 | DType::I16 | DType::I32 | DType::I64 => Kind::Int,
-            DType::U8 | DType::U16 | DType::U32 | DType::U64 => Kind::Uint,
-            DType::F16 | DType::BF16 | DType::F32 | DType::F64 => Kind::Float,
-        }
+        self.row().2
     }
 
     /// True for f16, bf16, f32 and f64.
@@ -96,21 +105,7 @@ impl DType {
 
     /// The name used in printed kernels and messages: `f32`, `bf16`, `bool`.
     pub const fn name(self) -> &'static str {
-        match self {
-            DType::Bool => "bool",
-            DType::I8 => "i8",
-            DType::I16 => "i16",
-            DType::I32 => "i32",
-            DType::I64 => "i64",
-            DType::U8 => "u8",
-            DType::U16 => "u16",
-            DType::U32 => "u32",
-            DType::U64 => "u64",
-            DType::F16 => "f16",
-            DType::BF16 => "bf16",
-            DType::F32 => "f32",
-            DType::F64 => "f64",
-        }
+        self.row().0
     }
 }
 
@@ -281,49 +276,5 @@ impl fmt::Display for Scalar {
             _ => write!(f, "{}", self.to_i64())?,
         }
         write!(f, ":{}", self.dtype)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn integers_saturate_from_floats_and_wrap_from_integers() {
-        assert_eq!(Scalar::from_f64(DType::I8, 300.0).to_i64(), 127);
-        assert_eq!(Scalar::from_f64(DType::U8, -3.0).to_i64(), 0);
-        assert_eq!(Scalar::from_i64(DType::U8, 257).to_i64(), 1);
-        assert_eq!(Scalar::from_f64(DType::I32, f64::NAN).to_i64(), 0);
-        assert_eq!(Scalar::from_f64(DType::U64, 1e30).bits, u64::MAX);
-    }
-
-    #[test]
-    fn integers_hold_whole_numbers_within_their_limits() {
-        let held = |dtype, value| Scalar::try_from_f64(dtype, value).map(Scalar::to_i64);
-        assert_eq!(held(DType::U8, 255.0), Some(255));
-        assert_eq!(held(DType::U8, -0.0), Some(0));
-        assert_eq!(held(DType::I64, -(2f64.powi(63))), Some(i64::MIN));
-        assert_eq!(held(DType::Bool, 1.0), Some(1));
-        let not = [(DType::U8, 256.0), (DType::U8, -1.0), (DType::I32, 0.5), (DType::I32, f64::NAN)];
-        let large = [(DType::I64, 2f64.powi(63)), (DType::U64, 2f64.powi(64)), (DType::U64, f64::INFINITY)];
-        for (dtype, value) in not.into_iter().chain(large).chain([(DType::Bool, 2.0)]) {
-            assert_eq!(held(dtype, value), None, "{value} as {dtype}");
-        }
-        assert!(Scalar::try_from_f64(DType::F16, 1e30).is_some_and(|scalar| scalar.to_f64().is_infinite()));
-    }
-
-    #[test]
-    fn narrow_floats_are_rounded_once() {
-        // Just above the middle of two neighbours: rounding to f32 first would make it a tie.
-        let above = |ulp: f64| 1.0 + ulp / 2.0 + 2f64.powi(-40);
-        assert_eq!(Scalar::from_f64(DType::BF16, above(2f64.powi(-7))).to_f64(), 1.0 + 2f64.powi(-7));
-        assert_eq!(Scalar::from_f64(DType::F16, above(2f64.powi(-10))).to_f64(), 1.0 + 2f64.powi(-10));
-        assert_eq!(Scalar::from_f64(DType::BF16, 1.0 + 2f64.powi(-8)).to_f64(), 1.0, "a tie goes to even");
-    }
-
-    #[test]
-    fn equality_is_by_bits() {
-        assert_ne!(Scalar::from_f64(DType::F32, 0.0), Scalar::from_f64(DType::F32, -0.0));
-        assert_eq!(Scalar::from_f64(DType::F64, f64::NAN), Scalar::from_f64(DType::F64, f64::NAN));
     }
 }

@@ -11,19 +11,25 @@ use crate::verify::Verified;
 
 /// An equal kernel with as few instructions as the rules find.
 pub fn simplify(kernel: &Verified) -> Verified {
-    let kernel = kernel.kernel();
-    let mut builder = Builder::like(kernel);
-    let mut renamed: Vec<Option<Value>> = vec![None; kernel.body.len()];
-    let live = live(kernel);
-    for (at, inst) in kernel.body.iter().enumerate() {
-        if live[at] {
-            let op = inst.op.map(|value| renamed[value.index()].unwrap_or(value));
-            renamed[at] = Some(rewrite(&mut builder, op, inst.dtype));
-        }
+    let shorter = rebuilt(kernel.kernel(), rewrite);
+    // An identity may leave its operands unused.
+    if live(shorter.kernel()).contains(&false) {
+        return rebuilt(shorter.kernel(), |builder, op, dtype| builder.emit(op, dtype));
     }
-    let form = kernel.form.map(|value| renamed[value.index()].unwrap_or(value));
-    let shorter = builder.finish(form).expect("rewriting keeps every rule of the IR");
-    drop_dead(shorter)
+    shorter
+}
+
+/// The kernel with each instruction that the form needs built anew.
+fn rebuilt(kernel: &Kernel, build: impl Fn(&mut Builder, Op, DType) -> Value) -> Verified {
+    let mut builder = Builder::like(kernel);
+    let mut renamed = vec![Value(0); kernel.body.len()];
+    for (at, inst) in
+        kernel.body.iter().enumerate().zip(live(kernel)).filter_map(|(i, live)| live.then_some(i))
+    {
+        renamed[at] = build(&mut builder, inst.op.map(|value| renamed[value.index()]), inst.dtype);
+    }
+    let form = kernel.form.map(|value| renamed[value.index()]);
+    builder.finish(form).expect("rewriting keeps every rule of the IR")
 }
 
 /// Which instructions the form needs.
@@ -40,24 +46,6 @@ fn live(kernel: &Kernel) -> Vec<bool> {
         }
     }
     live
-}
-
-/// An identity may leave its operands unused: renumber what is still live.
-fn drop_dead(kernel: Verified) -> Verified {
-    let live = live(kernel.kernel());
-    if live.iter().all(|&l| l) {
-        return kernel;
-    }
-    let old = kernel.kernel();
-    let mut builder = Builder::like(old);
-    let mut renamed = vec![Value(0); old.body.len()];
-    for (at, inst) in old.body.iter().enumerate() {
-        if live[at] {
-            renamed[at] = builder.emit(inst.op.map(|value| renamed[value.index()]), inst.dtype);
-        }
-    }
-    let form = old.form.map(|value| renamed[value.index()]);
-    builder.finish(form).expect("removing unused instructions keeps every rule of the IR")
 }
 
 fn rewrite(builder: &mut Builder, op: Op, dtype: DType) -> Value {
@@ -109,45 +97,5 @@ fn identity(op: BinaryOp, dtype: DType, (a, left): Operand, (b, right): Operand)
         BinaryOp::And | BinaryOp::Or if a == b => Some(a),
         BinaryOp::Shl | BinaryOp::Shr if is(right, 0.0) => Some(a),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn body_after(build: impl FnOnce(&mut Builder, Value) -> Value) -> usize {
-        let mut k = Builder::new("t", 1);
-        let (input, output) = (k.input(DType::F32), k.output(DType::F32));
-        let x = k.load(input, &[0]);
-        let y = build(&mut k, x);
-        simplify(&k.elementwise(&[(output, y)]).unwrap()).kernel().body.len()
-    }
-
-    #[test]
-    fn identities_remove_instructions() {
-        let one = |k: &mut Builder, x| {
-            let one = k.float(DType::F32, 1.0);
-            k.binary(BinaryOp::Mul, x, one)
-        };
-        assert_eq!(body_after(one), 1);
-        assert_eq!(
-            body_after(|k, x| {
-                let n = k.unary(UnaryOp::Neg, x);
-                k.unary(UnaryOp::Neg, n)
-            }),
-            1
-        );
-    }
-
-    #[test]
-    fn what_would_change_bits_stays() {
-        for (op, value) in [(BinaryOp::Add, 0.0), (BinaryOp::Mul, 0.0), (BinaryOp::Sub, -0.0)] {
-            let kept = body_after(|k, x| {
-                let c = k.float(DType::F32, value);
-                k.binary(op, x, c)
-            });
-            assert_eq!(kept, 3, "{op:?} {value}");
-        }
     }
 }

@@ -1,9 +1,12 @@
-//! The rules that the essay of `partita_kernels::ir` states, by the definition of the IR.
+//! The rules that the essay of `partita_kernels::ir` states, by the definition of the IR; constants, shorter
+//! kernels and footprints.
 #![allow(clippy::unwrap_used)]
 
 use partita_kernels::interpret::operations::{binary, cast, compare, fma, unary};
+use partita_kernels::verify::footprint::{CopiedParam, LoadSite};
 use partita_kernels::{
-    BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Launch, Scalar, UnaryOp, View, interpret,
+    BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Launch, Scalar, UnaryOp, Value, View, interpret,
+    simplify,
 };
 
 fn int(value: i64) -> Scalar {
@@ -90,4 +93,117 @@ fn an_index_outside_leaves_the_output_untouched() {
     memory[2].pop();
     let refused = interpret::run(&kernel, &launch, &mut memory).unwrap_err().to_string();
     assert!(refused.contains("p2 would touch elements 0..=3"), "{refused}");
+}
+
+#[test]
+fn integers_saturate_from_floats_and_wrap_from_integers() {
+    assert_eq!(Scalar::from_f64(DType::I8, 300.0).to_i64(), 127);
+    assert_eq!(Scalar::from_f64(DType::U8, -3.0).to_i64(), 0);
+    assert_eq!(Scalar::from_i64(DType::U8, 257).to_i64(), 1);
+    assert_eq!(Scalar::from_f64(DType::I32, f64::NAN).to_i64(), 0);
+    assert_eq!(Scalar::from_f64(DType::U64, 1e30).bits, u64::MAX);
+}
+
+#[test]
+fn integers_hold_whole_numbers_within_their_limits() {
+    let held = |dtype, value| Scalar::try_from_f64(dtype, value).map(Scalar::to_i64);
+    assert_eq!(held(DType::U8, 255.0), Some(255));
+    assert_eq!(held(DType::U8, -0.0), Some(0));
+    assert_eq!(held(DType::I64, -(2f64.powi(63))), Some(i64::MIN));
+    assert_eq!(held(DType::Bool, 1.0), Some(1));
+    let not = [(DType::U8, 256.0), (DType::U8, -1.0), (DType::I32, 0.5), (DType::I32, f64::NAN)];
+    let large = [(DType::I64, 2f64.powi(63)), (DType::U64, 2f64.powi(64)), (DType::U64, f64::INFINITY)];
+    for (dtype, value) in not.into_iter().chain(large).chain([(DType::Bool, 2.0)]) {
+        assert_eq!(held(dtype, value), None, "{value} as {dtype}");
+    }
+    assert!(Scalar::try_from_f64(DType::F16, 1e30).is_some_and(|scalar| scalar.to_f64().is_infinite()));
+}
+
+#[test]
+fn narrow_floats_are_rounded_once() {
+    // Just above the middle of two neighbours: rounding to f32 first would make it a tie.
+    let above = |ulp: f64| 1.0 + ulp / 2.0 + 2f64.powi(-40);
+    assert_eq!(Scalar::from_f64(DType::BF16, above(2f64.powi(-7))).to_f64(), 1.0 + 2f64.powi(-7));
+    assert_eq!(Scalar::from_f64(DType::F16, above(2f64.powi(-10))).to_f64(), 1.0 + 2f64.powi(-10));
+    assert_eq!(Scalar::from_f64(DType::BF16, 1.0 + 2f64.powi(-8)).to_f64(), 1.0, "a tie goes to even");
+}
+
+#[test]
+fn equality_is_by_bits() {
+    assert_ne!(Scalar::from_f64(DType::F32, 0.0), Scalar::from_f64(DType::F32, -0.0));
+    assert_eq!(Scalar::from_f64(DType::F64, f64::NAN), Scalar::from_f64(DType::F64, f64::NAN));
+}
+
+#[test]
+fn neutral_elements_change_nothing() {
+    assert_eq!(FoldOp::Min.neutral(DType::I8).to_i64(), 127);
+    assert_eq!(FoldOp::Max.neutral(DType::U16).to_i64(), 0);
+    assert_eq!(FoldOp::Max.neutral(DType::F16).to_f64(), f64::NEG_INFINITY);
+    assert_eq!(FoldOp::All.neutral(DType::Bool).bits, 1);
+    assert_eq!(Scalar::extreme(DType::I64, true).to_i64(), i64::MAX);
+    assert_eq!(Scalar::extreme(DType::U64, true).bits, u64::MAX);
+}
+
+fn body_after(build: impl FnOnce(&mut Builder, Value) -> Value) -> usize {
+    let mut k = Builder::new("t", 1);
+    let (input, output) = (k.input(DType::F32), k.output(DType::F32));
+    let x = k.load(input, &[0]);
+    let y = build(&mut k, x);
+    simplify(&k.elementwise(&[(output, y)]).unwrap()).kernel().body.len()
+}
+
+#[test]
+fn identities_remove_instructions() {
+    let one = |k: &mut Builder, x| {
+        let one = k.float(DType::F32, 1.0);
+        k.binary(BinaryOp::Mul, x, one)
+    };
+    assert_eq!(body_after(one), 1);
+    assert_eq!(
+        body_after(|k, x| {
+            let n = k.unary(UnaryOp::Neg, x);
+            k.unary(UnaryOp::Neg, n)
+        }),
+        1
+    );
+}
+
+#[test]
+fn what_would_change_bits_stays() {
+    for (op, value) in [(BinaryOp::Add, 0.0), (BinaryOp::Mul, 0.0), (BinaryOp::Sub, -0.0)] {
+        let kept = body_after(|k, x| {
+            let c = k.float(DType::F32, value);
+            k.binary(op, x, c)
+        });
+        assert_eq!(kept, 3, "{op:?} {value}");
+    }
+}
+
+#[test]
+fn a_stencil_has_rows_and_a_radius() {
+    let mut k = Builder::new("stencil", 2);
+    let (input, output) = (k.input(DType::F32), k.output(DType::F32));
+    let sites = [[0, -1], [1, 0], [0, 2], [0, -1]];
+    let loads = sites.map(|offsets| k.load(input, &offsets));
+    let sum = loads.into_iter().reduce(|a, b| k.binary(BinaryOp::Add, a, b)).unwrap();
+    let kernel = k.elementwise(&[(output, sum)]).unwrap();
+    let footprint = kernel.footprint();
+    assert_eq!(footprint.loads().len(), 3, "equal loads are one");
+    let columns: Vec<_> = footprint.rows().iter().map(|row| (&row.offsets[..], &row.columns[..])).collect();
+    assert_eq!(columns, [(&[0, 0][..], &[-1, 2][..]), (&[1, 0], &[0])]);
+    assert_eq!(footprint.params()[0].radius.unwrap()[..2], [(0, 1), (-1, 2)]);
+    assert!(footprint.is_loaded(input) && !footprint.is_loaded(output));
+    assert!(footprint.params()[1].is_stored && !footprint.params()[0].is_stored);
+    assert!(!footprint.is_pointwise() && footprint.reads_along(0) && footprint.copies().is_none());
+    assert!(footprint.shares_along(1) && !footprint.shares_along(0));
+}
+
+#[test]
+fn a_copy_names_both_ends() {
+    let mut k = Builder::new("copy", 1);
+    let (input, output) = (k.input(DType::F32), k.output(DType::F32));
+    let value = k.load(input, &[3]);
+    let kernel = k.elementwise(&[(output, value)]).unwrap();
+    let copies = kernel.footprint().copies().unwrap();
+    assert_eq!(copies, [CopiedParam { from: LoadSite { param: input, offsets: vec![3] }, to: output }]);
 }

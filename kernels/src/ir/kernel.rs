@@ -351,18 +351,3 @@ pub struct Launch {
     /// One per scalar argument.
     pub arguments: Vec<Scalar>,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn neutral_elements_change_nothing() {
-        assert_eq!(FoldOp::Min.neutral(DType::I8).to_i64(), 127);
-        assert_eq!(FoldOp::Max.neutral(DType::U16).to_i64(), 0);
-        assert_eq!(FoldOp::Max.neutral(DType::F16).to_f64(), f64::NEG_INFINITY);
-        assert_eq!(FoldOp::All.neutral(DType::Bool).bits, 1);
-        assert_eq!(Scalar::extreme(DType::I64, true).to_i64(), i64::MAX);
-        assert_eq!(Scalar::extreme(DType::U64, true).bits, u64::MAX);
-    }
-}

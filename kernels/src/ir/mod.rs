@@ -58,8 +58,8 @@
 //! | its meaning | [`mod@crate::interpret`] | `run` |
 //! | what a point reads and writes | [`crate::verify::footprint`] | by `indexed_param` and each [`Access`] |
 //! | its loop on the CPU | [`crate::cpu`] | `Program::run` |
-//! | its entries and grids in PTX | [`crate::ptx`] | `emit`, `prepare` |
-//! | its stages in WGSL | [`crate::wgsl`] | `emit::stages` |
+//! | its entries and grids in PTX | [`crate::ptx`] | `emit`, `Module::plan` |
+//! | its stages in WGSL | [`crate::wgsl`] | `stages` |
 //! | cases that every device runs | `kernels/tests/wgsl/cases.rs` | |
 //!
 //! Invariant: nothing here depends on devices, arrays or parts. Kernels never communicate.

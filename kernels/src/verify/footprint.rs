@@ -205,39 +205,3 @@ fn copies(kernel: &Kernel) -> Option<Vec<CopiedParam>> {
     };
     stores.iter().map(|store| Some(CopiedParam { from: loaded(store.value)?, to: store.param })).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{BinaryOp, Builder, DType};
-
-    #[test]
-    fn a_stencil_has_rows_and_a_radius() {
-        let mut k = Builder::new("stencil", 2);
-        let (input, output) = (k.input(DType::F32), k.output(DType::F32));
-        let sites = [[0, -1], [1, 0], [0, 2], [0, -1]];
-        let loads = sites.map(|offsets| k.load(input, &offsets));
-        let sum = loads.into_iter().reduce(|a, b| k.binary(BinaryOp::Add, a, b)).unwrap();
-        let kernel = k.elementwise(&[(output, sum)]).unwrap();
-        let footprint = kernel.footprint();
-        assert_eq!(footprint.loads().len(), 3, "equal loads are one");
-        let columns: Vec<_> =
-            footprint.rows().iter().map(|row| (&row.offsets[..], &row.columns[..])).collect();
-        assert_eq!(columns, [(&[0, 0][..], &[-1, 2][..]), (&[1, 0], &[0])]);
-        assert_eq!(footprint.params()[0].radius.unwrap()[..2], [(0, 1), (-1, 2)]);
-        assert!(footprint.is_loaded(input) && !footprint.is_loaded(output));
-        assert!(footprint.params()[1].is_stored && !footprint.params()[0].is_stored);
-        assert!(!footprint.is_pointwise() && footprint.reads_along(0) && footprint.copies().is_none());
-        assert!(footprint.shares_along(1) && !footprint.shares_along(0));
-    }
-
-    #[test]
-    fn a_copy_names_both_ends() {
-        let mut k = Builder::new("copy", 1);
-        let (input, output) = (k.input(DType::F32), k.output(DType::F32));
-        let value = k.load(input, &[3]);
-        let kernel = k.elementwise(&[(output, value)]).unwrap();
-        let copies = kernel.footprint().copies().unwrap();
-        assert_eq!(copies, [CopiedParam { from: LoadSite { param: input, offsets: vec![3] }, to: output }]);
-    }
-}

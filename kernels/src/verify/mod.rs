@@ -4,7 +4,410 @@
 //! launch passes [`Verified::check`] touches no element outside the memory it is given, which is
 //! what lets devices run it without bounds checks.
 
-mod check;
 pub mod footprint;
 
-pub use check::*;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use crate::dtype::{DType, Scalar};
+use crate::ir::{Access, BinaryOp, Fold, FoldOp, Form, Kernel, Launch, MAX_RANK, Op, UnaryOp, Value, View};
+use footprint::{Footprint, Radius};
+
+/// A kernel that obeys every rule of the IR. The only way to one is [`verify`].
+#[derive(Clone, Debug)]
+pub struct Verified {
+    kernel: Kernel,
+    footprint: Footprint,
+}
+
+impl PartialEq for Verified {
+    fn eq(&self, other: &Verified) -> bool {
+        self.kernel == other.kernel
+    }
+}
+
+impl Eq for Verified {}
+
+impl Hash for Verified {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.kernel.hash(state);
+    }
+}
+
+/// A rule of the IR that a kernel breaks: which kernel, where, what.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("kernel {kernel}: {place}: {reason}")]
+pub struct VerifyError {
+    /// The kernel's name.
+    pub kernel: String,
+    /// The instruction (`%3 = ...`), parameter or form.
+    pub place: String,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// A launch that does not fit its kernel or its memory.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("launch of {kernel}: {reason}")]
+pub struct LaunchError {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Expected and given.
+    pub reason: String,
+}
+
+/// Checks a kernel.
+///
+/// # Errors
+/// The first rule it breaks.
+pub fn verify(kernel: Kernel) -> Result<Verified, VerifyError> {
+    let fail = |place: String, reason: String| VerifyError { kernel: kernel.name.clone(), place, reason };
+    if kernel.rank > MAX_RANK {
+        return Err(fail("rank".into(), format!("at most {MAX_RANK} dimensions, given {}", kernel.rank)));
+    }
+    for at in 0..kernel.body.len() {
+        check_inst(&kernel, at)
+            .map_err(|reason| fail(format!("%{at} = {:?}", kernel.body[at].op), reason))?;
+    }
+    check_form(&kernel).map_err(|reason| fail(kernel.form.name().into(), reason))?;
+    let footprint = Footprint::of(&kernel);
+    Ok(Verified { kernel, footprint })
+}
+
+type Check = Result<(), String>;
+
+fn ensure(condition: bool, reason: impl FnOnce() -> String) -> Check {
+    if condition { Ok(()) } else { Err(reason()) }
+}
+
+fn check_inst(kernel: &Kernel, at: usize) -> Check {
+    let inst = &kernel.body[at];
+    for value in inst.op.operands() {
+        ensure(value.index() < at, || format!("uses %{} before it is defined", value.0))?;
+    }
+    let of = |value: Value| kernel.body[value.index()].dtype;
+    let result = inst.dtype;
+    let same = |value: Value| {
+        ensure(of(value) == result, || format!("operand %{} is {}, result is {result}", value.0, of(value)))
+    };
+    match &inst.op {
+        Op::Const(scalar) => {
+            ensure(scalar.dtype == result, || format!("constant is {}, result is {result}", scalar.dtype))
+        }
+        Op::Argument(n) => {
+            let given = kernel.arguments.get(*n as usize);
+            ensure(given == Some(&result), || format!("argument {n} is {given:?}, result is {result}"))
+        }
+        Op::Coord(dim) => {
+            ensure((*dim as usize) < kernel.rank, || format!("no dimension {dim} in rank {}", kernel.rank))?;
+            ensure(matches!(result, DType::I32 | DType::I64), || {
+                format!("a coordinate is i32 or i64, not {result}")
+            })
+        }
+        Op::Load { param, offsets } => check_load(kernel, *param, offsets, result),
+        Op::Unary(op, a) => check_unary(*op, of(*a), result),
+        Op::Binary(op, a, b) => same(*a).and(same(*b)).and(check_binary(*op, result)),
+        Op::Compare(_, a, b) => {
+            ensure(of(*a) == of(*b), || format!("compares {} with {}", of(*a), of(*b)))?;
+            ensure(result == DType::Bool, || format!("a comparison is bool, not {result}"))
+        }
+        Op::Select(c, a, b) => {
+            ensure(of(*c) == DType::Bool, || format!("condition is {}, not bool", of(*c)))?;
+            same(*a).and(same(*b))
+        }
+        Op::Fma(a, b, c) => {
+            ensure(matches!(result, DType::F32 | DType::F64), || format!("fma of {result}"))?;
+            same(*a).and(same(*b)).and(same(*c))
+        }
+        Op::Cast(_) => Ok(()),
+        Op::Bitcast(a) => {
+            let width = |d: DType| if d == DType::Bool { 0 } else { d.size_bytes() };
+            ensure(width(of(*a)) == width(result) && width(result) > 0, || {
+                format!("bitcast of {} to {result}", of(*a))
+            })
+        }
+        Op::Math1(_, a) => {
+            ensure(result.is_float(), || format!("mathematical function of {result}")).and(same(*a))
+        }
+        Op::Math2(_, a, b) => ensure(result.is_float(), || format!("mathematical function of {result}"))
+            .and(same(*a))
+            .and(same(*b)),
+    }
+}
+
+fn check_load(kernel: &Kernel, param: u32, offsets: &[i32], result: DType) -> Check {
+    let Some(declared) = kernel.params.get(param as usize) else {
+        return Err(format!("no parameter p{param}"));
+    };
+    ensure(declared.dtype == result, || format!("p{param} is {}, result is {result}", declared.dtype))?;
+    ensure(offsets.len() == kernel.rank, || format!("{} offsets for rank {}", offsets.len(), kernel.rank))?;
+    match declared.access {
+        Access::In => Ok(()),
+        Access::InOut => ensure(offsets.iter().all(|&d| d == 0), || {
+            format!("p{param} is written, so it may only be read at offset zero")
+        }),
+        Access::Out => Err(format!("p{param} is only written")),
+    }
+}
+
+fn check_unary(op: UnaryOp, operand: DType, result: DType) -> Check {
+    let fits = match op {
+        UnaryOp::Neg | UnaryOp::Abs => operand != DType::Bool && result == operand,
+        UnaryOp::Not => !operand.is_float() && result == operand,
+        UnaryOp::IsNan => operand.is_float() && result == DType::Bool,
+        UnaryOp::Sqrt | UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Trunc | UnaryOp::Round => {
+            operand.is_float() && result == operand
+        }
+    };
+    ensure(fits, || format!("{op:?} of {operand} giving {result}"))
+}
+
+fn check_binary(op: BinaryOp, dtype: DType) -> Check {
+    let fits = match op {
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => dtype != DType::Bool,
+        BinaryOp::Min | BinaryOp::Max => true,
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => !dtype.is_float(),
+        BinaryOp::Shl | BinaryOp::Shr => dtype.is_integer(),
+    };
+    ensure(fits, || format!("{op:?} of {dtype}"))
+}
+
+fn check_form(kernel: &Kernel) -> Check {
+    let mut written = vec![0; kernel.params.len()];
+    let mut write = |param: u32, value: Option<DType>, access: &[Access]| {
+        let Some(declared) = kernel.params.get(param as usize) else {
+            return Err(format!("no parameter p{param}"));
+        };
+        written[param as usize] += 1;
+        ensure(access.contains(&declared.access), || {
+            format!("p{param} is {:?}, needs one of {access:?}", declared.access)
+        })?;
+        ensure(value == Some(declared.dtype), || {
+            format!("p{param} is {}, the value is {value:?}", declared.dtype)
+        })
+    };
+    let of = |value: Value| kernel.body.get(value.index()).map(|inst| inst.dtype);
+    match &kernel.form {
+        Form::Elementwise { stores } => {
+            for store in stores {
+                write(store.param, of(store.value), &[Access::Out, Access::InOut])?;
+            }
+        }
+        Form::Reduce { axes, folds } => {
+            ensure(axes.len() == kernel.rank, || {
+                format!("{} axis marks for rank {}", axes.len(), kernel.rank)
+            })?;
+            for fold in folds {
+                match *fold {
+                    Fold::Value { op, value, output } => {
+                        check_fold(op, of(value))?;
+                        write(output, of(value), &[Access::Out])?;
+                    }
+                    Fold::Arg { value, index, value_output, index_output, .. } => {
+                        check_index(of(index))?;
+                        write(value_output, of(value), &[Access::Out])?;
+                        write(index_output, of(index), &[Access::Out])?;
+                    }
+                }
+            }
+        }
+        Form::Gather { index, source, output } => {
+            check_index(of(*index))?;
+            let from = kernel.params.get(*source as usize);
+            ensure(from.is_some_and(|p| p.access == Access::In), || format!("p{source} must be In"))?;
+            ensure(!is_loaded(kernel, *source), || {
+                format!("p{source} is the source and may not be loaded from")
+            })?;
+            write(*output, from.map(|p| p.dtype), &[Access::Out])?;
+        }
+        Form::Scatter { index, value, output, add } => {
+            check_index(of(*index))?;
+            ensure(!is_loaded(kernel, *output), || {
+                format!("p{output} is the target and may not be loaded from")
+            })?;
+            write(*output, of(*value), if *add { &[Access::InOut] } else { &[Access::Out] })?;
+            ensure(!add || of(*value) != Some(DType::Bool), || "cannot add bool".into())?;
+        }
+    }
+    for (p, param) in kernel.params.iter().enumerate() {
+        let expected = usize::from(param.access != Access::In);
+        ensure(written[p] == expected, || {
+            format!("p{p} ({:?}) is written {} times, expected {expected}", param.access, written[p])
+        })?;
+    }
+    Ok(())
+}
+
+fn is_loaded(kernel: &Kernel, param: u32) -> bool {
+    kernel.body.iter().any(|inst| matches!(inst.op, Op::Load { param: p, .. } if p == param))
+}
+
+fn check_index(dtype: Option<DType>) -> Check {
+    ensure(matches!(dtype, Some(DType::I32 | DType::I64 | DType::U32 | DType::U64)), || {
+        format!("an index is i32, i64, u32 or u64, not {dtype:?}")
+    })
+}
+
+fn check_fold(op: FoldOp, dtype: Option<DType>) -> Check {
+    let fits = match op {
+        FoldOp::Sum | FoldOp::Product => dtype.is_some_and(|d| d != DType::Bool),
+        FoldOp::Min | FoldOp::Max => dtype.is_some(),
+        FoldOp::All | FoldOp::Any => dtype == Some(DType::Bool),
+    };
+    ensure(fits, || format!("{op:?} of {dtype:?}"))
+}
+
+impl Verified {
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// What one point reads and writes of each parameter.
+    pub fn footprint(&self) -> &Footprint {
+        &self.footprint
+    }
+
+    fn radius_of(&self, p: usize) -> Option<Radius> {
+        self.footprint.params().get(p).and_then(|param| param.radius)
+    }
+
+    /// The smallest box around the load offsets of a parameter: `(lowest, highest)` per dimension;
+    /// zeros if it is never loaded.
+    pub fn radius(&self, param: u32) -> Vec<(i32, i32)> {
+        self.radius_of(param as usize).unwrap_or_default()[..self.kernel.rank].to_vec()
+    }
+
+    /// First and last element, inclusive, that a launch touches of each parameter; `None` where it
+    /// touches none. The source of a gather and the target of a scatter count from their offset on,
+    /// for as long as the memory reaches, so they give just their offset.
+    pub fn touched(&self, launch: &Launch) -> Vec<Option<(i64, i64)>> {
+        (0..self.kernel.params.len()).map(|p| self.touched_of(launch, p)).collect()
+    }
+
+    fn touched_of(&self, launch: &Launch, p: usize) -> Option<(i64, i64)> {
+        let kernel = &self.kernel;
+        let view = &launch.views[p];
+        if kernel.indexed_param() == Some(p as u32) {
+            return Some((view.offset, view.offset));
+        }
+        let written = kernel.params[p].access != Access::In;
+        // A reduction writes its neutral element even where nothing is folded.
+        let writes_empty = written && kernel.kept_points(launch) > 0;
+        if (launch.points() == 0 && !writes_empty) || !(written || self.radius_of(p).is_some()) {
+            return None;
+        }
+        let radius = self.radius_of(p).unwrap_or_default();
+        Some(touched_span(view, &launch.extents, &radius))
+    }
+
+    /// Proves that a launch fits: ranks and argument types agree, every element it touches lies
+    /// inside its parameter's memory of `lens[p]` elements, outputs do not overlap themselves.
+    ///
+    /// # Errors
+    /// Names the parameter, what it touches, and what there is.
+    pub fn check(&self, launch: &Launch, lens: &[usize]) -> Result<(), LaunchError> {
+        self.check_memory(launch, lens.len(), |p| lens[p])
+    }
+
+    /// The same, of so many memories whose elements a function gives.
+    pub(crate) fn check_memory(
+        &self,
+        launch: &Launch,
+        memories: usize,
+        len: impl Fn(usize) -> usize,
+    ) -> Result<(), LaunchError> {
+        let reason = self.check_reason(launch, memories, len);
+        reason.map_err(|reason| LaunchError { kernel: self.kernel.name.clone(), reason })
+    }
+
+    fn check_reason(&self, launch: &Launch, memories: usize, len: impl Fn(usize) -> usize) -> Check {
+        let kernel = &self.kernel;
+        let params = kernel.params.len();
+        ensure(launch.extents.len() == kernel.rank && launch.origin.len() == kernel.rank, || {
+            format!("rank {} kernel, extents {:?}, origin {:?}", kernel.rank, launch.extents, launch.origin)
+        })?;
+        ensure(launch.views.len() == params && memories == params, || {
+            format!("{params} parameters, {} views, {memories} memories", launch.views.len())
+        })?;
+        let given = || launch.arguments.iter().map(|s: &Scalar| s.dtype);
+        ensure(given().eq(kernel.arguments.iter().copied()), || {
+            format!("arguments {:?} expected, given {:?}", kernel.arguments, given().collect::<Vec<_>>())
+        })?;
+        ensure(launch.views.iter().all(|v| v.strides.len() == kernel.rank), || {
+            format!("a view's strides do not have rank {}", kernel.rank)
+        })?;
+        let total = launch.extents.iter().try_fold(1usize, |n, &e| n.checked_mul(e));
+        ensure(total.is_some_and(|n| n <= i64::MAX as usize), || {
+            format!("region {:?} has more points than 63 bits count", launch.extents)
+        })?;
+        check_coords(&self.footprint, launch)?;
+        for p in 0..params {
+            let Some((first, last)) = self.touched_of(launch, p) else { continue };
+            let inside = first >= 0 && (last < len(p) as i64 || kernel.indexed_param() == Some(p as u32));
+            ensure(inside, || {
+                format!("p{p} would touch elements {first}..={last}, memory holds {}", len(p))
+            })?;
+            check_output_strides(kernel, launch, p)?;
+        }
+        Ok(())
+    }
+}
+
+fn touched_span(view: &View, extents: &[usize], radius: &[(i32, i32)]) -> (i64, i64) {
+    let (mut first, mut last) = (i128::from(view.offset), i128::from(view.offset));
+    for ((&stride, &extent), &(lo, hi)) in view.strides.iter().zip(extents).zip(radius) {
+        let start = i128::from(stride) * i128::from(lo);
+        let stop = i128::from(stride) * (i128::from(hi) + extent.max(1) as i128 - 1);
+        first += start.min(stop);
+        last += start.max(stop);
+    }
+    let clamp = |v: i128| v.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64;
+    (clamp(first), clamp(last))
+}
+
+fn check_coords(footprint: &Footprint, launch: &Launch) -> Check {
+    for &(dim, _) in footprint.coords().iter().filter(|(_, dtype)| *dtype == DType::I32) {
+        let start = launch.origin[dim as usize];
+        let stop = start.saturating_add(launch.extents[dim as usize] as i64);
+        ensure(start >= i64::from(i32::MIN) && stop <= i64::from(i32::MAX), || {
+            format!("coordinates {start}..{stop} of dimension {dim} do not fit i32")
+        })?;
+    }
+    Ok(())
+}
+
+/// Two points of one output must not share an element. Sufficient and cheap: sorted by stride,
+/// each stride steps over everything the smaller ones reach.
+fn check_output_strides(kernel: &Kernel, launch: &Launch, p: usize) -> Check {
+    if kernel.params[p].access == Access::In || kernel.indexed_param() == Some(p as u32) {
+        return Ok(());
+    }
+    let (mut dims, mut rank) = ([(0, 0); MAX_RANK], 0);
+    for (k, (&stride, &extent)) in launch.views[p].strides.iter().zip(&launch.extents).enumerate() {
+        if let Form::Reduce { axes, .. } = &kernel.form
+            && axes[k]
+        {
+            ensure(stride == 0, || format!("p{p} has stride {stride} in reduced dimension {k}"))?;
+        } else if extent > 1 {
+            dims[rank] = (stride.saturating_abs(), extent);
+            rank += 1;
+        }
+    }
+    let dims = &mut dims[..rank];
+    dims.sort_unstable();
+    let mut reach = 0;
+    for &mut (stride, extent) in dims {
+        ensure(stride > reach, || {
+            format!("output p{p} overlaps itself: strides {:?}", launch.views[p].strides)
+        })?;
+        reach = reach.saturating_add(stride.saturating_mul(extent as i64 - 1));
+    }
+    Ok(())
+}
+
+impl fmt::Display for Verified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kernel.fmt(f)
+    }
+}

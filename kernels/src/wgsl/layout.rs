@@ -1,7 +1,6 @@
 //! The launch block: where each word is, and how a launch becomes words. Shared by the writer,
 //! which reads the words in text, and the device, which writes them.
 
-use super::types;
 use crate::dtype::{DType, Scalar};
 use crate::ir::{Fold, Form, Kernel, Launch, Offsets, Op, Value};
 use crate::verify::Verified;
@@ -93,6 +92,24 @@ pub(super) fn neutrals(kernel: &Kernel, fold: &Fold) -> Vec<Scalar> {
     }
 }
 
+/// The constant as the type that its register has.
+pub(super) fn in_register(scalar: Scalar) -> Scalar {
+    match scalar.dtype {
+        DType::F16 | DType::BF16 => Scalar::from_f64(DType::F32, scalar.to_f64()),
+        _ => scalar,
+    }
+}
+
+/// Whether a constant is a float that is not normal in its register: a zero, a subnormal, an infinity or NaN.
+fn is_hard(scalar: Scalar) -> bool {
+    let scalar = in_register(scalar);
+    match scalar.dtype {
+        DType::F64 => !f64::from_bits(scalar.bits).is_normal(),
+        DType::F32 => !f32::from_bits(scalar.bits as u32).is_normal(),
+        _ => false,
+    }
+}
+
 /// The constants that compilers may not see, because they fold them as if zeros had no sign and there were
 /// neither infinities nor NaN: floats that are not normal, and those that would be folded among themselves
 /// and might give such.
@@ -112,7 +129,7 @@ fn constants(kernel: &Kernel) -> impl Iterator<Item = Scalar> {
         let operands: Option<Vec<Scalar>> = inst.op.operands().skip(conditions).map(constant).collect();
         operands.unwrap_or_default()
     });
-    hard.filter(|&scalar| types::is_hard(scalar)).chain(alone.filter(|scalar| scalar.dtype.is_float()))
+    hard.filter(|&scalar| is_hard(scalar)).chain(alone.filter(|scalar| scalar.dtype.is_float()))
 }
 
 /// Positions in the launch block, in words of 32 bits.
@@ -145,7 +162,7 @@ impl LaunchBlockLayout {
             layout.arguments.push((at, dtype));
             at += dtype.size_bytes().div_ceil(4);
         }
-        for scalar in constants(kernel).map(types::in_register) {
+        for scalar in constants(kernel).map(in_register) {
             if layout.constant(scalar).is_none() {
                 layout.constants.push((at, scalar));
                 at += scalar.dtype.size_bytes().div_ceil(4);

@@ -7,9 +7,7 @@
 //! Reductions are in [`super::reduce`].
 
 use super::layout;
-use super::shader::{Binding, Stage};
-use super::types;
-use super::writer::Writer;
+use super::writer::{Binding, Stage, Writer, int};
 use crate::dtype::DType;
 use crate::ir::{BinaryOp, Form, Store, Value};
 
@@ -150,7 +148,7 @@ impl Writer<'_> {
         } else {
             self.line(&format!("let slot = u32({name}) - {first};"));
             if dtype == DType::I32 {
-                condition.push_str(&format!(" && {name} >= {}", types::int(dtype, 0)));
+                condition.push_str(&format!(" && {name} >= {}", int(dtype, 0)));
             }
         }
         self.line(&format!("if ({condition}) {{"));

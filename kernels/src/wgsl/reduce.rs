@@ -14,9 +14,7 @@
 
 use super::body::compare;
 use super::layout::{self, LaunchBlockLayout, neutrals};
-use super::shader::{Binding, Shader, Stage, WgslTarget};
-use super::types;
-use super::writer::Writer;
+use super::writer::{Binding, Shader, Stage, WgslTarget, Writer, int, partial, register};
 use crate::dtype::DType;
 use crate::ir::{CompareOp, Fold, FoldOp, Form};
 use crate::verify::Verified;
@@ -30,7 +28,7 @@ pub(super) fn stages(verified: &Verified, target: &WgslTarget, layout: LaunchBlo
     let Form::Reduce { axes, folds } = &kernel.form else { unreachable!("called for reductions") };
     let of = |param: u32| kernel.params[param as usize].dtype;
     let outputs: Vec<u32> = folds.iter().flat_map(outputs).collect();
-    let partials: Vec<DType> = outputs.iter().map(|&p| types::partial(of(p))).collect();
+    let partials: Vec<DType> = outputs.iter().map(|&p| partial(of(p))).collect();
     let dims = |folded: bool| (0..kernel.rank).filter(|&k| axes[k] == folded).collect::<Vec<_>>();
     let room = WORKGROUP_BYTES / (8 * partials.len().max(1));
     let target = WgslTarget { workgroup_size: target.workgroup_size.min(1 << room.ilog2()), ..*target };
@@ -130,7 +128,7 @@ impl FoldStages<'_> {
     fn declare(&self, w: &mut Writer) {
         w.indent = 0;
         let fields = self.partials.iter().enumerate();
-        let fields: Vec<String> = fields.map(|(k, &d)| format!("s{k}: {}", types::register(d))).collect();
+        let fields: Vec<String> = fields.map(|(k, &d)| format!("s{k}: {}", register(d))).collect();
         w.line(&format!("struct Partial {{ {} }}", fields.join(", ")));
         let size = w.target.workgroup_size;
         w.line(&format!("var<workgroup> partials: array<Partial, {size}>;"));
@@ -272,7 +270,7 @@ impl FoldStages<'_> {
         let mut stream = 0;
         for fold in self.folds {
             if let Fold::Arg { .. } = fold {
-                let zero = types::int(self.partials[stream + 1], 0);
+                let zero = int(self.partials[stream + 1], 0);
                 let end = w.word(layout::END);
                 w.line(&format!("if ({end} == 0u) {{ x.s{} = {zero}; }}", stream + 1));
             }

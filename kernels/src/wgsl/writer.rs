@@ -1,15 +1,160 @@
-//! Collects the text of one stage: lines, the routines that it calls, its bindings.
+//! What the writer takes and gives (the adapter's abilities, the shaders of a kernel, their bindings), and how
+//! the text of one stage is collected: lines, the routines that it calls, its bindings.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
 
 use super::layout::{self, LaunchBlockLayout};
-use super::routines::{self, Routine};
-use super::shader::{Binding, Stage, WgslTarget};
-use super::types;
+use super::routines;
 use crate::dtype::DType;
 use crate::ir::{Access, Kernel};
 use crate::verify::Verified;
 use crate::verify::footprint::Footprint;
-use std::collections::BTreeSet;
-use std::fmt::Write;
+
+/// What the writer must know of an adapter.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct WgslTarget {
+    /// The adapter has 64-bit floats (which also need `i64`).
+    pub f64: bool,
+    /// The adapter has 64-bit integers.
+    pub i64: bool,
+    /// Invocations per workgroup, a power of two.
+    pub workgroup_size: u32,
+    /// Points of an elementwise kernel that one invocation visits.
+    pub points_per_thread: u32,
+    /// The driver keeps every float operation as written: nothing contracted, reordered or assumed.
+    pub strict_floats: bool,
+    /// f32 `/` rounds correctly.
+    pub exact_division: bool,
+    /// f32 `sqrt` rounds correctly.
+    pub exact_sqrt: bool,
+    /// f32 `fma` rounds once.
+    pub exact_fma: bool,
+    /// f64 `/` and `sqrt` round correctly.
+    pub exact_f64: bool,
+    /// f64 `fma` rounds once.
+    pub exact_fma64: bool,
+    /// Storage bindings the adapter allows in one stage.
+    pub max_bindings: u32,
+}
+
+impl WgslTarget {
+    /// A target that assumes the least of its driver but has every type.
+    pub const CAUTIOUS: WgslTarget = WgslTarget {
+        f64: true,
+        i64: true,
+        workgroup_size: 256,
+        points_per_thread: 4,
+        strict_floats: false,
+        exact_division: false,
+        exact_sqrt: false,
+        exact_fma: false,
+        exact_f64: false,
+        exact_fma64: false,
+        max_bindings: 8,
+    };
+}
+
+/// A kernel that this adapter cannot run: which, and what is missing.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("kernel {kernel} uses {what}; this adapter lacks {feature}")]
+pub struct WgslUnsupported {
+    /// The kernel's name.
+    pub kernel: String,
+    /// The type or operation.
+    pub what: String,
+    /// The adapter feature it needs.
+    pub feature: &'static str,
+}
+
+/// The shaders of one kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Shader {
+    /// One stage, or the three of a reduction: reduce, tree, finish.
+    pub stages: Vec<Stage>,
+    /// Where the launch block's words are; the same for all stages.
+    pub layout: LaunchBlockLayout,
+    /// Types in which a reduction keeps its partial results, one per stream.
+    pub partials: Vec<DType>,
+}
+
+/// One shader.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stage {
+    /// `elementwise`, `gather`, `scatter`, `reduce`, `tree` or `finish`: also its entry point.
+    pub entry: &'static str,
+    /// The WGSL text.
+    pub source: String,
+    /// Invocations per workgroup.
+    pub workgroup_size: u32,
+    /// What is bound: binding number = position, all in group 0.
+    pub bindings: Vec<Binding>,
+}
+
+/// What a binding holds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Binding {
+    /// The launch block (uniform).
+    Launch,
+    /// A parameter of the kernel; `write` tells a read-write binding from a read-only one.
+    Param {
+        /// Which.
+        param: u32,
+        /// The stage writes it.
+        write: bool,
+    },
+    /// Partial results that a stage of a reduction writes.
+    PartialOut(u32),
+    /// Partial results of the stage before (read-only).
+    PartialIn(u32),
+}
+
+/// The WGSL type of a value in a register.
+pub(super) fn register(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "bool",
+        DType::I8 | DType::I16 | DType::I32 => "i32",
+        DType::U8 | DType::U16 | DType::U32 => "u32",
+        DType::F16 | DType::BF16 | DType::F32 => "f32",
+        DType::I64 => "i64",
+        DType::U64 => "u64",
+        DType::F64 => "f64",
+    }
+}
+
+/// The element type of an array in memory; packed words that are written must be atomic, because
+/// neighbours in one word belong to different invocations.
+pub(super) fn storage(dtype: DType, write: bool) -> &'static str {
+    match (dtype.size_bytes() < 4, write) {
+        (true, true) => "atomic<u32>",
+        (true, false) => "u32",
+        (false, _) => register(dtype),
+    }
+}
+
+/// The type in which a reduction keeps partial results of this type: as wide as a register.
+pub(super) fn partial(dtype: DType) -> DType {
+    match register(dtype) {
+        "bool" | "u32" => DType::U32,
+        "i32" => DType::I32,
+        "f32" => DType::F32,
+        _ => dtype,
+    }
+}
+
+/// Text of a constant of an integer type. The least values have no literal.
+pub(super) fn int(dtype: DType, value: i64) -> String {
+    let suffix = match register(dtype) {
+        "i32" => "i",
+        "u32" => "u",
+        "i64" => "li",
+        _ => "lu",
+    };
+    match (dtype, value) {
+        (DType::I32, -0x8000_0000) | (DType::I64, i64::MIN) => format!("({}{suffix} - 1{suffix})", value + 1),
+        _ => format!("{value}{suffix}"),
+    }
+}
 
 /// The parts of a vector of four.
 const PARTS: [&str; 4] = ["x", "y", "z", "w"];
@@ -25,7 +170,7 @@ pub(super) struct Writer<'a> {
     /// The entry point.
     pub text: String,
     pub indent: usize,
-    routines: BTreeSet<Routine>,
+    routines: BTreeSet<&'static str>,
 }
 
 impl<'a> Writer<'a> {
@@ -50,10 +195,10 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Notes that a routine is called, and gives its name.
-    pub(super) fn call(&mut self, routine: Routine) -> &'static str {
+    /// A call of a function of `routines.wgsl`, which the stage then contains.
+    pub(super) fn call(&mut self, routine: &'static str, operands: &str) -> String {
         self.routines.insert(routine);
-        routine.name()
+        format!("{routine}({operands})")
     }
 
     /// The word of the launch block at this position.
@@ -113,15 +258,15 @@ impl<'a> Writer<'a> {
             Binding::Param { param, write } => {
                 let dtype = self.kernel.params[param as usize].dtype;
                 let access = if write { "read_write" } else { "read" };
-                let storage = types::storage(dtype, write);
-                format!("var<storage, {access}> p{param}: array<{storage}>")
+                let element = storage(dtype, write);
+                format!("var<storage, {access}> p{param}: array<{element}>")
             }
             Binding::PartialOut(stream) => {
-                let dtype = types::storage(partials[stream as usize], false);
+                let dtype = storage(partials[stream as usize], false);
                 format!("var<storage, read_write> out{stream}: array<{dtype}>")
             }
             Binding::PartialIn(stream) => {
-                let dtype = types::storage(partials[stream as usize], false);
+                let dtype = storage(partials[stream as usize], false);
                 format!("var<storage, read> in{stream}: array<{dtype}>")
             }
         }

@@ -33,7 +33,7 @@ pub fn fold_case(op: FoldOp, d: DType, extents: &[usize], axes: &[bool]) -> Opti
 }
 
 /// A fold of floats whose bits tell the order in which they were combined, over an array whose dimensions are
-/// in memory in some order, the last one fastest.
+/// in memory in some order, the last one fastest. It may begin at an odd element.
 pub fn ordered_fold_case(op: FoldOp, d: DType, extents: &[usize], axes: &[bool], order: &[usize]) -> Case {
     let n: usize = extents.iter().product();
     let random = &mut Random(n as u64 + 77);
@@ -41,12 +41,14 @@ pub fn ordered_fold_case(op: FoldOp, d: DType, extents: &[usize], axes: &[bool],
         let unit = random.next() as f64 / u64::MAX as f64;
         if op == FoldOp::Product { 0.9 + 0.2 * unit } else { (unit - 0.3) / 7.0 }
     };
-    let input = bytes(d, (0..n).map(|at| Scalar::from_f64(d, value(at)).bits));
+    let before = n % 4;
+    let values = (0..n).map(|at| Scalar::from_f64(d, value(at)).bits);
+    let input = bytes(d, std::iter::repeat_n(0, before).chain(values));
     let mut input_strides = vec![0; extents.len()];
     let in_memory: Vec<usize> = order.iter().map(|&dim| extents[dim]).collect();
     order.iter().zip(c_strides(&in_memory)).for_each(|(&dim, stride)| input_strides[dim] = stride);
     let (kept, strides) = kept(extents, axes);
-    let views = vec![View { offset: 0, strides: input_strides }, View { offset: 1, strides }];
+    let views = vec![View { offset: before as i64, strides: input_strides }, View { offset: 1, strides }];
     let launch =
         Launch { extents: extents.to_vec(), origin: vec![0; extents.len()], views, arguments: vec![] };
     let output = vec![0xa5; (kept.iter().product::<usize>() + 2) * d.size_bytes()];
