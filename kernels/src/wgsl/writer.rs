@@ -1,4 +1,4 @@
-//! What the writer takes and gives (the adapter's abilities, the shaders of a kernel, their bindings), and how
+//! What the writer takes and gives (abilities of an adapter, shaders of a kernel, their bindings), and how
 //! the text of one stage is collected: lines, the routines that it calls, its bindings.
 
 use std::collections::BTreeSet;
