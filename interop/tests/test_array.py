@@ -5,7 +5,7 @@ import operator
 
 import numpy as np
 import partita as pt
-import partita._core.show
+import partita._core.describe
 import pytest
 
 DTYPES = [dtype for dtype in pt._core.dtypes.ALL if dtype is not pt.bfloat16]
@@ -455,9 +455,9 @@ def test_python_protocols(host_team, floats):
 def test_pictures_name_devices_parts_and_bytes():
     u = pt.zeros((6, 5, 4), team=pt.Team(12, "host"))
     name = u.team.devices[0].name
-    assert pt._core.show.table(u) == [(name, "0-5", "0 B"), (name, "6-11", "160 B")]
-    assert [pt._core.show.size(n) for n in (0, 1023, 1024, 3_200_000, 5 << 40)] == ["0 B", "1023 B", "1 KiB", "3.05 MiB", "5 TiB"]
-    assert pt._core.show.numbers([0, 1, 2, 5, 7, 8]) == "0-2, 5, 7-8"
+    assert pt._core.describe.table(u) == [(name, "0-5", "0 B"), (name, "6-11", "160 B")]
+    assert [pt._core.describe.size(n) for n in (0, 1023, 1024, 3_200_000, 5 << 40)] == ["0 B", "1023 B", "1 KiB", "3.05 MiB", "5 TiB"]
+    assert pt._core.describe.numbers([0, 1, 2, 5, 7, 8]) == "0-2, 5, 7-8"
 
 
 def test_roll():

@@ -4,7 +4,7 @@ import numpy as np
 import partita as pt
 import partita.torch as operators
 import pytest
-from partita._api import local as _local
+from partita._api import collective as _local
 
 
 def world():

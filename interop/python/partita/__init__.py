@@ -12,31 +12,28 @@ Importing starts no device. Exceptions are Python's own where they fit, otherwis
 """
 
 import atexit as _atexit
+import sys as _sys
 
 # What is public each module says itself, in its `__all__`.
 from . import errors as errors
-from . import random as random
-from ._core.array import *
 from ._api.collective import *
-from ._api.complex import *
 from ._api.create import *
-from ._core.dtypes import *
+from ._api.dims import *
 from ._api.files import *
 from ._api.functions import *
-from ._api.linear import *
-from ._core.loop import *
-from ._native import Block as Block
-from ._native import Cyclic as Cyclic
+from ._api.loop import *
+from ._api.protocols import *
+from ._core.array import *
+from ._core.dtypes import *
+from ._core.rearrange import *
+from ._core.reductions import *
 from ._native import Device as Device
 from ._native import Distribution as Distribution
 from ._native import Part as Part
 from ._native import Team as Team
-from ._native import Unstructured as Unstructured
 from ._native import devices as devices
 from ._native import end as _end
 from ._native import version as _version
-from ._api.protocols import *
-from ._api.rearrange import *
 from .errors import *
 
 __version__ = _version()
@@ -44,5 +41,9 @@ __version__ = _version()
 # Drivers do not outlive the process; threads that are at work on them may.
 _atexit.register(_end)
 
-# Built from all of the above.
+# Modules built from all of the above.
+from . import array_api as array_api  # noqa: E402
 from . import operators as operators  # noqa: E402
+from . import random as random  # noqa: E402
+
+Array._functions, Array._standard = _sys.modules[__name__], array_api

@@ -1,43 +1,33 @@
 """The compiled part of partita. What is meant for users is exported by `partita`."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, final
+from typing import Any, Protocol, TypeAlias, final
 
 from typing_extensions import CapsuleType
 
 __all__ = [
     "Array",
-    "Block",
     "Collective",
-    "Cyclic",
     "Device",
     "Distribution",
     "Loop",
+    "Memory",
     "Part",
     "Partition",
     "Stored",
     "Team",
-    "Unstructured",
     "abort",
-    "all_sum_reduce",
-    "allgather",
-    "broadcast",
     "devices",
     "distribution_of",
     "end",
-    "gather",
-    "halo_exchange",
     "has_mpi",
     "leave",
     "live_exports",
     "mpi_library",
     "read_distarray",
     "read_partitioned",
-    "repartition",
     "say_distarray",
     "say_partitioned",
-    "scatter",
-    "sum_reduce",
     "validate_distarray",
     "validate_partitioned",
     "version",
@@ -113,31 +103,8 @@ class Team:
     def __deepcopy__(self, _memo: object, /) -> Team: ...
     def __hash__(self) -> int: ...
 
-@final
-class Block:
-    """One dimension cut into contiguous ranges."""
-
-    def __new__(cls, bounds: Sequence[int] | None = None) -> Block: ...
-    @property
-    def bounds(self) -> list[int] | None: ...
-
-@final
-class Cyclic:
-    """One dimension whose blocks are dealt out in turn."""
-
-    def __new__(cls, block_size: int = 1) -> Cyclic: ...
-    @property
-    def block_size(self) -> int: ...
-
-@final
-class Unstructured:
-    """One dimension of which every part lists what it holds."""
-
-    def __new__(cls, indices_per_part: Any, one_to_one: bool = True) -> Unstructured: ...
-    @property
-    def indices_per_part(self) -> list[list[int]]: ...
-    @property
-    def one_to_one(self) -> bool: ...
+class _Division(Protocol):
+    """An entry of ``dims``: an object with ``bounds``, ``block_size``, or ``indices_per_part`` and ``one_to_one``."""
 
 _Widths: TypeAlias = int | Sequence[int | tuple[int, int]]
 
@@ -150,7 +117,7 @@ class Distribution:
         shape: int | Sequence[int],
         team: Team | None = None,
         grid: Sequence[int] | None = None,
-        dims: Sequence[Block | Cyclic | Unstructured | None] | None = None,
+        dims: Sequence[_Division | None] | None = None,
         halo: _Widths | Sequence[int | tuple[int, int] | Sequence[tuple[int, int]]] | None = None,
         periodic: bool | Sequence[bool] | None = None,
         boundary: _Widths | None = None,
@@ -206,19 +173,15 @@ class Distribution:
     def __deepcopy__(self, _memo: object, /) -> Distribution: ...
     def __hash__(self) -> int: ...
 
-@final
-class Stored:
-    """A part with its halo: its memory is all cells it stores."""
+class Memory:
+    """Cells in one device's memory that other packages can read."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Extents of the cells it stores."""
+        """Extents of the cells."""
     @property
     def dtype(self) -> str:
         """The name of the dtype."""
-    @property
-    def halo(self) -> tuple[tuple[int, int], ...]:
-        """Widths of the halo per dimension, as pairs (below, above)."""
     def __dlpack__(
         self,
         *,
@@ -227,7 +190,7 @@ class Stored:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> CapsuleType:
-        """A DLPack capsule of the stored cells."""
+        """A DLPack capsule of the cells."""
     @property
     def __array_interface__(self) -> dict[str, Any]:
         """NumPy's description of host memory, read-only."""
@@ -239,7 +202,15 @@ class Stored:
         """DLPack's (device type, device number)."""
 
 @final
-class Part:
+class Stored(Memory):
+    """A part with its halo: its memory is all cells it stores."""
+
+    @property
+    def halo(self) -> tuple[tuple[int, int], ...]:
+        """Widths of the halo per dimension, as pairs (below, above)."""
+
+@final
+class Part(Memory):
     """What one member of the team holds of an array. Its memory is the cells it owns."""
 
     @property
@@ -255,32 +226,8 @@ class Part:
     def device(self) -> Device:
         """The device that holds it."""
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Extents of the cells it owns."""
-    @property
-    def dtype(self) -> str:
-        """The name of the dtype."""
-    @property
     def stored(self) -> Stored:
         """The part with its halo."""
-    def __dlpack__(
-        self,
-        *,
-        stream: Any = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
-        copy: bool | None = None,
-    ) -> CapsuleType:
-        """A DLPack capsule of the owned cells."""
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        """NumPy's description of host memory, read-only."""
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        """The CUDA Array Interface, version 3, of CUDA memory; not to be written."""
-    __dlpack_c_exchange_api__: CapsuleType
-    def __dlpack_device__(self) -> tuple[int, int]:
-        """DLPack's (device type, device number)."""
     def __distarray__(self) -> dict[str, Any]:
         """The part in the words of the Distributed Array Protocol 0.10, its halo as padding."""
 
@@ -321,7 +268,6 @@ class Array:
     def plain(self, name: str, other: object, swapped: bool) -> Array | None: ...
     def select(self, yes: Array, no: Array) -> Array: ...
     def reduce(self, name: str, axes: Sequence[int]) -> Array: ...
-    def window(self, start: Sequence[int], stop: Sequence[int]) -> Array: ...
     def view(self, key: Sequence[int | tuple[int, int, int] | None]) -> Array: ...
     def assign_view(self, key: Sequence[int | tuple[int, int, int] | None], value: Array) -> None: ...
     @staticmethod
@@ -329,12 +275,10 @@ class Array:
     def pad(self, widths: Sequence[tuple[int, int]], mode: str, value: complex) -> Array: ...
     def roll(self, offsets: Sequence[int]) -> Array: ...
     def squeeze(self, axes: Sequence[int]) -> Array: ...
-    def unsqueeze(self, before: Sequence[int]) -> Array: ...
     def redistribute(self, dist: Distribution) -> Array: ...
     def rearranged(self, axes: Sequence[tuple[int | None, int, int, int]]) -> Array: ...
     def reshaped(self, shape: Sequence[int]) -> Array: ...
     def gathered(self, shape: Sequence[int], positions: Any) -> Array: ...
-    def assign(self, start: Sequence[int], stop: Sequence[int], value: Array) -> None: ...
     def scatter(self, positions: Any, value: Array) -> None: ...
 
 @final
@@ -366,6 +310,16 @@ class Partition:
 class Collective:
     """A linear operator from arrays over one partition to arrays over another: call it."""
 
+    def __new__(
+        cls,
+        name: str,
+        source: Partition,
+        target: Partition,
+        numbers: Sequence[int],
+        halo: Distribution | None = None,
+        layout: Distribution | None = None,
+        adjoint_layout: Distribution | None = None,
+    ) -> Collective: ...
     @property
     def adjoint(self) -> Collective:
         """The transposed operator: <F x, y> == <x, F.adjoint y>, as sums over all elements."""
@@ -398,21 +352,6 @@ class Loop:
         self, state: Sequence[Array], step: Callable[..., object], count: int, rows: Sequence[Sequence[tuple[str, Any]]]
     ) -> None: ...
 
-def broadcast(source: Partition, target: Partition) -> Collective: ...
-def sum_reduce(source: Partition, target: Partition) -> Collective: ...
-def all_sum_reduce(over: Partition, axes: Sequence[int]) -> Collective: ...
-def halo_exchange(over: Partition, dist: Distribution) -> Collective: ...
-def repartition(
-    source: Partition,
-    target: Partition,
-    layout: Distribution | None = None,
-    adjoint_layout: Distribution | None = None,
-) -> Collective: ...
-def gather(source: Partition, root: int, adjoint_layout: Distribution | None = None) -> Collective: ...
-def scatter(target: Partition, root: int, layout: Distribution | None = None) -> Collective: ...
-def allgather(
-    over: Partition, axes: Sequence[int], adjoint_layout: Distribution | None = None
-) -> Collective: ...
 def devices() -> list[Device]:
     """Every device of this process, the host first. Opens the adapters."""
 

@@ -11,33 +11,37 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from . import _native
-from ._api import create as _create
-from ._api import functions as _functions
-from ._api import rearrange as _rearrange
-from ._core import dtypes as _dtypes
-from ._core.array import Array
-from ._api.complex import conj, imag, real
-from ._core.dtypes import (
-    DType, as_dtype, complex64, complex128, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
-    wide_for,
+from ._api.create import (
+    arange, asarray, empty, empty_like, from_dlpack, full, full_like, ones, ones_like, zeros, zeros_like,
 )  # fmt: skip
-from ._core.dtypes import bool_ as bool
 from ._api.functions import (
     arccos as acos, arccosh as acosh, arcsin as asin, arcsinh as asinh, arctan as atan, arctan2 as atan2,
     arctanh as atanh, abs, add, bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor,
-    ceil, cos, cosh, divide, equal, exp, expm1, floor, floor_divide, greater, greater_equal, hypot, isfinite, isinf,
-    isnan, less, less_equal, log, log1p, log2, log10, logaddexp, logical_and, logical_not, logical_or, logical_xor,
-    maximum, minimum, multiply, negative, not_equal, positive, reciprocal, remainder, round, sign, sin, sinh, sqrt,
-    square, subtract, tan, tanh, trunc, where, power as pow,
+    ceil, clip, conj, cos, cosh, divide, equal, exp, expm1, floor, floor_divide, greater, greater_equal, hypot, imag, isfinite,
+    isinf, isnan, less, less_equal, log, log1p, log2, log10, logaddexp, logical_and, logical_not, logical_or, logical_xor,
+    maximum, minimum, multiply, negative, not_equal, positive, power as pow, real, reciprocal, remainder, round, sign, sin,
+    sinh, sqrt, square, subtract, tan, tanh, trunc, where,
 )  # fmt: skip
-from ._core.index import one_axis
-from ._api.linear import matmul, matrix_transpose, tensordot, vecdot
+from ._core import dtypes as _dtypes
+from ._core import rearrange as _rearrange
+from ._core.array import Array
+from ._core.dtypes import (
+    DType, as_dtype, bool_ as bool, complex64, complex128, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32,
+    uint64, wide_for,
+)  # fmt: skip
+from ._core.index import Axis, one_axis
+from ._core.memory import OnDevice, team_of
+from ._core.rearrange import (
+    broadcast_to, concatenate as concat, expand_dims, flip, moveaxis, permute_dims, repeat, reshape, roll, squeeze, stack, take,
+    take_along_axis, tile, unstack,
+)  # fmt: skip
+from ._core.reductions import (
+    all, any, argmax, argmin, matmul, matrix_transpose, max, mean, min, prod, sum, tensordot, vecdot,
+)  # fmt: skip
 from ._native import Distribution, Team
-from ._api.rearrange import broadcast_to, moveaxis, permute_dims
 
 __array_api_version__ = "2024.12"
 
@@ -61,91 +65,33 @@ __all__ = [
 
 e, inf, nan, pi, newaxis = math.e, math.inf, math.nan, math.pi, None
 
-Shape = int | Sequence[int]
-Axis = int | tuple[int, ...] | None
 _ints, _floats, _complexes = (int8, int16, int32, int64), (float32, float64), (complex64, complex128)
 _uints = (uint8, uint16, uint32, uint64)
-
-
-def _team(device: Any) -> Team | None:
-    if device is None or isinstance(device, Team):
-        return device
-    return Team(None, device)
-
-
-def _like(x: Array, dtype: Any, device: Any) -> dict[str, Any]:
-    """Where a new array of the shape of ``x`` goes: on its distribution, unless another device is given."""
-    kind = x.dtype if dtype is None else dtype
-    if device is None and not x._scalar:
-        return {"dtype": kind, "dist": x.dist}
-    return {"dtype": kind, "team": _team(device) or x.team}
 
 
 # Creation.
 
 
-def arange(
-    start: int | float, /, stop: int | float | None = None, step: int | float = 1, *, dtype: Any = None, device: Any = None
-) -> Array:
-    """Numbers from ``start`` up to and without ``stop``."""
-    return _create.arange(start, stop, step, dtype, team=_team(device))
-
-
-def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: builtins.bool | None = None) -> Array:
-    """An array with the elements of ``obj``."""
-    if copy is False and not (isinstance(obj, Array) and (dtype is None or obj.dtype == dtype)):
-        raise ValueError(f"asarray: expected an array of that type for copy=False, given {type(obj).__name__}; allow a copy")
-    array = _create.asarray(obj, dtype, team=_team(device))
-    return array.copy() if copy else array
-
-
-def empty(shape: Shape, *, dtype: Any = None, device: Any = None) -> Array:
-    """An array whose elements do not matter."""
-    return zeros(shape, dtype=dtype, device=device)
-
-
-def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
-    """As `empty`, like another array."""
-    return zeros_like(x, dtype=dtype, device=device)
-
-
-def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Array:
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: OnDevice = None) -> Array:
     """Ones on a diagonal, zeros elsewhere."""
     shape = (n_rows, n_rows if n_cols is None else n_cols)
-    row, column = _coordinates(shape, _team(device))
-    return (column - row == k).astype(float64 if dtype is None else dtype)
+    return (_diagonals(Distribution(shape, team=team_of(None, device))) == k).astype(float64 if dtype is None else dtype)
 
 
-def _coordinates(shape: tuple[int, ...], team: Team | None) -> list[Array]:
-    """Every element's own coordinates in the last two dimensions."""
-    dist = Distribution(shape, team=team)
-    native = _native.Array
-    return [Array(native.coordinate(dist, d, "int64")) for d in (len(shape) - 2, len(shape) - 1)]
-
-
-def from_dlpack(x: Any, /, *, device: Any = None, copy: builtins.bool | None = None) -> Array:
-    """An array over or of foreign memory; see ``partita.from_dlpack``."""
-    return _create.from_dlpack(x, team=_team(device), copy=copy)
-
-
-def full(shape: Shape, fill_value: builtins.bool | int | float | complex, *, dtype: Any = None, device: Any = None) -> Array:
-    """One value everywhere."""
-    return _create.full(shape, fill_value, dtype, team=_team(device))
-
-
-def full_like(x: Array, /, fill_value: builtins.bool | int | float | complex, *, dtype: Any = None, device: Any = None) -> Array:
-    """One value everywhere, like another array."""
-    return _create.full(x.shape, fill_value, **_like(x, dtype, device))
+def _diagonals(dist: Distribution) -> Array:
+    """The number of the diagonal that each element of the last two dimensions is on."""
+    row, column = (Array(_native.Array.coordinate(dist, d, "int64")) for d in (dist.ndim - 2, dist.ndim - 1))
+    return column - row
 
 
 def linspace(
-    start: complex, stop: complex, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: builtins.bool = True
+    start: complex, stop: complex, /, num: int, *, dtype: Any = None, device: OnDevice = None, endpoint: builtins.bool = True
 ) -> Array:
     """``num`` numbers at equal distances, from ``start`` to ``stop`` (without it unless ``endpoint``)."""
     if num < 0:
         raise ValueError(f"linspace: expected at least 0 numbers, given {num}")
     gaps = num - 1 if endpoint else num
-    numbers = _create.arange(num, dtype=float64, team=_team(device))
+    numbers = arange(num, dtype=float64, device=device)
     step = (stop - start) / gaps if gaps > 0 else math.nan
     line = numbers * step + start if gaps > 0 else numbers * 0.0 + start
     if endpoint and num > 1:
@@ -166,48 +112,26 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
     return [broadcast_to(line, shape) for line in lines]
 
 
-def ones(shape: Shape, *, dtype: Any = None, device: Any = None) -> Array:
-    """Ones everywhere."""
-    return full(shape, 1, dtype=float64 if dtype is None else dtype, device=device)
-
-
-def ones_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
-    """Ones everywhere, like another array."""
-    return full_like(x, 1, dtype=dtype, device=device)
-
-
 def tril(x: Array, /, *, k: int = 0) -> Array:
     """Zeros above a diagonal of the last two dimensions."""
-    return _triangle("tril", x, lambda row, column: column - row <= k)
+    return where(_diagonals(_matrix("tril", x).dist) <= k, x, zeros_like(x))
 
 
 def triu(x: Array, /, *, k: int = 0) -> Array:
     """Zeros below a diagonal of the last two dimensions."""
-    return _triangle("triu", x, lambda row, column: column - row >= k)
+    return where(_diagonals(_matrix("triu", x).dist) >= k, x, zeros_like(x))
 
 
-def _triangle(name: str, x: Array, inside: Any) -> Array:
+def _matrix(name: str, x: Array) -> Array:
     if x.ndim < 2:
         raise ValueError(f"{name}: expected at least 2 dimensions, given {x.ndim}")
-    native = _native.Array
-    row, column = (Array(native.coordinate(x.dist, d, "int64")) for d in (x.ndim - 2, x.ndim - 1))
-    return where(inside(row, column), x, zeros_like(x))
-
-
-def zeros(shape: Shape, *, dtype: Any = None, device: Any = None) -> Array:
-    """Zeros everywhere."""
-    return full(shape, 0, dtype=float64 if dtype is None else dtype, device=device)
-
-
-def zeros_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
-    """Zeros everywhere, like another array."""
-    return full_like(x, 0, dtype=dtype, device=device)
+    return x
 
 
 # Types.
 
 
-def astype(x: Array, dtype: Any, /, *, copy: builtins.bool = True, device: Any = None) -> Array:
+def astype(x: Array, dtype: Any, /, *, copy: builtins.bool = True, device: OnDevice = None) -> Array:
     """Conversion by value."""
     x = x if device is None else x.to_device(device)
     same = x.dtype == dtype
@@ -295,109 +219,12 @@ def _is_number(x: Any) -> builtins.bool:
     return isinstance(x, (builtins.bool, int, float, complex))
 
 
-# Elementwise, where the signature is another than NumPy's.
-
-
-def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
-    """Elements within bounds."""
-    kind = x.dtype
-    bounds = [bound.astype(kind) if isinstance(bound, Array) else bound for bound in (min, max)]
-    return _functions.clip(x, *bounds)
-
-
-# Manipulation.
-
-
 def broadcast_arrays(*arrays: Array) -> list[Array]:
-    """Stretched to one shape."""
+    """Stretched to one shape. NumPy gives a tuple, the standard a list."""
     return list(_rearrange.broadcast_arrays(*arrays))
 
 
-def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
-    """One behind the other."""
-    return _rearrange.concatenate(arrays, axis)
-
-
-def expand_dims(x: Array, /, axis: Shape = 0) -> Array:
-    """With dimensions of extent 1."""
-    return _rearrange.expand_dims(x, axis)
-
-
-def flip(x: Array, /, *, axis: Axis = None) -> Array:
-    """In reverse order."""
-    return _rearrange.flip(x, axis)
-
-
-def repeat(x: Array, repeats: Any, /, *, axis: int | None = None) -> Array:
-    """Every element several times."""
-    return _rearrange.repeat(x, repeats, axis)
-
-
-def reshape(x: Array, /, shape: Sequence[int], *, copy: builtins.bool | None = None) -> Array:
-    """In another shape."""
-    if copy is False:
-        raise ValueError("reshape: expected copy=None or True, given False; the elements move between parts")
-    return _rearrange.reshape(x, shape)
-
-
-def roll(x: Array, /, shift: Shape, *, axis: Axis = None) -> Array:
-    """Shifted, wrapping around."""
-    return _rearrange.roll(x, shift, axis)
-
-
-def squeeze(x: Array, /, axis: Shape) -> Array:
-    """Without dimensions of extent 1."""
-    return _rearrange.squeeze(x, axis)
-
-
-def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
-    """Along a new dimension."""
-    return _rearrange.stack(arrays, axis)
-
-
-def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
-    """The elements at indices along an axis."""
-    if axis is None and x.ndim != 1:
-        raise ValueError(f"take: expected an axis for {x.ndim} dimensions, given none")
-    return _rearrange.take(x, indices, 0 if axis is None else axis)
-
-
-def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
-    """Element by element the one at an index along an axis."""
-    return _rearrange.take_along_axis(x, indices, axis)
-
-
-def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
-    """Side by side."""
-    return _rearrange.tile(x, repetitions)
-
-
-def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
-    """One array per coordinate of an axis."""
-    return _rearrange.unstack(x, axis)
-
-
 # Reductions and scans.
-
-
-def all(x: Array, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Array:
-    """Whether all elements are nonzero."""
-    return x.all(axis, keepdims)
-
-
-def any(x: Array, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Array:
-    """Whether any element is nonzero."""
-    return x.any(axis, keepdims)
-
-
-def argmax(x: Array, /, *, axis: int | None = None, keepdims: builtins.bool = False) -> Array:
-    """Where the largest element is."""
-    return x.argmax(axis, keepdims)
-
-
-def argmin(x: Array, /, *, axis: int | None = None, keepdims: builtins.bool = False) -> Array:
-    """Where the smallest element is."""
-    return x.argmin(axis, keepdims)
 
 
 def count_nonzero(x: Array, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Array:
@@ -412,7 +239,7 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     if x.ndim == 0:
         raise ValueError("nonzero: expected at least one dimension, given none")
     found = np.nonzero((x != 0).numpy())
-    return tuple(_create.asarray(line.astype(np.int64), team=x.team) for line in found)
+    return tuple(asarray(line.astype(np.int64), team=x.team) for line in found)
 
 
 def cumulative_sum(x: Array, /, *, axis: int | None = None, dtype: Any = None, include_initial: builtins.bool = False) -> Array:
@@ -439,35 +266,9 @@ def _scan(name: str, x: Array, axis: int | None, dtype: Any, initial: builtins.b
         result[(*front, slice(reach, None))] = combine(result[(*front, slice(reach, None))], result[(*front, slice(None, -reach))])
         reach *= 2
     if initial:
-        shape = (*x.shape[:d], 1, *x.shape[d + 1 :])
-        first = _create.full(shape, unit, result.dtype, team=x.team)
-        result = _rearrange.concatenate([first, result], d)
+        first = full((*x.shape[:d], 1, *x.shape[d + 1 :]), unit, result.dtype, team=x.team)
+        result = concat([first, result], d)
     return result
-
-
-def max(x: Array, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Array:
-    """The largest elements."""
-    return x.max(axis, keepdims)
-
-
-def min(x: Array, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Array:
-    """The smallest elements."""
-    return x.min(axis, keepdims)
-
-
-def mean(x: Array, /, *, axis: Axis = None, keepdims: builtins.bool = False) -> Array:
-    """Arithmetic means."""
-    return x.mean(axis, keepdims)
-
-
-def sum(x: Array, /, *, axis: Axis = None, dtype: Any = None, keepdims: builtins.bool = False) -> Array:
-    """Sums."""
-    return x.sum(axis, keepdims, dtype=dtype)
-
-
-def prod(x: Array, /, *, axis: Axis = None, dtype: Any = None, keepdims: builtins.bool = False) -> Array:
-    """Products."""
-    return x.prod(axis, keepdims, dtype=dtype)
 
 
 def var(x: Array, /, *, axis: Axis = None, correction: int | float = 0.0, keepdims: builtins.bool = False) -> Array:
@@ -489,7 +290,7 @@ def diff(x: Array, /, *, axis: int = -1, n: int = 1, prepend: Array | None = Non
     if n < 0:
         raise ValueError(f"diff: expected n of at least 0, given {n}")
     d = one_axis("diff", axis, x.ndim)
-    x = _rearrange.concatenate([piece for piece in (prepend, x, append) if piece is not None], d)
+    x = concat([piece for piece in (prepend, x, append) if piece is not None], d)
     front: tuple[slice, ...] = (slice(None),) * d
     for _ in range(n):
         after, before = x[(*front, slice(1, None))], x[(*front, slice(None, -1))]

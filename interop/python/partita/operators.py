@@ -29,7 +29,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from . import Array, AxisError, float64, pad, roll, zeros_like
+from ._api.create import zeros_like
+from ._core.array import Array
+from ._core.base import checked
+from ._core.dtypes import float64
+from ._core.index import one_axis
+from ._core.rearrange import pad, roll
 
 __all__ = [
     "convolve", "curl", "dirichlet", "divergence", "gradient", "laplacian", "mirror", "neumann", "periodic",
@@ -44,14 +49,11 @@ _SIDES = {"low": (True, False), "high": (False, True), None: (True, True)}
 
 
 def _axes(name: str, u: Array, axis: Axes) -> list[int]:
-    if not isinstance(u, Array):
-        raise TypeError(f"{name}: expected a partita.Array, given {type(u).__name__}; convert with partita.asarray")
-    given = range(u.ndim) if axis is None else [axis] if isinstance(axis, int) else list(axis)
-    if any(not -u.ndim <= d < u.ndim for d in given):
-        raise AxisError(f"{name}: expected axes within {u.ndim} dimensions, given {axis}; count from 0 or from -1")
-    if len({d % u.ndim for d in given}) != len(given):
+    given = range(checked(name, u).ndim) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+    axes = [one_axis(name, d, u.ndim) for d in given]
+    if len(set(axes)) != len(axes):
         raise ValueError(f"{name}: expected different axes, given {axis}; name each once")
-    return [d % u.ndim for d in given]
+    return axes
 
 
 def _spacings(name: str, spacing: Spacing, count: int) -> list[float]:

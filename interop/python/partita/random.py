@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
 from typing import Any
 
 from . import _native
-from ._core.array import Array
-from ._api.create import _placed
-from ._core.dtypes import as_dtype, bool_, float32, float64, int64, uint32, uint64
 from ._api.functions import cos, log, sqrt
+from ._core.array import Array
+from ._core.dtypes import as_dtype, bool_, float32, float64, int64, uint32, uint64
+from ._core.memory import Shape, placed
 from ._native import Distribution, Team
 
 __all__ = ["Generator", "default_rng"]
-
-Shape = int | Sequence[int]
 
 _ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
 #: So that a key of zeros is no fixed point.
@@ -70,16 +67,13 @@ class Generator:
 
     def _words(self, shape: Shape, dist: Distribution | None, team: Team | None) -> tuple[Array, Array]:
         """Two random words of 32 bits per element."""
-        placed, scalar = _placed("random", shape, dist, team)
+        whole, scalar = placed("random", shape, dist, team)
         key = threefry(self._key, self._calls & _WORD, self._calls >> 32)
         self._calls += 1
-        size = 1
-        for extent in placed.shape:
-            size *= extent
-        word = uint32 if size <= _WORD else uint64
+        word = uint32 if math.prod(whole.shape) <= _WORD else uint64
         number = None
-        for d, extent in enumerate(placed.shape):
-            line = Array(_native.Array.coordinate(placed, d, word.name))
+        for d, extent in enumerate(whole.shape):
+            line = Array(_native.Array.coordinate(whole, d, word.name))
             number = line if number is None else number * extent + line
         assert number is not None
         low = number.astype(uint32)

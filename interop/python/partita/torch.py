@@ -16,8 +16,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec
 
 from ._api import collective as _collective
-from ._api.collective import Collective
-from ._api.local import apply
+from ._api.collective import Collective, apply
 
 __all__ = [
     "Differentiable", "all_sum_reduce", "allgather", "broadcast", "gather", "halo_exchange", "repartition", "scatter",

@@ -10,11 +10,10 @@
 //! NaN as annex G of C99 says.
 
 mod functions;
-mod halves;
 
-pub use halves::part;
+pub use functions::part;
 
-use halves::{Halves, is_second, product};
+use functions::{Halves, is_second, product};
 use partita::array::Operand;
 use partita::{Array, DType, Distribution, Result, Scalar};
 

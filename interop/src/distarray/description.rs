@@ -1,6 +1,6 @@
-//! [`PartDescription`]: the `__distarray__` of one part, and its reading.
+//! [`PartDescription`]: the `__distarray__` of one part, its reading, and what all parts must agree in.
 
-use super::dim::DimDict;
+use super::dim::{DimDict, Kind, check_column, check_same};
 use crate::value::{Refusal, Result, Value};
 
 /// The name that refusals begin with.
@@ -59,27 +59,6 @@ impl PartDescription {
             ("dim_data", Value::Tuple(dims)),
         ])
     }
-
-    /// The rank of the process, by its place in the grid: the last coordinate varies fastest.
-    pub fn process(&self) -> i64 {
-        self.process_at(|d| self.dims[d].grid_rank)
-    }
-
-    fn process_at(&self, at: impl Fn(usize) -> i64) -> i64 {
-        (0..self.dims.len()).fold(0, |rank, d| rank * self.dims[d].grid_size + at(d))
-    }
-
-    /// The ranks of the (left, right) neighbours in every dimension, found from this description alone.
-    pub fn neighbors(&self) -> Vec<(Option<i64>, Option<i64>)> {
-        let beside = |d: usize, step: i64| {
-            let dim = &self.dims[d];
-            let to = dim.grid_rank + step;
-            let inside = dim.periodic() || (0..dim.grid_size).contains(&to);
-            let at = |e: usize| if e == d { to.rem_euclid(dim.grid_size) } else { self.dims[e].grid_rank };
-            inside.then(|| self.process_at(at))
-        };
-        (0..self.dims.len()).map(|d| (beside(d, -1), beside(d, 1))).collect()
-    }
 }
 
 fn version(value: &Value) -> Result<[u32; 3]> {
@@ -97,7 +76,7 @@ fn version(value: &Value) -> Result<[u32; 3]> {
 }
 
 /// Reads `dim_data`; with the shape of the buffer where there is one.
-pub(super) fn dims(value: &Value, shape: Option<&[i64]>) -> Result<Vec<DimDict>> {
+fn dims(value: &Value, shape: Option<&[i64]>) -> Result<Vec<DimDict>> {
     let dicts = value.as_tuple()?;
     if let Some(shape) = shape.filter(|shape| shape.len() != dicts.len()) {
         let expected = format!("{} entries, one per dimension of the buffer", shape.len());
@@ -106,4 +85,73 @@ pub(super) fn dims(value: &Value, shape: Option<&[i64]>) -> Result<Vec<DimDict>>
     let extent = |d: usize| shape.map(|shape| shape[d]);
     let read = |(d, dict): (usize, &Value)| DimDict::parse(dict, extent(d)).map_err(|e| e.under_index(d));
     dicts.iter().enumerate().map(read).collect()
+}
+
+/// Says that the fault is in `key` of dimension `d` of a part.
+fn at(part: usize, d: usize, key: &str, refusal: Refusal) -> Refusal {
+    refusal.under_key(key).under_index(d).under_key("dim_data").of_part(part)
+}
+
+pub(super) fn check_parts(parts: &[PartDescription]) -> Result<()> {
+    let Some(first) = parts.first() else { return Err(Refusal::new("expected one description per part")) };
+    for (part, other) in parts.iter().enumerate() {
+        check_facts(first, other, part)?;
+    }
+    let grid: Vec<i64> = first.dims.iter().map(|dim| dim.grid_size).collect();
+    let places = grid.iter().try_fold(1i128, |n, &size| n.checked_mul(size.into()));
+    if places != Some(parts.len() as i128) {
+        let expected =
+            format!("{} descriptions, one per place of the grid {grid:?}", places.unwrap_or(i128::MAX));
+        return Err(Refusal::expected(expected, parts.len()).under_key("dim_data"));
+    }
+    let mut stride = parts.len();
+    for d in 0..grid.len() {
+        stride /= grid[d] as usize;
+        let column: Vec<(usize, &DimDict)> =
+            (0..grid[d] as usize).map(|rank| (rank * stride, &parts[rank * stride].dims[d])).collect();
+        for (part, other) in parts.iter().enumerate() {
+            let (dim, rank) = (&other.dims[d], part / stride % grid[d] as usize);
+            if dim.grid_rank != rank as i64 {
+                let expected = format!("{rank}, the place of part {part} in the grid {grid:?} in C order");
+                return Err(at(part, d, "proc_grid_rank", Refusal::expected(expected, dim.grid_rank)));
+            }
+            check_same(dim, column[rank]).map_err(|(key, refusal)| at(part, d, key, refusal))?;
+        }
+        check_column(&column).map_err(|refusal| {
+            let refusal = refusal.under_index(d).under_key("dim_data");
+            if refusal.part.is_none() { refusal.of_part(0) } else { refusal }
+        })?;
+    }
+    Ok(())
+}
+
+/// What is global is the same in all parts.
+fn check_facts(first: &PartDescription, other: &PartDescription, part: usize) -> Result<()> {
+    if other.dims.len() != first.dims.len() {
+        let expected = format!("{} entries, as in part 0", first.dims.len());
+        return Err(Refusal::expected(expected, other.dims.len()).under_key("dim_data").of_part(part));
+    }
+    if let (Some(ours), Some(theirs)) = (&first.format, &other.format)
+        && ours != theirs
+    {
+        let expected = format!("elements '{ours}', as in part 0");
+        return Err(Refusal::expected(expected, format!("'{theirs}'")).under_key("buffer").of_part(part));
+    }
+    for (d, (a, b)) in first.dims.iter().zip(&other.dims).enumerate() {
+        let (kind, key) = match (&a.kind, &b.kind) {
+            (Kind::Block { periodic: a, .. }, Kind::Block { periodic: b, .. }) => (a == b, "periodic"),
+            (Kind::Cyclic { block_size: a, .. }, Kind::Cyclic { block_size: b, .. }) => {
+                (a == b, "block_size")
+            }
+            (Kind::Unstructured { one_to_one: a, .. }, Kind::Unstructured { one_to_one: b, .. }) => {
+                (a == b, "one_to_one")
+            }
+            _ => (false, "dist_type"),
+        };
+        let facts = [(kind, key), (a.size == b.size, "size"), (a.grid_size == b.grid_size, "proc_grid_size")];
+        if let Some((_, key)) = facts.into_iter().find(|(same, _)| !same) {
+            return Err(at(part, d, key, Refusal::new("differs from part 0")));
+        }
+    }
+    Ok(())
 }

@@ -2,9 +2,8 @@
 
 use partita::index::{DimMap, Distribution, IndexError, Region, Unstructured};
 
-use super::column::{Owned, check_parts};
-use super::description::{PROTOCOL, PartDescription};
-use super::dim::{DimDict, Kind};
+use super::description::{PROTOCOL, PartDescription, check_parts};
+use super::dim::{DimDict, Kind, Owned};
 use crate::value::{Refusal, Result};
 
 /// One dimension of the distribution to be.

@@ -22,10 +22,8 @@
 //! - Versions 0.x are accepted. Keys that the table of the text does not have for a `dist_type` are refused,
 //!   and so is `dist_type` 'n' of earlier drafts: an undistributed dimension is `{}`.
 
-mod column;
 mod description;
 mod dim;
-mod dim_parse;
 mod export;
 mod import;
 
@@ -36,7 +34,6 @@ pub(crate) use import::cut;
 pub use import::to_distribution;
 
 use crate::value::{Refusal, Result, Value};
-use description::dims;
 
 /// Reads the descriptions of all parts, in the order of their ranks, and checks them together.
 pub fn parse_all(parts: &[Value]) -> Result<Vec<PartDescription>> {
@@ -51,33 +48,15 @@ pub fn parse_all(parts: &[Value]) -> Result<Vec<PartDescription>> {
 /// is global, every place of the process grid is taken once, and the parts cover every dimension without gap
 /// and overlap.
 pub fn check_all(parts: &[PartDescription]) -> Result<()> {
-    column::check_parts(parts).map_err(|refusal| refusal.of_protocol(PROTOCOL))
+    description::check_parts(parts).map_err(|refusal| refusal.of_protocol(PROTOCOL))
 }
 
 /// Whether an object is a well-formed description, and why not; for the description of one part or, as a
 /// list, of all.
 pub fn validate(value: &Value) -> (bool, String) {
-    verdict(match value {
-        Value::List(parts) => parse_all(parts).map(|_| ()),
-        one => PartDescription::parse(one).map(|_| ()),
-    })
-}
-
-/// The same for a `dim_data` without its buffer.
-pub fn validate_dim_data(value: &Value) -> (bool, String) {
-    let read = dims(value, None).map_err(|refusal| refusal.under_key("dim_data"));
-    verdict(read.map(|_| ()).map_err(|refusal| refusal.of_protocol(PROTOCOL)))
-}
-
-/// The same for the dictionary of dimension `d`.
-pub fn validate_dim_dict(d: usize, value: &Value) -> (bool, String) {
-    let read = DimDict::parse(value, None).map_err(|refusal| refusal.under_index(d).under_key("dim_data"));
-    verdict(read.map(|_| ()).map_err(|refusal| refusal.of_protocol(PROTOCOL)))
-}
-
-fn verdict(result: Result<()>) -> (bool, String) {
-    match result {
-        Ok(()) => (true, String::new()),
-        Err(refusal) => (false, refusal.to_string()),
-    }
+    let read = match value {
+        Value::List(parts) => parse_all(parts).map(drop),
+        one => PartDescription::parse(one).map(drop),
+    };
+    read.map_or_else(|refusal| (false, refusal.to_string()), |()| (true, String::new()))
 }

@@ -11,7 +11,9 @@
 //! - A handle of mpi4py is valid while its communicator lives, and is used only if both libraries are one.
 
 #[cfg(feature = "python")]
-pub mod capsules;
+pub mod capsule;
 #[cfg(feature = "python")]
 pub mod communicator;
 pub mod dlpack;
+#[cfg(feature = "python")]
+pub mod exchange_table;

@@ -1,12 +1,11 @@
-//! Descriptions from and to [`Distribution`]s, and so from and to `__distarray__`.
+//! Descriptions from and to [`Distribution`]s, and so from and to `__distarray__`; and in Python's terms.
 
 use partita::index::{DimMap, Distribution, IndexError, Tile};
 
-use super::description::{Description, PartitionEntry};
-use super::dialect::Dialect;
-use super::location::PartitionLocation;
+use super::description::{Description, Dialect, PartitionEntry, PartitionLocation};
+use super::parse::within;
 use crate::distarray;
-use crate::value::{Refusal, Result, Value};
+use crate::value::{Dict, Refusal, Result, Value};
 
 /// The boxes of a distribution in C order of the grid that is cut, each with the parts that hold it, the
 /// owner first. A replicated dimension is not cut. Refused is what is no regular grid of boxes.
@@ -32,6 +31,36 @@ pub fn tiles(dist: &Distribution) -> Result<Vec<(Tile, Vec<usize>)>> {
 }
 
 impl Description {
+    /// The description in the words of the last draft. Locations that are not (IP, PID) are refused: the
+    /// draft has no others.
+    pub fn to_value(&self, get: Value) -> Result<Value> {
+        let of_draft = |refusal: Refusal| refusal.of_protocol(Dialect::Draft.name());
+        let position = |index: usize| Value::ints(self.position(index));
+        let entry = |(index, partition): (usize, &PartitionEntry)| {
+            let locations: Result<Vec<Value>> =
+                partition.location.iter().map(PartitionLocation::to_value).collect();
+            let located = locations.map_err(|e| of_draft(within(&self.tiling, index, "location", e)))?;
+            let entry = Value::dict([
+                ("start", Value::ints(partition.start.iter().copied())),
+                ("shape", Value::ints(partition.shape.iter().copied())),
+                ("data", partition.data.clone()),
+                ("location", Value::List(located)),
+            ]);
+            Ok((position(index), entry))
+        };
+        let entries = self.partitions.iter().enumerate().map(entry).collect::<Result<Vec<_>>>()?;
+        let mut keys = vec![
+            ("shape", Value::ints(self.shape.iter().copied())),
+            ("partition_tiling", Value::ints(self.tiling.iter().copied())),
+            ("partitions", Value::Dict(Dict(entries))),
+            ("get", get),
+        ];
+        if let Some(locals) = &self.locals {
+            keys.push(("locals", Value::List(locals.iter().map(|&index| position(index)).collect())));
+        }
+        Ok(Value::Dict(Dict(keys.into_iter().map(|(key, value)| (key.into(), value)).collect())))
+    }
+
     /// Describes a distribution. `place` says where a part can be accessed; data and `locals` are left for
     /// the caller to fill in. PartitionEntry `i` is box `i` of [`tiles`]; where nothing is replicated, part
     /// `i`.

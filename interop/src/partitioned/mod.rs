@@ -18,16 +18,12 @@
 
 mod convert;
 mod description;
-mod dialect;
-mod location;
 mod parse;
 
 pub use convert::tiles;
-pub use description::{Description, PartitionEntry};
-pub use dialect::Dialect;
-pub use location::PartitionLocation;
+pub use description::{Description, Dialect, PartitionEntry, PartitionLocation};
 
-use crate::value::{Dict, Refusal, Result, Value};
+use crate::value::{Result, Value};
 
 impl Description {
     /// Reads what a producer returned, and refuses what is malformed.
@@ -35,57 +31,9 @@ impl Description {
         let dialect = parse::dialect(value);
         parse::read(value, dialect).map_err(|refusal| refusal.of_protocol(dialect.name()))
     }
-
-    /// The description in the words of the last draft. Locations that are not (IP, PID) are refused: the
-    /// draft has no others.
-    pub fn to_value(&self, get: Value) -> Result<Value> {
-        let of_draft = |refusal: Refusal| refusal.of_protocol(Dialect::Draft.name());
-        let position = |index: usize| Value::ints(self.position(index));
-        let entry = |(index, partition): (usize, &PartitionEntry)| {
-            let locations: Result<Vec<Value>> =
-                partition.location.iter().map(PartitionLocation::to_value).collect();
-            let located =
-                locations.map_err(|e| of_draft(parse::within(&self.tiling, index, "location", e)))?;
-            let entry = Value::dict([
-                ("start", Value::ints(partition.start.iter().copied())),
-                ("shape", Value::ints(partition.shape.iter().copied())),
-                ("data", partition.data.clone()),
-                ("location", Value::List(located)),
-            ]);
-            Ok((position(index), entry))
-        };
-        let entries = self.partitions.iter().enumerate().map(entry).collect::<Result<Vec<_>>>()?;
-        let mut keys = vec![
-            ("shape", Value::ints(self.shape.iter().copied())),
-            ("partition_tiling", Value::ints(self.tiling.iter().copied())),
-            ("partitions", Value::Dict(Dict(entries))),
-            ("get", get),
-        ];
-        if let Some(locals) = &self.locals {
-            keys.push(("locals", Value::List(locals.iter().map(|&index| position(index)).collect())));
-        }
-        Ok(Value::Dict(Dict(keys.into_iter().map(|(key, value)| (key.into(), value)).collect())))
-    }
-
-    /// Refuses ranks that are none of `processes`.
-    pub fn check_ranks(&self, processes: i64) -> Result<()> {
-        for (index, partition) in self.partitions.iter().enumerate() {
-            let outside =
-                |l: &&PartitionLocation| matches!(l, PartitionLocation::Rank(rank) if *rank >= processes);
-            if let Some(PartitionLocation::Rank(rank)) = partition.location.iter().find(outside) {
-                let refusal = Refusal::expected(format!("a rank below {processes}"), rank);
-                let refusal = parse::within(&self.tiling, index, "location", refusal);
-                return Err(refusal.of_protocol(self.dialect.name()));
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Whether an object is a well-formed description, and why not.
 pub fn validate(value: &Value) -> (bool, String) {
-    match Description::parse(value) {
-        Ok(_) => (true, String::new()),
-        Err(refusal) => (false, refusal.to_string()),
-    }
+    Description::parse(value).map_or_else(|refusal| (false, refusal.to_string()), |_| (true, String::new()))
 }

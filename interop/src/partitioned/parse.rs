@@ -1,8 +1,6 @@
 //! Reading a description: its keys, the grid that the partitions form, and what goes with their data.
 
-use super::description::{Description, PartitionEntry, position};
-use super::dialect::Dialect;
-use super::location::PartitionLocation;
+use super::description::{Description, Dialect, PartitionEntry, PartitionLocation, position};
 use crate::value::{Buffer, Dict, Refusal, Result, Value, key_text};
 
 /// Says that the fault is in `key` of a partition.

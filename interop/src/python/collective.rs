@@ -10,7 +10,7 @@ use super::arrays::convert::tuple;
 use super::arrays::typed::Typed;
 use super::device::Team;
 use super::distribution::Distribution;
-use super::runtime::error::{detached, raised};
+use super::runtime::{detached, raised};
 use crate::complex;
 use crate::element::Element;
 
@@ -95,26 +95,46 @@ pub struct Collective {
     operator: partita::prelude::Collective,
 }
 
+#[pymethods]
 impl Collective {
-    fn of(name: &'static str, made: partita::Result<partita::prelude::Collective>) -> PyResult<Collective> {
-        made.map(|operator| Collective { name, operator }).map_err(raised)
-    }
-
-    /// With the requested divisions.
-    fn with(self, layout: Option<&Distribution>, adjoint_layout: Option<&Distribution>) -> Collective {
-        let Collective { name, mut operator } = self;
+    /// The operator of a name from arrays over one partition to arrays over another, or the same. `numbers`
+    /// are axes of the grid, or the rank of the root; `halo` is the distribution whose halos are exchanged;
+    /// layouts are the requested divisions.
+    #[new]
+    #[pyo3(signature = (name, source, target, numbers, halo = None, layout = None, adjoint_layout = None))]
+    fn new(
+        name: &str,
+        source: &Partition,
+        target: &Partition,
+        numbers: Vec<i64>,
+        halo: Option<&Distribution>,
+        layout: Option<&Distribution>,
+        adjoint_layout: Option<&Distribution>,
+    ) -> PyResult<Collective> {
+        type Made = partita::prelude::Collective;
+        let numbers = counted(name, numbers)?;
+        let (from, to, root) = (&source.0, &target.0, numbers.first().copied().unwrap_or_default());
+        let (name, made) = match (name, halo) {
+            ("broadcast", _) => ("broadcast", Made::broadcast(from, to)),
+            ("sum_reduce", _) => ("sum_reduce", Made::sum_reduce(from, to)),
+            ("all_sum_reduce", _) => ("all_sum_reduce", Made::all_sum_reduce(from, &numbers)),
+            ("halo_exchange", Some(halo)) => ("halo_exchange", Made::halo_exchange(from, &halo.dist)),
+            ("repartition", _) => ("repartition", Made::repartition(from, to)),
+            ("gather", _) => ("gather", Made::gather(from, root)),
+            ("scatter", _) => ("scatter", Made::scatter(to, root)),
+            ("allgather", _) => ("allgather", Made::allgather(from, &numbers)),
+            _ => return Err(PyValueError::new_err(format!("expected an operator, given {name}"))),
+        };
+        let mut operator = made.map_err(raised)?;
         if let Some(layout) = layout {
             operator = operator.with_layout(&layout.dist);
         }
         if let Some(layout) = adjoint_layout {
             operator = operator.with_adjoint_layout(&layout.dist);
         }
-        Collective { name, operator }
+        Ok(Collective { name, operator })
     }
-}
 
-#[pymethods]
-impl Collective {
     /// The transposed operator: <F x, y> == <x, F.adjoint y>, as sums over all elements.
     #[getter]
     fn adjoint(&self) -> Collective {
@@ -179,70 +199,4 @@ impl Collective {
         let (from, to) = (self.operator.source().members(), self.operator.target().members());
         format!("<partita.Collective {} from grid {} to grid {}>", self.name, from.grid(), to.grid())
     }
-}
-
-/// Copies from one member to many.
-#[pyfunction]
-pub fn broadcast(source: &Partition, target: &Partition) -> PyResult<Collective> {
-    Collective::of("broadcast", partita::prelude::Collective::broadcast(&source.0, &target.0))
-}
-
-/// Sums of many members at one.
-#[pyfunction]
-pub fn sum_reduce(source: &Partition, target: &Partition) -> PyResult<Collective> {
-    Collective::of("sum_reduce", partita::prelude::Collective::sum_reduce(&source.0, &target.0))
-}
-
-/// Sums along axes of the grid, at all members.
-#[pyfunction]
-pub fn all_sum_reduce(over: &Partition, axes: Vec<i64>) -> PyResult<Collective> {
-    let axes = counted("all_sum_reduce", axes)?;
-    Collective::of("all_sum_reduce", partita::prelude::Collective::all_sum_reduce(&over.0, &axes))
-}
-
-/// The values of halos from their owners.
-#[pyfunction]
-pub fn halo_exchange(over: &Partition, dist: &Distribution) -> PyResult<Collective> {
-    Collective::of("halo_exchange", partita::prelude::Collective::halo_exchange(&over.0, &dist.dist))
-}
-
-/// The same array divided over other members.
-#[pyfunction]
-#[pyo3(signature = (source, target, layout = None, adjoint_layout = None))]
-pub fn repartition(
-    source: &Partition,
-    target: &Partition,
-    layout: Option<&Distribution>,
-    adjoint_layout: Option<&Distribution>,
-) -> PyResult<Collective> {
-    let made = partita::prelude::Collective::repartition(&source.0, &target.0);
-    Ok(Collective::of("repartition", made)?.with(layout, adjoint_layout))
-}
-
-/// The whole array at one member.
-#[pyfunction]
-#[pyo3(signature = (source, root, adjoint_layout = None))]
-pub fn gather(source: &Partition, root: i64, adjoint_layout: Option<&Distribution>) -> PyResult<Collective> {
-    let made = partita::prelude::Collective::gather(&source.0, counted("gather", vec![root])?[0]);
-    Ok(Collective::of("gather", made)?.with(None, adjoint_layout))
-}
-
-/// The array of one member divided over all.
-#[pyfunction]
-#[pyo3(signature = (target, root, layout = None))]
-pub fn scatter(target: &Partition, root: i64, layout: Option<&Distribution>) -> PyResult<Collective> {
-    let made = partita::prelude::Collective::scatter(&target.0, counted("scatter", vec![root])?[0]);
-    Ok(Collective::of("scatter", made)?.with(layout, None))
-}
-
-/// What all members along axes of the grid hold, at each of them.
-#[pyfunction]
-#[pyo3(signature = (over, axes, adjoint_layout = None))]
-pub fn allgather(
-    over: &Partition,
-    axes: Vec<i64>,
-    adjoint_layout: Option<&Distribution>,
-) -> PyResult<Collective> {
-    let made = partita::prelude::Collective::allgather(&over.0, &counted("allgather", axes)?);
-    Ok(Collective::of("allgather", made)?.with(None, adjoint_layout))
 }

@@ -1,26 +1,21 @@
-//! The classes of devices and teams.
+//! The classes of devices and teams, and teams over the ranks of an MPI program: of all ranks, or of a
+//! communicator of mpi4py.
+
+use std::sync::OnceLock;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use super::arrays::convert::count;
-use super::ranks;
-use super::runtime::error::detached;
-use crate::foreign::capsules::location::location;
+use super::runtime::{detached, raised};
+use crate::foreign::capsule::location;
 use crate::foreign::communicator::Communicator;
 
 /// A processor with memory of its own.
 #[pyclass(frozen, eq, module = "partita")]
 #[derive(Clone, PartialEq)]
 pub struct Device(pub partita::Device);
-
-impl Device {
-    /// The Python object for a device.
-    pub fn of(device: partita::Device) -> Device {
-        Device(device)
-    }
-}
 
 #[pymethods]
 impl Device {
@@ -76,9 +71,9 @@ impl Device {
         (location.kind, location.number)
     }
 
-    /// By kind, number and name; see `partita._core.pickling`.
+    /// By kind, number and name; see `partita._core.teams`.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reconstruction<'py, (String, i32, &str)>> {
-        let again = py.import("partita._core.pickling")?.getattr("device")?;
+        let again = py.import("partita._core.teams")?.getattr("device")?;
         Ok((again, (self.kind(), location(&self.0).number, self.name())))
     }
 
@@ -149,7 +144,7 @@ impl Team {
         let parts = parts.map(|parts| count("Team", "parts", &parts)).transpose()?;
         let devices = self::devices(devices)?;
         let comm = comm.as_ref().map(Communicator::of).transpose()?;
-        ranks::team(py, comm, || devices.list(), parts).map(Team)
+        team(py, comm, || devices.list(), parts).map(Team)
     }
 
     /// A team of this process alone, also in a program of several ranks. Not collective.
@@ -162,7 +157,7 @@ impl Team {
     ) -> PyResult<Team> {
         let parts = parts.map(|parts| count("Team.local", "parts", &parts)).transpose()?;
         let devices = self::devices(devices)?;
-        detached(py, || ranks::local(&devices.list()?, parts)).map(Team)
+        detached(py, || local(&devices.list()?, parts)).map(Team)
     }
 
     /// Number of members, and of parts of every array.
@@ -225,9 +220,9 @@ impl Team {
     }
 
     /// By the number of members and the device of each, of several processes the kinds of devices; see
-    /// `partita._core.pickling`.
+    /// `partita._core.teams`.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reconstruction<'py, (usize, usize, Vec<Device>)>> {
-        let again = py.import("partita._core.pickling")?.getattr("team")?;
+        let again = py.import("partita._core.teams")?.getattr("team")?;
         Ok((again, (self.0.ranks(), self.0.size(), self.devices())))
     }
 
@@ -252,4 +247,95 @@ impl Team {
     fn __repr__(&self) -> String {
         format!("<partita.Team of {}>", self.0)
     }
+}
+
+/// The team of so many members, on one of these devices each, or one member per device: over the ranks of a
+/// communicator, or all ranks of the program. Members are divided among the ranks in contiguous runs of
+/// nearly equal length. Collective.
+#[cfg(feature = "mpi")]
+fn team(
+    py: Python<'_>,
+    comm: Option<Communicator>,
+    devices: impl FnOnce() -> partita::Result<Vec<partita::Device>> + Send,
+    members: Option<usize>,
+) -> PyResult<partita::Team> {
+    use partita::wire::mpi;
+    let ranks = py.detach(|| match &comm {
+        Some(comm) => comm.ranks().map(Some),
+        None => mpi::world(),
+    });
+    let Some(ranks) = ranks.map_err(raised)? else {
+        return py.detach(|| local(&devices()?, members)).map_err(raised);
+    };
+    if ranks.count() > 1 {
+        // From now on the end of this process concerns others.
+        py.import("partita._core.ending")?.call_method0("watch")?;
+    }
+    py.detach(|| {
+        let devices = devices().inspect_err(|error| ranks.abort(&error.to_string()))?;
+        let mine = mpi::share_of_this_machine(&devices);
+        let (rank, count) = (ranks.rank(), ranks.count());
+        let of_total = |total| (0..total).filter(|member| member * count / total == rank).count();
+        partita::Team::over(&ranks, mine, members.map_or(mine.len(), of_total))
+    })
+    .map_err(raised)
+}
+
+/// As above, of a process that was started alone; others are refused.
+#[cfg(not(feature = "mpi"))]
+fn team(
+    py: Python<'_>,
+    comm: Option<Communicator>,
+    devices: impl FnOnce() -> partita::Result<Vec<partita::Device>> + Send,
+    members: Option<usize>,
+) -> PyResult<partita::Team> {
+    if comm.is_some() {
+        let text = "Team: expected a build of partita with MPI for comm=, given one without";
+        let remedy = "build it with `pip install ./interop --config-settings=build-args=\"--features mpi\"`";
+        return Err(pyo3::exceptions::PyValueError::new_err(format!("{text}; {remedy}")));
+    }
+    let alone = || {
+        let devices = devices()?;
+        partita::Team::world_on(&devices, members.unwrap_or(devices.len()))
+    };
+    py.detach(alone).map_err(raised)
+}
+
+/// A team of this process alone.
+fn local(devices: &[partita::Device], members: Option<usize>) -> partita::Result<partita::Team> {
+    partita::Team::on(devices, members.unwrap_or(devices.len()))
+}
+
+/// The members that hold parts where no team is named: one per device of every rank. Collective the first
+/// time.
+pub fn default_team(py: Python<'_>) -> PyResult<partita::Team> {
+    // Making a team over ranks takes messages, so there is one; nothing else is kept.
+    static OVER_RANKS: OnceLock<partita::Team> = OnceLock::new();
+    if let Some(team) = OVER_RANKS.get() {
+        return Ok(team.clone());
+    }
+    let team = team(py, None, || partita::Device::named(&partita::config::config().device), None)?;
+    if team.ranks() > 1 {
+        return Ok(OVER_RANKS.get_or_init(|| team).clone());
+    }
+    Ok(team)
+}
+
+/// Ends this process's part in the program: whether all ranks came to their end. Collective.
+#[pyfunction]
+pub fn leave(py: Python<'_>) -> bool {
+    #[cfg(feature = "mpi")]
+    return py.detach(partita::wire::mpi::leave);
+    #[cfg(not(feature = "mpi"))]
+    return py.detach(|| true);
+}
+
+/// Lets all ranks know why this one cannot go on, and ends all processes. Does not return.
+#[pyfunction]
+pub fn abort(py: Python<'_>, reason: &str) {
+    #[cfg(feature = "mpi")]
+    py.detach(|| partita::wire::mpi::abort(reason));
+    // A process that runs alone just ends.
+    #[cfg(not(feature = "mpi"))]
+    let _ = (py, reason);
 }

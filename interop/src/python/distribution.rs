@@ -3,101 +3,19 @@
 use partita::index::{DimMap, DistributionBuilder, Index, IndexSet};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple, PyType};
+use pyo3::types::{PyList, PyTuple};
 
 use super::arrays::convert::tuple;
-use super::device::Team;
+use super::device::{Team, default_team};
 use super::distribution_facts::DistributionFacts;
-use super::ranks::default_team;
-use super::runtime::error::raised;
+use super::runtime::raised;
 
-/// One dimension cut into contiguous ranges.
-#[pyclass(frozen, get_all, module = "partita")]
-pub struct Block {
-    bounds: Option<Vec<i64>>,
-}
-
-/// One dimension whose blocks are dealt out in turn.
-#[pyclass(frozen, get_all, module = "partita")]
-pub struct Cyclic {
-    block_size: i64,
-}
-
-/// One dimension of which every part lists what it holds.
-#[pyclass(frozen, get_all, module = "partita")]
-pub struct Unstructured {
-    indices_per_part: Vec<Vec<i64>>,
-    one_to_one: bool,
-}
-
-#[pymethods]
-impl Block {
-    #[new]
-    #[pyo3(signature = (bounds = None))]
-    fn new(bounds: Option<Vec<i64>>) -> Block {
-        Block { bounds }
-    }
-
-    fn __repr__(&self) -> String {
-        self.bounds
-            .as_ref()
-            .map_or("partita.Block()".to_owned(), |bounds| format!("partita.Block({bounds:?})"))
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (Option<Vec<i64>>,)) {
-        let own = slf.get();
-        (slf.get_type(), (own.bounds.clone(),))
-    }
-}
-
-#[pymethods]
-impl Cyclic {
-    #[new]
-    #[pyo3(signature = (block_size = 1))]
-    fn new(block_size: i64) -> Cyclic {
-        Cyclic { block_size }
-    }
-
-    fn __repr__(&self) -> String {
-        format!("partita.Cyclic({})", self.block_size)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (i64,)) {
-        let own = slf.get();
-        (slf.get_type(), (own.block_size,))
-    }
-}
-
-#[pymethods]
-impl Unstructured {
-    #[new]
-    #[pyo3(signature = (indices_per_part, one_to_one = true))]
-    fn new(indices_per_part: &Bound<'_, PyAny>, one_to_one: bool) -> PyResult<Unstructured> {
-        let lists =
-            indices_per_part.try_iter()?.map(|list| list?.try_iter()?.map(|i| i?.extract()).collect());
-        Ok(Unstructured { indices_per_part: lists.collect::<PyResult<_>>()?, one_to_one })
-    }
-
-    fn __repr__(&self) -> String {
-        format!(
-            "partita.Unstructured(<{} parts>, one_to_one={})",
-            self.indices_per_part.len(),
-            self.one_to_one
-        )
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (Vec<Vec<i64>>, bool)) {
-        let own = slf.get();
-        (slf.get_type(), (own.indices_per_part.clone(), own.one_to_one))
-    }
-}
-
-/// An entry of `dims`.
+/// An entry of `dims`: an object of `partita._api.dims`, by its attributes.
 #[derive(FromPyObject)]
 enum Division {
-    Block(Py<Block>),
-    Cyclic(Py<Cyclic>),
-    Unstructured(Py<Unstructured>),
+    Block { bounds: Option<Vec<i64>> },
+    Cyclic { block_size: i64 },
+    Unstructured { indices_per_part: Vec<Vec<i64>>, one_to_one: bool },
 }
 
 /// Widths of halo or boundary: everywhere the same, or per dimension, or per dimension (below, above).
@@ -375,7 +293,7 @@ impl Distribution {
         self.dist.svg().unwrap_or_else(|_| format!("<pre>{}</pre>", self.dist))
     }
 
-    /// By the team and the facts; see `partita._core.pickling`.
+    /// By the team and the facts; see `partita._core.teams`.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Team, DistributionFacts))> {
         let again = py.import("partita._native")?.getattr("distribution_of")?;
         Ok((again, (self.team(), DistributionFacts::of(&self.dist)?)))
@@ -435,16 +353,11 @@ fn divided(
     }
     for (d, division) in dims.iter().enumerate() {
         builder = match division {
-            None => builder,
-            Some(Division::Block(block)) => match &block.get().bounds {
-                Some(bounds) => builder.bounds(d, bounds),
-                None => builder,
-            },
-            Some(Division::Cyclic(cyclic)) => builder.cyclic(d, cyclic.get().block_size),
-            Some(Division::Unstructured(lists)) => {
-                let lists = lists.get();
-                let map = DimMap::unstructured(&lists.indices_per_part, lists.one_to_one);
-                builder.map(d, map.map_err(raised)?)
+            None | Some(Division::Block { bounds: None }) => builder,
+            Some(Division::Block { bounds: Some(bounds) }) => builder.bounds(d, bounds),
+            Some(Division::Cyclic { block_size }) => builder.cyclic(d, *block_size),
+            Some(Division::Unstructured { indices_per_part, one_to_one }) => {
+                builder.map(d, DimMap::unstructured(indices_per_part, *one_to_one).map_err(raised)?)
             }
         };
     }

@@ -5,7 +5,7 @@ use partita::index::{DimMap, Unstructured};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use super::runtime::error::raised;
+use super::runtime::raised;
 use crate::distarray::cut;
 
 /// What a distribution is made of, per dimension.

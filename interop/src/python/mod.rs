@@ -12,7 +12,6 @@ mod distribution_facts;
 mod part;
 pub(crate) mod part_handle;
 mod protocols;
-mod ranks;
 pub(crate) mod runtime;
 mod value;
 
@@ -26,32 +25,27 @@ mod _native {
     #[pymodule_export]
     use super::arrays::loops::Loop;
     #[pymodule_export]
-    use super::collective::{
-        Collective, Partition, all_sum_reduce, allgather, broadcast, gather, halo_exchange, repartition,
-        scatter, sum_reduce,
-    };
+    use super::collective::{Collective, Partition};
     #[pymodule_export]
-    use super::device::{Device, Team};
+    use super::device::{Device, Team, abort, leave};
     #[pymodule_export]
-    use super::distribution::{Block, Cyclic, Distribution, Unstructured, distribution_of};
+    use super::distribution::{Distribution, distribution_of};
     #[pymodule_export]
-    use super::part_handle::{Part, Stored};
+    use super::part_handle::{Memory, Part, Stored};
     #[pymodule_export]
     use super::protocols::{
         read_distarray, read_partitioned, say_distarray, say_partitioned, validate_distarray,
         validate_partitioned,
     };
     #[pymodule_export]
-    use super::ranks::{abort, leave};
-    #[pymodule_export]
-    use super::runtime::gate::end;
+    use super::runtime::end;
     #[pymodule_export]
     use super::{devices, has_mpi, live_exports, mpi_library, version};
     use pyo3::prelude::*;
 
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-        super::runtime::interrupt::install();
+        super::runtime::install_interrupts();
         Ok(())
     }
 }
@@ -59,10 +53,8 @@ mod _native {
 /// Every device of this process, the host first. Opens the adapters.
 #[pyfunction]
 fn devices(py: Python<'_>) -> PyResult<Vec<device::Device>> {
-    partita::config::checked().map_err(runtime::error::raised)?;
-    Ok(runtime::gate::detached(py, || {
-        partita::Device::all().iter().cloned().map(device::Device::of).collect()
-    }))
+    partita::config::checked().map_err(runtime::raised)?;
+    Ok(runtime::released(py, || partita::Device::all().iter().cloned().map(device::Device).collect()))
 }
 
 /// DLPack exports that no consumer has released yet.

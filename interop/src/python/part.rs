@@ -4,6 +4,7 @@ use partita::DType;
 use partita::array::{self, Cells};
 use partita::device::DeviceKind;
 use partita::index::Index;
+use pyo3::PyClass;
 use pyo3::exceptions::{PyAttributeError, PyBufferError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -11,13 +12,13 @@ use pyo3::types::{PyDict, PyTuple};
 use super::arrays::convert::tuple;
 use super::device::Device;
 use super::distribution::owned;
-use super::part_handle::{Part, Stored};
-use super::runtime::error::{detached, raised};
+use super::part_handle::{Memory, Part, Stored};
+use super::runtime::{detached, raised};
 use crate::dlpack::{Legacy, Loan, Location, Versioned};
 use crate::element::{Element, TypedPart};
-use crate::foreign::capsules::capsule::{offer, publish};
-use crate::foreign::capsules::exchange_table;
-use crate::foreign::capsules::location::place;
+use crate::foreign::capsule::place;
+use crate::foreign::capsule::{offer, publish};
+use crate::foreign::exchange_table;
 
 /// What a consumer asks of `__dlpack__`.
 struct ExportRequest<'a, 'py> {
@@ -25,18 +26,6 @@ struct ExportRequest<'a, 'py> {
     versioned: bool,
     device: Option<(i32, i32)>,
     copy: Option<bool>,
-}
-
-impl<'a, 'py> ExportRequest<'a, 'py> {
-    fn of(
-        stream: Option<&'a Bound<'py, PyAny>>,
-        max_version: Option<(u32, u32)>,
-        device: Option<(i32, i32)>,
-        copy: Option<bool>,
-    ) -> ExportRequest<'a, 'py> {
-        let versioned = max_version.is_some_and(|(major, _)| major >= 1);
-        ExportRequest { stream, versioned, device, copy }
-    }
 }
 
 /// Runs what waits for devices that share their memory with the host, and only for those: letting the
@@ -96,14 +85,7 @@ fn lend(py: Python<'_>, typed: &TypedPart, cells: Cells, request: &ExportRequest
 
 /// NumPy's code of an element type; None for bfloat16, which has none.
 fn typestr(element: Element) -> Option<String> {
-    let letter = match element {
-        Element::Real(DType::Bool) => 'b',
-        Element::Real(DType::I8 | DType::I16 | DType::I32 | DType::I64) => 'i',
-        Element::Real(DType::U8 | DType::U16 | DType::U32 | DType::U64) => 'u',
-        Element::Real(DType::F16 | DType::F32 | DType::F64) => 'f',
-        Element::Complex(_) => 'c',
-        Element::Real(DType::BF16) => return None,
-    };
+    let letter = element.name().chars().next().filter(|_| element != Element::Real(DType::BF16))?;
     let order = if element.size_bytes() == 1 { '|' } else { '<' };
     Some(format!("{order}{letter}{}", element.size_bytes()))
 }
@@ -159,51 +141,20 @@ fn cuda_array_interface<'py>(
 }
 
 #[pymethods]
-impl Part {
-    /// Its number.
-    #[getter]
-    fn index(&self) -> usize {
-        self.0.part.index()
-    }
-
-    /// Its place in the grid of parts.
-    #[getter]
-    fn grid_index<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let dist = self.0.distribution().map_err(raised)?;
-        tuple(py, &dist.grid().coordinate(self.0.part.index()))
-    }
-
-    /// The cells it owns: per dimension (start, stop), or an index array.
-    #[getter]
-    fn owned<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        owned(py, &self.0.distribution().map_err(raised)?, self.0.part.index())
-    }
-
-    /// The device that holds it.
-    #[getter]
-    fn device(&self) -> Device {
-        Device::of(self.0.part.device().clone())
-    }
-
-    /// Extents of the cells it owns.
+impl Memory {
+    /// Extents of the cells.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        tuple(py, &self.0.region(Cells::Owned).extents())
+        tuple(py, &self.typed.region(self.cells).extents())
     }
 
     /// The name of the dtype.
     #[getter]
     fn dtype(&self) -> &'static str {
-        self.0.element.name()
+        self.typed.element.name()
     }
 
-    /// The part with its halo.
-    #[getter]
-    fn stored(&self) -> Stored {
-        Stored(self.0.clone())
-    }
-
-    /// A DLPack capsule of the owned cells.
+    /// A DLPack capsule of the cells.
     #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
     fn __dlpack__(
         &self,
@@ -213,19 +164,20 @@ impl Part {
         dl_device: Option<(i32, i32)>,
         copy: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
-        lend(py, &self.0, Cells::Owned, &ExportRequest::of(stream, max_version, dl_device, copy))
+        let versioned = max_version.is_some_and(|(major, _)| major >= 1);
+        lend(py, &self.typed, self.cells, &ExportRequest { stream, versioned, device: dl_device, copy })
     }
 
     /// NumPy's description of host memory, read-only.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        array_interface(py, &self.0, Cells::Owned)
+        array_interface(py, &self.typed, self.cells)
     }
 
     /// The CUDA Array Interface, version 3, of CUDA memory; not to be written.
     #[getter]
     fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        cuda_array_interface(py, &self.0, Cells::Owned)
+        cuda_array_interface(py, &self.typed, self.cells)
     }
 
     /// DLPack's table of C functions.
@@ -236,93 +188,75 @@ impl Part {
 
     /// DLPack's (device type, device number).
     fn __dlpack_device__(&self) -> (i32, i32) {
-        let location = place(&self.0.part);
+        let location = place(&self.typed.part);
         (location.kind, location.number)
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let (own, class) = (slf.get(), slf.get_type().name()?);
+        let (region, dtype) = (own.typed.region(own.cells), own.typed.element.name());
+        let part = &own.typed.part;
+        Ok(format!("<partita.{class} {} of {region} {dtype} on {}>", part.index(), part.device().name()))
+    }
+}
+
+#[pymethods]
+impl Part {
+    /// Its number.
+    #[getter]
+    fn index(slf: &Bound<'_, Self>) -> usize {
+        memory(slf).typed.part.index()
+    }
+
+    /// Its place in the grid of parts.
+    #[getter]
+    fn grid_index<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let typed = &memory(slf).typed;
+        let dist = typed.distribution().map_err(raised)?;
+        tuple(slf.py(), &dist.grid().coordinate(typed.part.index()))
+    }
+
+    /// The cells it owns: per dimension (start, stop), or an index array.
+    #[getter]
+    fn owned<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let typed = &memory(slf).typed;
+        owned(slf.py(), &typed.distribution().map_err(raised)?, typed.part.index())
+    }
+
+    /// The device that holds it.
+    #[getter]
+    fn device(slf: &Bound<'_, Self>) -> Device {
+        Device(memory(slf).typed.part.device().clone())
+    }
+
+    /// The part with its halo.
+    #[getter]
+    fn stored(slf: &Bound<'_, Self>) -> PyResult<Py<Stored>> {
+        Stored::of(slf.py(), memory(slf).typed.clone())
     }
 
     /// The part in the words of the Distributed Array Protocol 0.10. Its halo is padding: at each seam the
     /// narrower of the widths that the parts on both sides declare, since the protocol wants these to be
     /// equal.
     fn __distarray__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("partita._api.protocols")?.getattr("distarray")?.call1((slf,))
-    }
-
-    fn __repr__(&self) -> String {
-        let (region, dtype) = (self.0.region(Cells::Owned), self.0.element.name());
-        format!(
-            "<partita.Part {} of {region} {dtype} on {}>",
-            self.0.part.index(),
-            self.0.part.device().name()
-        )
+        slf.py().import("partita._core.describe")?.getattr("distarray")?.call1((slf,))
     }
 }
 
 #[pymethods]
 impl Stored {
-    /// Extents of the cells it stores.
-    #[getter]
-    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        tuple(py, &self.0.region(Cells::Stored).extents())
-    }
-
-    /// The name of the dtype.
-    #[getter]
-    fn dtype(&self) -> &'static str {
-        self.0.element.name()
-    }
-
     /// Widths of the halo per dimension, as pairs (below, above): how far the owned cells are from the ends.
     #[getter]
-    fn halo<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let (owned, stored) = (self.0.region(Cells::Owned), self.0.region(Cells::Stored));
+    fn halo<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let typed = &memory(slf).typed;
+        let (owned, stored) = (typed.region(Cells::Owned), typed.region(Cells::Stored));
         let widths = (0..owned.rank())
             .map(|d| (owned.start()[d] - stored.start()[d], stored.stop()[d] - owned.stop()[d]));
-        PyTuple::new(py, widths.collect::<Vec<(i64, i64)>>())
+        PyTuple::new(slf.py(), widths.collect::<Vec<(i64, i64)>>())
     }
+}
 
-    /// A DLPack capsule of the stored cells.
-    #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
-    fn __dlpack__(
-        &self,
-        py: Python<'_>,
-        stream: Option<&Bound<'_, PyAny>>,
-        max_version: Option<(u32, u32)>,
-        dl_device: Option<(i32, i32)>,
-        copy: Option<bool>,
-    ) -> PyResult<Py<PyAny>> {
-        lend(py, &self.0, Cells::Stored, &ExportRequest::of(stream, max_version, dl_device, copy))
-    }
-
-    /// NumPy's description of host memory, read-only.
-    #[getter]
-    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        array_interface(py, &self.0, Cells::Stored)
-    }
-
-    /// The CUDA Array Interface, version 3, of CUDA memory; not to be written.
-    #[getter]
-    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        cuda_array_interface(py, &self.0, Cells::Stored)
-    }
-
-    /// DLPack's table of C functions.
-    #[classattr]
-    fn __dlpack_c_exchange_api__(py: Python<'_>) -> PyResult<Py<PyAny>> {
-        exchange_table::table(py)
-    }
-
-    /// DLPack's (device type, device number).
-    fn __dlpack_device__(&self) -> (i32, i32) {
-        let location = place(&self.0.part);
-        (location.kind, location.number)
-    }
-
-    fn __repr__(&self) -> String {
-        let (region, dtype) = (self.0.region(Cells::Stored), self.0.element.name());
-        format!(
-            "<partita.Stored {} of {region} {dtype} on {}>",
-            self.0.part.index(),
-            self.0.part.device().name()
-        )
-    }
+/// What a part or a part with its halo holds.
+fn memory<'a, T: PyClass<BaseType = Memory>>(object: &'a Bound<'_, T>) -> &'a Memory {
+    object.as_super().get()
 }

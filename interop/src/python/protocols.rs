@@ -5,11 +5,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-use super::device::Team;
+use super::device::{Team, default_team};
 use super::distribution::Distribution;
-use super::part_handle::{Part, Stored};
-use super::ranks::default_team;
-use super::runtime::error::{detached, raised};
+use super::part_handle::{Memory, Stored};
+use super::runtime::{detached, raised};
 use super::value::{read, write};
 use crate::distarray;
 use crate::partitioned::{self, PartitionLocation};
@@ -24,12 +23,12 @@ fn refused(refusal: Refusal) -> PyErr {
 #[pyfunction]
 pub fn say_distarray<'py>(
     py: Python<'py>,
-    part: &Part,
-) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>, Stored)> {
-    let (dist, index) = (part.0.distribution().map_err(raised)?, part.0.part.index());
+    part: &Memory,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>, Py<Stored>)> {
+    let (dist, index) = (part.typed.distribution().map_err(raised)?, part.typed.part.index());
     let described = distarray::PartDescription::from_distribution(&dist, index).map_err(refused)?;
     let window = distarray::PartDescription::window(&dist, index).map_err(refused)?;
-    let memory = Stored(part.0.narrowed(&window).map_err(raised)?);
+    let memory = Stored::of(py, part.typed.narrowed(&window).map_err(raised)?)?;
     Ok((write(py, &described.to_value(Value::None))?, PyTuple::new(py, described.shape())?, memory))
 }
 

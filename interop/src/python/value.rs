@@ -1,15 +1,12 @@
 //! Conversion between Python objects and [`Value`]s. Reading never raises: an unreadable object becomes
 //! `Other` with the name of its type, and the description is then refused.
 
-use partita::DType;
-use partita::array::Cells;
 use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMemoryView, PyString, PyTuple};
 
-use super::part_handle::{Part, Stored};
-use crate::element::Element;
+use super::part_handle::Memory;
 use crate::value::{Buffer, Dict, IndexArray, Value};
 
 /// Descriptions are shallow; what goes deeper is no description, and may contain itself.
@@ -111,37 +108,14 @@ fn indices(object: &Bound<'_, PyAny>) -> Option<Value> {
 
 /// Memory of ours, which nobody needs to fetch to know what it is.
 fn ours(object: &Bound<'_, PyAny>) -> Option<Value> {
-    let part = object.cast::<Part>().ok().map(|part| (part.get().0.clone(), Cells::Owned));
-    let stored = || object.cast::<Stored>().ok().map(|part| (part.get().0.clone(), Cells::Stored));
-    let (part, cells) = part.or_else(stored)?;
-    let (region, itemsize) = (part.region(cells), part.element.size_bytes() as i64);
+    let Memory { typed: part, cells } = object.cast::<Memory>().ok()?.get();
+    let (region, itemsize) = (part.region(*cells), part.element.size_bytes() as i64);
     Some(Value::Buffer(Buffer {
         shape: region.extents().to_vec(),
-        format: format_of(part.element).to_owned(),
+        format: part.element.format().to_owned(),
         itemsize,
         nbytes: region.volume().ok()?.checked_mul(itemsize)?,
     }))
-}
-
-/// The format of PEP 3118, as NumPy writes it; a name for bfloat16, which has none.
-fn format_of(element: Element) -> &'static str {
-    match element {
-        Element::Real(DType::Bool) => "?",
-        Element::Real(DType::I8) => "b",
-        Element::Real(DType::I16) => "h",
-        Element::Real(DType::I32) => "i",
-        Element::Real(DType::I64) => "l",
-        Element::Real(DType::U8) => "B",
-        Element::Real(DType::U16) => "H",
-        Element::Real(DType::U32) => "I",
-        Element::Real(DType::U64) => "L",
-        Element::Real(DType::F16) => "e",
-        Element::Real(DType::F32) => "f",
-        Element::Real(DType::F64) => "d",
-        Element::Complex(DType::F32) => "Zf",
-        Element::Complex(_) => "Zd",
-        Element::Real(DType::BF16) => "bfloat16",
-    }
 }
 
 fn cells(object: &Bound<'_, PyAny>) -> Option<Value> {

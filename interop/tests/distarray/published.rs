@@ -1,7 +1,7 @@
 //! The examples of the Distributed Array Protocol, with a verdict on each.
 
 use partita::index::Distribution;
-use partita_interop::distarray::{PartDescription, parse_all, to_distribution, validate, validate_dim_dict};
+use partita_interop::distarray::{PartDescription, parse_all, to_distribution, validate};
 use partita_interop::value::{Buffer, Dict, IndexArray, Value};
 
 fn common(dist_type: &str, (rank, parts): (i64, i64), size: i64) -> Vec<(&'static str, Value)> {
@@ -207,7 +207,7 @@ fn the_unstructured_example_is_valid() {
 #[test]
 fn earlier_drafts_of_the_protocol_are_rejected_by_name() {
     let undistributed = dim("n", (0, 1), 9, &[]);
-    let (valid, reason) = validate_dim_dict(1, &undistributed);
+    let (valid, reason) = validate(&part(&[2, 9], &[b((0, 1), 2, 0, 2), undistributed]));
     assert!(!valid);
     assert_eq!(
         reason,

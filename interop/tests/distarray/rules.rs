@@ -1,9 +1,7 @@
 //! The protocol's rules, one by one.
 
 use partita::index::{DimMap, Distribution};
-use partita_interop::distarray::{
-    Kind, PartDescription, VERSION, parse_all, to_distribution, validate, validate_dim_data,
-};
+use partita_interop::distarray::{Kind, PartDescription, VERSION, parse_all, to_distribution, validate};
 use partita_interop::value::{Buffer, Dict, Refusal, Value};
 
 use crate::malformed::put;
@@ -58,11 +56,6 @@ fn a_description_without_dimensions_is_a_scalar() {
 
 #[test]
 fn process_ranks_are_grid_positions_in_c_order() {
-    let dist = Distribution::builder(&[7, 6, 5]).grid(&[2, 3, 2]).build().unwrap();
-    for (rank, part) in export(&dist).iter().enumerate() {
-        let at: Vec<i64> = part.dims.iter().map(|dim| dim.grid_rank).collect();
-        assert_eq!((part.process(), (at[0] * 3 + at[1]) * 2 + at[2]), (rank as i64, rank as i64));
-    }
     let cell = |i: i64, j: i64| part(&[1, 1], &[b((i, 2), 2, i, i + 1), b((j, 2), 2, j, j + 1)]);
     assert!(parse_all(&[cell(0, 0), cell(0, 1), cell(1, 0), cell(1, 1)]).is_ok());
     let fortran = refused(&[cell(0, 0), cell(1, 0), cell(0, 1), cell(1, 1)]);
@@ -230,7 +223,7 @@ fn empty_entries_and_grids_of_one_are_undistributed() {
         let dist = import(&line(&[(way, 6)]));
         assert_eq!((dist.parts(), dist.owned(0)), (1, whole.owned(0)));
     }
-    assert!(validate_dim_data(&Value::Tuple(vec![Value::Dict(Dict::default())])).0);
+    assert!(validate(&part(&[6], &[Value::Dict(Dict::default())])).0);
     // Of an undistributed dimension, one description tells everything.
     let wrong =
         [(u((0, 1), 7, &[0, 1]), 2), (c((0, 1), 6, 6, 1), 0), (padded((0, 1), 6, (0, 6), (3, 2), true), 6)];
@@ -272,20 +265,6 @@ fn adjacent_parts_must_agree_except_on_their_boundary() {
     let other = part(&[1, 2], &[b((1, 2), 4, 3, 4), b((1, 2), 4, 2, 4)]);
     let refusal = refused(&[cell(0, 0, 0), cell(0, 1, 0), cell(1, 0, 0), other]);
     assert_eq!((refusal.path.as_str(), refusal.part), ("dim_data[0]['start']", Some(3)));
-}
-
-#[test]
-fn neighbours_follow_from_one_description() {
-    let dist = Distribution::builder(&[8, 9]).grid(&[2, 3]).periodic(&[false, true]).build().unwrap();
-    for (part, said) in export(&dist).iter().enumerate() {
-        let known: Vec<(Option<i64>, Option<i64>)> = dist
-            .neighbors(part)
-            .unwrap()
-            .iter()
-            .map(|(left, right)| (left.map(|p| p as i64), right.map(|p| p as i64)))
-            .collect();
-        assert_eq!(said.neighbors(), known);
-    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import partita as pt
-from partita._api import local as _local
+from partita._api import collective as _local
 
 HOST = np.arange(70, dtype=np.float32).reshape(10, 7)
 

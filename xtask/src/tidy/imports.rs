@@ -35,8 +35,13 @@ pub fn circles(sources: &[Source], folder: &str) -> Vec<Vec<String>> {
     let tree = Crate::read(sources, folder);
     let arrows: BTreeMap<usize, BTreeSet<usize>> =
         tree.0.iter().map(|(path, module)| (module.source, tree.arrows(path, module))).collect();
+    circles_among(sources, &arrows)
+}
+
+/// The circles that arrows between files form, each as its paths in order.
+pub fn circles_among(sources: &[Source], arrows: &BTreeMap<usize, BTreeSet<usize>>) -> Vec<Vec<String>> {
     let reached: BTreeMap<usize, BTreeSet<usize>> =
-        arrows.keys().map(|&from| (from, reach(&arrows, from))).collect();
+        arrows.keys().map(|&from| (from, reach(arrows, from))).collect();
     let mut circles: BTreeSet<Vec<String>> = BTreeSet::new();
     for (&from, to) in &reached {
         let circle = to.iter().filter(|other| reached[*other].contains(&from));

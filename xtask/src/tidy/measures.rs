@@ -3,7 +3,7 @@
 
 use super::source::{Source, is_word, separated};
 use super::tables;
-use super::{glossary, imports};
+use super::{glossary, imports, python};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One count of one rule.
@@ -15,6 +15,13 @@ pub struct Measure {
     pub limit: usize,
     /// Where the count comes from, and what to do about it.
     pub details: Vec<String>,
+}
+
+impl Measure {
+    /// One per detail.
+    fn of(rule: &'static str, key: String, limit: usize, details: Vec<String>) -> Self {
+        Measure { rule, key, count: details.len(), limit, details }
+    }
 }
 
 /// A rule over all files.
@@ -30,15 +37,16 @@ pub const RULES: &[(&str, Rule)] = &[
     ("glossary", names_in_documents),
 ];
 
-/// Files of each crate that lie in a circle of imports.
+/// Files of each crate, and of the Python package, that lie in a circle of imports.
 fn circles(sources: &[Source]) -> Vec<Measure> {
-    let per_crate = tables::CRATES.iter().map(|folder| {
-        let circles = imports::circles(sources, folder);
+    let crates = tables::CRATES.iter().map(|folder| (*folder, imports::circles(sources, folder)));
+    let package = (tables::PYTHON, python::circles(sources, tables::PYTHON));
+    let measure = |(folder, circles): (&str, Vec<Vec<String>>)| {
+        let (key, count) = (folder.to_string(), circles.iter().map(Vec::len).sum());
         let details = circles.iter().map(|circle| circle.join(", ")).collect();
-        let count = circles.iter().map(Vec::len).sum();
-        Measure { rule: "circle", key: folder.to_string(), count, limit: 0, details }
-    });
-    per_crate.collect()
+        Measure { rule: "circle", key, count, limit: 0, details }
+    };
+    crates.chain([package]).map(measure).collect()
 }
 
 /// Files and subfolders of each folder with source.
@@ -65,8 +73,7 @@ fn folders(sources: &[Source]) -> Vec<Measure> {
 /// The budget that a path belongs to: the longest folder that holds it.
 fn in_budget(path: &str) -> Option<&'static str> {
     let holding = tables::BUDGETS.iter().map(|(folder, _)| *folder);
-    let holding =
-        holding.filter(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')));
+    let holding = holding.filter(|folder| path.starts_with(&format!("{folder}/")));
     holding.max_by_key(|folder| folder.len())
 }
 
@@ -74,19 +81,19 @@ fn in_budget(path: &str) -> Option<&'static str> {
 fn budgets(sources: &[Source]) -> Vec<Measure> {
     let is_counted = |path: &str| path.ends_with(".rs") || path.ends_with(".py");
     let lines = |area: Option<&str>| -> usize {
-        let inside = sources.iter().filter(|source| is_counted(&source.path));
-        let inside = inside
-            .filter(|source| in_budget(&source.path).is_some_and(|own| area.is_none_or(|area| own == area)));
-        inside.map(|source| source.lines.len()).sum()
+        let is_inside = |path: &str| in_budget(path).is_some_and(|own| area.is_none_or(|area| own == area));
+        let counted = sources.iter().filter(|source| is_counted(&source.path) && is_inside(&source.path));
+        counted.map(|source| source.lines.len()).sum()
     };
     let areas = tables::BUDGETS.iter().map(|(area, limit)| (*area, *limit, lines(Some(area))));
     let all = areas.chain([("total", tables::TOTAL_BUDGET, lines(None))]);
-    let measure = |(area, limit, count): (&str, usize, usize)| Measure {
+    let details = || vec!["delete something, or argue for a larger budget".to_string()];
+    let measure = |(area, limit, count)| Measure {
         rule: "budget",
-        key: area.to_string(),
+        key: String::from(area),
         count,
         limit,
-        details: vec!["delete something, or argue for a larger budget".to_string()],
+        details: details(),
     };
     all.map(measure).collect()
 }
@@ -94,9 +101,8 @@ fn budgets(sources: &[Source]) -> Vec<Measure> {
 /// Banned words per area and word.
 fn words(sources: &[Source]) -> Vec<Measure> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for source in
-        sources.iter().filter(|source| !tables::WORDS_EXEMPT.iter().any(|path| source.path.starts_with(path)))
-    {
+    let is_exempt = |path: &str| tables::WORDS_EXEMPT.iter().any(|exempt| path.starts_with(exempt));
+    for source in sources.iter().filter(|source| !is_exempt(&source.path)) {
         for (at, line) in source.lines.iter().enumerate() {
             let text = plain(line);
             for (word, instead, scope) in tables::BANNED {
@@ -109,14 +115,7 @@ fn words(sources: &[Source]) -> Vec<Measure> {
             }
         }
     }
-    let measure = |(key, details): (String, Vec<String>)| Measure {
-        rule: "word",
-        key,
-        count: details.len(),
-        limit: 0,
-        details,
-    };
-    found.into_iter().map(measure).collect()
+    found.into_iter().map(|(key, details)| Measure::of("word", key, 0, details)).collect()
 }
 
 /// The words of a line in lower case, names taken apart, with blanks around each, so that
@@ -153,14 +152,8 @@ fn types(sources: &[Source]) -> Vec<Measure> {
             }
         }
     }
-    let measure = |((own, name), details): ((&str, String), Vec<String>)| Measure {
-        rule: "type",
-        key: format!("{own}:{name}"),
-        count: details.len(),
-        limit: 1,
-        details,
-    };
-    found.into_iter().map(measure).collect()
+    let found = found.into_iter();
+    found.map(|((own, name), details)| Measure::of("type", format!("{own}:{name}"), 1, details)).collect()
 }
 
 /// The name of the public type that a line defines.
@@ -181,31 +174,19 @@ fn unsafe_places(sources: &[Source]) -> Vec<Measure> {
         inside.into_iter().any(|source| source.code.iter().any(|line| super::rules::has_word(line, "unsafe")))
     };
     let idle = tables::UNSAFE_FILES.iter().filter(|place| !holds(place));
-    let idle: Vec<String> = idle.map(|place| format!("{place} holds no unsafe code; take it out")).collect();
-    let details = vec![format!("in tables.rs: {}", tables::UNSAFE_FILES.join(", "))];
+    let idle = idle.map(|place| format!("{place} holds no unsafe code; take it out")).collect();
+    let all = tables::UNSAFE_FILES.iter().map(|place| format!("in tables.rs: {place}")).collect();
     vec![
-        Measure { rule: "unsafe-places", key: "idle".into(), count: idle.len(), limit: 0, details: idle },
-        Measure {
-            rule: "unsafe-places",
-            key: "all".into(),
-            count: tables::UNSAFE_FILES.len(),
-            limit: tables::UNSAFE_PLACES,
-            details,
-        },
+        Measure::of("unsafe-places", "idle".into(), 0, idle),
+        Measure::of("unsafe-places", "all".into(), tables::UNSAFE_PLACES, all),
     ]
 }
 
 /// Names in the glossary and in ARCHITECTURE.md that nothing has.
 fn names_in_documents(sources: &[Source]) -> Vec<Measure> {
+    let nothing = |place| format!("{place}: nothing in the repository has this name");
     let missing = glossary::missing(sources).into_iter();
-    let measure = |(key, place)| Measure {
-        rule: "glossary",
-        key,
-        count: 1,
-        limit: 0,
-        details: vec![format!("{place}: nothing in the repository has this name")],
-    };
-    missing.map(measure).collect()
+    missing.map(|(key, place)| Measure::of("glossary", key, 0, vec![nothing(place)])).collect()
 }
 
 /// The counts above their limits.

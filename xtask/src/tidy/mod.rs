@@ -1,11 +1,12 @@
 //! `cargo xtask tidy`: rules that neither rustfmt nor clippy checks. A rule is a small function from
 //! one source file to findings ([`rules`]), or from all files to counts with limits ([`measures`],
-//! [`imports`]). Limits and names are data ([`tables`]). The rules read text, not
+//! [`imports`], [`python`]). Limits and names are data ([`tables`]). The rules read text, not
 //! syntax trees, so they need no parser ([`source`]).
 
 mod glossary;
 mod imports;
 mod measures;
+mod python;
 mod rules;
 mod source;
 mod tables;

@@ -46,11 +46,8 @@ fn width(source: &Source) -> Vec<Finding> {
 
 fn length(source: &Source) -> Vec<Finding> {
     let count = source.lines.len();
-    let limit = match tables::SHORT_EXAMPLES.iter().find(|(path, _)| *path == source.path) {
-        Some((_, limit)) => *limit,
-        None if tables::DATA_FILES.contains(&source.path.as_str()) => return Vec::new(),
-        None => tables::TOO_LONG_FILE,
-    };
+    let short = tables::SHORT_EXAMPLES.iter().find(|(path, _)| *path == source.path);
+    let limit = short.map_or(tables::TOO_LONG_FILE, |(_, limit)| *limit);
     let finding = Finding { line: limit + 1, message: format!("{count} lines, at most {limit}") };
     if count > limit { vec![finding] } else { Vec::new() }
 }
@@ -59,7 +56,6 @@ fn length(source: &Source) -> Vec<Finding> {
 pub fn long_file_note(source: &Source) -> Option<String> {
     let count = source.lines.len();
     let noted = tables::LONG_FILE < count && count <= tables::TOO_LONG_FILE;
-    let noted = noted && !tables::DATA_FILES.contains(&source.path.as_str());
     noted.then(|| format!("{}: {count} lines, {} are enough", source.path, tables::LONG_FILE))
 }
 

@@ -7,9 +7,6 @@ pub const MAX_WIDTH: usize = 110;
 pub const LONG_FILE: usize = 500;
 pub const TOO_LONG_FILE: usize = 800;
 
-/// Files that hold tables of data, as long as their data.
-pub const DATA_FILES: &[&str] = &[];
-
 /// Files and subfolders per folder of the areas below.
 pub const FILES_PER_FOLDER: usize = 12;
 
@@ -37,6 +34,9 @@ pub const CRATES: &[&str] = &[
     "xtask/src",
     "examples/tsunami",
 ];
+
+/// The folder of the Python package.
+pub const PYTHON: &str = "interop/python";
 
 /// Programs that show how little is needed: their longest length.
 pub const SHORT_EXAMPLES: &[(&str, usize)] =

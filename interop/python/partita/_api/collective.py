@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from typing import Any
 
 from .. import _native
 from .._core.array import Array
+from .._core.teams import of_members
 from .._native import Distribution, Partition
+from .create import from_parts
+from .dims import Block
 
 __all__ = [
     "Collective", "Partition", "all_sum_reduce", "allgather", "broadcast", "gather", "halo_exchange", "repartition",
@@ -74,32 +78,24 @@ class Collective:
         return repr(self._native)
 
 
-def _partition(name: str, given: object) -> Partition:
-    if not isinstance(given, Partition):
-        text = f"expected a partita.Partition, given {type(given).__name__}; make one with partita.Partition(team)"
+def _made(
+    name: str, source: object, target: object, numbers: Any = (), *, halo: object = None, **layouts: Any
+) -> Collective:
+    """The operator of a name; ``numbers`` are axes of the grid, or the rank of the root."""
+    for given in (source, target):
+        if not isinstance(given, Partition):
+            text = f"expected a partita.Partition, given {type(given).__name__}; make one with partita.Partition(team)"
+            raise TypeError(f"{name}: {text}")
+    if not isinstance(halo, Distribution) and name == "halo_exchange":
+        text = f"expected a partita.Distribution, given {type(halo).__name__}; make one for the partition's team"
         raise TypeError(f"{name}: {text}")
-    return given
-
-
-def _axes(name: str, axes: int | Sequence[int]) -> list[int]:
     try:
-        return [operator.index(d) for d in (axes if isinstance(axes, Sequence) else (axes,))]
+        counted = [operator.index(n) for n in (numbers if isinstance(numbers, Sequence) else (numbers,))]
     except TypeError:
-        raise TypeError(f"{name}: expected an axis of the grid, or several, given {axes!r}; count from 0") from None
-
-
-def _rank(name: str, root: int) -> int:
-    try:
-        return operator.index(root)
-    except TypeError:
-        raise TypeError(f"{name}: expected the rank of a member, given {root!r}; count from 0") from None
-
-
-def _layout(name: str, given: object) -> Distribution:
-    if not isinstance(given, Distribution):
-        text = f"expected a partita.Distribution, given {type(given).__name__}; make one for the partition's team"
-        raise TypeError(f"{name}: {text}")
-    return given
+        is_root = name in ("gather", "scatter")
+        expected = f"the rank of a member, given {numbers[0]!r}" if is_root else f"an axis of the grid, or several, given {numbers!r}"
+        raise TypeError(f"{name}: expected {expected}; count from 0") from None
+    return Collective(_native.Collective(name, source, target, counted, halo, **layouts))  # type: ignore[arg-type]
 
 
 def broadcast(source: Partition, target: Partition) -> Collective:
@@ -108,19 +104,19 @@ def broadcast(source: Partition, target: Partition) -> Collective:
     Along each dimension of the grids, compared from the last on, ``source`` has as many members as ``target``, or one;
     otherwise ValueError. Applying it is collective over their world.
     """
-    return Collective(_native.broadcast(_partition("broadcast", source), _partition("broadcast", target)))
+    return _made("broadcast", source, target)
 
 
 def sum_reduce(source: Partition, target: Partition) -> Collective:
     """Every member of ``target`` gets the sum of what several members of ``source`` hold: the adjoint of a broadcast from
     ``target``. Sums are made in the order of the members. Applying it is collective over their world."""
-    return Collective(_native.sum_reduce(_partition("sum_reduce", source), _partition("sum_reduce", target)))
+    return _made("sum_reduce", source, target)
 
 
 def all_sum_reduce(over: Partition, axes: int | Sequence[int]) -> Collective:
     """Every member gets the sum over all members that differ from it along ``axes`` of the grid alone. Its own adjoint.
     Applying it is collective over its world."""
-    return Collective(_native.all_sum_reduce(_partition("all_sum_reduce", over), _axes("all_sum_reduce", axes)))
+    return _made("all_sum_reduce", over, over, axes)
 
 
 def halo_exchange(over: Partition, dist: Distribution) -> Collective:
@@ -130,33 +126,28 @@ def halo_exchange(over: Partition, dist: Distribution) -> Collective:
     held before is lost; the adjoint adds it to the owners' cells and leaves zeros. ``dist`` is of blocks in the
     partition's grid, otherwise ValueError. Applying it is collective over its world.
     """
-    return Collective(_native.halo_exchange(_partition("halo_exchange", over), _layout("halo_exchange", dist)))
+    return _made("halo_exchange", over, over, halo=dist)
 
 
 def repartition(
-    source: Partition,
-    target: Partition,
-    *,
-    layout: Distribution | None = None,
-    adjoint_layout: Distribution | None = None,
+    source: Partition, target: Partition, *, layout: Distribution | None = None, adjoint_layout: Distribution | None = None
 ) -> Collective:
     """The same array divided over other members, as ``layout`` says, or evenly. The adjoint brings it back, divided as
     ``adjoint_layout`` says, or evenly. Arrays may be divided in any way, cyclic and listed ones too. Applying it is
     collective over their world."""
-    name = "repartition"
-    return Collective(_native.repartition(_partition(name, source), _partition(name, target), layout, adjoint_layout))
+    return _made("repartition", source, target, layout=layout, adjoint_layout=adjoint_layout)
 
 
 def gather(source: Partition, root: int, *, adjoint_layout: Distribution | None = None) -> Collective:
     """The whole array at the member of rank ``root``. The adjoint scatters it, as ``adjoint_layout`` says, or evenly.
     Applying it is collective over its world."""
-    return Collective(_native.gather(_partition("gather", source), _rank("gather", root), adjoint_layout))
+    return _made("gather", source, source, (root,), adjoint_layout=adjoint_layout)
 
 
 def scatter(target: Partition, root: int, *, layout: Distribution | None = None) -> Collective:
     """An array of the one member of rank ``root`` divided over all, as ``layout`` says, or evenly: the adjoint of
     ``gather``. Applying it is collective over its world."""
-    return Collective(_native.scatter(_partition("scatter", target), _rank("scatter", root), layout))
+    return _made("scatter", target, target, (root,), layout=layout)
 
 
 def allgather(
@@ -165,4 +156,47 @@ def allgather(
     """Every member gets, side by side, what all members hold that differ from it along ``axes`` alone. The adjoint sums
     what the members hold of each element, and gives every member its share, divided as ``adjoint_layout`` says, or evenly.
     Applying it is collective over its world."""
-    return Collective(_native.allgather(_partition("allgather", over), _axes("allgather", axes), adjoint_layout))
+    return _made("allgather", over, over, axes, adjoint_layout=adjoint_layout)
+
+
+# Blocks of other packages, which have DLPack: what the members hold.
+
+
+def apply(
+    collective: Collective, blocks: Sequence[Any], wanted: Distribution | None
+) -> tuple[list[_native.Part], Distribution]:
+    """The operator's result, in parts, and how the blocks were divided: those of this process's members. ``wanted`` is
+    the division of the result, where the operator is free to choose. Collective."""
+    shapes = [tuple(block.shape) for block in blocks]
+    team = collective.source.team
+    if len(blocks) != len(team.local_members):
+        expected = f"{len(team.local_members)} blocks, given {len(blocks)}"
+        raise ValueError(f"{collective._native.name}: expected {expected}; pass one per member, by rank")
+    dist = layout_of(collective, of_members(team, collective._native.name, shapes))
+    made = collective(from_parts(blocks, dist, copy=None))
+    if wanted is not None and made.dist != wanted:
+        made = made.redistribute(wanted)
+    return made.parts, dist
+
+
+def layout_of(collective: Collective, shapes: Sequence[tuple[int, ...]]) -> Distribution:
+    """The blocks side by side in the grid of the operator's source."""
+    over = collective.source
+    name = collective._native.name
+    if len(shapes) != len(over):
+        raise ValueError(f"{name}: expected {len(over)} blocks, given {len(shapes)}; pass one per member, by rank")
+    # Members on a line divide the first dimension.
+    grid = over.shape + (1,) * (len(shapes[0]) - 1 if len(over.shape) == 1 else 0)
+    if any(len(shape) != len(grid) for shape in shapes):
+        raise ValueError(f"{name}: expected blocks of {len(grid)} dimensions, given {shapes[0]}; arrange members so")
+    bounds = []
+    step = len(shapes)
+    for d, parts in enumerate(grid):
+        step //= parts
+        extents = [shapes[at * step][d] for at in range(parts)]
+        if any(shape[d] != extents[rank // step % parts] for rank, shape in enumerate(shapes)):
+            raise ValueError(f"{name}: expected blocks that fit side by side in a grid of {grid}, given {list(shapes)}")
+        bounds.append([sum(extents[:at]) for at in range(parts + 1)])
+    shape = tuple(ends[-1] for ends in bounds)
+    dims = [Block(ends) for ends in bounds]
+    return Distribution(shape, team=over.team, grid=grid, dims=dims)

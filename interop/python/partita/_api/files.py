@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._core.array import Array
-from .create import _host, _placed, from_parts
 from .._core.dtypes import as_dtype
-from .._core.ranks import of_processes
+from .._core.memory import host_of, placed
+from .._core.teams import of_processes
+from .create import from_parts
 
 if TYPE_CHECKING:
     from .._native import Distribution, Part, Team
@@ -103,7 +104,7 @@ def _write(whole: Any, part: Part) -> None:
         owned = part.owned
         ranges = all(isinstance(o, tuple) for o in owned)
         key = tuple(slice(*o) for o in owned) if ranges else np.ix_(*(np.arange(*o) if isinstance(o, tuple) else o for o in owned))
-        whole[key] = _host(part)
+        whole[key] = host_of(part)
 
 
 def load(
@@ -144,10 +145,10 @@ def load(
             raise ValueError(f"load: expected {expected} bytes in {os.fspath(file)}, given {given}; it was cut off")
         if dist is not None and dist.shape != shape:
             raise ValueError(f"load: expected a distribution of the file's shape {shape}, given {dist.shape}")
-        placed, scalar = _placed("load", shape, dist, team)
+        whole, scalar = placed("load", shape, dist, team)
         reader = _Reader(opened.fileno(), begin, kind, order or (1,), fortran)
-        blocks = [placed.owned(part) for part in placed.team.local_members]
-        array = from_parts(_at_once(reader.block, blocks), placed)
+        blocks = [whole.owned(part) for part in whole.team.local_members]
+        array = from_parts(_at_once(reader.block, blocks), whole)
     array = Array(array._native, scalar)
     return array if dtype is None else array.astype(dtype)
 

@@ -8,33 +8,25 @@ name where it differs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from .._core.array import Array
-from .._core.dtypes import DType, bool_, int8
-from .._core.index import Axis
-from .._core.rules import Operand, beyond, binary, unary, where
+from .._core.dtypes import bool_, int8
+from .._core.reductions import all, any, argmax, argmin, max, mean, min, prod, sum
+from .._core.rules import Operand, angle, beyond, binary, conj, imag, real, unary, where
 
 __all__ = [
-    "abs", "add", "all", "any", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax",
+    "abs", "add", "all", "angle", "any", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax",
     "argmin", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift",
-    "bitwise_xor", "cbrt", "ceil", "clip", "cos", "cosh", "divide", "equal", "erf", "exp", "expm1", "floor",
-    "floor_divide", "greater", "greater_equal", "hypot", "isfinite", "isinf", "isnan", "less", "less_equal", "log",
+    "bitwise_xor", "cbrt", "ceil", "clip", "conj", "cos", "cosh", "divide", "equal", "erf", "exp", "expm1", "floor",
+    "floor_divide", "greater", "greater_equal", "hypot", "imag", "isfinite", "isinf", "isnan", "less", "less_equal", "log",
     "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "max",
-    "maximum", "mean", "min", "minimum", "multiply", "negative", "not_equal", "positive", "power", "prod",
+    "maximum", "mean", "min", "minimum", "multiply", "negative", "not_equal", "positive", "power", "prod", "real",
     "reciprocal", "remainder", "round", "sign", "sin", "sinh", "sqrt", "square", "subtract", "sum", "tan", "tanh",
     "trunc", "where",
 ]  # fmt: skip
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-
-
-class _Reduction(Protocol):
-    def __call__(self, x: Array, /, axis: Axis = None, keepdims: bool = False) -> Array: ...
-
-
-class _IndexReduction(Protocol):
-    def __call__(self, x: Array, /, axis: int | None = None, keepdims: bool = False) -> Array: ...
 
 
 def _named(function: _F, name: str, doc: str) -> _F:
@@ -56,28 +48,14 @@ def _binary(name: str, doc: str, operation: str | None = None) -> Callable[[Oper
     operation = operation or name
 
     def function(a: Operand, b: Operand, /) -> Array:
-        return binary(operation, a, b)
+        return binary(operation, a, b)  # type: ignore[no-any-return]
 
     return _named(function, name, doc)
 
 
 def _logical(name: str, doc: str, operation: str) -> Callable[[Operand, Operand], Array]:
     def function(a: Operand, b: Operand, /) -> Array:
-        return binary(operation, _truth(a), _truth(b))
-
-    return _named(function, name, doc)
-
-
-def _reduction(name: str, doc: str) -> _Reduction:
-    def function(x: Array, /, axis: Axis = None, keepdims: bool = False) -> Array:
-        return getattr(x, name)(axis, keepdims)  # type: ignore[no-any-return]
-
-    return _named(function, name, doc)
-
-
-def _index_reduction(name: str, doc: str) -> _IndexReduction:
-    def function(x: Array, /, axis: int | None = None, keepdims: bool = False) -> Array:
-        return getattr(x, name)(axis, keepdims)  # type: ignore[no-any-return]
+        return binary(operation, _truth(a), _truth(b))  # type: ignore[no-any-return]
 
     return _named(function, name, doc)
 
@@ -146,17 +124,6 @@ logical_and = _logical("logical_and", "Whether both are nonzero.", "and")
 logical_or = _logical("logical_or", "Whether either is nonzero.", "or")
 logical_xor = _logical("logical_xor", "Whether one of both is nonzero.", "xor")
 
-sum = _reduction("sum", "Sums over ``axis`` (all if None). Integers and bool sum in 64 bits.")
-prod = _reduction("prod", "Products over ``axis`` (all if None). Integers and bool multiply in 64 bits.")
-min = _reduction("min", "The smallest elements over ``axis`` (all if None); NaN wins.")
-max = _reduction("max", "The largest elements over ``axis`` (all if None); NaN wins.")
-mean = _reduction("mean", "Arithmetic means over ``axis`` (all if None). Integers give float64.")
-all = _reduction("all", "True where all elements over ``axis`` (all if None) are nonzero.")
-any = _reduction("any", "True where any element over ``axis`` (all if None) is nonzero.")
-
-argmin = _index_reduction("argmin", "Index of the smallest element along ``axis``, or in C order.")
-argmax = _index_reduction("argmax", "Index of the largest element along ``axis``, or in C order.")
-
 
 def square(x: Array, /) -> Array:
     """Squares; those of bool are int8."""
@@ -164,17 +131,14 @@ def square(x: Array, /) -> Array:
     return x * x
 
 
-def clip(x: Array, /, low: Operand = None, high: Operand = None) -> Array:
-    """Elements below ``low`` become ``low``, those above ``high`` become ``high``."""
-    # Integers of Python beyond the ends of the type change nothing there.
-    lifted = x if low is None or _is_beyond(low, x.dtype, -1) else maximum(x, low)
-    limited = lifted if high is None or _is_beyond(high, x.dtype, 1) else minimum(lifted, high)
-    return limited.copy() if limited is x else limited
-
-
-def _is_beyond(bound: Operand, dtype: DType, end: int) -> bool:
-    """Whether an integer of Python is below (-1) or above (1) all that an integer type holds."""
-    return type(bound) is int and dtype.kind in "iu" and beyond(bound, dtype) == end
+def clip(x: Array, /, min: Operand = None, max: Operand = None) -> Array:
+    """Elements below ``min`` become ``min``, those above ``max`` become ``max``."""
+    kind = x.dtype
+    for bound, nearer, end in ((min, maximum, -1), (max, minimum, 1)):
+        # Integers of Python beyond the ends of the type change nothing there.
+        is_beyond = type(bound) is int and kind.kind in "iu" and beyond(bound, kind) == end
+        x = x if bound is None or is_beyond else nearer(x, bound)
+    return x.copy()
 
 
 def isinf(x: Array, /) -> Array:
@@ -193,7 +157,7 @@ def isfinite(x: Array, /) -> Array:
 
 def positive(x: Array, /) -> Array:
     """The same elements."""
-    return x.copy()
+    return +x
 
 
 def reciprocal(x: Array, /) -> Array:
@@ -215,4 +179,4 @@ def _truth(x: Operand) -> Operand:
 
 def logical_not(x: Array, /) -> Array:
     """Whether the element is 0."""
-    return unary("invert", _truth(x))
+    return unary("invert", _truth(x))  # type: ignore[no-any-return]

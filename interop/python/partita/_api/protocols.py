@@ -1,68 +1,21 @@
-"""``__distarray__`` and ``__partitioned__``: how other packages say who holds which part, and how partita says it.
-
-Parts on the host give a memoryview or a NumPy view of their memory, read-only and without a copy. Others, and
-bfloat16, which has no PEP 3118 format, give an object with ``__dlpack__``: an extension of both protocols.
-"""
+"""``__distarray__`` and ``__partitioned__``: arrays from what other packages say of their parts."""
 
 from __future__ import annotations
 
 import os
 import socket
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import _native
-from .create import _host, asarray, from_parts
-from .._core.ranks import of_members, of_processes
-
-if TYPE_CHECKING:
-    from .._core.array import Array
-    from .._native import Team
+from .._core.array import Array
+from .._core.describe import address, device_of, get
+from .._core.memory import host_of
+from .._core.teams import of_members, of_processes
+from .._native import Team, validate_distarray, validate_partitioned
+from .create import asarray, from_parts
 
 __all__ = ["from_distarray", "from_partitioned", "validate_distarray", "validate_partitioned"]
-
-
-def _address(ranks: int) -> str:
-    """Where others reach this process: on the machine itself, or on the machine's network."""
-    try:
-        return "127.0.0.1" if ranks == 1 else socket.gethostbyname(socket.gethostname())
-    except OSError:
-        return "127.0.0.1"
-
-
-def _visible(part: _native.Part | _native.Stored) -> Any:
-    """The memory as NumPy sees it, or the object that exports it."""
-    if part.__dlpack_device__()[0] != 1 or part.dtype == "bfloat16":
-        return part
-    import numpy as np
-
-    return np.from_dlpack(part)
-
-
-def distarray(part: _native.Part) -> dict[str, Any]:
-    """What a part says in ``__distarray__``. Its halo is padding, at each seam as wide as both sides have it; the buffer
-    is that window of the part's memory."""
-    described, shape, memory = _native.say_distarray(part)
-    seen = _visible(memory)
-    if tuple(seen.shape) != shape and not isinstance(seen, _native.Stored):
-        # A part that owns nothing has no memory, of any shape.
-        seen = seen.reshape(shape)
-    described["buffer"] = seen if isinstance(seen, _native.Stored) else memoryview(seen)
-    return described
-
-
-# DLPack's numbers of the kinds of device, and their names.
-_KINDS = {
-    1: "kDLCPU", 2: "kDLCUDA", 3: "kDLCUDAHost", 4: "kDLOpenCL", 7: "kDLVulkan", 8: "kDLMetal", 9: "kDLVPI", 10: "kDLROCM",
-    11: "kDLROCMHost", 12: "kDLExtDev", 13: "kDLCUDAManaged", 14: "kDLOneAPI", 15: "kDLWebGPU", 16: "kDLHexagon",
-    17: "kDLMAIA", 18: "kDLTrn",
-}  # fmt: skip
-
-
-def _device_of(data: Any) -> str:
-    """The device of an array in DLPack's words; the host if it does not say."""
-    kind, number = data.__dlpack_device__() if hasattr(data, "__dlpack_device__") else (1, 0)
-    return f"{_KINDS.get(int(kind), int(kind))}:{int(number)}"
 
 
 def _is_this_host(address: str) -> bool:
@@ -78,7 +31,7 @@ def _is_this_host(address: str) -> bool:
 def _check_location(position: tuple[int, ...], locations: Any, data: Any) -> None:
     """Refuses data that are here, although the description says that they are elsewhere. Ranks and names, which other
     dialects have in place of (IP, PID[, device]), say nothing that can be compared."""
-    here = _device_of(data)
+    here = device_of(data)
     processes = [place for place in locations if isinstance(place, tuple)] if isinstance(locations, (list, tuple)) else []
 
     def is_here(place: tuple[Any, ...]) -> bool:
@@ -89,45 +42,10 @@ def _check_location(position: tuple[int, ...], locations: Any, data: Any) -> Non
         return (same or pinned) and place[1] == os.getpid() and _is_this_host(str(place[0]))
 
     if processes and not any(map(is_here, processes)):
-        ours = (_address(1), os.getpid(), here)
+        ours = (address(1), os.getpid(), here)
         text = f"expected a location of the data, which are in this process, {ours}, given {locations}"
         remedy = "describe where they are, or pass handles that `get` brings here"
         raise ValueError(f"__partitioned__: partitions[{position}]['location']: {text}; {remedy}")
-
-
-def get(data: Any) -> Any:
-    """What ``data`` stands for, which here is itself."""
-    return data
-
-
-def partitioned(array: Array) -> dict[str, Any]:
-    """``__partitioned__`` of an array; the data of other processes' parts is None. Collective."""
-    dist, team, parts = array.dist, array.team, {part.index: part for part in array.parts}
-    mine = [(_address(team.ranks), os.getpid(), _device_of(part)) for part in parts.values()]
-    if array.ndim:
-        everyone = of_members(team, "__partitioned__", mine)
-    else:
-        # Of an array without dimensions one process has all.
-        dist = _native.Distribution((), team=_native.Team.local(1, "host"))
-        everyone = [place for each in of_processes(team, "__partitioned__", mine) for place in each]
-    described = _native.say_partitioned(dist, everyone)
-    described["get"] = get
-    local = []
-    # Where something is replicated there are fewer boxes than parts; each is held by the owner.
-    for position, entry in described["partitions"].items():
-        owner = dist.owner(entry["start"]) if all(entry["shape"]) else _empty(dist, entry["shape"])
-        if owner in parts:
-            entry["data"] = _visible(parts[owner])
-            local.append(position)
-    if team.ranks > 1:
-        described["locals"] = local
-    return described
-
-
-def _empty(dist: _native.Distribution, shape: tuple[int, ...]) -> int:
-    """A part that owns a box without cells, of this shape."""
-    extents = (tuple(len(o) if not isinstance(o, tuple) else o[1] - o[0] for o in dist.owned(p)) for p in range(dist.num_parts))
-    return next(part for part, extent in enumerate(extents) if extent == tuple(shape))
 
 
 def from_distarray(obj: Any, team: Team | None = None, *, copy: bool | None = None) -> Array:
@@ -238,7 +156,7 @@ def _memory(buffer: Any) -> Any:
     try:
         return np.asarray(memoryview(buffer))
     except TypeError:
-        return _host(_standard(buffer, "__distarray__: buffer"))
+        return host_of(_standard(buffer, "__distarray__: buffer"))
 
 
 def _standard(data: Any, where: str) -> Any:
@@ -310,16 +228,3 @@ def _is_array(data: Any) -> bool:
         return _standard(data, "") is data
     except TypeError:
         return False
-
-
-def validate_distarray(d: Any) -> tuple[bool, str]:
-    """Whether what ``__distarray__`` returned, or a list of it for all parts, is well-formed; and why not.
-
-    Raises nothing, whatever it is given.
-    """
-    return _native.validate_distarray(d)
-
-
-def validate_partitioned(d: Any) -> tuple[bool, str]:
-    """Whether a ``__partitioned__`` is well-formed; and why not. Raises nothing, whatever it is given."""
-    return _native.validate_partitioned(d)

@@ -64,26 +64,6 @@ class Selection(NamedTuple):
             d = entry + 1
         return [*spans, *self.start[d:]]
 
-    @property
-    def dropped(self) -> list[int]:
-        """The dimensions that an integer drops."""
-        return [d for d in range(len(self.start)) if d not in self.layout]
-
-    @property
-    def new(self) -> list[int]:
-        """The places of the new dimensions in the result."""
-        return [at for at, d in enumerate(self.layout) if d is None]
-
-    @property
-    def is_box(self) -> bool:
-        """Whether the elements are a box, in their order."""
-        return all(step == 1 for step in self.steps)
-
-    @property
-    def stop(self) -> list[int]:
-        """Behind the last elements of a box."""
-        return [first + count for first, count in zip(self.start, self.counts, strict=True)]
-
 
 def selection_of(key: Any, shape: tuple[int, ...]) -> Selection | None:
     """What a key selects; None for keys with arrays, lists or bools in them."""

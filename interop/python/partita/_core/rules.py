@@ -7,18 +7,14 @@ from __future__ import annotations
 
 import operator
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
-# The class and its operators need each other; the class is looked up when it is used.
 from .. import _native
-from . import array as _array
+from .base import A, BaseArray, checked
 from .dtypes import (
-    DType, as_dtype, bool_, complex_for, float16, float32, float64, float_for, int8, int64, result_type, wide_for,
+    DType, bool_, complex_for, float16, float32, float64, float_for, int8, int64, result_type,
 )  # fmt: skip
-from .index import Axis, axes_of
-
-if TYPE_CHECKING:
-    from .array import Array
+from .memory import of_host
 
 #: What stands beside an array in an expression; arrays of NumPy are copied to the array's team.
 Operand = Any
@@ -42,16 +38,14 @@ _NOT_COMPLEX = ("floor_divide", "remainder", "logaddexp", *_BITWISE)
 _LARGE_POWER = 100
 
 
-def unary(name: str, operand: Operand) -> Array:
+def unary(name: str, array: A) -> A:
     """A function of one array, in the type that NumPy would compute it in."""
-    if not isinstance(operand, _array.Array):
-        raise TypeError(f"{name}: expected a partita.Array, given {type(operand).__name__}; convert with partita.asarray")
-    array, dtype = operand, operand.dtype
+    dtype = checked(name, array).dtype
     if dtype.kind == "c":
         # Which functions there are, the extension knows.
-        return _array.Array(array._native.op1(name), array._scalar)
+        return _like(array, array._native.op1(name))
     if name == "isnan" and dtype.kind != "f":
-        return array != array
+        return operate("not_equal", array, array)  # type: ignore[no-any-return]
     if name in _UNCHANGED_INTEGERS and dtype.kind != "f":
         # NumPy rounds bool as it does numbers with decimals.
         return array.astype(float16) if dtype is bool_ and name == "round" else array.copy()
@@ -60,7 +54,12 @@ def unary(name: str, operand: Operand) -> Array:
     if (dtype is bool_ and name == "negative") or (dtype.kind == "f" and name == "invert"):
         _refuse_dtype(name, dtype)
     native = array._native if name in _ANY_KIND else array._native.cast(float_for(dtype).name)
-    return _array.Array(native.op1(name), array._scalar)
+    return _like(array, native.op1(name))
+
+
+def _like(array: A, native: _native.Array) -> A:
+    """Another array of the same class and rank."""
+    return type(array)(native, array._scalar)
 
 
 def _refuse_dtype(name: str, *dtypes: DType) -> NoReturn:
@@ -76,16 +75,13 @@ def _weak(value: object) -> bool:
     return "numpy" not in sys.modules or not isinstance(value, sys.modules["numpy"].generic)
 
 
-def array_operand(value: Operand, like: Array) -> Array | None:
+def array_operand(value: Operand, like: A) -> A | None:
     """An array, or one of NumPy on the same team; None for what is neither."""
-    if isinstance(value, _array.Array):
+    if isinstance(value, type(like)):
         return value
     if hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
-        from .._api.create import asarray
-
-        shape = getattr(value, "shape", None)
-        same = shape == like.shape and not like._scalar
-        return asarray(value, dist=like.dist) if same else asarray(value, team=like.team)
+        same = getattr(value, "shape", None) == like.shape and not like._scalar
+        return type(like)(*of_host(value, dist=like.dist) if same else of_host(value, team=like.team))
     return None
 
 
@@ -100,47 +96,43 @@ def _weak_type(value: bool | int | float | complex, like: DType) -> DType:
     return like if like.kind in "fc" else float64
 
 
-def of_rank(array: Array, rank: int) -> _native.Array:
+def of_rank(array: BaseArray, rank: int) -> _native.Array:
     """The engine's array; one without dimensions has at most the rank it is used with."""
     native = array._native
     extra = len(native.shape) - max(rank, 1)
     return native.squeeze(range(extra)) if array._scalar and extra > 0 else native
 
 
-def _plain(name: str, a: Operand, b: Operand) -> Array | None:
+def _plain(name: str, a: Operand, b: Operand, like: A) -> A | None:
     """The result where no rule has to decide, which is most of the time; it is to cost next to nothing."""
-    cls = _array.Array
-    if type(a) is cls and not a._scalar:
-        if type(b) is not cls:
-            native = a._native.plain(name, b, False)
-        elif b._scalar:
-            return None
-        else:
-            native = a._native.plain(name, b._native, False)
-    elif type(b) is cls and not b._scalar:
-        native = None if type(a) is cls else b._native.plain(name, a, True)
-    else:
+    if like._scalar:
         return None
-    return None if native is None else cls(native)
+    other = b if like is a else a
+    if type(other) is type(like):
+        if other._scalar:
+            return None
+        other = other._native
+    native = like._native.plain(name, other, like is not a)
+    return None if native is None else type(like)(native)
 
 
-def operate(name: str, a: Operand, b: Operand) -> Array:
+def operate(name: str, a: Operand, b: Operand) -> Any:
     """What an operator of Python gives; NotImplemented for operands that are not known."""
-    plain = _plain(name, a, b)
+    like: BaseArray = a if isinstance(a, BaseArray) else b
+    plain = _plain(name, a, b, like)
     if plain is not None:
         return plain
-    like = a if isinstance(a, _array.Array) else b
     weak = [value for value in (a, b) if _weak(value)]
     if weak:
         common = _weak_type(weak[0], like.dtype)
         scalar = like._scalar
         if name in _COMPARISONS and common.kind in "iu" and beyond(int(weak[0]), common):
-            return _all_alike(name, a, b)
+            return _all_alike(name, a, b, like)
         native = [None if _weak(value) else like._native for value in (a, b)]
     else:
         arrays = [array_operand(value, like) for value in (a, b)]
         if arrays[0] is None or arrays[1] is None:
-            return NotImplemented  # type: ignore[no-any-return]
+            return NotImplemented
         left, right = arrays[0], arrays[1]
         common = result_type(left.dtype, right.dtype)
         if name in _FLOAT_PAIRS:
@@ -149,7 +141,7 @@ def operate(name: str, a: Operand, b: Operand) -> Array:
         rank = max(len(array._native.shape) if scalar else array.ndim for array in (left, right))
         native = [of_rank(left, rank), of_rank(right, rank)]
         if name in _COMPARISONS and {left.dtype.kind, right.dtype.kind} == {"i", "u"} and common.kind == "f":
-            return _array.Array(_compare_signed_with_unsigned(name, *native), scalar)
+            return type(like)(_compare_signed_with_unsigned(name, of_rank(left, rank), of_rank(right, rank)), scalar)
     common = int8 if name == "power" and common is bool_ else common
     if weak and name == "power" and b is weak[0] and isinstance(b, int):
         require_fit(b, common)
@@ -163,8 +155,8 @@ def operate(name: str, a: Operand, b: Operand) -> Array:
         for value, array in zip((a, b), native, strict=True)
     )
     if name in _SHIFTS:
-        return _array.Array(_shifted(name, common, first, second, numbers.get(id(b))), scalar)
-    return _array.Array(_apply(name, common, first, second), scalar)
+        return type(like)(_shifted(name, common, first, second, numbers.get(id(b))), scalar)
+    return type(like)(_apply(name, common, first, second), scalar)
 
 
 def beyond(number: int, dtype: DType) -> int:
@@ -179,11 +171,10 @@ def require_fit(number: int, dtype: DType) -> None:
         raise OverflowError(f"Python integer {number} out of bounds for {dtype.name}")
 
 
-def _all_alike(name: str, a: Operand, b: Operand) -> Array:
+def _all_alike(name: str, a: Operand, b: Operand, array: A) -> A:
     """A comparison with an integer that the type does not hold: every element compares as 0 does."""
-    array = a if isinstance(a, _array.Array) else b
     left, right = (0 if x is array else x for x in (a, b))
-    return _array.Array(array._native.constant("bool", _COMPARISONS[name](left, right)), array._scalar)
+    return _like(array, array._native.constant("bool", _COMPARISONS[name](left, right)))
 
 
 def _compare_signed_with_unsigned(name: str, a: _native.Array, b: _native.Array) -> _native.Array:
@@ -268,111 +259,102 @@ def _with_zeros(result: _native.Array, zeros: _native.Array) -> _native.Array:
     return result.op2("equal", result.constant(result.dtype, 0)).select(zeros, result)
 
 
-def _integer_power(base: Array, exponent: int) -> Array:
+def _integer_power(base: A, exponent: int) -> A:
     """Powers by multiplication for small exponents and integers, as NumPy gives them for squares."""
     if base.dtype.kind == "c" and not -_LARGE_POWER < exponent < _LARGE_POWER:
-        return operate("power", base, complex(exponent))
+        return operate("power", base, complex(exponent))  # type: ignore[no-any-return]
     if base.dtype.kind == "c" and exponent < 0:
-        return 1 / _integer_power(base, -exponent)
+        return operate("divide", 1, _integer_power(base, -exponent))  # type: ignore[no-any-return]
     if base.dtype.kind == "f" and exponent not in (0, 1, 2):
-        return operate("power", base, float(exponent))
+        return operate("power", base, float(exponent))  # type: ignore[no-any-return]
     if exponent < 0:
         if base.size:
             raise ValueError("Integers to negative integer powers are not allowed.")
         return base.copy()
-    result = _array.Array(base._native.constant(base.dtype.name, 1), base._scalar) if exponent == 0 else None
+    result = _like(base, base._native.constant(base.dtype.name, 1)) if exponent == 0 else None
     while exponent:
         if exponent & 1:
-            result = base if result is None else result * base
+            result = base if result is None else operate("multiply", result, base)
         exponent >>= 1
-        base = base * base if exponent else base
+        base = operate("multiply", base, base) if exponent else base
     assert result is not None
     return result
 
 
-def _integers(value: Operand, like: Array, common: DType) -> Array:
+def _integers(value: Operand, like: A, common: DType) -> A:
     if _weak(value):
-        return _array.Array(like._native.constant(common.name, value), like._scalar)
+        return _like(like, like._native.constant(common.name, value))
     array = array_operand(value, like)
     assert array is not None
     return array.astype(common)
 
 
-def _integer_powers(base: Array, exponent: Array) -> Array:
+def _integer_powers(base: A, exponent: A) -> A:
     """Powers of integers by repeated squaring; they wrap around. Computes the exponents."""
-    result = base * 0 + exponent * 0 + 1
-    if exponent.dtype.kind == "i" and result.size and bool((exponent < 0).any()):
+    result: A = operate("add", operate("add", operate("multiply", base, 0), operate("multiply", exponent, 0)), 1)
+    least, most = (int(BaseArray(exponent._native.reduce(name, []), True)) for name in ("min", "max")) if result.size else (0, 0)
+    if least < 0:
         raise ValueError("Integers to negative integer powers are not allowed.")
-    for _ in range(int(exponent.max()).bit_length() if exponent.size else 0):
-        result = where((exponent & 1) != 0, result * base, result)
-        exponent, base = exponent >> 1, base * base
+    for _ in range(most.bit_length()):
+        is_odd = operate("not_equal", operate("and", exponent, 1), 0)
+        result = where(is_odd, operate("multiply", result, base), result)
+        exponent, base = operate("right_shift", exponent, 1), operate("multiply", base, base)
     return result
 
 
-def binary(name: str, a: Operand, b: Operand) -> Array:
-    """A function of two operands, of which one is an array at least."""
-    if not isinstance(a, _array.Array) and not isinstance(b, _array.Array):
-        given = f"{type(a).__name__} and {type(b).__name__}"
-        raise TypeError(f"{name}: expected a partita.Array, given {given}; convert with partita.asarray")
+def binary(name: str, a: Operand, b: Operand) -> Any:
+    """A function of two operands, of which one is an array at least; its class of arrays."""
+    if not isinstance(a, BaseArray) and not isinstance(b, BaseArray):
+        raise TypeError(f"{name}: expected a partita.Array, given {_names(a, b)}; convert with partita.asarray")
     result = operate(name, a, b)
     if result is NotImplemented:
-        raise TypeError(f"{name}: expected arrays or numbers, given {type(a).__name__} and {type(b).__name__}")
+        raise TypeError(f"{name}: expected arrays or numbers, given {_names(a, b)}")
     return result
 
 
-def where(condition: Array, x: Operand, y: Operand) -> Array:
+def _names(a: object, b: object) -> str:
+    return f"{type(a).__name__} and {type(b).__name__}"
+
+
+def where(condition: A, x: Operand, y: Operand) -> A:
     """``x`` where the condition is true, else ``y``; shapes broadcast."""
-    if not isinstance(condition, _array.Array):
+    if not isinstance(condition, BaseArray):
         raise TypeError(f"where: expected a partita.Array as condition, given {type(condition).__name__}")
     arrays = [None if _weak(value) else array_operand(value, condition) for value in (x, y)]
     strong = [array for array in arrays if array is not None]
     weak = [value for value in (x, y) if _weak(value)]
     if len(strong) + len(weak) != 2:
-        raise TypeError(f"where: expected arrays or numbers, given {type(x).__name__} and {type(y).__name__}")
+        raise TypeError(f"where: expected arrays or numbers, given {_names(x, y)}")
     common = result_type(bool_, *(array.dtype for array in strong))
     for value in weak:
         common = _weak_type(value, common)
     scalar = condition._scalar and all(array._scalar for array in strong)
-    everything = [condition, *strong]
-    rank = max(len(array._native.shape) if scalar else array.ndim for array in everything)
+    rank = max(len(array._native.shape) if scalar else array.ndim for array in (condition, *strong))
     mask = of_rank(condition, rank).cast("bool")
     yes, no = (
         mask.constant(common.name, value) if array is None else of_rank(array, rank).cast(common.name)
         for value, array in zip((x, y), arrays, strict=True)
     )
-    return _array.Array(mask.select(yes, no), scalar)
+    return type(condition)(mask.select(yes, no), scalar)
 
 
-def reduce(name: str, array: Operand, axis: Axis, keepdims: bool, *, dtype: Any = None, out: Any = None) -> Array:
-    """A reduction in NumPy's words: over all axes if None, over none if ``()``."""
-    if out is not None:
-        raise TypeError(f"{name}: expected out=None, given {type(out).__name__}; assign the result: out[...] = ...")
-    if dtype is not None:
-        kind = as_dtype(dtype)
-        return reduce(name, array.astype(kind), axis, keepdims).astype(kind)
-    axes = axes_of(name, axis, array.ndim)
-    if not axes and array.ndim:
-        return _array.Array(array._native.cast(_reduced_type(name, array.dtype).name))
-    if name in ("min", "max", "argmin", "argmax") and any(array.shape[d] == 0 for d in axes):
-        raise ValueError(f"{name}: expected at least one element to reduce, given shape {array.shape}")
-    if name == "prod" and array.dtype.kind == "c":
-        from .._api.complex import product
-
-        return product(array, axes, keepdims)
-    engine_axes = list(range(len(array._native.shape))) if array._scalar else axes
-    whole = len(axes) == array.ndim
-    native = array._native.reduce(name, [] if whole else engine_axes)
-    if whole and not (keepdims and not array._scalar):
-        return _array.Array(native, scalar=len(native.shape) > 0)
-    return _array.Array(native if keepdims or array._scalar else native.squeeze(axes), array._scalar)
+def real(x: A, /) -> A:
+    """Real parts: a value like a slice, not a view to assign to. Real arrays are their own."""
+    return unary("real", x) if checked("real", x).dtype.kind == "c" else x.copy()
 
 
-def _reduced_type(name: str, dtype: DType) -> DType:
-    """What a reduction makes of elements of a type."""
-    if name in ("all", "any"):
-        return bool_
-    if name.startswith("mean") and dtype.kind in "bui":
-        return float64
-    if name.startswith(("sum", "prod")):
-        return wide_for(dtype)
-    return dtype
+def imag(x: A, /) -> A:
+    """Imaginary parts: a value like a slice, not a view to assign to. Those of real arrays are zeros."""
+    return unary("imag", x) if checked("imag", x).dtype.kind == "c" else _like(x, x._native.constant(x.dtype.name, 0))
+
+
+def conj(x: A, /) -> A:
+    """Complex conjugates. Real arrays are their own."""
+    return unary("conj", x) if checked("conj", x).dtype.kind == "c" else x.copy()
+
+
+def angle(x: A, /) -> A:
+    """Arguments of complex numbers, in radians from -pi to pi."""
+    if checked("angle", x).dtype.kind != "c":
+        raise TypeError(f"angle: expected complex numbers, given {x.dtype.name}; use arctan2(0 * x, x)")
+    return unary("angle", x)

@@ -33,7 +33,7 @@ impl ImportRefusal {
 
 /// Memory in C order that stays where it is.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Memory {
+pub struct ForeignMemory {
     /// The type of the elements.
     pub element: Element,
     /// How many along each dimension.
@@ -94,7 +94,7 @@ impl<H: Head> Borrowed<H> {
     /// # Errors
     /// Memory that is not in C order, or neither the host's nor a CUDA device's; types that the engine lacks;
     /// addresses that the type does not allow; bools other than 0 and 1; descriptions that cannot be.
-    pub fn memory(&mut self) -> Result<Memory, ImportRefusal> {
+    pub fn memory(&mut self) -> Result<ForeignMemory, ImportRefusal> {
         let array = self.array()?;
         let layout = Layout::of(&array)?;
         let Strided { location, byte_offset, .. } = array;
@@ -126,7 +126,7 @@ impl<H: Head> Borrowed<H> {
                 return Err(ImportRefusal::new("expected bools of 0 and 1, given other bytes".to_owned()));
             }
         }
-        Ok(Memory { element, shape, location, address, bytes: bytes as u64 })
+        Ok(ForeignMemory { element, shape, location, address, bytes: bytes as u64 })
     }
 
     /// A copy of the elements.

@@ -11,7 +11,7 @@ use partita::index::{Index, MAX_RANK};
 use partita::{Array, Distribution, Result, Team};
 
 use super::abi::{ElementType, Head, IS_COPIED, Location, READ_ONLY, Strided, Versioned};
-use super::borrowed::{Borrowed, Memory};
+use super::borrowed::{Borrowed, ForeignMemory};
 use crate::element::{Element, TypedPart};
 
 static LIVE: AtomicI64 = AtomicI64::new(0);
@@ -161,7 +161,7 @@ pub fn passed_on(part: &Arc<Part>, location: Location, team: &Team) -> Result<Op
     };
     let mut borrowed = loan.borrow();
     // Cells of a part that has a halo are not in C order, which is refused.
-    let Ok(Memory { shape, address, bytes: bytes @ 1.., .. }) = borrowed.memory() else {
+    let Ok(ForeignMemory { shape, address, bytes: bytes @ 1.., .. }) = borrowed.memory() else {
         return Ok(None);
     };
     let foreign = Foreign { address, bytes, owner: Box::new(Mutex::new(borrowed)) };

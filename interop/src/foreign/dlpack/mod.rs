@@ -16,5 +16,5 @@ mod borrowed;
 mod loan;
 
 pub use abi::{ElementType, Head, IS_COPIED, Legacy, Location, READ_ONLY, Strided, Versioned, release};
-pub use borrowed::{Borrowed, Elements, ImportRefusal, Memory};
+pub use borrowed::{Borrowed, Elements, ForeignMemory, ImportRefusal};
 pub use loan::{Loan, live_loans, passed_on};

@@ -8,9 +8,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyTuple};
 
-use super::convert::{element, number, scalar, tuple};
+use super::convert::{Key, element, number, scalar, span, tuple};
 use super::foreign;
-use super::key::{Key, span, spans};
 use super::operations::{op1, op2, plain, reduce};
 use super::typed::Typed;
 use crate::complex;
@@ -18,7 +17,7 @@ use crate::element::Element;
 use crate::python::device::Team;
 use crate::python::distribution::Distribution;
 use crate::python::part_handle::{self, Part};
-use crate::python::runtime::error::{detached, raised};
+use crate::python::runtime::{detached, raised};
 
 pub use super::handle::Array;
 
@@ -174,7 +173,7 @@ impl Array {
 
     /// The parts, halos current; the only one, without dimensions, of an array that has none.
     #[pyo3(signature = (is_scalar = false))]
-    fn parts(&self, py: Python<'_>, is_scalar: bool) -> PyResult<Vec<Part>> {
+    fn parts(&self, py: Python<'_>, is_scalar: bool) -> PyResult<Vec<Py<Part>>> {
         part_handle::parts(py, &self.value(py)?, is_scalar)
     }
 
@@ -287,12 +286,6 @@ impl Array {
         }
     }
 
-    /// The elements of a box.
-    fn window(&self, py: Python<'_>, start: Vec<i64>, stop: Vec<i64>) -> PyResult<Array> {
-        let value = self.value(py)?;
-        recorded(&value, value.array.slice(&value.spans(spans(&start, &stop))))
-    }
-
     /// A view: per dimension of the array an element's number, which drops it, or (start, step, count), and
     /// None for a new one.
     fn view(&self, py: Python<'_>, key: Vec<Option<Key>>) -> PyResult<Array> {
@@ -311,12 +304,6 @@ impl Array {
     fn squeeze(&self, py: Python<'_>, axes: Vec<usize>) -> PyResult<Array> {
         let value = self.value(py)?;
         detached(py, || value.with(value.array.squeeze(&axes)?)).map(Array::of)
-    }
-
-    /// With dimensions of extent 1 inserted before these.
-    fn unsqueeze(&self, py: Python<'_>, before: Vec<usize>) -> PyResult<Array> {
-        let value = self.value(py)?;
-        detached(py, || value.with(value.array.unsqueeze(&before)?)).map(Array::of)
     }
 
     /// The elements on another distribution. Computes.
@@ -410,13 +397,6 @@ impl Array {
         self.changed(py, &line, |target, value| {
             keeping_layout(target, |target| target.scatter(&positions, value))
         })
-    }
-
-    /// Replaces the elements of a box. Computes.
-    fn assign(&self, py: Python<'_>, start: Vec<i64>, stop: Vec<i64>, value: &Array) -> PyResult<()> {
-        let value = value.value(py)?;
-        let spans = value.spans(spans(&start, &stop));
-        self.changed(py, &value, |target, value| target.assign(&spans, value))
     }
 }
 

@@ -1,5 +1,6 @@
-//! Dtypes by NumPy's names, numbers and tuples.
+//! What Python passes in the engine's terms: dtypes by NumPy's names, numbers, views; and tuples back.
 
+use partita::array::{IntoSpan, Span};
 use partita::index::Index;
 use partita::{DType, Scalar};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
@@ -75,4 +76,28 @@ pub fn count(operation: &str, what: &str, value: &Bound<'_, PyAny>) -> PyResult<
 /// Coordinates as a tuple.
 pub fn tuple<'py>(py: Python<'py>, index: &Index) -> PyResult<Bound<'py, PyTuple>> {
     PyTuple::new(py, index.iter())
+}
+
+/// What a view takes of a dimension of the array.
+#[derive(FromPyObject)]
+pub enum Key {
+    /// One element, which drops the dimension.
+    At(i64),
+    /// First element, what the next one adds, how many.
+    Range(i64, i64, i64),
+}
+
+/// A span; a dimension that is new takes nothing.
+pub fn span(key: Option<Key>) -> Span {
+    match key {
+        None => Span::New,
+        Some(Key::At(at)) => Span::At(at),
+        // One element, or none, needs no step that reaches beyond the array.
+        Some(Key::Range(start, _, count)) if count < 2 => (start..start + count).into_span(),
+        // Below 0 an end would count from the other side.
+        Some(Key::Range(start, step, count)) => {
+            let stop = start + step * (count - 1) + step.signum();
+            Span::Range { start: Some(start), stop: Some(stop).filter(|&stop| stop >= 0), step }
+        }
+    }
 }

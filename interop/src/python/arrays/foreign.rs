@@ -6,13 +6,12 @@ use pyo3::prelude::*;
 
 use super::typed::Typed;
 use crate::element::Element;
-use crate::foreign::capsules::capsule;
-use crate::foreign::capsules::location::location;
-use crate::python::device::Team;
+use crate::foreign::capsule;
+use crate::foreign::capsule::location;
+use crate::python::device::{Team, default_team};
 use crate::python::distribution::Distribution;
-use crate::python::ranks::default_team;
-use crate::python::runtime::error::detached;
-use crate::python::runtime::gate;
+use crate::python::runtime::detached;
+use crate::python::runtime::released;
 
 /// The memory of the arrays in the capsules, one per part of this process, where it is. A process without
 /// parts says what the elements are.
@@ -50,7 +49,7 @@ pub fn over(
         let array = Array::over(team, &element.stored(&dist.dist)?, element.dtype(), pieces)?;
         Ok(Typed { array, element })
     };
-    let made: Result<Typed> = gate::detached(py, make);
+    let made: Result<Typed> = released(py, make);
     made.map_err(|error| PyBufferError::new_err(error.to_string()))
 }
 

@@ -9,8 +9,8 @@ use pyo3::sync::MutexExt;
 
 use super::typed::Typed;
 use crate::element::Element;
-use crate::python::runtime::error::raised;
-use crate::python::runtime::gate;
+use crate::python::runtime::raised;
+use crate::python::runtime::released;
 
 /// A handle to a value; assignment gives it another one. Empty while a Loop runs on it.
 #[pyclass(frozen, module = "partita._native")]
@@ -45,7 +45,7 @@ impl Array {
     pub fn operand(&self, py: Python<'_>) -> PyResult<Typed> {
         let value = self.value(py)?;
         if value.array.is_nearly_too_long() {
-            gate::detached(py, || value.array.shorten()).map_err(raised)?;
+            released(py, || value.array.shorten()).map_err(raised)?;
         }
         Ok(value)
     }
@@ -62,7 +62,7 @@ impl Array {
         value: &Typed,
         change: impl FnOnce(&mut partita::Array, &partita::Array) -> partita::Result<()> + Send,
     ) -> PyResult<()> {
-        let outcome = gate::detached(py, || {
+        let outcome = released(py, || {
             let mut target = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             target.array.as_mut().map(|target| change(target, &value.array))
         });

@@ -16,8 +16,8 @@ use super::array::Array;
 use super::convert::{element, scalar};
 use super::typed::Typed;
 use crate::element::Element;
-use crate::python::runtime::error::raised;
-use crate::python::runtime::gate;
+use crate::python::runtime::raised;
+use crate::python::runtime::released;
 
 type Step = Box<dyn FnMut(&mut [partita::Array], &[partita::Array]) -> partita::Result<()> + Send>;
 type Running = partita::Loop<Numbered<Step>>;
@@ -112,7 +112,7 @@ impl Loop {
         let handles = state.iter().map(|handle| handle.clone_ref(py)).collect();
         *self.call(py) = Some(Call { step, state: handles, raised: None });
         let run = || current.run_with(count, row);
-        let outcome = gate::detached(py, || catch_unwind(AssertUnwindSafe(run)));
+        let outcome = released(py, || catch_unwind(AssertUnwindSafe(run)));
         let call = self.call(py).take();
         for (handle, array) in state.iter().zip(current.state()) {
             handle.get().put(py, array.clone());

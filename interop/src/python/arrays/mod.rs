@@ -4,7 +4,6 @@ pub mod array;
 pub mod convert;
 pub mod foreign;
 pub mod handle;
-pub mod key;
 pub mod loops;
 pub mod operations;
 pub mod typed;

@@ -15,13 +15,13 @@ use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-use super::location::{location, place};
+use super::capsule::{held, location, place};
 use crate::dlpack::{Borrowed, Loan, Location, Strided, Versioned};
 use crate::element::TypedPart;
 use crate::python::arrays::array::Array;
 use crate::python::arrays::typed::Typed;
-use crate::python::part_handle::{Part, Stored};
-use crate::python::runtime::error::{detached, raised};
+use crate::python::part_handle::Memory;
+use crate::python::runtime::{detached, raised};
 
 const NAME: &CStr = c"dlpack_exchange_api";
 
@@ -134,16 +134,13 @@ unsafe extern "C" fn from_object(object: *mut ffi::PyObject, out: *mut *mut Vers
 }
 
 fn lent(object: &Bound<'_, PyAny>) -> PyResult<Loan> {
-    let (part, cells) = match (object.cast::<Part>(), object.cast::<Stored>()) {
-        (Ok(part), _) => (part.get().0.clone(), Cells::Owned),
-        (_, Ok(stored)) => (stored.get().0.clone(), Cells::Stored),
-        _ => {
-            let text = format!("expected a part of partita's, given {}; use its parts", object.get_type());
-            return Err(PyTypeError::new_err(text));
-        }
+    let Ok(memory) = object.cast::<Memory>() else {
+        let text = format!("expected a part of partita's, given {}; use its parts", object.get_type());
+        return Err(PyTypeError::new_err(text));
     };
+    let Memory { typed: part, cells } = memory.get();
     let here = place(&part.part);
-    let loan = detached(object.py(), || Loan::of(&part, cells, here))?;
+    let loan = detached(object.py(), || Loan::of(part, *cells, here))?;
     loan.ok_or_else(|| {
         let name = part.part.device().name();
         PyBufferError::new_err(format!("expected memory with an address, given {name}; copy it to the host"))
@@ -176,7 +173,7 @@ fn shown(py: Python<'_>, mut borrowed: Borrowed<Versioned>) -> PyResult<Py<PyAny
         .find(|device| location(device) == memory.location)
         .ok_or_else(|| PyBufferError::new_err(format!("expected a device, given {:?}", memory.location)))?;
     let team = Team::on(std::slice::from_ref(device), 1).map_err(raised)?;
-    let (_, buffer) = super::capsule::held(borrowed, device, memory.location)?;
+    let (_, buffer) = held(borrowed, device, memory.location)?;
     let dist = Distribution::default_partition(1, &memory.shape).map_err(raised)?;
     let (element, buffers) = (memory.element, vec![buffer]);
     let over = |dist| partita::Array::over(&team, &dist, element.dtype(), buffers);

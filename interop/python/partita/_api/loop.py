@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import Any, Literal, Protocol
 
 from .. import _native
-from .array import Array
-from .dtypes import DType, as_dtype, bool_, float64, int64
+from .._core.array import Array
+from .._core.dtypes import DType, as_dtype, bool_, float64, int64
 
 __all__ = ["Loop"]
 

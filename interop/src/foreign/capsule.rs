@@ -1,17 +1,35 @@
-//! DLPack capsules: export of loans, import of foreign arrays, and the order of streams.
+//! DLPack capsules: export of loans, import of foreign arrays, the order of streams, and the locations of
+//! devices.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::sync::Mutex;
 
-use partita::device::{Buffer, Foreign};
-
+use partita::array;
+use partita::device::{Buffer, DeviceKind, Foreign};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-use crate::dlpack::{Borrowed, Elements, Head, Legacy, Loan, Location, Memory, Versioned, release};
-use crate::python::runtime::error::raised;
+use crate::dlpack::{Borrowed, Elements, ForeignMemory, Head, Legacy, Loan, Location, Versioned, release};
+use crate::python::runtime::raised;
+
+/// Where a device's memory is, in DLPack's terms.
+pub fn location(of: &partita::Device) -> Location {
+    let kind = match of.kind() {
+        DeviceKind::Host => return Location::HOST,
+        DeviceKind::Cuda => Location::CUDA,
+        DeviceKind::Wgpu => Location::WEBGPU,
+    };
+    let alike = partita::Device::all().iter().filter(|device| device.kind() == of.kind());
+    let number = alike.take_while(|device| *device != of).count();
+    Location { kind, number: number as i32 }
+}
+
+/// Where a part's memory is: the host's, too, if it is a device's whose memory this process addresses.
+pub fn place(part: &array::Part) -> Location {
+    if part.device().is_addressable() { Location::HOST } else { location(part.device()) }
+}
 
 /// A capsule that a consumer may take once.
 pub fn offer<H: Head>(py: Python<'_>, loan: Loan) -> PyResult<Py<PyAny>> {
@@ -59,7 +77,7 @@ pub fn share(
     capsule: &Bound<'_, PyAny>,
     device: &partita::Device,
     here: Location,
-) -> PyResult<(Memory, Option<Buffer>)> {
+) -> PyResult<(ForeignMemory, Option<Buffer>)> {
     match adopt::<Versioned>(capsule)? {
         Some(borrowed) => held(borrowed, device, here),
         None => match adopt::<Legacy>(capsule)? {
@@ -74,7 +92,7 @@ pub fn held<H: Head + 'static>(
     mut borrowed: Borrowed<H>,
     device: &partita::Device,
     here: Location,
-) -> PyResult<(Memory, Option<Buffer>)> {
+) -> PyResult<(ForeignMemory, Option<Buffer>)> {
     let refuse = |text: String| refused(&format!("{text}; allow a copy"));
     let memory = borrowed.memory().map_err(|refusal| refused(&refusal.advised("allow a copy")))?;
     let pinned = Location { kind: Location::PINNED, ..memory.location };

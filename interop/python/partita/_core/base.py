@@ -1,0 +1,199 @@
+"""`BaseArray`: what an array is, and its elements on the host. NumPy's rules and functions take and give such arrays; the
+class with operators, `partita.Array`, lies above them.
+
+The engine keeps reduced dimensions with extent 1 and has no 0-D arrays over several parts. So an array without
+dimensions is an engine array of one element with the flag ``_scalar``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from .. import _native
+from .dtypes import DType, as_dtype
+from .memory import to_host
+
+if TYPE_CHECKING:
+    import numpy as np
+
+#: Some class of arrays: functions give what they are given.
+A = TypeVar("A", bound="BaseArray")
+
+
+class BaseArray:
+    """Shape, type, place and elements of an array."""
+
+    __slots__ = ("__weakref__", "_native", "_scalar")
+
+    def __init__(self, native: _native.Array, scalar: bool = False) -> None:
+        self._native, self._scalar = native, scalar
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The global shape."""
+        return () if self._scalar else self._native.shape
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements of the whole array."""
+        return math.prod(self.shape)
+
+    @property
+    def dtype(self) -> DType:
+        """Element type."""
+        return as_dtype(self._native.dtype)
+
+    @property
+    def __numpy_dtype__(self) -> np.dtype[Any]:
+        """The element type for ``numpy.result_type(u)`` and the like; see NumPy 2.4."""
+        return self.dtype.dtype  # type: ignore[no-any-return]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements, halos not counted."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def dist(self) -> _native.Distribution:
+        """Which part owns which elements. An array without dimensions has that of one element."""
+        return self._native.dist
+
+    @property
+    def team(self) -> _native.Team:
+        """The members that hold the parts."""
+        return self._native.team
+
+    @property
+    def device(self) -> _native.Team:
+        """The array API standard's device: the team, which holds the array together."""
+        return self.team
+
+    @property
+    def parts(self) -> list[_native.Part]:
+        """This process's parts, in order; each exports its memory by DLPack. An array without dimensions has one part, at
+        the process that holds its element. Computes and waits. Collective."""
+        return self._native.parts(self._scalar)
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise TypeError("len() of an array without dimensions; use u.size")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        dist = self.dist
+        return f"<partita.Array {self.shape} {self.dtype.name}, {dist.num_parts} parts in grid {dist.grid}>"
+
+    # Values on the host.
+
+    def eval(self) -> Self:
+        """Computes the value now, if it is not computed yet. Devices may still be working afterwards."""
+        self._native.eval()
+        return self
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """The whole array as a NumPy array: a copy, gathered from all parts, in every process. Computes and waits.
+        Collective."""
+        host: np.ndarray[Any, Any] = to_host(self._native).reshape(self.shape)
+        return host
+
+    def item(self) -> bool | int | float | complex:
+        """The only element, as a Python number."""
+        if self.size != 1:
+            text = f"item: expected an array of 1 element, given shape {self.shape}; reduce it, or use numpy()"
+            raise ValueError(text)
+        element: bool | int | float | complex = self.numpy().reshape(-1)[0].item()
+        return element
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers."""
+        return self.numpy().tolist()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise ValueError("__array__: a whole array is gathered into a copy; for one part without a copy, use .parts")
+        gathered = self.numpy()
+        return gathered if dtype is None else gathered.astype(dtype, copy=False)
+
+    def __float__(self) -> float:
+        return float(self.item())  # type: ignore[arg-type]
+
+    def __int__(self) -> int:
+        return int(self.item())  # type: ignore[arg-type]
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __bool__(self) -> bool:
+        return bool(self.item())
+
+    def __index__(self) -> int:
+        if self.ndim or self.dtype.kind not in "ui":
+            raise TypeError("only integer arrays without dimensions can be an index")
+        return int(self.item())  # type: ignore[arg-type]
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule of an array with one part. Others raise BufferError; their ``parts`` export."""
+        return self._only_part().__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._only_part().__dlpack_device__()
+
+    def _only_part(self) -> _native.Part:
+        if (self.dist.num_parts != 1 and not self._scalar) or self.team.ranks != 1:
+            raise BufferError(
+                f"__dlpack__: expected an array of one part, given {self.dist.num_parts} parts, each with memory of "
+                "its own; export them one by one: [numpy.from_dlpack(p) for p in u.parts], or gather with u.numpy()"
+            )
+        return self.parts[0]
+
+    # Other arrays with the same elements.
+
+    def copy(self) -> Self:
+        """The same value under a handle of its own: assigning to one does not change the other."""
+        return type(self)(self._native.copy(), self._scalar)
+
+    __copy__ = __pos__ = copy
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self.copy()
+
+    def astype(self, dtype: Any) -> Self:
+        """Conversion by value: floats to integers truncate and saturate (NaN gives 0), integers wrap. Complex numbers
+        become other complex ones, or bool; for their parts see ``partita.real``."""
+        return type(self)(self._native.cast(as_dtype(dtype).name), self._scalar)
+
+    def redistribute(self, dist: _native.Distribution) -> Self:
+        """The elements on another distribution of the same shape and team. Computes."""
+        if not isinstance(dist, _native.Distribution):
+            given = type(dist).__name__
+            raise TypeError(f"redistribute: expected a partita.Distribution, given {given}; make one for this shape")
+        return type(self)(self._native.redistribute(dist), self._scalar)
+
+    def explain(self, to: _native.Distribution | None = None, *, html: bool = False) -> str:
+        """What computing this array will run: kernels with the bytes they touch at least and their operations, plans
+        with the bytes of every link of two parts, and how many cells are computed while these travel. With ``html``
+        as a page that draws it. With ``to`` the bytes of every link when it is redistributed to another distribution
+        of its team. Sends nothing, computes nothing."""
+        if to is None:
+            return self._native.explain(None, html)
+        return f"{self!r}\nredistribution to {to!r}: {self._native.explain(to)}"
+
+
+def checked(name: str, x: A) -> A:
+    """The argument of a function, which must be an array."""
+    if not isinstance(x, BaseArray):
+        raise TypeError(f"{name}: expected a partita.Array, given {type(x).__name__}; convert with partita.asarray")
+    return x

@@ -1,0 +1,152 @@
+"""What arrays and parts say about themselves: in a notebook, in ``__distarray__`` and in ``__partitioned__``.
+
+Parts on the host give a memoryview or a NumPy view of their memory, read-only and without a copy. Others, and
+bfloat16, which has no PEP 3118 format, give an object with ``__dlpack__``: an extension of both protocols.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import socket
+from typing import Any
+
+from .. import _native
+from .base import BaseArray
+from .teams import of_members, of_processes
+
+_CELL = "padding:1px 14px 1px 0;text-align:left;background:none"
+_HEAD = f"{_CELL};font-weight:600;border-bottom:1px solid #8886"
+
+
+def size(count: int) -> str:
+    """Bytes for people: three digits."""
+    value, units = float(count), iter(("KiB", "MiB", "GiB", "TiB", "PiB"))
+    if value < 1024:
+        return f"{count} B"
+    unit = "B"
+    while value >= 1024:
+        value, unit = value / 1024, next(units, "EiB")
+    return f"{value:.3g} {unit}"
+
+
+def numbers(parts: list[int]) -> str:
+    """Part numbers, those in a row as a range."""
+    runs: list[list[int]] = []
+    for part in parts:
+        if runs and runs[-1][-1] + 1 == part:
+            runs[-1].append(part)
+        else:
+            runs.append([part])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def table(array: BaseArray) -> list[tuple[str, str, str]]:
+    """One row for the parts of one device that hold as much: device, parts, bytes."""
+    dist, rows = array.dist, dict[tuple[str, int], list[int]]()
+    for part, device in enumerate(dist.team.device_names):
+        cells = array.dtype.itemsize
+        for owned in dist.owned(part):
+            cells *= owned[1] - owned[0] if isinstance(owned, tuple) else len(owned)
+        rows.setdefault((device, cells), []).append(part)
+    return [(name, numbers(parts), size(held)) for (name, held), parts in rows.items()]
+
+
+def html_of(array: BaseArray) -> str:
+    """The whole of it."""
+    word = "part" if array.dist.num_parts == 1 else "parts"
+    facts = f"{array.shape} {array.dtype.name}, {size(array.nbytes)} in {array.dist.num_parts} {word}"
+    rows = [("device", word, "bytes of each"), *table(array)]
+    lines = "".join(
+        "<tr style='background:none'>" + "".join(f"<td style='{_CELL if n else _HEAD}'>{html.escape(text)}</td>" for text in row) + "</tr>"
+        for n, row in enumerate(rows)
+    )
+    picture = array.dist._repr_html_().replace("<svg ", "<svg style='max-width:100%;max-height:300px;height:auto;width:auto' ", 1)
+    return (
+        "<div style='font-family:sans-serif;font-size:13px;line-height:1.45'>"
+        f"<div style='margin-bottom:6px'><b>partita.Array</b> {html.escape(facts)}</div>"
+        "<div style='display:flex;flex-wrap:wrap;gap:8px 24px;align-items:flex-start'>"
+        f"<table style='border-collapse:collapse;margin:0;font-size:inherit'>{lines}</table>"
+        f"<div style='flex:1 1 320px;min-width:200px;max-width:560px'>{picture}</div></div></div>"
+    )
+
+
+# The two protocols.
+
+
+def address(ranks: int) -> str:
+    """Where others reach this process: on the machine itself, or on the machine's network."""
+    try:
+        return "127.0.0.1" if ranks == 1 else socket.gethostbyname(socket.gethostname())
+    except OSError:
+        return "127.0.0.1"
+
+
+def _visible(part: _native.Memory) -> Any:
+    """The memory as NumPy sees it, or the object that exports it."""
+    if part.__dlpack_device__()[0] != 1 or part.dtype == "bfloat16":
+        return part
+    import numpy as np
+
+    return np.from_dlpack(part)
+
+
+def distarray(part: _native.Part) -> dict[str, Any]:
+    """What a part says in ``__distarray__``. Its halo is padding, at each seam as wide as both sides have it; the buffer
+    is that window of the part's memory."""
+    described, shape, memory = _native.say_distarray(part)
+    seen = _visible(memory)
+    if tuple(seen.shape) != shape and not isinstance(seen, _native.Stored):
+        # A part that owns nothing has no memory, of any shape.
+        seen = seen.reshape(shape)
+    described["buffer"] = seen if isinstance(seen, _native.Stored) else memoryview(seen)
+    return described
+
+
+# DLPack's numbers of the kinds of device, and their names.
+_KINDS = {
+    1: "kDLCPU", 2: "kDLCUDA", 3: "kDLCUDAHost", 4: "kDLOpenCL", 7: "kDLVulkan", 8: "kDLMetal", 9: "kDLVPI", 10: "kDLROCM",
+    11: "kDLROCMHost", 12: "kDLExtDev", 13: "kDLCUDAManaged", 14: "kDLOneAPI", 15: "kDLWebGPU", 16: "kDLHexagon",
+    17: "kDLMAIA", 18: "kDLTrn",
+}  # fmt: skip
+
+
+def device_of(data: Any) -> str:
+    """The device of an array in DLPack's words; the host if it does not say."""
+    kind, number = data.__dlpack_device__() if hasattr(data, "__dlpack_device__") else (1, 0)
+    return f"{_KINDS.get(int(kind), int(kind))}:{int(number)}"
+
+
+def get(data: Any) -> Any:
+    """What ``data`` stands for, which here is itself."""
+    return data
+
+
+def partitioned(array: BaseArray) -> dict[str, Any]:
+    """``__partitioned__`` of an array; the data of other processes' parts is None. Collective."""
+    dist, team, parts = array.dist, array.team, {part.index: part for part in array.parts}
+    mine = [(address(team.ranks), os.getpid(), device_of(part)) for part in parts.values()]
+    if array.ndim:
+        everyone = of_members(team, "__partitioned__", mine)
+    else:
+        # Of an array without dimensions one process has all.
+        dist = _native.Distribution((), team=_native.Team.local(1, "host"))
+        everyone = [place for each in of_processes(team, "__partitioned__", mine) for place in each]
+    described = _native.say_partitioned(dist, everyone)
+    described["get"] = get
+    local = []
+    # Where something is replicated there are fewer boxes than parts; each is held by the owner.
+    for position, entry in described["partitions"].items():
+        owner = dist.owner(entry["start"]) if all(entry["shape"]) else _empty(dist, entry["shape"])
+        if owner in parts:
+            entry["data"] = _visible(parts[owner])
+            local.append(position)
+    if team.ranks > 1:
+        described["locals"] = local
+    return described
+
+
+def _empty(dist: _native.Distribution, shape: tuple[int, ...]) -> int:
+    """A part that owns a box without cells, of this shape."""
+    extents = (tuple(len(o) if not isinstance(o, tuple) else o[1] - o[0] for o in dist.owned(p)) for p in range(dist.num_parts))
+    return next(part for part, extent in enumerate(extents) if extent == tuple(shape))

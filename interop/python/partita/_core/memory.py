@@ -1,0 +1,283 @@
+"""Engine arrays from NumPy, from parts and from foreign memory (DLPack), and back to NumPy. An engine array goes with a
+flag: whether it stands for an array without dimensions, of which the engine has none."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from .. import _native
+from .._native import Device, Distribution, Team
+from .dtypes import as_dtype, bfloat16
+from .teams import of_members, of_processes
+
+Shape = int | Sequence[int]
+Flagged = tuple[_native.Array, bool]
+#: What a team may be given as: itself, or devices.
+OnDevice = Team | Device | str | Sequence[Device | str] | None
+
+NUMBERS = (bool, int, float, complex)
+# DLPack's names of devices: the host, and kinds of memory that are the host's, pinned memory too.
+_HOST, _HOST_KINDS = (1, 0), (1, 3)
+
+
+def team_of(team: Team | None, device: OnDevice) -> Team | None:
+    """The team that is meant by a team, or by the array API standard's ``device``."""
+    return team if device is None else device if isinstance(device, Team) else Team(None, device)
+
+
+def placed(name: str, shape: Shape, dist: Distribution | None, team: Team | None) -> tuple[Distribution, bool]:
+    """The distribution to make an array on, and whether the array has no dimensions."""
+    extents = _extents(shape)
+    if dist is None:
+        return Distribution(extents or (1,), team=team), extents == ()
+    if dist.shape != extents:
+        given = f"shape {extents} and a distribution of shape {dist.shape}"
+        raise ValueError(f"{name}: expected a distribution of the array's shape, given {given}; make it for that shape")
+    if team is not None and dist.team != team:
+        raise ValueError(f"{name}: expected dist= or team=, given both and different; the distribution has its team")
+    return dist, False
+
+
+def _extents(shape: Shape) -> tuple[int, ...]:
+    try:
+        return (operator.index(shape),)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    try:
+        return tuple(operator.index(extent) for extent in shape)  # type: ignore[union-attr]
+    except TypeError:
+        raise TypeError(f"shape: expected an int or several, given {shape!r}; convert it with int()") from None
+
+
+def to_host(native: _native.Array) -> Any:
+    """A NumPy array of all elements. Collective."""
+    import numpy as np
+
+    out = np.empty(native.shape, as_dtype(native.dtype).dtype)
+    native.read_into(out.reshape(-1).view(np.uint8))
+    return out
+
+
+def _packed(host: Any) -> Any:
+    """The bytes in C order and in this machine's byte order."""
+    import numpy as np
+
+    return np.ascontiguousarray(host, dtype=host.dtype.newbyteorder("=")).reshape(-1).view(np.uint8)
+
+
+def of_host(obj: Any, dtype: Any = None, dist: Distribution | None = None, team: Team | None = None) -> Flagged:
+    """A copy of anything that NumPy makes an array of."""
+    import numpy as np
+
+    # NumPy refuses numbers that the type does not hold; arrays are converted by value.
+    are_numbers = dtype is not None and isinstance(obj, (*NUMBERS, list, tuple)) and as_dtype(dtype) is not bfloat16
+    host = np.asarray(obj, as_dtype(dtype).dtype if are_numbers else None)
+    kind = as_dtype(host.dtype)
+    whole, scalar = placed("asarray", host.shape, dist, team)
+    native = _native.Array.from_bytes(whole, kind.name, _packed(host))
+    return native if dtype is None else native.cast(as_dtype(dtype).name), scalar
+
+
+# Parts.
+
+
+def of_parts(parts: Sequence[Any], dist: Distribution, copy: bool | None) -> _native.Array:
+    """An array of what each part owns; see `partita.from_parts`."""
+    here = dist.team.local_members
+    if len(parts) != len(here):
+        whose = "" if dist.team.ranks == 1 else " of this process"
+        raise ValueError(f"from_parts: expected {len(here)} parts, given {len(parts)}; pass one per part of dist{whose}")
+    if copy is not True:
+        shared = _used(parts, dist, must=copy is False)
+        if shared is not None:
+            return shared
+    hosts = [host_of(part) for part in parts]
+    kind = _one_kind(of_members(dist.team, "from_parts", [as_dtype(host.dtype).name for host in hosts]))
+    for part, host in zip(here, hosts, strict=True):
+        extents = tuple(o[1] - o[0] if isinstance(o, tuple) else len(o) for o in dist.owned(part))
+        if host.shape != extents:
+            raise ValueError(f"from_parts: expected shape {extents} for part {part}, given {host.shape}")
+    return _native.Array.from_pieces(dist, kind, [_packed(host) for host in hosts])
+
+
+def _one_kind(names: Sequence[str]) -> str:
+    kinds = sorted(set(names))
+    if len(kinds) != 1:
+        given = ", ".join(kinds)
+        raise TypeError(f"from_parts: expected parts of one dtype, given {given}; convert them first")
+    return kinds[0]
+
+
+def _used(parts: Sequence[Any], dist: Distribution, must: bool) -> _native.Array | None:
+    """The memory of all parts where it is, or None if one in any process must be copied; then BufferError if it must
+    not."""
+    made, refusal = None, None
+    try:
+        wanted = [device.__dlpack_device__() for device in dist.team.devices]
+        lent = [_lent(x, at) for x, at in zip(parts, wanted, strict=True)]
+        made = _native.Array.over(dist, None, lent) if lent else None
+    except BufferError as error:
+        refusal = error
+    answers = of_processes(dist.team, "from_parts", (made and made.dtype, refusal and str(refusal)))
+    refusals = [text for _, text in answers if text]
+    if refusals and must:
+        raise refusal or BufferError(refusals[0])
+    if refusals:
+        return None
+    # A process without parts learns the type from the others.
+    kind = _one_kind([kind for kind, _ in answers if kind])
+    return made or _native.Array.over(dist, kind, [])
+
+
+def host_of(part: Any) -> Any:
+    """A part, or any array, as a NumPy array, which may share its memory."""
+    import numpy as np
+
+    if not isinstance(part, _native.Memory):
+        # NumPy asks neither memory elsewhere nor objects with DLPack alone for a copy.
+        only_dlpack = hasattr(part, "__dlpack__") and not hasattr(part, "__array__")
+        is_elsewhere = _where(part)[0] not in _HOST_KINDS
+        return np.from_dlpack(part, device="cpu") if only_dlpack or is_elsewhere else np.asarray(part)
+    if part.dtype != "bfloat16":
+        return np.from_dlpack(part, device="cpu")
+    # NumPy's from_dlpack does not support bfloat16.
+    return to_host(of_dlpack(part, None, Team.local(1, "host"), None)[0])
+
+
+# DLPack.
+
+
+def of_dlpack(x: Any, dist: Distribution | None, team: Team | None, copy: bool | None) -> Flagged:
+    """An array over or of foreign memory; see `partita.from_dlpack`."""
+    if dist is not None and team is not None and dist.team != team:
+        raise ValueError("from_dlpack: expected dist= or team=, given both and different")
+    if copy is not True:
+        shared = _shared(x, dist, team, must=copy is False)
+        if shared is not None:
+            return shared, False
+    capsule = x if _is_capsule(x) else _exported(x)
+    host = Team.local(1, "host")
+    if dist is None and team is None:
+        team = _team_of(x) or host
+    if dist is not None or getattr(x, "shape", None) != ():
+        return _native.Array.from_capsule(capsule, dist, team), False
+    # Without dimensions, on a team of any size.
+    single = to_host(_native.Array.from_capsule(capsule, None, host)).reshape(())
+    return of_host(single, team=team)
+
+
+def _is_capsule(x: Any) -> bool:
+    return type(x).__name__ == "PyCapsule"
+
+
+def _shared(x: Any, dist: Distribution | None, team: Team | None, must: bool) -> _native.Array | None:
+    """The memory of ``x`` where it is, or None if it must be copied; then BufferError if it must not."""
+    if _is_capsule(x):
+        # A capsule can be taken once, so there is no second try.
+        if must and dist is None:
+            text = "from_dlpack: expected dist= with copy=False, given a bare capsule, whose shape is not known"
+            raise BufferError(f"{text}; pass the object itself")
+        return _native.Array.over(dist, None, [x]) if must and dist is not None else None
+    shape = getattr(x, "shape", None)
+    try:
+        if shape is None or (tuple(shape) == () and dist is None):
+            raise BufferError("from_dlpack: expected at least one dimension, given none; allow a copy")
+        where = dist.team if dist is not None else team
+        if where is None and _where(x)[0] in _HOST_KINDS:
+            return _native.Array.over(_host_line(tuple(shape)), None, [_lent(x, _HOST)])
+        where = where or _team_of(x)
+        if where is None or len(where) != 1 or where.ranks != 1:
+            parts = "no team of ours" if where is None else f"{len(where)} parts over {where.ranks} processes"
+            raise BufferError(f"from_dlpack: expected a team of one part for copy=False, given {parts}; allow a copy")
+        dist = dist if dist is not None else _line(tuple(shape), where)
+        return _native.Array.over(dist, None, [_lent(x, where.devices[0].__dlpack_device__())])
+    except BufferError:
+        if must:
+            raise
+        return None
+
+
+def _line(shape: tuple[int, ...], team: Team) -> Distribution:
+    try:
+        return Distribution(shape, team=team)
+    except ValueError as error:
+        raise BufferError(f"from_dlpack: {error}") from None
+
+
+# Distributions of whole arrays on the host: values, and making one takes longer than sharing memory.
+_HOST_LINES: dict[tuple[int, ...], Distribution] = {}
+
+
+def _host_line(shape: tuple[int, ...]) -> Distribution:
+    """On a team of the host's one part."""
+    if shape not in _HOST_LINES:
+        if len(_HOST_LINES) >= 256:
+            _HOST_LINES.clear()
+        _HOST_LINES[shape] = _line(shape, Team.local(1, "host"))
+    return _HOST_LINES[shape]
+
+
+def _where(x: Any) -> tuple[int, int]:
+    """The device of what has none is the host."""
+    kind, number = x.__dlpack_device__() if hasattr(x, "__dlpack_device__") else _HOST
+    return int(kind), int(number)
+
+
+def _device_at(where: tuple[int, int]) -> Device | None:
+    return next((device for device in _native.devices() if device.__dlpack_device__() == where), None)
+
+
+def _team_of(x: Any) -> Team | None:
+    """One part on the device that holds the memory, if it is one of ours."""
+    where = _where(x)
+    device = "host" if where[0] in _HOST_KINDS else _device_at(where)
+    return Team.local(1, device) if device else None
+
+
+def _lent(x: Any, wanted: tuple[int, int]) -> Any:
+    """A capsule of the memory where it is, ordered before what our device does from now on."""
+    _check_exporter(x, BufferError, "allow a copy")
+    where = _where(x)
+    if where != wanted and not (where[0] == 3 and wanted[0] == 1):
+        raise BufferError(f"from_dlpack: expected memory on device {wanted}, given {where}; allow a copy")
+    device = _device_at(wanted) if wanted[0] == 2 else None
+    request: dict[str, Any] = {"stream": device.stream} if device else {}
+    try:
+        return x.__dlpack__(max_version=(1, 0), **request)
+    except TypeError:
+        # Exporters from before version 1.
+        return x.__dlpack__(**request)
+
+
+def _exported(x: Any) -> Any:
+    """The capsule of a foreign array on the host."""
+    _check_exporter(x, TypeError, "use asarray")
+    # Other places than the host and its pinned memory are requested as a copy on the host.
+    elsewhere = _where(x)[0] not in _HOST_KINDS
+    request: dict[str, Any] = {"dl_device": _HOST} if elsewhere else {}
+    try:
+        return x.__dlpack__(max_version=(1, 0), **request)
+    except TypeError:
+        if elsewhere:
+            text = f"{type(x).__name__} on a device, whose exporter cannot copy to the host"
+            raise BufferError(f"from_dlpack: expected host memory, given {text}; move it to the host first") from None
+        # Exporters from before version 1 know no arguments.
+        return x.__dlpack__()
+
+
+def _check_exporter(x: Any, error: type[Exception], remedy: str) -> None:
+    """Refuses what has no DLPack, and views whose elements torch computes when they are read: some of its exports hand out
+    the memory as it is."""
+    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
+        raise error(f"from_dlpack: expected an object with __dlpack__, given {type(x).__name__}; {remedy}")
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(x, torch.Tensor):
+        return
+    for flag, resolved in (("is_conj", "resolve_conj()"), ("is_neg", "resolve_neg()")):
+        if getattr(x, flag)():
+            raise BufferError(f"from_dlpack: expected plain elements, given a torch view with {flag}(); use {resolved}")
+    if x.requires_grad:
+        raise BufferError("from_dlpack: expected a tensor without gradient, given requires_grad; use detach()")

@@ -1,0 +1,195 @@
+"""Reductions, which are functions and methods of arrays alike, and products of vectors and matrices: broadcast, multiplied
+and summed in one kernel, which reads what it needs of both. That is a plain sum of products, not a tuned matrix product."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import AxisError
+from .base import A, checked
+from .dtypes import DType, as_dtype, bfloat16, bool_, float16, float32, float64, wide_for
+from .index import Axis, axes_of, one_axis
+from .rearrange import expand_dims, moveaxis, pad, reshape, select, swapaxes
+from .rules import binary, conj
+
+__all__ = [
+    "all", "any", "argmax", "argmin", "matmul", "matrix_transpose", "max", "mean", "min", "prod", "sum", "tensordot", "vecdot",
+]  # fmt: skip
+
+
+def reduce(name: str, array: A, axis: Axis, keepdims: bool, *, dtype: Any = None, out: Any = None) -> A:
+    """A reduction in NumPy's words: over all axes if None, over none if ``()``."""
+    if out is not None:
+        raise TypeError(f"{name}: expected out=None, given {type(out).__name__}; assign the result: out[...] = ...")
+    if dtype is not None:
+        kind = as_dtype(dtype)
+        return reduce(name, array.astype(kind), axis, keepdims).astype(kind)
+    axes = axes_of(name, axis, checked(name, array).ndim)
+    if not axes and array.ndim:
+        return array.astype(_reduced_type(name, array.dtype))
+    if name in ("min", "max", "argmin", "argmax") and 0 in (array.shape[d] for d in axes):
+        raise ValueError(f"{name}: expected at least one element to reduce, given shape {array.shape}")
+    if name == "prod" and array.dtype.kind == "c":
+        return _complex_product(array, axes, keepdims)
+    engine_axes = list(range(len(array._native.shape))) if array._scalar else axes
+    whole = len(axes) == array.ndim
+    native = array._native.reduce(name, [] if whole else engine_axes)
+    if whole and not (keepdims and not array._scalar):
+        return type(array)(native, scalar=len(native.shape) > 0)
+    return type(array)(native if keepdims or array._scalar else native.squeeze(axes), array._scalar)
+
+
+def _reduced_type(name: str, dtype: DType) -> DType:
+    """What a reduction makes of elements of a type."""
+    if name in ("all", "any"):
+        return bool_
+    if name.startswith("mean") and dtype.kind in "bui":
+        return float64
+    return wide_for(dtype) if name.startswith(("sum", "prod")) else dtype
+
+
+def _complex_product(x: A, axes: Sequence[int], keepdims: bool) -> A:
+    """Products over axes, of halves by halves: the extension has no fold of pairs. Computes every half."""
+    if x.ndim == 0:
+        return x.copy()
+    for d in axes:
+        front = (slice(None),) * d
+        while x.shape[d] != 1:
+            if x.shape[d] % 2 or x.shape[d] == 0:
+                x = pad(x, [(0, int(e == d)) for e in range(x.ndim)], constant_values=1)
+                continue
+            half = x.shape[d] // 2
+            halves = (select(x, (*front, slice(None, half))), select(x, (*front, slice(half, None))))
+            x = binary("multiply", *halves).eval()
+    return x if keepdims else select(x, tuple(0 if d in axes else slice(None) for d in range(x.ndim)))
+
+
+# NumPy's functions of the same names pass ``dtype=`` and ``out=``; there is no result to write to.
+
+
+def sum(
+    x: A, /, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None, out: None = None, reproducible: bool = False
+) -> A:
+    """Sums over ``axis`` (all if None). Integers and bool sum in 64 bits, or in ``dtype``.
+
+    With ``reproducible`` the exact sum is rounded once, so that its bits depend neither on how the array
+    is divided, nor on the order of its elements, nor on the kind of device. Such a sum of floats computes
+    at once.
+    """
+    return reduce("sum_reproducible" if reproducible else "sum", x, axis, keepdims, dtype=dtype, out=out)
+
+
+def prod(x: A, /, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None, out: None = None) -> A:
+    """Products over ``axis`` (all if None). Integers and bool multiply in 64 bits, or in ``dtype``."""
+    return reduce("prod", x, axis, keepdims, dtype=dtype, out=out)
+
+
+def min(x: A, /, axis: Axis = None, keepdims: bool = False, *, out: None = None) -> A:
+    """The smallest elements over ``axis`` (all if None); NaN wins."""
+    return reduce("min", x, axis, keepdims, out=out)
+
+
+def max(x: A, /, axis: Axis = None, keepdims: bool = False, *, out: None = None) -> A:
+    """The largest elements over ``axis`` (all if None); NaN wins."""
+    return reduce("max", x, axis, keepdims, out=out)
+
+
+def mean(
+    x: A, /, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None, out: None = None, reproducible: bool = False
+) -> A:
+    """Arithmetic means over ``axis`` (all if None), in ``dtype`` if given. Integers give float64. ``reproducible`` as for
+    sums."""
+    return reduce("mean_reproducible" if reproducible else "mean", x, axis, keepdims, dtype=dtype, out=out)
+
+
+def all(x: A, /, axis: Axis = None, keepdims: bool = False, *, out: None = None) -> A:
+    """True where all elements over ``axis`` (all if None) are nonzero."""
+    return reduce("all", x, axis, keepdims, out=out)
+
+
+def any(x: A, /, axis: Axis = None, keepdims: bool = False, *, out: None = None) -> A:
+    """True where any element over ``axis`` (all if None) is nonzero."""
+    return reduce("any", x, axis, keepdims, out=out)
+
+
+def argmin(x: A, /, axis: int | None = None, keepdims: bool = False, *, out: None = None) -> A:
+    """Where the smallest element is: along ``axis``, or in the array flattened in C order."""
+    return reduce("argmin", x, axis, keepdims, out=out)
+
+
+def argmax(x: A, /, axis: int | None = None, keepdims: bool = False, *, out: None = None) -> A:
+    """Where the largest element is: along ``axis``, or in the array flattened in C order."""
+    return reduce("argmax", x, axis, keepdims, out=out)
+
+
+# Products.
+
+
+def matrix_transpose(x: A, /) -> A:
+    """The last two dimensions in each other's place."""
+    if checked("matrix_transpose", x).ndim < 2:
+        raise ValueError(f"mT: expected at least 2 dimensions, given {x.ndim}; use partita.reshape first")
+    return swapaxes(x, -1, -2)
+
+
+def vecdot(a: A, b: A, /, *, axis: int = -1) -> A:
+    """Sums of products along ``axis``, which counts from the end; shapes broadcast. Of complex numbers, with conjugates of
+    the first."""
+    ranks = (checked("vecdot", a).ndim, checked("vecdot", b).ndim)
+    least = ranks[0] if ranks[0] < ranks[1] else ranks[1]
+    if not -least <= axis < 0:
+        raise AxisError(f"vecdot: expected an axis from {-least} to -1, given {axis}; count from the end")
+    if a.shape[axis] != b.shape[axis]:
+        expected = "arrays of one extent along the axis"
+        raise ValueError(f"vecdot: expected {expected}, given {a.shape} and {b.shape} along {axis}; reshape them")
+    return _sum_of_products(conj(a), b, axis)
+
+
+def _sum_of_products(a: A, b: A, axis: int) -> A:
+    """In the type of the products; those of 16 bits are made and added in 32, where they do not overflow early."""
+    products: A = binary("multiply", a, b)
+    dtype = products.dtype
+    if dtype in (float16, bfloat16):
+        products = binary("multiply", a.astype(float32), b.astype(float32))
+    return sum(products, axis=axis).astype(dtype)
+
+
+def matmul(a: A, b: A, /) -> A:
+    """Matrix products of the last two dimensions, the others broadcast; a single dimension is a row on the left and
+    a column on the right."""
+    checked("matmul", a), checked("matmul", b)
+    inner = b.shape[-2] if b.ndim > 1 else b.shape[-1] if b.ndim else None
+    if a.ndim == 0 or b.ndim == 0 or a.shape[-1] != inner:
+        shapes = f"{a.shape} and {b.shape}"
+        raise ValueError(f"matmul: expected the last extent of the first to be the inner one of the second, given {shapes}; transpose one")
+    left = a if a.ndim > 1 else expand_dims(a, 0)
+    right = b if b.ndim > 1 else expand_dims(b, -1)
+    result = _sum_of_products(expand_dims(left, -2), expand_dims(swapaxes(right, -1, -2), -3), -1)
+    key: list[slice | int] = [slice(None)] * result.ndim
+    if a.ndim == 1:
+        key[-2] = 0
+    if b.ndim == 1:
+        key[-1] = 0
+    return select(result, tuple(key)) if 0 in key else result
+
+
+def tensordot(a: A, b: A, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> A:
+    """Sums of products over pairs of axes: the last ``axes`` of the first with as many first of the second, or lists."""
+    ranks = sorted((checked("tensordot", a).ndim, checked("tensordot", b).ndim))
+    if isinstance(axes, int):
+        if not 0 <= axes <= ranks[0]:
+            raise ValueError(f"tensordot: expected at most {ranks[0]} axes, given {axes}")
+        axes = (range(a.ndim - axes, a.ndim), range(axes))
+    left, right = ([one_axis("tensordot", d, x.ndim) for d in side] for side, x in zip(axes, (a, b), strict=True))
+    if [a.shape[d] for d in left] != [b.shape[d] for d in right]:
+        shapes = f"{a.shape} and {b.shape} over {left} and {right}"
+        raise ValueError(f"tensordot: expected extents that agree along the axes, given {shapes}")
+    rows = tuple(n for d, n in enumerate(a.shape) if d not in left)
+    columns = tuple(n for d, n in enumerate(b.shape) if d not in right)
+    inner = math.prod(a.shape[d] for d in left)
+    a = moveaxis(a, left, range(a.ndim - len(left), a.ndim)) if left else a
+    b = moveaxis(b, right, range(len(right))) if right else b
+    product = matmul(reshape(a, (math.prod(rows), inner)), reshape(b, (inner, math.prod(columns))))
+    return reshape(product, rows + columns)
