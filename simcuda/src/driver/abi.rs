@@ -129,10 +129,6 @@ pub enum HandleKind {
     Graph = 6,
     /// `CUgraphExec`.
     Exec = 7,
-    /// `CUgraphNode`.
-    Node = 8,
-    /// `CUmemoryPool`.
-    Pool = 9,
 }
 
 /// Handles lie where no program has memory, so that following one crashes at once.
@@ -161,5 +157,3 @@ pub const EVENT_DISABLE_TIMING: u32 = 2;
 pub const EVENT_INTERPROCESS: u32 = 4;
 /// Every flag an event can have.
 pub const EVENT_FLAGS: u32 = 7;
-/// `CU_EVENT_RECORD_EXTERNAL`, `CU_EVENT_WAIT_EXTERNAL`.
-pub const EVENT_EXTERNAL: u32 = 1;

@@ -5,14 +5,14 @@
 //! **Order.** Streams are queues and nothing runs when it is queued. Work runs only while some call must
 //! wait, in a seeded order among what stream order, events and the default stream's rules allow. Vector
 //! clocks record those same rules: two operations that use the same bytes (one of them writing) without being
-//! ordered are a fault under every seed, whatever order they ran in. Memory used beside its release or
-//! allocation is a race of the same kind.
+//! ordered are a fault under every seed, whatever order they ran in. Memory used beside its release is a
+//! race of the same kind.
 //!
 //! **Faults** stay: every later call on the device returns the code (a race returns
 //! `CUDA_ERROR_LAUNCH_FAILED`); the explanation goes to stderr once and to the log file. A lost device
 //! returns `CUDA_ERROR_DEVICE_UNAVAILABLE`. A call in a forked process is a fault of that process.
 //!
-//! **Stricter than hardware:** pageable memory and allocations cannot be captured; a captured stream cannot
+//! **Stricter than hardware:** pageable memory cannot be captured; a captured stream cannot
 //! wait for an event recorded outside; pinned memory must not be freed while queued copies use it; bytes that
 //! nobody wrote cannot be copied to the host; handles and addresses are never used twice. **Not seen:** what
 //! the host does with pinned memory (it shows as wrong data, because copies read it when they run); order
@@ -38,9 +38,10 @@
 
 mod abi;
 mod calls;
-mod capture;
 mod config;
+mod exchange;
 mod memory;
+mod order;
 mod queue;
 mod report;
 mod run;

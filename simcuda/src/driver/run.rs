@@ -3,15 +3,10 @@
 //! shadow, and a fault stays with its device.
 
 use super::abi::{Code, Outcome};
+use super::order::{Clock, Mark, Race, Use};
 use super::state::{Driver, StreamOrder};
-use super::work::{Clock, Failed, Mark, Operation, Race, Touched, Use, Work};
-use std::cell::Cell;
+use super::work::{Failed, Operation, Touched, Work};
 use std::collections::BTreeSet;
-
-thread_local! {
-    /// Whether this thread is inside a function that a stream called.
-    pub static IN_HOST_FUNCTION: Cell<bool> = const { Cell::new(false) };
-}
 
 impl Driver {
     /// Whether everything the clock covers is done.
@@ -176,22 +171,14 @@ impl Driver {
                 self.took += bytes / 20;
                 self.memory.copy(*target, source, *bytes)
             }
-            Work::Fill { address, pattern, count } => {
-                self.took += *count * pattern.len() as u64 / 100;
-                self.memory.fill(*address, pattern, *count)
+            Work::Fill { address, value, bytes } => {
+                self.took += bytes / 100;
+                self.memory.fill(*address, *value, *bytes)
             }
-            Work::Reserve { address } => Ok(Touched::write(self.memory.whole(*address)?)),
             Work::Release { address } => {
                 let bytes = self.memory.whole(*address)?;
                 self.memory.release(*address)?;
                 Ok(Touched::write(bytes))
-            }
-            Work::Host { function, data } => {
-                IN_HOST_FUNCTION.set(true);
-                // SAFETY: whoever queued the function promised that it may be called with this pointer.
-                unsafe { function(*data as *mut _) };
-                IN_HOST_FUNCTION.set(false);
-                Ok(Touched::default())
             }
             Work::Record { .. } | Work::Nothing => Ok(Touched::default()),
         }

@@ -3,9 +3,11 @@
 
 use super::abi::{self, Code, HandleKind, Opaque, Outcome};
 use super::config::Config;
-use super::memory::{DriverMemory, Exchange};
+use super::exchange::Exchange;
+use super::memory::DriverMemory;
+use super::order::{AccessHistory, Clock};
 use super::report::Reporter;
-use super::work::{AccessHistory, Capture, Clock, Graph, Membership, Operation};
+use super::work::{Capture, Graph, Membership, Operation};
 use crate::ptx::Program;
 use crate::random::Random;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -47,7 +49,6 @@ pub struct Driver {
 pub struct Device {
     /// How often the primary context is retained.
     pub retained: u32,
-    pub flags: u32,
     /// Whether the device is gone for good.
     pub lost: bool,
     /// The error that every call reports.
@@ -58,8 +59,6 @@ pub struct Device {
     pub legacy: Option<usize>,
     /// The default stream of each thread, once used.
     pub per_thread: HashMap<ThreadId, usize>,
-    /// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`.
-    pub release_threshold: u64,
 }
 
 /// How a stream orders with the others.
@@ -79,8 +78,6 @@ pub enum StreamOrder {
 pub struct Stream {
     pub device: usize,
     pub order: StreamOrder,
-    pub flags: u32,
-    pub priority: i32,
     pub queue: VecDeque<Operation>,
     /// How many operations were ever queued.
     pub queued: u64,
@@ -193,12 +190,10 @@ impl Driver {
     }
 
     /// A new stream, ordered after what the host has waited for.
-    pub fn add_stream(&mut self, device: usize, order: StreamOrder, flags: u32, priority: i32) -> usize {
+    pub fn add_stream(&mut self, device: usize, order: StreamOrder) -> usize {
         self.streams.push(Stream {
             device,
             order,
-            flags,
-            priority,
             queue: VecDeque::new(),
             queued: 0,
             done: 0,
@@ -215,7 +210,7 @@ impl Driver {
         match self.devices[device].legacy {
             Some(stream) => stream,
             None => {
-                let stream = self.add_stream(device, StreamOrder::Legacy, 0, 0);
+                let stream = self.add_stream(device, StreamOrder::Legacy);
                 self.devices[device].legacy = Some(stream);
                 stream
             }
@@ -227,7 +222,7 @@ impl Driver {
         match self.devices[device].per_thread.get(&thread) {
             Some(stream) => *stream,
             None => {
-                let stream = self.add_stream(device, StreamOrder::Blocking, 0, 0);
+                let stream = self.add_stream(device, StreamOrder::Blocking);
                 self.devices[device].per_thread.insert(thread, stream);
                 stream
             }

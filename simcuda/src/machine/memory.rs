@@ -30,8 +30,6 @@ pub(crate) struct Memory {
     next: u64,
     end: u64,
     random: Random,
-    capacity: Option<u64>,
-    used: u64,
     blocks: Vec<Block>,
     vacant: Vec<usize>,
     order: BTreeMap<u64, usize>,
@@ -53,8 +51,6 @@ impl Memory {
             next: addresses.start.next_multiple_of(GRAIN),
             end: addresses.end,
             random: Random::new(seed),
-            capacity: None,
-            used: 0,
             blocks: Vec::new(),
             vacant: Vec::new(),
             order: BTreeMap::new(),
@@ -63,33 +59,20 @@ impl Memory {
         }
     }
 
-    pub(crate) fn set_capacity(&mut self, bytes: Option<u64>) {
-        self.capacity = bytes;
-    }
-
-    pub(crate) fn used(&self) -> u64 {
-        self.used
-    }
-
     pub(crate) fn alloc(&mut self, bytes: u64, align: u64) -> Checked<u64> {
         if bytes == 0 || !align.is_power_of_two() {
             let what = format!("{bytes} bytes aligned to {align}; expected some bytes and a power of two");
             return Err(Trouble::new(Kind::OutOfMemory, what));
         }
-        let capacity = self.capacity.unwrap_or(u64::MAX);
-        if bytes > capacity.saturating_sub(self.used) {
-            let what = format!("{bytes} bytes requested, {} of {capacity} in use", self.used);
-            return Err(Trouble::new(Kind::OutOfMemory, what));
-        }
         // The gap is as long as the allocation, so that twice the right offset does not meet a neighbour.
         let base = self.next.next_multiple_of(align.max(GRAIN));
-        let gap = GAP + bytes + self.random.below(16) * GRAIN;
-        let next = base.checked_add(bytes + gap).filter(|next| *next <= self.end);
+        let gap = bytes.saturating_add(GAP + self.random.below(16) * GRAIN);
+        let next =
+            bytes.checked_add(gap).and_then(|used| base.checked_add(used)).filter(|next| *next <= self.end);
         let Some(next) = next else {
             return Err(Trouble::new(Kind::OutOfMemory, "all addresses of this machine were used once"));
         };
         self.next = next.next_multiple_of(GRAIN);
-        self.used += bytes;
         self.place(Block {
             base,
             data: vec![0; bytes as usize],
@@ -122,7 +105,6 @@ impl Memory {
             return Err(Trouble::at(Kind::Free, address, self.near(address)));
         };
         let bytes = self.blocks[place].data.len() as u64;
-        self.used -= bytes;
         self.freed.insert(address, bytes);
         self.blocks[place] = Block {
             base: u64::MAX,
@@ -135,16 +117,6 @@ impl Memory {
         };
         self.vacant.push(place);
         Ok(())
-    }
-
-    pub(crate) fn allocation_of(&self, address: u64) -> Option<(u64, u64)> {
-        let (base, place) = self.order.range(..=address).next_back()?;
-        let bytes = self.blocks[*place].data.len() as u64;
-        (address - base < bytes).then_some((*base, bytes))
-    }
-
-    pub(crate) fn allocations(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.order.iter().map(|(base, place)| (*base, self.blocks[*place].data.len() as u64))
     }
 
     /// The address in words: where it lies relative to the nearest allocation, living or dead.
@@ -368,22 +340,6 @@ impl Memory {
             mark_bits(&mut block.initialised, piece.offset, piece.bytes, true);
         }
         Ok(())
-    }
-
-    pub(crate) fn poison(&mut self, range: Range<u64>) -> Checked<()> {
-        let bytes = range.end.saturating_sub(range.start);
-        if let Some(piece) = self.host_piece(range.start, bytes as usize, "poisoning")? {
-            let block = &mut self.blocks[piece.place];
-            mark_bits(&mut block.initialised, piece.offset, piece.bytes, false);
-        }
-        Ok(())
-    }
-
-    pub(crate) fn is_initialised(&self, range: Range<u64>) -> Checked<bool> {
-        let bytes = range.end.saturating_sub(range.start);
-        let piece = self.host_piece(range.start, bytes as usize, "look")?;
-        Ok(piece
-            .is_none_or(|piece| bits_set(&self.blocks[piece.place].initialised, piece.offset, piece.bytes)))
     }
 }
 

@@ -1,6 +1,20 @@
-//! Splits PTX text into words, numbers and marks. It does not know what any word means.
+//! Splits PTX text into words, numbers and marks, and says what is wrong with a text, and where. It does not
+//! know what any word means.
 
-use super::error::Wrong;
+/// PTX that does not lie in the subset this simulator runs.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("PTX line {line}: {message}: `{text}`")]
+pub struct ParseError {
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The text of that line.
+    pub text: String,
+    /// What was expected, or is unknown.
+    pub message: String,
+}
+
+/// A line number and a message; the parser adds the line's text.
+pub(crate) type Wrong = (u32, String);
 
 /// One piece of the text, and its line.
 #[derive(Clone, Copy, Debug, PartialEq)]

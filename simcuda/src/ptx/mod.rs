@@ -2,14 +2,13 @@
 //! compute. It knows neither memory nor threads.
 
 mod decode;
-mod error;
 mod lexer;
 mod meaning;
 mod parse;
 mod program;
 mod types;
 
-pub use error::ParseError;
+pub use lexer::ParseError;
 pub use program::{Entry, Program, Threads};
 
 pub(crate) use program::{

@@ -2,8 +2,7 @@
 //! hands to `decode` with their operands.
 
 use super::decode::{Body, Instruction, Operand};
-use super::error::{ParseError, Wrong};
-use super::lexer::{Lexeme, Token, tokens};
+use super::lexer::{Lexeme, ParseError, Token, Wrong, tokens};
 use super::program::{Array, Entry, Program, Threads};
 use super::types::{Header, Type};
 use std::sync::Arc;

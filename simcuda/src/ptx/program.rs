@@ -69,11 +69,6 @@ impl Entry {
         self.shared.iter().map(|array| array.bytes).sum()
     }
 
-    /// Register slots of one thread, special registers and constants included.
-    pub fn registers(&self) -> usize {
-        self.slots.len()
-    }
-
     /// What the entry says of its block size.
     pub fn threads(&self) -> Threads {
         self.threads

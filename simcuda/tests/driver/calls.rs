@@ -132,13 +132,6 @@ pub fn alloc() -> u64 {
     try_alloc(BYTES).unwrap()
 }
 
-pub fn alloc_async(stream: sys::CUstream) -> u64 {
-    let mut address = 0;
-    // SAFETY: the pointer is to a local.
-    ok(unsafe { sys::cuMemAllocAsync(&mut address, BYTES, stream) });
-    address
-}
-
 /// Pinned memory for [`COUNT`] elements.
 pub fn pinned() -> *mut u32 {
     let mut address: *mut c_void = null_mut();

@@ -15,7 +15,6 @@ pub fn cases() -> Vec<Case> {
         good("graph_across_streams", graph_across_streams),
         bad("graph_missing_wait", graph_missing_wait, "in a graph"),
         bad("graph_beside_other_work", graph_beside_other_work, "race"),
-        good("graph_update", graph_update).seeds(3),
         good("capture_violations", capture_violations).seeds(1),
         good("capture_modes", capture_modes).seeds(1),
         good("capture_ends", capture_ends).seeds(1),
@@ -47,13 +46,6 @@ fn replay(exec: sys::CUgraphExec, stream: sys::CUstream) {
     ok(unsafe { sys::cuGraphLaunch(exec, stream) });
 }
 
-fn node_count(graph: sys::CUgraph) -> usize {
-    let mut count = 0;
-    // SAFETY: the pointer is to a local.
-    ok(unsafe { sys::cuGraphGetNodes(graph, null_mut(), &mut count) });
-    count
-}
-
 /// `y = x + 1; x = y + 10`, with a copy through pinned memory.
 fn work(bump: sys::CUfunction, x: u64, y: u64, staging: *mut u32, stream: sys::CUstream) {
     launch(bump, y, x, 1, stream);
@@ -75,7 +67,6 @@ fn graph_equals_direct() {
     begin(a, GLOBAL);
     work(bump, x, y, staging, a);
     let graph = end(a).unwrap();
-    assert_eq!(node_count(graph), 3);
     let exec = executable(graph);
     for _ in 0..3 {
         replay(exec, a);
@@ -146,32 +137,6 @@ fn graph_beside_other_work() {
     assert_eq!(sync_both(b, a), Code::CUDA_ERROR_LAUNCH_FAILED);
 }
 
-fn graph_update() {
-    start(0);
-    let (a, bump, x) = (stream(), bump(), alloc());
-    upload(x, &numbers(), a);
-    let capture = |adds: &[u32]| {
-        begin(a, LOCAL);
-        adds.iter().for_each(|add| launch(bump, x, x, *add, a));
-        end(a).unwrap()
-    };
-    let (first, second, longer) = (capture(&[1, 2]), capture(&[10, 20]), capture(&[1, 2, 3]));
-    let exec = executable(first);
-    replay(exec, a);
-    let none = null_mut();
-    let same = sys::CUgraphExecUpdateResult::CU_GRAPH_EXEC_UPDATE_SUCCESS;
-    let mut result = sys::CUgraphExecUpdateResultInfo { result: same, errorNode: none, errorFromNode: none };
-    // SAFETY: the handles came from the driver.
-    unsafe {
-        ok(sys::cuGraphExecUpdate_v2(exec, second, &mut result));
-        replay(exec, a);
-        let code = sys::cuGraphExecUpdate_v2(exec, longer, &mut result);
-        assert_eq!(code, Code::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
-    }
-    assert_ne!(result.result, same);
-    assert_eq!(download(x, a), plus(&numbers(), 33));
-}
-
 /// What must not happen during a capture, with the code it returns; each breaks the capture.
 fn capture_violations() {
     start(0);
@@ -196,7 +161,6 @@ fn capture_violations() {
     // SAFETY: all handles came from the driver, all memory is as long as it says.
     unsafe {
         violation("wait for the stream", a, refused, &mut || sys::cuStreamSynchronize(a));
-        violation("query of the stream", a, refused, &mut || sys::cuStreamQuery(a));
         violation("wait for the device", a, refused, &mut || sys::cuCtxSynchronize());
         violation("allocation", a, refused, &mut || sys::cuMemAlloc_v2(&mut address, 4));
         violation("wait for another stream", a, refused, &mut || sys::cuStreamSynchronize(b));
@@ -215,18 +179,10 @@ fn capture_violations() {
 
 fn capture_modes() {
     start(0);
-    let (a, mut mode) = (stream(), RELAXED);
+    let a = stream();
     begin(a, RELAXED);
     alloc();
     end(a).unwrap();
-    begin(a, GLOBAL);
-    // SAFETY: the pointer is to a local.
-    ok(unsafe { sys::cuThreadExchangeStreamCaptureMode(&mut mode) });
-    assert_eq!(mode, GLOBAL);
-    alloc();
-    end(a).unwrap();
-    // SAFETY: the pointer is to a local.
-    ok(unsafe { sys::cuThreadExchangeStreamCaptureMode(&mut mode) });
     let allocation_elsewhere = || {
         let primary = start(0) as usize;
         std::thread::spawn(move || {

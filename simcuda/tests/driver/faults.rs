@@ -25,7 +25,6 @@ pub fn cases() -> Vec<Case> {
         good("ptx_error_log", ptx_error_log).seeds(1),
         good("newer_target", newer_target).under(&[("PARTITA_SIM_SM", "75")]).seeds(1),
         good("launch_shapes", launch_shapes).seeds(1),
-        good("parameter_buffer", parameter_buffer).seeds(1),
         good("stale_handles", stale_handles).seeds(1),
         good("unknown_symbol", unknown_symbol).seeds(1),
         good("no_init", no_init).seeds(1),
@@ -81,11 +80,10 @@ fn misaligned() {
 
 fn use_after_free() {
     start(0);
-    let (a, bump, y) = (stream(), bump(), alloc());
-    let x = alloc_async(a);
+    let (a, bump, x, y) = (stream(), bump(), alloc(), alloc());
     upload(x, &numbers(), a);
     // SAFETY: the address is of an allocation.
-    ok(unsafe { sys::cuMemFreeAsync(x, a) });
+    ok(unsafe { sys::cuMemFree_v2(x) });
     launch(bump, y, x, 1, a);
     assert_eq!(sync(a), Code::CUDA_ERROR_ILLEGAL_ADDRESS);
     stays(Code::CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -100,16 +98,13 @@ fn uninitialised() {
 
 fn double_free() {
     start(0);
-    let (a, x, y) = (stream(), alloc(), alloc_async(stream()));
+    let (a, x) = (stream(), alloc());
     let wrong = Code::CUDA_ERROR_INVALID_VALUE;
     // SAFETY: wrong addresses are what is tried.
     unsafe {
         assert_eq!(sys::cuMemFree_v2(x + 256), wrong);
         ok(sys::cuMemFree_v2(x));
         assert_eq!(sys::cuMemFree_v2(x), wrong);
-        ok(sys::cuCtxSynchronize());
-        ok(sys::cuMemFreeAsync(y, a));
-        assert_eq!(sys::cuMemFreeAsync(y, a), wrong);
         assert_eq!(sys::cuMemcpyHtoDAsync_v2(x, numbers().as_ptr().cast(), BYTES, a), wrong);
         assert_eq!(
             sys::cuMemcpyHtoDAsync_v2(alloc(), vec![0u8; BYTES + 1].as_ptr().cast(), BYTES + 1, a),
@@ -121,16 +116,14 @@ fn double_free() {
 
 fn out_of_memory() {
     start(0);
-    let a = stream();
     let first = try_alloc(600_000).unwrap();
     assert_eq!(try_alloc(600_000), Err(Code::CUDA_ERROR_OUT_OF_MEMORY));
     assert_eq!(try_alloc(1 << 40), Err(Code::CUDA_ERROR_OUT_OF_MEMORY));
     // Not sticky: smaller memory is still there, and what was freed comes back.
-    let mut second = 0;
+    let second = try_alloc(300_000).unwrap();
     // SAFETY: the addresses are of allocations.
     unsafe {
-        ok(sys::cuMemAllocAsync(&mut second, 300_000, a));
-        ok(sys::cuMemFreeAsync(second, a));
+        ok(sys::cuMemFree_v2(second));
         ok(sys::cuMemFree_v2(first));
     }
     try_alloc(900_000).unwrap();
@@ -244,37 +237,6 @@ fn launch_shapes() {
     let code = unsafe { sys::cuLaunchKernel(bump, 1, 1, 1, 1, 1, 1, 0, a, null_mut(), null_mut()) };
     assert_eq!(code, Code::CUDA_ERROR_INVALID_VALUE);
     ok(sync(a));
-}
-
-/// The other ways to launch: parameters in a buffer, and the launch as a structure.
-fn parameter_buffer() {
-    start(0);
-    let (a, bump, x, y) = (stream(), bump(), alloc(), alloc());
-    upload(x, &numbers(), a);
-    let mut params = Bump { to: y, from: x, count: COUNT as u32, add: 1 };
-    let mut bytes = size_of::<Bump>();
-    let [pointer, size] = [1, 2].map(std::ptr::without_provenance_mut);
-    let mut extra = [pointer, (&raw mut params).cast(), size, (&raw mut bytes).cast(), null_mut()];
-    // SAFETY: the buffer holds the parameters.
-    ok(unsafe { sys::cuLaunchKernel(bump, 3, 1, 1, 128, 1, 1, 0, a, null_mut(), extra.as_mut_ptr()) });
-    assert_eq!(download(y, a), plus(&numbers(), 1));
-    let config = sys::CUlaunchConfig {
-        gridDimX: 3,
-        gridDimY: 1,
-        gridDimZ: 1,
-        blockDimX: 128,
-        blockDimY: 1,
-        blockDimZ: 1,
-        sharedMemBytes: 0,
-        hStream: a,
-        attrs: null_mut(),
-        numAttrs: 0,
-    };
-    params.add = 2;
-    let mut list = [(&raw mut params).cast::<std::ffi::c_void>()];
-    // SAFETY: the kernel has one parameter of this type.
-    ok(unsafe { sys::cuLaunchKernelEx(&config, bump, list.as_mut_ptr(), null_mut()) });
-    assert_eq!(download(y, a), plus(&numbers(), 2));
 }
 
 fn stale_handles() {

@@ -10,7 +10,6 @@ pub fn cases() -> Vec<Case> {
     vec![
         good("ring_of_copies", ring_of_copies).under(FOUR),
         bad("ring_without_events", ring_without_events, "race").under(FOUR),
-        good("peer_copy_orders_by_itself", peer_copy_orders_by_itself).under(FOUR).seeds(5),
         bad("foreign_memory", foreign_memory, "cuCtxEnablePeerAccess").under(FOUR).seeds(5),
         good("peer_access", peer_access).under(FOUR).seeds(5),
         good("budgets_are_apart", budgets_are_apart).under(FOUR).seeds(1),
@@ -74,19 +73,6 @@ fn ring_without_events() {
     let codes = [sync(sites[0].stream), sync(sites[1].stream)];
     assert!(codes.contains(&Code::CUDA_ERROR_LAUNCH_FAILED), "{codes:?}");
     assert_eq!(sync(sites[3].stream), Code::CUDA_SUCCESS, "devices without part in the race go on");
-}
-
-fn peer_copy_orders_by_itself() {
-    let sites = sites();
-    let (to, from) = (&sites[2], &sites[1]);
-    choose(to.primary);
-    // SAFETY: the memory is as long as it says.
-    ok(unsafe { sys::cuMemcpyPeer(to.next, to.primary, from.own, from.primary, BYTES) });
-    launch(to.bump, to.next, to.next, 1, to.stream);
-    assert_eq!(download(to.next, to.stream), plus(&numbers(), 2));
-    // SAFETY: wrong owners are what is tried.
-    let code = unsafe { sys::cuMemcpyPeer(to.next, from.primary, from.own, from.primary, BYTES) };
-    assert_eq!(code, Code::CUDA_ERROR_INVALID_VALUE);
 }
 
 fn foreign_memory() {

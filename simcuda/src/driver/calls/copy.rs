@@ -51,26 +51,6 @@ exports! {
         any(driver, to, from, bytes as u64, stream, Wait::No)
     }
 
-    fn cuMemcpyPeer(
-        to: DevicePtr, to_primary: Opaque, from: DevicePtr, from_primary: Opaque, bytes: usize,
-    ) Current, |driver, device| {
-        let ends = owners(driver, to, to_primary, from, from_primary, bytes as u64)?;
-        // It orders with everything before and after on both devices, and on the current one.
-        let legacy = driver.legacy(device);
-        for other in [ends.0, ends.1, device] {
-            let clock = driver.end_of_device(other);
-            driver.streams[legacy].clock.join(&clock);
-        }
-        between(driver, to, from, bytes as u64, legacy)?;
-        let clock = driver.end_of(legacy);
-        for stream in &mut driver.streams {
-            if [ends.0, ends.1, device].contains(&stream.device) {
-                stream.clock.join(&clock);
-            }
-        }
-        Ok(())
-    }
-
     fn cuMemcpyPeerAsync(
         to: DevicePtr, to_primary: Opaque, from: DevicePtr, from_primary: Opaque, bytes: usize,
         stream: Opaque,
@@ -80,36 +60,13 @@ exports! {
         between(driver, to, from, bytes as u64, stream)
     }
 
-    fn cuMemsetD8_v2(address: DevicePtr, value: u8, count: usize) Current, |driver, device| {
-        let legacy = driver.legacy(device);
-        fill(driver, address, &value.to_ne_bytes(), count, legacy)
-    }
-
-    fn cuMemsetD16_v2(address: DevicePtr, value: u16, count: usize) Current, |driver, device| {
-        let legacy = driver.legacy(device);
-        fill(driver, address, &value.to_ne_bytes(), count, legacy)
-    }
-
-    fn cuMemsetD32_v2(address: DevicePtr, value: u32, count: usize) Current, |driver, device| {
-        let legacy = driver.legacy(device);
-        fill(driver, address, &value.to_ne_bytes(), count, legacy)
-    }
-
     fn cuMemsetD8Async(address: DevicePtr, value: u8, count: usize, stream: Opaque) Init, |driver, _device| {
-        let stream = driver.stream(stream, current())?;
-        fill(driver, address, &value.to_ne_bytes(), count, stream)
-    }
-
-    fn cuMemsetD16Async(address: DevicePtr, value: u16, count: usize, stream: Opaque) Init,
-    |driver, _device| {
-        let stream = driver.stream(stream, current())?;
-        fill(driver, address, &value.to_ne_bytes(), count, stream)
-    }
-
-    fn cuMemsetD32Async(address: DevicePtr, value: u32, count: usize, stream: Opaque) Init,
-    |driver, _device| {
-        let stream = driver.stream(stream, current())?;
-        fill(driver, address, &value.to_ne_bytes(), count, stream)
+        let (stream, bytes) = (driver.stream(stream, current())?, count as u64);
+        if bytes == 0 {
+            return Ok(());
+        }
+        driver.memory.within(address, bytes)?;
+        driver.submit(stream, format!("fill of {bytes} bytes"), Work::Fill { address, value, bytes })
     }
 }
 
@@ -209,7 +166,7 @@ fn any(driver: &mut Driver, to: u64, from: u64, bytes: u64, stream: usize, wait:
     }
 }
 
-/// The devices at the ends of a peer copy, which must be those of its contexts.
+/// Refuses a peer copy whose ends are not on the devices of its contexts.
 fn owners(
     driver: &Driver,
     to: u64,
@@ -217,7 +174,7 @@ fn owners(
     from: u64,
     from_primary: Opaque,
     bytes: u64,
-) -> Result<(usize, usize), Code> {
+) -> Outcome {
     let ends = (driver.primary(to_primary)?, driver.primary(from_primary)?);
     driver.healthy(ends.0)?;
     driver.healthy(ends.1)?;
@@ -228,21 +185,7 @@ fn owners(
             .line(&format!("a peer copy names devices {ends:?}, but the memory is on devices {found:?}"));
         return Err(Code::INVALID_VALUE);
     }
-    Ok(ends)
-}
-
-fn fill(driver: &mut Driver, address: u64, pattern: &[u8], count: usize, stream: usize) -> Outcome {
-    let width = pattern.len() as u64;
-    let bytes = (count as u64).checked_mul(width).ok_or(Code::INVALID_VALUE)?;
-    if bytes == 0 {
-        return Ok(());
-    }
-    driver.memory.within(address, bytes)?;
-    if !address.is_multiple_of(width) {
-        return Err(Code::INVALID_VALUE);
-    }
-    let work = Work::Fill { address, pattern: pattern.to_vec(), count: count as u64 };
-    driver.submit(stream, format!("fill of {bytes} bytes"), work)
+    Ok(())
 }
 
 /// A copy without a stream waits for the legacy stream, which captures forbid.

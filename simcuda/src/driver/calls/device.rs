@@ -1,13 +1,37 @@
-//! What a program asks of devices: how many, which, and what they can.
+//! Initialisation, devices, and their primary contexts, the only kind: one for each device, retained and
+//! released; and which is current on a thread.
 
-use super::super::abi::{Code, Ordinal};
+use super::super::abi::{Code, HandleKind, Opaque, Ordinal, handle};
 use super::super::config::Config;
-use super::{Out, exports};
-
-/// `CUuuid`.
-type Uuid = [u8; 16];
+use super::super::state::{Device, Driver};
+use super::{CURRENT, Out, current, exports};
+use std::ffi::c_char;
 
 exports! {
+    fn cuInit(flags: u32) Nothing, |driver, _device| {
+        if flags != 0 {
+            return Err(Code::INVALID_VALUE);
+        }
+        driver.initialised = true;
+        Ok(())
+    }
+
+    fn cuDriverGetVersion(version: Out<i32>) Nothing, |driver, _device| { version.put(driver.config.version) }
+
+    fn cuGetErrorName(error: u32, text: Out<*const c_char>) Nothing, |_driver, _device| {
+        match Code::text(error) {
+            Some((name, _)) => text.put(name.as_ptr()),
+            None => text.put(std::ptr::null()).and(Err(Code::INVALID_VALUE)),
+        }
+    }
+
+    fn cuGetErrorString(error: u32, text: Out<*const c_char>) Nothing, |_driver, _device| {
+        match Code::text(error) {
+            Some((_, sentence)) => text.put(sentence.as_ptr()),
+            None => text.put(std::ptr::null()).and(Err(Code::INVALID_VALUE)),
+        }
+    }
+
     fn cuDeviceGetCount(count: Out<i32>) Init, |driver, _device| { count.put(driver.devices.len() as i32) }
 
     fn cuDeviceGet(out: Out<Ordinal>, ordinal: i32) Init, |driver, _device| {
@@ -21,27 +45,9 @@ exports! {
         out.put_text(&name, length)
     }
 
-    fn cuDeviceGetUuid(out: Out<Uuid>, device: Ordinal) Init, |driver, _device| {
-        out.put(uuid(driver.device(device)?))
-    }
-
-    fn cuDeviceGetUuid_v2(out: Out<Uuid>, device: Ordinal) Init, |driver, _device| {
-        out.put(uuid(driver.device(device)?))
-    }
-
-    fn cuDeviceGetPCIBusId(out: Out<u8>, length: i32, device: Ordinal) Init, |driver, _device| {
-        let device = driver.device(device)?;
-        out.put_text(&format!("0000:{:02X}:00.0", device + 1), length)
-    }
-
-    fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: Ordinal) Init, |driver, _device| {
-        driver.device(device)?;
-        bytes.put(driver.config.memory_bytes as usize)
-    }
-
     fn cuDeviceGetAttribute(out: Out<i32>, attribute: u32, device: Ordinal) Init, |driver, _device| {
-        let device = driver.device(device)?;
-        match value(&driver.config, device, attribute) {
+        driver.device(device)?;
+        match value(&driver.config, attribute) {
             Some(value) => out.put(value),
             None => Err(super::not_simulated(driver, &format!("device attribute {attribute}"))),
         }
@@ -52,93 +58,96 @@ exports! {
         out.put(i32::from(device != peer))
     }
 
-    fn cuDeviceGetP2PAttribute(out: Out<i32>, attribute: u32, from: Ordinal, to: Ordinal) Init,
-    |driver, _device| {
-        let (from, to) = (driver.device(from)?, driver.device(to)?);
-        match attribute {
-            // Performance rank; access; native atomics; array access.
-            1 => out.put(0),
-            2..=4 => out.put(i32::from(from != to)),
+    fn cuDevicePrimaryCtxRetain(out: Out<Opaque>, device: Ordinal) Init, |driver, _device| {
+        let device = driver.device(device)?;
+        if driver.devices[device].lost {
+            return Err(Code::DEVICE_UNAVAILABLE);
+        }
+        driver.devices[device].retained += 1;
+        out.put(handle(HandleKind::Primary, device))
+    }
+
+    fn cuDevicePrimaryCtxRelease_v2(device: Ordinal) Init, |driver, _device| {
+        let device = driver.device(device)?;
+        match driver.devices[device].retained {
+            0 => return Err(Code::INVALID_CONTEXT),
+            1 => destroy(driver, device),
+            count => driver.devices[device].retained = count - 1,
+        }
+        Ok(())
+    }
+
+    fn cuCtxGetCurrent(out: Out<Opaque>) Init, |_driver, _device| {
+        out.put(current().map_or(std::ptr::null_mut(), |device| handle(HandleKind::Primary, device)))
+    }
+
+    fn cuCtxSetCurrent(primary: Opaque) Init, |driver, _device| {
+        CURRENT.set(if primary.is_null() { None } else { Some(driver.primary(primary)?) });
+        Ok(())
+    }
+
+    fn cuCtxGetDevice(out: Out<Ordinal>) Init, |_driver, _device| {
+        out.put(current().ok_or(Code::INVALID_CONTEXT)? as Ordinal)
+    }
+
+    fn cuCtxGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) Current, |_driver, _device| {
+        least.offer(0);
+        greatest.offer(super::stream::GREATEST_PRIORITY);
+        Ok(())
+    }
+
+    fn cuCtxSynchronize() Current, |driver, device| {
+        driver.refuse_captured_device(device, "cuCtxSynchronize")?;
+        let clock = driver.end_of_device(device);
+        driver.wait_healthy(&clock, device)
+    }
+
+    fn cuCtxEnablePeerAccess(peer: Opaque, flags: u32) Current, |driver, device| {
+        let peer = driver.primary(peer)?;
+        match (flags, peer == device) {
+            (0, false) if driver.devices[device].peers.insert(peer) => Ok(()),
+            (0, false) => Err(Code::PEER_ACCESS_ALREADY_ENABLED),
+            (0, true) => Err(Code::INVALID_DEVICE),
             _ => Err(Code::INVALID_VALUE),
         }
     }
 }
 
-/// Tells the devices apart, and from any GPU.
-fn uuid(device: usize) -> Uuid {
-    let mut uuid = *b"simulated GPU  0";
-    uuid[15] = b'0' + device as u8;
-    uuid
-}
-
-/// What a device says of itself, by the numbers of `CUdevice_attribute`; an H100-like device with few
-/// processors.
-fn value(config: &Config, device: usize, attribute: u32) -> Option<i32> {
+/// What a device says of itself, by the numbers of `CUdevice_attribute`.
+fn value(config: &Config, attribute: u32) -> Option<i32> {
     let sm = config.sm as i32;
-    let shared_optin = match sm {
-        75 => 64 << 10,
-        80 => 163 << 10,
-        86 | 89 => 99 << 10,
-        _ => 227 << 10,
-    };
-    let threads = match sm {
-        75 => 1024,
-        86 | 89 => 1536,
-        _ => 2048,
-    };
     Some(match attribute {
-        1..=3 => 1024,           // threads of a block; its first two extents
-        4 => 64,                 // its third
-        5 => i32::MAX,           // blocks of a grid
-        6 | 7 => 65_535,         // blocks in y and z
-        8 => 48 << 10,           // shared memory of a block
-        9 => 64 << 10,           // constant memory
-        10 => 32,                // threads of a warp
-        11 => i32::MAX,          // pitch
-        12 | 82 => 65_536,       // registers of a block, of a multiprocessor
-        13 => 1_000_000,         // clock in kHz
-        14 | 23 => 512,          // alignment of textures
-        15 => 1,                 // copies overlap kernels
-        16 => 4,                 // multiprocessors
-        17 | 18 => 0,            // time limit; integrated
-        19 => 0,                 // mapped host memory: not simulated
-        20 => 0,                 // compute mode: default
-        31 => 1,                 // concurrent kernels
-        32 => 1,                 // error correction
-        33 => device as i32 + 1, // PCI bus
-        34 | 35 | 50 => 0,       // PCI device, TCC, PCI domain
-        36 => 1_000_000,         // memory clock in kHz
-        37 => 1024,              // memory bus width
-        38 => 4 << 20,           // L2
-        39 => threads,           // threads of a multiprocessor
-        40 => 2,                 // copy engines
-        41 => 1,                 // unified addressing
-        75 => sm / 10,           // compute capability
+        16 => 4, // multiprocessors
+        75 => sm / 10,
         76 => sm % 10,
-        78..=80 => 1,              // stream priorities, L1 for global and local memory
-        81 => shared_optin + 1024, // shared memory of a multiprocessor
-        83..=86 => 0,              // managed memory; board with several devices; atomics over the host link
-        87 => 2,                   // single to double precision
-        88..=96 => 0,              // pageable memory, stream memory operations, cooperative launches
-        97 => shared_optin,        // shared memory of a block on request
-        98 => 0,                   // flushes of remote writes
-        99 => 1,                   // host memory can be registered
-        100..=105 => 0,            // host page tables, virtual memory management
-        106 => 32,                 // blocks of a multiprocessor
-        107..=110 => 0,            // compression, persisting L2, windows, RDMA
-        111 => {
-            if sm < 80 {
-                0
-            } else {
-                1024
-            }
-        } // shared memory the driver keeps
-        112..=114 => 0,            // sparse arrays, read-only registration, timeline semaphores
-        115 => 1,                  // memory pools
-        116..=124 => 0,            // RDMA, pool handles, clusters, stream memory operations, dma_buf
-        125 => 1,                  // events between processes
-        126 => 1,                  // memory synchronisation domains
-        127..=144 => 0,            // tensor maps and newer
+        115 => 0, // memory pools
         _ => return None,
     })
+}
+
+/// Ends a primary context with everything in it. A fault outlives it: hardware wants a new process then.
+fn destroy(driver: &mut Driver, device: usize) {
+    driver.wait_device(device);
+    for block in driver.memory.blocks_of(device) {
+        driver.memory.drop_block(block);
+        driver.shadow.forget(block.range());
+    }
+    for stream in &mut driver.streams {
+        if stream.device == device {
+            stream.alive = false;
+            stream.capture = None;
+        }
+    }
+    for event in &mut driver.events {
+        if event.as_ref().is_some_and(|event| event.device == device) {
+            *event = None;
+        }
+    }
+    for module in &mut driver.modules {
+        if module.as_ref().is_some_and(|module| module.device == device) {
+            *module = None;
+        }
+    }
+    let Device { lost, fault, .. } = driver.devices[device];
+    driver.devices[device] = Device { lost, fault, ..Device::default() };
 }

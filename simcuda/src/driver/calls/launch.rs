@@ -1,113 +1,177 @@
-//! Launches of kernels, and what fits on a multiprocessor.
+//! Modules: PTX text in, functions out; binary images are refused. Launches of functions, and of graphs.
 
-use super::super::abi::{Code, Opaque, Outcome};
-use super::super::state::Driver;
-use super::{Out, current, exports, not_simulated};
-use crate::driver::work::{Launch, Work};
-use crate::ptx::{Entry, Threads};
+use super::super::abi::{Code, HandleKind, Opaque, Outcome, handle};
+use super::super::state::{Driver, Exec, KernelFunction, Module, StreamOrder, place};
+use super::{Out, Text, current, exports, not_simulated};
+use crate::driver::order::Clock;
+use crate::driver::work::{Launch, Node, Work};
+use crate::ptx::{Entry, Program, Threads};
+use std::collections::HashMap;
+use std::sync::Arc;
 
-/// `CUlaunchConfig`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct LaunchConfig {
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared_bytes: u32,
-    stream: Opaque,
-    attributes: Out<Attribute>,
-    attribute_count: u32,
-}
-
-/// `CUlaunchAttribute`: a number, padding, and 64 bytes of value.
-#[repr(C, align(8))]
-#[derive(Clone, Copy, Debug)]
-pub struct Attribute {
-    id: u32,
-    padding: [u8; 4],
-    value: [u64; 8],
-}
-
-/// Attributes that change nothing here: ignored ones, cache windows, waiting, priority, memory domains, the
-/// carveout.
-const HARMLESS: [u32; 7] = [0, 1, 3, 8, 9, 10, 14];
-/// Static shared memory and what a launch adds.
-const MOST_SHARED: u32 = 48 << 10;
-/// The threads of a multiprocessor.
-const MULTIPROCESSOR_THREADS: u32 = 1024;
+/// `CU_JIT_ERROR_LOG_BUFFER`, and its size.
+const LOG: [u32; 2] = [5, 6];
+/// The first bytes of a cubin and of a fat binary.
+const BINARY: [[u8; 4]; 2] = [*b"\x7fELF", 0xba55_ed50_u32.to_le_bytes()];
 
 exports! {
-    fn cuLaunchKernel(
-        function: Opaque, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,
-        shared: u32, stream: Opaque, params: Params, extra: Extra,
-    ) Init, |driver, _device| {
-        let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-        launch(driver, function, grid, block, shared, stream, params, extra)
-    }
-
-    fn cuLaunchKernelEx(config: Out<LaunchConfig>, function: Opaque, params: Params, extra: Extra) Init,
-    |driver, _device| {
-        let config = config.get()?;
-        for at in 0..config.attribute_count as usize {
-            let id = config.attributes.at(at)?.id;
-            if !HARMLESS.contains(&id) {
-                return Err(not_simulated(driver, &format!("launch attribute {id}")));
+    fn cuModuleLoadData(out: Out<Opaque>, image: Text) Current, |driver, device| {
+        driver.refuse_unsafe_in_capture("cuModuleLoadData")?;
+        match load(driver, device, image) {
+            Ok(module) => out.put(handle(HandleKind::Module, module)),
+            Err((code, text)) => {
+                driver.report.line(&text);
+                Err(code)
             }
         }
-        let LaunchConfig { grid, block, shared_bytes, stream, .. } = config;
-        launch(driver, function, grid, block, shared_bytes, stream, params, extra)
     }
 
-    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
-        out: Out<i32>, function: Opaque, block: i32, shared: usize,
+    fn cuModuleLoadDataEx(
+        out: Out<Opaque>, image: Text, count: u32, options: Out<u32>, values: Out<Out<u8>>,
     ) Current,
-    |driver, _device| {
-        out.put(occupancy(driver, function, block, shared)?)
+    |driver, device| {
+        driver.refuse_unsafe_in_capture("cuModuleLoadDataEx")?;
+        let (text, outcome) = match load(driver, device, image) {
+            Ok(module) => (String::new(), out.put(handle(HandleKind::Module, module))),
+            Err((code, text)) => (text, Err(code)),
+        };
+        write_log(count, options, values, &text).and(outcome)
     }
 
-    fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        out: Out<i32>, function: Opaque, block: i32, shared: usize, flags: u32,
-    ) Current, |driver, _device| {
-        if flags > 1 {
+    fn cuModuleUnload(module: Opaque) Current, |driver, _device| {
+        driver.refuse_unsafe_in_capture("cuModuleUnload")?;
+        let module = driver.module(module)?;
+        driver.modules[module] = None;
+        Ok(())
+    }
+
+    fn cuModuleGetFunction(out: Out<Opaque>, module: Opaque, name: Text) Current, |driver, _device| {
+        let module = driver.module(module)?;
+        let entry = name.read()?;
+        let program = driver.modules[module].as_ref().map(|module| &module.program);
+        if program.and_then(|program| program.entry(&entry)).is_none() {
+            return Err(Code::NOT_FOUND);
+        }
+        driver.functions.push(KernelFunction { module, entry });
+        out.put(handle(HandleKind::Function, driver.functions.len() - 1))
+    }
+
+    fn cuLaunchKernel(
+        function: Opaque, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,
+        shared: u32, stream: Opaque, params: Out<Out<u8>>, extra: Out<usize>,
+    ) Init, |driver, _device| {
+        let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+        if extra.asked() {
+            return Err(not_simulated(driver, "a launch with a buffer of parameters"));
+        }
+        let stream = driver.stream(stream, current())?;
+        let (function, module) = driver.function(function)?;
+        let (program, device, name) = (module.program.clone(), module.device, function.entry.clone());
+        let entry = program.entry(&name).ok_or(Code::NOT_FOUND)?;
+        if device != driver.streams[stream].device {
+            let text = format!("`{name}` was loaded on device {device}, but launched in a stream of another");
+            driver.report.line(&text);
+            return Err(Code::INVALID_HANDLE);
+        }
+        if let Err(why) = fits(entry, grid, block, shared) {
+            driver.report.line(&format!("launch of `{name}` with grid {grid:?} and block {block:?}: {why}"));
             return Err(Code::INVALID_VALUE);
         }
-        out.put(occupancy(driver, function, block, shared)?)
+        let params = match entry.param_bytes() as usize {
+            0 => Vec::new(),
+            bytes => params.at(0)?.bytes(bytes)?,
+        };
+        let label = format!("kernel `{name}` {grid:?}x{block:?}");
+        driver.submit(stream, label, Work::Kernel(Launch { program, entry: name, grid, block, params }))
+    }
+
+    fn cuGraphInstantiateWithFlags(out: Out<Opaque>, graph: Opaque, flags: u64) Init, |driver, _device| {
+        let graph = driver.graph(graph)?;
+        match flags {
+            // Freeing on launch matters to allocations, which a graph has none of; priorities do not matter.
+            0 | 1 | 8 | 9 => {}
+            2 | 4 | 6 => return Err(not_simulated(driver, "upload or launch from the device of a graph")),
+            _ => return Err(Code::INVALID_VALUE),
+        }
+        let graph = driver.graphs[graph].clone().unwrap_or_default();
+        let mut branches = HashMap::new();
+        for Node { stream, .. } in &graph.nodes {
+            let device = driver.streams[*stream].device;
+            branches.entry(*stream).or_insert_with(|| driver.add_stream(device, StreamOrder::Branch));
+        }
+        let exec = Exec { graph, branches, last: Clock::default() };
+        out.put(handle(HandleKind::Exec, place(&mut driver.execs, exec)))
+    }
+
+    fn cuGraphLaunch(exec: Opaque, stream: Opaque) Init, |driver, _device| {
+        let stream = driver.stream(stream, current())?;
+        let exec = driver.exec(exec)?;
+        if driver.streams[stream].capture.is_some() {
+            return Err(not_simulated(driver, "a graph within a graph"));
+        }
+        driver.launch_graph(exec, stream)
+    }
+
+    fn cuGraphExecDestroy(exec: Opaque) Init, |driver, _device| {
+        let exec = driver.exec(exec)?;
+        // What is queued still runs.
+        driver.execs[exec] = None;
+        Ok(())
+    }
+
+    fn cuGraphDestroy(graph: Opaque) Init, |driver, _device| {
+        let graph = driver.graph(graph)?;
+        driver.graphs[graph] = None;
+        Ok(())
     }
 }
 
-/// `kernelParams`: a pointer to each parameter; entries of the subset have one.
-type Params = Out<Out<u8>>;
-/// `extra`: pairs of a key and a value, ended by zero.
-type Extra = Out<usize>;
-
-#[expect(clippy::too_many_arguments, reason = "the driver's call has as many")]
-fn launch(
-    driver: &mut Driver,
-    function: Opaque,
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared: u32,
-    stream: Opaque,
-    params: Params,
-    extra: Extra,
-) -> Outcome {
-    let stream = driver.stream(stream, current())?;
-    let (function, module) = driver.function(function)?;
-    let (program, device, name) = (module.program.clone(), module.device, function.entry.clone());
-    let entry = program.entry(&name).ok_or(Code::NOT_FOUND)?;
-    if device != driver.streams[stream].device {
-        driver
-            .report
-            .line(&format!("`{name}` was loaded on device {device}, but launched in a stream of another"));
-        return Err(Code::INVALID_HANDLE);
+/// A new module, or the code and the explanation.
+fn load(driver: &mut Driver, device: usize, image: Text) -> Result<usize, (Code, String)> {
+    let first = image.bytes4().map_err(|code| (code, "a module without an image".to_owned()))?;
+    if BINARY.contains(&first) {
+        return Err((Code::NO_BINARY_FOR_GPU, "a binary image cannot run here, only PTX text".to_owned()));
     }
-    if let Err(why) = fits(entry, grid, block, shared) {
-        driver.report.line(&format!("launch of `{name}` with grid {grid:?} and block {block:?}: {why}"));
-        return Err(Code::INVALID_VALUE);
+    let text = image.read().map_err(|_| (Code::INVALID_IMAGE, "the PTX is not UTF-8".to_owned()))?;
+    if let Some(target) = target(&text)
+        && target > driver.config.sm
+    {
+        let text = format!("the PTX wants sm_{target}, but device {device} is sm_{}", driver.config.sm);
+        return Err((Code::NO_BINARY_FOR_GPU, text));
     }
-    let params = block_of_params(entry.param_bytes() as usize, params, extra)?;
-    let label = format!("kernel `{name}` {grid:?}x{block:?}");
-    driver.submit(stream, label, Work::Kernel(Launch { program, entry: name, grid, block, params }))
+    let program = Program::parse(&text).map_err(|error| (Code::INVALID_PTX, error.to_string()))?;
+    Ok(place(&mut driver.modules, Module { device, program: Arc::new(program) }))
 }
+
+/// The `sm` of the `.target` directive.
+fn target(text: &str) -> Option<u32> {
+    let line = text.lines().find_map(|line| line.trim().strip_prefix(".target"))?;
+    let digits: String = line.trim().strip_prefix("sm_")?.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
+}
+
+/// Writes a text into the log buffer that the options name, and how long it is.
+fn write_log(count: u32, options: Out<u32>, values: Out<Out<u8>>, text: &str) -> Outcome {
+    let mut found = [None, None];
+    for at in 0..count as usize {
+        for (place, wanted) in found.iter_mut().zip(LOG) {
+            if options.at(at)? == wanted {
+                *place = Some(at);
+            }
+        }
+    }
+    let [Some(buffer), Some(size)] = found else { return Ok(()) };
+    // The size travels in the place of a pointer.
+    let room = values.at(size)?.address();
+    if room == 0 {
+        return Ok(());
+    }
+    values.at(buffer)?.put_text(text, i32::try_from(room).unwrap_or(i32::MAX))?;
+    values.put_at(size, Out::at_address(text.len().min(room - 1)))
+}
+
+/// Static shared memory and what a launch adds.
+const MOST_SHARED: u32 = 48 << 10;
 
 fn fits(entry: &Entry, grid: [u32; 3], block: [u32; 3], shared: u32) -> Result<(), String> {
     if grid.iter().chain(&block).any(|extent| *extent == 0) {
@@ -130,61 +194,4 @@ fn fits(entry: &Entry, grid: [u32; 3], block: [u32; 3], shared: u32) -> Result<(
         Threads::Exactly(wanted) if wanted == block => Ok(()),
         Threads::Exactly(wanted) => Err(format!("the entry wants the block {wanted:?}")),
     }
-}
-
-/// The parameter block, given either way.
-fn block_of_params(bytes: usize, params: Params, extra: Extra) -> Result<Vec<u8>, Code> {
-    match (params.asked(), extra.asked()) {
-        (true, true) => Err(Code::INVALID_VALUE),
-        (true, false) if bytes > 0 => params.at(0)?.bytes(bytes),
-        (_, false) if bytes > 0 => Err(Code::INVALID_VALUE),
-        (_, false) => Ok(Vec::new()),
-        (false, true) => {
-            // `CU_LAUNCH_PARAM_BUFFER_POINTER` is 1, `CU_LAUNCH_PARAM_BUFFER_SIZE` is 2 and points to the
-            // size.
-            let (mut buffer, mut given) = (None, None);
-            let mut at = 0;
-            loop {
-                match extra.at(at)? {
-                    0 => break,
-                    1 => buffer = Some(Out::<u8>::at_address(extra.at(at + 1)?)),
-                    2 => given = Some(Out::<usize>::at_address(extra.at(at + 1)?).get()?),
-                    _ => return Err(Code::INVALID_VALUE),
-                }
-                at += 2;
-            }
-            match (buffer, given) {
-                (Some(buffer), Some(given)) if given == bytes => buffer.bytes(bytes),
-                _ => Err(Code::INVALID_VALUE),
-            }
-        }
-    }
-}
-
-/// The most threads that a block of an entry has.
-pub fn most_threads(entry: &Entry) -> u32 {
-    match entry.threads() {
-        Threads::Any => 1024,
-        Threads::AtMost(most) => most.min(1024),
-        Threads::Exactly(block) => block.iter().product(),
-    }
-}
-
-/// Registers of a thread: a guess, since nothing was compiled.
-pub fn registers(entry: &Entry) -> u32 {
-    (entry.registers() as u32).clamp(16, 64)
-}
-
-fn occupancy(driver: &Driver, function: Opaque, block: i32, shared: usize) -> Result<i32, Code> {
-    let (function, module) = driver.function(function)?;
-    let entry = module.program.entry(&function.entry).ok_or(Code::NOT_FOUND)?;
-    let block = u32::try_from(block).ok().filter(|block| *block > 0).ok_or(Code::INVALID_VALUE)?;
-    if block > most_threads(entry) {
-        return Ok(0);
-    }
-    let by_threads = MULTIPROCESSOR_THREADS / block.next_multiple_of(32);
-    let bytes = entry.shared_bytes() + u32::try_from(shared).map_err(|_| Code::INVALID_VALUE)?;
-    let by_shared = u32::checked_div(64 << 10, bytes).unwrap_or(32);
-    let by_registers = 65_536 / (registers(entry) * block.next_multiple_of(32));
-    Ok(by_threads.min(by_shared).min(by_registers).min(32) as i32)
 }

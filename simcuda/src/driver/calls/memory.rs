@@ -1,8 +1,13 @@
-//! Memory: allocation, release, pinning, attributes, and the one pool of each device.
+//! Memory: allocation, release, pinning, attributes; memory and events of other processes. The record of a
+//! shared event completes before its call returns, because nobody would run this process's streams while
+//! another process waits; so a foreign record has nothing to wait for.
 
-use super::super::abi::{Code, DevicePtr, HandleKind, Opaque, Ordinal, handle, index};
-use super::super::state::Driver;
-use super::{Out, current, exports, not_simulated};
+use super::super::abi::{
+    Code, DevicePtr, EVENT_DISABLE_TIMING, EVENT_INTERPROCESS, HandleKind, Opaque, handle,
+};
+use super::super::state::{Driver, Event, Record, place};
+use super::{Out, exports, not_simulated};
+use crate::driver::exchange::{Handle, Ticket};
 use crate::driver::memory::{AddressOwner, Allocation, Origin, Pinned};
 use crate::driver::work::Work;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -17,7 +22,7 @@ const REGISTER_FLAGS: u32 = 15;
 exports! {
     fn cuMemAlloc_v2(out: Out<DevicePtr>, bytes: usize) Current, |driver, device| {
         driver.refuse_unsafe_in_capture("cuMemAlloc")?;
-        out.put(reserve(driver, device, bytes, Origin::Plain)?)
+        out.put(driver.memory.reserve(device, bytes as u64, Origin::Plain)?)
     }
 
     fn cuMemFree_v2(address: DevicePtr) Current, |driver, _device| {
@@ -39,36 +44,6 @@ exports! {
         driver.wait_healthy(&clock, block.device)
     }
 
-    fn cuMemAllocAsync(out: Out<DevicePtr>, bytes: usize, stream: Opaque) Init, |driver, _device| {
-        let stream = driver.stream(stream, current())?;
-        reserve_async(driver, out, bytes, stream)
-    }
-
-    fn cuMemAllocFromPoolAsync(out: Out<DevicePtr>, bytes: usize, pool: Opaque, stream: Opaque) Init,
-    |driver, _device| {
-        let stream = driver.stream(stream, current())?;
-        if pool_device(driver, pool)? != driver.streams[stream].device {
-            return Err(not_simulated(driver, "allocation from another device's pool"));
-        }
-        reserve_async(driver, out, bytes, stream)
-    }
-
-    fn cuMemFreeAsync(address: DevicePtr, stream: Opaque) Init, |driver, _device| {
-        let stream = driver.stream(stream, current())?;
-        if address == 0 {
-            return Ok(());
-        }
-        let block = whole_block(driver, address)?;
-        if block.origin == Origin::Opened {
-            return Err(Code::INVALID_VALUE);
-        }
-        driver.submit(stream, "cuMemFreeAsync".to_owned(), Work::Release { address })?;
-        if let Some(block) = driver.memory.block_mut(address) {
-            block.ending = true;
-        }
-        Ok(())
-    }
-
     fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) Current, |driver, device| {
         free.put(driver.memory.free_bytes(device) as usize)?;
         total.put(driver.config.memory_bytes as usize)
@@ -82,17 +57,12 @@ exports! {
         Ok(())
     }
 
-    fn cuMemAllocHost_v2(out: Out<Opaque>, bytes: usize) Current, |driver, device| {
-        driver.refuse_unsafe_in_capture("cuMemAllocHost")?;
-        out.put(pin_new(driver, device, bytes, 0)?)
-    }
-
     fn cuMemHostAlloc(out: Out<Opaque>, bytes: usize, flags: u32) Current, |driver, device| {
         driver.refuse_unsafe_in_capture("cuMemHostAlloc")?;
         if flags & !HOST_FLAGS != 0 {
             return Err(Code::INVALID_VALUE);
         }
-        out.put(pin_new(driver, device, bytes, flags)?)
+        out.put(pin_new(driver, device, bytes)?)
     }
 
     fn cuMemFreeHost(address: Opaque) Current, |driver, _device| {
@@ -114,7 +84,7 @@ exports! {
         if driver.memory.overlaps_pinned(address, bytes) {
             return Err(Code::HOST_MEMORY_ALREADY_REGISTERED);
         }
-        driver.memory.pin(Pinned { address, bytes, device, flags, owned: false });
+        driver.memory.pin(Pinned { address, bytes, device, owned: false });
         Ok(())
     }
 
@@ -124,19 +94,6 @@ exports! {
         let pinned = pinned.ok_or(Code::HOST_MEMORY_NOT_REGISTERED)?;
         driver.unpin(pinned);
         Ok(())
-    }
-
-    fn cuMemHostGetFlags(out: Out<u32>, address: Opaque) Current, |driver, _device| {
-        match driver.memory.find(address as u64) {
-            AddressOwner::Pinned(pinned) => out.put(pinned.flags),
-            AddressOwner::Device(_) | AddressOwner::Unknown => Err(Code::INVALID_VALUE),
-        }
-    }
-
-    fn cuMemHostGetDevicePointer_v2(out: Out<DevicePtr>, address: Opaque, flags: u32) Current,
-    |driver, _device| {
-        let _ = (out, address, flags);
-        Err(not_simulated(driver, "host memory in the address space of kernels"))
     }
 
     fn cuPointerGetAttribute(out: Out<u64>, attribute: u32, address: DevicePtr) Init, |driver, _device| {
@@ -168,74 +125,81 @@ exports! {
         Ok(())
     }
 
-    fn cuDeviceGetDefaultMemPool(out: Out<Opaque>, device: Ordinal) Init, |driver, _device| {
-        out.put(pool_handle(driver.device(device)?))
-    }
-
-    fn cuDeviceGetMemPool(out: Out<Opaque>, device: Ordinal) Init, |driver, _device| {
-        out.put(pool_handle(driver.device(device)?))
-    }
-
-    fn cuMemPoolSetAttribute(pool: Opaque, attribute: u32, value: Out<u64>) Init, |driver, _device| {
-        let device = pool_device(driver, pool)?;
-        match attribute {
-            // How memory may be reused: addresses are never used twice here, so there is no difference.
-            1..=3 => Ok(()),
-            4 => {
-                driver.devices[device].release_threshold = value.get()?;
-                Ok(())
+    fn cuIpcGetMemHandle(out: Out<Handle>, address: DevicePtr) Current, |driver, _device| {
+        let block = match driver.memory.find(address) {
+            // The handle is the whole allocation's, wherever in it the address is: Open MPI relies on that.
+            AddressOwner::Device(block) if block.origin == Origin::Plain => block,
+            AddressOwner::Device(_) | AddressOwner::Pinned(_) | AddressOwner::Unknown => {
+                driver.report.line("only memory from cuMemAlloc can be shared");
+                return Err(Code::INVALID_VALUE);
             }
-            // The high-water marks may be reset to zero; they are not kept.
-            6 | 8 => Ok(()),
-            _ => Err(Code::INVALID_VALUE),
+        };
+        // What is queued must not be missing in what others see first.
+        driver.wait_device(block.device);
+        driver.healthy(block.device)?;
+        let ticket = driver.exchange.export(&driver.memory, block).map_err(|error| {
+            driver.report.line(&format!("memory cannot be shared: {error}"));
+            Code::OPERATING_SYSTEM
+        })?;
+        out.put(ticket.handle(MEMORY))
+    }
+
+    fn cuIpcOpenMemHandle_v2(out: Out<DevicePtr>, shared: Handle, flags: u32) Current, |driver, device| {
+        let ticket = Ticket::read(shared, MEMORY)?;
+        if flags != LAZY_PEER_ACCESS {
+            return Err(Code::INVALID_VALUE);
         }
-    }
-
-    fn cuMemPoolGetAttribute(pool: Opaque, attribute: u32, value: Out<u64>) Init, |driver, _device| {
-        let device = pool_device(driver, pool)?;
-        match attribute {
-            1..=3 => value.put_bytes(&1i32.to_ne_bytes()),
-            4 => value.put(driver.devices[device].release_threshold),
-            // A pool holds exactly what is used of it.
-            5 | 7 => value.put(driver.memory.used_by(device, Origin::Pool)),
-            _ => Err(not_simulated(driver, &format!("memory pool attribute {attribute}"))),
+        if ticket.process == std::process::id() {
+            driver.report.line("a process cannot open memory that it exported itself");
+            return Err(Code::INVALID_CONTEXT);
         }
+        let address = match driver.exchange.reopen(ticket) {
+            Some(address) => address,
+            None => driver.exchange.open(&mut driver.memory, ticket, device)?,
+        };
+        out.put(address)
     }
 
-    fn cuMemPoolTrimTo(pool: Opaque, keep: usize) Init, |driver, _device| {
-        let _ = keep;
-        pool_device(driver, pool).map(|_| ())
-    }
-}
-
-/// New device memory; if there is too little, what is queued may free some.
-fn reserve(driver: &mut Driver, device: usize, bytes: usize, origin: Origin) -> Result<DevicePtr, Code> {
-    match driver.memory.reserve(device, bytes as u64, origin) {
-        Err(Code::OUT_OF_MEMORY) => {
+    fn cuIpcCloseMemHandle(address: DevicePtr) Current, |driver, device| {
+        if driver.exchange.close(address)? {
             driver.wait_device(device);
-            driver.healthy(device)?;
-            driver.memory.reserve(device, bytes as u64, origin)
+            let legacy = driver.legacy(device);
+            driver.push(legacy, "cuIpcCloseMemHandle".to_owned(), Work::Release { address });
+            let clock = driver.end_of(legacy);
+            driver.wait(&clock);
         }
-        outcome => outcome,
+        driver.healthy(device)
+    }
+
+    fn cuIpcGetEventHandle(out: Out<Handle>, event: Opaque) Init, |driver, _device| {
+        let event = driver.event(event)?;
+        if driver.event_of(event).flags & EVENT_INTERPROCESS == 0 {
+            return Err(Code::INVALID_VALUE);
+        }
+        let ticket = Ticket { process: std::process::id(), numbers: [event as u64, 0, 0] };
+        out.put(ticket.handle(EVENT))
+    }
+
+    fn cuIpcOpenEventHandle(out: Out<Opaque>, shared: Handle) Current, |driver, device| {
+        let ticket = Ticket::read(shared, EVENT)?;
+        if ticket.process == std::process::id() {
+            driver.report.line("a process cannot open an event that it exported itself");
+            return Err(Code::INVALID_CONTEXT);
+        }
+        let flags = EVENT_INTERPROCESS | EVENT_DISABLE_TIMING;
+        let event = Event { device, flags, record: Record::Never, generation: 0, time: None };
+        out.put(handle(HandleKind::Event, place(&mut driver.events, event)))
     }
 }
 
-fn reserve_async(driver: &mut Driver, out: Out<DevicePtr>, bytes: usize, stream: usize) -> Result<(), Code> {
-    if driver.streams[stream].capture.is_some() {
-        return driver.submit(stream, "cuMemAllocAsync".to_owned(), Work::Reserve { address: 0 });
-    }
-    let address = reserve(driver, driver.streams[stream].device, bytes, Origin::Pool)?;
-    driver.submit(stream, "cuMemAllocAsync".to_owned(), Work::Reserve { address })?;
-    out.put(address)
-}
-
-/// The block that begins at an address and is not being freed.
+/// The block that begins at an address.
 fn whole_block(driver: &Driver, address: DevicePtr) -> Result<Allocation, Code> {
     match driver.memory.find(address) {
-        AddressOwner::Device(block) if block.address == address && !block.ending => Ok(block),
-        AddressOwner::Device(block) => {
-            let what = if block.ending { "freed before" } else { "not the begin of an allocation" };
-            driver.report.line(&format!("memory to be freed at {address:#x} is {what}"));
+        AddressOwner::Device(block) if block.address == address => Ok(block),
+        AddressOwner::Device(_) => {
+            driver
+                .report
+                .line(&format!("memory to be freed at {address:#x} is not the begin of an allocation"));
             Err(Code::INVALID_VALUE)
         }
         AddressOwner::Pinned(_) | AddressOwner::Unknown => {
@@ -251,7 +215,7 @@ fn host_layout(bytes: usize) -> Result<Layout, Code> {
     Layout::from_size_align(bytes.max(1), PAGE).map_err(|_| Code::OUT_OF_MEMORY)
 }
 
-fn pin_new(driver: &mut Driver, device: usize, bytes: usize, flags: u32) -> Result<Opaque, Code> {
+fn pin_new(driver: &mut Driver, device: usize, bytes: usize) -> Result<Opaque, Code> {
     if bytes == 0 {
         return Err(Code::INVALID_VALUE);
     }
@@ -260,7 +224,7 @@ fn pin_new(driver: &mut Driver, device: usize, bytes: usize, flags: u32) -> Resu
     if address.is_null() {
         return Err(Code::OUT_OF_MEMORY);
     }
-    driver.memory.pin(Pinned { address: address as u64, bytes: bytes as u64, device, flags, owned: true });
+    driver.memory.pin(Pinned { address: address as u64, bytes: bytes as u64, device, owned: true });
     Ok(address.cast())
 }
 
@@ -301,19 +265,13 @@ fn put_attribute(driver: &Driver, out: Out<u64>, attribute: u32, address: Device
         14 | 15 => 0,
         // `CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE`.
         16 => 3,
-        17 if origin == Some(Origin::Pool) => pool_handle(device) as u64,
         17 => 0,
         _ => return Err(not_simulated(driver, &format!("pointer attribute {attribute}"))),
     };
     out.put_bytes(&value.to_ne_bytes()[..width(attribute)])
 }
 
-/// The handle of a device's pool.
-fn pool_handle(device: usize) -> Opaque {
-    handle(HandleKind::Pool, device)
-}
-
-/// The device of a pool.
-fn pool_device(driver: &Driver, pool: Opaque) -> Result<usize, Code> {
-    index(HandleKind::Pool, pool).filter(|device| *device < driver.devices.len()).ok_or(Code::INVALID_VALUE)
-}
+const MEMORY: &[u8; 8] = b"sim mem\0";
+const EVENT: &[u8; 8] = b"sim evt\0";
+/// `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS`, the only flag, which must be given.
+const LAZY_PEER_ACCESS: u32 = 1;

@@ -3,22 +3,15 @@
 
 mod copy;
 mod device;
-mod event;
-mod graph;
-mod init;
-mod ipc;
 mod launch;
 mod memory;
-mod module;
-mod primary;
 mod stream;
 
 use super::abi::{Code, Outcome};
 use super::config::{Config, Failure};
 use super::report::say;
 use super::state::Driver;
-use crate::driver::run::IN_HOST_FUNCTION;
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
@@ -26,8 +19,8 @@ use std::sync::{Mutex, PoisonError};
 static DRIVER: Mutex<Option<Driver>> = Mutex::new(None);
 
 thread_local! {
-    /// The devices whose primary contexts this thread has pushed; the last is current.
-    static CURRENT: RefCell<Vec<Option<usize>>> = const { RefCell::new(Vec::new()) };
+    /// The device whose primary context is current on this thread.
+    static CURRENT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
 /// What must be there before a call begins.
@@ -204,25 +197,13 @@ use exports;
 
 /// Every exported symbol.
 fn symbols() -> Vec<(&'static str, *const c_void)> {
-    let tables = [
-        copy::table(),
-        device::table(),
-        event::table(),
-        graph::table(),
-        init::table(),
-        ipc::table(),
-        launch::table(),
-        memory::table(),
-        module::table(),
-        primary::table(),
-        stream::table(),
-    ];
+    let tables = [copy::table(), device::table(), launch::table(), memory::table(), stream::table()];
     tables.concat()
 }
 
 /// The current device of this thread.
 fn current() -> Option<usize> {
-    CURRENT.with_borrow(|stack| stack.last().copied().flatten())
+    CURRENT.get()
 }
 
 /// Carries out one call.
@@ -254,12 +235,6 @@ fn locked(
     // At a process's end others still ask; a driver that has ended says so.
     if CURRENT.try_with(|_| ()).is_err() {
         return Err(Code::DEINITIALIZED);
-    }
-    if IN_HOST_FUNCTION.get() {
-        say(&format!(
-            "{symbol} was called from a function that a stream called, which hardware does not permit"
-        ));
-        return Err(Code::NOT_PERMITTED);
     }
     let mut driver = DRIVER.lock().unwrap_or_else(PoisonError::into_inner);
     if driver.is_none() {

@@ -1,19 +1,25 @@
-//! Streams: made, waited for, asked, captured.
+//! Streams: made, waited for, captured. Events: recorded in streams, waited for, asked, timed.
 
-use super::super::abi::{Code, EVENT_EXTERNAL, HandleKind, Opaque, STREAM_NON_BLOCKING, handle};
-use super::super::state::{Driver, StreamOrder, place};
+use super::super::abi::{
+    Code, EVENT_DISABLE_TIMING, EVENT_FLAGS, EVENT_INTERPROCESS, HandleKind, Opaque, Outcome,
+    STREAM_NON_BLOCKING, handle,
+};
+use super::super::state::{Driver, Event, Record, StreamOrder, place};
 use super::{Out, current, exports, not_simulated};
-use crate::driver::work::{CaptureMode, HostFn, THREAD_MODE, Work};
+use crate::driver::order::Clock;
+use crate::driver::work::CaptureMode;
 
 /// The lowest number of a priority, which is the greatest priority.
 pub const GREATEST_PRIORITY: i32 = -5;
 
 exports! {
     fn cuStreamCreate(out: Out<Opaque>, flags: u32) Current,
-    |driver, device| { create(driver, device, out, flags, 0) }
+    |driver, device| { create(driver, device, out, flags) }
 
     fn cuStreamCreateWithPriority(out: Out<Opaque>, flags: u32, priority: i32) Current, |driver, device| {
-        create(driver, device, out, flags, priority.clamp(GREATEST_PRIORITY, 0))
+        // Priorities change nothing that an order can rely on.
+        let _ = priority;
+        create(driver, device, out, flags)
     }
 
     fn cuStreamDestroy_v2(stream: Opaque) Init, |driver, _device| {
@@ -32,43 +38,13 @@ exports! {
         driver.wait_healthy(&clock, driver.streams[stream].device)
     }
 
-    fn cuStreamQuery(stream: Opaque) Init, |driver, _device| {
-        let stream = driver.stream(stream, current())?;
-        driver.refuse_captured_stream(stream, "cuStreamQuery")?;
-        driver.drift();
-        driver.healthy(driver.streams[stream].device)?;
-        let clock = driver.end_of(stream);
-        if !driver.reached(&clock) {
-            return Err(Code::NOT_READY);
-        }
-        driver.host.join(&clock);
-        Ok(())
-    }
-
     fn cuStreamWaitEvent(stream: Opaque, event: Opaque, flags: u32) Init, |driver, _device| {
-        match flags {
-            0 => {}
-            EVENT_EXTERNAL => return Err(not_simulated(driver, "an external event wait")),
-            _ => return Err(Code::INVALID_VALUE),
+        if flags != 0 {
+            return Err(not_simulated(driver, "a wait with flags"));
         }
         let stream = driver.stream(stream, current())?;
         let event = driver.event(event)?;
         driver.wait_event(stream, event)
-    }
-
-    fn cuStreamGetCtx(stream: Opaque, out: Out<Opaque>) Init, |driver, _device| {
-        let stream = driver.stream(stream, current())?;
-        out.put(handle(HandleKind::Primary, driver.streams[stream].device))
-    }
-
-    fn cuStreamGetFlags(stream: Opaque, out: Out<u32>) Init, |driver, _device| {
-        let stream = driver.stream(stream, current())?;
-        out.put(driver.streams[stream].flags)
-    }
-
-    fn cuStreamGetPriority(stream: Opaque, out: Out<i32>) Init, |driver, _device| {
-        let stream = driver.stream(stream, current())?;
-        out.put(driver.streams[stream].priority)
     }
 
     fn cuStreamBeginCapture_v2(stream: Opaque, mode: u32) Init, |driver, _device| {
@@ -85,48 +61,80 @@ exports! {
 
     fn cuStreamIsCapturing(stream: Opaque, out: Out<u32>) Init, |driver, _device| {
         let stream = driver.stream(stream, current())?;
-        out.put(capture_status(driver, stream).0)
+        // `CUstreamCaptureStatus`.
+        out.put(match &driver.streams[stream].capture {
+            None => 0,
+            Some(membership) if driver.valid_capture(membership.capture).is_ok() => 1,
+            Some(_) => 2,
+        })
     }
 
-    fn cuStreamGetCaptureInfo_v2(
-        stream: Opaque, status: Out<u32>, id: Out<u64>, graph: Out<Opaque>, after: Out<*const Opaque>,
-        count: Out<usize>,
-    ) Init, |driver, _device| {
-        let stream = driver.stream(stream, current())?;
-        let (number, capture) = capture_status(driver, stream);
-        status.put(number)?;
-        id.offer(capture.map_or(0, |capture| capture as u64 + 1));
-        if graph.asked() || after.asked() || count.asked() {
-            return Err(not_simulated(driver, "the graph of a capture in progress"));
+    fn cuEventCreate(out: Out<Opaque>, flags: u32) Current, |driver, device| {
+        let shared_with_times = flags & EVENT_INTERPROCESS != 0 && flags & EVENT_DISABLE_TIMING == 0;
+        if flags & !EVENT_FLAGS != 0 || shared_with_times {
+            return Err(Code::INVALID_VALUE);
         }
+        let event = Event { device, flags, record: Record::Never, generation: 0, time: None };
+        out.put(handle(HandleKind::Event, place(&mut driver.events, event)))
+    }
+
+    fn cuEventDestroy_v2(event: Opaque) Init, |driver, _device| {
+        let event = driver.event(event)?;
+        driver.events[event] = None;
         Ok(())
     }
 
-    fn cuThreadExchangeStreamCaptureMode(mode: Out<u32>) Init, |_driver, _device| {
-        let new = CaptureMode::of(mode.get()?)?;
-        mode.put(THREAD_MODE.replace(new) as u32)
+    fn cuEventRecord(event: Opaque, stream: Opaque) Init, |driver, _device| {
+        let stream = driver.stream(stream, current())?;
+        let event = driver.event(event)?;
+        driver.record(event, stream)
     }
 
-    fn cuLaunchHostFunc(stream: Opaque, function: Option<HostFn>, data: Opaque) Init, |driver, _device| {
-        let stream = driver.stream(stream, current())?;
-        let function = function.ok_or(Code::INVALID_VALUE)?;
-        driver.submit(stream, "host function".to_owned(), Work::Host { function, data: data as usize })
+    fn cuEventQuery(event: Opaque) Init, |driver, _device| {
+        let event = driver.event(event)?;
+        let Some(clock) = recorded(driver, event, "cuEventQuery")? else { return Ok(()) };
+        driver.drift();
+        driver.healthy(driver.event_of(event).device)?;
+        if !driver.reached(&clock) {
+            return Err(Code::NOT_READY);
+        }
+        driver.host.join(&clock);
+        Ok(())
+    }
+
+    fn cuEventSynchronize(event: Opaque) Init, |driver, _device| {
+        let event = driver.event(event)?;
+        match recorded(driver, event, "cuEventSynchronize")? {
+            None => Ok(()),
+            Some(clock) => driver.wait_healthy(&clock, driver.event_of(event).device),
+        }
+    }
+
+    fn cuEventElapsedTime_v2(milliseconds: Out<f32>, start: Opaque, end: Opaque) Init, |driver, _device| {
+        let (start, end) = (driver.event(start)?, driver.event(end)?);
+        let time = |event: usize| {
+            let event = driver.event_of(event);
+            let is_timed = event.flags & EVENT_DISABLE_TIMING == 0;
+            match (&event.record, event.time) {
+                (Record::Work { .. }, _) if !is_timed => Err(Code::INVALID_HANDLE),
+                (Record::Never, _) => Err(Code::INVALID_HANDLE),
+                (Record::Captured { .. }, _) => Err(Code::CAPTURED_EVENT),
+                (Record::Work { generation, .. }, Some((timed, time))) if *generation == timed => Ok(time),
+                (Record::Work { .. }, _) => Err(Code::NOT_READY),
+            }
+        };
+        let (start, end) = (time(start)?, time(end)?);
+        milliseconds.put((end as f64 - start as f64) as f32 / 1e6)
     }
 }
 
-fn create(
-    driver: &mut Driver,
-    device: usize,
-    out: Out<Opaque>,
-    flags: u32,
-    priority: i32,
-) -> Result<(), Code> {
+fn create(driver: &mut Driver, device: usize, out: Out<Opaque>, flags: u32) -> Outcome {
     let order = match flags {
         0 => StreamOrder::Blocking,
         STREAM_NON_BLOCKING => StreamOrder::NonBlocking,
         _ => return Err(Code::INVALID_VALUE),
     };
-    let stream = driver.add_stream(device, order, flags, priority);
+    let stream = driver.add_stream(device, order);
     out.put(handle(HandleKind::Stream, stream))
 }
 
@@ -138,11 +146,14 @@ fn named(driver: &mut Driver, stream: Opaque) -> Result<usize, Code> {
     }
 }
 
-/// `CUstreamCaptureStatus`, and the capture.
-fn capture_status(driver: &Driver, stream: usize) -> (u32, Option<usize>) {
-    match &driver.streams[stream].capture {
-        None => (0, None),
-        Some(membership) if driver.valid_capture(membership.capture).is_ok() => (1, Some(membership.capture)),
-        Some(membership) => (2, Some(membership.capture)),
+/// What the last record covers; nothing if there was none. Asking about a captured event breaks the capture.
+fn recorded(driver: &mut Driver, event: usize, symbol: &str) -> Result<Option<Clock>, Code> {
+    match driver.event_of(event).record.clone() {
+        Record::Captured { capture, .. } => {
+            driver.invalidate(capture, &format!("{symbol} was called on an event of it"));
+            Err(Code::CAPTURED_EVENT)
+        }
+        Record::Never => driver.refuse_unsafe_in_capture(symbol).map(|()| None),
+        Record::Work { clock, .. } => driver.refuse_unsafe_in_capture(symbol).map(|()| Some(clock)),
     }
 }

@@ -5,7 +5,7 @@ mod compute;
 mod flow;
 mod memory;
 
-use super::error::Wrong;
+use super::lexer::Wrong;
 use super::program::{Array, Entry, Guard, Op, Place, SPECIALS, Slot, Step, Threads};
 use super::types::{Class, Header, Type};
 use std::collections::HashMap;

@@ -1,13 +1,12 @@
-//! [`Operation`]: queued work with its place in a stream, the bytes that it touched, and the reason why it
-//! failed.
+//! Queued work as data: operations with their place in a stream, the bytes that they touched, captures and
+//! graphs.
 
-use super::access_history::Mark;
-use super::clock::Clock;
-use crate::driver::abi::Code;
+use super::abi::Code;
+use super::order::{Clock, Mark};
 use crate::ptx::Program;
-use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::Arc;
+use std::thread::ThreadId;
 
 /// One queued operation.
 pub struct Operation {
@@ -46,9 +45,6 @@ pub enum Target {
     Pageable(u64),
 }
 
-/// `CUhostFn`.
-pub type HostFn = unsafe extern "C" fn(*mut c_void);
-
 /// What an operation does.
 #[derive(Clone)]
 pub enum Work {
@@ -58,15 +54,11 @@ pub enum Work {
         source: Source,
         bytes: u64,
     },
-    /// `count` repetitions of a pattern.
+    /// Bytes that all become one value.
     Fill {
         address: u64,
-        pattern: Vec<u8>,
-        count: u64,
-    },
-    /// Memory begins to be usable here.
-    Reserve {
-        address: u64,
+        value: u8,
+        bytes: u64,
     },
     /// Memory ends here.
     Release {
@@ -75,11 +67,6 @@ pub enum Work {
     Record {
         event: usize,
         generation: u64,
-    },
-    /// A function of the host; the pointer is the caller's word.
-    Host {
-        function: HostFn,
-        data: usize,
     },
     /// Where a graph begins or ends.
     Nothing,
@@ -118,8 +105,63 @@ pub fn replayable(work: &Work) -> bool {
         Work::Copy { target: Target::Pageable(_), .. } | Work::Copy { source: Source::Staged(_), .. } => {
             false
         }
-        Work::Reserve { .. } | Work::Release { .. } => false,
-        Work::Kernel(_) | Work::Copy { .. } | Work::Fill { .. } | Work::Host { .. } => true,
+        Work::Release { .. } => false,
+        Work::Kernel(_) | Work::Copy { .. } | Work::Fill { .. } => true,
         Work::Record { .. } | Work::Nothing => true,
     }
+}
+
+/// `CUstreamCaptureMode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaptureMode {
+    Global,
+    ThreadLocal,
+    Relaxed,
+}
+
+impl CaptureMode {
+    /// The mode of a number.
+    pub fn of(number: u32) -> Result<CaptureMode, Code> {
+        match number {
+            0 => Ok(CaptureMode::Global),
+            1 => Ok(CaptureMode::ThreadLocal),
+            2 => Ok(CaptureMode::Relaxed),
+            _ => Err(Code::INVALID_VALUE),
+        }
+    }
+}
+
+/// One captured operation.
+#[derive(Clone)]
+pub struct Node {
+    /// The stream it was captured from.
+    pub stream: usize,
+    pub label: String,
+    pub work: Work,
+    /// The nodes it comes after, by their numbers.
+    pub after: Vec<usize>,
+}
+
+/// Captured operations, each behind those it comes after.
+#[derive(Clone, Default)]
+pub struct Graph {
+    pub nodes: Vec<Node>,
+}
+
+/// A capture in progress.
+pub struct Capture {
+    /// The stream where it began.
+    pub origin: usize,
+    pub mode: CaptureMode,
+    pub thread: ThreadId,
+    pub graph: Graph,
+    /// Whether something forbidden happened.
+    pub broken: bool,
+}
+
+/// A stream's part in a capture.
+pub struct Membership {
+    pub capture: usize,
+    /// What its next operation comes after.
+    pub nodes: Vec<usize>,
 }

@@ -4,7 +4,8 @@
 
 use crate::driver::abi::Code;
 use crate::driver::config::Config;
-use crate::driver::work::{Failed, Launch, Mark, Source, Target, Touched};
+use crate::driver::order::Mark;
+use crate::driver::work::{Failed, Launch, Source, Target, Touched};
 use crate::machine::{Fault, Kind as Fail, Machine};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,8 +16,6 @@ use std::sync::Arc;
 pub enum Origin {
     /// `cuMemAlloc`.
     Plain,
-    /// `cuMemAllocAsync`.
-    Pool,
     /// `cuIpcOpenMemHandle`.
     Opened,
 }
@@ -28,8 +27,6 @@ pub struct Allocation {
     pub bytes: u64,
     pub device: usize,
     pub origin: Origin,
-    /// Whether its release is queued.
-    pub ending: bool,
 }
 
 impl Allocation {
@@ -45,7 +42,6 @@ pub struct Pinned {
     pub address: u64,
     pub bytes: u64,
     pub device: usize,
-    pub flags: u32,
     /// Whether it is the driver's own, or the user's and only registered.
     pub owned: bool,
 }
@@ -91,12 +87,6 @@ impl DriverMemory {
         self.limit - self.used[device]
     }
 
-    /// Bytes of a device in allocations of one origin.
-    pub fn used_by(&self, device: usize, origin: Origin) -> u64 {
-        let here = |block: &&Allocation| block.device == device && block.origin == origin;
-        self.blocks.values().filter(here).map(|block| counted(block.bytes)).sum()
-    }
-
     /// New memory, or out of memory.
     pub fn reserve(&mut self, device: usize, bytes: u64, origin: Origin) -> Result<u64, Code> {
         if bytes == 0 {
@@ -109,13 +99,8 @@ impl DriverMemory {
         }
         let address = self.machine.try_alloc(bytes, GRAIN).map_err(|_| Code::OUT_OF_MEMORY)?;
         self.used[device] += cost;
-        self.blocks.insert(address, Allocation { address, bytes, device, origin, ending: false });
+        self.blocks.insert(address, Allocation { address, bytes, device, origin });
         Ok(address)
-    }
-
-    /// The block that begins at an address, for a change.
-    pub fn block_mut(&mut self, address: u64) -> Option<&mut Allocation> {
-        self.blocks.get_mut(&address)
     }
 
     /// All blocks of a device.
@@ -306,11 +291,10 @@ impl DriverMemory {
         Ok(touched)
     }
 
-    /// Repeats a pattern.
-    pub fn fill(&mut self, address: u64, pattern: &[u8], count: u64) -> Result<Touched, Failed> {
-        let data = pattern.repeat(count as usize);
-        self.machine.write(address, &data).map_err(|fault| failed(&fault))?;
-        Ok(Touched::write(address..address + data.len() as u64))
+    /// Fills bytes with one value.
+    pub fn fill(&mut self, address: u64, value: u8, bytes: u64) -> Result<Touched, Failed> {
+        self.machine.fill(address, value, bytes).map_err(|fault| failed(&fault))?;
+        Ok(Touched::write(address..address + bytes))
     }
 
     fn still_pinned(&self, address: u64, bytes: u64) -> Result<(), Failed> {

@@ -3,7 +3,7 @@
 //! operation the block takes over what others wrote, after it they are given what was written: exchange
 //! happens between operations.
 
-use super::driver_memory::{Allocation, DriverMemory, Origin};
+use super::memory::{Allocation, DriverMemory, Origin};
 use crate::driver::abi::Code;
 use crate::driver::work::{Failed, Touched};
 use std::collections::BTreeMap;
