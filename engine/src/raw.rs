@@ -149,7 +149,7 @@ pub unsafe fn copy(
 /// # Safety
 /// The [contract](self) of this module: the job's memory is read and written as its kernel says.
 pub unsafe fn launch(device: &Device, job: &Job) -> Result<()> {
-    device.launch(job)
+    device.launch_on(Stream::Compute, job)
 }
 
 /// Jobs of one device prepared for cheap repetition ([`record`]).
@@ -163,7 +163,8 @@ pub struct RecordedJobs {
 /// # Errors
 /// As [`launch`].
 pub fn record(device: &Device, jobs: Vec<Job>) -> Result<RecordedJobs> {
-    Ok(RecordedJobs { device: device.clone(), recording: device.record(jobs)? })
+    let groups = jobs.into_iter().map(|job| vec![job]).collect();
+    Ok(RecordedJobs { device: device.clone(), recording: device.record_groups(groups)? })
 }
 
 /// Queues a recording's jobs, in their order, behind all work queued so far.
@@ -174,7 +175,7 @@ pub fn record(device: &Device, jobs: Vec<Job>) -> Result<RecordedJobs> {
 /// # Safety
 /// As for [`launch`], for every job; and no two threads replay one recording at the same time.
 pub unsafe fn replay(recording: &RecordedJobs) -> Result<()> {
-    recording.device.replay(&recording.recording)
+    recording.device.replay_on(Stream::Compute, &recording.recording)
 }
 
 /// Memory of `bytes` bytes that another process of this machine shares ([`Device::export_memory`]). It counts

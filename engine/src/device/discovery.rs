@@ -5,8 +5,10 @@
 use std::sync::OnceLock;
 
 use super::cuda;
-use super::handle::{Backend, Device, DeviceKind};
-use super::wgpu::{Shrink, WgpuDevice, adapters};
+use super::driver::{DeviceKind, Driver};
+use super::handle::Device;
+use super::host::Host;
+use super::wgpu::{Shrink, adapters, open_adapter};
 use crate::config::{checked, config, say};
 use crate::error::{Error, Result};
 
@@ -31,7 +33,7 @@ fn found(kind: DeviceKind) -> &'static Found {
             })
         }
         DeviceKind::Wgpu => WGPU.get_or_init(|| match built(kind) {
-            Ok(()) => (0..adapters().len()).map(Device::wgpu).collect(),
+            Ok(()) => (0..adapters()).map(Device::wgpu).collect(),
             Err(error) => refused(error),
         }),
     }
@@ -63,10 +65,11 @@ impl Found {
 impl Device {
     /// A new host device with a pool and budget of its own.
     pub fn host() -> Device {
-        Device::new(format!("host ({} threads)", config().threads), Backend::Host)
+        let host = Host::new();
+        Device::new(host.name().to_owned(), Box::new(host))
     }
 
-    /// The n-th wgpu adapter, in the order of [`adapters`].
+    /// The n-th wgpu adapter, ordered by kind (discrete cards first), name and bus.
     ///
     /// # Errors
     /// [`Error::NoDevice`] naming what was searched; [`Error::Environment`]; a build without the feature
@@ -82,9 +85,9 @@ impl Device {
     pub fn wgpu_with_limits(index: usize, limits: Shrink) -> Result<Device> {
         checked()?;
         built(DeviceKind::Wgpu)?;
-        let gpu = WgpuDevice::open(index, limits)
+        let gpu = open_adapter(index, limits)
             .map_err(|error| Error::NoDevice { asked: "wgpu".to_owned(), searched: error.to_string() })?;
-        Ok(Device::new(format!("wgpu {}", gpu.name()), Backend::Wgpu(Box::new(gpu))))
+        Ok(Device::new(format!("wgpu {}", gpu.name()), gpu))
     }
 
     /// The n-th CUDA device the driver shows.
@@ -95,8 +98,8 @@ impl Device {
     pub fn cuda(index: usize) -> Result<Device> {
         checked()?;
         built(DeviceKind::Cuda)?;
-        let gpu = cuda::CudaDevice::open(index).map_err(no_cuda)?;
-        Ok(Device::new(format!("cuda:{index} {}", gpu.name()), Backend::Cuda(Box::new(gpu))))
+        let gpu = cuda::open(index).map_err(no_cuda)?;
+        Ok(Device::new(format!("cuda:{index} {}", gpu.name()), gpu))
     }
 
     /// This process's host device, every CUDA device and every wgpu adapter. Opens what is not open yet; a

@@ -1,6 +1,6 @@
 //! Devices and what they do: allocate, upload, download, compile, launch, record, replay, wait.
 //!
-//! A [`Device`] is one of a closed set of backends behind one match. Work queued on one [`Stream`] of a
+//! A [`Device`] has the host, CUDA or wgpu behind one trait (`driver.rs`). Work queued on one [`Stream`] of a
 //! device runs in order; the host device runs it at once. This module handles bytes, kernels and launches;
 //! arrays and parts belong to the modules above. Copies between regions are launches of a copy kernel, so
 //! there is no copy verb.
@@ -15,6 +15,7 @@
 
 pub mod cuda;
 mod discovery;
+mod driver;
 mod handle;
 mod host;
 mod launch;
@@ -24,12 +25,13 @@ mod streams;
 mod transfer;
 pub mod wgpu;
 
-pub use handle::{Device, DeviceKind};
+pub use driver::{DeviceKind, Stream};
+pub use handle::Device;
 pub use launch::{Job, Program, compared_launches};
 pub(crate) use launch::{RecordedWork, Recording, Sweep};
 pub(crate) use lock::DeviceLocks;
 pub use memory::{Allocation, Buffer, Foreign, LentMemory, MemoryUse};
 pub(crate) use memory::{Arena, zeros};
-pub use streams::{Stream, Timestamp};
+pub use streams::Timestamp;
 pub(crate) use transfer::CopyRegion;
 pub use transfer::Download;

@@ -17,34 +17,31 @@ pub use variables::{Audience, POINTS, VARIABLES, Variable};
 /// Settings from the environment. [`VARIABLES`] lists the accepted values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// `PARTITA_DEVICE`: the devices [`crate::Team::local`] uses: `auto`, `host`, `cuda`, `wgpu`.
+    /// `PARTITA_DEVICE`: the devices that [`crate::Team::local`] uses.
     pub device: String,
-    /// `PARTITA_DEBUG`: 1 prints launches, 2 also kernels as they are compiled, 3 also
-    /// what drivers are given to compile, 4 also plans and exchanges.
+    /// `PARTITA_DEBUG`: what is printed.
     pub debug: u8,
-    /// `PARTITA_BUDGET_MB`: bytes each device may use; unset means no budget of our own.
+    /// `PARTITA_BUDGET_MB`: bytes each device may use; `None` means no budget of our own.
     pub budget_bytes: Option<u64>,
-    /// `PARTITA_THREADS`: host threads; unset means all the process may use.
+    /// `PARTITA_THREADS`: host threads.
     pub threads: usize,
-    /// `PARTITA_DEADLINE_SECONDS`: how long one rank waits for another, by default 30 s.
+    /// `PARTITA_DEADLINE_SECONDS`: how long one rank waits for another.
     pub deadline: Duration,
     /// `PARTITA_MPI_MAX_BYTES`: the longest message that MPI is given; longer ones are split.
     pub mpi_max_bytes: usize,
-    /// `PARTITA_CUDA_AWARE_MPI`: true says that MPI takes device pointers though it does not say so itself,
-    /// false that it must not get any; unset, the library is asked.
+    /// `PARTITA_CUDA_AWARE_MPI`: whether MPI gets device pointers; `None` asks the library.
     pub cuda_aware_mpi: Option<bool>,
-    /// `PARTITA_CUDA_IPC`: false keeps ranks of one machine from opening each other's CUDA memory.
+    /// `PARTITA_CUDA_IPC`: whether ranks of one machine open each other's CUDA memory.
     pub cuda_ipc: bool,
     /// `PARTITA_WGPU_VISIBLE`: false keeps adapters' memory out of this process's address space, also where
     /// the two are one: arrays there are then only copied to the host.
     pub wgpu_visible: bool,
     /// `PARTITA_TILE_BYTES`: how much of a state goes through several steps of a [`crate::Loop`] at a time on
-    /// the host; by default [`TILE_BYTES`].
+    /// the host.
     pub tile_bytes: u64,
-    /// `PARTITA_HOST_CODE`: the ISA level of the machine code that the host writes for kernels; `None` runs
-    /// them as compiled loops over rows.
+    /// `PARTITA_HOST_CODE`: the ISA level of the host's machine code; `None` runs compiled loops over rows.
     pub host_code: Option<IsaLevel>,
-    /// `PARTITA_CHECK`: true repeats every launch on the interpreter and compares.
+    /// `PARTITA_CHECK`: whether every launch is repeated on the interpreter and compared.
     pub check: bool,
     /// `PARTITA_TRACE`: the file that [`crate::trace`] writes.
     pub trace: Option<String>,

@@ -26,38 +26,14 @@ pub fn copy_box(
 }
 
 /// The same for elements that lie as two views say, of one device's memory.
-///
-/// # Errors
-/// If the device cannot compile the kernel.
 pub(crate) fn copy_views(
     extents: &[i64],
     ((from_view, from), (to_view, to)): ((View, &Place), (View, &Place)),
     how: CopyMode,
 ) -> Result<Command> {
-    let rank = extents.len();
-    let CopyMode { dtype, add } = how;
-    let mut k = Builder::new(if add { "add_box" } else { "copy_box" }, rank);
-    let source = k.input(dtype);
-    let value = k.load(source, &vec![0; rank]);
-    let kernel = if add {
-        let target = k.inout(dtype);
-        let old = k.load(target, &vec![0; rank]);
-        let sum = k.binary(BinaryOp::Add, old, value);
-        k.elementwise(&[(target, sum)])?
-    } else {
-        let target = k.output(dtype);
-        k.elementwise(&[(target, value)])?
-    };
-    let launch = Launch {
-        extents: extents.iter().map(|&e| e as usize).collect(),
-        origin: vec![0; rank],
-        views: vec![from_view, to_view],
-        arguments: Vec::new(),
-    };
-    let memory = vec![Arc::clone(&from.allocation), Arc::clone(&to.allocation)];
-    let program = from.device.compile(kernel)?;
-    Ok(Op::Launch { device: from.device.clone(), job: Job { program, launch: Arc::new(launch), memory } }
-        .into())
+    let ends = |place: &Place, view| (Arc::clone(&place.allocation), view);
+    let copy = BoxCopy { from: ends(from, from_view), to: ends(to, to_view) };
+    copy_boxes(&from.device, extents, &[copy], how)
 }
 
 /// The element type of a copied box, and whether it is added to what is there.
@@ -78,16 +54,9 @@ pub fn fill_box(to: &Place, to_box: &Region, value: Scalar) -> Result<Command> {
     let target = k.output(value.dtype);
     let constant = k.constant(value);
     let kernel = k.elementwise(&[(target, constant)])?;
-    let launch = Launch {
-        extents: to_box.extents().iter().map(|&e| e as usize).collect(),
-        origin: vec![0; to_box.rank()],
-        views: vec![to.view(to_box.start())],
-        arguments: Vec::new(),
-    };
     let program = to.device.compile(kernel)?;
     let memory = vec![Arc::clone(&to.allocation)];
-    Ok(Op::Launch { device: to.device.clone(), job: Job { program, launch: Arc::new(launch), memory } }
-        .into())
+    Ok(launch(&to.device, program, &to_box.extents(), vec![to.view(to_box.start())], Vec::new(), memory))
 }
 
 /// One box on its way between two memories of one device.
@@ -104,27 +73,35 @@ pub(crate) fn copy_boxes(
     copies: &[BoxCopy],
     how: CopyMode,
 ) -> Result<Command> {
-    let CopyMode { dtype, add } = how;
-    let rank = extents.len();
+    let name = match (how.add, copies) {
+        (false, [_]) => "copy_box",
+        (false, _) => "copy_boxes",
+        (true, [_]) => "add_box",
+        (true, _) => "add_boxes",
+    };
+    let program = device.compile(copy_kernel(name, extents.len(), copies.len(), how)?)?;
+    let views = copies.iter().flat_map(|copy| [copy.from.1.clone(), copy.to.1.clone()]).collect();
+    let memory = copies.iter().flat_map(|copy| [Arc::clone(&copy.from.0), Arc::clone(&copy.to.0)]).collect();
+    Ok(launch(device, program, extents, views, Vec::new(), memory))
+}
+
+/// Copies `count` boxes, or adds each to another; sources and targets take turns.
+fn copy_kernel(name: &str, rank: usize, count: usize, CopyMode { dtype, add }: CopyMode) -> Result<Verified> {
     let here = vec![0; rank];
-    let mut k = Builder::new(if add { "add_boxes" } else { "copy_boxes" }, rank);
-    let (mut stores, mut views, mut memory) = (Vec::new(), Vec::new(), Vec::new());
-    for copy in copies {
+    let mut k = Builder::new(name, rank);
+    let mut stores = Vec::with_capacity(count);
+    for _ in 0..count {
         let source = k.input(dtype);
         let value = k.load(source, &here);
-        let (target, value) = if add {
+        stores.push(if add {
             let target = k.inout(dtype);
             let old = k.load(target, &here);
             (target, k.binary(BinaryOp::Add, old, value))
         } else {
             (k.output(dtype), value)
-        };
-        stores.push((target, value));
-        views.extend([copy.from.1.clone(), copy.to.1.clone()]);
-        memory.extend([Arc::clone(&copy.from.0), Arc::clone(&copy.to.0)]);
+        });
     }
-    let program = device.compile(k.elementwise(&stores)?)?;
-    Ok(launch(device, program, extents, views, Vec::new(), memory))
+    Ok(k.elementwise(&stores)?)
 }
 
 /// The type in which copies of elements of these types may share a launch: the smaller of them, if the other
@@ -153,7 +130,7 @@ pub(crate) fn copy_words(
     });
     let words: Vec<_> = words.collect();
     let rank = words.iter().map(|(extents, ..)| extents.len()).max().unwrap_or(0).max(WORDS_RANK);
-    let program = device.compile(box_kernel(rank, how)?)?;
+    let program = device.compile(words_kernel(rank, how)?)?;
     let job = |(extents, from, to, copy): (Vec<i64>, View, View, &BoxCopy)| {
         // Missing dimensions are outermost and have one element.
         let missing = rank - extents.len();
@@ -172,25 +149,15 @@ pub(crate) fn copy_words(
 }
 
 /// Copies the bits of one box, or adds one to another.
-fn box_kernel(rank: usize, CopyMode { dtype, add }: CopyMode) -> Result<Verified> {
-    let here = vec![0; rank];
-    if add {
-        let mut k = Builder::new("add_words", rank);
-        let (source, target) = (k.input(dtype), k.inout(dtype));
-        let (value, old) = (k.load(source, &here), k.load(target, &here));
-        let sum = k.binary(BinaryOp::Add, old, value);
-        return Ok(k.elementwise(&[(target, sum)])?);
-    }
-    let dtype = match dtype.size_bytes() {
+fn words_kernel(rank: usize, how: CopyMode) -> Result<Verified> {
+    let dtype = match how.dtype.size_bytes() {
+        _ if how.add => how.dtype,
         1 => DType::U8,
         2 => DType::U16,
         4 => DType::U32,
         _ => DType::U64,
     };
-    let mut k = Builder::new("copy_words", rank);
-    let (source, target) = (k.input(dtype), k.output(dtype));
-    let value = k.load(source, &here);
-    Ok(k.elementwise(&[(target, value)])?)
+    copy_kernel(if how.add { "add_words" } else { "copy_words" }, rank, 1, CopyMode { dtype, ..how })
 }
 
 /// Faces have at most so many loops in most programs: one kernel for all of these.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::span::MemorySpan;
+use super::place::MemorySpan;
 use crate::device::cuda::{IpcEvent, IpcHandle};
 use crate::device::{Allocation, Buffer, CopyRegion, Device, Stream};
 use crate::error::{Error, Result};
@@ -121,10 +121,7 @@ impl IpcMemory {
         for (span, bytes) in memory.iter().zip(message.chunks(DESCRIPTOR_BYTES)) {
             let Some(descriptor) = IpcDescriptor::decode(bytes) else { return Err(unreadable(from)) };
             let device = &span.device;
-            state
-                .event(from, device, descriptor.written)?
-                .hold_on(stream)
-                .map_err(|e| Error::of_driver(device.name(), e))?;
+            state.event(from, device, descriptor.written)?.hold_on(stream)?;
             let theirs = state.memory(from, device, &descriptor)?;
             let (from, to) = (theirs.allocation(), &span.allocation);
             let region = CopyRegion {
@@ -157,8 +154,7 @@ impl IpcMemory {
             let answer = ranks.receive_bytes(peer, (devices.len() * HANDLE_BYTES) as u64)?;
             let mut state = self.state();
             for (device, handle) in devices.iter().zip(answer.as_chunks::<HANDLE_BYTES>().0) {
-                let read = state.event(peer, device, IpcHandle(*handle))?;
-                read.hold().map_err(|e| Error::of_driver(device.name(), e))?;
+                state.event(peer, device, IpcHandle(*handle))?.hold()?;
             }
         }
         Ok(())
@@ -198,18 +194,17 @@ fn event_of(
     device: &Device,
     record: Option<Stream>,
 ) -> Result<IpcHandle> {
-    let failed = |error| Error::of_driver(device.name(), error);
     let at = match events.iter().position(|(other, ..)| other == device) {
         Some(at) => at,
         None => {
             let event = device.ipc_event()?;
-            events.push((device.clone(), event.export().map_err(failed)?, event));
+            events.push((device.clone(), event.export()?, event));
             events.len() - 1
         }
     };
     let (_, handle, event) = &events[at];
     if let Some(stream) = record {
-        event.record_on(stream).map_err(failed)?;
+        event.record_on(stream)?;
     }
     Ok(*handle)
 }

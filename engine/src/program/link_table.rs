@@ -45,9 +45,6 @@ const OFFER_BYTES: usize = 1 << 12;
 
 impl LinkTable {
     /// Probes all links with this rank's devices. Collective.
-    ///
-    /// # Errors
-    /// A rank that fails or does not answer; a device that fails.
     pub(crate) fn probe(ranks: &Ranks, devices: &[Device]) -> Result<LinkTable> {
         let cuda: Vec<&Device> = devices.iter().filter(|device| device.kind() == DeviceKind::Cuda).collect();
         let device_pointers = agree(ranks, "querying device pointers", ranks.takes_device_memory())?;

@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::handle::{Team, TeamOrigin, report};
-use super::member::{Member, distinct};
+use super::handle::{Member, Team, TeamOrigin, distinct, report};
 use crate::config::{checked, config};
 use crate::device::Device;
 use crate::error::{Error, Result};

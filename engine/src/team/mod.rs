@@ -5,9 +5,7 @@
 //! on every rank except memory: a rank has only the devices and parts of its own members.
 
 mod construct;
-mod evaluation;
 mod handle;
-mod member;
 
-pub(crate) use evaluation::evaluation;
 pub use handle::Team;
+pub(crate) use handle::evaluation;

@@ -5,8 +5,10 @@ use partita_kernels::ptx::PtxUnsupported;
 
 /// A failure of a CUDA device or of its driver.
 #[derive(Clone, Debug, thiserror::Error)]
-pub enum CudaError {
+#[cfg_attr(not(feature = "cuda"), expect(dead_code))]
+pub(in crate::device) enum CudaError {
     /// The build leaves the driver's code out.
+    #[cfg(not(feature = "cuda"))]
     #[error("this build leaves CUDA out; build Partita with the feature `cuda`")]
     NotBuilt,
     /// The driver's library is not there.
@@ -17,48 +19,19 @@ pub enum CudaError {
     NoDriver,
     /// The driver has no such device.
     #[error("no CUDA device {index}: the driver shows {found}; CUDA_VISIBLE_DEVICES may hide some")]
-    NoDevice {
-        /// The requested number.
-        index: usize,
-        /// How many there are.
-        found: usize,
-    },
+    NoDevice { index: usize, found: usize },
     /// The driver cannot read the PTX this GPU needs.
     #[error("the CUDA driver supports CUDA {has}, {gpu} needs {needs} or newer; update the driver")]
-    OldDriver {
-        /// The GPU's name.
-        gpu: String,
-        /// The driver's CUDA version.
-        has: String,
-        /// The oldest that works.
-        needs: String,
-    },
+    OldDriver { gpu: String, has: String, needs: String },
     /// The GPU is older than any target of the PTX writer.
     #[error("{gpu} has compute capability {major}.{minor}; 7.5 or newer is needed")]
-    OldGpu {
-        /// The GPU's name.
-        gpu: String,
-        /// Its compute capability.
-        major: i32,
-        /// The part behind the dot.
-        minor: i32,
-    },
+    OldGpu { gpu: String, major: i32, minor: i32 },
     /// The driver has no such memory left.
     #[error("CUDA_ERROR_OUT_OF_MEMORY for {bytes} bytes")]
-    OutOfMemory {
-        /// The requested bytes.
-        bytes: u64,
-    },
+    OutOfMemory { bytes: u64 },
     /// A driver call failed. What ran on the device before may have caused it.
     #[error("{operation} failed: {code} ({text}); {}", remedy(.code))]
-    Driver {
-        /// What was being done.
-        operation: &'static str,
-        /// The driver's name of the error.
-        code: String,
-        /// The driver's explanation.
-        text: String,
-    },
+    Driver { operation: &'static str, code: String, text: String },
     /// The process was forked after the device had been opened; CUDA does not survive that.
     #[error(
         "this process was forked from one that used the CUDA driver; fork first and open devices afterwards"
@@ -72,27 +45,10 @@ pub enum CudaError {
         "the driver refused the PTX of kernel {kernel}: {log}; update the driver if it is older than \
          the GPU, otherwise report this with the text:\n{source_text}"
     )]
-    Compile {
-        /// The kernel's name.
-        kernel: String,
-        /// What the compiler said.
-        log: String,
-        /// The PTX.
-        source_text: String,
-    },
+    Compile { kernel: String, log: String, source_text: String },
     /// The launch does not fit the kernel or the memory.
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// A transfer outside the buffer.
-    #[error("bytes {offset}..{stop} of a buffer of {len} bytes")]
-    OutOfRange {
-        /// First byte.
-        offset: u64,
-        /// Byte after the last.
-        stop: u64,
-        /// Length of the buffer.
-        len: u64,
-    },
 }
 
 /// What to do about a driver's error, by its name.

@@ -8,37 +8,20 @@
 //! one after it, before the memory is let go: two waits per exchange, and none per allocation. Memory is
 //! plain `cuMemAlloc`, because such memory may travel (peer copies, IPC, CUDA-aware MPI).
 //!
-//! Invariant: `driver/` is the only home of `cudarc::`. Without the feature `cuda`, `absent` stands in for
-//! it: a device that no value exists of. Nothing here knows arrays, parts or pools, and nothing panics:
-//! driver failures come back as [`CudaError`].
+//! Invariant: `driver/` is the only home of `cudarc::`. Nothing here knows arrays, parts or pools, and
+//! nothing panics: driver failures come back as `CudaError`.
 
 #[cfg(not(feature = "cuda"))]
 mod absent;
 #[cfg(feature = "cuda")]
 mod driver;
-#[cfg(feature = "cuda")]
-mod during;
 mod error;
-mod facts;
-mod job;
 
 #[cfg(not(feature = "cuda"))]
-pub(crate) use absent::NoCuda as GraphRecording;
-#[cfg(not(feature = "cuda"))]
-pub(super) use absent::{
-    NoCuda as CudaBuffer, NoCuda as CudaDevice, NoCuda as CudaProgram, NoCuda as PinnedDownload,
-    NoCuda as TimedEvent, copy_between, count,
-};
-#[cfg(not(feature = "cuda"))]
-pub use absent::{NoIpcEvent as IpcEvent, absence};
-#[cfg(feature = "cuda")]
-pub(crate) use driver::GraphRecording;
-#[cfg(feature = "cuda")]
-pub(super) use driver::{
-    CudaBuffer, CudaDevice, CudaProgram, PinnedDownload, TimedEvent, copy_between, count,
-};
-#[cfg(feature = "cuda")]
-pub use driver::{IpcEvent, absence};
-pub use error::CudaError;
-pub use facts::IpcHandle;
-pub(super) use job::DriverJob;
+use absent as driver;
+
+pub use super::driver::IpcHandle;
+pub use super::memory::IpcEvent;
+pub use driver::absence;
+pub(super) use driver::{count, open};
+pub(super) use error::CudaError;

@@ -12,8 +12,8 @@ use partita_kernels::{Access, DType, Launch, Scalar, cpu, interpret};
 
 use super::job::Job;
 use crate::device::handle::Device;
-use crate::device::host::{self, ALIGN_BYTES, HostMemory};
-use crate::device::memory::Allocation;
+use crate::device::host::{self, HostMemory};
+use crate::device::memory::{ALIGN_BYTES, Allocation};
 use crate::error::{Error, Result};
 
 /// Instructions of all points, and elements, up to which a launch is repeated by the definition.
@@ -210,9 +210,9 @@ mod tests {
         let jobs = std::slice::from_ref(&job);
         let error = checked(&device, jobs, || Ok(())).unwrap_err().to_string();
         assert!(error.contains("kernel differences, parameter 1, element 1: expected 3"), "{error}");
-        checked(&device, jobs, || device.run_on(Stream::Compute, &job)).unwrap();
+        checked(&device, jobs, || device.run_on(Stream::Compute, jobs)).unwrap();
         let last_wrong = || {
-            device.run_on(Stream::Compute, &job)?;
+            device.run_on(Stream::Compute, jobs)?;
             device.upload(&job.memory[1], 32, &f32::NAN.to_le_bytes())
         };
         let error = checked(&device, jobs, last_wrong).unwrap_err().to_string();

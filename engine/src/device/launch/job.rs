@@ -1,36 +1,19 @@
 //! Compiled kernels, and jobs: launches that are ready to run.
 
+use std::any::Any;
 use std::sync::Arc;
 
-use partita_kernels::{Launch, Verified, cpu};
+use partita_kernels::{Launch, Verified};
 
-use crate::device::cuda;
 use crate::device::memory::Allocation;
-use crate::device::wgpu;
 
 /// A kernel compiled for one device.
 pub struct Program {
     /// The number of the device.
     pub(super) device: u64,
     pub(super) kernel: Verified,
-    pub(super) code: Code,
-}
-
-pub(super) enum Code {
-    Host(Box<cpu::Program>),
-    Cuda(Box<cuda::CudaProgram>),
-    Wgpu(Box<wgpu::WgpuProgram>),
-}
-
-impl Code {
-    /// The texts that the driver compiled.
-    pub(super) fn sources(&self) -> Box<dyn Iterator<Item = &str> + '_> {
-        match self {
-            Code::Host(_) => Box::new(std::iter::empty()),
-            Code::Cuda(code) => Box::new(std::iter::once(code.source())),
-            Code::Wgpu(code) => Box::new(code.sources()),
-        }
-    }
+    /// As the driver has it.
+    pub(in crate::device) code: Box<dyn Any + Send + Sync>,
 }
 
 impl Program {

@@ -2,13 +2,11 @@
 //! with the definition.
 
 mod check;
-mod compile;
 mod job;
 mod queue;
-mod recording;
 mod sweep;
 
 pub use check::compared_launches;
 pub use job::{Job, Program};
-pub(crate) use recording::{RecordedWork, Recording};
+pub(crate) use queue::{RecordedWork, Recording};
 pub(crate) use sweep::Sweep;

@@ -1,43 +1,80 @@
-//! Launches: a job is checked, and queued on a stream of its device.
+//! Compilation of kernels, once per device; launches: a job is checked, and queued on a stream of its device;
+//! and jobs prepared for repetition.
 
-use partita_kernels::Access;
+use std::sync::Arc;
+
+use partita_kernels::{Access, Verified};
 
 use super::check;
-use super::job::{Code, Job};
+use super::job::{Job, Program};
+use super::sweep::Sweep;
 use crate::config::{config, say};
-use crate::device::cuda::{self, DriverJob};
-use crate::device::handle::{Backend, Device};
-use crate::device::host::{self, HostMemory};
-use crate::device::memory::Memory;
-use crate::device::streams::Stream;
-use crate::device::wgpu;
+use crate::device::driver::{Opaque, Stream};
+use crate::device::handle::Device;
+use crate::device::host;
 use crate::error::{Error, Result};
 
+/// Some of a recording's jobs on the host.
+pub(crate) enum RecordedWork {
+    /// One after another, each on all threads.
+    Jobs(Vec<Job>),
+    /// Tile by tile, each on one thread.
+    Tiles(Sweep),
+}
+
+/// Jobs of one device prepared for cheap repetition.
+pub(crate) enum Recording {
+    /// The jobs as they are: on the host, and everywhere when launches are checked.
+    Kept(Vec<RecordedWork>),
+    /// The driver's: a graph on CUDA, bind groups and parameter buffers on wgpu.
+    Driver(Opaque),
+}
+
 impl Device {
-    /// Queues a job behind all work queued so far.
+    /// Compiles a kernel, or finds it compiled.
     ///
     /// # Errors
-    /// If the launch does not fit its memory or the driver fails.
-    pub(crate) fn launch(&self, job: &Job) -> Result<()> {
-        self.launch_on(Stream::Compute, job)
+    /// If the device lacks a type or operation, or its compiler refuses the source.
+    pub fn compile(&self, kernel: Verified) -> Result<Arc<Program>> {
+        self.usable()?;
+        let mut programs = self.programs();
+        if let Some(program) = programs.get(&kernel) {
+            return Ok(Arc::clone(program));
+        }
+        if config().debug >= 2 {
+            say(format_args!("compile for {}:\n{kernel}", self.name()));
+        }
+        let code = self.driver().compile(&kernel).map_err(|e| self.failed(e))?;
+        let program = Arc::new(Program { device: self.number(), kernel: kernel.clone(), code });
+        programs.insert(kernel, Arc::clone(&program));
+        Ok(program)
     }
 
-    /// The same on a stream.
-    ///
-    /// # Errors
-    /// As [`Device::launch`].
+    /// Queues a job on a stream.
     pub(crate) fn launch_on(&self, stream: Stream, job: &Job) -> Result<()> {
+        self.launch_boxes(stream, std::slice::from_ref(job))
+    }
+
+    /// Queues jobs of one program over boxes of which none writes what another reads or writes, in any order:
+    /// in one launch, or a few, where the device can.
+    pub(crate) fn launch_boxes(&self, stream: Stream, jobs: &[Job]) -> Result<()> {
         self.usable()?;
-        self.check(job)?;
-        self.log(job);
-        if config().check {
-            return check::checked(self, std::slice::from_ref(job), || self.run_on(stream, job));
+        for job in jobs {
+            self.check(job)?;
+            self.log(job);
         }
-        self.run_on(stream, job)
+        match config().check {
+            true => check::checked(self, jobs, || self.run_on(stream, jobs)),
+            false => self.run_on(stream, jobs),
+        }
+    }
+
+    pub(super) fn run_on(&self, stream: Stream, jobs: &[Job]) -> Result<()> {
+        self.with_room(|| self.driver().launch(stream, jobs))
     }
 
     /// Refuses a job that is another device's, or that writes memory which was lent to be read.
-    pub(super) fn check(&self, job: &Job) -> Result<()> {
+    fn check(&self, job: &Job) -> Result<()> {
         if job.program.device != self.number() {
             let name = &job.program.kernel().kernel().name;
             let expected = format!("a program compiled for {}", self.name());
@@ -57,7 +94,7 @@ impl Device {
         Ok(())
     }
 
-    pub(super) fn log(&self, job: &Job) {
+    fn log(&self, job: &Job) {
         if config().debug >= 1 {
             say(format_args!(
                 "{} on {}: {:?} points {:?}",
@@ -69,92 +106,35 @@ impl Device {
         }
     }
 
-    pub(super) fn run_on(&self, stream: Stream, job: &Job) -> Result<()> {
-        match (self.backend(), &job.program.code) {
-            (Backend::Host, Code::Host(_)) => host_launch(job, host::threads()),
-            (Backend::Cuda(gpu), Code::Cuda(code)) => {
-                let memory = cuda_memory(job);
-                let launch =
-                    || gpu.launch(stream, code, &job.launch, &memory).map_err(|e| self.cuda_failure(e));
-                // A reduction needs memory of its own.
-                self.with_room(launch)
-            }
-            (Backend::Wgpu(gpu), Code::Wgpu(code)) => {
-                gpu.launch(code, &job.launch, &wgpu_memory(job)).map_err(|e| self.failed(e))
-            }
-            _ => unreachable!("a program runs on the device it was compiled for"),
-        }
-    }
-
-    /// Queues jobs of one program over boxes of which none writes what another reads or writes, in any order:
-    /// in one launch, or a few, where the device can.
-    ///
-    /// # Errors
-    /// As [`Device::launch`].
-    pub(crate) fn launch_boxes(&self, stream: Stream, jobs: &[Job]) -> Result<()> {
+    /// Prepares groups of jobs for repetition, each one job or what [`Device::launch_boxes`] takes.
+    pub(crate) fn record_groups(&self, groups: Vec<Vec<Job>>) -> Result<Recording> {
         self.usable()?;
-        match self.backend() {
-            Backend::Host | Backend::Wgpu(_) => jobs.iter().try_for_each(|job| self.launch_on(stream, job)),
-            Backend::Cuda(gpu) => {
-                jobs.iter().try_for_each(|job| self.check(job))?;
-                let memory: Vec<_> = jobs.iter().map(cuda_memory).collect();
-                let prepared = cuda_jobs(jobs, &memory);
-                let run = || {
-                    self.with_room(|| gpu.launch_boxes(stream, &prepared).map_err(|e| self.cuda_failure(e)))
-                };
-                if config().check { check::checked(self, jobs, run) } else { run() }
+        groups.iter().flatten().try_for_each(|job| self.check(job))?;
+        if !config().check
+            && let Some(recording) = self.with_room(|| self.driver().record(&groups))?
+        {
+            return Ok(Recording::Driver(recording));
+        }
+        Ok(Recording::Kept(vec![RecordedWork::Jobs(groups.into_iter().flatten().collect())]))
+    }
+
+    /// Queues a recording's jobs on a stream, in their order.
+    pub(crate) fn replay_on(&self, stream: Stream, recording: &Recording) -> Result<()> {
+        self.usable()?;
+        match recording {
+            Recording::Kept(stretches) => stretches.iter().try_for_each(|stretch| match stretch {
+                RecordedWork::Jobs(jobs) => jobs.iter().try_for_each(|job| self.launch_on(stream, job)),
+                RecordedWork::Tiles(sweep) if config().check => {
+                    sweep.run(1, |job| self.launch_on(stream, job))
+                }
+                RecordedWork::Tiles(sweep) => sweep.run(host::threads(), |job| {
+                    self.log(job);
+                    Ok(host::run(job, 1)?)
+                }),
+            }),
+            Recording::Driver(recording) => {
+                self.driver().replay(stream, recording).map_err(|e| self.failed(e))
             }
         }
     }
-}
-
-/// Runs a job of the host; it is done when this returns.
-pub(super) fn host_launch(job: &Job, threads: usize) -> Result<()> {
-    match &job.program.code {
-        Code::Host(code) => Ok(host::launch(code, &job.launch, host_memory(job), threads)?),
-        Code::Cuda(_) | Code::Wgpu(_) => unreachable!("a program runs on the device it was compiled for"),
-    }
-}
-
-fn host_memory(job: &Job) -> impl Iterator<Item = (&HostMemory, usize)> {
-    let params = &job.program.kernel().kernel().params;
-    job.memory.iter().zip(params).map(|(allocation, param)| match &allocation.memory {
-        Memory::Host(block) => (block, param.dtype.size_bytes()),
-        Memory::Cuda(_) | Memory::Wgpu(_) => unreachable!("memory belongs to the device it is used with"),
-    })
-}
-
-pub(super) fn cuda_memory(job: &Job) -> Vec<&cuda::CudaBuffer> {
-    job.memory
-        .iter()
-        .map(|allocation| match &allocation.memory {
-            Memory::Cuda(buffer) => buffer,
-            Memory::Host(_) | Memory::Wgpu(_) => unreachable!("memory belongs to the device it is used with"),
-        })
-        .collect()
-}
-
-pub(super) fn cuda_jobs<'a>(
-    jobs: &'a [Job],
-    memory: &'a [Vec<&'a cuda::CudaBuffer>],
-) -> Vec<DriverJob<'a, cuda::CudaProgram, cuda::CudaBuffer>> {
-    jobs.iter()
-        .zip(memory)
-        .map(|(job, memory)| match &job.program.code {
-            Code::Cuda(program) => DriverJob { program: &**program, launch: &job.launch, memory },
-            Code::Host(_) | Code::Wgpu(_) => {
-                unreachable!("a program runs on the device it was compiled for")
-            }
-        })
-        .collect()
-}
-
-pub(super) fn wgpu_memory(job: &Job) -> Vec<&wgpu::WgpuBuffer> {
-    job.memory
-        .iter()
-        .map(|allocation| match &allocation.memory {
-            Memory::Wgpu(buffer) => buffer,
-            Memory::Host(_) | Memory::Cuda(_) => unreachable!("memory belongs to the device it is used with"),
-        })
-        .collect()
 }

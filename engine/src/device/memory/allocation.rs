@@ -1,15 +1,36 @@
-//! Memory of one device: where it is, and who may use it.
+//! Memory of one device: where it is, who may use it, and the pool of what is free.
 
+use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::arena::Arena;
-use crate::device::cuda;
-use crate::device::host::HostMemory;
-use crate::device::wgpu::WgpuBuffer;
 use crate::error::{Error, Result};
+
+/// Allocations of all devices are multiples of this many bytes and aligned to it.
+pub(in crate::device) const ALIGN_BYTES: u64 = 256;
+
+/// Memory as a driver has it; freed, closed or let go when dropped.
+pub(in crate::device) trait DeviceMemory: Any + Send + Sync {
+    /// Where this process finds it.
+    fn host_address(&self) -> Option<*mut u8> {
+        None
+    }
+
+    /// Where a CUDA device finds it.
+    fn cuda_address(&self) -> Option<u64> {
+        None
+    }
+
+    /// Where a wire may read and write it, with exposed provenance on the host: the host's memory, and plain
+    /// allocations of CUDA, because MPI libraries may not accept others.
+    fn wire_address(&self) -> Option<usize> {
+        None
+    }
+}
 
 /// Memory of one device. It says where the memory is; that nobody else gets it is what a `Buffer` is for.
 pub struct Allocation {
@@ -25,7 +46,7 @@ pub struct Allocation {
     pub(super) arena: Option<Arena>,
     /// How often it is lent: such memory is not leased again.
     pub(super) lent: AtomicU32,
-    pub(in crate::device) memory: Memory,
+    pub(super) memory: Box<dyn DeviceMemory>,
 }
 
 /// Memory that a wire reads or writes in place: the host's, or CUDA memory for a wire that takes device
@@ -65,12 +86,6 @@ impl Drop for LentMemory {
     }
 }
 
-pub(in crate::device) enum Memory {
-    Host(HostMemory),
-    Cuda(cuda::CudaBuffer),
-    Wgpu(WgpuBuffer),
-}
-
 impl fmt::Debug for Allocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "#{} ({} bytes)", self.id, self.bytes)
@@ -79,7 +94,12 @@ impl fmt::Debug for Allocation {
 
 impl Allocation {
     /// Memory of the device with this number; without an arena it has another owner.
-    pub(super) fn new(device: u64, bytes: u64, arena: Option<Arena>, memory: Memory) -> Allocation {
+    pub(in crate::device) fn new(
+        device: u64,
+        bytes: u64,
+        arena: Option<Arena>,
+        memory: Box<dyn DeviceMemory>,
+    ) -> Allocation {
         let (id, lent) = (next_id(), AtomicU32::new(0));
         Allocation { id, bytes, device, read_only: false, arena, lent, memory }
     }
@@ -104,16 +124,16 @@ impl Allocation {
         self.arena.is_none()
     }
 
-    /// Lends some bytes to a wire; `None` if no wire can reach such memory: other kinds than the host's and
-    /// CUDA's, and CUDA memory of other origin than a plain allocation, which MPI libraries may not accept.
+    /// The driver's own memory.
+    pub(in crate::device) fn own<T: 'static>(&self) -> &T {
+        let memory: &dyn Any = &*self.memory;
+        memory.downcast_ref().unwrap_or_else(|| unreachable!("memory belongs to the device it is used with"))
+    }
+
+    /// Lends some bytes to a wire; `None` if no wire can reach such memory.
     pub(crate) fn lend(self: &Arc<Allocation>, offset: u64, bytes: u64) -> Option<LentMemory> {
-        let begin = match &self.memory {
-            Memory::Host(block) => block.pointer().expose_provenance(),
-            Memory::Cuda(buffer) => buffer.plain_address()? as usize,
-            Memory::Wgpu(_) => return None,
-        };
+        let address = self.memory.wire_address()? + offset as usize;
         let stop = offset.checked_add(bytes)?;
-        let address = begin + offset as usize;
         (stop <= self.bytes).then(|| {
             self.lent.fetch_add(1, Ordering::Relaxed);
             LentMemory { allocation: Arc::clone(self), address, bytes: bytes as usize }
@@ -122,20 +142,13 @@ impl Allocation {
 
     /// Where byte `offset` is in this process's memory; `None` for memory of another kind.
     pub(crate) fn host_address(&self, offset: usize) -> Option<NonNull<u8>> {
-        let (start, bytes) = match &self.memory {
-            Memory::Host(block) => (block.pointer(), block.bytes()),
-            Memory::Wgpu(buffer) => {
-                (std::ptr::with_exposed_provenance_mut(buffer.address()?), buffer.bytes() as usize)
-            }
-            Memory::Cuda(_) => return None,
-        };
-        NonNull::new(start.wrapping_add(offset)).filter(|_| offset < bytes)
+        let start = self.memory.host_address()?;
+        NonNull::new(start.wrapping_add(offset)).filter(|_| (offset as u64) < self.bytes)
     }
 
     /// Where byte `offset` is in the memory of a CUDA device; `None` for memory of another kind.
     pub(crate) fn cuda_address(&self, offset: u64) -> Option<u64> {
-        let Memory::Cuda(buffer) = &self.memory else { return None };
-        Some(buffer.address() + offset).filter(|_| offset < buffer.bytes())
+        Some(self.memory.cuda_address()? + offset).filter(|_| offset < self.bytes)
     }
 
     /// Whether it begins at a multiple of so many bytes. Memory that the process cannot address is ours, and
@@ -149,4 +162,81 @@ impl Allocation {
 fn next_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// What a device's memory is used for at the moment, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MemoryUse {
+    /// Held by arrays and temporaries.
+    pub in_use_bytes: u64,
+    /// Free, kept for reuse; given back to the driver before anything is refused.
+    pub cached_bytes: u64,
+    /// The most that may be held, if there is a limit of ours.
+    pub budget_bytes: Option<u64>,
+}
+
+/// The memory of one device that is free, and how much is in use.
+#[derive(Default)]
+pub(in crate::device) struct Pool {
+    /// By arena and size, then by number.
+    free: BTreeMap<(u64, u64), BTreeMap<u64, Arc<Allocation>>>,
+    pub(super) usage: MemoryUse,
+}
+
+impl Pool {
+    pub(in crate::device) fn new(budget_bytes: Option<u64>) -> Pool {
+        Pool { usage: MemoryUse { budget_bytes, ..MemoryUse::default() }, ..Pool::default() }
+    }
+
+    /// Takes back memory whose last lease ended.
+    pub(super) fn release(&mut self, allocation: &Arc<Allocation>) {
+        if allocation.arena.is_none() {
+            return;
+        }
+        self.usage.in_use_bytes -= allocation.bytes;
+        self.usage.cached_bytes += allocation.bytes;
+        self.keep(Arc::clone(allocation));
+    }
+
+    fn keep(&mut self, allocation: Arc<Allocation>) {
+        let Some(arena) = &allocation.arena else { return };
+        let sized = self.free.entry((arena.number(), allocation.bytes)).or_default();
+        sized.insert(allocation.id, allocation);
+    }
+
+    /// The free memory of this size with the smallest number, now in use.
+    pub(super) fn take(&mut self, arena: u64, bytes: u64) -> Option<Arc<Allocation>> {
+        let sized = self.free.get_mut(&(arena, bytes))?;
+        let idle = |allocation: &&Arc<Allocation>| allocation.lent.load(Ordering::Acquire) == 0;
+        let number = sized.values().find(idle)?.id;
+        let allocation = sized.remove(&number)?;
+        self.count_as_used(bytes);
+        Some(allocation)
+    }
+
+    /// This allocation, now in use; `None` if it is not free.
+    pub(super) fn claim(&mut self, allocation: &Allocation) -> Option<Arc<Allocation>> {
+        let key = (allocation.arena.as_ref()?.number(), allocation.bytes);
+        let found = self.free.get_mut(&key)?.remove(&allocation.id)?;
+        self.count_as_used(found.bytes);
+        Some(found)
+    }
+
+    /// Files the free memory again, after an arena has dissolved.
+    pub(super) fn refile(&mut self) {
+        for allocation in std::mem::take(&mut self.free).into_values().flat_map(BTreeMap::into_values) {
+            self.keep(allocation);
+        }
+    }
+
+    fn count_as_used(&mut self, bytes: u64) {
+        self.usage.cached_bytes -= bytes;
+        self.usage.in_use_bytes += bytes;
+    }
+
+    /// Gives all free memory back to the driver.
+    pub(super) fn trim(&mut self) {
+        self.free.clear();
+        self.usage.cached_bytes = 0;
+    }
 }

@@ -3,13 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::allocation::{Allocation, Memory};
+use super::allocation::{ALIGN_BYTES, Allocation, DeviceMemory, MemoryUse};
 use super::arena::Arena;
-use super::pool::MemoryUse;
 use crate::config::config;
-use crate::device::cuda;
-use crate::device::handle::{Backend, Device};
-use crate::device::host::{ALIGN_BYTES, HostMemory};
+use crate::device::driver::{DriverError, DriverResult};
+use crate::device::handle::Device;
 use crate::error::{Error, Result};
 
 /// A lease on an allocation. Clones share it; the last one returns it to the pool.
@@ -82,7 +80,7 @@ impl Device {
             return Ok(lease(allocation));
         }
         self.within_budget(bytes)?;
-        let memory = self.with_room(|| self.raw_alloc(bytes))?;
+        let memory = self.with_room(|| self.driver().alloc(bytes))?;
         self.pool().usage.in_use_bytes += bytes;
         let allocation = Arc::new(Allocation::new(self.number(), bytes, Some(arena), memory));
         if config().check {
@@ -93,7 +91,7 @@ impl Device {
     }
 
     /// Another owner's memory as a buffer: it counts in no budget and goes to no pool.
-    pub(super) fn adopt(&self, bytes: u64, memory: Memory, read_only: bool) -> Buffer {
+    pub(super) fn adopt(&self, bytes: u64, memory: Box<dyn DeviceMemory>, read_only: bool) -> Buffer {
         let allocation =
             Arc::new(Allocation { read_only, ..Allocation::new(self.number(), bytes, None, memory) });
         Buffer(Arc::new(Lease { allocation, device: self.clone() }))
@@ -146,41 +144,46 @@ impl Device {
 
     /// Tries once more without what the pool keeps free, if memory was refused. A call that ran out of memory
     /// has done nothing else.
-    pub(in crate::device) fn with_room<T>(&self, call: impl Fn() -> Result<T>) -> Result<T> {
-        call().or_else(|error| match error {
-            Error::OutOfMemory { .. } => {
+    pub(in crate::device) fn with_room<T>(&self, call: impl Fn() -> DriverResult<T>) -> Result<T> {
+        let again = |error| match error {
+            DriverError::OutOfMemory { .. } => {
                 self.pool().trim();
                 call()
             }
             failure => Err(failure),
-        })
+        };
+        call().or_else(again).map_err(|error| self.failed(error))
     }
 
-    pub(in crate::device) fn cuda_failure(&self, error: cuda::CudaError) -> Error {
+    /// A driver's error as one of the device.
+    pub(in crate::device) fn failed(&self, error: DriverError) -> Error {
         match error {
-            cuda::CudaError::OutOfMemory { bytes } => {
-                self.out_of_memory(bytes, self.memory().in_use_bytes, format!("driver: {error}"))
+            DriverError::OutOfMemory { bytes, limit } => {
+                self.out_of_memory(bytes, self.memory().in_use_bytes, limit)
             }
-            failure => Error::of_driver(self.name(), failure),
+            DriverError::Unsupported(reason) => Error::Unsupported { device: self.name().to_owned(), reason },
+            DriverError::Launch(error) => error.into(),
+            DriverError::Failed(reason) => Error::of_driver(self.name(), reason),
         }
     }
 
     fn out_of_memory(&self, asked_bytes: u64, in_use_bytes: u64, limit: String) -> Error {
         Error::OutOfMemory { device: self.name().to_owned(), asked_bytes, in_use_bytes, limit }
     }
+}
 
-    fn raw_alloc(&self, bytes: u64) -> Result<Memory> {
-        let refused = |limit: String| self.out_of_memory(bytes, self.memory().in_use_bytes, limit);
-        match self.backend() {
-            Backend::Host => HostMemory::new(bytes)
-                .map(Memory::Host)
-                .ok_or_else(|| refused("the system's allocator refused".to_owned())),
-            Backend::Cuda(gpu) => {
-                gpu.alloc(bytes).map(Memory::Cuda).map_err(|error| self.cuda_failure(error))
-            }
-            Backend::Wgpu(gpu) => {
-                gpu.alloc(bytes).map(Memory::Wgpu).map_err(|error| refused(format!("driver: {error}")))
-            }
+/// So many zeros in host memory, for elements on their way to and from devices. Refused memory is an error,
+/// not the end of the process. `devices` are those of whom the elements are; an error tells their use.
+pub(crate) fn zeros<T: bytemuck::Zeroable>(count: usize, devices: &[Device]) -> Result<Vec<T>> {
+    bytemuck::allocation::try_zeroed_slice_box(count).map(Vec::from).map_err(|()| {
+        let usage = devices.iter().map(Device::memory);
+        let budgets: Option<u64> = devices.iter().map(|device| device.memory().budget_bytes).sum();
+        let budget = budgets.map_or("no budget".to_owned(), |bytes| format!("budget of {bytes} bytes"));
+        Error::OutOfMemory {
+            device: "the host, to hold elements beside the devices".to_owned(),
+            asked_bytes: (count as u64).saturating_mul(size_of::<T>() as u64),
+            in_use_bytes: usage.map(|usage| usage.in_use_bytes).sum(),
+            limit: format!("{budget}, the system's allocator refused"),
         }
-    }
+    })
 }

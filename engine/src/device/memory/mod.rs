@@ -15,16 +15,11 @@
 mod allocation;
 mod arena;
 mod buffer;
-mod foreign;
-mod ipc;
-mod pool;
-mod zeros;
+mod sharing;
 
-pub(super) use allocation::Memory;
-pub use allocation::{Allocation, LentMemory};
+pub(super) use allocation::{ALIGN_BYTES, DeviceMemory, Pool};
+pub use allocation::{Allocation, LentMemory, MemoryUse};
 pub(crate) use arena::Arena;
 pub use buffer::Buffer;
-pub use foreign::Foreign;
-pub use pool::MemoryUse;
-pub(super) use pool::Pool;
-pub(crate) use zeros::zeros;
+pub(crate) use buffer::zeros;
+pub use sharing::{Foreign, IpcEvent};

@@ -1,27 +1,73 @@
-//! One NVIDIA GPU: opening it, its memory, the order of its streams, and what other libraries of the process
-//! need to share it.
+//! One NVIDIA GPU: opening it, and its memory: ours, shared by another process, or borrowed from another
+//! library.
 
-use std::any::Any;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cudarc::driver::{DriverError, result, sys};
 use partita_kernels::ptx::{Facts, PtxTarget};
 
-use super::buffer::{CudaBuffer, CudaOrigin};
-use super::event::{Event, Purpose, TimedEvent};
-use super::primary::Primary;
-use super::staging::Staging;
+use super::copies::Staging;
+use super::primary::{During, Event, Primary, Purpose};
 use crate::device::Stream;
-use crate::device::cuda::during::During;
 use crate::device::cuda::error::CudaError;
+use crate::device::driver::Opaque;
+use crate::device::memory::DeviceMemory;
+
+/// Memory of one device. Freed, closed or let go when dropped.
+pub(super) struct CudaBuffer {
+    primary: Arc<Primary>,
+    pub address: u64,
+    pub bytes: u64,
+    origin: CudaOrigin,
+}
+
+/// Where memory comes from decides how it is given back.
+pub(super) enum CudaOrigin {
+    /// `cuMemAlloc`.
+    Allocated,
+    /// `cuIpcOpenMemHandle`.
+    Opened,
+    /// Another owner's, kept alive by the value.
+    Borrowed { _owner: Opaque },
+}
+
+impl DeviceMemory for CudaBuffer {
+    fn cuda_address(&self) -> Option<u64> {
+        Some(self.address)
+    }
+
+    fn wire_address(&self) -> Option<usize> {
+        match self.origin {
+            CudaOrigin::Allocated => Some(self.address as usize),
+            CudaOrigin::Opened | CudaOrigin::Borrowed { .. } => None,
+        }
+    }
+}
+
+impl Drop for CudaBuffer {
+    fn drop(&mut self) {
+        let (address, primary) = (self.address, &self.primary);
+        // After a failure that loses the device its memory is gone with it; there is nothing to report.
+        let _ = match &self.origin {
+            CudaOrigin::Allocated => primary.with(|| {
+                // SAFETY: allocated in `new_buffer`, freed once; the driver waits for work that uses it.
+                unsafe { result::free_sync(address) }.during("freeing memory")
+            }),
+            CudaOrigin::Opened => primary.with(|| {
+                // SAFETY: opened in `import_memory`, closed once.
+                unsafe { sys::cuIpcCloseMemHandle(address) }.result().during("closing shared memory")
+            }),
+            CudaOrigin::Borrowed { .. } => Ok(()),
+        };
+    }
+}
 
 /// What a GPU is and can.
-#[derive(Clone, Debug)]
 pub(super) struct CudaFacts {
     /// The driver's name of it.
     pub name: String,
     /// Streaming multiprocessors.
-    pub multiprocessors: u32,
+    multiprocessors: u32,
     /// True for a driver that computes on the processor, which tests use.
     pub is_simulated: bool,
     /// What kernels are written for.
@@ -29,20 +75,17 @@ pub(super) struct CudaFacts {
 }
 
 /// One GPU, opened. Work of all threads runs in the order of the calls, stream by stream.
-pub(in crate::device) struct CudaDevice {
-    pub(super) primary: Arc<Primary>,
-    pub(super) facts: CudaFacts,
-    pub(super) staging: Mutex<Staging>,
+pub(super) struct CudaDevice {
+    pub primary: Arc<Primary>,
+    pub facts: CudaFacts,
+    pub staging: Mutex<Staging>,
     /// By stream: its end when another stream last began to wait for it.
-    pub(super) ends: [Event; 2],
+    pub ends: [Event; 2],
     /// By stream: partial results of reductions, which work in order may share.
-    pub(super) scratch: [Mutex<Option<CudaBuffer>>; 2],
+    pub scratch: [Mutex<Option<CudaBuffer>>; 2],
 }
 
 /// How many devices the driver shows.
-///
-/// # Errors
-/// If there is no driver, or it does not start.
 pub(in crate::device) fn count() -> Result<usize, CudaError> {
     loaded()?;
     result::device::get_count().during("counting devices").map(|n| n.max(0) as usize)
@@ -68,11 +111,7 @@ fn loaded() -> Result<(), CudaError> {
 }
 
 impl CudaDevice {
-    /// Opens the n-th device the driver shows.
-    ///
-    /// # Errors
-    /// No driver, no such device, or one too old.
-    pub fn open(index: usize) -> Result<CudaDevice, CudaError> {
+    pub(super) fn open(index: usize) -> Result<CudaDevice, CudaError> {
         let found = count()?;
         if index >= found {
             return Err(CudaError::NoDevice { index, found });
@@ -86,27 +125,27 @@ impl CudaDevice {
         Ok(CudaDevice { primary, facts, staging, ends, scratch: Default::default() })
     }
 
-    /// The GPU's name.
-    pub fn name(&self) -> &str {
-        &self.facts.name
+    pub(super) fn new_buffer(&self, bytes: u64) -> Result<CudaBuffer, CudaError> {
+        // SAFETY: contents are arbitrary until written, which the engine's storage allows for.
+        let allocate = || match unsafe { result::malloc_sync(bytes as usize) } {
+            Err(DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
+                Err(CudaError::OutOfMemory { bytes })
+            }
+            outcome => outcome.during("allocating memory"),
+        };
+        Ok(self.buffer(self.primary.with(allocate)?, bytes, CudaOrigin::Allocated))
     }
 
-    /// Whether its driver computes on the processor, which tests use.
-    pub fn is_simulated(&self) -> bool {
-        self.facts.is_simulated
+    pub(super) fn buffer(&self, address: u64, bytes: u64, origin: CudaOrigin) -> CudaBuffer {
+        CudaBuffer { primary: Arc::clone(&self.primary), address, bytes, origin }
     }
 
-    /// The stream after which all work that has been queued is done, as the driver's handle: the stream
-    /// `Compute`'s, because whoever uses the other joins it again.
-    pub fn stream(&self) -> u64 {
-        self.primary.stream(Stream::Compute) as u64
+    pub(super) fn schedule_facts(&self) -> Facts {
+        Facts { multiprocessors: self.facts.multiprocessors }
     }
 
-    /// Whether an address is memory of this device.
-    ///
-    /// # Errors
-    /// If the driver has no such memory.
-    pub fn holds(&self, address: u64) -> Result<bool, CudaError> {
+    /// Whether an address is memory of this device; an error if the driver has no such memory.
+    pub(super) fn holds(&self, address: u64) -> Result<bool, CudaError> {
         use sys::CUpointer_attribute_enum::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
         let mut ordinal: i32 = -1;
         // SAFETY: the attribute is an int, and the pointer is to a local one.
@@ -115,108 +154,55 @@ impl CudaDevice {
             sys::cuPointerGetAttribute(out, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address)
         };
         self.primary.with(|| ask().result().during("asking whose memory an address is"))?;
-        Ok(ordinal == self.primary.device())
+        Ok(ordinal == self.primary.device)
     }
 
-    /// Waits until all work on the device is done, that of other libraries of this process included.
-    ///
-    /// # Errors
-    /// If that work or the device failed.
-    pub fn wait_for_all(&self) -> Result<(), CudaError> {
-        self.primary.with(|| result::ctx::synchronize().during("waiting for all work on the device"))
+    pub(super) fn staging(&self) -> MutexGuard<'_, Staging> {
+        self.staging.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Memory with arbitrary contents.
-    ///
-    /// # Errors
-    /// If the driver has none left.
-    pub fn alloc(&self, bytes: u64) -> Result<CudaBuffer, CudaError> {
-        // SAFETY: contents are arbitrary until written, which the engine's storage allows for.
-        let allocate = || match unsafe { result::malloc_sync(bytes as usize) } {
-            Err(DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
-                Err(CudaError::OutOfMemory { bytes })
-            }
-            outcome => outcome.during("allocating memory"),
+    /// Copies bytes to another GPU, behind all work queued on the receiving one's stream so far. The caller
+    /// makes the two wait for each other, as often as is needed and no more (`Driver::after`): the copies of
+    /// one exchange then run side by side.
+    pub(super) fn copy_between(
+        &self,
+        stream: Stream,
+        source: u64,
+        to_gpu: &CudaDevice,
+        target: u64,
+        bytes: usize,
+    ) -> Result<(), CudaError> {
+        let (giver, taker) = (&self.primary, &to_gpu.primary);
+        to_gpu.reach(self)?;
+        // SAFETY: both ranges lie inside live buffers, which the engine keeps until the copy is done.
+        let copy = || unsafe {
+            let (to, from) = (taker.handle, giver.handle);
+            result::memcpy_peer_async(to, target, from, source, bytes, taker.stream(stream))
         };
-        Ok(CudaBuffer::new(&self.primary, self.primary.with(allocate)?, bytes, CudaOrigin::Allocated))
+        taker.with(|| copy().during("copying between devices"))
     }
 
-    /// Another library's memory, used in place.
-    ///
-    /// # Safety
-    /// `address..address + bytes` is memory that this device reaches for as long as `owner` lives.
-    pub unsafe fn borrow(&self, address: u64, bytes: u64, owner: Box<dyn Any + Send + Sync>) -> CudaBuffer {
-        CudaBuffer::new(&self.primary, address, bytes, CudaOrigin::Borrowed { _owner: owner })
-    }
-
-    pub(super) fn schedule_facts(&self) -> Facts {
-        Facts { multiprocessors: self.facts.multiprocessors }
-    }
-
-    /// Waits until all queued work is done.
-    ///
-    /// # Errors
-    /// If that work or the device failed.
-    pub fn wait(&self) -> Result<(), CudaError> {
-        Stream::ALL.into_iter().try_for_each(|stream| self.wait_for(stream))
-    }
-
-    /// Waits until what is queued on a stream is done.
-    ///
-    /// # Errors
-    /// As [`CudaDevice::wait`].
-    pub fn wait_for(&self, stream: Stream) -> Result<(), CudaError> {
-        let stream = self.primary.stream(stream);
-        // SAFETY: the stream lives as long as `primary`.
-        let wait = || unsafe { result::stream::synchronize(stream) }.during("waiting for the device");
-        self.primary.with(wait)
-    }
-
-    /// A timestamp behind the work queued on a stream so far.
-    ///
-    /// # Errors
-    /// If the driver refuses.
-    pub fn timestamp(&self, stream: Stream) -> Result<TimedEvent, CudaError> {
-        TimedEvent::new(&self.primary, stream)
-    }
-
-    /// What is queued on `stream` from now on comes after all that is queued on a stream of `first`, which
-    /// may be this device, so far.
-    ///
-    /// # Errors
-    /// If the driver refuses; the stream is synchronized instead, so the order still holds.
-    pub fn after(&self, stream: Stream, first: &CudaDevice, first_stream: Stream) -> Result<(), CudaError> {
-        // Another thread may record the event again in between: then the wait covers more, never less.
-        let (end, other) = (&first.ends[first_stream as usize], first.primary.stream(first_stream));
-        end.record(other)
-            .and_then(|()| end.hold(&self.primary, self.primary.stream(stream)))
-            .inspect_err(|_| first.primary.wait_stream(other))
-    }
-
-    /// Work queued on a stream of another library from now on waits for all work queued here so far.
-    ///
-    /// # Errors
-    /// If the driver refuses.
-    ///
-    /// # Safety
-    /// `stream` is a live stream of this device's primary context, or one of the driver's special ones.
-    pub unsafe fn publish_to(&self, stream: u64) -> Result<(), CudaError> {
-        let event = Event::new(&self.primary, Purpose::Order)?;
-        event.record(self.primary.stream(Stream::Compute))?;
-        event.hold(&self.primary, stream as sys::CUstream)
-    }
-
-    /// Work queued here from now on waits for all work another library has queued on its stream so far.
-    ///
-    /// # Errors
-    /// If the driver refuses.
-    ///
-    /// # Safety
-    /// As for [`CudaDevice::publish_to`].
-    pub unsafe fn await_stream(&self, stream: u64) -> Result<(), CudaError> {
-        let event = Event::new(&self.primary, Purpose::Order)?;
-        event.record(stream as sys::CUstream)?;
-        event.hold(&self.primary, self.primary.stream(Stream::Compute))
+    /// Enables direct access to the other GPU's memory where there is any; without it the driver stages
+    /// copies.
+    fn reach(&self, other: &CudaDevice) -> Result<(), CudaError> {
+        if Arc::ptr_eq(&self.primary, &other.primary) {
+            return Ok(());
+        }
+        let mut can = 0;
+        // SAFETY: the pointer is to a local; both devices come from the driver.
+        let mut ask =
+            || unsafe { sys::cuDeviceCanAccessPeer(&mut can, self.primary.device, other.primary.device) };
+        ask().result().during("asking for peer access")?;
+        if can == 0 {
+            return Ok(());
+        }
+        self.primary.with(|| {
+            // SAFETY: the other context is retained.
+            match unsafe { sys::cuCtxEnablePeerAccess(other.primary.handle, 0) } {
+                sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => Ok(()),
+                code => code.result().during("turning peer access on"),
+            }
+        })
     }
 }
 

@@ -1,17 +1,37 @@
-//! A device's primary context and our two streams in it: made current around every call, and the one
-//! that was current before restored, because other libraries of the process use the same thread.
+//! A device's primary context and our two streams in it: made current around every call, and the one that was
+//! current before restored, because other libraries of the process use the same thread. Events: points in a
+//! stream's work, to wait for and to measure between.
 
-use cudarc::driver::{result, sys};
+use std::sync::Arc;
+
+use cudarc::driver::{DriverError, result, sys};
 
 use crate::device::Stream;
-use crate::device::cuda::during::During;
 use crate::device::cuda::error::CudaError;
 use crate::device::host::process_id;
 
+/// Names the operation a driver call served.
+pub(super) trait During<T> {
+    fn during(self, operation: &'static str) -> Result<T, CudaError>;
+}
+
+impl<T> During<T> for Result<T, DriverError> {
+    fn during(self, operation: &'static str) -> Result<T, CudaError> {
+        let text = |words: Result<&std::ffi::CStr, DriverError>| {
+            words.map_or("unknown".to_owned(), |words| words.to_string_lossy().into_owned())
+        };
+        self.map_err(|error| CudaError::Driver {
+            operation,
+            code: text(error.error_name()),
+            text: text(error.error_string()),
+        })
+    }
+}
+
 /// The primary context, retained, and a stream of ours per stream.
 pub(super) struct Primary {
-    device: sys::CUdevice,
-    handle: sys::CUcontext,
+    pub device: sys::CUdevice,
+    pub handle: sys::CUcontext,
     /// By [`Stream`]; null until made.
     streams: [sys::CUstream; 2],
     process: u32,
@@ -33,14 +53,6 @@ impl Primary {
             primary.streams[stream as usize] = primary.with(|| primary.new_stream(stream))?;
         }
         Ok(primary)
-    }
-
-    pub(super) fn device(&self) -> sys::CUdevice {
-        self.device
-    }
-
-    pub(super) fn handle(&self) -> sys::CUcontext {
-        self.handle
     }
 
     pub(super) fn stream(&self, stream: Stream) -> sys::CUstream {
@@ -96,5 +108,85 @@ impl Drop for Primary {
             // SAFETY: retained once in `retain`.
             let _ = unsafe { result::primary_ctx::release(self.device) };
         }
+    }
+}
+
+/// A point in a stream's work.
+pub(super) struct Event {
+    pub primary: Arc<Primary>,
+    pub raw: sys::CUevent,
+}
+
+/// What an event is for; one that is not measured costs less.
+pub(super) enum Purpose {
+    /// Work waits for it.
+    Order,
+    /// As `Order`, and time is measured from and to it.
+    Measure,
+    /// As `Order`, in other processes too.
+    Share,
+}
+
+// SAFETY: the driver's handles may be used from any thread.
+unsafe impl Send for Event {}
+// SAFETY: as for Send; driver calls are thread-safe.
+unsafe impl Sync for Event {}
+
+impl Event {
+    pub(super) fn new(primary: &Arc<Primary>, purpose: Purpose) -> Result<Event, CudaError> {
+        use sys::CUevent_flags_enum as Flags;
+        let flags = match purpose {
+            Purpose::Order => Flags::CU_EVENT_DISABLE_TIMING as u32,
+            Purpose::Measure => Flags::CU_EVENT_DEFAULT as u32,
+            Purpose::Share => Flags::CU_EVENT_DISABLE_TIMING as u32 | Flags::CU_EVENT_INTERPROCESS as u32,
+        };
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: the pointer is to a local.
+        let mut create = || unsafe { sys::cuEventCreate(&mut raw, flags) }.result();
+        primary.with(|| create().during("creating an event"))?;
+        Ok(Event::opened(primary, raw))
+    }
+
+    /// An event that is already there, ours from now on.
+    pub(super) fn opened(primary: &Arc<Primary>, raw: sys::CUevent) -> Event {
+        Event { primary: Arc::clone(primary), raw }
+    }
+
+    /// The event is reached when all work queued on `stream` so far is done.
+    pub(super) fn mark(&self, stream: sys::CUstream) -> Result<(), CudaError> {
+        // SAFETY: the event is alive; streams passed here belong to its device.
+        self.primary.with(|| unsafe { result::event::record(self.raw, stream) }.during("recording an event"))
+    }
+
+    /// Work queued on `stream`, of any device, from now on waits for the event.
+    pub(super) fn block(&self, on: &Primary, stream: sys::CUstream) -> Result<(), CudaError> {
+        use sys::CUevent_wait_flags_enum::CU_EVENT_WAIT_DEFAULT;
+        // SAFETY: event and stream are alive.
+        let wait = || unsafe { result::stream::wait_event(stream, self.raw, CU_EVENT_WAIT_DEFAULT) };
+        on.with(|| wait().during("waiting for an event"))
+    }
+
+    /// Seconds of device time since another event of the device that is timed, as this one is; waits for this
+    /// one.
+    pub(super) fn seconds_since(&self, earlier: &Event) -> Result<f64, CudaError> {
+        self.wait()?;
+        // SAFETY: both events are alive, timed, recorded, and of one device.
+        let elapsed = || unsafe { result::event::elapsed(earlier.raw, self.raw) };
+        let milliseconds = self.primary.with(|| elapsed().during("measuring between events"))?;
+        Ok(f64::from(milliseconds) / 1e3)
+    }
+
+    /// The host waits for it; at once if it was never recorded.
+    pub(super) fn wait(&self) -> Result<(), CudaError> {
+        // SAFETY: the event is alive.
+        self.primary.with(|| unsafe { result::event::synchronize(self.raw) }.during("waiting for an event"))
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        // SAFETY: created or opened once, destroyed once. On a lost device there is nothing to report.
+        let _ =
+            self.primary.with(|| unsafe { result::event::destroy(self.raw) }.during("destroying an event"));
     }
 }

@@ -7,20 +7,26 @@ use std::sync::Arc;
 use cudarc::driver::result;
 
 use super::gpu::CudaDevice;
-use super::program;
-use crate::device::Stream;
-use crate::device::cuda::during::During;
+use super::launch;
+use super::primary::During;
 use crate::device::cuda::error::CudaError;
+use crate::device::driver::{Driver, Sharing, Stream};
+use crate::device::handle::Device;
+use crate::device::memory::Allocation;
 
 fn gpu() -> Option<CudaDevice> {
     CudaDevice::open(0).map_err(|error| println!("skipped: cuda ({error})")).ok()
+}
+
+fn memory(gpu: &CudaDevice, bytes: u64) -> Allocation {
+    Allocation::new(0, bytes, None, gpu.alloc(bytes).unwrap())
 }
 
 #[test]
 fn a_refused_ptx_shows_the_drivers_words_and_the_text() {
     let Some(gpu) = gpu() else { return };
     let text = ".version 7.0\n.target sm_75\n.address_size 64\nnonsense;\n";
-    let error = gpu.primary.with(|| program::load("broken", text)).unwrap_err();
+    let error = gpu.primary.with(|| launch::load("broken", text)).unwrap_err();
     let CudaError::Compile { kernel, log, source_text } = &error else { panic!("{error}") };
     assert_eq!((kernel.as_str(), source_text.as_str()), ("broken", text));
     assert!(log.contains("nonsense") || log.contains("line 4"), "{log}");
@@ -33,12 +39,12 @@ fn foreign_streams_wait_for_ours_and_ours_for_them() {
     let kind = result::stream::StreamKind::NonBlocking;
     let foreign = gpu.primary.with(|| result::stream::create(kind).during("test")).unwrap();
     const N: usize = 1 << 16;
-    let buffer = gpu.alloc(N as u64).unwrap();
+    let buffer = memory(&gpu, N as u64);
     for round in 0..8u8 {
         gpu.upload(Stream::Compute, &buffer, 0, &[round; N]).unwrap();
         // SAFETY: `foreign` is a live stream of this device until the end of the test.
         unsafe { gpu.publish_to(foreign as u64) }.unwrap();
-        let address = buffer.address();
+        let address = buffer.cuda_address(0).unwrap();
         // SAFETY: the range lies inside a live buffer.
         let fill = || unsafe { result::memset_d8_async(address, round + 100, N / 2, foreign) };
         gpu.primary.with(|| fill().during("test")).unwrap();
@@ -56,10 +62,12 @@ fn foreign_streams_wait_for_ours_and_ours_for_them() {
 #[test]
 fn borrowed_memory_is_used_in_place_and_left_to_its_owner() {
     let Some(gpu) = gpu() else { return };
-    let owner = Arc::new(gpu.alloc(64).unwrap());
+    let owner = Arc::new(memory(&gpu, 64));
     gpu.upload(Stream::Compute, &owner, 0, &[1; 64]).unwrap();
+    let address = owner.cuda_address(16).unwrap();
     // SAFETY: the buffer is kept alive by the box.
-    let borrowed = unsafe { gpu.borrow(owner.address() + 16, 16, Box::new(Arc::clone(&owner))) };
+    let borrowed = unsafe { gpu.borrow(address, 16, Box::new(Arc::clone(&owner))) }.unwrap().unwrap();
+    let borrowed = Allocation::new(0, 16, None, borrowed);
     gpu.upload(Stream::Compute, &borrowed, 0, &[2; 16]).unwrap();
     drop(borrowed);
     assert_eq!(Arc::strong_count(&owner), 1);
@@ -75,7 +83,7 @@ fn the_device_current_before_is_current_afterwards() {
     assert_eq!(current(), None);
     gpu.primary
         .with(|| {
-            assert_eq!(current(), Some(gpu.primary.handle()));
+            assert_eq!(current(), Some(gpu.primary.handle));
             Ok(())
         })
         .unwrap();
@@ -85,20 +93,19 @@ fn the_device_current_before_is_current_afterwards() {
 #[test]
 fn timestamps_are_in_the_order_of_the_work() {
     let Some(gpu) = gpu() else { return };
-    let first = gpu.timestamp(Stream::Compute).unwrap();
-    let buffer = gpu.alloc(1 << 20).unwrap();
+    let timestamp = || gpu.timestamp(Stream::Compute).unwrap().unwrap();
+    let (first, buffer) = (timestamp(), memory(&gpu, 1 << 20));
     gpu.upload(Stream::Compute, &buffer, 0, &vec![1; 1 << 20]).unwrap();
-    let second = gpu.timestamp(Stream::Compute).unwrap();
-    assert!(second.seconds_since(&first).unwrap() >= 0.0);
-    assert!(first.seconds_since(&second).unwrap() <= 0.0);
+    let second = timestamp();
+    assert!(gpu.seconds_between(&first, &second).unwrap() >= 0.0);
+    assert!(gpu.seconds_between(&second, &first).unwrap() <= 0.0);
 }
 
 #[test]
 fn bytes_outside_a_buffer_are_refused() {
-    let Some(gpu) = gpu() else { return };
-    let buffer = gpu.alloc(41).unwrap();
-    let error = gpu.upload(Stream::Compute, &buffer, 40, &[1, 2]).unwrap_err();
-    assert_eq!(error.to_string(), "bytes 40..42 of a buffer of 41 bytes");
-    let error = gpu.download(Stream::Compute, &buffer, u64::MAX, &mut [0]).unwrap_err();
-    assert!(error.to_string().starts_with("bytes 18446744073709551615.."), "{error}");
+    let Ok(device) = Device::cuda(0) else { return };
+    let buffer = device.alloc(256).unwrap();
+    let error = device.upload(buffer.allocation(), 255, &[1, 2]).unwrap_err().to_string();
+    assert!(error.contains("expected bytes below 256, given 2 bytes from byte 255"), "{error}");
+    assert!(device.download(buffer.allocation(), u64::MAX, &mut [0]).is_err());
 }

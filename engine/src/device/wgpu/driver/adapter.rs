@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 use partita_kernels::wgsl::WgslTarget;
 
 use super::dispatch::Limits;
-use super::floats;
-use crate::device::wgpu::error::WgpuError;
-use crate::device::wgpu::facts::{AdapterFacts, AdapterKind, Shrink};
+use super::facts::{AdapterFacts, AdapterKind};
+use super::vulkan;
+use crate::device::wgpu::error::{Shrink, WgpuError};
 
 const BACKENDS: wgpu::Backends =
     wgpu::Backends::VULKAN.union(wgpu::Backends::METAL).union(wgpu::Backends::DX12);
@@ -84,10 +84,10 @@ fn found() -> Result<Vec<(wgpu::Adapter, AdapterFacts)>, WgpuError> {
     Ok(all.into_iter().map(|(facts, _, adapter)| (adapter, facts)).collect())
 }
 
-/// Every adapter that can compute, best kind first. OpenGL is not used. None in a process that was forked
-/// from one that used adapters.
-pub fn adapters() -> Vec<AdapterFacts> {
-    found().into_iter().flatten().map(|(_, facts)| facts).collect()
+/// How many adapters can compute. OpenGL is not used. None in a process that was forked from one that used
+/// adapters.
+pub(in crate::device) fn count() -> usize {
+    found().map_or(0, |all| all.len())
 }
 
 /// The n-th adapter.
@@ -142,7 +142,7 @@ impl AdapterFacts {
             f64: i64 && features.contains(wgpu::Features::SHADER_F64),
             i64,
             strict_floats: vulkan && features.contains(wgpu::Features::PASSTHROUGH_SHADERS),
-            float_controls: floats::offered(adapter),
+            float_controls: vulkan::offered(adapter),
         }
     }
 

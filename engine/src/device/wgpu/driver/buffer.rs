@@ -5,12 +5,12 @@ use std::sync::mpsc::Receiver;
 
 use super::dispatch::LENGTH_MULTIPLE;
 use super::gpu::{WgpuDevice, locked};
-use super::visible;
+use super::vulkan;
 use crate::device::wgpu::error::WgpuError;
 
 /// Memory of one device.
 #[derive(Clone, Debug)]
-pub(in crate::device) struct WgpuBuffer {
+pub(super) struct WgpuBuffer {
     pub(super) raw: wgpu::Buffer,
     bytes: u64,
     /// Where this process finds it.
@@ -24,7 +24,7 @@ impl WgpuBuffer {
     }
 
     /// Where this process finds it, if it does. What is there is known to be up to date after
-    /// [`WgpuDevice::show`].
+    /// [`WgpuDevice::show_buffer`].
     pub fn address(&self) -> Option<usize> {
         self.address
     }
@@ -39,7 +39,7 @@ impl WgpuBuffer {
 }
 
 /// Bytes on their way into a buffer of their own, which this process maps.
-pub(in crate::device) struct StagedDownload {
+pub(super) struct StagedDownload {
     staging: wgpu::Buffer,
     /// How much of it is mapped, and where in that the bytes are.
     words: u64,
@@ -59,16 +59,13 @@ const DELIVERY: std::time::Duration = std::time::Duration::from_secs(30);
 
 impl WgpuDevice {
     /// Allocates. The contents are zero.
-    ///
-    /// # Errors
-    /// If the adapter's largest buffer is smaller or the driver has no room.
-    pub fn alloc(&self, bytes: u64) -> Result<WgpuBuffer, WgpuError> {
+    pub(super) fn new_buffer(&self, bytes: u64) -> Result<WgpuBuffer, WgpuError> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let (size, full) = self.sized(bytes)?;
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
         let visible = match self.visible {
             0 => None,
-            types => visible::alloc(&self.device, types, &descriptor),
+            types => vulkan::alloc(&self.device, types, &descriptor),
         };
         match visible {
             Some(Ok((raw, address))) => Ok(WgpuBuffer { raw, bytes, address: Some(address) }),
@@ -110,10 +107,7 @@ impl WgpuDevice {
     }
 
     /// Copies bytes to a buffer, behind all launches so far.
-    ///
-    /// # Errors
-    /// If the bytes do not fit or the device failed.
-    pub fn upload(&self, to: &WgpuBuffer, offset: u64, data: &[u8]) -> Result<(), WgpuError> {
+    pub(super) fn write(&self, to: &WgpuBuffer, offset: u64, data: &[u8]) -> Result<(), WgpuError> {
         to.within(offset, data.len())?;
         self.submit();
         let mut at = offset;
@@ -152,10 +146,7 @@ impl WgpuDevice {
     }
 
     /// Copies bytes from a buffer after all launches so far; waits.
-    ///
-    /// # Errors
-    /// If the bytes are outside the buffer or the device failed.
-    pub fn download(&self, from: &WgpuBuffer, offset: u64, out: &mut [u8]) -> Result<(), WgpuError> {
+    pub(super) fn read(&self, from: &WgpuBuffer, offset: u64, out: &mut [u8]) -> Result<(), WgpuError> {
         from.within(offset, out.len())?;
         let mut at = offset;
         for part in out.chunks_mut(CHUNK_BYTES as usize) {
@@ -167,19 +158,12 @@ impl WgpuDevice {
 
     /// Reads at most a chunk, starting at any byte.
     fn read_words(&self, from: &WgpuBuffer, offset: u64, out: &mut [u8]) -> Result<(), WgpuError> {
-        if out.is_empty() {
-            Ok(())
-        } else {
-            self.finish_download(self.start_download(from, offset, out.len())?, out)
-        }
+        if out.is_empty() { Ok(()) } else { self.finish_read(self.start_read(from, offset, out.len())?, out) }
     }
 
     /// Begins to copy at least one byte, and at most a chunk, from a buffer after all launches so far; waits
     /// for nothing.
-    ///
-    /// # Errors
-    /// If the bytes are outside the buffer, or there is no room for them on the way.
-    pub fn start_download(
+    pub(super) fn start_read(
         &self,
         from: &WgpuBuffer,
         offset: u64,
@@ -213,10 +197,7 @@ impl WgpuDevice {
 
     /// Waits for what was begun, and for nothing after it, and copies it out. What is encoded is submitted
     /// before, so that the device has it to do.
-    ///
-    /// # Errors
-    /// If the device failed.
-    pub fn finish_download(&self, download: StagedDownload, out: &mut [u8]) -> Result<(), WgpuError> {
+    pub(super) fn finish_read(&self, download: StagedDownload, out: &mut [u8]) -> Result<(), WgpuError> {
         let StagedDownload { staging, words, bytes, submission, mapped } = download;
         self.submit();
         self.poll_until(Some(submission))?;
@@ -238,10 +219,7 @@ impl WgpuDevice {
     }
 
     /// Waits until this process sees, at a buffer's address, what all launches so far wrote.
-    ///
-    /// # Errors
-    /// If the device failed.
-    pub fn show(&self, buffer: &WgpuBuffer) -> Result<(), WgpuError> {
+    pub(super) fn show_buffer(&self, buffer: &WgpuBuffer) -> Result<(), WgpuError> {
         self.submit();
         // A wait alone makes nothing visible to the processor.
         let state = wgpu::BufferUses::MAP_READ;
@@ -267,10 +245,7 @@ impl WgpuDevice {
     }
 
     /// Submits what is pending and waits until all work is done.
-    ///
-    /// # Errors
-    /// If the device failed.
-    pub fn wait(&self) -> Result<(), WgpuError> {
+    pub(super) fn wait_for_queue(&self) -> Result<(), WgpuError> {
         self.submit();
         self.poll()?;
         self.check()

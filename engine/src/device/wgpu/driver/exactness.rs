@@ -137,17 +137,17 @@ impl WgpuDevice {
         };
         let program = self.compile_for(&kernel, &own)?;
         let (n, size) = (ROWS * COLUMNS, trial.dtype.size_bytes());
-        let buffers = (0..4).map(|_| self.alloc(n * size as u64)).collect::<Result<Vec<_>, _>>()?;
+        let buffers = (0..4).map(|_| self.new_buffer(n * size as u64)).collect::<Result<Vec<_>, _>>()?;
         for (which, buffer) in buffers.iter().enumerate().take(3) {
             let bytes =
                 (0..n).flat_map(|i| operand(trial.dtype, i, which as u64).to_le_bytes()[..size].to_vec());
-            self.upload(buffer, 0, &bytes.collect::<Vec<u8>>())?;
+            self.write(buffer, 0, &bytes.collect::<Vec<u8>>())?;
         }
         let views = vec![View { offset: 0, strides: vec![1] }; 4];
         let launch = Launch { extents: vec![n as usize], origin: vec![0], views, arguments: Vec::new() };
-        self.launch(&program, &launch, &buffers.iter().collect::<Vec<_>>())?;
+        self.queue_job(&(&program, &launch, buffers.iter().collect()))?;
         let mut results = vec![0; n as usize * size];
-        self.download(&buffers[3], 0, &mut results)?;
+        self.read(&buffers[3], 0, &mut results)?;
         Ok((0..n).zip(results.chunks(size)).all(|(i, bytes)| {
             let operands = [0, 1, 2].map(|which| operand(trial.dtype, i, which));
             trial.expected(operands) == trial.given(bytes)

@@ -1,15 +1,16 @@
-//! One adapter, opened: its queue, its limits, and the failures that wgpu reports outside of calls.
+//! One adapter, opened: its limits, its queue, what is encoded and not yet submitted (dispatches, their
+//! launch blocks, partial results), and the failures that wgpu reports outside of calls.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use partita_kernels::wgsl::WgslTarget;
 
-use super::{adapter, dispatch, queue, visible};
-use crate::device::wgpu::error::WgpuError;
-use crate::device::wgpu::facts::{AdapterFacts, Shrink};
+use super::facts::AdapterFacts;
+use super::{adapter, dispatch, vulkan};
+use crate::device::wgpu::error::{Shrink, WgpuError};
 
 /// One adapter, opened. Work of all threads runs in the order of the calls.
-pub(in crate::device) struct WgpuDevice {
+pub(super) struct WgpuDevice {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) facts: AdapterFacts,
@@ -21,7 +22,7 @@ pub(in crate::device) struct WgpuDevice {
     /// The types of memory that this process addresses too, one bit each.
     pub(super) visible: u32,
     pub(super) failures: Arc<Failures>,
-    pub(super) pending: Mutex<queue::Pending>,
+    pub(super) pending: Mutex<Pending>,
     /// Buffers that downloads have let go.
     pub(super) staging: Mutex<Vec<wgpu::Buffer>>,
 }
@@ -38,11 +39,7 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl WgpuDevice {
-    /// Opens the n-th adapter of [`adapters`]. `shrink` makes limits smaller, for tests.
-    ///
-    /// # Errors
-    /// If there is no such adapter or its driver refuses.
-    pub fn open(index: usize, shrink: Shrink) -> Result<WgpuDevice, WgpuError> {
+    pub(super) fn open(index: usize, shrink: Shrink) -> Result<WgpuDevice, WgpuError> {
         let (adapter, facts) = adapter::find(index)?;
         let refused = |e: wgpu::RequestDeviceError| WgpuError::Open {
             adapter: facts.name.clone(),
@@ -56,29 +53,14 @@ impl WgpuDevice {
             measured: OnceLock::new(),
             cautious: shrink.cautious,
             limits: facts.dispatch_limits(&shrink),
-            pending: Mutex::new(queue::Pending::new(&device, &facts)),
+            pending: Mutex::new(Pending::new(&device, &facts)),
             staging: Mutex::default(),
-            visible: if shrink.hidden { 0 } else { visible::types(&device) },
+            visible: if shrink.hidden { 0 } else { vulkan::types(&device) },
             device,
             queue,
             facts,
             failures,
         })
-    }
-
-    /// The adapter's name.
-    pub fn name(&self) -> &str {
-        &self.facts.name
-    }
-
-    /// Whether this process addresses the memory of all its buffers ([`WgpuBuffer::address`]).
-    pub fn is_visible(&self) -> bool {
-        self.visible != 0
-    }
-
-    /// What the adapter is and can.
-    pub fn facts(&self) -> &AdapterFacts {
-        &self.facts
     }
 
     /// An error that the driver reported since the last look, if any.
@@ -111,4 +93,100 @@ impl Failures {
         });
         failures
     }
+}
+
+/// Bytes of launch blocks that one submission may carry.
+const BLOCKS_BYTES: u64 = 256 << 10;
+/// Dispatches after which the queue submits by itself.
+const MAX_DISPATCHES: usize = 512;
+
+/// What is encoded and not yet submitted.
+pub(super) struct Pending {
+    pass: Option<(wgpu::CommandEncoder, wgpu::ComputePass<'static>)>,
+    dispatches: usize,
+    /// How often something was submitted.
+    pub(super) submissions: u64,
+    /// The launch blocks of this submission, and the buffer they go to just before it.
+    pub(super) blocks: Vec<u8>,
+    pub(super) blocks_buffer: wgpu::Buffer,
+    alignment: u64,
+    pub(super) partials: Partials,
+}
+
+/// Buffers of partial results, per side and stream. All launches share them, because launches of one
+/// device run in order.
+#[derive(Default)]
+pub(super) struct Partials {
+    pub len: usize,
+    pub buffers: [Vec<wgpu::Buffer>; 2],
+}
+
+/// One dispatch, ready to be encoded.
+pub(super) struct EncodedDispatch {
+    pub pipeline: wgpu::ComputePipeline,
+    pub bind_group: wgpu::BindGroup,
+    pub groups: [u32; 3],
+}
+
+impl Pending {
+    fn new(device: &wgpu::Device, facts: &AdapterFacts) -> Pending {
+        let usage = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
+        let descriptor =
+            wgpu::BufferDescriptor { label: None, size: BLOCKS_BYTES, usage, mapped_at_creation: false };
+        Pending {
+            pass: None,
+            dispatches: 0,
+            submissions: 0,
+            blocks: Vec::new(),
+            blocks_buffer: device.create_buffer(&descriptor),
+            alignment: facts.uniform_alignment,
+            partials: Partials::default(),
+        }
+    }
+
+    /// Sends everything encoded so far to the queue.
+    pub(super) fn submit(&mut self, queue: &wgpu::Queue) {
+        let Some((encoder, pass)) = self.pass.take() else { return };
+        drop(pass);
+        if !self.blocks.is_empty() {
+            // Ordered before this submission and behind all earlier ones.
+            queue.write_buffer(&self.blocks_buffer, 0, &self.blocks);
+            self.blocks.clear();
+        }
+        self.dispatches = 0;
+        self.submissions += 1;
+        queue.submit([encoder.finish()]);
+    }
+
+    pub(super) fn dispatch(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, step: &EncodedDispatch) {
+        if self.dispatches >= MAX_DISPATCHES {
+            self.submit(queue);
+        }
+        self.dispatches += 1;
+        let (_, pass) = self.pass.get_or_insert_with(|| {
+            let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            let pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime();
+            (encoder, pass)
+        });
+        pass.set_pipeline(&step.pipeline);
+        pass.set_bind_group(0, &step.bind_group, &[]);
+        pass.dispatch_workgroups(step.groups[0], step.groups[1], step.groups[2]);
+    }
+
+    /// Room for a launch block in this submission; its offset.
+    pub(super) fn block(&mut self, queue: &wgpu::Queue, block: &[u32]) -> u64 {
+        let full = self.blocks.len() + block.len() * 4 + self.alignment as usize > BLOCKS_BYTES as usize;
+        if full || self.dispatches >= MAX_DISPATCHES {
+            self.submit(queue);
+        }
+        append_block(&mut self.blocks, block, self.alignment)
+    }
+}
+
+/// Appends a block at the next aligned offset, and gives that offset.
+pub(super) fn append_block(blocks: &mut Vec<u8>, block: &[u32], alignment: u64) -> u64 {
+    let offset = blocks.len().next_multiple_of(alignment as usize);
+    blocks.resize(offset, 0);
+    blocks.extend(block.iter().flat_map(|word| word.to_le_bytes()));
+    offset as u64
 }

@@ -6,23 +6,23 @@
 //!   neither
 //!   kept nor destroyed; memory and buffers made by hand are destroyed once, by wgpu or on failure here.
 //! - Shaders run without bounds checks: `Verified::check` proves before every launch that a kernel stays
-//!   inside
-//!   its memory, and the windows of `dispatch` bind all that it touches.
+//!   inside its memory, and the windows of `dispatch` bind all that it touches.
 //! - Mapped memory is read and written by the host only under the lock of the device (`device::lock`).
 
 mod adapter;
 mod buffer;
 mod dispatch;
 mod exactness;
-mod floats;
+mod facts;
 mod gpu;
+mod interface;
+mod launch;
 mod program;
-mod queue;
-mod spirv;
-mod visible;
+#[cfg(not(target_vendor = "apple"))]
+mod vulkan;
+#[cfg(target_vendor = "apple")]
+#[path = "no_vulkan.rs"]
+mod vulkan;
 
-pub use adapter::adapters;
-pub(in crate::device) use buffer::{StagedDownload, WgpuBuffer};
-pub(in crate::device) use gpu::WgpuDevice;
-pub(in crate::device) use program::WgpuProgram;
-pub(crate) use queue::DispatchRecording;
+pub(in crate::device) use adapter::count;
+pub(in crate::device) use interface::open;

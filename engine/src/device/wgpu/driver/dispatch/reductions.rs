@@ -12,8 +12,9 @@
 use partita_kernels::wgsl::layout::{CHUNK, Header, MAX_STEPS};
 use partita_kernels::{Launch, Verified};
 
-use super::passes::{PARTIAL_BYTES, Pass, Planner, Work};
-use super::windows::{Bounds, Piece, TooWide, Window, boxed, is_folded, too_big, windows};
+use super::pieces::{
+    Bounds, PARTIAL_BYTES, Pass, Piece, Planner, TooWide, Window, Work, boxed, is_folded, too_big, windows,
+};
 
 /// Invocations that keep a large adapter busy; beyond that each folds more.
 const BUSY: u64 = 1 << 19;

@@ -1,10 +1,10 @@
-//! Timestamps in a device's work: the time between two of them is that of the work queued between them.
+//! Waits of the host for a device and of streams for each other, and timestamps: the time between two of them
+//! is that of the work queued between them. Schedules decide when streams fork and join.
 
 use std::time::Instant;
 
-use super::stream::Stream;
-use crate::device::cuda;
-use crate::device::handle::{Backend, Device};
+use super::driver::{DeviceKind, Opaque, Stream};
+use super::handle::Device;
 use crate::error::{Error, Result};
 
 /// A point in the work queued on a device ([`Device::timestamp`]).
@@ -14,13 +14,47 @@ pub struct Timestamp {
 }
 
 enum Moment {
-    /// An event, timed by the device.
-    Cuda(cuda::TimedEvent),
+    /// The device's own clock.
+    Device(Opaque),
     /// The host's clock when everything before was done.
     Done(Instant),
 }
 
 impl Device {
+    /// Waits until all queued work is done.
+    ///
+    /// # Errors
+    /// If the driver fails, or work queued before had failed.
+    pub fn wait(&self) -> Result<()> {
+        self.usable()?;
+        self.driver().wait().map_err(|e| self.failed(e))
+    }
+
+    /// Waits until what is queued on a stream so far is done.
+    ///
+    /// # Errors
+    /// If that work or the device failed.
+    pub fn wait_for(&self, stream: Stream) -> Result<()> {
+        self.usable()?;
+        self.driver().wait_for(stream).map_err(|e| self.failed(e))
+    }
+
+    /// Whether its streams run concurrently.
+    pub fn has_streams(&self) -> bool {
+        self.kind() == DeviceKind::Cuda
+    }
+
+    /// Work queued on `stream` from now on runs after the work queued on another stream, of this or another
+    /// device, so far. The host does not wait. Without effect unless both devices have streams: the
+    /// work of others is done, or in order, when a call returns.
+    ///
+    /// # Errors
+    /// If the driver refuses; the other stream's work is done then.
+    pub fn after(&self, stream: Stream, first: &Device, first_stream: Stream) -> Result<()> {
+        self.usable()?;
+        self.driver().after(stream, first.driver(), first_stream).map_err(|e| self.failed(e))
+    }
+
     /// A timestamp behind the work queued so far, as [`Device::timestamp_on`] gives on the stream `Compute`.
     ///
     /// # Errors
@@ -37,9 +71,9 @@ impl Device {
     /// If the driver fails.
     pub fn timestamp_on(&self, stream: Stream) -> Result<Timestamp> {
         self.usable()?;
-        let moment = match self.backend() {
-            Backend::Cuda(gpu) => Moment::Cuda(gpu.timestamp(stream).map_err(|e| self.failed(e))?),
-            Backend::Host | Backend::Wgpu(_) => {
+        let moment = match self.driver().timestamp(stream).map_err(|e| self.failed(e))? {
+            Some(moment) => Moment::Device(moment),
+            None => {
                 self.wait()?;
                 Moment::Done(Instant::now())
             }
@@ -65,14 +99,14 @@ impl Timestamp {
         };
         match (&self.moment, &earlier.moment) {
             _ if self.device != earlier.device => Err(other()),
-            (Moment::Cuda(to), Moment::Cuda(from)) => {
-                to.seconds_since(from).map_err(|e| Error::of_driver(self.device.name(), e))
+            (Moment::Device(to), Moment::Device(from)) => {
+                self.device.driver().seconds_between(from, to).map_err(|e| self.device.failed(e))
             }
             (Moment::Done(to), Moment::Done(from)) => {
                 let forwards = to.saturating_duration_since(*from).as_secs_f64();
                 Ok(forwards - from.saturating_duration_since(*to).as_secs_f64())
             }
-            (Moment::Cuda(_), Moment::Done(_)) | (Moment::Done(_), Moment::Cuda(_)) => Err(other()),
+            (Moment::Device(_), Moment::Done(_)) | (Moment::Done(_), Moment::Device(_)) => Err(other()),
         }
     }
 }

@@ -1,12 +1,116 @@
-//! Host memory: aligned, zeroed when new, in large pages where that pays; or another owner's.
+//! The host as a device: its memory, its launches, and the number of its process. Memory is aligned, zeroed
+//! when new, in large pages where that pays; or another owner's.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::any::Any;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// Allocations of all devices are multiples of this many bytes and aligned to it.
-pub const ALIGN_BYTES: u64 = 256;
+use partita_kernels::{Launch, LaunchError, Verified, cpu};
+
+use super::driver::{DeviceKind, Driver, DriverError, DriverResult, Opaque, Stream, own};
+use super::launch::Job;
+use super::memory::{ALIGN_BYTES, Allocation, DeviceMemory};
+use crate::config::config;
+
+/// The host's side of the interface.
+pub(super) struct Host {
+    name: String,
+}
+
+impl Host {
+    pub(super) fn new() -> Host {
+        Host { name: format!("host ({} threads)", config().threads) }
+    }
+}
+
+impl Driver for Host {
+    fn kind(&self) -> DeviceKind {
+        DeviceKind::Host
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn max_params(&self) -> usize {
+        64
+    }
+
+    fn is_addressable(&self) -> bool {
+        true
+    }
+
+    fn alloc(&self, bytes: u64) -> DriverResult<Box<dyn DeviceMemory>> {
+        let refused =
+            || DriverError::OutOfMemory { bytes, limit: "the system's allocator refused".to_owned() };
+        HostMemory::new(bytes).map(|block| Box::new(block) as _).ok_or_else(refused)
+    }
+
+    unsafe fn borrow(
+        &self,
+        address: u64,
+        bytes: u64,
+        owner: Opaque,
+    ) -> DriverResult<Option<Box<dyn DeviceMemory>>> {
+        // SAFETY: as the caller says.
+        Ok(unsafe { HostMemory::borrowed(address, bytes, owner) }.map(|block| Box::new(block) as _))
+    }
+
+    fn upload(&self, _: Stream, to: &Allocation, offset: u64, data: &[u8]) -> DriverResult<()> {
+        to.own::<HostMemory>().write(offset as usize, data);
+        Ok(())
+    }
+
+    fn download(&self, _: Stream, from: &Allocation, offset: u64, out: &mut [u8]) -> DriverResult<()> {
+        from.own::<HostMemory>().read(offset as usize, out);
+        Ok(())
+    }
+
+    fn compile(&self, kernel: &Verified) -> DriverResult<Opaque> {
+        Ok(Box::new(cpu::Program::compile_at(kernel, config().host_code)))
+    }
+
+    fn launch(&self, _: Stream, jobs: &[Job]) -> DriverResult<()> {
+        jobs.iter().try_for_each(|job| run(job, threads())).map_err(DriverError::Launch)
+    }
+}
+
+/// Runs a job of the host on so many threads; it is done when this returns.
+pub(super) fn run(job: &Job, threads: usize) -> Result<(), LaunchError> {
+    let params = &job.program.kernel().kernel().params;
+    let memory = job.memory.iter().zip(params);
+    let memory = memory.map(|(block, param)| (block.own::<HostMemory>(), param.dtype.size_bytes()));
+    launch(own(&*job.program.code), &job.launch, memory, threads)
+}
+
+/// Threads of a launch. A fork takes only the thread that calls it along, so a forked process, in which
+/// waiting for the others would never end, computes on one.
+pub(super) fn threads() -> usize {
+    static STARTED_IN: OnceLock<u32> = OnceLock::new();
+    match config().threads {
+        1 => 1,
+        _ if *STARTED_IN.get_or_init(process_id) != process_id() => 1,
+        threads => threads,
+    }
+}
+
+/// Runs a kernel on host memory: one block per parameter with its element size.
+pub(super) fn launch<'a>(
+    program: &cpu::Program,
+    launch: &Launch,
+    memory: impl Iterator<Item = (&'a HostMemory, usize)>,
+    threads: usize,
+) -> Result<(), LaunchError> {
+    let views: Vec<cpu::Memory> =
+        memory.map(|(block, size)| cpu::Memory { ptr: block.pointer(), len: block.bytes() / size }).collect();
+    // SAFETY: each block is alive and `len` elements long; the engine never passes one block twice
+    // unless both parameters are In. Who launches holds the device's lock, see `lock`, or has promised as
+    // much (`raw`).
+    unsafe { program.run(launch, &views, threads) }
+}
+
 /// Bytes of a large page, where there are any.
 const LARGE_PAGE_BYTES: usize = 2 << 20;
 /// Blocks of so many large pages ask for them.
@@ -38,6 +142,16 @@ unsafe impl Send for HostMemory {}
 // SAFETY: as for Send; this type itself only hands out the pointer.
 unsafe impl Sync for HostMemory {}
 
+impl DeviceMemory for HostMemory {
+    fn host_address(&self) -> Option<*mut u8> {
+        Some(self.pointer())
+    }
+
+    fn wire_address(&self) -> Option<usize> {
+        Some(self.pointer().expose_provenance())
+    }
+}
+
 impl HostMemory {
     /// `None` if the system has no such memory.
     pub(in crate::device) fn new(bytes: u64) -> Option<HostMemory> {
@@ -62,11 +176,7 @@ impl HostMemory {
     /// # Safety
     /// The bytes are readable for as long as `owner` lives, and nobody writes to them while anything here
     /// reads them. They must not be written through this value.
-    pub(in crate::device) unsafe fn borrowed(
-        address: u64,
-        bytes: u64,
-        owner: Box<dyn Any + Send + Sync>,
-    ) -> Option<HostMemory> {
+    unsafe fn borrowed(address: u64, bytes: u64, owner: Box<dyn Any + Send + Sync>) -> Option<HostMemory> {
         let start = NonNull::new(std::ptr::with_exposed_provenance_mut(address as usize))?;
         Some(HostMemory { start, bytes: bytes as usize, origin: Origin::Borrowed { _owner: owner } })
     }
@@ -130,6 +240,43 @@ fn ask_for_large_pages(start: NonNull<u8>, bytes: usize) {
     let _ = (start, whole);
 }
 
+/// This process's number; 0 before the first call, and in a process that was just forked.
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+/// This process's number.
+pub(in crate::device) fn process_id() -> u32 {
+    match NUMBER.load(Ordering::Relaxed) {
+        0 => system_process_id(),
+        number => number,
+    }
+}
+
+#[cold]
+fn system_process_id() -> u32 {
+    let number = std::process::id();
+    if is_forgotten_by_forks() {
+        NUMBER.store(number, Ordering::Relaxed);
+    }
+    number
+}
+
+/// Makes forked processes forget the number; false where it cannot be, so that it must not be kept.
+#[cfg(unix)]
+fn is_forgotten_by_forks() -> bool {
+    extern "C" fn forget() {
+        NUMBER.store(0, Ordering::Relaxed);
+    }
+    static DONE: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    // SAFETY: the function only stores a number, which may be done between a fork and what follows it.
+    *DONE.get_or_init(|| unsafe { libc::pthread_atfork(None, None, Some(forget)) } == 0)
+}
+
+/// Nothing forks here.
+#[cfg(not(unix))]
+fn is_forgotten_by_forks() -> bool {
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -168,5 +315,39 @@ mod tests {
         let blocks: Vec<_> = (0..4).map(|_| HostMemory::new(bytes).expect("some MiB")).collect();
         let places: BTreeSet<usize> = blocks.iter().map(|block| block.pointer() as usize % 4096).collect();
         assert!(places.len() > 1, "{places:?}");
+    }
+}
+
+#[cfg(test)]
+mod process_id_tests {
+    use super::*;
+
+    #[test]
+    fn the_number_is_the_systems() {
+        for _ in 0..3 {
+            assert_eq!(process_id(), std::process::id());
+        }
+    }
+
+    /// The number is cached before the fork, and differs after it.
+    #[test]
+    #[cfg(unix)]
+    fn a_forked_process_has_a_number_of_its_own() {
+        let before = process_id();
+        // SAFETY: the forked process reads a number and leaves, without destructors of the parent's threads.
+        match unsafe { libc::fork() } {
+            0 => {
+                let right = process_id() == std::process::id() && process_id() != before;
+                // SAFETY: as above.
+                unsafe { libc::_exit(i32::from(!right)) }
+            }
+            child => {
+                let mut status = -1;
+                // SAFETY: the pointer is to a local.
+                assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+                assert_eq!(status, 0);
+                assert_eq!(process_id(), before);
+            }
+        }
     }
 }

@@ -2,20 +2,19 @@
 
 use partita_kernels::Launch;
 
-use super::super::buffer::WgpuBuffer;
-use super::super::dispatch::{Bound, Dispatch, PARTIAL_BYTES, Spread, TooWide, Work, plan};
-use super::super::gpu::{WgpuDevice, locked};
-use super::super::program::WgpuProgram;
-use super::pending::{EncodedDispatch, Partials, append_block};
+use super::buffer::WgpuBuffer;
+use super::dispatch::{Bound, Dispatch, PARTIAL_BYTES, Spread, TooWide, Work, plan};
+use super::gpu::{EncodedDispatch, Partials, WgpuDevice, append_block, locked};
+use super::program::WgpuProgram;
 use crate::device::wgpu::error::WgpuError;
 
 /// Launches prepared once: replaying encodes dispatches only.
-pub(crate) struct DispatchRecording {
+pub(super) struct DispatchRecording {
     steps: Vec<EncodedDispatch>,
 }
 
 /// A program, its launch, and the memory of each parameter.
-pub(in crate::device) type WgpuJob<'a> = (&'a WgpuProgram, &'a Launch, &'a [&'a WgpuBuffer]);
+pub(super) type WgpuJob<'a> = (&'a WgpuProgram, &'a Launch, Vec<&'a WgpuBuffer>);
 
 /// A launch as dispatches of the program that can run it: the given one, or that spread out.
 struct Planned<'a> {
@@ -47,20 +46,12 @@ fn reserve(
 
 impl WgpuDevice {
     /// Submits what is pending, without waiting.
-    pub fn submit(&self) {
+    pub(super) fn submit(&self) {
         locked(&self.pending).submit(&self.queue);
     }
 
     /// Queues a launch behind all work so far; does not wait.
-    ///
-    /// # Errors
-    /// If the launch does not fit the kernel or the memory, or the device failed.
-    pub fn launch(
-        &self,
-        program: &WgpuProgram,
-        launch: &Launch,
-        memory: &[&WgpuBuffer],
-    ) -> Result<(), WgpuError> {
+    pub(super) fn queue_job(&self, (program, launch, memory): &WgpuJob) -> Result<(), WgpuError> {
         let Planned { program, memory, work } = self.plan(program, launch, memory)?;
         let mut pending = locked(&self.pending);
         reserve(&mut pending.partials, self, program, work.partials)?;
@@ -99,7 +90,7 @@ impl WgpuDevice {
     ) -> Result<Planned<'a>, WgpuError> {
         let spread = program.spread.get_or_init(|| {
             let spread = Spread::of(&program.kernel)?;
-            let compiled = self.compile(&spread.kernel).ok()?;
+            let compiled = self.compiled(&spread.kernel).ok()?;
             Some(Box::new((spread, compiled)))
         });
         let Some((spread, compiled)) = spread.as_deref() else {
@@ -152,10 +143,7 @@ impl WgpuDevice {
     }
 
     /// Prepares launches for repetition: their bind groups and launch blocks are made now.
-    ///
-    /// # Errors
-    /// As [`WgpuDevice::launch`].
-    pub fn record(&self, jobs: &[WgpuJob]) -> Result<DispatchRecording, WgpuError> {
+    pub(super) fn recorded(&self, jobs: &[WgpuJob]) -> Result<DispatchRecording, WgpuError> {
         let mut partials = Partials::default();
         let mut blocks = Vec::new();
         let mut dispatches = Vec::new();
@@ -180,15 +168,105 @@ impl WgpuDevice {
     }
 
     /// Queues a recording's launches, in their order, behind all work so far; does not wait.
-    ///
-    /// # Errors
-    /// If the device failed.
-    pub fn replay(&self, recording: &DispatchRecording) -> Result<(), WgpuError> {
+    pub(super) fn replay_dispatches(&self, recording: &DispatchRecording) -> Result<(), WgpuError> {
         let mut pending = locked(&self.pending);
         for step in &recording.steps {
             pending.dispatch(&self.device, &self.queue, step);
         }
         drop(pending);
         self.check()
+    }
+}
+
+/// How many submissions launches and replays take, and what is refused.
+#[cfg(test)]
+mod tests {
+    use partita_kernels::{Builder, DType, Launch, View};
+
+    use super::super::gpu::{WgpuDevice, locked};
+    use crate::device::wgpu::error::{Shrink, WgpuError};
+    use crate::prelude::*;
+
+    fn submissions(device: &Device) -> u64 {
+        let driver: &dyn std::any::Any = device.driver();
+        locked(&driver.downcast_ref::<WgpuDevice>().unwrap().pending).submissions
+    }
+
+    /// The submissions that something takes, with the wait behind it.
+    fn taken(device: &Device, what: impl FnOnce()) -> u64 {
+        device.wait().unwrap();
+        let before = submissions(device);
+        what();
+        device.wait().unwrap();
+        submissions(device) - before
+    }
+
+    #[test]
+    fn steps_and_launches_share_submissions() {
+        let Ok(device) = Device::wgpu(0) else {
+            println!("skipped: wgpu submissions (no adapter answered through Vulkan, Metal or DX12)");
+            return;
+        };
+        let team = Team::on(std::slice::from_ref(&device), 1).unwrap();
+        let dist = Distribution::builder(&[64, 64]).build().unwrap();
+        let cells = |at: &[i64]| (at[0] * 64 + at[1]) as f32;
+        let mut steps =
+            Loop::new(vec![Array::from_fn(&team, &dist, cells).unwrap()], |state: &mut [Array]| {
+                // Ten launches: each is evaluated before the next one is recorded.
+                for _ in 0..10 {
+                    state[0] = &state[0] * 0.5 + 1.0;
+                    state[0].eval()?;
+                }
+                Ok(())
+            });
+        steps.run(6).unwrap();
+        assert!(steps.is_replaying());
+        assert_eq!(taken(&device, || steps.run(40).unwrap()), 1);
+        // 1000 dispatches, of which one submission carries 512.
+        assert_eq!(taken(&device, || steps.run(100).unwrap()), 2);
+        let pipeline = || {
+            let mut array = Array::from_fn(&team, &dist, cells).unwrap();
+            device.wait().unwrap();
+            let before = submissions(&device);
+            for k in 0..20 {
+                array = &array * 0.5 + f64::from(k);
+                array.eval().unwrap();
+            }
+            device.wait().unwrap();
+            submissions(&device) - before
+        };
+        pipeline();
+        assert_eq!(pipeline(), 1);
+        println!("ran: wgpu-submissions 3");
+    }
+
+    #[test]
+    fn failures_are_errors_that_name_what_was_asked() {
+        let Some(gpu) =
+            WgpuDevice::open(0, Shrink::default()).map_err(|error| println!("skipped: wgpu ({error})")).ok()
+        else {
+            return;
+        };
+        let buffer = gpu.new_buffer(41).unwrap();
+        let error = gpu.write(&buffer, 40, &[1, 2]).unwrap_err();
+        assert_eq!(error.to_string(), "bytes 40..42 of a buffer of 41 bytes");
+        let error = gpu.new_buffer(1 << 50).unwrap_err();
+        assert!(
+            matches!(error, WgpuError::OutOfMemory { asked_bytes, .. } if asked_bytes == 1 << 50),
+            "{error}"
+        );
+        let error = WgpuDevice::open(1000, Shrink::default()).err().unwrap().to_string();
+        assert!(error.contains("1000") && error.contains("VULKAN"), "{error}");
+        let mut k = Builder::new("copy", 1);
+        let (input, output) = (k.input(DType::F32), k.output(DType::F32));
+        let value = k.load(input, &[0]);
+        let program = gpu.compiled(&k.elementwise(&[(output, value)]).unwrap()).unwrap();
+        let view = View { offset: 0, strides: vec![1] };
+        let launch =
+            Launch { extents: vec![5], origin: vec![0], views: vec![view.clone(), view], arguments: vec![] };
+        let buffer = gpu.new_buffer(16).unwrap();
+        let error = gpu.queue_job(&(&program, &launch, vec![&buffer, &buffer])).unwrap_err();
+        assert!(error.to_string().contains("memory holds 4"), "{error}");
+        gpu.wait_for_queue().unwrap();
     }
 }

@@ -1,0 +1,259 @@
+//! Kernels on a GPU: compiled from PTX by the driver, with its log; launches, queued grid by grid as the
+//! writer schedules them; and recordings as CUDA graphs, many launches queued by one call.
+
+use std::ffi::{CString, c_void};
+use std::sync::{Arc, PoisonError};
+
+use cudarc::driver::{result, sys};
+use partita_kernels::ptx::{self, Facts, Grid, LaunchPlan, Span, emit};
+use partita_kernels::{Launch, Verified};
+
+use super::gpu::{CudaBuffer, CudaDevice};
+use super::primary::{During, Primary};
+use crate::config::config;
+use crate::device::Stream;
+use crate::device::cuda::error::CudaError;
+use crate::device::driver::own;
+use crate::device::launch::Job;
+
+/// Room for what the driver's compiler says.
+const LOG_BYTES: usize = 8192;
+
+/// A kernel compiled for one device.
+pub(super) struct CudaProgram {
+    kernel: Verified,
+    module: ptx::Module,
+    functions: Vec<sys::CUfunction>,
+    loaded: sys::CUmodule,
+    primary: Arc<Primary>,
+}
+
+// SAFETY: the driver's handles may be used from any thread.
+unsafe impl Send for CudaProgram {}
+// SAFETY: as for Send; driver calls are thread-safe.
+unsafe impl Sync for CudaProgram {}
+
+impl Drop for CudaProgram {
+    fn drop(&mut self) {
+        // SAFETY: loaded in `compile`, unloaded once; the driver waits for its kernels.
+        let unload = || unsafe { result::module::unload(self.loaded) }.during("unloading a module");
+        // On a lost device there is nothing to report.
+        let _ = self.primary.with(unload);
+    }
+}
+
+impl CudaDevice {
+    /// Compiles a kernel. If the driver refuses the PTX, the error has its log and the text.
+    pub(super) fn compiled(&self, kernel: &Verified) -> Result<CudaProgram, CudaError> {
+        let module = emit(kernel, &self.facts.target)?;
+        if config().debug >= 3 {
+            eprintln!("{}", module.text);
+        }
+        let loaded = self.primary.with(|| load(&kernel.kernel().name, &module.text))?;
+        let mut program = CudaProgram {
+            kernel: kernel.clone(),
+            functions: Vec::new(),
+            loaded,
+            primary: Arc::clone(&self.primary),
+            module,
+        };
+        program.functions = self.primary.with(|| functions(loaded, &program.module.entries))?;
+        Ok(program)
+    }
+}
+
+pub(super) fn load(kernel: &str, text: &str) -> Result<sys::CUmodule, CudaError> {
+    use sys::CUjit_option_enum::{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    let compile_error =
+        |log: String| CudaError::Compile { kernel: kernel.to_owned(), log, source_text: text.to_owned() };
+    let image = CString::new(text).map_err(|_| compile_error("the text holds a zero byte".to_owned()))?;
+    let mut log = vec![0u8; LOG_BYTES];
+    let mut options = [CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+    // The driver takes the size as a pointer's value.
+    let mut values = [log.as_mut_ptr().cast::<c_void>(), LOG_BYTES as *mut c_void];
+    let mut module = std::ptr::null_mut();
+    // SAFETY: the image ends with a zero byte; options and values are as many as stated; all pointers are
+    // to locals that outlive the call.
+    let code = unsafe {
+        sys::cuModuleLoadDataEx(
+            &mut module,
+            image.as_ptr().cast(),
+            options.len() as u32,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        )
+    };
+    let said = String::from_utf8_lossy(&log).trim_end_matches('\0').trim().to_owned();
+    match code.result().during("loading a module") {
+        Ok(()) => Ok(module),
+        Err(CudaError::Driver { code, text, .. }) if !said.is_empty() || is_of_ptx(&code) => {
+            Err(compile_error(format!("{code} ({text}) {said}").trim_end().to_owned()))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a driver's error is about what it was given to compile; it may leave the log empty.
+fn is_of_ptx(code: &str) -> bool {
+    let codes = ["INVALID_PTX", "UNSUPPORTED_PTX_VERSION", "NO_BINARY_FOR_GPU", "JIT_COMPILER_NOT_FOUND"];
+    code.strip_prefix("CUDA_ERROR_").is_some_and(|code| codes.contains(&code))
+}
+
+fn functions(loaded: sys::CUmodule, entries: &[&'static str]) -> Result<Vec<sys::CUfunction>, CudaError> {
+    let find = |entry: &&'static str| {
+        let name = CString::new(*entry).unwrap_or_default();
+        // SAFETY: the module is loaded.
+        unsafe { result::module::get_function(loaded, name) }.during("finding a kernel in its module")
+    };
+    entries.iter().map(find).collect()
+}
+
+impl CudaProgram {
+    /// Checks the launch against its memory; afterwards no point of it lies outside.
+    fn check(&self, job: &Job) -> Result<Vec<Span>, CudaError> {
+        let spans = job.memory.iter().map(|memory| memory.own::<CudaBuffer>());
+        let spans: Vec<Span> =
+            spans.map(|buffer| Span { address: buffer.address, bytes: buffer.bytes }).collect();
+        let params = spans.iter().zip(&self.kernel.kernel().params);
+        let lens: Vec<usize> =
+            params.map(|(span, param)| span.bytes as usize / param.dtype.size_bytes()).collect();
+        self.kernel.check(&job.launch, &lens)?;
+        self.module.check(&job.launch)?;
+        Ok(spans)
+    }
+}
+
+fn program(job: &Job) -> &CudaProgram {
+    own(&*job.program.code)
+}
+
+/// The plan of a job, or of jobs of one program over boxes that have nothing to do with each other.
+fn plan_of(jobs: &[Job], facts: Facts) -> Result<LaunchPlan, CudaError> {
+    let spans = jobs.iter().map(|job| program(job).check(job));
+    let spans = spans.collect::<Result<Vec<Vec<Span>>, CudaError>>()?;
+    if let [first, _, ..] = jobs {
+        let boxes: Vec<(&Launch, &[Span])> =
+            jobs.iter().zip(&spans).map(|(job, spans)| (&*job.launch, &spans[..])).collect();
+        if let Some(plan) = program(first).module.plan_batch(&boxes) {
+            return Ok(plan);
+        }
+    }
+    let each =
+        jobs.iter().zip(&spans).map(|(job, spans)| program(job).module.plan(&job.launch, spans, facts));
+    Ok(each.fold(LaunchPlan::default(), LaunchPlan::then))
+}
+
+impl CudaDevice {
+    /// Queues a job, or jobs of one program over boxes of which none writes what another uses: in as few
+    /// launches as possible. A failure while a kernel runs is reported by a later call.
+    pub(super) fn queue(&self, stream: Stream, jobs: &[Job]) -> Result<(), CudaError> {
+        let Some(first) = jobs.first() else { return Ok(()) };
+        let plan = plan_of(jobs, self.schedule_facts())?;
+        // Held until everything is queued: another thread's reduction must not come in between.
+        let mut scratch = self.scratch[stream as usize].lock().unwrap_or_else(PoisonError::into_inner);
+        if scratch.as_ref().map_or(0, |held| held.bytes) < plan.scratch_bytes {
+            // The old one is freed first; the driver waits for the work that uses it.
+            *scratch = None;
+            *scratch = Some(self.new_buffer(plan.scratch_bytes)?);
+        }
+        let grids = plan.grids(scratch.as_ref().map_or(0, |held| held.address));
+        let stream = self.primary.stream(stream);
+        self.primary.with(|| grids.iter().try_for_each(|grid| queue(program(first), grid, stream)))
+    }
+}
+
+/// Queues one grid; the device's context is current.
+fn queue(program: &CudaProgram, grid: &Grid, stream: sys::CUstream) -> Result<(), CudaError> {
+    let [x, y, z] = grid.grid;
+    let [bx, by, bz] = grid.block;
+    let mut params = [grid.params.as_ptr().cast_mut().cast::<c_void>()];
+    let function = program.functions[grid.entry];
+    // SAFETY: the module is loaded; its one parameter is as long as `params`, which the driver copies; the
+    // launch was checked against its memory, which the engine keeps until the work is done.
+    unsafe { result::launch_kernel(function, (x, y, z), (bx, by, bz), 0, stream, &mut params) }
+        .during("launching a kernel")
+}
+
+/// Launches prepared for repetition.
+pub(super) struct GraphRecording {
+    graph: sys::CUgraphExec,
+    primary: Arc<Primary>,
+    /// Partial results of its reductions; the launches run in order, so they share it.
+    _scratch: Option<CudaBuffer>,
+}
+
+// SAFETY: the driver's handles may be used from any thread, one at a time.
+unsafe impl Send for GraphRecording {}
+// SAFETY: a graph is launched by the evaluation that holds the device's lock, or by the loop that owns it.
+unsafe impl Sync for GraphRecording {}
+
+impl Drop for GraphRecording {
+    fn drop(&mut self) {
+        // SAFETY: instantiated in `record`, destroyed once; the driver keeps what still runs. On a lost
+        // device there is nothing to report.
+        let _ = self
+            .primary
+            .with(|| unsafe { result::graph::exec_destroy(self.graph) }.during("destroying a graph"));
+    }
+}
+
+impl CudaDevice {
+    /// Prepares groups of jobs for repetition on one stream. Nothing runs.
+    pub(super) fn recorded(&self, groups: &[Vec<Job>]) -> Result<GraphRecording, CudaError> {
+        let plans = groups.iter().map(|jobs| plan_of(jobs, self.schedule_facts()));
+        let plans = plans.collect::<Result<Vec<_>, _>>()?;
+        let scratch = match plans.iter().map(|plan| plan.scratch_bytes).max().unwrap_or(0) {
+            0 => None,
+            bytes => Some(self.new_buffer(bytes)?),
+        };
+        let partials = scratch.as_ref().map_or(0, |held| held.address);
+        let mut grids = Vec::new();
+        for (jobs, plan) in groups.iter().zip(plans) {
+            // All jobs of a group are of one program.
+            grids.extend(plan.grids(partials).into_iter().zip(jobs.iter().map(program).cycle()));
+        }
+        // A stream of its own, so that other threads' work on ours is not captured.
+        let graph = self.primary.with(|| {
+            let stream = self.primary.new_stream(Stream::Compute)?;
+            let graph =
+                capture(stream, || grids.iter().try_for_each(|(grid, program)| queue(program, grid, stream)));
+            // SAFETY: created above; capturing has ended.
+            let destroyed = unsafe { result::stream::destroy(stream) }.during("destroying a stream");
+            graph.and_then(|graph| destroyed.map(|()| graph))
+        })?;
+        Ok(GraphRecording { graph, primary: Arc::clone(&self.primary), _scratch: scratch })
+    }
+}
+
+impl GraphRecording {
+    /// Queues the launches, in their order, behind all work queued on a stream so far.
+    pub(super) fn launch(&self, stream: sys::CUstream) -> Result<(), CudaError> {
+        // SAFETY: graph and stream are alive; the engine keeps the memory of the launches.
+        self.primary.with(|| unsafe { result::graph::launch(self.graph, stream) }.during("launching a graph"))
+    }
+}
+
+/// Captures what `work` queues on `stream`.
+fn capture(
+    stream: sys::CUstream,
+    work: impl FnOnce() -> Result<(), CudaError>,
+) -> Result<sys::CUgraphExec, CudaError> {
+    use sys::CUstreamCaptureMode_enum::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+    // SAFETY: the stream is ours and alive.
+    unsafe { result::stream::begin_capture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) }
+        .during("starting to capture")?;
+    let queued = work();
+    // SAFETY: capturing was started above; it must end even if queueing failed.
+    let end = || unsafe { result::stream::end_capture(stream) }.during("capturing a graph");
+    // While a stream captures, this thread may wait for nothing on any device: a second try is worth it.
+    let graph = end().inspect_err(|_| drop(end()));
+    queued?;
+    let graph = graph?;
+    let mut executable = std::ptr::null_mut();
+    // SAFETY: the graph is alive; the pointer is to a local.
+    let made = unsafe { sys::cuGraphInstantiateWithFlags(&mut executable, graph, 0) };
+    // SAFETY: the executable does not need the graph.
+    let destroyed = unsafe { result::graph::destroy(graph) }.during("destroying a graph");
+    made.result().during("instantiating a graph")?;
+    destroyed.map(|()| executable)
+}

@@ -1,7 +1,0 @@
-//! Bytes to, from and between devices.
-
-mod copy;
-mod download;
-
-pub(crate) use copy::CopyRegion;
-pub use download::Download;
