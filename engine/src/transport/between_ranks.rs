@@ -40,8 +40,7 @@ pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Fie
     let crossing = fields.iter().flat_map(|field| field.plan.moves()).filter(|m| crosses(m));
     // Other exchanges may begin between departure and arrival.
     let ranks = &ranks.in_new_epoch();
-    let transports = TransportSelector::new(teams, ranks, crossing)?;
-    let mut builder = MessageBuilder::new(teams, &transports);
+    let mut builder = MessageBuilder::new(teams, ranks, crossing)?;
     let (mut packing, mut unpacking) = (Vec::new(), Vec::new());
     for field in fields {
         let moves: Vec<&Move> = field.plan.moves().iter().filter(|m| waits(m)).collect();
@@ -49,7 +48,9 @@ pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Fie
         packing.push(StagingPlan::new(field, &moves, &slots, true)?);
         unpacking.push(StagingPlan::new(field, &moves, &slots, false)?);
     }
-    let MessageBuilder { outgoing, incoming, links, mut leases, .. } = builder;
+    let incoming = builder.messages(ranks, &builder.incoming);
+    let outgoing = builder.messages(ranks, &builder.outgoing);
+    let MessageBuilder { table, links, mut leases, .. } = builder;
     let mut pack = exchange::lower(&fields_of(&packing, fields))?;
     let mut unpack = exchange::lower(&fields_of(&unpacking, fields))?;
     [&mut pack, &mut unpack].into_iter().for_each(|half| leases.append(&mut half.leases));
@@ -58,8 +59,6 @@ pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Fie
     let dtypes: Vec<String> = fields.iter().map(|field| field.dtype.to_string()).collect();
     let name = format!("{operation} of {}", dtypes.join(", "));
     let signature = Arc::new(CollectiveSignature::new(name, &plans));
-    let message = |((peer, transport), memory)| transports.message(ranks, peer, transport, memory);
-    let incoming: Vec<Message> = incoming.into_iter().map(message).collect();
     let (in_place, copied): (Vec<&Message>, Vec<&Message>) =
         incoming.iter().partition(|message| message.transport.is_in_place());
     let mut departure: Schedule = vec![Op::BeginCollective { ranks: ranks.clone(), signature }.into()];
@@ -69,7 +68,7 @@ pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Fie
     }));
     departure.extend(pack.commands().cloned());
     let mut posted = Schedule::new();
-    for message in outgoing.into_iter().map(message) {
+    for message in outgoing {
         let download = MessageDownload::default();
         if message.transport == Transport::Staged && MessageDownload::is_useful(&message.memory) {
             let (memory, download) = (message.memory.clone(), download.clone());
@@ -96,8 +95,8 @@ pub fn lower_between_ranks(operation: &str, teams: (&Team, &Team), fields: &[Fie
         incoming.into_iter().map(|message| Command::from(Op::Receive(message))).collect();
     arrival.extend(unpack.commands().cloned());
     arrival.extend(local.arrival);
-    if let Some(links) = transports.links {
-        let ipc = Arc::clone(&links.ipc);
+    if let Some(table) = table {
+        let ipc = Arc::clone(&table.ipc);
         arrival.push(Op::WaitForReaders { ranks: ranks.clone(), ipc }.into());
     }
     arrival.push(Op::WaitAll { ranks: ranks.clone() }.into());
@@ -124,47 +123,6 @@ pub fn select_between_ranks(from: DeviceKind, to: DeviceKind, link: RankLink) ->
         (DeviceKind::Cuda, DeviceKind::Cuda) if link.ipc => Transport::Ipc,
         (DeviceKind::Cuda, DeviceKind::Cuda) if link.device_pointers => Transport::DevicePointers,
         (DeviceKind::Host | DeviceKind::Cuda | DeviceKind::Wgpu, _) => Transport::Staged,
-    }
-}
-
-/// Selects the transports of an exchange from the teams' link table.
-struct TransportSelector<'a> {
-    teams: (&'a Team, &'a Team),
-    takes_host_memory: bool,
-    /// Probed only if a move goes from CUDA memory to CUDA memory.
-    links: Option<&'a LinkTable>,
-}
-
-impl<'a> TransportSelector<'a> {
-    /// All ranks call it with the same moves, because probing links is collective.
-    fn new<'m>(
-        teams: (&'a Team, &'a Team),
-        ranks: &Ranks,
-        mut crossing: impl Iterator<Item = &'m Move>,
-    ) -> Result<TransportSelector<'a>> {
-        let is_cuda = |team: &Team, part| team.kind(part) == DeviceKind::Cuda;
-        let needs_links = crossing.any(|m| is_cuda(teams.0, m.from_part) && is_cuda(teams.1, m.to_part));
-        let links = if needs_links { teams.0.links()? } else { None };
-        Ok(TransportSelector { teams, takes_host_memory: ranks.takes_host_memory(), links })
-    }
-
-    /// The transport of a move; both its ranks select the same.
-    fn select(&self, m: &Move) -> Transport {
-        let (from, to) = (self.teams.0.rank_of(m.from_part), self.teams.1.rank_of(m.to_part));
-        if from == to {
-            return Transport::SameMemory;
-        }
-        let link = RankLink {
-            host: self.takes_host_memory,
-            device_pointers: self.links.is_some_and(LinkTable::takes_device_pointers),
-            ipc: self.links.is_some_and(|links| links.has_ipc(from, to)),
-        };
-        select_between_ranks(self.teams.0.kind(m.from_part), self.teams.1.kind(m.to_part), link)
-    }
-
-    fn message(&self, ranks: &Ranks, peer: usize, transport: Transport, memory: Vec<MemorySpan>) -> Message {
-        let ipc = self.links.filter(|_| transport == Transport::Ipc).map(|links| Arc::clone(&links.ipc));
-        Message { ranks: ranks.clone(), peer, memory, transport, ipc }
     }
 }
 
@@ -202,7 +160,9 @@ type MessageSpans = BTreeMap<(usize, Transport), Vec<MemorySpan>>;
 /// Builds the messages of one exchange; the cells in them are in the order of fields and moves.
 struct MessageBuilder<'a> {
     teams: (&'a Team, &'a Team),
-    transports: &'a TransportSelector<'a>,
+    takes_host_memory: bool,
+    /// Probed only if a move goes from CUDA memory to CUDA memory.
+    table: Option<&'a LinkTable>,
     leases: Vec<Buffer>,
     outgoing: MessageSpans,
     incoming: MessageSpans,
@@ -210,19 +170,52 @@ struct MessageBuilder<'a> {
 }
 
 impl<'a> MessageBuilder<'a> {
-    fn new(teams: (&'a Team, &'a Team), transports: &'a TransportSelector<'a>) -> MessageBuilder<'a> {
-        let (outgoing, incoming) = (BTreeMap::new(), BTreeMap::new());
-        MessageBuilder { teams, transports, leases: Vec::new(), outgoing, incoming, links: BTreeMap::new() }
+    /// All ranks call it with the same moves, because probing links is collective.
+    fn new<'m>(
+        teams: (&'a Team, &'a Team),
+        ranks: &Ranks,
+        mut crossing: impl Iterator<Item = &'m Move>,
+    ) -> Result<MessageBuilder<'a>> {
+        let is_cuda = |team: &Team, part| team.kind(part) == DeviceKind::Cuda;
+        let needs_links = crossing.any(|m| is_cuda(teams.0, m.from_part) && is_cuda(teams.1, m.to_part));
+        let table = if needs_links { teams.0.links()? } else { None };
+        let (outgoing, incoming, links) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let takes_host_memory = ranks.takes_host_memory();
+        Ok(MessageBuilder { teams, takes_host_memory, table, leases: Vec::new(), outgoing, incoming, links })
+    }
+
+    fn ranks_of(&self, m: &Move) -> (usize, usize) {
+        (self.teams.0.rank_of(m.from_part), self.teams.1.rank_of(m.to_part))
+    }
+
+    /// The transport of a move; both its ranks select the same.
+    fn select(&self, m: &Move) -> Transport {
+        let (from, to) = self.ranks_of(m);
+        if from == to {
+            return Transport::SameMemory;
+        }
+        let link = RankLink {
+            host: self.takes_host_memory,
+            device_pointers: self.table.is_some_and(LinkTable::takes_device_pointers),
+            ipc: self.table.is_some_and(|table| table.has_ipc(from, to)),
+        };
+        select_between_ranks(self.teams.0.kind(m.from_part), self.teams.1.kind(m.to_part), link)
+    }
+
+    fn messages(&self, ranks: &Ranks, spans: &MessageSpans) -> Vec<Message> {
+        let message = |(&(peer, transport), memory): (&(usize, Transport), &Vec<MemorySpan>)| {
+            let ipc = self.table.filter(|_| transport == Transport::Ipc).map(|table| Arc::clone(&table.ipc));
+            Message { ranks: ranks.clone(), peer, memory: memory.clone(), transport, ipc }
+        };
+        spans.iter().map(message).collect()
     }
 
     fn add(&mut self, m: &Move, field: &Field) -> Result<MessageSlot> {
-        let slot = self.ends(m, field)?;
+        let slot = self.slot(m, field)?;
         let &Move { from_part, to_part, .. } = m;
         if self.teams.0.is_here(from_part) || self.teams.1.is_here(to_part) {
-            let new = || {
-                let transport = self.transports.select(m);
-                PartLink { from_part, to_part, transport, moves: 0, bytes: 0, packed: false }
-            };
+            let transport = self.select(m);
+            let new = || PartLink { from_part, to_part, transport, moves: 0, bytes: 0, packed: false };
             let link = self.links.entry((to_part, from_part)).or_insert_with(new);
             link.moves += 1;
             link.bytes += m.elements() * field.dtype.size_bytes() as u64;
@@ -231,54 +224,50 @@ impl<'a> MessageBuilder<'a> {
         Ok(slot)
     }
 
-    fn ends(&mut self, m: &Move, field: &Field) -> Result<MessageSlot> {
-        let (from_rank, to_rank) = (self.teams.0.rank_of(m.from_part), self.teams.1.rank_of(m.to_part));
-        let nothing = MessageSlot { place: None, packs: false, unpacks: false };
-        let transport = self.transports.select(m);
+    fn slot(&mut self, m: &Move, field: &Field) -> Result<MessageSlot> {
+        let ((from_rank, to_rank), transport) = (self.ranks_of(m), self.select(m));
         match (&field.from[m.from_part], &field.to[m.to_part]) {
             (Some(_), Some(target)) if from_rank == to_rank => {
-                let (place, _) = self.alloc_slot(target, m, field.dtype)?;
-                Ok(MessageSlot { place: Some(place), packs: true, unpacks: true })
+                let (place, _) = self.memory(target, None, m, field.dtype)?;
+                Ok(MessageSlot { place, packs: true, unpacks: true })
             }
             (Some(source), _) if self.teams.0.is_here(m.from_part) => {
-                let send = |builder: &mut Self, span| {
-                    builder.outgoing.entry((to_rank, transport)).or_default().push(span)
-                };
                 // Exported memory is never freed, so an array's memory is not exported.
-                let contiguous_source = contiguous(&extents(m), &MoveEnd::source(m, source));
-                if let Some(first) = contiguous_source.filter(|_| transport != Transport::Ipc) {
-                    send(self, span(source, first, m, field.dtype));
-                    return Ok(nothing);
-                }
-                let (place, span) = self.alloc_slot(source, m, field.dtype)?;
-                send(self, span);
-                Ok(MessageSlot { place: Some(place), packs: true, unpacks: false })
+                let first = contiguous(&extents(m), &MoveEnd::source(m, source));
+                let first = first.filter(|_| transport != Transport::Ipc);
+                let (place, span) = self.memory(source, first, m, field.dtype)?;
+                self.outgoing.entry((to_rank, transport)).or_default().push(span);
+                Ok(MessageSlot { packs: place.is_some(), place, unpacks: false })
             }
             (_, Some(target)) if self.teams.1.is_here(m.to_part) => {
-                let receive = |builder: &mut Self, span| {
-                    builder.incoming.entry((from_rank, transport)).or_default().push(span)
-                };
-                let contiguous_target = contiguous(&extents(m), &MoveEnd::target(m, target));
-                if let (Some(first), MoveOp::Copy) = (contiguous_target, m.op) {
-                    receive(self, span(target, first, m, field.dtype));
-                    return Ok(nothing);
-                }
-                let (place, span) = self.alloc_slot(target, m, field.dtype)?;
-                receive(self, span);
-                Ok(MessageSlot { place: Some(place), packs: false, unpacks: true })
+                let first = contiguous(&extents(m), &MoveEnd::target(m, target));
+                let first = first.filter(|_| m.op == MoveOp::Copy);
+                let (place, span) = self.memory(target, first, m, field.dtype)?;
+                self.incoming.entry((from_rank, transport)).or_default().push(span);
+                Ok(MessageSlot { unpacks: place.is_some(), place, packs: false })
             }
-            _ => Ok(nothing),
+            _ => Ok(MessageSlot { place: None, packs: false, unpacks: false }),
         }
     }
 
-    /// Contiguous memory for the cells of a move, on the device of one of its ends.
-    fn alloc_slot(&mut self, end: &Place, m: &Move, dtype: DType) -> Result<(Place, MemorySpan)> {
+    /// The cells of a move at one of its ends, from element `first` on; otherwise in contiguous memory of
+    /// their own on the same device.
+    fn memory(
+        &mut self,
+        end: &Place,
+        first: Option<i64>,
+        m: &Move,
+        dtype: DType,
+    ) -> Result<(Option<Place>, MemorySpan)> {
+        if let Some(first) = first {
+            return Ok((None, span(end, first, m, dtype)));
+        }
         let buffer = end.device.alloc(m.elements() * dtype.size_bytes() as u64)?;
         let (device, allocation) = (end.device.clone(), Arc::clone(buffer.allocation()));
         self.leases.push(buffer);
         let place = Place { device, allocation, stored: counted_cells(m)? };
         let span = span(&place, 0, m, dtype);
-        Ok((place, span))
+        Ok((Some(place), span))
     }
 }
 

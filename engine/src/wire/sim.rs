@@ -15,9 +15,10 @@ use super::interface::{Outcome, Request, Wire, WireError};
 use super::ranks::Ranks;
 
 /// The fault of a run, which happens once, at a moment that the seed chooses.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub enum PlantedFault {
     /// Nothing.
+    #[default]
     Nothing,
     /// A rank is gone without any message.
     Crash,
@@ -89,6 +90,7 @@ struct Simulation {
 /// Sender and receiver.
 type Pair = (usize, usize);
 
+#[derive(Default)]
 struct SimState {
     random: u64,
     now: Duration,
@@ -119,22 +121,11 @@ impl Simulation {
         let mut state = SimState {
             // Any number but 0 will do; near seeds must give far beginnings.
             random: (seed ^ 0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1,
-            now: Duration::ZERO,
-            turn: 0,
             running: vec![true; ranks],
             gone: vec![false; ranks],
             idle: vec![false; ranks],
-            data: BTreeMap::new(),
-            control: BTreeMap::new(),
-            posted: BTreeMap::new(),
-            arrived: BTreeMap::new(),
-            requests: 0,
-            before: BTreeMap::new(),
             fault,
-            countdown: 0,
-            planted: None,
-            trace: DefaultHasher::new(),
-            events: 0,
+            ..SimState::default()
         };
         state.turn = state.below(ranks as u64) as usize;
         state.countdown = state.below(match fault {

@@ -17,6 +17,8 @@ use crate::device::LentMemory;
 use crate::error::Result;
 use crate::wire::interface::{Outcome, Request, Wire, WireError, back_off};
 
+type WireResult<T> = std::result::Result<T, WireError>;
+
 /// The tag of all control messages, which have a communicator of their own.
 const CONTROL_TAG: c_int = 0;
 
@@ -126,44 +128,48 @@ impl Mpi {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn isend(&self, to: usize, tag: u32, memory: TransferMemory) -> std::result::Result<Transfer, WireError> {
-        let mut transfer = Transfer::of(memory, false, tag);
-        let begin = transfer.memory.begin();
-        for (offset, bytes) in self.fragments(transfer.memory.bytes()) {
-            let mut request = null_request();
+    /// Starts a send with a tag, or a receive, in fragments of at most `longest` bytes.
+    fn start(
+        &self,
+        (comm, longest): (Comm, usize),
+        peer: usize,
+        memory: TransferMemory,
+        sends: Option<u32>,
+    ) -> WireResult<Transfer> {
+        let mut transfer = Transfer::of(memory, sends.is_none(), sends.unwrap_or(0));
+        let (begin, peer) = (transfer.memory.begin(), peer as c_int);
+        for (offset, bytes) in fragments(transfer.memory.bytes(), longest) {
+            let (at, count, mut request) =
+                (begin.wrapping_add(offset).cast(), bytes as c_int, null_request());
             // SAFETY: the memory lives in the transfer until it is over; the count is at most the limit.
             checked(unsafe {
-                let from = begin.wrapping_add(offset).cast_const().cast();
-                let (bytes, to, tag) = (bytes as c_int, to as c_int, tag as c_int);
-                ffi::MPI_Isend(from, bytes, ffi::RSMPI_UINT8_T, to, tag, self.data.0, &mut request)
+                let (byte, any) = (ffi::RSMPI_UINT8_T, ffi::RSMPI_ANY_TAG);
+                match sends {
+                    Some(tag) => ffi::MPI_Isend(at, count, byte, peer, tag as c_int, comm.0, &mut request),
+                    None => ffi::MPI_Irecv(at, count, byte, peer, any, comm.0, &mut request),
+                }
             })?;
             transfer.fragments.push((request, bytes));
         }
         Ok(transfer)
     }
 
-    fn irecv(&self, from: usize, memory: TransferMemory) -> std::result::Result<Transfer, WireError> {
-        let mut transfer = Transfer::of(memory, true, 0);
-        let begin = transfer.memory.begin();
-        for (offset, bytes) in self.fragments(transfer.memory.bytes()) {
-            let mut request = null_request();
-            // SAFETY: the memory lives in the transfer until it is over; the count is at most the limit.
-            checked(unsafe {
-                let to = begin.wrapping_add(offset).cast();
-                let (bytes, from) = (bytes as c_int, from as c_int);
-                let any = ffi::RSMPI_ANY_TAG;
-                ffi::MPI_Irecv(to, bytes, ffi::RSMPI_UINT8_T, from, any, self.data.0, &mut request)
-            })?;
-            transfer.fragments.push((request, bytes));
-        }
-        Ok(transfer)
+    fn start_data(&self, peer: usize, memory: TransferMemory, sends: Option<u32>) -> WireResult<Request> {
+        let mut open = self.open();
+        let transfer = self.start((self.data, self.longest), peer, memory, sends)?;
+        Ok(open.begin(transfer))
     }
 
-    fn fragments(&self, bytes: usize) -> impl Iterator<Item = (usize, usize)> {
-        let longest = self.longest;
-        let count = bytes.div_ceil(longest).max(1);
-        (0..count).map(move |k| (k * longest, (bytes - k * longest).min(longest)))
+    /// Control messages are short, and never split.
+    fn start_control(&self, peer: usize, bytes: Vec<u8>, sends: Option<u32>) -> WireResult<Transfer> {
+        self.start((self.control, usize::MAX), peer, TransferMemory::Own(bytes), sends)
     }
+}
+
+/// The offsets and lengths of a message's fragments; one of nothing for an empty message.
+fn fragments(bytes: usize, longest: usize) -> impl Iterator<Item = (usize, usize)> {
+    let count = bytes.div_ceil(longest).max(1);
+    (0..count).map(move |k| (k * longest, (bytes - k * longest).min(longest)))
 }
 
 impl Transfer {
@@ -172,7 +178,7 @@ impl Transfer {
     }
 
     /// Whether it is over.
-    fn test(&mut self) -> std::result::Result<bool, WireError> {
+    fn test(&mut self) -> WireResult<bool> {
         while let Some((request, expected)) = self.fragments.get_mut(self.done) {
             let (mut flag, mut status) = (0, MaybeUninit::<ffi::MPI_Status>::zeroed());
             // SAFETY: a request that is not over, and room for its status.
@@ -222,16 +228,12 @@ impl Wire for Mpi {
         self.max_tag
     }
 
-    fn send(&self, to: usize, tag: u32, bytes: Vec<u8>) -> std::result::Result<Request, WireError> {
-        let mut open = self.open();
-        let transfer = self.isend(to, tag, TransferMemory::Own(bytes))?;
-        Ok(open.begin(transfer))
+    fn send(&self, to: usize, tag: u32, bytes: Vec<u8>) -> WireResult<Request> {
+        self.start_data(to, TransferMemory::Own(bytes), Some(tag))
     }
 
-    fn receive(&self, from: usize, memory: Vec<u8>) -> std::result::Result<Request, WireError> {
-        let mut open = self.open();
-        let transfer = self.irecv(from, TransferMemory::Own(memory))?;
-        Ok(open.begin(transfer))
+    fn receive(&self, from: usize, memory: Vec<u8>) -> WireResult<Request> {
+        self.start_data(from, TransferMemory::Own(memory), None)
     }
 
     fn takes_host_memory(&self) -> bool {
@@ -242,19 +244,15 @@ impl Wire for Mpi {
         takes_device_pointers(config().cuda_aware_mpi)
     }
 
-    fn send_from(&self, to: usize, tag: u32, memory: LentMemory) -> std::result::Result<Request, WireError> {
-        let mut open = self.open();
-        let transfer = self.isend(to, tag, TransferMemory::InPlace(memory))?;
-        Ok(open.begin(transfer))
+    fn send_from(&self, to: usize, tag: u32, memory: LentMemory) -> WireResult<Request> {
+        self.start_data(to, TransferMemory::InPlace(memory), Some(tag))
     }
 
-    fn receive_into(&self, from: usize, memory: LentMemory) -> std::result::Result<Request, WireError> {
-        let mut open = self.open();
-        let transfer = self.irecv(from, TransferMemory::InPlace(memory))?;
-        Ok(open.begin(transfer))
+    fn receive_into(&self, from: usize, memory: LentMemory) -> WireResult<Request> {
+        self.start_data(from, TransferMemory::InPlace(memory), None)
     }
 
-    fn test(&self, request: Request) -> std::result::Result<Outcome, WireError> {
+    fn test(&self, request: Request) -> WireResult<Outcome> {
         let mut open = self.open();
         let Some(transfer) = open.transfers.get_mut(&request) else { return Ok(Outcome::Pending) };
         if !transfer.test()? {
@@ -269,19 +267,18 @@ impl Wire for Mpi {
         })
     }
 
-    fn send_control(&self, to: usize, message: &[u8]) -> std::result::Result<(), WireError> {
+    fn send_control(&self, to: usize, message: &[u8]) -> WireResult<()> {
         if mpi::environment::is_finalized() {
             return Ok(());
         }
         let mut open = self.open();
-        let whole = Transfer::of(TransferMemory::Own(message.to_vec()), false, 0);
-        let transfer = send_unsplit(self.control, to, whole)?;
+        let transfer = self.start_control(to, message.to_vec(), Some(CONTROL_TAG as u32))?;
         open.control_sends.push_back(transfer);
         open.drop_sent_control();
         Ok(())
     }
 
-    fn receive_control(&self) -> std::result::Result<Option<(usize, Vec<u8>)>, WireError> {
+    fn receive_control(&self) -> WireResult<Option<(usize, Vec<u8>)>> {
         let mut open = self.open();
         open.drop_sent_control();
         if open.control_receive.is_none() {
@@ -313,7 +310,7 @@ impl Wire for Mpi {
 
 impl Mpi {
     /// Starts to receive the next control message, if one has arrived.
-    fn probe_control(&self) -> std::result::Result<Option<(usize, Transfer)>, WireError> {
+    fn probe_control(&self) -> WireResult<Option<(usize, Transfer)>> {
         let (mut flag, mut status) = (0, MaybeUninit::<ffi::MPI_Status>::zeroed());
         // SAFETY: a live communicator, and room for the answer.
         checked(unsafe {
@@ -333,16 +330,8 @@ impl Mpi {
         let mut count = 0;
         // SAFETY: the status of a message of bytes.
         checked(unsafe { ffi::MPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut count) })?;
-        let mut transfer = Transfer::of(TransferMemory::Own(vec![0; count as usize]), true, 0);
-        let mut request = null_request();
-        let to = transfer.memory.begin().cast();
-        // SAFETY: the memory lives in the transfer until it is over.
-        checked(unsafe {
-            let from = status.MPI_SOURCE;
-            ffi::MPI_Irecv(to, count, ffi::RSMPI_UINT8_T, from, CONTROL_TAG, self.control.0, &mut request)
-        })?;
-        transfer.fragments.push((request, count as usize));
-        Ok(Some((status.MPI_SOURCE as usize, transfer)))
+        let from = status.MPI_SOURCE as usize;
+        Ok(Some((from, self.start_control(from, vec![0; count as usize], None)?)))
     }
 }
 
@@ -364,18 +353,6 @@ impl OpenTransfers {
             }
         }
     }
-}
-
-fn send_unsplit(comm: Comm, to: usize, mut message: Transfer) -> std::result::Result<Transfer, WireError> {
-    let mut request = null_request();
-    let (from, bytes) = (message.memory.begin().cast_const().cast(), message.memory.bytes());
-    // SAFETY: the memory lives in the transfer until it is over; control messages are short.
-    checked(unsafe {
-        let (bytes, to) = (bytes as c_int, to as c_int);
-        ffi::MPI_Isend(from, bytes, ffi::RSMPI_UINT8_T, to, CONTROL_TAG, comm.0, &mut request)
-    })?;
-    message.fragments.push((request, bytes));
-    Ok(message)
 }
 
 fn null_request() -> ffi::MPI_Request {
