@@ -21,7 +21,6 @@ mod index_set;
 mod maps;
 mod members;
 mod region;
-mod replicas;
 
 pub use bulk::{Bulk, BulkTransfer, Call, assign, assign_converted, paired_dimensions};
 pub(crate) use distributions::matched;
@@ -30,10 +29,12 @@ pub use distributions::{
     SectionSide, Tile, core_view, local_bounding_box, local_core, local_target_of_slice, required, sections,
 };
 pub use domain::Domain;
-pub use domain_map::{DomainKind, DomainMap, IterationChunk, MappedDomain, serial_write, zip};
+pub use domain_map::{
+    DomainKind, DomainMap, IterationChunk, MappedDomain, Privatize, Replicas, serial_write, zip,
+};
 pub use error::{ErrorKind, IndexError, Result};
+pub(crate) use index_set::gcd;
 pub use index_set::{Blocks, IndexRange, IndexSet};
 pub use maps::{Along, BlockBounds, Custom, CustomMap, Cyclic, DimMap, MAX_PARTS, Unstructured, missing};
 pub use members::{BroadcastGroup, MemberView, Members, Routes};
 pub use region::{COORDINATE_LIMIT, Index, MAX_RANK, Points, Region};
-pub use replicas::{Privatize, Replicas};

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::moves::{AxisOverlap, AxisSubset, FEW, Move, MoveOp, Pairs, Plan};
-use crate::index::{Along, DimMap, Distribution, ErrorKind, Index, IndexError, Region, Result};
+use crate::index::{Along, DimMap, Distribution, ErrorKind, Index, IndexError, Region, Result, gcd};
 
 /// What one grid coordinate of the source contributes along a dimension.
 pub(super) struct SourceOverlap {
@@ -390,7 +390,8 @@ impl PeriodicSet {
             (true, true) => None,
             (false, true) => Some(self.period),
             (true, false) => Some(other.period),
-            (false, false) => least_common_multiple(self.period, other.period),
+            // The least common multiple; none where it is larger than any coordinate.
+            (false, false) => (self.period / gcd(self.period, other.period)).checked_mul(other.period),
         };
         let periodic = if self.is_range() { other } else { self };
         let anchor = periodic.beginning(lo).min(hi);
@@ -437,15 +438,6 @@ impl PeriodicSet {
             None
         })
     }
-}
-
-/// None where it is larger than any coordinate.
-fn least_common_multiple(a: i64, b: i64) -> Option<i64> {
-    let (mut x, mut y) = (a, b);
-    while y != 0 {
-        (x, y) = (y, x % y);
-    }
-    (a / x).checked_mul(b)
 }
 
 #[cfg(test)]

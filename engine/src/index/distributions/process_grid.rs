@@ -29,9 +29,8 @@ impl ProcessGrid {
         });
         match parts.filter(|&parts| parts <= MAX_PARTS) {
             Some(parts) => {
-                let inner = |d: usize| shape[d + 1..].iter().product();
-                let strides = Index::from_fn(shape.rank(), |d| if shape[d] == 1 { 0 } else { inner(d) });
-                Ok(ProcessGrid { shape, parts, strides })
+                let strides = Index::from_fn(shape.rank(), |d| shape[d + 1..].iter().product());
+                Ok(ProcessGrid { shape, parts, strides }.with_strides(&strides))
             }
             None => Err(IndexError::new(
                 ErrorKind::Grid,
@@ -47,10 +46,14 @@ impl ProcessGrid {
     /// Ordered by size, each is the product of the shape's extents along the smaller ones; a negative one
     /// counts down.
     pub(crate) fn numbered(shape: &[i64], strides: &[i64]) -> Result<ProcessGrid> {
-        let mut grid = ProcessGrid::new(shape)?;
-        grid.strides = Index::from_fn(shape.len(), |d| if shape[d] == 1 { 0 } else { strides[d] });
+        let grid = ProcessGrid::new(shape)?.with_strides(strides);
         debug_assert!((0..grid.parts.min(64)).all(|part| grid.part_at(|d| grid.coordinate(part)[d]) == part));
         Ok(grid)
+    }
+
+    fn with_strides(self, strides: &[i64]) -> ProcessGrid {
+        let strides = Index::from_fn(self.rank(), |d| if self.shape[d] == 1 { 0 } else { strides[d] });
+        ProcessGrid { strides, ..self }
     }
 
     /// The grid with other numbers, see [`ProcessGrid::strides`]; refuses strides that do not number every
@@ -58,10 +61,7 @@ impl ProcessGrid {
     pub(crate) fn renumbered(&self, strides: &[i64]) -> Result<ProcessGrid> {
         check_rank("process grid", self.rank(), strides.len())?;
         let small = strides.iter().all(|stride| stride.unsigned_abs() <= self.parts as u64);
-        let grid = ProcessGrid {
-            strides: Index::from_fn(self.rank(), |d| if self.shape[d] == 1 { 0 } else { strides[d] }),
-            ..*self
-        };
+        let grid = self.with_strides(strides);
         if small && (0..grid.parts).all(|part| grid.part_at(|d| grid.coordinate(part)[d]) == part) {
             return Ok(grid);
         }
