@@ -5,7 +5,7 @@
 //! - A transposed grid exchanges the coordinates of the parts.
 //! - A flipped dimension counts its parts from the other end.
 //! - The grid coordinates of a dropped dimension are merged into those of a dimension that stays. All parts
-//! but the owner then own nothing.
+//!   but the owner then own nothing.
 //!
 //! [`Formula`] is the global coordinate as arithmetic on the packed one, and a window is the position of a
 //! slice in a part's memory. Kernels that need global coordinates and views of parts use them.
