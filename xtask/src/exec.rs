@@ -1,6 +1,7 @@
 //! Running another program: its lines are shown as they come, kept, and watched for silence. It
 //! does not know what the lines mean.
 
+use crate::tally::Tally;
 use std::fmt;
 use std::io::{BufRead, BufReader, PipeReader};
 use std::process::{Child, Command, Stdio};
@@ -68,6 +69,21 @@ pub fn run(command: Command, silence: Duration, mut show: impl FnMut(&str)) -> O
         Err(error) => End::Failure(error.to_string()),
     };
     Outcome { end, lines }
+}
+
+/// Runs `command` and shows its lines.
+pub fn show(command: Command) -> Outcome {
+    run(command, SILENCE, |line| println!("{line}"))
+}
+
+/// A command that is one check, whose lines are shown; they join `lines`.
+pub fn check(name: &str, command: Command, lines: &mut Vec<String>) -> Tally {
+    let outcome = show(command);
+    lines.extend(outcome.lines);
+    match outcome.end {
+        End::Success => Tally::passed(),
+        end => Tally::failed(format!("{name}: {end}")),
+    }
 }
 
 /// Takes the command by value: it holds the pipe's writing end, which must be gone for the

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-use crate::exec::{End, SILENCE, run};
+use crate::exec::{End, show};
 use crate::tally::Tally;
 
 /// Where ThreadSanitizer runs: `-Zsanitizer=thread` wants a target by name.
@@ -58,9 +58,7 @@ pub fn sanitize(root: &Path, may_install: bool) -> ExitCode {
         Ok(()) => RUNS.iter().map(|of| sanitized(root, of)).collect(),
         Err(reason) => RUNS.iter().map(|of| Tally::skipped(of.name, reason.clone())).collect(),
     };
-    println!("\n== summary, after {} s", begin.elapsed().as_secs());
-    println!("{}", tally.summary());
-    if tally.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    tally.end(begin)
 }
 
 /// Installs the toolchain and its components where they are missing, or says what to type.
@@ -77,7 +75,7 @@ fn tools(may_install: bool) -> Result<(), String> {
     println!("missing: Miri and the standard library's sources; running: {typed}");
     let mut command = Command::new("rustup");
     command.args(adds);
-    match run(command, SILENCE, |line| println!("{line}")).end {
+    match show(command).end {
         End::Success => Ok(()),
         end => Err(format!("`{typed}` {end}")),
     }
@@ -103,7 +101,7 @@ fn sanitized(root: &Path, of: &Run) -> Tally {
     }
     command.current_dir(root).arg("+nightly").args(of.arguments).envs(of.environment.iter().copied());
     command.env("CARGO_TARGET_DIR", root.join("target/sanitize"));
-    let outcome = run(command, SILENCE, |line| println!("{line}"));
+    let outcome = show(command);
     let passed =
         outcome.lines.iter().filter(|line| line.starts_with("test ") && line.ends_with(" ok")).count();
     match outcome.end {

@@ -3,7 +3,7 @@
 //! that can be typed. It does not know which tests use what.
 
 use crate::exec::{End, SILENCE, run};
-use crate::mpi::{MPICH, Mpi};
+use crate::mpi::Mpi;
 use crate::options::Options;
 use crate::tally::Tally;
 use std::path::Path;
@@ -23,7 +23,7 @@ enum Fix {
     /// Debian's packages, which need root.
     Apt(&'static [&'static str]),
     /// A program run in the repository.
-    Run(&'static [&'static str]),
+    Run(&'static str),
 }
 
 const NEEDS: &[Need] = &[
@@ -31,7 +31,7 @@ const NEEDS: &[Need] = &[
         name: "rustfmt and clippy",
         waiver: None,
         present: |_| answers("cargo", &["fmt", "--version"]) && answers("cargo", &["clippy", "--version"]),
-        fix: Fix::Run(&["rustup", "component", "add", "rustfmt", "clippy"]),
+        fix: Fix::Run("rustup component add rustfmt clippy"),
     },
     Need {
         name: "a software Vulkan driver",
@@ -57,42 +57,28 @@ const NEEDS: &[Need] = &[
         name: "a Python environment in .venv",
         waiver: Some("python"),
         present: has_python,
-        fix: Fix::Run(&["python3", "-m", "venv", ".venv"]),
+        fix: Fix::Run("python3 -m venv .venv"),
     },
     Need {
         name: "Python packages",
         waiver: Some("python"),
         present: |root| has_packages(root),
-        fix: Fix::Run(&[
-            ".venv/bin/python",
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "maturin",
-            "numpy",
-            "pytest",
-            "mypy",
-            "jax",
-            "ml_dtypes",
-            "array-api-strict",
-            "nbclient",
-            "ipykernel",
-            "mpi4py",
-            "torch",
-        ]),
+        fix: Fix::Run(
+            ".venv/bin/python -m pip install --quiet maturin numpy pytest mypy jax ml_dtypes \
+             array-api-strict nbclient ipykernel mpi4py torch",
+        ),
     },
     Need {
         name: "MPICH, the second MPI",
         waiver: Some("mpi"),
         present: |root| Mpi::mpich(root).is_installed(),
-        fix: Fix::Run(&[".venv/bin/python", "-m", "pip", "install", "--quiet", "--prefix", MPICH, "mpich"]),
+        fix: Fix::Run(".venv/bin/python -m pip install --quiet --prefix .venv/mpich mpich"),
     },
     Need {
         name: "NVIDIA's PTX assembler",
         waiver: Some("ptxas"),
         present: has_ptxas,
-        fix: Fix::Run(&[".venv/bin/python", "-m", "pip", "install", "--quiet", "nvidia-cuda-nvcc"]),
+        fix: Fix::Run(".venv/bin/python -m pip install --quiet nvidia-cuda-nvcc"),
     },
 ];
 
@@ -127,13 +113,13 @@ fn typed(fix: &Fix) -> String {
         Fix::Apt(packages) => {
             format!("sudo apt-get update && sudo apt-get install -y {}", packages.join(" "))
         }
-        Fix::Run(words) => words.join(" "),
+        Fix::Run(words) => words.to_string(),
     }
 }
 
 fn get(fix: &Fix, root: &Path) -> Result<(), String> {
     match fix {
-        Fix::Run(words) => execute(words, root),
+        Fix::Run(words) => execute(&words.split(' ').collect::<Vec<_>>(), root),
         Fix::Apt(packages) => {
             if !answers("apt-get", &["--version"]) {
                 return Err("this machine has no apt-get; its packages have other names here".to_string());
@@ -235,7 +221,7 @@ mod tests {
 
     #[test]
     fn what_is_there_is_left_alone() {
-        let present = need(None, |_| true, Fix::Run(&["false"]));
+        let present = need(None, |_| true, Fix::Run("false"));
         assert_eq!(meet(&present, Path::new("."), &Options::default()), Tally::passed());
     }
 
@@ -249,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_fix_that_does_not_help_is_a_failure() {
-        for (words, reason) in [(&["true"], "still missing"), (&["false"], "ended with")] {
+        for (words, reason) in [("true", "still missing"), ("false", "ended with")] {
             let tally = meet(&need(None, |_| false, Fix::Run(words)), Path::new("."), &Options::default());
             assert!(tally.failed[0].contains(reason), "{:?}", tally.failed);
         }
@@ -257,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_waiver_makes_it_a_skip_and_installs_nothing() {
-        let missing = need(Some("wgpu"), |_| false, Fix::Run(&["false"]));
+        let missing = need(Some("wgpu"), |_| false, Fix::Run("false"));
         let options = Options { allow_missing: vec!["wgpu".into()], ..Options::default() };
         let tally = meet(&missing, Path::new("."), &options);
         assert_eq!((tally.failed.len(), tally.skipped.len()), (0, 1));
@@ -267,7 +253,7 @@ mod tests {
     fn a_fix_runs_and_counts_once_it_helped() {
         let folder = std::env::temp_dir().join(format!("partita-setup-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
-        let missing = need(None, |root| root.join("made").exists(), Fix::Run(&["touch", "made"]));
+        let missing = need(None, |root| root.join("made").exists(), Fix::Run("touch made"));
         assert_eq!(meet(&missing, &folder, &Options::default()), Tally::passed());
         fs::remove_dir_all(&folder).unwrap();
     }

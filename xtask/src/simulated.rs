@@ -47,7 +47,6 @@ pub fn build(mut cargo: Command) -> Command {
 
 /// Gives the built library the names the loader looks for.
 pub fn link(root: &Path, driver: &Driver) -> std::io::Result<()> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     std::fs::create_dir_all(&driver.folder)?;
     for name in ["libcuda.so.1", "libcuda.so"] {
         let link = driver.folder.join(name);
@@ -55,9 +54,15 @@ pub fn link(root: &Path, driver: &Driver) -> std::io::Result<()> {
             std::fs::remove_file(&link)?;
         }
         #[cfg(unix)]
-        std::os::unix::fs::symlink(target.join("debug/libsimcuda.so"), link)?;
+        std::os::unix::fs::symlink(built(root, "libsimcuda.so"), link)?;
     }
     Ok(())
+}
+
+/// A file that cargo has built.
+pub fn built(root: &Path, name: &str) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    target.join("debug").join(name)
 }
 
 /// True if this machine has a CUDA driver of its own.

@@ -1,6 +1,9 @@
 //! Counting: what passed, what failed and what was skipped, by name. It does not know what a
 //! check is.
 
+use std::process::ExitCode;
+use std::time::Instant;
+
 /// Something that did not run, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skip {
@@ -40,8 +43,14 @@ impl Tally {
         self.skipped.extend(other.skipped);
     }
 
+    /// The end of a run that began then: the summary, and what the process returns.
+    pub fn end(&self, begin: Instant) -> ExitCode {
+        println!("\n== summary, after {} s\n{}", begin.elapsed().as_secs(), self.summary());
+        if self.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+
     /// The whole result: skips and failures by name, then the one line that counts.
-    pub fn summary(&self) -> String {
+    fn summary(&self) -> String {
         let mut text = String::new();
         for (skip, times) in grouped(&self.skipped) {
             let times = if times > 1 { format!(", {times} times") } else { String::new() };

@@ -1,7 +1,7 @@
 //! Messages of CUDA memory between processes: the jobs that carry them in every way over the simulated
 //! driver, on the system's Open MPI and on one that takes device pointers (`cuda_aware.sh` builds it).
 
-use crate::exec::{End, SILENCE, run};
+use crate::exec::{End, check, show};
 use crate::mpi::Mpi;
 use crate::simulated::Driver;
 use crate::tally::Tally;
@@ -91,7 +91,7 @@ pub fn programs(root: &Path, program: &Path, lines: &mut Vec<String>) -> Tally {
     let mut compile = Command::new("mpicc");
     compile.args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"]).arg(&pretender);
     compile.arg(root.join("engine/tests/cuda_aware.c")).arg("-ldl");
-    let compiled = run(compile, SILENCE, |line| println!("{line}")).end;
+    let compiled = show(compile).end;
     if compiled != End::Success {
         return Tally::failed(format!("an MPI that takes device pointers: mpicc {compiled}"));
     }
@@ -104,12 +104,7 @@ pub fn programs(root: &Path, program: &Path, lines: &mut Vec<String>) -> Tally {
         }
         let name = job.name();
         println!("\n-- {name}");
-        let outcome = run(job.command(root, &pretender, program), SILENCE, |line| println!("{line}"));
-        tally.add(match outcome.end {
-            End::Success => Tally::passed(),
-            end => Tally::failed(format!("{name}: {end}")),
-        });
-        lines.extend(outcome.lines);
+        tally.add(check(&name, job.command(root, &pretender, program), lines));
     }
     tally
 }
@@ -151,7 +146,7 @@ pub fn build(root: &Path) -> ExitCode {
     let mut script = Command::new("sh");
     script.arg(root.join("xtask/src/mpi/cuda_aware.sh"));
     script.args([prefix(root), root.join("target/cuda-aware-mpi-build")]);
-    match run(script, SILENCE, |line| println!("{line}")).end {
+    match show(script).end {
         End::Success => ExitCode::SUCCESS,
         end => {
             eprintln!("xtask: cuda-aware-mpi: {end}");

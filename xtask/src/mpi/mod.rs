@@ -5,7 +5,7 @@
 pub mod cuda;
 pub mod faults;
 
-use crate::exec::{End, SILENCE, run};
+use crate::exec::{End, SILENCE, check, run, show};
 use crate::tally::Tally;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -40,7 +40,7 @@ impl Mpi {
 
     /// The one from PyPI. It has its own folder, because mpi4py would load it otherwise.
     pub fn mpich(root: &Path) -> Mpi {
-        let folder = Some(root.join(MPICH));
+        let folder = Some(root.join(".venv/mpich"));
         Mpi {
             name: "MPICH",
             folder,
@@ -84,7 +84,7 @@ impl Mpi {
             cargo.env("MPICC", self.tool("mpicc"));
         }
         let root = cargo.get_current_dir().map(PathBuf::from).unwrap_or_default();
-        let outcome = run(cargo, SILENCE, |line| println!("{line}"));
+        let outcome = show(cargo);
         let named = outcome.lines.iter().rev().find_map(|line| {
             let (_, path) = line.split_once("Executable")?.1.split_once('(')?;
             Some(root.join(path.trim().trim_end_matches(')')))
@@ -110,12 +110,7 @@ impl Mpi {
                 }
                 let name = format!("{}: mpiexec -n {processes} {what}", self.name);
                 println!("\n-- {name}{}", most.map_or("", |_| ", messages of 7 bytes"));
-                let outcome = run(command, SILENCE, |line| println!("{line}"));
-                tally.add(match outcome.end {
-                    End::Success => Tally::passed(),
-                    end => Tally::failed(format!("{name}: {end}")),
-                });
-                lines.extend(outcome.lines);
+                tally.add(check(&name, command, lines));
             }
         }
         tally
@@ -151,6 +146,3 @@ impl Mpi {
 
 /// Options of cargo for programs of several processes.
 pub const WITH_MPI: &[&str] = &["--features", "partita/mpi"];
-
-/// Where set-up puts MPICH.
-pub const MPICH: &str = ".venv/mpich";

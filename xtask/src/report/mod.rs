@@ -1,5 +1,4 @@
 //! What a run of the tests has shown: cargo's output, the floors of its counts, the table of defects.
 
 pub mod cargo_output;
-pub mod defects;
-pub mod floors;
+pub mod required;

@@ -1,15 +1,15 @@
 //! The steps of `cargo xtask test`, in order, and the two smaller chores. Each step prints what it
 //! does as it goes and returns its counts. What the lines of the tests mean is [`cargo_output`]'s
-//! business, what must have run is [`floors`]'.
+//! business, what must have run is [`required`]'s.
 
 mod ranks;
 mod smoke;
 
-use crate::exec::{End, Outcome, SILENCE, run};
+use crate::exec::{self, End, Outcome, SILENCE, run, show};
 use crate::mpi::faults;
 use crate::mpi::{Mpi, PROCESSES, WITH_MPI};
 use crate::options::{Options, Step};
-use crate::report::{cargo_output, defects, floors};
+use crate::report::{cargo_output, required};
 use crate::simulated::{self, Driver};
 use crate::tally::Tally;
 use crate::{bundle, setup, tidy};
@@ -26,14 +26,12 @@ const ON_SEVERAL: &[&str] = &["kernels", "cuda_device", "arrays", "fuzz"];
 
 /// `cargo xtask test`: every step that is wanted, then the summary.
 pub fn test(root: &Path, options: &Options) -> ExitCode {
-    let scratch = match Scratch::new() {
-        Ok(scratch) => scratch,
-        Err(error) => {
-            eprintln!("xtask: no temporary folder: {error}");
-            return ExitCode::FAILURE;
-        }
-    };
-    let checks = Run { root, options, scratch: &scratch.folder };
+    let scratch = root.join("target/scratch");
+    if let Err(error) = std::fs::create_dir_all(&scratch) {
+        eprintln!("xtask: {}: {error}", scratch.display());
+        return ExitCode::FAILURE;
+    }
+    let checks = Run { root, options, scratch: &scratch };
     let begin = Instant::now();
     let mut tally = Tally::default();
     for (name, step) in Step::ALL.iter().filter(|(_, step)| options.wants(*step)) {
@@ -43,9 +41,7 @@ pub fn test(root: &Path, options: &Options) -> ExitCode {
         println!("-- {name}: {} failed, {} s", result.failed.len(), begin.elapsed().as_secs());
         tally.add(result);
     }
-    println!("\n== summary, after {} s", begin.elapsed().as_secs());
-    println!("{}", tally.summary());
-    if tally.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    tally.end(begin)
 }
 
 /// `cargo xtask tidy`.
@@ -58,7 +54,7 @@ pub fn bless(root: &Path) -> ExitCode {
     for [package, test] in GOLDEN {
         let mut command = cargo(root);
         command.args(["test", "--package", package, "--test", test]).env("UPDATE_GOLDEN", "1");
-        let outcome = run(command, SILENCE, |line| println!("{line}"));
+        let outcome = show(command);
         if outcome.end != End::Success {
             eprintln!("xtask: the golden test {test} of {package}: {}", outcome.end);
             return ExitCode::FAILURE;
@@ -89,9 +85,7 @@ pub fn soak(root: &Path, sizes: &[usize]) -> ExitCode {
     let mpis = [Mpi::open_mpi(), Mpi::mpich(root)];
     let mpis = if sizes.is_empty() { &mpis[..] } else { &mpis[..1] };
     let tally: Tally = mpis.iter().map(soaked).collect();
-    println!("\n== summary, after {} s", begin.elapsed().as_secs());
-    println!("{}", tally.summary());
-    if tally.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    tally.end(begin)
 }
 
 /// The tests that compare with files in the repository: package and test.
@@ -123,7 +117,7 @@ impl Run<'_> {
     fn cargo(&self, arguments: &[&str]) -> Command {
         let mut command = cargo(self.root);
         command.args(arguments);
-        self.shared(command)
+        command
     }
 
     /// A command of cargo about the whole workspace with one set of features, so that no crate is built
@@ -136,8 +130,9 @@ impl Run<'_> {
         command
     }
 
-    /// What every program of the run gets.
-    fn shared(&self, mut command: Command) -> Command {
+    /// A program in the repository.
+    fn program(&self, path: PathBuf) -> Command {
+        let mut command = Command::new(path);
         command.current_dir(self.root);
         command
     }
@@ -163,10 +158,7 @@ impl Run<'_> {
 
     /// One command that is one check.
     fn check(&self, name: &str, command: Command) -> Tally {
-        match run(command, SILENCE, |line| println!("{line}")).end {
-            End::Success => Tally::passed(),
-            end => Tally::failed(format!("{name}: {end}")),
-        }
+        exec::check(name, command, &mut Vec::new())
     }
 
     /// All tests, then the floors over what they say they ran. The tests in Python and those of several
@@ -237,7 +229,7 @@ impl Run<'_> {
         }
         let environment = self.root.join(".venv");
         println!("\n-- the Python package");
-        let mut build = self.shared(Command::new(environment.join("bin/maturin")));
+        let mut build = self.program(environment.join("bin/maturin"));
         build.args(["develop", "--quiet", "--manifest-path", "interop/Cargo.toml"]);
         // One build for all tests: what has MPI does without it in a process that was started alone.
         if !self.options.may_miss("mpi") {
@@ -259,7 +251,7 @@ impl Run<'_> {
 
     /// Runs the package's tests; a selection of them is that of the tests on CUDA devices.
     fn pytest(&self, selection: &[&str], lines: &mut Vec<String>) -> Tally {
-        let mut tests = self.shared(Command::new(self.root.join(".venv/bin/python")));
+        let mut tests = self.program(self.root.join(".venv/bin/python"));
         tests.args(["-m", "pytest", "interop/tests", "-c", "interop/pyproject.toml", "-q", "-rfp"]);
         tests.args(selection);
         if !selection.is_empty() {
@@ -285,14 +277,14 @@ impl Run<'_> {
     fn defects(&self, report: &cargo_output::Report) -> Tally {
         let file = self.root.join("xtask/defects.txt");
         let text = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()));
-        let rows = match text.and_then(|text| defects::parse(&text)) {
+        let rows = match text.and_then(|text| required::parse_defects(&text)) {
             Ok(rows) => rows,
             Err(message) => return Tally::failed(message),
         };
         let tests = report.sections.iter().flat_map(|section| &section.passed_names);
         let counted = report.counts.iter().filter(|(_, count)| **count > 0).map(|(what, _)| what);
         let passed = tests.chain(counted).map(String::as_str);
-        let (table, tally) = defects::table(&rows, passed, self.options);
+        let (table, tally) = required::check_defects(&rows, passed, self.options);
         println!("\ndefect -> test -> passed");
         table.iter().for_each(|line| println!("{line}"));
         tally
@@ -304,8 +296,8 @@ impl Run<'_> {
         }
         let file = self.root.join("xtask/floors.txt");
         let text = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()));
-        match text.and_then(|text| floors::parse(&text)) {
-            Ok(floors) => floors::check(&floors, report, self.options),
+        match text.and_then(|text| required::parse_floors(&text)) {
+            Ok(floors) => required::check_floors(&floors, report, self.options),
             Err(message) => Tally::failed(message),
         }
     }
@@ -317,13 +309,6 @@ impl Run<'_> {
             Ok(()) => built,
             Err(error) => Tally::failed(format!("simulated driver: {error}")),
         }
-    }
-
-    /// A program that cargo has built.
-    fn built(&self, name: &str) -> PathBuf {
-        let target =
-            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), PathBuf::from);
-        target.join("debug").join(name)
     }
 }
 
@@ -354,28 +339,5 @@ fn tidy_step(root: &Path) -> Tally {
         Ok(findings) if findings.is_empty() => Tally::passed(),
         Ok(findings) => Tally::failed(format!("tidy: {} findings", findings.len())),
         Err(error) => Tally::failed(format!("tidy: {error}")),
-    }
-}
-
-/// A private temporary folder that goes with its owner.
-struct Scratch {
-    folder: PathBuf,
-}
-
-impl Scratch {
-    fn new() -> std::io::Result<Self> {
-        let folder = std::env::temp_dir().join(format!("partita-xtask-{}", std::process::id()));
-        let mut builder = std::fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&folder)?;
-        Ok(Scratch { folder })
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // A folder that stays behind in the temporary folder harms nobody.
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

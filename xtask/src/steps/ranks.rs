@@ -2,8 +2,9 @@
 
 use super::Run;
 use super::smoke::TSUNAMI;
-use crate::exec::{End, SILENCE, run};
+use crate::exec::{End, show};
 use crate::mpi::{Mpi, PROCESSES, cuda, faults};
+use crate::simulated::built;
 use crate::tally::Tally;
 use std::process::Command;
 
@@ -52,17 +53,18 @@ impl Run<'_> {
         println!("\n-- the tsunami on 3 ranks with 2 parts each");
         let mut build = self.everything("build");
         build.args(["--example", "tsunami"]).env_remove("CARGO_BUILD_TARGET");
-        let built = self.check("tsunami with MPI", build);
-        if !built.failed.is_empty() {
-            return built;
+        let compiled = self.check("tsunami with MPI", build);
+        if !compiled.failed.is_empty() {
+            return compiled;
         }
-        let program = self.built(TSUNAMI);
+        let program = built(self.root, TSUNAMI);
         let surface = |command: Command, parts: &str| {
             let dump = self.scratch.join(format!("surface-{parts}.npy"));
-            let mut command = self.shared(command);
+            let mut command = command;
+            command.current_dir(self.root);
             command.args(["--device", "host", "--scale", "1", "--steps", "60", "--frames", "0"]);
             command.args(["--parts", parts, "--dump"]).arg(&dump);
-            let end = run(command, SILENCE, |line| println!("{line}")).end;
+            let end = show(command).end;
             (end, std::fs::read(&dump).unwrap_or_default())
         };
         let (one, expected) = surface(Command::new(&program), "1");

@@ -3,7 +3,7 @@
 
 use super::{Run, SEVERAL};
 use crate::exec::{End, SILENCE, run};
-use crate::simulated::Driver;
+use crate::simulated::{Driver, built};
 use crate::tally::Tally;
 use std::path::Path;
 use std::process::Command;
@@ -16,43 +16,44 @@ struct Smoke {
     /// The device it needs, for `--allow-missing`.
     device: Option<&'static str>,
     /// `{out}` becomes a folder that is removed afterwards.
-    arguments: &'static [&'static str],
+    arguments: &'static str,
 }
 
 pub(super) const TSUNAMI: &str = "examples/tsunami";
 
+const fn smoke(
+    name: &'static str,
+    program: &'static str,
+    device: Option<&'static str>,
+    arguments: &'static str,
+) -> Smoke {
+    Smoke { name, program, device, arguments }
+}
+
 /// Every example has at least one row here.
 const SMOKES: &[Smoke] = &[
-    Smoke {
-        name: "tsunami on the host",
-        program: TSUNAMI,
-        device: None,
-        arguments: &[
-            "--device", "host", "--scale", "1", "--parts", "3", "--steps", "20", "--frames", "1", "--out",
-            "{out}", "--json",
-        ],
-    },
-    Smoke {
-        name: "tsunami on wgpu",
-        program: TSUNAMI,
-        device: Some("wgpu"),
-        arguments: &[
-            "--device", "wgpu", "--scale", "1", "--parts", "3", "--steps", "20", "--frames", "1", "--out",
-            "{out}", "--json",
-        ],
-    },
-    Smoke {
-        name: "tsunami on simulated CUDA",
-        program: TSUNAMI,
-        device: Some("cuda"),
-        arguments: &[
-            "--device", "cuda", "--scale", "1", "--parts", "5", "--steps", "20", "--frames", "0", "--json",
-        ],
-    },
-    Smoke { name: "gray_scott", program: "examples/gray_scott", device: None, arguments: &[] },
-    Smoke { name: "heat", program: "examples/heat", device: None, arguments: &[] },
-    Smoke { name: "own_map", program: "examples/own_map", device: None, arguments: &[] },
-    Smoke { name: "benchmarks", program: "partita-bench", device: None, arguments: &["run", "--smoke"] },
+    smoke(
+        "tsunami on the host",
+        TSUNAMI,
+        None,
+        "--device host --scale 1 --parts 3 --steps 20 --frames 1 --out {out} --json",
+    ),
+    smoke(
+        "tsunami on wgpu",
+        TSUNAMI,
+        Some("wgpu"),
+        "--device wgpu --scale 1 --parts 3 --steps 20 --frames 1 --out {out} --json",
+    ),
+    smoke(
+        "tsunami on simulated CUDA",
+        TSUNAMI,
+        Some("cuda"),
+        "--device cuda --scale 1 --parts 5 --steps 20 --frames 0 --json",
+    ),
+    smoke("gray_scott", "examples/gray_scott", None, ""),
+    smoke("heat", "examples/heat", None, ""),
+    smoke("own_map", "examples/own_map", None, ""),
+    smoke("benchmarks", "partita-bench", None, "run --smoke"),
 ];
 
 /// Where the tsunami is computed in every layout.
@@ -73,14 +74,14 @@ impl Run<'_> {
         let alone = self.check("cargo check --examples", self.cargo(&["check", "--examples"]));
         let mut all = self.everything("build");
         all.args(["--examples", "--bins"]);
-        let built = self.check("the examples and programs", all);
+        let compiled = self.check("the examples and programs", all);
         let names: Vec<&str> =
             SMOKES.iter().filter_map(|smoke| smoke.program.strip_prefix("examples/")).collect();
         let unlisted = examples(self.root).into_iter().filter(|name| !names.contains(&name.as_str()));
         let unlisted = unlisted.map(|name| Tally::failed(format!("smoke: examples/{name}.rs has no row")));
         let same = DEVICES.iter().map(|device| self.same_bits(device));
         let smokes = SMOKES.iter().map(|smoke| self.smoke_one(smoke));
-        [driver, alone, built].into_iter().chain(unlisted).chain(smokes).chain(same).collect()
+        [driver, alone, compiled].into_iter().chain(unlisted).chain(smokes).chain(same).collect()
     }
 
     /// The tsunami's final surface is the same file for every number of parts and every grid.
@@ -93,7 +94,7 @@ impl Run<'_> {
         let mut first: Option<Vec<u8>> = None;
         for (parts, grid) in LAYOUTS {
             let dump = self.scratch.join("surface.npy");
-            let mut command = self.program(TSUNAMI);
+            let mut command = self.program(built(self.root, TSUNAMI));
             self.with_device(&mut command, Some(device));
             command.args(["--device", device, "--scale", "1", "--steps", "60"]);
             command.args(["--frames", "0", "--parts", parts]).arg("--dump").arg(&dump);
@@ -113,10 +114,6 @@ impl Run<'_> {
         Tally::passed()
     }
 
-    fn program(&self, name: &str) -> Command {
-        self.shared(Command::new(self.built(name)))
-    }
-
     /// CUDA runs on the simulated driver, so that every machine runs the same.
     fn with_device(&self, command: &mut Command, device: Option<&str>) {
         if device == Some("cuda") {
@@ -130,10 +127,10 @@ impl Run<'_> {
         }
         println!("\n-- {}", smoke.name);
         let out = self.scratch.join(smoke.name.replace(' ', "_"));
-        let mut command = self.program(smoke.program);
+        let mut command = self.program(built(self.root, smoke.program));
         self.with_device(&mut command, smoke.device);
-        for argument in smoke.arguments {
-            match *argument {
+        for argument in smoke.arguments.split_whitespace() {
+            match argument {
                 "{out}" => command.arg(&out),
                 other => command.arg(other),
             };

@@ -64,6 +64,18 @@ fn reach(arrows: &BTreeMap<usize, BTreeSet<usize>>, from: usize) -> BTreeSet<usi
     reached
 }
 
+/// The names that a file takes from its crate's root: by `crate::`, or by as many `super::` as it is deep.
+pub fn root_names(product: &str, depth: usize) -> BTreeSet<String> {
+    let module = Module::read(product, 0);
+    let climbs = |path: &[String]| path.len() > depth && path[..depth].iter().all(|part| part == "super");
+    let all = module.imports.iter().map(|import| &import.path).chain(&module.paths);
+    let name = |path: &Vec<String>| match path.first()?.as_str() {
+        "crate" => path.get(1).cloned(),
+        _ => climbs(path).then(|| path[depth].clone()),
+    };
+    all.filter_map(name).collect()
+}
+
 impl Crate {
     /// Follows `mod` lines from the crate's root, so that files only tests declare are left out.
     fn read(sources: &[Source], folder: &str) -> Self {
