@@ -1,12 +1,12 @@
 """Times what a user would take instead of Partita, on the same work: same bytes, same answer, checked.
 
-    python benches/peers --serve --peers numpy [--device cpu|cuda] [--n ...] [--plane ...] [--cube ...]
-    python benches/peers --list
-    python benches/peers --probe
+    python FOLDER --serve --peers numpy [--device cpu|cuda]
+    python FOLDER --list
+
+Run by the benchmark, which unpacks these files into one folder, beside `table.json` with all formulas and extents.
 
 `--serve` takes one turn per line of input, such as `--only triad --dtype f32 --repeat 9 --seconds 0.5 --sets 3`, and
-answers each with one line of JSON. `--list` prints the peers and their workloads, `--probe` what the formulas give for
-made-up cells; neither needs NumPy.
+answers each with one line of JSON. `--list` prints the peers and their workloads; it does not need NumPy.
 
 Every turn is a fork of its own: no library's threads or memory are beside another's work, and a peer that dies fails
 alone. On the CPU the parent has loaded the peer's library, because loading takes longer than most turns.
@@ -21,7 +21,6 @@ import contextlib
 import importlib
 import importlib.metadata
 import json
-import math
 import os
 import signal
 import sys
@@ -29,13 +28,8 @@ import tempfile
 import time
 import warnings
 
-# The benchmark unpacks all files into one folder; in the repository, processes that a peer starts need these too.
-FOLDERS = [os.path.join(os.path.dirname(os.path.abspath(__file__)), name) for name in ("work", "libraries")]
-sys.path[:0] = FOLDERS
-os.environ["PYTHONPATH"] = os.pathsep.join([*FOLDERS, *filter(None, [os.environ.get("PYTHONPATH")])])
-
-import kept  # noqa: E402
-from workloads import DTYPES, WORKLOADS, Sizes  # noqa: E402
+import kept
+from workloads import APPS, DTYPES, WORKLOADS
 
 CPU = {
     "numpy": "by_numpy",
@@ -65,7 +59,6 @@ LIBRARIES = (
 )
 MESSAGES = ("message", "message_1MiB")
 OVERHEADS = ("record", "flush", "dlpack_out", "dlpack_round")
-APPS = ("jacobi", "reaction", "shot", "gradients")
 REPARTITIONS = ("slab_slab", "slab_pencil", "pencil_pencil", "slab_slab_c")
 USUAL = (*WORKLOADS, *REPARTITIONS, *APPS, *OVERHEADS)
 EVERYTHING = (*USUAL, *MESSAGES)
@@ -93,14 +86,14 @@ def prepare(device, threads):
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip()
 
 
-def turn(peer, name, dtype, sizes, device, repeats, seconds, sets=1):
+def turn(peer, name, dtype, device, repeats, seconds, sets=1):
     """One peer's times at one workload, or why there are none."""
     try:
         bind = importlib.import_module((CUDA if device == "cuda" else CPU)[peer]).CONTENDERS[peer]
     except Exception as reason:  # libraries fail in many ways where a part of them is missing
         return {"skipped": first_line(reason)}
     try:
-        job = make_job(name, dtype, sizes)
+        job = make_job(name, dtype)
         bound = bind(job) if job.offered else None
         if bound is None:
             return {"skipped": "not offered"}
@@ -174,20 +167,18 @@ def first_line(reason):
     return (str(reason).strip().splitlines() or [type(reason).__name__])[0][:300]
 
 
-def make_job(name, dtype, sizes):
-    from apps import APPS as apps
+def make_job(name, dtype):
     from apps import AppJob, MoveJob
     from data import Job
-    from messages import MessageJob
-    from overheads import OverheadJob
+    from overheads import MessageJob, OverheadJob
 
     if name in WORKLOADS:
-        return Job(WORKLOADS[name], sizes, dtype)
+        return Job(WORKLOADS[name], dtype)
     if name in MESSAGES:
         return MessageJob(name)
     if name in OVERHEADS:
         return OverheadJob(name, dtype)
-    return AppJob(apps[name], sizes, dtype) if name in apps else MoveJob(name, sizes, dtype)
+    return AppJob(APPS[name], dtype) if name in APPS else MoveJob(name, dtype)
 
 
 def checked(job, run):
@@ -224,22 +215,6 @@ def versions():
         except importlib.metadata.PackageNotFoundError:
             found[name] = None
     return found
-
-
-def probe():
-    """Every formula's values for cells that are a function of array and offset, and how many it has."""
-
-    def cell(array, offset=(0, 0, 0)):
-        z, y, x = offset
-        return 1.5 + math.sin(7.0 * array + 1.1 * z + 2.3 * y + 3.7 * x)
-
-    import formulas
-
-    sizes = Sizes(1000, 100, 20)
-    shown = {name: w.formula(cell, math) for name, w in WORKLOADS.items()}
-    shown |= {name: getattr(formulas, name)(cell, math) for name in ("jacobi", "minus_laplacian")}
-    counted = {name: [w.bytes(sizes, dtype) for dtype in DTYPES] for name, w in WORKLOADS.items()}
-    return {"values": shown, "bytes": counted, "names": EVERYTHING}
 
 
 def listed(device):
@@ -294,8 +269,7 @@ def one_turn(options):
     if os.environ.get("PEERS_FAULT") == peer:  # for tests
         print(f"{peer} ends on purpose", file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
-    sizes = Sizes(options.n, options.plane, options.cube)
-    return turn(peer, name, dtype, sizes, options.device, options.repeat, options.seconds, options.sets)
+    return turn(peer, name, dtype, options.device, options.repeat, options.seconds, options.sets)
 
 
 def positive(text):
@@ -317,9 +291,6 @@ def words(known):
 
 def parse(arguments):
     parser = argparse.ArgumentParser("peers", description=__doc__.splitlines()[0])
-    parser.add_argument("--n", type=positive, default=1 << 26, help="elements of one-dimensional arrays")
-    parser.add_argument("--plane", type=positive, default=1 << 13, help="extent of two-dimensional arrays")
-    parser.add_argument("--cube", type=positive, default=512, help="extent of three-dimensional arrays")
     parser.add_argument("--threads", type=positive, default=available_cores(), help="the same for every peer")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where the peers compute")
     parser.add_argument("--dtype", type=words(DTYPES), default=["f32"], help="f16, f32, f64")
@@ -330,18 +301,14 @@ def parse(arguments):
     parser.add_argument("--sets", type=positive, default=1, help="of arrays, which take turns")
     parser.add_argument("--serve", action="store_true", help="one peer, a turn for every line of arguments")
     parser.add_argument("--list", action="store_true", help="say which peers there are")
-    parser.add_argument("--probe", action="store_true", help="print what the formulas give")
-    options = parser.parse_args(arguments)
-    if options.cube < 9 or options.plane < 3 or options.n < 3:
-        parser.error("the widest stencil needs --cube of at least 9; --plane and --n are at least 3")
-    return options
+    return parser.parse_args(arguments)
 
 
 def main():
     options = parse(sys.argv[1:])
     if options.serve:
         return serve(sys.argv[1:])
-    print(json.dumps(probe() if options.probe else listed(options.device)))
+    print(json.dumps(listed(options.device)))
 
 
 if __name__ == "__main__":

@@ -19,10 +19,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use partita::prelude::*;
 
 use cases::workload::{self, Sizes};
-use cases::{apps, blocking, halo, overhead, repartition};
 use results::machine::{self, Machine, Seen};
 use results::record::{self, Line};
-use results::{report, table};
+use results::report;
 use run::measure;
 use run::wanted::Wanted;
 use run::{ceiling, messages, peers};
@@ -207,11 +206,7 @@ fn execute(command: Command) -> Result<()> {
 fn everything() -> Vec<(&'static str, &'static str, &'static str)> {
     let mut all: Vec<_> = ceiling::CEILINGS.iter().map(|&(name, text)| ("ceiling", name, text)).collect();
     all.extend(workload::WORKLOADS.iter().map(|w| (w.group, w.name, w.text)));
-    all.extend(halo::FACES.iter().map(|faces| ("H1", faces.name, faces.text)));
-    all.extend(repartition::REPARTITIONS.iter().map(|what| ("P1", what.name, what.text)));
-    all.extend(apps::APPS.iter().map(|app| ("A1", app.name, app.text)));
-    all.extend(blocking::BLOCKINGS.iter().map(|blocking| ("T1", blocking.name, blocking.text)));
-    all.extend(overhead::OVERHEADS.iter().map(|overhead| ("L1", overhead.name, overhead.text)));
+    all.extend(cases::alone().map(|case| (case.group, case.name, case.text)));
     all
 }
 
@@ -235,7 +230,7 @@ fn measured(options: &RunOptions) -> Result<()> {
     if options.json {
         write!(io::stdout(), "{}", record::to_text(&lines)?)?;
     } else {
-        write!(io::stdout(), "{}", table::markdown(&lines))?;
+        write!(io::stdout(), "{}", report::markdown(&lines))?;
     }
     let failed = lines.iter().filter(|line| matches!(line, Line::Failed(_))).count();
     ensure!(failed == 0, "{failed} failed: a wrong result is no figure");

@@ -3,10 +3,8 @@
 import cupy as cp
 
 from apps import NumpyLibrary
-from by_numpy import Program
-from cuda_text import raw_kernel
+from by_numpy import Program, fold_of, ufunc_calls
 from overheads import exchange
-from ufuncs import fold_of, ufunc_calls
 
 try:
     cp.cuda.runtime.getDeviceCount()
@@ -73,6 +71,33 @@ def bind_fold(job, accelerators):
         return waited(call)
 
     return of
+
+
+TYPES = {"f16": "__half", "f32": "float", "f64": "double"}
+
+
+def raw_kernel(job):
+    """Text, grid and block of a kernel with one thread per computed cell, inputs before outputs."""
+    workload, real, names = job.workload, TYPES[job.dtype], "zyx"[3 - job.workload.rank :]
+    computed = "double" if real == "double" else "float"  # f16 is read and written as it is
+    suffix = "f" if computed == "float" else ""
+    lines, values = job.formula.lines(
+        cell=lambda k, by: f"static_cast<{computed}>(a{k}[{workload.input_place(k, by)}])",
+        number=lambda value: f"{value!r}{suffix}",
+        call=lambda function, argument: f"{function}{suffix}({argument})",
+    )
+    parameters = [f"const {real}* __restrict__ a{k}" for k in range(workload.inputs)]
+    parameters += [f"{real}* __restrict__ o{k}" for k in range(workload.outputs)]
+    text = ["#include <cuda_fp16.h>"] if job.dtype == "f16" else []
+    text.append(f'extern "C" __global__ void {job.name}({", ".join(parameters)}) {{')
+    for axis, d in zip(reversed(names), "xyz"):
+        text.append(f"const int {axis} = blockIdx.{d} * blockDim.{d} + threadIdx.{d};")
+    text.append(f"if ({' || '.join(f'{axis} >= {n}' for axis, n in zip(names, job.inner))}) return;")
+    text += [f"const {computed} {name} = {value};" for name, value in lines]
+    text += [f"o{k}[{workload.output_place(k)}] = static_cast<{real}>({value});" for k, value in enumerate(values)]
+    block = {1: (256,), 2: (64, 4), 3: (64, 4, 1)}[workload.rank]
+    grid = tuple(-(-n // b) for n, b in zip(reversed(job.inner), block))
+    return "\n".join([*text, "}"]), grid, block
 
 
 def bind_raw(job):

@@ -58,7 +58,7 @@ def bind_workload(job):
     if workload.folds:
         fold = jax.jit(lambda *arrays: folded(job, arrays))
         return lambda arrays: run_of(fold, put(arrays))
-    turned = dict(workload.written)
+    turned = workload.written
 
     def assigned(*arrays):
         (value,) = job.values(arrays[:count], jnp)

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-from messages import TRIPS
+from overheads import TRIPS
 
 
 def bind(job):

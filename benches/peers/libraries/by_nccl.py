@@ -3,7 +3,7 @@
 import cupy as cp
 from cupy.cuda import nccl
 
-from messages import TRIPS
+from overheads import TRIPS
 
 if not getattr(nccl, "available", False):
     raise ImportError("CuPy finds no NCCL")

@@ -91,10 +91,10 @@ def kernel(trace, job_type, shapes, rank, reach, is_whole, outputs, extra=()):
 
 def bind_workload(job):
     workload = job.workload
-    shapes = [workload.seen_shape(job.sizes, array) for array in range(workload.inputs)]
+    shapes = workload.seen_shapes
     # An array that keeps its faces is written where it is: its inside alone would be a loop over strides.
     keeps = workload.then == "assign" and workload.reach > 0
-    run = kernel(job.trace, job.type, shapes, workload.rank, workload.reach, keeps, workload.outputs)
+    run = kernel(job.formula, job.type, shapes, workload.rank, workload.reach, keeps, workload.outputs)
 
     def of(arrays):
         operands = *job.seen(arrays.inputs), *(arrays.outputs if keeps else job.targets(arrays.outputs))
@@ -166,16 +166,12 @@ def bind_fold(job):
 
 def bind_app(job):
     """Two sets of arrays that change places; the norm is summed in the same loop."""
-    from tracing import traced
-    import formulas
-
-    formula = {"jacobi": formulas.jacobi, "reaction": formulas.gray_scott, "shot": formulas.wave}[job.name]
     arrays = [array for array in job.state if array.ndim]
     shapes = [array.shape for array in arrays]
     outputs = 2 if job.name == "reaction" else 1
     change = "({value} - a0[y + 1, x + 1])"
     extra = (f"change += {change} * {change}",) if job.name == "jacobi" else ()
-    run = kernel(traced(formula), job.type, shapes, job.app.rank, job.app.reach, True, outputs, extra)
+    run = kernel(job.app.formula, job.type, shapes, job.app.rank, job.app.reach, True, outputs, extra)
     now = [array.copy() for array in arrays]
     after = [array.copy() for array in arrays[:outputs]]
 

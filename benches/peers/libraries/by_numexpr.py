@@ -31,7 +31,7 @@ def run_of(job, arrays):
         return name
 
     # A literal 1.5 would be f64, and with it everything else.
-    lines, outputs = job.trace.lines(
+    lines, outputs = job.formula.lines(
         cell=lambda array, offset: named(windows(array, offset)),
         number=lambda value: named(made(value)),
         call=lambda function, argument: f"{function}({argument})",

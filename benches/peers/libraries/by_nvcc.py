@@ -83,7 +83,7 @@ class Reference:
         self.run = getattr(library(), f"{job.name}_{job.dtype}")
         self.inputs, self.outputs = [OnGpu(a) for a in arrays.inputs], [OnGpu(a) for a in arrays.outputs]
         pointers = lambda arrays: (ctypes.c_void_p * len(arrays))(*(a.memory for a in arrays))  # noqa: E731
-        shape = job.workload.shape(job.sizes)
+        shape = job.workload.shapes[0]
         self.arguments = (pointers(self.inputs), pointers(self.outputs), (ctypes.c_long * len(shape))(*shape))
 
     def __call__(self):

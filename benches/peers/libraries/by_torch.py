@@ -5,9 +5,8 @@ import os
 import torch
 
 from apps import NumpyLibrary
-from by_numpy import Program
+from by_numpy import Program, ufunc_calls
 from overheads import Repeated, exchange
-from ufuncs import ufunc_calls
 
 
 def warm(peer):
@@ -107,7 +106,7 @@ def fold(job):
     formula = job.workload.formula
 
     def function(*arrays):
-        (value,) = formula(lambda array: arrays[array], torch)
+        (value,) = formula(lambda array, offset: arrays[array], torch)
         if kind == "max":
             return value.max()
         total = value.sum(dim=axes, dtype=result_type) if axes else value.sum(dtype=result_type)

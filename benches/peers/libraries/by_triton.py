@@ -8,12 +8,10 @@ import importlib.util
 import os
 import shutil
 import tempfile
+from math import prod
 
 import torch
 import triton
-
-from flat import input_place, output_place
-from workloads import product
 
 BLOCK = 1024
 FOLDER = tempfile.mkdtemp(prefix="peers-triton-")
@@ -28,7 +26,7 @@ def bind(job):
     if job.workload.folds:
         return bind_fold(job)
     kernel = compiled(kernel_text(job), job.name, job.dtype)
-    grid = (triton.cdiv(job.inner[-1], BLOCK) * product(job.inner[:-1]),)
+    grid = (triton.cdiv(job.inner[-1], BLOCK) * prod(job.inner[:-1]),)
 
     def of(arrays):
         inputs = [torch.tensor(array, device="cuda") for array in arrays.inputs]
@@ -64,11 +62,11 @@ def kernel_text(job):
     arrays = [f"a{k}" for k in range(workload.inputs)] + [f"o{k}" for k in range(workload.outputs)]
 
     def cell(array, offset):
-        is_one = workload.shape(job.sizes, array)[-1] == 1
+        is_one = workload.shapes[array][-1] == 1
         mask = "" if is_one else ", inside, 1.0"
-        return f"tl.load(a{array} + {input_place(job, array, offset)}{mask}).to({real})"
+        return f"tl.load(a{array} + {workload.input_place(array, offset)}{mask}).to({real})"
 
-    lines, values = job.trace.lines(cell, repr, lambda f, argument: f"tl.{f}({argument})")
+    lines, values = job.formula.lines(cell, repr, lambda f, argument: f"tl.{f}({argument})")
     text = [f"def kernel({', '.join(arrays)}, BLOCK: tl.constexpr):"]
     # Along one axis of the grid, because CUDA's others end at 65535.
     pieces = triton.cdiv(inner[-1], BLOCK)
@@ -79,7 +77,7 @@ def kernel_text(job):
     if workload.rank == 3:
         text += [f"z = row // {inner[1]}", f"y = row % {inner[1]}"]
     text += [f"{name} = {line}" for name, line in lines]
-    text += [f"tl.store(o{k} + {output_place(job, k)}, {value}, inside)" for k, value in enumerate(values)]
+    text += [f"tl.store(o{k} + {workload.output_place(k)}, {value}, inside)" for k, value in enumerate(values)]
     return HEAD + "\n    ".join(text) + "\n"
 
 

@@ -8,9 +8,10 @@ use half::f16;
 use partita::array::{IntoSpan, Span};
 use partita::prelude::*;
 
+use crate::cases::case::{On, Work};
 use crate::cases::formula::{Numbers, Windows};
 use crate::cases::view::View;
-use crate::cases::workload::{Fold, Sizes, Then, Workload};
+use crate::cases::workload::{Fold, Then, Workload};
 
 /// Cells of a result that are compared.
 const COMPARED: usize = 1000;
@@ -38,21 +39,11 @@ struct Set {
     results: Vec<Array>,
 }
 
-/// The largest error found: relative to the expected value, absolute where that is below 1.
-#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
-pub struct WorstError(pub f64);
-
 impl Bound {
-    /// `count` sets of inputs; `parts` parts per array, divided along the first axis.
-    pub fn new(
-        workload: &'static Workload,
-        dtype: DType,
-        device: &Device,
-        sizes: &Sizes,
-        parts: usize,
-        count: usize,
-    ) -> Result<Bound> {
-        let team = Team::on(std::slice::from_ref(device), parts)?;
+    /// `count` sets of inputs, divided along the first axis.
+    pub fn new(workload: &'static Workload, on: &On, count: usize) -> Result<Bound> {
+        let On { dtype, sizes, parts, .. } = *on;
+        let team = on.team(parts)?;
         let (shape, inner) = (workload.whole(sizes), workload.inner(sizes));
         let shapes: Vec<Vec<i64>> = (0..workload.inputs).map(|input| workload.shape(sizes, input)).collect();
         let halo = vec![if parts > 1 { workload.reach } else { 0 }; shape.len()];
@@ -71,31 +62,6 @@ impl Bound {
         };
         let sets = (0..count).map(set).collect::<Result<_>>()?;
         Ok(Bound { workload, dtype, team, shape, inner, shapes, sets, runs: 0 })
-    }
-
-    /// Computes `times` results, each from the next set, and waits for the last.
-    pub fn run(&mut self, times: usize) -> Result<()> {
-        for _ in 0..times {
-            let turn = self.runs % self.sets.len();
-            compute(self.workload, &mut self.sets[turn])?;
-            self.runs += 1;
-        }
-        Ok(self.team.wait()?)
-    }
-
-    /// Compares what was computed last.
-    pub fn check(&self) -> Result<WorstError> {
-        let turn = (self.runs + self.sets.len() - 1) % self.sets.len();
-        ensure!(!self.sets[turn].results.is_empty(), "{}: nothing was computed", self.workload.name);
-        let mut worst = 0f64;
-        for (output, result) in self.sets[turn].results.iter().enumerate() {
-            let values = to_f64(result)?;
-            for k in (0..values.len()).step_by((values.len() / COMPARED).max(1)) {
-                let expected = self.expected(turn, output, k);
-                worst = worst.max(self.compare(output, k, expected, values[k])?);
-            }
-        }
-        Ok(WorstError(worst))
     }
 
     fn compare(&self, output: usize, k: usize, expected: f64, given: f64) -> Result<f64> {
@@ -192,6 +158,33 @@ impl Bound {
     }
 }
 
+impl Work for Bound {
+    /// Each run computes from the next set.
+    fn run(&mut self, times: usize) -> Result<()> {
+        for _ in 0..times {
+            let turn = self.runs % self.sets.len();
+            compute(self.workload, &mut self.sets[turn])?;
+            self.runs += 1;
+        }
+        Ok(self.team.wait()?)
+    }
+
+    /// The error is relative to the expected value, absolute where that is below 1.
+    fn check(&mut self) -> Result<f64> {
+        let turn = (self.runs + self.sets.len() - 1) % self.sets.len();
+        ensure!(!self.sets[turn].results.is_empty(), "{}: nothing was computed", self.workload.name);
+        let mut worst = 0f64;
+        for (output, result) in self.sets[turn].results.iter().enumerate() {
+            let values = to_f64(result)?;
+            for k in (0..values.len()).step_by((values.len() / COMPARED).max(1)) {
+                let expected = self.expected(turn, output, k);
+                worst = worst.max(self.compare(output, k, expected, values[k])?);
+            }
+        }
+        Ok(worst)
+    }
+}
+
 /// Records and queues one result.
 fn compute(workload: &Workload, set: &mut Set) -> Result<()> {
     let see = |(k, input): (usize, &Array)| match workload.view_of_input(k) {
@@ -250,7 +243,7 @@ fn exact_sum(values: impl Iterator<Item = f64>) -> f64 {
     sum + lost
 }
 
-fn unflatten(k: usize, shape: &[i64]) -> Vec<i64> {
+pub fn unflatten(k: usize, shape: &[i64]) -> Vec<i64> {
     let mut rest = k as i64;
     let mut at = vec![0; shape.len()];
     for d in (0..shape.len()).rev() {
@@ -314,18 +307,22 @@ mod tests {
     use super::*;
     use crate::cases::formula::formula;
     use crate::cases::view::Extents;
-    use crate::cases::workload::WORKLOADS;
+    use crate::cases::workload::{Sizes, WORKLOADS};
 
-    const SIZES: Sizes = Sizes { line: 5003, plane: 50, cube: 19 };
+    fn bound(workload: &'static Workload, dtype: DType, parts: usize, sets: usize) -> Bound {
+        let sizes = &Sizes { line: 5003, plane: 50, cube: 19 };
+        let host = Device::host();
+        let on = On { dtype, sizes, parts, ..On::smoke(&host) };
+        Bound::new(workload, &on, sets).expect(workload.name)
+    }
 
     #[test]
     fn every_workload_is_right_on_the_host_in_every_type() {
-        let device = Device::host();
         for workload in WORKLOADS {
             for dtype in [DType::F32, DType::F64, DType::F16] {
-                let mut bound = Bound::new(workload, dtype, &device, &SIZES, 2, 2).expect("bind");
+                let mut bound = bound(workload, dtype, 2, 2);
                 bound.run(4).expect("run");
-                let WorstError(error) = bound.check().expect(workload.name);
+                let error = bound.check().expect(workload.name);
                 assert!(error < 0.05, "{}: {error}", workload.name);
             }
         }
@@ -352,17 +349,16 @@ mod tests {
             formula: formula!(upwind),
             then: Then::Keep,
         };
-        let mut bound = Bound::new(&UPWIND, DType::F64, &Device::host(), &SIZES, 2, 1).expect("bind");
+        let mut bound = bound(&UPWIND, DType::F64, 2, 1);
         bound.run(1).expect("run");
-        assert!(bound.check().expect("the right cells") < WorstError(1e-15));
+        assert!(bound.check().expect("the right cells") < 1e-15);
     }
 
     #[test]
     fn a_wrong_element_is_named_in_every_workload() {
-        let device = Device::host();
         for workload in WORKLOADS {
             for output in 0..workload.outputs {
-                let mut bound = Bound::new(workload, DType::F32, &device, &SIZES, 2, 1).expect("bind");
+                let mut bound = bound(workload, DType::F32, 2, 1);
                 bound.run(1).expect("run");
                 bound.check().expect(workload.name);
                 // The first is always compared; where an array is assigned to, it is one that is kept.
@@ -383,7 +379,7 @@ mod tests {
     fn an_element_that_lies_elsewhere_is_seen() {
         for name in ["triad", "spread", "strided", "turned", "turned_too", "odd_plane", "d3q19"] {
             let workload = Workload::named(name).expect("in the table");
-            let mut bound = Bound::new(workload, DType::F32, &Device::host(), &SIZES, 1, 1).expect("bind");
+            let mut bound = bound(workload, DType::F32, 1, 1);
             bound.run(1).expect("run");
             let result = &mut bound.sets[0].results[0];
             *result = result.flip(result.rank() - 1);

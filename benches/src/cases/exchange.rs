@@ -1,113 +1,234 @@
-//! L1: what it costs to lend a part's memory to another library, and to take it over, through DLPack.
+//! H1 and P1: halo exchanges by themselves, and cubes whose division changes. Cells hold their position,
+//! which shows where each came from; every one is read once and written once, so the ceiling is the copy.
 
-use std::sync::Arc;
-
-use anyhow::{Context, Result, ensure};
-use partita::array::{Cells, Part};
+use anyhow::{Result, ensure};
+use half::f16;
+use partita::plan::Plan;
 use partita::prelude::*;
-use partita_interop::dlpack::{Loan, Location, live_loans, passed_on};
+use partita::transport::{self, Field, lower};
 
-use crate::sample::{Effort, samples};
+use crate::cases::bound::{array, element, seed, to_f64};
+use crate::cases::case::{Case, On, Work};
 
-/// Parts of the array: a time is that of one of them.
-const PARTS: usize = 4;
-/// As many cells as `peers/overheads.py` has.
-const CELLS: i64 = 8;
+/// Along each axis of a cube: parts, or layers.
+type Along = [i64; 3];
 
-struct Lending {
-    /// Keeps the parts' memory.
+/// The parts of a cube that exchange.
+const GRID: Along = [2, 2, 2];
+
+/// Names, and how many layers are exchanged across each axis: all faces in one exchange, then single ones.
+const FACES: &[(&str, &str, Along)] = &[
+    ("halo_r1", "8 parts, every face, 1 layer", [1, 1, 1]),
+    ("halo_z_r1", "faces across the first axis: planes", [1, 0, 0]),
+    ("halo_y_r1", "faces across the second axis: rows", [0, 1, 0]),
+    ("halo_x_r1", "faces across the last axis: single cells", [0, 0, 1]),
+    ("halo_r4", "8 parts, every face, 4 layers", [4, 4, 4]),
+    ("halo_z_r4", "planes, 4 layers", [4, 0, 0]),
+    ("halo_y_r4", "rows, 4 layers", [0, 4, 0]),
+    ("halo_x_r4", "runs of 4 cells", [0, 0, 4]),
+];
+
+/// Names, from one grid of parts to another, and numbers per cell: complex ones are pairs.
+const REPARTITIONS: &[(&str, &str, Along, Along, i64)] = &[
+    ("slab_slab", "8 slabs along the first axis become 8 along the last", [8, 1, 1], [1, 1, 8], 1),
+    ("slab_pencil", "8 slabs along the first axis become 2 x 4 pencils", [8, 1, 1], [1, 2, 4], 1),
+    (
+        "pencil_pencil",
+        "2 x 4 pencils along the last axis become pencils along the second",
+        [2, 4, 1],
+        [2, 1, 4],
+        1,
+    ),
+    ("slab_slab_c", "8 slabs of complex numbers become 8 along the last axis", [8, 1, 1], [1, 1, 8], 2),
+];
+
+pub fn cases() -> impl Iterator<Item = Case> {
+    let faces = FACES.iter().map(|&(name, text, widths)| Case {
+        group: "H1",
+        name,
+        text,
+        is_typed: true,
+        measure: Box::new(move |on| {
+            let mut exchange = Exchange::new(on, &[on.sizes.cube; 3], &GRID, &widths)?;
+            let bytes = exchange.bytes();
+            on.record(("H1", name), (on.sizes.cube as f64).powi(3), bytes, &mut exchange)
+        }),
+    });
+    let repartitions = REPARTITIONS.iter().map(|&(name, text, from, to, numbers)| Case {
+        group: "P1",
+        name,
+        text,
+        is_typed: true,
+        measure: Box::new(move |on| {
+            let points = (on.sizes.cube as f64).powi(3);
+            let bytes = 2.0 * points * (numbers as usize * on.dtype.size_bytes()) as f64;
+            on.record(("P1", name), points, bytes, &mut Moving::new(on, from, to, numbers)?)
+        }),
+    });
+    faces.chain(repartitions)
+}
+
+/// An array and the commands that fill its halo.
+pub struct Exchange {
     array: Array,
-    parts: Vec<Arc<Part>>,
-    location: Location,
-    /// Of whoever takes a part over.
-    team: Team,
+    plan: Plan,
+    exchange: transport::Exchange,
 }
 
-impl Lending {
-    fn new(device: &Device) -> Result<Lending> {
-        let location = match device.kind() {
-            DeviceKind::Host => Location::HOST,
-            DeviceKind::Cuda => Location { kind: Location::CUDA, number: 0 },
-            // Its memory has no address that others know.
-            DeviceKind::Wgpu => {
-                let (device, reason) =
-                    (device.name().to_owned(), "lending memory, which has no address".to_owned());
-                return Err(partita::Error::Unsupported { device, reason }.into());
-            }
-        };
-        let team = |parts| Team::on(std::slice::from_ref(device), parts);
-        let dist = Distribution::builder(&[CELLS * PARTS as i64]).parts(PARTS).build()?;
-        let array = Array::from_fn(&team(PARTS)?, &dist, |at| at[0] as f32)?;
-        let parts = array.parts()?.into_iter().map(Arc::new).collect();
-        Ok(Lending { array, parts, location, team: team(1)? })
+impl Exchange {
+    pub fn new(on: &On, shape: &[i64], grid: &[i64], widths: &[i64]) -> Result<Exchange> {
+        let team = on.team(grid.iter().product::<i64>() as usize)?;
+        let dist = Distribution::builder(shape).grid(grid).halo(widths, widths).build()?;
+        let array = match on.dtype {
+            DType::F64 => Array::from_fn(&team, &dist, position),
+            DType::F16 => Array::from_fn(&team, &dist, |at| f16::from_f64(position(at))),
+            _ => Array::from_fn(&team, &dist, |at| position(at) as f32),
+        }?;
+        let places = array.places()?;
+        let plan = Plan::halo_widths(&*array.distribution()?, widths, widths, false)?;
+        let field = Field { plan: &plan, from: &places, to: &places, dtype: on.dtype };
+        let exchange = lower(&[field])?;
+        Ok(Exchange { array, plan, exchange })
     }
 
-    /// Lends every part and takes it back.
-    fn lend(&self) -> Result<()> {
-        self.parts.iter().try_for_each(|part| {
-            let loan = Loan::of(&part.clone().into(), Cells::Owned, self.location)?
-                .context("memory with an address")?;
-            drop(loan.borrow());
-            Ok(())
-        })
+    pub fn messages(&self) -> usize {
+        self.plan.moves().len()
     }
 
-    /// Every part as an array of its own over the same memory.
-    fn pass_on(&self) -> Result<Vec<Array>> {
-        let passed = |part| passed_on(part, self.location, &self.team)?.context("memory that can be lent");
-        self.parts.iter().map(passed).collect()
+    fn bytes(&self) -> f64 {
+        let cells: u64 = self.plan.moves().iter().map(partita::plan::Move::elements).sum();
+        2.0 * cells as f64 * self.array.dtype().size_bytes() as f64
     }
+}
 
-    /// The arrays show what the parts hold, and nothing stays lent.
-    fn check(&self) -> Result<()> {
-        let before = live_loans();
-        let mut given = Vec::new();
-        for passed in self.pass_on()? {
-            given.extend(passed.to_vec::<f32>()?);
+impl Work for Exchange {
+    fn run(&mut self, times: usize) -> Result<()> {
+        for _ in 0..times {
+            self.exchange.commands().try_for_each(crate::raw_access::run)?;
         }
-        let expected = self.array.to_vec::<f32>()?;
-        ensure!(given == expected, "dlpack: expected {expected:?}, given {given:?}");
-        self.lend()?;
-        ensure!(live_loans() == before, "dlpack: {} loans were not ended", live_loans() - before);
-        Ok(())
+        Ok(self.array.team().wait()?)
     }
 
-    fn seconds(&self, effort: &Effort, mut once: impl FnMut() -> Result<()>) -> Result<Vec<f64>> {
-        const TIMES: usize = 100;
-        let seconds = samples(effort, &mut |times| (0..times * TIMES).try_for_each(|_| once()))?;
-        Ok(seconds.iter().map(|seconds| seconds / (TIMES * PARTS) as f64).collect())
+    /// Looks into the memory of every part: each cell of its halo must be its owner's.
+    fn check(&mut self) -> Result<f64> {
+        let (places, dtype) = (self.array.places()?, self.array.dtype());
+        for step in self.plan.moves() {
+            let Some(place) = &places[step.to_part] else { continue };
+            let mut bytes = vec![0; place.stored.volume()? as usize * dtype.size_bytes()];
+            crate::raw_access::download(&place.device, &place.allocation, 0, &mut bytes)?;
+            for cell in step.to.points() {
+                let strides = place.strides();
+                let local = cell.iter().zip(place.stored.start().iter()).zip(strides.iter());
+                let at = local.map(|((c, start), stride)| (c - start) * stride).sum::<i64>() as usize;
+                let (given, expected) = (number(dtype, &bytes, at), position(&cell));
+                ensure!(
+                    given == expected,
+                    "halo {dtype}: element {cell} of part {}: expected {expected}, given {given}",
+                    step.to_part
+                );
+            }
+        }
+        Ok(0.0)
     }
 }
 
-/// Seconds to lend a part and to end the loan.
-pub fn out(device: &Device, effort: &Effort) -> Result<Vec<f64>> {
-    let lending = Lending::new(device)?;
-    lending.check()?;
-    lending.seconds(effort, || lending.lend())
+/// Small enough that f16 holds it exactly.
+fn position(at: &[i64]) -> f64 {
+    at.iter().fold(7, |sum, at| (31 * sum + at) % 1021) as f64
 }
 
-/// Seconds to lend a part, to make an array over its memory, and to let both go.
-pub fn round_trip(device: &Device, effort: &Effort) -> Result<Vec<f64>> {
-    let lending = Lending::new(device)?;
-    lending.check()?;
-    lending.seconds(effort, || lending.pass_on().map(drop))
+fn number(dtype: DType, bytes: &[u8], at: usize) -> f64 {
+    let size = dtype.size_bytes();
+    let bytes = &bytes[at * size..(at + 1) * size];
+    match bytes {
+        [a, b] => f16::from_ne_bytes([*a, *b]).to_f64(),
+        [a, b, c, d] => f64::from(f32::from_ne_bytes([*a, *b, *c, *d])),
+        _ => bytes.try_into().map_or(f64::NAN, f64::from_ne_bytes),
+    }
+}
+
+/// A cube, and what it becomes.
+struct Moving {
+    source: Array,
+    to: Distribution,
+    moved: Option<Array>,
+}
+
+impl Moving {
+    fn new(on: &On, from: [i64; 3], to: [i64; 3], numbers: i64) -> Result<Moving> {
+        // A pair is a further axis, which is not divided.
+        let rank = if numbers > 1 { 4 } else { 3 };
+        let cube = on.sizes.cube;
+        let divided = |[z, y, x]: [i64; 3]| {
+            Distribution::builder(&[cube, cube, cube, numbers][..rank]).grid(&[z, y, x, 1][..rank]).build()
+        };
+        let team = on.team(from.iter().product::<i64>() as usize)?;
+        let source = array(&team, &divided(from)?, on.dtype, seed(0, 0))?;
+        Ok(Moving { source, to: divided(to)?, moved: None })
+    }
+}
+
+impl Work for Moving {
+    fn run(&mut self, times: usize) -> Result<()> {
+        for _ in 0..times {
+            // Its memory is free again for the next.
+            self.moved = None;
+            self.moved = Some(self.source.redistribute(&self.to)?);
+        }
+        Ok(self.source.team().wait()?)
+    }
+
+    /// Every cell, and where it lies.
+    fn check(&mut self) -> Result<f64> {
+        let Some(moved) = &self.moved else { anyhow::bail!("nothing was moved") };
+        ensure!(*moved.distribution()? == self.to, "expected {}, given {}", self.to, moved.distribution()?);
+        for (k, given) in to_f64(moved)?.into_iter().enumerate() {
+            let expected = element(moved.dtype(), seed(0, 0), k as u64);
+            ensure!(given == expected, "element {k}: expected {expected}, given {given}");
+        }
+        Ok(0.0)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::workload::Sizes;
+
+    const TYPES: [DType; 3] = [DType::F32, DType::F64, DType::F16];
 
     #[test]
-    fn what_is_passed_on_is_the_parts_own_memory() {
-        let mut lending = Lending::new(&Device::host()).expect("host memory");
-        lending.check().expect("lent");
-        let address = |part: &Part| part.address(Cells::Owned).expect("host");
-        for (part, passed) in lending.parts.iter().zip(lending.pass_on().expect("passed on")) {
-            let theirs = passed.parts().expect("a part");
-            assert_eq!(address(part), address(&theirs[0]), "nothing is copied");
+    fn faces_arrive_and_are_counted() {
+        for &(name, _, widths) in FACES {
+            for dtype in TYPES {
+                let host = Device::host();
+                let on = On { dtype, ..On::smoke(&host) };
+                let mut exchange = Exchange::new(&on, &[20; 3], &GRID, &widths).expect("plan");
+                assert!(exchange.check().is_err(), "{name}: halos are not filled by themselves");
+                exchange.run(1).expect("run");
+                exchange.check().expect(name);
+                // Eight parts have one neighbour across each axis.
+                let layers: i64 = widths.iter().sum();
+                let bytes = 2 * 8 * 10 * 10 * layers * dtype.size_bytes() as i64;
+                assert_eq!(exchange.bytes(), bytes as f64, "{name}");
+                assert_eq!(exchange.messages(), 8 * widths.iter().filter(|&&w| w > 0).count());
+            }
         }
-        // Parts of another array hold other values.
-        lending.array = &lending.array + 1.0;
-        assert!(lending.check().is_err());
+    }
+
+    #[test]
+    fn every_cell_arrives() {
+        for &(name, _, from, to, numbers) in REPARTITIONS {
+            for dtype in TYPES {
+                let host = Device::host();
+                let on = On { dtype, sizes: &Sizes { line: 13, plane: 13, cube: 13 }, ..On::smoke(&host) };
+                let mut moving = Moving::new(&on, from, to, numbers).expect("make");
+                assert!(moving.check().is_err(), "nothing moved yet");
+                moving.run(2).expect("run");
+                moving.check().expect(name);
+                moving.moved = moving.moved.as_ref().map(|moved| moved + 1.0);
+                assert!(moving.check().is_err(), "{name}: a wrong cell is seen");
+            }
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! The formulas of the workloads, each written once and read in three ways: over arrays it is what is
-//! measured, over f64 numbers what one cell must be, over counters how many operations a cell costs.
+//! measured, over f64 numbers what one cell must be, over a trace what peers compute and how many operations
+//! a cell costs.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::cell::RefCell;
 use std::ops::{Add, Div, Mul, Sub};
 
 use partita::array::{IntoSpan, Span};
 use partita::prelude::*;
+use serde::Serialize;
 
 /// What formulas calculate with.
 pub trait Number:
@@ -35,7 +36,7 @@ pub trait Cells {
 pub struct Formula {
     pub over_arrays: fn(&Windows) -> Vec<Array>,
     pub of_a_cell: fn(&Numbers) -> Vec<f64>,
-    pub counted: for<'a> fn(&'a Counter) -> Vec<Counted<'a>>,
+    pub traced: for<'a> fn(&'a Trace) -> Vec<Traced<'a>>,
 }
 
 /// The three readings of one generic function.
@@ -44,7 +45,7 @@ macro_rules! formula {
         $crate::cases::formula::Formula {
             over_arrays: |c| $name(c),
             of_a_cell: |c| $name(c),
-            counted: |c| $name(&c),
+            traced: |c| $name(&c),
         }
     };
 }
@@ -106,53 +107,95 @@ impl Cells for Numbers<'_> {
     }
 }
 
-/// Counts operations and distinct cells read. A value that is used twice is computed once.
+/// One operation: `cell` of an array at an offset, `number`, an operator or a function of earlier steps.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Step(pub &'static str, pub Arguments);
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Arguments {
+    Cell(usize, [i64; 3]),
+    Number([f64; 1]),
+    Places(Vec<usize>),
+}
+
+/// Writes single operations down, none twice.
 #[derive(Default)]
-pub struct Counter {
-    pub operations: Cell<u32>,
-    pub cells: RefCell<BTreeSet<(usize, [i64; 3])>>,
-}
+pub struct Trace(RefCell<Vec<Step>>);
 
-/// A value nobody computes.
+/// The place of a step in a trace.
 #[derive(Clone, Copy)]
-pub struct Counted<'a>(&'a Counter);
+pub struct Traced<'a>(&'a Trace, usize);
 
-impl Counted<'_> {
-    fn one_more(self) -> Self {
-        self.0.operations.set(self.0.operations.get() + 1);
-        self
+impl Trace {
+    fn step(&self, name: &'static str, arguments: Arguments) -> Traced<'_> {
+        let (mut steps, step) = (self.0.borrow_mut(), Step(name, arguments));
+        let place = steps.iter().position(|known| *known == step).unwrap_or(steps.len());
+        if place == steps.len() {
+            steps.push(step);
+        }
+        Traced(self, place)
     }
 }
 
-impl<'a> Cells for &'a Counter {
-    type Value = Counted<'a>;
-    fn at(&self, array: usize, offset: [i64; 3]) -> Counted<'a> {
-        self.cells.borrow_mut().insert((array, offset));
-        Counted(self)
+impl<'a> Cells for &'a Trace {
+    type Value = Traced<'a>;
+    fn at(&self, array: usize, offset: [i64; 3]) -> Traced<'a> {
+        self.step("cell", Arguments::Cell(array, offset))
     }
 }
 
-macro_rules! counted {
-    ($($trait:ident $method:ident),*) => {$(
-        impl<T> $trait<T> for Counted<'_> {
+impl<'a> Traced<'a> {
+    fn of_two(self, name: &'static str, other: Traced<'a>) -> Traced<'a> {
+        self.0.step(name, Arguments::Places(vec![self.1, other.1]))
+    }
+
+    fn of_one(self, name: &'static str) -> Traced<'a> {
+        self.0.step(name, Arguments::Places(vec![self.1]))
+    }
+
+    fn number(self, value: f64) -> Traced<'a> {
+        self.0.step("number", Arguments::Number([value]))
+    }
+}
+
+macro_rules! traced {
+    ($($trait:ident $method:ident $name:literal),*) => {$(
+        impl<'a> $trait for Traced<'a> {
             type Output = Self;
-            fn $method(self, _: T) -> Self {
-                self.one_more()
+            fn $method(self, other: Self) -> Self {
+                self.of_two($name, other)
+            }
+        }
+
+        impl<'a> $trait<f64> for Traced<'a> {
+            type Output = Self;
+            fn $method(self, other: f64) -> Self {
+                self.of_two($name, self.number(other))
             }
         }
     )*};
 }
-counted!(Add add, Sub sub, Mul mul, Div div);
+traced!(Add add "+", Sub sub "-", Mul mul "*", Div div "/");
 
-impl Number for Counted<'_> {
+impl Number for Traced<'_> {
     fn sqrt(self) -> Self {
-        self.one_more()
+        self.of_one("sqrt")
     }
     fn exp(self) -> Self {
-        self.one_more()
+        self.of_one("exp")
     }
     fn sin(self) -> Self {
-        self.one_more()
+        self.of_one("sin")
+    }
+}
+
+impl Formula {
+    /// All operations in order, and the places of the outputs.
+    pub fn steps(&self) -> (Vec<Step>, Vec<usize>) {
+        let trace = Trace::default();
+        let outputs = (self.traced)(&trace).iter().map(|value| value.1).collect();
+        (trace.0.into_inner(), outputs)
     }
 }
 
@@ -216,10 +259,13 @@ pub fn polynomial<C: Cells>(c: &C) -> Vec<C::Value> {
     vec![(0..32).fold(a.clone(), |x, _| x * a.clone() + 0.25)]
 }
 
-/// The sum of the values at `offsets`, of which there is at least one.
-fn sum<C: Cells>(c: &C, array: usize, offsets: impl IntoIterator<Item = [i64; 3]>) -> C::Value {
-    let values = offsets.into_iter().map(|offset| c.at(array, offset));
+/// The sum of at least one value.
+fn total<T: Number>(values: impl Iterator<Item = T>) -> T {
     values.reduce(|total, value| total + value).expect("a stencil has neighbours")
+}
+
+fn sum<C: Cells>(c: &C, array: usize, offsets: impl Iterator<Item = [i64; 3]>) -> C::Value {
+    total(offsets.map(|offset| c.at(array, offset)))
 }
 
 /// Neighbours along the last `rank` axes, `distance` away.
@@ -311,6 +357,134 @@ pub fn wave<C: Cells>(c: &C) -> Vec<C::Value> {
 pub fn heat<C: Cells>(c: &C) -> Vec<C::Value> {
     let (u, k) = (c.at(0, HERE), c.at(1, HERE));
     let flow = |offset| (c.at(1, offset) + k.clone()) * (c.at(0, offset) - u.clone());
-    let flows = star(3, 1).map(flow).reduce(|total, value| total + value).expect("a cell has neighbours");
-    vec![u.clone() + flows * (0.5 * DIFFUSION)]
+    vec![u.clone() + total(star(3, 1).map(flow)) * (0.5 * DIFFUSION)]
+}
+
+/// The directions in which populations travel: none, along an axis, along two.
+fn directions() -> Vec<[i64; 3]> {
+    std::iter::once(HERE).chain(star(3, 1)).chain(shell(3, 2)).collect()
+}
+
+/// Weights of the equilibrium, by how many axes a direction goes along.
+const WEIGHTS: [f64; 3] = [1.0 / 3.0, 1.0 / 18.0, 1.0 / 36.0];
+/// The part of the way to the equilibrium that a collision goes.
+const RELAXATION: f64 = 0.8;
+
+/// D3Q19 with one relaxation time: populations come from their neighbours and collide. Opposite directions
+/// share what they have in common. P. L. Bhatnagar, E. P. Gross, M. Krook (1954); Y. H. Qian, D. d'Humieres,
+/// P. Lallemand, Lattice BGK models for Navier-Stokes equation (1992).
+pub fn d3q19<C: Cells>(c: &C) -> Vec<C::Value> {
+    let directions = directions();
+    let come: Vec<C::Value> = directions.iter().enumerate().map(|(k, by)| c.at(k, by.map(|d| -d))).collect();
+    let density = total(come.iter().cloned());
+    let momentum = [0, 1, 2].map(|d| {
+        let towards = |sign| {
+            let moving = directions.iter().zip(&come).filter(move |(by, _)| by[d] == sign);
+            total(moving.map(|(_, value)| value.clone()))
+        };
+        towards(1) - towards(-1)
+    });
+    let velocity = momentum.map(|momentum| momentum / density.clone());
+    let squared = total(velocity.iter().map(|v| v.clone() * v.clone()));
+    let resting = squared * -1.5 + 1.0;
+    let weighted = WEIGHTS.map(|weight| density.clone() * (RELAXATION * weight));
+    let kept = |k: usize| come[k].clone() * (1.0 - RELAXATION);
+    let mut after: Vec<Option<C::Value>> = vec![None; directions.len()];
+    for (k, by) in directions.iter().enumerate() {
+        let axes: Vec<usize> = (0..3).filter(|&d| by[d] != 0).collect();
+        let weighted = weighted[axes.len()].clone();
+        let Some((&first, others)) = axes.split_first() else {
+            after[k] = Some(kept(k) + resting.clone() * weighted);
+            continue;
+        };
+        if by[first] < 0 {
+            continue;
+        }
+        let across = others.iter().fold(velocity[first].clone(), |across, &d| {
+            if by[d] > 0 { across + velocity[d].clone() } else { across - velocity[d].clone() }
+        });
+        let even = (across.clone() * across.clone() * 4.5 + resting.clone()) * weighted.clone();
+        let odd = across * weighted * 3.0;
+        let opposite = by.map(|d| -d);
+        let back = directions.iter().position(|other| *other == opposite).expect("each has an opposite");
+        after[k] = Some(kept(k) + even.clone() + odd.clone());
+        after[back] = Some(kept(back) + even - odd);
+    }
+    after.into_iter().map(|value| value.expect("each direction or its opposite was computed")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIDE: i64 = 5;
+
+    /// Position on a torus of `SIDE` cells along each axis.
+    fn place(at: [i64; 3]) -> usize {
+        at.iter().fold(0, |flat, at| flat * SIDE + at.rem_euclid(SIDE)) as usize
+    }
+
+    fn cells() -> impl Iterator<Item = [i64; 3]> {
+        (0..SIDE.pow(3)).map(|flat| [flat / SIDE / SIDE, flat / SIDE % SIDE, flat % SIDE])
+    }
+
+    /// Straight loops, as books have them: collide everywhere what came from the neighbours.
+    fn plain_step(old: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let come = |k: usize, at: [i64; 3]| old[k][place([0, 1, 2].map(|d| at[d] - directions()[k][d]))];
+        let mut new = old.to_vec();
+        for at in cells() {
+            let (mut density, mut momentum) = (0.0, [0.0; 3]);
+            for (k, by) in directions().iter().enumerate() {
+                density += come(k, at);
+                (0..3).for_each(|d| momentum[d] += by[d] as f64 * come(k, at));
+            }
+            let u = momentum.map(|m| m / density);
+            let square: f64 = u.iter().map(|u| u * u).sum();
+            for (k, by) in directions().iter().enumerate() {
+                let axes = by.iter().filter(|&&d| d != 0).count();
+                let along: f64 = (0..3).map(|d| by[d] as f64 * u[d]).sum();
+                let calm = WEIGHTS[axes] * density * (1.0 + 3.0 * along + 4.5 * along * along - 1.5 * square);
+                new[k][place(at)] = come(k, at) + RELAXATION * (calm - come(k, at));
+            }
+        }
+        new
+    }
+
+    /// Mass, and momentum along each axis.
+    fn conserved(state: &[Vec<f64>]) -> [f64; 4] {
+        let mut all = [0.0; 4];
+        for (by, values) in directions().iter().zip(state) {
+            let sum: f64 = values.iter().sum();
+            all[0] += sum;
+            (0..3).for_each(|d| all[d + 1] += by[d] as f64 * sum);
+        }
+        all
+    }
+
+    #[test]
+    fn the_lattice_is_that_of_plain_loops_and_loses_nothing() {
+        assert_eq!(directions().len(), 19);
+        let population =
+            |k: usize| cells().map(move |at| 0.5 + 0.4 * ((7 * k + 13 * place(at)) as f64).sin());
+        let start: Vec<Vec<f64>> = (0..19).map(|k| population(k).collect()).collect();
+        let mut state = start.clone();
+        for step in 1..=4 {
+            let expected = plain_step(&state);
+            let mut given = state.clone();
+            for at in cells() {
+                let lookup =
+                    |array: usize, by: [i64; 3]| state[array][place([0, 1, 2].map(|d| at[d] + by[d]))];
+                for (k, value) in d3q19(&Numbers(&lookup)).into_iter().enumerate() {
+                    let error = (value - expected[k][place(at)]).abs();
+                    assert!(error < 1e-14, "step {step}, direction {k}, cell {at:?}: {value}");
+                    given[k][place(at)] = value;
+                }
+            }
+            for (now, first) in conserved(&given).into_iter().zip(conserved(&start)) {
+                assert!((now - first).abs() < 1e-10, "step {step}: {now} of {first}");
+            }
+            state = given;
+        }
+        assert!(start.iter().zip(&state).any(|(a, b)| (a[0] - b[0]).abs() > 0.01), "nothing happened");
+    }
 }

@@ -1,80 +1,58 @@
 //! L1: what the engine itself costs: recording an operation, computing a tiny expression, replaying a step of
-//! a `Loop`, and (`exchange`) lending memory.
+//! a `Loop`, lending a part's memory to another library and taking it over through DLPack.
 
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
+use partita::array::{Cells, Part};
 use partita::prelude::*;
+use partita_interop::dlpack::{Loan, Location, live_loans, passed_on};
 
-use crate::cases::exchange;
+use crate::cases::case::{Case, On};
 use crate::results::record::Record;
-use crate::sample::{Effort, samples};
+use crate::sample::samples;
 
-/// Something that costs time and moves nothing.
-pub struct Overhead {
-    pub name: &'static str,
-    pub text: &'static str,
-    measure: fn(&Device, &Effort) -> Result<Vec<f64>>,
-}
+/// What is measured, in seconds: nothing is moved.
+type Overhead = fn(&On) -> Result<Vec<f64>>;
 
-pub const OVERHEADS: &[Overhead] = &[
-    Overhead { name: "record", text: "recording one operation of a chain", measure: record },
-    Overhead {
-        name: "flush",
-        text: "recording and computing ten operations on 8 elements, the wait included",
-        measure: flush,
-    },
-    Overhead {
-        name: "eval",
-        text: "computing ten recorded operations on 8 elements",
-        measure: |device, effort| eval(device, effort, 1),
-    },
-    Overhead {
-        name: "eval4",
-        text: "the same on 8 elements over 4 parts",
-        measure: |device, effort| eval(device, effort, 4),
-    },
-    Overhead {
-        name: "replay",
-        text: "one replayed stencil step on 8 elements, queued",
-        measure: |device, effort| replay(device, effort, 8),
-    },
-    Overhead {
-        name: "replay64k",
-        text: "the same on 64 KB",
-        measure: |device, effort| replay(device, effort, 1 << 14),
-    },
-    Overhead {
-        name: "graph",
-        text: "recording and computing 10^4 operations on 8 elements, the wait included",
-        measure: graph,
-    },
-    Overhead {
-        name: "dlpack_out",
-        text: "lending one part through DLPack and ending the loan",
-        measure: exchange::out,
-    },
-    Overhead {
-        name: "dlpack_round",
-        text: "lending one part and making an array over its memory",
-        measure: exchange::round_trip,
-    },
+const OVERHEADS: &[(&str, &str, Overhead)] = &[
+    ("record", "recording one operation of a chain", record),
+    ("flush", "recording and computing ten operations on 8 elements, the wait included", flush),
+    ("eval", "computing ten recorded operations on 8 elements", |on| eval(on, 1)),
+    ("eval4", "the same on 8 elements over 4 parts", |on| eval(on, 4)),
+    ("replay", "one replayed stencil step on 8 elements, queued", |on| replay(on, CELLS)),
+    ("replay64k", "the same on 64 KB", |on| replay(on, 1 << 14)),
+    ("graph", "recording and computing 10^4 operations on 8 elements, the wait included", graph),
+    ("dlpack_out", "lending one part through DLPack and ending the loan", |on| {
+        Lending::new(on)?.seconds(on, Lending::lend)
+    }),
+    ("dlpack_round", "lending one part and making an array over its memory", |on| {
+        Lending::new(on)?.seconds(on, |lending| lending.pass_on().map(drop))
+    }),
 ];
 
-impl Overhead {
-    pub fn measure(&self, device: &Device, effort: &Effort) -> Result<Record> {
-        let seconds = (self.measure)(device, effort)?;
-        Ok(Record::of_time("L1", self.name, device.name(), seconds))
-    }
+pub fn cases() -> impl Iterator<Item = Case> {
+    OVERHEADS.iter().map(|&(name, text, seconds)| Case {
+        group: "L1",
+        name,
+        text,
+        is_typed: false,
+        measure: Box::new(move |on| Ok(Record::of_time("L1", name, on.device.name(), seconds(on)?))),
+    })
 }
 
-fn tiny(device: &Device, parts: usize) -> Result<[Array; 2]> {
-    of_extent(device, 8, parts)
+/// As many cells as `peers/overheads.py` has.
+const CELLS: i64 = 8;
+
+/// The times of `run`, which does one thing `count` times.
+fn each(on: &On, count: usize, run: &mut dyn FnMut(usize) -> Result<()>) -> Result<Vec<f64>> {
+    Ok(samples(on.effort, run)?.into_iter().map(|seconds| seconds / count as f64).collect())
 }
 
-fn of_extent(device: &Device, extent: i64, parts: usize) -> Result<[Array; 2]> {
-    let team = Team::on(std::slice::from_ref(device), parts)?;
+fn arrays(on: &On, extent: i64, parts: usize) -> Result<[Array; 2]> {
+    let team = on.team(parts)?;
     let dist = Distribution::builder(&[extent]).parts(parts).build()?;
     let array = |scale: f32, shift: f32| Array::from_fn(&team, &dist, move |at| at[0] as f32 * scale + shift);
     Ok([array(0.125, 0.0)?, array(0.0, 0.5)?])
@@ -85,47 +63,46 @@ fn ten([a, b]: &[Array; 2]) -> Array {
     (0..5).fold(a.clone(), |x, _| &x * a + b)
 }
 
-fn record(device: &Device, effort: &Effort) -> Result<Vec<f64>> {
+fn record(on: &On) -> Result<Vec<f64>> {
     const CHAIN: usize = 100;
-    let [a, _] = tiny(device, 1)?;
-    let times = samples(effort, &mut |times| {
+    let [a, _] = arrays(on, CELLS, 1)?;
+    each(on, CHAIN, &mut |times| {
         for _ in 0..times {
             black_box((0..CHAIN).fold(a.clone(), |x, _| &x + &a));
-        }
-        Ok(())
-    })?;
-    Ok(times.iter().map(|seconds| seconds / CHAIN as f64).collect())
-}
-
-fn flush(device: &Device, effort: &Effort) -> Result<Vec<f64>> {
-    let arrays = tiny(device, 1)?;
-    samples(effort, &mut |times| {
-        for _ in 0..times {
-            ten(&arrays).eval()?;
-            arrays[0].team().wait()?;
         }
         Ok(())
     })
 }
 
-fn eval(device: &Device, effort: &Effort, parts: usize) -> Result<Vec<f64>> {
+fn flush(on: &On) -> Result<Vec<f64>> {
+    let inputs = arrays(on, CELLS, 1)?;
+    samples(on.effort, &mut |times| {
+        for _ in 0..times {
+            ten(&inputs).eval()?;
+            inputs[0].team().wait()?;
+        }
+        Ok(())
+    })
+}
+
+fn eval(on: &On, parts: usize) -> Result<Vec<f64>> {
     const CALLS: usize = 50;
-    let arrays = tiny(device, parts)?;
+    let inputs = arrays(on, CELLS, parts)?;
     let sample = || -> Result<f64> {
-        let recorded: Vec<Array> = (0..CALLS).map(|_| ten(&arrays)).collect();
+        let recorded: Vec<Array> = (0..CALLS).map(|_| ten(&inputs)).collect();
         let start = Instant::now();
         recorded.iter().try_for_each(Array::eval)?;
-        arrays[0].team().wait()?;
+        inputs[0].team().wait()?;
         Ok(start.elapsed().as_secs_f64() / CALLS as f64)
     };
     sample()?;
-    (0..effort.most.max(2)).map(|_| sample()).collect()
+    (0..on.effort.most.max(2)).map(|_| sample()).collect()
 }
 
-fn graph(device: &Device, effort: &Effort) -> Result<Vec<f64>> {
+fn graph(on: &On) -> Result<Vec<f64>> {
     const OPERATIONS: usize = 10_000;
-    let [a, _] = tiny(device, 1)?;
-    samples(effort, &mut |times| {
+    let [a, _] = arrays(on, CELLS, 1)?;
+    samples(on.effort, &mut |times| {
         for _ in 0..times {
             (0..OPERATIONS).fold(a.clone(), |x, _| &x + &a).eval()?;
             a.team().wait()?;
@@ -134,9 +111,9 @@ fn graph(device: &Device, effort: &Effort) -> Result<Vec<f64>> {
     })
 }
 
-fn replay(device: &Device, effort: &Effort, extent: i64) -> Result<Vec<f64>> {
+fn replay(on: &On, extent: i64) -> Result<Vec<f64>> {
     const STEPS: u64 = 100;
-    let [a, _] = of_extent(device, extent, 1)?;
+    let [a, _] = arrays(on, extent, 1)?;
     let team = a.team().clone();
     let mut heat = Loop::new(vec![a], |state| {
         let u = &state[0];
@@ -144,11 +121,81 @@ fn replay(device: &Device, effort: &Effort, extent: i64) -> Result<Vec<f64>> {
         state[0].assign(&s![1..-1], &next)
     });
     heat.run(8)?;
-    let times = samples(effort, &mut |times| {
+    each(on, STEPS as usize, &mut |times| {
         heat.run(STEPS * times as u64)?;
         Ok(team.wait()?)
-    })?;
-    Ok(times.iter().map(|seconds| seconds / STEPS as f64).collect())
+    })
+}
+
+/// Parts that are lent.
+const PARTS: usize = 4;
+
+/// An array whose parts are lent to others through DLPack.
+struct Lending {
+    /// Keeps the parts' memory.
+    array: Array,
+    parts: Vec<Arc<Part>>,
+    location: Location,
+    /// Of whoever takes a part over.
+    team: Team,
+}
+
+impl Lending {
+    fn new(on: &On) -> Result<Lending> {
+        let location = match on.device.kind() {
+            DeviceKind::Host => Location::HOST,
+            DeviceKind::Cuda => Location { kind: Location::CUDA, number: 0 },
+            // Its memory has no address that others know.
+            DeviceKind::Wgpu => {
+                let reason = "lending memory, which has no address".to_owned();
+                return Err(
+                    partita::Error::Unsupported { device: on.device.name().to_owned(), reason }.into()
+                );
+            }
+        };
+        let dist = Distribution::builder(&[CELLS * PARTS as i64]).parts(PARTS).build()?;
+        let array = Array::from_fn(&on.team(PARTS)?, &dist, |at| at[0] as f32)?;
+        let parts = array.parts()?.into_iter().map(Arc::new).collect();
+        let lending = Lending { array, parts, location, team: on.team(1)? };
+        lending.check()?;
+        Ok(lending)
+    }
+
+    /// Lends every part and takes it back.
+    fn lend(&self) -> Result<()> {
+        self.parts.iter().try_for_each(|part| {
+            let loan = Loan::of(&part.clone().into(), Cells::Owned, self.location)?
+                .context("memory with an address")?;
+            drop(loan.borrow());
+            Ok(())
+        })
+    }
+
+    /// Every part as an array of its own over the same memory.
+    fn pass_on(&self) -> Result<Vec<Array>> {
+        let passed = |part| passed_on(part, self.location, &self.team)?.context("memory that can be lent");
+        self.parts.iter().map(passed).collect()
+    }
+
+    /// The arrays show what the parts hold, and nothing stays lent.
+    fn check(&self) -> Result<()> {
+        let before = live_loans();
+        let mut given = Vec::new();
+        for passed in self.pass_on()? {
+            given.extend(passed.to_vec::<f32>()?);
+        }
+        let expected = self.array.to_vec::<f32>()?;
+        ensure!(given == expected, "dlpack: expected {expected:?}, given {given:?}");
+        self.lend()?;
+        ensure!(live_loans() == before, "dlpack: {} loans were not ended", live_loans() - before);
+        Ok(())
+    }
+
+    /// Seconds for one part, of something that is done with all.
+    fn seconds(&self, on: &On, once: fn(&Lending) -> Result<()>) -> Result<Vec<f64>> {
+        const TIMES: usize = 100;
+        each(on, TIMES * PARTS, &mut |times| (0..times * TIMES).try_for_each(|_| once(self)))
+    }
 }
 
 #[cfg(test)]
@@ -157,11 +204,25 @@ mod tests {
 
     #[test]
     fn every_overhead_is_a_time() {
-        let effort = Effort { seconds: 0.01, least: 3, most: 5 };
-        for overhead in OVERHEADS {
-            let record = overhead.measure(&Device::host(), &effort).expect(overhead.name);
-            assert!(record.time.median_s > 0.0 && record.time.median_s < 10.0, "{record:?}");
-            assert!(record.time.p10_s <= record.time.median_s && record.time.median_s <= record.time.p90_s);
+        let host = Device::host();
+        for case in cases() {
+            let time = (case.measure)(&On::smoke(&host)).expect(case.name).time;
+            assert!(time.median_s > 0.0 && time.median_s < 10.0, "{time:?}");
+            assert!(time.p10_s <= time.median_s && time.median_s <= time.p90_s, "{time:?}");
         }
+    }
+
+    #[test]
+    fn what_is_passed_on_is_the_parts_own_memory() {
+        let mut lending = Lending::new(&On::smoke(&Device::host())).expect("host memory");
+        lending.check().expect("lent");
+        let address = |part: &Part| part.address(Cells::Owned).expect("host");
+        for (part, passed) in lending.parts.iter().zip(lending.pass_on().expect("passed on")) {
+            let theirs = passed.parts().expect("a part");
+            assert_eq!(address(part), address(&theirs[0]), "nothing is copied");
+        }
+        // Parts of another array hold other values.
+        lending.array = &lending.array + 1.0;
+        assert!(lending.check().is_err());
     }
 }

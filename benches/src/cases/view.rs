@@ -3,6 +3,7 @@
 
 use partita::array::{IntoSpan, Span};
 use partita::prelude::*;
+use serde::Serialize;
 
 /// How long the axes of a workload's arrays are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,7 +19,8 @@ pub enum Extents {
 }
 
 /// Elements at other places than those next to each other.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum View {
     /// Every second one along the last axis.
     Second,

@@ -3,4 +3,3 @@
 pub mod machine;
 pub mod record;
 pub mod report;
-pub mod table;

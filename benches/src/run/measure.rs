@@ -1,4 +1,7 @@
-//! A run: first the ceilings, then each workload beside peers (`contender`), then what is measured alone.
+//! A run: first the ceilings, then each workload, then what is measured alone.
+//!
+//! In the rounds of a workload every device, every peer and the copy take turns, so that a noisy minute hits
+//! all alike.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,101 +12,28 @@ use anyhow::{Context, Result, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 use partita::prelude::*;
 
-use crate::cases::apps::APPS;
-use crate::cases::blocking::BLOCKINGS;
-use crate::cases::halo::{self, FACES};
-use crate::cases::overhead::OVERHEADS;
-use crate::cases::repartition::REPARTITIONS;
+use crate::cases::alone;
+use crate::cases::bound::Bound;
+use crate::cases::case::{Case, On, Work};
 use crate::cases::workload::{Sizes, WORKLOADS, Workload};
 use crate::results::machine::{self, Machine};
-use crate::results::record::{Line, Missing, Record, to_text};
-use crate::run::ceiling;
-use crate::run::contender::{Contender, rounds};
+use crate::results::record::{Line, Missing, Quantiles, Record, to_text};
+use crate::run::ceiling::{self, Ceiling};
 use crate::run::peers::{Outcomes, Peers, Request};
 use crate::run::wanted::Wanted;
-use crate::sample::Effort;
+use crate::sample::{Pace, sample};
 
-/// Something that is measured on its own.
-struct Task {
-    group: &'static str,
-    name: &'static str,
-    /// Whether it has elements, of every wanted type.
-    is_typed: bool,
-    measure: Measure,
-}
-
-/// On a device, with elements of a type, beside that device's best copy in GB/s.
-type Measure = Box<dyn Fn(&Device, DType, &Wanted, Option<f64>) -> Result<Record>>;
-
-/// Sets of arrays that take turns, at most.
-const MOST_SETS: usize = 16;
 /// What a step takes, as a multiple of a workload's: ceilings are several, the others short.
 const CEILINGS_WEIGHT: f64 = 3.0;
-const TASK_WEIGHT: f64 = 0.2;
+const ALONE_WEIGHT: f64 = 0.2;
 /// Bare messages, which peers send beside the ceilings, and their bytes.
 const MESSAGES: [(&str, f64); 2] = [("message", 16.0), ("message_1MiB", (1 << 20) as f64)];
 /// Of the seconds for one thing; a peer has them in one piece, and so repeats without warming up again.
 const TURN_SHARE: f64 = 0.5;
-
-impl Wanted {
-    fn workloads(&self) -> Vec<&'static Workload> {
-        WORKLOADS.iter().filter(|workload| self.wants(workload.group, workload.name)).collect()
-    }
-
-    /// What is measured on its own, beside no copy and no peer.
-    fn tasks(&self) -> Vec<Task> {
-        let typed = |group, name, measure| Task { group, name, is_typed: true, measure };
-        let faces = FACES.iter().map(|faces| {
-            let measure: Measure = Box::new(|device, dtype, wanted, copy| {
-                halo::measure(faces, device, dtype, wanted.sizes.cube, &wanted.effort, copy)
-            });
-            typed("H1", faces.name, measure)
-        });
-        let repartitions = REPARTITIONS.iter().map(|what| {
-            let measure: Measure = Box::new(|device, dtype, wanted, copy| {
-                what.measure(device, dtype, wanted.sizes.cube, &wanted.effort, copy)
-            });
-            typed("P1", what.name, measure)
-        });
-        let apps = APPS.iter().map(|app| {
-            let measure: Measure = Box::new(|device, dtype, wanted, copy| {
-                let extents = (wanted.sizes.plane, wanted.sizes.cube);
-                app.measure(device, dtype, extents, wanted.parts, &wanted.effort, copy)
-            });
-            typed("A1", app.name, measure)
-        });
-        let blockings = BLOCKINGS.iter().map(|blocking| {
-            let measure: Measure = Box::new(|device, dtype, wanted, copy| {
-                let Wanted { sizes, parts, effort, .. } = wanted;
-                blocking.measure(device, dtype, sizes, *parts, effort, copy)
-            });
-            typed("T1", blocking.name, measure)
-        });
-        let overheads = OVERHEADS.iter().map(|overhead| {
-            let measure: Measure = Box::new(|device, _, wanted, _| overhead.measure(device, &wanted.effort));
-            Task { is_typed: false, ..typed("L1", overhead.name, measure) }
-        });
-        let all = faces.chain(repartitions).chain(apps).chain(blockings).chain(overheads);
-        all.filter(|task| self.wants(task.group, task.name)).collect()
-    }
-
-    /// The weights of the steps of a run.
-    fn weights(&self, workloads: usize, tasks: &[Task]) -> Vec<f64> {
-        let workloads = iter::repeat_n(1.0, workloads * self.dtypes.len());
-        let tasks: usize = tasks.iter().map(|task| self.types(task).len() * self.devices.len()).sum();
-        iter::once(CEILINGS_WEIGHT).chain(workloads).chain(iter::repeat_n(TASK_WEIGHT, tasks)).collect()
-    }
-
-    /// The types a task is measured in.
-    fn types(&self, task: &Task) -> &[DType] {
-        if task.is_typed { &self.dtypes } else { &[DType::F32] }
-    }
-
-    /// Sets of arrays of which each passes so many bytes.
-    fn sets(&self, bytes: f64) -> usize {
-        ((self.rotated_bytes / bytes.max(1.0)).ceil() as usize).clamp(1, MOST_SETS)
-    }
-}
+/// Rounds of interleaving, at least: the samples are split over them.
+const ROUNDS: usize = 3;
+/// Turns of peers between two rounds.
+const TURNS: usize = 2;
 
 /// The lines of a run so far, and how far it is.
 struct Progress<'a> {
@@ -117,13 +47,18 @@ struct Progress<'a> {
 
 /// Measures everything that is wanted.
 pub fn run(wanted: &Wanted, mut peers: Option<Peers>) -> Result<Vec<Line>> {
-    let (workloads, tasks) = (wanted.workloads(), wanted.tasks());
+    let workloads: Vec<_> = WORKLOADS.iter().filter(|w| wanted.wants(w.group, w.name)).collect();
+    let cases: Vec<_> = alone().filter(|case| wanted.wants(case.group, case.name)).collect();
     ensure!(
-        !(workloads.is_empty() && tasks.is_empty()),
+        !(workloads.is_empty() && cases.is_empty()),
         "nothing is called {}; `partita-bench list` names what there is",
         wanted.filter.join(" or ")
     );
-    let weights = wanted.weights(workloads.len(), &tasks);
+    let figures: usize = cases.iter().map(|case| types(wanted, case).len() * wanted.devices.len()).sum();
+    let weights: Vec<f64> = iter::once(CEILINGS_WEIGHT)
+        .chain(iter::repeat_n(1.0, workloads.len() * wanted.dtypes.len()))
+        .chain(iter::repeat_n(ALONE_WEIGHT, figures))
+        .collect();
     let mut progress = Progress::of(wanted, progress_bar(weights.len())?);
     if let Some(peers) = &mut peers {
         progress.machine.peers = peers.versions.clone();
@@ -142,11 +77,16 @@ pub fn run(wanted: &Wanted, mut peers: Option<Peers>) -> Result<Vec<Line>> {
         }
     }
     for (nth, device) in wanted.devices.iter().enumerate() {
-        progress.costs(device, &tasks, if nth == 0 { peers } else { None })?;
+        progress.alone(device, &cases, if nth == 0 { peers } else { None })?;
     }
     progress.bar.finish_and_clear();
     progress.save()?;
     Ok(progress.all_lines())
+}
+
+/// The types a case is measured in.
+fn types<'a>(wanted: &'a Wanted, case: &Case) -> &'a [DType] {
+    if case.is_typed { &wanted.dtypes } else { &[DType::F32] }
 }
 
 impl Progress<'_> {
@@ -181,12 +121,12 @@ impl Progress<'_> {
     fn ceilings(&mut self) -> Result<()> {
         for device in &self.wanted.devices {
             self.step(&format!("ceilings of {}", device.name()));
-            let sizes = &self.wanted.sizes;
-            let sets = self.wanted.sets(8.0 * sizes.line as f64);
-            let mut ceilings = ceiling::copies(device, sizes, sets)?;
-            ceilings.extend(ceiling::others(device, sizes, sets)?);
+            let (on, sets) = (self.wanted.on(device, DType::F32, None), self.wanted.copy_sets());
+            let mut ceilings = ceiling::copies(&on, sets)?;
+            ceilings.extend(ceiling::others(&on, sets)?);
             for ceiling in &mut ceilings {
-                let record = ceiling::measure(ceiling, &self.wanted.effort)
+                let record = ceiling
+                    .measure(&on)
                     .with_context(|| format!("ceiling {} of {}", ceiling.name, ceiling.who))?;
                 self.keep_ceiling(device, record);
             }
@@ -220,13 +160,13 @@ impl Progress<'_> {
         let sets = self.wanted.sets(bytes);
         let mut contenders = Vec::new();
         for device in &self.wanted.devices {
-            let copy_sets = self.wanted.sets(8.0 * self.wanted.sizes.line as f64);
-            match Contender::new(workload, dtype, device, sizes, self.wanted, (sets, copy_sets)) {
+            let on = self.wanted.on(device, dtype, None);
+            match Contender::new(workload, &on, sets, self.wanted.copy_sets()) {
                 Ok(contender) => contenders.push(contender),
                 Err(error) => self.without(workload.name, device.name(), dtype, &error),
             }
         }
-        let asked = request(workload.name, dtype, &self.wanted.effort, sets);
+        let asked = self.request(workload.name, dtype, sets);
         let outcomes = rounds(&asked, &mut contenders, peers).unwrap_or_else(|error| {
             self.without(workload.name, "this run", dtype, &error);
             contenders.clear();
@@ -253,10 +193,15 @@ impl Progress<'_> {
         self.save()
     }
 
+    fn request<'a>(&self, workload: &'a str, dtype: DType, sets: usize) -> Request<'a> {
+        let effort = &self.wanted.effort;
+        Request { workload, dtype, repeats: effort.most, seconds: effort.seconds * TURN_SHARE, sets }
+    }
+
     /// A turn of every peer, for what is measured on its own.
     fn ask_peers(&mut self, peers: Option<&Peers>, example: &Record, dtype: DType) {
         if let Some(peers) = peers {
-            let request = request(&example.workload, dtype, &self.wanted.effort, 1);
+            let request = self.request(&example.workload, dtype, 1);
             let turn = |peer: String| (peer.clone(), peers.turn(&peer, &request));
             let outcomes = peers.offering(&example.workload).into_iter().map(turn).collect();
             self.keep_peers(example, outcomes);
@@ -290,31 +235,24 @@ impl Progress<'_> {
         let reason = format!("{error:#}");
         let missing =
             Missing { workload: workload.to_owned(), who: who.to_owned(), dtype: dtype.to_string(), reason };
-        let line = match error.downcast_ref::<partita::Error>() {
-            Some(partita::Error::Unsupported { .. }) => {
-                self.bar.suspend(|| eprintln!("skipped: {}", missing.sentence()));
-                Line::Skipped(missing)
-            }
-            _ => {
-                self.bar.suspend(|| eprintln!("failed: {}", missing.sentence()));
-                Line::Failed(missing)
-            }
-        };
-        self.lines.push(line);
+        let lacks = matches!(error.downcast_ref(), Some(partita::Error::Unsupported { .. }));
+        let verdict = if lacks { "skipped" } else { "failed" };
+        self.bar.suspend(|| eprintln!("{verdict}: {}", missing.sentence()));
+        self.lines.push(if lacks { Line::Skipped(missing) } else { Line::Failed(missing) });
     }
 
-    /// Each task alone on the device; `peers` then do the same, where it is something that they know.
-    fn costs(&mut self, device: &Device, tasks: &[Task], peers: Option<&Peers>) -> Result<()> {
+    /// Each case alone on the device; `peers` then do the same, where it is something that they know.
+    fn alone(&mut self, device: &Device, cases: &[Case], peers: Option<&Peers>) -> Result<()> {
         let copy = self.best_copy.get(device.name()).copied();
-        for task in tasks {
-            for &dtype in self.wanted.types(task) {
-                self.step(task.name);
-                match (task.measure)(device, dtype, self.wanted, copy) {
+        for case in cases {
+            for &dtype in types(self.wanted, case) {
+                self.step(case.name);
+                match (case.measure)(&self.wanted.on(device, dtype, copy)) {
                     Ok(record) => {
                         self.lines.push(Line::Record(record.clone()));
                         self.ask_peers(peers, &record, dtype);
                     }
-                    Err(error) => self.without(task.name, device.name(), dtype, &error),
+                    Err(error) => self.without(case.name, device.name(), dtype, &error),
                 }
                 self.ended(peers);
                 self.save()?;
@@ -324,15 +262,102 @@ impl Progress<'_> {
     }
 }
 
-fn request<'a>(workload: &'a str, dtype: DType, effort: &Effort, sets: usize) -> Request<'a> {
-    Request { workload, dtype, repeats: effort.most, seconds: effort.seconds * TURN_SHARE, sets }
-}
-
 fn progress_bar(steps: usize) -> Result<ProgressBar> {
     let bar = ProgressBar::new(steps as u64);
     bar.set_style(ProgressStyle::with_template("{bar:32} {pos}/{len} {msg} (about {eta} left)")?);
     bar.enable_steady_tick(Duration::from_millis(500));
     Ok(bar)
+}
+
+/// A device in the rounds of one workload.
+struct Contender {
+    device: Device,
+    bound: Bound,
+    copies: Vec<CopyMode>,
+    pace: Pace,
+    seconds: Vec<f64>,
+    error: f64,
+}
+
+impl Contender {
+    /// Warm, and right in a first result.
+    fn new(workload: &'static Workload, on: &On, sets: usize, copy_sets: usize) -> Result<Contender> {
+        let mut bound = Bound::new(workload, on, sets)?;
+        bound.run(1)?;
+        let error = bound.check()?;
+        // Every set meets the pool and the cache of programs before the clock runs.
+        bound.run(sets)?;
+        let pace = on.effort.pace(sample(1, &mut |times| bound.run(times))?);
+        let copies = ceiling::copies(on, copy_sets)?.into_iter().map(|copy| CopyMode::new(copy, on));
+        let copies = copies.collect::<Result<_>>()?;
+        Ok(Contender { device: on.device.clone(), bound, copies, pace, seconds: Vec::new(), error })
+    }
+
+    /// The share of one of so many rounds, between two copies.
+    fn round(&mut self, rounds: usize) -> Result<()> {
+        self.copies.iter_mut().try_for_each(CopyMode::sample)?;
+        self.bound.run(1)?;
+        for _ in 0..self.pace.samples.div_ceil(rounds) {
+            self.seconds.push(sample(self.pace.runs, &mut |times| self.bound.run(times))?);
+        }
+        self.copies.iter_mut().try_for_each(CopyMode::sample)
+    }
+
+    /// The best copy's median.
+    fn copy_gb_s(&self) -> f64 {
+        self.copies.iter().map(CopyMode::gb_s).fold(0.0, f64::max)
+    }
+}
+
+/// A copy that is measured again and again between other things.
+struct CopyMode {
+    copy: Ceiling,
+    runs: usize,
+    seconds: Vec<f64>,
+}
+
+impl CopyMode {
+    fn new(mut copy: Ceiling, on: &On) -> Result<CopyMode> {
+        (copy.run)(1)?;
+        let runs = on.effort.pace(sample(1, &mut copy.run)?).runs;
+        Ok(CopyMode { copy, runs, seconds: Vec::new() })
+    }
+
+    /// As warm, and as long, as a sample of a workload.
+    fn sample(&mut self) -> Result<()> {
+        (self.copy.run)(1)?;
+        for _ in 0..2 {
+            self.seconds.push(sample(self.runs, &mut self.copy.run)?);
+        }
+        Ok(())
+    }
+
+    fn gb_s(&self) -> f64 {
+        self.copy.bytes / Quantiles::of(self.seconds.clone()).median_s / 1e9
+    }
+}
+
+/// Rounds of the devices, and between any two of them the turns of a few peers.
+fn rounds(asked: &Request, contenders: &mut [Contender], peers: Option<&Peers>) -> Result<Outcomes> {
+    let turns: Vec<(&Peers, String)> = peers
+        .iter()
+        .flat_map(|&all| all.offering(asked.workload).into_iter().map(move |peer| (all, peer)))
+        .collect();
+    let mut outcomes = Outcomes::new();
+    let rounds = ROUNDS.max(turns.len().div_ceil(TURNS));
+    for round in 0..rounds {
+        for contender in contenders.iter_mut() {
+            let name = contender.device.name().to_owned();
+            contender.round(rounds).with_context(|| format!("{} on {name}", asked.workload))?;
+        }
+        for (peers, peer) in turns.iter().skip(round * TURNS).take(TURNS) {
+            outcomes.insert(peer.clone(), peers.turn(peer, asked));
+        }
+    }
+    for contender in contenders {
+        contender.error = contender.error.max(contender.bound.check()?);
+    }
+    Ok(outcomes)
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! What is meant by a filter, and that what is wrong becomes no figure.
 
 use super::*;
+use crate::cases::case::Measure;
 use crate::cases::formula::{self, Formula, formula};
+use crate::sample::Effort;
 
 fn wanted(filter: &[&str]) -> Wanted {
     Wanted {
@@ -19,8 +21,9 @@ fn wanted(filter: &[&str]) -> Wanted {
 
 fn names(filter: &[&str]) -> Vec<&'static str> {
     let wanted = wanted(filter);
-    let workloads = wanted.workloads().into_iter().map(|workload| workload.name);
-    workloads.chain(wanted.tasks().into_iter().map(|task| task.name)).collect()
+    let all = WORKLOADS.iter().map(|workload| (workload.group, workload.name));
+    let all = all.chain(alone().map(|case| (case.group, case.name)));
+    all.filter(|(group, name)| wanted.wants(group, name)).map(|(_, name)| name).collect()
 }
 
 #[test]
@@ -60,7 +63,7 @@ fn figures_are_saved_as_they_come() {
     let wanted = Wanted { save: Some(file.clone()), ..wanted(&[]) };
     let mut progress = Progress::of(&wanted, ProgressBar::hidden());
     let saved = || crate::results::record::read(&file).expect("lines").len();
-    progress.costs(&Device::host(), &wanted.tasks()[..1], None).expect("saved");
+    progress.alone(&Device::host(), &alone().take(1).collect::<Vec<_>>(), None).expect("saved");
     assert_eq!(saved(), 2, "the machine and a figure");
     let scale = Workload::named("scale").expect("in the table");
     progress.workload(scale, DType::F32, None).expect("saved");
@@ -100,13 +103,13 @@ fn a_wrong_result_is_a_failed_line_and_no_figure() {
 }
 
 #[test]
-fn a_task_that_finds_an_error_is_a_failed_line() {
+fn a_case_that_finds_an_error_is_a_failed_line() {
     let wanted = wanted(&[]);
     let bar = ProgressBar::hidden();
     let mut progress = Progress::of(&wanted, bar);
-    let measure: Measure = Box::new(|_, _, _, _| anyhow::bail!("other bits than step by step"));
-    let task = Task { group: "T1", name: "deep8", is_typed: false, measure };
-    progress.costs(&Device::host(), &[task], None).expect("a line");
+    let measure: Measure = Box::new(|_| anyhow::bail!("other bits than step by step"));
+    let case = Case { group: "T1", name: "deep8", text: "", is_typed: false, measure };
+    progress.alone(&Device::host(), &[case], None).expect("a line");
     let failed = failures(&progress.lines);
     assert!(
         failed.len() == 1 && failed[0].contains("deep8") && failed[0].contains("other bits"),

@@ -2,9 +2,7 @@
 
 pub mod budget;
 pub mod ceiling;
-pub mod contender;
 pub mod measure;
 pub mod messages;
 pub mod peers;
-pub mod plain;
 pub mod wanted;

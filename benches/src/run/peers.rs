@@ -10,13 +10,16 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use partita::prelude::*;
 use serde::Deserialize;
+use serde_json::{Map, json};
 
-use crate::cases::workload::Sizes;
+use crate::cases::programs::APPS;
+use crate::cases::workload::{Sizes, WORKLOADS};
 use crate::results::record::{Line, Missing, Quantiles, Record};
 use crate::run::budget::Budget;
 
@@ -80,6 +83,9 @@ macro_rules! files {
 /// In the program, so that the program runs without the repository.
 const FILES: &[(&str, &str)] = files![
     "__main__.py",
+    "apps.py",
+    "data.py",
+    "kept.py",
     "libraries/by_c.py",
     "libraries/by_cupy.py",
     "libraries/by_jax.py",
@@ -92,18 +98,9 @@ const FILES: &[(&str, &str)] = files![
     "libraries/by_partita.py",
     "libraries/by_torch.py",
     "libraries/by_triton.py",
-    "work/apps.py",
-    "work/cuda_text.py",
-    "work/data.py",
-    "work/flat.py",
-    "work/formulas.py",
-    "work/kept.py",
-    "work/messages.py",
-    "work/overheads.py",
-    "work/reference.cu",
-    "work/tracing.py",
-    "work/ufuncs.py",
-    "work/workloads.py",
+    "overheads.py",
+    "reference.cu",
+    "workloads.py",
 ];
 
 #[derive(Deserialize)]
@@ -116,12 +113,9 @@ impl Peers {
     /// Finds the peers of this Python: with the same sizes, on a CUDA GPU if one of the devices is one.
     pub fn start(python: &Path, sizes: &Sizes, devices: &[Device]) -> Result<Peers> {
         let is_cuda = devices.iter().any(|device| device.kind() == DeviceKind::Cuda);
-        let folder = unpacked()?;
+        let folder = unpacked(sizes)?;
         let mut command = vec![python.display().to_string(), folder.display().to_string()];
         command.extend(["--device", if is_cuda { "cuda" } else { "cpu" }].map(String::from));
-        for (option, extent) in [("--n", sizes.line), ("--plane", sizes.plane), ("--cube", sizes.cube)] {
-            command.extend([option.to_owned(), extent.to_string()]);
-        }
         Peers::listed_by(command, Some(folder))
             .with_context(|| format!("find the peers of {}", python.display()))
     }
@@ -279,11 +273,17 @@ impl Outcome {
     }
 }
 
-/// The programs in a folder of their own, where Python imports and nvcc compiles them.
-fn unpacked() -> Result<PathBuf> {
-    let folder = std::env::temp_dir().join(format!("partita-peers-{}", std::process::id()));
+/// The programs and what they compute in a folder of their own, where Python imports and nvcc compiles them.
+fn unpacked(sizes: &Sizes) -> Result<PathBuf> {
+    static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+    let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("partita-peers-{}-{number}", std::process::id()));
     std::fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
-    for (name, text) in FILES {
+    let workloads = WORKLOADS.iter().map(|workload| (workload.name.to_owned(), workload.description(sizes)));
+    let apps = APPS.iter().map(|app| (app.name.to_owned(), app.description(sizes)));
+    let (workloads, apps): (Map<_, _>, Map<_, _>) = (workloads.collect(), apps.collect());
+    let table = json!({"cube": sizes.cube, "workloads": workloads, "apps": apps}).to_string();
+    for (name, text) in FILES.iter().copied().chain([("table.json", &table[..])]) {
         let file = folder.join(name.rsplit('/').next().unwrap_or(name));
         std::fs::write(&file, text).with_context(|| format!("write {}", file.display()))?;
     }

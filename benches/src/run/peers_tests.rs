@@ -1,9 +1,7 @@
-//! The protocol, with a shell in place of Python; that both halves of the suite mean the same; and the peers
-//! themselves, where a Python has NumPy.
+//! The protocol, with a shell in place of Python, and the peers themselves, where a Python has NumPy.
 
 use super::*;
-use crate::cases::formula::{self, Formula, Numbers, formula};
-use crate::cases::workload::WORKLOADS;
+use crate::cases::alone;
 
 /// A shell in place of Python: says which peers there are, and answers lines by the words of this script.
 fn fake(turns: &str) -> Result<Peers> {
@@ -104,7 +102,7 @@ fn a_peers_line_is_about_the_same_as_ours() {
 fn every_program_travels_with_the_binary() {
     let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
     let mut found = Vec::new();
-    for folder in ["", "libraries/", "work/"] {
+    for folder in ["", "libraries/"] {
         for entry in std::fs::read_dir(peers.join(folder)).expect("benches/peers") {
             let name = entry.expect("an entry").file_name().into_string().expect("a name");
             if (name.ends_with(".py") || name.ends_with(".cu")) && !name.starts_with("test_") {
@@ -116,72 +114,41 @@ fn every_program_travels_with_the_binary() {
     assert_eq!(found, FILES.iter().map(|(name, _)| *name).collect::<Vec<_>>());
 }
 
-/// What Python prints, or nothing where there is no Python: that of `PARTITA_PEERS`, of the repository's
-/// environment, or of the system.
-fn python(arguments: &[&str]) -> Option<std::process::Output> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
+const SIZES: Sizes = Sizes { line: 5003, plane: 37, cube: 16 };
+
+/// What Python prints in a folder, or nothing where there is no Python: that of `PARTITA_PEERS`, of the
+/// repository's environment, or of the system.
+fn python(folder: &Path, arguments: &[&str]) -> Option<Output> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.venv/bin/python");
     let other = if own.exists() { own } else { PathBuf::from("python3") };
     let python = std::env::var_os("PARTITA_PEERS").map_or(other, PathBuf::from);
     Command::new(python).env("PYTHONDONTWRITEBYTECODE", "1").current_dir(folder).args(arguments).output().ok()
 }
 
-#[derive(Deserialize)]
-struct Probe {
-    values: BTreeMap<String, Vec<f64>>,
-    /// In f16, f32 and f64.
-    bytes: BTreeMap<String, [f64; 3]>,
-    names: Vec<String>,
-}
-
-/// Cells that no two arrays or offsets share.
-fn probed(array: usize, [z, y, x]: [i64; 3]) -> f64 {
-    1.5 + (7.0 * array as f64 + 1.1 * z as f64 + 2.3 * y as f64 + 3.7 * x as f64).sin()
-}
-
 #[test]
-fn both_halves_mean_the_same_by_every_name() {
-    let Some(output) = python(&[".", "--probe"]) else {
-        println!("skipped: both_halves_mean_the_same_by_every_name (no python3)");
+fn peers_know_every_name() {
+    let Some(output) = python(&unpacked(&SIZES).expect("files"), &["__main__.py", "--list"]) else {
+        println!("skipped: peers_know_every_name (no python3)");
         return;
     };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let probe: Probe = serde_json::from_slice(&output.stdout).expect("JSON");
-    let compare = |name: &str, formula: &Formula| {
-        let ours = (formula.of_a_cell)(&Numbers(&probed));
-        assert_eq!(ours.len(), probe.values[name].len(), "{name}: outputs");
-        for (ours, theirs) in ours.iter().zip(&probe.values[name]) {
-            let error = (ours - theirs).abs() / ours.abs().max(1.0);
-            assert!(error < 1e-13, "{name}: ours is {ours}, theirs {theirs}");
-        }
-    };
-    let sizes = Sizes { line: 1000, plane: 100, cube: 20 };
-    for workload in WORKLOADS {
-        compare(workload.name, &workload.formula);
-        let ours = [DType::F16, DType::F32, DType::F64].map(|dtype| workload.bytes(&sizes, dtype));
-        assert_eq!(ours, probe.bytes[workload.name], "{}: bytes", workload.name);
-    }
-    compare("jacobi", &formula!(formula::jacobi));
-    compare("minus_laplacian", &formula!(formula::minus_laplacian));
-    let programs = crate::cases::apps::APPS.iter().map(|app| app.name);
-    for name in programs.chain(crate::cases::repartition::REPARTITIONS.iter().map(|what| what.name)) {
-        assert!(probe.names.iter().any(|known| known == name), "the peers do not know {name}");
+    let listed: Listed = answer(&output).expect("a list");
+    let alone = alone().filter(|case| ["A1", "P1"].contains(&case.group)).map(|case| case.name);
+    for name in WORKLOADS.iter().map(|workload| workload.name).chain(alone) {
+        assert!(listed.peers["numpy"].iter().any(|known| known == name), "the peers do not know {name}");
     }
 }
 
 /// Runs the peers' own tests, where a Python has NumPy; they name what else is missing.
-fn tested(name: &str, file: &str) {
-    let has_numpy = python(&["-c", "import numpy"]).is_some_and(|output| output.status.success());
-    if !has_numpy {
-        println!("skipped: {name} (no python3 with NumPy; PARTITA_PEERS names another Python)");
-        return;
-    }
-    let output = python(&[file]).expect("it ran before");
-    println!("{}", String::from_utf8_lossy(&output.stdout));
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-}
-
 #[test]
 fn every_peer_that_is_here_is_right() {
-    tested("every_peer_that_is_here_is_right", "test_peers.py");
+    let folder = unpacked(&SIZES).expect("files");
+    if !python(&folder, &["-c", "import numpy"]).is_some_and(|output| output.status.success()) {
+        println!("skipped: every_peer_that_is_here_is_right (no NumPy; PARTITA_PEERS names another Python)");
+        return;
+    }
+    std::fs::write(folder.join("test_peers.py"), include_str!("../../peers/test_peers.py")).expect("written");
+    let output = python(&folder, &["test_peers.py"]).expect("it ran before");
+    println!("{}", String::from_utf8_lossy(&output.stdout));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::fs::remove_dir_all(&folder).expect("it was there");
 }

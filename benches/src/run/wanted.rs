@@ -1,10 +1,10 @@
-//! What a run measures: devices, a filter, types, sizes and effort. The command line makes it; `measure` and
-//! `contender` read it.
+//! What a run measures: devices, a filter, types, sizes and effort, as the command line gives them.
 
 use std::path::PathBuf;
 
 use partita::prelude::*;
 
+use crate::cases::case::On;
 use crate::cases::workload::{BESIDE, Sizes};
 use crate::sample::Effort;
 
@@ -26,6 +26,9 @@ pub struct Wanted {
     pub save: Option<PathBuf>,
 }
 
+/// Sets of arrays that take turns, at most.
+const MOST_SETS: usize = 16;
+
 impl Wanted {
     pub fn wants(&self, group: &str, name: &str) -> bool {
         let is_meant = |word: &String| {
@@ -38,5 +41,19 @@ impl Wanted {
                 || (word.eq_ignore_ascii_case("W1") && BESIDE.contains(&group))
         };
         self.filter.is_empty() || self.filter.iter().any(is_meant)
+    }
+
+    pub fn on<'a>(&'a self, device: &'a Device, dtype: DType, copy_gb_s: Option<f64>) -> On<'a> {
+        On { device, dtype, sizes: &self.sizes, parts: self.parts, effort: &self.effort, copy_gb_s }
+    }
+
+    /// Sets of arrays of which each passes so many bytes.
+    pub fn sets(&self, bytes: f64) -> usize {
+        ((self.rotated_bytes / bytes.max(1.0)).ceil() as usize).clamp(1, MOST_SETS)
+    }
+
+    /// Sets of arrays of a copy.
+    pub fn copy_sets(&self) -> usize {
+        self.sets(8.0 * self.sizes.line as f64)
     }
 }

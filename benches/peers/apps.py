@@ -1,68 +1,47 @@
-"""Whole programs and repartitions, each written once for any array library, and their checks.
+"""Steps of whole programs and repartitions, each written once for any array library, and their checks.
 
-A program's step gets the state and `lib`: `lib.xp` has the functions, `lib.assign(array, reach, values)`
+A step gets the program's formula, the state and `lib`: `lib.xp` has the functions, `lib.assign(array, reach, values)`
 gives the array with new inner cells, `lib.sum` is over everything. Checks use NumPy.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
-import formulas
 from data import BLOCK, SEED, aligned, compared, random
-from workloads import DTYPES, SIZE, Windows, product, window
+from workloads import CUBE, DTYPES, Windows, window
 
 CHECKED_STEPS = 3
 TINY = 1e-30  # so that nothing divides by zero once the residual has vanished
 
 
-@dataclass(frozen=True)
-class App:
-    name: str
-    rank: int
-    reach: int
-    arrays: int  # that a step must read or write once
-    start: tuple  # (offset, scale) of random numbers, per array
-    step: object
-
-
-def jacobi(state, lib):
+def jacobi(formula, state, lib):
     u, _ = state
-    (new,) = formulas.jacobi(Windows([u], 1), lib.xp)
+    (new,) = formula(Windows([u], 1), lib.xp)
     change = new - window(u, 1)
     norm = lib.sum(change * change)
     return lib.assign(u, 1, new), norm
 
 
-def reaction(state, lib):
-    next_u, next_v = formulas.gray_scott(Windows(state, 1), lib.xp)
+def reaction(formula, state, lib):
+    next_u, next_v = formula(Windows(state, 1), lib.xp)
     return lib.assign(state[0], 1, next_u), lib.assign(state[1], 1, next_v)
 
 
-def shot(state, lib):
+def shot(formula, state, lib):
     now, before, speed = state
-    (new,) = formulas.wave(Windows(state, 4), lib.xp)
+    (new,) = formula(Windows(state, 4), lib.xp)
     return lib.assign(before, 4, new), now, speed
 
 
-def gradients(state, lib):
+def gradients(formula, state, lib):
     x, r, p, q, squared = state
-    q = lib.assign(q, 1, formulas.minus_laplacian(Windows([p], 1), lib.xp)[0])
+    q = lib.assign(q, 1, formula(Windows([p], 1), lib.xp)[0])
     alpha = squared / (lib.sum(p * q) + TINY)
     x, r = x + alpha * p, r - alpha * q
     next_squared = lib.sum(r * r)
     return x, r, r + (next_squared / (squared + TINY)) * p, q, next_squared
 
 
-APPS = {
-    app.name: app
-    for app in (
-        App("jacobi", 2, 1, 2, ((0.0, 1.0),), jacobi),
-        App("reaction", 3, 1, 4, ((0.5, 0.5), (0.0, 0.25)), reaction),
-        App("shot", 3, 4, 4, ((0.0, 1.0),) * 3, shot),
-        App("gradients", 3, 1, 10, ((0.0, 1.0),), gradients),
-    )
-}
+STEPS = {step.__name__: step for step in (jacobi, reaction, shot, gradients)}
 
 
 class NumpyLibrary:
@@ -86,15 +65,13 @@ class AppJob:
 
     kind = "app"
 
-    def __init__(self, app, sizes, dtype):
+    def __init__(self, app, dtype):
         rng = np.random.default_rng(SEED)
         self.app, self.name, self.dtype, self.type = app, app.name, dtype, DTYPES[dtype]
         self.offered = (app.name, dtype) != ("gradients", "f16")  # its sums leave the type's range
-        shape = sizes.shape(app.rank)
-        self.bytes = app.arrays * product(shape) * SIZE[dtype]
         self.state = []
         for offset, scale in app.start:
-            array = random(shape, self.type, rng)
+            array = random(app.shape, self.type, rng)
             array *= np.dtype(self.type).type(scale)
             array += np.dtype(self.type).type(offset)
             self.state.append(array)
@@ -111,33 +88,30 @@ class AppJob:
         squared = np.array(sum(dot(plane, plane) for plane in r), self.type)
         return [aligned(b.shape, self.type), r, r.copy(), aligned(b.shape, self.type), squared]
 
+    def step(self, state, lib):
+        return STEPS[self.name](self.app.formula, state, lib)
+
     def epsilon(self):
         return float(np.finfo(self.type).eps)
 
     def check(self, before, after):
         """Of the states before and after the last of `CHECKED_STEPS` steps: the largest error."""
-        if self.app.name == "gradients":
+        if self.name == "gradients":
             return self.check_gradients(after)
-        error = self.check_block(after)
-        if self.app.name == "jacobi":
+        # In f64 on a block around the centre, whose rim is wrong.
+        reach, extent = self.app.reach, self.state[0].shape[0]
+        side = min(2 * reach + 7, extent)
+        first = (extent - side) // 2
+        block = (slice(first, first + side),) * self.app.rank
+        state = [a[block].astype(np.float64) if a.ndim else np.float64(0) for a in before]
+        inner = (slice(reach, side - reach),) * self.app.rank
+        pairs = [(w, g) for w, g in zip(self.step(state, NumpyLibrary(np)), after) if w.ndim]
+        error = max(compared(w[inner], g[block][inner], 400 * self.epsilon()) for w, g in pairs)
+        if self.name == "jacobi":
             change = sum(dot(d, d) for d in map(difference, after[0], before[0]))
             allowed = self.epsilon() * (200 + BLOCK**0.5) * max(1.0, float(np.max(after[0])) ** 2)
             error = max(error, compared(change, after[1], allowed))
         return error
-
-    def check_block(self, after):
-        """Steps in f64 on a block around the centre; its own rim is wrong, and creeps in step by step."""
-        app, extent = self.app, self.state[0].shape[0]
-        side = min(2 * app.reach * CHECKED_STEPS + 3, extent)
-        first = (extent - side) // 2
-        block = (slice(first, first + side),) * app.rank
-        state = [a[block].astype(np.float64) if a.ndim else np.float64(0) for a in self.state]
-        for _ in range(CHECKED_STEPS):
-            state = app.step(state, NumpyLibrary(np))
-        margin = app.reach * CHECKED_STEPS if side < extent else 0
-        inner = (slice(margin, side - margin),) * app.rank
-        pairs = ((want, got) for want, got in zip(state, after) if want.ndim)
-        return max(compared(want[inner], got[block][inner], 400 * self.epsilon()) for want, got in pairs)
 
     def check_gradients(self, state):
         """The recurrence's residual is the true one, and orthogonal to the solution so far."""
@@ -146,7 +120,7 @@ class AppJob:
         worst = dots = rr = xx = 0.0
         for z in range(1, x.shape[0] - 1):
             planes = x[z - 1 : z + 2].astype(np.float64)
-            applied = formulas.minus_laplacian(Windows([planes], 1), np)[0][0]
+            applied = self.app.formula(Windows([planes], 1), np)[0][0]
             inside = (slice(1, -1),) * 2
             true = b[z][inside].astype(np.float64) - applied
             worst = max(worst, float(np.max(np.abs(true - r[z][inside]))))
@@ -191,11 +165,10 @@ class MoveJob:
 
     kind = "move"
 
-    def __init__(self, name, sizes, dtype):
-        n = sizes.cube
+    def __init__(self, name, dtype):
+        n = CUBE
         self.name, self.dtype, self.type = name, dtype, DTYPES[dtype]
         is_complex = name == "slab_slab_c"
-        self.bytes = 2 * n**3 * SIZE[dtype] * (2 if is_complex else 1)
         self.offered = n % 8 == 0 and not (is_complex and dtype not in COMPLEX)
         self.shape, self.axes = REPARTITIONS[name](n)
         if self.offered:
@@ -211,7 +184,7 @@ class MoveJob:
     def check(self, results):
         """Every cell of the cube, put together from the moved blocks: a copy is exact."""
         (moved,) = results
-        n = self.source.shape[0]
+        n = CUBE
         match self.name:
             case "slab_slab" | "slab_slab_c":
                 whole = np.concatenate(list(moved), axis=2)

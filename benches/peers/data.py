@@ -5,11 +5,11 @@ Uses NumPy only.
 
 import functools
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
-from tracing import traced
-from workloads import DTYPES, VIEWS, Windows, product, window
+from workloads import DTYPES, VIEWS, Windows, window
 
 SEED = 20240229
 SAMPLES = 4096
@@ -20,7 +20,7 @@ BLOCK = 4096  # numbers that may be added one after another
 def unwritten(shape, dtype):
     """Memory on a 64-byte boundary, for which NumPy asks for large pages."""
     dtype = np.dtype(dtype)
-    size = product(shape)
+    size = prod(shape)
     raw = np.empty(size + 64 // dtype.itemsize, dtype)
     start = -(raw.ctypes.data // dtype.itemsize) % (64 // dtype.itemsize)
     return raw[start : start + size].reshape(shape)
@@ -74,26 +74,21 @@ class Job:
 
     kind, offered = "workload", True
 
-    def __init__(self, workload, sizes, dtype):
+    def __init__(self, workload, dtype):
         self.rng = np.random.default_rng(SEED)
-        self.workload, self.name, self.dtype, self.sizes = workload, workload.name, dtype, sizes
+        self.workload, self.name, self.dtype = workload, workload.name, dtype
         self.type, self.result_type = DTYPES[dtype], DTYPES[workload.result_dtype(dtype)]
-        self.bytes = workload.bytes(sizes, dtype)
-        self.trace = traced(workload.formula)
-        self.inner = inner = workload.inner(sizes)
-        self.cells = [self.rng.integers(0, n, min(SAMPLES, product(inner))) for n in inner]
+        self.formula, self.inner = workload.formula, workload.inner
+        self.cells = [self.rng.integers(0, n, min(SAMPLES, prod(self.inner))) for n in self.inner]
 
     def arrays(self):
         """A new set, with other numbers than those before. What is to be computed is not a number yet."""
-        workload, sizes = self.workload, self.sizes
-        shapes = [workload.shape(sizes, array) for array in range(workload.inputs)]
-        inputs = [random(shape, self.type, self.rng) for shape in shapes]
-        if workload.then == "assign":  # its rim is kept
-            outputs = [random(workload.result_shape(sizes), self.type, self.rng)]
+        inputs = [random(shape, self.type, self.rng) for shape in self.workload.shapes]
+        if self.workload.then == "assign":  # its rim is kept
+            outputs = [random(shape, self.type, self.rng) for shape in self.workload.results]
             self.targets(outputs)[0].fill(np.nan)
             return Arrays(inputs, outputs)
-        shapes = [workload.result_shape(sizes, output) for output in range(workload.outputs)]
-        return Arrays(inputs, [aligned(shape, self.result_type, np.nan) for shape in shapes])
+        return Arrays(inputs, [aligned(shape, self.result_type, np.nan) for shape in self.workload.results])
 
     def type_of(self, xp):
         """The type as the library names it."""
@@ -102,12 +97,12 @@ class Job:
     def targets(self, outputs):
         """Where the formula's values go, as windows of the outputs."""
         reach = self.workload.reach if self.workload.then == "assign" else 0
-        views = dict(self.workload.written)
+        views = self.workload.written
         return [window(VIEWS[views.get(k)].of(output), reach) for k, output in enumerate(outputs)]
 
     def seen(self, inputs):
         """Inputs as the formula sees them."""
-        views = dict(self.workload.seen)
+        views = self.workload.seen
         return [VIEWS[views.get(k)].of(array) for k, array in enumerate(inputs)]
 
     def windows(self, inputs):
@@ -120,11 +115,11 @@ class Job:
     def allowed(self):
         """Roundings of the formula, and of additions one after another: those wander like the root of
         their number, up to the length of a block, because a good sum adds blocks."""
-        operations = sum(step.op not in ("cell", "number") for step in self.trace.steps)
+        operations = sum(step.computes for step in self.formula.steps)
         added = 0
         if self.workload.then in ("sum", "norm"):
-            shape = self.workload.shape(self.sizes)
-            added = product(shape[axis] for axis in self.workload.axes or range(len(shape)))
+            shape = self.workload.shapes[0]
+            added = prod(shape[axis] for axis in self.workload.axes or range(len(shape)))
         return float(np.finfo(self.type).eps) * (9 + operations + min(added, BLOCK) ** 0.5)
 
     def check(self, arrays, results):
@@ -132,12 +127,12 @@ class Job:
         if self.workload.folds:
             return compared(self.folded(arrays.inputs), results[0], self.allowed())
         at = tuple(cells + self.workload.reach for cells in self.cells)
-        wanted = self.workload.formula(lambda k, by=(0, 0, 0): self.cell(arrays.inputs, k, at, by), np)
+        wanted = self.workload.formula(lambda k, by: self.cell(arrays.inputs, k, at, by), np)
         given = [target[tuple(self.cells)] for target in self.targets(results)]
         return max(compared(want, got, self.allowed()) for want, got in zip(wanted, given, strict=True))
 
     def cell(self, inputs, array, at, by):
-        array = VIEWS[dict(self.workload.seen).get(array)].of(inputs[array])
+        array = VIEWS[self.workload.seen.get(array)].of(inputs[array])
         shifts = by[3 - array.ndim :]
         at = tuple(0 if n == 1 else cells + shift for n, cells, shift in zip(array.shape, at, shifts))
         return array[at].astype(np.float64)

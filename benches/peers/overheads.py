@@ -1,4 +1,4 @@
-"""Work so small that a library's own cost is all there is: on eight elements."""
+"""Work so small that a library's own cost is all there is, on eight elements, and messages between two ranks."""
 
 import numpy as np
 
@@ -19,13 +19,31 @@ def ten(a, b):
     return x
 
 
+MESSAGES = {"message": 16, "message_1MiB": 1 << 20}  # bytes
+TRIPS = 200  # there and back, in one call
+
+
+class MessageJob:
+    """A call sends `TRIPS` messages there and back; a peer's time is that of one message, one way."""
+
+    kind, offered = "message", True
+
+    def __init__(self, name):
+        self.name, self.dtype, self.bytes = name, "f32", MESSAGES[name]
+
+    def check(self, run):
+        """Every message carries its number, and the ranks compare it."""
+        run()
+        return 0.0
+
+
 class OverheadJob:
     """A run does the work `CALLS` times; a peer's time is that of one call."""
 
     kind, offered = "overhead", True
 
     def __init__(self, name, dtype):
-        self.name, self.dtype, self.bytes = name, dtype, 0
+        self.name, self.dtype = name, dtype
         self.offered = dtype == DTYPE
         self.exchanges = name in EXCHANGES
         self.work = None if self.exchanges else one if OPERATIONS[name] == 1 else ten
