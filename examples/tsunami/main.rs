@@ -5,8 +5,7 @@
 //! and `wave` the beginning, `picture`, `relief` and `animation` the drawing.
 
 mod animation;
-mod memory;
-mod output;
+mod drawing;
 mod picture;
 mod relief;
 mod scale;
@@ -14,6 +13,8 @@ mod scheme;
 mod terrain;
 mod wave;
 
+use std::error::Error;
+use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -26,7 +27,6 @@ use partita::prelude::*;
 use serde_json::json;
 
 use animation::Animation;
-use output::say;
 use picture::{Caption, PartBox, Picture};
 use scheme::{Fixed, NECESSARY_ARRAYS, Numbers};
 use terrain::{Result, Terrain};
@@ -35,7 +35,6 @@ const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/salish_to
 /// Elevations of the colour map, in metres either way.
 const COLOUR_RANGE: f64 = 2.0;
 const FRAME_WIDTH: u32 = 1280;
-const ANIMATION_WIDTH: u32 = 720;
 
 /// A wave from the Pacific runs into the straits of the Salish Sea.
 #[derive(Parser)]
@@ -86,7 +85,7 @@ enum Precision {
 
 fn main() {
     if let Err(error) = run(&Options::parse()) {
-        std::process::exit(output::end(&*error));
+        std::process::exit(end(&*error));
     }
 }
 
@@ -122,7 +121,7 @@ impl Real for f64 {
 }
 
 fn simulate<T: Real>(options: &Options) -> Result<()> {
-    let terrain = Terrain::read(&options.data, options.scale, memory::available())?;
+    let terrain = Terrain::read(&options.data, options.scale, terrain::available_memory())?;
     let [rows, cols] = terrain.shape();
     let team = Team::world_on(&Device::named(&options.device)?, options.parts)?;
     let speaks = team.rank() == 0;
@@ -326,8 +325,7 @@ impl Album {
             subtitle: format!("{rows} x {cols} cells, {} parts on {}", dist.parts(), team.device(0).name()),
         };
         let picture = Picture::new(terrain, &parts, COLOUR_RANGE, FRAME_WIDTH, &caption)?;
-        let animation = Animation::new(ANIMATION_WIDTH);
-        Ok(Some(Album { picture, animation, folder: options.out.clone(), frames: 0 }))
+        Ok(Some(Album { picture, animation: Animation::default(), folder: options.out.clone(), frames: 0 }))
     }
 
     fn add<T: Real>(&mut self, eta: &[T], seconds: f64) -> Result<()> {
@@ -344,4 +342,31 @@ impl Album {
         self.animation.save_gif(&path, 12)?;
         Ok(format!("{} frames and {} in {}", self.frames, "tsunami.gif", self.folder.display()))
     }
+}
+
+/// What a shell reports of a program that SIGPIPE ended: 128 and the signal's number.
+const CLOSED_PIPE: i32 = 141;
+
+/// Prints lines to standard output at once.
+///
+/// # Errors
+/// A closed pipe or a full disk.
+fn say(lines: &str) -> Result<()> {
+    let mut output = io::stdout().lock();
+    let written = output.write_all(format!("{lines}\n").as_bytes()).and_then(|()| output.flush());
+    written.map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => error.into(),
+        _ => format!("standard output: {error}; write it to a place with room").into(),
+    })
+}
+
+/// Prints the error that ends the program, in one line; gives the exit code. When the reader of standard
+/// output has gone, nothing is printed, as usual in pipelines.
+fn end(error: &(dyn Error + 'static)) -> i32 {
+    if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) {
+        return CLOSED_PIPE;
+    }
+    // If standard error is full or closed too, only the exit code is left to tell.
+    let _ = io::stderr().write_all(format!("tsunami: {error}\n").as_bytes());
+    1
 }

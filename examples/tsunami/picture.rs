@@ -1,18 +1,15 @@
 //! Pictures of the sea surface: relief, a diverging colour map, coast, axes, part borders and the time.
 //!
-//! Everything that stays the same is drawn once; a frame paints the water and the clock. The drawing is
-//! described as SVG, so text and lines are anti-aliased by `resvg` with a font that is part of the program.
-//! Knows the terrain and where parts lie, not how the surface was computed. North is up.
+//! Everything that stays the same is drawn once; a frame paints the water and the clock. Knows the terrain
+//! and where parts lie, not how the surface was computed. North is up.
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
-use std::sync::Arc;
 
-use resvg::tiny_skia::{Pixmap, PixmapPaint, Transform};
-use resvg::usvg;
+use tiny_skia::{GradientStop, LinearGradient, Pixmap, PixmapPaint, Point, SpreadMode, Transform};
 
+use super::drawing::{Drawing, Line, Rgba, Style, plain};
 use super::relief::{self, WaterPixel};
 use super::scale::{bar_ticks, clock, colour, degrees, stretch, ticks};
 use super::terrain::{Result, Terrain};
@@ -23,15 +20,28 @@ const LEFT: f64 = 58.0;
 const RIGHT: f64 = 112.0;
 const TOP: f64 = 78.0;
 const BOTTOM: f64 = 76.0;
-/// Ink of text and frames.
-const INK: &str = "#26323a";
+/// Ink of text and frames, of quieter text, of names on the water.
+const INK: Rgba = 0x26323aff;
+const PALE_INK: Rgba = 0x5c6a72ff;
+const WATER_INK: Rgba = 0x1d4258ff;
+/// Frames and ticks.
+const THIN: Line = Line { colour: INK, width: 1.0, dashes: None };
+/// How a border between parts is drawn, on the map and in the legend.
+const BORDER: Line = Line { colour: 0x26323abf, width: 1.2, dashes: Some([7.0, 5.0]) };
+const COAST: Line = Line { colour: 0x33454fff, width: 1.6, dashes: None };
+/// Around names on the map.
+const HALO: Line = Line { colour: 0xffffff8c, width: 3.0, dashes: None };
+
+const LEFT_OF: Style = Style { anchor: 0.0, spacing: 0.0, is_upright: false, halo: None };
+const MIDDLE: Style = Style { anchor: 0.5, ..LEFT_OF };
+const RIGHT_OF: Style = Style { anchor: 1.0, ..LEFT_OF };
 /// More parts than this are drawn without their numbers.
 const NUMBERED_PARTS: usize = 64;
 /// Colours of the water are looked up in a table of this size.
 const COLOURS: usize = 1024;
 
 /// Names on the map: text, north latitude, east longitude, size, and whether it names water.
-const PLACES: [(&str, f64, f64, f64, bool); 10] = [
+const PLACES: [(&str, f64, f64, f32, bool); 10] = [
     ("Pacific Ocean", 48.32, -125.62, 19.0, true),
     ("Strait of Juan de Fuca", 48.245, -123.93, 13.0, true),
     ("Strait of Georgia", 49.33, -123.98, 13.0, true),
@@ -71,7 +81,6 @@ pub struct Picture {
     shape: [usize; 2],
     range: f64,
     zoom: f64,
-    options: usvg::Options<'static>,
 }
 
 /// One finished picture.
@@ -95,23 +104,18 @@ impl Picture {
         }
         let layout = Layout::new(terrain);
         let zoom = f64::from(width) / WIDTH;
-        let mut picture = Picture {
-            still: blank(width, (layout.height * zoom).round() as u32)?,
-            above_water: blank(width, (layout.height * zoom).round() as u32)?,
-            water: Vec::new(),
-            colours: (0..COLOURS).map(|i| colour(2.0 * i as f64 / (COLOURS - 1) as f64 - 1.0)).collect(),
-            shape: terrain.shape(),
-            range,
-            zoom,
-            options: options(),
-        };
-        picture.still.fill(resvg::tiny_skia::Color::from_rgba8(252, 252, 250, 255));
+        let height = (layout.height * zoom).round() as u32;
+        let blank =
+            || Pixmap::new(width, height).ok_or_else(|| format!("no picture {width} x {height} pixels"));
+        let mut still = blank()?;
+        still.fill(tiny_skia::Color::from_rgba8(252, 252, 250, 255));
         let origin = [(LEFT * zoom).round() as u32, (TOP * zoom).round() as u32];
         let size = [(layout.map[0] * zoom).round() as u32, (layout.map[1] * zoom).round() as u32];
-        picture.water = relief::paint(terrain, &mut picture.still, origin, size);
-        let drawing = layout.drawing(terrain, parts, range, caption);
-        render(&drawing, &picture.options, zoom, &mut picture.above_water)?;
-        Ok(picture)
+        let water = relief::paint(terrain, &mut still, origin, size);
+        let mut above = Drawing::new(blank()?, zoom)?;
+        layout.draw(&mut above, terrain, parts, range, caption);
+        let colours = (0..COLOURS).map(|i| colour(2.0 * i as f64 / (COLOURS - 1) as f64 - 1.0)).collect();
+        Ok(Picture { still, above_water: above.image, water, colours, shape: terrain.shape(), range, zoom })
     }
 
     /// Draws the surface `eta` (metres, one value per cell, row 0 in the south) `seconds` after the start.
@@ -120,8 +124,8 @@ impl Picture {
         if eta.len() != rows * cols {
             return Err(format!("a frame of {rows} x {cols} cells was given {} values", eta.len()).into());
         }
-        let mut pixmap = self.still.clone();
-        let bytes = pixmap.data_mut();
+        let mut drawing = Drawing::new(self.still.clone(), self.zoom)?;
+        let bytes = drawing.image.data_mut();
         for pixel in &self.water {
             let water = self.colours[self.colour_index(f64::from(pixel.surface(eta)))];
             let at = 4 * pixel.index as usize;
@@ -130,15 +134,10 @@ impl Picture {
                 *byte = (ground + pixel.cover * (water * pixel.shade - ground)).clamp(0.0, 255.0) as u8;
             }
         }
-        let no_change = Transform::identity();
-        pixmap.draw_pixmap(0, 0, self.above_water.as_ref(), &PixmapPaint::default(), no_change, None);
-        let clock = format!(
-            r#"<text x="{}" y="47" font-size="34" text-anchor="end" fill="{INK}">{}</text>"#,
-            WIDTH - RIGHT,
-            clock(seconds)
-        );
-        render(&svg(pixmap.height() as f64 / self.zoom, &clock), &self.options, self.zoom, &mut pixmap)?;
-        Ok(Frame(pixmap))
+        let (above, no_change) = (self.above_water.as_ref(), Transform::identity());
+        drawing.image.draw_pixmap(0, 0, above, &PixmapPaint::default(), no_change, None);
+        drawing.text((WIDTH - RIGHT, 47.0), 34.0, INK, RIGHT_OF, &clock(seconds));
+        Ok(Frame(drawing.image))
     }
 
     fn colour_index(&self, metres: f64) -> usize {
@@ -194,206 +193,112 @@ impl Layout {
     }
 
     /// All that lies above the water.
-    fn drawing(&self, terrain: &Terrain, parts: &[PartBox], range: f64, caption: &Caption) -> String {
-        let mut body = String::new();
-        let [title, subtitle] = [&caption.title, &caption.subtitle].map(|s| escape(s));
-        let _ = write!(
-            body,
-            r##"<text x="{LEFT}" y="40" font-size="28" fill="{INK}" stroke="{INK}"
-            stroke-width="0.5">{title}</text>
-            <text x="{LEFT}" y="63" font-size="15" fill="#5c6a72">{subtitle}</text>
-            <text x="{0}" y="65" font-size="13" text-anchor="end"
-            fill="#5c6a72">hours : minutes : seconds</text>"##,
-            WIDTH - RIGHT
-        );
-        self.draw_places(&mut body, terrain);
-        self.draw_parts(&mut body, parts);
-        self.draw_axes(&mut body, terrain);
-        self.draw_colour_bar(&mut body, range);
-        self.draw_legend(&mut body, parts);
-        svg(self.height, &body)
+    fn draw(&self, to: &mut Drawing, terrain: &Terrain, parts: &[PartBox], range: f64, caption: &Caption) {
+        // Ubuntu Light alone is too thin for a headline.
+        let bold = Style { halo: Some(Line { width: 0.5, ..THIN }), ..LEFT_OF };
+        to.text((LEFT, 40.0), 28.0, INK, bold, &caption.title);
+        to.text((LEFT, 63.0), 15.0, PALE_INK, LEFT_OF, &caption.subtitle);
+        to.text((WIDTH - RIGHT, 65.0), 13.0, PALE_INK, RIGHT_OF, "hours : minutes : seconds");
+        self.draw_places(to, terrain);
+        self.draw_parts(to, parts);
+        self.draw_axes(to, terrain);
+        self.draw_colour_bar(to, range);
+        self.draw_legend(to, parts);
     }
 
-    fn draw_places(&self, body: &mut String, terrain: &Terrain) {
+    fn draw_places(&self, to: &mut Drawing, terrain: &Terrain) {
         let inside = |fraction: f64| 0.0 < fraction && fraction < 1.0;
-        for (name, latitude, longitude, size, water) in PLACES {
-            let (right, up) = (terrain.longitude.fraction(longitude), terrain.latitude.fraction(latitude));
-            if !inside(right) || !inside(up) {
-                continue;
+        for (name, latitude, longitude, size, is_water) in PLACES {
+            if inside(terrain.longitude.fraction(longitude)) && inside(terrain.latitude.fraction(latitude)) {
+                let (ink, spacing) = if is_water { (WATER_INK, 1.0) } else { (INK, 0.0) };
+                let style = Style { spacing, halo: Some(HALO), ..MIDDLE };
+                to.text(self.place(terrain, latitude, longitude), size, ink, style, name);
             }
-            let (x, y) = self.place(terrain, latitude, longitude);
-            let (fill, halo, style) =
-                if water { ("#1d4258", "#ffffff", "letter-spacing=\"1\"") } else { (INK, "#ffffff", "") };
-            let _ = write!(
-                body,
-                r#"<text x="{x:.1}" y="{y:.1}" font-size="{size}" text-anchor="middle" fill="{fill}" {style}
-                stroke="{halo}" stroke-opacity="0.55" stroke-width="3" stroke-linejoin="round"
-                paint-order="stroke">{name}</text>"#
-            );
         }
     }
 
     /// Thin dashed lines where parts meet, and the number of each part in its south-west corner.
-    fn draw_parts(&self, body: &mut String, parts: &[PartBox]) {
+    fn draw_parts(&self, to: &mut Drawing, parts: &[PartBox]) {
         let [rows, cols] = self.cells.map(|n| n as usize);
         for (number, part) in parts.iter().enumerate() {
             let (east, north) = self.cell(part.stop[0], part.stop[1]);
             let (west, south) = self.cell(part.start[0], part.start[1]);
-            let mut border = |x, y| {
-                let _ = write!(
-                    body,
-                    r#"<path d="M{x:.1} {y:.1}L{east:.1} {north:.1}" stroke="{INK}" {DASHES}/>"#
-                );
-            };
             if part.stop[1] < cols {
-                border(east, south);
+                to.line((east, south), (east, north), BORDER);
             }
             if part.stop[0] < rows {
-                border(west, north);
+                to.line((west, north), (east, north), BORDER);
             }
             if (2..=NUMBERED_PARTS).contains(&parts.len()) {
-                draw_number(body, west + 8.0, south - 8.0, &number.to_string());
+                draw_number(to, west + 8.0, south - 8.0, &number.to_string());
             }
         }
     }
 
-    fn draw_axes(&self, body: &mut String, terrain: &Terrain) {
+    fn draw_axes(&self, to: &mut Drawing, terrain: &Terrain) {
         let [width, height] = self.map;
-        let _ = write!(
-            body,
-            r#"<rect x="{LEFT}" y="{TOP}" width="{width}" height="{height:.1}" fill="none" stroke="{INK}"
-            stroke-width="1.2"/>"#
-        );
+        to.boxed((LEFT, TOP), (width, height), plain(0), Line { width: 1.2, ..THIN });
         let bottom = TOP + height;
         for longitude in ticks(terrain.longitude.edges()) {
             let (x, _) = self.place(terrain, 0.0, longitude);
-            let text = degrees(longitude, "E", "W");
-            let _ = write!(
-                body,
-                r#"<path d="M{x:.1} {bottom:.1}v6" stroke="{INK}"/>
-                <text x="{x:.1}" y="{:.1}" font-size="14" text-anchor="middle" fill="{INK}">{text}</text>"#,
-                bottom + 21.0
-            );
+            to.line((x, bottom), (x, bottom + 6.0), THIN);
+            to.text((x, bottom + 21.0), 14.0, INK, MIDDLE, &degrees(longitude, "E", "W"));
         }
         for latitude in ticks(terrain.latitude.edges()) {
             let (_, y) = self.place(terrain, latitude, 0.0);
-            let text = degrees(latitude, "N", "S");
-            let _ = write!(
-                body,
-                r#"<path d="M{LEFT} {y:.1}h-6" stroke="{INK}"/>
-                <text x="{:.1}" y="{:.1}" font-size="14" text-anchor="end" fill="{INK}">{text}</text>"#,
-                LEFT - 9.0,
-                y + 5.0
-            );
+            to.line((LEFT, y), (LEFT - 6.0, y), THIN);
+            to.text((LEFT - 9.0, y + 5.0), 14.0, INK, RIGHT_OF, &degrees(latitude, "N", "S"));
         }
     }
 
     /// The scale of colours; its ticks show how small waves are stretched.
-    fn draw_colour_bar(&self, body: &mut String, range: f64) {
+    fn draw_colour_bar(&self, to: &mut Drawing, range: f64) {
         let (x, top, height) = (WIDTH - RIGHT + 22.0, TOP + 0.12 * self.map[1], 0.76 * self.map[1]);
-        body.push_str(r#"<linearGradient id="scale" x1="0" x2="0" y1="1" y2="0">"#);
-        for i in 0..=32 {
-            let [r, g, b] = colour(f64::from(i) / 16.0 - 1.0);
-            let _ = write!(body, r#"<stop offset="{}" stop-color="rgb({r},{g},{b})"/>"#, f64::from(i) / 32.0);
-        }
-        let _ = write!(
-            body,
-            r#"</linearGradient><rect x="{x}" y="{top:.1}" width="20" height="{height:.1}"
-            fill="url(#scale)" stroke="{INK}"/>"#
-        );
+        let stop = |i: u8| {
+            let [r, g, b] = colour(f64::from(i) / 16.0 - 1.0).map(|c| c / 255.0);
+            let colour = tiny_skia::Color::from_rgba(r, g, b, 1.0).unwrap_or(tiny_skia::Color::BLACK);
+            GradientStop::new(f32::from(i) / 32.0, colour)
+        };
+        let end = |y: f64| Point::from_xy(x as f32, y as f32);
+        let (from, until, stops) = (end(top + height), end(top), (0..=32).map(stop).collect());
+        let shades = LinearGradient::new(from, until, stops, SpreadMode::Pad, Transform::identity());
+        to.boxed((x, top), (20.0, height), shades.unwrap_or(plain(0)), THIN);
         for metres in bar_ticks(range, 22.0 / (0.5 * height)) {
             let y = top + 0.5 * height * (1.0 - stretch(metres / range));
-            let sign = if metres > 0.0 {
-                "+"
-            } else if metres < 0.0 {
-                "\u{2212}"
-            } else {
-                ""
+            let sign = match metres {
+                above if above > 0.0 => "+",
+                below if below < 0.0 => "\u{2212}",
+                _ => "",
             };
-            let _ = write!(
-                body,
-                r#"<path d="M{:.1} {y:.1}h5" stroke="{INK}"/>
-                <text x="{:.1}" y="{:.1}" font-size="14" fill="{INK}">{sign}{}</text>"#,
-                x + 20.0,
-                x + 29.0,
-                y + 5.0,
-                metres.abs()
-            );
+            to.line((x + 20.0, y), (x + 25.0, y), THIN);
+            to.text((x + 29.0, y + 5.0), 14.0, INK, LEFT_OF, &format!("{sign}{}", metres.abs()));
         }
-        let (x, y) = (x + 80.0, top + 0.5 * height);
-        let _ = write!(
-            body,
-            r#"<text transform="translate({x:.1} {y:.1}) rotate(-90)" font-size="15" text-anchor="middle"
-            fill="{INK}">surface elevation (m)</text>"#
-        );
+        let upright = Style { is_upright: true, ..MIDDLE };
+        to.text((x + 80.0, top + 0.5 * height), 15.0, INK, upright, "surface elevation (m)");
     }
 
-    fn draw_legend(&self, body: &mut String, parts: &[PartBox]) {
+    fn draw_legend(&self, to: &mut Drawing, parts: &[PartBox]) {
         let y = TOP + self.map[1] + 50.0;
-        let mut text = |x: f64, words: &str| {
-            let _ = write!(body, r#"<text x="{x}" y="{y:.1}" font-size="14" fill="{INK}">{words}</text>"#);
-        };
-        text(LEFT + 42.0, "coast");
+        let line = y - 5.0;
+        to.line((LEFT, line), (LEFT + 32.0, line), COAST);
+        to.text((LEFT + 42.0, y), 14.0, INK, LEFT_OF, "coast");
         if parts.len() > 1 {
-            text(LEFT + 152.0, &format!("border between parts ({} parts)", parts.len()));
+            let words = format!("border between parts ({} parts)", parts.len());
+            to.line((LEFT + 110.0, line), (LEFT + 144.0, line), BORDER);
+            to.text((LEFT + 152.0, y), 14.0, INK, LEFT_OF, &words);
         }
         if (2..=NUMBERED_PARTS).contains(&parts.len()) {
-            text(LEFT + 402.0, "number of a part");
-            draw_number(body, LEFT + 380.0, y, "0");
-        }
-        let line = y - 5.0;
-        let _ = write!(body, r##"<path d="M{LEFT} {line:.1}h32" stroke="#33454f" stroke-width="1.6"/>"##);
-        if parts.len() > 1 {
-            let x = LEFT + 110.0;
-            let _ = write!(body, r#"<path d="M{x} {line:.1}h34" stroke="{INK}" {DASHES}/>"#);
+            draw_number(to, LEFT + 380.0, y, "0");
+            to.text((LEFT + 402.0, y), 14.0, INK, LEFT_OF, "number of a part");
         }
     }
 }
 
-/// How a border between parts is drawn, on the map and in the legend.
-const DASHES: &str = r#"stroke-width="1.2" stroke-dasharray="7 5" stroke-opacity="0.75""#;
-
 /// The number of a part on a pale plate whose lower left corner is at the given point.
-fn draw_number(body: &mut String, x: f64, y: f64, number: &str) {
+fn draw_number(to: &mut Drawing, x: f64, y: f64, number: &str) {
     let width = 10.0 + 8.0 * number.len() as f64;
-    let _ = write!(
-        body,
-        r##"<rect x="{x:.1}" y="{:.1}" width="{width:.1}" height="18" rx="4" fill="#ffffff"
-        fill-opacity="0.78" stroke="{INK}" stroke-opacity="0.5"/>
-        <text x="{:.1}" y="{:.1}" font-size="13" text-anchor="middle"
-        fill="{INK}">{number}</text>"##,
-        y - 14.0,
-        x + 0.5 * width,
-        y - 0.5
-    );
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;")
-}
-
-fn svg(height: f64, body: &str) -> String {
-    format!(r#"<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height:.2}">{body}</svg>"#)
-}
-
-/// The font: Ubuntu Light, embedded, so pictures look the same on every machine.
-fn options() -> usvg::Options<'static> {
-    let mut options = usvg::Options::default();
-    let fonts = Arc::make_mut(&mut options.fontdb);
-    fonts.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());
-    let family = fonts.faces().next().and_then(|face| face.families.first()).map(|(name, _)| name.clone());
-    options.font_family = family.unwrap_or_default();
-    options
-}
-
-fn blank(width: u32, height: u32) -> Result<Pixmap> {
-    Ok(Pixmap::new(width, height).ok_or_else(|| format!("no picture of {width} x {height} pixels"))?)
-}
-
-fn render(svg: &str, options: &usvg::Options, zoom: f64, pixmap: &mut Pixmap) -> Result<()> {
-    let tree = usvg::Tree::from_str(svg, options)?;
-    resvg::render(&tree, Transform::from_scale(zoom as f32, zoom as f32), &mut pixmap.as_mut());
-    Ok(())
+    to.boxed((x, y - 14.0), (width, 18.0), plain(0xffffffc7), Line { colour: 0x26323a80, ..THIN });
+    to.text((x + 0.5 * width, y - 0.5), 13.0, INK, MIDDLE, number);
 }
 
 #[cfg(test)]

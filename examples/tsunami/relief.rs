@@ -3,7 +3,7 @@
 //! Works pixel by pixel on an image and knows neither text nor time.
 
 use ndarray::Array2;
-use resvg::tiny_skia::Pixmap;
+use tiny_skia::Pixmap;
 
 use super::terrain::{Terrain, WALL_CELLS, catmull_rom};
 

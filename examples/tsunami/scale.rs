@@ -45,19 +45,3 @@ pub fn bar_ticks(range: f64, gap: f64) -> Vec<f64> {
     kept.push(range);
     kept.iter().skip(1).map(|m| -m).chain(kept.iter().copied()).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scales_and_clocks() {
-        assert_eq!(clock(8123.6), "02:15:24");
-        assert_eq!(ticks([48.005, 49.995]).first(), Some(&48.2));
-        assert_eq!(ticks([-126.03, -121.98]), [-126.0, -125.0, -124.0, -123.0, -122.0]);
-        let bar = bar_ticks(2.5, 0.07);
-        assert_eq!(bar.iter().copied().fold(0.0, f64::max), 2.5);
-        assert!(bar.contains(&0.5) && bar.contains(&-0.5) && bar.iter().sum::<f64>().abs() < 1e-12);
-        assert_eq!((stretch(-0.25), stretch(9.0)), (-0.5, 1.0));
-    }
-}

@@ -1,21 +1,24 @@
 //! The tsunami as a person starts it: what cannot be computed or written ends it with one clear line, never
-//! with a panic. Its modules are here too, because cargo does not run the tests inside an example.
+//! with a panic. Its modules are tested here too, because cargo does not run tests inside an example.
 #![allow(missing_docs, dead_code, clippy::unwrap_used)]
 
-#[path = "../examples/tsunami/animation.rs"]
+#[path = "../../examples/tsunami/animation.rs"]
 mod animation;
-#[path = "../examples/tsunami/memory.rs"]
-mod memory;
-#[path = "../examples/tsunami/picture.rs"]
+#[path = "../../examples/tsunami/drawing.rs"]
+mod drawing;
+#[path = "../../examples/tsunami/picture.rs"]
 mod picture;
-#[path = "../examples/tsunami/relief.rs"]
+#[path = "../../examples/tsunami/relief.rs"]
 mod relief;
-#[path = "../examples/tsunami/scale.rs"]
+#[path = "../../examples/tsunami/scale.rs"]
 mod scale;
-#[path = "../examples/tsunami/terrain.rs"]
+#[path = "../../examples/tsunami/terrain.rs"]
 mod terrain;
-#[path = "../examples/tsunami/wave.rs"]
+#[path = "../../examples/tsunami/wave.rs"]
 mod wave;
+
+mod picture_tests;
+mod terrain_tests;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
