@@ -23,9 +23,8 @@ pub fn simplify(kernel: &Verified) -> Verified {
 fn rebuilt(kernel: &Kernel, build: impl Fn(&mut Builder, Op, DType) -> Value) -> Verified {
     let mut builder = Builder::like(kernel);
     let mut renamed = vec![Value(0); kernel.body.len()];
-    for (at, inst) in
-        kernel.body.iter().enumerate().zip(live(kernel)).filter_map(|(i, live)| live.then_some(i))
-    {
+    let live = live(kernel);
+    for (at, inst) in kernel.body.iter().enumerate().filter(|(at, _)| live[*at]) {
         renamed[at] = build(&mut builder, inst.op.map(|value| renamed[value.index()]), inst.dtype);
     }
     let form = kernel.form.map(|value| renamed[value.index()]);

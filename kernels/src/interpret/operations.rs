@@ -4,6 +4,7 @@
 //! Integers are computed in `i128` and wrapped to their width.
 
 use std::cmp::Ordering;
+use std::ops::{Add, Div, Mul, Rem, Sub};
 
 use crate::dtype::{DType, Kind, Scalar};
 use crate::ir::{BinaryOp, CompareOp, Math1, Math2, UnaryOp};
@@ -76,29 +77,22 @@ pub fn binary(op: BinaryOp, a: Scalar, b: Scalar) -> Scalar {
         _ => {}
     }
     match a.dtype.kind() {
-        Kind::Float if a.dtype == DType::F64 => {
-            let (x, y) = (a.to_f64(), b.to_f64());
-            let result = match op {
-                BinaryOp::Add => x + y,
-                BinaryOp::Sub => x - y,
-                BinaryOp::Mul => x * y,
-                BinaryOp::Div => x / y,
-                _ => x % y,
-            };
-            Scalar::from_f64(a.dtype, result)
-        }
-        Kind::Float => {
-            let (x, y) = (single_of(a), single_of(b));
-            let result = match op {
-                BinaryOp::Add => x + y,
-                BinaryOp::Sub => x - y,
-                BinaryOp::Mul => x * y,
-                BinaryOp::Div => x / y,
-                _ => x % y,
-            };
-            Scalar::from_f64(a.dtype, f64::from(result))
-        }
+        Kind::Float if a.dtype == DType::F64 => Scalar::from_f64(a.dtype, float(op, a.to_f64(), b.to_f64())),
+        Kind::Float => Scalar::from_f64(a.dtype, float(op, single_of(a), single_of(b)).into()),
         Kind::Bool | Kind::Int | Kind::Uint => integer(op, a, b),
+    }
+}
+
+fn float<F>(op: BinaryOp, x: F, y: F) -> F
+where
+    F: Add<Output = F> + Sub<Output = F> + Mul<Output = F> + Div<Output = F> + Rem<Output = F>,
+{
+    match op {
+        BinaryOp::Add => x + y,
+        BinaryOp::Sub => x - y,
+        BinaryOp::Mul => x * y,
+        BinaryOp::Div => x / y,
+        _ => x % y,
     }
 }
 

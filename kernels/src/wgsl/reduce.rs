@@ -16,7 +16,7 @@ use super::body::compare;
 use super::layout::{self, LaunchBlockLayout, neutrals};
 use super::writer::{Binding, Shader, Stage, WgslTarget, Writer, int, partial, register};
 use crate::dtype::DType;
-use crate::ir::{CompareOp, Fold, FoldOp, Form};
+use crate::ir::{CompareOp, Fold, FoldOp, Form, Value};
 use crate::verify::Verified;
 
 /// Bytes of workgroup memory that every adapter has.
@@ -46,14 +46,14 @@ fn outputs(fold: &Fold) -> Vec<u32> {
 }
 
 /// What the stages of a reduction share. A *stream* is a value of a partial result: argument folds have two.
-pub(super) struct FoldStages<'a> {
+struct FoldStages<'a> {
     folds: &'a [Fold],
     /// The output of each stream.
-    pub outputs: Vec<u32>,
+    outputs: Vec<u32>,
     /// The type of each stream.
-    pub partials: Vec<DType>,
-    pub kept: Vec<usize>,
-    pub folded: Vec<usize>,
+    partials: Vec<DType>,
+    kept: Vec<usize>,
+    folded: Vec<usize>,
     layout: LaunchBlockLayout,
 }
 
@@ -63,7 +63,7 @@ impl FoldStages<'_> {
     }
 
     /// The parameters that the body loads.
-    pub(super) fn loaded(w: &Writer) -> Vec<u32> {
+    fn loaded(w: &Writer) -> Vec<u32> {
         (0..w.kernel.params.len() as u32).filter(|&p| w.footprint.is_loaded(p)).collect()
     }
 
@@ -76,7 +76,7 @@ impl FoldStages<'_> {
             let dims: Vec<usize> = (0..w.kernel.rank).collect();
             FoldStages::loaded(w).into_iter().for_each(|param| w.element(param, &dims));
             w.body();
-            let root = |(value, dtype): (crate::ir::Value, &DType)| match w.kernel.body[value.index()].dtype {
+            let root = |(value, dtype): (Value, &DType)| match w.kernel.body[value.index()].dtype {
                 DType::Bool if *dtype == DType::U32 => format!("select(0u, 1u, v{})", value.0),
                 _ => format!("v{}", value.0),
             };
@@ -190,7 +190,7 @@ impl FoldStages<'_> {
     }
 
     /// Declares the coordinates of some dimensions from a number, the last one fastest.
-    pub(super) fn coordinates(&self, w: &mut Writer, number: &str, dims: &[usize]) {
+    fn coordinates(&self, w: &mut Writer, number: &str, dims: &[usize]) {
         let mut rest = number.to_owned();
         for (position, &k) in dims.iter().enumerate().rev() {
             if position == 0 {
