@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, Kernel, Op};
 
-use crate::array::bind::operands::halo_margins;
 use crate::array::handle::Array;
 use crate::array::lower::access::{AccessMethod, OperandAccess};
 use crate::array::lower::body::Leaf;
@@ -15,7 +14,6 @@ use crate::array::lower::graph::{Graph, NodeId, RecordedGraph, Target};
 use crate::array::lower::lowerer::lower;
 use crate::array::lower::tasks::{KernelTask, Reduce, Task};
 use crate::array::memory::plans::moving_plan;
-use crate::array::record::map::Map;
 use crate::array::record::node::Node;
 use crate::error::Result;
 use crate::index::{Distribution, Region};
@@ -185,7 +183,7 @@ impl Explain<'_> {
             step.read_bytes += leaf.dtype.size_bytes() as u64 * read_cells(access, dist)?;
             let Some(plan) = access.plan(leaf, dist, self.team)? else { continue };
             for (part, core) in core.iter_mut().enumerate() {
-                *core = access.untouched(&leaf.maps[0], dist, part, core);
+                *core = core.intersect(&access.core(&leaf.maps[0], &dist.owned(part), part));
             }
             let links = plan.links();
             let same = |(node, other): &(NodeId, Vec<LinkTraffic>)| *node == access.node && *other == links;
@@ -243,25 +241,6 @@ fn per_part(dist: &Distribution, region: impl Fn(usize) -> Region) -> Result<Vec
 
 fn is_work(op: &Op) -> bool {
     !matches!(op, Op::Const(_) | Op::Argument(_) | Op::Coord(_) | Op::Load { .. })
-}
-
-impl OperandAccess {
-    /// Of a box of one part's cells, those that depend on no transfer.
-    fn untouched(&self, map: &Map, dist: &Distribution, part: usize, within: &Region) -> Region {
-        let none = Region::from_fn(within.rank(), |d| (within.start()[d], within.start()[d]));
-        match (&self.method, &self.footprint) {
-            (AccessMethod::Local, _) => *within,
-            (AccessMethod::Halo(_), Some(footprint)) => {
-                let (lo, hi) = halo_margins(map, footprint, &self.source, &dist.owned(part), part);
-                let owned = dist.owned(part);
-                within.intersect(&Region::from_fn(owned.rank(), |d| {
-                    let start = (owned.start()[d] + lo[d]).min(owned.stop()[d]);
-                    (start, (owned.stop()[d] - hi[d]).max(start))
-                }))
-            }
-            _ => none,
-        }
-    }
 }
 
 impl Outline {

@@ -186,6 +186,20 @@ impl Op {
         }
     }
 
+    /// The memory that it uses, to be exchanged for other memory.
+    pub(crate) fn memory_mut(&mut self) -> Vec<&mut Arc<Allocation>> {
+        match self {
+            Op::Transfer { from, to, .. } => vec![from, to],
+            Op::StartDownload { memory, .. }
+            | Op::Send { message: Message { memory, .. }, .. }
+            | Op::PostReceiveInPlace(Message { memory, .. })
+            | Op::Receive(Message { memory, .. }) => {
+                memory.iter_mut().map(|span| &mut span.allocation).collect()
+            }
+            op => op.jobs_mut().iter_mut().flat_map(|job| &mut job.memory).collect(),
+        }
+    }
+
     /// The memory that it reads.
     pub fn reads(&self) -> impl Iterator<Item = &Arc<Allocation>> {
         self.memory().into_iter().filter(|(.., access)| *access != Access::Out).map(|(_, memory, _)| memory)

@@ -7,7 +7,7 @@ use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, Verified, View};
 
 use super::command::{Command, Op};
 use super::place::Place;
-use crate::device::{Allocation, Arena, Buffer, Device, Job, Program};
+use crate::device::{Allocation, Buffer, Device, Job, Program};
 use crate::error::Result;
 use crate::index::Region;
 
@@ -269,7 +269,7 @@ fn upload(device: &Device, list: &[i64], dtype: DType) -> Result<Buffer> {
         DType::I64 => list.iter().flat_map(|at| at.to_le_bytes()).collect(),
         _ => list.iter().flat_map(|&at| (at as i32).to_le_bytes()).collect(),
     };
-    let buffer = Arena::default().within(|| device.alloc(bytes.len() as u64))?;
+    let buffer = device.alloc_for_upload(bytes.len() as u64)?;
     device.upload(buffer.allocation(), 0, &bytes)?;
     Ok(buffer)
 }

@@ -3,22 +3,18 @@
 
 use std::sync::Arc;
 
-use partita_kernels::{Scalar, Verified, View};
-
-use crate::array::bind::operands::{BoundOperand, bind};
-use crate::array::bind::schedule::Values;
-use crate::array::bind::schedule::{ScheduleBuilder, missing_part};
-use crate::array::loops::recorder::{KernelEvent, OperandRead, Recorder, StepEvent};
+use crate::array::bind::operands::bind;
+use crate::array::bind::schedule::{BoundLaunch, ScheduleBuilder, Values, missing_part};
+use crate::array::loops::recorder::{BoundKernel, BoundTask, OperandRead, Recorder};
 use crate::array::lower::access::{KernelReads, OperandAccess};
 use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::footprint::{ArrayWindow, ComputeRegion, holds};
 use crate::array::lower::graph::{NodeId, Placement, Target};
-use crate::array::lower::tasks::{Compute, KernelStore, KernelTask, ResultMemory, ResultStorage};
+use crate::array::lower::tasks::{Compute, KernelTask, ResultMemory, ResultStorage};
 use crate::array::memory::storage::{HaloWidths, Storage, widened};
 use crate::device::DeviceKind;
 use crate::error::Result;
 use crate::index::{Distribution, Region};
-use crate::program::Place;
 use crate::transport::OverlapCapability;
 use crate::wire::pass;
 
@@ -43,16 +39,29 @@ pub(crate) fn compute(
         Ok(Arc::new(storage.declaring(&result.declared)))
     };
     let storages = task.results.iter().zip(&extent.layouts).map(allocate).collect::<Result<Vec<_>>>()?;
-    let mut queued = Vec::with_capacity(task.kernels.len());
+    let mut queued = Vec::new();
     for kernel in &task.kernels {
         let (regions, accesses) = match &extent.regions {
             Some(regions) => (regions.clone(), run.accesses(kernel, values, regions)?),
             None => (ComputeRegion::owned(&kernel.dist), kernel.accesses.clone()),
         };
         let operands = (&kernel.leaves[..], &accesses[..]);
-        let inputs = work.bind_operands(values, operands, &kernel.dist, &regions)?;
-        queued.push(launches(kernel, &mut work, (regions, inputs), |part, region| {
-            let store = |store: &KernelStore| {
+        let inputs = work.bind_operands(values, operands, &kernel.dist)?;
+        work.note(&kernel.kernel, &kernel.arguments);
+        let core = |part: usize, region: &Region| {
+            let travelling =
+                inputs.iter().zip(kernel.leaves.iter().zip(&accesses)).filter(|(input, _)| input.travels);
+            travelling.fold(*region, |core, (_, (leaf, access))| match access {
+                Some(access) => core.intersect(&access.core(&leaf.maps[0], region, part)),
+                None => core,
+            })
+        };
+        for (part, region) in regions.into_iter().enumerate() {
+            if region.bounds.is_empty() || !team.is_here(part) {
+                continue;
+            }
+            let mut memory = bind(&kernel.leaves, &inputs, part, kernel.dist.rank())?;
+            for store in &kernel.stores {
                 let storage = &storages[store.result];
                 let place = storage.place(&team, part).ok_or_else(|| missing_part("eval"))?;
                 let corner = match store.window {
@@ -62,12 +71,14 @@ pub(crate) fn compute(
                         window.corner(part, &region.bounds)?
                     }
                 };
-                Ok((place.view(&corner), place))
-            };
-            kernel.stores.iter().map(store).collect()
-        })?);
+                memory.push((place.view(&corner), place));
+            }
+            let (kernel, bounds, arguments) = (&kernel.kernel, region.bounds, kernel.arguments[part].clone());
+            let launch = BoundLaunch { kernel, part, region: bounds, memory, arguments };
+            queued.push(LaunchRegions { core: core(part, &bounds), region, launch });
+        }
     }
-    queue(&mut work, &queued)?;
+    queue(&mut work, queued)?;
     keep(&work, &storages, values);
     work.finish()?;
     storages.iter().for_each(|storage| storage.set_valid_halo(extent.grow.clone()));
@@ -189,8 +200,8 @@ impl ComputeRun<'_> {
             }))
         };
         let reads = kernel.leaves.iter().filter_map(read).collect::<Result<Vec<OperandRead>>>()?;
-        self.recorder.log(|| {
-            StepEvent::Computed(Box::new(KernelEvent {
+        self.recorder.note_task(|| {
+            BoundTask::Compute(Box::new(BoundKernel {
                 frame: results[0].window.clone(),
                 dist: Arc::clone(&kernel.dist),
                 placed: kernel.placed.clone(),
@@ -207,86 +218,47 @@ impl ComputeRun<'_> {
     }
 }
 
-/// The launches of a kernel over the regions of the parts that are here, `outputs` being the memory of a
-/// part's results. Takes note in `work` of what they compute.
-pub(crate) fn launches(
-    task: &KernelTask,
-    work: &mut ScheduleBuilder,
-    (regions, inputs): (Vec<ComputeRegion>, Vec<BoundOperand>),
-    outputs: impl Fn(usize, &ComputeRegion) -> Result<Vec<(View, Place)>>,
-) -> Result<Launches> {
-    work.note(&task.kernel, &task.arguments);
-    let mut bound = Vec::new();
-    for (part, region) in regions.iter().enumerate() {
-        if region.bounds.is_empty() || !work.is_here(part) {
-            continue;
-        }
-        let mut memory = bind(&task.leaves, &inputs, part, task.dist.rank())?;
-        memory.extend(outputs(part, region)?);
-        bound.push(BoundLaunch { part, memory, arguments: task.arguments[part].clone() });
-    }
-    Ok(Launches { kernel: task.kernel.clone(), regions, inputs, bound })
-}
-
-/// The launches of one kernel.
-pub(crate) struct Launches {
-    kernel: Verified,
-    regions: Vec<ComputeRegion>,
-    inputs: Vec<BoundOperand>,
-    /// The parts that compute something here.
-    bound: Vec<BoundLaunch>,
-}
-
-/// A part, and what its launch is given.
-struct BoundLaunch {
-    part: usize,
-    memory: Vec<(View, Place)>,
-    arguments: Vec<Scalar>,
+/// What one part computes by one kernel.
+struct LaunchRegions<'a> {
+    launch: BoundLaunch<'a>,
+    region: ComputeRegion,
+    /// The cells that need nothing that is on its way.
+    core: Region,
 }
 
 /// Queues everything. While operands travel, what needs nothing of them is computed; afterwards the rims
 /// around it. No launch reads what another one writes.
-pub(crate) fn queue(work: &mut ScheduleBuilder, kernels: &[Launches]) -> Result<()> {
+fn queue(work: &mut ScheduleBuilder, mut launches: Vec<LaunchRegions>) -> Result<()> {
     let overlap = work.begin_exchange()?;
     if overlap == OverlapCapability::None {
         work.join_exchange()?;
     }
-    let mut launches: Vec<_> =
-        kernels.iter().flat_map(|kernel| kernel.bound.iter().map(move |launch| (kernel, launch))).collect();
+    let team = work.team.clone();
     // The host's own come last: all other devices work while the host waits for what leaves them.
-    let is_host = |part: usize, work: &ScheduleBuilder| work.device(part).kind() == DeviceKind::Host;
-    launches.sort_by_key(|(_, launch)| is_host(launch.part, work));
+    let is_host = |launch: &BoundLaunch| team.device(launch.part).kind() == DeviceKind::Host;
+    launches.sort_by_key(|queued| is_host(&queued.launch));
     let mut rims = Vec::new();
-    for (kernel, launch) in launches {
-        let BoundLaunch { part, memory, arguments } = launch;
-        let (zone, device) = (&kernel.regions[*part], work.device(*part));
+    for LaunchRegions { launch, region, core } in &launches {
         let core = match overlap {
-            OverlapCapability::None => zone.bounds,
-            _ if overlap.covers(&device) => core(&kernel.inputs, *part, &zone.bounds),
-            _ => Region::from_fn(zone.bounds.rank(), |_| (0, 0)),
+            OverlapCapability::None => region.bounds,
+            _ if overlap.covers(team.device(launch.part)) => *core,
+            _ => Region::from_fn(core.rank(), |_| (0, 0)),
         };
-        if device.kind() == DeviceKind::Host {
+        if is_host(launch) {
             work.send_staged();
         }
-        for piece in &zone.pieces {
+        for piece in &region.pieces {
             let inside = piece.cells.intersect(&core);
             if !inside.is_empty() {
-                let at = (&inside, &piece.origin_of(&inside));
-                work.launch_box(&kernel.kernel, *part, &zone.bounds, at, memory, arguments.clone())?;
+                work.push(launch.over(&team, (&inside, &piece.origin_of(&inside)))?);
             }
-            let outside = piece.cells.subtract(&inside).into_iter();
-            rims.extend(outside.map(|rim| (kernel, launch, zone, piece, rim)));
+            rims.extend(piece.cells.subtract(&inside).into_iter().map(|rim| (launch, piece, rim)));
         }
     }
     work.receive()?;
-    for (kernel, BoundLaunch { part, memory, arguments }, zone, piece, rim) in rims {
-        let at = (&rim, &piece.origin_of(&rim));
-        work.launch_rim(&kernel.kernel, *part, &zone.bounds, at, memory, arguments.clone())?;
+    for (launch, piece, rim) in rims {
+        let command = launch.over(&team, (&rim, &piece.origin_of(&rim)))?;
+        work.push(command.on(work.rim_stream(launch.part)));
     }
     work.join_exchange()
-}
-
-/// The cells of a part that need nothing that is on its way.
-fn core(inputs: &[BoundOperand], part: usize, region: &Region) -> Region {
-    inputs.iter().fold(*region, |core, input| core.intersect(&input.core(part, region)))
 }

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use partita_kernels::{DType, View};
 
-use crate::array::bind::schedule::Values;
-use crate::array::bind::schedule::{FetchedBoxes, PendingTransfer, ScheduleBuilder, missing_part};
-use crate::array::loops::recorder::{HaloRequest, StepEvent};
+use crate::array::bind::schedule::{FetchedBoxes, PendingTransfer, ScheduleBuilder, Values, missing_part};
+use crate::array::loops::recorder::{BoundTask, HaloRequest};
 use crate::array::lower::access::{AccessMethod, OperandAccess};
 use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::footprint::{ComputeRegion, Footprint, packed_box};
@@ -26,71 +25,10 @@ pub(crate) struct BoundOperand {
     pub(crate) places: Vec<Option<Place>>,
     /// Per part: the cell of the first point, in the coordinates of the memory.
     pub(crate) anchors: Vec<Index>,
-    pub(crate) order: MemoryOrder,
-    pub(crate) dependency: Dependency,
-}
-
-/// How an operand lies in memory.
-#[derive(Clone, Copy)]
-pub(crate) enum MemoryOrder {
-    /// As in the array: launches go through it in the steps of their maps.
-    Array,
-    /// As the launches go through it.
-    Launch,
-}
-
-/// Which launches must wait for an operand.
-pub(crate) enum Dependency {
-    /// None: everything is there.
-    None,
-    /// Those that read beyond what the part owns: per part, how far from the ends of the launch's region,
-    /// along each of its dimensions.
-    Halo(Vec<(Index, Index)>),
-    /// All.
-    All,
-}
-
-impl BoundOperand {
-    /// The cells of a launch's region that can be computed before anything arrives.
-    pub fn core(&self, part: usize, region: &Region) -> Region {
-        let margins = |lo: &dyn Fn(usize) -> i64, hi: &dyn Fn(usize) -> i64| {
-            Region::from_fn(region.rank(), |d| {
-                let start = (region.start()[d] + lo(d)).min(region.stop()[d]);
-                (start, (region.stop()[d] - hi(d)).max(start))
-            })
-        };
-        match &self.dependency {
-            Dependency::None => *region,
-            Dependency::All => margins(&|d| region.extent(d), &|_| 0),
-            Dependency::Halo(far) => margins(&|d| far[part].0[d], &|d| far[part].1[d]),
-        }
-    }
-}
-
-/// How far from the ends of the region that a part computes it reads beyond what it owns of an operand.
-pub(crate) fn halo_margins(
-    map: &Map,
-    footprint: &Footprint,
-    source: &Distribution,
-    region: &Region,
-    part: usize,
-) -> (Index, Index) {
-    let (owned, need) = (source.owned(part), &footprint.needs[part]);
-    let (mut lo, mut hi) = (Index::zeros(region.rank()), Index::zeros(region.rank()));
-    for (d, axis) in map.axes().iter().enumerate() {
-        let below = (owned.start()[d] - need.start()[d]).max(0);
-        let above = (need.stop()[d] - owned.stop()[d]).max(0);
-        match *axis {
-            Along::Dim { dim, step, .. } => {
-                let [below, above] = [below, above].map(|cells| (cells + step.abs() - 1) / step.abs());
-                let (first, last) = if step > 0 { (below, above) } else { (above, below) };
-                (lo[dim], hi[dim]) = (lo[dim].max(first), hi[dim].max(last));
-            }
-            Along::Pinned(_) if below + above > 0 && region.rank() > 0 => lo[0] = region.extent(0),
-            Along::Pinned(_) => {}
-        }
-    }
-    (lo, hi)
+    /// Whether it lies in memory as the launches go through it, and not as in the array.
+    in_launch_order: bool,
+    /// Whether some of it is on its way, and launches over more than the core have to wait.
+    pub(crate) travels: bool,
 }
 
 /// The parameters of one part's launch: each leaf's view of what the part computes, and its memory.
@@ -108,10 +46,8 @@ pub(crate) fn bind(
             let inner = place.view(&input.anchors[part]);
             let mut view = View { offset: inner.offset, strides: vec![0; rank] };
             for (along, stride) in leaf.maps[0].axes().iter().zip(inner.strides) {
-                match (*along, input.order) {
-                    (Along::Dim { dim, step, .. }, MemoryOrder::Array) => view.strides[dim] += step * stride,
-                    (Along::Dim { dim, .. }, MemoryOrder::Launch) => view.strides[dim] += stride,
-                    (Along::Pinned(_), _) => {}
+                if let Along::Dim { dim, step, .. } = *along {
+                    view.strides[dim] += if input.in_launch_order { stride } else { step * stride };
                 }
             }
             Ok((view, place))
@@ -120,16 +56,15 @@ pub(crate) fn bind(
 }
 
 impl ScheduleBuilder {
-    /// Makes every operand readable by launches over regions of `dist`, one per part.
+    /// Makes every operand readable by launches over `dist`.
     pub fn bind_operands(
         &mut self,
         values: &mut Values,
         (leaves, accesses): (&[Leaf], &[Option<OperandAccess>]),
         dist: &Distribution,
-        regions: &[ComputeRegion],
     ) -> Result<Vec<BoundOperand>> {
         let both = leaves.iter().zip(accesses);
-        both.map(|(leaf, access)| self.bind_operand(values, leaf, access.as_ref(), (dist, regions))).collect()
+        both.map(|(leaf, access)| self.bind_operand(values, leaf, access.as_ref(), dist)).collect()
     }
 
     fn bind_operand(
@@ -137,12 +72,12 @@ impl ScheduleBuilder {
         values: &mut Values,
         leaf: &Leaf,
         access: Option<&OperandAccess>,
-        (dist, regions): (&Distribution, &[ComputeRegion]),
+        dist: &Distribution,
     ) -> Result<BoundOperand> {
         match (&leaf.source, access) {
             (Source::Memory(node), Some(access)) => match &access.footprint {
                 Some(footprint) if !matches!(access.method, AccessMethod::Aligned) => {
-                    self.bind_array(values, (*node, leaf.dtype), (access, footprint), &leaf.maps[0], regions)
+                    self.bind_array(values, (*node, leaf.dtype), &access.method, footprint)
                 }
                 Some(_) | None => self.fetch_aligned(values, (*node, leaf.dtype), &leaf.maps[0], dist),
             },
@@ -151,12 +86,12 @@ impl ScheduleBuilder {
                 let places = list.upload(&self.team, dist, *dim, &mut self.uploads)?;
                 let first = |part: usize| Index::filled(1, dist.owned(part).start()[*dim]);
                 let anchors = (0..dist.parts()).map(first).collect();
-                Ok(BoundOperand { places, anchors, order: MemoryOrder::Array, dependency: Dependency::None })
+                Ok(BoundOperand { places, anchors, in_launch_order: false, travels: false })
             }
             (Source::Number(numbers, which), _) => {
                 let (places, anchor) = numbers.places(&self.team, *which)?;
                 let anchors = vec![anchor; dist.parts()];
-                Ok(BoundOperand { places, anchors, order: MemoryOrder::Array, dependency: Dependency::None })
+                Ok(BoundOperand { places, anchors, in_launch_order: false, travels: false })
             }
         }
     }
@@ -165,36 +100,25 @@ impl ScheduleBuilder {
         &mut self,
         values: &mut Values,
         (node, dtype): (NodeId, DType),
-        (access, footprint): (&OperandAccess, &Footprint),
-        map: &Map,
-        regions: &[ComputeRegion],
+        method: &AccessMethod,
+        footprint: &Footprint,
     ) -> Result<BoundOperand> {
         // Another leaf may have given the array a wider halo.
         let storage = values.storage(node)?;
-        let method = &access.method;
-        let (places, dependency) = match method {
-            AccessMethod::Local | AccessMethod::Aligned => (storage.places(&self.team), Dependency::None),
+        let (places, travels) = match method {
+            AccessMethod::Local | AccessMethod::Aligned => (storage.places(&self.team), false),
             AccessMethod::Halo(halo) => {
                 let storage = self.with_halo(storage, dtype, halo)?;
                 if !Arc::ptr_eq(&storage, &values.storage(node)?) {
                     values.set(node, Arc::clone(&storage));
                 }
-                let dependency = match self.update_halo(&storage, dtype, halo)? {
-                    false => Dependency::None,
-                    true => {
-                        let halo_margins = |(part, zone): (usize, &ComputeRegion)| {
-                            halo_margins(map, footprint, &storage.dist, &zone.bounds, part)
-                        };
-                        Dependency::Halo(regions.iter().enumerate().map(halo_margins).collect())
-                    }
-                };
-                (storage.places(&self.team), dependency)
+                (storage.places(&self.team), self.update_halo(&storage, dtype, halo)?)
             }
             AccessMethod::Fetch(needs) | AccessMethod::FetchGlobal(needs) => {
-                (self.fetch_once((node, dtype), &storage, method, needs)?, Dependency::All)
+                (self.fetch_once((node, dtype), &storage, method, needs)?, true)
             }
         };
-        Ok(BoundOperand { places, anchors: footprint.anchors.clone(), order: MemoryOrder::Array, dependency })
+        Ok(BoundOperand { places, anchors: footprint.anchors.clone(), in_launch_order: false, travels })
     }
 
     /// Boxes that another leaf needs too are fetched once.
@@ -235,7 +159,7 @@ impl ScheduleBuilder {
             (0..dist.parts()).map(|part| packed_box(map, dist, part)).collect::<Result<Vec<Region>>>()?;
         let places = self.fetch_planned(dtype, &storage, plan, &boxes)?;
         let anchors = boxes.iter().map(|region| *region.start()).collect();
-        Ok(BoundOperand { places, anchors, order: MemoryOrder::Launch, dependency: Dependency::All })
+        Ok(BoundOperand { places, anchors, in_launch_order: true, travels: true })
     }
 
     /// Where each part can read the box it needs: its own memory if that holds the box, otherwise a copy.
@@ -341,7 +265,7 @@ impl ScheduleBuilder {
         let copies = storage.copy_owned(&self.team, dtype, &wide)?;
         self.extend(copies);
         self.leases.extend(storage.parts.iter().flatten().cloned());
-        self.recorder.log(|| StepEvent::Copied { from: storage.number, to: wide.number });
+        self.recorder.note_task(|| BoundTask::Copy { from: storage.number, to: wide.number });
         Ok(wide)
     }
 

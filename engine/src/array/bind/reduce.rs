@@ -8,9 +8,7 @@ use std::sync::Arc;
 use partita_kernels::{DType, View};
 
 use crate::array::bind::operands::bind;
-use crate::array::bind::schedule::Values;
-use crate::array::bind::schedule::{ScheduleBuilder, missing_part};
-use crate::array::lower::footprint::ComputeRegion;
+use crate::array::bind::schedule::{BoundLaunch, ScheduleBuilder, Values, missing_part};
 use crate::array::lower::tasks::{Reduce, ReduceMember};
 use crate::array::memory::storage::{Storage, bytes_of};
 use crate::array::record::expr::Reduction;
@@ -82,7 +80,7 @@ impl ReductionPass<'_> {
     /// Folds what each part owns.
     fn fold(&self, values: &mut Values, work: &mut ScheduleBuilder) -> Result<Vec<Option<Partial>>> {
         let Reduce { dist, axes, kernel, leaves, accesses, arguments, .. } = self.task;
-        let inputs = work.bind_operands(values, (leaves, accesses), dist, &ComputeRegion::owned(dist))?;
+        let inputs = work.bind_operands(values, (leaves, accesses), dist)?;
         work.note(kernel, arguments);
         // A rank without parts launches nothing, but its exchange of operands comes first too.
         work.join_exchange()?;
@@ -93,17 +91,17 @@ impl ReductionPass<'_> {
                 continue;
             }
             let region = dist.owned(part);
-            let mut bound = bind(leaves, &inputs, part, region.rank())?;
+            let mut memory = bind(leaves, &inputs, part, region.rank())?;
             let kept = flatten(&region, axes)?;
             let device = self.team.device(part);
             let partial = self.dtypes.iter().map(|&dtype| scratch(device, &kept, dtype, &mut work.leases));
             let partial = partial.collect::<Result<Partial>>()?;
-            bound.extend(partial.iter().map(|place| {
+            memory.extend(partial.iter().map(|place| {
                 let mut view: View = place.view(place.stored.start());
                 axes.iter().for_each(|&axis| view.strides[axis] = 0);
                 (view, place.clone())
             }));
-            work.launch(kernel, part, &region, bound, arguments.clone())?;
+            work.launch(&BoundLaunch { kernel, part, region, memory, arguments: arguments.clone() })?;
             partials.push(Some(partial));
         }
         Ok(partials)
@@ -156,9 +154,10 @@ impl ReductionPass<'_> {
         work: &mut ScheduleBuilder,
     ) -> Result<()> {
         let line = || View { offset: 0, strides: vec![1] };
-        let bound = kept.iter().chain(later).map(|place| (line(), place.clone())).collect();
-        let elements = Region::new(&[0], &[region.volume()?])?;
-        work.launch(&self.task.combine, root, &elements, bound, Vec::new())
+        let memory = kept.iter().chain(later).map(|place| (line(), place.clone())).collect();
+        let region = Region::new(&[0], &[region.volume()?])?;
+        let (kernel, arguments) = (&self.task.combine, Vec::new());
+        work.launch(&BoundLaunch { kernel, part: root, region, memory, arguments })
     }
 }
 

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, Builder, DType, Scalar, Value, Verified, View};
 
-use crate::array::bind::schedule::ScheduleBuilder;
+use crate::array::bind::schedule::{BoundLaunch, ScheduleBuilder};
 use crate::array::memory::index_lists::upload;
 use crate::array::memory::storage::Storage;
 use crate::array::record::expr::Which;
 use crate::array::record::map::{lead, line, number, point};
-use crate::device::{Arena, Device};
+use crate::device::Device;
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
 use crate::program::Place;
@@ -47,11 +47,12 @@ fn reshape(
         let (Some(from), Some(to)) = (from, result.place(&work.team, part)) else { continue };
         let (start, stop) = ranges[part];
         let first = number(shape, from.stored.start());
-        let bound = vec![
+        let memory = vec![
             (View { offset: start - first, strides: vec![1] }, from),
             (View { offset: 0, strides: vec![1] }, to),
         ];
-        work.launch(&kernel, part, &Region::new(&[0], &[stop - start])?, bound, Vec::new())?;
+        let (kernel, region) = (&kernel, Region::new(&[0], &[stop - start])?);
+        work.launch(&BoundLaunch { kernel, part, region, memory, arguments: Vec::new() })?;
     }
     work.finish()
 }
@@ -116,7 +117,7 @@ impl PositionList {
 impl ScheduleBuilder {
     /// Memory for a line of elements on the device of a part.
     pub(crate) fn temporary(&mut self, part: usize, count: usize, dtype: DType) -> Result<Place> {
-        let device = self.device(part);
+        let device = self.team.device(part).clone();
         let buffer = device.alloc((count * dtype.size_bytes()) as u64)?;
         let place = line_of(device, buffer.allocation(), count)?;
         self.leases.push(buffer);
@@ -125,8 +126,8 @@ impl ScheduleBuilder {
 
     /// As [`upload`](crate::array::memory::index_lists::upload).
     fn upload(&mut self, part: usize, list: &PositionList) -> Result<Place> {
-        let device = self.device(part);
-        let buffer = Arena::default().within(|| device.alloc(list.bytes.len() as u64))?;
+        let device = self.team.device(part).clone();
+        let buffer = device.alloc_for_upload(list.bytes.len() as u64)?;
         device.upload(buffer.allocation(), 0, &list.bytes)?;
         let place = line_of(device, buffer.allocation(), list.count)?;
         self.uploads.push(buffer);
@@ -176,7 +177,8 @@ impl ScheduleBuilder {
     ) -> Result<()> {
         let numbers = self.upload(part, list)?;
         let region = Region::new(&[0], &[list.count as i64])?;
-        self.launch(kernel, part, &region, bound((in_line(), numbers)), Vec::new())
+        let (memory, arguments) = (bound((in_line(), numbers)), Vec::new());
+        self.launch(&BoundLaunch { kernel, part, region, memory, arguments })
     }
 }
 
@@ -328,16 +330,16 @@ impl WindowIndices<'_> {
                 continue;
             };
             let arguments = self.arguments(part, &memory, dtype);
-            let mut bound: Vec<(View, Place)> = Vec::new();
+            let mut operands: Vec<(View, Place)> = Vec::new();
             for (d, places) in &lists {
                 let Some(place) = &places[part] else { continue };
                 let mut view = View { offset: 0, strides: vec![0; rank] };
                 view.strides[*d] = 1;
-                bound.push((view, place.clone()));
+                operands.push((view, place.clone()));
             }
-            bound.push((View { offset: 0, strides: vec![0; rank] }, memory));
-            bound.push((piece.view(region.start()), piece));
-            work.launch(&kernel, part, &region, bound, arguments)?;
+            operands.push((View { offset: 0, strides: vec![0; rank] }, memory));
+            operands.push((piece.view(region.start()), piece));
+            work.launch(&BoundLaunch { kernel: &kernel, part, region, memory: operands, arguments })?;
         }
         work.finish()
     }

@@ -14,7 +14,7 @@ use crate::array::loops::recorder::Recorder;
 use crate::array::lower::graph::NodeId;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::array::record::node::Node;
-use crate::device::{Buffer, Device, Job, Stream};
+use crate::device::{Buffer, Job, Stream};
 use crate::error::{Error, Result};
 use crate::index::{Index, Region};
 use crate::plan::Plan;
@@ -117,16 +117,6 @@ impl ScheduleBuilder {
         }
     }
 
-    /// Whether a part is on this rank.
-    pub fn is_here(&self, part: usize) -> bool {
-        self.team.is_here(part)
-    }
-
-    /// The device of a part.
-    pub fn device(&self, part: usize) -> Device {
-        self.team.device(part).clone()
-    }
-
     /// Begins the exchange of all pending transfers, as far as the host waits for nothing. Says which devices
     /// can compute during it: the host after [`ScheduleBuilder::send_staged`], others before.
     pub fn begin_exchange(&mut self) -> Result<OverlapCapability> {
@@ -187,81 +177,52 @@ impl ScheduleBuilder {
         Ok(())
     }
 
-    /// A launch over one part's region, after everything has arrived.
-    pub fn launch(
-        &mut self,
-        kernel: &Verified,
-        part: usize,
-        region: &Region,
-        bound: Vec<(View, Place)>,
-        arguments: Vec<Scalar>,
-    ) -> Result<()> {
+    /// Queues a launch over its whole region, after everything has arrived.
+    pub fn launch(&mut self, launch: &BoundLaunch) -> Result<()> {
         self.join_exchange()?;
-        self.launch_box(kernel, part, region, (region, region.start()), &bound, arguments)
-    }
-
-    /// A launch over a box of one part's region, whose first cell has these coordinates, as soon as what was
-    /// queued before is done. The views are those of the region.
-    pub fn launch_box(
-        &mut self,
-        kernel: &Verified,
-        part: usize,
-        region: &Region,
-        (inside, origin): (&Region, &Index),
-        bound: &[(View, Place)],
-        arguments: Vec<Scalar>,
-    ) -> Result<()> {
-        let launch = self.launch_command(kernel, part, region, (inside, origin), bound, arguments)?;
-        self.push(launch);
+        let command = launch.over(&self.team, (&launch.region, launch.region.start()))?;
+        self.push(command);
         Ok(())
     }
 
-    /// The same after the exchange has arrived at the part, beside what is still computed
-    /// there.
-    pub fn launch_rim(
-        &mut self,
-        kernel: &Verified,
-        part: usize,
-        region: &Region,
-        at: (&Region, &Index),
-        bound: &[(View, Place)],
-        arguments: Vec<Scalar>,
-    ) -> Result<()> {
-        let launch = self.launch_command(kernel, part, region, at, bound, arguments)?;
+    /// The stream of a part's launches that come after the exchange has arrived there, beside what is still
+    /// computed.
+    pub fn rim_stream(&self, part: usize) -> Stream {
         let device = self.team.device(part);
         let joins = |command: &Command| match &command.op {
             Op::StreamWait { first, .. } => *first == (device.clone(), Stream::Exchange),
             _ => false,
         };
-        let stream = if self.join.iter().any(joins) { Stream::Exchange } else { Stream::Compute };
-        self.push(launch.on(stream));
-        Ok(())
+        if self.join.iter().any(joins) { Stream::Exchange } else { Stream::Compute }
     }
+}
 
-    fn launch_command(
-        &self,
-        kernel: &Verified,
-        part: usize,
-        region: &Region,
-        (inside, origin): (&Region, &Index),
-        bound: &[(View, Place)],
-        arguments: Vec<Scalar>,
-    ) -> Result<Command> {
-        let device = self.team.device(part);
-        let program = device.compile(kernel.clone())?;
+/// A kernel over the region of one part, with its memory. The views are those of the region.
+pub(crate) struct BoundLaunch<'a> {
+    pub kernel: &'a Verified,
+    pub part: usize,
+    pub region: Region,
+    pub memory: Vec<(View, Place)>,
+    pub arguments: Vec<Scalar>,
+}
+
+impl BoundLaunch<'_> {
+    /// The launch over a box of the region, whose first cell has these coordinates.
+    pub fn over(&self, team: &Team, (cells, origin): (&Region, &Index)) -> Result<Command> {
+        let device = team.device(self.part);
+        let skipped = |d: usize| cells.start()[d] - self.region.start()[d];
         let view = |view: &View| {
-            let skipped =
-                (0..region.rank()).map(|d| (inside.start()[d] - region.start()[d]) * view.strides[d]);
-            View { offset: view.offset + skipped.sum::<i64>(), strides: view.strides.clone() }
+            let skipped = (0..cells.rank()).map(|d| skipped(d) * view.strides[d]).sum::<i64>();
+            View { offset: view.offset + skipped, strides: view.strides.clone() }
         };
         let launch = Launch {
-            extents: inside.extents().iter().map(|&extent| extent as usize).collect(),
+            extents: cells.extents().iter().map(|&extent| extent as usize).collect(),
             origin: origin.to_vec(),
-            views: bound.iter().map(|(region_view, _)| view(region_view)).collect(),
-            arguments,
+            views: self.memory.iter().map(|(region_view, _)| view(region_view)).collect(),
+            arguments: self.arguments.clone(),
         };
-        let memory = bound.iter().map(|(_, place)| Arc::clone(&place.allocation)).collect();
-        let job = Job { program, launch: Arc::new(launch), memory };
+        let memory = self.memory.iter().map(|(_, place)| Arc::clone(&place.allocation)).collect();
+        let job = Job { program: device.compile(self.kernel.clone())?, launch: Arc::new(launch), memory };
         Ok(Op::Launch { device: device.clone(), job }.into())
     }
 }

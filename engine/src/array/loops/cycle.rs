@@ -1,44 +1,150 @@
-//! Records the commands of steps until the state returns to the memory it started in, then replays them.
+//! [`Cycle`]: recorded steps, ready to be replayed for ever.
+//!
+//! A step is recorded as commands, and which memory its state was in before and after. What one step leaves
+//! in one memory the next one finds there, so the next step is the same commands with other memory: that of
+//! each array's result takes the place of the array's own. This renaming of memory, applied until everything
+//! has its first name again, gives the steps of the cycle.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::array::Array;
-use crate::array::loops::passes::batches::{ReplayBatch, batches};
 use crate::array::loops::passes::invariant_copies::without_invariant_copies;
 use crate::array::loops::passes::tiles::tiled;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::array::record::node::Node;
 use crate::config::config;
-use crate::device::{Allocation, Buffer, Device, DeviceKind, Job, Recording};
+use crate::device::{Allocation, Buffer, Device, DeviceKind, Job, Recording, Stream};
 use crate::error::Result;
 use crate::index::Distribution;
-use crate::program::{Command, Schedule, execute, queue};
+use crate::program::{self, Command, Op, Schedule};
 use crate::team::{Team, evaluation};
+use crate::trace;
 use crate::wire::pass;
 
-/// Which memory the state is in, how it lies there, and how fresh its halos are.
-pub(crate) type Signature = Vec<(Vec<Option<u64>>, Arc<Distribution>, HaloWidths)>;
+/// The longest cycle that is kept, in exchanges.
+pub(crate) const LONGEST_CYCLE: usize = 16;
 
-/// One step that ran: the state's memory before it, its commands with what they read that no command
-/// writes, and the state after it.
+/// One step that ran.
+#[derive(Clone)]
 pub(crate) struct RecordedStep {
-    /// Steps since the last shared exchange. Ranks come back to their memory after different numbers of
-    /// steps, and have to exchange in the same ones.
+    /// Steps since the last shared exchange: all ranks have to exchange in the same ones.
     pub phase: usize,
-    pub before: Signature,
+    /// The state's memory before and after it.
+    pub before: Vec<ArrayMemory>,
+    pub after: Vec<ArrayMemory>,
     pub schedule: Schedule,
+    /// What the commands read that no command writes.
     pub uploads: Vec<Buffer>,
+    /// Teams whose memory the commands use, beside that of the state.
     pub sources: Vec<Team>,
     pub messages: u64,
-    pub after: Vec<Snapshot>,
 }
 
-/// An array's memory, held without a lease so that the recorded steps themselves can reuse it.
-pub(crate) struct Snapshot {
-    layout: MemoryLayouts,
+/// The memory of one array of the state, how it lies there, and how fresh its halos are. Holds no lease, so
+/// that the recorded steps themselves can reuse the memory.
+#[derive(Clone)]
+pub(crate) struct ArrayMemory {
+    dist: Arc<Distribution>,
+    declared: Arc<Distribution>,
     parts: Vec<Option<Arc<Allocation>>>,
     fresh: HaloWidths,
+}
+
+impl ArrayMemory {
+    /// That of each array; computes them.
+    pub fn of(state: &[Array]) -> Result<Vec<ArrayMemory>> {
+        state.iter().map(|array| storage(array).map(|storage| ArrayMemory::of_storage(&storage))).collect()
+    }
+
+    fn of_storage(storage: &Storage) -> ArrayMemory {
+        let parts = storage.parts.iter().map(|p| p.as_ref().map(|b| Arc::clone(b.allocation()))).collect();
+        let (dist, declared) = (Arc::clone(&storage.dist), Arc::clone(&storage.declared));
+        ArrayMemory { dist, declared, parts, fresh: storage.valid_halo() }
+    }
+
+    /// Whether the array is in this memory, wholly or in part.
+    pub fn is_in(&self, memory: &[u64]) -> bool {
+        self.parts.iter().flatten().any(|part| memory.contains(&part.id))
+    }
+
+    /// Whether a step that finds one finds the other alike.
+    fn is_like(&self, other: &ArrayMemory) -> bool {
+        self.dist == other.dist && self.declared == other.declared && self.fresh == other.fresh
+    }
+}
+
+/// Whether steps that began with one state can begin with the other, in other memory.
+pub(crate) fn are_alike(a: &[ArrayMemory], b: &[ArrayMemory]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a.is_like(b))
+}
+
+/// Which memory takes the place of which in the next round of the recorded steps; others keep their place.
+#[derive(Clone, Default)]
+struct Renaming(HashMap<u64, Arc<Allocation>>);
+
+impl Renaming {
+    /// That of steps which leave a state `after` where they found it `before`. `None` if it is none: arrays
+    /// that shared their memory do so no more, or the other way round.
+    fn between(before: &[ArrayMemory], after: &[ArrayMemory]) -> Option<Renaming> {
+        let (mut next, mut origins) = (HashMap::new(), HashMap::new());
+        let parts = |state: &[ArrayMemory]| -> Vec<Option<Arc<Allocation>>> {
+            state.iter().flat_map(|array| array.parts.iter().cloned()).collect()
+        };
+        for pair in parts(before).into_iter().zip(parts(after)) {
+            let (from, to) = match pair {
+                (Some(from), Some(to)) => (from, to),
+                (None, None) => continue,
+                _ => return None,
+            };
+            let id = |memory: &Arc<Allocation>| memory.id;
+            match (next.get(&from.id).map(id), origins.get(&to.id).map(id)) {
+                (None, None) => {}
+                (Some(known), _) if known == to.id => continue,
+                _ => return None,
+            }
+            origins.insert(to.id, Arc::clone(&from));
+            next.insert(from.id, to);
+        }
+        // What the steps write anew takes the place of what they no longer need.
+        let ends: Vec<Arc<Allocation>> =
+            next.values().filter(|to| !next.contains_key(&to.id)).cloned().collect();
+        for end in ends {
+            let mut start = &end;
+            while let Some(origin) = origins.get(&start.id) {
+                start = origin;
+            }
+            if (start.bytes, start.device) != (end.bytes, end.device) {
+                return None;
+            }
+            next.insert(end.id, Arc::clone(start));
+        }
+        Some(Renaming(next))
+    }
+
+    fn of(&self, memory: &Arc<Allocation>) -> Arc<Allocation> {
+        Arc::clone(self.0.get(&memory.id).unwrap_or(memory))
+    }
+
+    fn is_identity(&self) -> bool {
+        self.0.iter().all(|(from, to)| *from == to.id)
+    }
+
+    /// This one, and then another.
+    fn then(&self, next: &Renaming) -> Renaming {
+        Renaming(self.0.iter().map(|(from, to)| (*from, next.of(to))).collect())
+    }
+
+    fn step(&self, step: &RecordedStep) -> RecordedStep {
+        let mut renamed = step.clone();
+        for command in &mut renamed.schedule {
+            command.op.memory_mut().into_iter().for_each(|memory| *memory = self.of(memory));
+        }
+        for array in renamed.before.iter_mut().chain(&mut renamed.after) {
+            array.parts.iter_mut().flatten().for_each(|memory| *memory = self.of(memory));
+        }
+        renamed
+    }
 }
 
 /// Steps after which the state is back where it was. Holds every memory the steps touch.
@@ -46,6 +152,9 @@ pub(crate) struct Cycle {
     steps: Vec<ReplayStep>,
     next: usize,
     round: Option<TiledRound>,
+    /// The steps, until all have run once, and how many of them to prepare as one then. Before, nothing that
+    /// they do is known to be repeated.
+    first_round: Option<(Vec<RecordedStep>, usize)>,
     leases: Leases,
     /// Teams whose devices the steps use, beside those of the state.
     sources: Vec<Team>,
@@ -68,56 +177,76 @@ struct TiledRound {
 struct ReplayStep {
     batches: Vec<ReplayBatch>,
     messages: u64,
-    after: Vec<StateAfter>,
+    after: Vec<(ArrayMemory, Vec<Option<Buffer>>)>,
 }
 
-/// That of an array's memory, and the one it declares.
-type MemoryLayouts = (Arc<Distribution>, Arc<Distribution>);
-
-type StateAfter = (MemoryLayouts, Vec<Option<Buffer>>, HaloWidths);
-
 impl Cycle {
-    /// `None` if the steps write memory that somebody else has leased meanwhile, such as a clone of an
-    /// earlier state.
+    /// The cycle that repeats the recorded steps, from the state that they led to. `None` if they cannot be
+    /// repeated, or not yet: if they write memory that somebody else has leased meanwhile, such as a clone of
+    /// an earlier state, or if arrays of the state came to share their memory.
     ///
-    /// At least `together` steps are also prepared as one, where that suits the cache.
-    pub fn prepare(
-        mut recorded: Vec<RecordedStep>,
-        state: &[Array],
-        together: usize,
-    ) -> Result<Option<Cycle>> {
+    /// After the first round, at least `together` steps are also prepared as one, where that suits the cache.
+    pub fn prepare(recorded: &[RecordedStep], state: &[Array], together: usize) -> Result<Option<Cycle>> {
+        let (Some(first), Some(last)) = (recorded.first(), recorded.last()) else { return Ok(None) };
+        let Some(renaming) = Renaming::between(&first.before, &last.after) else { return Ok(None) };
         let held = state.iter().filter_map(|array| array.node.storage()).flat_map(held);
         let kept = recorded.iter().flat_map(|step| step.uploads.iter().cloned());
         let mut leases: Leases = held.chain(kept).map(|lease| (lease.allocation().id, lease)).collect();
-        for (device, allocation) in recorded.iter().flat_map(|step| touched(&step.schedule)) {
-            if !leases.contains_key(&allocation.id) {
-                leases.extend(device.claim(&allocation).map(|lease| (allocation.id, lease)));
+        let ops = || recorded.iter().flat_map(|step| &step.schedule).map(|command| &command.op);
+        let touched = ops().flat_map(Op::memory).map(|(device, memory, _)| (device, memory));
+        let found = state.iter().zip(&first.before).flat_map(|(array, before)| {
+            let parts = before.parts.iter().enumerate();
+            let here = parts.filter_map(|(part, memory)| Some((part, memory.as_ref()?)));
+            here.map(|(part, memory)| (array.node.team.device(part), memory))
+        });
+        for (device, memory) in touched.chain(found) {
+            if !leases.contains_key(&memory.id) {
+                leases.extend(device.claim(memory).map(|lease| (memory.id, lease)));
             }
         }
-        let is_leased = |command: &Command| command.op.writes().all(|memory| leases.contains_key(&memory.id));
-        if !recorded.iter().flat_map(|step| &step.schedule).all(is_leased) {
+        let written: Vec<u64> = ops().flat_map(Op::writes).map(|memory| memory.id).collect();
+        let left =
+            recorded.iter().flat_map(|step| &step.after).flat_map(|array| array.parts.iter().flatten());
+        let mut needed = written.iter().copied().chain(left.map(|memory| memory.id));
+        // What a step only found in the state, and what it left there without writing it, may be others'.
+        let is_found = |id: &u64| first.before.iter().any(|array| array.is_in(&[*id]));
+        let is_free = |id: &u64| leases.contains_key(id) && (is_found(id) || written.contains(id));
+        let is_moved = |(from, to): (&u64, &Arc<Allocation>)| (*from != to.id).then_some(*from);
+        if !needed.all(|id| leases.contains_key(&id))
+            || !renaming.0.iter().filter_map(is_moved).all(|id| is_free(&id))
+        {
             return Ok(None);
         }
+        let mut round = renaming.clone();
+        let mut steps: Vec<RecordedStep> = Vec::new();
+        loop {
+            steps.extend(recorded.iter().map(|step| round.step(step)));
+            if round.is_identity() {
+                break;
+            }
+            if steps.len() >= LONGEST_CYCLE * recorded.len() {
+                return Ok(None);
+            }
+            round = round.then(&renaming);
+        }
+        let sources = steps.iter().flat_map(|step| step.sources.iter().cloned()).collect();
+        let prepared = replay_steps(&steps, &leases)?;
+        let first_round = Some((steps, together));
+        Ok(Some(Cycle { steps: prepared, next: 0, round: None, first_round, leases, sources }))
+    }
+
+    /// The first round is over: leaves out what further ones need not repeat.
+    fn end_first_round(&mut self) -> Result<()> {
+        let Some((mut recorded, together)) = self.first_round.take() else { return Ok(()) };
         let schedules = recorded.iter_mut().map(|step| std::mem::take(&mut step.schedule)).collect();
         for (step, schedule) in recorded.iter_mut().zip(without_invariant_copies(schedules)) {
             step.schedule = schedule;
         }
-        let steps = recorded
-            .iter()
-            .map(|step| {
-                let after = step.after.iter().map(|snapshot| snapshot.lease(&leases)).collect();
-                Ok(ReplayStep {
-                    batches: batches(step.schedule.clone(), Device::record_groups)?,
-                    messages: step.messages,
-                    after,
-                })
-            })
-            .collect::<Result<Vec<ReplayStep>>>()?;
-        let sources = recorded.iter().flat_map(|step| step.sources.iter().cloned()).collect();
+        self.steps = replay_steps(&recorded, &self.leases)?;
         let first = exchange(&recorded).unwrap_or(0);
-        let round = if together > 1 { rounds(&recorded, first, together, &leases)? } else { None };
-        let round = round.map(|(steps, prepared)| TiledRound { first, steps, prepared, recorded });
-        Ok(Some(Cycle { steps, next: 0, round, leases, sources }))
+        let round = if together > 1 { rounds(&recorded, first, together, &self.leases)? } else { None };
+        self.round = round.map(|(steps, prepared)| TiledRound { first, steps, prepared, recorded });
+        Ok(())
     }
 
     /// Whether steps are done tile by tile.
@@ -136,12 +265,13 @@ impl Cycle {
         prepared.replay(team, &self.sources, state)?;
         if steps == 1 {
             self.next = (self.next + 1) % self.steps.len();
+            if self.next == 0 {
+                self.end_first_round()?;
+            }
         }
         Ok(steps)
     }
-}
 
-impl Cycle {
     /// Has rounds begin with the next step. Rounds with messages rather begin with an exchange, so that as
     /// much as possible lies between two, if so many steps have room for one then.
     fn turn_round(&mut self, most: u64) -> Result<()> {
@@ -160,6 +290,19 @@ impl Cycle {
     }
 }
 
+fn replay_steps(recorded: &[RecordedStep], leases: &Leases) -> Result<Vec<ReplayStep>> {
+    let prepare = |step: &RecordedStep| {
+        let batches = batches(step.schedule.clone(), Device::record_groups)?;
+        Ok(ReplayStep { batches, messages: step.messages, after: leased(&step.after, leases) })
+    };
+    recorded.iter().map(prepare).collect()
+}
+
+fn leased(state: &[ArrayMemory], leases: &Leases) -> Vec<(ArrayMemory, Vec<Option<Buffer>>)> {
+    let lease = |part: &Option<Arc<Allocation>>| leases.get(&part.as_ref()?.id).cloned();
+    state.iter().map(|array| (array.clone(), array.parts.iter().map(lease).collect())).collect()
+}
+
 /// The first step that sends something.
 fn exchange(recorded: &[RecordedStep]) -> Option<usize> {
     recorded.iter().position(|step| step.messages > 0)
@@ -172,9 +315,9 @@ impl ReplayStep {
         for array in state.iter() {
             detach(array)?;
         }
-        queue(&self.batches, ReplayBatch::single, ReplayBatch::run)?;
+        program::queue(&self.batches, ReplayBatch::single, ReplayBatch::run)?;
         team.count_messages(self.messages);
-        for (array, ((dist, declared), parts, fresh)) in state.iter_mut().zip(&self.after) {
+        for (array, (ArrayMemory { dist, declared, fresh, .. }, parts)) in state.iter_mut().zip(&self.after) {
             let storage = Storage::from_parts(Arc::clone(dist), parts.clone()).declaring(declared);
             storage.set_valid_halo(fresh.clone());
             array.node = Node::ready(array.node.dtype, &array.node.team, storage);
@@ -212,18 +355,9 @@ fn rounds(
     };
     let batches = batches(schedule, record)?;
     let Some(last) = round().last().filter(|_| is_tiled) else { return Ok(None) };
-    let after = last.after.iter().map(|snapshot| snapshot.lease(leases)).collect();
     let messages = count as u64 * recorded.iter().map(|step| step.messages).sum::<u64>();
-    Ok(Some(((count * recorded.len()) as u64, ReplayStep { batches, messages, after })))
-}
-
-/// The messages of the state's team so far.
-pub(crate) fn sent(state: &[Array]) -> u64 {
-    state.first().map_or(0, |array| array.team().messages())
-}
-
-pub(crate) fn eval_state(state: &[Array]) -> Result<()> {
-    crate::array::eval_all(&state.iter().collect::<Vec<&Array>>())
+    let prepared = ReplayStep { batches, messages, after: leased(&last.after, leases) };
+    Ok(Some(((count * recorded.len()) as u64, prepared)))
 }
 
 pub(crate) fn storage(array: &Array) -> Result<Arc<Storage>> {
@@ -234,38 +368,8 @@ pub(crate) fn storage(array: &Array) -> Result<Arc<Storage>> {
     }
 }
 
-pub(crate) fn signature(state: &[Array]) -> Result<Signature> {
-    let ids =
-        |storage: &Storage| storage.parts.iter().map(|p| p.as_ref().map(|b| b.allocation().id)).collect();
-    let of = |storage: Arc<Storage>| (ids(&storage), Arc::clone(&storage.dist), storage.valid_halo());
-    state.iter().map(|array| storage(array).map(of)).collect()
-}
-
-pub(crate) fn snapshot(array: &Array) -> Result<Snapshot> {
-    let storage = storage(array)?;
-    let parts = storage.parts.iter().map(|p| p.as_ref().map(|b| Arc::clone(b.allocation()))).collect();
-    let layout = (Arc::clone(&storage.dist), Arc::clone(&storage.declared));
-    Ok(Snapshot { layout, parts, fresh: storage.valid_halo() })
-}
-
-impl Snapshot {
-    fn lease(&self, leases: &Leases) -> StateAfter {
-        let find = |allocation: &Arc<Allocation>| leases.get(&allocation.id).cloned();
-        (
-            self.layout.clone(),
-            self.parts.iter().map(|part| part.as_ref().and_then(find)).collect(),
-            self.fresh.clone(),
-        )
-    }
-}
-
 fn held(storage: Arc<Storage>) -> Vec<Buffer> {
     storage.parts.iter().flatten().cloned().collect()
-}
-
-fn touched(schedule: &Schedule) -> Vec<(Device, Arc<Allocation>)> {
-    let memory = schedule.iter().flat_map(|command| command.op.memory());
-    memory.map(|(device, memory, _)| (device.clone(), Arc::clone(memory))).collect()
 }
 
 /// Somebody else holds this state's value: give them memory of their own, because a replay will
@@ -277,7 +381,72 @@ fn detach(array: &Array) -> Result<()> {
     let Some(old) = array.node.storage() else { return Ok(()) };
     let node = &array.node;
     let copy = old.like(&node.team, node.dtype)?;
-    execute(&old.copy_owned(&node.team, node.dtype, &copy)?)?;
+    program::execute(&old.copy_owned(&node.team, node.dtype, &copy)?)?;
     node.set_ready(Arc::new(copy));
     Ok(())
+}
+
+/// Launches between transfers and waits, recorded together per device and stream so that a replay queues them
+/// at once, or one command between such recordings.
+enum ReplayBatch {
+    Jobs(Device, Stream, Recording),
+    Single(Command),
+}
+
+impl ReplayBatch {
+    fn run(&self) -> Result<()> {
+        match self {
+            ReplayBatch::Jobs(device, stream, recording) => {
+                let name = || "replayed step".to_owned();
+                trace::on_device(device, *stream, name, || device.replay_on(*stream, recording))
+            }
+            ReplayBatch::Single(command) => program::run(command),
+        }
+    }
+
+    fn single(&self) -> Option<&Command> {
+        match self {
+            ReplayBatch::Jobs(..) => None,
+            ReplayBatch::Single(command) => Some(command),
+        }
+    }
+}
+
+/// Runs of launches between transfers and waits, gathered per device and stream, and recorded as `record`
+/// does. Each stream has recordings of its own, because a recording begins as a whole: with both streams in
+/// it, the core would wait for the exchange as the rim does.
+fn batches(
+    schedule: Schedule,
+    mut record: impl FnMut(&Device, Vec<Vec<Job>>) -> Result<Recording>,
+) -> Result<Vec<ReplayBatch>> {
+    let mut batches = Vec::new();
+    let mut open: Vec<(Device, Stream, Vec<Vec<Job>>)> = Vec::new();
+    let mut close =
+        |open: &mut Vec<(Device, Stream, Vec<Vec<Job>>)>, batches: &mut Vec<ReplayBatch>| -> Result<()> {
+            for (device, stream, groups) in open.drain(..) {
+                let recording = record(&device, groups)?;
+                batches.push(ReplayBatch::Jobs(device, stream, recording));
+            }
+            Ok(())
+        };
+    for Command { stream, op } in schedule {
+        let (device, jobs) = match op {
+            Op::Launch { device, job } => (device, vec![job]),
+            Op::BatchedCopy { device, jobs } => (device, jobs),
+            op => {
+                // Launches need not be queued before commands that touch no device.
+                if !op.is_host_only() {
+                    close(&mut open, &mut batches)?;
+                }
+                batches.push(ReplayBatch::Single(Command { stream, op }));
+                continue;
+            }
+        };
+        match open.iter_mut().find(|(other, on, _)| *other == device && *on == stream) {
+            Some((.., groups)) => groups.push(jobs),
+            None => open.push((device, stream, vec![jobs])),
+        }
+    }
+    close(&mut open, &mut batches)?;
+    Ok(batches)
 }

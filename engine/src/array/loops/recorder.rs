@@ -50,18 +50,29 @@ pub(crate) struct OperandRead {
     pub maps: Vec<Map>,
 }
 
-/// How some values followed from others. Values are named by their memory's number.
-pub(crate) enum StepEvent {
+/// A task of a step, bound to the values that it reads and computes. Values are named by their memory's
+/// number.
+pub(crate) enum BoundTask {
     /// One kernel per part.
-    Computed(Box<KernelEvent>),
+    Compute(Box<BoundKernel>),
     /// The same elements in other memory.
-    Copied { from: u64, to: u64 },
+    Copy { from: u64, to: u64 },
     /// A window's new elements were put into memory that stays.
-    Overwritten { value: u64, whole: u64 },
+    Overwrite { value: u64, whole: u64 },
+}
+
+impl BoundTask {
+    /// Its kernel, if it has one.
+    pub fn kernel(&self) -> Option<&BoundKernel> {
+        match self {
+            BoundTask::Compute(kernel) => Some(kernel),
+            BoundTask::Copy { .. } | BoundTask::Overwrite { .. } => None,
+        }
+    }
 }
 
 /// A kernel with its operands and results.
-pub(crate) struct KernelEvent {
+pub(crate) struct BoundKernel {
     /// That of the results.
     pub frame: ArrayWindow,
     /// That of the kernel: the window's own.
@@ -90,8 +101,8 @@ pub(crate) struct StepRecord {
     pub sources: Vec<Team>,
     /// Whether the step shares its exchange with others, or may come to.
     pub shares_exchange: bool,
-    /// How values followed from each other, if the loop analyses that.
-    pub events: Option<Vec<StepEvent>>,
+    /// The tasks of the step, if the loop analyses them.
+    pub tasks: Option<Vec<BoundTask>>,
     /// Why the step cannot be one of several between exchanges.
     pub unsupported: Option<String>,
     pub extensions: VecDeque<Extension>,
@@ -213,15 +224,15 @@ impl Recorder {
         self.record().is_some_and(|record| record.shares_exchange)
     }
 
-    /// Whether the loop analyses how values follow from each other.
+    /// Whether the loop analyses the tasks of the step.
     pub fn is_analysing(&self) -> bool {
-        self.record().is_some_and(|record| record.events.is_some())
+        self.record().is_some_and(|record| record.tasks.is_some())
     }
 
-    /// Adds an event, if the loop analyses them.
-    pub fn log(&self, event: impl FnOnce() -> StepEvent) {
-        if let Some(events) = self.record().as_mut().and_then(|record| record.events.as_mut()) {
-            events.push(event());
+    /// Adds a task, if the loop analyses them.
+    pub fn note_task(&self, task: impl FnOnce() -> BoundTask) {
+        if let Some(tasks) = self.record().as_mut().and_then(|record| record.tasks.as_mut()) {
+            tasks.push(task());
         }
     }
 

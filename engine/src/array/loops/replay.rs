@@ -1,37 +1,26 @@
 //! `Loop`: a step recorded once and replayed. Knows schedules and which memory the state is in.
 //!
 //! The first step runs as usual, because it may do what later ones need not: give arrays their halos,
-//! compute what the step captured. The next ones run while their commands are recorded. Memory reuse
-//! is deterministic, so after a few steps the state is back in the memory it started in (ping-pong:
-//! two steps); from then on steps are replayed: no recording, no planning, no compiling.
+//! compute what the step captured. The next ones run while their commands are recorded. Once a step leaves
+//! its state as it found it, in other memory, the steps that follow are known, see `cycle`; from then on they
+//! are replayed: no recording, no planning, no compiling.
 //!
 //! Several steps may share an exchange, see `depth`.
 
-use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use partita_kernels::Scalar;
 
-use crate::array::Array;
-use crate::array::loops::clock::{CurrentNumbers, Rows, StepClock};
-use crate::array::loops::constants::Constants;
-use crate::array::loops::cycle::{Cycle, RecordedStep, eval_state, sent, signature, snapshot, storage};
-use crate::array::loops::depth::measured::DepthTrial;
-use crate::array::loops::depth::plan::DepthPlan;
-use crate::array::loops::queued::Queued;
-use crate::array::loops::recorder::{HaloRequest, Recorder, StepRecord};
-use crate::array::loops::step::{Numbered, Step};
-use crate::array::memory::storage::next_number;
-use crate::device::{Arena, Device};
+use crate::array::loops::cycle::{ArrayMemory, Cycle, LONGEST_CYCLE, RecordedStep, are_alike};
+use crate::array::loops::depth::{Depth, DepthChoice, memory_numbers};
+use crate::array::loops::numbers::{Constants, CurrentNumbers, Numbered, Rows, Step, StepClock};
+use crate::array::loops::passes::deep_halos::StepTrace;
+use crate::array::loops::recorder::{Recorder, StepRecord};
+use crate::array::{Array, eval_all};
 use crate::error::{Error, Result};
 use crate::interrupt;
-use crate::program::Schedule;
+use crate::team::Team;
 use crate::wire::pass;
-
-/// Steps after which a loop that has not come back to its first memory runs without replaying.
-const MAX_RECORDED: usize = 16;
-
-/// Steps that may share an exchange. Plans list what each of them does.
-const MAX_DEPTH: usize = 1 << 17;
 
 /// A step function over a state of arrays, run again and again.
 ///
@@ -55,36 +44,18 @@ const MAX_DEPTH: usize = 1 << 17;
 /// [`Loop::run_with`]. Work that takes long can be ended by [`crate::interrupt`] between steps.
 pub struct Loop<F> {
     pub(super) state: Vec<Array>,
-    pub(super) step: F,
-    pub(super) arena: Arena,
-    pub(super) recorded: Vec<RecordedStep>,
+    step: F,
+    recorded: Vec<RecordedStep>,
     /// What the recorded steps computed with, the first one's too.
-    pub(super) constants: Constants,
+    constants: Constants,
     pub(super) cycle: Option<Cycle>,
-    pub(super) done: u64,
+    done: u64,
     /// Whether a run is under way, or was when its step panicked.
-    pub(super) is_running: bool,
+    is_running: bool,
     /// The numbers of the steps, if they get some.
-    pub(super) clock: Option<StepClock>,
-    pub(super) queued: Queued,
-    pub(super) wanted: Depth,
-    /// What a step trace, until it is decided what follows from it.
-    pub(super) trace: Option<crate::array::loops::depth::plan::StepTrace>,
-    /// How several steps share an exchange; none if every step has its own.
-    pub(super) plan: Option<DepthPlan>,
-    /// Steps since the last shared exchange.
-    pub(super) phase: usize,
-    /// Why it is so.
-    pub(super) reason: Option<String>,
-    pub(super) trial: Option<DepthTrial>,
-}
-
-/// How many steps shall share an exchange.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Depth {
-    Steps(usize),
-    /// As many as measurements say.
-    Auto,
+    clock: Option<StepClock>,
+    queued: Queued,
+    depth: DepthChoice,
 }
 
 impl<F: FnMut(&mut [Array]) -> Result<()>> Loop<F> {
@@ -126,7 +97,6 @@ impl<F: Step> Loop<F> {
         Loop {
             state,
             step,
-            arena: Arena::new(),
             recorded: Vec::new(),
             constants: Constants::default(),
             cycle: None,
@@ -134,12 +104,7 @@ impl<F: Step> Loop<F> {
             is_running: false,
             clock,
             queued: Queued::new(),
-            wanted: Depth::Steps(1),
-            trace: None,
-            plan: None,
-            phase: 0,
-            reason: None,
-            trial: None,
+            depth: DepthChoice::new(),
         }
     }
 
@@ -153,7 +118,7 @@ impl<F: Step> Loop<F> {
     /// fetches what no halo holds. More than 131072 steps are refused before any runs.
     #[must_use]
     pub fn depth(mut self, steps: usize) -> Loop<F> {
-        self.wanted = Depth::Steps(steps);
+        self.depth.wanted = Depth::Steps(steps);
         self
     }
 
@@ -162,7 +127,7 @@ impl<F: Step> Loop<F> {
     /// exchange, each has its own; [`Loop::explain`] says why. All ranks do what rank 0 finds.
     #[must_use]
     pub fn auto_depth(mut self) -> Loop<F> {
-        self.wanted = Depth::Auto;
+        self.depth.wanted = Depth::Auto;
         self
     }
 
@@ -183,26 +148,19 @@ impl<F: Step> Loop<F> {
 
     /// How many steps share an exchange from now on.
     pub fn steps_per_exchange(&self) -> usize {
-        self.plan.as_ref().map_or(1, |plan| plan.depth)
+        self.depth.steps_per_exchange()
     }
 
     /// How many steps share an exchange, with which halos, and why, in words.
     pub fn explain(&self) -> String {
-        let mut text = match &self.plan {
-            None => "an exchange in every step".to_owned(),
-            Some(plan) => plan.to_string(),
-        };
-        if let Some(reason) = &self.reason {
-            text.push_str(": ");
-            text.push_str(reason);
-        }
+        let mut text = self.depth.to_string();
         if self.cycle.as_ref().is_some_and(Cycle::is_tiled) {
             text.push_str("; steps go through the host's memory tile by tile");
         }
         text
     }
 
-    /// Runs `count` steps. ScheduleBuilder on devices may still be under way afterwards.
+    /// Runs `count` steps. Work on devices may still be under way afterwards.
     ///
     /// # Errors
     /// The step's own errors, or a device's; a depth that the step cannot have, see [`Loop::depth`]; more
@@ -274,13 +232,7 @@ impl<F: Step> Loop<F> {
             let remedy = "run fewer steps, in several runs if need be";
             return Err(Error::invalid("Loop::run", expected, count.to_string(), remedy));
         };
-        if let Depth::Steps(steps) = self.wanted
-            && steps > MAX_DEPTH
-        {
-            let expected = format!("at most {MAX_DEPTH} steps that share an exchange");
-            let remedy = "ask for fewer, or use auto_depth";
-            return Err(Error::invalid("Loop::depth", expected, steps.to_string(), remedy));
-        }
+        self.depth.check()?;
         if self.is_running {
             self.begin_anew();
         }
@@ -305,41 +257,35 @@ impl<F: Step> Loop<F> {
         }
         while self.done < end {
             interrupt::check("Loop::run")?;
-            self.decide_depth()?;
-            let began = self.begin_timing()?;
+            if self.depth.decide(&self.state)? {
+                self.begin_anew();
+            }
+            let began = self.depth.begin_timing(&self.state)?;
             // What shares the state's memory cannot be given memory of its own: steps are recorded anew.
             if self.state.iter().any(|array| array.node.storage().is_some_and(|storage| storage.is_seen())) {
                 self.cycle = None;
                 self.recorded.clear();
             }
-            let most = MAX_RECORDED * self.steps_per_exchange();
-            let mut left = if self.trial.is_some() { 1 } else { end - self.done };
+            let mut left = if self.depth.is_measuring() { 1 } else { end - self.done };
             if let (Some(clock), Some(team)) = (&mut self.clock, &team) {
                 left = left.min(clock.refill(team, count, numbers)?);
             }
             let mut recorded = None;
-            let steps = match &mut self.cycle {
-                Some(cycle) => match &team {
-                    Some(team) => {
-                        let replay = || cycle.replay(team, &mut self.state, left);
-                        let steps = interrupt::uninterrupted(|| team.together("Loop", replay))?;
-                        self.clock.iter_mut().for_each(|clock| clock.replayed(steps));
-                        self.queued.keep_few(team, steps)?;
-                        steps
-                    }
-                    None => 1,
-                },
-                None => {
-                    if self.recorded.len() < most {
-                        recorded = Some(interrupt::uninterrupted(|| self.run_and_record())?);
-                    } else {
-                        interrupt::uninterrupted(|| self.run_step(None))?;
-                    }
+            let steps = match (&mut self.cycle, &team) {
+                (Some(cycle), Some(team)) => {
+                    let replay = || cycle.replay(team, &mut self.state, left);
+                    let steps = interrupt::uninterrupted(|| team.together("Loop", replay))?;
+                    self.clock.iter_mut().for_each(|clock| clock.replayed(steps));
+                    self.queued.keep_few(team, steps)?;
+                    steps
+                }
+                _ => {
+                    recorded = Some(interrupt::uninterrupted(|| self.run_and_record())?);
                     1
                 }
             };
-            self.end_timing(began)?;
-            self.phase = (self.phase + steps as usize) % self.steps_per_exchange();
+            self.depth.end_timing(began, &self.state)?;
+            self.depth.phase = (self.depth.phase + steps as usize) % self.steps_per_exchange();
             self.done += steps;
             if let Some(recorded) = recorded {
                 self.keep(recorded)?;
@@ -348,45 +294,21 @@ impl<F: Step> Loop<F> {
         Ok(())
     }
 
-    /// From now on, steps run by another plan, and are recorded anew.
-    pub(super) fn go_on_with(&mut self, plan: Option<DepthPlan>) {
-        self.begin_anew();
-        self.plan = plan;
-    }
-
     /// The next step exchanges, and steps are recorded anew.
     fn begin_anew(&mut self) {
         self.cycle = None;
         self.recorded.clear();
         self.constants = Constants::default();
-        self.phase = 0;
+        self.depth.phase = 0;
     }
 
-    /// The prescriptions for the evaluations of the next step.
-    fn prescribe(&self, commands: Option<Schedule>) -> StepRecord {
-        let is_analysed = self.done == 1 && self.wanted != Depth::Steps(1);
-        let mut record = StepRecord { commands, ..StepRecord::default() };
-        record.events = is_analysed.then(Vec::new);
-        record.shares_exchange = is_analysed || self.plan.is_some();
-        let Some(plan) = &self.plan else { return record };
-        record.extensions = plan.extensions[self.phase].iter().cloned().collect();
-        if self.phase == 0 {
-            let nodes = self.state.iter().map(|array| Some(Arc::clone(&array.node))).zip(&plan.state);
-            let constants = plan.constants.iter().map(|(node, halo)| (node.upgrade(), halo));
-            let all = nodes.chain(constants).filter(|(_, halo)| !halo.is_zero());
-            record.halo_requests = all
-                .filter_map(|(node, halo)| Some(HaloRequest { node: node?, halo: halo.clone() }))
-                .collect();
-        }
-        record
-    }
-
-    /// Runs the step function; appends its commands to `commands`, if there are some.
-    fn run_step(&mut self, commands: Option<Schedule>) -> Result<StepRecord> {
-        let recorder = Recorder::begin(self.prescribe(commands))?;
-        let is_analysed = recorder.is_analysing();
-        let first = next_number();
-        let before = if is_analysed { numbers(&self.state)? } else { Vec::new() };
+    /// Runs the step function; gives what it recorded.
+    fn run_step(&mut self) -> Result<StepRecord> {
+        let recorder = Recorder::begin(self.depth.prescribe(self.done, &self.state))?;
+        let trace = match recorder.is_analysing() {
+            true => Some(StepTrace::begin(memory_numbers(&self.state)?)),
+            false => None,
+        };
         let given = match &mut self.clock {
             Some(clock) => clock.begin_step(&recorder)?,
             None => CurrentNumbers::default(),
@@ -397,17 +319,7 @@ impl<F: Step> Loop<F> {
             eval_state(state)
         })?;
         let mut record = recorder.end();
-        if record.unsupported.is_some() && (is_analysed || self.plan.is_some()) {
-            self.reason = record.unsupported.take();
-        }
-        if let Some(events) = record.events.take() {
-            self.trace = Some(crate::array::loops::depth::plan::StepTrace {
-                events,
-                before,
-                after: numbers(&self.state)?,
-                first,
-            });
-        }
+        self.depth.learn(trace, &mut record, &self.state)?;
         Ok(record)
     }
 
@@ -416,51 +328,84 @@ impl<F: Step> Loop<F> {
             array.team().together("Loop", || pass("loop-record"))?;
         }
         eval_state(&self.state)?;
-        let before = signature(&self.state)?;
-        let messages = sent(&self.state);
-        let arena = self.arena.clone();
-        let StepRecord { commands, uploads, sources, .. } =
-            arena.within(|| self.run_step(Some(Schedule::new())))?;
-        let schedule = commands.unwrap_or_default();
-        let messages = sent(&self.state) - messages;
-        let after = self.state.iter().map(snapshot).collect::<Result<_>>()?;
-        Ok(RecordedStep { phase: self.phase, before, schedule, uploads, sources, messages, after })
+        let sent = |state: &[Array]| state.first().map_or(0, |array| array.team().messages());
+        let (before, messages) = (ArrayMemory::of(&self.state)?, sent(&self.state));
+        let StepRecord { commands, uploads, sources, .. } = self.run_step()?;
+        let (after, messages) = (ArrayMemory::of(&self.state)?, sent(&self.state) - messages);
+        let (phase, schedule) = (self.depth.phase, commands.unwrap_or_default());
+        Ok(RecordedStep { phase, before, after, schedule, uploads, sources, messages })
     }
 
     /// Keeps a step that ran, for replaying.
     fn keep(&mut self, recorded: RecordedStep) -> Result<()> {
-        let now = signature(&self.state)?;
-        self.constants.compare(self.done, &recorded.schedule, &now)?;
+        self.constants.compare(self.done, &recorded.schedule, &recorded.after)?;
         // The first step may compute or widen arrays once and for all: it is not for replaying.
         if self.done == 1 {
             return Ok(());
         }
         self.recorded.push(recorded);
+        let (depth, phase) = (self.steps_per_exchange(), self.depth.phase);
+        if self.recorded.len() > LONGEST_CYCLE * depth {
+            self.recorded.drain(..depth);
+        }
         // One step alone says nothing of what changes from step to step.
         if self.recorded.len() == 1 {
             return Ok(());
         }
-        let is_now = |recorded: &RecordedStep| recorded.phase == self.phase && recorded.before == now;
+        let now = ArrayMemory::of(&self.state)?;
+        let is_now = |step: &RecordedStep| step.phase == phase && are_alike(&step.before, &now);
         if let Some(first) = self.recorded.iter().rposition(is_now) {
-            let steps = self.recorded.drain(..).skip(first).collect();
-            // Without a cycle, because somebody holds memory the steps write, recording begins anew.
             // Steps that read numbers of their own do not go through tiles together.
             let ticks = self.clock.as_ref().is_some_and(StepClock::ticks);
-            let together = if ticks { 1 } else { self.steps_per_exchange() };
-            self.cycle = Cycle::prepare(steps, &self.state, together)?;
+            self.cycle = Cycle::prepare(&self.recorded[first..], &self.state, if ticks { 1 } else { depth })?;
+        }
+        if self.cycle.is_some() {
+            self.recorded.clear();
         }
         Ok(())
     }
 }
 
-impl<F> Drop for Loop<F> {
-    fn drop(&mut self) {
-        self.cycle = None;
-        let devices: Vec<Device> = self.state.iter().flat_map(|array| array.node.team.devices()).collect();
-        self.arena.retire(&devices);
-    }
+fn eval_state(state: &[Array]) -> Result<()> {
+    eval_all(&state.iter().collect::<Vec<&Array>>())
 }
 
-fn numbers(state: &[Array]) -> Result<Vec<u64>> {
-    state.iter().map(|array| Ok(storage(array)?.number)).collect()
+/// Limits the number of queued steps, so that an interrupt takes effect soon: waits for the devices from
+/// time to time.
+struct Queued {
+    /// Steps since the devices were waited for.
+    steps: u64,
+    /// The most steps, so that they take about [`AHEAD`].
+    most: u64,
+    since: Instant,
+}
+
+/// The time that devices work on their own.
+const AHEAD: Duration = Duration::from_millis(50);
+
+impl Queued {
+    fn new() -> Queued {
+        Queued { steps: 0, most: 1, since: Instant::now() }
+    }
+
+    /// A run begins: the time since the last one is not that of steps, unless some are under way.
+    fn begin_run(&mut self) {
+        if self.steps == 0 {
+            self.since = Instant::now();
+        }
+    }
+
+    /// Waits once the devices have work for long.
+    fn keep_few(&mut self, team: &Team, steps: u64) -> Result<()> {
+        self.steps += steps;
+        if self.steps < self.most || !interrupt::is_installed() {
+            return Ok(());
+        }
+        team.wait()?;
+        let taken = self.since.elapsed().max(Duration::from_micros(1));
+        let fit = self.steps as f64 * AHEAD.as_secs_f64() / taken.as_secs_f64();
+        // Slowly upwards: the next steps may take longer than these.
+        *self = Queued { steps: 0, most: (fit as u64).clamp(1, 2 * self.most), since: Instant::now() };
+        Ok(())
+    }
 }

@@ -11,8 +11,9 @@ use crate::array::lower::footprint::{ComputeRegion, Footprint, is_boxable};
 use crate::array::lower::graph::{Graph, NodeId, Reached};
 use crate::array::memory::plans::{aligned_plan, box_plan, colocated, halo_plan, operand_plan};
 use crate::array::memory::storage::{HaloWidths, widened};
+use crate::array::record::map::Map;
 use crate::error::{Error, Result};
-use crate::index::{Distribution, Region};
+use crate::index::{Along, Distribution, Index, Region};
 use crate::plan::Plan;
 use crate::team::Team;
 
@@ -167,6 +168,32 @@ fn hulls(members: &[&mut OperandAccess], dist: &Distribution) -> Result<Option<V
     Ok((volume(&hulls)? <= apart).then_some(hulls))
 }
 
+/// How far from the ends of the region that a part computes it reads beyond what it owns of an operand.
+fn halo_margins(
+    map: &Map,
+    footprint: &Footprint,
+    source: &Distribution,
+    region: &Region,
+    part: usize,
+) -> (Index, Index) {
+    let (owned, need) = (source.owned(part), &footprint.needs[part]);
+    let (mut lo, mut hi) = (Index::zeros(region.rank()), Index::zeros(region.rank()));
+    for (d, axis) in map.axes().iter().enumerate() {
+        let below = (owned.start()[d] - need.start()[d]).max(0);
+        let above = (need.stop()[d] - owned.stop()[d]).max(0);
+        match *axis {
+            Along::Dim { dim, step, .. } => {
+                let [below, above] = [below, above].map(|cells| (cells + step.abs() - 1) / step.abs());
+                let (first, last) = if step > 0 { (below, above) } else { (above, below) };
+                (lo[dim], hi[dim]) = (lo[dim].max(first), hi[dim].max(last));
+            }
+            Along::Pinned(_) if below + above > 0 && region.rank() > 0 => lo[0] = region.extent(0),
+            Along::Pinned(_) => {}
+        }
+    }
+    (lo, hi)
+}
+
 impl OperandAccess {
     fn kind(&self) -> MergeKind {
         match (&self.method, &self.footprint) {
@@ -174,6 +201,22 @@ impl OperandAccess {
             (AccessMethod::Fetch(_), _) | (AccessMethod::Aligned, Some(_)) => MergeKind::Box,
             (AccessMethod::FetchGlobal(_), _) => MergeKind::Global,
             (AccessMethod::Local, _) | (AccessMethod::Aligned, None) => MergeKind::Single,
+        }
+    }
+
+    /// Of the region that a part computes, the cells that depend on nothing of the operand that travels. What
+    /// this leaves for all operands is the *core*, which can be computed first.
+    pub fn core(&self, map: &Map, region: &Region, part: usize) -> Region {
+        match (&self.method, &self.footprint) {
+            (AccessMethod::Local, _) => *region,
+            (AccessMethod::Halo(_), Some(footprint)) => {
+                let (lo, hi) = halo_margins(map, footprint, &self.source, region, part);
+                Region::from_fn(region.rank(), |d| {
+                    let start = (region.start()[d] + lo[d]).min(region.stop()[d]);
+                    (start, (region.stop()[d] - hi[d]).max(start))
+                })
+            }
+            _ => Region::from_fn(region.rank(), |d| (region.start()[d], region.start()[d])),
         }
     }
 

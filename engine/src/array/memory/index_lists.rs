@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use partita_kernels::DType;
 
-use crate::device::{Arena, Buffer};
+use crate::device::Buffer;
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Region};
 use crate::program::Place;
@@ -56,7 +56,6 @@ impl IndexList {
 }
 
 /// Bytes per coordinate of the grid along dimension `d`, for every part that computes something over `dist`.
-/// The memory is apart from what a Loop's steps reuse: a replay does not repeat uploads.
 pub(crate) fn upload(
     team: &Team,
     dist: &Distribution,
@@ -77,7 +76,7 @@ pub(crate) fn upload(
             continue;
         }
         let bytes = bytes(coordinate);
-        let buffer = Arena::default().within(|| device.alloc(bytes.len() as u64))?;
+        let buffer = device.alloc_for_upload(bytes.len() as u64)?;
         device.upload(buffer.allocation(), 0, &bytes)?;
         let held = dist.map(d).owned(coordinate);
         let stored = Region::new(&[held.start], &[held.end])?;

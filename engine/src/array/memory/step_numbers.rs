@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, Verified, View};
 
-use crate::device::{Arena, Buffer, Device, Job};
+use crate::device::{Buffer, Device, Job};
 use crate::error::Result;
 use crate::index::{Index, Region};
 use crate::program::{Command, Op, Place, Schedule};
@@ -93,9 +93,7 @@ impl StepNumbers {
 
 impl Table {
     fn new(device: Device, words: usize) -> Result<Table> {
-        // Apart from what the steps themselves reuse.
-        let alloc =
-            |words: usize| Arena::default().within(|| device.alloc((words * WORD.size_bytes()) as u64));
+        let alloc = |words: usize| device.alloc_for_upload((words * WORD.size_bytes()) as u64);
         let (rows, counter, current) = (alloc(MAX_ROWS * words)?, alloc(1)?, alloc(words)?);
         let view = |stride: i64| View { offset: 0, strides: vec![stride] };
         let launch = |kernel: Verified, points: usize, given: &[(&Buffer, i64)]| -> Result<Command> {

@@ -9,11 +9,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::array::bind::scattered::scatter_window;
-use crate::array::bind::scattered::{PositionList, hull, within};
+use crate::array::bind::scattered::{PositionList, hull, scatter_window, within};
 use crate::array::bind::schedule::ScheduleBuilder;
 use crate::array::handle::{Array, check_parts};
-use crate::array::loops::recorder::{Recorder, StepEvent};
+use crate::array::loops::recorder::{BoundTask, Recorder};
 use crate::array::lower::footprint::{ArrayWindow, ComputeRegion};
 use crate::array::lower::graph::{Placement, Target};
 use crate::array::memory::plans::moved;
@@ -274,7 +273,7 @@ fn overwrite(
         recorder.execute(vec![copy_views(&zone.bounds.extents(), ends, CopyMode { dtype, add: false })?])?;
     }
     storage.set_valid_halo(storage.valid_halo().min(&grow));
-    recorder.log(|| StepEvent::Overwritten { value: value.number, whole: storage.number });
+    recorder.note_task(|| BoundTask::Overwrite { value: value.number, whole: storage.number });
     Ok(target)
 }
 
@@ -299,7 +298,7 @@ pub(crate) fn unshared(recorder: &Recorder, node: &Arc<Node>, expected: usize) -
     let (copies, fresh) = old.copy_current(&node.team, node.dtype, &copy)?;
     recorder.execute(copies)?;
     copy.set_valid_halo(fresh);
-    recorder.log(|| StepEvent::Copied { from: old.number, to: copy.number });
+    recorder.note_task(|| BoundTask::Copy { from: old.number, to: copy.number });
     Ok(Node::ready(node.dtype, &node.team, copy))
 }
 

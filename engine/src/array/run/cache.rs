@@ -14,8 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use partita_kernels::DType;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::array::bind::schedule::ScheduleBuilder;
-use crate::array::bind::schedule::Values;
+use crate::array::bind::schedule::{ScheduleBuilder, Values};
 use crate::array::loops::recorder::Recorder;
 use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::graph::{Graph, Placement, RecordedGraph, Target};

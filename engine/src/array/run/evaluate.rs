@@ -11,10 +11,8 @@ use rustc_hash::FxHashMap;
 
 use crate::array::bind::compute::compute;
 use crate::array::bind::reduce::reduce;
-use crate::array::bind::scattered::gather_elements;
-use crate::array::bind::scattered::gather_window;
-use crate::array::bind::schedule::ScheduleBuilder;
-use crate::array::bind::schedule::Values;
+use crate::array::bind::scattered::{gather_elements, gather_window};
+use crate::array::bind::schedule::{ScheduleBuilder, Values};
 use crate::array::loops::recorder::Recorder;
 use crate::array::lower::division::lower_half;
 use crate::array::lower::graph::{NodeId, Placement, RecordedGraph, Target};

@@ -7,7 +7,6 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::arena::Arena;
 use crate::error::{Error, Result};
 
 /// Allocations of all devices are multiples of this many bytes and aligned to it.
@@ -32,6 +31,15 @@ pub(in crate::device) trait DeviceMemory: Any + Send + Sync {
     }
 }
 
+/// What free memory is for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(in crate::device) enum Reuse {
+    /// Work on devices writes it.
+    Work,
+    /// Uploads alone write it: when a `Loop` replays work, it repeats no upload.
+    Uploads,
+}
+
 /// Memory of one device. It says where the memory is; that nobody else gets it is what a `Buffer` is for.
 pub struct Allocation {
     /// Unique in the process, ascending.
@@ -39,11 +47,11 @@ pub struct Allocation {
     /// Its size.
     pub bytes: u64,
     /// The number of its device.
-    pub(super) device: u64,
+    pub(crate) device: u64,
     /// It was lent to be read.
     pub(super) read_only: bool,
     /// Where it is reused; nothing for another owner's memory, which is not.
-    pub(super) arena: Option<Arena>,
+    pub(super) reuse: Option<Reuse>,
     /// How often it is lent: such memory is not leased again.
     pub(super) lent: AtomicU32,
     pub(super) memory: Box<dyn DeviceMemory>,
@@ -93,15 +101,15 @@ impl fmt::Debug for Allocation {
 }
 
 impl Allocation {
-    /// Memory of the device with this number; without an arena it has another owner.
+    /// Memory of the device with this number; what is not reused has another owner.
     pub(in crate::device) fn new(
         device: u64,
         bytes: u64,
-        arena: Option<Arena>,
+        reuse: Option<Reuse>,
         memory: Box<dyn DeviceMemory>,
     ) -> Allocation {
         let (id, lent) = (next_id(), AtomicU32::new(0));
-        Allocation { id, bytes, device, read_only: false, arena, lent, memory }
+        Allocation { id, bytes, device, read_only: false, reuse, lent, memory }
     }
 
     /// Refuses bytes that it does not have.
@@ -121,7 +129,7 @@ impl Allocation {
 
     /// Whether it has another owner, who may not expect writes.
     pub(crate) fn is_borrowed(&self) -> bool {
-        self.arena.is_none()
+        self.reuse.is_none()
     }
 
     /// The driver's own memory.
@@ -178,8 +186,8 @@ pub struct MemoryUse {
 /// The memory of one device that is free, and how much is in use.
 #[derive(Default)]
 pub(in crate::device) struct Pool {
-    /// By arena and size, then by number.
-    free: BTreeMap<(u64, u64), BTreeMap<u64, Arc<Allocation>>>,
+    /// By use and size, then by number.
+    free: BTreeMap<(Reuse, u64), BTreeMap<u64, Arc<Allocation>>>,
     pub(super) usage: MemoryUse,
 }
 
@@ -190,23 +198,16 @@ impl Pool {
 
     /// Takes back memory whose last lease ended.
     pub(super) fn release(&mut self, allocation: &Arc<Allocation>) {
-        if allocation.arena.is_none() {
-            return;
-        }
+        let Some(reuse) = allocation.reuse else { return };
         self.usage.in_use_bytes -= allocation.bytes;
         self.usage.cached_bytes += allocation.bytes;
-        self.keep(Arc::clone(allocation));
-    }
-
-    fn keep(&mut self, allocation: Arc<Allocation>) {
-        let Some(arena) = &allocation.arena else { return };
-        let sized = self.free.entry((arena.number(), allocation.bytes)).or_default();
-        sized.insert(allocation.id, allocation);
+        let sized = self.free.entry((reuse, allocation.bytes)).or_default();
+        sized.insert(allocation.id, Arc::clone(allocation));
     }
 
     /// The free memory of this size with the smallest number, now in use.
-    pub(super) fn take(&mut self, arena: u64, bytes: u64) -> Option<Arc<Allocation>> {
-        let sized = self.free.get_mut(&(arena, bytes))?;
+    pub(super) fn take(&mut self, reuse: Reuse, bytes: u64) -> Option<Arc<Allocation>> {
+        let sized = self.free.get_mut(&(reuse, bytes))?;
         let idle = |allocation: &&Arc<Allocation>| allocation.lent.load(Ordering::Acquire) == 0;
         let number = sized.values().find(idle)?.id;
         let allocation = sized.remove(&number)?;
@@ -216,17 +217,10 @@ impl Pool {
 
     /// This allocation, now in use; `None` if it is not free.
     pub(super) fn claim(&mut self, allocation: &Allocation) -> Option<Arc<Allocation>> {
-        let key = (allocation.arena.as_ref()?.number(), allocation.bytes);
+        let key = (allocation.reuse?, allocation.bytes);
         let found = self.free.get_mut(&key)?.remove(&allocation.id)?;
         self.count_as_used(found.bytes);
         Some(found)
-    }
-
-    /// Files the free memory again, after an arena has dissolved.
-    pub(super) fn refile(&mut self) {
-        for allocation in std::mem::take(&mut self.free).into_values().flat_map(BTreeMap::into_values) {
-            self.keep(allocation);
-        }
     }
 
     fn count_as_used(&mut self, bytes: u64) {

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::allocation::{ALIGN_BYTES, Allocation, DeviceMemory, MemoryUse};
-use super::arena::Arena;
+use super::allocation::{ALIGN_BYTES, Allocation, DeviceMemory, MemoryUse, Reuse};
 use crate::config::config;
 use crate::device::driver::{DriverError, DriverResult};
 use crate::device::handle::Device;
@@ -48,14 +47,6 @@ impl Buffer {
     }
 }
 
-impl Arena {
-    /// From now on its memory on `devices` is everybody's.
-    pub(crate) fn retire(&self, devices: &[Device]) {
-        self.dissolve();
-        devices.iter().for_each(|device| device.pool().refile());
-    }
-}
-
 impl Device {
     /// What the memory is used for.
     pub fn memory(&self) -> MemoryUse {
@@ -72,17 +63,26 @@ impl Device {
     /// # Errors
     /// [`Error::OutOfMemory`] if the budget or the driver refuses; nothing else changes then.
     pub fn alloc(&self, bytes: u64) -> Result<Buffer> {
+        self.alloc_of(Reuse::Work, bytes)
+    }
+
+    /// The same for memory that no work on the device ever has written, and that is uploaded next: a replay
+    /// of recorded work repeats no uploads.
+    pub(crate) fn alloc_for_upload(&self, bytes: u64) -> Result<Buffer> {
+        self.alloc_of(Reuse::Uploads, bytes)
+    }
+
+    fn alloc_of(&self, reuse: Reuse, bytes: u64) -> Result<Buffer> {
         self.usable()?;
         let bytes = bytes.max(1).checked_next_multiple_of(ALIGN_BYTES).unwrap_or(u64::MAX);
         let lease = |allocation| Buffer(Arc::new(Lease { allocation, device: self.clone() }));
-        let arena = Arena::current();
-        if let Some(allocation) = self.pool().take(arena.number(), bytes) {
+        if let Some(allocation) = self.pool().take(reuse, bytes) {
             return Ok(lease(allocation));
         }
         self.within_budget(bytes)?;
         let memory = self.with_room(|| self.driver().alloc(bytes))?;
         self.pool().usage.in_use_bytes += bytes;
-        let allocation = Arc::new(Allocation::new(self.number(), bytes, Some(arena), memory));
+        let allocation = Arc::new(Allocation::new(self.number(), bytes, Some(reuse), memory));
         if config().check {
             // Comparing looks at what nobody has written yet, too.
             self.upload(&allocation, 0, &vec![0; bytes as usize])?;

@@ -1,8 +1,9 @@
-//! Passes over the commands of recorded steps, in the order in which a cycle applies them.
+//! Passes over the steps of a loop: over their tasks, before these get memory; then over the commands of a
+//! cycle, in the order in which they are applied.
 
-// Copies that later rounds need not repeat are left out.
+// Of tasks: several steps share an exchange.
+pub(crate) mod deep_halos;
+// Of commands: copies that later rounds need not repeat are left out.
 pub(crate) mod invariant_copies;
-// Launches between transfers and waits become recordings.
-pub(crate) mod batches;
 // The launches of a recording on the host go tile by tile.
 pub(crate) mod tiles;

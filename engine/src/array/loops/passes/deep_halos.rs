@@ -1,25 +1,25 @@
-//! Computes halo widths and compute regions for several steps per exchange, backwards from the result of the
-//! last step.
+//! Deep halos: several steps per exchange. From the tasks of one step to the same tasks for each of these
+//! steps, with the halo widths and compute regions that follow backwards from the result of the last one.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-use crate::array::loops::recorder::{Extension, KernelEvent, StepEvent};
+use crate::array::loops::recorder::{BoundKernel, BoundTask, Extension};
 use crate::array::lower::footprint::{ComputeRegion, Footprint, holds};
-use crate::array::memory::storage::{HaloWidths, widened};
+use crate::array::memory::storage::{HaloWidths, next_number, widened};
 use crate::array::record::node::Node;
 use crate::error::Result;
 use crate::index::Distribution;
 
-/// The events of one step.
+/// The tasks of one step.
 pub(crate) struct StepTrace {
-    pub events: Vec<StepEvent>,
+    tasks: Vec<BoundTask>,
     /// The state's memory before and after.
-    pub before: Vec<u64>,
-    pub after: Vec<u64>,
+    before: Vec<u64>,
+    after: Vec<u64>,
     /// Memory with a smaller number was there before the step.
-    pub first: u64,
+    first: u64,
 }
 
 /// How `depth` steps run with one exchange.
@@ -60,6 +60,16 @@ pub(crate) type DepthResult = std::result::Result<DepthPlan, String>;
 type Needs = HashMap<u64, HaloWidths>;
 
 impl StepTrace {
+    /// Of a step that begins, with this memory of its state.
+    pub fn begin(before: Vec<u64>) -> StepTrace {
+        StepTrace { tasks: Vec::new(), before, after: Vec::new(), first: next_number() }
+    }
+
+    /// The step has done its tasks.
+    pub fn end(self, tasks: Vec<BoundTask>, after: Vec<u64>) -> StepTrace {
+        StepTrace { tasks, after, ..self }
+    }
+
     /// How to run so many steps with one exchange. `layouts` are the state's.
     pub fn plan(&self, depth: usize, layouts: &[Arc<Distribution>]) -> Result<DepthResult> {
         let mut state: Vec<HaloWidths> = layouts.iter().map(|dist| HaloWidths::zero(dist.rank())).collect();
@@ -108,11 +118,11 @@ impl StepTrace {
     /// afterwards that says the same of what the step reads.
     fn backwards(&self, needs: &mut Needs) -> Result<std::result::Result<(Vec<Extension>, u64), String>> {
         let (mut extensions, mut cells) = (Vec::new(), 0);
-        for event in self.events.iter().rev() {
-            match event {
-                StepEvent::Copied { from, to } => pass_on(needs, *to, *from),
-                StepEvent::Overwritten { value, whole } => pass_on(needs, *whole, *value),
-                StepEvent::Computed(computed) => match computed.extension(needs)? {
+        for task in self.tasks.iter().rev() {
+            match task {
+                BoundTask::Copy { from, to } => pass_on(needs, *to, *from),
+                BoundTask::Overwrite { value, whole } => pass_on(needs, *whole, *value),
+                BoundTask::Compute(computed) => match computed.extension(needs)? {
                     Ok((extension, regions)) => {
                         for piece in regions.iter().flat_map(|zone| &zone.pieces) {
                             cells += piece.cells.volume()?.unsigned_abs();
@@ -129,9 +139,9 @@ impl StepTrace {
 
     /// Which memory held the elements before they were copied.
     fn origin(&self, number: u64) -> u64 {
-        self.events.iter().rev().fold(number, |number, event| match event {
-            StepEvent::Copied { from, to } if *to == number => *from,
-            StepEvent::Copied { .. } | StepEvent::Computed(_) | StepEvent::Overwritten { .. } => number,
+        self.tasks.iter().rev().fold(number, |number, task| match task {
+            BoundTask::Copy { from, to } if *to == number => *from,
+            BoundTask::Copy { .. } | BoundTask::Compute(_) | BoundTask::Overwrite { .. } => number,
         })
     }
 
@@ -141,16 +151,10 @@ impl StepTrace {
         needs: &Needs,
         constants: &mut HashMap<u64, (Weak<Node>, Arc<Distribution>, HaloWidths)>,
     ) -> std::result::Result<(), String> {
-        let computed = |event: &StepEvent| match event {
-            StepEvent::Computed(computed) => computed.results.iter().map(|(number, _)| *number).collect(),
-            StepEvent::Copied { .. } | StepEvent::Overwritten { .. } => Vec::new(),
-        };
-        let results: Vec<u64> = self.events.iter().flat_map(computed).collect();
-        let reads = self.events.iter().filter_map(|event| match event {
-            StepEvent::Computed(computed) => Some(&computed.reads),
-            StepEvent::Copied { .. } | StepEvent::Overwritten { .. } => None,
-        });
-        for read in reads.flatten() {
+        let kernels = || self.tasks.iter().filter_map(BoundTask::kernel);
+        let results: Vec<u64> =
+            kernels().flat_map(|kernel| &kernel.results).map(|(number, _)| *number).collect();
+        for read in kernels().flat_map(|kernel| &kernel.reads) {
             // What was only moved to memory with wider halos is what it was.
             let origin = self.origin(read.number);
             if self.before.contains(&origin) || results.contains(&origin) {
@@ -176,7 +180,7 @@ impl StepTrace {
     }
 }
 
-impl KernelEvent {
+impl BoundKernel {
     /// What the evaluation shall do, and over which regions; what it reads is needed then.
     fn extension(
         &self,
