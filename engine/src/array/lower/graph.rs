@@ -433,7 +433,7 @@ impl RecordedGraph {
     pub fn of(team: &Team, targets: &[Target]) -> Result<RecordedGraph> {
         const USUAL: usize = 28;
         let graph = Graph { nodes: Vec::with_capacity(USUAL), parts: team.size(), ..Graph::default() };
-        let numbers = HashMap::with_capacity_and_hasher(USUAL, FxBuildHasher::default());
+        let numbers = HashMap::with_capacity_and_hasher(USUAL, FxBuildHasher);
         let nodes = Vec::with_capacity(USUAL);
         let (memory, sources, pending) = (Vec::new(), Vec::new(), Vec::new());
         let mut walk = Walk { graph, nodes, numbers, memory, is_cacheable: true, sources, pending };

@@ -181,7 +181,7 @@ impl CachedEvaluation {
 }
 
 fn hash_of(graph: &Graph) -> u64 {
-    FxBuildHasher::default().hash_one(graph)
+    FxBuildHasher.hash_one(graph)
 }
 
 /// How to compute an equal graph, if it is known.
