@@ -5,7 +5,7 @@ use super::fault::{Checked, Kind, Trouble};
 use super::memory::Memory;
 use super::shadow::Now;
 use super::shared::Shared;
-use crate::ptx::{Array, At, Entry, Guard, LANEID, Op, Place, Space, Vector, Width};
+use crate::ptx::{At, Entry, Guard, LANEID, Op, Place, Space, Vector, Width};
 
 /// Why a thread stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,21 +103,6 @@ impl Unit<'_> {
         Ok(widened(bytes_value(data) as u64, value))
     }
 
-    /// The slot of the thread's own array at an address.
-    fn own(&self, address: u64) -> Checked<usize> {
-        let inside = |own: &&Array| {
-            let offset = address.wrapping_sub(own.start.into());
-            offset < own.bytes.into() && offset.is_multiple_of(8)
-        };
-        match self.entry.own.as_ref().filter(inside) {
-            Some(_) => Ok(address as usize / 8),
-            None => {
-                let what = format!("{address:#x} is no word of the thread's own array");
-                Err(Trouble::at(Kind::OutOfBounds, address, what))
-            }
-        }
-    }
-
     #[inline(always)]
     fn load(
         &mut self,
@@ -132,7 +117,6 @@ impl Unit<'_> {
         let bytes = value.bytes as usize * d.count as usize;
         let data = match from {
             Space::Shared => self.shared.load(address, bytes, &self.now)?,
-            Space::Local => registers[self.own(address)?].into(),
             global => {
                 let cached = global == Space::Constant;
                 self.memory.load(address, bytes, cached, &mut self.hints[step], &self.now)?
@@ -171,10 +155,6 @@ impl Unit<'_> {
         }
         match to {
             Space::Shared => self.shared.store(address, bytes, data, &self.now),
-            Space::Local => {
-                registers[self.own(address)?] = data as u64;
-                Ok(())
-            }
             _ => self.memory.store(address, bytes, data, &mut self.hints[step], &self.now),
         }
     }

@@ -9,8 +9,6 @@ use std::sync::Arc;
 
 /// Shared memory that a kernel may declare.
 const SHARED_LIMIT: u32 = 48 * 1024;
-/// Local memory that a kernel may declare.
-const LOCAL_LIMIT: u64 = 16 * 1024;
 /// Unused bytes after each shared array, so that running over its end is seen.
 const SHARED_GAP: u32 = 64;
 /// The largest parameter block of every target.
@@ -239,7 +237,6 @@ impl<'a> Parser<'a> {
         match self.next("a statement")? {
             Lexeme::Word(".reg") => self.registers(body),
             Lexeme::Word(".shared") => self.shared(body),
-            Lexeme::Word(".local") => self.local(body),
             Lexeme::Mark('@') => {
                 let unless = self.takes('!');
                 let name = self.name("a predicate")?;
@@ -298,26 +295,6 @@ impl<'a> Parser<'a> {
         let start = (end + SHARED_GAP).next_multiple_of(align as u32);
         let array = Array { name: name.to_string(), start, bytes: bytes as u32 };
         if let Err(message) = body.share(name, array) {
-            return self.wrong(message);
-        }
-        self.mark(';')
-    }
-
-    /// `.local .align 8 .b8 name[N];` with whole words of 8 bytes.
-    fn local(&mut self, body: &mut Body<'a>) -> Result<(), Wrong> {
-        self.this_word(".align")?;
-        if self.integer("8")? != 8 {
-            return self.wrong("expected an alignment of 8");
-        }
-        self.this_word(".b8")?;
-        let name = self.name("an array's name")?;
-        self.mark('[')?;
-        let bytes = self.integer("a number of bytes")?;
-        self.mark(']')?;
-        if bytes == 0 || bytes % 8 != 0 || bytes > LOCAL_LIMIT {
-            return self.wrong(format!("{bytes} bytes; expected a multiple of 8 up to {LOCAL_LIMIT}"));
-        }
-        if let Err(message) = body.own(name, bytes as u32) {
             return self.wrong(message);
         }
         self.mark(';')

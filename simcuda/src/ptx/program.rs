@@ -43,8 +43,6 @@ pub struct Entry {
     pub(crate) params: u32,
     pub(crate) threads: Threads,
     pub(crate) shared: Vec<Array>,
-    /// The thread's own array: where it lies among the slots, in bytes.
-    pub(crate) own: Option<Array>,
     pub(crate) code: Vec<Step>,
     /// The line of each step.
     pub(crate) lines: Vec<u32>,
@@ -215,8 +213,6 @@ pub(crate) enum Space {
     /// Global memory through the cache that is not coherent with writes (`.nc`).
     Constant,
     Shared,
-    /// The thread's own array.
-    Local,
 }
 
 /// An address: a slot plus an offset.

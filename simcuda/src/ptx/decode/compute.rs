@@ -1,7 +1,7 @@
 //! Instructions that only compute: arithmetic, logic, comparisons, conversions and moves.
 
 use super::{Body, Instruction, Operand, Said, exactly, mismatch, typed, unknown};
-use crate::ptx::meaning::{Function, Meaning, comparison, conversion, insert, logic, pack_field, rule};
+use crate::ptx::meaning::{Function, Meaning, comparison, conversion, logic, rule};
 use crate::ptx::program::{Op, Place, SPECIALS};
 use crate::ptx::types::{Class, Type};
 
@@ -11,7 +11,6 @@ impl<'a> Body<'a> {
             ("setp", _) => self.compare(instruction),
             ("cvt", _) => self.convert(instruction),
             ("cvta", _) => self.address_to_global(instruction),
-            ("bfi", _) => self.insert_bits(instruction),
             ("mov", [to, Operand::Vector(from)]) => self.pack(instruction, to, from),
             ("mov", [Operand::Vector(to), from]) => self.unpack(instruction, to, from),
             // The parameter is at the beginning of its own space.
@@ -152,8 +151,6 @@ impl<'a> Body<'a> {
             (Type::BF16, Type::F32) if target < 80 => {
                 Err(format!("cvt to bf16 needs sm_80, not sm_{target}"))
             }
-            (Type::BF16, Type::F32) => Ok(()),
-            (Type::BF16, _) if target < 90 => Err("cvt to bf16 from others than f32 needs sm_90".into()),
             _ => Ok(()),
         }
     }
@@ -177,20 +174,6 @@ impl<'a> Body<'a> {
             other => return Err(format!("cvta converts a register, not {other:?}")),
         };
         self.emit(|a, _, _| a, d, [a, 0, 0]);
-        Ok(())
-    }
-
-    /// `bfi.T d, a, b, at, length;`
-    fn insert_bits(&mut self, instruction: &Instruction<'a, '_>) -> Said<()> {
-        let (modifiers, kind) = typed(instruction)?;
-        let f = insert(kind).filter(|_| modifiers.is_empty()).ok_or_else(|| unknown(instruction))?;
-        let [to, a, b, at, length] = exactly(instruction)?;
-        let d = self.result(to, kind)?;
-        let (a, b) = (self.source(a, kind)?, self.source(b, kind)?);
-        let (at, length) = (self.source(at, Type::U32)?, self.source(length, Type::U32)?);
-        let field = self.temporary(Type::U32);
-        self.emit(pack_field, field, [at, length, 0]);
-        self.emit(f, d, [a, b, field]);
         Ok(())
     }
 

@@ -17,7 +17,6 @@ enum Where {
     Param,
     Global,
     Shared,
-    Local,
 }
 
 impl<'a> Body<'a> {
@@ -34,7 +33,6 @@ impl<'a> Body<'a> {
         let (d, register) = self.elements(to, &access, Body::loaded)?;
         let from = match (access.space, access.cached) {
             (Where::Shared, _) => Space::Shared,
-            (Where::Local, _) => Space::Local,
             (_, true) => Space::Constant,
             (_, false) => Space::Global,
         };
@@ -72,7 +70,6 @@ impl<'a> Body<'a> {
         let (a, register) = self.elements(from, &access, Body::stored)?;
         let to = match access.space {
             Where::Shared => Space::Shared,
-            Where::Local => Space::Local,
             Where::Param | Where::Global => Space::Global,
         };
         self.push(Op::Store { to, at, value: width(access.kind, register), a });
@@ -87,7 +84,6 @@ impl<'a> Body<'a> {
             "param" => (Where::Param, false),
             "global" => (Where::Global, true),
             "shared" => (Where::Shared, false),
-            "local" => (Where::Local, false),
             _ => return Err(none()),
         };
         let take = |rest: &mut &[&str], found: bool| {
@@ -114,9 +110,6 @@ impl<'a> Body<'a> {
             _ => None,
         };
         let kind = kind.ok_or_else(none)?;
-        if space == Where::Local && (kind.bits() != 64 || count > 1) {
-            return Err("an access to the thread's own array has 8 bytes".into());
-        }
         if kind.bits() * count as u32 > 128 {
             return Err(format!("an access has at most 16 bytes, not {count} of .{}", kind.name()));
         }
@@ -125,8 +118,7 @@ impl<'a> Body<'a> {
 
     fn at(&mut self, space: Where, base: &'a str, offset: i32) -> Said<At> {
         if let Some(start) = self.array(base).map(|array| array.start) {
-            let is_own = self.own.as_ref().is_some_and(|own| own.name == base);
-            if space != if is_own { Where::Local } else { Where::Shared } {
+            if space != Where::Shared {
                 return Err(format!("`{base}` lies in another memory"));
             }
             return Ok(At { base: self.constant(start as u64), offset });
@@ -135,7 +127,7 @@ impl<'a> Body<'a> {
         let integer = !matches!(register.kind.class(), Class::Float | Class::Pred);
         let wide = match space {
             Where::Shared => register.kind.bits() >= 32,
-            Where::Param | Where::Global | Where::Local => register.kind.bits() == 64,
+            Where::Param | Where::Global => register.kind.bits() == 64,
         };
         if integer && wide {
             Ok(At { base: register.place, offset })

@@ -51,8 +51,6 @@ pub(crate) struct Body<'a> {
     used: HashMap<&'a str, Register>,
     constants: HashMap<u64, Place>,
     arrays: Vec<Array>,
-    /// The thread's own array, which lies among its slots.
-    own: Option<Array>,
     labels: HashMap<&'a str, u32>,
     /// Branches to labels: the step, its line, the label.
     branches: Vec<(usize, u32, &'a str)>,
@@ -77,7 +75,6 @@ impl<'a> Body<'a> {
             used: HashMap::new(),
             constants: HashMap::new(),
             arrays: Vec::new(),
-            own: None,
             labels: HashMap::new(),
             branches: Vec::new(),
             slots: vec![Slot::Special; SPECIALS.len()],
@@ -109,16 +106,6 @@ impl<'a> Body<'a> {
             return Err(format!("`{name}` is declared twice"));
         }
         self.arrays.push(array);
-        Ok(())
-    }
-
-    /// Declares the thread's own array: a slot per 8 bytes, and slots times 8 for addresses.
-    pub(crate) fn own(&mut self, name: &'a str, bytes: u32) -> Said<()> {
-        if self.is_taken(name) || self.own.is_some() {
-            return Err(format!("`{name}` is declared twice, or is a second array of the thread's own"));
-        }
-        let first = (0..bytes / 8).map(|_| self.slot(Slot::Register(Type::U64))).min().unwrap_or(0);
-        self.own = Some(Array { name: name.to_string(), start: first * 8, bytes });
         Ok(())
     }
 
@@ -172,7 +159,6 @@ impl<'a> Body<'a> {
             params: self.params,
             threads: Threads::Any,
             shared: self.arrays,
-            own: self.own,
             waits: self.code.iter().any(waits),
             code: self.code,
             lines: self.lines,
@@ -205,7 +191,7 @@ impl<'a> Body<'a> {
     }
 
     fn array(&self, name: &str) -> Option<&Array> {
-        self.arrays.iter().chain(&self.own).find(|array| array.name == name)
+        self.arrays.iter().find(|array| array.name == name)
     }
 
     /// The type of a declared register.

@@ -1,4 +1,6 @@
-//! `cvt` between integers and floats of every width, with every rounding, each rounded once.
+//! `cvt` as the engine's writer uses it: integers to integers and to floats, floats to integers, to floats of
+//! another width (rounded once, to nearest; f32 to f16 and f64 to f32 also towards zero) and to whole floats
+//! in every direction.
 
 use super::float::{NAN_32, NAN_64};
 use super::rule::Function;
@@ -42,31 +44,35 @@ pub(crate) struct Conversion {
 
 /// The conversion `cvt.modifiers.to.from` into a register of type `register`; none if there is no such thing.
 pub(crate) fn conversion(modifiers: &[&str], to: Type, from: Type, register: Type) -> Option<Conversion> {
-    let (modifiers, saturate) = match modifiers {
-        [rest @ .., "sat"] => (rest, true),
-        _ => (modifiers, false),
-    };
     let mode = match modifiers {
         [] => None,
         [one] => Some(rounding(one)?),
         _ => return None,
     };
     let function: Function = match (kind(from)?, kind(to)?, mode) {
-        (NumberClass::Integer, NumberClass::Integer, None) if !saturate => extend,
-        (NumberClass::Integer, NumberClass::Integer, None) if !covers(to, from) => clamp,
-        (NumberClass::Integer, NumberClass::Float, Some((_, false))) if !saturate => {
-            from_integer(to, from, mode)
-        }
+        (NumberClass::Integer, NumberClass::Integer, None) => extend,
+        (NumberClass::Integer, NumberClass::Float, Some((Nearest, false))) => match to {
+            F32 => |a, order, _| {
+                from_integer(
+                    a,
+                    order,
+                    |value| (value as f32).to_bits() as u64,
+                    |value| (value as f32).to_bits() as u64,
+                )
+            },
+            F64 => |a, order, _| {
+                from_integer(a, order, |value| (value as f64).to_bits(), |value| (value as f64).to_bits())
+            },
+            _ => return None,
+        },
         (NumberClass::Float, NumberClass::Integer, Some((_, true))) => to_integer,
-        (NumberClass::Float, NumberClass::Float, Some((_, false)))
-            if to.bits() < from.bits() && !saturate =>
-        {
-            narrow
-        }
-        (NumberClass::Float, NumberClass::Float, None) if to.bits() > from.bits() && !saturate => {
-            widen(to, from)
-        }
-        (NumberClass::Float, NumberClass::Float, None | Some((_, true))) if to == from && !saturate => {
+        (NumberClass::Float, NumberClass::Float, Some((mode, false))) => match (to, from, mode) {
+            (F16, F32, Nearest | Zero) | (BF16, F32, Nearest) => narrow,
+            (F16, F64, Nearest) | (F32, F64, Nearest | Zero) => narrow,
+            _ => return None,
+        },
+        (NumberClass::Float, NumberClass::Float, None) if to.bits() > from.bits() => widen(to, from),
+        (NumberClass::Float, NumberClass::Float, Some((_, true))) if to == from && to.bits() >= 32 => {
             integral
         }
         _ => return None,
@@ -90,15 +96,6 @@ fn kind(of: Type) -> Option<NumberClass> {
         Class::Unsigned | Class::Signed => Some(NumberClass::Integer),
         Class::Float => Some(NumberClass::Float),
         Class::Bits | Class::Pred => None,
-    }
-}
-
-/// Whether every value of `from` is one of `to`, so that nothing can saturate.
-fn covers(to: Type, from: Type) -> bool {
-    match (to.is_signed(), from.is_signed()) {
-        (true, true) | (false, false) => to.bits() >= from.bits(),
-        (true, false) => to.bits() > from.bits(),
-        (false, true) => false,
     }
 }
 
@@ -140,11 +137,6 @@ fn sign_extended(bits: u64, from: Type) -> u64 {
     if from.is_signed() { ((bits << unused) as i64 >> unused) as u64 } else { bits & from.mask() }
 }
 
-fn integer_value(bits: u64, from: Type) -> i128 {
-    let wide = sign_extended(bits, from);
-    if from.is_signed() { wide as i64 as i128 } else { wide as i128 }
-}
-
 /// The least and the greatest integer of `to`.
 fn range(to: Type) -> (i128, i128) {
     let bits = to.bits();
@@ -155,13 +147,6 @@ fn range(to: Type) -> (i128, i128) {
 fn extend(a: u64, order: u64, _: u64) -> u64 {
     let order = Order::read(order);
     order.register_bits(sign_extended(a, order.from))
-}
-
-/// Integer to integer, to the nearest value that `to` has.
-fn clamp(a: u64, order: u64, _: u64) -> u64 {
-    let order = Order::read(order);
-    let (least, most) = range(order.to);
-    order.register_bits(integer_value(a, order.from).clamp(least, most) as u64)
 }
 
 /// Every float is an f64.
@@ -206,24 +191,12 @@ fn to_integer(a: u64, order: u64, _: u64) -> u64 {
     order.register_bits((value as i128).clamp(least, most) as u64)
 }
 
-/// Integer to float in general; the usual forms have their own functions.
-fn from_integer(to: Type, from: Type, mode: Option<(Rounding, bool)>) -> Function {
-    match (to, from, mode) {
-        (F32, S32, Some((Nearest, _))) => |a, _, _| (a as i32 as f32).to_bits() as u64,
-        (F32, U32, Some((Nearest, _))) => |a, _, _| (a as u32 as f32).to_bits() as u64,
-        (F32, S64, Some((Nearest, _))) => |a, _, _| (a as i64 as f32).to_bits() as u64,
-        (F32, U64, Some((Nearest, _))) => |a, _, _| (a as f32).to_bits() as u64,
-        (F64, S32, _) => |a, _, _| (a as i32 as f64).to_bits(),
-        (F64, U32, _) => |a, _, _| (a as u32 as f64).to_bits(),
-        (F64, S64, Some((Nearest, _))) => |a, _, _| (a as i64 as f64).to_bits(),
-        (F64, U64, Some((Nearest, _))) => |a, _, _| (a as f64).to_bits(),
-        _ => |a, order, _| {
-            let order = Order::read(order);
-            let value = integer_value(a, order.from);
-            let exact = Exact { negative: value < 0, magnitude: value.unsigned_abs() as u64, exponent: 0 };
-            exact.round(format(order.to), order.mode.unwrap_or(Nearest))
-        },
-    }
+/// Integer to float, by the conversion of signed or of unsigned values.
+#[inline(always)]
+fn from_integer(a: u64, order: u64, signed: impl Fn(i64) -> u64, unsigned: impl Fn(u64) -> u64) -> u64 {
+    let from = Order::read(order).from;
+    let wide = sign_extended(a, from);
+    if from.is_signed() { signed(wide as i64) } else { unsigned(wide) }
 }
 
 /// Float to a wider float, which is exact.
@@ -249,120 +222,34 @@ fn widen(to: Type, from: Type) -> Function {
 fn narrow(a: u64, order: u64, _: u64) -> u64 {
     let order = Order::read(order);
     let value = float_value(a, order.from);
-    if value.is_nan() {
-        return nan(order.to);
-    }
-    match (order.to, order.mode.unwrap_or(Nearest)) {
-        (F32, Nearest) => (value as f32).to_bits() as u64,
-        (to, mode) => round_float(value, to, mode),
+    let near = value as f32;
+    let cut = match near as f64 {
+        back if back.abs() > value.abs() => f32::from_bits(near.to_bits() - 1),
+        _ => near,
+    };
+    // Rounded to odd: what is inexact ends with a one, so that a second rounding sees it.
+    let odd = f32::from_bits(cut.to_bits() | (cut as f64 != value) as u32);
+    match order.to {
+        to if value.is_nan() => nan(to),
+        F16 => {
+            let near = half::f16::from_f32(odd);
+            let past = order.mode == Some(Zero) && near.to_f64().abs() > value.abs();
+            (near.to_bits() - past as u16) as u64
+        }
+        BF16 => half::bf16::from_f32(odd).to_bits() as u64,
+        _ if order.mode == Some(Zero) => cut.to_bits() as u64,
+        _ => near.to_bits() as u64,
     }
 }
 
-/// A float of the same type, rounded to an integer or unchanged.
+/// A float of the same type, rounded to a whole number.
 fn integral(a: u64, order: u64, _: u64) -> u64 {
     let order = Order::read(order);
     let value = float_value(a, order.from);
-    match order.mode {
-        None if value.is_nan() => nan(order.to),
-        None => a,
-        Some(_) if value.is_nan() => nan(order.to),
-        Some(mode) => round_float(rounded(value, mode), order.to, Nearest),
-    }
-}
-
-fn round_float(value: f64, to: Type, mode: Rounding) -> u64 {
-    if to == F64 {
-        return value.to_bits();
-    }
-    let format = format(to);
-    let negative = value.is_sign_negative();
-    if value.is_infinite() {
-        return format.sign(negative) | format.infinity();
-    }
-    let bits = value.to_bits();
-    let (field, fraction) = ((bits >> 52 & 0x7ff) as i32, bits & ((1 << 52) - 1));
-    let exact = match field {
-        0 => Exact { negative, magnitude: fraction, exponent: -1074 },
-        _ => Exact { negative, magnitude: fraction | 1 << 52, exponent: field - 1075 },
-    };
-    exact.round(format, mode)
-}
-
-/// Widths of a float's fields.
-#[derive(Clone, Copy)]
-struct Format {
-    exponent: u32,
-    fraction: u32,
-}
-
-fn format(of: Type) -> Format {
-    match of {
-        F16 => Format { exponent: 5, fraction: 10 },
-        BF16 => Format { exponent: 8, fraction: 7 },
-        F32 => Format { exponent: 8, fraction: 23 },
-        _ => Format { exponent: 11, fraction: 52 },
-    }
-}
-
-impl Format {
-    fn infinity(self) -> u64 {
-        ((1 << self.exponent) - 1) << self.fraction
-    }
-
-    fn sign(self, negative: bool) -> u64 {
-        (negative as u64) << (self.exponent + self.fraction)
-    }
-}
-
-/// The number `magnitude * 2^exponent` with its sign.
-struct Exact {
-    negative: bool,
-    magnitude: u64,
-    exponent: i32,
-}
-
-impl Exact {
-    /// The bits of the nearest value of `format` in the direction of `mode`.
-    fn round(&self, format: Format, mode: Rounding) -> u64 {
-        let sign = format.sign(self.negative);
-        if self.magnitude == 0 {
-            return sign;
-        }
-        let fraction = format.fraction as i32;
-        let least = 2 - (1 << (format.exponent - 1)) - fraction;
-        let top = self.exponent + self.magnitude.ilog2() as i32;
-        // The exponent of the result's last bit: of a normal number, or of the subnormals.
-        let last = (top - fraction).max(least);
-        let (kept, up) = self.cut(last - self.exponent, mode);
-        // A normal number's leading bit, and the carry out of rounding, add to the exponent field.
-        let bits = (((last - least) as u64) << fraction) + kept + up as u64;
-        if bits < format.infinity() {
-            return sign | bits;
-        }
-        let infinite = match mode {
-            Nearest => true,
-            Zero => false,
-            Down => self.negative,
-            Up => !self.negative,
-        };
-        sign | if infinite { format.infinity() } else { format.infinity() - 1 }
-    }
-
-    /// The magnitude without its last `shift` bits, and whether to add one to it.
-    fn cut(&self, shift: i32, mode: Rounding) -> (u64, bool) {
-        if shift <= 0 {
-            return (self.magnitude << -shift, false);
-        }
-        // Beyond 65 bits nothing but "less than half, more than zero" is left.
-        let shift = shift.min(66) as u32;
-        let wide = self.magnitude as u128;
-        let (kept, rest, half) = ((wide >> shift) as u64, wide & ((1 << shift) - 1), 1u128 << (shift - 1));
-        let up = match mode {
-            Nearest => rest > half || rest == half && kept & 1 == 1,
-            Zero => false,
-            Down => self.negative && rest != 0,
-            Up => !self.negative && rest != 0,
-        };
-        (kept, up)
+    let whole = rounded(value, order.mode.unwrap_or(Nearest));
+    match order.to {
+        to if value.is_nan() => nan(to),
+        F32 => (whole as f32).to_bits() as u64,
+        _ => whole.to_bits(),
     }
 }

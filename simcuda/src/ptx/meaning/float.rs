@@ -28,24 +28,15 @@ macro_rules! per_type {
             pub fn div(a: u64, b: u64, _: u64) -> u64 { back(of(a) / of(b)) }
             pub fn sqrt(a: u64, _: u64, _: u64) -> u64 { back(of(a).sqrt()) }
             pub fn fma(a: u64, b: u64, c: u64) -> u64 { back(of(a).mul_add(of(b), of(c))) }
-            // The sign comes from the first operand, the magnitude from the second.
-            pub fn copysign(a: u64, b: u64, _: u64) -> u64 { of(b).copysign(of(a)).to_bits() as u64 }
-            pub fn is_nan(a: u64, _: u64, _: u64) -> u64 { of(a).is_nan() as u64 }
             pub fn eq(a: u64, b: u64, _: u64) -> u64 { (of(a) == of(b)) as u64 }
             pub fn lt(a: u64, b: u64, _: u64) -> u64 { (of(a) < of(b)) as u64 }
             pub fn le(a: u64, b: u64, _: u64) -> u64 { (of(a) <= of(b)) as u64 }
             pub fn gt(a: u64, b: u64, _: u64) -> u64 { (of(a) > of(b)) as u64 }
             pub fn ge(a: u64, b: u64, _: u64) -> u64 { (of(a) >= of(b)) as u64 }
             pub fn ne(a: u64, b: u64, _: u64) -> u64 { (of(a) < of(b) || of(a) > of(b)) as u64 }
-            // The forms that hold for NaN too are the opposites of the others.
-            pub fn equ(a: u64, b: u64, _: u64) -> u64 { 1 - ne(a, b, 0) }
+            // The forms that hold for NaN too.
             pub fn neu(a: u64, b: u64, _: u64) -> u64 { 1 - eq(a, b, 0) }
-            pub fn ltu(a: u64, b: u64, _: u64) -> u64 { 1 - ge(a, b, 0) }
-            pub fn leu(a: u64, b: u64, _: u64) -> u64 { 1 - gt(a, b, 0) }
-            pub fn gtu(a: u64, b: u64, _: u64) -> u64 { 1 - le(a, b, 0) }
-            pub fn geu(a: u64, b: u64, _: u64) -> u64 { 1 - lt(a, b, 0) }
-            pub fn num(a: u64, b: u64, _: u64) -> u64 { !(of(a).is_nan() || of(b).is_nan()) as u64 }
-            pub fn nan(a: u64, b: u64, _: u64) -> u64 { 1 - num(a, b, 0) }
+            pub fn nan(a: u64, b: u64, _: u64) -> u64 { (of(a).is_nan() || of(b).is_nan()) as u64 }
         }
     )*};
 }
@@ -66,9 +57,6 @@ macro_rules! of {
 }
 
 pub(super) fn rule(name: &str, modifiers: &[&str], kind: Type) -> Option<Rule> {
-    if let ("testp", ["notanumber"]) = (name, modifiers) {
-        return Some(Rule::total(Pred, &[kind], of!(kind, is_nan)?));
-    }
     // Without `.rn` an assembler may contract a sum with a product; such text is refused.
     let function: Option<Function> = match (name, modifiers) {
         ("add", ["rn"]) => of!(kind, add),
@@ -77,7 +65,6 @@ pub(super) fn rule(name: &str, modifiers: &[&str], kind: Type) -> Option<Rule> {
         ("div", ["rn"]) => of!(kind, div),
         ("sqrt", ["rn"]) => of!(kind, sqrt),
         ("fma", ["rn"]) => of!(kind, fma),
-        ("copysign", []) => of!(kind, copysign),
         ("abs", []) => abs(kind),
         ("neg", []) => neg(kind),
         _ => None,
@@ -115,13 +102,7 @@ pub(super) fn comparison(compare: &str, kind: Type) -> Option<Function> {
         "le" => of!(kind, le),
         "gt" => of!(kind, gt),
         "ge" => of!(kind, ge),
-        "equ" => of!(kind, equ),
         "neu" => of!(kind, neu),
-        "ltu" => of!(kind, ltu),
-        "leu" => of!(kind, leu),
-        "gtu" => of!(kind, gtu),
-        "geu" => of!(kind, geu),
-        "num" => of!(kind, num),
         "nan" => of!(kind, nan),
         _ => None,
     }

@@ -14,9 +14,6 @@ macro_rules! per_type {
             pub fn min(a: u64, b: u64, _: u64) -> u64 { bits((a as T).min(b as T)) }
             pub fn max(a: u64, b: u64, _: u64) -> u64 { bits((a as T).max(b as T)) }
             pub fn mul_lo(a: u64, b: u64, _: u64) -> u64 { bits((a as T).wrapping_mul(b as T)) }
-            pub fn mul_hi(a: u64, b: u64, _: u64) -> u64 {
-                bits(((a as T as $w * b as T as $w) >> T::BITS) as T)
-            }
             pub fn mul_wide(a: u64, b: u64, _: u64) -> u64 { (a as T as $w * b as T as $w) as $wu as u64 }
             pub fn mad_lo(a: u64, b: u64, c: u64) -> u64 {
                 bits((a as T).wrapping_mul(b as T).wrapping_add(c as T))
@@ -117,7 +114,6 @@ fn numeric(name: &str, modifiers: &[&str], kind: Type) -> Option<Rule> {
         ("min", []) => of!(kind, min),
         ("max", []) => of!(kind, max),
         ("mul", ["lo"]) => of!(kind, mul_lo),
-        ("mul", ["hi"]) => of!(kind, mul_hi),
         _ => None,
     };
     let rule = |operands: &[Type], function: Option<Function>| Some(Rule::total(kind, operands, function?));
@@ -213,29 +209,6 @@ fn permute(a: u64, b: u64, c: u64) -> u64 {
         let value = if pick & 8 != 0 { ((byte as i8) >> 7) as u8 } else { byte };
         result | (value as u64) << (8 * at)
     })
-}
-
-/// `bfi`: `b` with `length` bits of `a` inserted at `at`; `c` holds both, as [`pack_field`] makes it.
-pub(crate) fn insert(kind: Type) -> Option<Function> {
-    fn merge(a: u64, b: u64, c: u64, bits: u32) -> u64 {
-        let (at, length) = (c as u32 & 0xff, (c >> 8) as u32 & 0xff);
-        if at >= bits || length == 0 {
-            return b;
-        }
-        let ones = if length >= 64 { u64::MAX } else { (1 << length) - 1 };
-        let mask = (ones << at) & (u64::MAX >> (64 - bits));
-        b & !mask | (a << at) & mask
-    }
-    match kind {
-        B32 => Some(|a, b, c| merge(a, b, c, 32)),
-        B64 => Some(|a, b, c| merge(a, b, c, 64)),
-        _ => None,
-    }
-}
-
-/// The position and the length of a bit field in one value.
-pub(crate) fn pack_field(at: u64, length: u64, _: u64) -> u64 {
-    at & 0xff | (length & 0xff) << 8
 }
 
 pub(super) fn comparison(compare: &str, kind: Type) -> Option<Function> {

@@ -8,7 +8,6 @@ mod rule;
 
 use super::types::Type;
 pub(crate) use convert::conversion;
-pub(crate) use integer::{insert, pack_field};
 pub(crate) use rule::{Function, Meaning, Partial, Rule, logic};
 
 /// The rule of `name` with its modifiers, the last of which is the type.
