@@ -7,7 +7,7 @@ mod pairs;
 
 use found::{devices, ran};
 use pairs::{SIZE, folded, maps, over, pairs, value};
-use partita::array::record;
+use partita::array::{NewAxis, Span, record};
 use partita::index::DimMap;
 use partita::prelude::*;
 use partita::program::{Command, Op};
@@ -336,4 +336,38 @@ fn where_nobody_needs_the_old_value_one_launch_per_part_is_all() {
             w.assign(&s![1..-1, 1..-1], &v.slice(&s![1..-1, 1..-1])).unwrap();
         }
     }
+}
+
+#[test]
+fn ranges_mean_what_they_mean_in_numpy() {
+    let team = Team::on(&[Device::host()], 1).unwrap();
+    let line = |extent: i64| {
+        let dist = Distribution::default_partition(1, &[extent]).unwrap();
+        Array::from_fn(&team, &dist, |at| at[0]).unwrap()
+    };
+    let of = |span: [Span; 1]| line(9).slice(&span).to_vec::<i64>().unwrap();
+    // NumPy's a[8:2:-1] begins with element 8 and ends with element 3.
+    assert_eq!(of(s![..; 4]), [0, 4, 8]);
+    assert_eq!(of(s![1..-1; 3]), [1, 4, 7]);
+    assert_eq!(of(s![..; -4]), [8, 4, 0]);
+    assert_eq!(of(s![8..2; -1]), [8, 7, 6, 5, 4, 3]);
+    assert_eq!(of(s![-2..; -3]), [7, 4, 1]);
+    assert_eq!(of(s![..4; -2]), [8, 6]);
+    assert_eq!(of(s![3..3; -2]), [0i64; 0]);
+    for span in [s![..; 0][0], s![9..; -1][0], s![2..8; -1][0], s![9][0], s![-10][0], s![4..3][0]] {
+        assert!(line(9).slice(&[span]).recorded().is_err(), "{span:?}");
+    }
+    assert_eq!(line(0).slice(&s![..; -1]).shape()[0], 0);
+}
+
+#[test]
+fn dimensions_come_and_go() {
+    let team = Team::on(&[Device::host()], 1).unwrap();
+    let dist = Distribution::default_partition(1, &[4, 5, 6]).unwrap();
+    let u = Array::from_fn(&team, &dist, |at| 100 * at[0] + 10 * at[1] + at[2]).unwrap();
+    let v = u.slice(&s![NewAxis, -1, .., NewAxis, 1..; 2]);
+    assert_eq!(v.shape()[..], [1, 5, 1, 3]);
+    let expected: Vec<i64> = (0..5).flat_map(|j| [1, 3, 5].map(|k| 300 + 10 * j + k)).collect();
+    assert_eq!(v.to_vec::<i64>().unwrap(), expected);
+    assert!(u.slice(&s![.., .., .., .., 0]).recorded().is_err());
 }

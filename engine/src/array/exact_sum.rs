@@ -1,13 +1,15 @@
 //! [`Array::sum_reproducible`](crate::array::Array::sum_reproducible): correctly rounded sums of floats,
-//! composed of reductions of integers.
+//! composed of reductions that are exact.
 //!
 //! A finite float is an integer m times 2^p units. The unit is the smallest subnormal float, p is at least 0,
 //! and m has 24 or 53 bits (f32, f64). A first pass finds the smallest and the largest p among the summands
-//! of each result. A second pass writes every summand as an integer in digits of a few bits, relative to the
-//! smallest p, and adds each digit separately. The digits are so narrow that their sums cannot overflow.
-//! Then carries are propagated and the number is rounded once. Integers add exactly, so neither the order of
-//! the summands nor how they are divided changes the result. (The number is a fixed-point accumulator as
-//! Kulisch's; Neal, 2015, "Fast exact summation using small and large superaccumulators", surveys others.)
+//! of each result. A second pass writes every summand as a few digits, relative to the smallest p, and adds
+//! each digit separately. The digits are so narrow that their sums are exact: they are integral floats below
+//! 2^53; integers on devices without f64, and where the summands are too far apart for floats. Then carries
+//! are propagated and the number is rounded once. So neither the order of the summands nor how they are
+//! divided changes the result. (The number is a fixed-point accumulator as Kulisch's; Neal, 2015, "Fast exact
+//! summation using small and large superaccumulators", surveys others. Digits are extracted as by Rump,
+//! Ogita and Oishi, 2008, "Accurate floating-point summation".)
 
 use partita_kernels::{DType, FoldOp, Scalar};
 
@@ -25,14 +27,18 @@ impl Array {
     ///
     /// Of floats it computes at once, so it is collective: a first pass over the elements finds their range
     /// of exponents, and the host waits for it. The sum itself is recorded: one more pass that adds as many
-    /// integers per element as the range needs, usually 2 to 4. Inside a [`Loop`](crate::array::Loop)'s
-    /// step, where nothing can be read, it adds as many as all floats need (f32: 8, f64: 35 to 105), which
-    /// takes several passes.
+    /// numbers per element as the range needs, usually 2 to 4. Inside a [`Loop`](crate::array::Loop)'s
+    /// step, where nothing can be read, it adds as many as all floats need (f32: 6 to 14, f64: 35 to 105),
+    /// which takes several passes.
     pub fn sum_reproducible(&self, axes: &[usize]) -> Array {
         match self.dtype() {
             DType::F32 | DType::F64 => {
-                let word = if self.team().has_i64() { DType::I64 } else { DType::I32 };
-                self.or_failed(exact_sum(self, axes, word, most_summands(word)))
+                let added = match (self.team().has_f64(), self.team().has_i64()) {
+                    (true, _) => DType::F64,
+                    (false, true) => DType::I64,
+                    (false, false) => DType::I32,
+                };
+                self.or_failed(exact_sum(self, axes, added, most_summands(added)))
             }
             DType::F16 | DType::BF16 => self.cast(DType::F32).sum_reproducible(axes).cast(self.dtype()),
             // Integers add in any order.
@@ -50,20 +56,24 @@ impl Array {
 }
 
 /// The most elements that are added before carries: more leave digits of too few bits.
-fn most_summands(word: DType) -> i64 {
-    if word == DType::I64 { 1 << 33 } else { 1 << 24 }
+fn most_summands(added: DType) -> i64 {
+    if added == DType::I32 { 1 << 24 } else { 1 << 33 }
 }
 
-/// The exact sum, rounded. Digits add up in `word`, up to `most` of them before carries.
-fn exact_sum(x: &Array, axes: &[usize], word: DType, most: i64) -> Result<Array> {
+/// The exact sum, rounded. Digits add up in the type `added`, up to `most` of them before carries.
+fn exact_sum(x: &Array, axes: &[usize], added: DType, most: i64) -> Result<Array> {
     let mut axes = if axes.is_empty() { (0..x.rank()).collect() } else { axes.to_vec() };
     axes.sort_unstable();
     axes.dedup();
     x.distribution()?.reduced(&axes)?;
     let count: i64 = axes.iter().map(|&axis| x.shape()[axis]).product();
-    let format = DigitFormat::new(x.dtype(), word, count.min(most));
+    let mut format = DigitFormat::new(x.dtype(), added, count.min(most));
     let range = Range::of(&format, x, &axes);
-    let digits = range.digits(&format)?;
+    let span = range.span(&format)?;
+    if added == DType::F64 && format.digits(span) * format.digit > MOST_FLOAT_BITS {
+        format = DigitFormat::new(x.dtype(), DType::I64, count.min(most));
+    }
+    let digits = format.digits(span);
     let sums = digit_sums(&format, (x, &axes), &range.lowest, (digits, most))?;
     round(&format, sums, &range.lowest, &range.special)
 }
@@ -107,17 +117,18 @@ impl Range {
         Range { lowest, span, special }
     }
 
-    /// The digits that every result needs; in a `Loop`'s step, which reads nothing, those of all floats.
-    fn digits(&self, format: &DigitFormat) -> Result<i64> {
+    /// How far the lowest bits of summands are apart at most; in a `Loop`'s step, which reads nothing, those
+    /// of all floats.
+    fn span(&self, format: &DigitFormat) -> Result<i64> {
         if Recorder::current().is_recording() {
             eval_all(&[&self.lowest, &self.special])?;
-            return Ok(format.most_digits());
+            return Ok(format.largest_field() - 2);
         }
         let span = self.span.cast(DType::I32);
         let is_single = span.shape().iter().all(|&extent| extent == 1);
         let widest = if is_single { span } else { span.max(&[]) };
         eval_all(&[&self.lowest, &self.special, &widest])?;
-        Ok(format.digits(i64::from(widest.item::<i32>()?.max(0))))
+        Ok(i64::from(widest.item::<i32>()?.max(0)))
     }
 }
 
@@ -133,7 +144,13 @@ fn digit_sums(
     let longest = axes.iter().copied().max_by_key(|&axis| x.shape()[axis]);
     let Some(longest) = longest.filter(|_| count > most) else {
         let sum = |digit: &Array| digit.reduction("sum_reproducible", axes, Reduction::Fold(FoldOp::Sum));
-        return Ok(digits_of(format, x, lowest, digits).iter().map(sum).collect());
+        if format.added != DType::F64 {
+            return Ok(integer_digits(format, x, lowest, digits).iter().map(sum).collect());
+        }
+        let units = |(at, digit): (usize, &Array)| {
+            (sum(digit) * (-(at as f64) * format.digit as f64).exp2()).cast(format.word)
+        };
+        return Ok(float_digits(format, x, lowest, digits)?.iter().enumerate().map(units).collect());
     };
     let extent = x.shape()[longest];
     let mut sums: Vec<Array> = Vec::new();
@@ -155,8 +172,31 @@ fn digit_sums(
     Ok(sums)
 }
 
+/// Each element in units of the lowest exponent, as so many floats: digit k is a multiple of 2^(k * digit).
+/// Adding and subtracting a number whose last bit is that unit rounds to it, and what is left is exact.
+fn float_digits(format: &DigitFormat, x: &Array, lowest: &Array, digits: i64) -> Result<Vec<Array>> {
+    let int = |value: i64| Scalar::from_i64(DType::I64, value);
+    // The unit is 2^-up. Its inverse may be no float, but half of the exponent always gives one.
+    let up = int(format.lowest_bit()).operand(lowest) - lowest.cast(DType::I64);
+    let half = up.shift_right(int(1));
+    let power = |up: &Array| (up + int(1023)).shift_left(int(52)).bitcast(DType::F64);
+    let scales = [power(&half), power(&(up - &half))];
+    eval_all(&[&scales[0], &scales[1]])?;
+    let mut rest = x.cast(DType::F64) * &scales[0] * &scales[1];
+    let mut all = Vec::new();
+    for at in (1..digits).rev() {
+        let unit = 1.5 * ((52 + at * format.digit) as f64).exp2();
+        let digit = (&rest + unit) - unit;
+        rest = &rest - &digit;
+        all.push(digit);
+    }
+    all.push(rest);
+    all.reverse();
+    Ok(all)
+}
+
 /// Each element in two's complement: so many digits above the lowest exponent.
-fn digits_of(format: &DigitFormat, x: &Array, lowest: &Array, digits: i64) -> Vec<Array> {
+fn integer_digits(format: &DigitFormat, x: &Array, lowest: &Array, digits: i64) -> Vec<Array> {
     let int = |value: i64| format.in_bits(value);
     let bits = x.bitcast(format.bits);
     let field = bits.shift_right(int(format.fraction)) & int(format.infinity() >> format.fraction);
@@ -199,32 +239,46 @@ impl DigitFormat {
     }
 }
 
+/// The most bits of all digits that floats hold without overflow.
+const MOST_FLOAT_BITS: i64 = 960;
+
 /// A float type, and the digits in which its values are added.
 #[derive(Clone, Copy, Debug)]
 struct DigitFormat {
-    pub float: DType,
+    float: DType,
     /// The signed integer of the same width.
-    pub bits: DType,
+    bits: DType,
     /// Width of the fraction.
-    pub fraction: i64,
-    /// The signed integer in which digits are added, and its width.
-    pub word: DType,
-    pub width: i64,
+    fraction: i64,
+    /// The type in which digits are added.
+    added: DType,
+    /// The signed integer that holds sums of digits, and its width.
+    word: DType,
+    width: i64,
     /// Bits of a digit.
-    pub digit: i64,
-    /// Bits of a digit that rounding appends at once; divides `digit`.
-    pub piece: i64,
+    digit: i64,
 }
 
 impl DigitFormat {
-    /// The widest digits of which `count` add up without overflow.
-    pub fn new(float: DType, word: DType, count: i64) -> DigitFormat {
+    /// The widest digits of which `count` add up without overflow; of floats, without rounding.
+    fn new(float: DType, added: DType, count: i64) -> DigitFormat {
         let (bits, fraction) = if float == DType::F64 { (DType::I64, 52) } else { (DType::I32, 23) };
+        let word = if added == DType::F64 { DType::I64 } else { added };
         let width = 8 * word.size_bytes() as i64;
-        let room = width - 1 - i64::from((count.max(1) as u64).next_power_of_two().ilog2());
-        let spare = width - 2 - fraction;
-        let digit = if room < spare { room } else { room - room % spare };
-        DigitFormat { float, bits, fraction, word, width, digit, piece: digit.min(spare) }
+        let (limit, spare) = (if added == DType::F64 { 53 } else { width - 1 }, width - 2 - fraction);
+        let room = limit - i64::from((count.max(1) as u64).next_power_of_two().ilog2());
+        // Of integers whole pieces that rounding appends at once.
+        let digit = match added {
+            DType::F64 => room.min(51),
+            _ if room < spare => room,
+            _ => room - room % spare,
+        };
+        DigitFormat { float, bits, fraction, added, word, width, digit }
+    }
+
+    /// The lowest bit of the float type is 2 to minus this.
+    fn lowest_bit(&self) -> i64 {
+        if self.float == DType::F64 { 1074 } else { 149 }
     }
 
     /// The bits of a word beside a mantissa and a sign.
@@ -245,11 +299,6 @@ impl DigitFormat {
     /// The digits that the sum of floats needs whose lowest bits are up to `span` bits apart.
     pub fn digits(&self, span: i64) -> i64 {
         (span + self.fraction + self.digit) / self.digit
-    }
-
-    /// The digits that suffice for all floats.
-    pub fn most_digits(&self) -> i64 {
-        self.digits(self.largest_field() - 2)
     }
 
     /// An unsigned integer as wide as a digit's sum.
@@ -322,13 +371,16 @@ impl Truncated {
     /// Appends a digit below, as far as there is room.
     fn append(&mut self, format: &DigitFormat, digit: &Array) {
         let int = |value: i64| format.in_word(value);
-        let limit = 1 << (format.width - 1 - format.piece);
-        for at in (0..format.digit / format.piece).rev() {
-            let piece = digit.shift_right(int(at * format.piece)) & int((1 << format.piece) - 1);
+        let most = format.digit.min(format.spare());
+        let limit = 1 << (format.width - 1 - most);
+        for piece in (0..(format.digit + most - 1) / most).rev() {
+            let at = piece * most;
+            let bits = most.min(format.digit - at);
+            let piece = digit.shift_right(int(at)) & int((1 << bits) - 1);
             let fits = self.integer.less(int(limit)) & self.integer.greater_equal(int(-limit));
-            let longer = self.integer.shift_left(int(format.piece)) + &piece;
+            let longer = self.integer.shift_left(int(bits)) + &piece;
             self.inexact = &self.inexact | &(!&fits & piece.not_equal(int(0)));
-            self.skipped = fits.select(&self.skipped, &(&self.skipped + int(format.piece)));
+            self.skipped = fits.select(&self.skipped, &(&self.skipped + int(bits)));
             self.integer = fits.select(&longer, &self.integer);
         }
     }
@@ -392,13 +444,13 @@ mod tests {
             let double = x.cast(DType::F64);
             let doubles = double.sum_reproducible(axes).to_vec::<f64>().unwrap();
             for most in [1, 4, 100, 1 << 24] {
-                assert_eq!(sum_of::<f32>(&x, axes, (DType::I32, most)), wide, "i32, {axes:?}, {most}");
-                assert_eq!(sum_of::<f32>(&x, axes, (DType::I64, most)), wide, "i64, {axes:?}, {most}");
-                assert_eq!(
-                    sum_of::<f64>(&double, axes, (DType::I64, most)),
-                    doubles,
-                    "f64, {axes:?}, {most}"
-                );
+                let f64s = |added: DType| sum_of::<f64>(&double, axes, (added, most));
+                let f32s = |added: DType| sum_of::<f32>(&x, axes, (added, most));
+                assert_eq!(f32s(DType::I32), wide, "i32, {axes:?}, {most}");
+                assert_eq!(f32s(DType::I64), wide, "i64, {axes:?}, {most}");
+                assert_eq!(f32s(DType::F64), wide, "f32 in floats, {axes:?}, {most}");
+                assert_eq!(f64s(DType::I64), doubles, "f64, {axes:?}, {most}");
+                assert_eq!(f64s(DType::F64), doubles, "f64 in floats, {axes:?}, {most}");
             }
         }
     }

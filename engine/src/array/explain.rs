@@ -1,6 +1,8 @@
-//! [`Outline`]: what an evaluation will do, as numbers and text: kernels with the bytes they must touch and
-//! the operations they do, plans with the bytes of every link, and what is computed while these travel. It is
-//! read off the tasks that lowering makes.
+//! [`Outline`]: what an evaluation will do, as numbers, text and a drawing: kernels with the bytes they must
+//! touch and the operations they do, plans with the bytes of every link, and what is computed while these
+//! travel. It is read off the tasks that lowering makes. In the drawing (SVG) time goes downwards, with one
+//! column per part; arrows are messages, boxes are kernels, whose pale margin is the rim that waits for the
+//! exchange.
 
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
@@ -30,7 +32,7 @@ pub struct Outline {
 }
 
 /// A kernel, and what it needs first.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct KernelStep {
     /// Its name.
     pub name: String,
@@ -167,14 +169,9 @@ impl Explain<'_> {
         written_bytes: u64,
     ) -> Result<KernelStep> {
         let mut step = KernelStep {
-            name: kernel.name.clone(),
-            layout: format!("shape {}, grid {}", dist.shape(), dist.grid()),
-            cells: per_part(dist, |part| dist.owned(part))?,
-            core: Vec::new(),
-            read_bytes: 0,
             written_bytes,
             operations: kernel.body.iter().filter(|inst| is_work(&inst.op)).count() as u64,
-            exchanges: Vec::new(),
+            ..kernel_step(&kernel.name, dist)?
         };
         let mut core: Vec<Region> = (0..dist.parts()).map(|part| dist.owned(part)).collect();
         let mut known: Vec<(NodeId, Vec<LinkTraffic>)> = Vec::new();
@@ -193,8 +190,7 @@ impl Explain<'_> {
                 step.exchanges.push(self.exchange(access, leaf.dtype, links));
             }
         }
-        let volume = |core: &Region| core.volume().map(|cells| cells as u64);
-        step.core = core.iter().map(volume).collect::<std::result::Result<_, _>>()?;
+        step.core = per_part(dist, |part| core[part])?;
         Ok(step)
     }
 
@@ -213,17 +209,14 @@ impl Explain<'_> {
 /// Elements gathered on the parts where they are.
 fn gathering(name: &str, dist: &Arc<Distribution>, dtype: DType) -> Result<KernelStep> {
     let bytes = dist.global().volume()? as u64 * dtype.size_bytes() as u64;
+    Ok(KernelStep { read_bytes: bytes, written_bytes: bytes, ..kernel_step(name, dist)? })
+}
+
+/// A kernel that waits for nothing.
+fn kernel_step(name: &str, dist: &Distribution) -> Result<KernelStep> {
+    let (name, layout) = (name.to_owned(), format!("shape {}, grid {}", dist.shape(), dist.grid()));
     let cells = per_part(dist, |part| dist.owned(part))?;
-    Ok(KernelStep {
-        name: name.to_owned(),
-        layout: format!("shape {}, grid {}", dist.shape(), dist.grid()),
-        core: cells.clone(),
-        cells,
-        read_bytes: bytes,
-        written_bytes: bytes,
-        operations: 0,
-        exchanges: Vec::new(),
-    })
+    Ok(KernelStep { name, layout, core: cells.clone(), cells, ..KernelStep::default() })
 }
 
 /// The cells of an operand that the parts read, each once.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use partita_kernels::{DType, Scalar};
 
 use crate::array::loops::recorder::Recorder;
-use crate::array::record::node::{Expr, Node, NodeLayout};
+use crate::array::record::expr::{Expr, NodeLayout};
+use crate::array::record::node::Node;
 use crate::array::run::evaluate::{evaluate, is_long, shorten};
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index};
@@ -58,7 +59,7 @@ impl Array {
     /// If the distribution has another number of parts than the team has members.
     pub fn full(team: &Team, dist: &Distribution, value: Scalar) -> Result<Array> {
         check_parts("Array::full", team, dist)?;
-        let layout = NodeLayout::Known(Arc::new(dist.clone()));
+        let layout = NodeLayout::known(dist.clone());
         Ok(Array::of(Node::lazy(dist.shape(), value.dtype, team, Expr::Fill(value), layout)))
     }
 
@@ -80,7 +81,7 @@ impl Array {
             let expected = format!("a dimension below {}", dist.rank());
             return Err(Error::invalid("Array::coordinate", expected, d.to_string(), "count from 0"));
         }
-        let layout = NodeLayout::Known(Arc::new(dist.clone()));
+        let layout = NodeLayout::known(dist.clone());
         Ok(Array::of(Node::lazy(dist.shape(), dtype, team, Expr::Coord(d), layout)))
     }
 

@@ -261,6 +261,11 @@ impl Team {
         self.0.has_i64
     }
 
+    /// Whether every device of the team has f64.
+    pub(crate) fn has_f64(&self) -> bool {
+        self.0.members.iter().all(|member| member.kind != DeviceKind::Wgpu)
+    }
+
     /// Does what all ranks do at the same time. What fails on this rank alone, all others get to know.
     pub(crate) fn together<T>(&self, operation: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let Some(ranks) = &self.0.ranks else { return work() };

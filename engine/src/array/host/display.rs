@@ -5,6 +5,7 @@ use std::fmt;
 use partita_kernels::{DType, Kind, Scalar};
 
 use crate::array::Array;
+use crate::array::record::map::number;
 use crate::error::Result;
 use crate::index::{Index, Region};
 
@@ -25,78 +26,57 @@ impl fmt::Display for Array {
     }
 }
 
-/// One shown coordinate of a dimension, or the gap between its ends.
-#[derive(Clone, Copy)]
-enum Entry {
-    At(i64),
-    Gap,
-}
-
 fn shown(array: &Array) -> Result<String> {
     let shape = array.shape();
     let all = Region::from_shape(&shape)?.volume()? <= MOST_ELEMENTS;
-    let entries = |d: usize| -> Vec<Entry> {
-        let size = shape[d];
-        if all || size <= 2 * EDGE {
-            return (0..size).map(Entry::At).collect();
-        }
-        let (front, back) = ((0..EDGE).map(Entry::At), (size - EDGE..size).map(Entry::At));
-        front.chain([Entry::Gap]).chain(back).collect()
+    // The shown coordinates of a dimension: all, or some at each end.
+    let entries = |d: usize| match shape[d] {
+        size if all || size <= 2 * EDGE => (0..size).collect::<Vec<i64>>(),
+        size => (0..EDGE).chain(size - EDGE..size).collect(),
     };
-    let entries: Vec<Vec<Entry>> = (0..shape.rank()).map(entries).collect();
+    let entries: Vec<Vec<i64>> = (0..shape.rank()).map(entries).collect();
     let (dtype, everything) = (array.dtype(), if all { Some(array.to_bytes()?) } else { None });
-    let element = |at: &Index| match &everything {
-        Some(bytes) => Ok(nth(dtype, bytes, (0..shape.rank()).fold(0, |n, d| n * shape[d] + at[d]))),
-        None => array.get(at),
-    };
+    let counts = Index::from_fn(shape.rank(), |d| entries[d].len() as i64);
     let mut texts = Vec::new();
-    collect(&entries, &mut Index::zeros(shape.rank()), 0, &mut |at| {
-        texts.push(text(element(at)?));
-        Ok(())
-    })?;
+    for choice in Region::from_shape(&counts)?.points() {
+        let at = Index::from_fn(shape.rank(), |d| entries[d][choice[d] as usize]);
+        texts.push(text(match &everything {
+            Some(bytes) => nth(dtype, bytes, number(&shape, &at)),
+            None => array.get(&at)?,
+        }));
+    }
     let width = texts.iter().map(String::len).max().unwrap_or(0);
     let mut out = String::new();
-    write_level(&mut out, &entries, 0, &mut texts.iter().map(|text| format!("{text:>width$}")));
+    write_level(&mut out, (&shape, &counts), 0, &mut texts.iter().map(|text| format!("{text:>width$}")));
     Ok(out)
 }
 
-/// Calls `visit` with every shown index, in C order.
-fn collect(
-    entries: &[Vec<Entry>],
-    at: &mut Index,
-    d: usize,
-    visit: &mut impl FnMut(&Index) -> Result<()>,
-) -> Result<()> {
-    let Some(line) = entries.get(d) else { return visit(at) };
-    for entry in line {
-        if let Entry::At(coordinate) = entry {
-            at[d] = *coordinate;
-            collect(entries, at, d + 1, visit)?;
-        }
-    }
-    Ok(())
-}
-
 /// Writes dimension `d` and those after it, taking the elements' texts from `texts` in order.
-fn write_level(out: &mut String, entries: &[Vec<Entry>], d: usize, texts: &mut impl Iterator<Item = String>) {
-    let Some(line) = entries.get(d) else {
+fn write_level(
+    out: &mut String,
+    (shape, counts): (&Index, &Index),
+    d: usize,
+    texts: &mut impl Iterator<Item = String>,
+) {
+    if d == shape.rank() {
         out.extend(texts.next());
         return;
-    };
+    }
     // A new line per row, an empty one more for every further dimension; entries below their first.
-    let between = match entries.len() - d {
+    let between = match shape.rank() - d {
         1 => ", ".to_owned(),
         levels => format!(",{}{}", "\n".repeat(levels - 1), " ".repeat(d + 1)),
     };
     out.push('[');
-    for (k, entry) in line.iter().enumerate() {
+    for k in 0..counts[d] {
         if k > 0 {
             out.push_str(&between);
         }
-        match entry {
-            Entry::At(_) => write_level(out, entries, d + 1, texts),
-            Entry::Gap => out.push_str("..."),
+        if k == EDGE && counts[d] < shape[d] {
+            out.push_str("...");
+            out.push_str(&between);
         }
+        write_level(out, (shape, counts), d + 1, texts);
     }
     out.push(']');
 }

@@ -1,5 +1,6 @@
-//! Creates arrays from host slices and from functions of the index. Each rank fills its own parts, piece by
-//! piece, on all threads.
+//! Creates arrays from host slices, from functions of the index, and from one block per part of this rank
+//! (files, other libraries), copied or used in place. Each rank fills its own parts, piece by piece, on all
+//! threads.
 
 use std::ops::Range;
 use std::panic::resume_unwind;

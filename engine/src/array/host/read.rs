@@ -1,5 +1,6 @@
 //! Reads arrays into host vectors: packs the owned cells of each part on its device, downloads them, and
-//! copies rows to their global position.
+//! copies rows to their global position. Single elements are read from their owner and written to the owner
+//! and all copies.
 
 use std::hash::Hash;
 use std::ops::Range;
@@ -117,59 +118,67 @@ impl Array {
     }
 
     fn read(&self, data: &mut [u8]) -> Result<()> {
-        check_not_recording(
-            "reading an array",
-            "a read inside a Loop's step",
-            "read the state between runs of the Loop",
-        )?;
+        let size = self.dtype().size_bytes();
+        let boxes = |dist: &Distribution| {
+            let owns = |part: &usize| owns_any(dist, *part) && !dist.owned(*part).is_empty();
+            Ok((0..dist.parts()).filter(owns).map(|part| (part, dist.owned(part))).collect())
+        };
+        self.copy_boxes("read", boxes, &mut |dist, part, local| {
+            let owned = dist.owned(part);
+            if dist.is_block() {
+                copy_rows(local, &owned, data, &dist.global(), size);
+                return Ok(());
+            }
+            let cells = CellRows { dist, part };
+            cells.each(size, |there, here| data[there].copy_from_slice(&local[here]))
+        })
+    }
+
+    /// Computes, and gives every rank the bytes of boxes of some parts, in packed coordinates.
+    fn copy_boxes(
+        &self,
+        operation: &'static str,
+        boxes: impl FnOnce(&Distribution) -> Result<Vec<(usize, Region)>>,
+        take: &mut impl FnMut(&Distribution, usize, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let remedy = "read the state between runs of the Loop";
+        check_not_recording("reading an array", "a read inside a Loop's step", remedy)?;
         self.eval()?;
         let node = &self.node;
         let Some(storage) = node.storage() else { unreachable!("eval computes or fails") };
         let _guard = node.team.evaluation();
-        let size = node.dtype.size_bytes();
-        let global = storage.dist.global();
-        let owns = |&part: &usize| owns_any(&storage.dist, part) && !storage.dist.owned(part).is_empty();
-        let parts: Vec<usize> = (0..storage.dist.parts()).filter(owns).collect();
-        let copied = |part: usize| {
-            let owned = storage.dist.owned(part);
-            let mut local: Vec<u8> = zeros(owned.volume()? as usize * size, &[])?;
+        let boxes = boxes(&storage.dist)?;
+        let copied = |&(part, region): &(usize, Region)| {
+            let mut bytes: Vec<u8> = zeros(bytes_of(&region, node.dtype)? as usize, &[])?;
             if let Some(place) = storage.place(&node.team, part) {
-                let (packed, _lease) = pack(&place, &owned, node.dtype)?;
-                packed.device.download(&packed.allocation, 0, &mut local)?;
+                let (packed, _lease) = pack(&place, &region, node.dtype)?;
+                packed.device.download(&packed.allocation, 0, &mut bytes)?;
             }
-            Ok(local)
-        };
-        let mut take = |part: usize, local: &[u8]| {
-            let owned = storage.dist.owned(part);
-            if storage.dist.is_block() {
-                copy_rows(local, &owned, data, &global, &owned, size);
-                return Ok(());
-            }
-            let cells = CellRows { dist: &storage.dist, part };
-            cells.each(size, |there, here| data[there].copy_from_slice(&local[here]))
+            Ok(bytes)
         };
         let what = (&storage.dist, node.dtype);
-        node.team.together("read", || gather(&node.team, "read", &what, &parts, copied, &mut take))
+        let mut take = |part: usize, bytes: &[u8]| take(&storage.dist, part, bytes);
+        node.team.together("read", || gather(&node.team, operation, &what, &boxes, copied, &mut take))
     }
 }
 
-/// Gives every rank the bytes of each of some parts: `copied` those of this rank's members, and of the right
+/// Gives every rank the bytes of boxes of some parts: `copied` those of this rank's members, and of the right
 /// length for others.
-pub(crate) fn gather(
+fn gather(
     team: &Team,
     operation: &str,
     what: &impl Hash,
-    parts: &[usize],
-    copied: impl Fn(usize) -> Result<Vec<u8>>,
+    boxes: &[(usize, Region)],
+    copied: impl Fn(&(usize, Region)) -> Result<Vec<u8>>,
     take: &mut impl FnMut(usize, &[u8]) -> Result<()>,
 ) -> Result<()> {
     pass("read")?;
     let Some(ranks) = team.wire() else {
-        return parts.iter().try_for_each(|&part| take(part, &copied(part)?));
+        return boxes.iter().try_for_each(|piece| take(piece.0, &copied(piece)?));
     };
-    ranks.begin_collective(&CollectiveSignature::new(operation, &(what, parts)))?;
-    let all = parts.iter().map(|&part| copied(part)).collect::<Result<Vec<Vec<u8>>>>()?;
-    let all: Vec<(usize, Vec<u8>)> = parts.iter().copied().zip(all).collect();
+    ranks.begin_collective(&CollectiveSignature::new(operation, &(what, boxes)))?;
+    let all = boxes.iter().map(copied).collect::<Result<Vec<Vec<u8>>>>()?;
+    let all: Vec<(usize, Vec<u8>)> = boxes.iter().map(|piece| piece.0).zip(all).collect();
     pass("read-packed")?;
     let others = || (0..ranks.count()).filter(|&rank| rank != ranks.rank());
     for (part, local) in all.iter().filter(|(part, _)| !team.is_here(*part)) {
@@ -265,25 +274,15 @@ impl CellRows<'_> {
     }
 }
 
-/// Copies a box between two C-order host arrays that hold larger boxes.
-fn copy_rows(from: &[u8], from_box: &Region, to: &mut [u8], to_box: &Region, region: &Region, size: usize) {
-    if region.is_empty() {
-        return;
-    }
-    let rank = region.rank();
-    let row = if rank == 0 { size } else { region.extent(rank - 1) as usize * size };
-    let outer = Region::new(
-        region.start(),
-        &Index::from_fn(rank, |d| if d + 1 == rank { region.start()[d] + 1 } else { region.stop()[d] }),
-    );
-    let Ok(outer) = outer else { unreachable!("the first column of a box is a box") };
-    let byte = |inside: &Region, point: &[i64]| {
-        let strides = c_strides(inside);
-        (0..rank).map(|d| (point[d] - inside.start()[d]) * strides[d]).sum::<i64>() as usize * size
-    };
-    for point in outer.points() {
-        let (source, target) = (byte(from_box, &point), byte(to_box, &point));
-        to[target..target + row].copy_from_slice(&from[source..source + row]);
+/// Copies what a part owns, in C order, to its place in the whole array.
+fn copy_rows(from: &[u8], owned: &Region, to: &mut [u8], global: &Region, size: usize) {
+    let (rank, strides) = (owned.rank(), c_strides(global));
+    let row = if rank == 0 { size } else { owned.extent(rank - 1) as usize * size };
+    let first_only = |d: usize| if d + 1 == rank { owned.start()[d] + 1 } else { owned.stop()[d] };
+    let outer = Region::from_fn(rank, |d| (owned.start()[d], first_only(d)));
+    for (point, bytes) in outer.points().zip(from.chunks_exact(row)) {
+        let at = (0..rank).map(|d| (point[d] - global.start()[d]) * strides[d]).sum::<i64>() as usize * size;
+        to[at..at + row].copy_from_slice(bytes);
     }
 }
 
@@ -376,30 +375,14 @@ impl Array {
         region: impl Fn(&Distribution) -> Result<Region>,
         out: &mut [u8],
     ) -> Result<()> {
-        let remedy = "read the state between runs of the Loop";
-        check_not_recording("reading an array", "a read inside a Loop's step", remedy)?;
-        self.eval()?;
-        let node = &self.node;
-        let Some(storage) = node.storage() else { unreachable!("eval computes or fails") };
-        let _guard = node.team.evaluation();
-        let region = region(&storage.dist)?;
-        if region.is_empty() {
-            return Ok(());
-        }
-        let copied = |part: usize| {
-            let mut bytes: Vec<u8> = zeros(bytes_of(&region, node.dtype)? as usize, &[])?;
-            if let Some(place) = storage.place(&node.team, part) {
-                let (packed, _lease) = pack(&place, &region, node.dtype)?;
-                packed.device.download(&packed.allocation, 0, &mut bytes)?;
-            }
-            Ok(bytes)
+        let boxes = |dist: &Distribution| {
+            let region = region(dist)?;
+            Ok(Vec::from_iter((!region.is_empty()).then_some((part, region))))
         };
-        let mut take = |_: usize, bytes: &[u8]| {
+        self.copy_boxes("read of a part", boxes, &mut |_, _, bytes| {
             out.copy_from_slice(bytes);
             Ok(())
-        };
-        let what = (&storage.dist, node.dtype, region.extents());
-        node.team.together("read", || gather(&node.team, "read of a part", &what, &[part], copied, &mut take))
+        })
     }
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::array::host::read::pack;
 use crate::array::loops::recorder::Recorder;
 use crate::array::memory::plans::fetch_plan;
-use crate::array::memory::storage::Storage;
 use crate::array::memory::storage::bytes_of;
 use crate::array::{Array, Element};
 use crate::device::{Buffer, zeros};
@@ -59,19 +58,22 @@ impl Array {
         let slots = cuts.first().map_or(0, Vec::len);
         let mut fetched = Vec::new();
         for slot in 0..slots {
-            let needs: Vec<Region> = cuts.iter().map(|sections| sections[slot].region).collect();
-            if cuts.first().is_some_and(|sections| sections[slot].outside() == 0) {
-                show(&mut requested, &storage, self, &cuts, slot);
-                continue;
-            }
-            let mut places = Vec::with_capacity(needs.len());
-            for (part, need) in needs.iter().enumerate() {
-                let (place, lease) = self.room(part, need)?;
+            let is_own = cuts[0][slot].outside() == 0;
+            let mut places = Vec::with_capacity(cuts.len());
+            for (part, sections) in cuts.iter().enumerate() {
+                let section = sections[slot].clone();
+                let (place, lease) = match is_own {
+                    true => (storage.place(self.team(), part), storage.parts[part].clone()),
+                    false => self.room(part, &section.region)?,
+                };
+                let place = place.filter(|_| !section.region.is_empty());
                 places.push(place.clone());
-                let section = cuts[part][slot].clone();
                 requested[part].pieces.push(SectionMemory { section, place, _lease: lease });
             }
-            fetched.push((fetch_plan(&storage.dist, needs)?, places));
+            if !is_own {
+                let needs = cuts.iter().map(|sections| sections[slot].region).collect();
+                fetched.push((fetch_plan(&storage.dist, needs)?, places));
+            }
         }
         let from = storage.places(self.team());
         let fields: Vec<Field> =
@@ -81,9 +83,7 @@ impl Array {
         Recorder::current().exchange(&lower_between_ranks("request", teams, &fields)?)?;
         Ok(requested)
     }
-}
 
-impl Array {
     /// Memory for a box at a part.
     fn room(&self, part: usize, region: &Region) -> Result<(Option<Place>, Option<Buffer>)> {
         if region.is_empty() || !self.team().is_here(part) {
@@ -104,15 +104,6 @@ fn cut(dist: &Distribution, part: usize, asked: &Region) -> Result<Vec<Section>>
     }
     let end = Region::new(asked.stop(), asked.stop())?;
     Ok(sections(&end, asked)?)
-}
-
-/// What the parts own of their boxes, in place.
-fn show(requested: &mut [Requested], storage: &Storage, array: &Array, cuts: &[Vec<Section>], slot: usize) {
-    for (part, requested) in requested.iter_mut().enumerate() {
-        let section = cuts[part][slot].clone();
-        let place = storage.place(array.team(), part).filter(|_| !section.region.is_empty());
-        requested.pieces.push(SectionMemory { section, place, _lease: storage.parts[part].clone() });
-    }
 }
 
 impl Requested {

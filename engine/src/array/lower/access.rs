@@ -1,5 +1,9 @@
-//! How the operands of a kernel reach it: what is local, ONE plan per operand however many views of it are
+//! How the operands of a kernel reach it: what is local, one plan per operand however many views of it are
 //! read, and what each plan moves. Decided from what every rank knows; nothing is moved here.
+//!
+//! [`computed_elsewhere`] decides where to compute: on the layout of the result, or on that of the operands,
+//! whose result is moved then. Whatever moves fewer bytes between parts, counted by the plans that would
+//! carry it; it matters only to kernels of which two operands or more come from other parts.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -253,9 +257,9 @@ pub(crate) fn reads_of(
     dist: &Distribution,
     shares_exchange: bool,
 ) -> Result<Vec<Option<OperandAccess>>> {
-    let memory = |node: NodeId| match (graph.memory(node), graph.valid_halo(node)) {
-        (Some(dist), Some(valid)) => Ok((Arc::clone(dist), valid)),
-        _ => Err(not_computed(graph, node)),
+    let memory = |node: NodeId| match graph.memory_state(node) {
+        Some(state) => Ok((Arc::clone(&state.dist), state.valid.clone())),
+        None => Err(not_computed(graph, node)),
     };
     let reads = KernelReads { leaves, dist, memory: &memory, shares_exchange };
     reads.accesses(&ComputeRegion::owned(dist))

@@ -12,10 +12,10 @@ use partita_kernels::{BinaryOp, Builder, DType, MAX_RANK, Scalar, Value};
 use rustc_hash::FxHashMap;
 
 use crate::array::lower::footprint::without_load_offsets;
-use crate::array::lower::graph::{Graph, GraphValue, NodeId, is_scattered, view_within_box};
+use crate::array::lower::graph::{Graph, NodeId};
 use crate::array::memory::index_lists::IndexList;
 use crate::array::memory::step_numbers::StepNumbers;
-use crate::array::record::expr::Pointwise;
+use crate::array::record::expr::{Expr, Pointwise};
 use crate::array::record::map::Map;
 use crate::error::Result;
 use crate::index::{Along, Distribution};
@@ -131,39 +131,38 @@ impl KernelBody {
         pending: &mut Vec<(NodeId, Map)>,
     ) -> Result<LoweringStep> {
         let shape = graph.shape(node);
-        let operands: Vec<(NodeId, Map)> = match graph.value(node) {
-            GraphValue::Memory(state) => {
-                return Ok(LoweringStep::Done(self.load(graph, node, graph.dist(state.dist), map)?));
-            }
-            GraphValue::Fill(scalar, _) => return Ok(LoweringStep::Done(self.builder.constant(*scalar))),
-            GraphValue::Coord(d, _) => {
+        let Some(expr) = graph.expr(node) else {
+            return Ok(LoweringStep::Done(self.load(graph, node, map)?));
+        };
+        let operands: Vec<(NodeId, Map)> = match expr {
+            Expr::Fill(scalar) => return Ok(LoweringStep::Done(self.builder.constant(*scalar))),
+            Expr::Coord(d) => {
                 let value = self.coordinate(map.axes()[*d], shape[*d], graph.dtype(node));
                 return Ok(LoweringStep::Done(value));
             }
-            GraphValue::Number(table, which) => {
-                return Ok(LoweringStep::Done(self.number(&graph.numbers[*table as usize], *which)));
+            Expr::Number(numbers, which) => {
+                return Ok(LoweringStep::Done(self.number(numbers, *which)));
             }
-            GraphValue::Reduce { .. }
-            | GraphValue::Joined(..)
-            | GraphValue::Listed { .. }
-            | GraphValue::Reshaped { .. }
-            | GraphValue::Moved { .. } => return Ok(LoweringStep::Prerequisite(node)),
-            GraphValue::View { base, map: view, .. } => {
-                let view = graph.map(*view);
+            Expr::Reduce { .. }
+            | Expr::Joined(_)
+            | Expr::Listed { .. }
+            | Expr::Reshaped { .. }
+            | Expr::Moved { .. } => return Ok(LoweringStep::Prerequisite(node)),
+            Expr::View { base, map: view } => {
                 let leaves = || map.leaves(&self.dist.shape(), view, shape, graph.shape(*base));
-                if is_scattered(graph, *base, shape, view)? || leaves() {
+                if graph.is_scattered(*base, shape, view)? || leaves() {
                     return Ok(LoweringStep::Prerequisite(node));
                 }
-                match view_within_box(graph, *base, shape, view) {
-                    Some((value, within)) if !is_scattered(graph, value, shape, &within)? => {
+                match graph.view_within_box(*base, shape, view) {
+                    Some((value, within)) if !graph.is_scattered(value, shape, &within)? => {
                         vec![(value, map.through(&within))]
                     }
                     _ => vec![(*base, map.through(view))],
                 }
             }
-            GraphValue::Apply(_, operands, _) => operands
+            Expr::Apply(_, operands) => operands
+                .as_slice()
                 .iter()
-                .flatten()
                 .map(|&operand| (operand, map.broadcast(shape, graph.shape(operand))))
                 .collect(),
         };
@@ -173,8 +172,8 @@ impl KernelBody {
             pending.extend(operands.into_iter().rev());
             return Ok(LoweringStep::Wait);
         };
-        Ok(LoweringStep::Done(match graph.value(node) {
-            GraphValue::Apply(op, ..) => {
+        Ok(LoweringStep::Done(match expr {
+            Expr::Apply(op, _) => {
                 let value = apply(&mut self.builder, *op, &values, graph.dtype(node));
                 self.last = Some(node);
                 value
@@ -183,20 +182,24 @@ impl KernelBody {
         }))
     }
 
-    fn load(&mut self, graph: &Graph, node: NodeId, source: &Distribution, map: Map) -> Result<Value> {
-        let key = (node, without_load_offsets(&map, source, &self.dist)?);
+    /// Another thing that the kernel reads; its place among the leaves.
+    fn leaf(&mut self, source: Source, maps: Vec<Map>, dtype: DType) -> usize {
+        let param = self.builder.input(dtype);
+        self.leaves.push(Leaf { source, maps, param, dtype });
+        self.leaves.len() - 1
+    }
+
+    fn load(&mut self, graph: &Graph, node: NodeId, map: Map) -> Result<Value> {
+        let key = match graph.memory(node) {
+            Some(source) => (node, without_load_offsets(&map, source, &self.dist)?),
+            None => (node, map),
+        };
         let at = match self.leaf_of.get(&key) {
             Some(&at) => at,
             None => {
-                let param = self.builder.input(graph.dtype(node));
-                self.leaves.push(Leaf {
-                    source: Source::Memory(node),
-                    maps: Vec::new(),
-                    param,
-                    dtype: graph.dtype(node),
-                });
-                self.leaf_of.insert(key, self.leaves.len() - 1);
-                self.leaves.len() - 1
+                let at = self.leaf(Source::Memory(node), Vec::new(), graph.dtype(node));
+                self.leaf_of.insert(key, at);
+                at
             }
         };
         let leaf = &mut self.leaves[at];
@@ -279,14 +282,8 @@ impl KernelBody {
 
     /// The point's entry in a list along a dimension.
     pub fn list(&mut self, list: IndexList, dim: usize) -> Value {
-        let param = self.builder.input(list.dtype());
-        self.leaves.push(Leaf {
-            source: Source::List(list, dim),
-            maps: vec![Map::line(dim)],
-            param,
-            dtype: list.dtype(),
-        });
-        self.builder.load(param, &vec![0; self.dist.rank()])
+        let at = self.leaf(Source::List(list, dim), vec![Map::line(dim)], list.dtype());
+        self.builder.load(self.leaves[at].param, &vec![0; self.dist.rank()])
     }
 
     /// A number of a `Loop`'s step, the same at every point.
@@ -295,21 +292,11 @@ impl KernelBody {
             Source::Number(of, at) => Arc::ptr_eq(of, numbers) && *at == which,
             Source::Memory(_) | Source::List(..) => false,
         };
-        let param = match self.leaves.iter().find(|leaf| is_it(leaf)) {
-            Some(leaf) => leaf.param,
-            None => {
-                let param = self.builder.input(numbers.dtypes()[which]);
-                let maps = vec![Map::from_fn(1, |_| Along::Pinned(0))];
-                self.leaves.push(Leaf {
-                    source: Source::Number(Arc::clone(numbers), which),
-                    maps,
-                    param,
-                    dtype: numbers.dtypes()[which],
-                });
-                param
-            }
-        };
-        self.builder.load(param, &vec![0; self.dist.rank()])
+        let at = self.leaves.iter().position(is_it).unwrap_or_else(|| {
+            let (source, dtype) = (Source::Number(Arc::clone(numbers), which), numbers.dtypes()[which]);
+            self.leaf(source, vec![Map::from_fn(1, |_| Along::Pinned(0))], dtype)
+        });
+        self.builder.load(self.leaves[at].param, &vec![0; self.dist.rank()])
     }
 
     /// The arguments that the kernel expects at one part.

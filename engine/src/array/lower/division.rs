@@ -1,18 +1,20 @@
-//! Divides large expressions into stages: which inner values are computed and stored first, so that no value
-//! is computed again and again and no kernel grows without bound.
+//! Which values are computed once and stored, and in which order: passes over the graph that decide cost,
+//! never results, and follow from what was recorded alone, so that they are the same on every rank.
 //!
-//! A value that is read through several maps, or by several kernels, is computed for each of them. The
-//! pass walks once over the recorded operations, users before operands, and counts how often each would be
-//! computed. Where too much would be computed again, it cuts at the narrowest place above: all values that
-//! cross the cut are stored. Time and memory are linear in the number of operations. The pass decides cost
-//! only, never results, and follows from what was recorded alone, so it is the same on every rank.
+//! [`stages`] divides large expressions, so that no value is computed again and again and no kernel grows
+//! without bound. A value that is read through several maps, or by several kernels, is computed for each of
+//! them. The pass walks once over the recorded operations, users before operands, and counts how often each
+//! would be computed. Where too much would be computed again, it cuts at the narrowest place above: all
+//! values that cross the cut are stored. Time and memory are linear in the number of operations.
+//! [`common_to_kernels`] finds what several kernels of an evaluation would compute.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::array::lower::graph::{Graph, GraphValue, NodeId, view_within_box};
+use crate::array::lower::graph::{Graph, NodeId, post_order};
+use crate::array::record::expr::Expr;
 use crate::array::record::map::Map;
 use crate::error::Result;
 
@@ -109,12 +111,6 @@ struct WorkList {
     origins: FxHashMap<NodeId, ElementSource>,
 }
 
-/// A node on the way down, or on the way back with what it is computed from.
-enum WorkVisit {
-    Enter(NodeId),
-    Leave(NodeId, Below),
-}
-
 /// What a node is computed from.
 enum Below {
     Nothing,
@@ -124,29 +120,15 @@ enum Below {
 
 impl WorkList {
     fn of(graph: &Graph, roots: &[NodeId]) -> WorkList {
-        let mut order = WorkList { items: Vec::new(), origins: HashMap::default() };
-        let mut steps: Vec<WorkVisit> = roots.iter().rev().map(|&root| WorkVisit::Enter(root)).collect();
-        while let Some(step) = steps.pop() {
-            match step {
-                WorkVisit::Enter(node) if order.origins.contains_key(&node) => {}
-                WorkVisit::Enter(node) => match below(graph, node) {
-                    Below::Nothing => {
-                        order.origins.insert(node, ElementSource::Given);
-                    }
-                    below => {
-                        let at = steps.len();
-                        match &below {
-                            Below::Nothing => {}
-                            Below::View(base, _) => steps.push(WorkVisit::Enter(*base)),
-                            Below::Operands(operands, _) => {
-                                steps.extend(operands.iter().rev().map(|&o| WorkVisit::Enter(o)));
-                            }
-                        }
-                        steps.insert(at, WorkVisit::Leave(node, below));
-                    }
-                },
-                WorkVisit::Leave(node, below) => order.leave(graph, node, &below),
-            }
+        let mut order = WorkList { items: Vec::new(), origins: FxHashMap::default() };
+        let operands = |node: NodeId| match below(graph, node) {
+            Below::Nothing => Vec::new(),
+            Below::View(base, _) => vec![base],
+            Below::Operands(operands, _) => operands,
+        };
+        for node in post_order(roots.iter().copied(), None, operands) {
+            let origin = order.origin(graph, node, &below(graph, node));
+            order.origins.insert(node, origin);
         }
         for root in roots {
             if let Some(ElementSource::Item(at, _)) = order.origins.get(root) {
@@ -166,11 +148,8 @@ impl WorkList {
         roots.fold(0u32, |sum, (_, work)| sum.saturating_add(*work))
     }
 
-    fn leave(&mut self, graph: &Graph, node: NodeId, below: &Below) {
-        if self.origins.contains_key(&node) {
-            return;
-        }
-        let origin = match below {
+    fn origin(&mut self, graph: &Graph, node: NodeId, below: &Below) -> ElementSource {
+        match below {
             Below::Nothing => ElementSource::Given,
             Below::View(base, map) => self.seen(graph, *base, node, map),
             Below::Operands(operands, kind) => {
@@ -189,8 +168,7 @@ impl WorkList {
                 }
                 self.add(graph, node, edges, *kind)
             }
-        };
-        self.origins.insert(node, origin);
+        }
     }
 
     fn add(&mut self, graph: &Graph, node: NodeId, edges: Vec<Edge>, kind: WorkKind) -> ElementSource {
@@ -225,21 +203,19 @@ impl WorkList {
 }
 
 fn below(graph: &Graph, node: NodeId) -> Below {
-    match graph.value(node) {
-        GraphValue::Memory(_) | GraphValue::Fill(..) | GraphValue::Number(..) => Below::Nothing,
-        GraphValue::Coord(..) => Below::Operands(Vec::new(), WorkKind::Pointwise),
-        GraphValue::Apply(..) => Below::Operands(graph.operands(node), WorkKind::Pointwise),
-        GraphValue::View { base, map, .. } => {
-            match view_within_box(graph, *base, graph.shape(node), graph.map(*map)) {
-                Some((value, within)) => Below::View(value, Arc::new(within)),
-                None => Below::View(*base, Arc::clone(graph.map(*map))),
-            }
+    let Some(expr) = graph.expr(node) else { return Below::Nothing };
+    match expr {
+        Expr::Fill(_) | Expr::Number(..) => Below::Nothing,
+        Expr::Coord(_) => Below::Operands(Vec::new(), WorkKind::Pointwise),
+        Expr::Apply(..) => Below::Operands(graph.operands(node), WorkKind::Pointwise),
+        Expr::View { base, map } => match graph.view_within_box(*base, graph.shape(node), map) {
+            Some((value, within)) => Below::View(value, Arc::new(within)),
+            None => Below::View(*base, Arc::clone(map)),
+        },
+        Expr::Reduce { operand, .. } => Below::Operands(vec![*operand], WorkKind::Reduction),
+        Expr::Listed { .. } | Expr::Reshaped { .. } | Expr::Moved { .. } | Expr::Joined(_) => {
+            Below::Operands(graph.operands(node), WorkKind::Apart)
         }
-        GraphValue::Reduce { operand, .. } => Below::Operands(vec![*operand], WorkKind::Reduction),
-        GraphValue::Listed { .. }
-        | GraphValue::Reshaped { .. }
-        | GraphValue::Moved { .. }
-        | GraphValue::Joined(..) => Below::Operands(graph.operands(node), WorkKind::Apart),
     }
 }
 

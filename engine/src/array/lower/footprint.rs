@@ -1,4 +1,6 @@
-//! The footprint of one operand: the cells that each part reads, in the operand's packed coordinates.
+//! The footprint of one operand: the cells that each part reads, in the operand's packed coordinates. And
+//! what the parts compute ([`ComputeRegion`]): their owned cells, or these plus halo cells that neighbours
+//! compute redundantly instead of sending them.
 
 use std::sync::Arc;
 

@@ -1,23 +1,20 @@
-//! [`Graph`]: recorded expressions as plain data, the input of lowering and the key of the cache. Nodes are
-//! numbered in the order in which a walk from the targets meets them; shapes, maps and distributions stand in
-//! lists of their own.
+//! [`Graph`]: recorded expressions as plain data, the input of lowering and the key of the cache. One walk
+//! from the targets makes it, numbers the nodes in the order in which it meets them, and notes the memory
+//! that the computed ones stand for.
 //!
-//! Invariant: a graph contains everything that lowering reads of nodes, memory and targets, except the
-//! contents of index lists and the numbers of a `Loop`'s step; a graph with one of these is not cached.
-//! Graphs of equal programs are equal on all ranks.
+//! Invariant: a graph contains everything that lowering reads of nodes, memory and targets. Graphs of equal
+//! programs are equal on all ranks.
 
 use std::collections::HashMap;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use partita_kernels::{DType, Scalar};
+use partita_kernels::DType;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-use crate::array::memory::step_numbers::StepNumbers;
 use crate::array::memory::storage::{HaloWidths, Storage};
-use crate::array::record::expr::{Pointwise, Reduction, Which, weight_of};
+use crate::array::record::expr::{DistKey, Expr, NodeLayout, Portion};
 use crate::array::record::map::Map;
-use crate::array::record::node::{Expr, Node, NodeLayout, NodeState, Operands, Portion, balanced, viewed};
+use crate::array::record::node::{Node, NodeState, distribution};
 use crate::error::Result;
 use crate::index::{Along, Distribution, Index, Region};
 use crate::team::Team;
@@ -25,96 +22,46 @@ use crate::team::Team;
 /// A node of a graph.
 pub(crate) type NodeId = u32;
 
-/// A place in one of a graph's lists.
-pub(crate) type Position = u32;
-
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Graph {
     pub nodes: Vec<GraphNode>,
     pub targets: Vec<GraphTarget>,
-    pub indices: Vec<Index>,
-    pub maps: Vec<Arc<Map>>,
-    pub dists: Vec<Arc<Distribution>>,
-    /// Index lists and tables of numbers: no part of the key.
-    pub elements: Vec<Which>,
-    pub numbers: Vec<Arc<StepNumbers>>,
     /// Members of the team, the same for every graph of a team.
     pub parts: usize,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct GraphNode {
-    pub shape: Position,
+    pub shape: Index,
     pub dtype: DType,
     pub value: GraphValue,
 }
 
-/// An [`crate::array::record::node::Expr`], or memory.
+/// How a value is computed, or its memory. What [`Expr::Moved`] moves is memory of another team, whose
+/// evaluation comes before.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum GraphValue {
-    Fill(Scalar, GraphLayout),
-    Coord(usize, GraphLayout),
-    /// A table of the graph, and which number of it.
-    Number(Position, usize),
-    Apply(Pointwise, [Option<NodeId>; 3], GraphLayout),
-    View {
-        base: NodeId,
-        map: Position,
-        layout: GraphLayout,
-    },
-    Reduce {
-        operand: NodeId,
-        reduction: Reduction,
-        axes: Vec<usize>,
-        layout: GraphLayout,
-    },
-    /// Starts and values.
-    Joined(Vec<(Position, NodeId)>, GraphLayout),
-    /// Elements of the base, an entry of the graph's lists.
-    Listed {
-        base: NodeId,
-        which: Position,
-        layout: GraphLayout,
-    },
-    Reshaped {
-        base: NodeId,
-        layout: GraphLayout,
-    },
-    /// Elements of an array of another team; the base is memory there, whose evaluation comes before.
-    Moved {
-        base: NodeId,
-        layout: GraphLayout,
-    },
+    Lazy(Expr<NodeId>, NodeLayout<NodeId>),
     Memory(MemoryState),
 }
 
 /// How a computed value lies in memory, its own distribution, and how much of its halo is valid.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct MemoryState {
-    pub dist: Position,
-    pub declared: Position,
-    pub lo: Position,
-    pub hi: Position,
-    pub corners: bool,
-}
-
-/// A [`crate::array::record::node::NodeLayout`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum GraphLayout {
-    Free,
-    Known(Position),
-    ViewOf(NodeId, Position),
+    pub dist: DistKey,
+    pub declared: DistKey,
+    pub valid: HaloWidths,
 }
 
 /// What to compute, and which memory the result takes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct GraphTarget {
     pub node: NodeId,
     pub placement: Placement<GraphWindow>,
 }
 
 /// Where a result is stored. `W` names a window of an array: a node, or data of a graph.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Placement<W> {
     /// In memory of its own.
     Fresh,
@@ -148,74 +95,28 @@ impl<W> Placement<W> {
 }
 
 /// A window of an array: its distribution, the layout of its memory, and the window's first cell.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct GraphWindow {
-    pub dist: Position,
-    pub memory: Position,
-    pub start: Position,
-}
-
-impl PartialEq for Graph {
-    fn eq(&self, other: &Graph) -> bool {
-        self.nodes == other.nodes
-            && self.targets == other.targets
-            && self.indices == other.indices
-            && self.maps == other.maps
-            && self.dists.len() == other.dists.len()
-            && self.dists.iter().zip(&other.dists).all(|(a, b)| is_same(a, b))
-    }
-}
-
-/// Distributions take no part: few graphs differ in them alone.
-impl Hash for Graph {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.nodes.hash(state);
-        self.targets.hash(state);
-        self.indices.iter().for_each(|index| index.iter().for_each(|&value| state.write_i64(value)));
-        self.maps.iter().for_each(|map| map.axes().hash(state));
-        state.write_usize(self.dists.len());
-    }
-}
-
-/// Whether distributions are equal and of the same kinds of maps: a cyclic map of one block per part divides
-/// like blocks, but its memory has no halos.
-fn is_same(a: &Distribution, b: &Distribution) -> bool {
-    let kind = |dist: &Distribution, d: usize| std::mem::discriminant(dist.map(d));
-    a == b && (0..a.rank()).all(|d| kind(a, d) == kind(b, d))
-}
-
-fn position<T>(list: &mut Vec<T>, known: Option<usize>, item: impl FnOnce() -> T) -> Position {
-    known.unwrap_or_else(|| {
-        list.push(item());
-        list.len() - 1
-    }) as Position
+    pub dist: DistKey,
+    pub memory: DistKey,
+    pub start: Index,
 }
 
 impl Graph {
-    pub fn intern_index(&mut self, index: &Index) -> Position {
-        let known = self.indices.iter().rposition(|other| other == index);
-        position(&mut self.indices, known, || *index)
-    }
-
-    pub fn intern_map(&mut self, map: &Arc<Map>) -> Position {
-        let known = self.maps.iter().rposition(|other| other == map);
-        position(&mut self.maps, known, || Arc::clone(map))
-    }
-
-    pub fn intern_dist(&mut self, dist: &Arc<Distribution>) -> Position {
-        let known = self.dists.iter().position(|other| is_same(other, dist));
-        position(&mut self.dists, known, || Arc::clone(dist))
-    }
-
     /// Appends a node.
-    pub fn push(&mut self, shape: &Index, dtype: DType, value: GraphValue) -> NodeId {
-        let shape = self.intern_index(shape);
-        self.nodes.push(GraphNode { shape, dtype, value });
+    pub fn push(
+        &mut self,
+        shape: Index,
+        dtype: DType,
+        expr: Expr<NodeId>,
+        layout: NodeLayout<NodeId>,
+    ) -> NodeId {
+        self.nodes.push(GraphNode { shape, dtype, value: GraphValue::Lazy(expr, layout) });
         (self.nodes.len() - 1) as NodeId
     }
 
     pub fn shape(&self, node: NodeId) -> &Index {
-        &self.indices[self.nodes[node as usize].shape as usize]
+        &self.nodes[node as usize].shape
     }
 
     pub fn rank(&self, node: NodeId) -> usize {
@@ -226,20 +127,20 @@ impl Graph {
         self.nodes[node as usize].dtype
     }
 
-    pub fn value(&self, node: NodeId) -> &GraphValue {
-        &self.nodes[node as usize].value
+    /// How a node is computed; `None` if it is.
+    pub fn expr(&self, node: NodeId) -> Option<&Expr<NodeId>> {
+        match &self.nodes[node as usize].value {
+            GraphValue::Lazy(expr, _) => Some(expr),
+            GraphValue::Memory(_) => None,
+        }
     }
 
-    pub fn index(&self, at: Position) -> &Index {
-        &self.indices[at as usize]
-    }
-
-    pub fn map(&self, at: Position) -> &Arc<Map> {
-        &self.maps[at as usize]
-    }
-
-    pub fn dist(&self, at: Position) -> &Arc<Distribution> {
-        &self.dists[at as usize]
+    /// The memory of a computed node.
+    pub fn memory_state(&self, node: NodeId) -> Option<&MemoryState> {
+        match &self.nodes[node as usize].value {
+            GraphValue::Lazy(..) => None,
+            GraphValue::Memory(state) => Some(state),
+        }
     }
 
     pub fn bytes(&self, node: NodeId) -> Result<u64> {
@@ -248,24 +149,11 @@ impl Graph {
 
     /// The layout of a computed node's memory.
     pub fn memory(&self, node: NodeId) -> Option<&Arc<Distribution>> {
-        match self.value(node) {
-            GraphValue::Memory(state) => Some(self.dist(state.dist)),
-            _ => None,
-        }
+        self.memory_state(node).map(|state| &*state.dist)
     }
 
     pub fn is_memory(&self, node: NodeId) -> bool {
-        matches!(self.value(node), GraphValue::Memory(_))
-    }
-
-    /// How much of a computed node's halo is valid.
-    pub fn valid_halo(&self, node: NodeId) -> Option<HaloWidths> {
-        match self.value(node) {
-            GraphValue::Memory(MemoryState { lo, hi, corners, .. }) => {
-                Some(HaloWidths { lo: *self.index(*lo), hi: *self.index(*hi), corners: *corners })
-            }
-            _ => None,
-        }
+        self.memory_state(node).is_some()
     }
 
     /// The node is computed from here on.
@@ -273,113 +161,121 @@ impl Graph {
         &mut self,
         node: NodeId,
         (dist, declared): (&Arc<Distribution>, &Arc<Distribution>),
-        valid: &HaloWidths,
+        valid: HaloWidths,
     ) {
-        let (dist, declared) = (self.intern_dist(dist), self.intern_dist(declared));
-        let (lo, hi) = (self.intern_index(&valid.lo), self.intern_index(&valid.hi));
-        let state = MemoryState { dist, declared, lo, hi, corners: valid.corners };
-        self.nodes[node as usize].value = GraphValue::Memory(state);
+        let [dist, declared] = [dist, declared].map(|dist| DistKey(Arc::clone(dist)));
+        self.nodes[node as usize].value = GraphValue::Memory(MemoryState { dist, declared, valid });
     }
 
     /// The node becomes another name of `base`.
     pub fn set_alias(&mut self, node: NodeId, base: NodeId) {
-        let layout = self.layout(node);
-        let map = self.intern_map(&Arc::new(Map::identity(self.rank(node))));
-        self.nodes[node as usize].value = GraphValue::View { base, map, layout };
+        let (layout, map) = (self.layout(node), Arc::new(Map::identity(self.rank(node))));
+        self.nodes[node as usize].value = GraphValue::Lazy(Expr::View { base, map }, layout);
     }
 
     /// The nodes that a node is computed from.
     pub fn operands(&self, node: NodeId) -> Vec<NodeId> {
-        match self.value(node) {
-            GraphValue::Apply(_, operands, _) => operands.iter().flatten().copied().collect(),
-            GraphValue::View { base: node, .. }
-            | GraphValue::Reduce { operand: node, .. }
-            | GraphValue::Listed { base: node, .. }
-            | GraphValue::Reshaped { base: node, .. }
-            | GraphValue::Moved { base: node, .. } => vec![*node],
-            GraphValue::Joined(portions, _) => portions.iter().map(|(_, value)| *value).collect(),
-            GraphValue::Fill(..) | GraphValue::Coord(..) | GraphValue::Number(..) | GraphValue::Memory(_) => {
-                Vec::new()
-            }
-        }
+        self.expr(node).map_or(Vec::new(), |expr| expr.operands().copied().collect())
     }
 
     /// Whether it is a pointwise operation that is not computed yet.
     pub fn is_operation(&self, node: NodeId) -> bool {
-        matches!(self.value(node), GraphValue::Apply(..))
+        matches!(self.expr(node), Some(Expr::Apply(..)))
     }
 
     /// Whether it is a reduction that is not computed yet.
     pub fn is_reduction(&self, node: NodeId) -> bool {
-        matches!(self.value(node), GraphValue::Reduce { .. })
+        matches!(self.expr(node), Some(Expr::Reduce { .. }))
     }
 
     /// About how many instructions it takes per element, without its operands.
     pub fn weight(&self, node: NodeId) -> u32 {
-        match self.value(node) {
-            GraphValue::Apply(op, ..) => weight_of(*op),
-            GraphValue::Coord(..) => 1,
-            _ => 0,
-        }
+        self.expr(node).map_or(0, Expr::weight)
     }
 
-    pub fn layout(&self, node: NodeId) -> GraphLayout {
-        match self.value(node) {
-            GraphValue::Fill(_, layout)
-            | GraphValue::Coord(_, layout)
-            | GraphValue::Apply(_, _, layout)
-            | GraphValue::View { layout, .. }
-            | GraphValue::Reduce { layout, .. }
-            | GraphValue::Joined(_, layout)
-            | GraphValue::Listed { layout, .. }
-            | GraphValue::Reshaped { layout, .. }
-            | GraphValue::Moved { layout, .. } => *layout,
-            GraphValue::Number(..) => GraphLayout::Free,
-            GraphValue::Memory(state) => GraphLayout::Known(state.declared),
+    pub fn layout(&self, node: NodeId) -> NodeLayout<NodeId> {
+        match &self.nodes[node as usize].value {
+            GraphValue::Lazy(_, layout) => layout.clone(),
+            GraphValue::Memory(state) => NodeLayout::Known(state.declared.clone()),
         }
     }
 
     /// The distribution that the node's value has or will have.
     pub fn distribution(&self, node: NodeId) -> Result<Arc<Distribution>> {
-        let mut views = Vec::new();
-        let (mut layout, mut shape) = (self.layout(node), *self.shape(node));
-        let dist = loop {
-            match layout {
-                GraphLayout::Known(dist) => break Arc::clone(self.dist(dist)),
-                GraphLayout::Free => break balanced(self.parts, &shape)?,
-                GraphLayout::ViewOf(base, map) => {
-                    views.push((shape, *self.shape(base), Arc::clone(self.map(map))));
-                    (layout, shape) = (self.layout(base), *self.shape(base));
-                }
-            }
-        };
-        viewed(dist, views)
+        let of = |&node: &NodeId| (self.layout(node), *self.shape(node));
+        distribution(self.parts, of(&node), of)
     }
 
     /// Everything below some nodes, without what is reached through `without` alone.
     pub fn reached(&self, roots: impl IntoIterator<Item = NodeId>, without: Option<NodeId>) -> Reached {
-        let mut reached = Reached::default();
-        let mut seen: FxHashSet<NodeId> = without.into_iter().collect();
-        // A node is met a second time after all its operands.
-        let mut pending: Vec<(NodeId, bool)> = roots.into_iter().map(|root| (root, false)).collect();
-        while let Some((node, again)) = pending.pop() {
-            if again {
-                reached.lazy.push(node);
-            } else if seen.insert(node) {
-                if self.is_memory(node) {
-                    reached.memory.insert(node);
-                    continue;
-                }
-                pending.push((node, true));
-                pending.extend(self.operands(node).into_iter().map(|operand| (operand, false)));
-            }
+        let all = post_order(roots, without, |node| self.operands(node));
+        let (memory, lazy): (Vec<NodeId>, _) = all.into_iter().partition(|&node| self.is_memory(node));
+        Reached { lazy, memory: memory.into_iter().collect() }
+    }
+
+    /// Whether a view of shape `shape` is a window of a node that is no box in its memory: along unordered
+    /// lists. Windows that wrap around never are; other views than windows are gathered by their kernels.
+    pub fn is_scattered(&self, base: NodeId, shape: &Index, view: &Map) -> Result<bool> {
+        let Some(start) = view.as_window(shape.rank()) else { return Ok(false) };
+        let dist = self.distribution(base)?;
+        if dist.is_block() {
+            return Ok(false);
         }
-        reached
+        let window = Region::from_shape(shape)?.shift(&start)?;
+        Ok(dist.global().contains_region(&window) && !dist.is_box(&window))
+    }
+
+    /// The cells of a joined value that one of its boxes is.
+    pub fn box_region(&self, portion: &Portion<NodeId>) -> Result<Region> {
+        Ok(Region::from_shape(self.shape(portion.value))?.shift(&portion.start)?)
+    }
+
+    /// A view of shape `shape` of a joined value as a view of one of its boxes, if it lies within that.
+    pub fn view_within_box(&self, base: NodeId, shape: &Index, view: &Map) -> Option<(NodeId, Map)> {
+        let Some(Expr::Joined(boxes)) = self.expr(base) else { return None };
+        if shape.contains(&0) {
+            return None;
+        }
+        let cells = Region::from_fn(self.rank(base), |d| match view.axes()[d] {
+            Along::Pinned(at) => (at, at + 1),
+            Along::Dim { dim, .. } => view.axes()[d].span(0, shape[dim]),
+        });
+        let contains = |portion: &&Portion<NodeId>| {
+            self.box_region(portion).is_ok_and(|region| region.contains_region(&cells))
+        };
+        let Portion { start, value } = boxes.iter().find(contains)?;
+        let along = |d: usize| match view.axes()[d] {
+            Along::Pinned(at) => Along::Pinned(at - start[d]),
+            Along::Dim { dim, offset, step } => Along::Dim { dim, offset: offset - start[d], step },
+        };
+        Some((*value, Map::from_fn(view.axes().len(), along)))
     }
 }
 
+/// What is reached from some nodes over their operands, without `without`: operands, the first ones first,
+/// before those that use them.
+pub(crate) fn post_order(
+    roots: impl IntoIterator<Item = NodeId>,
+    without: Option<NodeId>,
+    operands: impl Fn(NodeId) -> Vec<NodeId>,
+) -> Vec<NodeId> {
+    let mut order = Vec::new();
+    let mut seen: FxHashSet<NodeId> = without.into_iter().collect();
+    // A node is met a second time after all its operands.
+    let mut pending: Vec<(NodeId, bool)> = roots.into_iter().map(|root| (root, false)).collect();
+    pending.reverse();
+    while let Some((node, again)) = pending.pop() {
+        if again {
+            order.push(node);
+        } else if seen.insert(node) {
+            pending.push((node, true));
+            pending.extend(operands(node).into_iter().rev().map(|operand| (operand, false)));
+        }
+    }
+    order
+}
+
 /// What an expression consists of.
-#[derive(Default)]
 pub(crate) struct Reached {
     /// The nodes that are not computed yet, operands before those that use them.
     pub lazy: Vec<NodeId>,
@@ -409,22 +305,26 @@ pub(crate) struct RecordedGraph {
     pub nodes: Vec<Arc<Node>>,
     /// The computed nodes in the order in which they were met.
     pub memory: Vec<(NodeId, Arc<Storage>)>,
-    /// Whether an evaluation of this graph can be kept for the next one that is equal.
+    /// Whether an evaluation of this graph can be kept for the next one that is equal: not with elements by
+    /// their numbers, or numbers of a `Loop`'s step.
     pub is_cacheable: bool,
     /// Operands on other teams that are not computed yet: their evaluations come before.
     pub pending: Vec<Arc<Node>>,
 }
 
-/// The walk.
-struct Walk {
-    graph: Graph,
+/// The nodes met so far, and their numbers.
+struct Numbering {
     nodes: Vec<Arc<Node>>,
     numbers: FxHashMap<*const Node, NodeId>,
-    memory: Vec<(NodeId, Arc<Storage>)>,
-    is_cacheable: bool,
-    /// Operands on other teams, and those of them that are not computed yet.
-    sources: Vec<NodeId>,
-    pending: Vec<Arc<Node>>,
+}
+
+impl Numbering {
+    fn number(&mut self, node: &Arc<Node>) -> NodeId {
+        *self.numbers.entry(Arc::as_ptr(node)).or_insert_with(|| {
+            self.nodes.push(Arc::clone(node));
+            (self.nodes.len() - 1) as NodeId
+        })
+    }
 }
 
 impl RecordedGraph {
@@ -434,164 +334,58 @@ impl RecordedGraph {
         const USUAL: usize = 28;
         let graph = Graph { nodes: Vec::with_capacity(USUAL), parts: team.size(), ..Graph::default() };
         let numbers = HashMap::with_capacity_and_hasher(USUAL, FxBuildHasher);
-        let nodes = Vec::with_capacity(USUAL);
-        let (memory, sources, pending) = (Vec::new(), Vec::new(), Vec::new());
-        let mut walk = Walk { graph, nodes, numbers, memory, is_cacheable: true, sources, pending };
+        let mut met = Numbering { nodes: Vec::with_capacity(USUAL), numbers };
+        let (nodes, memory, pending) = (Vec::new(), Vec::new(), Vec::new());
+        let mut recorded = RecordedGraph { graph, nodes, memory, is_cacheable: true, pending };
         for target in targets {
-            let placement = target.placement.try_map(|window| walk.window(window))?;
-            let node = walk.node(&target.node);
-            walk.graph.targets.push(GraphTarget { node, placement });
+            let placement = target.placement.try_map(graph_window)?;
+            let node = met.number(&target.node);
+            recorded.graph.targets.push(GraphTarget { node, placement });
         }
-        while walk.graph.nodes.len() < walk.nodes.len() {
-            let node = Arc::clone(&walk.nodes[walk.graph.nodes.len()]);
-            let value = walk.value(&node)?;
-            let shape = walk.graph.intern_index(&node.shape);
-            walk.graph.nodes.push(GraphNode { shape, dtype: node.dtype, value });
+        // Operands on other teams.
+        let mut sources: Vec<NodeId> = Vec::new();
+        while let Some(node) = met.nodes.get(recorded.graph.nodes.len()).cloned() {
+            let is_source = sources.contains(&(recorded.graph.nodes.len() as NodeId));
+            let value = recorded.value(&node, is_source, &mut met)?;
+            if let GraphValue::Lazy(Expr::Moved { base }, _) = value {
+                sources.push(base);
+            }
+            recorded.graph.nodes.push(GraphNode { shape: node.shape, dtype: node.dtype, value });
         }
-        let Walk { graph, nodes, memory, is_cacheable, pending, .. } = walk;
-        Ok(RecordedGraph { graph, nodes, memory, is_cacheable, pending })
-    }
-}
-
-impl Walk {
-    fn node(&mut self, node: &Arc<Node>) -> NodeId {
-        *self.numbers.entry(Arc::as_ptr(node)).or_insert_with(|| {
-            self.nodes.push(Arc::clone(node));
-            (self.nodes.len() - 1) as NodeId
-        })
+        Ok(RecordedGraph { nodes: met.nodes, ..recorded })
     }
 
-    fn window(&mut self, (base, start): &NodeWindow) -> Result<GraphWindow> {
-        let (dist, memory) = (base.distribution()?, base.memory_layout()?);
-        let (dist, memory) = (self.graph.intern_dist(&dist), self.graph.intern_dist(&memory));
-        Ok(GraphWindow { dist, memory, start: self.graph.intern_index(start) })
-    }
-
-    fn layout(&mut self, layout: &NodeLayout) -> GraphLayout {
-        match layout {
-            NodeLayout::Free => GraphLayout::Free,
-            NodeLayout::Known(dist) => GraphLayout::Known(self.graph.intern_dist(dist)),
-            NodeLayout::ViewOf(node, map) => GraphLayout::ViewOf(self.node(node), self.graph.intern_map(map)),
-        }
-    }
-
-    fn value(&mut self, node: &Arc<Node>) -> Result<GraphValue> {
-        let is_source = self.sources.contains(&(self.graph.nodes.len() as NodeId));
+    /// The value of the next node; `is_source` says that it is on another team than the targets.
+    fn value(&mut self, node: &Arc<Node>, is_source: bool, met: &mut Numbering) -> Result<GraphValue> {
         if is_source && node.storage().is_none() {
-            return node.error().map_or_else(|| self.pending_source(node), Err);
+            // It stands for the memory that it will be.
+            node.error().map_or(Ok(()), Err)?;
+            self.pending.push(Arc::clone(node));
+            let (dist, none) = (DistKey(node.distribution()?), Index::zeros(node.rank()));
+            let valid = HaloWidths { lo: none, hi: none, corners: false };
+            return Ok(GraphValue::Memory(MemoryState { declared: dist.clone(), dist, valid }));
         }
         Ok(match &*node.state() {
             NodeState::Failed(error) => return Err(error.clone()),
             NodeState::Ready(storage) => {
                 self.memory.push((self.graph.nodes.len() as NodeId, Arc::clone(storage)));
-                let HaloWidths { lo, hi, corners } = storage.valid_halo();
-                let graph = &mut self.graph;
-                let (dist, declared) =
-                    (graph.intern_dist(&storage.dist), graph.intern_dist(&storage.declared));
-                let (lo, hi) = (graph.intern_index(&lo), graph.intern_index(&hi));
-                GraphValue::Memory(MemoryState { dist, declared, lo, hi, corners })
+                let [dist, declared] = [&storage.dist, &storage.declared].map(|d| DistKey(Arc::clone(d)));
+                GraphValue::Memory(MemoryState { dist, declared, valid: storage.valid_halo() })
             }
             NodeState::Lazy { expr, layout } => {
-                let layout = self.layout(layout);
-                match expr {
-                    Expr::Fill(scalar) => GraphValue::Fill(*scalar, layout),
-                    Expr::Coord(dim) => GraphValue::Coord(*dim, layout),
-                    Expr::Apply(op, operands) => GraphValue::Apply(*op, self.operands(operands), layout),
-                    Expr::View { base, map } => {
-                        GraphValue::View { base: self.node(base), map: self.graph.intern_map(map), layout }
-                    }
-                    Expr::Reduce { operand, reduction, axes } => GraphValue::Reduce {
-                        operand: self.node(operand),
-                        reduction: *reduction,
-                        axes: axes.clone(),
-                        layout,
-                    },
-                    Expr::Joined(portions) => {
-                        let portion = |Portion { start, value }: &Portion| {
-                            (self.graph.intern_index(start), self.node(value))
-                        };
-                        GraphValue::Joined(portions.iter().map(portion).collect(), layout)
-                    }
-                    Expr::Listed { base, which } => {
-                        self.is_cacheable = false;
-                        self.graph.elements.push(which.clone());
-                        let which = (self.graph.elements.len() - 1) as u32;
-                        GraphValue::Listed { base: self.node(base), which, layout }
-                    }
-                    Expr::Number(numbers, which) => {
-                        self.is_cacheable = false;
-                        self.graph.numbers.push(Arc::clone(numbers));
-                        GraphValue::Number((self.graph.numbers.len() - 1) as u32, *which)
-                    }
-                    Expr::Reshaped { base } => GraphValue::Reshaped { base: self.node(base), layout },
-                    Expr::Moved { base } => {
-                        let base = self.node(base);
-                        self.sources.push(base);
-                        GraphValue::Moved { base, layout }
-                    }
-                }
+                self.is_cacheable &= !matches!(expr, Expr::Listed { .. } | Expr::Number(..));
+                let layout = match layout {
+                    NodeLayout::Free => NodeLayout::Free,
+                    NodeLayout::Known(dist) => NodeLayout::Known(dist.clone()),
+                    NodeLayout::ViewOf(base, map) => NodeLayout::ViewOf(met.number(base), Arc::clone(map)),
+                };
+                GraphValue::Lazy(expr.map(|operand| met.number(operand)), layout)
             }
         })
     }
-
-    /// An operand on another team that is not computed yet stands for the memory that it will be.
-    fn pending_source(&mut self, node: &Arc<Node>) -> Result<GraphValue> {
-        self.pending.push(Arc::clone(node));
-        let dist = self.graph.intern_dist(&node.distribution()?);
-        let none = self.graph.intern_index(&Index::zeros(node.rank()));
-        let (declared, lo, hi, corners) = (dist, none, none, false);
-        Ok(GraphValue::Memory(MemoryState { dist, declared, lo, hi, corners }))
-    }
-
-    fn operands(&mut self, operands: &Operands) -> [Option<NodeId>; 3] {
-        let mut numbers = [None; 3];
-        for (number, node) in numbers.iter_mut().zip(operands.as_slice()) {
-            *number = Some(self.node(node));
-        }
-        numbers
-    }
 }
 
-/// Whether a view is a window of a node that is no box in its memory: along unordered lists. Windows that
-/// wrap around never are; other views than windows are gathered by their kernels.
-pub(crate) fn is_scattered(graph: &Graph, base: NodeId, shape: &Index, view: &Map) -> Result<bool> {
-    let Some(start) = view.as_window(shape.rank()) else { return Ok(false) };
-    let dist = graph.distribution(base)?;
-    if dist.is_block() {
-        return Ok(false);
-    }
-    let window = Region::from_shape(shape)?.shift(&start)?;
-    Ok(dist.global().contains_region(&window) && !dist.is_box(&window))
-}
-
-/// The cells of a joined value that one of its boxes is.
-pub(crate) fn box_region(graph: &Graph, start: &Index, value: NodeId) -> Result<Region> {
-    Ok(Region::from_shape(graph.shape(value))?.shift(start)?)
-}
-
-/// A view of shape `shape` of a joined value as a view of one of its boxes, if it lies within that.
-pub(crate) fn view_within_box(
-    graph: &Graph,
-    base: NodeId,
-    shape: &Index,
-    view: &Map,
-) -> Option<(NodeId, Map)> {
-    let GraphValue::Joined(boxes, _) = graph.value(base) else { return None };
-    if shape.contains(&0) {
-        return None;
-    }
-    let cells = Region::from_fn(graph.rank(base), |d| match view.axes()[d] {
-        Along::Pinned(at) => (at, at + 1),
-        Along::Dim { dim, .. } => view.axes()[d].span(0, shape[dim]),
-    });
-    let contains = |start: &Index, value: NodeId| {
-        box_region(graph, start, value).is_ok_and(|region| region.contains_region(&cells))
-    };
-    let found = boxes.iter().map(|&(start, value)| (graph.index(start), value));
-    let (start, value) = found.into_iter().find(|&(start, value)| contains(start, value))?;
-    let along = |d: usize| match view.axes()[d] {
-        Along::Pinned(at) => Along::Pinned(at - start[d]),
-        Along::Dim { dim, offset, step } => Along::Dim { dim, offset: offset - start[d], step },
-    };
-    Some((value, Map::from_fn(view.axes().len(), along)))
+fn graph_window((base, start): &NodeWindow) -> Result<GraphWindow> {
+    let (dist, memory) = (DistKey(base.distribution()?), DistKey(base.memory_layout()?));
+    Ok(GraphWindow { dist, memory, start: *start })
 }

@@ -10,9 +10,10 @@ use rustc_hash::FxHashMap;
 use crate::array::lower::access::computed_elsewhere;
 use crate::array::lower::division::common_to;
 use crate::array::lower::footprint::ArrayWindow;
-use crate::array::lower::graph::{GraphValue, NodeId, Position, box_region};
+use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Body, Lowerer, kernel_task};
 use crate::array::lower::tasks::{Compute, KernelStore, ResultMemory, ResultStorage, Task};
+use crate::array::record::expr::{Expr, Portion};
 use crate::error::Result;
 use crate::index::{Distribution, Region};
 
@@ -27,12 +28,12 @@ struct BoxKernel {
 
 impl Lowerer<'_> {
     /// Computes all boxes of a joined value.
-    pub fn join(&mut self, node: NodeId, boxes: &[(Position, NodeId)]) -> Result<()> {
+    pub fn join(&mut self, node: NodeId, boxes: &[Portion<NodeId>]) -> Result<()> {
         self.mark_unsupported("the step joins arrays");
         self.evaluate_stages(&[node])?;
         self.evaluate_common(node, boxes)?;
         let dist = self.graph.distribution(node)?;
-        let kernels = boxes.iter().map(|&(start, value)| self.box_kernel(start, value, &dist));
+        let kernels = boxes.iter().map(|portion| self.box_kernel(portion, &dist));
         let kernels = kernels.collect::<Result<Vec<BoxKernel>>>()?;
         let mut tasks = Vec::with_capacity(kernels.len());
         for BoxKernel { window, dist, body, value } in kernels {
@@ -58,9 +59,9 @@ impl Lowerer<'_> {
 
     /// What several boxes need is computed first, if it is much to compute and no larger than half of them:
     /// of an array that is repeated, but not of one that is rolled.
-    fn evaluate_common(&mut self, node: NodeId, boxes: &[(Position, NodeId)]) -> Result<()> {
+    fn evaluate_common(&mut self, node: NodeId, boxes: &[Portion<NodeId>]) -> Result<()> {
         let volume = |node: NodeId| Region::from_shape(self.graph.shape(node))?.volume();
-        let values: Vec<Vec<NodeId>> = boxes.iter().map(|&(_, value)| vec![value]).collect();
+        let values: Vec<Vec<NodeId>> = boxes.iter().map(|portion| vec![portion.value]).collect();
         let mut common = Vec::new();
         for candidate in common_to(self.graph, &values) {
             if 2 * volume(candidate)? <= volume(node)? {
@@ -71,8 +72,8 @@ impl Lowerer<'_> {
     }
 
     /// The kernel of one box.
-    fn box_kernel(&mut self, start: Position, value: NodeId, whole: &Arc<Distribution>) -> Result<BoxKernel> {
-        let window = box_region(self.graph, self.graph.index(start), value)?;
+    fn box_kernel(&mut self, portion: &Portion<NodeId>, whole: &Arc<Distribution>) -> Result<BoxKernel> {
+        let (window, value) = (self.graph.box_region(portion)?, portion.value);
         let dist = Arc::new(whole.restricted(&window)?);
         loop {
             let Ok(body) = self.attempt("joined", &[value], &dist, 1)? else { continue };
@@ -95,8 +96,8 @@ impl Lowerer<'_> {
         for inner in self.graph.reached([node], None).lazy {
             let below = self.graph.operands(inner).iter().filter_map(|x| levels.get(x).copied()).max();
             let is_one = matches!(
-                self.graph.value(inner),
-                GraphValue::Joined(..) | GraphValue::Listed { .. } | GraphValue::Reshaped { .. }
+                self.graph.expr(inner),
+                Some(Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. })
             );
             let level = below.unwrap_or(0) + u32::from(is_one);
             levels.insert(inner, level % MOST_LEVELS);

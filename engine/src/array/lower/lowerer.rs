@@ -1,5 +1,6 @@
-//! [`lower`]: from a graph to tasks. Each kind of node that takes more than a fused kernel has a file of its
-//! own; here is the order in which they are computed.
+//! [`lower`]: from a graph to tasks: the order in which nodes are computed, fused kernels, and nodes that one
+//! task computes from the memory of their base. Joined and reshaped values and reductions have files of their
+//! own.
 
 use std::sync::Arc;
 
@@ -9,13 +10,12 @@ use crate::array::lower::access::{AccessMethod, OperandAccess, computed_elsewher
 use crate::array::lower::body::{KernelBody, Leaf, Prerequisite, Source};
 use crate::array::lower::division::{common_to_kernels, stages};
 use crate::array::lower::footprint::ArrayWindow;
-use crate::array::lower::graph::{
-    Graph, GraphTarget, GraphValue, GraphWindow, NodeId, Placement, is_scattered,
-};
+use crate::array::lower::graph::{Graph, GraphTarget, GraphWindow, MemoryState, NodeId, Placement};
 use crate::array::lower::tasks::{
     Compute, KernelStore, KernelTask, Lowered, ResultMemory, ResultStorage, Task,
 };
 use crate::array::memory::storage::{HaloWidths, widened};
+use crate::array::record::expr::{DistKey, Expr, Which};
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
 use crate::interrupt;
@@ -33,7 +33,7 @@ pub(crate) fn lower(graph: &mut Graph, team: &Team, shares_exchange: bool) -> Re
     let mut placed = Vec::new();
     for (at, target) in targets.iter().enumerate().filter(|(_, target)| !is_fresh(target)) {
         results[at] = lowerer.placeholder(target.node);
-        let GraphTarget { node, placement } = *target;
+        let GraphTarget { node, placement } = target.clone();
         placed.push(LowerTarget { node, placement, result: results[at], target: Some(at) });
     }
     for group in lowerer.groups(placed)? {
@@ -108,26 +108,21 @@ impl Lowerer<'_> {
 
     /// Computes a node that takes more than a kernel that goes through its operands.
     fn evaluate_alone(&mut self, node: NodeId) -> Result<()> {
-        match self.graph.value(node).clone() {
-            GraphValue::View { base, map, .. } => {
-                let map = Arc::clone(self.graph.map(map));
-                match map.as_window(self.graph.rank(node)) {
-                    Some(start) if is_scattered(self.graph, base, self.graph.shape(node), &map)? => {
-                        self.gather_window(node, base, &start)
-                    }
-                    _ => Ok(()),
+        let Some(expr) = self.graph.expr(node).cloned() else { return Ok(()) };
+        match expr {
+            Expr::View { base, map } => match map.as_window(self.graph.rank(node)) {
+                Some(start) if self.graph.is_scattered(base, self.graph.shape(node), &map)? => {
+                    self.gather_window(node, base, &start)
                 }
+                _ => Ok(()),
+            },
+            Expr::Joined(boxes) => self.join(node, &boxes),
+            Expr::Reshaped { base } => self.reshape(node, base),
+            Expr::Listed { base, which } => self.gather_elements(node, base, which),
+            Expr::Moved { base } => self.move_elements(node, base),
+            Expr::Fill(_) | Expr::Coord(_) | Expr::Number(..) | Expr::Apply(..) | Expr::Reduce { .. } => {
+                Ok(())
             }
-            GraphValue::Joined(boxes, _) => self.join(node, &boxes),
-            GraphValue::Reshaped { base, .. } => self.reshape(node, base),
-            GraphValue::Listed { base, which, .. } => self.gather_elements(node, base, which),
-            GraphValue::Moved { base, .. } => self.move_elements(node, base),
-            GraphValue::Fill(..)
-            | GraphValue::Coord(..)
-            | GraphValue::Number(..)
-            | GraphValue::Apply(..)
-            | GraphValue::Reduce { .. }
-            | GraphValue::Memory(_) => Ok(()),
         }
     }
 
@@ -143,13 +138,12 @@ impl Lowerer<'_> {
     pub fn placeholder(&mut self, like: NodeId) -> NodeId {
         let (shape, dtype, layout) =
             (*self.graph.shape(like), self.graph.dtype(like), self.graph.layout(like));
-        self.graph.push(&shape, dtype, GraphValue::Coord(0, layout))
+        self.graph.push(shape, dtype, Expr::Coord(0), layout)
     }
 
     /// The node is memory from here on; nothing of its halo is valid.
     pub fn computed(&mut self, node: NodeId, memory: &Arc<Distribution>, declared: &Arc<Distribution>) {
-        let valid = HaloWidths::zero(memory.rank());
-        self.graph.set_memory(node, (memory, declared), &valid);
+        self.graph.set_memory(node, (memory, declared), HaloWidths::zero(memory.rank()));
     }
 
     pub fn mark_unsupported(&mut self, reason: &'static str) {
@@ -230,14 +224,14 @@ impl Lowerer<'_> {
     pub fn update_halos(&mut self, accesses: &[Option<OperandAccess>]) -> Result<()> {
         for access in accesses.iter().flatten() {
             let AccessMethod::Halo(halo) = &access.method else { continue };
-            let Some(valid) = self.graph.valid_halo(access.node) else { continue };
-            let GraphValue::Memory(state) = *self.graph.value(access.node) else { continue };
-            let (dist, declared) =
-                (Arc::clone(self.graph.dist(state.dist)), Arc::clone(self.graph.dist(state.declared)));
+            let Some(MemoryState { dist, declared, valid }) = self.graph.memory_state(access.node).cloned()
+            else {
+                continue;
+            };
             let Some(wide) = widened(&dist, halo)? else { continue };
             let is_moved = !Arc::ptr_eq(&wide, &dist);
             if is_moved || !valid.covers(halo) {
-                self.graph.set_memory(access.node, (&wide, &declared), halo);
+                self.graph.set_memory(access.node, (&wide, &declared), halo.clone());
             }
         }
         Ok(())
@@ -252,10 +246,7 @@ impl Lowerer<'_> {
     fn distribution(&self, target: &LowerTarget) -> Result<Arc<Distribution>> {
         match target.placement.window() {
             None => self.graph.distribution(target.node),
-            Some(window) => {
-                let base = self.graph.dist(window.dist);
-                Ok(Arc::new(base.restricted(&self.window(target)?)?))
-            }
+            Some(window) => Ok(Arc::new(window.dist.restricted(&self.window(target)?)?)),
         }
     }
 
@@ -263,7 +254,7 @@ impl Lowerer<'_> {
         let own = Region::from_shape(self.graph.shape(target.node))?;
         match target.placement.window() {
             None => Ok(own),
-            Some(window) => Ok(own.shift(self.graph.index(window.start))?),
+            Some(window) => Ok(own.shift(&window.start)?),
         }
     }
 
@@ -271,27 +262,27 @@ impl Lowerer<'_> {
     /// operands of the next.
     fn result(&self, target: &LowerTarget, leaves: &[Leaf]) -> Result<ResultMemory> {
         let (dist, dtype) = (self.distribution(target)?, self.graph.dtype(target.node));
-        let base = |at: u32| Arc::clone(self.graph.dist(at));
-        let (storage, memory, declared) = match target.placement {
+        let base = |key: &DistKey| Arc::clone(key);
+        let (storage, memory, declared) = match &target.placement {
             Placement::Fresh => {
                 (ResultStorage::Fresh, self.widest_like(Arc::clone(&dist), leaves), Arc::clone(&dist))
             }
             Placement::WindowOfFresh(window) => {
                 let memory = match target.target {
-                    Some(_) => self.widest_like(base(window.memory), leaves),
+                    Some(_) => self.widest_like(base(&window.memory), leaves),
                     // The caller needs memory without halos.
-                    None => base(window.memory),
+                    None => base(&window.memory),
                 };
-                (ResultStorage::Fresh, memory, base(window.dist))
+                (ResultStorage::Fresh, memory, base(&window.dist))
             }
-            Placement::InPlace(window) => (ResultStorage::InPlace, base(window.memory), base(window.dist)),
+            Placement::InPlace(window) => (ResultStorage::InPlace, base(&window.memory), base(&window.dist)),
             Placement::Temporary(window) => {
-                (ResultStorage::Temporary(base(window.memory)), Arc::clone(&dist), Arc::clone(&dist))
+                (ResultStorage::Temporary(base(&window.memory)), Arc::clone(&dist), Arc::clone(&dist))
             }
         };
         let window = match target.placement.window() {
             None => ArrayWindow::whole(&dist),
-            Some(window) => ArrayWindow { base: base(window.dist), window: self.window(target)? },
+            Some(window) => ArrayWindow { base: base(&window.dist), window: self.window(target)? },
         };
         let LowerTarget { result: node, target, .. } = *target;
         Ok(ResultMemory { node, dtype, storage, memory, declared, window, target })
@@ -344,7 +335,7 @@ impl Lowerer<'_> {
         for inner in self.deeply_nested(node) {
             self.evaluate(&[inner])?;
         }
-        if let GraphValue::Reshaped { base, .. } = *self.graph.value(node) {
+        if let Some(&Expr::Reshaped { base }) = self.graph.expr(node) {
             return self.reshape(node, base);
         }
         // Of a kernel and the reduction or the slice that it waits for, what both need.
@@ -393,11 +384,10 @@ impl Lowerer<'_> {
     }
 
     /// Elements by their number in C order.
-    pub fn gather_elements(&mut self, node: NodeId, base: NodeId, which: u32) -> Result<()> {
+    pub fn gather_elements(&mut self, node: NodeId, base: NodeId, which: Which) -> Result<()> {
         self.mark_unsupported("the step takes elements by their number in C order");
         self.evaluate(&[base])?;
         let (dist, dtype) = (self.graph.distribution(node)?, self.graph.dtype(node));
-        let which = self.graph.elements[which as usize].clone();
         self.tasks.push(Task::GatherElements { result: node, base, which, dist: Arc::clone(&dist), dtype });
         self.computed(node, &dist, &dist);
         Ok(())

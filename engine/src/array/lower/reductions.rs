@@ -4,20 +4,19 @@
 //! Every element counts once, at its owner: among the coordinates that a part lists, copies are replaced by
 //! what changes no result.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use partita_kernels::{
     BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Scalar, UnaryOp, Value, Verified, simplify,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
 use crate::array::lower::body::KernelBody;
-use crate::array::lower::graph::{GraphValue, NodeId};
+use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Lowerer, NotLowered};
 use crate::array::lower::tasks::{Reduce, ReduceMember, Task};
 use crate::array::memory::index_lists::IndexList;
-use crate::array::record::expr::Reduction;
+use crate::array::record::expr::{Expr, Reduction};
 use crate::error::Result;
 use crate::index::{DimMap, Distribution, Index};
 
@@ -37,12 +36,6 @@ struct ReductionGroup {
     members: Vec<PendingReduction>,
 }
 
-/// A node on the way down, or on the way back.
-enum ReductionVisit {
-    Enter(NodeId),
-    Leave(NodeId),
-}
-
 impl Lowerer<'_> {
     /// Computes every reduction that `roots` are or are computed from, each group of them in one pass.
     pub fn reductions(&mut self, roots: &[NodeId]) -> Result<()> {
@@ -60,29 +53,17 @@ impl Lowerer<'_> {
     /// The reductions that need no other one first, in the order in which they are found: the same on every
     /// rank.
     fn innermost(&self, roots: &[NodeId]) -> Vec<NodeId> {
-        // Per node: whether it is a reduction or needs one.
-        let mut needs: FxHashMap<NodeId, bool> = HashMap::default();
+        // The nodes that are reductions or need one.
+        let mut needy: FxHashSet<NodeId> = FxHashSet::default();
         let mut found = Vec::new();
-        let mut steps: Vec<ReductionVisit> = roots.iter().rev().map(|&n| ReductionVisit::Enter(n)).collect();
-        while let Some(step) = steps.pop() {
-            match step {
-                ReductionVisit::Enter(node) => {
-                    if needs.contains_key(&node) {
-                        continue;
-                    }
-                    needs.insert(node, false);
-                    steps.push(ReductionVisit::Leave(node));
-                    let operands = self.graph.operands(node);
-                    steps.extend(operands.into_iter().rev().map(ReductionVisit::Enter));
-                }
-                ReductionVisit::Leave(node) => {
-                    let below = self.graph.operands(node).iter().any(|operand| needs[operand]);
-                    let is_reduction = self.graph.is_reduction(node);
-                    needs.insert(node, below || is_reduction);
-                    if is_reduction && !below {
-                        found.push(node);
-                    }
-                }
+        for node in self.graph.reached(roots.iter().copied(), None).lazy {
+            let (below, is_reduction) =
+                (self.graph.operands(node).iter().any(|x| needy.contains(x)), self.graph.is_reduction(node));
+            if below || is_reduction {
+                needy.insert(node);
+            }
+            if is_reduction && !below {
+                found.push(node);
             }
         }
         found
@@ -92,7 +73,7 @@ impl Lowerer<'_> {
     fn grouped(&self, nodes: Vec<NodeId>) -> Result<Vec<ReductionGroup>> {
         let mut groups: Vec<ReductionGroup> = Vec::new();
         for node in nodes {
-            let GraphValue::Reduce { operand, reduction, axes, .. } = self.graph.value(node).clone() else {
+            let Some(Expr::Reduce { operand, reduction, axes }) = self.graph.expr(node).cloned() else {
                 continue;
             };
             let dist = self.graph.distribution(operand)?;

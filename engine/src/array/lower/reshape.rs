@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::array::lower::graph::{GraphLayout, GraphValue, GraphWindow, NodeId, Placement};
+use crate::array::lower::graph::{GraphWindow, NodeId, Placement};
 use crate::array::lower::lowerer::{LowerTarget, Lowerer};
 use crate::array::lower::tasks::Task;
+use crate::array::record::expr::{DistKey, Expr, NodeLayout};
 use crate::error::Result;
 use crate::index::{Distribution, Index, matched};
 
@@ -44,9 +45,8 @@ impl Lowerer<'_> {
     fn without_halo(&mut self, node: NodeId) -> Result<NodeId> {
         let dist = self.graph.distribution(node)?;
         let dist = Arc::new(dist.restricted(&dist.global())?);
-        let dist = self.graph.intern_dist(&dist);
-        let start = self.graph.intern_index(&Index::zeros(self.graph.rank(node)));
-        let placement = Placement::WindowOfFresh(GraphWindow { dist, memory: dist, start });
+        let (dist, start) = (DistKey(dist), Index::zeros(self.graph.rank(node)));
+        let placement = Placement::WindowOfFresh(GraphWindow { memory: dist.clone(), dist, start });
         let result = self.placeholder(node);
         self.compute(&[LowerTarget { node, placement, result, target: None }])?;
         Ok(result)
@@ -89,8 +89,8 @@ impl ShapePropagation<'_, '_> {
         let graph = &mut self.lowerer.graph;
         let Some(memory) = graph.memory(node).filter(|dist| !has_halo(dist)) else { return Ok(None) };
         let Some(dist) = memory.reshaped(shape)?.map(Arc::new) else { return Ok(None) };
-        let known = graph.intern_dist(&dist);
-        let result = graph.push(shape, graph.dtype(node), GraphValue::Coord(0, GraphLayout::Known(known)));
+        let layout = NodeLayout::known(Arc::clone(&dist));
+        let result = graph.push(*shape, graph.dtype(node), Expr::Coord(0), layout);
         self.lowerer.computed(result, &dist, &dist);
         self.aliases.push(Task::Alias { result, base: node, dist });
         Ok(Some(result))
@@ -99,29 +99,31 @@ impl ShapePropagation<'_, '_> {
     fn expression(&mut self, node: NodeId, shape: &Index, level: usize) -> Result<Option<NodeId>> {
         let graph = &mut self.lowerer.graph;
         let layout = match graph.layout(node) {
-            GraphLayout::Free => GraphLayout::Free,
-            GraphLayout::Known(_) | GraphLayout::ViewOf(..) => {
+            NodeLayout::Free => NodeLayout::Free,
+            NodeLayout::Known(_) | NodeLayout::ViewOf(..) => {
                 let Some(dist) = graph.distribution(node)?.reshaped(shape)? else { return Ok(None) };
-                GraphLayout::Known(graph.intern_dist(&Arc::new(dist)))
+                NodeLayout::known(dist)
             }
         };
         let (whole, dtype) = (*graph.shape(node), graph.dtype(node));
-        let (op, operands) = match graph.value(node).clone() {
-            GraphValue::Fill(scalar, _) => {
-                return Ok(Some(graph.push(shape, dtype, GraphValue::Fill(scalar, layout))));
+        let (op, operands) = match graph.expr(node).cloned() {
+            Some(Expr::Fill(value)) => {
+                return Ok(Some(graph.push(*shape, dtype, Expr::Fill(value), layout)));
             }
-            GraphValue::Apply(op, operands, _) => (op, operands),
-            GraphValue::Reshaped { base, .. } => return self.propagated(base, shape, level + 1),
+            Some(Expr::Apply(op, operands)) => (op, operands),
+            Some(Expr::Reshaped { base }) => return self.propagated(base, shape, level + 1),
             _ => return Ok(None),
         };
-        let mut propagated = [None; 3];
-        for (slot, operand) in propagated.iter_mut().zip(operands.into_iter().flatten()) {
+        let mut propagated = Vec::with_capacity(3);
+        for &operand in operands.as_slice() {
             let extents = *self.lowerer.graph.shape(operand);
             let Some(shape) = operand_shape(&whole, shape, &extents)? else { return Ok(None) };
             let Some(operand) = self.propagated(operand, &shape, level + 1)? else { return Ok(None) };
-            *slot = Some(operand);
+            propagated.push(operand);
         }
-        Ok(Some(self.lowerer.graph.push(shape, dtype, GraphValue::Apply(op, propagated, layout))))
+        let mut propagated = propagated.into_iter();
+        let operands = operands.map(|&operand| propagated.next().unwrap_or(operand));
+        Ok(Some(self.lowerer.graph.push(*shape, dtype, Expr::Apply(op, operands), layout)))
     }
 }
 

@@ -1,6 +1,7 @@
-//! Plans, remembered: the same distributions ask for the same plan again and again.
+//! Elements moved between memories: halo updates, copies, redistribution. Their plans are remembered, because
+//! the same distributions ask for the same plan again and again.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use partita_kernels::DType;
@@ -31,80 +32,81 @@ impl Key {
             Key::Aligned(from, to, ..) => Ok(from.sound().and_then(|()| to.sound())?),
         }
     }
+
+    fn build(&self) -> Result<Plan> {
+        let entry = |list: &[Option<usize>], part: usize| list.get(part).copied().flatten();
+        Ok(match self {
+            // Memory is laid out by packed coordinates; along blocks, and only there, these have halos.
+            Key::Halo(dist, lo, hi, corners) => Plan::halo_within(&dist.packed(), lo, hi, *corners)?,
+            Key::Fetch(dist, needs) => Plan::fetch(dist, needs)?,
+            Key::Boxes(from, needs, colocated) => Plan::boxes(from, needs, |part| entry(colocated, part))?,
+            Key::Aligned(from, to, axes, colocated) => {
+                Plan::aligned(from, to, axes, |part| entry(colocated, part))?
+            }
+        })
+    }
 }
 
-/// At most so many plans are remembered, with at most so many moves in all; the oldest are forgotten.
+/// At most so many plans are remembered, with about so many moves in all; beyond it all are forgotten.
 const MAX_PLANS: usize = 256;
 const MAX_MOVES: usize = 1 << 20;
 
 #[derive(Default)]
 struct Known {
     plans: HashMap<Key, Arc<Plan>>,
-    order: VecDeque<Key>,
     moves: usize,
 }
 
-impl Known {
-    fn insert(&mut self, key: Key, plan: &Arc<Plan>) {
-        if plan.moves().len() > MAX_MOVES || self.plans.contains_key(&key) {
-            return;
-        }
-        self.moves += plan.moves().len();
-        self.order.push_back(key.clone());
-        self.plans.insert(key, Arc::clone(plan));
-        while self.plans.len() > MAX_PLANS || self.moves > MAX_MOVES {
-            let Some(oldest) = self.order.pop_front() else { return };
-            self.moves -= self.plans.remove(&oldest).map_or(0, |plan| plan.moves().len());
-        }
-    }
-}
-
-fn remembered(key: Key, build: impl FnOnce(&Key) -> Result<Plan>) -> Result<Arc<Plan>> {
+fn remembered(key: Key) -> Result<Arc<Plan>> {
     static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(plan) = known().plans.get(&key) {
         return Ok(Arc::clone(plan));
     }
-    let built = build(&key);
+    let built = key.build();
     // What a user's map said may be impossible: then the error is the map's.
     key.sound()?;
     let plan = Arc::new(built?);
     if config().debug >= 4 {
         say(format_args!("{plan}"));
     }
-    known().insert(key, &plan);
+    let mut known = known();
+    if known.plans.len() >= MAX_PLANS || known.moves + plan.moves().len() > MAX_MOVES {
+        *known = Known::default();
+    }
+    known.moves += plan.moves().len();
+    known.plans.insert(key, Arc::clone(&plan));
     Ok(plan)
 }
 
 /// The plan that makes a halo current, at each part as much of it as the part stores.
 pub(crate) fn halo_plan(dist: &Distribution, need: &HaloWidths) -> Result<Arc<Plan>> {
-    let key = Key::Halo(dist.clone(), need.lo, need.hi, need.corners);
-    // Memory is laid out by packed coordinates; along blocks, and only there, these have halos.
-    remembered(key, |_| Ok(Plan::halo_within(&dist.packed(), &need.lo, &need.hi, need.corners)?))
+    remembered(Key::Halo(dist.clone(), need.lo, need.hi, need.corners))
 }
 
 /// The plan that brings each part a box, see [`Plan::fetch`].
 pub(crate) fn fetch_plan(dist: &Distribution, needs: Vec<Region>) -> Result<Arc<Plan>> {
-    remembered(Key::Fetch(dist.clone(), needs), |key| {
-        let Key::Fetch(dist, needs) = key else { unreachable!("made above") };
-        Ok(Plan::fetch(dist, needs)?)
-    })
+    remembered(Key::Fetch(dist.clone(), needs))
 }
 
 /// The plan that brings each part a box of an operand in packed coordinates. What lies beyond the ends, which
 /// rolled arrays read, wraps around, whether the distribution is periodic or not.
 pub(crate) fn operand_plan(from: &Distribution, needs: Vec<Region>) -> Result<Arc<Plan>> {
-    fetch_plan(&wrapped_around(&from.packed(), &needs), needs)
+    let from = from.packed();
+    fetch_plan(&wrapped_around(&from, |d| reach_outside(&from, &needs, d)), needs)
 }
 
-/// The distribution, periodic along the dimensions of which boxes reach past the ends.
-fn wrapped_around(dist: &Distribution, needs: &[Region]) -> Distribution {
-    let outside = |need: &Region, d: usize| need.start()[d] < 0 || need.stop()[d] > dist.map(d).size();
-    let past = |d: usize| needs.iter().any(|need| !need.is_empty() && outside(need, d));
+/// The distribution, periodic along the dimensions of which something reaches past the ends.
+fn wrapped_around(dist: &Distribution, past: impl Fn(usize) -> bool) -> Distribution {
     match (0..dist.rank()).any(|d| !dist.periodic(d) && past(d)) {
         true => dist.periodic_along(|d| dist.periodic(d) || past(d)),
         false => dist.clone(),
     }
+}
+
+fn reach_outside(dist: &Distribution, needs: &[Region], d: usize) -> bool {
+    let outside = |need: &Region| need.start()[d] < 0 || need.stop()[d] > dist.map(d).size();
+    needs.iter().any(|need| !need.is_empty() && outside(need))
 }
 
 /// The plan that brings each part a box of an operand of any maps, see [`Plan::boxes`]; `colocated` as there,
@@ -115,10 +117,7 @@ pub(crate) fn box_plan(
     colocated: Vec<Option<usize>>,
 ) -> Result<Arc<Plan>> {
     let colocated = if from.has_copies() { colocated } else { Vec::new() };
-    remembered(Key::Boxes(wrapped_around(from, &needs), needs, colocated), |key| {
-        let Key::Boxes(from, needs, colocated) = key else { unreachable!("made above") };
-        Ok(Plan::boxes(from, needs, |part| colocated.get(part).copied().flatten())?)
-    })
+    remembered(Key::Boxes(wrapped_around(from, |d| reach_outside(from, &needs, d)), needs, colocated))
 }
 
 /// The plan that brings what the members of `to` need along `axes`, see [`Plan::aligned`]; `colocated` as
@@ -138,15 +137,8 @@ pub(crate) fn aligned_plan(
         }
         Along::Dim { .. } | Along::Pinned(_) => false,
     };
-    let from = match (0..from.rank()).any(|d| !from.periodic(d) && past(d)) {
-        true => from.periodic_along(|d| from.periodic(d) || past(d)),
-        false => from.clone(),
-    };
-    let key = Key::Aligned(from, to.clone(), axes, colocated);
-    remembered(key, |key| {
-        let Key::Aligned(from, to, axes, colocated) = key else { unreachable!("made above") };
-        Ok(Plan::aligned(from, to, axes, |part| colocated.get(part).copied().flatten())?)
-    })
+    let from = wrapped_around(from, past);
+    remembered(Key::Aligned(from, to.clone(), axes, colocated))
 }
 
 /// The plan that moves all elements to another distribution, of the same team or another.

@@ -1,5 +1,5 @@
 //! [`Storage`]: the memory of a computed array, one buffer per part, each with the part's stored box in C
-//! order, and how much of its halo is valid.
+//! order, and how much of its halo is valid ([`HaloWidths`]).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -122,7 +122,7 @@ pub(crate) fn bytes_of(region: &Region, dtype: DType) -> Result<u64> {
 }
 
 /// How wide a halo holds its owners' current values, at each part as far as the part stores it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct HaloWidths {
     pub lo: Index,
     pub hi: Index,
@@ -136,25 +136,24 @@ impl HaloWidths {
 
     /// As wide as the wider of both.
     pub fn max(&self, other: &HaloWidths) -> HaloWidths {
-        let max = |a: &Index, b: &Index| Index::from_fn(a.rank(), |d| a[d].max(b[d]));
-        let corners = self.corners || other.corners;
-        HaloWidths { lo: max(&self.lo, &other.lo), hi: max(&self.hi, &other.hi), corners }
+        self.with(other, i64::max, self.corners || other.corners)
     }
 
     /// As wide as the narrower of both.
     pub fn min(&self, other: &HaloWidths) -> HaloWidths {
-        let min = |a: &Index, b: &Index| Index::from_fn(a.rank(), |d| a[d].min(b[d]));
-        let corners = self.corners && other.corners;
-        HaloWidths { lo: min(&self.lo, &other.lo), hi: min(&self.hi, &other.hi), corners }
+        self.with(other, i64::min, self.corners && other.corners)
+    }
+
+    fn with(&self, other: &HaloWidths, choose: fn(i64, i64) -> i64, corners: bool) -> HaloWidths {
+        let each = |a: &Index, b: &Index| Index::from_fn(a.rank(), |d| choose(a[d], b[d]));
+        HaloWidths { lo: each(&self.lo, &other.lo), hi: each(&self.hi, &other.hi), corners }
     }
 
     pub fn covers(&self, other: &HaloWidths) -> bool {
         let wide = |a: &Index, b: &Index| a.iter().zip(b.iter()).all(|(a, b)| a >= b);
         wide(&self.lo, &other.lo) && wide(&self.hi, &other.hi) && (self.corners || !other.corners)
     }
-}
 
-impl HaloWidths {
     pub fn is_zero(&self) -> bool {
         self.lo.iter().chain(self.hi.iter()).all(|&width| width == 0)
     }

@@ -1,8 +1,167 @@
-//! The operations that nodes record, without their operands.
+//! [`Expr`]: how a value is computed from its operands, which are recorded nodes or, in lowering, the numbers
+//! of a graph's nodes; and the operations, without their operands.
 
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::slice;
 use std::sync::Arc;
 
 use partita_kernels::{BinaryOp, CompareOp, DType, FoldOp, Math1, Math2, Scalar, UnaryOp};
+
+use crate::array::memory::step_numbers::StepNumbers;
+use crate::array::record::map::Map;
+use crate::index::{Distribution, Index};
+
+/// How a value is to be computed. Operands of `Apply` broadcast: dimensions align at the end, and an
+/// extent of 1 stretches.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Expr<N> {
+    /// One value everywhere.
+    Fill(Scalar),
+    /// The element's own global coordinate in a dimension.
+    Coord(usize),
+    /// A number of the current step of a `Loop`.
+    Number(Arc<StepNumbers>, usize),
+    /// One result per point.
+    Apply(Pointwise, Operands<N>),
+    /// The base's elements where the map says. Beyond the edge of a periodic dimension it wraps.
+    View { base: N, map: Arc<Map> },
+    /// Folds the marked dimensions away; they stay with extent 1.
+    Reduce { operand: N, reduction: Reduction, axes: Vec<usize> },
+    /// Boxes that share no element and together are all of it.
+    Joined(Vec<Portion<N>>),
+    /// The base's elements in C order.
+    Listed { base: N, which: Which },
+    /// The same, in the base's memory: every part holds them in the order in which it holds the base's.
+    Reshaped { base: N },
+    /// The elements of an array of another team.
+    Moved { base: N },
+}
+
+/// A box of a value: the elements from `start` on are another value's.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Portion<N> {
+    pub start: Index,
+    pub value: N,
+}
+
+/// One to three operands.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Operands<N> {
+    One([N; 1]),
+    Two([N; 2]),
+    Three([N; 3]),
+}
+
+impl<N> Operands<N> {
+    pub fn as_slice(&self) -> &[N] {
+        match self {
+            Operands::One(nodes) => nodes,
+            Operands::Two(nodes) => nodes,
+            Operands::Three(nodes) => nodes,
+        }
+    }
+
+    pub fn map<M>(&self, name: impl FnMut(&N) -> M) -> Operands<M> {
+        match self {
+            Operands::One(nodes) => Operands::One(nodes.each_ref().map(name)),
+            Operands::Two(nodes) => Operands::Two(nodes.each_ref().map(name)),
+            Operands::Three(nodes) => Operands::Three(nodes.each_ref().map(name)),
+        }
+    }
+}
+
+impl<N> Expr<N> {
+    pub fn operands(&self) -> impl Iterator<Item = &N> {
+        let (nodes, portions): (&[N], &[Portion<N>]) = match self {
+            Expr::Fill(_) | Expr::Coord(_) | Expr::Number(..) => (&[], &[]),
+            Expr::Apply(_, operands) => (operands.as_slice(), &[]),
+            Expr::View { base: node, .. }
+            | Expr::Reduce { operand: node, .. }
+            | Expr::Listed { base: node, .. }
+            | Expr::Reshaped { base: node }
+            | Expr::Moved { base: node } => (slice::from_ref(node), &[]),
+            Expr::Joined(portions) => (&[], portions),
+        };
+        nodes.iter().chain(portions.iter().map(|portion| &portion.value))
+    }
+
+    /// The same over other names of the operands.
+    pub fn map<M>(&self, mut name: impl FnMut(&N) -> M) -> Expr<M> {
+        match self {
+            Expr::Fill(value) => Expr::Fill(*value),
+            Expr::Coord(dim) => Expr::Coord(*dim),
+            Expr::Number(numbers, which) => Expr::Number(Arc::clone(numbers), *which),
+            Expr::Apply(op, operands) => Expr::Apply(*op, operands.map(name)),
+            Expr::View { base, map } => Expr::View { base: name(base), map: Arc::clone(map) },
+            Expr::Reduce { operand, reduction, axes } => {
+                Expr::Reduce { operand: name(operand), reduction: *reduction, axes: axes.clone() }
+            }
+            Expr::Joined(portions) => {
+                let portion = |Portion { start, value }: &Portion<N>| (*start, name(value));
+                let portions = portions.iter().map(portion);
+                Expr::Joined(portions.map(|(start, value)| Portion { start, value }).collect())
+            }
+            Expr::Listed { base, which } => Expr::Listed { base: name(base), which: which.clone() },
+            Expr::Reshaped { base } => Expr::Reshaped { base: name(base) },
+            Expr::Moved { base } => Expr::Moved { base: name(base) },
+        }
+    }
+
+    /// About how many instructions it takes per element, without its operands.
+    pub fn weight(&self) -> u32 {
+        match self {
+            Expr::Apply(Pointwise::Math1(_) | Pointwise::Math2(_), _) => 30,
+            Expr::Apply(..) | Expr::Coord(_) => 1,
+            Expr::Fill(_) | Expr::Number(..) | Expr::View { .. } | Expr::Reduce { .. } => 0,
+            Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. } | Expr::Moved { .. } => 0,
+        }
+    }
+}
+
+/// Which part owns which element of a value that is not computed yet.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum NodeLayout<N> {
+    /// Any will do: constants.
+    Free,
+    /// This one.
+    Known(DistKey),
+    /// That of another node, as seen through a map: every element where its cell is.
+    ViewOf(N, Arc<Map>),
+}
+
+impl<N> NodeLayout<N> {
+    pub fn known(dist: impl Into<Arc<Distribution>>) -> NodeLayout<N> {
+        NodeLayout::Known(DistKey(dist.into()))
+    }
+}
+
+/// A distribution in a key. Equal ones have the same kinds of maps, too: a cyclic map of one block per part
+/// divides like blocks, but its memory has no halos. The hash says nothing: few graphs differ in
+/// distributions alone.
+#[derive(Clone, Debug)]
+pub(crate) struct DistKey(pub Arc<Distribution>);
+
+impl Deref for DistKey {
+    type Target = Arc<Distribution>;
+    fn deref(&self) -> &Arc<Distribution> {
+        &self.0
+    }
+}
+
+impl PartialEq for DistKey {
+    fn eq(&self, DistKey(other): &DistKey) -> bool {
+        let kind = |dist: &Distribution, d: usize| std::mem::discriminant(dist.map(d));
+        let same_kinds = || (0..self.rank()).all(|d| kind(self, d) == kind(other, d));
+        Arc::ptr_eq(self, other) || (**self == *other && same_kinds())
+    }
+}
+
+impl Eq for DistKey {}
+
+impl Hash for DistKey {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
 
 /// An operation on one element of each operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -25,19 +184,10 @@ pub(crate) enum Reduction {
 }
 
 /// Elements by their number in C order.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Which {
     All,
     At(Arc<[i64]>),
-}
-
-/// About how many instructions a pointwise operation takes per element.
-pub(crate) fn weight_of(op: Pointwise) -> u32 {
-    match op {
-        Pointwise::Math1(_) | Pointwise::Math2(_) => 30,
-        Pointwise::Unary(_) | Pointwise::Binary(_) | Pointwise::Compare(_) => 1,
-        Pointwise::Select | Pointwise::Cast | Pointwise::Bitcast => 1,
-    }
 }
 
 impl Reduction {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use partita_kernels::{MAX_RANK, Scalar};
 
 use crate::array::memory::storage::{HaloWidths, widened};
+use crate::array::record::expr::{Expr, NodeLayout, Portion};
 use crate::array::record::map::Map;
-use crate::array::record::node::{Expr, Node, NodeLayout, Portion};
+use crate::array::record::node::Node;
 use crate::array::{Array, IntoSpan, Operand, Span, Stride};
 use crate::error::{Error, Result};
 use crate::index::{COORDINATE_LIMIT, Distribution, Index, Region};
@@ -168,10 +169,9 @@ impl Array {
 
     /// The view on `layout` that begins so far before the array and wraps around its ends.
     fn wrapped(&self, widths: &[(i64, i64)], layout: Distribution) -> Result<Array> {
-        let (node, start) = (&self.node, Index::from_fn(self.rank(), |d| -widths[d].0));
-        let expr = Expr::View { base: Arc::clone(node), map: Arc::new(Map::window(&start)) };
-        let (shape, layout) = (layout.shape(), NodeLayout::Known(Arc::new(layout)));
-        Ok(Array::of(Node::lazy(shape, node.dtype, &node.team, expr, layout)))
+        let start = Index::from_fn(self.rank(), |d| -widths[d].0);
+        let (shape, layout) = (layout.shape(), NodeLayout::known(layout));
+        Ok(Array::of(self.node.view(shape, Map::window(&start), layout)))
     }
 
     fn padded_with(&self, widths: &[(i64, i64)], value: Scalar) -> Result<Array> {
@@ -260,7 +260,8 @@ impl Array {
 
     /// The view of one run along every dimension.
     fn selected(&self, runs: &[Run]) -> Result<Array> {
-        if runs.iter().all(|run| run.step == 1) {
+        // A single element is a slice, whichever way it leads.
+        if runs.iter().all(|run| run.step == 1 || run.count == 1) {
             let spans: Vec<Span> = runs.iter().map(|r| (r.start..r.start + r.count).into_span()).collect();
             return Ok(self.slice(&spans));
         }
@@ -282,7 +283,7 @@ impl Padding {
         }
     }
 
-    /// The elements from coordinate `at` on, counted from the first of `n`, up to where they turn.
+    /// The elements from coordinate `at` on, counted from the first of `n`, up to where they turn back.
     fn run(self, at: i64, n: i64) -> Run {
         let up = |start: i64, count: i64| Run { start, step: 1, count };
         let down = |start: i64, count: i64| Run { start, step: -1, count };
@@ -293,8 +294,8 @@ impl Padding {
             _ if n == 1 => Run { start: 0, step: 0, count: i64::MAX },
             Padding::Wrap => up(at.rem_euclid(n), n - at.rem_euclid(n)),
             Padding::Reflect => match at.rem_euclid(2 * (n - 1)) {
-                at if at < n - 1 => up(at, n - 1 - at),
-                at => down(2 * (n - 1) - at, 2 * (n - 1) - at),
+                at if at < n - 1 => up(at, n - at),
+                at => down(2 * (n - 1) - at, 2 * (n - 1) - at + 1),
             },
             Padding::Symmetric => match at.rem_euclid(2 * n) {
                 at if at < n => up(at, n - at),
@@ -306,35 +307,16 @@ impl Padding {
 
 /// What a dimension of `n` elements with cells before and after consists of.
 fn runs(n: i64, (before, after): (i64, i64), with: Padding) -> Vec<Run> {
-    let border = |start: i64, stop: i64| {
-        let (mut runs, mut at): (Vec<Run>, i64) = (Vec::new(), start);
-        while at < stop {
-            let mut next = with.run(at, n);
-            next.count = next.count.min(stop - at);
-            at += next.count;
-            // The last run goes on as far as its step leads.
-            if let Some(run) = runs.last_mut() {
-                if run.count == 1 && (next.start - run.start).abs() <= 1 {
-                    run.step = next.start - run.start;
-                }
-                if next.start == run.start + run.step * run.count {
-                    let taken = if next.step == run.step { next.count } else { 1 };
-                    run.count += taken;
-                    (next.start, next.count) = (next.start + taken * next.step, next.count - taken);
-                }
-            }
-            if next.count > 0 {
-                // A single element is a view of its own, whichever way it leads.
-                next.step = if next.count == 1 { 1 } else { next.step };
-                runs.push(next);
-            }
+    let (mut runs, mut at) = (Vec::new(), -before);
+    loop {
+        let run = if at == 0 { Run { start: 0, step: 1, count: n } } else { with.run(at, n) };
+        let count = run.count.min(if at < 0 { -at } else { n + after - at });
+        runs.push(Run { count, ..run });
+        at += count;
+        if at >= n + after {
+            return runs;
         }
-        runs
-    };
-    let mut runs = border(-before, 0);
-    runs.push(Run { start: 0, step: 1, count: n });
-    runs.extend(border(n, n + after));
-    runs
+    }
 }
 
 /// The array of these boxes, which together are all of it.
@@ -358,7 +340,7 @@ fn joined(operation: &'static str, layout: Distribution, boxes: Vec<(Index, Arra
             portions.push(Portion { start, value: Arc::clone(&array.node) });
         }
     }
-    let (shape, layout) = (layout.shape(), NodeLayout::Known(Arc::new(layout)));
+    let (shape, layout) = (layout.shape(), NodeLayout::known(layout));
     Ok(Array::recording(Node::lazy(shape, like.dtype, &like.team, Expr::Joined(portions), layout)))
 }
 

@@ -8,121 +8,39 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use partita_kernels::{DType, Scalar};
 
-use crate::array::memory::step_numbers::StepNumbers;
 use crate::array::memory::storage::Storage;
-use crate::array::record::expr::{Pointwise, Reduction, Which, weight_of};
+use crate::array::record::expr::{DistKey, Expr, NodeLayout, Operands};
 use crate::array::record::map::Map;
 use crate::error::{Error, Result};
 use crate::index::{Along, Distribution, Index, ProcessGrid, Region};
 use crate::team::Team;
 
-/// How a value is to be computed. Operands of `Apply` broadcast: dimensions align at the end, and an
-/// extent of 1 stretches.
-#[derive(Debug)]
-pub(crate) enum Expr {
-    /// One value everywhere.
-    Fill(Scalar),
-    /// The element's own global coordinate in a dimension.
-    Coord(usize),
-    /// A number of the current step of a `Loop`.
-    Number(Arc<StepNumbers>, usize),
-    /// One result per point.
-    Apply(Pointwise, Operands),
-    /// The base's elements where the map says. Beyond the edge of a periodic dimension it wraps.
-    View { base: Arc<Node>, map: Arc<Map> },
-    /// Folds the marked dimensions away; they stay with extent 1.
-    Reduce { operand: Arc<Node>, reduction: Reduction, axes: Vec<usize> },
-    /// Boxes that share no element and together are all of it.
-    Joined(Vec<Portion>),
-    /// The base's elements in C order.
-    Listed { base: Arc<Node>, which: Which },
-    /// The same, in the base's memory: every part holds them in the order in which it holds the base's.
-    Reshaped { base: Arc<Node> },
-    /// The elements of an array of another team.
-    Moved { base: Arc<Node> },
-}
+type NodeExpr = Expr<Arc<Node>>;
 
-/// A box of a value: the elements from `start` on are another value's.
-#[derive(Clone, Debug)]
-pub(crate) struct Portion {
-    pub start: Index,
-    pub value: Arc<Node>,
-}
-
-/// One to three operands.
-#[derive(Debug)]
-pub(crate) enum Operands {
-    One([Arc<Node>; 1]),
-    Two([Arc<Node>; 2]),
-    Three([Arc<Node>; 3]),
-}
-
-impl Operands {
-    pub fn as_slice(&self) -> &[Arc<Node>] {
-        match self {
-            Operands::One(nodes) => nodes,
-            Operands::Two(nodes) => nodes,
-            Operands::Three(nodes) => nodes,
-        }
-    }
-}
-
-impl Expr {
-    /// Calls `f` with every operand, until one gives something.
-    fn find_operand<T>(&self, mut f: impl FnMut(&Arc<Node>) -> Option<T>) -> Option<T> {
-        match self {
-            Expr::Fill(_) | Expr::Coord(_) | Expr::Number(..) => None,
-            Expr::Apply(_, operands) => operands.as_slice().iter().find_map(f),
-            Expr::View { base: node, .. }
-            | Expr::Reduce { operand: node, .. }
-            | Expr::Listed { base: node, .. }
-            | Expr::Reshaped { base: node }
-            | Expr::Moved { base: node } => f(node),
-            Expr::Joined(portions) => portions.iter().find_map(|portion| f(&portion.value)),
-        }
-    }
-
-    fn each_operand(&self, mut f: impl FnMut(&Arc<Node>)) {
-        self.find_operand(|node| {
-            f(node);
-            None::<()>
-        });
-    }
-
+impl NodeExpr {
     /// The error of the first operand that carries one.
     fn error(&self) -> Option<Error> {
-        self.find_operand(|node| node.error())
+        self.operands().find_map(|node| node.error())
     }
 
     /// The teams but `own` that hold operands, directly or further below.
     fn sources(&self, own: &Team) -> Vec<Team> {
         let mut sources = Vec::new();
-        self.each_operand(|node| {
+        for node in self.operands() {
             let is_moved = matches!(self, Expr::Moved { .. });
             for team in is_moved.then_some(&node.team).into_iter().chain(&node.sources) {
                 if team != own && !sources.contains(team) {
                     sources.push(team.clone());
                 }
             }
-        });
+        }
         sources
     }
 }
 
-/// Which part owns which element of a value that is not computed yet.
-#[derive(Clone, Debug)]
-pub(crate) enum NodeLayout {
-    /// Any will do: constants.
-    Free,
-    /// This one.
-    Known(Arc<Distribution>),
-    /// That of another node, as seen through a map: every element where its cell is.
-    ViewOf(Arc<Node>, Arc<Map>),
-}
-
 #[derive(Debug)]
 pub(crate) enum NodeState {
-    Lazy { expr: Expr, layout: NodeLayout },
+    Lazy { expr: NodeExpr, layout: NodeLayout<Arc<Node>> },
     Ready(Arc<Storage>),
     Failed(Error),
 }
@@ -139,69 +57,54 @@ pub(crate) struct Node {
     /// Whether it was made to carry an error, so that recording with it takes no lock.
     is_failed: bool,
     depth: AtomicU32,
-    work: AtomicU32,
 }
 
-/// What is recorded below a node and not computed yet, the node included. It counts from when the node was
-/// recorded, so it may be too large, never too small.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct RecordedCost {
-    /// The longest chain of nodes, one computed from the other.
-    pub depth: u32,
-    /// Instructions per element if every value is computed for each of its readers.
-    pub work: u32,
-}
-
-impl RecordedCost {
-    fn of(expr: &Expr) -> RecordedCost {
-        if matches!(expr, Expr::Fill(_) | Expr::Number(..)) {
-            return RecordedCost::default();
-        }
-        let mut below = RecordedCost::default();
-        expr.each_operand(|node| below = below.with(node.recorded()));
-        RecordedCost { depth: below.depth.saturating_add(1), work: below.work.saturating_add(weight(expr)) }
-    }
-
-    fn with(self, other: RecordedCost) -> RecordedCost {
-        RecordedCost { depth: self.depth.max(other.depth), work: self.work.saturating_add(other.work) }
-    }
-}
-
-/// About how many instructions an expression takes per element, without its operands.
-fn weight(expr: &Expr) -> u32 {
+/// The longest chain of nodes, one computed from the other, from an expression on. It counts from when they
+/// were recorded, so it may be too large, never too small.
+fn depth_of(expr: &NodeExpr) -> u32 {
     match expr {
-        Expr::Apply(op, _) => weight_of(*op),
-        Expr::Coord(_) => 1,
-        Expr::Fill(_) | Expr::Number(..) | Expr::View { .. } | Expr::Reduce { .. } => 0,
-        Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. } | Expr::Moved { .. } => 0,
+        Expr::Fill(_) | Expr::Number(..) => 0,
+        _ => expr.operands().map(|node| node.depth()).max().unwrap_or(0).saturating_add(1),
     }
 }
 
 impl Node {
     /// A value to be computed; it carries the error of the first operand that has one.
-    pub fn lazy(shape: Index, dtype: DType, team: &Team, expr: Expr, layout: NodeLayout) -> Arc<Node> {
+    pub fn lazy(
+        shape: Index,
+        dtype: DType,
+        team: &Team,
+        expr: NodeExpr,
+        layout: NodeLayout<Arc<Node>>,
+    ) -> Arc<Node> {
         match expr.error() {
             None => {
-                let (recorded, sources) = (RecordedCost::of(&expr), expr.sources(team));
-                Node::new((shape, dtype, team, sources), NodeState::Lazy { expr, layout }, recorded)
+                let (depth, sources) = (depth_of(&expr), expr.sources(team));
+                Node::new((shape, dtype, team, sources), NodeState::Lazy { expr, layout }, depth)
             }
-            Some(error) => {
-                let failed = NodeState::Failed(error);
-                Node::new((shape, dtype, team, Vec::new()), failed, RecordedCost::default())
-            }
+            Some(error) => Node::new((shape, dtype, team, Vec::new()), NodeState::Failed(error), 0),
         }
     }
 
     fn new(
         (shape, dtype, team, sources): (Index, DType, &Team, Vec<Team>),
         state: NodeState,
-        recorded: RecordedCost,
+        depth: u32,
     ) -> Arc<Node> {
-        let RecordedCost { depth, work } = recorded;
-        let (depth, work) = (AtomicU32::new(depth), AtomicU32::new(work));
         let is_failed = matches!(state, NodeState::Failed(_));
-        let (team, state) = (team.clone(), Mutex::new(state));
-        Arc::new(Node { shape, dtype, team, sources, state, is_failed, depth, work })
+        let (team, state, depth) = (team.clone(), Mutex::new(state), AtomicU32::new(depth));
+        Arc::new(Node { shape, dtype, team, sources, state, is_failed, depth })
+    }
+
+    /// The elements of this value that a map says, as a value of this shape.
+    pub fn view(self: &Arc<Node>, shape: Index, map: Map, layout: NodeLayout<Arc<Node>>) -> Arc<Node> {
+        let expr = Expr::View { base: Arc::clone(self), map: Arc::new(map) };
+        Node::lazy(shape, self.dtype, &self.team, expr, layout)
+    }
+
+    /// A view whose elements all stay where their cells are.
+    pub fn view_in_place(self: &Arc<Node>, shape: Index, map: Map) -> Arc<Node> {
+        self.view(shape, map, NodeLayout::ViewOf(Arc::clone(self), Arc::new(map)))
     }
 
     pub fn ready(dtype: DType, team: &Team, storage: Storage) -> Arc<Node> {
@@ -211,31 +114,27 @@ impl Node {
     /// A computed value whose memory others may hold too.
     pub fn shared(dtype: DType, team: &Team, storage: Arc<Storage>) -> Arc<Node> {
         let shape = storage.declared.shape();
-        Node::new((shape, dtype, team, Vec::new()), NodeState::Ready(storage), RecordedCost::default())
+        Node::new((shape, dtype, team, Vec::new()), NodeState::Ready(storage), 0)
     }
 
     /// A value that carries an error, of the shape of another one.
     pub fn failed(like: &Node, dtype: DType, error: Error) -> Arc<Node> {
         let of = (like.shape, dtype, &like.team, Vec::new());
-        Node::new(of, NodeState::Failed(error), RecordedCost::default())
+        Node::new(of, NodeState::Failed(error), 0)
     }
 
-    pub fn recorded(&self) -> RecordedCost {
-        RecordedCost { depth: self.depth.load(Ordering::Relaxed), work: self.work.load(Ordering::Relaxed) }
+    /// The longest chain of recorded operations that leads to it.
+    pub fn depth(&self) -> u32 {
+        self.depth.load(Ordering::Relaxed)
     }
 
-    fn record(&self, RecordedCost { depth, work }: RecordedCost) {
-        self.depth.store(depth, Ordering::Relaxed);
-        self.work.store(work, Ordering::Relaxed);
-    }
-
-    /// Counts again, from its operands' counts.
+    /// Counts the chain again, from its operands' counts.
     pub fn recount(&self) {
-        let recorded = match &*self.state() {
-            NodeState::Lazy { expr, .. } => RecordedCost::of(expr),
-            NodeState::Ready(_) | NodeState::Failed(_) => RecordedCost::default(),
+        let depth = match &*self.state() {
+            NodeState::Lazy { expr, .. } => depth_of(expr),
+            NodeState::Ready(_) | NodeState::Failed(_) => 0,
         };
-        self.record(recorded);
+        self.depth.store(depth, Ordering::Relaxed);
     }
 
     pub fn state(&self) -> MutexGuard<'_, NodeState> {
@@ -245,7 +144,7 @@ impl Node {
     pub fn set_ready(&self, storage: Arc<Storage>) {
         // The old state may hold the last reference to a long chain: drop it outside the lock.
         let old = std::mem::replace(&mut *self.state(), NodeState::Ready(storage));
-        self.record(RecordedCost::default());
+        self.depth.store(0, Ordering::Relaxed);
         drop_iteratively(old);
     }
 
@@ -320,12 +219,7 @@ impl Node {
         }
         let base = match self.rank() {
             // A value without dimensions is on one part; several parts need a dimension.
-            0 => {
-                let map = Arc::new(Map::from_fn(0, |_| Along::Pinned(0)));
-                let layout = NodeLayout::ViewOf(Arc::clone(self), Arc::clone(&map));
-                let expr = Expr::View { base: Arc::clone(self), map };
-                Node::lazy(Index::filled(1, 1), self.dtype, &self.team, expr, layout)
-            }
+            0 => self.view_in_place(Index::filled(1, 1), Map::from_fn(0, |_| Along::Pinned(0))),
             _ => Arc::clone(self),
         };
         let layout = if base.shape == like.shape { like.layout() } else { NodeLayout::Free };
@@ -333,10 +227,10 @@ impl Node {
     }
 
     /// The layout to record in a node computed from this one point by point.
-    pub fn layout(&self) -> NodeLayout {
+    pub fn layout(&self) -> NodeLayout<Arc<Node>> {
         match &*self.state() {
             NodeState::Lazy { layout, .. } => layout.clone(),
-            NodeState::Ready(storage) => NodeLayout::Known(Arc::clone(&storage.declared)),
+            NodeState::Ready(storage) => NodeLayout::known(Arc::clone(&storage.declared)),
             NodeState::Failed(_) => NodeLayout::Free,
         }
     }
@@ -349,33 +243,32 @@ impl Node {
 
     /// The distribution the value has or will have.
     pub fn distribution(&self) -> Result<Arc<Distribution>> {
-        let mut views = Vec::new();
-        let (mut layout, mut shape) = (self.layout(), self.shape);
-        let dist = loop {
-            match layout {
-                NodeLayout::Known(dist) => break dist,
-                NodeLayout::Free => break balanced(self.team.size(), &shape)?,
-                NodeLayout::ViewOf(base, map) => {
-                    views.push((shape, base.shape, map));
-                    (layout, shape) = (base.layout(), base.shape);
-                }
-            }
-        };
-        viewed(dist, views)
+        let base = |node: &Arc<Node>| (node.layout(), node.shape);
+        distribution(self.team.size(), (self.layout(), self.shape), base)
     }
 }
 
-/// The distribution of a value that any distribution suits.
-pub(crate) fn balanced(parts: usize, shape: &Index) -> Result<Arc<Distribution>> {
-    let grid = ProcessGrid::balanced(parts, shape)?;
-    Ok(Arc::new(Distribution::builder(shape).grid(grid.shape()).build()?))
-}
-
-/// A distribution as seen through views, the outermost first: shape, shape of the base, and map of each.
-pub(crate) fn viewed(
-    mut dist: Arc<Distribution>,
-    views: Vec<(Index, Index, Arc<Map>)>,
+/// The distribution over so many parts of a value of some layout and shape; `base` gives those of a base.
+pub(crate) fn distribution<N>(
+    parts: usize,
+    (mut layout, mut shape): (NodeLayout<N>, Index),
+    base: impl Fn(&N) -> (NodeLayout<N>, Index),
 ) -> Result<Arc<Distribution>> {
+    let mut views = Vec::new();
+    let mut dist = loop {
+        match layout {
+            NodeLayout::Known(DistKey(dist)) => break dist,
+            NodeLayout::Free => {
+                let grid = ProcessGrid::balanced(parts, &shape)?;
+                break Arc::new(Distribution::builder(&shape).grid(grid.shape()).build()?);
+            }
+            NodeLayout::ViewOf(node, map) => {
+                let of = base(&node);
+                views.push((shape, of.1, map));
+                (layout, shape) = of;
+            }
+        }
+    };
     for (shape, base, map) in views.into_iter().rev() {
         dist = match map.as_window(shape.rank()) {
             Some(_) if base == shape => dist,

@@ -1,5 +1,6 @@
 //! What is recorded point by point: arithmetic, comparisons, functions. Checks shapes, dtypes and teams at
-//! once; computes nothing.
+//! once; computes nothing. Plain numbers as operands take the array's dtype; a value that does not fit is an
+//! error. Comparisons of integers with any number are exact.
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Sub};
 use std::sync::Arc;
@@ -7,8 +8,8 @@ use std::sync::Arc;
 use partita_kernels::{BinaryOp, CompareOp, DType, Math1, Math2, Scalar, UnaryOp};
 
 use crate::array::Array;
-use crate::array::record::expr::Pointwise;
-use crate::array::record::node::{Expr, Node, NodeLayout, Operands};
+use crate::array::record::expr::{Expr, NodeLayout, Operands, Pointwise};
+use crate::array::record::node::Node;
 use crate::error::{Error, Result};
 use crate::index::Index;
 
@@ -62,21 +63,32 @@ impl Array {
         self.node.error().map_or(Ok(()), Err)
     }
 
-    fn unary(&self, op: UnaryOp) -> Array {
-        let dtype = if op == UnaryOp::IsNan { DType::Bool } else { self.dtype() };
-        self.apply1(Pointwise::Unary(op), dtype)
-    }
-
-    fn apply1(&self, op: Pointwise, dtype: DType) -> Array {
+    fn apply1(&self, operation: &'static str, takes: Takes, op: Pointwise, dtype: DType) -> Array {
+        if let Err(error) = takes.check(operation, self.dtype()) {
+            return self.failed_as(dtype, error);
+        }
         let operands = Operands::One([Arc::clone(&self.node)]);
         let node = &self.node;
         Array::recording(Node::lazy(node.shape, dtype, &node.team, Expr::Apply(op, operands), node.layout()))
     }
 
-    fn apply2(&self, operation: &'static str, op: Pointwise, dtype: DType, other: &Array) -> Array {
+    fn apply2(
+        &self,
+        operation: &'static str,
+        takes: Takes,
+        (op, dtype): (Pointwise, DType),
+        other: &Array,
+    ) -> Array {
+        if let Err(error) = takes.check(operation, self.dtype()) {
+            return self.failed_as(dtype, error);
+        }
         let first = |error| self.node.error().or_else(|| other.node.error()).unwrap_or(error);
         let result = self.try_apply2(operation, op, dtype, other);
         result.unwrap_or_else(|error| self.failed_as(dtype, first(error)))
+    }
+
+    fn binary(&self, operation: &'static str, takes: Takes, op: Pointwise, other: &impl Operand) -> Array {
+        self.apply2(operation, takes, (op, self.dtype()), &self.beside(operation, other))
     }
 
     fn try_apply2(
@@ -97,26 +109,17 @@ impl Array {
         Ok(Array::recording(Node::lazy(shape, dtype, &a.team, Expr::Apply(op, operands), layout)))
     }
 
-    fn float_only(&self, operation: &'static str, then: impl FnOnce(&Array) -> Array) -> Array {
-        if self.dtype().is_float() {
-            return then(self);
-        }
-        self.failed(Error::invalid(
-            operation,
-            "a floating-point array",
-            self.dtype().to_string(),
-            "convert it with `cast`",
-        ))
-    }
-
     /// Conversion by value: floats to integers truncate and saturate (NaN gives 0), integers wrap.
     pub fn cast(&self, dtype: DType) -> Array {
-        if dtype == self.dtype() { self.clone() } else { self.apply1(Pointwise::Cast, dtype) }
+        match dtype == self.dtype() {
+            true => self.clone(),
+            false => self.apply1("cast", Takes::Any, Pointwise::Cast, dtype),
+        }
     }
 
     /// The same bits as another type of the same width.
     pub(crate) fn bitcast(&self, dtype: DType) -> Array {
-        self.apply1(Pointwise::Bitcast, dtype)
+        self.apply1("bitcast", Takes::Any, Pointwise::Bitcast, dtype)
     }
 
     /// `if self { yes } else { no }` per element; `self` is bool. Shapes broadcast.
@@ -152,12 +155,12 @@ impl Array {
 
     /// True where the element is NaN.
     pub fn is_nan(&self) -> Array {
-        self.float_only("is_nan", |a| a.unary(UnaryOp::IsNan))
+        self.apply1("is_nan", Takes::Floats, Pointwise::Unary(UnaryOp::IsNan), DType::Bool)
     }
 }
 
 /// The layout of a result: that of the first operand that has its shape and a layout of its own.
-fn layout_for(shape: &Index, operands: &[&Arc<Node>]) -> NodeLayout {
+fn layout_for(shape: &Index, operands: &[&Arc<Node>]) -> NodeLayout<Arc<Node>> {
     operands
         .iter()
         .filter(|node| node.shape == *shape)
@@ -166,72 +169,73 @@ fn layout_for(shape: &Index, operands: &[&Arc<Node>]) -> NodeLayout {
         .unwrap_or(NodeLayout::Free)
 }
 
-macro_rules! unary_methods {
-    ($($(#[$doc:meta])* $name:ident $op:ident $check:ident;)*) => {
-        impl Array {
-            $($(#[$doc])* pub fn $name(&self) -> Array {
-                self.$check(stringify!($name), |a| a.unary(UnaryOp::$op))
-            })*
-        }
-    };
+/// The element types that an operation takes.
+#[derive(Clone, Copy)]
+enum Takes {
+    Any,
+    Numbers,
+    Floats,
+    Integers,
+    Bits,
 }
 
-impl Array {
-    fn number_only(&self, operation: &'static str, then: impl FnOnce(&Array) -> Array) -> Array {
-        if self.dtype() != DType::Bool {
-            return then(self);
+impl Takes {
+    fn check(self, operation: &'static str, dtype: DType) -> Result<()> {
+        let (fits, expected) = match self {
+            Takes::Any => (true, ""),
+            Takes::Numbers => (dtype != DType::Bool, "numbers"),
+            Takes::Floats => (dtype.is_float(), "a floating-point array"),
+            Takes::Integers => (dtype.is_integer(), "integers"),
+            Takes::Bits => (!dtype.is_float(), "bool or integers"),
+        };
+        match fits {
+            true => Ok(()),
+            false => Err(Error::invalid(operation, expected, dtype.name(), "convert it with `cast`")),
         }
-        self.failed(Error::invalid(operation, "numbers", "bool", "convert it with `cast`"))
     }
 }
 
-unary_methods! {
-    /// Magnitudes.
-    abs Abs number_only;
-    /// Square roots, correctly rounded.
-    sqrt Sqrt float_only;
-    /// Largest integral values not above.
-    floor Floor float_only;
-    /// Smallest integral values not below.
-    ceil Ceil float_only;
-    /// Integral values towards zero.
-    trunc Trunc float_only;
-    /// Nearest integral values, ties to even.
-    round Round float_only;
-}
-
-macro_rules! math1_methods {
-    ($($name:ident $op:ident $what:literal;)*) => {
+macro_rules! unary_methods {
+    ($kind:ident($ops:ident), $end:literal: $($name:ident $op:ident $takes:ident $what:literal;)*) => {
         impl Array {
-            $(#[doc = $what] #[doc = ". At most 2 ulp from the exact value."]
+            $(#[doc = concat!($what, $end)]
             pub fn $name(&self) -> Array {
-                self.float_only(stringify!($name), |a| a.apply1(Pointwise::Math1(Math1::$op), a.dtype()))
+                self.apply1(stringify!($name), Takes::$takes, Pointwise::$kind($ops::$op), self.dtype())
             })*
         }
     };
 }
 
-math1_methods! {
-    exp Exp "e to the power of each element";
-    expm1 Expm1 "exp(x) - 1, accurate near 0";
-    log Log "Natural logarithms";
-    log1p Log1p "log(1 + x), accurate near 0";
-    log2 Log2 "Logarithms to base 2";
-    log10 Log10 "Logarithms to base 10";
-    sin Sin "Sines of angles in radians";
-    cos Cos "Cosines of angles in radians";
-    tan Tan "Tangents of angles in radians";
-    asin Asin "Angles whose sine is x";
-    acos Acos "Angles whose cosine is x";
-    atan Atan "Angles whose tangent is x";
-    sinh Sinh "Hyperbolic sines";
-    cosh Cosh "Hyperbolic cosines";
-    tanh Tanh "Hyperbolic tangents";
-    asinh Asinh "Inverse hyperbolic sines";
-    acosh Acosh "Inverse hyperbolic cosines";
-    atanh Atanh "Inverse hyperbolic tangents";
-    erf Erf "Error function";
-    cbrt Cbrt "Cube roots";
+unary_methods! { Unary(UnaryOp), ".":
+    abs Abs Numbers "Magnitudes";
+    sqrt Sqrt Floats "Square roots, correctly rounded";
+    floor Floor Floats "Largest integral values not above";
+    ceil Ceil Floats "Smallest integral values not below";
+    trunc Trunc Floats "Integral values towards zero";
+    round Round Floats "Nearest integral values, ties to even";
+}
+
+unary_methods! { Math1(Math1), ". At most 2 ulp from the exact value.":
+    exp Exp Floats "e to the power of each element";
+    expm1 Expm1 Floats "exp(x) - 1, accurate near 0";
+    log Log Floats "Natural logarithms";
+    log1p Log1p Floats "log(1 + x), accurate near 0";
+    log2 Log2 Floats "Logarithms to base 2";
+    log10 Log10 Floats "Logarithms to base 10";
+    sin Sin Floats "Sines of angles in radians";
+    cos Cos Floats "Cosines of angles in radians";
+    tan Tan Floats "Tangents of angles in radians";
+    asin Asin Floats "Angles whose sine is x";
+    acos Acos Floats "Angles whose cosine is x";
+    atan Atan Floats "Angles whose tangent is x";
+    sinh Sinh Floats "Hyperbolic sines";
+    cosh Cosh Floats "Hyperbolic cosines";
+    tanh Tanh Floats "Hyperbolic tangents";
+    asinh Asinh Floats "Inverse hyperbolic sines";
+    acosh Acosh Floats "Inverse hyperbolic cosines";
+    atanh Atanh Floats "Inverse hyperbolic tangents";
+    erf Erf Floats "Error function";
+    cbrt Cbrt Floats "Cube roots";
 }
 
 /// The right-hand side of an operation: an array or a plain number, which takes the array's dtype.
@@ -284,61 +288,28 @@ impl Operand for Scalar {
 }
 
 macro_rules! binary_methods {
-    ($($(#[$doc:meta])* $name:ident $op:ident $check:ident;)*) => {
+    ($kind:ident($ops:ident), $end:literal: $($name:ident $op:ident $takes:ident $what:literal;)*) => {
         impl Array {
-            $($(#[$doc])* pub fn $name(&self, other: impl Operand) -> Array {
-                let other = self.beside(stringify!($name), &other);
-                self.$check(stringify!($name), |a| {
-                    a.apply2(stringify!($name), Pointwise::Binary(BinaryOp::$op), a.dtype(), &other)
-                })
-            })*
-        }
-    };
-}
-
-impl Array {
-    fn any_type(&self, _: &'static str, then: impl FnOnce(&Array) -> Array) -> Array {
-        then(self)
-    }
-
-    fn integers_only(&self, operation: &'static str, then: impl FnOnce(&Array) -> Array) -> Array {
-        if self.dtype().is_integer() {
-            return then(self);
-        }
-        let given = self.dtype().to_string();
-        self.failed(Error::invalid(operation, "integers", given, "convert it with `cast`"))
-    }
-}
-
-binary_methods! {
-    /// The smaller of two elements; NaN if either is.
-    minimum Min any_type;
-    /// The larger of two elements; NaN if either is.
-    maximum Max any_type;
-    /// Integers shifted left, by counts modulo their width.
-    shift_left Shl integers_only;
-    /// Integers shifted right, by counts modulo their width; signed ones keep their sign.
-    shift_right Shr integers_only;
-}
-
-macro_rules! math2_methods {
-    ($($name:ident $op:ident $what:literal;)*) => {
-        impl Array {
-            $(#[doc = $what] #[doc = ". At most 2 ulp from the exact value."]
+            $(#[doc = concat!($what, $end)]
             pub fn $name(&self, other: impl Operand) -> Array {
-                let other = self.beside(stringify!($name), &other);
-                self.float_only(stringify!($name), |a| {
-                    a.apply2(stringify!($name), Pointwise::Math2(Math2::$op), a.dtype(), &other)
-                })
+                self.binary(stringify!($name), Takes::$takes, Pointwise::$kind($ops::$op), &other)
             })*
         }
     };
 }
 
-math2_methods! {
-    pow Pow "Each element to the power of the other";
-    atan2 Atan2 "The angle of the point (other, self)";
-    hypot Hypot "sqrt(self^2 + other^2) without undue overflow";
+binary_methods! { Binary(BinaryOp), ".":
+    minimum Min Any "The smaller of two elements; NaN if either is";
+    maximum Max Any "The larger of two elements; NaN if either is";
+    shift_left Shl Integers "Integers shifted left, by counts modulo their width";
+    shift_right Shr Integers
+        "Integers shifted right, by counts modulo their width; signed ones keep their sign";
+}
+
+binary_methods! { Math2(Math2), ". At most 2 ulp from the exact value.":
+    pow Pow Floats "Each element to the power of the other";
+    atan2 Atan2 Floats "The angle of the point (other, self)";
+    hypot Hypot Floats "sqrt(self^2 + other^2) without undue overflow";
 }
 
 macro_rules! compare_methods {
@@ -347,7 +318,7 @@ macro_rules! compare_methods {
             $(#[doc = $what]
             pub fn $name(&self, other: impl Operand) -> Array {
                 let (op, other) = self.compared(CompareOp::$op, &other);
-                self.apply2(stringify!($name), Pointwise::Compare(op), DType::Bool, &other)
+                self.apply2(stringify!($name), Takes::Any, (Pointwise::Compare(op), DType::Bool), &other)
             })*
         }
     };
@@ -363,14 +334,11 @@ compare_methods! {
 }
 
 macro_rules! operators {
-    ($($trait:ident $method:ident $op:ident $check:ident;)*) => {$(
+    ($($trait:ident $method:ident $op:ident $takes:ident;)*) => {$(
         impl<T: Operand> $trait<T> for &Array {
             type Output = Array;
             fn $method(self, other: T) -> Array {
-                let other = self.beside(stringify!($method), &other);
-                self.$check(stringify!($method), |a| {
-                    a.apply2(stringify!($method), Pointwise::Binary(BinaryOp::$op), a.dtype(), &other)
-                })
+                self.binary(stringify!($method), Takes::$takes, Pointwise::Binary(BinaryOp::$op), &other)
             }
         }
         impl<T: Operand> $trait<T> for Array {
@@ -394,53 +362,38 @@ macro_rules! operators {
     )*};
 }
 
-impl Array {
-    fn bits_only(&self, operation: &'static str, then: impl FnOnce(&Array) -> Array) -> Array {
-        if !self.dtype().is_float() {
-            return then(self);
-        }
-        let given = self.dtype().to_string();
-        self.failed(Error::invalid(operation, "bool or integers", given, "convert it with `cast`"))
-    }
-}
-
 operators! {
-    Add add Add number_only;
-    Sub sub Sub number_only;
-    Mul mul Mul number_only;
-    Div div Div number_only;
-    Rem rem Rem number_only;
-    BitAnd bitand And bits_only;
-    BitOr bitor Or bits_only;
-    BitXor bitxor Xor bits_only;
+    Add add Add Numbers;
+    Sub sub Sub Numbers;
+    Mul mul Mul Numbers;
+    Div div Div Numbers;
+    Rem rem Rem Numbers;
+    BitAnd bitand And Bits;
+    BitOr bitor Or Bits;
+    BitXor bitxor Xor Bits;
 }
 
-impl Neg for &Array {
-    type Output = Array;
-    fn neg(self) -> Array {
-        self.number_only("neg", |a| a.unary(UnaryOp::Neg))
-    }
+macro_rules! unary_operators {
+    ($($trait:ident $method:ident $takes:ident;)*) => {$(
+        impl $trait for &Array {
+            type Output = Array;
+            fn $method(self) -> Array {
+                let op = Pointwise::Unary(UnaryOp::$trait);
+                self.apply1(stringify!($method), Takes::$takes, op, self.dtype())
+            }
+        }
+        impl $trait for Array {
+            type Output = Array;
+            fn $method(self) -> Array {
+                $trait::$method(&self)
+            }
+        }
+    )*};
 }
 
-impl Neg for Array {
-    type Output = Array;
-    fn neg(self) -> Array {
-        -&self
-    }
-}
-
-impl Not for &Array {
-    type Output = Array;
-    fn not(self) -> Array {
-        self.bits_only("not", |a| a.unary(UnaryOp::Not))
-    }
-}
-
-impl Not for Array {
-    type Output = Array;
-    fn not(self) -> Array {
-        !&self
-    }
+unary_operators! {
+    Neg neg Numbers;
+    Not not Bits;
 }
 
 impl Array {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use crate::array::handle::Array;
-use crate::array::record::expr::Which;
+use crate::array::record::expr::{Expr, NodeLayout, Which};
 use crate::array::record::map::{Map, check_count, check_positions, sliced};
-use crate::array::record::node::{Expr, Node, NodeLayout};
+use crate::array::record::node::Node;
 use crate::error::{Error, Result};
 use crate::index::{Distribution, Index, Region};
 
@@ -69,12 +69,10 @@ impl Array {
             true => Arc::clone(node),
             false => {
                 let blocks = Distribution::default_partition(self.team().size(), &self.shape())?;
-                let map = Arc::new(Map::identity(self.rank()));
-                let expr = Expr::View { base: Arc::clone(node), map };
-                Node::lazy(node.shape, node.dtype, &node.team, expr, NodeLayout::Known(Arc::new(blocks)))
+                node.view(node.shape, Map::identity(self.rank()), NodeLayout::known(blocks))
             }
         };
-        let (shape, layout) = (dist.shape(), NodeLayout::Known(Arc::new(dist)));
+        let (shape, layout) = (dist.shape(), NodeLayout::known(dist));
         Ok(Array::recording(Node::lazy(shape, node.dtype, &node.team, Expr::Listed { base, which }, layout)))
     }
 
@@ -105,7 +103,7 @@ impl Array {
         let dist = node.distribution()?.reshaped(shape)?;
         Ok(dist.map(|dist| {
             let expr = Expr::Reshaped { base: Arc::clone(node) };
-            Array::of(Node::lazy(*shape, node.dtype, &node.team, expr, NodeLayout::Known(Arc::new(dist))))
+            Array::of(Node::lazy(*shape, node.dtype, &node.team, expr, NodeLayout::known(dist)))
         }))
     }
 }

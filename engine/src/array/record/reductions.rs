@@ -6,8 +6,8 @@ use std::sync::Arc;
 use partita_kernels::{DType, FoldOp, Kind};
 
 use crate::array::Array;
-use crate::array::record::expr::Reduction;
-use crate::array::record::node::{Expr, Node, NodeLayout};
+use crate::array::record::expr::{Expr, NodeLayout, Reduction};
+use crate::array::record::node::Node;
 use crate::error::{Error, Result};
 
 impl Array {
@@ -41,13 +41,7 @@ impl Array {
         }
         let shape = dist.shape();
         let expr = Expr::Reduce { operand: Arc::clone(&self.node), reduction, axes };
-        Ok(Array::recording(Node::lazy(
-            shape,
-            dtype,
-            &self.node.team,
-            expr,
-            NodeLayout::Known(Arc::new(dist)),
-        )))
+        Ok(Array::recording(Node::lazy(shape, dtype, &self.node.team, expr, NodeLayout::known(dist))))
     }
 
     /// Sums over `axes` (all if empty), which stay with extent 1. Integers and bool sum in 64 bits.

@@ -1,13 +1,12 @@
 //! Views: slices, transpositions, flips, diagonals, broadcasts. Recorded as maps; elements are read in
-//! place.
+//! place. Spans are how a view is written ([`crate::s!`]).
 
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
-use std::sync::Arc;
 
 use partita_kernels::MAX_RANK;
 
+use crate::array::record::expr::NodeLayout;
 use crate::array::record::map::Map;
-use crate::array::record::node::{Expr, Node, NodeLayout};
 use crate::array::record::ops::broadcast;
 use crate::array::{Array, Stride};
 use crate::error::{Error, Result};
@@ -17,7 +16,7 @@ impl Array {
     /// The view of shape `shape` whose elements are this array's at the cells that `map` says, all of them
     /// inside. Every element stays where its cell is.
     pub(crate) fn seen(&self, operation: &'static str, shape: Index, map: Map) -> Result<Array> {
-        let (node, map) = (&self.node, Arc::new(map));
+        let node = &self.node;
         if shape.rank() == 0 && node.team.size() > 1 {
             return Err(Error::invalid(
                 operation,
@@ -26,9 +25,7 @@ impl Array {
                 "keep one of extent 1, or read the element with `get`",
             ));
         }
-        let layout = NodeLayout::ViewOf(Arc::clone(node), Arc::clone(&map));
-        let expr = Expr::View { base: Arc::clone(node), map };
-        Ok(Array::of(Node::lazy(shape, node.dtype, &node.team, expr, layout)))
+        Ok(Array::of(node.view_in_place(shape, map)))
     }
 
     /// A view: the elements that spans name, recorded, not copied. `u.slice(&s![1..-1, ..; 2])`; see
@@ -82,9 +79,7 @@ impl Array {
             let forward = offsets[d].rem_euclid(extent);
             if 2 * forward > extent { forward - extent } else { forward }
         });
-        let node = &self.node;
-        let expr = Expr::View { base: Arc::clone(node), map: Arc::new(Map::window(&wrapped)) };
-        Ok(Array::of(Node::lazy(node.shape, node.dtype, &node.team, expr, node.layout())))
+        Ok(Array::of(self.node.view(self.shape(), Map::window(&wrapped), self.node.layout())))
     }
 
     /// The dimensions in another order: `axes[d]` becomes dimension d. Recorded; every element stays on its
@@ -161,10 +156,8 @@ impl Array {
                 "take a window of the right extents",
             ));
         }
-        let node = &self.node;
-        let map = Arc::new(Map::identity(shape.rank()).broadcast(shape, &node.shape));
-        let expr = Expr::View { base: Arc::clone(node), map };
-        Ok(Array::of(Node::lazy(*shape, node.dtype, &node.team, expr, NodeLayout::Free)))
+        let map = Map::identity(shape.rank()).broadcast(shape, &self.shape());
+        Ok(Array::of(self.node.view(*shape, map, NodeLayout::Free)))
     }
 
     /// The elements that `axes`, one per dimension of the result, select from the source, of which every
@@ -196,10 +189,7 @@ impl Array {
 
     /// The view, computed wherever what it is used with is.
     fn anywhere(self) -> Array {
-        let node = &self.node;
-        let map = Arc::new(Map::identity(node.rank()));
-        let expr = Expr::View { base: Arc::clone(node), map };
-        Array::of(Node::lazy(node.shape, node.dtype, &node.team, expr, NodeLayout::Free))
+        Array::of(self.node.view(self.shape(), Map::identity(self.rank()), NodeLayout::Free))
     }
 
     /// The array without the dimensions `axes`, which have extent 1; at least one dimension stays unless the
@@ -413,45 +403,4 @@ fn outside(operation: &'static str, extent: i64, given: String) -> Error {
 /// Negative coordinates count from the end.
 fn from_end(at: i64, extent: i64) -> i64 {
     if at < 0 { at + extent } else { at }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_mean_what_they_mean_in_numpy() {
-        // NumPy's a[8:2:-1] begins with element 8 and ends with element 3.
-        let of = |span: [Span; 1]| {
-            let Selected { shape, map } = resolve("slice", &Index::filled(1, 9), &span).unwrap();
-            (0..shape[0]).map(|i| map.axes()[0].at(&[i])).collect::<Vec<i64>>()
-        };
-        assert_eq!(of(s![..; 4]), [0, 4, 8]);
-        assert_eq!(of(s![1..-1; 3]), [1, 4, 7]);
-        assert_eq!(of(s![..; -4]), [8, 4, 0]);
-        assert_eq!(of(s![8..2; -1]), [8, 7, 6, 5, 4, 3]);
-        assert_eq!(of(s![-2..; -3]), [7, 4, 1]);
-        assert_eq!(of(s![..4; -2]), [8, 6]);
-        assert_eq!(of(s![3..3; -2]), [0i64; 0]);
-        for span in [s![..; 0][0], s![9..; -1][0], s![2..8; -1][0], s![9][0], s![-10][0], s![4..3][0]] {
-            assert!(resolve("slice", &Index::filled(1, 9), &[span]).is_err(), "{span:?}");
-        }
-        assert_eq!(resolve("slice", &Index::zeros(1), &s![..; -1]).unwrap().shape[0], 0);
-    }
-
-    #[test]
-    fn dimensions_come_and_go() {
-        let shape = Index::new(&[4, 5, 6]).unwrap();
-        let Selected { shape, map } =
-            resolve("slice", &shape, &s![NewAxis, -1, .., NewAxis, 1..; 2]).unwrap();
-        assert_eq!(shape[..], [1, 5, 1, 3]);
-        let axes = [
-            Along::Pinned(3),
-            Along::Dim { dim: 1, offset: 0, step: 1 },
-            Along::Dim { dim: 3, offset: 1, step: 2 },
-        ];
-        assert_eq!(map.axes(), axes);
-        assert!(resolve("slice", &shape, &s![.., .., .., .., 0]).is_err());
-    }
 }

@@ -201,7 +201,7 @@ const LONGEST_CHAIN: u32 = 8192;
 
 /// Whether a chain of recorded operations is so long, or nearly, that a part should be computed.
 pub(crate) fn is_long(node: &Node, room: u32) -> bool {
-    node.recorded().depth > LONGEST_CHAIN - room
+    node.depth() > LONGEST_CHAIN - room
 }
 
 /// Computes about half of what was recorded for a node: the values that cross a narrow place in its middle.

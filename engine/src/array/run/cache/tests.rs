@@ -7,10 +7,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use partita_kernels::FoldOp;
 
-use crate::array::lower::graph::{Graph, GraphLayout, GraphNode, GraphValue, MemoryState};
-use crate::array::record::expr::{Pointwise, Reduction};
+use crate::array::lower::graph::{Graph, GraphValue, GraphWindow, NodeId, Placement};
+use crate::array::memory::storage::HaloWidths;
+use crate::array::record::expr::{DistKey, Expr, NodeLayout, Pointwise, Reduction};
+use crate::array::record::map::Map;
 use crate::array::run::cache::{MAX_KEPT, cache_of};
 use crate::array::{Operand, assign_all, eval_all};
+use crate::index::Index;
 use crate::prelude::*;
 
 /// Numbers without pattern (Knuth's 64-bit congruential generator, its upper bits).
@@ -175,83 +178,125 @@ fn run(team: &Team, seed: u64, forgets: bool) -> Vec<(Vec<u8>, u64)> {
 /// A component of a key.
 type Component = (&'static str, fn(&mut Graph));
 
-/// All but those of targets: what is missing of several is computed by itself, and where they are written is
-/// also in the lists.
+/// All but those of targets: what is missing of several is computed by itself.
 const COMPONENTS: [Component; 12] = [
     ("constants", |key| {
-        each(key, |form| {
-            if let GraphValue::Fill(scalar, _) = &mut form.value {
+        each_expr(key, |expr, _| {
+            if let Expr::Fill(scalar) = expr {
                 scalar.bits = 0;
             }
         });
     }),
     ("dimensions of coordinates", |key| {
-        each(key, |form| {
-            if let GraphValue::Coord(dim, _) = &mut form.value {
+        each_expr(key, |expr, _| {
+            if let Expr::Coord(dim) = expr {
                 *dim = 0;
             }
         });
     }),
     ("operations", |key| {
-        each(key, |form| {
-            if let GraphValue::Apply(op @ Pointwise::Binary(_), ..) = &mut form.value {
+        each_expr(key, |expr, _| {
+            if let Expr::Apply(op @ Pointwise::Binary(_), _) = expr {
                 *op = Pointwise::Cast;
             }
         });
     }),
     ("operands", |key| {
-        each(key, |form| {
-            if let GraphValue::Apply(_, operands, _) = &mut form.value {
-                *operands = [None; 3];
+        each_expr(key, |expr, _| {
+            if let Expr::Apply(_, operands) = expr {
+                *operands = operands.map(|_| 0);
             }
         });
     }),
     ("views", |key| {
-        each(key, |form| match &mut form.value {
-            GraphValue::View { map, layout, .. } => (*map, *layout) = (0, GraphLayout::Free),
-            GraphValue::Fill(_, layout)
-            | GraphValue::Coord(_, layout)
-            | GraphValue::Apply(_, _, layout)
-            | GraphValue::Joined(_, layout) => {
-                *layout = GraphLayout::Free;
+        each_expr(key, |expr, layout| {
+            if let Expr::View { map, .. } = expr {
+                *map = Map::identity(0).into();
             }
-            GraphValue::Reduce { .. }
-            | GraphValue::Memory(_)
-            | GraphValue::Number(..)
-            | GraphValue::Listed { .. }
-            | GraphValue::Reshaped { .. }
-            | GraphValue::Moved { .. } => {}
+            if !matches!(expr, Expr::Reduce { .. }) {
+                *layout = NodeLayout::Free;
+            }
         });
     }),
     ("boxes", |key| {
-        each(key, |form| {
-            if let GraphValue::Joined(boxes, _) = &mut form.value {
+        each_expr(key, |expr, _| {
+            if let Expr::Joined(boxes) = expr {
                 boxes.clear();
             }
         });
     }),
     ("reductions", |key| {
-        each(key, |form| {
-            if let GraphValue::Reduce { reduction, .. } = &mut form.value {
+        each_expr(key, |expr, _| {
+            if let Expr::Reduce { reduction, .. } = expr {
                 *reduction = Reduction::Fold(FoldOp::Max);
             }
         });
     }),
-    ("types", |key| each(key, |form| form.dtype = DType::F32)),
+    ("types", |key| key.nodes.iter_mut().for_each(|node| node.dtype = DType::F32)),
     ("freshness", |key| {
-        each(key, |form| {
-            if let GraphValue::Memory(MemoryState { lo, hi, corners, .. }) = &mut form.value {
-                (*lo, *hi, *corners) = (0, 0, false);
+        key.nodes.iter_mut().for_each(|node| {
+            if let GraphValue::Memory(state) = &mut node.value {
+                state.valid = HaloWidths::zero(0);
             }
         });
     }),
-    ("distributions", |key| key.dists.clear()),
-    ("shapes and widths", |key| key.indices.clear()),
-    ("maps of views", |key| key.maps.clear()),
+    ("distributions", |key| {
+        for node in &mut key.nodes {
+            match &mut node.value {
+                GraphValue::Memory(state) => (state.dist, state.declared) = (nowhere(), nowhere()),
+                GraphValue::Lazy(_, layout @ NodeLayout::Known(_)) => *layout = NodeLayout::Known(nowhere()),
+                GraphValue::Lazy(..) => {}
+            }
+        }
+        each_window(key, |window| (window.dist, window.memory) = (nowhere(), nowhere()));
+    }),
+    ("shapes and widths", |key| {
+        for node in &mut key.nodes {
+            node.shape = Index::zeros(0);
+            if let GraphValue::Memory(state) = &mut node.value {
+                state.valid = HaloWidths { corners: state.valid.corners, ..HaloWidths::zero(0) };
+            }
+        }
+        each_expr(key, |expr, _| {
+            if let Expr::Joined(boxes) = expr {
+                boxes.iter_mut().for_each(|portion| portion.start = Index::zeros(0));
+            }
+        });
+        each_window(key, |window| window.start = Index::zeros(0));
+    }),
+    ("maps of views", |key| {
+        each_expr(key, |expr, layout| {
+            if let Expr::View { map, .. } = expr {
+                *map = Map::identity(0).into();
+            }
+            if let NodeLayout::ViewOf(_, map) = layout {
+                *map = Map::identity(0).into();
+            }
+        });
+    }),
 ];
 
-fn each(key: &mut Graph, change: impl FnMut(&mut GraphNode)) {
-    key.nodes.iter_mut().for_each(change);
+fn each_expr(key: &mut Graph, mut change: impl FnMut(&mut Expr<NodeId>, &mut NodeLayout<NodeId>)) {
+    for node in &mut key.nodes {
+        if let GraphValue::Lazy(expr, layout) = &mut node.value {
+            change(expr, layout);
+        }
+    }
+}
+
+fn each_window(key: &mut Graph, mut change: impl FnMut(&mut GraphWindow)) {
+    for target in &mut key.targets {
+        match &mut target.placement {
+            Placement::Fresh => {}
+            Placement::WindowOfFresh(window) | Placement::InPlace(window) | Placement::Temporary(window) => {
+                change(window);
+            }
+        }
+    }
+}
+
+fn nowhere() -> DistKey {
+    DistKey(Distribution::builder(&[1]).build().unwrap().into())
 }
 
 thread_local! {
