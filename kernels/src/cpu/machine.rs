@@ -9,11 +9,12 @@ use memmap2::{Mmap, MmapMut};
 
 use super::body::run::Run;
 use super::launch::layout::{Dims, Tile, advance};
+use crate::cpu::loops::lanes::Line;
 use crate::cpu::x86::{
-    CodeGenerator, CodePair, IsaLevel, LaunchShape, MachineCode, OperandLayout, RowPointer, UnrollAndJam,
-    words,
+    CodeGenerator, CodePair, FoldMemory, IsaLevel, LaunchShape, MachineCode, OperandLayout, RowPointer,
+    UnrollAndJam, words,
 };
-use crate::ir::{Access, Kernel, Op};
+use crate::ir::{Access, FoldOp, Kernel, Op};
 use crate::verify::Verified;
 use crate::verify::footprint::Footprint;
 
@@ -22,7 +23,26 @@ pub(super) struct Machine {
     prepared: CodeGenerator,
     /// The kernel only copies: every store writes a loaded value.
     moves: bool,
-    codes: RwLock<Vec<(LaunchShape, Option<Arc<LaunchCodes>>)>>,
+    codes: ByShape<LaunchCodes>,
+    /// Of a kernel whose stored values are folded: the operation of each fold, and the number of its store.
+    folds: Vec<(FoldOp, usize)>,
+    folding: ByShape<ExecutableCode>,
+}
+
+/// Codes, or none, by shape of launch.
+type ByShape<C> = RwLock<Vec<(LaunchShape, Option<Arc<C>>)>>;
+
+/// The code for a shape, which is written when it is first needed.
+fn code_for<C>(codes: &ByShape<C>, shape: &LaunchShape, write: impl FnOnce() -> Option<C>) -> Option<Arc<C>> {
+    let find = |codes: &[(LaunchShape, Option<Arc<C>>)]| {
+        codes.iter().find(|(known, _)| known == shape).map(|(_, codes)| codes.clone())
+    };
+    let known = find(&codes.read().unwrap_or_else(PoisonError::into_inner));
+    known.unwrap_or_else(|| {
+        let new = write().map(Arc::new);
+        codes.write().unwrap_or_else(PoisonError::into_inner).push((shape.clone(), new.clone()));
+        new
+    })
 }
 
 /// The machine code for one shape of launch.
@@ -88,28 +108,24 @@ impl ExecutableCode {
 
 impl Machine {
     /// For kernels and CPUs that may have code.
-    pub(super) fn new(kernel: &Verified, code: Option<IsaLevel>) -> Option<Machine> {
+    pub(super) fn new(
+        kernel: &Verified,
+        code: Option<IsaLevel>,
+        folds: Vec<(FoldOp, usize)>,
+    ) -> Option<Machine> {
         let prepared = CodeGenerator::new(kernel, code?)?;
-        Some(Machine { moves: prepared.only_moves(), prepared, codes: RwLock::default() })
+        let moves = prepared.only_moves();
+        Some(Machine { moves, prepared, codes: RwLock::default(), folds, folding: RwLock::default() })
     }
 
     fn codes_for(&self, shape: &LaunchShape) -> Option<Arc<LaunchCodes>> {
-        let find = |codes: &[(LaunchShape, Option<Arc<LaunchCodes>>)]| {
-            codes.iter().find(|(known, _)| known == shape).map(|(_, codes)| codes.clone())
-        };
-        let known = find(&self.codes.read().unwrap_or_else(PoisonError::into_inner));
-        known.unwrap_or_else(|| {
-            let new = self.prepared.write(shape).and_then(|CodePair { full, small }| {
-                let jammed = RwLock::default();
-                Some(Arc::new(LaunchCodes {
-                    full: ExecutableCode::new(full)?,
-                    small: small.and_then(ExecutableCode::new),
-                    jammed,
-                }))
-            });
-            let mut codes = self.codes.write().unwrap_or_else(PoisonError::into_inner);
-            codes.push((shape.clone(), new.clone()));
-            new
+        code_for(&self.codes, shape, || {
+            let CodePair { full, small } = self.prepared.write(shape)?;
+            Some(LaunchCodes {
+                full: ExecutableCode::new(full)?,
+                small: small.and_then(ExecutableCode::new),
+                jammed: RwLock::default(),
+            })
         })
     }
 
@@ -120,7 +136,20 @@ impl Machine {
             let jammed = codes.jammed.read().unwrap_or_else(PoisonError::into_inner);
             jammed.iter().filter(|(_, jammed)| matches!(jammed, JammedCode::Ready(Some(_)))).count()
         };
-        codes.iter().filter_map(|(_, codes)| codes.as_deref()).map(|codes| 1 + jammed(codes)).sum()
+        let folding = self.folding.read().unwrap_or_else(PoisonError::into_inner);
+        let folding = folding.iter().filter(|(_, code)| code.is_some()).count();
+        let codes = codes.iter().filter_map(|(_, codes)| codes.as_deref());
+        folding + codes.map(|codes| 1 + jammed(codes)).sum::<usize>()
+    }
+
+    /// A launch whose values are folded along rows by code, if they can be.
+    pub(super) fn fold<'r>(&self, run: &'r Run<'r>) -> Option<MachineFold<'r>> {
+        let shape = shape(self.prepared.kernel(), self.prepared.footprint(), run)?;
+        let code = code_for(&self.folding, &shape, || {
+            ExecutableCode::new(self.prepared.fold(&shape, &self.folds)?)
+        })?;
+        let tables = CallTables::new(run, &code.written);
+        Some(MachineFold { run, tables, code })
     }
 
     /// A launch by code, if it can be.
@@ -407,5 +436,78 @@ impl MachineRows<'_> {
                 (index[inner], lanes) = (index[inner] + done, lanes - done);
             }
         }
+    }
+}
+
+/// A launch whose values are folded along rows by code.
+pub(super) struct MachineFold<'r> {
+    run: &'r Run<'r>,
+    tables: CallTables,
+    code: Arc<ExecutableCode>,
+}
+
+/// The values that one thread has folded so far.
+pub(super) struct FoldTree {
+    levels: Vec<Line>,
+    table: Vec<u64>,
+}
+
+impl FoldTree {
+    fn base(&mut self) -> *mut u64 {
+        self.levels.as_mut_ptr().cast()
+    }
+
+    fn set(&mut self, word: usize, value: u64) {
+        // SAFETY: the words of a fold's memory come before its values.
+        unsafe { self.base().add(word).write(value) };
+    }
+}
+
+/// The rows behind which a result is due.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Due {
+    No,
+    LastRow,
+    EachRow,
+}
+
+impl MachineFold<'_> {
+    /// A tree for results of so many points at most.
+    pub(super) fn tree(&self, points: usize) -> FoldTree {
+        let memory = self.memory();
+        let bytes = memory.levels(points) * memory.level_bytes;
+        let mut tree = FoldTree { levels: vec![Line::ZERO; bytes / size_of::<Line>()], table: Vec::new() };
+        let base = tree.base() as u64;
+        tree.set(FoldMemory::TOP, base);
+        tree
+    }
+
+    fn memory(&self) -> &FoldMemory {
+        self.code.written.fold.as_ref().expect("code that folds")
+    }
+
+    /// Where the results of fold number `fold` go from now on.
+    pub(super) fn place(&self, tree: &mut FoldTree, fold: usize, results: *mut u8) {
+        tree.set(FoldMemory::RESULTS + fold, results as u64);
+    }
+
+    /// Folds `lanes` lanes of rows that lie below each other from `index` on.
+    ///
+    /// # Safety
+    /// As [`MachineRows::tile`]; the tree has levels for its points, and results have places.
+    pub(super) unsafe fn rows(
+        &self,
+        tree: &mut FoldTree,
+        index: &Dims<usize>,
+        lanes: usize,
+        rows: usize,
+        due: Due,
+    ) {
+        tree.set(FoldMemory::DUE, [0, 1, u64::MAX][due as usize]);
+        let base = tree.base() as u64;
+        self.tables.fill(self.run, &mut tree.table, index, lanes, rows);
+        tree.table[words::FOLD] = base;
+        // SAFETY: the caller's promise: the pointers are those of rows of the region.
+        unsafe { self.code.call(&mut tree.table, &self.tables.pool) };
     }
 }

@@ -64,7 +64,8 @@ impl Program {
         };
         let computed = reduction.as_ref().map_or(kernel, |reduction| &reduction.values.kernel);
         let code = compile(&lower::lower(computed.kernel(), level));
-        let machine = Machine::new(computed, instructions.code);
+        let folds = reduction.as_ref().map_or_else(Vec::new, |reduction| reduction.values.fold_ops());
+        let machine = Machine::new(computed, instructions.code, folds);
         Program { kernel: kernel.clone(), reduction, code, machine, level, tuning }
     }
 

@@ -2,8 +2,6 @@
 
 use std::mem::MaybeUninit;
 
-#[cfg(target_arch = "x86_64")]
-use super::fold_avx2;
 use super::fold_loops::{
     Across, AcrossArgs, Along, AlongArgs, ArgAcross, ArgAlong, Combine, FoldLanes, Foldable, MOST_ACROSS,
     MOST_ROWS, MaxPairs, MinPairs, ProductPairs, SumPairs,
@@ -30,19 +28,12 @@ fn value_loops(level: Level, op: FoldOp, lane: Lane) -> FoldLoops {
             along: compiled_narrow::<Along<F, T>>(level),
         }
     }
-    let loops = with_lane!(lane, T => match op {
+    with_lane!(lane, T => match op {
         FoldOp::Sum => loops::<SumPairs, T>(level),
         FoldOp::Product => loops::<ProductPairs, T>(level),
         FoldOp::Min | FoldOp::All => loops::<MinPairs, T>(level),
         FoldOp::Max | FoldOp::Any => loops::<MaxPairs, T>(level),
-    });
-    #[cfg(target_arch = "x86_64")]
-    if level != Level::Baseline
-        && let Some(across) = fold_avx2::across(op, lane)
-    {
-        return FoldLoops { across, ..loops };
-    }
-    loops
+    })
 }
 
 fn arg_loops(level: Level, largest: bool, lane: Lane) -> FoldLoops {

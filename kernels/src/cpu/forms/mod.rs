@@ -1,8 +1,6 @@
 //! The loops of the forms that are not elementwise: reductions, gathers and scatters.
 
 mod fold;
-#[cfg(target_arch = "x86_64")]
-mod fold_avx2;
 mod fold_layout;
 mod fold_loops;
 pub(super) mod indexed;

@@ -51,10 +51,7 @@ impl Reduction {
             return;
         }
         let order = FoldLayout::new(task, &self.axes);
-        let in_place = {
-            let has_whole_rows = !order.across || order.kept + 1 >= order.layout.rank;
-            ValuesLaunch::are_in_place(task, &self.values, &order.layout, has_whole_rows)
-        };
+        let in_place = !order.across && ValuesLaunch::are_in_place(task, &self.values, &order.layout);
         let lanes = if order.across { order.results().min(BLOCK) } else { order.strip(task) };
         let neutral = self.folds.iter().map(|fold| FoldBuffer::neutral(fold, lanes));
         let job = Job {
@@ -116,13 +113,14 @@ impl Job<'_> {
         self.folds().iter().map(|fold| FoldBuffer::new(fold, lanes)).collect()
     }
 
-    fn values(&self, pitch: usize, room: usize) -> ValuesLaunch<'_> {
+    fn values(&self, pitch: usize, room: usize, folded_points: usize) -> ValuesLaunch<'_> {
         let room = if self.in_place { 0 } else { room };
         ValuesLaunch::new(
             self.task,
             (&self.reduction.values, self.machine),
             &self.order.layout,
             (pitch, room),
+            folded_points,
         )
     }
 
@@ -130,15 +128,14 @@ impl Job<'_> {
     unsafe fn across(&self) {
         let (task, layout, folded) = (self.task, &self.order.layout, self.order.folded());
         let fitting = VALUES_BYTES / self.reduction.values.bytes().max(1);
-        let most = if self.in_place { MOST_ACROSS } else { fitting.clamp(BLOCK, MOST_ACROSS) };
-        let block = power_of_two(most.min(task.tuning.fold_block));
+        let block = power_of_two(fitting.clamp(BLOCK, MOST_ACROSS).min(task.tuning.fold_block));
         let segment = power_of_two(task.tuning.segment_points).clamp(block, block * MOST_ACROSS);
         let segments = folded.div_ceil(segment);
         let parallelism = task.parallelism(layout);
         // Short folds are several per piece of work, long ones several pieces.
         let pieces = PIECES * parallelism.threads;
         let group = (task.tuning.task_points / folded).min(self.results.div_ceil(pieces)).clamp(1, RESULTS);
-        let launch = self.values(layout.extents[layout.inner()], block);
+        let launch = self.values(layout.extents[layout.inner()], block, segment.min(folded));
         let partial = self.buffers(if segments > 1 { self.results * segments } else { 0 });
         let units = if segments > 1 { self.results * segments } else { self.results.div_ceil(group) };
         in_turns(parallelism, units, |turns| {
@@ -207,7 +204,7 @@ impl Job<'_> {
         let segment = if is_cut { segment } else { rows };
         let units = outer * strips * segments;
         let group = (task.tuning.task_points / (strip * segment)).min(units.div_ceil(pieces)).max(1);
-        let launch = self.values(strip, MOST_ROWS * strip);
+        let launch = self.values(strip, MOST_ROWS * strip, 0);
         let partial = self.buffers(if segments > 1 { self.results * segments } else { 0 });
         in_turns(parallelism, units.div_ceil(group), |turns| {
             launch.with(|values| {
@@ -363,6 +360,9 @@ impl Folding<'_, '_> {
         let folds = self.job.folds();
         // SAFETY: the caller's promise: the points lie in the region.
         unsafe {
+            if self.values.are_folded() {
+                return self.values.fold(first..first + count, false, |n| into[n].at(lane));
+            }
             for (n, from) in (0..count).step_by(self.block).enumerate() {
                 let some = self.block.min(count - from);
                 self.values.points(first + from..first + from + some);
@@ -382,7 +382,13 @@ impl Folding<'_, '_> {
 
     /// Folds the points of `results` results from number `first` on, `folded` each: into lanes from 0 on.
     unsafe fn fold_each(&mut self, first: usize, results: usize, folded: usize, into: &[FoldBuffer]) {
-        let together = if self.job.in_place { 1 } else { (self.block / folded).max(1) };
+        let is_row = self.job.order.kept + 1 == self.job.order.layout.rank;
+        if is_row && self.values.are_folded() {
+            let points = first * folded..(first + results) * folded;
+            // SAFETY: the caller's promise: the points lie in the region.
+            return unsafe { self.values.fold(points, true, |n| into[n].at(0)) };
+        }
+        let together = if self.values.are_folded() { 1 } else { (self.block / folded).max(1) };
         for from in (0..results).step_by(together) {
             let some = together.min(results - from);
             let points = (first + from) * folded;

@@ -14,9 +14,11 @@ use crate::cpu::body::worker::{Worker, eval_tile};
 use crate::cpu::launch::layout::{Dims, LaunchLayout, Tile, decode};
 use crate::cpu::launch::{HostLaunch, Memory};
 use crate::cpu::loops::lanes::Line;
-use crate::cpu::machine::{Machine, MachineRows};
+use crate::cpu::machine::{Due, FoldTree, Machine, MachineFold, MachineRows};
 use crate::dtype::DType;
-use crate::ir::{Access, Fold, Form, Inst, Kernel, Launch, MAX_RANK, Offsets, Op, Param, Store, Value, View};
+use crate::ir::{
+    Access, Fold, FoldOp, Form, Inst, Kernel, Launch, MAX_RANK, Offsets, Op, Param, Store, Value, View,
+};
 use crate::verify::{Verified, verify};
 
 /// A value that is folded.
@@ -36,11 +38,12 @@ pub(in crate::cpu) struct FoldedValues {
     values: Vec<FoldedValue>,
     /// Per fold, which value it folds, and which is its index.
     folds: Vec<(usize, Option<usize>)>,
+    ops: Vec<(FoldOp, usize)>,
 }
 
 impl FoldedValues {
     /// Separates the values of a reduction from its folds.
-    pub(in crate::cpu) fn of(kernel: &Kernel, folds: &[Fold]) -> FoldedValues {
+    pub(in crate::cpu) fn of(kernel: &Kernel, of: &[Fold]) -> FoldedValues {
         let is_input = |&p: &usize| kernel.params[p].access == Access::In;
         let inputs: Vec<usize> = (0..kernel.params.len()).filter(is_input).collect();
         let params = inputs.iter().map(|&p| kernel.params[p]).collect();
@@ -51,11 +54,16 @@ impl FoldedValues {
                 *param = inputs.iter().position(|&p| p == read).expect("loads read inputs") as u32;
             }
         }
-        let folds = folds.iter().map(|fold| match *fold {
+        let compiled = of.iter().map(|fold| match *fold {
             Fold::Value { value, .. } => (separated.value(value), None),
             Fold::Arg { value, index, .. } => (separated.value(value), Some(separated.index(index))),
         });
-        let folds = folds.collect();
+        let folds: Vec<(usize, Option<usize>)> = compiled.collect();
+        let op = |(fold, &(value, _)): (&Fold, &(usize, Option<usize>))| match fold {
+            Fold::Value { op, .. } => Some((*op, value)),
+            Fold::Arg { .. } => None,
+        };
+        let ops = of.iter().zip(&folds).map(op).collect::<Option<_>>().unwrap_or_default();
         let kernel = Kernel {
             name: kernel.name.clone(),
             rank: kernel.rank,
@@ -65,7 +73,12 @@ impl FoldedValues {
             form: Form::Elementwise { stores: separated.stores },
         };
         let kernel = verify(kernel).expect("the body of a verified kernel");
-        FoldedValues { kernel, inputs, values: separated.values, folds }
+        FoldedValues { kernel, inputs, values: separated.values, folds, ops }
+    }
+
+    /// The operation of each fold, and the number of its value; none where one looks for an index.
+    pub(in crate::cpu) fn fold_ops(&self) -> Vec<(FoldOp, usize)> {
+        self.ops.clone()
     }
 
     /// Bytes that all values of a point take.
@@ -139,6 +152,8 @@ pub(super) struct ValuesLaunch<'r> {
     pitch: usize,
     /// Values of a buffer; none where values are read where they lie.
     room: usize,
+    /// Points of a result that are folded by code, if values are folded across.
+    folded_points: usize,
 }
 
 // SAFETY: threads share the description of the launch and read its inputs; each has buffers of its own.
@@ -151,6 +166,7 @@ impl<'r> ValuesLaunch<'r> {
         (folded, machine): (&'r FoldedValues, Option<&'r Machine>),
         layout: &LaunchLayout,
         (pitch, room): (usize, usize),
+        folded_points: usize,
     ) -> ValuesLaunch<'r> {
         let inner = layout.inner();
         let mut dense: Dims<i64> = [0; MAX_RANK];
@@ -167,7 +183,8 @@ impl<'r> ValuesLaunch<'r> {
         let inputs = folded.inputs.iter().map(|&p| layout.strides[p]);
         let strides = inputs.chain(folded.values.iter().map(|_| dense)).collect();
         let launch = Launch { views, ..task.launch.clone() };
-        ValuesLaunch { task, folded, machine, launch, layout: layout.with_strides(strides), pitch, room }
+        let layout = layout.with_strides(strides);
+        ValuesLaunch { task, folded, machine, launch, layout, pitch, room, folded_points }
     }
 
     /// Calls `fold` with values in buffers of this thread.
@@ -189,12 +206,17 @@ impl<'r> ValuesLaunch<'r> {
         let layout = self.layout.with_strides(self.layout.strides.clone());
         let in_place = self.room == 0;
         let run = Run::placed(&task, layout, false);
-        let rows = self.machine.filter(|_| !in_place).and_then(|machine| machine.rows(&run));
-        let chunked = (rows.is_none() && !in_place)
+        let across = self.machine.filter(|_| self.folded_points > 0);
+        let folding = across.and_then(|machine| machine.fold(&run));
+        let tree = folding.as_ref().map(|folding| folding.tree(self.folded_points));
+        let is_computed = !in_place && folding.is_none();
+        let rows = self.machine.filter(|_| is_computed).and_then(|machine| machine.rows(&run));
+        let chunked = (rows.is_none() && is_computed)
             .then(|| Run::new(&task, self.layout.with_strides(self.layout.strides.clone()), false));
         let mut values = Values {
             launch: self,
             run: chunked.as_ref().unwrap_or(&run),
+            folding: folding.zip(tree),
             rows,
             worker: chunked.as_ref().map(Worker::new),
             table: Vec::new(),
@@ -204,20 +226,15 @@ impl<'r> ValuesLaunch<'r> {
         fold(&mut values);
     }
 
-    /// Can values be read where they lie? Rows have to be as long as a fold if it goes `across`.
-    pub(super) fn are_in_place(
-        task: &HostLaunch<'_>,
-        folded: &FoldedValues,
-        layout: &LaunchLayout,
-        has_whole_rows: bool,
-    ) -> bool {
+    /// Can rows of values be read where they lie?
+    pub(super) fn are_in_place(task: &HostLaunch<'_>, folded: &FoldedValues, layout: &LaunchLayout) -> bool {
         let inner = layout.inner();
         let is_aligned = |value: &FoldedValue| {
             let Some((input, _)) = value.load else { return false };
             let p = folded.inputs[input];
             layout.strides[p][inner] == 1 && (task.memory[p].ptr as usize).is_multiple_of(value.bytes)
         };
-        has_whole_rows && folded.values.iter().all(is_aligned)
+        folded.values.iter().all(is_aligned)
     }
 }
 
@@ -225,6 +242,8 @@ impl<'r> ValuesLaunch<'r> {
 pub(super) struct Values<'r> {
     launch: &'r ValuesLaunch<'r>,
     run: &'r Run<'r>,
+    /// Code that folds values itself.
+    folding: Option<(MachineFold<'r>, FoldTree)>,
     rows: Option<MachineRows<'r>>,
     worker: Option<Worker<'r>>,
     table: Vec<u64>,
@@ -238,24 +257,49 @@ impl Values<'_> {
     ///
     /// # Safety
     /// The launch was checked against the memory, the points lie in its region, and buffers have room for
-    /// them. Values that are read where they lie are of one row.
+    /// them.
     pub(super) unsafe fn points(&mut self, points: Range<usize>) {
-        let inner = self.run.layout.inner();
-        let lanes = self.run.layout.extents[inner];
-        let (row, lane) = (points.start / lanes, points.start % lanes);
-        if self.launch.room == 0 {
-            return self.find(0, row, lane);
-        }
         self.place(points.start);
-        let mut at = points.start;
-        while at < points.end {
-            let (row, lane, left) = (at / lanes, at % lanes, points.end - at);
-            let (rows, some) =
-                if lane > 0 || left < lanes { (1, left.min(lanes - lane)) } else { (left / lanes, lanes) };
+        let run = self.run;
+        for_each_box(&run.layout, points, |tile| {
             // SAFETY: the caller's promise.
-            unsafe { self.compute(row..row + rows, lane..lane + some) };
-            at += rows * some;
-        }
+            unsafe { self.compute(tile) };
+        });
+    }
+
+    /// Does code fold the values itself?
+    pub(super) fn are_folded(&self) -> bool {
+        self.folding.is_some()
+    }
+
+    /// Folds consecutive points by code: all to one result, or each row to its own. Fold number n writes
+    /// behind `results(n)`.
+    ///
+    /// # Safety
+    /// As [`Values::points`]; there is room for the results, and there are no more points of each than the
+    /// launch was made for.
+    pub(super) unsafe fn fold(
+        &mut self,
+        points: Range<usize>,
+        each_row: bool,
+        results: impl Fn(usize) -> FoldLanes,
+    ) {
+        let (folding, tree) = self.folding.as_mut().expect("code that folds");
+        (0..self.launch.folded.folds.len()).for_each(|n| folding.place(tree, n, results(n).values));
+        let inner = self.run.layout.inner();
+        let (mut done, all) = (0, points.len());
+        for_each_box(&self.run.layout, points, |tile| {
+            let rows = inner.checked_sub(1).map_or(1, |down| tile.extents[down]);
+            let lanes = tile.extents[inner];
+            done += rows * lanes;
+            let due = match (each_row, done == all) {
+                (true, _) => Due::EachRow,
+                (false, true) => Due::LastRow,
+                (false, false) => Due::No,
+            };
+            // SAFETY: the caller's promise.
+            unsafe { folding.rows(tree, &tile.start, lanes, rows, due) };
+        });
     }
 
     /// Gets the values of some lanes of consecutive rows, in C order of the dimensions before the innermost.
@@ -272,8 +316,11 @@ impl Values<'_> {
                 found[n] = found[n - 1].wrapping_add(self.launch.pitch * value.bytes);
             }
         }
-        // SAFETY: the caller's promise.
-        unsafe { self.compute(rows, lanes) };
+        let run = self.run;
+        for_each_plane(&run.layout, rows, lanes, |tile| {
+            // SAFETY: the caller's promise.
+            unsafe { self.compute(tile) };
+        });
     }
 
     /// The values that fold number `fold` folds, of row number `row`.
@@ -306,29 +353,51 @@ impl Values<'_> {
         }
     }
 
-    /// Computes the values of some lanes of consecutive rows.
-    unsafe fn compute(&mut self, rows: Range<usize>, lanes: Range<usize>) {
-        let layout = &self.run.layout;
-        let inner = layout.inner();
-        let mut tile = Tile { start: [0; MAX_RANK], extents: [1; MAX_RANK] };
-        (tile.start[inner], tile.extents[inner]) = (lanes.start, lanes.len());
-        let mut row = rows.start;
-        while row < rows.end {
-            let mut some = 1;
-            decode(&mut tile.start, layout, 0, inner, row);
-            if let Some(down) = inner.checked_sub(1) {
-                some = (rows.end - row).min(layout.extents[down] - tile.start[down]);
-                tile.extents[down] = some;
+    /// Computes the values of a box.
+    unsafe fn compute(&mut self, tile: &Tile) {
+        // SAFETY: the caller's promise; the tile lies in the region.
+        unsafe {
+            match (&self.rows, &mut self.worker) {
+                (Some(rows), _) => rows.tile(tile, &mut self.table),
+                (None, Some(worker)) => eval_tile(self.run, worker, tile),
+                (None, None) => unreachable!("a worker is made where there is no code"),
             }
-            // SAFETY: the caller's promise; the tile lies in the region.
-            unsafe {
-                match (&self.rows, &mut self.worker) {
-                    (Some(rows), _) => rows.tile(&tile, &mut self.table),
-                    (None, Some(worker)) => eval_tile(self.run, worker, &tile),
-                    (None, None) => unreachable!("a worker is made where there is no code"),
-                }
-            }
-            row += some;
         }
+    }
+}
+
+/// Visits consecutive points, in C order of the layout, as boxes of rows that lie below each other.
+fn for_each_box(layout: &LaunchLayout, points: Range<usize>, mut visit: impl FnMut(&Tile)) {
+    let lanes = layout.extents[layout.inner()];
+    let mut at = points.start;
+    while at < points.end {
+        let (row, lane, left) = (at / lanes, at % lanes, points.end - at);
+        let (rows, some) =
+            if lane > 0 || left < lanes { (1, left.min(lanes - lane)) } else { (left / lanes, lanes) };
+        for_each_plane(layout, row..row + rows, lane..lane + some, &mut visit);
+        at += rows * some;
+    }
+}
+
+/// Visits some lanes of consecutive rows as boxes of rows that lie below each other.
+fn for_each_plane(
+    layout: &LaunchLayout,
+    rows: Range<usize>,
+    lanes: Range<usize>,
+    mut visit: impl FnMut(&Tile),
+) {
+    let inner = layout.inner();
+    let mut tile = Tile { start: [0; MAX_RANK], extents: [1; MAX_RANK] };
+    (tile.start[inner], tile.extents[inner]) = (lanes.start, lanes.len());
+    let mut row = rows.start;
+    while row < rows.end {
+        let mut some = 1;
+        decode(&mut tile.start, layout, 0, inner, row);
+        if let Some(down) = inner.checked_sub(1) {
+            some = (rows.end - row).min(layout.extents[down] - tile.start[down]);
+            tile.extents[down] = some;
+        }
+        visit(&tile);
+        row += some;
     }
 }

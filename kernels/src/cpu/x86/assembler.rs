@@ -4,24 +4,25 @@
 use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, OpKind, Register};
 
 use super::encodings::{self as t, LaneLayout, at};
-use super::isa::IsaLevel;
-use super::launch_shape::words;
-use super::registers::{AllocatedCode, AllocatedInstruction, LANES, MachineOperand, StoreRegister};
-use super::virtual_code::{Home, Prefetch, RegisterClass, VectorStore, VirtualCode};
+use super::registers::{
+    AllocatedCode, AllocatedInstruction, AllocatedSection, LANES, MachineOperand, StoreRegister,
+};
+use super::target::{IsaLevel, words};
+use super::virtual_code::{Home, Prefetch, RegisterClass, Section, VectorStore, VirtualCode};
 
 /// The row's table and the pool, as the calling convention passes them.
 const TABLE: Register = Register::RDI;
 pub(super) const POOL: Register = Register::RSI;
 /// The number of the block's first lane.
-const INDEX: Register = Register::RAX;
+pub(super) const INDEX: Register = Register::RAX;
 const INDEX_LOW: Register = Register::EAX;
 /// Lanes of a partial block.
 pub(super) const PART: Register = Register::RDX;
 const PART_LOW: Register = Register::EDX;
 /// The last lane at which a whole block begins.
-const LAST: Register = Register::R9;
+pub(super) const LAST: Register = Register::R9;
 /// A pointer that has no register of its own.
-const ELSEWHERE: Register = Register::R10;
+pub(super) const ELSEWHERE: Register = Register::R10;
 const ELSEWHERE_LOW: Register = Register::R10D;
 /// Pointers that have; the callee keeps those after the fourth.
 const POINTERS_HELD: [Register; 8] = [
@@ -35,12 +36,15 @@ const POINTERS_HELD: [Register; 8] = [
     Register::R15,
 ];
 const FREE: usize = 3;
+/// Of code that folds, instead of the last two pointers: the address of a level, and how many values it has.
+pub(super) const LEVEL: Register = Register::R14;
+pub(super) const FILL: Register = Register::R15;
 /// Bytes of a slot.
 const SLOT: i64 = 64;
 
 /// How a block's stores are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum BlockKind {
+pub(super) enum BlockKind {
     Whole,
     /// By non-temporal stores.
     NonTemporal,
@@ -50,7 +54,7 @@ enum BlockKind {
 
 /// A place in the code that jumps go to.
 #[derive(Clone, Copy)]
-enum Label {
+pub(super) enum Label {
     Row,
     Main,
     NonTemporal,
@@ -89,7 +93,7 @@ pub(super) struct Assembler<'s> {
     labels: [usize; 7],
     /// Ends of jumps, and where they go.
     jumps: Vec<(usize, Label)>,
-    pub(super) near_jumps: Vec<(usize, usize)>,
+    near_jumps: Vec<(usize, usize)>,
 }
 
 pub(super) type Encoded = Result<(), IcedError>;
@@ -100,29 +104,43 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    fn label(&mut self, label: Label) {
+    pub(super) fn label(&mut self, label: Label) {
         self.labels[label as usize] = self.at;
     }
 
-    fn jump(&mut self, code: Code, to: Label) -> Encoded {
+    /// A jump forward, to where its end is landed.
+    pub(super) fn forward(&mut self, code: Code) -> Result<usize, IcedError> {
         let far = Instruction::with_branch(code, self.at as u64)?;
         self.put(&far)?;
-        self.jumps.push((self.at, to));
+        Ok(self.at)
+    }
+
+    pub(super) fn land(&mut self, end: usize) {
+        self.near_jumps.push((end, self.at));
+    }
+
+    pub(super) fn jump(&mut self, code: Code, to: Label) -> Encoded {
+        let end = self.forward(code)?;
+        self.jumps.push((end, to));
         Ok(())
     }
 
     /// Reads a word of the row's table.
-    fn word(&mut self, to: Register, word: usize) -> Encoded {
+    pub(super) fn word(&mut self, to: Register, word: usize) -> Encoded {
         self.put(&Instruction::with2(Code::Mov_r64_rm64, to, self::word(word))?)
     }
 
     fn held(&self) -> usize {
-        self.steps.pointers.len().min(POINTERS_HELD.len())
+        let most = POINTERS_HELD.len() - if self.steps.fold.is_some() { 2 } else { 0 };
+        self.steps.pointers.len().min(most)
     }
 
     fn rows(&mut self, allocated: &AllocatedCode) -> Encoded {
-        let saved = &POINTERS_HELD[FREE.min(self.held())..self.held()];
-        for &register in saved {
+        let mut saved = POINTERS_HELD[FREE.min(self.held())..self.held()].to_vec();
+        if allocated.fold.is_some() {
+            saved.extend([LEVEL, FILL]);
+        }
+        for &register in &saved {
             self.put(&Instruction::with1(Code::Push_r64, register)?)?;
         }
         if allocated.slots > 0 {
@@ -135,13 +153,26 @@ impl Assembler<'_> {
         for (n, &register) in POINTERS_HELD[..self.held()].iter().enumerate() {
             self.word(register, words::POINTERS + n)?;
         }
+        let fold = self.steps.fold.as_ref().zip(allocated.fold.as_ref());
+        if fold.is_some() {
+            self.begin_fold()?;
+        }
         self.label(Label::Row);
         for placed in &allocated.prologue {
             self.instruction(placed, BlockKind::Whole)?;
         }
-        self.blocks(allocated)?;
+        match fold {
+            Some((virtual_fold, fold)) => self.folded_blocks(allocated, virtual_fold, fold)?,
+            None => {
+                self.blocks(allocated)?;
+                self.label(Label::Next);
+            }
+        }
         self.next()?;
         self.label(Label::Exit);
+        if fold.is_some() {
+            self.end_fold()?;
+        }
         if allocated.slots > 0 {
             self.put(&Instruction::with(Code::Leaveq))?;
         }
@@ -154,11 +185,10 @@ impl Assembler<'_> {
 
     /// Moves on by a row, or by those that are computed together, if there are more.
     fn next(&mut self) -> Encoded {
-        self.label(Label::Next);
         let (pointers, coordinates) = (self.steps.pointers.len(), self.steps.coordinates.len());
         let steps = words::POINTERS + pointers;
         for n in 0..pointers {
-            match POINTERS_HELD.get(n) {
+            match POINTERS_HELD[..self.held()].get(n) {
                 Some(&register) => {
                     let step = word(steps + n);
                     self.put(&Instruction::with2(Code::Add_r64_rm64, register, step)?)?;
@@ -186,7 +216,11 @@ impl Assembler<'_> {
             RegisterClass::Vector(width) => Some(width),
             RegisterClass::Bytes | RegisterClass::Mask => None,
         };
-        let wide = self.steps.stores.iter().find_map(|store| Some((store.pointer, wide(store)?)));
+        let pointer = |store: &VectorStore| match store.to {
+            Home::Array { pointer, .. } => Some(pointer),
+            _ => None,
+        };
+        let wide = self.steps.body.stores.iter().find_map(|store| Some((pointer(store)?, wide(store)?)));
         self.put(&Instruction::with2(Code::Xor_r32_rm32, PART_LOW, PART_LOW)?)?;
         let Some((pointer, width)) = wide else { return Ok(()) };
         self.put(&Instruction::with2(Code::Cmp_rm64_imm8, word(words::ALIGNED), 0)?)?;
@@ -227,7 +261,7 @@ impl Assembler<'_> {
         self.label(Label::Partial);
         self.select_part()?;
         self.body(allocated, BlockKind::Partial)?;
-        self.stores(allocated, BlockKind::Partial)?;
+        self.stores(&self.steps.body, &allocated.body, BlockKind::Partial)?;
         let code = match self.steps.level {
             IsaLevel::Avx512 => Code::Add_r64_rm64,
             // It was negated.
@@ -250,7 +284,7 @@ impl Assembler<'_> {
     }
 
     /// Selects the lanes of a partial block: in `k1`, or by their negated number.
-    fn select_part(&mut self) -> Encoded {
+    pub(super) fn select_part(&mut self) -> Encoded {
         if self.steps.level == IsaLevel::Avx2 {
             return self.put(&Instruction::with1(Code::Neg_rm64, PART)?);
         }
@@ -263,19 +297,20 @@ impl Assembler<'_> {
     /// Whole blocks, as many as there are.
     fn block(&mut self, allocated: &AllocatedCode, block: BlockKind, top: usize) -> Encoded {
         self.body(allocated, block)?;
-        self.stores(allocated, block)?;
+        self.stores(&self.steps.body, &allocated.body, block)?;
         self.put(&Instruction::with2(Code::Add_rm64_imm8, INDEX, self.steps.lanes as i32)?)?;
         self.put(&Instruction::with2(Code::Cmp_r64_rm64, INDEX, LAST)?)?;
         self.put(&Instruction::with_branch(Code::Jle_rel32_64, top as u64)?)
     }
 
     /// The instructions of a block, and between them, evenly, what it prefetches.
-    fn body(&mut self, allocated: &AllocatedCode, block: BlockKind) -> Encoded {
+    pub(super) fn body(&mut self, allocated: &AllocatedCode, block: BlockKind) -> Encoded {
         let prefetches = &self.steps.prefetches;
         let mut done = 0;
-        for (n, placed) in allocated.body.iter().enumerate() {
+        let instructions = &allocated.body.instructions;
+        for (n, placed) in instructions.iter().enumerate() {
             self.instruction(placed, block)?;
-            let due = (n + 1) * prefetches.len() / allocated.body.len();
+            let due = (n + 1) * prefetches.len() / instructions.len();
             for &Prefetch { pointer, bytes, class } in &prefetches[done..due] {
                 let line = self.memory(Home::Array { pointer, bytes }, class, false)?;
                 self.put(&Instruction::with1(Code::Prefetcht1_m8, line)?)?;
@@ -285,12 +320,16 @@ impl Assembler<'_> {
         Ok(())
     }
 
-    fn stores(&mut self, allocated: &AllocatedCode, block: BlockKind) -> Encoded {
-        for (store, held) in self.steps.stores.iter().zip(&allocated.stored) {
+    pub(super) fn stores(
+        &mut self,
+        section: &Section,
+        allocated: &AllocatedSection,
+        block: BlockKind,
+    ) -> Encoded {
+        for (store, held) in section.stores.iter().zip(&allocated.stored) {
             held.reloads.iter().try_for_each(|placed| self.instruction(placed, block))?;
             let &StoreRegister { register, class, .. } = held;
-            let &VectorStore { pointer, bytes, .. } = store;
-            let to = self.memory(Home::Array { pointer, bytes }, class, false)?;
+            let to = self.memory(store.to, class, false)?;
             if self.steps.level == IsaLevel::Avx2 && block == BlockKind::Partial {
                 self.store_part(to, register, class)?;
                 continue;
@@ -306,7 +345,7 @@ impl Assembler<'_> {
     }
 
     /// One instruction of a block. In a partial block, what reads an array reads only the lanes of `k1`.
-    fn instruction(&mut self, placed: &AllocatedInstruction, block: BlockKind) -> Encoded {
+    pub(super) fn instruction(&mut self, placed: &AllocatedInstruction, block: BlockKind) -> Encoded {
         let part = block == BlockKind::Partial && placed.reads_array();
         let bytes =
             matches!(placed.args[..], [MachineOperand::Memory(Home::Array { .. }, RegisterClass::Bytes)]);
@@ -406,12 +445,14 @@ impl Assembler<'_> {
             }
             Home::Array { pointer, bytes } => (self.pointer(pointer)?, INDEX, scale(class), i64::from(bytes)),
             Home::Element { pointer, bytes } => (self.pointer(pointer)?, Register::None, 1, i64::from(bytes)),
+            Home::Level { bytes } => (LEVEL, Register::None, 1, i64::from(bytes)),
+            Home::LevelEnd { bytes } => (LEVEL, FILL, scale(class), i64::from(bytes)),
         };
         Ok(MemoryOperand::new(base, index, scale, bytes, 1, broadcast, Register::None))
     }
 
     fn pointer(&mut self, n: usize) -> Result<Register, IcedError> {
-        match POINTERS_HELD.get(n) {
+        match POINTERS_HELD[..self.held()].get(n) {
             Some(&register) => Ok(register),
             None => {
                 self.word(ELSEWHERE, words::POINTERS + n)?;
@@ -421,12 +462,12 @@ impl Assembler<'_> {
     }
 }
 
-fn memory(base: Register, bytes: i64) -> MemoryOperand {
+pub(super) fn memory(base: Register, bytes: i64) -> MemoryOperand {
     MemoryOperand::with_base_displ(base, bytes)
 }
 
 /// A word of the table.
-fn word(word: usize) -> MemoryOperand {
+pub(super) fn word(word: usize) -> MemoryOperand {
     memory(TABLE, 8 * word as i64)
 }
 

@@ -3,7 +3,7 @@
 
 use iced_x86::Code;
 
-use super::isa::IsaLevel;
+use super::target::IsaLevel;
 
 /// How the lanes of a value lie in a register: as many as a register has, or half of
 /// them. Named after 4 and 8 bytes; `zmm` stands for the registers of the level.
@@ -359,6 +359,32 @@ pub(super) const BROADCAST: Encodings = Encodings {
         Code::EVEX_Vbroadcastsd_zmm_k1z_xmmm64,
     ],
     vex: [Code::VEX_Vbroadcastss_ymm_m32, Code::VEX_Vbroadcastss_xmm_m32, Code::VEX_Vbroadcastsd_ymm_m64],
+};
+/// Two lanes of the first operand and two of the second, of 16 bytes each.
+pub(super) const SHUFFLE: Encodings = Encodings {
+    evex: [
+        Code::EVEX_Vshufps_zmm_k1z_zmm_zmmm512b32_imm8,
+        Code::EVEX_Vshufps_ymm_k1z_ymm_ymmm256b32_imm8,
+        Code::EVEX_Vshufpd_zmm_k1z_zmm_zmmm512b64_imm8,
+    ],
+    vex: [
+        Code::VEX_Vshufps_ymm_ymm_ymmm256_imm8,
+        Code::VEX_Vshufps_xmm_xmm_xmmm128_imm8,
+        Code::VEX_Vshufpd_ymm_ymm_ymmm256_imm8,
+    ],
+};
+/// Half of the 16-byte parts of the first operand and half of those of the second.
+pub(super) const SHUFFLE_QUARTERS: Encodings = Encodings {
+    evex: [
+        Code::EVEX_Vshuff32x4_zmm_k1z_zmm_zmmm512b32_imm8,
+        Code::EVEX_Vshuff32x4_ymm_k1z_ymm_ymmm256b32_imm8,
+        Code::EVEX_Vshuff64x2_zmm_k1z_zmm_zmmm512b64_imm8,
+    ],
+    vex: [
+        Code::VEX_Vperm2f128_ymm_ymm_ymmm256_imm8,
+        Code::INVALID,
+        Code::VEX_Vperm2f128_ymm_ymm_ymmm256_imm8,
+    ],
 };
 /// A general register in every lane.
 pub(super) const INDEX: Encodings = Encodings {

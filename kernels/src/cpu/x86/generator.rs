@@ -5,13 +5,12 @@
 //! and one that is right for all.
 
 use super::assembler::encode;
-use super::isa::IsaLevel;
-use super::launch_shape::{LaunchShape, UnrollAndJam};
 use super::prefetch::prefetches;
 use super::registers::{AllocatedCode, allocate};
-use super::select::{ARGUMENTS, select};
+use super::select::{ARGUMENTS, select, select_fold};
+use super::target::{FoldMemory, IsaLevel, LaunchShape, UnrollAndJam};
 use super::virtual_code::{RowPointer, VirtualCode};
-use crate::ir::{Kernel, Launch};
+use crate::ir::{FoldOp, Form, Kernel, Launch, Value};
 use crate::verify::Verified;
 use crate::verify::footprint::Footprint;
 
@@ -31,6 +30,8 @@ pub struct MachineCode {
     pool: Vec<u64>,
     /// Lanes of a block.
     pub lanes: usize,
+    /// Of code that folds.
+    pub fold: Option<FoldMemory>,
 }
 
 impl MachineCode {
@@ -53,6 +54,9 @@ impl MachineCode {
 const MAX_STEPS: usize = 4000;
 /// So many stores and pointers fit into registers and tables.
 const MAX_STORES: usize = 24;
+
+/// So many folds at most in one code.
+const MAX_FOLDS: usize = 4;
 
 /// When rows are computed together.
 struct Tuning {
@@ -127,6 +131,19 @@ impl CodeGenerator {
         Some(CodePair { full: write(self.kernel(), shape, guards, self.level)?, small })
     }
 
+    /// The code that folds along rows what is stored, each store's number with its operation. Bodies with angles have none: their values are computed first, by
+    /// the code that expects small ones.
+    pub fn fold(&self, shape: &LaunchShape, folds: &[(FoldOp, usize)]) -> Option<MachineCode> {
+        if self.small.is_some() || folds.is_empty() || folds.len() > MAX_FOLDS {
+            return None;
+        }
+        let Form::Elementwise { stores } = &self.kernel().form else { return None };
+        let folds: Vec<(FoldOp, Value)> = folds.iter().map(|&(op, n)| (op, stores[n].value)).collect();
+        let steps = select_fold(self.kernel(), &folds, shape, self.level)?;
+        let allocated = allocate(&steps);
+        Some(finish(steps, &allocated, 1))
+    }
+
     /// Code that computes several rows together, of the number that takes the fewest reads per row, if they
     /// are so many fewer that it gains.
     pub fn jam(&self, shape: &LaunchShape, jam: &UnrollAndJam) -> Option<MachineCode> {
@@ -148,7 +165,7 @@ impl CodeGenerator {
             if jam.streams {
                 steps.prefetches = prefetches(&steps, self.kernel(), jam, rows);
             }
-            if steps.stores.len() > TUNING.stores {
+            if steps.body.stores.len() > TUNING.stores {
                 continue;
             }
             let allocated = allocate(&steps);
@@ -169,7 +186,7 @@ impl CodeGenerator {
 
 fn write(kernel: &Kernel, shape: &LaunchShape, guards: usize, level: IsaLevel) -> Option<MachineCode> {
     let steps = select(kernel, shape, guards, None, level)?;
-    if steps.stores.len() > MAX_STORES {
+    if steps.body.stores.len() > MAX_STORES {
         return None;
     }
     let allocated = allocate(&steps);
@@ -179,6 +196,6 @@ fn write(kernel: &Kernel, shape: &LaunchShape, guards: usize, level: IsaLevel) -
 fn finish(steps: VirtualCode, allocated: &AllocatedCode, rows: usize) -> MachineCode {
     let bytes = encode(&steps, allocated);
     let bytes = bytes.expect("instructions take the operands that they are given");
-    let VirtualCode { pointers, coordinates, pool, lanes, .. } = steps;
-    MachineCode { bytes, pointers, coordinates, rows, pool, lanes }
+    let VirtualCode { pointers, coordinates, pool, lanes, fold, .. } = steps;
+    MachineCode { bytes, pointers, coordinates, rows, pool, lanes, fold: fold.map(|fold| fold.memory) }
 }

@@ -8,10 +8,9 @@
 use std::fmt::Write as _;
 
 use super::generator::CodeGenerator;
-use super::isa::IsaLevel;
-use super::launch_shape::{LaunchShape, OperandLayout, UnrollAndJam};
 use super::registers::{AllocatedCode, AllocatedInstruction, MachineOperand, allocate};
 use super::select::{ARGUMENTS, COUNTED, COUNTED_LONG, select};
+use super::target::{IsaLevel, LaunchShape, OperandLayout, UnrollAndJam};
 use super::virtual_code::{Home, VirtualCode};
 use crate::ir::Op;
 use crate::verify::Verified;
@@ -53,18 +52,18 @@ fn write_steps(text: &mut String, steps: &VirtualCode, allocated: &AllocatedCode
         let _ = writeln!(text, "    {}", instruction(steps, placed));
     }
     let _ = writeln!(text, "  per block of {} lanes", steps.lanes);
-    for placed in &allocated.body {
+    for placed in &allocated.body.instructions {
         let _ = writeln!(text, "    {}", instruction(steps, placed));
     }
     for prefetch in &steps.prefetches {
         let _ = writeln!(text, "    prefetch {}", array(steps, prefetch.pointer, prefetch.bytes));
     }
-    for (store, held) in steps.stores.iter().zip(&allocated.stored) {
+    for (store, held) in steps.body.stores.iter().zip(&allocated.body.stored) {
         for placed in &held.reloads {
             let _ = writeln!(text, "    {}", instruction(steps, placed));
         }
         let register = format!("{:?}", held.register).to_lowercase();
-        let _ = writeln!(text, "    store {} = {register}", array(steps, store.pointer, store.bytes));
+        let _ = writeln!(text, "    store {} = {register}", memory(steps, store.to));
     }
 }
 
@@ -114,6 +113,8 @@ fn memory(steps: &VirtualCode, home: Home) -> String {
         Home::Table(n) => format!("coordinate{}", steps.coordinates[n]),
         Home::Array { pointer, bytes } => array(steps, pointer, bytes),
         Home::Element { pointer, bytes } => array(steps, pointer, bytes).replace('i', "0"),
+        Home::Level { bytes } => format!("level[{bytes}]"),
+        Home::LevelEnd { bytes } => format!("level[end{bytes:+}]"),
     }
 }
 

@@ -20,18 +20,17 @@
 
 mod assembler;
 mod encodings;
+mod fold;
 mod generator;
-mod isa;
-mod launch_shape;
 mod listing;
 mod partial;
 mod prefetch;
 mod registers;
 mod select;
+mod target;
 mod virtual_code;
 
 pub use generator::{CodeGenerator, CodePair, MachineCode};
-pub use isa::IsaLevel;
-pub use launch_shape::{LaunchShape, OperandLayout, UnrollAndJam, words};
 pub use listing::listing;
+pub use target::{FoldMemory, IsaLevel, LaunchShape, OperandLayout, UnrollAndJam, words};
 pub use virtual_code::RowPointer;

@@ -7,9 +7,9 @@ use iced_x86::{Code, IcedError, Instruction, MemoryOperand, Register};
 
 use super::assembler::{Assembler, Encoded, PART, POOL, scale};
 use super::encodings::{self as t, LaneLayout, at};
-use super::isa::IsaLevel;
 use super::registers::register;
 use super::select::WINDOW;
+use super::target::IsaLevel;
 use super::virtual_code::{Home, RegisterClass};
 
 impl Assembler<'_> {
@@ -74,16 +74,14 @@ impl Assembler<'_> {
         for n in 0..self.steps.lanes as i32 {
             if n > 0 {
                 self.put(&Instruction::with2(Code::Cmp_rm64_imm8, PART, -n)?)?;
-                let far = Instruction::with_branch(Code::Jge_rel32_64, self.at as u64)?;
-                self.put(&far)?;
-                ends.push(self.at);
+                ends.push(self.forward(Code::Jge_rel32_64)?);
             }
             let mut byte = first;
             byte.displacement += i64::from(n);
             byte.displ_size = 1;
             self.put(&instruction(byte, n)?)?;
         }
-        self.near_jumps.extend(ends.into_iter().map(|end| (end, self.at)));
+        ends.into_iter().for_each(|end| self.land(end));
         Ok(())
     }
 }

@@ -4,7 +4,7 @@
 //! prefetches into L2 the rows below the furthest one it reads, which the next group of rows reads first; its
 //! other rows were read by this group, or when the plane before was computed.
 
-use super::launch_shape::UnrollAndJam;
+use super::target::UnrollAndJam;
 use super::virtual_code::{Home, Prefetch, RegisterClass, VirtualCode};
 use crate::ir::Kernel;
 

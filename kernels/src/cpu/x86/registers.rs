@@ -7,9 +7,10 @@
 use iced_x86::{Code, Register};
 
 use super::encodings::{self as t, LaneLayout, at};
-use super::isa::IsaLevel;
+use super::target::IsaLevel;
 use super::virtual_code::{
-    Home, LastOperand, RegisterClass, ValueId, VectorStore, VirtualCode, VirtualInstruction, VirtualValue,
+    Home, LastOperand, RegisterClass, Section, ValueId, VectorStore, VirtualCode, VirtualInstruction,
+    VirtualValue,
 };
 
 /// `k0` cannot select lanes, `k1` selects those of a partial block.
@@ -71,14 +72,28 @@ pub(super) struct StoreRegister {
     pub class: RegisterClass,
 }
 
+/// A section with its registers.
+pub(super) struct AllocatedSection {
+    pub instructions: Vec<AllocatedInstruction>,
+    /// Per store, what it writes.
+    pub stored: Vec<StoreRegister>,
+}
+
+/// See [`VirtualFold`].
+pub(super) struct AllocatedFold {
+    pub group: Option<AllocatedSection>,
+    pub neutral: AllocatedSection,
+    pub tree: AllocatedSection,
+    pub last: AllocatedSection,
+}
+
 /// A body with its registers.
 pub(super) struct AllocatedCode {
     /// Once per row, or per group of them.
     pub prologue: Vec<AllocatedInstruction>,
     /// Once per block.
-    pub body: Vec<AllocatedInstruction>,
-    /// Per store, what it writes.
-    pub stored: Vec<StoreRegister>,
+    pub body: AllocatedSection,
+    pub fold: Option<AllocatedFold>,
     /// Registers' worth of memory in the frame.
     pub slots: usize,
 }
@@ -93,7 +108,12 @@ impl AllocatedCode {
             MachineOperand::Memory(..) | MachineOperand::Broadcast(..) => 0.5,
             MachineOperand::Register(_) | MachineOperand::Index => 0.0,
         };
-        self.body.iter().flat_map(|placed| placed.args.iter().chain([&placed.dst])).map(cost).sum()
+        self.body
+            .instructions
+            .iter()
+            .flat_map(|placed| placed.args.iter().chain([&placed.dst]))
+            .map(cost)
+            .sum()
     }
 }
 
@@ -108,35 +128,63 @@ pub(super) fn allocate(steps: &VirtualCode) -> AllocatedCode {
         prologue.step(n, step);
     }
     (values, slots) = (prologue.values, prologue.slots);
+    let mut most_slots = slots;
     let mut placed = prologue.placed;
     // Whatever registers the body leaves free hold what it reads most often of the rest.
-    let trial = body(steps, values.clone(), slots, &[]);
-    let free = steps.level.registers().saturating_sub(trial.most);
+    let most = sections(steps).map(|section| allocated(steps.level, section, &values, slots, &[]).most).max();
+    let free = steps.level.registers().saturating_sub(most.unwrap_or(0));
     let residents = residents(steps, &values, free);
     for (n, &id) in residents.iter().enumerate() {
         let number = steps.level.registers() - 1 - n;
         let register = MachineOperand::Register(register(values[id].class, number, steps.level));
         placed.push(load(&values[id], register, steps.level));
     }
-    let mut body = body(steps, values, slots, &residents);
-    let stored = body.stores(steps);
-    AllocatedCode { prologue: placed, stored, slots: body.slots, body: body.placed }
+    let mut place = |section: &Section| {
+        let mut section_allocator = allocated(steps.level, section, &values, slots, &residents);
+        let stored = section_allocator.stores(section);
+        most_slots = most_slots.max(section_allocator.slots);
+        AllocatedSection { instructions: section_allocator.placed, stored }
+    };
+    let body = place(&steps.body);
+    let fold = steps.fold.as_ref().map(|fold| AllocatedFold {
+        group: fold.group.as_ref().map(&mut place),
+        neutral: place(&fold.neutral),
+        tree: place(&fold.tree),
+        last: place(&fold.last),
+    });
+    AllocatedCode { prologue: placed, body, fold, slots: most_slots }
 }
 
-fn body(steps: &VirtualCode, values: Vec<VirtualValue>, slots: usize, residents: &[ValueId]) -> Allocator {
-    let stores: Vec<ValueId> = steps.stores.iter().map(|store| store.value).collect();
-    let mut body = Allocator::new(steps.level, &steps.body, &stores, values, slots, residents);
-    for (n, step) in steps.body.iter().enumerate() {
-        body.step(n, step);
+/// The sections of a block.
+fn sections(steps: &VirtualCode) -> impl Iterator<Item = &Section> {
+    let fold =
+        steps.fold.iter().flat_map(|fold| fold.group.iter().chain([&fold.neutral, &fold.tree, &fold.last]));
+    std::iter::once(&steps.body).chain(fold)
+}
+
+fn allocated(
+    level: IsaLevel,
+    section: &Section,
+    values: &[VirtualValue],
+    slots: usize,
+    residents: &[ValueId],
+) -> Allocator {
+    let stores: Vec<ValueId> = section.stores.iter().map(|store| store.value).collect();
+    let mut allocator =
+        Allocator::new(level, &section.instructions, &stores, values.to_vec(), slots, residents);
+    for (n, step) in section.instructions.iter().enumerate() {
+        allocator.step(n, step);
     }
-    body
+    allocator
 }
 
 /// The uniform vectors that the body reads, most often read first.
 fn residents(steps: &VirtualCode, values: &[VirtualValue], free: usize) -> Vec<ValueId> {
     let mut uses = vec![0; values.len()];
-    steps.body.iter().flat_map(VirtualInstruction::reads).for_each(|id| uses[id] += 1);
-    steps.stores.iter().for_each(|store| uses[store.value] += 1);
+    for section in sections(steps) {
+        section.instructions.iter().flat_map(VirtualInstruction::reads).for_each(|id| uses[id] += 1);
+        section.stores.iter().for_each(|store| uses[store.value] += 1);
+    }
     let fits = |&id: &ValueId| {
         uses[id] > 0 && values[id].home.is_uniform() && matches!(values[id].class, RegisterClass::Vector(_))
     };
@@ -419,10 +467,10 @@ impl Allocator {
 
     /// The registers of what is stored, one value after the other: those that have none are read from the
     /// frame when earlier ones are written.
-    fn stores(&mut self, steps: &VirtualCode) -> Vec<StoreRegister> {
+    fn stores(&mut self, section: &Section) -> Vec<StoreRegister> {
         let held = |(n, store): (usize, &VectorStore)| {
             self.locked.clear();
-            let (at, first) = (steps.body.len() + n, self.placed.len());
+            let (at, first) = (section.instructions.len() + n, self.placed.len());
             self.ensure(store.value, at);
             let reloads = self.placed.split_off(first);
             let class = self.values[store.value].class;
@@ -430,7 +478,7 @@ impl Allocator {
             self.release(&[store.value], at);
             StoreRegister { reloads, register: register(class, number, self.level), class }
         };
-        steps.stores.iter().enumerate().map(held).collect()
+        section.stores.iter().enumerate().map(held).collect()
     }
 
     /// The first operand's register, or a copy of it where it is needed again. It is no operand then.

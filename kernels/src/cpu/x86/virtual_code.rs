@@ -4,7 +4,7 @@
 use iced_x86::Code;
 
 use super::encodings::LaneLayout;
-use super::isa::IsaLevel;
+use super::target::{FoldMemory, IsaLevel};
 
 /// An index into [`VirtualCode::values`].
 pub(super) type ValueId = usize;
@@ -37,12 +37,16 @@ pub(super) enum Home {
     Array { pointer: usize, bytes: i32 },
     /// The element so many bytes from a pointer, for every lane.
     Element { pointer: usize, bytes: i32 },
+    /// So many bytes from the beginning of a level of a fold's tree.
+    Level { bytes: i32 },
+    /// Behind the values that a level holds already, which begin at these bytes.
+    LevelEnd { bytes: i32 },
 }
 
 impl Home {
     /// The same in every block of a row?
     pub(super) fn is_uniform(self) -> bool {
-        !matches!(self, Home::Nowhere | Home::Array { .. })
+        !matches!(self, Home::Nowhere | Home::Array { .. } | Home::Level { .. } | Home::LevelEnd { .. })
     }
 
     /// One element that goes to all lanes?
@@ -129,9 +133,15 @@ pub struct RowPointer {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VectorStore {
     pub value: ValueId,
-    /// The row of an array: the pointer's number and the bytes from it.
-    pub pointer: usize,
-    pub bytes: i32,
+    /// The row of an array, or a level of a fold's tree.
+    pub to: Home,
+}
+
+/// Instructions, and the values that go to memory behind them.
+#[derive(Default)]
+pub(super) struct Section {
+    pub instructions: Vec<VirtualInstruction>,
+    pub stores: Vec<VectorStore>,
 }
 
 /// A cache line that every block prefetches.
@@ -144,6 +154,20 @@ pub(super) struct Prefetch {
     pub class: RegisterClass,
 }
 
+/// What code that folds runs besides the body, whose values go to the lowest level of the tree. See `fold`.
+pub(super) struct VirtualFold {
+    /// The bodies of as many blocks as a register has lanes, folded without the lowest level; only of short
+    /// bodies.
+    pub group: Option<Section>,
+    /// A register of neutral elements per fold, behind the level's values.
+    pub neutral: Section,
+    /// A level's values, folded to a register behind those of the next level.
+    pub tree: Section,
+    /// The first register of a level, folded to its first lane.
+    pub last: Section,
+    pub memory: FoldMemory,
+}
+
 /// A body.
 pub(super) struct VirtualCode {
     pub level: IsaLevel,
@@ -153,8 +177,8 @@ pub(super) struct VirtualCode {
     /// Once per row, or per group of rows that are computed together.
     pub prologue: Vec<VirtualInstruction>,
     /// Once per block.
-    pub body: Vec<VirtualInstruction>,
-    pub stores: Vec<VectorStore>,
+    pub body: Section,
+    pub fold: Option<VirtualFold>,
     /// What every block prefetches.
     pub prefetches: Vec<Prefetch>,
     pub pointers: Vec<RowPointer>,

@@ -4,7 +4,7 @@
 use super::masks::{MaskOp, NOT_BELOW, NOT_EQUAL, UNORDERED};
 use super::selection::Selection;
 use crate::cpu::x86::encodings::{self as t, Encodings, LaneLayout};
-use crate::cpu::x86::isa::IsaLevel;
+use crate::cpu::x86::target::IsaLevel;
 use crate::cpu::x86::virtual_code::ValueId;
 use crate::dtype::{DType, Kind};
 use crate::ir::{BinaryOp, CompareOp, UnaryOp};

@@ -6,7 +6,7 @@ use super::masks::{NOT_BELOW, NOT_EQUAL, ORDERED};
 use super::range::range;
 use super::selection::Selection;
 use crate::cpu::x86::encodings::{self as t, at};
-use crate::cpu::x86::isa::IsaLevel;
+use crate::cpu::x86::target::IsaLevel;
 use crate::cpu::x86::virtual_code::{LastOperand, ValueId};
 use crate::dtype::{DType, Kind};
 use crate::ir::Value;

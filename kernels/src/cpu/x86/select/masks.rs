@@ -7,7 +7,7 @@ use iced_x86::Code;
 
 use super::selection::{ONES, Selection};
 use crate::cpu::x86::encodings::{self as t, LaneLayout, at};
-use crate::cpu::x86::isa::IsaLevel;
+use crate::cpu::x86::target::IsaLevel;
 use crate::cpu::x86::virtual_code::{Home, LastOperand, RegisterClass, ValueId, VirtualInstruction};
 use crate::dtype::Kind;
 use crate::ir::CompareOp;

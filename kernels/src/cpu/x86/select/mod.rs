@@ -5,9 +5,11 @@
 
 mod arithmetic;
 mod cast;
+mod fold;
 mod masks;
 mod range;
 mod selection;
 mod sequences;
 
+pub(super) use fold::select_fold;
 pub(super) use selection::{ARGUMENTS, COUNTED, COUNTED_LONG, WINDOW, select};

@@ -5,11 +5,10 @@
 use iced_x86::Code;
 
 use crate::cpu::x86::encodings::{self as t, Encodings, LaneLayout, at};
-use crate::cpu::x86::isa::IsaLevel;
-use crate::cpu::x86::launch_shape::{LaunchShape, OperandLayout, UnrollAndJam};
+use crate::cpu::x86::target::{IsaLevel, LaunchShape, OperandLayout, UnrollAndJam};
 use crate::cpu::x86::virtual_code::{
-    Home, LastOperand, RegisterClass, RowPointer, ValueId, VectorStore, VirtualCode, VirtualInstruction,
-    VirtualValue,
+    Home, LastOperand, RegisterClass, RowPointer, Section, ValueId, VectorStore, VirtualCode,
+    VirtualInstruction, VirtualValue,
 };
 use crate::dtype::{DType, Scalar};
 use crate::ir::{Form, Inst, Kernel, Op, Store, Value};
@@ -37,31 +36,9 @@ pub(in crate::cpu::x86) fn select(
 ) -> Option<VirtualCode> {
     let Form::Elementwise { stores } = &kernel.form else { return None };
     let is_guard = |store: &&Store| store.param as usize >= guards;
+    let mut selection = Selection::new(kernel, shape, jam.map(|(jam, _)| jam), level);
+    selection.guards = stores.iter().filter(is_guard).map(|guard| guard.value).collect();
     let live = live(kernel);
-    let used = || kernel.body.iter().zip(&live).filter(|(_, live)| **live).map(|(inst, _)| inst);
-    let long = used().any(|inst| inst.dtype.size_bytes() == 8);
-    let mut selection = Selection {
-        kernel,
-        shape,
-        jam: jam.map(|(jam, _)| jam),
-        row: 0,
-        guards: stores.iter().filter(is_guard).map(|guard| guard.value).collect(),
-        long,
-        lacks: false,
-        ids: vec![Vec::new(); kernel.body.len()],
-        steps: VirtualCode {
-            level,
-            lanes: level.register_bytes() / if long { 8 } else { 4 },
-            values: Vec::new(),
-            prologue: Vec::new(),
-            body: Vec::new(),
-            stores: Vec::new(),
-            prefetches: Vec::new(),
-            pointers: Vec::new(),
-            coordinates: Vec::new(),
-            pool: pool(kernel.arguments.len()),
-        },
-    };
     let rows = jam.map_or(1, |(_, rows)| rows);
     for (n, inst) in kernel.body.iter().enumerate().filter(|&(n, _)| live[n]) {
         for row in 0..rows {
@@ -84,10 +61,10 @@ pub(in crate::cpu::x86) fn select(
             selection.row = row;
             let value = selection.stored(store.value)?;
             let (pointer, bytes) = selection.place(store.param as usize, &here)?;
-            stored.push(VectorStore { value, pointer, bytes });
+            stored.push(VectorStore { value, to: Home::Array { pointer, bytes } });
         }
     }
-    selection.steps.stores = stored;
+    selection.steps.body.stores = stored;
     (!selection.lacks).then_some(selection.steps)
 }
 
@@ -100,7 +77,7 @@ fn pool(arguments: usize) -> Vec<u64> {
     pool
 }
 
-fn live(kernel: &Kernel) -> Vec<bool> {
+pub(super) fn live(kernel: &Kernel) -> Vec<bool> {
     let mut live = vec![false; kernel.body.len()];
     kernel.roots().into_iter().for_each(|root| live[root.index()] = true);
     for n in (0..kernel.body.len()).rev() {
@@ -113,23 +90,58 @@ fn live(kernel: &Kernel) -> Vec<bool> {
 
 pub(in crate::cpu::x86) struct Selection<'k> {
     pub(in crate::cpu::x86) kernel: &'k Kernel,
-    shape: &'k LaunchShape,
+    pub(super) shape: &'k LaunchShape,
     /// Where rows lie that are computed together.
     jam: Option<&'k UnrollAndJam>,
-    /// Which of them.
-    row: usize,
+    /// Which of them; of blocks that follow each other in a row, which of these.
+    pub(super) row: usize,
+    /// Lanes between such blocks.
+    pub(super) apart: usize,
     /// Booleans that are true, or what comes after them is not stored.
     pub(in crate::cpu::x86) guards: Vec<Value>,
     /// Some values have 8 bytes.
     pub(in crate::cpu::x86) long: bool,
     /// The level lacks an instruction.
-    lacks: bool,
+    pub(super) lacks: bool,
     /// Per value of the kernel, one of each row.
-    ids: Vec<Vec<ValueId>>,
+    pub(super) ids: Vec<Vec<ValueId>>,
     pub(in crate::cpu::x86) steps: VirtualCode,
 }
 
-impl Selection<'_> {
+impl<'k> Selection<'k> {
+    pub(super) fn new(
+        kernel: &'k Kernel,
+        shape: &'k LaunchShape,
+        jam: Option<&'k UnrollAndJam>,
+        level: IsaLevel,
+    ) -> Selection<'k> {
+        let used = kernel.body.iter().zip(live(kernel)).filter(|(_, live)| *live);
+        let long = used.map(|(inst, _)| inst).any(|inst| inst.dtype.size_bytes() == 8);
+        Selection {
+            kernel,
+            shape,
+            jam,
+            row: 0,
+            apart: 0,
+            guards: Vec::new(),
+            long,
+            lacks: false,
+            ids: vec![Vec::new(); kernel.body.len()],
+            steps: VirtualCode {
+                level,
+                lanes: level.register_bytes() / if long { 8 } else { 4 },
+                values: Vec::new(),
+                prologue: Vec::new(),
+                body: Section::default(),
+                fold: None,
+                prefetches: Vec::new(),
+                pointers: Vec::new(),
+                coordinates: Vec::new(),
+                pool: pool(kernel.arguments.len()),
+            },
+        }
+    }
+
     pub(in crate::cpu::x86) fn class(&self, dtype: DType) -> Option<RegisterClass> {
         match dtype {
             DType::Bool => Some(self.mask_class()),
@@ -163,7 +175,7 @@ impl Selection<'_> {
         let shared = |value: Value| self.id(value) == self.ids[value.index()][0];
         let varies = match inst.op {
             Op::Load { .. } => true,
-            Op::Coord(dim) => self.jam.is_some_and(|jam| jam.dim == dim as usize),
+            Op::Coord(dim) => self.rows_apart(dim as usize) > 0,
             _ => false,
         };
         self.row > 0 && !varies && inst.op.operands().into_iter().all(shared)
@@ -183,7 +195,7 @@ impl Selection<'_> {
         if uniform {
             self.steps.prologue.push(step)
         } else {
-            self.steps.body.push(step)
+            self.steps.body.instructions.push(step)
         }
         dst
     }
@@ -297,7 +309,7 @@ impl Selection<'_> {
         }
     }
 
-    fn instruction(&mut self, inst: &Inst) -> Option<ValueId> {
+    pub(super) fn instruction(&mut self, inst: &Inst) -> Option<ValueId> {
         let dtype = inst.dtype;
         match &inst.op {
             Op::Const(scalar) => self.uniform(dtype, None, scalar.bits),
@@ -347,8 +359,9 @@ impl Selection<'_> {
         });
         // Its word comes behind the pointers, whose number is known in the end.
         let mut first = self.at_home(RegisterClass::Vector(width), Home::Table(n));
-        if self.row > 0 && self.jam.is_some_and(|jam| jam.dim == dim) {
-            let row = self.constant(self.row as u64, width);
+        let apart = self.row * self.rows_apart(dim);
+        if apart > 0 {
+            let row = self.constant(apart as u64, width);
             first = self.op(&t::IADD, width, &[first, row]);
         }
         if !self.shape.along(dim) {
@@ -359,6 +372,15 @@ impl Selection<'_> {
         let first = self.op(&t::IADD, width, &[first, counted]);
         let index = self.index(width);
         Some(self.either(&t::IADD, width, &[index, first]))
+    }
+
+    /// How far a coordinate grows from row to row, or from block to block.
+    fn rows_apart(&self, dim: usize) -> usize {
+        match self.jam {
+            Some(jam) => usize::from(jam.dim == dim),
+            None if self.shape.along(dim) => self.apart,
+            None => 0,
+        }
     }
 
     /// The number of the block's first lane, in every lane.
@@ -395,7 +417,10 @@ impl Selection<'_> {
                 away?
             }
             None if self.shape.layouts[param] == OperandLayout::Broadcast => 0,
-            None => self.shape.unit.map_or(0, |dim| std::mem::take(&mut apart[dim])).into(),
+            None => {
+                let along = self.shape.unit.map_or(0, |dim| std::mem::take(&mut apart[dim]));
+                i64::from(along) + (self.row * self.apart) as i64
+            }
         };
         let bytes = i32::try_from(away.checked_mul(size)?).ok()?;
         Some((self.pointer(param, apart), bytes))
@@ -416,7 +441,7 @@ impl Selection<'_> {
     }
 
     /// What a store writes: bools as bytes, and loads in a register.
-    fn stored(&mut self, value: Value) -> Option<ValueId> {
+    pub(super) fn stored(&mut self, value: Value) -> Option<ValueId> {
         let id = self.id(value);
         let dtype = self.dtype(value);
         match self.class(dtype)? {
