@@ -9,13 +9,13 @@ mod agreement;
 mod fenced;
 mod random;
 
-use agreement::{Arrays, cases, difference, element, line, run_on_host, small_numbers};
+use agreement::{Arrays, cases, difference, element, line, run_on_host, sevenths, small_numbers};
 use fenced::Fenced;
 use partita_kernels::cpu::Program;
 use partita_kernels::cpu::x86::IsaLevel;
 use partita_kernels::{
-    BinaryOp, Builder, CompareOp, DType, Form, Launch, Math1, Op, Scalar, Store, UnaryOp, Value, Verified,
-    View,
+    BinaryOp, Builder, CompareOp, DType, Fold, FoldOp, Form, Launch, Math1, Op, Scalar, Store, UnaryOp,
+    Value, Verified, View,
 };
 use random::Random;
 
@@ -295,6 +295,47 @@ fn rows_of_every_length_from_every_lane_at(level: IsaLevel) {
                     .collect();
                 // Rows of one element are one row of another dimension.
                 assert!(check(level, &kernel, &launch, &arrays) || n < 2, "{d} {n}");
+            }
+        }
+    }
+}
+
+/// Folds of rows of every length, whether each row is folded to a result or all of them are, with what lies
+/// between the rows; and two folds of one code.
+#[test]
+fn folds_of_rows_of_every_length() {
+    levels().into_iter().for_each(folds_of_rows_of_every_length_at);
+}
+
+fn folds_of_rows_of_every_length_at(level: IsaLevel) {
+    let lengths =
+        [1, 2, 7, 8, 15, 16, 17, 63, 64, 65, 100, 255, 256, 257, 300, 1000, 4095, 4096, 4100, 70_001];
+    for d in [DType::F32, DType::F64, DType::I32, DType::U64] {
+        for op in [FoldOp::Sum, FoldOp::Product, FoldOp::Min, FoldOp::Max] {
+            for axes in [[false, true], [true, true]] {
+                let mut k = Builder::new("folds", 2);
+                let input = k.input(d);
+                let [a, b] = [[0, 0], [0, 1]].map(|offsets| k.load(input, &offsets));
+                let least = k.binary(BinaryOp::Min, a, b);
+                let folds = [(op, least), (FoldOp::Sum, a)];
+                let folds = folds.map(|(op, value)| Fold::Value { op, value, output: k.output(d) });
+                let kernel = k.reduce(&axes, &folds).unwrap();
+                for (n, rows) in lengths.into_iter().flat_map(|n| [(n, 2), (n, 3)]) {
+                    let pitch = n as i64 + 3;
+                    let result = View { offset: 1, strides: vec![if axes[0] { 0 } else { 1 }, 0] };
+                    let launch = Launch {
+                        extents: vec![rows, n],
+                        origin: vec![0, 0],
+                        views: vec![View { offset: 1, strides: vec![pitch, 1] }, result.clone(), result],
+                        arguments: vec![],
+                    };
+                    let spans = kernel.touched(&launch);
+                    let len = |p: usize| spans[p].map_or(1, |(_, last)| last + 1) as usize;
+                    let arrays =
+                        vec![sevenths(d, len(0), n as u64), sevenths(d, len(1), 1), sevenths(d, len(2), 2)];
+                    // The innermost dimension may be a kept one where rows are short.
+                    assert!(check(level, &kernel, &launch, &arrays) || n < 64, "{d} {op:?} {axes:?} {n}");
+                }
             }
         }
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use memmap2::{Mmap, MmapMut};
 
 use super::body::run::Run;
-use super::launch::layout::{Dims, Tile, advance};
+use super::launch::{Dims, Tile, advance};
 use crate::cpu::loops::lanes::Line;
 use crate::cpu::x86::{
     CodeGenerator, CodePair, FoldMemory, IsaLevel, LaunchShape, MachineCode, OperandLayout, RowPointer,
@@ -18,31 +18,15 @@ use crate::ir::{Access, FoldOp, Kernel, Op};
 use crate::verify::Verified;
 use crate::verify::footprint::Footprint;
 
-/// The machine code of one kernel, by shape of launch.
+/// The machine code of one kernel.
 pub(super) struct Machine {
     prepared: CodeGenerator,
-    /// The kernel only copies: every store writes a loaded value.
-    moves: bool,
-    codes: ByShape<LaunchCodes>,
+    codes: CodeCache<LaunchShape, LaunchCodes>,
+    /// Rows that are computed together.
+    jammed: CodeCache<(LaunchShape, UnrollAndJam), ExecutableCode>,
     /// Of a kernel whose stored values are folded: the operation of each fold, and the number of its store.
     folds: Vec<(FoldOp, usize)>,
-    folding: ByShape<ExecutableCode>,
-}
-
-/// Codes, or none, by shape of launch.
-type ByShape<C> = RwLock<Vec<(LaunchShape, Option<Arc<C>>)>>;
-
-/// The code for a shape, which is written when it is first needed.
-fn code_for<C>(codes: &ByShape<C>, shape: &LaunchShape, write: impl FnOnce() -> Option<C>) -> Option<Arc<C>> {
-    let find = |codes: &[(LaunchShape, Option<Arc<C>>)]| {
-        codes.iter().find(|(known, _)| known == shape).map(|(_, codes)| codes.clone())
-    };
-    let known = find(&codes.read().unwrap_or_else(PoisonError::into_inner));
-    known.unwrap_or_else(|| {
-        let new = write().map(Arc::new);
-        codes.write().unwrap_or_else(PoisonError::into_inner).push((shape.clone(), new.clone()));
-        new
-    })
+    folding: CodeCache<LaunchShape, ExecutableCode>,
 }
 
 /// The machine code for one shape of launch.
@@ -50,23 +34,44 @@ struct LaunchCodes {
     full: ExecutableCode,
     /// Returns early where an angle is not small.
     small: Option<ExecutableCode>,
-    /// Unrolled and jammed, by the strides of rows.
-    jammed: RwLock<Vec<(UnrollAndJam, JammedCode)>>,
 }
 
-/// The unrolled-and-jammed code for some strides.
-#[derive(Clone)]
-enum JammedCode {
-    /// None yet: one small launch alone does not pay for it.
-    Seen,
-    /// Code, if it gains.
-    Ready(Option<Arc<ExecutableCode>>),
-}
+/// Codes, or none, by what they depend on of a launch.
+struct CodeCache<K, C>(RwLock<Vec<(K, Option<Arc<C>>)>>);
 
-/// The most sets of strides with code of their own, per shape of launch.
-const MAX_JAMMED: usize = 16;
-/// Launches of at least so many points get jammed code at once, smaller ones at their second launch.
-const WORTH_CODE: usize = 1 << 15;
+/// The most codes of a cache; launches beyond have none.
+const MAX_CODES: usize = 32;
+
+impl<K: PartialEq, C> CodeCache<K, C> {
+    fn new() -> CodeCache<K, C> {
+        CodeCache(RwLock::default())
+    }
+
+    /// The code for a key, which is written when it is first needed.
+    fn get(&self, key: K, write: impl FnOnce(&K) -> Option<C>) -> Option<Arc<C>> {
+        fn find<K: PartialEq, C>(codes: &[(K, Option<Arc<C>>)], key: &K) -> Option<Option<Arc<C>>> {
+            codes.iter().find(|(known, _)| known == key).map(|(_, code)| code.clone())
+        }
+        if let Some(known) = find(&self.0.read().unwrap_or_else(PoisonError::into_inner), &key) {
+            return known;
+        }
+        let mut codes = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = find(&codes, &key) {
+            return known;
+        }
+        if codes.len() == MAX_CODES {
+            return None;
+        }
+        let new = write(&key).map(Arc::new);
+        codes.push((key, new.clone()));
+        new
+    }
+
+    fn count(&self) -> usize {
+        let codes = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        codes.iter().filter(|(_, code)| code.is_some()).count()
+    }
+}
 
 /// Code in executable memory.
 struct ExecutableCode {
@@ -114,89 +119,39 @@ impl Machine {
         folds: Vec<(FoldOp, usize)>,
     ) -> Option<Machine> {
         let prepared = CodeGenerator::new(kernel, code?)?;
-        let moves = prepared.only_moves();
-        Some(Machine { moves, prepared, codes: RwLock::default(), folds, folding: RwLock::default() })
-    }
-
-    fn codes_for(&self, shape: &LaunchShape) -> Option<Arc<LaunchCodes>> {
-        code_for(&self.codes, shape, || {
-            let CodePair { full, small } = self.prepared.write(shape)?;
-            Some(LaunchCodes {
-                full: ExecutableCode::new(full)?,
-                small: small.and_then(ExecutableCode::new),
-                jammed: RwLock::default(),
-            })
-        })
+        let (codes, jammed, folding) = (CodeCache::new(), CodeCache::new(), CodeCache::new());
+        Some(Machine { prepared, codes, jammed, folds, folding })
     }
 
     /// How many codes there are so far, for shapes of launches and for rows that are computed together.
     pub(super) fn codes(&self) -> usize {
-        let codes = self.codes.read().unwrap_or_else(PoisonError::into_inner);
-        let jammed = |codes: &LaunchCodes| {
-            let jammed = codes.jammed.read().unwrap_or_else(PoisonError::into_inner);
-            jammed.iter().filter(|(_, jammed)| matches!(jammed, JammedCode::Ready(Some(_)))).count()
-        };
-        let folding = self.folding.read().unwrap_or_else(PoisonError::into_inner);
-        let folding = folding.iter().filter(|(_, code)| code.is_some()).count();
-        let codes = codes.iter().filter_map(|(_, codes)| codes.as_deref());
-        folding + codes.map(|codes| 1 + jammed(codes)).sum::<usize>()
+        self.codes.count() + self.jammed.count() + self.folding.count()
     }
 
     /// A launch whose values are folded along rows by code, if they can be.
     pub(super) fn fold<'r>(&self, run: &'r Run<'r>) -> Option<MachineFold<'r>> {
         let shape = shape(self.prepared.kernel(), self.prepared.footprint(), run)?;
-        let code = code_for(&self.folding, &shape, || {
-            ExecutableCode::new(self.prepared.fold(&shape, &self.folds)?)
-        })?;
+        let code =
+            self.folding.get(shape, |shape| ExecutableCode::new(self.prepared.fold(shape, &self.folds)?))?;
         let tables = CallTables::new(run, &code.written);
         Some(MachineFold { run, tables, code })
     }
 
     /// A launch by code, if it can be.
     pub(super) fn rows<'r>(&self, run: &'r Run<'r>) -> Option<MachineRows<'r>> {
-        let kernel = self.prepared.kernel();
-        // What only moves is bound by memory.
-        if self.moves {
-            return None;
-        }
-        let shape = shape(kernel, self.prepared.footprint(), run)?;
-        let codes = self.codes_for(&shape)?;
+        let shape = shape(self.prepared.kernel(), self.prepared.footprint(), run)?;
+        let codes = self.codes.get(shape.clone(), |shape| {
+            let CodePair { full, small } = self.prepared.write(shape)?;
+            let small = small.and_then(ExecutableCode::new);
+            Some(LaunchCodes { full: ExecutableCode::new(full)?, small })
+        })?;
         let full = CallTables::new(run, &codes.full.written);
         let small = codes.small.as_ref().map(|small| CallTables::new(run, &small.written));
-        let jam = jam(&self.prepared, run);
-        let jammed = jam.and_then(|jam| self.jammed_for(&codes, &shape, jam, run.layout.points()));
+        let jammed = jam(&self.prepared, run).and_then(|jam| {
+            self.jammed.get((shape, jam), |(shape, jam)| ExecutableCode::new(self.prepared.jam(shape, jam)?))
+        });
         let jammed = jammed.map(|code| (CallTables::new(run, &code.written), code));
         Some(MachineRows { run, full, small, jammed, codes })
-    }
-
-    /// The code for rows that lie so, if they gain from being computed together, and it from this launch or
-    /// from further ones.
-    fn jammed_for(
-        &self,
-        codes: &LaunchCodes,
-        shape: &LaunchShape,
-        jam: UnrollAndJam,
-        points: usize,
-    ) -> Option<Arc<ExecutableCode>> {
-        let find = |jammed: &[(UnrollAndJam, JammedCode)]| {
-            jammed.iter().find(|(known, _)| *known == jam).map(|(_, jammed)| jammed.clone())
-        };
-        let known = find(&codes.jammed.read().unwrap_or_else(PoisonError::into_inner));
-        if let Some(JammedCode::Ready(code)) = known {
-            return code;
-        }
-        let mut jammed = codes.jammed.write().unwrap_or_else(PoisonError::into_inner);
-        if known.is_none() && jammed.len() == MAX_JAMMED {
-            return None;
-        }
-        jammed.retain(|(other, _)| *other != jam);
-        if known.is_none() && points < WORTH_CODE {
-            jammed.push((jam, JammedCode::Seen));
-            return None;
-        }
-        let new = self.prepared.jam(shape, &jam).and_then(ExecutableCode::new).map(Arc::new);
-        jammed.push((jam, JammedCode::Ready(new.clone())));
-        new
     }
 }
 

@@ -6,9 +6,7 @@ use super::body::run::Run;
 use super::body::worker::{eval_tile, for_each_tile};
 use super::forms::indexed;
 use super::forms::reduce::Reduction;
-use super::instructions::Instructions;
-use super::launch::layout::coordinate_dims;
-use super::launch::{HostLaunch, Memory, Tuning};
+use super::launch::{HostLaunch, Memory, Tuning, coordinate_dims};
 use super::loops::copy;
 use super::loops::level::Level;
 use super::machine::Machine;
@@ -143,4 +141,41 @@ unsafe fn elementwise(task: &HostLaunch<'_>, machine: Option<&Machine>) {
         // SAFETY: the caller's promise; a tile lies in the region.
         unsafe { eval_tile(&run, worker, tile) };
     });
+}
+
+/// What a program is compiled to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Instructions {
+    pub loops: Level,
+    /// Machine code where there can be any; loops elsewhere.
+    pub code: Option<IsaLevel>,
+}
+
+impl Instructions {
+    /// The best of this CPU.
+    pub(super) fn best() -> Instructions {
+        IsaLevel::best().and_then(Instructions::of_code).unwrap_or_else(Instructions::loops)
+    }
+
+    /// The best loops of this CPU, and no machine code.
+    pub(super) fn loops() -> Instructions {
+        Instructions { loops: Level::best(), code: None }
+    }
+
+    /// Machine code of this level and loops of the same, if this CPU runs them.
+    pub(super) fn of_code(code: IsaLevel) -> Option<Instructions> {
+        code.is_available().then(|| Instructions { loops: Level::best(), code: Some(code) })
+    }
+
+    /// All that this CPU runs: loops of each level, with machine code and without.
+    #[cfg(test)]
+    pub(super) fn available() -> Vec<Instructions> {
+        #[cfg(target_arch = "x86_64")]
+        let levels = [Level::Baseline, Level::Avx2];
+        #[cfg(not(target_arch = "x86_64"))]
+        let levels = [Level::Baseline];
+        let loops = levels.into_iter().filter(|&loops| loops <= Level::best());
+        let codes = [IsaLevel::Avx2, IsaLevel::Avx512].into_iter().filter_map(Instructions::of_code);
+        loops.map(|loops| Instructions { loops, code: None }).chain(codes).collect()
+    }
 }

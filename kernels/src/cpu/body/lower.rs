@@ -4,7 +4,7 @@
 use crate::cpu::loops::lanes::Lane;
 use crate::cpu::loops::level::Level;
 use crate::cpu::loops::map::MapFn;
-use crate::cpu::loops::{convert, functions, narrow, ops};
+use crate::cpu::loops::{functions, narrow, ops};
 use crate::dtype::{DType, Scalar};
 use crate::ir::{BinaryOp, Form, Kernel, Op, UnaryOp, Value};
 
@@ -131,7 +131,7 @@ impl Lowering<'_> {
         let load = self.loads[value.index()].expect("instructions are lowered in order");
         let dtype = self.dtype(value);
         let node = match dtype {
-            DType::F16 | DType::BF16 => self.map(convert::widen(self.level, dtype), &[load], Lane::F32),
+            DType::F16 | DType::BF16 => self.map(ops::widen(self.level, dtype), &[load], Lane::F32),
             _ => load,
         };
         self.lanes[value.index()] = Some(node);
@@ -147,7 +147,7 @@ impl Lowering<'_> {
         let dtype = self.dtype(value);
         match dtype {
             DType::F16 | DType::BF16 => {
-                let node = self.map(convert::narrow(self.level, dtype), &[lanes], Lane::U16);
+                let node = self.map(ops::narrow(self.level, dtype), &[lanes], Lane::U16);
                 self.narrow[value.index()] = Some(node);
                 node
             }
@@ -158,7 +158,7 @@ impl Lowering<'_> {
     /// Rounds f32 lanes to a narrower type.
     fn round(&mut self, node: NodeId, dtype: DType) -> NodeId {
         match dtype {
-            DType::F16 | DType::BF16 => self.map(convert::round(self.level, dtype), &[node], Lane::F32),
+            DType::F16 | DType::BF16 => self.map(ops::round(self.level, dtype), &[node], Lane::F32),
             _ => node,
         }
     }
@@ -233,15 +233,14 @@ impl Lowering<'_> {
         let (source, lane) = (Lane::of(from), Lane::of(to));
         match (from, to) {
             _ if from == to => a,
-            (_, DType::Bool) => self.map(convert::non_zero(self.level, source), &[a], Lane::U8),
+            (_, DType::Bool) => self.map(ops::non_zero(self.level, source), &[a], Lane::U8),
             (DType::F64, DType::F16 | DType::BF16) => {
-                let odd = self.map(convert::odd_f32(self.level), &[a], Lane::F32);
+                let odd = self.map(ops::odd_f32(self.level), &[a], Lane::F32);
                 self.round(odd, to)
             }
             _ => {
                 let same = source == lane;
-                let cast =
-                    if same { a } else { self.map(convert::cast(self.level, source, lane), &[a], lane) };
+                let cast = if same { a } else { self.map(ops::cast(self.level, source, lane), &[a], lane) };
                 self.round(cast, to)
             }
         }
@@ -250,7 +249,7 @@ impl Lowering<'_> {
     fn bitcast(&mut self, a: Value, to: DType) -> NodeId {
         let bits = self.memory(a);
         match to {
-            DType::F16 | DType::BF16 => self.map(convert::widen(self.level, to), &[bits], Lane::F32),
+            DType::F16 | DType::BF16 => self.map(ops::widen(self.level, to), &[bits], Lane::F32),
             _ => bits,
         }
     }

@@ -1,11 +1,10 @@
-//! One launch as all its workers see it: where parameters are, how each load gets its lanes, how long chunks
-//! are, and which rows can be copied as they are.
+//! One launch as all its workers see it: where parameters are, how each load gets its lanes, and how long
+//! chunks are.
 
 use std::cell::Cell;
 
-use super::compile::{Code, Load, StoreStep};
-use crate::cpu::launch::HostLaunch;
-use crate::cpu::launch::layout::{Dims, LaunchLayout};
+use super::compile::{Code, Load};
+use crate::cpu::launch::{Dims, HostLaunch, LaunchLayout};
 use crate::cpu::loops::lanes::BLOCK;
 use crate::ir::{Access, Launch};
 
@@ -61,16 +60,6 @@ pub(in crate::cpu) struct Run<'r> {
     pub slot_lanes: usize,
     /// Write outputs with non-temporal stores.
     pub stream: bool,
-    /// For a body that stores what it loads, on rows in place.
-    pub copies: Option<Vec<CopiedRows>>,
-}
-
-/// A load that is stored as it is, with the bytes from a row to the next.
-pub(in crate::cpu) struct CopiedRows {
-    pub place: u32,
-    pub from_down: isize,
-    pub param: usize,
-    pub to_down: isize,
 }
 
 // SAFETY: workers read and write through the pointers in `params` from several threads. The caller
@@ -94,7 +83,6 @@ impl<'r> Run<'r> {
             slot_chunk: 0,
             slot_lanes: 0,
             stream,
-            copies: None,
         }
     }
 
@@ -106,17 +94,14 @@ impl<'r> Run<'r> {
     /// With what workers need.
     pub(in crate::cpu) fn with_chunks(mut self, task: &HostLaunch<'r>) -> Run<'r> {
         let HostLaunch { code, tuning, .. } = *task;
-        let params = &self.params;
-        let sources: Vec<LoadSource> = code.loads.iter().map(|load| source(task, params, load)).collect();
+        let sources: Vec<LoadSource> =
+            code.loads.iter().map(|load| source(task, &self.params, load)).collect();
         let in_place = code.only_loads() && sources.iter().all(|source| source.kind != LoadKind::Copy);
         let fitting = SLOT_BYTES / code.slot_bytes.max(1) / BLOCK * BLOCK;
         self.slot_chunk = if in_place { BLOCK } else { fitting.clamp(2 * BLOCK, tuning.chunk) };
         self.chunk = if in_place { LONG_CHUNK } else { self.slot_chunk };
         // Loops write whole blocks.
         self.slot_lanes = self.slot_chunk + BLOCK;
-        if in_place {
-            self.copies = copies(code, &self.layout, params, &sources);
-        }
         self.sources = sources;
         self
     }
@@ -161,28 +146,4 @@ fn source(task: &HostLaunch<'_>, params: &[ParamPlace], load: &Load) -> LoadSour
         _ => LoadKind::Copy,
     };
     LoadSource { param: load.param, delta_bytes: delta as isize * param.element_bytes as isize, kind }
-}
-
-/// See [`Run::copies`].
-fn copies(
-    code: &Code,
-    layout: &LaunchLayout,
-    params: &[ParamPlace],
-    sources: &[LoadSource],
-) -> Option<Vec<CopiedRows>> {
-    let down = layout.inner().checked_sub(1)?;
-    let direct = |source: &LoadSource| source.kind == LoadKind::Direct && params[source.param].dense;
-    if code.stores.is_empty() || !sources.iter().all(direct) {
-        return None;
-    }
-    let copied = |store: &StoreStep| {
-        let load = code.loads.iter().find(|load| load.place == store.place)?;
-        params[store.param].dense.then(|| CopiedRows {
-            place: load.place,
-            from_down: params[load.param].strides_bytes[down],
-            param: store.param,
-            to_down: params[store.param].strides_bytes[down],
-        })
-    };
-    code.stores.iter().map(copied).collect()
 }

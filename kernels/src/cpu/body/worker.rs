@@ -7,10 +7,9 @@ use std::cell::Cell;
 
 use super::compile::{PlaceKind, Step, Uniform};
 use super::lower::lane_bits;
-use super::run::{CopiedRows, LoadKind, Run};
-use crate::cpu::launch::HostLaunch;
-use crate::cpu::launch::layout::{Dims, Tile, advance};
-use crate::cpu::loops::copy::{self, Column, Row};
+use super::run::{LoadKind, Run};
+use crate::cpu::launch::{Dims, HostLaunch, Tile, advance};
+use crate::cpu::loops::copy::{self, Row};
 use crate::cpu::loops::lanes::{BLOCK, Lane, LanePointer, Line};
 use crate::cpu::loops::map::MapArgs;
 use crate::cpu::thread_pool::{Parallelism, share_out};
@@ -49,8 +48,6 @@ pub(in crate::cpu) struct Worker<'r> {
     rows: Vec<*mut u8>,
     /// Per row, its index; only if the body uses coordinates.
     indices: Vec<Dims<usize>>,
-    /// Rows on their way, kept from chunk to chunk.
-    columns: Vec<Column>,
 }
 
 impl Drop for Worker<'_> {
@@ -80,14 +77,8 @@ impl<'r> Worker<'r> {
             }
             PlaceKind::Load => LanePointer::NONE,
         });
-        let mut worker = Worker {
-            run,
-            places: places.collect(),
-            lines,
-            rows: Vec::new(),
-            indices: Vec::new(),
-            columns: Vec::new(),
-        };
+        let mut worker =
+            Worker { run, places: places.collect(), lines, rows: Vec::new(), indices: Vec::new() };
         worker.splat();
         worker
     }
@@ -149,41 +140,6 @@ impl<'r> Worker<'r> {
         }
     }
 
-    /// Computes and stores `rows` rows of the same lanes, one below the other, the first of them pushed.
-    /// Returns how many it did: all where rows are copied as they are, else one chunk's.
-    ///
-    /// # Safety
-    /// As [`Worker::eval`].
-    pub(in crate::cpu) unsafe fn eval_rows(&mut self, chunk: Chunk, rows: usize) -> usize {
-        // SAFETY: the caller's promise.
-        unsafe {
-            self.eval(chunk);
-            if let Some(copies) = &self.run.copies {
-                self.copy_rows(copies, chunk, rows);
-                return rows;
-            }
-            self.store(chunk);
-        }
-        1
-    }
-
-    /// Stores rows as they were loaded, all columns of one row before the next, so that contiguous memory is
-    /// read in order.
-    unsafe fn copy_rows(&mut self, copies: &[CopiedRows], chunk: Chunk, rows: usize) {
-        self.columns.clear();
-        for &CopiedRows { place, from_down, param, to_down } in copies {
-            self.columns.push(Column {
-                from: self.places[place as usize].ptr,
-                from_down,
-                to: self.address(param, 0, chunk.start),
-                to_down,
-                bytes: chunk.len * self.run.params[param].element_bytes,
-            });
-        }
-        // SAFETY: the checked launch keeps the rows in memory.
-        unsafe { copy::copy_columns(&mut self.columns, rows, self.run.stream) };
-    }
-
     /// The place of the n-th value the form uses, after [`Worker::eval`].
     pub(in crate::cpu) fn root(&self, n: usize) -> LanePointer {
         self.places[self.run.code.roots[n] as usize]
@@ -230,8 +186,7 @@ impl<'r> Worker<'r> {
         let size = param.element_bytes;
         let row =
             |row: usize| self.address(source.param, row, chunk.start).wrapping_offset(source.delta_bytes);
-        let whole = chunk.len >= BLOCK || self.run.copies.is_some();
-        if chunk.rows == 1 && source.kind == LoadKind::Direct && whole {
+        if chunk.rows == 1 && source.kind == LoadKind::Direct && chunk.len >= BLOCK {
             let ptr = row(0);
             self.places[load.place as usize] = LanePointer { ptr, step: size };
             return;
@@ -342,35 +297,29 @@ pub(in crate::cpu) fn for_each_tile(
 /// # Safety
 /// The launch was checked, the tile lies in its region, and nobody else writes there.
 pub(in crate::cpu) unsafe fn eval_tile(run: &Run<'_>, worker: &mut Worker<'_>, tile: &Tile) {
-    let inner = run.layout.inner();
-    let below =
-        |index: &Dims<usize>| inner.checked_sub(1).map(|k| tile.start[k] + tile.extents[k] - index[k]);
     // SAFETY: the caller's promise.
     unsafe {
-        for_each_chunk(run, worker, tile, |worker, chunk, index| {
-            let whole = chunk.len == tile.extents[inner];
-            worker.eval_rows(chunk, below(index).filter(|_| whole).unwrap_or(1))
+        for_each_chunk(run, worker, tile, |worker, chunk| {
+            worker.eval(chunk);
+            worker.store(chunk);
         });
     }
 }
 
-/// Visits the chunks of a box in C order. `visit` gets the chunk, whose rows were pushed, and the index of
-/// its first row, and returns how many rows it has done: those of the chunk, or more, up to the end of
-/// the dimension before the innermost.
+/// Visits the chunks of a box in C order, with the rows of each pushed.
 pub(in crate::cpu) unsafe fn for_each_chunk(
     run: &Run<'_>,
     worker: &mut Worker<'_>,
     tile: &Tile,
-    mut visit: impl FnMut(&mut Worker<'_>, Chunk, &Dims<usize>) -> usize,
+    mut visit: impl FnMut(&mut Worker<'_>, Chunk),
 ) {
     let inner = run.layout.inner();
     let (first, len) = (tile.start[inner], tile.extents[inner]);
-    // Short rows are computed several at a time, unless they are copied as they are.
-    let group = if len < BLOCK && run.copies.is_none() { (run.slot_chunk / len).max(1) } else { 1 };
+    // Short rows are computed several at a time.
+    let group = if len < BLOCK { (run.slot_chunk / len).max(1) } else { 1 };
     let mut index = tile.start;
     let mut more = true;
     while more {
-        let at = index;
         worker.clear_rows();
         let mut rows = 0;
         while more && rows < group {
@@ -382,9 +331,7 @@ pub(in crate::cpu) unsafe fn for_each_chunk(
         while start < first + len {
             let most = worker.chunk_lanes(start);
             let chunk = Chunk { rows, start, len: most.min(first + len - start) };
-            for _ in rows..visit(worker, chunk, &at) {
-                more = advance(&mut index, tile, inner);
-            }
+            visit(worker, chunk);
             start += chunk.len;
         }
     }

@@ -1,7 +1,6 @@
 //! The order of dimensions in which a reduction visits its points.
 
-use crate::cpu::launch::HostLaunch;
-use crate::cpu::launch::layout::{Dims, LaunchLayout, by_largest_stride, coordinate_dims};
+use crate::cpu::launch::{Dims, HostLaunch, LaunchLayout, by_largest_stride, coordinate_dims};
 use crate::cpu::loops::lanes::BLOCK;
 use crate::ir::MAX_RANK;
 

@@ -2,8 +2,7 @@
 
 use crate::cpu::body::run::Run;
 use crate::cpu::body::worker::{self, Chunk, Worker};
-use crate::cpu::launch::layout::coordinate_dims;
-use crate::cpu::launch::{HostLaunch, Memory};
+use crate::cpu::launch::{HostLaunch, Memory, coordinate_dims};
 use crate::cpu::loops::copy::{Row, move_row};
 use crate::cpu::loops::lanes::LanePointer;
 use crate::cpu::loops::narrow::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
@@ -87,10 +86,9 @@ unsafe fn for_each_chunk(
     worker::for_each_tile(task, run, |worker, tile| {
         // SAFETY: the caller's promise; a tile lies in the region.
         unsafe {
-            worker::for_each_chunk(run, worker, tile, |worker, chunk, _| {
+            worker::for_each_chunk(run, worker, tile, |worker, chunk| {
                 worker.eval(chunk);
                 finish(worker, chunk);
-                chunk.rows
             });
         }
     });

@@ -2,7 +2,6 @@
 
 mod fold;
 mod fold_layout;
-mod fold_loops;
 pub(super) mod indexed;
 pub(super) mod reduce;
 mod values;

@@ -3,14 +3,13 @@
 //! The points of a fold are numbered in the order of [`crate::Footprint::fold_order`]. If the innermost
 //! dimension of the layout is folded, consecutive values are folded across, else rows of values along. Both
 //! go block by block, of 2^k values or rows from a multiple of 2^k on, which are subtrees of the definition's
-//! tree; so are the segments that threads share. Results depend on no size.
+//! tree; so are the segments that threads share. Results depend on no size. Machine code folds across without
+//! blocks.
 
-use super::fold::{CompiledFold, FoldBuffer, RowTree};
+use super::fold::{CompiledFold, FoldBuffer, FoldLanes, MOST_ACROSS, MOST_ROWS, RowTree};
 use super::fold_layout::FoldLayout;
-use super::fold_loops::{FoldLanes, MOST_ACROSS, MOST_ROWS};
 use super::values::{FoldedValues, Values, ValuesLaunch};
-use crate::cpu::launch::HostLaunch;
-use crate::cpu::launch::layout::{Dims, decode};
+use crate::cpu::launch::{Dims, HostLaunch, decode};
 use crate::cpu::loops::copy::{Row, move_row};
 use crate::cpu::loops::lanes::BLOCK;
 use crate::cpu::loops::level::Level;

@@ -1,18 +1,17 @@
 //! The values that a reduction folds: an elementwise kernel with one output per folded value, whose outputs
 //! are buffers that stay in L1. So reductions run the machine code and the compiled loops of elementwise
-//! kernels.
+//! kernels. Where machine code folds along rows, values are in no buffer.
 //!
 //! In a buffer, the values of consecutive points of the layout are consecutive, as are the rows of a strip.
-//! Where the body only loads, values are read where they lie.
+//! Rows that are folded lane by lane are read where they lie if the body only loads.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::fold_loops::{FoldLanes, MOST_ROWS};
+use super::fold::{FoldLanes, MOST_ROWS};
 use crate::cpu::body::run::Run;
 use crate::cpu::body::worker::{Worker, eval_tile};
-use crate::cpu::launch::layout::{Dims, LaunchLayout, Tile, decode};
-use crate::cpu::launch::{HostLaunch, Memory};
+use crate::cpu::launch::{Dims, HostLaunch, LaunchLayout, Memory, Tile, decode};
 use crate::cpu::loops::lanes::Line;
 use crate::cpu::machine::{Due, FoldTree, Machine, MachineFold, MachineRows};
 use crate::dtype::DType;

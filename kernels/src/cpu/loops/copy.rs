@@ -57,36 +57,6 @@ unsafe fn move_elements<T: Copy>(to: Row, from: Row, count: usize) {
     }
 }
 
-/// Rows one below the other: bytes from the first one of each end to the next.
-pub(in crate::cpu) struct Column {
-    pub from: *const u8,
-    pub from_down: isize,
-    pub to: *mut u8,
-    pub to_down: isize,
-    pub bytes: usize,
-}
-
-/// Copies `rows` rows of every column, row by row, with non-temporal stores if `stream`.
-///
-/// # Safety
-/// Every row is valid for its bytes, those written apart from all others.
-pub(in crate::cpu) unsafe fn copy_columns(columns: &mut [Column], rows: usize, stream: bool) {
-    for _ in 0..rows {
-        for column in columns.iter_mut() {
-            let Column { from, to, bytes, .. } = *column;
-            // SAFETY: the caller's promise.
-            unsafe {
-                match stream {
-                    true => stream_bytes(to, from, bytes),
-                    false => std::ptr::copy_nonoverlapping(from, to, bytes),
-                }
-            }
-            column.from = from.wrapping_offset(column.from_down);
-            column.to = to.wrapping_offset(column.to_down);
-        }
-    }
-}
-
 /// Copies bytes with non-temporal stores where the CPU has them; whole cache lines only, the ends plainly.
 ///
 /// # Safety

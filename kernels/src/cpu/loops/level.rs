@@ -1,4 +1,5 @@
-//! CPU dispatch: one source of each loop, compiled for several instruction sets and chosen once per program.
+//! CPU dispatch: one source of each loop, compiled for two instruction sets and chosen once per program. What
+//! gains from AVX-512 is machine code.
 //!
 //! A loop is a type with an `#[inline(always)]` body; [`compiled`] inlines it into a function that enables
 //! the instructions of a [`Level`]. No level changes a bit of a result: Rust never contracts, and fused
@@ -12,28 +13,17 @@ pub(in crate::cpu) enum Level {
     /// AVX2 with FMA and F16C.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// AVX-512 F, VL, BW and DQ.
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
 }
 
 impl Level {
     /// The best level this CPU has.
     pub(in crate::cpu) fn best() -> Level {
         #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("f16c")
         {
-            let avx2 = is_x86_feature_detected!("avx2")
-                && is_x86_feature_detected!("fma")
-                && is_x86_feature_detected!("f16c");
-            let avx512 = is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512dq");
-            match (avx2, avx512) {
-                (true, true) => return Level::Avx512,
-                (true, false) => return Level::Avx2,
-                _ => {}
-            }
+            return Level::Avx2;
         }
         Level::Baseline
     }
@@ -59,36 +49,17 @@ pub(in crate::cpu) fn compiled<L: Loop>(level: Level) -> Compiled<L::Args> {
         Level::Baseline => baseline::<L>,
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => avx2::<L>,
-        #[cfg(target_arch = "x86_64")]
-        _ => avx512::<L>,
     }
 }
 
-/// The loop `L`, compiled for the baseline and AVX2 only: for the many loops that wider registers would
-/// hardly speed up, so that the crate compiles in half the time.
-pub(in crate::cpu) fn compiled_narrow<L: Loop>(level: Level) -> Compiled<L::Args> {
-    match level {
-        Level::Baseline => baseline::<L>,
-        #[cfg(target_arch = "x86_64")]
-        _ => avx2::<L>,
-    }
-}
-
-pub(in crate::cpu) unsafe fn baseline<L: Loop>(args: &L::Args) {
+unsafe fn baseline<L: Loop>(args: &L::Args) {
     // SAFETY: the caller's promise is `Loop::run`'s.
     unsafe { L::run(args) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(in crate::cpu) unsafe fn avx2<L: Loop>(args: &L::Args) {
-    // SAFETY: the caller's promise is `Loop::run`'s.
-    unsafe { L::run(args) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,f16c")]
-pub(in crate::cpu) unsafe fn avx512<L: Loop>(args: &L::Args) {
+unsafe fn avx2<L: Loop>(args: &L::Args) {
     // SAFETY: the caller's promise is `Loop::run`'s.
     unsafe { L::run(args) }
 }

@@ -1,12 +1,13 @@
 //! Loops that apply a function to every lane, over blocks of 64 lanes that the compiler vectorises.
 //!
-//! A function is a type ([`Map1`], [`Map2`]), so that a loop is compiled for each function, lane type and
-//! instruction set.
+//! A function is a value whose type is its own: a closure that captures nothing, or the name of a function.
+//! So a loop is compiled for each function, lane type and instruction set.
 
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 use super::lanes::{BLOCK, LanePointer};
-use super::level::{Compiled, Level, Loop, compiled_narrow};
+use super::level::{Compiled, Level, Loop, compiled};
 
 /// Operands of one loop. `dst` overlaps none of the others; unused ones are [`LanePointer::NONE`].
 pub(in crate::cpu) struct MapArgs {
@@ -24,125 +25,89 @@ pub(in crate::cpu) type MapFn = Compiled<MapArgs>;
 /// The first lane of the block after the one at `lane`. The last block of a ragged length overlaps the
 /// one before: computing some lanes twice is cheaper than a second loop, and harmless.
 #[inline(always)]
-pub(in crate::cpu) fn next_block(lane: usize, lanes: usize) -> Option<usize> {
+fn next_block(lane: usize, lanes: usize) -> Option<usize> {
     (lane + BLOCK < lanes).then(|| (lane + BLOCK).min(lanes - BLOCK))
 }
 
-pub(in crate::cpu) trait Map1<A, R> {
-    fn apply(a: A) -> R;
-}
-
-pub(in crate::cpu) trait Map2<A, R> {
-    fn apply(a: A, b: A) -> R;
-}
-
-pub(in crate::cpu) struct Each1<F, A, R>(PhantomData<(F, A, R)>);
-pub(in crate::cpu) struct Each2<F, A, R>(PhantomData<(F, A, R)>);
-pub(in crate::cpu) struct EachSelect<T>(PhantomData<T>);
-
-/// Separate functions, because references that are arguments are known not to overlap.
+/// The only value of a function's type.
+///
+/// # Safety
+/// There is a value of the type.
 #[inline(always)]
-pub(in crate::cpu) fn block1<F: Map1<A, R>, A: Copy, R>(dst: &mut [R; BLOCK], a: &[A; BLOCK]) {
-    for k in 0..BLOCK {
-        dst[k] = F::apply(a[k]);
-    }
+unsafe fn function<F: Copy>() -> F {
+    const { assert!(size_of::<F>() == 0, "a function that captures nothing") };
+    // SAFETY: all values of a type without bytes are alike, and the caller knows that there is one.
+    unsafe { MaybeUninit::<F>::uninit().assume_init() }
 }
 
-#[inline(always)]
-fn block2<F: Map2<A, R>, A: Copy, R>(dst: &mut [R; BLOCK], a: &[A; BLOCK], b: &[A; BLOCK]) {
-    for k in 0..BLOCK {
-        dst[k] = F::apply(a[k], b[k]);
-    }
-}
+/// Declares the loop of functions of so many operands, and what compiles it.
+macro_rules! each {
+    ($each:ident, $block:ident, $map:ident, $($arg:ident: $type:ident),*) => {
+        struct $each<F, $($type,)* R>(PhantomData<(F, $($type,)* R)>);
 
-#[inline(always)]
-fn block_select<T: Copy>(dst: &mut [T; BLOCK], c: &[u8; BLOCK], a: &[T; BLOCK], b: &[T; BLOCK]) {
-    for k in 0..BLOCK {
-        dst[k] = if c[k] != 0 { a[k] } else { b[k] };
-    }
-}
-
-impl<F: Map1<A, R>, A: Copy, R> Loop for Each1<F, A, R> {
-    type Args = MapArgs;
-    #[inline(always)]
-    unsafe fn run(args: &MapArgs) {
-        let mut at = Some(0);
-        while let Some(lane) = at {
-            // SAFETY: the caller promises places of the right type with whole blocks, `dst` apart.
-            unsafe {
-                block1::<F, A, R>(args.dst.block_mut(lane), args.a.block(lane));
+        /// A separate function, because references that are arguments are known not to overlap.
+        #[inline(always)]
+        fn $block<F: Fn($($type),*) -> R, $($type: Copy,)* R>(
+            f: F,
+            dst: &mut [R; BLOCK],
+            $($arg: &[$type; BLOCK]),*
+        ) {
+            for k in 0..BLOCK {
+                dst[k] = f($($arg[k]),*);
             }
-            at = next_block(lane, args.lanes);
         }
-    }
-}
 
-impl<F: Map2<A, R>, A: Copy, R> Loop for Each2<F, A, R> {
-    type Args = MapArgs;
-    #[inline(always)]
-    unsafe fn run(args: &MapArgs) {
-        let mut at = Some(0);
-        while let Some(lane) = at {
-            // SAFETY: the caller promises places of the right type with whole blocks, `dst` apart.
-            unsafe {
-                block2::<F, A, R>(args.dst.block_mut(lane), args.a.block(lane), args.b.block(lane));
-            }
-            at = next_block(lane, args.lanes);
-        }
-    }
-}
-
-impl<T: Copy> Loop for EachSelect<T> {
-    type Args = MapArgs;
-    #[inline(always)]
-    unsafe fn run(args: &MapArgs) {
-        let mut at = Some(0);
-        while let Some(lane) = at {
-            // SAFETY: the caller promises places of the right type with whole blocks, `dst` apart.
-            unsafe {
-                let (c, a, b) = (args.a.block(lane), args.b.block(lane), args.c.block(lane));
-                block_select::<T>(args.dst.block_mut(lane), c, a, b);
-            }
-            at = next_block(lane, args.lanes);
-        }
-    }
-}
-
-/// `a * b + c`, rounded once.
-pub(in crate::cpu) struct EachFma<T>(PhantomData<T>);
-
-macro_rules! each_fma {
-    ($($float:ident),*) => {$(
-        impl Loop for EachFma<$float> {
+        impl<F: Fn($($type),*) -> R + Copy, $($type: Copy,)* R> Loop for $each<F, $($type,)* R> {
             type Args = MapArgs;
             #[inline(always)]
             unsafe fn run(args: &MapArgs) {
                 let mut at = Some(0);
                 while let Some(lane) = at {
-                    // SAFETY: the caller promises places of the right type with whole blocks, `dst` apart.
-                    unsafe {
-                        let a = args.a.block::<$float>(lane);
-                        let (b, c) = (args.b.block::<$float>(lane), args.c.block::<$float>(lane));
-                        let dst = args.dst.block_mut::<$float>(lane);
-                        for k in 0..BLOCK {
-                            dst[k] = a[k].mul_add(b[k], c[k]);
-                        }
-                    }
+                    // SAFETY: the caller promises places of the right type with whole blocks, `dst` apart;
+                    // who compiled the loop had the function.
+                    unsafe { $block(function::<F>(), args.dst.block_mut(lane), $(args.$arg.block(lane)),*) };
                     at = next_block(lane, args.lanes);
                 }
             }
         }
-    )*};
-}
-each_fma!(f32, f64);
 
-pub(in crate::cpu) fn map1<F: Map1<A, R>, A: Copy, R>(level: Level) -> MapFn {
-    compiled_narrow::<Each1<F, A, R>>(level)
+        /// The loop of a function, which captures nothing.
+        pub(in crate::cpu) fn $map<F: Fn($($type),*) -> R + Copy, $($type: Copy,)* R>(
+            level: Level,
+            _: F,
+        ) -> MapFn {
+            compiled::<$each<F, $($type,)* R>>(level)
+        }
+    };
 }
+each!(Each1, block1, map1, a: A);
+each!(Each2, block2, map2, a: A, b: B);
+each!(Each3, block3, map3, a: A, b: B, c: C);
 
-pub(in crate::cpu) fn map2<F: Map2<A, R>, A: Copy, R>(level: Level) -> MapFn {
-    compiled_narrow::<Each2<F, A, R>>(level)
+/// Runs `$body` with `$T` the unsigned integer of so many bytes.
+macro_rules! of_size {
+    ($bytes:expr, $T:ident => $body:expr) => {
+        match $bytes {
+            1 => {
+                type $T = u8;
+                $body
+            }
+            2 => {
+                type $T = u16;
+                $body
+            }
+            4 => {
+                type $T = u32;
+                $body
+            }
+            _ => {
+                type $T = u64;
+                $body
+            }
+        }
+    };
 }
+pub(in crate::cpu) use of_size;
 
 /// Runs `$body` with `$T` the Rust type of an integer lane.
 macro_rules! with_int {

@@ -1,6 +1,5 @@
 //! The compiled loops: one per operation and lane type, written as plain loops that the compiler vectorises.
 
-pub(super) mod convert;
 pub(super) mod copy;
 pub(super) mod functions;
 pub(super) mod lanes;

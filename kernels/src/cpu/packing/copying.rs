@@ -10,30 +10,7 @@ use super::rectangles::{Rectangle, RectangleCopy, transpose_block};
 use super::transpose;
 use crate::cpu::loops::copy::{move_row, stream_bytes};
 use crate::cpu::loops::level::{Compiled, Level, Loop, compiled};
-
-/// Runs `$body` with `$T` the unsigned integer of so many bytes.
-macro_rules! of_size {
-    ($bytes:expr, $T:ident => $body:expr) => {
-        match $bytes {
-            1 => {
-                type $T = u8;
-                $body
-            }
-            2 => {
-                type $T = u16;
-                $body
-            }
-            4 => {
-                type $T = u32;
-                $body
-            }
-            _ => {
-                type $T = u64;
-                $body
-            }
-        }
-    };
-}
+use crate::cpu::loops::map::of_size;
 
 /// How the elements of a row follow each other.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -164,10 +141,12 @@ impl<T: Copy> Loop for Transpose<T> {
 /// The fastest transpose of elements of so many bytes.
 fn transpose_loop(level: Level, bytes: usize) -> Compiled<RectangleCopy> {
     #[cfg(target_arch = "x86_64")]
-    match (bytes, level) {
-        (4, Level::Avx512) => return transpose::transpose_words,
-        (8, Level::Avx512) => return transpose::transpose_longs,
-        _ => {}
+    if level != Level::Baseline && is_x86_feature_detected!("avx512f") {
+        match bytes {
+            4 => return transpose::transpose_words,
+            8 => return transpose::transpose_longs,
+            _ => {}
+        }
     }
     of_size!(bytes, T => compiled::<Transpose<T>>(level))
 }

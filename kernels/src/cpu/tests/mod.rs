@@ -7,10 +7,9 @@ mod operations;
 mod random;
 mod reductions;
 mod rows;
-mod speed;
 
-use super::instructions::Instructions;
 use super::launch::Tuning;
+use super::program::Instructions;
 use super::{Memory, Program};
 use crate::dtype::{DType, Scalar};
 use crate::interpret;

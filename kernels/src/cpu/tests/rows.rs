@@ -2,7 +2,7 @@
 
 use std::array::from_fn;
 
-use super::super::launch::layout::{LaunchLayout, Tiling};
+use super::super::launch::{LaunchLayout, Tiling};
 use super::{Case, Instructions, Program, Random, Tuning, dense, launch};
 use crate::build::Builder;
 use crate::dtype::DType;

@@ -1,10 +1,10 @@
 //! Folds within the loop over blocks: values are combined in adjacent pairs, level by level, as
 //! [`crate::interpret`] defines.
 //!
-//! Values go to the lowest level of a tree in memory ([`FoldMemory`]). When a level is full, as many registers
-//! as these have lanes, they are folded to one register, which goes to the next level. Where the lowest level
-//! is empty, so many blocks are folded without it. When a result is due, what is missing of each level is
-//! neutral. So values that follow each other fold together wherever rows end.
+//! Values go to the lowest level of a tree in memory ([`FoldMemory`]). When a level is full, as many
+//! registers as these have lanes, they are folded to one register, which goes to the next level. Where the
+//! lowest level is empty, so many blocks are folded without it. When a result is due, what is missing of each
+//! level is neutral. So values that follow each other fold together wherever rows end.
 
 use iced_x86::{Code, Instruction, Register};
 
@@ -12,9 +12,9 @@ use super::assembler::{
     Assembler, BlockKind, ELSEWHERE, Encoded, FILL, INDEX, LAST, LEVEL, Label, PART, memory,
 };
 use super::encodings::{self as t, at};
-use super::registers::{AllocatedCode, AllocatedFold, AllocatedSection, register};
+use super::registers::{AllocatedCode, AllocatedFold, AllocatedSection};
 use super::target::{FoldMemory, IsaLevel, words};
-use super::virtual_code::{RegisterClass, Section, VirtualFold};
+use super::virtual_code::{RegisterClass, Section, VirtualFold, register};
 
 /// A word of a level, or of the first one.
 fn level_word(base: Register, word: usize) -> iced_x86::MemoryOperand {

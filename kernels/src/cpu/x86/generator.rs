@@ -114,11 +114,6 @@ impl CodeGenerator {
         self.kernel.footprint()
     }
 
-    /// Is all that is stored just what was loaded?
-    pub fn only_moves(&self) -> bool {
-        self.kernel.footprint().copies().is_some()
-    }
-
     /// Dimensions along which rows may gain from being computed together: neighbours read the same.
     pub fn shared_dims(&self) -> &[usize] {
         &self.shared_dims
@@ -131,8 +126,8 @@ impl CodeGenerator {
         Some(CodePair { full: write(self.kernel(), shape, guards, self.level)?, small })
     }
 
-    /// The code that folds along rows what is stored, each store's number with its operation. Bodies with angles have none: their values are computed first, by
-    /// the code that expects small ones.
+    /// The code that folds along rows what is stored, each store's number with its operation. Bodies with
+    /// angles have none: their values are computed first, by the code that expects small ones.
     pub fn fold(&self, shape: &LaunchShape, folds: &[(FoldOp, usize)]) -> Option<MachineCode> {
         if self.small.is_some() || folds.is_empty() || folds.len() > MAX_FOLDS {
             return None;

@@ -7,10 +7,9 @@ use iced_x86::{Code, IcedError, Instruction, MemoryOperand, Register};
 
 use super::assembler::{Assembler, Encoded, PART, POOL, scale};
 use super::encodings::{self as t, LaneLayout, at};
-use super::registers::register;
 use super::select::WINDOW;
 use super::target::IsaLevel;
-use super::virtual_code::{Home, RegisterClass};
+use super::virtual_code::{Home, RegisterClass, register};
 
 impl Assembler<'_> {
     /// Reads the lanes of a partial block of an array (AVX2).

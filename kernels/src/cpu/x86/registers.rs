@@ -6,11 +6,11 @@
 
 use iced_x86::{Code, Register};
 
-use super::encodings::{self as t, LaneLayout, at};
+use super::encodings::{self as t, at};
 use super::target::IsaLevel;
 use super::virtual_code::{
     Home, LastOperand, RegisterClass, Section, ValueId, VectorStore, VirtualCode, VirtualInstruction,
-    VirtualValue,
+    VirtualValue, register,
 };
 
 /// `k0` cannot select lanes, `k1` selects those of a partial block.
@@ -192,20 +192,6 @@ fn residents(steps: &VirtualCode, values: &[VirtualValue], free: usize) -> Vec<V
     residents.sort_by_key(|&id| std::cmp::Reverse(uses[id]));
     residents.truncate(free);
     residents
-}
-
-/// The register of a number.
-pub(super) fn register(class: RegisterClass, number: usize, level: IsaLevel) -> Register {
-    let first = match (class, level) {
-        (RegisterClass::Vector(LaneLayout::Words | LaneLayout::Longs), IsaLevel::Avx512) => Register::ZMM0,
-        (RegisterClass::Vector(LaneLayout::Words | LaneLayout::Longs), IsaLevel::Avx2) => Register::YMM0,
-        (RegisterClass::Vector(LaneLayout::HalfWords), IsaLevel::Avx512) => Register::YMM0,
-        (RegisterClass::Vector(LaneLayout::HalfWords), IsaLevel::Avx2) | (RegisterClass::Bytes, _) => {
-            Register::XMM0
-        }
-        (RegisterClass::Mask, _) => Register::K0,
-    };
-    first + number as u32
 }
 
 /// Reads a value from its home.

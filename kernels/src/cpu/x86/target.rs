@@ -108,9 +108,9 @@ pub mod words {
     pub const POINTERS: usize = 5;
 }
 
-/// The memory of code that folds, beginning at a cache line: the levels of the tree, each as many bytes. Level
-/// k holds values that 2^k.. were folded to, up to a square of a register's lanes: then they are folded to a
-/// register of the next level. Words of the first level say what to do.
+/// The memory of code that folds, beginning at a cache line: the levels of the tree, each as many bytes.
+/// Level k holds values that 2^k.. were folded to, up to a square of a register's lanes: then they are folded
+/// to a register of the next level. Words of the first level say what to do.
 #[derive(Clone, Debug)]
 pub struct FoldMemory {
     /// Lanes of a register.

@@ -1,7 +1,7 @@
 //! A body as virtual code: instructions on values without registers, and the memory that holds a value
 //! besides its register. Instruction selection makes it, register allocation and the assembler read it.
 
-use iced_x86::Code;
+use iced_x86::{Code, Register};
 
 use super::encodings::LaneLayout;
 use super::target::{FoldMemory, IsaLevel};
@@ -18,6 +18,20 @@ pub(super) enum RegisterClass {
     Bytes,
     /// A mask register, a bit per lane; bits beyond the lanes mean nothing.
     Mask,
+}
+
+/// The register of a class and number.
+pub(super) fn register(class: RegisterClass, number: usize, level: IsaLevel) -> Register {
+    let first = match (class, level) {
+        (RegisterClass::Vector(LaneLayout::Words | LaneLayout::Longs), IsaLevel::Avx512) => Register::ZMM0,
+        (RegisterClass::Vector(LaneLayout::Words | LaneLayout::Longs), IsaLevel::Avx2) => Register::YMM0,
+        (RegisterClass::Vector(LaneLayout::HalfWords), IsaLevel::Avx512) => Register::YMM0,
+        (RegisterClass::Vector(LaneLayout::HalfWords), IsaLevel::Avx2) | (RegisterClass::Bytes, _) => {
+            Register::XMM0
+        }
+        (RegisterClass::Mask, _) => Register::K0,
+    };
+    first + number as u32
 }
 
 /// Where a value can be read without having been computed in the block.

@@ -11,12 +11,12 @@ use crate::ir::{BinaryOp, CompareOp, UnaryOp};
 
 /// Immediates of rounding, without exceptions.
 const NEAREST: u8 = 8;
-pub(in crate::cpu::x86) const DOWN: u8 = 9;
+pub(super) const DOWN: u8 = 9;
 const UP: u8 = 10;
-pub(in crate::cpu::x86) const TO_ZERO: u8 = 11;
+pub(super) const TO_ZERO: u8 = 11;
 
 impl Selection<'_> {
-    pub(in crate::cpu::x86) fn unary(&mut self, op: UnaryOp, a: ValueId, dtype: DType) -> Option<ValueId> {
+    pub(super) fn unary(&mut self, op: UnaryOp, a: ValueId, dtype: DType) -> Option<ValueId> {
         if dtype == DType::Bool {
             return Some(self.mask_not(a));
         }
@@ -52,13 +52,7 @@ impl Selection<'_> {
         })
     }
 
-    pub(in crate::cpu::x86) fn binary(
-        &mut self,
-        op: BinaryOp,
-        a: ValueId,
-        b: ValueId,
-        dtype: DType,
-    ) -> Option<ValueId> {
+    pub(super) fn binary(&mut self, op: BinaryOp, a: ValueId, b: ValueId, dtype: DType) -> Option<ValueId> {
         match dtype.kind() {
             Kind::Bool => self.binary_bool(op, a, b),
             Kind::Float => self.binary_float(op, a, b, self.width(dtype)?),
@@ -141,13 +135,7 @@ impl Selection<'_> {
         })
     }
 
-    pub(in crate::cpu::x86) fn compare(
-        &mut self,
-        op: CompareOp,
-        a: ValueId,
-        b: ValueId,
-        dtype: DType,
-    ) -> Option<ValueId> {
+    pub(super) fn compare(&mut self, op: CompareOp, a: ValueId, b: ValueId, dtype: DType) -> Option<ValueId> {
         use CompareOp::{Eq, Ge, Gt, Le, Lt, Ne};
         if dtype == DType::Bool {
             return Some(match op {

@@ -13,17 +13,17 @@ use crate::dtype::Kind;
 use crate::ir::CompareOp;
 
 /// The comparison of floats that is true where one is NaN.
-pub(in crate::cpu::x86) const UNORDERED: u8 = 3;
+pub(super) const UNORDERED: u8 = 3;
 /// The comparison of floats that is true where none is NaN.
-pub(in crate::cpu::x86) const ORDERED: u8 = 7;
+pub(super) const ORDERED: u8 = 7;
 /// The comparison of floats that is true where they differ, or one is NaN.
-pub(in crate::cpu::x86) const NOT_EQUAL: u8 = 4;
+pub(super) const NOT_EQUAL: u8 = 4;
 /// The comparison of floats that is true where the first is not below the second.
-pub(in crate::cpu::x86) const NOT_BELOW: u8 = 29;
+pub(super) const NOT_BELOW: u8 = 29;
 
 /// An operation on two masks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::cpu::x86) enum MaskOp {
+pub(super) enum MaskOp {
     And,
     Or,
     Xor,
@@ -33,7 +33,7 @@ pub(in crate::cpu::x86) enum MaskOp {
 
 impl Selection<'_> {
     /// What holds bools.
-    pub(in crate::cpu::x86) fn mask_class(&self) -> RegisterClass {
+    pub(super) fn mask_class(&self) -> RegisterClass {
         match self.steps.level {
             IsaLevel::Avx512 => RegisterClass::Mask,
             IsaLevel::Avx2 => RegisterClass::Vector(self.widest()),
@@ -44,7 +44,7 @@ impl Selection<'_> {
         if self.long { LaneLayout::Longs } else { LaneLayout::Words }
     }
 
-    pub(in crate::cpu::x86) fn mask_op(&mut self, op: MaskOp, a: ValueId, b: ValueId) -> ValueId {
+    pub(super) fn mask_op(&mut self, op: MaskOp, a: ValueId, b: ValueId) -> ValueId {
         let (code, forms) = match op {
             MaskOp::And => (Code::VEX_Kandw_kr_kr_kr, &t::AND),
             MaskOp::Or => (Code::VEX_Korw_kr_kr_kr, &t::OR),
@@ -58,18 +58,13 @@ impl Selection<'_> {
     }
 
     /// `a` where the condition is set, else `b`.
-    pub(in crate::cpu::x86) fn select_bools(
-        &mut self,
-        condition: ValueId,
-        a: ValueId,
-        b: ValueId,
-    ) -> ValueId {
+    pub(super) fn select_bools(&mut self, condition: ValueId, a: ValueId, b: ValueId) -> ValueId {
         let yes = self.mask_op(MaskOp::And, condition, a);
         let no = self.mask_op(MaskOp::AndNot, condition, b);
         self.mask_op(MaskOp::Or, yes, no)
     }
 
-    pub(in crate::cpu::x86) fn mask_not(&mut self, a: ValueId) -> ValueId {
+    pub(super) fn mask_not(&mut self, a: ValueId) -> ValueId {
         match self.steps.level {
             IsaLevel::Avx512 => self.opmask(Code::VEX_Knotw_kr_kr, &[a]),
             IsaLevel::Avx2 => self.not(a, self.widest()),
@@ -101,13 +96,13 @@ impl Selection<'_> {
     }
 
     /// All bits of each lane the other way round.
-    pub(in crate::cpu::x86) fn not(&mut self, a: ValueId, width: LaneLayout) -> ValueId {
+    pub(super) fn not(&mut self, a: ValueId, width: LaneLayout) -> ValueId {
         let all = self.constant(u64::MAX, width);
         self.either(&t::XOR, width, &[a, all])
     }
 
     /// Compares floats by a predicate of the instruction.
-    pub(in crate::cpu::x86) fn compare_floats(
+    pub(super) fn compare_floats(
         &mut self,
         a: ValueId,
         b: ValueId,
@@ -123,7 +118,7 @@ impl Selection<'_> {
         }
     }
 
-    pub(in crate::cpu::x86) fn compare_ints(
+    pub(super) fn compare_ints(
         &mut self,
         op: CompareOp,
         a: ValueId,
@@ -154,13 +149,7 @@ impl Selection<'_> {
     }
 
     /// All bits of a lane where an integer is greater than another (AVX2).
-    pub(in crate::cpu::x86) fn greater(
-        &mut self,
-        a: ValueId,
-        b: ValueId,
-        kind: Kind,
-        width: LaneLayout,
-    ) -> ValueId {
+    pub(super) fn greater(&mut self, a: ValueId, b: ValueId, kind: Kind, width: LaneLayout) -> ValueId {
         if kind == Kind::Int {
             return self.op(&t::GREATER, width, &[a, b]);
         }
@@ -171,7 +160,7 @@ impl Selection<'_> {
     }
 
     /// Where a lane is not 0.
-    pub(in crate::cpu::x86) fn nonzero(&mut self, a: ValueId, width: LaneLayout) -> ValueId {
+    pub(super) fn nonzero(&mut self, a: ValueId, width: LaneLayout) -> ValueId {
         match self.steps.level {
             IsaLevel::Avx512 => self.opmask_of(&t::TEST, width, &[a, a], None),
             IsaLevel::Avx2 => {
@@ -182,7 +171,7 @@ impl Selection<'_> {
     }
 
     /// Returns from the code unless a mask is set in every lane of the block.
-    pub(in crate::cpu::x86) fn guard(&mut self, mask: ValueId) {
+    pub(super) fn guard(&mut self, mask: ValueId) {
         let step = match self.steps.level {
             IsaLevel::Avx512 => {
                 let dst = self.value(RegisterClass::Mask, Home::Nowhere);
@@ -216,13 +205,7 @@ impl Selection<'_> {
     }
 
     /// `yes` where the mask is set, else `no`.
-    pub(in crate::cpu::x86) fn blend(
-        &mut self,
-        mask: ValueId,
-        no: ValueId,
-        yes: ValueId,
-        width: LaneLayout,
-    ) -> ValueId {
+    pub(super) fn blend(&mut self, mask: ValueId, no: ValueId, yes: ValueId, width: LaneLayout) -> ValueId {
         let mask = match self.steps.level {
             IsaLevel::Avx512 => mask,
             IsaLevel::Avx2 => self.lanes_of(mask, width),
@@ -232,13 +215,7 @@ impl Selection<'_> {
     }
 
     /// A conversion where the mask is set, else 0.
-    pub(in crate::cpu::x86) fn convert_where(
-        &mut self,
-        mask: ValueId,
-        code: Code,
-        to: LaneLayout,
-        a: ValueId,
-    ) -> ValueId {
+    pub(super) fn convert_where(&mut self, mask: ValueId, code: Code, to: LaneLayout, a: ValueId) -> ValueId {
         match self.steps.level {
             IsaLevel::Avx512 => {
                 let dst = self.value(RegisterClass::Vector(to), Home::Nowhere);
@@ -256,18 +233,13 @@ impl Selection<'_> {
     }
 
     /// A value where the mask is set, else 0 (AVX2).
-    pub(in crate::cpu::x86) fn only_where(
-        &mut self,
-        mask: ValueId,
-        value: ValueId,
-        width: LaneLayout,
-    ) -> ValueId {
+    pub(super) fn only_where(&mut self, mask: ValueId, value: ValueId, width: LaneLayout) -> ValueId {
         let lanes = self.lanes_of(mask, width);
         self.either(&t::AND, width, &[value, lanes])
     }
 
     /// The mask of bools in memory.
-    pub(in crate::cpu::x86) fn load_bools(&mut self, home: Home) -> ValueId {
+    pub(super) fn load_bools(&mut self, home: Home) -> ValueId {
         let bytes = self.value(RegisterClass::Bytes, home);
         match self.steps.level {
             IsaLevel::Avx512 => {
@@ -292,7 +264,7 @@ impl Selection<'_> {
     }
 
     /// A mask as bytes of 0 and 1.
-    pub(in crate::cpu::x86) fn bool_bytes(&mut self, mask: ValueId) -> ValueId {
+    pub(super) fn bool_bytes(&mut self, mask: ValueId) -> ValueId {
         if self.steps.level == IsaLevel::Avx512 {
             let ones = self.at_home(RegisterClass::Bytes, Home::Lanes(ONES));
             let dst = self.value(RegisterClass::Bytes, Home::Nowhere);

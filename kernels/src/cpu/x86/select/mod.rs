@@ -7,7 +7,6 @@ mod arithmetic;
 mod cast;
 mod fold;
 mod masks;
-mod range;
 mod selection;
 mod sequences;
 

@@ -15,7 +15,7 @@ use crate::ir::{Form, Inst, Kernel, Op, Store, Value};
 
 /// Words of the pool: sixteen bytes of 1; 0, 1, .. as 4-byte and as 8-byte lanes; masks; the launch's
 /// arguments.
-pub(in crate::cpu::x86) const ONES: usize = 0;
+pub(super) const ONES: usize = 0;
 pub(in crate::cpu::x86) const COUNTED: usize = 2;
 pub(in crate::cpu::x86) const COUNTED_LONG: usize = 10;
 /// The first argument; constants follow the last.
@@ -88,8 +88,8 @@ pub(super) fn live(kernel: &Kernel) -> Vec<bool> {
     live
 }
 
-pub(in crate::cpu::x86) struct Selection<'k> {
-    pub(in crate::cpu::x86) kernel: &'k Kernel,
+pub(super) struct Selection<'k> {
+    pub(super) kernel: &'k Kernel,
     pub(super) shape: &'k LaunchShape,
     /// Where rows lie that are computed together.
     jam: Option<&'k UnrollAndJam>,
@@ -98,14 +98,14 @@ pub(in crate::cpu::x86) struct Selection<'k> {
     /// Lanes between such blocks.
     pub(super) apart: usize,
     /// Booleans that are true, or what comes after them is not stored.
-    pub(in crate::cpu::x86) guards: Vec<Value>,
+    pub(super) guards: Vec<Value>,
     /// Some values have 8 bytes.
-    pub(in crate::cpu::x86) long: bool,
+    pub(super) long: bool,
     /// The level lacks an instruction.
     pub(super) lacks: bool,
     /// Per value of the kernel, one of each row.
     pub(super) ids: Vec<Vec<ValueId>>,
-    pub(in crate::cpu::x86) steps: VirtualCode,
+    pub(super) steps: VirtualCode,
 }
 
 impl<'k> Selection<'k> {
@@ -142,7 +142,7 @@ impl<'k> Selection<'k> {
         }
     }
 
-    pub(in crate::cpu::x86) fn class(&self, dtype: DType) -> Option<RegisterClass> {
+    pub(super) fn class(&self, dtype: DType) -> Option<RegisterClass> {
         match dtype {
             DType::Bool => Some(self.mask_class()),
             DType::F32 | DType::I32 | DType::U32 if self.long => {
@@ -155,18 +155,18 @@ impl<'k> Selection<'k> {
     }
 
     /// How numbers lie in a register.
-    pub(in crate::cpu::x86) fn width(&self, dtype: DType) -> Option<LaneLayout> {
+    pub(super) fn width(&self, dtype: DType) -> Option<LaneLayout> {
         match self.class(dtype)? {
             RegisterClass::Vector(width) if dtype != DType::Bool => Some(width),
             RegisterClass::Vector(_) | RegisterClass::Bytes | RegisterClass::Mask => None,
         }
     }
 
-    pub(in crate::cpu::x86) fn dtype(&self, value: Value) -> DType {
+    pub(super) fn dtype(&self, value: Value) -> DType {
         self.kernel.body[value.index()].dtype
     }
 
-    pub(in crate::cpu::x86) fn id(&self, value: Value) -> ValueId {
+    pub(super) fn id(&self, value: Value) -> ValueId {
         *self.ids[value.index()].get(self.row).expect("operands come before their users")
     }
 
@@ -181,13 +181,13 @@ impl<'k> Selection<'k> {
         self.row > 0 && !varies && inst.op.operands().into_iter().all(shared)
     }
 
-    pub(in crate::cpu::x86) fn value(&mut self, class: RegisterClass, home: Home) -> ValueId {
+    pub(super) fn value(&mut self, class: RegisterClass, home: Home) -> ValueId {
         self.steps.values.push(VirtualValue { class, home, uniform: home.is_uniform() });
         self.steps.values.len() - 1
     }
 
     /// Adds an instruction, to the prologue if all it reads is the same in every block.
-    pub(in crate::cpu::x86) fn push(&mut self, step: VirtualInstruction) -> ValueId {
+    pub(super) fn push(&mut self, step: VirtualInstruction) -> ValueId {
         let uniform = !step.index && !step.guard && step.reads().all(|id| self.steps.values[id].uniform);
         let dst = step.dst;
         self.lacks |= step.code == Code::INVALID;
@@ -200,7 +200,7 @@ impl<'k> Selection<'k> {
         dst
     }
 
-    pub(in crate::cpu::x86) fn step(
+    pub(super) fn step(
         &mut self,
         row: &Encodings,
         width: LaneLayout,
@@ -210,28 +210,18 @@ impl<'k> Selection<'k> {
         VirtualInstruction::new(at(row, width, self.steps.level), dst, args)
     }
 
-    pub(in crate::cpu::x86) fn op(
-        &mut self,
-        row: &Encodings,
-        width: LaneLayout,
-        args: &[ValueId],
-    ) -> ValueId {
+    pub(super) fn op(&mut self, row: &Encodings, width: LaneLayout, args: &[ValueId]) -> ValueId {
         let step = self.step(row, width, args);
         self.push(step)
     }
 
     /// An operation whose operands may change places.
-    pub(in crate::cpu::x86) fn either(
-        &mut self,
-        row: &Encodings,
-        width: LaneLayout,
-        args: &[ValueId],
-    ) -> ValueId {
+    pub(super) fn either(&mut self, row: &Encodings, width: LaneLayout, args: &[ValueId]) -> ValueId {
         let step = VirtualInstruction { swaps: true, ..self.step(row, width, args) };
         self.push(step)
     }
 
-    pub(in crate::cpu::x86) fn with(
+    pub(super) fn with(
         &mut self,
         row: &Encodings,
         width: LaneLayout,
@@ -243,19 +233,13 @@ impl<'k> Selection<'k> {
     }
 
     /// A conversion between widths.
-    pub(in crate::cpu::x86) fn convert(
-        &mut self,
-        code: Code,
-        to: LaneLayout,
-        a: ValueId,
-        last: LastOperand,
-    ) -> ValueId {
+    pub(super) fn convert(&mut self, code: Code, to: LaneLayout, a: ValueId, last: LastOperand) -> ValueId {
         let dst = self.value(RegisterClass::Vector(to), Home::Nowhere);
         self.push(VirtualInstruction { last, ..VirtualInstruction::new(code, dst, &[a]) })
     }
 
     /// The same bits in every lane; with AVX2, which has no operands that are broadcast, a register's worth.
-    pub(in crate::cpu::x86) fn constant(&mut self, bits: u64, width: LaneLayout) -> ValueId {
+    pub(super) fn constant(&mut self, bits: u64, width: LaneLayout) -> ValueId {
         let both = match width {
             LaneLayout::Words | LaneLayout::HalfWords => bits & 0xffff_ffff | bits << 32,
             LaneLayout::Longs => bits,
@@ -286,7 +270,7 @@ impl<'k> Selection<'k> {
     }
 
     /// The value that can be read there.
-    pub(in crate::cpu::x86) fn at_home(&mut self, class: RegisterClass, home: Home) -> ValueId {
+    pub(super) fn at_home(&mut self, class: RegisterClass, home: Home) -> ValueId {
         let known = |v: &VirtualValue| v.home == home && v.class == class;
         match self.steps.values.iter().position(known) {
             Some(id) => id,
@@ -294,7 +278,7 @@ impl<'k> Selection<'k> {
         }
     }
 
-    pub(in crate::cpu::x86) fn number(&mut self, dtype: DType, value: f64, width: LaneLayout) -> ValueId {
+    pub(super) fn number(&mut self, dtype: DType, value: f64, width: LaneLayout) -> ValueId {
         self.constant(Scalar::from_f64(dtype, value).bits, width)
     }
 

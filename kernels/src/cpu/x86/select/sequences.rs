@@ -20,7 +20,7 @@ const TWO_84_AND_63: u64 = 0x4530_0000_8000_0000;
 
 impl Selection<'_> {
     /// Both halves of a register of 4-byte lanes.
-    pub(in crate::cpu::x86) fn both_halves(&mut self, a: ValueId) -> [ValueId; 2] {
+    pub(super) fn both_halves(&mut self, a: ValueId) -> [ValueId; 2] {
         [0, 1].map(|half| {
             let dst = self.value(RegisterClass::Vector(LaneLayout::HalfWords), Home::Nowhere);
             let step = VirtualInstruction::new(Code::VEX_Vextracti128_xmmm128_ymm_imm8, dst, &[a]);
@@ -29,7 +29,7 @@ impl Selection<'_> {
     }
 
     /// The low 4 bytes of each 8-byte lane.
-    pub(in crate::cpu::x86) fn low_halves(&mut self, a: ValueId) -> ValueId {
+    pub(super) fn low_halves(&mut self, a: ValueId) -> ValueId {
         let [low, high] = self.both_halves(a);
         let dst = self.value(RegisterClass::Vector(LaneLayout::HalfWords), Home::Nowhere);
         let step = VirtualInstruction::new(Code::VEX_Vshufps_xmm_xmm_xmmm128_imm8, dst, &[low, high]);
@@ -37,7 +37,7 @@ impl Selection<'_> {
     }
 
     /// The low 8 bytes of products of 8-byte integers.
-    pub(in crate::cpu::x86) fn multiply_longs(&mut self, a: ValueId, b: ValueId) -> ValueId {
+    pub(super) fn multiply_longs(&mut self, a: ValueId, b: ValueId) -> ValueId {
         let half = self.constant(32, LONGS);
         let [high_a, high_b] = [a, b].map(|id| self.op(&t::SHR, LONGS, &[id, half]));
         let first = self.either(&t::MUL_LOW_HALVES, LONGS, &[high_a, b]);
@@ -49,13 +49,7 @@ impl Selection<'_> {
     }
 
     /// The larger of 8-byte integers, or the smaller.
-    pub(in crate::cpu::x86) fn extreme_longs(
-        &mut self,
-        a: ValueId,
-        b: ValueId,
-        kind: Kind,
-        largest: bool,
-    ) -> ValueId {
+    pub(super) fn extreme_longs(&mut self, a: ValueId, b: ValueId, kind: Kind, largest: bool) -> ValueId {
         let greater = self.greater(a, b, kind, LONGS);
         let (no, yes) = if largest { (b, a) } else { (a, b) };
         self.blend(greater, no, yes, LONGS)
@@ -67,14 +61,14 @@ impl Selection<'_> {
         self.op(&t::GREATER, LONGS, &[zero, a])
     }
 
-    pub(in crate::cpu::x86) fn absolute_longs(&mut self, a: ValueId) -> ValueId {
+    pub(super) fn absolute_longs(&mut self, a: ValueId) -> ValueId {
         let negative = self.negative(a);
         let turned = self.either(&t::XOR, LONGS, &[a, negative]);
         self.op(&t::ISUB, LONGS, &[turned, negative])
     }
 
     /// Shifts signed 8-byte integers to the right.
-    pub(in crate::cpu::x86) fn shift_signed_longs(&mut self, a: ValueId, count: ValueId) -> ValueId {
+    pub(super) fn shift_signed_longs(&mut self, a: ValueId, count: ValueId) -> ValueId {
         let negative = self.negative(a);
         let turned = self.either(&t::XOR, LONGS, &[a, negative]);
         let shifted = self.op(&t::SHR, LONGS, &[turned, count]);
@@ -82,7 +76,7 @@ impl Selection<'_> {
     }
 
     /// Unsigned 4-byte integers as 4-byte floats: halves of 16 bits are exact, and their sum rounds once.
-    pub(in crate::cpu::x86) fn words_to_floats(&mut self, a: ValueId, width: LaneLayout) -> ValueId {
+    pub(super) fn words_to_floats(&mut self, a: ValueId, width: LaneLayout) -> ValueId {
         let count = self.constant(16, width);
         let low = self.constant(0xffff, width);
         let upper = self.op(&t::SHR, width, &[a, count]);
@@ -94,7 +88,7 @@ impl Selection<'_> {
     }
 
     /// 8-byte integers as 8-byte floats: either half is exact, and their sum rounds once.
-    pub(in crate::cpu::x86) fn longs_to_floats(&mut self, a: ValueId, kind: Kind) -> ValueId {
+    pub(super) fn longs_to_floats(&mut self, a: ValueId, kind: Kind) -> ValueId {
         let bias = if kind == Kind::Int { TWO_84_AND_63 } else { TWO_84 };
         let (count, half) = (self.constant(32, LONGS), self.constant(0xffff_ffff, LONGS));
         let upper = self.op(&t::SHR, LONGS, &[a, count]);
@@ -110,7 +104,7 @@ impl Selection<'_> {
     }
 
     /// 4-byte floats as unsigned 4-byte integers, which saturate; 0 of NaN.
-    pub(in crate::cpu::x86) fn floats_to_words(&mut self, a: ValueId, width: LaneLayout) -> ValueId {
+    pub(super) fn floats_to_words(&mut self, a: ValueId, width: LaneLayout) -> ValueId {
         let (zero, sign) = (self.constant(0, width), self.constant(1 << 31, width));
         let half = self.number(DType::F32, f64::powi(2.0, 31), width);
         let most = self.number(DType::F32, f64::powi(2.0, 32), width);
@@ -127,7 +121,7 @@ impl Selection<'_> {
     }
 
     /// 8-byte floats as unsigned 4-byte integers, which saturate; 0 of NaN.
-    pub(in crate::cpu::x86) fn doubles_to_words(&mut self, a: ValueId) -> ValueId {
+    pub(super) fn doubles_to_words(&mut self, a: ValueId) -> ValueId {
         let zero = self.constant(0, LONGS);
         let most = self.number(DType::F64, f64::from(u32::MAX), LONGS);
         let positive = self.op(&t::MAX, LONGS, &[a, zero]);
@@ -145,7 +139,7 @@ impl Selection<'_> {
     }
 
     /// 8-byte floats as 8-byte integers, which saturate; 0 of NaN.
-    pub(in crate::cpu::x86) fn doubles_to_longs(&mut self, a: ValueId, kind: Kind) -> ValueId {
+    pub(super) fn doubles_to_longs(&mut self, a: ValueId, kind: Kind) -> ValueId {
         let signed = kind == Kind::Int;
         let limit = self.number(DType::F64, f64::powi(2.0, if signed { 63 } else { 64 }), LONGS);
         let least = self.number(DType::F64, if signed { -f64::powi(2.0, 63) } else { 0.0 }, LONGS);
@@ -176,7 +170,7 @@ impl Selection<'_> {
     }
 
     /// Unsigned 4-byte integers as 8-byte floats.
-    pub(in crate::cpu::x86) fn words_to_doubles(&mut self, a: ValueId) -> ValueId {
+    pub(super) fn words_to_doubles(&mut self, a: ValueId) -> ValueId {
         let longs = self.convert(Code::VEX_Vpmovzxdq_ymm_xmmm128, LONGS, a, LastOperand::Memory);
         let (bits, bias) =
             (self.constant(TWO_52, LONGS), self.number(DType::F64, f64::from_bits(TWO_52), LONGS));

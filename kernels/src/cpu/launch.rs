@@ -1,13 +1,104 @@
-//! A launch in its simplest equal form: dimensions of extent 1 dropped, neighbours that continue
-//! each other merged, the best one for vectors last.
+//! One launch on the host: its memory and sizes, how many tiles and threads it is worth, and its dimensions
+//! in their simplest equal form: those of extent 1 dropped, neighbours that continue each other merged, the
+//! best one for vectors last.
 
+use super::body::compile::Code;
+use super::loops::level::Level;
+use super::thread_pool::Parallelism;
 use crate::ir::{Kernel, Launch, MAX_RANK, Op};
+use crate::verify::footprint::Footprint;
+
+/// The memory of one parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// Element 0.
+    pub ptr: *mut u8,
+    /// How many elements there are, of the parameter's type.
+    pub len: usize,
+}
+
+/// Sizes that decide how a launch is run. None shows in results.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tuning {
+    /// Outputs larger than this are written with non-temporal stores, because they would not stay in cache.
+    pub stream_above_bytes: usize,
+    /// Steps of a launch (instructions of all its points) for each thread that shares it: fewer cost more
+    /// than they gain.
+    pub thread_steps: usize,
+    /// Steps of a launch that sleeping threads are woken for.
+    pub waking_steps: usize,
+    /// Most points of one thread's next piece of work.
+    pub task_points: usize,
+    /// Points of a fold that one thread folds in one go.
+    pub segment_points: usize,
+    /// Lanes of a chunk whose values go through slots: few enough that slots and rows stay in the L1 cache.
+    pub chunk: usize,
+    /// Most values that are folded in one go, and most results that are folded side by side.
+    pub fold_block: usize,
+    pub fold_strip: usize,
+    /// Least points of a launch whose strided operands are packed.
+    pub packed_points: usize,
+}
+
+impl Tuning {
+    pub(super) const DEFAULT: Tuning = Tuning {
+        stream_above_bytes: 8 << 20,
+        thread_steps: 1 << 16,
+        waking_steps: 1 << 21,
+        task_points: 1 << 17,
+        segment_points: 1 << 18,
+        chunk: 512,
+        fold_block: 4096,
+        fold_strip: 2048,
+        packed_points: 1 << 10,
+    };
+}
+
+/// One launch.
+pub(super) struct HostLaunch<'r> {
+    pub kernel: &'r Kernel,
+    pub footprint: &'r Footprint,
+    pub code: &'r Code,
+    pub tuning: &'r Tuning,
+    pub launch: &'r Launch,
+    pub memory: &'r [Memory],
+    pub level: Level,
+    pub threads: usize,
+}
+
+impl<'r> HostLaunch<'r> {
+    /// The launch's dimensions, ordered for parameter `param`; those that are `apart` are not merged with
+    /// others.
+    pub(super) fn ordered(&self, param: Option<usize>, apart: &Dims<bool>) -> LaunchLayout {
+        let order = by_largest_stride(self.launch, param.into_iter());
+        LaunchLayout::new(self.launch, &order, |a, b| !apart[a] && !apart[b])
+    }
+
+    /// How many threads a launch over these points is worth.
+    pub(super) fn parallelism(&self, layout: &LaunchLayout) -> Parallelism {
+        let steps = layout.points().saturating_mul(self.kernel.body.len());
+        Parallelism {
+            threads: (steps / self.tuning.thread_steps).clamp(1, self.threads),
+            wakes: steps >= self.tuning.waking_steps,
+        }
+    }
+
+    /// Tiles for the threads that the launch is worth.
+    pub(super) fn tiling(&self, layout: &LaunchLayout) -> Tiling {
+        let (most, threads) = (self.tuning.task_points, self.parallelism(layout).threads);
+        // Twice as many points where planes are small: neighbouring tiles share their border planes.
+        let most = if layout.plane() <= most / 2 { 2 * most } else { most };
+        // A small launch, such as one tile's, is shared evenly.
+        let task_points = most.min(layout.points().div_ceil(threads));
+        Tiling::new(layout, usize::MAX, task_points, threads)
+    }
+}
 
 /// One element (or stride, or index) per dimension of a layout.
-pub(in crate::cpu) type Dims<T> = [T; MAX_RANK];
+pub(super) type Dims<T> = [T; MAX_RANK];
 
 /// The dimensions of a launch, the innermost last; at least one.
-pub(in crate::cpu) struct LaunchLayout {
+pub(super) struct LaunchLayout {
     pub rank: usize,
     pub extents: Dims<usize>,
     /// Per parameter, in elements.
@@ -18,7 +109,7 @@ pub(in crate::cpu) struct LaunchLayout {
 
 impl LaunchLayout {
     /// The dimensions of `launch` in the given `order`, merged where `merge` allows it for a pair.
-    pub(in crate::cpu) fn new(
+    pub(super) fn new(
         launch: &Launch,
         order: &Dims<usize>,
         merge: impl Fn(usize, usize) -> bool,
@@ -50,7 +141,7 @@ impl LaunchLayout {
     }
 
     /// The same dimensions with other strides.
-    pub(in crate::cpu) fn with_strides(&self, strides: Vec<Dims<i64>>) -> LaunchLayout {
+    pub(super) fn with_strides(&self, strides: Vec<Dims<i64>>) -> LaunchLayout {
         LaunchLayout { rank: self.rank, extents: self.extents, strides, dim_of: self.dim_of }
     }
 
@@ -64,7 +155,7 @@ impl LaunchLayout {
     }
 
     /// The same dimensions in another order.
-    pub(in crate::cpu) fn permuted(&self, order: &[usize]) -> LaunchLayout {
+    pub(super) fn permuted(&self, order: &[usize]) -> LaunchLayout {
         let from = |k: usize| order.get(k).copied().unwrap_or(k);
         let strides = self.strides.iter().map(|s| std::array::from_fn(|k| s[from(k)])).collect();
         let to = |at: usize| order.iter().position(|&k| k == at);
@@ -77,23 +168,23 @@ impl LaunchLayout {
     }
 
     /// Number of the innermost dimension.
-    pub(in crate::cpu) fn inner(&self) -> usize {
+    pub(super) fn inner(&self) -> usize {
         self.rank - 1
     }
 
     /// Points of the region.
-    pub(in crate::cpu) fn points(&self) -> usize {
+    pub(super) fn points(&self) -> usize {
         self.extents[..self.rank].iter().product()
     }
 
     /// Those of the two innermost dimensions.
-    pub(in crate::cpu) fn plane(&self) -> usize {
+    pub(super) fn plane(&self) -> usize {
         self.extents[self.rank.saturating_sub(2)..self.rank].iter().product()
     }
 }
 
 /// Marks the dimensions whose coordinates the kernel uses: they cannot be merged.
-pub(in crate::cpu) fn coordinate_dims(kernel: &Kernel) -> Dims<bool> {
+pub(super) fn coordinate_dims(kernel: &Kernel) -> Dims<bool> {
     let mut used = [false; MAX_RANK];
     for inst in &kernel.body {
         if let Op::Coord(dim) = inst.op {
@@ -105,10 +196,7 @@ pub(in crate::cpu) fn coordinate_dims(kernel: &Kernel) -> Dims<bool> {
 
 /// The dimensions of the launch, sorted by decreasing distance of neighbours, in whichever of `params` it is
 /// largest.
-pub(in crate::cpu) fn by_largest_stride(
-    launch: &Launch,
-    params: impl Iterator<Item = usize> + Clone,
-) -> Dims<usize> {
+pub(super) fn by_largest_stride(launch: &Launch, params: impl Iterator<Item = usize> + Clone) -> Dims<usize> {
     let mut order = std::array::from_fn(|dim| dim);
     let largest = |dim: usize| params.clone().map(|p| launch.views[p].strides[dim].unsigned_abs()).max();
     order[..launch.extents.len()].sort_by_key(|&dim| std::cmp::Reverse(largest(dim)));
@@ -117,13 +205,13 @@ pub(in crate::cpu) fn by_largest_stride(
 
 /// A box of a layout: `start[k]..start[k] + extents[k]` in each dimension.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::cpu) struct Tile {
+pub(super) struct Tile {
     pub start: Dims<usize>,
     pub extents: Dims<usize>,
 }
 
 /// A layout cut into equal boxes (smaller at the ends), numbered in C order.
-pub(in crate::cpu) struct Tiling {
+pub(super) struct Tiling {
     rank: usize,
     extents: Dims<usize>,
     pub tile: Dims<usize>,
@@ -132,7 +220,7 @@ pub(in crate::cpu) struct Tiling {
 impl Tiling {
     /// Boxes of about `points` points, at most `inner` of them in a row; where extents allow it, `threads`
     /// threads have equally many.
-    pub(in crate::cpu) fn new(layout: &LaunchLayout, inner: usize, points: usize, threads: usize) -> Tiling {
+    pub(super) fn new(layout: &LaunchLayout, inner: usize, points: usize, threads: usize) -> Tiling {
         let mut tile = [1; MAX_RANK];
         let mut left = points.max(1);
         for k in (0..layout.rank).rev() {
@@ -149,7 +237,7 @@ impl Tiling {
     }
 
     /// Boxes of these extents.
-    pub(in crate::cpu) fn of(layout: &LaunchLayout, tile: Dims<usize>) -> Tiling {
+    pub(super) fn of(layout: &LaunchLayout, tile: Dims<usize>) -> Tiling {
         Tiling { rank: layout.rank, extents: layout.extents, tile }
     }
 
@@ -159,12 +247,12 @@ impl Tiling {
     }
 
     /// How many boxes there are.
-    pub(in crate::cpu) fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         (0..self.rank).map(|k| self.along(k)).product()
     }
 
     /// Box number `n`.
-    pub(in crate::cpu) fn get(&self, n: usize) -> Tile {
+    pub(super) fn get(&self, n: usize) -> Tile {
         let mut tile = Tile { start: [0; MAX_RANK], extents: [1; MAX_RANK] };
         let mut rest = n;
         for k in (0..self.rank).rev() {
@@ -178,13 +266,7 @@ impl Tiling {
 }
 
 /// Writes the index of point number `n` in C order of the dimensions `from..to`.
-pub(in crate::cpu) fn decode(
-    index: &mut Dims<usize>,
-    layout: &LaunchLayout,
-    from: usize,
-    to: usize,
-    mut n: usize,
-) {
+pub(super) fn decode(index: &mut Dims<usize>, layout: &LaunchLayout, from: usize, to: usize, mut n: usize) {
     for k in (from..to).rev() {
         // An empty dimension has no points; nothing is read at the index then.
         index[k] = n % layout.extents[k].max(1);
@@ -193,7 +275,7 @@ pub(in crate::cpu) fn decode(
 }
 
 /// Steps an index through the box `extents` in C order over the dimensions before `rank`; false at the end.
-pub(in crate::cpu) fn advance(index: &mut Dims<usize>, tile: &Tile, rank: usize) -> bool {
+pub(super) fn advance(index: &mut Dims<usize>, tile: &Tile, rank: usize) -> bool {
     for k in (0..rank).rev() {
         index[k] += 1;
         if index[k] < tile.start[k] + tile.extents[k] {

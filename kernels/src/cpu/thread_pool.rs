@@ -1,5 +1,5 @@
-//! A small thread pool. Jobs are posted to a shared queue; idle pool threads join them, and the posting
-//! thread works along.
+//! The threads of the CPU engine: a small pool, whose threads take numbered tasks one by one. Jobs are posted
+//! to a shared queue; idle pool threads join them, and the posting thread works along.
 //!
 //! The poster takes its job off the queue when its own call returns and waits for the threads that have
 //! joined, not for others. Waking a thread takes tens of microseconds, as long as a small launch, so idle
@@ -19,16 +19,48 @@ const SPINS: u32 = 200;
 
 /// How many threads a job is worth.
 #[derive(Clone, Copy)]
-pub(in crate::cpu) struct Parallelism {
+pub(super) struct Parallelism {
     /// At most this many threads work, the poster included.
     pub threads: usize,
     /// The job takes so long that parked threads are woken, even if no other job was posted just before.
     pub wakes: bool,
 }
 
+/// Calls `serve` on up to `threads` threads of the pool, each with the tasks below `tasks` that it takes, one
+/// after the other; tasks are taken in ascending order. For work that is itself made of launches.
+pub fn share_tasks(threads: usize, tasks: usize, serve: impl Fn(&mut dyn Iterator<Item = usize>) + Sync) {
+    in_turns(Parallelism { threads, wakes: true }, tasks, serve);
+}
+
+/// Calls `work` once for each task below `tasks`, with a `worker` of each thread that joins.
+pub(super) fn share_out<W>(
+    parallelism: Parallelism,
+    tasks: usize,
+    worker: impl Fn() -> W + Sync,
+    work: impl Fn(&mut W, usize) + Sync,
+) {
+    in_turns(parallelism, tasks, |turns| {
+        let mut worker = worker();
+        turns.for_each(|n| work(&mut worker, n));
+    });
+}
+
+/// Calls `serve` on the threads that join, each with the tasks below `tasks` that it takes, one after the
+/// other.
+pub(super) fn in_turns(
+    parallelism: Parallelism,
+    tasks: usize,
+    serve: impl Fn(&mut dyn Iterator<Item = usize>) + Sync,
+) {
+    let next = AtomicUsize::new(0);
+    let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < tasks);
+    let serve = || serve(&mut std::iter::from_fn(take));
+    share(Parallelism { threads: parallelism.threads.min(tasks), ..parallelism }, &serve);
+}
+
 /// Calls `work` on this thread and on pool threads, and returns when all these calls have. Each call must do
 /// what the others leave, so that any number of them does all of the work.
-pub(in crate::cpu) fn share(parallelism: Parallelism, work: &(dyn Fn() + Sync)) {
+fn share(parallelism: Parallelism, work: &(dyn Fn() + Sync)) {
     if parallelism.threads <= 1 {
         return work();
     }
