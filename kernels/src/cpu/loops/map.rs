@@ -4,7 +4,7 @@
 //! So a loop is compiled for each function, lane type and instruction set.
 
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 
 use super::lanes::{BLOCK, LanePointer};
 use super::level::{Compiled, Level, Loop, compiled};
@@ -37,7 +37,7 @@ fn next_block(lane: usize, lanes: usize) -> Option<usize> {
 unsafe fn function<F: Copy>() -> F {
     const { assert!(size_of::<F>() == 0, "a function that captures nothing") };
     // SAFETY: all values of a type without bytes are alike, and the caller knows that there is one.
-    unsafe { MaybeUninit::<F>::uninit().assume_init() }
+    unsafe { NonNull::<F>::dangling().read() }
 }
 
 /// Declares the loop of functions of so many operands, and what compiles it.

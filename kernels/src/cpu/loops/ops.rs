@@ -39,6 +39,7 @@ pub(in crate::cpu) fn unary(level: Level, op: UnaryOp, dtype: DType) -> MapFn {
 }
 
 /// The loop of an operation of two operands.
+#[allow(clippy::unnecessary_cast, reason = "shift counts of any type")]
 pub(in crate::cpu) fn binary(level: Level, op: BinaryOp, lane: Lane) -> MapFn {
     macro_rules! float {
         ($float:ident) => {
