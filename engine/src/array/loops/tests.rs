@@ -37,7 +37,7 @@ fn rounds_of_tiles_begin_wherever_a_run_does() {
             );
             run(single + 7, &mut tiled);
         }
-        // With room for that, a round begins with the exchange, which is the step after the next.
+        // With room for that, a round begins with the exchange, which is the fifth step from here.
         let cycle = tiled.cycle.as_mut().unwrap();
         let mut left = 12;
         let mut taken = Vec::new();
@@ -45,7 +45,7 @@ fn rounds_of_tiles_begin_wherever_a_run_does() {
             taken.push(cycle.replay(&team, &mut tiled.state, left).unwrap());
             left -= taken[taken.len() - 1];
         }
-        let expected = if parts == 1 { vec![6, 6] } else { vec![1, 6, 1, 1, 1, 1, 1] };
+        let expected = if parts == 1 { vec![6, 6] } else { vec![1, 1, 1, 1, 6, 1, 1] };
         assert_eq!(taken, expected, "{parts}");
         run(12, &mut tiled);
     }

@@ -110,22 +110,30 @@ exports! {
         }
     }
 
-    fn cuEventElapsedTime_v2(milliseconds: Out<f32>, start: Opaque, end: Opaque) Init, |driver, _device| {
-        let (start, end) = (driver.event(start)?, driver.event(end)?);
-        let time = |event: usize| {
-            let event = driver.event_of(event);
-            let is_timed = event.flags & EVENT_DISABLE_TIMING == 0;
-            match (&event.record, event.time) {
-                (Record::Work { .. }, _) if !is_timed => Err(Code::INVALID_HANDLE),
-                (Record::Never, _) => Err(Code::INVALID_HANDLE),
-                (Record::Captured { .. }, _) => Err(Code::CAPTURED_EVENT),
-                (Record::Work { generation, .. }, Some((timed, time))) if *generation == timed => Ok(time),
-                (Record::Work { .. }, _) => Err(Code::NOT_READY),
-            }
-        };
-        let (start, end) = (time(start)?, time(end)?);
-        milliseconds.put((end as f64 - start as f64) as f32 / 1e6)
+    fn cuEventElapsedTime(milliseconds: Out<f32>, start: Opaque, end: Opaque) Init, |driver, _device| {
+        elapsed(driver, milliseconds, start, end)
     }
+
+    fn cuEventElapsedTime_v2(milliseconds: Out<f32>, start: Opaque, end: Opaque) Init, |driver, _device| {
+        elapsed(driver, milliseconds, start, end)
+    }
+}
+
+fn elapsed(driver: &mut Driver, milliseconds: Out<f32>, start: Opaque, end: Opaque) -> Outcome {
+    let (start, end) = (driver.event(start)?, driver.event(end)?);
+    let time = |event: usize| {
+        let event = driver.event_of(event);
+        let is_timed = event.flags & EVENT_DISABLE_TIMING == 0;
+        match (&event.record, event.time) {
+            (Record::Work { .. }, _) if !is_timed => Err(Code::INVALID_HANDLE),
+            (Record::Never, _) => Err(Code::INVALID_HANDLE),
+            (Record::Captured { .. }, _) => Err(Code::CAPTURED_EVENT),
+            (Record::Work { generation, .. }, Some((timed, time))) if *generation == timed => Ok(time),
+            (Record::Work { .. }, _) => Err(Code::NOT_READY),
+        }
+    };
+    let (start, end) = (time(start)?, time(end)?);
+    milliseconds.put((end as f64 - start as f64) as f32 / 1e6)
 }
 
 fn create(driver: &mut Driver, device: usize, out: Out<Opaque>, flags: u32) -> Outcome {
