@@ -4,7 +4,7 @@
 //! per thread, whatever the strides; `vector` moves 16 bytes at a time; `streaming` takes the planes of a
 //! wide stencil one after the other and keeps what the next ones need in registers; `transpose` goes through
 //! shared memory; `batched_copy` visits many boxes in one launch; `fold` and `tree` are the passes of a
-//! reduction. [`Module::prepare`] picks entries, cuts the region into grids and fills in their parameters:
+//! reduction. [`Module::plan`] picks entries, cuts the region into grids and fills in their parameters:
 //! the *block*, which the text reads with `ld.param`. All of it is pure: text and numbers.
 //!
 //! How values live in registers: bool as `.pred`; integers up to 32 bits as `.b32`, sign- or

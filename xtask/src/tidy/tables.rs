@@ -12,17 +12,17 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 23_600),
-    ("engine/src", 39_100),
-    ("simcuda/src", 8_800),
-    ("interop/src", 7_250),
-    ("interop/python", 4_950),
-    ("benches", 8_300),
-    ("xtask", 4_800),
-    ("examples", 2_600),
+    ("kernels/src", 21_850),
+    ("engine/src", 36_950),
+    ("simcuda/src", 7_620),
+    ("interop/src", 6_780),
+    ("interop/python", 4_650),
+    ("benches", 7_550),
+    ("xtask", 4_620),
+    ("examples", 2_300),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 99_200;
+pub const TOTAL_BUDGET: usize = 92_250;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
