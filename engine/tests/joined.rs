@@ -152,8 +152,8 @@ fn boxes_are_computed_where_they_stay() {
     let padded = (&u * &u - 1.0).pad(&[(1, 1), (0, 0)], Padding::Edge);
     let (launches, messages) = counted(&team, || padded.eval());
     assert_eq!((launches, messages), (vec!["joined".to_owned(); 5], 0));
-    // A stencil on it exchanges halos that its memory has, in one launch per part; a copy of it to other memory
-    // would be another.
+    // A stencil on it exchanges halos that its memory has, in one launch per part; a copy of it to other
+    // memory would be another.
     let around = padded.slice(&s![1..-1]) * -2.0 + padded.slice(&s![..-2]) + padded.slice(&s![2..]);
     let (launches, messages) = counted(&team, || around.eval());
     let copies = launches.iter().filter(|name| name.starts_with("copy_box")).count();

@@ -48,7 +48,7 @@ const CODES: [&str; 7] = ["int", "uint", "float", "opaque", "bfloat", "complex",
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ElementType {
-    /// A place in [`CODES`].
+    /// A place in the table of codes.
     pub code: u8,
     /// Of one element.
     pub bits: u8,
