@@ -135,7 +135,13 @@ struct Running {
     extent: i64,
     steps: Loop<Step>,
     team: Team,
+    /// Steps so far.
+    taken: usize,
 }
+
+/// Conjugate gradients are checked after at most so many steps: rounding takes the residual away from the true
+/// one, and from being orthogonal, a little in each.
+const CHECKED_STEPS: usize = 3;
 
 /// Cells along each axis of the middle that is compared.
 const COMPARED: i64 = 3;
@@ -183,8 +189,13 @@ impl Running {
         let team = on.team(on.parts)?;
         let shape = on.sizes.shape(app.rank);
         let dist = Distribution::builder(&shape).parts(on.parts).build()?;
+        let state = Running::start(app, &team, &dist, on.dtype)?;
+        Ok(Running { app: *app, extent: shape[0], steps: Loop::new(state, app.step()), team, taken: 0 })
+    }
+
+    fn start(app: &App, team: &Team, dist: &Distribution, dtype: DType) -> Result<Vec<Array>> {
         let started = |(k, &(offset, scale)): (usize, &(f64, f64))| {
-            Ok(array(&team, &dist, on.dtype, seed(0, k))? * scale + offset)
+            Ok(array(team, dist, dtype, seed(0, k))? * scale + offset)
         };
         let mut state = app.start.iter().enumerate().map(started).collect::<Result<Vec<Array>>>()?;
         match app.advance {
@@ -193,7 +204,7 @@ impl Running {
             _ => state.push(state[0].slice(&vec![(0..1).into_span(); app.rank])),
         }
         eval_all(&state.iter().collect::<Vec<_>>())?;
-        Ok(Running { app: *app, extent: shape[0], steps: Loop::new(state, app.step()), team })
+        Ok(state)
     }
 
     /// The middle of the program's arrays, and so many cells around it.
@@ -206,14 +217,21 @@ impl Running {
 
 impl Work for Running {
     fn run(&mut self, times: usize) -> Result<()> {
+        self.taken += times;
         self.steps.run(times as u64)?;
         Ok(self.team.wait()?)
     }
 
-    /// Takes a step, and compares it with the formula over the numbers before.
+    /// Takes a step, and compares it with the formula over the numbers before; gradients start again.
     fn check(&mut self) -> Result<f64> {
         let App { name, rank, reach, formula, advance, .. } = self.app;
         if advance == Advance::Gradients {
+            if self.taken > CHECKED_STEPS {
+                let x = &self.steps.state()[0];
+                let state = Running::start(&self.app, &self.team, &*x.distribution()?, x.dtype())?;
+                (self.steps, self.taken) = (Loop::new(state, self.app.step()), 0);
+                self.run(CHECKED_STEPS)?;
+            }
             return gradients_check(self.steps.state(), self.extent);
         }
         let side = COMPARED.min(self.extent - 2 * reach);

@@ -17,12 +17,12 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("simcuda/src", 7_620),
     ("interop/src", 6_780),
     ("interop/python", 4_650),
-    ("benches", 7_550),
+    ("benches", 7_560),
     ("xtask", 4_620),
     ("examples", 2_300),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 92_250;
+pub const TOTAL_BUDGET: usize = 92_260;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
