@@ -139,8 +139,8 @@ struct Running {
     taken: usize,
 }
 
-/// Conjugate gradients are checked after at most so many steps: rounding takes the residual away from the true
-/// one, and from being orthogonal, a little in each.
+/// Conjugate gradients are checked after at most so many steps: rounding takes the residual away from the
+/// true one, and from being orthogonal, a little in each.
 const CHECKED_STEPS: usize = 3;
 
 /// Cells along each axis of the middle that is compared.
