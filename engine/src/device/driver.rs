@@ -8,10 +8,8 @@ use std::any::Any;
 
 use partita_kernels::{LaunchError, Verified};
 
-use super::cuda::CudaError;
 use super::launch::Job;
 use super::memory::{Allocation, DeviceMemory};
-use super::wgpu::WgpuError;
 
 /// The sort of device.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -59,23 +57,6 @@ pub(in crate::device) enum DriverError {
     Launch(LaunchError),
     /// In the driver's words.
     Failed(String),
-}
-
-impl From<CudaError> for DriverError {
-    fn from(error: CudaError) -> DriverError {
-        match error {
-            CudaError::OutOfMemory { bytes } => {
-                DriverError::OutOfMemory { bytes, limit: format!("driver: {error}") }
-            }
-            failure => DriverError::Failed(failure.to_string()),
-        }
-    }
-}
-
-impl From<WgpuError> for DriverError {
-    fn from(error: WgpuError) -> DriverError {
-        DriverError::Failed(error.to_string())
-    }
 }
 
 pub(in crate::device) type DriverResult<T> = Result<T, DriverError>;

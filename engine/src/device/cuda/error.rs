@@ -3,6 +3,8 @@
 use partita_kernels::LaunchError;
 use partita_kernels::ptx::PtxUnsupported;
 
+use crate::device::driver::DriverError;
+
 /// A failure of a CUDA device or of its driver.
 #[derive(Clone, Debug, thiserror::Error)]
 #[cfg_attr(not(feature = "cuda"), expect(dead_code))]
@@ -80,5 +82,16 @@ fn remedy(code: &str) -> &'static str {
             "what lies on this device is lost, other devices go on; start the process anew to use it again"
         }
         _ => "other devices go on",
+    }
+}
+
+impl From<CudaError> for DriverError {
+    fn from(error: CudaError) -> DriverError {
+        match error {
+            CudaError::OutOfMemory { bytes } => {
+                DriverError::OutOfMemory { bytes, limit: format!("driver: {error}") }
+            }
+            failure => DriverError::Failed(failure.to_string()),
+        }
     }
 }

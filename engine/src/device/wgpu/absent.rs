@@ -1,6 +1,7 @@
 //! No adapters, in a build without the feature `wgpu`.
 
-use super::{Shrink, WgpuError};
+use super::Shrink;
+use super::error::WgpuError;
 use crate::device::driver::Driver;
 
 pub(in crate::device) fn count() -> usize {

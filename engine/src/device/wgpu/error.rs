@@ -4,6 +4,8 @@
 use partita_kernels::LaunchError;
 use partita_kernels::wgsl::WgslUnsupported;
 
+use crate::device::driver::DriverError;
+
 /// A failure of a wgpu device.
 #[derive(Clone, Debug, thiserror::Error)]
 #[cfg_attr(not(feature = "wgpu"), expect(dead_code))]
@@ -58,4 +60,10 @@ pub struct Shrink {
     pub cautious: bool,
     /// Keep its memory out of this process's address space.
     pub hidden: bool,
+}
+
+impl From<WgpuError> for DriverError {
+    fn from(error: WgpuError) -> DriverError {
+        DriverError::Failed(error.to_string())
+    }
 }

@@ -20,4 +20,3 @@ mod error;
 use absent as driver;
 pub(super) use driver::{count as adapters, open as open_adapter};
 pub use error::Shrink;
-pub(super) use error::WgpuError;
