@@ -24,7 +24,7 @@ pub(crate) struct Footprint {
 
 impl Footprint {
     /// What launches over regions of `target`, one per part, read. `None` where memory along some dimension
-    /// does not lie as the launches go through it: then the operand is to be packed_box in their order.
+    /// does not lie as the launches go through it: then the operand is to be packed in their order.
     pub fn of(
         maps: &[Map],
         source: &Distribution,
@@ -76,7 +76,7 @@ enum Alignment {
     Single(i64),
 }
 
-/// The box that a part gets of an operand that is packed_box in the order of the launches, in the coordinates
+/// The box that a part gets of an operand that is packed in the order of the launches, in the coordinates
 /// of such a plan.
 pub(crate) fn packed_box(map: &Map, target: &Distribution, part: usize) -> Result<Region> {
     let (owned, rank) = (target.owned(part), map.axes().len());
@@ -88,7 +88,7 @@ pub(crate) fn packed_box(map: &Map, target: &Distribution, part: usize) -> Resul
 }
 
 /// The map without the offsets by which loads of one parameter may differ: along what is blocks here and
-/// there, and of what is packed_box as a box. What is packed_box in the order of the launches is there for
+/// there, and of what is packed as a box. What is packed in the order of the launches is there for
 /// one map alone.
 pub(crate) fn without_load_offsets(map: &Map, source: &Distribution, target: &Distribution) -> Result<Map> {
     let along_blocks = |d: usize| match map.axes()[d] {
