@@ -135,8 +135,8 @@ pub enum BinaryOp {
     Mul,
     /// Quotient; integers truncate, `x / 0 = 0`.
     Div,
-    /// Remainder of the truncated quotient, with the sign of the dividend (C's `%`, `fmod`; exact). Floats: `x % 0`
-    /// and `inf % y` are NaN, `x % inf` is `x`. Integers: `x % 0 = 0`, `MIN % -1 = 0`.
+    /// Remainder of the truncated quotient, with the sign of the dividend (C's `%`, `fmod`; exact). Floats:
+    /// `x % 0` and `inf % y` are NaN, `x % inf` is `x`. Integers: `x % 0 = 0`, `MIN % -1 = 0`.
     Rem,
     /// The smaller; NaN if either is.
     Min,
