@@ -146,7 +146,7 @@ fn wgsl_text(kernel: &Verified) -> String {
 }
 
 fn ptx_text(kernel: &Verified) -> String {
-    ptx::emit(kernel, &ptx::PtxTarget { sm: 90 }).unwrap().text
+    ptx::emit(kernel, &ptx::PtxTarget { sm: 90 }).unwrap().whole_text()
 }
 
 /// Of some kernels the machine code at both ISA levels.

@@ -3,8 +3,6 @@
 //! A grid's coordinates and the steps along its slots are 32-bit numbers; addresses are 64-bit. Regions
 //! beyond that, or beyond what a grid may have of blocks, are cut into several grids.
 
-use std::fmt::Write;
-
 use super::entries::{fold, pointwise, streaming, transpose, vector};
 use super::launch::fold::MAX_INNER_FOLD;
 use super::launch::pointwise::plan_batch;
@@ -53,23 +51,31 @@ pub fn emit(kernel: &Verified, target: &PtxTarget) -> Result<Module, PtxUnsuppor
     if let Some(bytes) = entries.iter().map(|e| e.block.bytes()).find(|&bytes| bytes > MAX_BLOCK_BYTES) {
         return Err(PtxUnsupported { kernel: kernel.name.clone(), bytes });
     }
-    let mut text = String::new();
-    let _ = writeln!(text, "// {}", kernel.name);
-    let _ = writeln!(text, ".version {}\n.target sm_{}\n.address_size 64", target.version(), target.sm);
-    for entry in &entries {
-        let _ = write!(text, "\n{}", entry.text);
-    }
-    Ok(Module {
-        text,
-        entries: entries.iter().map(|e| e.name).collect(),
-        blocks: entries.into_iter().map(|e| e.block).collect(),
-        kernel: verified,
-        schedule,
-        limits: Limits::DEVICE,
-    })
+    Ok(Module { target: *target, entries, kernel: verified, schedule, limits: Limits::DEVICE })
 }
 
 impl Module {
+    /// The text of one entry, for the driver to compile when it is first used.
+    pub fn text(&self, entry: usize) -> String {
+        self.head() + "\n" + &self.entries[entry].text
+    }
+
+    /// All entries in one text, to be read.
+    pub fn whole_text(&self) -> String {
+        self.entries.iter().fold(self.head(), |text, entry| text + "\n" + &entry.text)
+    }
+
+    fn head(&self) -> String {
+        let (name, PtxTarget { sm }) = (&self.kernel.kernel().name, self.target);
+        let version = self.target.version();
+        format!("// {name}\n.version {version}\n.target sm_{sm}\n.address_size 64\n")
+    }
+
+    /// The entry of a kind, if the schedule offers it.
+    pub(crate) fn entry(&self, kind: &str) -> Option<usize> {
+        self.entries.iter().position(|entry| entry.kind == kind)
+    }
+
     /// Whether grids can count the points of a launch.
     ///
     /// # Errors

@@ -4,8 +4,9 @@
 //! per thread, whatever the strides; `vector` moves 16 bytes at a time; `streaming` takes the planes of a
 //! wide stencil one after the other and keeps what the next ones need in registers; `transpose` goes through
 //! shared memory; `batched_copy` visits many boxes in one launch; `fold` and `tree` are the passes of a
-//! reduction. [`Module::plan`] picks entries, cuts the region into grids and fills in their parameters:
-//! the *block*, which the text reads with `ld.param`. All of it is pure: text and numbers.
+//! reduction. Each has a text of its own, so that a driver compiles what is used. [`Module::plan`] picks
+//! entries, cuts the region into grids and fills in their parameters: the *block*, which the text reads with
+//! `ld.param`. All of it is pure: text and numbers.
 //!
 //! How values live in registers: bool as `.pred`; integers up to 32 bits as `.b32`, sign- or
 //! zero-extended after every operation; i64 and u64 as `.b64`; f32 and f64 as themselves; f16 and
@@ -31,4 +32,4 @@ mod text;
 
 pub use emit::{PtxUnsupported, emit};
 pub use launch::{Facts, Grid, LaunchPlan, Module, Span};
-pub use text::PtxTarget;
+pub use text::{Entry, PtxTarget};

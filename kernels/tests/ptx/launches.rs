@@ -37,10 +37,9 @@ fn launch(extents: &[usize], input: &[i64], output: &[i64]) -> Launch {
 }
 
 /// The text of an entry.
-fn entry_text(module: &Module, entry: usize) -> &str {
-    let begin = module.text.find(&format!(".entry {}(", module.entries[entry])).unwrap();
-    let text = &module.text[begin..];
-    &text[..text.find("\n}\n").unwrap()]
+fn entry_text(module: &Module, entry: usize) -> String {
+    let (text, name) = (module.text(entry), &module.entries[entry].name);
+    text[text.find(&format!(".entry {name}(")).unwrap()..].to_owned()
 }
 
 /// The number between two texts.
@@ -56,7 +55,7 @@ fn prepare(module: &Module, launch: &Launch) -> Vec<Grid> {
         assert!(grid.grid[0] >= 1 && grid.grid[0] <= i32::MAX as u32, "{:?}", grid.grid);
         assert!(grid.grid[1..].iter().all(|n| (1..=65535).contains(n)), "{:?}", grid.grid);
         assert!(grid.block.iter().product::<u32>() <= THREADS, "{:?}", grid.block);
-        assert_eq!(grid.params.len(), between(entry_text(module, grid.entry), "launch[", "]"));
+        assert_eq!(grid.params.len(), between(&entry_text(module, grid.entry), "launch[", "]"));
     }
     grids
 }
@@ -68,7 +67,7 @@ fn scratch_bytes(module: &Module, launch: &Launch) -> u64 {
 /// The number that an entry loads into a register, of a grid's parameters.
 fn number(module: &Module, grid: &Grid, register: &str) -> u64 {
     let text = entry_text(module, grid.entry);
-    let at = between(text, &format!(" {register}, [launch+"), "]");
+    let at = between(&text, &format!(" {register}, [launch+"), "]");
     let is_wide = text.contains(&format!("ld.param.b64 {register},"));
     let mut bytes = [0; 8];
     let width = if is_wide { 8 } else { 4 };
@@ -100,7 +99,7 @@ fn rows_that_lie_apart_are_visited_along_the_output() {
     let module = copy(DType::F32, 2);
     // The output is transposed: its fastest dimension is the first.
     let grids = prepare(&module, &launch(&[100, 50], &[51, 2], &[1, 100]));
-    assert_eq!(module.entries[grids[0].entry], "vector");
+    assert_eq!(module.entries[grids[0].entry].kind, "vector");
     assert_eq!(number(&module, &grids[0], "%extent1"), 100);
     assert_eq!(number(&module, &grids[0], "%step0_1"), 204);
 }
@@ -109,7 +108,7 @@ fn rows_that_lie_apart_are_visited_along_the_output() {
 fn the_vector_entry_needs_contiguous_outputs() {
     let module = copy(DType::F32, 1);
     let entry = |input: i64, output: i64, n: usize| {
-        module.entries[prepare(&module, &launch(&[n], &[input], &[output]))[0].entry]
+        module.entries[prepare(&module, &launch(&[n], &[input], &[output]))[0].entry].kind
     };
     assert_eq!([entry(1, 1, 100), entry(0, 1, 100), entry(3, 1, 100)], ["vector"; 3]);
     assert_eq!([entry(1, 2, 100), entry(1, 1, 7)], ["pointwise"; 2]);
@@ -134,11 +133,11 @@ fn a_transposed_input_makes_tiles() {
     let module = copy(DType::F32, 3);
     let grids = prepare(&module, &launch(&[20, 50, 90], &[1, 20, 1000], &[4500, 90, 1]));
     // y is the dimension along which the input lies, whichever it was.
-    assert_eq!((module.entries[grids[0].entry], grids[0].grid), ("transpose", [3, 1, 50]));
+    assert_eq!((module.entries[grids[0].entry].kind, grids[0].grid), ("transpose", [3, 1, 50]));
     assert_eq!((number(&module, &grids[0], "%turned0"), number(&module, &grids[0], "%extent1")), (1, 20));
     assert_eq!(turned_and_straight(), [1, 0]);
     let narrow = prepare(&module, &launch(&[3, 50, 90], &[1, 3, 150], &[4500, 90, 1]));
-    assert_eq!(module.entries[narrow[0].entry], "vector");
+    assert_eq!(module.entries[narrow[0].entry].kind, "vector");
 }
 
 #[test]
@@ -203,8 +202,8 @@ fn wide_stencils_offer_streaming_and_narrow_ones_do_not() {
     // Planes, each a copy of the body.
     let streaming = |offsets: &[Vec<i32>]| {
         let module = stencil(offsets);
-        let entry = module.entries.iter().position(|&name| name == "streaming")?;
-        Some(between(entry_text(&module, entry), "// plane 0 of ", "\n"))
+        let entry = module.entries.iter().position(|entry| entry.kind == "streaming")?;
+        Some(between(&entry_text(&module, entry), "// plane 0 of ", "\n"))
     };
     assert_eq!([streaming(&star(1, 4)), streaming(&star(2, 1)), streaming(&star(3, 1))], [None; 3]);
     assert_eq!([streaming(&cube(3, 1)), streaming(&cube(2, 1))], [Some(3); 2]);
@@ -227,7 +226,7 @@ fn inside(extents: [usize; 3]) -> Launch {
 fn streaming_has_as_many_walks_as_fill_the_device() {
     let module = stencil(&cube(3, 1));
     let grids = prepare(&module, &inside([1000, 1000, 1000]));
-    let shape = |grid: &Grid| (module.entries[grid.entry], grid.grid, grid.block);
+    let shape = |grid: &Grid| (module.entries[grid.entry].kind, grid.grid, grid.block);
     assert_eq!((grids.len(), shape(&grids[0])), (1, ("streaming", [8, 125, 2], [32, 8, 1])));
     assert_eq!(number(&module, &grids[0], "%planes"), 500);
     let small = prepare(&module, &inside([128, 128, 128]));
@@ -237,7 +236,7 @@ fn streaming_has_as_many_walks_as_fill_the_device() {
     );
     // Too few planes, too few points: all of them at once.
     for extents in [[7, 1000, 1000], [64, 64, 64]] {
-        assert_eq!(module.entries[prepare(&module, &inside(extents))[0].entry], "vector", "{extents:?}");
+        assert_eq!(module.entries[prepare(&module, &inside(extents))[0].entry].kind, "vector", "{extents:?}");
     }
 }
 
@@ -264,7 +263,7 @@ fn streaming_is_cut_at_the_limits_of_a_grid() {
     // A plane beyond what 32 bits count is no step of streaming.
     let far = 1i64 << 31;
     let grids = prepare(&module, &launch(&[100, 90, 80], &[far, 96, 1], &[far, 96, 1]));
-    assert_eq!((grids.len(), module.entries[grids[0].entry]), (100, "vector"));
+    assert_eq!((grids.len(), module.entries[grids[0].entry].kind), (100, "vector"));
 }
 
 #[test]
@@ -273,7 +272,7 @@ fn empty_regions_need_no_grid_but_empty_folds_do() {
     let module = sum(&[true, false]);
     assert!(prepare(&module, &launch(&[5, 0], &[0, 1], &[0, 1])).is_empty());
     let grids = prepare(&module, &launch(&[0, 5], &[5, 1], &[0, 1]));
-    assert_eq!((grids.len(), module.entries[grids[0].entry]), (1, "tree"));
+    assert_eq!((grids.len(), module.entries[grids[0].entry].kind), (1, "tree"));
     assert_eq!(number(&module, &grids[0], "%folded"), 0);
 }
 
@@ -284,7 +283,7 @@ fn a_small_fold_is_one_grid_and_a_large_one_fills_the_device() {
     assert_eq!((prepare(&module, &small).len(), scratch_bytes(&module, &small)), (1, 0));
     let large = launch(&[1 << 28], &[1], &[0]);
     let grids = prepare(&module, &large);
-    let entries: Vec<&str> = grids.iter().map(|g| module.entries[g.entry]).collect();
+    let entries: Vec<&str> = grids.iter().map(|g| module.entries[g.entry].kind).collect();
     assert_eq!(entries, ["fold", "tree"]);
     // 32 groups of 512 numbers for each of 8 warps.
     assert_eq!(grids[0].grid, [1, (1 << 28) / (32 * 512 * 8), 1]);
@@ -306,7 +305,7 @@ fn a_fold_of_more_than_32_bits_count_is_cut_at_a_power_of_two() {
     let module = sum(&[true]);
     let n = (5usize << 30) + 3;
     let grids = prepare(&module, &launch(&[n], &[1], &[0]));
-    let entries: Vec<&str> = grids.iter().map(|g| module.entries[g.entry]).collect();
+    let entries: Vec<&str> = grids.iter().map(|g| module.entries[g.entry].kind).collect();
     assert_eq!(entries, ["fold", "fold", "fold", "fold", "fold", "fold", "tree", "tree"]);
     for (at, grid) in grids[..6].iter().enumerate() {
         assert_eq!(number(&module, grid, "%start0"), 0x1_0000_0000 + ((at as u64) << 32));
@@ -360,4 +359,22 @@ fn targets_follow_the_compute_capability() {
     assert_eq!([of(7, 0), of(7, 2), of(6, 1)], [None; 3]);
     assert_eq!([of(7, 5), of(8, 0), of(8, 9), of(9, 0)], [75, 80, 80, 90].map(Some));
     assert_eq!([of(10, 0), of(10, 3), of(12, 0)], [Some(100); 3]);
+}
+
+#[test]
+fn entries_are_named_after_their_kernels_and_stand_alone() {
+    let module = copy(DType::F32, 2);
+    let names: Vec<&str> = module.entries.iter().map(|entry| entry.name.as_str()).collect();
+    assert!(names[1].starts_with("vector_copy_f32_2d_1to1_"), "{names:?}");
+    let mut all = std::collections::BTreeSet::new();
+    for module in [module, copy(DType::F64, 2), copy(DType::F32, 3), sum(&[true, false]), sum(&[false, true])]
+    {
+        for (at, entry) in module.entries.iter().enumerate() {
+            let text = module.text(at);
+            assert_eq!(text.matches(".entry").count(), 1, "{text}");
+            let program = simcuda::ptx::Program::parse(&text).unwrap();
+            assert!(program.entry(&entry.name).is_some(), "{}", entry.name);
+            assert!(all.insert(entry.name.clone()), "{}", entry.name);
+        }
+    }
 }

@@ -48,8 +48,9 @@ impl Compiled {
         if setting.shrunk {
             module.shrink();
         }
-        let program = simcuda::ptx::Program::parse(&module.text)
-            .unwrap_or_else(|e| panic!("{e}\n{}", numbered(&module.text)));
+        let text = module.whole_text();
+        let program =
+            simcuda::ptx::Program::parse(&text).unwrap_or_else(|e| panic!("{e}\n{}", numbered(&text)));
         Compiled { module, program }
     }
 
@@ -82,14 +83,15 @@ impl Compiled {
         let scratch = if plan.scratch_bytes > 0 { machine.alloc(plan.scratch_bytes, 256) } else { 0 };
         let mut entries = Vec::new();
         for grid in plan.grids(scratch) {
-            let entry = self.module.entries[grid.entry];
+            let entry = &self.module.entries[grid.entry];
             let most = if setting.shrunk { 2 } else { 65535 };
             assert!(
                 grid.grid.iter().all(|&n| n >= 1) && grid.grid[1..].iter().all(|&n| n <= most),
-                "{entry}"
+                "{}",
+                entry.name
             );
-            machine.run(&self.program, entry, grid.grid, grid.block, &grid.params)?;
-            entries.push(entry);
+            machine.run(&self.program, &entry.name, grid.grid, grid.block, &grid.params)?;
+            entries.push(entry.kind);
         }
         let read = |span: &Span| {
             let mut bytes = vec![0; span.bytes as usize];
@@ -123,8 +125,8 @@ impl Compiled {
             boxes.iter().zip(&spans).map(|((launch, _), spans)| (launch, &spans[..])).collect();
         let grids = self.module.plan_batch(&all).unwrap().grids(0);
         for grid in &grids {
-            let entry = self.module.entries[grid.entry];
-            machine.run(&self.program, entry, grid.grid, grid.block, &grid.params)?;
+            let entry = &self.module.entries[grid.entry];
+            machine.run(&self.program, &entry.name, grid.grid, grid.block, &grid.params)?;
         }
         let read = |span: &Span| {
             let mut bytes = vec![0; span.bytes as usize];
@@ -154,9 +156,12 @@ fn agree_with(
     let compiled = Compiled::new(kernel, setting);
     let (given, entries) = compiled
         .run(kernel, launch, arrays, setting)
-        .unwrap_or_else(|fault| panic!("{fault}\n{launch:?}\n{}", numbered(&compiled.module.text)));
+        .unwrap_or_else(|fault| panic!("{fault}\n{launch:?}\n{}", numbered(&compiled.module.whole_text())));
     if let Some(difference) = difference(kernel, expected, &given) {
-        panic!("{difference}\n{setting:?} {entries:?}\n{launch:?}\n{}", numbered(&compiled.module.text));
+        panic!(
+            "{difference}\n{setting:?} {entries:?}\n{launch:?}\n{}",
+            numbered(&compiled.module.whole_text())
+        );
     }
     entries
 }

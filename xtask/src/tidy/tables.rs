@@ -12,8 +12,8 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 21_850),
-    ("engine/src", 36_950),
+    ("kernels/src", 21_900),
+    ("engine/src", 37_000),
     ("simcuda/src", 7_620),
     ("interop/src", 6_780),
     ("interop/python", 4_650),
@@ -22,7 +22,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 2_300),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 92_260;
+pub const TOTAL_BUDGET: usize = 92_360;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

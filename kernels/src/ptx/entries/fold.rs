@@ -250,7 +250,7 @@ impl PtxWriter<'_> {
     }
 
     /// Combines the shares of a point in the first lane of the first share, and stores what that has.
-    fn finish_fold(mut self, name: &'static str, streams: &[Stream], kept: usize) -> Entry {
+    fn finish_fold(mut self, kind: &'static str, streams: &[Stream], kept: usize) -> Entry {
         self.combine_shares(streams);
         let first = self.set(Class::Pred, "setp.ne.u32", &["%share", "0"]);
         self.op(&format!("@{first} ret"));
@@ -274,7 +274,7 @@ impl PtxWriter<'_> {
             self.op(&format!("st.global.{} {place}, {word}", word_class(stream.partial).name()));
         }
         self.op("ret");
-        self.finish(name)
+        self.finish(kind)
     }
 
     fn partial_place(&mut self, base: FoldField, stream: &Stream, number: &str) -> Address {

@@ -7,20 +7,17 @@
 
 use crate::ir::{Form, Kernel, Launch};
 use crate::ptx::schedule::{FoldPlan, Schedule};
-use crate::ptx::text::{Field, FoldField, ParameterBlock, Quantity, quantities};
+use crate::ptx::text::{Entry, Field, FoldField, PtxTarget, Quantity, quantities};
 use crate::verify::Verified;
 use crate::verify::footprint::Footprint;
 
 /// A kernel as PTX, and how to launch it.
 pub struct Module {
-    /// The whole text.
-    pub text: String,
-    /// Names of its entry points.
-    pub entries: Vec<&'static str>,
+    /// Its entry points.
+    pub entries: Vec<Entry>,
+    pub(crate) target: PtxTarget,
     /// The kernel in basic instructions, as it was written.
     pub(crate) kernel: Verified,
-    /// The parameters of each entry.
-    pub(crate) blocks: Vec<ParameterBlock>,
     pub(crate) schedule: Schedule,
     pub(crate) limits: Limits,
 }
@@ -286,7 +283,7 @@ impl<'a> Source<'a> {
         planes: u64,
         fold: impl Fn(FoldField) -> u64,
     ) -> Grid {
-        let fields = &self.module.blocks[entry];
+        let fields = &self.module.entries[entry].block;
         let params = fields.pack(|field| match field {
             Field::Extent(slot) => region.dims[*slot].extent,
             Field::Start(quantity) => region.starts[region.of(*quantity)] as u64,

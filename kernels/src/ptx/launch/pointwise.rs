@@ -40,8 +40,7 @@ impl Source<'_> {
                 *most = 1;
             }
         }
-        let entry = self.module.entries.iter().position(|&name| name == shape.entry);
-        let entry = entry.expect("the schedule offers it");
+        let entry = self.module.entry(shape.entry).expect("the schedule offers it");
         let grid = |part: &Region| {
             self.grid(entry, part, [shape.blocks(part), shape.threads], shape.planes, no_fold)
         };
@@ -65,7 +64,7 @@ impl Source<'_> {
         let mut region = whole.clone();
         let walk = region.dims.remove(plan.along);
         let least = PLANES_PER_FILL * (plan.period as u64 - 1);
-        if walk.extent < least || !walk.fits() || !self.module.entries.contains(&"streaming") {
+        if walk.extent < least || !walk.fits() || self.module.entry("streaming").is_none() {
             return None;
         }
         region.arrange(self.leader(&region));
@@ -221,8 +220,8 @@ fn streaming_shape(items: u64, rows: u64) -> [u64; 2] {
 /// Launches over many boxes: of one program, each with its own memory, in any order. `None` if one of them is
 /// too large, or the module does not offer it.
 pub(crate) fn plan_batch(module: &Module, boxes: &[(&Launch, &[Span])]) -> Option<LaunchPlan> {
-    let entry = module.entries.iter().position(|&name| name == "batched_copy")?;
-    let row = &module.blocks[entry];
+    let entry = module.entry("batched_copy")?;
+    let row = &module.entries[entry].block;
     let mut filled: Vec<(u32, Vec<u8>)> = Vec::new();
     for (launch, memory) in boxes {
         let source = Source::new(module, launch, memory);

@@ -10,5 +10,5 @@ pub(crate) use parameters::{
     Address, Class, Field, FoldField, MAX_BLOCK_BYTES, ParameterBlock, Quantity, arithmetic, class, partial,
     quantities, register, size_bits,
 };
-pub use writer::PtxTarget;
-pub(crate) use writer::{Entry, PtxWriter, THREADS, slots};
+pub use writer::{Entry, PtxTarget};
+pub(crate) use writer::{PtxWriter, THREADS, slots};

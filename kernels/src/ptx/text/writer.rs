@@ -49,11 +49,30 @@ impl PtxTarget {
     }
 }
 
-/// One entry point: its name, its text and the parameters it reads.
-pub(crate) struct Entry {
-    pub name: &'static str,
-    pub text: String,
-    pub block: ParameterBlock,
+/// One entry point.
+pub struct Entry {
+    /// The way it runs the kernel: `vector`, `fold`, ...
+    pub kind: &'static str,
+    /// What its text calls it, and profilers show: after its kind and its kernel.
+    pub name: String,
+    pub(crate) text: String,
+    /// The parameters it reads.
+    pub(crate) block: ParameterBlock,
+}
+
+/// `vector_fused_f32_3d_7to1_c0ffee`: the kind, the kernel's name, the type of its first array, its rank, how
+/// many elements it loads and stores at a point, and digits that tell apart kernels alike in all of these.
+fn name_of(kind: &str, kernel: &Kernel, footprint: &Footprint) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let called: String = kernel.name.chars().map(plain).collect();
+    let dtype = kernel.params.first().map_or_else(String::new, |param| format!("_{}", param.dtype));
+    let stores = kernel.params.iter().filter(|param| param.access != Access::In).count();
+    // FNV-1a, which no release of a library changes.
+    let digest = kernel.to_string().bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let loads = footprint.loads().len();
+    format!("{kind}_{called}{dtype}_{}d_{loads}to{stores}_{:06x}", kernel.rank, digest & 0xff_ffff)
 }
 
 /// Writes one entry.
@@ -158,16 +177,16 @@ impl<'a> PtxWriter<'a> {
     }
 
     /// The entry: declarations, parameters, text.
-    pub(crate) fn finish(self, name: &'static str) -> Entry {
+    pub(crate) fn finish(self, kind: &'static str) -> Entry {
         let length = self.block.length();
-        self.finish_with(name, length, |_| "launch".to_owned())
+        self.finish_with(kind, length, |_| "launch".to_owned())
     }
 
     /// The entry of a launch whose parameter is a table of `rows` rows, a power of two: the number of each
     /// row's first block, then the rows' fields. The text finds its row's first block in `%first`.
-    pub(crate) fn finish_table(self, name: &'static str, rows: usize) -> Entry {
+    pub(crate) fn finish_table(self, kind: &'static str, rows: usize) -> Entry {
         let row = self.block.length();
-        self.finish_with(name, rows * (4 + row), |w| {
+        self.finish_with(kind, rows * (4 + row), |w| {
             let table = w.set(Class::B64, "mov.b64", &["launch"]);
             let block = w.set(Class::B32, "mov.b32", &["%ctaid.x"]);
             let first = |w: &mut PtxWriter, number: &str| {
@@ -194,13 +213,14 @@ impl<'a> PtxWriter<'a> {
     /// The entry whose fields are found from where `base` says, after what it writes.
     fn finish_with(
         mut self,
-        name: &'static str,
+        kind: &'static str,
         length: usize,
         base: impl FnOnce(&mut PtxWriter) -> String,
     ) -> Entry {
         let body = std::mem::take(&mut self.text);
         let base = base(&mut self);
         let before = std::mem::replace(&mut self.text, body);
+        let name = name_of(kind, self.kernel, self.footprint);
         let mut text = String::new();
         let _ = writeln!(
             text,
@@ -225,7 +245,7 @@ impl<'a> PtxWriter<'a> {
         text.push('\n');
         text.push_str(&self.text);
         text.push_str("}\n");
-        Entry { name, text, block: self.block }
+        Entry { kind, name, text, block: self.block }
     }
 }
 

@@ -2,7 +2,7 @@
 //! writer schedules them; and recordings as CUDA graphs, many launches queued by one call.
 
 use std::ffi::{CString, c_void};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use cudarc::driver::{result, sys};
 use partita_kernels::ptx::{self, Facts, Grid, LaunchPlan, Span, emit};
@@ -19,23 +19,29 @@ use crate::device::launch::Job;
 /// Room for what the driver's compiler says.
 const LOG_BYTES: usize = 8192;
 
-/// A kernel compiled for one device.
+/// A kernel written for one device. The driver compiles an entry when a launch first uses it.
 pub(super) struct CudaProgram {
     kernel: Verified,
     module: ptx::Module,
-    functions: Vec<sys::CUfunction>,
+    functions: Vec<OnceLock<Function>>,
+    primary: Arc<Primary>,
+}
+
+/// One entry, compiled: a module of its own.
+struct Function {
+    handle: sys::CUfunction,
     loaded: sys::CUmodule,
     primary: Arc<Primary>,
 }
 
 // SAFETY: the driver's handles may be used from any thread.
-unsafe impl Send for CudaProgram {}
+unsafe impl Send for Function {}
 // SAFETY: as for Send; driver calls are thread-safe.
-unsafe impl Sync for CudaProgram {}
+unsafe impl Sync for Function {}
 
-impl Drop for CudaProgram {
+impl Drop for Function {
     fn drop(&mut self) {
-        // SAFETY: loaded in `compile`, unloaded once; the driver waits for its kernels.
+        // SAFETY: loaded in `function`, unloaded once; the driver waits for its kernels.
         let unload = || unsafe { result::module::unload(self.loaded) }.during("unloading a module");
         // On a lost device there is nothing to report.
         let _ = self.primary.with(unload);
@@ -43,22 +49,37 @@ impl Drop for CudaProgram {
 }
 
 impl CudaDevice {
-    /// Compiles a kernel. If the driver refuses the PTX, the error has its log and the text.
+    /// Writes a kernel for this device.
     pub(super) fn compiled(&self, kernel: &Verified) -> Result<CudaProgram, CudaError> {
         let module = emit(kernel, &self.facts.target)?;
-        if config().debug >= 3 {
-            eprintln!("{}", module.text);
+        let functions = module.entries.iter().map(|_| OnceLock::new()).collect();
+        Ok(CudaProgram { kernel: kernel.clone(), functions, primary: Arc::clone(&self.primary), module })
+    }
+}
+
+impl CudaProgram {
+    /// An entry, compiled now if it was not before. If the driver refuses the PTX, the error has its log and
+    /// the text. Not while a stream of this thread captures: the driver allows no loading then.
+    fn function(&self, entry: usize) -> Result<&Function, CudaError> {
+        if let Some(function) = self.functions[entry].get() {
+            return Ok(function);
         }
-        let loaded = self.primary.with(|| load(&kernel.kernel().name, &module.text))?;
-        let mut program = CudaProgram {
-            kernel: kernel.clone(),
-            functions: Vec::new(),
-            loaded,
-            primary: Arc::clone(&self.primary),
-            module,
-        };
-        program.functions = self.primary.with(|| functions(loaded, &program.module.entries))?;
-        Ok(program)
+        let (name, text) = (&self.module.entries[entry].name, self.module.text(entry));
+        if config().debug >= 3 {
+            eprintln!("{text}");
+        }
+        let primary = Arc::clone(&self.primary);
+        let function = self.primary.with(|| {
+            let loaded = load(name, &text)?;
+            let mut function = Function { handle: std::ptr::null_mut(), loaded, primary };
+            let name = CString::new(name.as_str()).unwrap_or_default();
+            // SAFETY: the module is loaded.
+            let found = unsafe { result::module::get_function(loaded, name) };
+            function.handle = found.during("finding a kernel in its module")?;
+            Ok(function)
+        })?;
+        // Of two threads that compile it at once one is the first.
+        Ok(self.functions[entry].get_or_init(|| function))
     }
 }
 
@@ -97,15 +118,6 @@ pub(super) fn load(kernel: &str, text: &str) -> Result<sys::CUmodule, CudaError>
 fn is_of_ptx(code: &str) -> bool {
     let codes = ["INVALID_PTX", "UNSUPPORTED_PTX_VERSION", "NO_BINARY_FOR_GPU", "JIT_COMPILER_NOT_FOUND"];
     code.strip_prefix("CUDA_ERROR_").is_some_and(|code| codes.contains(&code))
-}
-
-fn functions(loaded: sys::CUmodule, entries: &[&'static str]) -> Result<Vec<sys::CUfunction>, CudaError> {
-    let find = |entry: &&'static str| {
-        let name = CString::new(*entry).unwrap_or_default();
-        // SAFETY: the module is loaded.
-        unsafe { result::module::get_function(loaded, name) }.during("finding a kernel in its module")
-    };
-    entries.iter().map(find).collect()
 }
 
 impl CudaProgram {
@@ -158,19 +170,20 @@ impl CudaDevice {
         }
         let grids = plan.grids(scratch.as_ref().map_or(0, |held| held.address));
         let stream = self.primary.stream(stream);
-        self.primary.with(|| grids.iter().try_for_each(|grid| queue(program(first), grid, stream)))
+        self.primary.with(|| {
+            grids.iter().try_for_each(|grid| queue(program(first).function(grid.entry)?, grid, stream))
+        })
     }
 }
 
 /// Queues one grid; the device's context is current.
-fn queue(program: &CudaProgram, grid: &Grid, stream: sys::CUstream) -> Result<(), CudaError> {
+fn queue(function: &Function, grid: &Grid, stream: sys::CUstream) -> Result<(), CudaError> {
     let [x, y, z] = grid.grid;
     let [bx, by, bz] = grid.block;
     let mut params = [grid.params.as_ptr().cast_mut().cast::<c_void>()];
-    let function = program.functions[grid.entry];
     // SAFETY: the module is loaded; its one parameter is as long as `params`, which the driver copies; the
     // launch was checked against its memory, which the engine keeps until the work is done.
-    unsafe { result::launch_kernel(function, (x, y, z), (bx, by, bz), 0, stream, &mut params) }
+    unsafe { result::launch_kernel(function.handle, (x, y, z), (bx, by, bz), 0, stream, &mut params) }
         .during("launching a kernel")
 }
 
@@ -210,13 +223,17 @@ impl CudaDevice {
         let mut grids = Vec::new();
         for (jobs, plan) in groups.iter().zip(plans) {
             // All jobs of a group are of one program.
-            grids.extend(plan.grids(partials).into_iter().zip(jobs.iter().map(program).cycle()));
+            for (grid, job) in plan.grids(partials).into_iter().zip(jobs.iter().cycle()) {
+                let function = program(job).function(grid.entry)?;
+                grids.push((grid, function));
+            }
         }
         // A stream of its own, so that other threads' work on ours is not captured.
         let graph = self.primary.with(|| {
             let stream = self.primary.new_stream(Stream::Compute)?;
-            let graph =
-                capture(stream, || grids.iter().try_for_each(|(grid, program)| queue(program, grid, stream)));
+            let graph = capture(stream, || {
+                grids.iter().try_for_each(|(grid, function)| queue(function, grid, stream))
+            });
             // SAFETY: created above; capturing has ended.
             let destroyed = unsafe { result::stream::destroy(stream) }.during("destroying a stream");
             graph.and_then(|graph| destroyed.map(|()| graph))
