@@ -1,9 +1,10 @@
 //! `partita-bench`: how fast generated kernels run here, beside the machine's ceilings and the peers.
 //!
 //! This file is the command line. `cases` holds what is measured, `run` takes the figures, `results` keeps
-//! and shows them.
+//! and shows them, `gates` predicts figures for GPUs that are not here.
 
 mod cases;
+mod gates;
 #[path = "../../engine/tests/raw_access/mod.rs"]
 mod raw_access;
 mod results;
@@ -50,6 +51,8 @@ enum Command {
         #[arg(long, default_value = "report.html")]
         out: PathBuf,
     },
+    /// Judge generated kernels for GPUs that are not here, from their machine code: predicted, not measured.
+    Gates(gates::Options),
     /// Say which devices and peers are here.
     Doctor,
     /// Measure messages between two processes beside MPI alone; by `mpirun -n 2`, built with `--features
@@ -196,6 +199,7 @@ fn execute(command: Command) -> Result<()> {
             report::write(&files, &out)?;
             writeln!(io::stdout(), "{}", out.display())?;
         }
+        Command::Gates(options) => gates::run(&options, &FULL.0)?,
         Command::Messages { device } => messages::run(&device)?,
         Command::Doctor => doctor()?,
     }

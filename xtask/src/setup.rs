@@ -77,8 +77,14 @@ const NEEDS: &[Need] = &[
     Need {
         name: "NVIDIA's PTX assembler",
         waiver: Some("ptxas"),
-        present: has_ptxas,
+        present: |root| has_cuda_tool(root, "ptxas"),
         fix: Fix::Run(".venv/bin/python -m pip install --quiet nvidia-cuda-nvcc"),
+    },
+    Need {
+        name: "NVIDIA's disassembler",
+        waiver: Some("ptxas"),
+        present: |root| has_cuda_tool(root, "nvdisasm"),
+        fix: Fix::Run(".venv/bin/python -m pip install --quiet nvidia-cuda-nvdisasm"),
     },
 ];
 
@@ -179,12 +185,14 @@ fn has_packages(root: &Path) -> bool {
     python.to_str().is_some_and(|python| answers(python, &["-c", imports]))
 }
 
-fn has_ptxas(root: &Path) -> bool {
-    let named = std::env::var_os("PARTITA_PTXAS").is_some_and(|path| Path::new(&path).exists());
+/// A program of NVIDIA's toolkit: beside `PARTITA_PTXAS`, in `PATH` or in the Python environment.
+fn has_cuda_tool(root: &Path, name: &str) -> bool {
+    let named = std::env::var_os("PARTITA_PTXAS");
+    let named = named.is_some_and(|path| Path::new(&path).with_file_name(name).exists());
     let mut packages = names(&root.join(".venv/lib"))
         .into_iter()
-        .map(|python| root.join(".venv/lib").join(python).join("site-packages/nvidia/cu13/bin/ptxas"));
-    named || answers("ptxas", &["--version"]) || packages.any(|path| path.exists())
+        .map(|python| root.join(".venv/lib").join(python).join("site-packages/nvidia/cu13/bin").join(name));
+    named || answers(name, &["--version"]) || packages.any(|path| path.exists())
 }
 
 /// A person who names a driver has chosen one.

@@ -33,6 +33,9 @@ pub struct Bound {
     runs: usize,
 }
 
+/// How an input is made: of these elements' seed.
+type Make = dyn Fn(&Team, &Distribution, DType, u64) -> Result<Array>;
+
 /// Inputs, and what was last computed from them.
 struct Set {
     inputs: Vec<Array>,
@@ -42,6 +45,19 @@ struct Set {
 impl Bound {
     /// `count` sets of inputs, divided along the first axis.
     pub fn new(workload: &'static Workload, on: &On, count: usize) -> Result<Bound> {
+        Bound::made(workload, on, count, &array)
+    }
+
+    /// One set of arrays laid out as those of [`Bound::new`], of zeros.
+    pub fn of_zeros(workload: &'static Workload, on: &On) -> Result<Bound> {
+        Bound::made(workload, on, 1, &|team, dist, dtype, _| {
+            let zeros = Array::zeros(team, dist, dtype)?;
+            zeros.eval()?;
+            Ok(zeros)
+        })
+    }
+
+    fn made(workload: &'static Workload, on: &On, count: usize, make: &Make) -> Result<Bound> {
         let On { dtype, sizes, parts, .. } = *on;
         let team = on.team(parts)?;
         let (shape, inner) = (workload.whole(sizes), workload.inner(sizes));
@@ -49,7 +65,7 @@ impl Bound {
         let halo = vec![if parts > 1 { workload.reach } else { 0 }; shape.len()];
         let filled = |shape: &[i64], seed| {
             let dist = Distribution::builder(shape).parts(parts).halo(&halo, &halo).build()?;
-            array(&team, &dist, dtype, seed)
+            make(&team, &dist, dtype, seed)
         };
         let set = |set| {
             let inputs = shapes.iter().enumerate().map(|(k, shape)| filled(shape, seed(set, k)));
@@ -222,7 +238,7 @@ fn compute(workload: &Workload, set: &mut Set) -> Result<()> {
 
 fn folded(value: &Array, fold: Fold, axes: &[usize]) -> Array {
     let wide = || match value.dtype() {
-        DType::F16 => value.cast(DType::F32),
+        DType::F16 | DType::BF16 => value.cast(DType::F32),
         _ => value.clone(),
     };
     match fold {

@@ -358,10 +358,12 @@ impl Workload {
         })
     }
 
-    /// f16 is summed in f32: its largest number is 65504.
+    /// f16 and bf16 are summed in f32: the largest f16 is 65504.
     pub fn result_dtype(&self, dtype: DType) -> DType {
         match self.then {
-            Then::Fold(Fold::Sum | Fold::RootOfSum, _) if dtype == DType::F16 => DType::F32,
+            Then::Fold(Fold::Sum | Fold::RootOfSum, _) if dtype.is_float() && dtype.size_bytes() == 2 => {
+                DType::F32
+            }
             Then::Keep | Then::Assign | Then::Fold(..) => dtype,
         }
     }

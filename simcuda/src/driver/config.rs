@@ -43,6 +43,10 @@ pub struct Config {
     pub log: Option<PathBuf>,
     /// Whether each call is printed.
     pub trace: bool,
+    /// Multiprocessors of each device.
+    pub multiprocessors: u32,
+    /// Where launches are recorded instead of run.
+    pub record: Option<PathBuf>,
 }
 
 impl Config {
@@ -58,6 +62,9 @@ impl Config {
             failures: failures(&get("PARTITA_SIM_FAIL").unwrap_or_default(), known)?,
             log: get("PARTITA_SIM_LOG").map(PathBuf::from),
             trace: get("PARTITA_SIM_TRACE").is_some_and(|text| text != "0"),
+            multiprocessors: number(get("PARTITA_SIM_MULTIPROCESSORS"), "PARTITA_SIM_MULTIPROCESSORS", 4)?
+                as u32,
+            record: get("PARTITA_SIM_RECORD").map(PathBuf::from),
         };
         if !(1..=8).contains(&config.devices) {
             return Err(format!("PARTITA_SIM_DEVICES is {}, but 1 to 8 devices exist", config.devices));

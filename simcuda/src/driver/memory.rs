@@ -5,6 +5,8 @@
 use crate::driver::abi::Code;
 use crate::driver::config::Config;
 use crate::driver::order::Mark;
+use crate::driver::record::Recorder;
+use crate::driver::report::say;
 use crate::driver::work::{Failed, Launch, Source, Target, Touched};
 use crate::machine::{Fault, Kind as Fail, Machine};
 use std::collections::BTreeMap;
@@ -65,6 +67,8 @@ pub struct DriverMemory {
     /// Bytes in use, by device.
     used: Vec<u64>,
     limit: u64,
+    /// Instead of using memory.
+    recorder: Option<Recorder>,
 }
 
 /// Device allocations are counted, and aligned, in these.
@@ -72,8 +76,16 @@ const GRAIN: u64 = 512;
 
 impl DriverMemory {
     pub fn new(config: &Config) -> DriverMemory {
+        let recorder = config.record.as_deref().and_then(|folder| {
+            let recorder = Recorder::new(folder);
+            recorder.map_err(|error| say(&format!("PARTITA_SIM_RECORD: {error}"))).ok()
+        });
         DriverMemory {
-            machine: Machine::new(config.seed),
+            machine: match &recorder {
+                Some(_) => Machine::unwatched(config.seed),
+                None => Machine::new(config.seed),
+            },
+            recorder,
             blocks: BTreeMap::new(),
             pinned: BTreeMap::new(),
             ended: BTreeMap::new(),
@@ -244,6 +256,9 @@ impl DriverMemory {
 
     /// Runs a kernel.
     pub fn launch(&mut self, launch: &Launch) -> Result<Touched, Failed> {
+        if let Some(recorder) = &mut self.recorder {
+            return recorder.record(&mut self.machine, launch).map(|()| Touched::default());
+        }
         let Launch { program, entry, grid, block, params } = launch;
         let accesses = self.machine.run(program, entry, *grid, *block, params);
         let accesses = accesses.map_err(|fault| failed(&fault))?;
@@ -260,6 +275,13 @@ impl DriverMemory {
         match target {
             Target::Pageable(_) => {}
             Target::Device(to) | Target::Pinned(to) => touched.writes.push(to..to + bytes),
+        }
+        if self.recorder.is_some() {
+            if let (Target::Pinned(to) | Target::Pageable(to), Source::Device(_)) = (target, source) {
+                // SAFETY: as for the copy below.
+                unsafe { std::slice::from_raw_parts_mut(to as *mut u8, bytes as usize) }.fill(0);
+            }
+            return Ok(Touched::default());
         }
         match (target, source) {
             (Target::Device(to), Source::Device(from)) => {
@@ -293,6 +315,9 @@ impl DriverMemory {
 
     /// Fills bytes with one value.
     pub fn fill(&mut self, address: u64, value: u8, bytes: u64) -> Result<Touched, Failed> {
+        if self.recorder.is_some() {
+            return Ok(Touched::default());
+        }
         self.machine.fill(address, value, bytes).map_err(|fault| failed(&fault))?;
         Ok(Touched::write(address..address + bytes))
     }
@@ -313,7 +338,7 @@ fn counted(bytes: u64) -> u64 {
     bytes.div_ceil(GRAIN) * GRAIN
 }
 
-fn failed(fault: &Fault) -> Failed {
+pub fn failed(fault: &Fault) -> Failed {
     Failed { code: code_of(fault), text: fault.to_string(), address: fault.address() }
 }
 

@@ -31,6 +31,8 @@
 //! | `PARTITA_SIM_CUDA` | CUDA version of the driver | 13.0 |
 //! | `PARTITA_SIM_FAIL` | `symbol:n:how,...`: the n-th call (from 1) of a symbol fails | none |
 //! | `PARTITA_SIM_LOG` | file to which explanations of faults are appended | none |
+//! | `PARTITA_SIM_MULTIPROCESSORS` | multiprocessors of each device | 4 |
+//! | `PARTITA_SIM_RECORD` | folder: launches are written there and not run; see `record.rs` | none |
 //! | `PARTITA_SIM_TRACE` | print every call to stderr | off |
 //!
 //! In `PARTITA_SIM_FAIL`, `how` is `lost` or the end of a `CUDA_ERROR_` name in small letters, as in
@@ -43,6 +45,7 @@ mod exchange;
 mod memory;
 mod order;
 mod queue;
+mod record;
 mod report;
 mod run;
 mod state;

@@ -7,6 +7,7 @@ use super::memory::Memory;
 use super::shadow::Now;
 use super::shared::Shared;
 use super::thread::Unit;
+use super::trace::{BlockCount, Trace};
 use crate::ptx::{self, CTAID, Entry, NCTAID, NTID, Program, Slot};
 use crate::random::Random;
 use std::ops::Range;
@@ -56,6 +57,14 @@ impl Machine {
             launches: 0,
             branch_limit: BRANCH_LIMIT,
         }
+    }
+
+    /// The same without the bytes' history: what nobody wrote reads as zeros, and races are not seen. Memory
+    /// that is never used costs nothing, however much of it there is.
+    pub fn unwatched(seed: u64) -> Machine {
+        let mut machine = Machine::new(seed);
+        machine.memory.keeps_history = false;
+        machine
     }
 
     /// Sets how many branches a thread may take before its kernel counts as endless.
@@ -120,11 +129,57 @@ impl Machine {
         block: [u32; 3],
         params: &[u8],
     ) -> Result<Accesses, Fault> {
-        let known = program.entry(entry);
-        let entry = known.ok_or_else(|| refused(format!("no entry `{entry}` among {:?}", program)))?;
-        check(entry, grid, block, params)?;
+        let mut order: Vec<u32> = (0..check(program, entry, grid, block, params)?).collect();
+        let mut random = self.next_random();
+        random.shuffle(&mut order);
+        let launch = self.phase + 1;
+        let ran = self.run_blocks(program, entry, grid, block, params, order, random, &mut |_, _| None);
+        let [reads, writes] = self.memory.accessed(launch);
+        ran.map(|()| Accesses { reads, writes })
+    }
+
+    /// Runs some blocks of a launch, by their numbers, x fastest; what each of them did.
+    pub fn sample(
+        &mut self,
+        program: &Program,
+        entry: &str,
+        grid: [u32; 3],
+        block: [u32; 3],
+        params: &[u8],
+        blocks: &[u32],
+    ) -> Result<Vec<BlockCount>, Fault> {
+        check(program, entry, grid, block, params)?;
+        let random = self.next_random();
+        let threads = block.iter().product::<u32>() as usize;
+        let mut counts = Vec::new();
+        let mut watch = |entry: &Entry, done: Option<Trace>| {
+            counts.extend(done.map(|trace| trace.finish(&entry.lines)));
+            Some(Trace::new(entry.code.len(), threads))
+        };
+        let order = blocks.to_vec();
+        self.run_blocks(program, entry, grid, block, params, order, random, &mut watch)?;
+        Ok(counts)
+    }
+
+    fn next_random(&mut self) -> Random {
         self.launches += 1;
-        let mut random = Random::new(self.seed ^ self.launches.wrapping_mul(0x2545_f491_4f6c_dd1d));
+        Random::new(self.seed ^ self.launches.wrapping_mul(0x2545_f491_4f6c_dd1d))
+    }
+
+    /// Runs blocks in an order. `watch` is given what watched a block, and gives what watches the next.
+    #[allow(clippy::too_many_arguments)]
+    fn run_blocks(
+        &mut self,
+        program: &Program,
+        entry: &str,
+        grid: [u32; 3],
+        block: [u32; 3],
+        params: &[u8],
+        order: Vec<u32>,
+        mut random: Random,
+        watch: &mut dyn FnMut(&Entry, Option<Trace>) -> Option<Trace>,
+    ) -> Result<(), Fault> {
+        let entry = program.entry(entry).expect("checked");
         let launch = self.phase + 1;
         let mut threads = BlockThreads::new(block, registers(entry, &mut random), entry.waits);
         threads.set(NTID, block);
@@ -137,9 +192,8 @@ impl Machine {
             hints: vec![0; entry.code.len()],
             now: Now { launch, block: launch, phase: launch, thread: 0 },
             branch_limit: self.branch_limit,
+            trace: watch(entry, None),
         };
-        let mut order: Vec<u32> = (0..grid.iter().product()).collect();
-        random.shuffle(&mut order);
         let mut result = Ok(());
         for index in order {
             let place = [index % grid[0], index / grid[0] % grid[1], index / (grid[0] * grid[1])];
@@ -154,10 +208,10 @@ impl Machine {
                 result = Err(fault(program, entry, place, &threads, found));
                 break;
             }
+            unit.trace = unit.trace.take().and_then(|trace| watch(entry, Some(trace)));
         }
         self.phase = unit.now.phase;
-        let [reads, writes] = self.memory.accessed(launch);
-        result.map(|()| Accesses { reads, writes })
+        result
     }
 }
 
@@ -165,7 +219,16 @@ fn refused(what: String) -> Fault {
     Fault::from(Trouble::new(Kind::Launch, what))
 }
 
-fn check(entry: &Entry, grid: [u32; 3], block: [u32; 3], params: &[u8]) -> Result<(), Fault> {
+/// Whether a launch makes sense; how many blocks it has.
+fn check(
+    program: &Program,
+    entry: &str,
+    grid: [u32; 3],
+    block: [u32; 3],
+    params: &[u8],
+) -> Result<u32, Fault> {
+    let known = program.entry(entry);
+    let entry = known.ok_or_else(|| refused(format!("no entry `{entry}` among {program:?}")))?;
     let name = entry.name();
     let threads = block.iter().map(|size| *size as u64).product::<u64>();
     let blocks = grid.iter().map(|size| *size as u128).product::<u128>();
@@ -192,7 +255,7 @@ fn check(entry: &Entry, grid: [u32; 3], block: [u32; 3], params: &[u8]) -> Resul
         let (expected, given) = (entry.param_bytes(), params.len());
         return Err(refused(format!("`{name}` takes {expected} bytes of parameters, not {given}")));
     }
-    Ok(())
+    Ok(blocks as u32)
 }
 
 /// The registers of a starting thread. Those that the kernel must write first hold noise.

@@ -35,6 +35,8 @@ pub(crate) struct Memory {
     order: BTreeMap<u64, usize>,
     freed: BTreeMap<u64, u64>,
     touched: Vec<usize>,
+    /// Whether it is known who wrote and read which bytes.
+    pub(crate) keeps_history: bool,
 }
 
 /// A piece of an allocation: its place, and the bytes in it.
@@ -56,6 +58,7 @@ impl Memory {
             order: BTreeMap::new(),
             freed: BTreeMap::new(),
             touched: Vec::new(),
+            keeps_history: true,
         }
     }
 
@@ -77,7 +80,7 @@ impl Memory {
             base,
             data: vec![0; bytes as usize],
             initialised: vec![0; bytes.div_ceil(64) as usize],
-            shadow: Shadow::new(bytes as usize),
+            shadow: Shadow::new(if self.keeps_history { bytes as usize } else { 0 }),
             touched: 0,
             from: 0,
             to: 0,
@@ -213,6 +216,9 @@ impl Memory {
     ) -> Checked<u128> {
         let piece = self.piece(address, bytes, hint, now, "read of")?;
         let block = &mut self.blocks[piece.place];
+        if !self.keeps_history {
+            return Ok(value(&block.data[piece.offset..piece.offset + bytes]));
+        }
         if !bits_set(&block.initialised, piece.offset, bytes) {
             return Err(self.uninitialised(address, piece));
         }
@@ -233,6 +239,10 @@ impl Memory {
     ) -> Checked<()> {
         let piece = self.piece(address, bytes, hint, now, "write of")?;
         let block = &mut self.blocks[piece.place];
+        if !self.keeps_history {
+            set_value(&mut block.data[piece.offset..piece.offset + bytes], value);
+            return Ok(());
+        }
         if let Err(clash) = block.shadow.write(piece.offset, bytes, now) {
             return Err(self.race(address, bytes, clash, now, "write"));
         }

@@ -9,6 +9,8 @@ mod memory;
 mod shadow;
 mod shared;
 mod thread;
+mod trace;
 
 pub use fault::{Fault, Kind, Site};
 pub use launch::{Accesses, Machine};
+pub use trace::{AccessCount, BlockCount, Place, SECTOR, StepCount};

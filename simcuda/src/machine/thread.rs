@@ -5,6 +5,7 @@ use super::fault::{Checked, Kind, Trouble};
 use super::memory::Memory;
 use super::shadow::Now;
 use super::shared::Shared;
+use super::trace::{Place as Target, Trace};
 use crate::ptx::{At, Entry, Guard, LANEID, Op, Place, Space, Vector, Width};
 
 /// Why a thread stopped.
@@ -26,12 +27,15 @@ pub(crate) struct Unit<'r> {
     pub now: Now,
     /// Branches until a thread counts as endless.
     pub branch_limit: u64,
+    /// What it does, where somebody asks.
+    pub trace: Option<Trace>,
 }
 
 impl Unit<'_> {
     /// Runs the thread with these registers from `*at`, and leaves `*at` at the step where it stopped.
     pub(crate) fn advance(&mut self, registers: &mut [u64], at: &mut usize) -> Checked<Stop> {
         let entry = self.entry;
+        let mut from = *at;
         loop {
             let step = &entry.code[*at];
             let skip = match step.guard {
@@ -55,7 +59,9 @@ impl Unit<'_> {
                     self.store(registers, *at, to, address, value, &a)?;
                 }
                 Op::Branch { to } => {
+                    self.ran(from, *at);
                     *at = to as usize;
+                    from = *at;
                     self.branch_limit -= 1;
                     if self.branch_limit == 0 {
                         return Err(Trouble::new(Kind::Endless, "this thread branched too often"));
@@ -82,11 +88,30 @@ impl Unit<'_> {
                 }
                 // Which lanes happen to run together is not specified; the thread itself always does.
                 Op::ActiveMask { d } => registers[d as usize] = 1 << registers[LANEID],
-                Op::Exit => return Ok(Stop::Exit),
-                Op::Barrier => return Ok(Stop::Barrier),
-                Op::Shuffle { .. } => return Ok(Stop::Shuffle),
+                Op::Exit => return Ok(self.stops(from, *at, Stop::Exit)),
+                Op::Barrier => return Ok(self.stops(from, *at, Stop::Barrier)),
+                Op::Shuffle { .. } => return Ok(self.stops(from, *at, Stop::Shuffle)),
             }
             *at += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn ran(&mut self, from: usize, to: usize) {
+        if let Some(trace) = &mut self.trace {
+            trace.ran(self.now.thread, from, to);
+        }
+    }
+
+    fn stops(&mut self, from: usize, at: usize, stop: Stop) -> Stop {
+        self.ran(from, at);
+        stop
+    }
+
+    #[inline(always)]
+    fn touches(&mut self, step: usize, target: Target, address: u64, bytes: usize) {
+        if let Some(trace) = &mut self.trace {
+            trace.access(self.now.thread, step, target, address, bytes);
         }
     }
 
@@ -115,6 +140,8 @@ impl Unit<'_> {
     ) -> Checked<()> {
         let address = address(registers, at);
         let bytes = value.bytes as usize * d.count as usize;
+        let target = if from == Space::Shared { Target::Shared } else { Target::Read };
+        self.touches(step, target, address, bytes);
         let data = match from {
             Space::Shared => self.shared.load(address, bytes, &self.now)?,
             global => {
@@ -153,6 +180,8 @@ impl Unit<'_> {
         for (at, place) in (1..).zip(&a.places[1..a.count as usize]) {
             data |= element(*place) << (at * width);
         }
+        let target = if to == Space::Shared { Target::Shared } else { Target::Write };
+        self.touches(step, target, address, bytes);
         match to {
             Space::Shared => self.shared.store(address, bytes, data, &self.now),
             _ => self.memory.store(address, bytes, data, &mut self.hints[step], &self.now),

@@ -24,6 +24,11 @@ impl Program {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
+    /// The whole text.
+    pub fn text(&self) -> String {
+        self.lines.iter().fold(String::new(), |text, line| text + line + "\n")
+    }
+
     /// The text of a line, counted from 1.
     pub(crate) fn line(&self, line: u32) -> &str {
         self.lines.get(line as usize - 1).map_or("", |text| text.trim())

@@ -130,6 +130,9 @@ pub const VARIABLES: &[Variable] = &[
     developer("PARTITA_SIM_CUDA", "MAJOR.MINOR", "CUDA version of the simulated driver"),
     developer("PARTITA_SIM_FAIL", "SYMBOL:N:HOW,...", "calls of the simulated driver that fail"),
     developer("PARTITA_SIM_LOG", "a file", "where the simulated driver explains faults"),
+    developer("PARTITA_SIM_MULTIPROCESSORS", "a number", "multiprocessors of each simulated device"),
+    developer("PARTITA_SIM_PTXAS", "a program", "ptxas, which tells the simulated driver of registers"),
+    developer("PARTITA_SIM_RECORD", "a folder", "where the simulated driver records launches instead of running them"),
     developer("PARTITA_SIM_TRACE", "0 or 1", "print every call of the simulated driver"),
 ];
 

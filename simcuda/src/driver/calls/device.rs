@@ -117,7 +117,7 @@ exports! {
 fn value(config: &Config, attribute: u32) -> Option<i32> {
     let sm = config.sm as i32;
     Some(match attribute {
-        16 => 4, // multiprocessors
+        16 => config.multiprocessors as i32,
         75 => sm / 10,
         76 => sm % 10,
         115 => 0, // memory pools

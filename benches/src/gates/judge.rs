@@ -1,0 +1,210 @@
+//! From recorded launches to a line of the table per case: machine code of the entry that was launched, the
+//! walk of a warp, the prediction, and what it is compared with.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use partita::DType;
+use serde::Serialize;
+
+use super::assembler::{Assembled, Tools};
+use super::launches::{Launch, Place, Recorded};
+use super::predict::{Counted, Prediction, predict};
+use super::targets::Target;
+use super::walk::{Latency, LineCount, Lines, walk};
+use crate::cases::view::View;
+use crate::cases::workload::{Sizes, Workload};
+
+/// Bytes of a sector of memory.
+const SECTOR: f64 = 32.0;
+
+/// A case on a target. Figures are those of the launch that takes longest; the fraction counts them all.
+#[derive(Clone, Debug, Serialize)]
+pub struct Line {
+    pub target: &'static str,
+    pub group: &'static str,
+    pub case: &'static str,
+    pub dtype: String,
+    pub launches: usize,
+    pub entry: String,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub registers: u32,
+    pub spills: u32,
+    /// Blocks that run side by side on a multiprocessor.
+    pub blocks: u32,
+    pub instructions_per_point: f64,
+    /// Share of the accesses to memory that are 16 bytes wide.
+    pub wide: f64,
+    /// KiB of new bytes under way per multiprocessor, on average while nothing holds a warp up but latency.
+    pub in_flight_kib: f64,
+    /// What CUB asks for.
+    pub needed_kib: u32,
+    pub wavefronts_per_warp: f64,
+    /// Cycles per warp, of a multiprocessor's time.
+    pub dram: f64,
+    pub l1: f64,
+    pub l2: f64,
+    pub issue: f64,
+    pub latency: f64,
+    pub lanes: f64,
+    pub waves: f64,
+    pub loop_bytes: usize,
+    pub bound: &'static str,
+    /// The predicted fraction of the speed of a copy.
+    pub fraction: f64,
+    pub goal: Option<f64>,
+    /// Why the goal is lower than that of its kind.
+    pub because: &'static str,
+    pub text_bytes: usize,
+    pub ptxas_seconds: f64,
+    /// Whether the walk reached the end of the code.
+    pub is_whole: bool,
+}
+
+/// The lines of recorded cases.
+pub fn judge(
+    target: &'static Target,
+    recorded: &[Recorded],
+    sizes: &Sizes,
+    tools: &Tools,
+    folder: &Path,
+) -> Result<Vec<Line>> {
+    let mut assembled: HashMap<String, Assembled> = HashMap::new();
+    let mut lines = Vec::new();
+    for case in recorded {
+        for launch in &case.launches {
+            if !assembled.contains_key(&launch.ptx) {
+                let file = folder.join(format!("{}.ptx", launch.ptx));
+                assembled.insert(launch.ptx.clone(), tools.assemble(&file, target.sm)?);
+            }
+        }
+        let (name, dtype) = (case.workload.name, case.dtype);
+        let line = line(target, case, sizes, &assembled);
+        lines.push(line.with_context(|| format!("{name} {dtype} for {}", target.name))?);
+    }
+    Ok(lines)
+}
+
+fn line(
+    target: &'static Target,
+    case: &Recorded,
+    sizes: &Sizes,
+    assembled: &HashMap<String, Assembled>,
+) -> Result<Line> {
+    let Recorded { workload, dtype, launches } = case;
+    let necessary = workload.bytes(sizes, *dtype);
+    let moved: f64 = launches.iter().map(|launch| (launch.read + launch.written) as f64 * SECTOR).sum();
+    // Blocks share what they read of broadcast and neighbouring cells: memory moves whole sectors once.
+    let through_memory = moved.min(sector_bytes(workload, sizes, *dtype));
+    let mut counted = Vec::new();
+    for launch in launches {
+        let own = (launch.read + launch.written) as f64 * SECTOR;
+        let module = &assembled[&launch.ptx];
+        let counted_launch = count(target, launch, module, own / moved * through_memory)?;
+        let prediction = predict(target, &counted_launch);
+        counted.push((launch, module, counted_launch, prediction));
+    }
+    let cycles: f64 = counted.iter().map(|(.., prediction)| prediction.cycles).sum();
+    let sms = f64::from(target.multiprocessors);
+    let fraction = necessary / target.dram_bytes() / sms / cycles;
+    let longest = counted.iter().max_by(|a, b| a.3.cycles.total_cmp(&b.3.cycles));
+    let (launch, module, counted_launch, prediction) = longest.context("no launch was recorded")?;
+    let Counted { walk, warps, .. } = counted_launch;
+    let usage = module.usage(&launch.entry)?;
+    let per_warp = |cycles: f64| cycles * sms / warps.max(1.0);
+    let Prediction { dram, l1, l2, issue, latency, waves, resident, .. } = *prediction;
+    let fresh: f64 = launch.accesses.iter().filter(|a| a.place == Place::Read).map(|a| a.fresh).sum();
+    let warps_resident = f64::from(launch.threads_of_a_block().div_ceil(32) * resident);
+    let round = target.latency(launch.written > 0);
+    let in_flight = fresh * SECTOR / warps.max(1.0) * warps_resident * (round / walk.cycles).min(1.0);
+    let (goal, because) = goal(workload, *dtype, necessary / sector_bytes(workload, sizes, *dtype));
+    Ok(Line {
+        target: target.name,
+        group: workload.group,
+        case: workload.name,
+        dtype: dtype.to_string(),
+        launches: launches.len(),
+        entry: launch.entry.clone(),
+        grid: launch.grid,
+        block: launch.block,
+        registers: usage.registers,
+        spills: usage.spills,
+        blocks: resident,
+        instructions_per_point: walk.instructions * warps * 32.0 / workload.computed(sizes),
+        wide: walk.accesses[1] / walk.accesses[0].max(1.0),
+        in_flight_kib: in_flight / 1024.0,
+        needed_kib: target.needed / 1024,
+        wavefronts_per_warp: per_warp(l1),
+        dram: per_warp(dram),
+        l1: per_warp(l1),
+        l2: per_warp(l2),
+        issue: per_warp(issue),
+        latency: per_warp(latency),
+        lanes: launch.active as f64 / launch.threads as f64,
+        waves,
+        loop_bytes: walk.loop_bytes,
+        bound: prediction.bound(),
+        fraction,
+        goal,
+        because,
+        text_bytes: module.bytes,
+        ptxas_seconds: module.seconds,
+        is_whole: walk.is_whole,
+    })
+}
+
+fn count(target: &Target, launch: &Launch, module: &Assembled, dram_bytes: f64) -> Result<Counted> {
+    let code = module.code(&launch.entry)?;
+    let accesses = launch.by_line();
+    let branches = (1..).zip(&module.lines).filter(|(_, text)| text.contains("bra "));
+    let mut lines: Lines =
+        branches.map(|(line, _)| (line, LineCount { is_branch: true, ..LineCount::default() })).collect();
+    for &(line, _, _, issues) in &launch.steps {
+        // A warp waits for memory if any of its lanes does.
+        let is_fresh =
+            accesses.get(&line).is_some_and(|a| a.place == Place::Read && a.fresh > 0.05 * a.sectors);
+        let count = lines.entry(line).or_default();
+        (count.issues, count.is_fresh) = (issues, is_fresh);
+    }
+    let writes = launch.written > 0 && launch.written * 20 > launch.read;
+    let latency = Latency { memory: target.latency(writes), hit: target.hit_cycles };
+    let walk = walk(&code, &lines, latency, &target.rates);
+    let of_one: f64 = launch.steps.iter().map(|step| step.3).sum();
+    let of_all: f64 = launch.steps.iter().map(|step| step.1).sum();
+    let usage = module.usage(&launch.entry)?;
+    Ok(Counted {
+        blocks: launch.blocks(),
+        threads: launch.threads_of_a_block(),
+        registers: usage.registers,
+        shared: usage.shared,
+        writes,
+        dram_bytes,
+        l2_bytes: (launch.read + launch.written) as f64 * SECTOR,
+        wavefronts: launch.accesses.iter().map(|access| access.wavefronts).sum(),
+        warps: of_all / of_one.max(1.0),
+        walk,
+    })
+}
+
+/// Bytes that memory moves because sectors are whole: all of an array of which every second element is used.
+fn sector_bytes(workload: &Workload, sizes: &Sizes, dtype: DType) -> f64 {
+    let is_second = |view: Option<View>| view == Some(View::Second);
+    let doubled = (0..workload.inputs).filter(|&input| is_second(workload.view_of_input(input))).count();
+    let written = (0..workload.outputs).filter(|&output| is_second(workload.view_of_result(output))).count();
+    // What is written in part is read as well.
+    let of_one = workload.computed(sizes) * dtype.size_bytes() as f64;
+    workload.bytes(sizes, dtype) + of_one * (doubled as f64 + 3.0 * written as f64)
+}
+
+/// The least fraction that is good enough, and why it is not that of most kernels.
+fn goal(workload: &Workload, dtype: DType, share: f64) -> (Option<f64>, &'static str) {
+    let of_type: f64 = if dtype.size_bytes() >= 4 { 0.93 } else { 0.85 };
+    match (workload.name, share < 0.99) {
+        ("expsin", _) => (Some(0.75), "exp and sin are arithmetic: issue decides"),
+        ("d3q19" | "wave", _) => (Some(of_type.min(0.85)), "many arrays, or radius 4"),
+        (_, true) => (Some(of_type * share), "sectors are whole: half of each is not asked for"),
+        _ => (Some(of_type), ""),
+    }
+}

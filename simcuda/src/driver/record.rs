@@ -1,0 +1,128 @@
+//! Recording instead of running: each launch is written to a file with what a few of its blocks do, and
+//! memory is reserved but not used. So launches at the sizes of a large GPU can be looked at anywhere.
+//!
+//! The folder gets each text once, as `HASH.ptx`, and a line of JSON per launch in `launches.jsonl`.
+
+use super::abi::Code;
+use super::work::{Failed, Launch};
+use crate::machine::{BlockCount, Machine, Place};
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions, create_dir_all, write};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Where launches are recorded.
+pub struct Recorder {
+    folder: PathBuf,
+    launches: File,
+    texts: HashSet<u64>,
+}
+
+impl Recorder {
+    /// Appends to what is in the folder.
+    pub fn new(folder: &Path) -> io::Result<Recorder> {
+        create_dir_all(folder)?;
+        let launches = OpenOptions::new().create(true).append(true).open(folder.join("launches.jsonl"))?;
+        Ok(Recorder { folder: folder.to_owned(), launches, texts: HashSet::new() })
+    }
+
+    /// Runs a few blocks of a launch and writes what they did.
+    pub fn record(&mut self, machine: &mut Machine, launch: &Launch) -> Result<(), Failed> {
+        let Launch { program, entry, grid, block, params } = launch;
+        let (blocks, weights): (Vec<u32>, Vec<f64>) = samples(*grid).into_iter().unzip();
+        let counts = machine.sample(program, entry, *grid, *block, params, &blocks);
+        let counts = counts.map_err(|fault| super::memory::failed(&fault))?;
+        let mut sum = BlockCount::default();
+        counts.iter().zip(weights).for_each(|(count, weight)| sum.add(count, weight));
+        sum.path = counts.into_iter().next().map_or(Vec::new(), |count| count.path);
+        self.keep(launch, &sum).map_err(|error| Failed {
+            code: Code::OPERATING_SYSTEM,
+            text: format!("PARTITA_SIM_RECORD: {}: {error}", self.folder.display()),
+            address: None,
+        })
+    }
+
+    fn keep(&mut self, launch: &Launch, count: &BlockCount) -> io::Result<()> {
+        let text = launch.program.text();
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let hash = hasher.finish();
+        if self.texts.insert(hash) {
+            write(self.folder.join(format!("{hash:016x}.ptx")), text)?;
+        }
+        let line = line(launch, hash, count);
+        writeln!(self.launches, "{line}")
+    }
+}
+
+/// A block in the middle along every axis, and those at the far edges; each with how many are like it.
+fn samples(grid: [u32; 3]) -> Vec<(u32, f64)> {
+    let mut all = vec![(0, 1.0)];
+    for (axis, &blocks) in grid.iter().enumerate() {
+        let stride: u32 = grid[..axis].iter().product();
+        let chosen = match blocks {
+            1 => vec![(0, 1.0)],
+            _ => vec![((blocks - 1) / 2, f64::from(blocks - 1)), (blocks - 1, 1.0)],
+        };
+        let with = |&(at, weight): &(u32, f64)| {
+            chosen.iter().map(move |&(k, more)| (at + k * stride, weight * more)).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(with).collect();
+    }
+    all
+}
+
+fn line(launch: &Launch, hash: u64, count: &BlockCount) -> String {
+    let Launch { entry, grid, block, .. } = launch;
+    let BlockCount { footprint: [read, written], active, threads, .. } = count;
+    let mut text = format!(
+        "{{\"ptx\":\"{hash:016x}\",\"entry\":\"{entry}\",\"grid\":{grid:?},\"block\":{block:?},\
+         \"read\":{read},\"written\":{written},\"active\":{active},\"threads\":{threads}"
+    );
+    // Lines that ran: number, issues by warps, lanes, issues by the middle warp.
+    let mut steps = Vec::new();
+    let mut accesses = Vec::new();
+    for (step, path) in count.steps.iter().zip(&count.path) {
+        if step.issues > 0.0 {
+            steps.push(format!("[{},{},{},{path}]", step.line, step.issues, step.lanes));
+        }
+        if let Some(access) = step.access {
+            let place = match access.place {
+                Place::Read => "read",
+                Place::Write => "write",
+                Place::Shared => "shared",
+            };
+            accesses.push(format!(
+                "{{\"line\":{},\"place\":\"{place}\",\"width\":{},\"requests\":{},\"bytes\":{},\
+                 \"sectors\":{},\"fresh\":{},\"wavefronts\":{}}}",
+                step.line,
+                access.width,
+                access.requests,
+                access.bytes,
+                access.sectors,
+                access.fresh,
+                access.wavefronts,
+            ));
+        }
+    }
+    // Writing to a string cannot fail.
+    let _ = write!(text, ",\"steps\":[{}],\"accesses\":[{}]}}", steps.join(","), accesses.join(","));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_stand_for_every_block() {
+        for grid in [[1, 1, 1], [7, 1, 1], [5, 3, 1], [2, 4, 9]] {
+            let samples = samples(grid);
+            let blocks: u32 = grid.iter().product();
+            assert_eq!(samples.iter().map(|(_, weight)| weight).sum::<f64>(), f64::from(blocks), "{grid:?}");
+            assert!(samples.iter().all(|(block, _)| *block < blocks), "{grid:?}: {samples:?}");
+        }
+    }
+}
