@@ -366,7 +366,7 @@ def test_in_place_operators(team, floats):
 
 def test_results_do_not_share_memory(team):
     u = pt.asarray(np.arange(12.0).reshape(3, 4), team=team)
-    row, copy, total = u[1], u.copy(), u.sum(0)
+    row, copy, total = u[1] + 0, u.copy(), u.sum(0)
     u[1, 1] = 100
     row[0] = -1
     assert row.numpy().tolist() == [-1, 5, 6, 7]
@@ -445,7 +445,7 @@ def test_python_protocols(host_team, floats):
     (u,) = arrays(host_team, floats)
     assert np.asarray(u).tolist() == floats.tolist() and np.asarray(u, dtype=np.float64).dtype == np.float64
     assert len(u) == 11 and [row.numpy().tolist() for row in u] == floats.tolist() and u.tolist() == floats.tolist()
-    assert repr(u) == f"<partita.Array (11, 6) float32, {host_team.size} parts in grid ({host_team.size}, 1)>"
+    assert repr(u).startswith(f"<partita.Array (11, 6) float32, {host_team.size} parts in grid ({host_team.size}, 1)>\n[[")
     html = u._repr_html_()
     assert "<svg" in html and "264 B in" in html and html.count("<tr ") <= 3
     with pytest.raises(TypeError):

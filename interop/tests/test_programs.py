@@ -16,10 +16,12 @@ import pytest
 from conftest import CUDA, ON_CUDA
 from partita._api import functions as _functions
 from partita._core import array as _array
-from partita._core import index as _index
 from partita._core import rearrange as _rearrange
 from partita._core import reductions as _reductions
 from partita._core import rules as _rules
+from partita._core.views import index as _index
+from partita._core.views import indexing as _indexing
+from partita._core.views import links as _links
 from programs import bounds, vocabulary
 from programs.check import Failure, failure_of, numpy_step
 from programs.generate import Draft, draft
@@ -74,7 +76,7 @@ def run(seeds):
 def test_fixed_seeds(where, capsys):
     wrong, kinds = run(range(FIXED))
     assert not wrong, "\n\n".join(wrong)
-    every = {"even", "block", "cyclic", "unstructured", "copies", "halo", "periodic"}
+    every = {"even", "block", "cyclic", "unstructured", "copies", "halo", "periodic", "other team"}
     assert set(kinds) == every and min(kinds.values()) > FIXED / 20, kinds
     with capsys.disabled():
         print(f"\nran: {where}-programs {FIXED}")
@@ -177,7 +179,7 @@ def off_by_one(monkeypatch):
                 selection.start[d] += 1
         return selection
 
-    monkeypatch.setattr(_rearrange, "selection_of", selection_of)
+    monkeypatch.setattr(_indexing, "selection_of", selection_of)
 
 
 def wrong_axis(monkeypatch):
@@ -211,11 +213,28 @@ def stale_halo(monkeypatch):
 
 
 def shared_handle(monkeypatch):
-    """Functions that change nothing give the array itself, so that assigning to one changes the other."""
-    flat, squeezed = _rearrange.ravel, _rearrange.squeeze
+    """Functions that copy give the array itself, so that assigning to one changes the other."""
+    rolled = _rearrange.roll
     monkeypatch.setattr(pt, "positive", lambda x: x)
-    monkeypatch.setattr(pt, "ravel", lambda x: x if x.ndim == 1 else flat(x))
-    monkeypatch.setattr(pt, "squeeze", lambda x: squeezed(x) if 1 in x.shape else x)
+    monkeypatch.setattr(pt, "roll", lambda x, shift, axis=None: rolled(x, shift, axis) if shift else x)
+
+
+def stale_view(monkeypatch):
+    """Views that were read once do not see later writes."""
+    monkeypatch.setattr(_links, "forget", lambda root: None)
+
+
+def lost_write(monkeypatch):
+    """Writes to a view of every second element's view go to neighbours."""
+    real = _index.Selection.within
+
+    def within(self, outer):
+        found = real(self, outer)
+        if found is not None and 2 in outer.steps and 2 in self.counts:
+            found.steps[:] = [1 if step == 2 else step for step in found.steps]
+        return found
+
+    monkeypatch.setattr(_index.Selection, "within", within)
 
 
 def rounded_last_bit(monkeypatch):
@@ -252,7 +271,7 @@ def wide_sum(monkeypatch):
     monkeypatch.setattr(_reductions, "reduce", reduce)
 
 
-PLANTED = [off_by_one, wrong_axis, stale_halo, shared_handle, rounded_last_bit, forgotten_keepdims, wide_sum]
+PLANTED = [off_by_one, wrong_axis, stale_halo, shared_handle, stale_view, lost_write, rounded_last_bit, forgotten_keepdims, wide_sum]
 
 
 @pytest.mark.skipif(ON_CUDA, reason="planted in Python, which is the same on every device")
@@ -282,7 +301,7 @@ def test_exceptions_are_found_and_shrunk(monkeypatch):
     monkeypatch.setattr(pt, "flip", flip)
     seed = next(seed for seed in range(600) if fails(draft(seed)) is not None)
     small, failure = shrunk(draft(seed), fails)
-    assert failure.kind == "RuntimeError" and [s.text for s in small.program][1:] == ["{out} = own(xp.flip({a}, {x}))"]
+    assert failure.kind == "RuntimeError" and [s.text for s in small.program][1:] == ["{out} = seen(xp.flip({a}, {x}))"]
 
 
 def test_scripts_run_by_themselves(tmp_path):
@@ -296,7 +315,7 @@ def test_scripts_run_by_themselves(tmp_path):
     ]  # fmt: skip
     assert failure_of(program, 3, "host") is None
     text = script(Draft(program, 3), Failure(2, "mismatch", "expected float64"), 0)
-    for given, code in [(text, 0), (text.replace("program(np, np.array", "program(np, lambda x: np.array(x) + 1"), 1)]:
+    for given, code in [(text, 0), (text.replace("np, lambda x: np.array(x", "np, lambda x: np.array(x + 1"), 1)]:
         path = tmp_path / f"{code}.py"
         path.write_text(given)
         ran = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=300)

@@ -125,6 +125,11 @@ impl Array {
         eval_all(&[self])
     }
 
+    /// Whether the value is in memory. If not, reading it computes.
+    pub fn is_computed(&self) -> bool {
+        self.node.storage().is_some()
+    }
+
     /// Whether the chain of recorded operations that leads to the array has almost the length at which one
     /// more would compute a part of it. For bindings that must not compute while they hold a lock of their
     /// own.

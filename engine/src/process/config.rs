@@ -19,6 +19,8 @@ pub use variables::{Audience, POINTS, VARIABLES, Variable};
 pub struct Config {
     /// `PARTITA_DEVICE`: the devices that [`crate::Team::local`] uses.
     pub device: String,
+    /// `PARTITA_PARTS`: members of the team of arrays in Python that name none; `None` means one per device.
+    pub parts: Option<usize>,
     /// `PARTITA_DEBUG`: what is printed.
     pub debug: u8,
     /// `PARTITA_BUDGET_MB`: bytes each device may use; `None` means no budget of our own.
@@ -58,6 +60,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             device: "auto".to_owned(),
+            parts: None,
             debug: 0,
             budget_bytes: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
@@ -127,6 +130,7 @@ fn read(environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Confi
     let text = |text: &str| Some(text.to_owned());
     Ok(Config {
         device: given.value("PARTITA_DEVICE", device)?.unwrap_or(unset.device),
+        parts: given.value("PARTITA_PARTS", |text| whole(text, 1, 1 << 20))?,
         debug: given.value("PARTITA_DEBUG", |text| whole(text, 0, 4))?.unwrap_or(0) as u8,
         budget_bytes: given.value("PARTITA_BUDGET_MB", |text| size(text, 1 << 20))?,
         threads: given.value("PARTITA_THREADS", |text| whole(text, 1, 4096))?.unwrap_or(unset.threads),

@@ -65,7 +65,10 @@ pub enum Error {
         device: String,
     },
     /// A device cannot run a kernel: a type or operation it lacks.
-    #[error("{device} cannot run this: {reason}; cast to a type it has, or use the host device")]
+    #[error(
+        "{device} cannot run this: {reason}; cast to a type it has (in Python also \
+         partita.set_default_dtype(partita.float32)), or use the host device"
+    )]
     Unsupported {
         /// The device's name.
         device: String,

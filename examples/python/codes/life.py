@@ -1,7 +1,7 @@
 """Conway's game of life in a finite world whose border is dead.
 
 M. Gardner, Scientific American 223 (1970) 120; the array form is that of N. P. Rougier, From Python to NumPy,
-section 4.2, but for its last line, which writes through a mask of a slice.
+section 4.2.
 """
 
 
@@ -21,5 +21,6 @@ def run(xp, z, steps=40):
              + z[1:-1, 2:] + z[2:, :-2] + z[2:, 1:-1] + z[2:, 2:])  # fmt: skip
         birth = (n == 3) & (z[1:-1, 1:-1] == 0)
         survive = ((n == 2) | (n == 3)) & (z[1:-1, 1:-1] == 1)
-        z[1:-1, 1:-1] = birth | survive
+        z[...] = 0
+        z[1:-1, 1:-1][birth | survive] = 1
     return z

@@ -18,6 +18,7 @@ import sys as _sys
 from . import errors as errors
 from ._api.collective import *
 from ._api.create import *
+from ._api.defaults import *
 from ._api.dims import *
 from ._api.files import *
 from ._api.functions import *
@@ -27,6 +28,7 @@ from ._core.array import *
 from ._core.dtypes import *
 from ._core.rearrange import *
 from ._core.reductions import *
+from ._core.views.addresses import *
 from ._native import Device as Device
 from ._native import Distribution as Distribution
 from ._native import Part as Part

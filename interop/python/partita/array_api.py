@@ -32,7 +32,7 @@ from ._core.dtypes import (
     DType, as_dtype, bool_ as bool, complex64, complex128, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32,
     uint64, wide_for,
 )  # fmt: skip
-from ._core.index import Axis, one_axis
+from ._core.views.index import Axis, one_axis
 from ._core.memory import OnDevice, team_of
 from ._core.rearrange import (
     broadcast_to, concatenate as concat, expand_dims, flip, moveaxis, permute_dims, repeat, reshape, roll, squeeze, stack, take,
@@ -75,7 +75,7 @@ _uints = (uint8, uint16, uint32, uint64)
 def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: OnDevice = None) -> Array:
     """Ones on a diagonal, zeros elsewhere."""
     shape = (n_rows, n_rows if n_cols is None else n_cols)
-    return (_diagonals(Distribution(shape, team=team_of(None, device))) == k).astype(float64 if dtype is None else dtype)
+    return (_diagonals(Distribution(shape, team=team_of(None, device))) == k).astype(_dtypes.default.float if dtype is None else dtype)
 
 
 def _diagonals(dist: Distribution) -> Array:
@@ -91,7 +91,7 @@ def linspace(
     if num < 0:
         raise ValueError(f"linspace: expected at least 0 numbers, given {num}")
     gaps = num - 1 if endpoint else num
-    numbers = arange(num, dtype=float64, device=device)
+    numbers = arange(num, dtype=_dtypes.default.float, device=device)
     step = (stop - start) / gaps if gaps > 0 else math.nan
     line = numbers * step + start if gaps > 0 else numbers * 0.0 + start
     if endpoint and num > 1:
@@ -210,7 +210,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
         raise ValueError("result_type: expected an array or a type at least, given none")
     common = _dtypes.result_type(*strong)
     for number in filter(_is_number, arrays_and_dtypes):
-        common = float64 if isinstance(number, (float, complex)) and common.kind not in "fc" else common
+        common = _dtypes.default.float if isinstance(number, (float, complex)) and common.kind not in "fc" else common
         common = _dtypes.complex_for(common) if isinstance(number, complex) else common
     return common
 
@@ -311,7 +311,8 @@ class _Info:
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
         """The types of arrays made without one."""
-        return {"real floating": float64, "complex floating": complex128, "integral": int64, "indexing": int64}
+        default = _dtypes.default
+        return {"real floating": default.float, "complex floating": default.complex, "integral": int64, "indexing": int64}
 
     def devices(self) -> list[Team]:
         """A team of one part on each device."""

@@ -33,7 +33,7 @@ from ._api.create import zeros_like
 from ._core.array import Array
 from ._core.base import checked
 from ._core.dtypes import float64
-from ._core.index import one_axis
+from ._core.views.index import one_axis
 from ._core.rearrange import pad, roll
 
 __all__ = [

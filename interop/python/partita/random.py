@@ -14,7 +14,7 @@ from typing import Any
 from . import _native
 from ._api.functions import cos, log, sqrt
 from ._core.array import Array
-from ._core.dtypes import as_dtype, bool_, float32, float64, int64, uint32, uint64
+from ._core.dtypes import as_dtype, bool_, default, float32, float64, int64, uint32, uint64
 from ._core.memory import Shape, placed
 from ._native import Distribution, Team
 
@@ -82,10 +82,10 @@ class Generator:
         return (Array(first._native, scalar), Array(second._native, scalar))
 
     def random(
-        self, size: Shape = (), dtype: Any = float64, dist: Distribution | None = None, *, team: Team | None = None
+        self, size: Shape = (), dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None
     ) -> Array:
         """Floats from 0 up to and without 1: 53 random bits in float64, 24 in float32, 11 in float16."""
-        kind = as_dtype(dtype)
+        kind = default.float if dtype is None else as_dtype(dtype)
         first, second = self._words(size, dist, team)
         if kind is float64:
             return ((first >> 5).astype(float64) * 67108864.0 + (second >> 6).astype(float64)) * 2.0**-53
@@ -95,7 +95,7 @@ class Generator:
         return (first >> (32 - bits)).astype(kind) * 2.0**-bits
 
     def uniform(
-        self, low: float = 0.0, high: float = 1.0, size: Shape = (), dtype: Any = float64,
+        self, low: float = 0.0, high: float = 1.0, size: Shape = (), dtype: Any = None,
         dist: Distribution | None = None, *, team: Team | None = None,
     ) -> Array:  # fmt: skip
         """Floats from ``low`` up to ``high``."""
@@ -104,11 +104,11 @@ class Generator:
         return self.random(size, dtype, dist, team=team) * (high - low) + low
 
     def normal(
-        self, loc: float = 0.0, scale: float = 1.0, size: Shape = (), dtype: Any = float64,
+        self, loc: float = 0.0, scale: float = 1.0, size: Shape = (), dtype: Any = None,
         dist: Distribution | None = None, *, team: Team | None = None,
     ) -> Array:  # fmt: skip
         """Normally distributed floats of mean ``loc`` and standard deviation ``scale``, by Box and Muller's formula."""
-        kind = as_dtype(dtype)
+        kind = default.float if dtype is None else as_dtype(dtype)
         if kind not in (float32, float64):
             raise TypeError(f"normal: expected float32 or float64, given {kind.name}; convert the result with astype")
         if scale < 0:
@@ -119,7 +119,7 @@ class Generator:
         return sqrt(log(1.0 - radius) * -2.0) * cos(angle * _TAU) * scale + loc
 
     def standard_normal(
-        self, size: Shape = (), dtype: Any = float64, dist: Distribution | None = None, *, team: Team | None = None
+        self, size: Shape = (), dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None
     ) -> Array:
         """Normally distributed floats of mean 0 and standard deviation 1."""
         return self.normal(0.0, 1.0, size, dtype, dist, team=team)

@@ -1,7 +1,7 @@
 //! The classes of devices and teams, and teams over the ranks of an MPI program: of all ranks, or of a
 //! communicator of mpi4py.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -306,19 +306,39 @@ fn local(devices: &[partita::Device], members: Option<usize>) -> partita::Result
     partita::Team::on(devices, members.unwrap_or(devices.len()))
 }
 
-/// The members that hold parts where no team is named: one per device of every rank. Collective the first
-/// time.
+/// The team that the program has set for arrays that name none.
+static CHOSEN: Mutex<Option<partita::Team>> = Mutex::new(None);
+
+/// The members that hold parts where no team is named: those of the team that was set, otherwise
+/// `PARTITA_PARTS` members, by default one per device of every rank. Collective the first time.
 pub fn default_team(py: Python<'_>) -> PyResult<partita::Team> {
     // Making a team over ranks takes messages, so there is one; nothing else is kept.
     static OVER_RANKS: OnceLock<partita::Team> = OnceLock::new();
-    if let Some(team) = OVER_RANKS.get() {
+    let chosen = CHOSEN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if let Some(team) = chosen.as_ref().or_else(|| OVER_RANKS.get()) {
         return Ok(team.clone());
     }
-    let team = team(py, None, || partita::Device::named(&partita::config::config().device), None)?;
+    let config = partita::config::checked().map_err(raised)?;
+    let team = team(py, None, || partita::Device::named(&config.device), config.parts)?;
     if team.ranks() > 1 {
         return Ok(OVER_RANKS.get_or_init(|| team).clone());
     }
     Ok(team)
+}
+
+/// The members that hold parts where no team is named. Collective the first time.
+#[pyfunction]
+pub fn get_default_team(py: Python<'_>) -> PyResult<Team> {
+    default_team(py).map(Team)
+}
+
+/// Sets the members that hold parts where no team is named, or None for the environment's; the team that was
+/// set before.
+#[pyfunction]
+#[pyo3(signature = (team))]
+pub fn choose_default_team(team: Option<&Team>) -> Option<Team> {
+    let mut chosen = CHOSEN.lock().unwrap_or_else(PoisonError::into_inner);
+    std::mem::replace(&mut *chosen, team.map(|team| team.0.clone())).map(Team)
 }
 
 /// Ends this process's part in the program: whether all ranks came to their end. Collective.

@@ -27,7 +27,7 @@ mod _native {
     #[pymodule_export]
     use super::collective::{Collective, Partition};
     #[pymodule_export]
-    use super::device::{Device, Team, abort, leave};
+    use super::device::{Device, Team, abort, choose_default_team, get_default_team, leave};
     #[pymodule_export]
     use super::distribution::{Distribution, distribution_of};
     #[pymodule_export]

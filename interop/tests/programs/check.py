@@ -54,7 +54,8 @@ def step(statement: Statement, variables: dict[str, Any], words: dict[str, Any])
 
 NUMPY: dict[str, Any] = {
     "xp": np,
-    "own": np.array,
+    "own": lambda a: np.array(a, order="C"),
+    "seen": np.asarray,
     "make": lambda host, layout: host.copy(),
     "moved": lambda a, layout: a.copy(),
     "force": lambda a: None,
@@ -64,11 +65,12 @@ NUMPY: dict[str, Any] = {
 
 def _partita(team: pt.Team) -> dict[str, Any]:
     def make(host: np.ndarray, layout: Any) -> pt.Array:
-        return pt.asarray(host, dist=layout.build(team)) if layout.shape else pt.asarray(host, team=team)
+        return pt.asarray(host, dist=layout.build(team)) if layout.shape else pt.asarray(host, team=layout.team(team))
 
     return {
         "xp": pt,
         "own": lambda a: a,
+        "seen": lambda a: a,
         "make": make,
         "moved": lambda a, layout: a.redistribute(layout.build(team)),
         "force": lambda a: a.eval(),

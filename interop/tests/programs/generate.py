@@ -71,14 +71,20 @@ def _add(program: Program, variables: dict[str, Any], statement: Statement) -> N
     """Appends what NumPy can do; the rest is forgotten."""
     if "{out}" in statement.text:
         statement = statement.with_place("out", Name(f"v{len(program)}"))
-    tried = {name: value.copy() for name, value in variables.items()}
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            numpy_step(statement, tried)
+        _run(statement, variables)
+        if all(value.size <= LARGEST and value.ndim <= RANK for value in variables.values()):
+            program.append(statement)
+            return
     except Exception:
-        return
-    if all(value.size <= LARGEST and value.ndim <= RANK for value in tried.values()):
-        variables.clear()
-        variables.update(tried)
-        program.append(statement)
+        pass
+    # Views see each other's writes, so the variables as they were before are made anew.
+    variables.clear()
+    for earlier in program:
+        _run(earlier, variables)
+
+
+def _run(statement: Statement, variables: dict[str, Any]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        numpy_step(statement, variables)

@@ -23,8 +23,8 @@ class Key(tuple):
 class Statement(NamedTuple):
     """A line of Python with places, such as ``{out} = own({a}[{key}])``.
 
-    ``own`` makes of NumPy's view the value that a slice of partita's is; ``make``, ``moved``, ``force`` and ``look``
-    place an array, redistribute it, compute it and show it.
+    ``own`` lays a result of NumPy's in C order, as partita's are, and ``seen`` makes an array of NumPy's scalar and leaves
+    views what they are; ``make``, ``moved``, ``force`` and ``look`` place an array, redistribute it, compute it and show it.
     """
 
     text: str
@@ -36,7 +36,7 @@ class Statement(NamedTuple):
     @property
     def writes(self) -> str | None:
         """The place of the variable that it makes or changes."""
-        return "out" if "out" in self.places else "a" if self.text.startswith("{a}") else None
+        return "out" if "out" in self.places else "a" if self.text.startswith(("{a}", "for ")) else None
 
     def with_place(self, place: str, value: Any) -> Statement:
         """With something else in one place."""

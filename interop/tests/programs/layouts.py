@@ -18,10 +18,18 @@ class Layout(NamedTuple):
     halo: tuple[tuple[int, int], ...]
     periodic: tuple[bool, ...]
 
+    #: The parts of another team than the program's, if it is over one.
+    parts: int | None = None
+
+    def team(self, team: pt.Team) -> pt.Team:
+        """The program's team, or the other one on its devices."""
+        return team if self.parts is None else pt.Team(self.parts, team.devices)
+
     def build(self, team: pt.Team) -> pt.Distribution | None:
         """The distribution itself."""
         if not self.shape:
             return None
+        team = self.team(team)
         dims = [None if d is None else getattr(pt, d[0])(*d[1:]) for d in self.dims]
         return pt.Distribution(
             self.shape, team=team, grid=self.grid, dims=dims, halo=self.halo, periodic=self.periodic
@@ -31,7 +39,8 @@ class Layout(NamedTuple):
         """How people would write it."""
         if not self.shape:
             return "None"
-        words = [f"{self.shape}, team=team, grid={self.grid}"]
+        team = "team" if self.parts is None else f"pt.Team({self.parts}, team.devices)"
+        words = [f"{self.shape}, team={team}, grid={self.grid}"]
         if any(self.dims):
             maps = ("None" if d is None else f"pt.{d[0]}({', '.join(map(repr, d[1:]))})" for d in self.dims)
             words.append(f"dims=[{', '.join(maps)}]")
@@ -45,6 +54,7 @@ class Layout(NamedTuple):
         """What is special about it, for the count of what ran."""
         found = {d[0].lower() if d[0] != "Unstructured" or d[2] else "copies" for d in self.dims if d}
         found |= {"halo"} if any(map(any, self.halo)) else set()
+        found |= {"other team"} if self.parts is not None else set()
         return found | ({"periodic"} if any(self.periodic) else set()) or {"even"}
 
 
@@ -60,7 +70,14 @@ def plain(shape: tuple[int, ...], parts: int) -> Layout:
 
 
 def random_layout(rng: random.Random, shape: tuple[int, ...], parts: int) -> Layout:
-    """One of any kind."""
+    """One of any kind, now and then over a team of its own."""
+    if shape and rng.random() < 0.1:
+        other = rng.choice((1, 2, 3, 5))
+        return _over(rng, shape, other)._replace(parts=other)
+    return _over(rng, shape, parts)
+
+
+def _over(rng: random.Random, shape: tuple[int, ...], parts: int) -> Layout:
     if not shape:
         return plain(shape, parts)
     grid = _grid(rng, parts, len(shape))

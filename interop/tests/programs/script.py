@@ -14,7 +14,7 @@ from numpy import inf, nan
 team = pt.Team({parts}, {devices})
 
 
-def program(xp, own, make, moved, force, look):
+def program(xp, own, seen, make, moved, force, look):
 {lines}
     return {result}
 
@@ -23,10 +23,12 @@ def make(host, dist):
     return pt.asarray(host, team=team) if dist is None else pt.asarray(host, dist=dist)
 
 
-# A slice of partita is a value, so NumPy's is copied.
+# Results of partita are in C order.
 with np.errstate(all="ignore"):
-    theirs = program(np, np.array, lambda x, d: x.copy(), lambda x, d: x.copy(), lambda x: x, lambda x: x)
-ours = program(pt, lambda x: x, make, lambda x, d: x.redistribute(d), lambda x: x.eval(), lambda x: x.numpy())
+    theirs = program(
+        np, lambda x: np.array(x, order="C"), np.asarray, lambda x, d: x.copy(), lambda x, d: x.copy(), lambda x: x, lambda x: x
+    )
+ours = program(pt, lambda x: x, lambda x: x, make, lambda x, d: x.redistribute(d), lambda x: x.eval(), lambda x: x.numpy())
 ours = ours.numpy()
 print("NumPy:", theirs.dtype, theirs.shape, theirs, "partita:", ours.dtype, ours.shape, ours, sep="\\n")
 assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype), "shape or type"

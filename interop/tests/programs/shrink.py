@@ -169,7 +169,7 @@ def _layouts(layout: Layout, parts: int) -> Iterator[Layout]:
 
 def _keys(key: Key) -> Iterator[list[Any]]:
     """Without an entry at the end, with whole dimensions, without steps."""
-    if key and (key[-1] is Ellipsis or key[-1] == slice(None)):
+    if key and (key[-1] is Ellipsis or (isinstance(key[-1], slice) and key[-1] == slice(None))):
         yield list(key[:-1])
     for at, entry in enumerate(key):
         simpler: list[Any] = []

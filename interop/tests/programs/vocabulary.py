@@ -163,7 +163,12 @@ def shifted(rng: random.Random, extents: tuple[int, ...], count: int) -> list[Ke
 
 def view(rng: random.Random, v: Variables) -> Statement | None:
     a = some(rng, v)
-    return a and Statement("{out} = own({a}[{key}])", {"a": a, "key": any_key(rng, a, v)})
+    if a is None:
+        return None
+    key = any_key(rng, a, v)
+    # NumPy's copies are not always in C order.
+    kind = "own" if any(isinstance(k, (Name, np.ndarray)) for k in key) else "seen"
+    return Statement(f"{{out}} = {kind}({{a}}[{{key}}])", {"a": a, "key": key})
 
 
 def unary(rng: random.Random, v: Variables) -> Statement | None:
@@ -265,7 +270,13 @@ def _of_axes(rng: random.Random, rank: int) -> list[tuple[str, Any]]:
         ("xp.swapaxes({a}, {x}, %d)" % rng.randrange(rank), rng.randrange(-rank, rank)),
         ("xp.repeat({a}, {x}, axis=%d)" % rng.randrange(rank), rng.randint(0, 3)),
         ("xp.transpose({a})", None),
+        ("{a}.T", None),
+        *([("xp.diagonal({a}, {x}, %d, %d)" % (0, rng.choice((1, -1))), rng.randint(-2, 2))] if rank > 1 else []),
     ]
+
+
+#: Rearrangements of which NumPy makes copies.
+COPIES = ("roll", "repeat", "tile")
 
 
 def rearrangement(rng: random.Random, v: Variables) -> Statement | None:
@@ -286,7 +297,8 @@ def rearrangement(rng: random.Random, v: Variables) -> Statement | None:
     if rank:
         calls += _of_axes(rng, rank)
     call, x = rng.choice(calls)
-    return Statement(f"{{out}} = own({call})", {"a": a, "x": x} if "{x}" in call else {"a": a})
+    kind = "own" if call.startswith(tuple(f"xp.{name}" for name in COPIES)) else "seen"
+    return Statement(f"{{out}} = {kind}({call})", {"a": a, "x": x} if "{x}" in call else {"a": a})
 
 
 def _reshaped(rng: random.Random, size: int) -> tuple[int, ...]:
@@ -379,6 +391,41 @@ def assignment(rng: random.Random, v: Variables) -> Statement | None:
     return None if b is None else Statement(f"{{a}}[{{key}}] {sign} {{b}}", {"a": a, "key": key, "b": b})
 
 
+def through_view(rng: random.Random, v: Variables) -> Statement | None:
+    """Writes through views that have no name."""
+    a = some(rng, v, lambda value: value.ndim > 0)
+    if a is None:
+        return None
+    seen, places = rng.choice((
+        ("{a}[{one}]", {"one": basic(rng, v[a].shape)}),
+        ("{a}[{one}]", {"one": basic(rng, v[a].shape)}),
+        ("{a}.T", {}),
+        ("{a}.ravel()", {}),
+        ("{a}.reshape({x})", {"x": _reshaped(rng, v[a].size)}),
+        ("{a}.swapaxes({x}, 0)", {"x": rng.randrange(v[a].ndim)}),
+        ("{a}[...]", {}),
+    ))  # fmt: skip
+    try:
+        named = {place: tuple(value) if isinstance(value, Key) else value for place, value in places.items()}
+        inner = eval(seen.replace("{one}", "*{one}").format(a="a", one="one", x="x"), {"a": v[a], **named})
+    except (IndexError, ValueError):
+        return None
+    if not isinstance(inner, np.ndarray):
+        return None
+    if rng.random() < 0.15:
+        return Statement(f"for row in {seen}: row[...] = {{c}}", {"a": a, "c": rng.randint(0, 3), **places})
+    if rng.random() < 0.2:
+        return Statement(f"{seen}[{seen} > {{c}}] = {{b}}", {"a": a, "b": rng.randint(0, 3), "c": rng.randint(-2, 3), **places})
+    key = basic(rng, inner.shape)
+    sign = rng.choice(("=", "=", "+=", "*="))
+    selected = inner[tuple(key)]
+    sign = "=" if isinstance(selected, np.generic) else sign
+    b = number(rng) if rng.random() < 0.4 else some(rng, v, lambda value: fits_in(value.shape, selected.shape))
+    if b is None:
+        return None
+    return Statement(f"{seen}[{{key}}] {sign} {{b}}", {"a": a, "key": key, "b": b, **places})
+
+
 def overlapping(rng: random.Random, v: Variables) -> Statement | None:
     """Reads and writes of one array that overlap, as in ``u[1:] = u[:-1]``."""
     a = some(rng, v, lambda value: value.ndim > 0)
@@ -416,5 +463,5 @@ def compute(rng: random.Random, v: Variables) -> Statement | None:
 WORDS: list[tuple[int, Word]] = [
     (14, view), (9, unary), (14, operator), (5, function), (5, choice), (2, clip), (5, cast), (8, reduction),
     (3, position), (3, product), (12, rearrangement), (4, joined), (4, padded), (4, pieced), (4, taken),
-    (9, assignment), (8, overlapping), (8, stencil), (6, in_place), (6, compute),
+    (9, assignment), (8, through_view), (8, overlapping), (8, stencil), (6, in_place), (6, compute),
 ]  # fmt: skip

@@ -15,14 +15,14 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 21_900),
     ("engine/src", 37_000),
     ("simcuda/src", 8_250),
-    ("interop/src", 6_780),
-    ("interop/python", 4_650),
+    ("interop/src", 6_830),
+    ("interop/python", 5_560),
     ("benches", 9_450),
     ("xtask", 4_620),
     ("examples", 2_300),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 94_880;
+pub const TOTAL_BUDGET: usize = 95_630;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

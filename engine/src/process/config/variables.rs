@@ -44,6 +44,11 @@ pub const VARIABLES: &[Variable] = &[
         "devices of `Team::local`; auto (default): CUDA devices, else hardware adapters, else the host",
     ),
     user(
+        "PARTITA_PARTS",
+        "a whole number from 1 to 1048576",
+        "parts of arrays in Python that name neither team nor distribution; default: one per device",
+    ),
+    user(
         "PARTITA_THREADS",
         "a whole number from 1 to 4096",
         "host threads; default: all the process may use",

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _native
 from .._core.array import Array
-from .._core.dtypes import as_dtype, float64, int64
+from .._core.dtypes import as_dtype, default, int64
 from .._core.memory import NUMBERS, OnDevice, Shape, of_dlpack, of_host, of_parts, placed, team_of
 from .._core.rules import require_fit
 from .._native import Distribution, Team
@@ -45,17 +45,18 @@ def full(
         The global shape.
     fill_value : bool, int, float or complex
     dtype : optional
-        As the value in NumPy: bool, int64, float64 or complex128.
+        As the value in NumPy: bool, int64, float64 or complex128; see also ``set_default_dtype``.
     dist : Distribution, optional
         Default: dimension 0 cut over the members of ``team``, the extra rows with the last ones.
     team : Team, optional
-        Default: one part on every device that ``PARTITA_DEVICE`` names; in a program of several processes, of each.
+        Default: that of ``set_default_team``; without one ``PARTITA_PARTS`` parts, by default one on every device that
+        ``PARTITA_DEVICE`` names; in a program of several processes, of each.
     device : optional
         The array API standard's word for ``team``: also a device, a word such as 'host', or a list of them.
     """
     fill_value, kind = _number("full", fill_value, real=False), getattr(fill_value, "dtype", None)
     if dtype is None:
-        dtype = kind if kind is not None else type(fill_value)
+        dtype = kind if kind is not None else default.of_python(type(fill_value))
     whole, scalar = placed("full", shape, dist, team_of(team, device))
     return Array(_native.Array.full(whole, as_dtype(dtype).name, fill_value), scalar)
 
@@ -63,15 +64,15 @@ def full(
 def zeros(
     shape: Shape, dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None, device: OnDevice = None
 ) -> Array:
-    """An array of zeros (False for bool), by default of float64; see `full`."""
-    return full(shape, 0, float64 if dtype is None else dtype, dist, team=team, device=device)
+    """An array of zeros (False for bool), by default of floats; see `full`."""
+    return full(shape, 0, default.float if dtype is None else dtype, dist, team=team, device=device)
 
 
 def ones(
     shape: Shape, dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None, device: OnDevice = None
 ) -> Array:
-    """An array of ones (True for bool), by default of float64; see `full`."""
-    return full(shape, 1, float64 if dtype is None else dtype, dist, team=team, device=device)
+    """An array of ones (True for bool), by default of floats; see `full`."""
+    return full(shape, 1, default.float if dtype is None else dtype, dist, team=team, device=device)
 
 
 def full_like(x: Array, fill_value: Number, dtype: Any = None, *, device: OnDevice = None) -> Array:
@@ -110,13 +111,13 @@ def arange(
     if count >= 1 << 63:
         raise ValueError(f"arange: expected fewer than 2**63 elements, given {count}; use a larger step")
     if dtype is None:
-        dtype = float if any(isinstance(value, float) for value in (start, stop, step)) else int
+        dtype = default.float if any(isinstance(value, float) for value in (start, stop, step)) else int
     kind = as_dtype(dtype)
     for number in (start, start + step)[:count]:
         require_fit(int(number), kind)
     line, _ = placed("arange", count, dist, team_of(team, device))
     ints = all(isinstance(value, int) for value in (start, step))
-    numbers = Array(_native.Array.coordinate(line, 0, (int64 if ints else float64).name)) * step + start
+    numbers = Array(_native.Array.coordinate(line, 0, (int64 if ints else default.float).name)) * step + start
     # Beyond the ends of a type integers wrap, floats would not.
     return (numbers.astype(int64) if kind.kind in "iu" and kind.itemsize < 8 else numbers).astype(kind)
 
@@ -131,9 +132,10 @@ def asarray(
     team = team_of(team, device)
     if copy is False and not (isinstance(obj, Array) and (dtype is None or obj.dtype == dtype)):
         raise ValueError(f"asarray: expected an array of that type for copy=False, given {type(obj).__name__}; allow a copy")
-    if not isinstance(obj, Array) or (team is not None and obj.team != team):
-        return Array(*of_host(obj.numpy() if isinstance(obj, Array) else obj, dtype, dist, team))
-    moved = obj if dist is None or dist == obj.dist else obj.redistribute(dist)
+    if not isinstance(obj, Array):
+        return Array(*of_host(obj, dtype, dist, team))
+    moved = obj if team is None else obj.to_device(team)
+    moved = moved if dist is None or dist == moved.dist else moved.redistribute(dist)
     array = moved if dtype is None or as_dtype(dtype) is moved.dtype else moved.astype(dtype)
     return array.copy() if copy else array
 

@@ -12,6 +12,8 @@ from typing import Any, Literal, Protocol
 from .. import _native
 from .._core.array import Array
 from .._core.dtypes import DType, as_dtype, bool_, float64, int64
+from .._core.views.index import whole
+from .._core.views.links import forget, put, root_of
 
 __all__ = ["Loop"]
 
@@ -70,6 +72,23 @@ def _typed(number: Any, real: DType) -> tuple[str, Any]:
 def _row(numbers: Any, real: DType) -> list[tuple[str, Any]]:
     several = numbers if isinstance(numbers, (tuple, list)) else (numbers,)
     return [_typed(number, real) for number in several]
+
+
+def _become(state: Sequence[Array], new: Sequence[Any], shapes: list[tuple[tuple[int, ...], DType]]) -> None:
+    """Gives the state the values that a step returned."""
+    wrong = [type(array).__name__ for array in new if not isinstance(array, Array)]
+    if wrong:
+        raise TypeError(f"Loop: expected a step that returns None or its state, given {', '.join(wrong)}")
+    if [(array.shape, array.dtype) for array in new] != shapes:
+        given = [(array.shape, array.dtype.name) for array in new]
+        raise ValueError(f"Loop: expected a step that returns None or its state, given {given}")
+    # All are taken before any is replaced: a step may swap its arrays.
+    for array, value in zip(state, [result._native.copy() for result in new], strict=True):
+        if array._link is None:
+            forget(array)
+            array._native.replace(value)
+        else:
+            put(array, whole(array.shape), value)
 
 
 class Loop:
@@ -167,21 +186,18 @@ class Loop:
             if not isinstance(array, Array):
                 raise TypeError(f"Loop.run: expected partita.Arrays as state, given {type(array).__name__}")
         shapes = [(array.shape, array.dtype) for array in state]
+        # Views are in the state by the arrays that hold their elements.
+        roots = list({id(root): root for root in (root_of(array) for array in state)}.values())
 
         def step(*values: _native.Array) -> None:
+            # The engine has given the roots other values.
+            for root in roots:
+                forget(root)
             results = self._step(*state, *(Array(value, True) for value in values))
-            if results is None:
-                return
-            new = results if isinstance(results, (tuple, list)) else (results,)
-            wrong = [type(array).__name__ for array in new if not isinstance(array, Array)]
-            if wrong:
-                raise TypeError(f"Loop: expected a step that returns None or its state, given {', '.join(wrong)}")
-            if [(array.shape, array.dtype) for array in new] != shapes:
-                given = [(array.shape, array.dtype.name) for array in new]
-                raise ValueError(f"Loop: expected a step that returns None or its state, given {given}")
-            # All are taken before any is replaced: a step may swap its arrays.
-            for array, value in zip(state, [result._native.copy() for result in new], strict=True):
-                array._native.replace(value)
+            if results is not None:
+                _become(state, results if isinstance(results, (tuple, list)) else (results,), shapes)
+            for root in roots:
+                forget(root)
 
         real = next((array.dtype for array in state if array.dtype.kind == "f"), float64)
         row = numbers if callable(numbers) or numbers is None else numbers.__getitem__
@@ -197,7 +213,9 @@ class Loop:
                     count = min(count, _ROWS)
                     rows = [_row(row(k), real) for k in range(done, done + count)]
                 begun = time.perf_counter()
-                self._loop.run([array._native for array in state], step, count, rows)
+                for root in roots:
+                    forget(root)
+                self._loop.run([root._native for root in roots], step, count, rows)
                 done += count
                 if bar is not None:
                     bar.update(count)
@@ -208,5 +226,7 @@ class Loop:
                 if done == steps:
                     return
         finally:
+            for root in roots:
+                forget(root)
             if bar is not None:
                 bar.close()

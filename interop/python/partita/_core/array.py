@@ -9,10 +9,12 @@ from typing import Any, ClassVar, Self
 from .. import _native
 from . import rearrange, reductions, rules
 from .base import BaseArray
-from .describe import html_of, partitioned
+from .describe import html_of, partitioned, shown, summary, text_of
 from .dtypes import bool_, int8
 from .memory import OnDevice, of_host, team_of
 from .rules import Operand, operate, unary
+from .views import indexing
+from .views.addresses import Flags
 
 __all__ = ["Array"]
 
@@ -38,7 +40,7 @@ def _arithmetic(name: str, operation: str) -> tuple[_Method, _Method, _Method]:
         return operate(operation, other, self)  # type: ignore[no-any-return]
 
     def in_place(self: Array, other: Operand) -> Array:
-        return rearrange.assign_all(self, combine(self, other))  # type: ignore[no-any-return]
+        return indexing.assign_all(self, combine(self, other))  # type: ignore[no-any-return]
 
     return _infix(name, operation), _named(reflected, f"__r{name}__"), _named(in_place, f"__i{name}__")
 
@@ -60,8 +62,8 @@ def _unpickled(elements: Any, where: _native.Distribution | _native.Team, dtype:
 class Array(BaseArray):
     """A distributed N-D array. Made by ``partita.zeros``, ``asarray`` and others.
 
-    Arithmetic only records; reading, ``eval`` and assignment compute. Slices are values, not views: writing to
-    one does not change the array it came from. Where the team is over several processes, whatever computes, reads or
+    Arithmetic only records; reading, ``eval`` and assignment compute. Slices, transposes and the like are views, as in
+    NumPy: writing to one changes the array it came from. Where the team is over several processes, whatever computes, reads or
     assigns is collective: all of them do it, in the same order. Asking for shape, dtype or distribution is not.
     """
 
@@ -112,8 +114,8 @@ class Array(BaseArray):
 
     # Elements.
 
-    __getitem__ = rearrange.select
-    __setitem__ = rearrange.assign
+    __getitem__ = indexing.select
+    __setitem__ = indexing.assign
 
     def __iter__(self) -> Iterator[Self]:
         return (self[i] for i in range(len(self)))
@@ -125,27 +127,48 @@ class Array(BaseArray):
     all, any = reductions.all, reductions.any
     transpose, squeeze, ravel, roll = rearrange.transpose, rearrange.squeeze, rearrange.ravel, rearrange.roll
 
+    swapaxes, diagonal = rearrange.swapaxes, rearrange.diagonal
+
     def reshape(self, *shape: Any) -> Self:
-        """The same elements in C order in another shape; one extent may be -1. Computes."""
+        """The same elements in C order in another shape; one extent may be -1. See ``partita.reshape``."""
         return rearrange.reshape(self, shape[0] if len(shape) == 1 else shape)
+
+    def flatten(self) -> Self:
+        """A copy of all elements in C order, in one dimension."""
+        return rearrange.reshape(self, (self.size,), copy=True)
 
     @property
     def real(self) -> Self:
         """Real parts, as ``partita.real``."""
         return rules.real(self)
 
+    @real.setter
+    def real(self, value: Operand) -> None:
+        self.real[...] = value
+
     @property
     def imag(self) -> Self:
         """Imaginary parts, as ``partita.imag``."""
         return rules.imag(self)
 
+    @imag.setter
+    def imag(self, value: Operand) -> None:
+        self.imag[...] = value
+
     @property
     def T(self) -> Self:
-        """The transpose of an array of two dimensions; of another one see ``permute_dims``."""
-        if self.ndim != 2:
-            text = f"T: expected an array of 2 dimensions, given {self.ndim}; use partita.permute_dims"
-            raise ValueError(text)
+        """A view with the dimensions in reverse order."""
         return self.transpose()
+
+    @property
+    def base(self) -> Array | None:
+        """The array that holds the elements of a view; None of an array that holds its own."""
+        return None if self._link is None else self._link.root
+
+    @property
+    def flags(self) -> Flags:
+        """Whether the array is writeable, a view, contiguous, as in NumPy; see `partita._core.views.addresses.Flags`."""
+        return Flags(self)
 
     @property
     def mT(self) -> Self:
@@ -176,7 +199,12 @@ class Array(BaseArray):
         if stream is not None:
             raise ValueError(f"to_device: expected stream=None, given {stream}; partita orders its own work")
         team = team_of(None, device)
-        return self if team == self.team else type(self)(*of_host(self.numpy(), team=team))
+        if team is None or team == self.team:
+            return self
+        if team.ranks != self.team.ranks:
+            return type(self)(*of_host(self.numpy(), team=team))
+        moved = self._native.redistribute(_native.Distribution(self._native.shape, team=team))
+        return type(self)(moved, self._scalar)
 
     def __distarray__(self) -> dict[str, Any]:
         """The Distributed Array Protocol 0.10, of an array with one part in this process; otherwise its parts have it.
@@ -194,6 +222,19 @@ class Array(BaseArray):
         """The array as a grid of boxes, with the memory of this process's parts as data. Computes and waits. Collective."""
         return partitioned(self)
 
+    def __contains__(self, element: Operand) -> bool:
+        """Whether an element is equal. Computes. Collective."""
+        return bool((self == element).any())
+
+    def __str__(self) -> str:
+        """The elements as NumPy prints them. Computes. Collective."""
+        return text_of(self)
+
+    def __repr__(self) -> str:
+        """Shape, type, distribution, and the elements if they are computed and in this process. Local."""
+        elements = shown(self)
+        return summary(self) if elements is None else f"{summary(self)}\n{elements}"
+
     def _repr_html_(self) -> str:
         return html_of(self)
 
@@ -201,3 +242,23 @@ class Array(BaseArray):
         """Pickles the gathered elements, the distribution and its team; see `partita._core.teams` for devices that are not
         there again. Both directions are collective where the teams are over several processes."""
         return _unpickled, (self.numpy(), self.team if self._scalar else self.dist, self.dtype.name)
+
+
+class _View(Array):
+    """An array whose elements are another's. What is made of it has elements of its own, and so is a plain Array."""
+
+    __slots__ = ()
+
+    def __new__(cls, native: _native.Array, scalar: bool = False) -> Array:  # type: ignore[misc]
+        return Array(native, scalar)
+
+    def __getattr__(self, name: str) -> Any:
+        """The elements, which were not read since they were written last; nothing else is missing."""
+        if name != "_native" or self._link is None:
+            raise AttributeError(f"'Array' object has no attribute {name!r}")
+        native = self._native = self._link.read(self)
+        return native
+
+
+_View.__name__ = _View.__qualname__ = "Array"
+Array._view_class = _View

@@ -8,7 +8,8 @@ dimensions is an engine array of one element with the flag ``_scalar``.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+import weakref
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from .. import _native
 from .dtypes import DType, as_dtype
@@ -24,10 +25,19 @@ A = TypeVar("A", bound="BaseArray")
 class BaseArray:
     """Shape, type, place and elements of an array."""
 
-    __slots__ = ("__weakref__", "_native", "_scalar")
+    __slots__ = ("__weakref__", "_link", "_native", "_readers", "_readonly", "_scalar")
+    # `_native` of a view is empty until it is read, and again when its root was written; see `partita._core.views`.
+    #: The class of views, which have more to do for an attribute.
+    _view_class: ClassVar[type[Any]]
+    #: Where a view has its elements, a `partita._core.views.links.Link`; None for arrays with elements of their own.
+    _link: Any
+    #: Views of this array that were read since it was last written; None before the first.
+    _readers: list[weakref.ref[BaseArray]] | None
+    _readonly: bool
 
     def __init__(self, native: _native.Array, scalar: bool = False) -> None:
         self._native, self._scalar = native, scalar
+        self._link, self._readers, self._readonly = None, None, False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -85,15 +95,12 @@ class BaseArray:
             raise TypeError("len() of an array without dimensions; use u.size")
         return self.shape[0]
 
-    def __repr__(self) -> str:
-        dist = self.dist
-        return f"<partita.Array {self.shape} {self.dtype.name}, {dist.num_parts} parts in grid {dist.grid}>"
-
     # Values on the host.
 
     def eval(self) -> Self:
         """Computes the value now, if it is not computed yet. Devices may still be working afterwards."""
-        self._native.eval()
+        if self._link is None or not self._link.root._native.is_computed():
+            self._native.eval()
         return self
 
     def numpy(self) -> np.ndarray[Any, Any]:
@@ -102,8 +109,30 @@ class BaseArray:
         host: np.ndarray[Any, Any] = to_host(self._native).reshape(self.shape)
         return host
 
-    def item(self) -> bool | int | float | complex:
-        """The only element, as a Python number."""
+    def item(self, *at: Any) -> bool | int | float | complex:
+        """An element as a Python number. Computes and waits. Collective.
+
+        Parameters
+        ----------
+        *at : int or tuple of int
+            Its index, or its number in C order; nothing for the only one.
+
+        Returns
+        -------
+        bool, int, float or complex
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> u = pt.arange(6).reshape(2, 3)
+        >>> u.item(4), u.item(0, 2), u.sum().item()
+        (4, 2, 15)
+        """
+        if at:
+            key = at[0] if len(at) == 1 else at
+            number = isinstance(key, int) and self.ndim != 1
+            array: Any = self
+            return (array.reshape(-1) if number else array)[key].item()  # type: ignore[no-any-return]
         if self.size != 1:
             text = f"item: expected an array of 1 element, given shape {self.shape}; reduce it, or use numpy()"
             raise ValueError(text)
@@ -131,6 +160,14 @@ class BaseArray:
 
     def __bool__(self) -> bool:
         return bool(self.item())
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self.item(), digits)  # type: ignore[arg-type]
+
+    def __format__(self, how: str) -> str:
+        if how and self.ndim:
+            raise TypeError(f"format: expected an array without dimensions for {how!r}, given shape {self.shape}; format its elements")
+        return format(self.item(), how) if how else str(self)
 
     def __index__(self) -> int:
         if self.ndim or self.dtype.kind not in "ui":
@@ -176,7 +213,24 @@ class BaseArray:
         return type(self)(self._native.cast(as_dtype(dtype).name), self._scalar)
 
     def redistribute(self, dist: _native.Distribution) -> Self:
-        """The elements on another distribution of the same shape and team. Computes."""
+        """The elements on another distribution, which may be over another team of the same processes. Computes. Collective.
+
+        Parameters
+        ----------
+        dist : Distribution
+            Of the array's shape.
+
+        Returns
+        -------
+        Array
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> u = pt.ones(6, team=pt.Team(1, "host"))
+        >>> u.redistribute(pt.Distribution(6, team=pt.Team(3, "host"))).dist.num_parts
+        3
+        """
         if not isinstance(dist, _native.Distribution):
             given = type(dist).__name__
             raise TypeError(f"redistribute: expected a partita.Distribution, given {given}; make one for this shape")
@@ -189,7 +243,7 @@ class BaseArray:
         of its team. Sends nothing, computes nothing."""
         if to is None:
             return self._native.explain(None, html)
-        return f"{self!r}\nredistribution to {to!r}: {self._native.explain(to)}"
+        return f"{repr(self).splitlines()[0]}\nredistribution to {to!r}: {self._native.explain(to)}"
 
 
 def checked(name: str, x: A) -> A:

@@ -1,4 +1,4 @@
-"""What arrays and parts say about themselves: in a notebook, in ``__distarray__`` and in ``__partitioned__``.
+"""What arrays and parts say about themselves: printed, in a notebook, in ``__distarray__`` and in ``__partitioned__``.
 
 Parts on the host give a memoryview or a NumPy view of their memory, read-only and without a copy. Others, and
 bfloat16, which has no PEP 3118 format, give an object with ``__dlpack__``: an extension of both protocols.
@@ -13,10 +13,54 @@ from typing import Any
 
 from .. import _native
 from .base import BaseArray
+from .memory import to_host
 from .teams import of_members, of_processes
 
 _CELL = "padding:1px 14px 1px 0;text-align:left;background:none"
 _HEAD = f"{_CELL};font-weight:600;border-bottom:1px solid #8886"
+
+
+def text_of(array: BaseArray) -> str:
+    """The elements as NumPy prints them; of a large array only those at the corners are read. Computes. Collective."""
+    import numpy as np
+
+    options = np.get_printoptions()
+    edge = max(int(options["edgeitems"]), 1)
+    if array.size <= options["threshold"]:
+        return str(array.numpy())
+    native = array.eval()._native
+    for d, extent in enumerate(array.shape):
+        if extent > 2 * edge:
+            # One element more than is shown, so that NumPy writes dots.
+            ends = [(0, 1, edge + 1), (extent - edge, 1, edge)]
+            others = [(0, 1, count) for count in native.shape]
+            native = _native.Array.concatenate([native.view([*others[:d], end, *others[d + 1 :]]) for end in ends], d)
+    return np.array2string(to_host(native), threshold=0)
+
+
+def summary(array: BaseArray) -> str:
+    """Shape, type and distribution; whether it is computed, and which parts are here. Local."""
+    dist, team, facts = array.dist, array.team, ""
+    if team.ranks > 1:
+        facts = f", parts {numbers(team.local_members) or 'none'} here"
+    facts += "" if is_computed(array) else ", not computed"
+    return f"<partita.Array {array.shape} {array.dtype.name}, {dist.num_parts} parts in grid {dist.grid}{facts}>"
+
+
+def is_computed(array: BaseArray) -> bool:
+    """Whether reading computes nothing but a copy."""
+    return (array if array._link is None else array._link.root)._native.is_computed()
+
+
+def shown(array: BaseArray) -> str | None:
+    """The elements in words, where that neither computes the array nor asks other processes."""
+    if array.team.ranks > 1 or not is_computed(array):
+        return None
+    try:
+        return text_of(array)
+    except Exception:
+        # A representation never fails; steps of a Loop, for one, cannot read.
+        return None
 
 
 def size(count: int) -> str:
@@ -61,10 +105,13 @@ def html_of(array: BaseArray) -> str:
         "<tr style='background:none'>" + "".join(f"<td style='{_CELL if n else _HEAD}'>{html.escape(text)}</td>" for text in row) + "</tr>"
         for n, row in enumerate(rows)
     )
+    values = shown(array)
+    values = "not computed" if values is None and not is_computed(array) else values or "on several processes"
     picture = array.dist._repr_html_().replace("<svg ", "<svg style='max-width:100%;max-height:300px;height:auto;width:auto' ", 1)
     return (
         "<div style='font-family:sans-serif;font-size:13px;line-height:1.45'>"
         f"<div style='margin-bottom:6px'><b>partita.Array</b> {html.escape(facts)}</div>"
+        f"<pre style='margin:0 0 8px;line-height:1.3;overflow-x:auto'>{html.escape(values)}</pre>"
         "<div style='display:flex;flex-wrap:wrap;gap:8px 24px;align-items:flex-start'>"
         f"<table style='border-collapse:collapse;margin:0;font-size:inherit'>{lines}</table>"
         f"<div style='flex:1 1 320px;min-width:200px;max-width:560px'>{picture}</div></div></div>"

@@ -84,6 +84,27 @@ _BY_NAME = {dtype.name: dtype for dtype in ALL}
 _OF_PYTHON: dict[object, DType] = {bool: bool_, int: int64, float: float64, complex: complex128}
 
 
+class _Default:
+    """The type of floats that no operand decides; see `partita.set_default_dtype`."""
+
+    __slots__ = ("float",)
+
+    def __init__(self) -> None:
+        self.float = float64
+
+    @property
+    def complex(self) -> DType:
+        """The type of complex numbers that no operand decides."""
+        return complex64 if self.float is float32 else complex128
+
+    def of_python(self, kind: type) -> DType:
+        """The type of arrays made of Python's numbers of a kind."""
+        return self.float if kind is float else self.complex if kind is complex else as_dtype(kind)
+
+
+default = _Default()
+
+
 def as_dtype(dtype: object) -> DType:
     """The DType for a DType, a name, ``bool``, ``int``, ``float``, ``complex``, or a dtype or scalar type of NumPy."""
     if isinstance(dtype, DType):
@@ -127,12 +148,12 @@ def _promoted(a: DType, b: DType) -> DType:
         return max(a, b, key=lambda dtype: dtype.itemsize)
     if "f" in (a.kind, b.kind):
         floating, integer = (a, b) if a.kind == "f" else (b, a)
-        needed = {1: 2, 2: 4}.get(integer.itemsize, 8)
+        needed = _float_bytes(integer)
         return floating if floating.itemsize >= needed else _BY_NAME[f"float{8 * needed}"]
     signed, unsigned = (a, b) if a.kind == "i" else (b, a)
     if signed.itemsize > unsigned.itemsize:
         return signed
-    return float64 if unsigned.itemsize == 8 else _BY_NAME[f"int{16 * unsigned.itemsize}"]
+    return default.float if unsigned.itemsize == 8 else _BY_NAME[f"int{16 * unsigned.itemsize}"]
 
 
 def real_of(dtype: DType) -> DType:
@@ -147,7 +168,12 @@ def complex_for(dtype: DType) -> DType:
 
 def float_for(dtype: DType) -> DType:
     """The type in which NumPy computes functions such as sqrt."""
-    return dtype if dtype.kind in "fc" else _BY_NAME[f"float{8 * {1: 2, 2: 4}.get(dtype.itemsize, 8)}"]
+    return dtype if dtype.kind in "fc" else _BY_NAME[f"float{8 * _float_bytes(dtype)}"]
+
+
+def _float_bytes(integer: DType) -> int:
+    """Of the floats that integers or bool become."""
+    return {1: 2, 2: 4}.get(integer.itemsize, default.float.itemsize)
 
 
 def wide_for(dtype: DType) -> DType:

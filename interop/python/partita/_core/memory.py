@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import _native
 from .._native import Device, Distribution, Team
-from .dtypes import as_dtype, bfloat16
+from .dtypes import as_dtype, bfloat16, default
 from .teams import of_members, of_processes
 
 Shape = int | Sequence[int]
@@ -76,6 +76,9 @@ def of_host(obj: Any, dtype: Any = None, dist: Distribution | None = None, team:
     are_numbers = dtype is not None and isinstance(obj, (*NUMBERS, list, tuple)) and as_dtype(dtype) is not bfloat16
     host = np.asarray(obj, as_dtype(dtype).dtype if are_numbers else None)
     kind = as_dtype(host.dtype)
+    if dtype is None and isinstance(obj, (*NUMBERS, list, tuple)) and not isinstance(obj, np.generic):
+        kind = {"f": default.float, "c": default.complex}.get(kind.kind, kind)
+        host = host.astype(kind.dtype, copy=False)
     whole, scalar = placed("asarray", host.shape, dist, team)
     native = _native.Array.from_bytes(whole, kind.name, _packed(host))
     return native if dtype is None else native.cast(as_dtype(dtype).name), scalar

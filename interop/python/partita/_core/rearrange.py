@@ -17,13 +17,14 @@ from typing import Any
 
 from .. import _native
 from .base import A, BaseArray, checked
-from .dtypes import can_cast, result_type
-from .index import extents_of, one_axis, positions_of, selection_of
-from .memory import NUMBERS
-from .rules import array_operand, of_rank, where
+from .dtypes import result_type
+from .views.index import Selection, extents_of, one_axis, whole
+from .views.addresses import is_contiguous, reshaped_strides
+from .views.indexing import select
+from .views.links import Diagonal, Reshape, Stretch, Strides, view
 
 __all__ = [
-    "broadcast_arrays", "broadcast_to", "concatenate", "expand_dims", "flip", "moveaxis", "pad", "permute_dims", "ravel",
+    "broadcast_arrays", "broadcast_to", "concatenate", "diagonal", "expand_dims", "flip", "moveaxis", "pad", "permute_dims", "ravel",
     "repeat", "reshape", "roll", "squeeze", "stack", "swapaxes", "take", "take_along_axis", "tile", "transpose", "unstack",
 ]  # fmt: skip
 
@@ -34,26 +35,74 @@ def _tuple(value: int | Sequence[int]) -> tuple[int, ...]:
     return tuple(value) if isinstance(value, Sequence) else (value,)
 
 
-def _all_of(shape: tuple[int, ...]) -> list[tuple[int | None, int, int, int]]:
-    """Every dimension as it is, in the engine's terms: dimension, start, step, count."""
-    return [(d, 0, 1, extent) for d, extent in enumerate(shape)]
-
-
 def reshape(x: A, /, shape: int | Sequence[int], *, copy: bool | None = None) -> A:
-    """The same elements in C order in another shape; one extent may be -1. ``copy=False`` is refused.
+    """The same elements in C order in another shape: a view where NumPy gives one, otherwise a copy.
 
-    Where every part holds its elements in the order of the new shape, they stay there and memory is shared. Otherwise
-    they move, and the first dimension of more than one cell is cut into all parts.
+    Parts that hold their elements in the order of the new shape keep them. Other elements move when they are needed, and
+    the first dimension of more than one cell is cut into all parts.
+
+    Parameters
+    ----------
+    x : Array
+    shape : int or tuple of int
+        One extent may be -1.
+    copy : bool, optional
+        True always copies, False raises ValueError where a copy would be needed.
+
+    Returns
+    -------
+    Array
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> u = pt.arange(6)
+    >>> u.reshape(2, 3)[0, 0] = 7
+    >>> u.tolist()
+    [7, 1, 2, 3, 4, 5]
     """
-    if copy is False:
-        raise ValueError("reshape: expected copy=None or True, given False; the elements move between parts")
     extents = extents_of("reshape", shape, checked("reshape", x).size)
-    return type(x)(x._native.reshaped(extents or (1,)), scalar=extents == ())
+    strides = None if copy else reshaped_strides(x, extents)
+    if strides is None:
+        if copy is False:
+            raise ValueError(f"reshape: expected copy=None or True for a view of shape {x.shape}, given False; allow a copy")
+        return type(x)(x._native.reshaped(extents or (1,)), scalar=extents == ())
+    selection = _with_other_ones(x.shape, extents)
+    if selection is not None:
+        return view(x, selection, scalar=extents == ())
+    source = x._link.source if x._link is not None and isinstance(x._link.op, Reshape) else x
+    return view(x, Reshape(extents, strides), scalar=extents == (), source=source)
+
+
+def _with_other_ones(shape: tuple[int, ...], wanted: tuple[int, ...]) -> Selection | None:
+    """The selection that gives another shape if only dimensions of extent 1 come and go."""
+    kept = [d for d, extent in enumerate(shape) if extent != 1]
+    if [shape[d] for d in kept] != [extent for extent in wanted if extent != 1]:
+        return None
+    dims = iter(kept)
+    return whole(shape)._replace(layout=[None if extent == 1 else next(dims) for extent in wanted])
 
 
 def ravel(x: A, /) -> A:
-    """All elements in C order, in one dimension."""
-    return reshape(x, (-1,) if checked("ravel", x).size else (0,))
+    """All elements in C order, in one dimension: a view where they follow each other in NumPy's memory, otherwise a copy.
+
+    Parameters
+    ----------
+    x : Array
+
+    Returns
+    -------
+    Array
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> u = pt.zeros((2, 3))
+    >>> u.ravel()[4] = 1
+    >>> u.tolist()
+    [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    """
+    return reshape(x, (checked("ravel", x).size,), copy=not is_contiguous(x))
 
 
 def permute_dims(x: A, /, axes: Sequence[int]) -> A:
@@ -61,10 +110,7 @@ def permute_dims(x: A, /, axes: Sequence[int]) -> A:
     order = [one_axis("permute_dims", d, checked("permute_dims", x).ndim) for d in axes]
     if sorted(order) != list(range(x.ndim)):
         raise ValueError(f"permute_dims: expected each of {x.ndim} axes once, given {tuple(axes)}")
-    if x.ndim < 2:
-        return x.copy()
-    whole = _all_of(x.shape)
-    return type(x)(x._native.rearranged([whole[d] for d in order]))
+    return view(x, whole(x.shape)._replace(layout=list(order)), x.ndim == 0)
 
 
 def transpose(x: A, /, axes: Sequence[int] | None = None) -> A:
@@ -110,9 +156,8 @@ def squeeze(x: A, /, axis: Axes = None) -> A:
     axes = {one_axis("squeeze", d, x.ndim) for d in _tuple(axis)}
     if any(shape[d] != 1 for d in axes):
         raise ValueError(f"squeeze: expected dimensions of extent 1, given axis {axis} of shape {shape}")
-    if not axes:
-        return x.copy()
-    return select(x, tuple(0 if d in axes else slice(None) for d in range(x.ndim)))
+    layout: list[int | None] = [d for d in range(x.ndim) if d not in axes]
+    return view(x, whole(shape)._replace(layout=layout), not layout)
 
 
 def flip(x: A, /, axis: Axes = None) -> A:
@@ -123,21 +168,36 @@ def flip(x: A, /, axis: Axes = None) -> A:
 
 
 def broadcast_to(x: A, /, shape: int | Sequence[int]) -> A:
-    """Stretched to ``shape``: dimensions of extent 1 repeat, missing ones are added in front."""
+    """Stretched to ``shape``: dimensions of extent 1 repeat, missing ones are added in front. A read-only view.
+
+    Parameters
+    ----------
+    x : Array
+    shape : int or tuple of int
+
+    Returns
+    -------
+    Array
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.broadcast_to(pt.arange(3), (2, 3)).tolist()
+    [[0, 1, 2], [0, 1, 2]]
+    """
     extents, given = _tuple(shape), checked("broadcast_to", x).shape
     front = len(extents) - len(given)
     fits = front >= 0 and all(a in (1, b) for a, b in zip(given, extents[max(front, 0) :], strict=True))
     if not fits:
         raise ValueError(f"broadcast_to: expected a shape that {given} stretches to, given {extents}")
     if extents == given:
-        return x.copy()
-    native = x._native.reshaped((1,)) if x._scalar else x._native
-    axes: list[tuple[int | None, int, int, int]] = [(None, 0, 0, extent) for extent in extents[:front]]
-    if x._scalar:
+        return view(x, whole(given), extents == (), readonly=True)
+    axes: Strides = [(None, 0, 0, extent) for extent in extents[:front]]
+    if not given:
         axes[-1] = (0, 0, 0, extents[-1])
     for d, (held, wanted) in enumerate(zip(given, extents[front:], strict=True)):
         axes.append((d, 0, 1 if held == wanted else 0, wanted))
-    return type(x)(native.rearranged(axes))
+    return view(x, Stretch(axes), readonly=True)
 
 
 def broadcast_arrays(*arrays: A) -> tuple[A, ...]:
@@ -149,7 +209,36 @@ def broadcast_arrays(*arrays: A) -> tuple[A, ...]:
         shape = np.broadcast_shapes(*shapes)
     except ValueError:
         raise ValueError(f"broadcast_arrays: expected shapes that broadcast together, given {shapes}") from None
-    return tuple(broadcast_to(x, shape) for x in arrays)
+    return tuple(x if x.shape == shape else broadcast_to(x, shape) for x in arrays)
+
+
+def diagonal(x: A, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A:
+    """The elements whose coordinate along ``axis2`` is ``offset`` larger than that along ``axis1``, as the last dimension. A
+    read-only view.
+
+    Parameters
+    ----------
+    x : Array
+        Of two dimensions or more.
+    offset : int, default 0
+    axis1, axis2 : int, default 0 and 1
+
+    Returns
+    -------
+    Array
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.arange(9).reshape(3, 3).diagonal(1).tolist()
+    [1, 5]
+    """
+    if checked("diagonal", x).ndim < 2:
+        raise ValueError(f"diagonal: expected an array of 2 dimensions or more, given {x.ndim}; use partita.reshape first")
+    first, second = (one_axis("diagonal", d, x.ndim) for d in (axis1, axis2))
+    if first == second:
+        raise ValueError(f"diagonal: expected two different axes, given {axis1} and {axis2}")
+    return view(x, Diagonal(first, second, offset), readonly=True)
 
 
 def concatenate(arrays: Sequence[A], /, axis: int | None = 0) -> A:
@@ -289,99 +378,3 @@ def tile(x: A, repetitions: int | Sequence[int], /) -> A:
     for d, count in enumerate(counts):
         x = concatenate([x] * count, d) if count else select(x, (slice(None),) * d + (slice(0),))
     return x.copy()
-
-
-# Indexing.
-
-
-def select(x: A, key: Any) -> A:
-    """``x[key]``."""
-    selection = selection_of(key, x.shape)
-    if selection is None:
-        numbers = positions_of(key, x.shape)
-        native = x._native.gathered(numbers.shape or (1,), _contiguous(numbers))
-        return type(x)(native, scalar=numbers.ndim == 0)
-    if x._scalar:
-        return type(x)(x._native.reshaped(selection.shape)) if selection.layout else x.copy()
-    if not selection.layout:
-        return type(x)(x._native.view([(at, 1, 1) for at in selection.start]), scalar=True)
-    return type(x)(x._native.view(selection.spans))
-
-
-def _contiguous(numbers: Any) -> Any:
-    import numpy as np
-
-    return np.ascontiguousarray(numbers, dtype=np.int64).reshape(-1)
-
-
-def assign(x: A, key: Any, value: Any) -> None:
-    """``x[key] = value``."""
-    is_number = isinstance(value, NUMBERS)
-    array = None if is_number else array_operand(value, x)
-    if array is None and not is_number:
-        raise TypeError(f"assignment: expected an array or a number, given {type(value).__name__}")
-    selection = selection_of(key, x.shape)
-    if selection is None:
-        _assign_at(x, key, value if array is None else array)
-        return
-    target = None if array is None else _as_shape(array, selection.shape)
-    if 0 in selection.counts:
-        return
-    # The engine assigns to arrays of one dimension at least.
-    single = x._scalar or not selection.layout
-    cells: list[int | tuple[int, int, int] | None] = [(at, 1, 1) for at in selection.start or (0,) * len(x._native.shape)]
-    spans = cells if single else selection.spans
-    if target is None:
-        native = x._native.view(spans).constant(x.dtype.name, value)
-    else:
-        native = (target.reshaped([1] * len(spans)) if single else target).cast(x.dtype.name)
-    x._native.assign_view(spans, native)
-
-
-def assign_all(x: A, result: A) -> A:
-    """The array, which now has the elements of the result of an operation in place."""
-    if not can_cast(result.dtype, x.dtype):
-        given = f"{result.dtype.name} into {x.dtype.name}"
-        raise TypeError(f"in-place operation: expected a result of the array's kind, given {given}; use astype")
-    if not x._scalar and not result._scalar and result.ndim > x.ndim:
-        text = f"in-place operation: expected a result of shape {x.shape}, given {result.shape}; use a new array"
-        raise ValueError(text)
-    native = of_rank(result, len(x._native.shape)).cast(x.dtype.name)
-    x._native.assign_view([(0, 1, extent) for extent in x._native.shape], native)
-    return x
-
-
-def _as_shape(value: BaseArray, wanted: tuple[int, ...]) -> _native.Array:
-    """A value that broadcasts to the shape, without the dimensions of extent 1 that it has too many."""
-    extra = 0 if value._scalar else max(value.ndim - len(wanted), 0)
-    shape = value.shape[extra:]
-    fits = all(n in (1, w) for n, w in zip(reversed(shape), reversed(wanted), strict=False))
-    if not fits or any(n != 1 for n in value.shape[:extra]):
-        raise ValueError(f"assignment: expected a value that broadcasts to {wanted}, given shape {value.shape}")
-    native = of_rank(value, len(wanted))
-    return native.squeeze(range(extra)) if extra and len(native.shape) > extra else native
-
-
-def _assign_at(x: A, key: Any, value: Any) -> None:
-    """Assignment of a number or an array where a key with arrays in it selects."""
-    mask = key[0] if isinstance(key, tuple) and len(key) == 1 else key
-    array = value if isinstance(value, BaseArray) else None
-    if isinstance(mask, type(x)) and mask.dtype == bool and mask.shape == x.shape and (array is None or array.ndim == 0):
-        # Stays on the devices, in the type of the array.
-        filled = type(x)(x._native.constant(x.dtype.name, value), x._scalar) if array is None else array.astype(x.dtype)
-        assign(x, ..., where(mask, filled, x))
-        return
-    numbers = positions_of(key, x.shape)
-    if numbers.size == 0:
-        return
-    if array is None:
-        line = _native.Array.full(_native.Distribution((numbers.size,), team=x.team), x.dtype.name, value)
-    else:
-        front = array.ndim - numbers.ndim
-        array = reshape(array, array.shape[front:]) if front > 0 and set(array.shape[:front]) == {1} else array
-        try:
-            line = ravel(broadcast_to(array.astype(x.dtype), numbers.shape))._native
-        except ValueError:
-            given = f"shape {array.shape}"
-            raise ValueError(f"assignment: expected a value that broadcasts to {numbers.shape}, given {given}") from None
-    x._native.scatter(_contiguous(numbers), line)

@@ -9,10 +9,11 @@ from typing import Any
 
 from ..errors import AxisError
 from .base import A, checked
-from .dtypes import DType, as_dtype, bfloat16, bool_, float16, float32, float64, wide_for
-from .index import Axis, axes_of, one_axis
-from .rearrange import expand_dims, moveaxis, pad, reshape, select, swapaxes
+from .dtypes import DType, as_dtype, bfloat16, bool_, default, float16, float32, float64, wide_for
+from .views.index import Axis, axes_of, one_axis
+from .rearrange import expand_dims, moveaxis, pad, reshape, swapaxes
 from .rules import binary, conj
+from .views.indexing import select
 
 __all__ = [
     "all", "any", "argmax", "argmin", "matmul", "matrix_transpose", "max", "mean", "min", "prod", "sum", "tensordot", "vecdot",
@@ -29,6 +30,8 @@ def reduce(name: str, array: A, axis: Axis, keepdims: bool, *, dtype: Any = None
     axes = axes_of(name, axis, checked(name, array).ndim)
     if not axes and array.ndim:
         return array.astype(_reduced_type(name, array.dtype))
+    if name.startswith("mean") and array.dtype.kind in "bui" and default.float is not float64:
+        array = array.astype(default.float)
     if name in ("min", "max", "argmin", "argmax") and 0 in (array.shape[d] for d in axes):
         raise ValueError(f"{name}: expected at least one element to reduce, given shape {array.shape}")
     if name == "prod" and array.dtype.kind == "c":
@@ -46,7 +49,7 @@ def _reduced_type(name: str, dtype: DType) -> DType:
     if name in ("all", "any"):
         return bool_
     if name.startswith("mean") and dtype.kind in "bui":
-        return float64
+        return default.float
     return wide_for(dtype) if name.startswith(("sum", "prod")) else dtype
 
 
@@ -99,7 +102,7 @@ def max(x: A, /, axis: Axis = None, keepdims: bool = False, *, out: None = None)
 def mean(
     x: A, /, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None, out: None = None, reproducible: bool = False
 ) -> A:
-    """Arithmetic means over ``axis`` (all if None), in ``dtype`` if given. Integers give float64. ``reproducible`` as for
+    """Arithmetic means over ``axis`` (all if None), in ``dtype`` if given. Integers give the default type of floats. ``reproducible`` as for
     sums."""
     return reduce("mean_reproducible" if reproducible else "mean", x, axis, keepdims, dtype=dtype, out=out)
 

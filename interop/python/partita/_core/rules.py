@@ -12,9 +12,10 @@ from typing import Any, NoReturn
 from .. import _native
 from .base import A, BaseArray, checked
 from .dtypes import (
-    DType, bool_, complex_for, float16, float32, float64, float_for, int8, int64, result_type,
+    DType, bool_, complex_for, default, float16, float32, float_for, int8, int64, result_type,
 )  # fmt: skip
 from .memory import of_host
+from .views.links import Component, view
 
 #: What stands beside an array in an expression; arrays of NumPy are copied to the array's team.
 Operand = Any
@@ -77,8 +78,8 @@ def _weak(value: object) -> bool:
 
 def array_operand(value: Operand, like: A) -> A | None:
     """An array, or one of NumPy on the same team; None for what is neither."""
-    if isinstance(value, type(like)):
-        return value
+    if isinstance(value, BaseArray):
+        return value  # type: ignore[return-value]
     if hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
         same = getattr(value, "shape", None) == like.shape and not like._scalar
         return type(like)(*of_host(value, dist=like.dist) if same else of_host(value, team=like.team))
@@ -88,12 +89,12 @@ def array_operand(value: Operand, like: A) -> A | None:
 def _weak_type(value: bool | int | float | complex, like: DType) -> DType:
     """The type in which a Python number meets an array."""
     if isinstance(value, complex):
-        return complex_for(float64 if like.kind in "bui" else like)
+        return complex_for(default.float if like.kind in "bui" else like)
     if isinstance(value, bool):
         return like
     if isinstance(value, int):
         return int64 if like is bool_ else like
-    return like if like.kind in "fc" else float64
+    return like if like.kind in "fc" else default.float
 
 
 def of_rank(array: BaseArray, rank: int) -> _native.Array:
@@ -108,7 +109,7 @@ def _plain(name: str, a: Operand, b: Operand, like: A) -> A | None:
     if like._scalar:
         return None
     other = b if like is a else a
-    if type(other) is type(like):
+    if isinstance(other, BaseArray):
         if other._scalar:
             return None
         other = other._native
@@ -201,7 +202,7 @@ def _rule(name: str, common: DType) -> tuple[str, DType]:
             _refuse_dtype(name, common)
         return name, common
     if name in _FLOATING and common.kind != "f":
-        common = float64 if name == "divide" else float_for(common)
+        common = default.float if name == "divide" else float_for(common)
     if (name in _BITWISE and common.kind == "f") or (name == "power" and common.kind != "f"):
         _refuse_dtype(name, common)
     return name, common
@@ -339,13 +340,49 @@ def where(condition: A, x: Operand, y: Operand) -> A:
 
 
 def real(x: A, /) -> A:
-    """Real parts: a value like a slice, not a view to assign to. Real arrays are their own."""
-    return unary("real", x) if checked("real", x).dtype.kind == "c" else x.copy()
+    """Real parts, a view; real arrays are their own.
+
+    Parameters
+    ----------
+    x : Array
+
+    Returns
+    -------
+    Array
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> z = pt.asarray([1 + 2j, 3 + 4j])
+    >>> z.real[0] = 7
+    >>> z.tolist()
+    [(7+2j), (3+4j)]
+    """
+    return view(x, Component(0), x._scalar) if checked("real", x).dtype.kind == "c" else x
 
 
 def imag(x: A, /) -> A:
-    """Imaginary parts: a value like a slice, not a view to assign to. Those of real arrays are zeros."""
-    return unary("imag", x) if checked("imag", x).dtype.kind == "c" else _like(x, x._native.constant(x.dtype.name, 0))
+    """Imaginary parts, a view; those of real arrays are zeros, read-only.
+
+    Parameters
+    ----------
+    x : Array
+
+    Returns
+    -------
+    Array
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.imag(pt.asarray([1 + 2j, 3 + 4j])).tolist()
+    [2.0, 4.0]
+    """
+    if checked("imag", x).dtype.kind == "c":
+        return view(x, Component(1), x._scalar)
+    zeros = _like(x, x._native.constant(x.dtype.name, 0))
+    zeros._readonly = True
+    return zeros
 
 
 def conj(x: A, /) -> A:

@@ -1,7 +1,7 @@
 //! The class of arrays, with the engine's operations by name. NumPy's rules are applied in Python, above this
 //! module.
 
-use partita::array::{Padding, Stride};
+use partita::array::{Padding, Span, Stride};
 use partita::plan::Plan;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -293,11 +293,37 @@ impl Array {
         recorded(&value, value.array.slice(&value.spans(key.into_iter().map(span).collect())))
     }
 
-    /// Replaces the elements of a view. Computes.
-    fn assign_view(&self, py: Python<'_>, key: Vec<Option<Key>>, value: &Array) -> PyResult<()> {
+    /// Replaces the elements of a view; with `part` only the real (0) or imaginary (1) parts of complex
+    /// elements, by real numbers. Computes.
+    #[pyo3(signature = (key, value, part = None))]
+    fn assign_view(
+        &self,
+        py: Python<'_>,
+        key: Vec<Option<Key>>,
+        value: &Array,
+        part: Option<i64>,
+    ) -> PyResult<()> {
         let value = value.value(py)?;
-        let spans = value.spans(key.into_iter().map(span).collect());
+        let spans = value.spans(key.into_iter().map(span).chain(part.map(Span::At)).collect());
         self.changed(py, &value, |target, value| target.assign(&spans, value))
+    }
+
+    /// The elements whose coordinate in dimension 1 is `offset` larger than that in dimension 0, as the last
+    /// dimension.
+    fn diagonal(&self, py: Python<'_>, offset: i64) -> PyResult<Array> {
+        let value = self.operand(py)?;
+        let diagonal = value.array.diagonal(offset);
+        let mut order: Vec<usize> = (0..diagonal.rank()).collect();
+        if let Element::Complex(_) = value.element {
+            // The pair is the last dimension again.
+            order.swap(diagonal.rank() - 2, diagonal.rank() - 1);
+        }
+        recorded(&value, diagonal.transpose(&order))
+    }
+
+    /// Whether the value is in memory, so that reading it computes nothing.
+    fn is_computed(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.value(py)?.array.is_computed())
     }
 
     /// Without these dimensions of extent 1.
@@ -306,11 +332,10 @@ impl Array {
         detached(py, || value.with(value.array.squeeze(&axes)?)).map(Array::of)
     }
 
-    /// The elements on another distribution. Computes.
+    /// The elements on another distribution, which may be over another team of the same processes. Computes.
     fn redistribute(&self, py: Python<'_>, dist: &Distribution) -> PyResult<Array> {
         let value = self.value(py)?;
-        same_team("redistribute", &value, dist)?;
-        let moved = || value.with(value.array.redistribute(&value.element.stored(&dist.dist)?)?);
+        let moved = || value.with(value.array.move_to(&dist.team, &value.element.stored(&dist.dist)?)?);
         detached(py, moved).map(Array::of)
     }
 

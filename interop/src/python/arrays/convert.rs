@@ -79,12 +79,23 @@ pub fn tuple<'py>(py: Python<'py>, index: &Index) -> PyResult<Bound<'py, PyTuple
 }
 
 /// What a view takes of a dimension of the array.
-#[derive(FromPyObject)]
 pub enum Key {
     /// One element, which drops the dimension.
     At(i64),
     /// First element, what the next one adds, how many.
     Range(i64, i64, i64),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Key {
+    type Error = PyErr;
+
+    // By hand, because the derived code makes an exception for each variant that does not fit.
+    fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Key> {
+        match given.cast::<PyTuple>() {
+            Ok(range) => range.extract().map(|(start, step, count)| Key::Range(start, step, count)),
+            Err(_) => given.extract().map(Key::At),
+        }
+    }
 }
 
 /// A span; a dimension that is new takes nothing.

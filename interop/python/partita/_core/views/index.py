@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..errors import AxisError
+from ...errors import AxisError
 
 Axis = int | tuple[int, ...] | None
 
@@ -36,7 +36,7 @@ def axes_of(name: str, axis: Axis, ndim: int) -> list[int]:
 
 
 class Selection(NamedTuple):
-    """What integers, slices and new dimensions select."""
+    """What integers, slices, new dimensions and permutations of dimensions select."""
 
     #: Per dimension of the array: the first element, what the next one adds, and how many there are.
     start: list[int]
@@ -51,9 +51,37 @@ class Selection(NamedTuple):
         return tuple(1 if d is None else self.counts[d] for d in self.layout)
 
     @property
+    def is_ordered(self) -> bool:
+        """Whether the result's dimensions are in the order of the array's."""
+        last = -1
+        for d in self.layout:
+            if d is not None:
+                if d < last:
+                    return False
+                last = d
+        return True
+
+    def within(self, outer: Selection) -> Selection | None:
+        """What this selects of the result of another selection, as one selection of the latter's array. None for nothing
+        of a new dimension, which no selection says."""
+        if any(d is None and not count for d, count in zip(outer.layout, self.counts, strict=True)):
+            return None
+        start, steps, counts = outer.start.copy(), outer.steps.copy(), outer.counts.copy()
+        for e, d in enumerate(outer.layout):
+            if d is not None:
+                count = self.counts[e]
+                start[d] += outer.steps[d] * self.start[e] if count else 0
+                steps[d] = outer.steps[d] * self.steps[e] if count > 1 else 1
+                counts[d] = count
+        layout = [None if e is None else outer.layout[e] for e in self.layout]
+        return Selection(start, steps, counts, layout)
+
+    @property
     def spans(self) -> list[int | tuple[int, int, int] | None]:
         """The same in the engine's terms: a number drops a dimension, None is a new one."""
         ranges = list(zip(self.start, self.steps, self.counts, strict=True))
+        if len(self.layout) == len(ranges) and None not in self.layout:
+            return ranges  # type: ignore[return-value]
         spans: list[int | tuple[int, int, int] | None] = []
         d = 0
         for entry in self.layout:
@@ -65,35 +93,48 @@ class Selection(NamedTuple):
         return [*spans, *self.start[d:]]
 
 
+def whole(shape: tuple[int, ...]) -> Selection:
+    """Everything."""
+    rank = len(shape)
+    return Selection([0] * rank, [1] * rank, list(shape), list(range(rank)))
+
+
 def selection_of(key: Any, shape: tuple[int, ...]) -> Selection | None:
     """What a key selects; None for keys with arrays, lists or bools in them."""
     keys = list(key) if isinstance(key, tuple) else [key]
-    if any(not _is_plain(k) for k in keys):
-        return None
-    dots = [at for at, k in enumerate(keys) if k is Ellipsis]
-    if len(dots) > 1:
-        raise IndexError("index: expected at most one '...', given several")
-    given = sum(k is not None and k is not Ellipsis for k in keys)
-    if given > len(shape):
-        raise IndexError(f"too many indices: the array has {len(shape)} dimensions, {given} were given")
-    at = dots[0] if dots else len(keys)
-    keys[at : at + len(dots)] = [slice(None)] * (len(shape) - given)
-    selection = Selection([], [], [], [])
+    for k in keys:
+        # The kinds that need no look first.
+        if type(k) is not slice and type(k) is not int and not _is_plain(k):
+            return None
+    if Ellipsis in keys:
+        if keys.count(Ellipsis) > 1:
+            raise IndexError("index: expected at most one '...', given several")
+        at = keys.index(Ellipsis)
+    else:
+        at = len(keys)
+    rest = len(shape) - (len(keys) - keys.count(None) - (at < len(keys)))
+    if rest < 0:
+        raise IndexError(f"too many indices: the array has {len(shape)} dimensions, {len(shape) - rest} were given")
+    keys[at : at + 1] = [slice(None)] * rest
+    start: list[int] = []
+    steps: list[int] = []
+    counts: list[int] = []
+    layout: list[int | None] = []
     for k in keys:
         if k is None:
-            selection.layout.append(None)
+            layout.append(None)
             continue
-        d = len(selection.start)
+        d = len(start)
         if isinstance(k, slice):
             first, last, step = k.indices(shape[d])
             count = len(range(first, last, step))
-            selection.layout.append(d)
+            layout.append(d)
         else:
             first, step, count = _within(operator.index(k), d, shape[d]), 1, 1
-        selection.start.append(first if count else 0)
-        selection.steps.append(step if count > 1 else 1)
-        selection.counts.append(count)
-    return selection
+        start.append(first if count else 0)
+        steps.append(step if count > 1 else 1)
+        counts.append(count)
+    return Selection(start, steps, counts, layout)
 
 
 def _is_plain(k: Any) -> bool:

@@ -1,0 +1,122 @@
+"""Indexing and assignment as in NumPy. Basic indices give views; masks and arrays of integers copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import _native
+from ..base import A, BaseArray
+from ..dtypes import can_cast
+from .index import Selection, positions_of, selection_of, whole
+from ..memory import NUMBERS
+from ..rules import array_operand, of_rank, where
+from .links import Link, Strides, put, read, scatter, view
+
+
+def select(x: A, key: Any) -> A:
+    """``x[key]``."""
+    selection = selection_of(key, x.shape)
+    if selection is None:
+        numbers = positions_of(key, x.shape)
+        native = x._native.gathered(numbers.shape or (1,), _contiguous(numbers))
+        return type(x)(native, scalar=numbers.ndim == 0)
+    if selection.layout:
+        return view(x, selection)
+    # As in NumPy, an index of integers alone gives the element as it is now, one with '...' a view of it.
+    return view(x, selection, scalar=True) if _has_dots(key) else type(x)(read(x, selection), scalar=True)
+
+
+def _has_dots(key: Any) -> bool:
+    return key is Ellipsis or (isinstance(key, tuple) and any(k is Ellipsis for k in key))
+
+
+def _contiguous(numbers: Any) -> Any:
+    import numpy as np
+
+    return np.ascontiguousarray(numbers, dtype=np.int64).reshape(-1)
+
+
+def assign(x: A, key: Any, value: Any) -> None:
+    """``x[key] = value``."""
+    _check_writeable("assignment", x)
+    is_number = isinstance(value, NUMBERS)
+    array = None if is_number else array_operand(value, x)
+    if array is None and not is_number:
+        raise TypeError(f"assignment: expected an array or a number, given {type(value).__name__}")
+    selection = selection_of(key, x.shape)
+    if selection is None:
+        _assign_at(x, key, value if array is None else array)
+        return
+    target = None if array is None else _as_shape(array, selection.shape)
+    if 0 in selection.counts:
+        return
+    if array is not None and array._link is not None and _is_view_by(array._link, x, selection):
+        # The end of `x[key] += value`, which has written there.
+        return
+    if target is None:
+        target = read(x, selection).constant(x.dtype.name, value)
+    put(x, selection, target.cast(x.dtype.name))
+
+
+def _is_view_by(link: Link, x: BaseArray, selection: Selection) -> bool:
+    """Whether a view is what the selection gives of an array."""
+    if link.source is x:
+        return link.op == selection
+    outer = x._link
+    if outer is None or link.source is not outer.source or not isinstance(outer.op, Selection):
+        return False
+    return link.op == selection.within(outer.op)
+
+
+def _check_writeable(operation: str, x: BaseArray) -> None:
+    if x._readonly:
+        given = "a read-only view" if x._link is not None else "a read-only one"
+        raise ValueError(f"{operation}: expected a writeable array, given {given}; assignment destination is read-only, take .copy()")
+
+
+def assign_all(x: A, result: A) -> A:
+    """The array, which now has the elements of the result of an operation in place."""
+    _check_writeable("in-place operation", x)
+    if not can_cast(result.dtype, x.dtype):
+        given = f"{result.dtype.name} into {x.dtype.name}"
+        raise TypeError(f"in-place operation: expected a result of the array's kind, given {given}; use astype")
+    if not x._scalar and not result._scalar and result.ndim > x.ndim:
+        text = f"in-place operation: expected a result of shape {x.shape}, given {result.shape}; use a new array"
+        raise ValueError(text)
+    put(x, whole(x.shape), _as_shape(result, x.shape).cast(x.dtype.name))
+    return x
+
+
+def _as_shape(value: BaseArray, wanted: tuple[int, ...]) -> _native.Array:
+    """A value that broadcasts to the shape, without the dimensions of extent 1 that it has too many."""
+    extra = 0 if value._scalar else max(value.ndim - len(wanted), 0)
+    shape = value.shape[extra:]
+    fits = all(n in (1, w) for n, w in zip(reversed(shape), reversed(wanted), strict=False))
+    if not fits or any(n != 1 for n in value.shape[:extra]):
+        raise ValueError(f"assignment: expected a value that broadcasts to {wanted}, given shape {value.shape}")
+    native = of_rank(value, len(wanted))
+    return native.squeeze(range(extra)) if extra and len(native.shape) > extra else native
+
+
+def _assign_at(x: A, key: Any, value: Any) -> None:
+    """Assignment of a number or an array where a key with arrays in it selects."""
+    mask = key[0] if isinstance(key, tuple) and len(key) == 1 else key
+    array = value if isinstance(value, BaseArray) else None
+    if isinstance(mask, BaseArray) and mask.dtype == bool and mask.shape == x.shape and (array is None or array.ndim == 0):
+        # Stays on the devices, in the type of the array.
+        filled = type(x)(x._native.constant(x.dtype.name, value), x._scalar) if array is None else array.astype(x.dtype)
+        assign(x, ..., where(mask, filled, x))
+        return
+    numbers = positions_of(key, x.shape)
+    if numbers.size == 0:
+        return
+    if array is None:
+        line = _native.Array.full(_native.Distribution((numbers.size,), team=x.team), x.dtype.name, value)
+    else:
+        given, wanted = _as_shape(array, numbers.shape).cast(x.dtype.name), numbers.shape or (1,)
+        front = len(wanted) - len(given.shape)
+        kept = enumerate(zip(given.shape, wanted[front:], strict=True))
+        stretched: Strides = [(None, 0, 0, count) for count in wanted[:front]]
+        stretched += [(d, 0, int(held == count), count) for d, (held, count) in kept]
+        line = given.rearranged(stretched).reshaped((numbers.size,))
+    scatter(x, _contiguous(numbers), line)

@@ -1,0 +1,186 @@
+"""Views: arrays without elements of their own. A view says which elements of another array it has; reading takes them
+from there, and writing goes there.
+
+A view keeps the engine's array that it was read as until its root is written. The root therefore lists its views that
+hold one. Memory that nobody else refers to can then be written in place.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, NamedTuple
+
+from ... import _native
+from ..base import A, BaseArray
+from .index import Selection, whole
+
+#: Axes in the engine's terms: dimension (None: a new one), start, step, count.
+Strides = list[tuple[int | None, int, int, int]]
+
+
+class Reshape(NamedTuple):
+    """The elements in C order in another shape, where NumPy needs no copy."""
+
+    shape: tuple[int, ...]
+    #: Bytes from one element to the next, per dimension.
+    strides: tuple[int, ...]
+
+
+class Component(NamedTuple):
+    """Real (0) or imaginary (1) parts."""
+
+    part: int
+
+
+class Stretch(NamedTuple):
+    """Repeated elements. Read-only."""
+
+    axes: Strides
+
+
+class Diagonal(NamedTuple):
+    """The elements of two dimensions whose coordinates differ by ``offset``, as the last dimension. Read-only."""
+
+    first: int
+    second: int
+    offset: int
+
+
+Op = Selection | Reshape | Component | Stretch | Diagonal
+
+
+class Link:
+    """Where a view has its elements: ``op`` says which of ``source``. ``root`` is the array that holds them."""
+
+    __slots__ = ("op", "root", "source")
+
+    def __init__(self, source: BaseArray, op: Op) -> None:
+        self.source, self.op = source, op
+        self.root = root_of(source)
+
+    def read(self, reader: BaseArray) -> _native.Array:
+        """The elements as they are now; the root will tell ``reader`` when they change."""
+        native = read(self.source, self.op)
+        readers = self.root._readers
+        if readers is None:
+            readers = self.root._readers = []
+        elif len(readers) >= 64 and len(readers) & (len(readers) - 1) == 0:
+            # Of a root that is only read, views that are gone are dropped whenever their number has doubled.
+            readers[:] = [other for other in readers if other() is not None]
+        readers.append(weakref.ref(reader))
+        return native
+
+
+def root_of(x: BaseArray) -> BaseArray:
+    """The array that holds the elements of ``x``, which may be ``x``."""
+    return x if x._link is None else x._link.root
+
+
+def view(x: A, op: Op, scalar: bool = False, *, readonly: bool = False, source: BaseArray | None = None) -> A:
+    """The elements of ``x`` that ``op`` says, as an array; ``op`` may also be said of another ``source``."""
+    link = x._link
+    if source is None:
+        source = x
+    if link is not None and isinstance(op, Selection) and isinstance(link.op, Selection):
+        composed = op.within(link.op)
+        if composed is not None:
+            source, op = link.source, composed
+    made: A = object.__new__(x._view_class)
+    made._link, made._scalar = Link(source, op), scalar
+    made._readers, made._readonly = None, readonly or x._readonly
+    return made
+
+
+def read(source: BaseArray, op: Op) -> _native.Array:
+    """The engine's array of a view."""
+    native = source._native
+    match op:
+        case Selection():
+            return _selected(native, op, source._scalar)
+        case Reshape(shape):
+            return native.reshaped(shape or (1,))
+        case Component(part):
+            return native.op1("imag" if part else "real")
+        case Stretch(axes):
+            return (native.reshaped((1,)) if source._scalar else native).rearranged(axes)
+        case Diagonal(first, second, offset):
+            rest = [d for d in range(source.ndim) if d not in (first, second)]
+            order = [first, second, *rest]
+            return native.rearranged([(d, 0, 1, source.shape[d]) for d in order]).diagonal(offset)
+
+
+def _selected(native: _native.Array, op: Selection, scalar: bool) -> _native.Array:
+    if scalar:
+        return native.reshaped(op.shape) if op.layout else native.copy()
+    if not op.layout:
+        return native.view([(at, 1, 1) for at in op.start])
+    if op.is_ordered:
+        return native.view(op.spans)
+    kept = sorted(d for d in op.layout if d is not None)
+    native = native.view(op._replace(layout=list(kept)).spans)
+    axes: Strides = [(None, 0, 0, 1) if d is None else (kept.index(d), 0, 1, op.counts[d]) for d in op.layout]
+    return native.rearranged(axes)
+
+
+# Writing.
+
+
+def forget(root: BaseArray) -> None:
+    """Views read the root's elements anew from now on."""
+    readers, root._readers = root._readers, None
+    for reader in readers or ():
+        other = reader()
+        if other is not None:
+            del other._native
+
+
+def put(x: BaseArray, selection: Selection, value: _native.Array, part: int | None = None) -> None:
+    """Replaces the elements of ``x``, or their real or imaginary parts, by those of an engine's array of its type that
+    broadcasts. The root of a view gets them."""
+    link = x._link
+    if 0 in selection.counts:
+        return
+    if link is None:
+        forget(x)
+        _assign(x._native, x._scalar, selection, value, part)
+        return
+    match link.op:
+        case Selection():
+            composed = selection.within(link.op)
+            assert composed is not None
+            put(link.source, composed, value, part)
+        case Component(of):
+            put(link.source, selection, value, of)
+        case _:
+            elements = x._native.copy()
+            _assign(elements, x._scalar, selection, value, part)
+            put(link.source, whole(link.source.shape), elements.reshaped(link.source.shape or (1,)))
+
+
+def _assign(
+    native: _native.Array, scalar: bool, selection: Selection, value: _native.Array, part: int | None
+) -> None:
+    """To an array with elements of its own. The engine's have one dimension at least."""
+    if scalar or not selection.layout:
+        starts = [0] * len(native.shape) if scalar else selection.start
+        native.assign_view([(at, 1, 1) for at in starts], value.reshaped([1] * len(starts)), part)
+        return
+    if not selection.is_ordered:
+        # The value's dimensions in the order of the array's.
+        rank, shape = len(selection.layout), value.shape
+        front = rank - len(shape)
+        order = sorted(range(rank), key=lambda e: -1 if (d := selection.layout[e]) is None else d)
+        value = value.rearranged([(e - front, 0, 1, shape[e - front]) if e >= front else (None, 0, 0, 1) for e in order])
+        selection = selection._replace(layout=[selection.layout[e] for e in order])
+    native.assign_view(selection.spans, value, part)
+
+
+def scatter(x: BaseArray, positions: Any, line: _native.Array) -> None:
+    """Replaces the elements with these numbers in C order."""
+    if x._link is None:
+        forget(x)
+        x._native.scatter(positions, line)
+        return
+    elements = x._native.copy()
+    elements.scatter(positions, line)
+    put(x, whole(x.shape), elements)
