@@ -49,7 +49,7 @@ impl LinkTable {
         let cuda: Vec<&Device> = devices.iter().filter(|device| device.kind() == DeviceKind::Cuda).collect();
         let device_pointers = agree(ranks, "querying device pointers", ranks.takes_device_memory())?;
         let device_pointers = match device_pointers {
-            Ok(()) => agree(ranks, "trying device pointers", device_pointers_work(ranks, &cuda)?)?,
+            Ok(()) => try_device_pointers(ranks, &cuda)?,
             refusal => refusal,
         };
         let ipc_pairs = probe_ipc(ranks, &cuda)?;
@@ -90,18 +90,28 @@ fn pattern(rank: usize, direction: usize, bytes: usize) -> Vec<u8> {
         .collect()
 }
 
-/// The value trial: sends a pattern from device memory to both neighbours in the ring of ranks, receives
-/// theirs into device memory, and compares. Runs only where the wire says that it takes device pointers, or
-/// the user forces it.
-fn device_pointers_work(ranks: &Ranks, cuda: &[&Device]) -> Result<std::result::Result<(), String>> {
-    let host;
-    let device = match cuda.first() {
-        Some(device) => *device,
-        None => {
-            host = Device::host();
-            &host
+/// The value trial of every device of every rank: as many rounds as the rank with most devices needs, in
+/// which the others take theirs again. The first refusal ends it for all.
+fn try_device_pointers(ranks: &Ranks, cuda: &[&Device]) -> Result<std::result::Result<(), String>> {
+    let counts = ranks.all_gather("counting devices", &(cuda.len() as u32).to_le_bytes())?;
+    let count = |bytes: &Vec<u8>| bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
+    for round in 0..counts.iter().map(count).max().unwrap_or(0).max(1) {
+        let device = match cuda {
+            [] => Device::host(),
+            some => some[round % some.len()].clone(),
+        };
+        let all = agree(ranks, "trying device pointers", device_pointers_work(ranks, &device)?)?;
+        if all.is_err() {
+            return Ok(all);
         }
-    };
+    }
+    Ok(Ok(()))
+}
+
+/// The value trial of a device: sends a pattern from its memory to both neighbours in the ring of ranks,
+/// receives theirs into its memory, and compares. Runs only where the wire says that it takes device
+/// pointers, or the user forces it.
+fn device_pointers_work(ranks: &Ranks, device: &Device) -> Result<std::result::Result<(), String>> {
     let (rank, count) = (ranks.rank(), ranks.count());
     let neighbours = [(rank + 1) % count, (rank + count - 1) % count];
     let (mut sends, mut receives, mut expected) = (Vec::new(), Vec::new(), Vec::new());
