@@ -1,18 +1,14 @@
-//! Modules: PTX text in, functions out; binary images are refused. Launches of functions, and of graphs.
+//! Modules: PTX text or the linker's images in, functions out. Launches of functions, and of graphs.
 
-use super::super::abi::{Code, HandleKind, Opaque, Outcome, handle};
+use super::super::abi::{Code, HandleKind, Opaque, handle};
 use super::super::state::{Driver, Exec, KernelFunction, Module, StreamOrder, place};
+use super::image::{BINARY, INFO_LOG, LOG, check, text_of, write_log};
 use super::{Out, Text, current, exports, not_simulated};
 use crate::driver::order::Clock;
 use crate::driver::work::{Launch, Node, Work};
-use crate::ptx::{Entry, Program, Threads};
+use crate::ptx::{Entry, Threads};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// `CU_JIT_ERROR_LOG_BUFFER`, and its size.
-const LOG: [u32; 2] = [5, 6];
-/// The first bytes of a cubin and of a fat binary.
-const BINARY: [[u8; 4]; 2] = [*b"\x7fELF", 0xba55_ed50_u32.to_le_bytes()];
 
 exports! {
     fn cuModuleLoadData(out: Out<Opaque>, image: Text) Current, |driver, device| {
@@ -31,11 +27,15 @@ exports! {
     ) Current,
     |driver, device| {
         driver.refuse_unsafe_in_capture("cuModuleLoadDataEx")?;
-        let (text, outcome) = match load(driver, device, image) {
-            Ok(module) => (String::new(), out.put(handle(HandleKind::Module, module))),
-            Err((code, text)) => (text, Err(code)),
+        let (log, text, outcome) = match load(driver, device, image) {
+            Ok(module) => {
+                let program = driver.modules[module].as_ref().map(|module| module.program.clone());
+                let said = format!("simulated, {:?}", program.ok_or(Code::NOT_FOUND)?);
+                (INFO_LOG, said, out.put(handle(HandleKind::Module, module)))
+            }
+            Err((code, text)) => (LOG, text, Err(code)),
         };
-        write_log(count, options, values, &text).and(outcome)
+        write_log(count, options, values, log, &text).and(outcome)
     }
 
     fn cuModuleUnload(module: Opaque) Current, |driver, _device| {
@@ -129,45 +129,12 @@ exports! {
 /// A new module, or the code and the explanation.
 fn load(driver: &mut Driver, device: usize, image: Text) -> Result<usize, (Code, String)> {
     let first = image.bytes4().map_err(|code| (code, "a module without an image".to_owned()))?;
-    if BINARY.contains(&first) {
-        return Err((Code::NO_BINARY_FOR_GPU, "a binary image cannot run here, only PTX text".to_owned()));
-    }
-    let text = image.read().map_err(|_| (Code::INVALID_IMAGE, "the PTX is not UTF-8".to_owned()))?;
-    if let Some(target) = target(&text)
-        && target > driver.config.sm
-    {
-        let text = format!("the PTX wants sm_{target}, but device {device} is sm_{}", driver.config.sm);
-        return Err((Code::NO_BINARY_FOR_GPU, text));
-    }
-    let program = Program::parse(&text).map_err(|error| (Code::INVALID_PTX, error.to_string()))?;
+    let text = match BINARY.contains(&first) {
+        true => text_of(image, driver.config.sm)?,
+        false => image.read().map_err(|_| (Code::INVALID_IMAGE, "the PTX is not UTF-8".to_owned()))?,
+    };
+    let program = check(&driver.config, device, &text)?;
     Ok(place(&mut driver.modules, Module { device, program: Arc::new(program) }))
-}
-
-/// The `sm` of the `.target` directive.
-fn target(text: &str) -> Option<u32> {
-    let line = text.lines().find_map(|line| line.trim().strip_prefix(".target"))?;
-    let digits: String = line.trim().strip_prefix("sm_")?.chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().ok()
-}
-
-/// Writes a text into the log buffer that the options name, and how long it is.
-fn write_log(count: u32, options: Out<u32>, values: Out<Out<u8>>, text: &str) -> Outcome {
-    let mut found = [None, None];
-    for at in 0..count as usize {
-        for (place, wanted) in found.iter_mut().zip(LOG) {
-            if options.at(at)? == wanted {
-                *place = Some(at);
-            }
-        }
-    }
-    let [Some(buffer), Some(size)] = found else { return Ok(()) };
-    // The size travels in the place of a pointer.
-    let room = values.at(size)?.address();
-    if room == 0 {
-        return Ok(());
-    }
-    values.at(buffer)?.put_text(text, i32::try_from(room).unwrap_or(i32::MAX))?;
-    values.put_at(size, Out::at_address(text.len().min(room - 1)))
 }
 
 /// Static shared memory and what a launch adds.
