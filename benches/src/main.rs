@@ -287,6 +287,9 @@ fn doctor() -> Result<()> {
     for seen in Device::all().iter().map(Seen::of) {
         writeln!(out, "{}: {}", seen.kind(), seen.name)?;
     }
+    if let Some(library) = partita::device::cuda::library() {
+        writeln!(out, "CUDA driver: {library}")?;
+    }
     for gpu in &machine.gpus {
         writeln!(out, "nvidia-smi: {gpu}")?;
     }

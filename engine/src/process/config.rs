@@ -45,6 +45,8 @@ pub struct Config {
     pub host_code: Option<IsaLevel>,
     /// `PARTITA_CHECK`: whether every launch is repeated on the interpreter and compared.
     pub check: bool,
+    /// `PARTITA_CACHE`: the folder of what CUDA's compiler made, or `off`; `None` means the usual folder.
+    pub cache: Option<String>,
     /// `PARTITA_TRACE`: the file that [`crate::trace`] writes.
     pub trace: Option<String>,
     /// `PARTITA_FAULT`: a fault on purpose, `RANK:POINT:PASSES:KIND` with a point of [`POINTS`]; for tests.
@@ -72,6 +74,7 @@ impl Default for Config {
             tile_bytes: TILE_BYTES,
             host_code: IsaLevel::best(),
             check: false,
+            cache: None,
             trace: None,
             fault: None,
         }
@@ -145,6 +148,7 @@ fn read(environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Confi
             .map_or(TILE_BYTES, |n| n.min(1 << 40)),
         host_code: given.host_code()?.unwrap_or(unset.host_code),
         check: given.value("PARTITA_CHECK", switch)?.unwrap_or(unset.check),
+        cache: given.value("PARTITA_CACHE", text)?,
         trace: given.value("PARTITA_TRACE", text)?,
         fault: given.value("PARTITA_FAULT", |text| is_fault(text).then(|| text.to_owned()))?,
     })

@@ -18,6 +18,7 @@ __all__ = [
     "Team",
     "abort",
     "choose_default_team",
+    "cuda_library",
     "devices",
     "distribution_of",
     "end",
@@ -357,6 +358,9 @@ class Loop:
     def run(
         self, state: Sequence[Array], step: Callable[..., object], count: int, rows: Sequence[Sequence[tuple[str, Any]]]
     ) -> None: ...
+
+def cuda_library() -> str | None:
+    """The file that was loaded as the CUDA driver; None without one."""
 
 def devices() -> list[Device]:
     """Every device of this process, the host first. Opens the adapters."""

@@ -66,6 +66,8 @@ def main() -> int:
         except pt.NoDeviceError as error:
             print(f"  no {kind}: {error}")
     print(f"  used without a team: {', '.join(device.name for device in pt.Team.local().devices)} (PARTITA_DEVICE)")
+    if (library := _native.cuda_library()) is not None:
+        print(f"  CUDA driver: {library}")
     print("\npackages")
     for name, purpose in _PEERS.items():
         found = _version(name)

@@ -40,7 +40,7 @@ mod _native {
     #[pymodule_export]
     use super::runtime::end;
     #[pymodule_export]
-    use super::{devices, has_mpi, live_exports, mpi_library, version};
+    use super::{cuda_library, devices, has_mpi, live_exports, mpi_library, version};
     use pyo3::prelude::*;
 
     #[pymodule_init]
@@ -67,6 +67,12 @@ fn live_exports() -> i64 {
 #[pyfunction]
 fn has_mpi() -> bool {
     cfg!(feature = "mpi")
+}
+
+/// The file that was loaded as the CUDA driver; None without one.
+#[pyfunction]
+fn cuda_library() -> Option<String> {
+    partita::device::cuda::library()
 }
 
 /// What the MPI library that was built in says of itself; None without one.

@@ -12,6 +12,11 @@ pub fn absence() -> String {
     CudaError::NotBuilt.to_string()
 }
 
+/// The file that was loaded as the driver: none.
+pub fn library() -> Option<String> {
+    None
+}
+
 pub(in crate::device) fn open(_: usize) -> Result<Box<dyn Driver>, CudaError> {
     Err(CudaError::NotBuilt)
 }

@@ -32,7 +32,7 @@ pub(in crate::device) enum CudaError {
     #[error("CUDA_ERROR_OUT_OF_MEMORY for {bytes} bytes")]
     OutOfMemory { bytes: u64 },
     /// A driver call failed. What ran on the device before may have caused it.
-    #[error("{operation} failed: {code} ({text}); {}", remedy(.code))]
+    #[error("{operation} failed: {code} ({text}); {}", remedy(.operation, .code))]
     Driver { operation: &'static str, code: String, text: String },
     /// The process was forked after the device had been opened; CUDA does not survive that.
     #[error(
@@ -53,9 +53,18 @@ pub(in crate::device) enum CudaError {
     Launch(#[from] LaunchError),
 }
 
-/// What to do about a driver's error, by its name.
-fn remedy(code: &str) -> &'static str {
+/// What opening a device asks of the driver.
+pub(super) const RETAINING: &str = "retaining the primary context";
+
+/// What to do about a driver's error, by what was asked and the error's name.
+fn remedy(operation: &str, code: &str) -> &'static str {
     match code.strip_prefix("CUDA_ERROR_").unwrap_or(code) {
+        // Nothing lies on a device that is not open yet.
+        "DEVICE_UNAVAILABLE" if operation == RETAINING => {
+            "another process may have it for itself: its compute mode is EXCLUSIVE_PROCESS or PROHIBITED if \
+             `nvidia-smi -q -d COMPUTE` says so. Give each process a GPU of its own (CUDA_VISIBLE_DEVICES), \
+             start MPS (`nvidia-cuda-mps-control -d`), or allow sharing (`nvidia-smi -c DEFAULT`)"
+        }
         // Of the driver's own: what a kernel or a module needs beside arrays.
         "OUT_OF_MEMORY" => "free arrays, or end other programs on this GPU",
         "NO_DEVICE"

@@ -22,6 +22,6 @@ use absent as driver;
 
 pub use super::driver::IpcHandle;
 pub use super::memory::IpcEvent;
-pub use driver::absence;
+pub use driver::{absence, library};
 pub(super) use driver::{count, open};
 pub(super) use error::CudaError;

@@ -61,14 +61,20 @@ pub const VARIABLES: &[Variable] = &[
     user(
         "PARTITA_DEBUG",
         "a whole number from 0 to 4",
-        "print 1: launches, 2: also kernels, 3: also their PTX and WGSL, 4: also plans and exchanges; \
-         default 0",
+        "print 1: launches, 2: also kernels, with registers and spills as CUDA's compiler says, 3: also \
+         their PTX and WGSL, 4: also plans and exchanges; default 0",
     ),
     user(
         "PARTITA_CHECK",
         SWITCH,
         "repeat every launch on the interpreter and compare: a device that wrote something else is an error \
          that names kernel, element and both values. Slow; default 0",
+    ),
+    user(
+        "PARTITA_CACHE",
+        "a folder, or off",
+        "where kernels that CUDA's compiler made are kept for other processes, at most 256 MiB; default: \
+         `partita` in $XDG_CACHE_HOME, else in ~/.cache",
     ),
     user(
         "PARTITA_TRACE",
@@ -137,7 +143,11 @@ pub const VARIABLES: &[Variable] = &[
     developer("PARTITA_SIM_LOG", "a file", "where the simulated driver explains faults"),
     developer("PARTITA_SIM_MULTIPROCESSORS", "a number", "multiprocessors of each simulated device"),
     developer("PARTITA_SIM_PTXAS", "a program", "ptxas, which tells the simulated driver of registers"),
-    developer("PARTITA_SIM_RECORD", "a folder", "where the simulated driver records launches instead of running them"),
+    developer(
+        "PARTITA_SIM_RECORD",
+        "a folder",
+        "where the simulated driver records launches instead of running them",
+    ),
     developer("PARTITA_SIM_TRACE", "0 or 1", "print every call of the simulated driver"),
 ];
 

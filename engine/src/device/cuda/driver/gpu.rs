@@ -1,12 +1,14 @@
 //! One NVIDIA GPU: opening it, and its memory: ours, shared by another process, or borrowed from another
 //! library.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cudarc::driver::{DriverError, result, sys};
 use partita_kernels::ptx::{Facts, PtxTarget};
 
 use super::copies::Staging;
+use super::cubins::Cubins;
 use super::primary::{During, Event, Primary, Purpose};
 use crate::device::Stream;
 use crate::device::cuda::error::CudaError;
@@ -72,6 +74,8 @@ pub(super) struct CudaFacts {
     pub is_simulated: bool,
     /// What kernels are written for.
     pub target: PtxTarget,
+    /// What compiled kernels run on: the chip and the driver that compiled them.
+    machine: String,
 }
 
 /// One GPU, opened. Work of all threads runs in the order of the calls, stream by stream.
@@ -83,6 +87,10 @@ pub(super) struct CudaDevice {
     pub ends: [Event; 2],
     /// By stream: partial results of reductions, which work in order may share.
     pub scratch: [Mutex<Option<CudaBuffer>>; 2],
+    /// What was compiled before.
+    pub cubins: Option<Arc<Cubins>>,
+    /// The devices whose direct access was tried already, with whatever outcome.
+    reached: Mutex<BTreeSet<sys::CUdevice>>,
 }
 
 /// How many devices the driver shows.
@@ -95,6 +103,31 @@ pub(in crate::device) fn count() -> Result<usize, CudaError> {
 pub fn absence() -> String {
     let none = |found| CudaError::NoDevice { index: 0, found };
     count().map_or_else(|error| error.to_string(), |found| none(found).to_string())
+}
+
+/// The file that was loaded as the driver: a toolkit's stub or a container's older one may come first on the
+/// library path. None without a driver, or where the system does not say.
+pub fn library() -> Option<String> {
+    loaded().ok()?;
+    #[cfg(unix)]
+    {
+        // SAFETY: the library is there and stays loaded; the symbol is not called.
+        let symbol = unsafe { sys::culib().get::<unsafe extern "C" fn()>(b"cuInit") }.ok()?;
+        let mut found = libc::Dl_info {
+            dli_fname: std::ptr::null(),
+            dli_fbase: std::ptr::null_mut(),
+            dli_sname: std::ptr::null(),
+            dli_saddr: std::ptr::null_mut(),
+        };
+        // SAFETY: the place is a local.
+        let is_found = unsafe { libc::dladdr(*symbol as *const libc::c_void, &mut found) } != 0;
+        if is_found && !found.dli_fname.is_null() {
+            // SAFETY: the loader's text, which stays as long as the library.
+            let path = unsafe { std::ffi::CStr::from_ptr(found.dli_fname) };
+            return Some(path.to_string_lossy().into_owned());
+        }
+    }
+    None
 }
 
 /// Loads and starts the driver, in one process: in one forked from it the driver is of no use.
@@ -122,7 +155,9 @@ impl CudaDevice {
         let staging = Mutex::new(Staging::new(&primary));
         let end = || Event::new(&primary, Purpose::Order);
         let ends = [end()?, end()?];
-        Ok(CudaDevice { primary, facts, staging, ends, scratch: Default::default() })
+        let cubins = Cubins::of(&facts.machine, facts.is_simulated).map(Arc::new);
+        let (scratch, reached) = Default::default();
+        Ok(CudaDevice { primary, facts, staging, ends, scratch, cubins, reached })
     }
 
     pub(super) fn new_buffer(&self, bytes: u64) -> Result<CudaBuffer, CudaError> {
@@ -173,21 +208,35 @@ impl CudaDevice {
         bytes: usize,
     ) -> Result<(), CudaError> {
         let (giver, taker) = (&self.primary, &to_gpu.primary);
-        to_gpu.reach(self)?;
+        let (to, from, stream) = (taker.handle, giver.handle, taker.stream(stream));
+        // Memory of other processes that was opened here is in a context of ours too.
+        let is_within = Arc::ptr_eq(taker, giver);
+        if !is_within {
+            to_gpu.reach(self)?;
+        }
         // SAFETY: both ranges lie inside live buffers, which the engine keeps until the copy is done.
         let copy = || unsafe {
-            let (to, from) = (taker.handle, giver.handle);
-            result::memcpy_peer_async(to, target, from, source, bytes, taker.stream(stream))
+            match is_within {
+                true => result::memcpy_dtod_async(target, source, bytes, stream),
+                false => result::memcpy_peer_async(to, target, from, source, bytes, stream),
+            }
         };
         taker.with(|| copy().during("copying between devices"))
     }
 
-    /// Enables direct access to the other GPU's memory where there is any; without it the driver stages
+    /// Enables direct access to the other GPU's memory where there is any, once; without it the driver stages
     /// copies.
     fn reach(&self, other: &CudaDevice) -> Result<(), CudaError> {
-        if Arc::ptr_eq(&self.primary, &other.primary) {
+        let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        if reached.contains(&other.primary.device) {
             return Ok(());
         }
+        self.enable(other)?;
+        reached.insert(other.primary.device);
+        Ok(())
+    }
+
+    fn enable(&self, other: &CudaDevice) -> Result<(), CudaError> {
         let mut can = 0;
         // SAFETY: the pointer is to a local; both devices come from the driver.
         let mut ask =
@@ -229,9 +278,16 @@ fn facts(device: sys::CUdevice) -> Result<CudaFacts, CudaError> {
     Ok(CudaFacts {
         is_simulated: name.contains("simulated"),
         multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as u32,
+        machine: format!("compute capability {major}.{minor}, CUDA {driver}, {}", release()),
         name,
         target,
     })
+}
+
+/// The driver's release, where it says it: two of one CUDA version may compile differently.
+fn release() -> String {
+    let text = std::fs::read_to_string("/proc/driver/nvidia/version").unwrap_or_default();
+    text.lines().next().unwrap_or("release unknown").to_owned()
 }
 
 /// The first CUDA version whose driver reads the PTX version the writer uses for a target.

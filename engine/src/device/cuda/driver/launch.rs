@@ -1,4 +1,4 @@
-//! Kernels on a GPU: compiled from PTX by the driver, with its log; launches, queued grid by grid as the
+//! Kernels on a GPU: entries, loaded when a launch first uses them; launches, queued grid by grid as the
 //! writer schedules them; and recordings as CUDA graphs, many launches queued by one call.
 
 use std::ffi::{CString, c_void};
@@ -8,6 +8,8 @@ use cudarc::driver::{result, sys};
 use partita_kernels::ptx::{self, Facts, Grid, LaunchPlan, Span, emit};
 use partita_kernels::{Launch, Verified};
 
+use super::compiler::load;
+use super::cubins::Cubins;
 use super::gpu::{CudaBuffer, CudaDevice};
 use super::primary::{During, Primary};
 use crate::config::config;
@@ -16,14 +18,12 @@ use crate::device::cuda::error::CudaError;
 use crate::device::driver::own;
 use crate::device::launch::Job;
 
-/// Room for what the driver's compiler says.
-const LOG_BYTES: usize = 8192;
-
 /// A kernel written for one device. The driver compiles an entry when a launch first uses it.
 pub(super) struct CudaProgram {
     kernel: Verified,
     module: ptx::Module,
     functions: Vec<OnceLock<Function>>,
+    cubins: Option<Arc<Cubins>>,
     primary: Arc<Primary>,
 }
 
@@ -53,7 +53,8 @@ impl CudaDevice {
     pub(super) fn compiled(&self, kernel: &Verified) -> Result<CudaProgram, CudaError> {
         let module = emit(kernel, &self.facts.target)?;
         let functions = module.entries.iter().map(|_| OnceLock::new()).collect();
-        Ok(CudaProgram { kernel: kernel.clone(), functions, primary: Arc::clone(&self.primary), module })
+        let (primary, cubins) = (Arc::clone(&self.primary), self.cubins.clone());
+        Ok(CudaProgram { kernel: kernel.clone(), module, functions, cubins, primary })
     }
 }
 
@@ -70,7 +71,7 @@ impl CudaProgram {
         }
         let primary = Arc::clone(&self.primary);
         let function = self.primary.with(|| {
-            let loaded = load(name, &text)?;
+            let loaded = load(name, &text, self.cubins.as_deref())?;
             let mut function = Function { handle: std::ptr::null_mut(), loaded, primary };
             let name = CString::new(name.as_str()).unwrap_or_default();
             // SAFETY: the module is loaded.
@@ -81,43 +82,6 @@ impl CudaProgram {
         // Of two threads that compile it at once one is the first.
         Ok(self.functions[entry].get_or_init(|| function))
     }
-}
-
-pub(super) fn load(kernel: &str, text: &str) -> Result<sys::CUmodule, CudaError> {
-    use sys::CUjit_option_enum::{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    let compile_error =
-        |log: String| CudaError::Compile { kernel: kernel.to_owned(), log, source_text: text.to_owned() };
-    let image = CString::new(text).map_err(|_| compile_error("the text holds a zero byte".to_owned()))?;
-    let mut log = vec![0u8; LOG_BYTES];
-    let mut options = [CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
-    // The driver takes the size as a pointer's value.
-    let mut values = [log.as_mut_ptr().cast::<c_void>(), LOG_BYTES as *mut c_void];
-    let mut module = std::ptr::null_mut();
-    // SAFETY: the image ends with a zero byte; options and values are as many as stated; all pointers are
-    // to locals that outlive the call.
-    let code = unsafe {
-        sys::cuModuleLoadDataEx(
-            &mut module,
-            image.as_ptr().cast(),
-            options.len() as u32,
-            options.as_mut_ptr(),
-            values.as_mut_ptr(),
-        )
-    };
-    let said = String::from_utf8_lossy(&log).trim_end_matches('\0').trim().to_owned();
-    match code.result().during("loading a module") {
-        Ok(()) => Ok(module),
-        Err(CudaError::Driver { code, text, .. }) if !said.is_empty() || is_of_ptx(&code) => {
-            Err(compile_error(format!("{code} ({text}) {said}").trim_end().to_owned()))
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// Whether a driver's error is about what it was given to compile; it may leave the log empty.
-fn is_of_ptx(code: &str) -> bool {
-    let codes = ["INVALID_PTX", "UNSUPPORTED_PTX_VERSION", "NO_BINARY_FOR_GPU", "JIT_COMPILER_NOT_FOUND"];
-    code.strip_prefix("CUDA_ERROR_").is_some_and(|code| codes.contains(&code))
 }
 
 impl CudaProgram {

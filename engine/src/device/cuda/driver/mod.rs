@@ -9,7 +9,9 @@
 //!   is done.
 //! - Who may read and write memory at a time is decided by the lock of the device (`device::lock`).
 
+mod compiler;
 mod copies;
+mod cubins;
 mod gpu;
 mod interface;
 mod launch;
@@ -17,6 +19,6 @@ mod primary;
 #[cfg(test)]
 mod tests;
 
-pub use gpu::absence;
 pub(in crate::device) use gpu::count;
+pub use gpu::{absence, library};
 pub(in crate::device) use interface::open;

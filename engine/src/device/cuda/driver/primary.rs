@@ -1,13 +1,17 @@
-//! A device's primary context and our two streams in it: made current around every call, and the one that was
+//! A device's primary context and our two streams in it: made current for every call, and the one that was
 //! current before restored, because other libraries of the process use the same thread. Events: points in a
 //! stream's work, to wait for and to measure between.
+//!
+//! A thread on which no context is current has device 0 for every library of CUDA's runtime. So the context
+//! of device 0 stays current there: later calls find it, and nobody can tell. Any other would change what
+//! `torch.cuda.current_device()` says.
 
 use std::sync::Arc;
 
 use cudarc::driver::{DriverError, result, sys};
 
 use crate::device::Stream;
-use crate::device::cuda::error::CudaError;
+use crate::device::cuda::error::{CudaError, RETAINING};
 use crate::device::host::process_id;
 
 /// Names the operation a driver call served.
@@ -45,8 +49,7 @@ unsafe impl Sync for Primary {}
 impl Primary {
     pub(super) fn retain(device: sys::CUdevice) -> Result<Primary, CudaError> {
         // SAFETY: `device` comes from the driver.
-        let handle =
-            unsafe { result::primary_ctx::retain(device) }.during("retaining the primary context")?;
+        let handle = unsafe { result::primary_ctx::retain(device) }.during(RETAINING)?;
         let process = process_id();
         let mut primary = Primary { device, handle, streams: [std::ptr::null_mut(); 2], process };
         for stream in Stream::ALL {
@@ -91,8 +94,11 @@ impl Primary {
         // SAFETY: retained until drop.
         unsafe { result::ctx::set_current(self.handle) }.during(operation)?;
         let outcome = calls();
-        // SAFETY: it was current a moment ago; null means none.
-        unsafe { result::ctx::set_current(before.unwrap_or(std::ptr::null_mut())) }.during(operation)?;
+        if before.is_some() || self.device != 0 {
+            // SAFETY: it was current a moment ago; null means none.
+            let restored = unsafe { result::ctx::set_current(before.unwrap_or(std::ptr::null_mut())) };
+            restored.during(operation)?;
+        }
         outcome
     }
 }
@@ -105,6 +111,11 @@ impl Drop for Primary {
             let _ = self.with(|| unsafe { result::stream::destroy(stream) }.during("destroying a stream"));
         }
         if process_id() == self.process {
+            if matches!(result::ctx::get_current(), Ok(Some(current)) if current == self.handle) {
+                // It may end now, and must not be what a later call finds and restores.
+                // SAFETY: null means none.
+                let _ = unsafe { result::ctx::set_current(std::ptr::null_mut()) };
+            }
             // SAFETY: retained once in `retain`.
             let _ = unsafe { result::primary_ctx::release(self.device) };
         }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use cudarc::driver::result;
 
+use super::compiler;
 use super::gpu::CudaDevice;
-use super::launch;
 use super::primary::During;
 use crate::device::cuda::error::CudaError;
 use crate::device::driver::{Driver, Sharing, Stream};
@@ -26,7 +26,7 @@ fn memory(gpu: &CudaDevice, bytes: u64) -> Allocation {
 fn a_refused_ptx_shows_the_drivers_words_and_the_text() {
     let Some(gpu) = gpu() else { return };
     let text = ".version 7.0\n.target sm_75\n.address_size 64\nnonsense;\n";
-    let error = gpu.primary.with(|| launch::load("broken", text)).unwrap_err();
+    let error = gpu.primary.with(|| compiler::load("broken", text, None)).unwrap_err();
     let CudaError::Compile { kernel, log, source_text } = &error else { panic!("{error}") };
     assert_eq!((kernel.as_str(), source_text.as_str()), ("broken", text));
     assert!(log.contains("nonsense") || log.contains("line 4"), "{log}");
@@ -79,15 +79,57 @@ fn borrowed_memory_is_used_in_place_and_left_to_its_owner() {
 #[test]
 fn the_device_current_before_is_current_afterwards() {
     let Some(gpu) = gpu() else { return };
+    let Ok(other) = CudaDevice::open(1) else { return println!("skipped: cuda (one device)") };
     let current = || result::ctx::get_current().unwrap();
-    assert_eq!(current(), None);
-    gpu.primary
-        .with(|| {
-            assert_eq!(current(), Some(gpu.primary.handle));
-            Ok(())
-        })
-        .unwrap();
-    assert_eq!(current(), None);
+    let within = |gpu: &CudaDevice| {
+        let primary = &gpu.primary;
+        primary.with(|| Ok(assert_eq!(current(), Some(primary.handle)))).unwrap();
+    };
+    let check = || {
+        assert_eq!(current(), None);
+        within(&other);
+        assert_eq!(current(), None, "a thread without a context has device 0");
+        within(&gpu);
+        assert_eq!(current(), Some(gpu.primary.handle), "what the thread has anyway stays");
+        within(&other);
+        assert_eq!(current(), Some(gpu.primary.handle), "it is restored");
+        // SAFETY: the context is retained.
+        unsafe { result::ctx::set_current(other.primary.handle) }.unwrap();
+        within(&gpu);
+        assert_eq!(current(), Some(other.primary.handle), "another library's is restored");
+    };
+    std::thread::scope(|scope| scope.spawn(check).join()).unwrap();
+}
+
+#[test]
+fn what_may_end_does_not_stay_current() {
+    let Ok(primary) = CudaDevice::open(0).map(|gpu| Arc::clone(&gpu.primary)) else { return };
+    primary.with(|| Ok(())).unwrap();
+    assert_eq!(result::ctx::get_current().unwrap(), Some(primary.handle));
+    drop(primary);
+    assert_eq!(result::ctx::get_current().unwrap(), None);
+}
+
+#[test]
+fn the_library_that_was_loaded_is_a_file() {
+    let Some(gpu) = gpu() else { return };
+    let library = std::path::PathBuf::from(super::library().unwrap());
+    assert!(library.is_absolute() && library.is_file(), "{} on {}", gpu.name(), library.display());
+}
+
+/// Long enough for several couriers, and no multiple of what travels at once.
+#[test]
+fn long_transfers_arrive_whole() {
+    let Some(gpu) = gpu() else { return };
+    const N: usize = (33 << 20) + 12_345;
+    let sent: Vec<u8> = (0..N).map(|at| (at ^ at >> 8 ^ at >> 16) as u8).collect();
+    let buffer = memory(&gpu, N as u64);
+    for begin in [0, 1 << 20, N - 3] {
+        gpu.upload(Stream::Compute, &buffer, begin as u64, &sent[begin..]).unwrap();
+        let mut back = vec![0; N - begin];
+        gpu.download(Stream::Compute, &buffer, begin as u64, &mut back).unwrap();
+        assert!(back == sent[begin..], "from byte {begin}");
+    }
 }
 
 #[test]

@@ -1,0 +1,129 @@
+//! The driver's compiler: from PTX to a loaded module, with what it says; through the cache on disk where
+//! there is one.
+
+use std::ffi::{CString, c_void};
+
+use cudarc::driver::sys;
+
+use super::cubins::Cubins;
+use super::primary::During;
+use crate::config::config;
+use crate::device::cuda::error::CudaError;
+
+/// Room for what the driver's compiler says.
+const LOG_BYTES: usize = 8192;
+
+/// An entry's text as a module: as it was compiled before, by whichever process, or compiled now. The
+/// device's context is current.
+pub(super) fn load(name: &str, text: &str, cubins: Option<&Cubins>) -> Result<sys::CUmodule, CudaError> {
+    let terminated = [text.as_bytes(), b"\0"].concat();
+    let Some(cubins) = cubins else { return load_image(name, text, &terminated) };
+    if let Some(cubin) = cubins.find(text) {
+        // One that the driver refuses is compiled again, which tells what is wrong.
+        if let Ok(module) = load_image(name, text, &cubin) {
+            return Ok(module);
+        }
+    }
+    let cubin = link(name, text, &terminated)?;
+    cubins.keep(text, &cubin);
+    load_image(name, text, &cubin)
+}
+
+/// Loads an image that ends as its form wants it: a text with its zero byte, or what `link` made.
+fn load_image(name: &str, text: &str, image: &[u8]) -> Result<sys::CUmodule, CudaError> {
+    let (mut log, mut module) = (CompilerLog::new(), std::ptr::null_mut());
+    let start = image.as_ptr().cast();
+    let loaded = log.with_options(|count, options, values| {
+        // SAFETY: the image is whole; options and values are as many as stated; pointers outlive the call.
+        unsafe { sys::cuModuleLoadDataEx(&mut module, start, count, options, values) }
+    });
+    log.tell(name, text, loaded.result().during("loading a module"))?;
+    Ok(module)
+}
+
+/// The machine code of a text, which ends with a zero byte in `image`.
+fn link(name: &str, text: &str, image: &[u8]) -> Result<Vec<u8>, CudaError> {
+    use sys::CUjitInputType_enum::CU_JIT_INPUT_PTX;
+    let (mut log, mut linker) = (CompilerLog::new(), std::ptr::null_mut());
+    let created = log.with_options(|count, options, values| {
+        // SAFETY: as in `load_image`; the logs live until the linker is closed.
+        unsafe { sys::cuLinkCreate_v2(count, options, values, &mut linker) }
+    });
+    created.result().during("making a linker")?;
+    let (start, called) = (image.as_ptr().cast_mut().cast(), CString::new(name).unwrap_or_default());
+    let (kind, none, nothing) = (CU_JIT_INPUT_PTX, std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: the image is as long as it says and is only read; there are no further options.
+    let added =
+        unsafe { sys::cuLinkAddData_v2(linker, kind, start, image.len(), called.as_ptr(), 0, none, nothing) };
+    let (mut code, mut bytes) = (std::ptr::null_mut(), 0);
+    let linked = added.result().and_then(|()| {
+        // SAFETY: the linker is open; the pointers are to locals.
+        unsafe { sys::cuLinkComplete(linker, &mut code, &mut bytes) }.result()
+    });
+    let cubin = log.tell(name, text, linked.during("compiling a kernel")).map(|()| {
+        // SAFETY: the driver made so many bytes, which lie there until the linker is closed.
+        unsafe { std::slice::from_raw_parts(code.cast::<u8>(), bytes) }.to_vec()
+    });
+    // SAFETY: made above, closed once.
+    let closed = unsafe { sys::cuLinkDestroy(linker) }.result().during("closing a linker");
+    cubin.and_then(|cubin| closed.map(|()| cubin))
+}
+
+/// What the compiler says: of errors in the text; and of registers and spills, where somebody reads it.
+struct CompilerLog {
+    errors: Vec<u8>,
+    facts: Vec<u8>,
+    options: [sys::CUjit_option; 5],
+    values: [*mut c_void; 5],
+}
+
+impl CompilerLog {
+    fn new() -> CompilerLog {
+        use sys::CUjit_option_enum as Choice;
+        let (mut errors, mut facts) = (vec![0u8; LOG_BYTES], vec![0u8; LOG_BYTES]);
+        let options = [
+            Choice::CU_JIT_ERROR_LOG_BUFFER,
+            Choice::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+            Choice::CU_JIT_INFO_LOG_BUFFER,
+            Choice::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+            Choice::CU_JIT_LOG_VERBOSE,
+        ];
+        // The driver takes sizes and switches as a pointer's value.
+        let number = std::ptr::without_provenance_mut::<c_void>;
+        let (error_log, fact_log) = (errors.as_mut_ptr().cast(), facts.as_mut_ptr().cast());
+        let values = [error_log, number(LOG_BYTES), fact_log, number(LOG_BYTES), number(1)];
+        CompilerLog { errors, facts, options, values }
+    }
+
+    /// Passes the options to a call: those of errors, and the others if somebody reads them.
+    fn with_options<T>(
+        &mut self,
+        call: impl FnOnce(u32, *mut sys::CUjit_option, *mut *mut c_void) -> T,
+    ) -> T {
+        let count = if config().debug >= 2 { self.options.len() } else { 2 };
+        call(count as u32, self.options.as_mut_ptr(), self.values.as_mut_ptr())
+    }
+
+    /// Prints what the compiler says of a kernel, or adds it to its refusal.
+    fn tell(&self, name: &str, text: &str, outcome: Result<(), CudaError>) -> Result<(), CudaError> {
+        let read = |log: &[u8]| String::from_utf8_lossy(log).trim_end_matches('\0').trim().to_owned();
+        let (said, facts) = (read(&self.errors), read(&self.facts));
+        if !facts.is_empty() {
+            eprintln!("[cuda] compiled {name}: {facts}");
+        }
+        match outcome {
+            Err(CudaError::Driver { code, text: words, .. }) if !said.is_empty() || is_of_ptx(&code) => {
+                let log = format!("{code} ({words}) {said}").trim_end().to_owned();
+                let (kernel, source_text) = (name.to_owned(), text.to_owned());
+                Err(CudaError::Compile { kernel, log, source_text })
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+/// Whether a driver's error is about what it was given to compile; it may leave the log empty.
+fn is_of_ptx(code: &str) -> bool {
+    let codes = ["INVALID_PTX", "UNSUPPORTED_PTX_VERSION", "NO_BINARY_FOR_GPU", "JIT_COMPILER_NOT_FOUND"];
+    code.strip_prefix("CUDA_ERROR_").is_some_and(|code| codes.contains(&code))
+}
