@@ -288,3 +288,34 @@ def test_old_values_stay():
         kept = exported.copy()
         v[...] = 100
         np.testing.assert_array_equal(exported, kept)
+
+
+FRESH = [
+    "xp.take(u, 1, axis=0)", "xp.take(u, 0, axis=1)", "xp.prod(u[:1], axis=0)", "xp.prod(u[:1], axis=0, keepdims=True)",
+    "xp.sum(u[:1], axis=0)", "xp.max(abs(u[:1]), axis=0)", "xp.sum(u, axis=())", "xp.conj(u)", "xp.positive(u)", "+u", "xp.roll(u, 0, 0)",
+    "xp.roll(u, 0)", "xp.pad(u, 0)", "xp.repeat(u, 1, axis=0)", "xp.tile(u, ())", "u.astype(u.dtype)", "xp.where(u == u, u, u)",
+    "xp.concatenate([u])", "xp.stack([u])[0]", "u[0] @ u[1]", "u[:1, :1] @ u[:1]", "xp.tensordot(u[:1], u[:1], axes=([0], [0]))",
+    "xp.clip(abs(u), 0, 99)", "xp.round(abs(u))", "xp.reciprocal(u + 1)", "u.copy()", "u.flatten()", "u[[0, 1]]", "u[u != 3]",
+    "xp.asarray(u, copy=True)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("dtype", ["int64", "float64", "complex128"])
+@pytest.mark.parametrize("text", FRESH)
+def test_results_are_new_arrays(text, dtype, parts):
+    """Writing to them changes no operand, and is not refused."""
+    host = made((2, 3), dtype)
+    for xp, u in ((np, host.copy()), (pt, pt.asarray(host, team=pt.Team(parts, "host")))):
+        result = eval(text, {"xp": xp, "u": u})
+        if getattr(result, "ndim", 0):
+            result[...] = 77
+        np.testing.assert_array_equal(value(u), host)
+
+
+def test_grids_are_new_arrays():
+    x, y = pt.arange(3), pt.arange(4)
+    for grid in pt.array_api.meshgrid(x, y):
+        grid[...] = 5
+        assert grid.tolist() == [[5] * 3] * 4
+    assert x.tolist() == [0, 1, 2] and y.tolist() == [0, 1, 2, 3]

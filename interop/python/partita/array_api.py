@@ -109,7 +109,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
         order[:2] = [1, 0]
     shape = tuple(arrays[d].size for d in order)
     lines = (x.reshape((1,) * order[d] + (-1,) + (1,) * (rank - order[d] - 1)) for d, x in enumerate(arrays))
-    return [broadcast_to(line, shape) for line in lines]
+    return [broadcast_to(line, shape).copy() for line in lines]
 
 
 def tril(x: Array, /, *, k: int = 0) -> Array:

@@ -328,7 +328,8 @@ def take(x: A, indices: Any, /, axis: int | None = None) -> A:
     if axis is None:
         x, axis = ravel(checked("take", x)), 0
     d = one_axis("take", axis, checked("take", x).ndim)
-    return select(x, (slice(None),) * d + (np.atleast_1d(host) if host.ndim else int(host),))
+    key = (slice(None),) * d
+    return select(x, (*key, np.atleast_1d(host))) if host.ndim else select(x, (*key, int(host))).copy()
 
 
 def _indices(name: str, indices: Any) -> Any:

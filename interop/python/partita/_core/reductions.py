@@ -55,8 +55,9 @@ def _reduced_type(name: str, dtype: DType) -> DType:
 
 def _complex_product(x: A, axes: Sequence[int], keepdims: bool) -> A:
     """Products over axes, of halves by halves: the extension has no fold of pairs. Computes every half."""
+    x = x.copy()
     if x.ndim == 0:
-        return x.copy()
+        return x
     for d in axes:
         front = (slice(None),) * d
         while x.shape[d] != 1:
