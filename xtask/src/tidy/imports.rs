@@ -1,7 +1,8 @@
 //! Circles of imports among the files of a crate, from its `mod` and `use` lines and its qualified
 //! paths. A path leads to the file that defines the name, through re-exports: `use
-//! crate::index::Region` is an arrow to the file with `Region`, not to `index/mod.rs`. Items under
-//! `#[cfg(test)]` do not count. Inline modules belong to their file.
+//! crate::index::Region` is an arrow to the file with `Region`. A file that only re-exports counts for what it
+//! takes from outside its folder and gives to others outside. Items under `#[cfg(test)]` do not count. Inline
+//! modules belong to their file.
 
 use super::source::{Source, is_word};
 use std::collections::{BTreeMap, BTreeSet};
@@ -102,42 +103,62 @@ impl Crate {
 
     /// The files that a module's imports and paths lead to.
     fn arrows(&self, path: &[String], module: &Module) -> BTreeSet<usize> {
-        let mut to = BTreeSet::new();
-        for named in module.imports.iter().map(|import| &import.path).chain(&module.paths) {
-            self.resolve(path, named, 0, &mut to);
-        }
-        to.remove(&module.source);
-        to
+        let mut arrows = Arrows { tree: self, of: path, to: BTreeSet::new() };
+        // A list leads to what it re-exports of others: names of its own folder lead to their files.
+        let own = |named: &[String]| match named[0].as_str() {
+            "crate" => module.is_list && named[1..].starts_with(path),
+            first => module.is_list && first != "super",
+        };
+        let named = module.imports.iter().map(|import| &import.path).chain(&module.paths);
+        named.filter(|named| !own(named)).for_each(|named| arrows.resolve(path, named, 0));
+        arrows.to.remove(&module.source);
+        arrows.to
+    }
+}
+
+/// The files that one module leads to, as its paths are resolved.
+struct Arrows<'c> {
+    tree: &'c Crate,
+    of: &'c [String],
+    to: BTreeSet<usize>,
+}
+
+impl Arrows<'_> {
+    /// Adds a list whose re-exports are used outside its folder: modules inside reach each other through it.
+    fn add_list(&mut self, path: &[String], module: &Module) {
+        self.to.extend((module.is_list && !self.of.starts_with(path)).then_some(module.source));
     }
 
     /// Adds the files to which `named`, written in the module `from`, leads.
-    fn resolve(&self, from: &[String], named: &[String], depth: usize, to: &mut BTreeSet<usize>) {
+    fn resolve(&mut self, from: &[String], named: &[String], depth: usize) {
         const DEEPEST: usize = 8;
-        let Some(module) = self.0.get(from).filter(|_| depth < DEEPEST) else { return };
+        let Some(module) = self.tree.0.get(from).filter(|_| depth < DEEPEST) else { return };
         let Some((first, rest)) = named.split_first() else {
             // A module itself: what is used of it is a path of its own.
-            to.extend((!module.is_list).then_some(module.source));
+            self.to.extend((!module.is_list).then_some(module.source));
             return;
         };
         match first.as_str() {
-            "crate" => self.resolve(&[], rest, depth, to),
-            "self" => self.resolve(from, rest, depth, to),
-            "super" => self.resolve(&from[..from.len().saturating_sub(1)], rest, depth, to),
+            "crate" => self.resolve(&[], rest, depth),
+            "self" => self.resolve(from, rest, depth),
+            "super" => self.resolve(&from[..from.len().saturating_sub(1)], rest, depth),
             "*" => {
-                to.extend((!module.is_list).then_some(module.source));
+                self.to.extend((!module.is_list).then_some(module.source));
+                self.add_list(from, module);
                 let listed = module.imports.iter().filter(|_| module.is_list);
-                listed.for_each(|import| self.resolve(from, &import.path, depth + 1, to));
+                listed.for_each(|import| self.resolve(from, &import.path, depth + 1));
             }
             name => {
                 if let Some(child) = module.children.get(name) {
-                    self.resolve(child, rest, depth, to);
+                    self.resolve(child, rest, depth);
                 } else if module.defined.contains(name) {
-                    to.insert(module.source);
+                    self.to.insert(module.source);
                 } else if let Some(import) = module.imports.iter().find(|import| import.name == name) {
                     // A name that the path itself imports is another crate's.
                     if import.path.first().is_some_and(|start| start != name) {
+                        self.add_list(from, module);
                         let path: Vec<String> = import.path.iter().chain(rest).cloned().collect();
-                        self.resolve(from, &path, depth + 1, to);
+                        self.resolve(from, &path, depth + 1);
                     }
                 } else {
                     for import in module.imports.iter().filter(|import| import.name == "*") {
@@ -146,7 +167,7 @@ impl Crate {
                         if ["crate", "self", "super"].contains(&path[0].as_str())
                             || module.children.contains_key(&path[0])
                         {
-                            self.resolve(from, &path, depth + 1, to);
+                            self.resolve(from, &path, depth + 1);
                         }
                     }
                 }
@@ -303,6 +324,22 @@ mod tests {
         assert_eq!(found(&[LIB, list, upward, b]), [["src/a/inner.rs", "src/b.rs"]]);
         let all = ("src/b.rs", "use crate::a::*;\npub struct B;");
         assert_eq!(found(&[LIB, list, upward, all]).len(), 1);
+    }
+
+    #[test]
+    fn a_list_that_re_exports_a_file_which_takes_names_from_it_is_a_circle() {
+        let lib = ("src/lib.rs", "mod a;\nmod driver;");
+        let inner = ("src/a/inner.rs", "pub struct A;");
+        let driver = ("src/driver.rs", "use super::a::A;\npub struct Handle;");
+        let list = ("src/a/mod.rs", "mod inner;\npub use super::driver::Handle;\npub use inner::A;");
+        assert_eq!(found(&[lib, list, inner, driver]), [["src/a/mod.rs", "src/driver.rs"]]);
+        let straight = ("src/a/mod.rs", "mod inner;\npub use inner::A;");
+        assert_eq!(found(&[lib, straight, inner, driver]).len(), 0);
+        // Files of the folder reach each other, and what is outside, through their list.
+        let second = ("src/a/second.rs", "use super::{A, Handle};\npub struct B;");
+        let list =
+            ("src/a/mod.rs", "mod inner;\nmod second;\npub use crate::driver::Handle;\npub use inner::A;");
+        assert_eq!(found(&[lib, list, inner, second, ("src/driver.rs", "pub struct Handle;")]).len(), 0);
     }
 
     #[test]
