@@ -2,7 +2,7 @@
 
 use super::body::compile::{Code, StoreStep, compile};
 use super::body::lower;
-use super::body::run::Run;
+use super::body::run::{ParamPlace, Run};
 use super::body::worker::{eval_tile, for_each_tile};
 use super::forms::indexed;
 use super::forms::reduce::Reduction;
@@ -18,6 +18,9 @@ use crate::verify::{LaunchError, Verified};
 
 /// Lanes of a stencil's row that gains from non-temporal stores.
 const LONG_ROW: usize = 2048;
+/// Bytes of a row that the C library copies within caches as fast as machine code, or faster: some processors
+/// copy without reading what they overwrite.
+const LONG_COPY: usize = 2048;
 
 /// A kernel compiled for this CPU. Compile once, run often, from any thread.
 pub struct Program {
@@ -118,6 +121,7 @@ unsafe fn elementwise(task: &HostLaunch<'_>, machine: Option<&Machine>) {
     let large = task.code.stores.iter().map(written).sum::<usize>() > task.tuning.stream_above_bytes;
     let first = task.code.stores.first().map(|s| s.param);
     let run = Run::placed(task, task.ordered(first, &coordinate_dims(task.kernel)), large);
+    let machine = machine.filter(|_| !copies_long_rows(task, &run));
     if let Some(rows) = machine.and_then(|machine| machine.rows(&run)) {
         let tiling = task.tiling(&run.layout);
         share_out(task.parallelism(&run.layout), tiling.count(), Vec::new, |table, n| {
@@ -141,6 +145,13 @@ unsafe fn elementwise(task: &HostLaunch<'_>, machine: Option<&Machine>) {
         // SAFETY: the caller's promise; a tile lies in the region.
         unsafe { eval_tile(&run, worker, tile) };
     });
+}
+
+/// Does a launch only copy contiguous rows, long ones that stay in cache?
+fn copies_long_rows(task: &HostLaunch<'_>, run: &Run<'_>) -> bool {
+    let lanes = run.layout.extents[run.layout.inner()];
+    let is_long = |param: &ParamPlace| param.dense && lanes * param.element_bytes >= LONG_COPY;
+    !run.stream && task.footprint.copies().is_some() && run.params.iter().all(is_long)
 }
 
 /// What a program is compiled to.
