@@ -4,6 +4,8 @@ use std::ffi::{CStr, c_void};
 use std::fmt;
 use std::ptr::NonNull;
 
+use partita::DType;
+
 use crate::element::Element;
 
 /// The name of a capsule that holds a [`Legacy`] struct nobody has taken yet.
@@ -59,8 +61,14 @@ pub struct ElementType {
 impl ElementType {
     /// The DLPack form of an element.
     pub fn of(element: Element) -> ElementType {
-        let code = CODES.iter().position(|kind| element.name().trim_end_matches(char::is_numeric) == *kind);
-        let code = code.unwrap_or_default() as u8;
+        let code = match element {
+            Element::Real(DType::I8 | DType::I16 | DType::I32 | DType::I64) => 0,
+            Element::Real(DType::U8 | DType::U16 | DType::U32 | DType::U64) => 1,
+            Element::Real(DType::F16 | DType::F32 | DType::F64) => 2,
+            Element::Real(DType::BF16) => 4,
+            Element::Complex(_) => 5,
+            Element::Real(DType::Bool) => 6,
+        };
         ElementType { code, bits: 8 * element.size_bytes() as u8, lanes: 1 }
     }
 
