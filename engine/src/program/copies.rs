@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, Verified, View};
+use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, Value, Verified, View};
 
 use super::command::{Command, Op};
 use super::place::Place;
@@ -198,6 +198,24 @@ pub(crate) enum ListedDirection {
     Scatter,
 }
 
+impl ListedDirection {
+    /// The kernel that copies cells of which `number` says where they are in the memory that is its last
+    /// parameter but one; the last one is the box.
+    pub(crate) fn kernel(self, mut k: Builder, number: Value, rank: usize, dtype: DType) -> Result<Verified> {
+        Ok(match self {
+            ListedDirection::Gather => {
+                let (source, output) = (k.input(dtype), k.output(dtype));
+                k.gather(number, source, output)?
+            }
+            ListedDirection::Scatter => {
+                let (output, input) = (k.output(dtype), k.input(dtype));
+                let value = k.load(input, &vec![0; rank]);
+                k.scatter(number, value, output, false)?
+            }
+        })
+    }
+}
+
 /// One launch that copies cells between listed places and a box. The lists are uploaded; `leases` keep them.
 pub(crate) fn copy_listed(
     device: &Device,
@@ -234,18 +252,7 @@ pub(crate) fn copy_listed(
         };
         index = k.binary(BinaryOp::Add, index, term);
     }
-    let here = vec![0; rank];
-    let kernel = match direction {
-        ListedDirection::Gather => {
-            let (source, output) = (k.input(dtype), k.output(dtype));
-            k.gather(index, source, output)?
-        }
-        ListedDirection::Scatter => {
-            let (output, input) = (k.output(dtype), k.input(dtype));
-            let value = k.load(input, &here);
-            k.scatter(index, value, output, false)?
-        }
-    };
+    let kernel = direction.kernel(k, index, rank, dtype)?;
     views.extend([View { offset: 0, strides: vec![0; rank] }, view]);
     memory.extend([Arc::clone(listed.memory), Arc::clone(boxed)]);
     let program = device.compile(kernel)?;

@@ -17,6 +17,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
 use crate::program::Place;
+use crate::program::copies::ListedDirection;
 
 /// Elements of `from`, an array of shape `shape`, in C order on `dist`.
 pub(crate) fn gather_elements(
@@ -74,7 +75,7 @@ fn gather(
     for (part, from) in places.iter().enumerate() {
         let (Some(from), Some(to)) = (from, result.place(&work.team, part)) else { continue };
         let list = PositionList::of(own(part).iter().map(|&at| within(from, shape, at)).collect());
-        work.gather(part, &list, from, &to, dtype)?;
+        work.move_listed(ListedDirection::Gather, part, &list, (from, &to), dtype)?;
     }
     work.finish()
 }
@@ -134,51 +135,24 @@ impl ScheduleBuilder {
         Ok(place)
     }
 
-    /// Element k of `to` becomes the element of `from` whose number in memory is the k-th of the list.
-    pub(crate) fn gather(
+    /// Moves elements between memory and a line: the k-th of the line is that of the memory whose number there
+    /// is the k-th of the list.
+    pub(crate) fn move_listed(
         &mut self,
+        direction: ListedDirection,
         part: usize,
         list: &PositionList,
-        from: &Place,
-        to: &Place,
+        (memory, line): (&Place, &Place),
         dtype: DType,
     ) -> Result<()> {
-        let mut k = Builder::new("gather_list", 1);
-        let (numbers, source, output) = (k.input(list.dtype), k.input(dtype), k.output(dtype));
+        let mut k = Builder::new("listed", 1);
+        let numbers = k.input(list.dtype);
         let index = k.load(numbers, &[0]);
-        let kernel = k.gather(index, source, output)?;
-        let bound = |numbers| vec![numbers, (nowhere(), from.clone()), (in_line(), to.clone())];
-        self.listed(part, list, &kernel, bound)
-    }
-
-    /// The k-th element of `from` goes to the element of `to` whose number in memory is the k-th of the list.
-    pub(crate) fn scatter(
-        &mut self,
-        part: usize,
-        list: &PositionList,
-        from: &Place,
-        to: &Place,
-        dtype: DType,
-    ) -> Result<()> {
-        let mut k = Builder::new("scatter_list", 1);
-        let (numbers, output, input) = (k.input(list.dtype), k.output(dtype), k.input(dtype));
-        let (index, value) = (k.load(numbers, &[0]), k.load(input, &[0]));
-        let kernel = k.scatter(index, value, output, false)?;
-        let bound = |numbers| vec![numbers, (nowhere(), to.clone()), (in_line(), from.clone())];
-        self.listed(part, list, &kernel, bound)
-    }
-
-    fn listed(
-        &mut self,
-        part: usize,
-        list: &PositionList,
-        kernel: &Verified,
-        bound: impl Fn((View, Place)) -> Vec<(View, Place)>,
-    ) -> Result<()> {
-        let numbers = self.upload(part, list)?;
+        let kernel = &direction.kernel(k, index, 1, dtype)?;
         let region = Region::new(&[0], &[list.count as i64])?;
-        let (memory, arguments) = (bound((in_line(), numbers)), Vec::new());
-        self.launch(&BoundLaunch { kernel, part, region, memory, arguments })
+        let numbers = self.upload(part, list)?;
+        let memory = vec![(in_line(), numbers), (nowhere(1), memory.clone()), (in_line(), line.clone())];
+        self.launch(&BoundLaunch { kernel, part, region, memory, arguments: Vec::new() })
     }
 }
 
@@ -191,8 +165,8 @@ fn in_line() -> View {
 }
 
 /// Of memory that is reached by number.
-fn nowhere() -> View {
-    View { offset: 0, strides: vec![0] }
+fn nowhere(rank: usize) -> View {
+    View { offset: 0, strides: vec![0; rank] }
 }
 
 /// The whole rows that hold a range of numbers.
@@ -247,7 +221,7 @@ pub(crate) fn gather_window(
 ) -> Result<Storage> {
     let result = Storage::new(&work.team, Arc::clone(dist), dtype)?;
     let indices = WindowIndices::new(&whole.dist, window, &Index::filled(window.rank(), 1))?;
-    indices.run(whole, &result, (work, dtype), TransferDirection::Gather)?;
+    indices.run(whole, &result, (work, dtype), ListedDirection::Gather)?;
     Ok(result)
 }
 
@@ -260,18 +234,8 @@ pub(crate) fn scatter_window(
     value: &Storage,
 ) -> Result<()> {
     work.recorder.mark_unsupported(|| "the step assigns to a slice along an unordered list".to_owned());
-    WindowIndices::new(&whole.dist, window, steps)?.run(
-        whole,
-        value,
-        (work, dtype),
-        TransferDirection::Scatter,
-    )
-}
-
-#[derive(Clone, Copy)]
-enum TransferDirection {
-    Gather,
-    Scatter,
+    let indices = WindowIndices::new(&whole.dist, window, steps)?;
+    indices.run(whole, value, (work, dtype), ListedDirection::Scatter)
 }
 
 /// Where the elements of a window lie in the memory of the whole.
@@ -298,7 +262,7 @@ impl WindowIndices<'_> {
         whole: &Storage,
         part_of: &Storage,
         (mut work, element): (ScheduleBuilder, DType),
-        direction: TransferDirection,
+        direction: ListedDirection,
     ) -> Result<()> {
         let rank = self.whole.rank();
         let small = (0..self.whole.parts()).all(|part| {
@@ -311,19 +275,9 @@ impl WindowIndices<'_> {
             let bytes = |coordinate| self.positions(d, coordinate, dtype);
             lists.push((d, upload(team, &self.dist, d, &mut work.uploads, bytes)?));
         }
-        let mut k = Builder::new("gather_window", rank);
+        let mut k = Builder::new("listed_window", rank);
         let index = self.index(&mut k, dtype);
-        let kernel = match direction {
-            TransferDirection::Gather => {
-                let (source, output) = (k.input(element), k.output(element));
-                k.gather(index, source, output)?
-            }
-            TransferDirection::Scatter => {
-                let (output, input) = (k.output(element), k.input(element));
-                let value = k.load(input, &vec![0; rank]);
-                k.scatter(index, value, output, false)?
-            }
-        };
+        let kernel = &direction.kernel(k, index, rank, element)?;
         for part in 0..self.dist.parts() {
             let region = self.dist.owned(part);
             let (Some(memory), Some(piece)) = (whole.place(team, part), part_of.place(team, part)) else {
@@ -337,9 +291,9 @@ impl WindowIndices<'_> {
                 view.strides[*d] = 1;
                 operands.push((view, place.clone()));
             }
-            operands.push((View { offset: 0, strides: vec![0; rank] }, memory));
+            operands.push((nowhere(rank), memory));
             operands.push((piece.view(region.start()), piece));
-            work.launch(&BoundLaunch { kernel: &kernel, part, region, memory: operands, arguments })?;
+            work.launch(&BoundLaunch { kernel, part, region, memory: operands, arguments })?;
         }
         work.finish()
     }

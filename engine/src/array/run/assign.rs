@@ -23,6 +23,7 @@ use crate::array::record::view::{Selected, Span, resolve};
 use crate::array::run::evaluate::{compute_targets, evaluate};
 use crate::error::{Error, Result};
 use crate::index::{Along, Distribution, Index, Region};
+use crate::program::copies::ListedDirection;
 use crate::program::{CopyMode, copy_views};
 use crate::team::{Team, evaluation};
 use crate::wire::pass;
@@ -341,8 +342,9 @@ impl Array {
             let sources = picked[part].values().map(|&k| within(from, &value.shape(), k)).collect();
             let targets = picked[part].keys().map(|&at| within(&to, &shape, at)).collect();
             let moved = work.temporary(part, picked[part].len(), self.dtype())?;
-            work.gather(part, &PositionList::of(sources), from, &moved, self.dtype())?;
-            work.scatter(part, &PositionList::of(targets), &moved, &to, self.dtype())?;
+            let (sources, targets) = (PositionList::of(sources), PositionList::of(targets));
+            work.move_listed(ListedDirection::Gather, part, &sources, (from, &moved), self.dtype())?;
+            work.move_listed(ListedDirection::Scatter, part, &targets, (&to, &moved), self.dtype())?;
         }
         work.finish()?;
         drop(guard);
