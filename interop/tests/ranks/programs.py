@@ -51,7 +51,10 @@ def shown(team):
         assert again.team == team and again.shape == one.shape
         assert one.ndim == 0 or again.dist == one.dist
         assert same(again.numpy(), one.numpy())
-    return str(u.numpy()), repr(u), pickle.loads(pickle.dumps(u)).numpy()
+    # Local: a process says which parts it has, and reads none of them.
+    assert (" here" in repr(u)) == (u.team.ranks > 1) == ("[" not in repr(u)), repr(u)
+    assert str(u) == str(u.numpy())
+    return str(u.numpy()), repr(u).split(" parts")[0], pickle.loads(pickle.dumps(u)).numpy()
 
 
 def collectives(team):
