@@ -1,23 +1,25 @@
 //! From recorded launches to a line of the table per case: machine code of the entry that was launched, the
 //! walk of a warp, the prediction, and what it is compared with.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use partita::DType;
 use serde::Serialize;
 
 use super::assembler::{Assembled, Tools};
-use super::launches::{Launch, Place, Recorded};
+use super::launches::{Launch, Place, Recorded, SECTOR};
 use super::predict::{Counted, Prediction, predict};
 use super::targets::Target;
-use super::walk::{Latency, LineCount, Lines, walk};
+use super::walk::{Latency, LineCount, Lines, Source, walk};
 use crate::cases::view::View;
 use crate::cases::workload::{Sizes, Workload};
 
-/// Bytes of a sector of memory.
-const SECTOR: f64 = 32.0;
+/// Of the sectors that a load brings, the share that is new to the block: less than this is the halo, which its
+/// neighbours load as well; less than that is nothing.
+const HALO: f64 = 0.5;
+const SOME: f64 = 0.05;
 
 /// A case on a target. Figures are those of the launch that takes longest; the fraction counts them all.
 #[derive(Clone, Debug, Serialize)]
@@ -49,6 +51,8 @@ pub struct Line {
     pub issue: f64,
     pub latency: f64,
     pub lanes: f64,
+    /// Bytes between L2 and memory over those necessary, by whole sectors.
+    pub moved: f64,
     pub waves: f64,
     pub loop_bytes: usize,
     pub bound: &'static str,
@@ -61,6 +65,8 @@ pub struct Line {
     pub ptxas_seconds: f64,
     /// Whether the walk reached the end of the code.
     pub is_whole: bool,
+    /// Bytes that the walked loads ask for, over those that the simulator counted.
+    pub agreement: f64,
 }
 
 /// The lines of recorded cases.
@@ -71,15 +77,28 @@ pub fn judge(
     tools: &Tools,
     folder: &Path,
 ) -> Result<Vec<Line>> {
+    let texts: BTreeSet<&str> =
+        recorded.iter().flat_map(|case| &case.launches).map(|launch| launch.ptx.as_str()).collect();
+    let texts: Vec<&str> = texts.into_iter().collect();
+    let assemble = |texts: &[&str]| {
+        let one = |text: &&str| {
+            let file = folder.join(format!("{text}.ptx"));
+            Ok(((*text).to_owned(), tools.assemble(&file, target.sm)?))
+        };
+        texts.iter().map(one).collect::<Result<Vec<_>>>()
+    };
+    let (first, second) = texts.split_at(texts.len() / 2);
+    let halves = std::thread::scope(|scope| {
+        let other = scope.spawn(|| assemble(second));
+        let own = assemble(first);
+        [own, other.join().unwrap_or_else(|_| bail!("a thread that assembled panicked"))]
+    });
     let mut assembled: HashMap<String, Assembled> = HashMap::new();
+    for half in halves {
+        assembled.extend(half?);
+    }
     let mut lines = Vec::new();
     for case in recorded {
-        for launch in &case.launches {
-            if !assembled.contains_key(&launch.ptx) {
-                let file = folder.join(format!("{}.ptx", launch.ptx));
-                assembled.insert(launch.ptx.clone(), tools.assemble(&file, target.sm)?);
-            }
-        }
         let (name, dtype) = (case.workload.name, case.dtype);
         let line = line(target, case, sizes, &assembled);
         lines.push(line.with_context(|| format!("{name} {dtype} for {}", target.name))?);
@@ -95,14 +114,12 @@ fn line(
 ) -> Result<Line> {
     let Recorded { workload, dtype, launches } = case;
     let necessary = workload.bytes(sizes, *dtype);
-    let moved: f64 = launches.iter().map(|launch| (launch.read + launch.written) as f64 * SECTOR).sum();
-    // Blocks share what they read of broadcast and neighbouring cells: memory moves whole sectors once.
-    let through_memory = moved.min(sector_bytes(workload, sizes, *dtype));
     let mut counted = Vec::new();
+    let mut moved = 0.0;
     for launch in launches {
-        let own = (launch.read + launch.written) as f64 * SECTOR;
         let module = &assembled[&launch.ptx];
-        let counted_launch = count(target, launch, module, own / moved * through_memory)?;
+        let counted_launch = count(target, launch, module)?;
+        moved += counted_launch.dram_bytes;
         let prediction = predict(target, &counted_launch);
         counted.push((launch, module, counted_launch, prediction));
     }
@@ -117,8 +134,14 @@ fn line(
     let Prediction { dram, l1, l2, issue, latency, waves, resident, .. } = *prediction;
     let fresh: f64 = launch.accesses.iter().filter(|a| a.place == Place::Read).map(|a| a.fresh).sum();
     let warps_resident = f64::from(launch.threads_of_a_block().div_ceil(32) * resident);
-    let round = target.latency(launch.written > 0);
+    let round = target.latency(launch.written * 20.0 > launch.read);
     let in_flight = fresh * SECTOR / warps.max(1.0) * warps_resident * (round / walk.cycles).min(1.0);
+    let asked: f64 = launch.accesses.iter().filter(|a| a.place == Place::Read).map(|a| a.bytes).sum();
+    // Lanes that take part in loads, of those of the warps that issue them.
+    let reads = launch.by_line();
+    let loads = launch.steps.iter().filter(|step| reads.contains_key(&step.0));
+    let (issues, lanes) = loads.fold((0.0, 0.0), |sum, step| (sum.0 + step.1, sum.1 + step.2));
+    let of_a_warp = lanes / f64::max(issues, 1.0);
     let (goal, because) = goal(workload, *dtype, necessary / sector_bytes(workload, sizes, *dtype));
     Ok(Line {
         target: target.name,
@@ -142,7 +165,8 @@ fn line(
         l2: per_warp(l2),
         issue: per_warp(issue),
         latency: per_warp(latency),
-        lanes: launch.active as f64 / launch.threads as f64,
+        lanes: launch.active / launch.threads,
+        moved: moved / sector_bytes(workload, sizes, *dtype),
         waves,
         loop_bytes: walk.loop_bytes,
         bound: prediction.bound(),
@@ -152,24 +176,30 @@ fn line(
         text_bytes: module.bytes,
         ptxas_seconds: module.seconds,
         is_whole: walk.is_whole,
+        agreement: walk.loaded * of_a_warp * warps / asked,
     })
 }
 
-fn count(target: &Target, launch: &Launch, module: &Assembled, dram_bytes: f64) -> Result<Counted> {
+fn count(target: &Target, launch: &Launch, module: &Assembled) -> Result<Counted> {
     let code = module.code(&launch.entry)?;
     let accesses = launch.by_line();
     let branches = (1..).zip(&module.lines).filter(|(_, text)| text.contains("bra "));
     let mut lines: Lines =
         branches.map(|(line, _)| (line, LineCount { is_branch: true, ..LineCount::default() })).collect();
     for &(line, _, _, issues) in &launch.steps {
-        // A warp waits for memory if any of its lanes does.
-        let is_fresh =
-            accesses.get(&line).is_some_and(|a| a.place == Place::Read && a.fresh > 0.05 * a.sectors);
+        let access = accesses.get(&line).filter(|access| access.place == Place::Read);
+        let fresh = access.map_or(0.0, |access| access.fresh / access.sectors);
         let count = lines.entry(line).or_default();
-        (count.issues, count.is_fresh) = (issues, is_fresh);
+        count.issues = issues;
+        count.source = match fresh {
+            _ if fresh > HALO => Source::Memory,
+            _ if fresh > SOME => Source::L2,
+            _ => Source::L1,
+        };
     }
-    let writes = launch.written > 0 && launch.written * 20 > launch.read;
-    let latency = Latency { memory: target.latency(writes), hit: target.hit_cycles };
+    let writes = launch.written * 20.0 > launch.read;
+    let [l1, l2] = target.hit_cycles;
+    let latency = Latency { l1, l2, memory: target.latency(writes) };
     let walk = walk(&code, &lines, latency, &target.rates);
     let of_one: f64 = launch.steps.iter().map(|step| step.3).sum();
     let of_all: f64 = launch.steps.iter().map(|step| step.1).sum();
@@ -179,9 +209,8 @@ fn count(target: &Target, launch: &Launch, module: &Assembled, dram_bytes: f64) 
         threads: launch.threads_of_a_block(),
         registers: usage.registers,
         shared: usage.shared,
-        writes,
-        dram_bytes,
-        l2_bytes: (launch.read + launch.written) as f64 * SECTOR,
+        dram_bytes: launch.dram_bytes(target.l2_kept),
+        l2_bytes: launch.l2_bytes(),
         wavefronts: launch.accesses.iter().map(|access| access.wavefronts).sum(),
         warps: of_all / of_one.max(1.0),
         walk,

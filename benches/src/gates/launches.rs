@@ -17,6 +17,9 @@ use crate::cases::case::{On, Work};
 use crate::cases::workload::{Sizes, WORKLOADS, Workload};
 use crate::sample::Effort;
 
+/// Bytes of a sector of memory.
+pub const SECTOR: f64 = 32.0;
+
 /// Types of which every case is judged.
 pub const DTYPES: [DType; 4] = [DType::F32, DType::F64, DType::F16, DType::BF16];
 
@@ -28,11 +31,13 @@ pub struct Launch {
     pub grid: [u32; 3],
     pub block: [u32; 3],
     /// Sectors that blocks read and write, each counted once per block.
-    pub read: u64,
-    pub written: u64,
+    pub read: f64,
+    pub written: f64,
+    /// Of the sectors that a block reads, the share that its neighbour along each axis reads as well.
+    pub shared: [f64; 3],
     /// Threads that use memory, and those launched.
-    pub active: u64,
-    pub threads: u64,
+    pub active: f64,
+    pub threads: f64,
     /// Line, issues by all warps, lanes, issues by one warp in the middle.
     pub steps: Vec<(u32, f64, f64, f64)>,
     pub accesses: Vec<Access>,
@@ -176,6 +181,24 @@ pub fn run_cases(sizes: &Sizes, filter: &[String], dtypes: &[DType]) -> Result<(
 impl Launch {
     pub fn blocks(&self) -> f64 {
         self.grid.iter().map(|&blocks| f64::from(blocks)).product()
+    }
+
+    /// Bytes between blocks and L2.
+    pub fn l2_bytes(&self) -> f64 {
+        (self.read + self.written) * SECTOR
+    }
+
+    /// Bytes between L2 and memory: what neighbours share is read once, if L2 keeps it until the neighbour runs.
+    pub fn dram_bytes(&self, l2_kept: f64) -> f64 {
+        let mut bytes = self.l2_bytes();
+        let of_a_block = bytes / self.blocks();
+        for (axis, shared) in self.shared.into_iter().enumerate() {
+            let between: f64 = self.grid[..axis].iter().map(|&blocks| f64::from(blocks)).product();
+            if between * of_a_block <= l2_kept {
+                bytes -= shared * self.read * SECTOR * (1.0 - 1.0 / f64::from(self.grid[axis]));
+            }
+        }
+        bytes
     }
 
     pub fn threads_of_a_block(&self) -> u32 {

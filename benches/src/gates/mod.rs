@@ -36,7 +36,8 @@ pub struct Options {
     /// Print JSON lines instead of a table.
     #[arg(long)]
     json: bool,
-    /// Print the columns of the committed table only.
+    /// Print the predicted fractions only; a letter where a goal is not met: D DRAM, L L1, 2 L2, i issue, W
+    /// waiting.
     #[arg(long)]
     brief: bool,
     /// Keep texts, machine code and launches in this folder.
@@ -93,13 +94,34 @@ pub fn run(options: &Options, sizes: &Sizes) -> Result<()> {
         lines.extend(judge::judge(target, &recorded, sizes, &tools, &folder)?);
     }
     let _ = std::fs::remove_dir_all(own);
-    write!(out, "{}", if options.json { table::json(&lines)? } else { table::text(&lines, options.brief) })?;
+    if !options.json {
+        for target in targets_of(&lines) {
+            let (copy, dram) = (target.copy_tb_s, target.dram_bytes());
+            writeln!(
+                out,
+                "{}: {}, copy {copy} TB/s, {dram:.1} bytes per clock and multiprocessor; predicted, not measured",
+                target.name, target.product
+            )?;
+        }
+        writeln!(out)?;
+    }
+    let text = match (options.json, options.brief) {
+        (true, _) => table::json(&lines)?,
+        (false, true) => table::brief(&lines),
+        (false, false) => table::text(&lines),
+    };
+    write!(out, "{text}")?;
     if options.raise {
         return table::raise(&lines);
     }
     let red: Vec<String> = lines.iter().flat_map(table::red).collect();
     ensure!(red.is_empty(), "{} gates are red:\n{}", red.len(), red.join("\n"));
     Ok(())
+}
+
+/// The targets that lines are about.
+fn targets_of(lines: &[judge::Line]) -> impl Iterator<Item = &'static Target> {
+    TARGETS.iter().filter(|target| lines.iter().any(|line| line.target == target.name))
 }
 
 fn dtypes(names: &[String]) -> Result<Vec<DType>> {

@@ -19,7 +19,6 @@ pub struct Counted {
     pub threads: u32,
     pub registers: u32,
     pub shared: u32,
-    pub writes: bool,
     /// Bytes through memory.
     pub dram_bytes: f64,
     /// Bytes out of and into L2.
@@ -98,7 +97,6 @@ mod tests {
             threads: 256,
             registers: 32,
             shared: 0,
-            writes: true,
             dram_bytes,
             l2_bytes: dram_bytes,
             wavefronts: blocks * 8.0,

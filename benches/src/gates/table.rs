@@ -20,6 +20,12 @@ const LANES: f64 = 0.95;
 const FULL: f64 = 0.97;
 const MANY_WAVES: f64 = 6.0;
 
+/// Bytes that may be moved, over those necessary: by stencils the second.
+const MOVED: [f64; 2] = [1.03, 1.10];
+
+/// The walk's loads and the simulator's differ by less.
+const APART: f64 = 0.05;
+
 fn floors() -> BTreeMap<(String, String, String), f64> {
     let row = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -48,13 +54,17 @@ fn short(line: &Line) -> Vec<String> {
     if line.waves < MANY_WAVES && line.waves / line.waves.ceil() < FULL {
         all.push(format!("{:.2} waves", line.waves));
     }
-    if !line.is_whole {
-        all.push("walk not whole".to_owned());
+    let most = if ["S1", "S2", "S3"].contains(&line.group) { MOVED[1] } else { MOVED[0] };
+    if line.moved > most {
+        all.push(format!("{:.2} of the bytes", line.moved));
+    }
+    if !line.is_whole || (line.agreement - 1.0).abs() > APART {
+        all.push(format!("walk and counter differ: {:.2}", line.agreement));
     }
     all
 }
 
-/// Gates that are red: below the floor, or spilled registers.
+/// Gates that are red: below the floor, spilled registers, or an elementwise kernel whose walk is not what ran.
 pub fn red(line: &Line) -> Vec<String> {
     let floor = floors().get(&key(line)).copied();
     let name = format!("{} {} {}", line.target, line.case, line.dtype);
@@ -65,63 +75,106 @@ pub fn red(line: &Line) -> Vec<String> {
     if line.spills > 0 {
         all.push(format!("{name}: {} bytes spilled", line.spills));
     }
+    if line.group == "E1" && (line.agreement - 1.0).abs() > APART {
+        all.push(format!("{name}: the walk loads {:.2} of the bytes that were counted", line.agreement));
+    }
     all
 }
 
-/// A table for people.
-pub fn text(lines: &[Line], is_brief: bool) -> String {
+/// A table for people: a row per case, target and type.
+pub fn text(lines: &[Line]) -> String {
     let floors = floors();
-    let mut text = String::new();
-    let head = if is_brief {
-        "| target | case | type | predicted | goal | bound | why below |\n|---|---|---|---|---|---|---|"
-    } else {
-        "| target | case | type | entry | grid x block | regs | blocks | instr/point | 16-byte | KiB in flight | \
-         needed | DRAM : L1 : L2 : issue : latency | lanes | waves | loop | text, ptxas | bound | floor | goal | \
-         predicted | below |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
-    };
-    let _ = writeln!(text, "{head}");
+    let head = [
+        "target",
+        "case",
+        "type",
+        "entry",
+        "grid x block",
+        "regs",
+        "blocks",
+        "instr/point",
+        "16-byte",
+        "KiB in flight",
+        "needed",
+        "DRAM : L1 : L2 : issue : latency",
+        "lanes",
+        "waves",
+        "loop",
+        "moved",
+        "text, ptxas",
+        "bound",
+        "floor",
+        "goal",
+        "predicted",
+        "below",
+    ];
+    let mut text = format!("| {} |\n|{}\n", head.join(" | "), "---|".repeat(head.len()));
     for line in lines {
-        let mut below = short(line).join(", ");
-        if !line.because.is_empty() {
-            let _ = write!(below, "{}{}", if below.is_empty() { "" } else { "; " }, line.because);
-        }
-        let goal = line.goal.map_or(String::new(), |goal| format!("{goal:.2}"));
-        let Line { target, case, dtype, fraction, bound, .. } = line;
-        if is_brief {
-            let _ = writeln!(
-                text,
-                "| {target} | {case} | {dtype} | {fraction:.2} | {goal} | {bound} | {below} |"
-            );
-            continue;
-        }
-        let floor = floors.get(&key(line)).map_or(String::new(), |floor| format!("{floor:.2}"));
+        let mut below = short(line);
+        below.extend((!line.because.is_empty()).then(|| line.because.to_owned()));
+        let number = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:.2}"));
         let join = |extents: [u32; 3]| extents.map(|extent| extent.to_string()).join(",");
-        let _ = writeln!(
-            text,
-            "| {target} | {case} | {dtype} | {}{} | {} x {} | {} | {} | {:.1} | {:.2} | {:.1} | {} | \
-             {:.0} : {:.0} : {:.0} : {:.0} : {:.0} | {:.2} | {:.2} | {} | {} KB, {:.2} s | {bound} | {floor} | {goal} | \
-             {fraction:.3} | {below} |",
-            line.entry,
-            if line.launches > 1 { format!(" (of {})", line.launches) } else { String::new() },
-            join(line.grid),
-            join(line.block),
-            line.registers,
-            line.blocks,
-            line.instructions_per_point,
-            line.wide,
-            line.in_flight_kib,
-            line.needed_kib,
-            line.dram,
-            line.l1,
-            line.l2,
-            line.issue,
-            line.latency,
-            line.lanes,
-            line.waves,
-            line.loop_bytes,
-            line.text_bytes / 1000,
-            line.ptxas_seconds,
-        );
+        let of = if line.launches > 1 { format!(" (of {})", line.launches) } else { String::new() };
+        let cycles = [line.dram, line.l1, line.l2, line.issue, line.latency];
+        let row = [
+            line.target.to_owned(),
+            line.case.to_owned(),
+            line.dtype.clone(),
+            line.entry.clone() + &of,
+            format!("{} x {}", join(line.grid), join(line.block)),
+            line.registers.to_string(),
+            line.blocks.to_string(),
+            format!("{:.1}", line.instructions_per_point),
+            format!("{:.2}", line.wide),
+            format!("{:.1}", line.in_flight_kib),
+            line.needed_kib.to_string(),
+            cycles.map(|cycles| format!("{cycles:.0}")).join(" : "),
+            format!("{:.2}", line.lanes),
+            format!("{:.2}", line.waves),
+            line.loop_bytes.to_string(),
+            format!("{:.2}", line.moved),
+            format!("{} KB, {:.2} s", line.text_bytes / 1000, line.ptxas_seconds),
+            line.bound.to_owned(),
+            number(floors.get(&key(line)).copied()),
+            number(line.goal),
+            format!("{:.3}", line.fraction),
+            below.join(", "),
+        ];
+        let _ = writeln!(text, "| {} |", row.join(" | "));
+    }
+    text
+}
+
+/// The predicted fractions alone: a row per case; a column per target, with its types one after the other. A
+/// letter says what bounds a kernel that is below its goal.
+pub fn brief(lines: &[Line]) -> String {
+    let distinct = |of: fn(&Line) -> &str| {
+        let mut all: Vec<&str> = Vec::new();
+        for line in lines {
+            if !all.contains(&of(line)) {
+                all.push(of(line));
+            }
+        }
+        all
+    };
+    let (targets, cases) = (distinct(|line| line.target), distinct(|line| line.case));
+    let types = distinct(|line| &line.dtype).join(" ");
+    let heads = targets.iter().map(|target| format!(" {target}: {types} |")).collect::<String>();
+    let mut text = format!("| case |{heads}\n|---|{}\n", "---|".repeat(targets.len()));
+    for case in cases {
+        let _ = write!(text, "| {case} |");
+        for target in &targets {
+            let own = lines.iter().filter(|line| line.case == case && line.target == *target);
+            let cells = own.map(|line| {
+                let is_below = line.goal.is_some_and(|goal| line.fraction < goal);
+                let bound = line.bound.chars().next().filter(|_| is_below);
+                let bound = if line.bound == "latency" && is_below { Some('W') } else { bound };
+                let bound = if line.bound == "L2" && is_below { Some('2') } else { bound };
+                format!(" {:.2}{}", line.fraction, bound.map_or(String::new(), String::from))
+            });
+            let _ = write!(text, "{} |", cells.collect::<String>());
+        }
+        text.push('\n');
     }
     text
 }

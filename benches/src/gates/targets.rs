@@ -13,7 +13,8 @@
 //! of 0.25, 0.5 and 1. A100: 11 KiB both, 647 and 699 ns. L40: 2.5 KiB, 430 and 454 ns. B200: as H200, assumed.
 //! *L1*: 128 bytes per clock and multiprocessor (CUDA C++ Programming Guide; `gpu-cache`). *L2*: `gpu-l2-cache`
 //! at 12 to 24 MiB: h200 9.7, a100_80 5.4, l40 5.2 TB/s, by multiprocessor and clock; B200 as H200, assumed.
-//! *Hit*: `gpu-latency`, h100_pcie 34 and a100_80, l40 36 cycles. *Rates* of the pipes: CUDA C++ Programming
+//! *Kept*: half of L2's 40, 72, 50 and 126 MB (data sheets), since streams pass through it. *Hits*: `gpu-latency` in cycles, L1 and L2: h100_pcie 34 and 265, a100_80 36 and
+//! 211, l40 36 and 276; B200 assumed. *Rates* of the pipes: CUDA C++ Programming
 //! Guide, throughput of native arithmetic instructions, by compute capability, in lanes per clock and
 //! multiprocessor. *Resident* threads, blocks, registers, shared memory: the same guide, technical
 //! specifications. *Needed*: bytes in flight that NVIDIA's CUB asks for (`cc_to_min_bytes_in_flight` in
@@ -34,10 +35,12 @@ pub struct Target {
     pub copy_tb_s: f64,
     /// A round trip to memory under load, in ns: of kernels that only read, and of others.
     pub latency_ns: [f64; 2],
-    /// Cycles of a hit in L1.
-    pub hit_cycles: f64,
+    /// Cycles of a hit in L1, and of one in L2.
+    pub hit_cycles: [f64; 2],
     /// Bytes per clock and multiprocessor out of L2.
     pub l2_bytes: f64,
+    /// Bytes that L2 keeps for all multiprocessors while others pass through it: half of it.
+    pub l2_kept: f64,
     pub threads: u32,
     pub blocks: u32,
     /// Bytes of shared memory for blocks.
@@ -96,8 +99,9 @@ pub const TARGETS: &[Target] = &[
         clock_ghz: 1.41,
         copy_tb_s: 1.76,
         latency_ns: [647.0, 699.0],
-        hit_cycles: 36.0,
+        hit_cycles: [36.0, 211.0],
         l2_bytes: 35.5,
+        l2_kept: 20e6,
         threads: 2048,
         blocks: 32,
         shared: 163 << 10,
@@ -112,8 +116,9 @@ pub const TARGETS: &[Target] = &[
         clock_ghz: 2.52,
         copy_tb_s: 0.93,
         latency_ns: [430.0, 454.0],
-        hit_cycles: 36.0,
+        hit_cycles: [36.0, 276.0],
         l2_bytes: 14.7,
+        l2_kept: 36e6,
         threads: 1536,
         blocks: 24,
         shared: 99 << 10,
@@ -128,8 +133,9 @@ pub const TARGETS: &[Target] = &[
         clock_ghz: 1.755,
         copy_tb_s: 4.3,
         latency_ns: [563.0, 785.0],
-        hit_cycles: 34.0,
+        hit_cycles: [34.0, 265.0],
         l2_bytes: 41.9,
+        l2_kept: 25e6,
         threads: 2048,
         blocks: 32,
         shared: 227 << 10,
@@ -144,8 +150,9 @@ pub const TARGETS: &[Target] = &[
         clock_ghz: 1.85,
         copy_tb_s: 7.2,
         latency_ns: [563.0, 785.0],
-        hit_cycles: 36.0,
+        hit_cycles: [36.0, 265.0],
         l2_bytes: 41.9,
+        l2_kept: 63e6,
         threads: 2048,
         blocks: 32,
         shared: 227 << 10,

@@ -15,10 +15,21 @@ use super::targets::{OTHER_CYCLES, Rates, SHARED_CYCLES, SHUFFLE_CYCLES, SPECIAL
 pub struct LineCount {
     /// How often the warp issues it.
     pub issues: f64,
-    /// Whether it reads bytes from memory that the block has not read before.
-    pub is_fresh: bool,
+    /// Where what it loads is found.
+    pub source: Source,
     /// Whether it is a branch.
     pub is_branch: bool,
+}
+
+/// Where a load finds its bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// The block has loaded them before.
+    #[default]
+    L1,
+    /// The edges of a block: its neighbours load them, too.
+    L2,
+    Memory,
 }
 
 /// Lines of the PTX by number.
@@ -27,8 +38,9 @@ pub type Lines = HashMap<u32, LineCount>;
 /// Cycles of memory accesses.
 #[derive(Clone, Copy, Debug)]
 pub struct Latency {
+    pub l1: f64,
+    pub l2: f64,
     pub memory: f64,
-    pub hit: f64,
 }
 
 /// What a warp did.
@@ -39,13 +51,13 @@ pub struct Walk {
     pub instructions: f64,
     /// Cycles of the busiest kind of instruction, of a whole multiprocessor.
     pub pipe_cycles: f64,
-    /// Bytes of one lane's loads from global memory, and those of loads of 16 bytes.
-    pub loaded: [f64; 2],
+    /// Bytes that one lane loads from global memory.
+    pub loaded: f64,
     /// Loads and stores of global memory that were carried out, and those of 16 bytes.
     pub accesses: [f64; 2],
     /// Bytes of code of the largest loop that ran.
     pub loop_bytes: usize,
-    /// Instructions on the way at which it stopped for want of a way on, if it did not end.
+    /// Whether it came to the end of the code.
     pub is_whole: bool,
 }
 
@@ -202,13 +214,15 @@ impl Clock<'_> {
         let line = self.lines.get(&instruction.line).copied().unwrap_or_default();
         // Not carried out: the predicate is false.
         let is_idle = instruction.is_guarded && is_pinned(instruction) && line.issues == 0.0;
-        let memory = if line.is_fresh { self.latency.memory } else { self.latency.hit };
+        let memory = match line.source {
+            Source::L1 => self.latency.l1,
+            Source::L2 => self.latency.l2,
+            Source::Memory => self.latency.memory,
+        };
         let cycles = match instruction.base() {
             _ if is_idle => 0.0,
             "LDG" | "LDGSTS" | "LD" | "ATOMG" => {
-                let width = f64::from(instruction.width());
-                self.walk.loaded[0] += width;
-                self.walk.loaded[1] += if width == 16.0 { width } else { 0.0 };
+                self.walk.loaded += f64::from(instruction.width());
                 memory
             }
             "LDS" | "ATOMS" => SHARED_CYCLES,
@@ -286,34 +300,34 @@ mod tests {
     use super::super::targets::Target;
     use super::*;
 
-    fn walked(turns: f64, is_fresh: bool) -> Walk {
+    const LATENCY: Latency = Latency { l1: 30.0, l2: 200.0, memory: 1000.0 };
+
+    fn walked(turns: f64, source: Source) -> Walk {
         let code = parse(EXAMPLE, "copy").expect("an entry");
-        let count = |line, issues| (line, LineCount { issues, is_fresh, is_branch: line == 14 });
+        let count = |line, issues| (line, LineCount { issues, source, is_branch: line == 14 });
         let lines = [count(10, 1.0), count(12, turns), count(13, turns), count(14, turns)].into();
-        let latency = Latency { memory: 1000.0, hit: 30.0 };
-        walk(&code, &lines, latency, &Target::named("sm_90").expect("in the table").rates)
+        walk(&code, &lines, LATENCY, &Target::named("sm_90").expect("in the table").rates)
     }
 
     #[test]
     fn a_loop_is_walked_as_often_as_its_lines_ran_and_waits_in_each_turn() {
-        let once = walked(1.0, true);
+        let once = walked(1.0, Source::Memory);
         assert!(once.is_whole);
-        assert_eq!((once.instructions, once.loaded, once.accesses), (5.0, [16.0, 16.0], [2.0, 2.0]));
+        assert_eq!((once.instructions, once.loaded, once.accesses), (5.0, 16.0, [2.0, 2.0]));
         assert!((1000.0..1100.0).contains(&once.cycles), "{once:?}");
-        let four = walked(4.0, true);
+        let four = walked(4.0, Source::Memory);
         assert_eq!((four.instructions, four.loop_bytes), (14.0, 48));
         assert!((4000.0..4200.0).contains(&four.cycles), "{four:?}");
-        assert!(walked(4.0, false).cycles < 300.0);
+        assert!(walked(4.0, Source::L1).cycles < 300.0);
     }
 
     #[test]
     fn a_load_whose_line_never_ran_costs_only_its_issue() {
         let code = parse(EXAMPLE, "copy").expect("an entry");
-        let count = |line| (line, LineCount { issues: 1.0, is_fresh: true, is_branch: line == 14 });
+        let count = |line| (line, LineCount { issues: 1.0, source: Source::Memory, is_branch: line == 14 });
         let lines = [count(10), count(13), count(14)].into();
-        let latency = Latency { memory: 1000.0, hit: 30.0 };
-        let walk = walk(&code, &lines, latency, &Target::named("sm_90").expect("in the table").rates);
-        assert_eq!((walk.loaded, walk.accesses), ([0.0, 0.0], [1.0, 1.0]));
+        let walk = walk(&code, &lines, LATENCY, &Target::named("sm_90").expect("in the table").rates);
+        assert_eq!((walk.loaded, walk.accesses), (0.0, [1.0, 1.0]));
         assert!(walk.cycles < 200.0, "{walk:?}");
     }
 }

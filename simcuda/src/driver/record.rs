@@ -5,7 +5,7 @@
 
 use super::abi::Code;
 use super::work::{Failed, Launch};
-use crate::machine::{BlockCount, Machine, Place};
+use crate::machine::{LaunchCount, Machine, Place};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions, create_dir_all, write};
@@ -31,20 +31,37 @@ impl Recorder {
     /// Runs a few blocks of a launch and writes what they did.
     pub fn record(&mut self, machine: &mut Machine, launch: &Launch) -> Result<(), Failed> {
         let Launch { program, entry, grid, block, params } = launch;
-        let (blocks, weights): (Vec<u32>, Vec<f64>) = samples(*grid).into_iter().unzip();
+        let (mut blocks, weights): (Vec<u32>, Vec<f64>) = samples(*grid).into_iter().unzip();
+        let neighbours = neighbours(*grid, blocks[0]);
+        blocks.extend(neighbours.iter().flatten());
         let counts = machine.sample(program, entry, *grid, *block, params, &blocks);
         let counts = counts.map_err(|fault| super::memory::failed(&fault))?;
-        let mut sum = BlockCount::default();
+        let mut sum = LaunchCount::default();
         counts.iter().zip(weights).for_each(|(count, weight)| sum.add(count, weight));
-        sum.path = counts.into_iter().next().map_or(Vec::new(), |count| count.path);
-        self.keep(launch, &sum).map_err(|error| Failed {
+        let first = counts.first().cloned().unwrap_or_default();
+        // From the last axis on: what a neighbour there shares is not counted again.
+        let others = counts[counts.len() - neighbours.iter().flatten().count()..].iter().rev();
+        let shared = first.shared_with(others);
+        let mut shared = shared.into_iter();
+        let own = first.footprint()[0].max(1) as f64;
+        let mut of_axis = [0.0; 3];
+        for axis in (0..3).rev().filter(|axis| neighbours[*axis].is_some()) {
+            of_axis[axis] = shared.next().unwrap_or(0) as f64 / own;
+        }
+        self.keep(launch, &sum, &first.path, of_axis).map_err(|error| Failed {
             code: Code::OPERATING_SYSTEM,
             text: format!("PARTITA_SIM_RECORD: {}: {error}", self.folder.display()),
             address: None,
         })
     }
 
-    fn keep(&mut self, launch: &Launch, count: &BlockCount) -> io::Result<()> {
+    fn keep(
+        &mut self,
+        launch: &Launch,
+        count: &LaunchCount,
+        path: &[u64],
+        shared: [f64; 3],
+    ) -> io::Result<()> {
         let text = launch.program.text();
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
@@ -52,7 +69,7 @@ impl Recorder {
         if self.texts.insert(hash) {
             write(self.folder.join(format!("{hash:016x}.ptx")), text)?;
         }
-        let line = line(launch, hash, count);
+        let line = line(launch, hash, count, path, shared);
         writeln!(self.launches, "{line}")
     }
 }
@@ -74,17 +91,25 @@ fn samples(grid: [u32; 3]) -> Vec<(u32, f64)> {
     all
 }
 
-fn line(launch: &Launch, hash: u64, count: &BlockCount) -> String {
+/// The next block along each axis, if there is one.
+fn neighbours(grid: [u32; 3], block: u32) -> [Option<u32>; 3] {
+    [0, 1, 2].map(|axis| {
+        let stride: u32 = grid[..axis].iter().product();
+        (block / stride % grid[axis] + 1 < grid[axis]).then_some(block + stride)
+    })
+}
+
+fn line(launch: &Launch, hash: u64, count: &LaunchCount, path: &[u64], shared: [f64; 3]) -> String {
     let Launch { entry, grid, block, .. } = launch;
-    let BlockCount { footprint: [read, written], active, threads, .. } = count;
+    let LaunchCount { footprint: [read, written], active, threads, .. } = count;
     let mut text = format!(
         "{{\"ptx\":\"{hash:016x}\",\"entry\":\"{entry}\",\"grid\":{grid:?},\"block\":{block:?},\
-         \"read\":{read},\"written\":{written},\"active\":{active},\"threads\":{threads}"
+         \"read\":{read},\"written\":{written},\"shared\":{shared:?},\"active\":{active},\"threads\":{threads}"
     );
     // Lines that ran: number, issues by warps, lanes, issues by the middle warp.
     let mut steps = Vec::new();
     let mut accesses = Vec::new();
-    for (step, path) in count.steps.iter().zip(&count.path) {
+    for (step, path) in count.steps.iter().zip(path) {
         if step.issues > 0.0 {
             steps.push(format!("[{},{},{},{path}]", step.line, step.issues, step.lanes));
         }
@@ -123,6 +148,9 @@ mod tests {
             let blocks: u32 = grid.iter().product();
             assert_eq!(samples.iter().map(|(_, weight)| weight).sum::<f64>(), f64::from(blocks), "{grid:?}");
             assert!(samples.iter().all(|(block, _)| *block < blocks), "{grid:?}: {samples:?}");
+            // The first sample is one that has neighbours where there are any.
+            let with = neighbours(grid, samples[0].0).map(|neighbour| neighbour.is_some());
+            assert_eq!(with, grid.map(|extent| extent > 1), "{grid:?}");
         }
     }
 }

@@ -64,8 +64,8 @@ pub struct BlockCount {
     pub steps: Vec<StepCount>,
     /// How often the middle warp issued each step.
     pub path: Vec<u64>,
-    /// Sectors read, and sectors written, each counted once.
-    pub footprint: [u64; 2],
+    /// Sectors read, and sectors written.
+    sectors: [HashSet<u64>; 2],
     /// Threads that used global memory.
     pub active: u64,
     /// Threads that were launched.
@@ -161,8 +161,7 @@ impl Trace {
             count.fresh += sectors.iter().filter(|sector| seen.insert(**sector)).count() as f64;
             count.wavefronts += pieces(request, LINE).len() as f64;
         }
-        let footprint = seen.map(|seen| seen.len() as u64);
-        BlockCount { steps, path, footprint, active, threads: threads as u64 }
+        BlockCount { steps, path, sectors: seen, active, threads: threads as u64 }
     }
 }
 
@@ -187,13 +186,44 @@ fn bank_passes(request: &[Access]) -> usize {
 }
 
 impl BlockCount {
-    /// Adds what so many blocks like the other did.
-    pub fn add(&mut self, other: &BlockCount, blocks: f64) {
+    /// Sectors read, and sectors written, each counted once.
+    pub fn footprint(&self) -> [u64; 2] {
+        [0, 1].map(|k| self.sectors[k].len() as u64)
+    }
+
+    /// Sectors that it shares with each of the others, and with none before that.
+    pub fn shared_with<'a>(&self, others: impl IntoIterator<Item = &'a BlockCount>) -> Vec<u64> {
+        let mut own = self.sectors[0].clone();
+        let shared = |other: &BlockCount| {
+            let before = own.len();
+            own.retain(|sector| !other.sectors[0].contains(sector));
+            (before - own.len()) as u64
+        };
+        others.into_iter().map(shared).collect()
+    }
+}
+
+/// What many blocks did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LaunchCount {
+    /// In the order of the code.
+    pub steps: Vec<StepCount>,
+    /// Sectors read, and sectors written, each counted once per block.
+    pub footprint: [f64; 2],
+    /// Threads that used global memory.
+    pub active: f64,
+    /// Threads that were launched.
+    pub threads: f64,
+}
+
+impl LaunchCount {
+    /// Adds so many blocks like this one.
+    pub fn add(&mut self, block: &BlockCount, blocks: f64) {
         if self.steps.is_empty() {
             let empty = |step: &StepCount| StepCount { line: step.line, ..StepCount::default() };
-            self.steps = other.steps.iter().map(empty).collect();
+            self.steps = block.steps.iter().map(empty).collect();
         }
-        for (sum, step) in self.steps.iter_mut().zip(&other.steps) {
+        for (sum, step) in self.steps.iter_mut().zip(&block.steps) {
             sum.issues += blocks * step.issues;
             sum.lanes += blocks * step.lanes;
             if let Some(access) = step.access {
@@ -213,9 +243,10 @@ impl BlockCount {
                 sum.wavefronts += blocks * access.wavefronts;
             }
         }
-        let whole = |count: u64| (blocks * count as f64) as u64;
-        self.footprint = [0, 1].map(|k| self.footprint[k] + whole(other.footprint[k]));
-        self.active += whole(other.active);
-        self.threads += whole(other.threads);
+        for (sum, sectors) in self.footprint.iter_mut().zip(block.footprint()) {
+            *sum += blocks * sectors as f64;
+        }
+        self.active += blocks * block.active as f64;
+        self.threads += blocks * block.threads as f64;
     }
 }

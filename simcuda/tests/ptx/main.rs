@@ -5,6 +5,7 @@
 #![allow(clippy::single_range_in_vec_init)]
 
 mod conversions;
+mod counts;
 mod detector_cases;
 mod detectors;
 mod floats;
