@@ -185,6 +185,15 @@ impl TypedPart {
         Ok(TypedPart { part: Arc::new(self.part.without_leading(rank)?), element: self.element })
     }
 
+    /// Whether the cells lie in C order without gaps.
+    pub fn is_contiguous(&self, cells: Cells) -> bool {
+        let region = self.region(cells);
+        let (strides, packed) = (self.strides(), partita::program::c_strides(&region));
+        let goes_on =
+            |strides: Index| (0..region.rank()).all(|d| region.extent(d) == 1 || strides[d] == packed[d]);
+        region.is_empty() || strides.is_some_and(goes_on)
+    }
+
     /// Distances in elements between neighbours in its memory; none where these are no whole numbers of
     /// elements.
     pub fn strides(&self) -> Option<Index> {

@@ -85,6 +85,25 @@ def test_jax_sees_the_parts_memory(host_team):
     assert back.numpy().tolist() == [0, 1, 2, 3, 4]
 
 
+def test_rows_with_padding_keep_their_strides_and_jax_gets_a_copy(host_team):
+    host = np.arange(6 * 512, dtype=np.float32).reshape(6, 512)
+    u = pt.asarray(host, dist=pt.Distribution(host.shape, team=host_team))
+    for expression, expected in [(u, host), (u[:, 1:-1] * 2, host[:, 1:-1] * 2), (u[:, :501] + 1, host[:, :501] + 1)]:
+        part = expression.eval().parts[0]
+        lent = np.from_dlpack(part)
+        rows = expected[: lent.shape[0]]
+        assert (lent == rows).all() and lent.strides == (2048, 4)
+        assert np.shares_memory(lent, np.asarray(part))
+        packed = np.from_dlpack(part, copy=True)
+        assert (packed == rows).all() and packed.flags.c_contiguous
+        torch = pytest.importorskip("torch")
+        assert torch.from_dlpack(part).data_ptr() == lent.__array_interface__["data"][0]
+        jax = pytest.importorskip("jax")
+        assert (np.asarray(jax.dlpack.from_dlpack(part)) == rows).all()
+    # The cells of the slice lie as those of the array that it was computed from, 4 bytes into a line.
+    assert np.from_dlpack((u[:, 1:-1] * 2).eval().parts[0]).__array_interface__["data"][0] % 16 == 4
+
+
 def test_jax_bfloat16_and_bool():
     jax = pytest.importorskip("jax")
     team = pt.Team(1, "host")

@@ -43,6 +43,8 @@ pub struct Config {
     pub tile_bytes: u64,
     /// `PARTITA_HOST_CODE`: the ISA level of the host's machine code; `None` runs compiled loops over rows.
     pub host_code: Option<IsaLevel>,
+    /// `PARTITA_PADDING`: how much of a row may be added so that all rows begin at multiples of 16 bytes.
+    pub padding_percent: i64,
     /// `PARTITA_CHECK`: whether every launch is repeated on the interpreter and compared.
     pub check: bool,
     /// `PARTITA_CACHE`: the folder of what CUDA's compiler made, or `off`; `None` means the usual folder.
@@ -73,6 +75,7 @@ impl Default for Config {
             wgpu_visible: true,
             tile_bytes: TILE_BYTES,
             host_code: IsaLevel::best(),
+            padding_percent: 6,
             check: false,
             cache: None,
             trace: None,
@@ -147,6 +150,9 @@ fn read(environment: impl Iterator<Item = (OsString, OsString)>) -> Result<Confi
             .value("PARTITA_TILE_BYTES", |text| size(text, 1))?
             .map_or(TILE_BYTES, |n| n.min(1 << 40)),
         host_code: given.host_code()?.unwrap_or(unset.host_code),
+        padding_percent: given
+            .value("PARTITA_PADDING", |text| whole(text, 0, 10_000))?
+            .map_or(unset.padding_percent, |percent| percent as i64),
         check: given.value("PARTITA_CHECK", switch)?.unwrap_or(unset.check),
         cache: given.value("PARTITA_CACHE", text)?,
         trace: given.value("PARTITA_TRACE", text)?,

@@ -15,7 +15,7 @@ pub struct Place {
     pub device: Device,
     /// The memory.
     pub allocation: Arc<Allocation>,
-    /// The cells in it, in some global coordinates.
+    /// The cells in it, in some global coordinates; those that no part stores are padding.
     pub stored: Region,
 }
 
@@ -31,6 +31,13 @@ impl Place {
         let start = self.stored.start();
         let offset = (0..first.len()).map(|d| (first[d] - start[d]) * strides[d]).sum();
         View { offset, strides: strides.to_vec() }
+    }
+
+    /// The first element of these cells, if they lie one after the other in C order.
+    pub fn contiguous(&self, cells: &Region) -> Option<i64> {
+        let (here, packed) = (self.strides(), c_strides(cells));
+        let is_packed = (0..cells.rank()).all(|d| cells.extent(d) == 1 || here[d] == packed[d]);
+        is_packed.then(|| self.view(cells.start()).offset)
     }
 }
 

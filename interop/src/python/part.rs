@@ -58,7 +58,9 @@ fn lend(py: Python<'_>, typed: &TypedPart, cells: Cells, request: &ExportRequest
             part.device().name()
         ));
     }
-    let loan = if request.copy == Some(true) || wanted != here {
+    // JAX, which requests the legacy form, takes memory without gaps only.
+    let is_packed = request.versioned || request.copy.is_some() || typed.is_contiguous(cells);
+    let loan = if request.copy == Some(true) || wanted != here || !is_packed {
         if request.copy == Some(false) {
             let name = part.device().name();
             return refuse(format!(

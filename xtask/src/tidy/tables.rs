@@ -13,16 +13,16 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 21_900),
-    ("engine/src", 37_500),
+    ("engine/src", 37_850),
     ("simcuda/src", 8_350),
-    ("interop/src", 6_840),
+    ("interop/src", 6_850),
     ("interop/python", 5_560),
     ("benches", 9_450),
     ("xtask", 5_050),
     ("examples", 2_300),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 96_700;
+pub const TOTAL_BUDGET: usize = 97_100;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

@@ -33,8 +33,8 @@ pub(crate) fn compute(
     let extent = run.extent(values, &work)?;
     let allocate = |(result, dist): (&ResultMemory, &Arc<Distribution>)| {
         let storage = match run.array(result).filter(|_| result.storage == ResultStorage::InPlace) {
-            Some(there) => Storage::from_parts(Arc::clone(dist), there.parts.clone()),
-            None => Storage::new(&team, Arc::clone(dist), result.dtype)?,
+            Some(there) => Storage::from_parts(Arc::clone(dist), there.parts.clone(), there.pitch),
+            None => Storage::pitched(&team, Arc::clone(dist), result.dtype, result.pitch)?,
         };
         Ok(Arc::new(storage.declaring(&result.declared)))
     };

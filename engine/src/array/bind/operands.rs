@@ -11,6 +11,7 @@ use crate::array::lower::access::{AccessMethod, OperandAccess};
 use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::footprint::{ComputeRegion, Footprint, packed_box};
 use crate::array::lower::graph::NodeId;
+use crate::array::memory::pitch::Pitch;
 use crate::array::memory::plans::{aligned_plan, box_plan, colocated, fetch_plan, halo_plan, operand_plan};
 use crate::array::memory::storage::{HaloWidths, Storage, bytes_of, widened};
 use crate::array::record::map::Map;
@@ -139,7 +140,7 @@ impl ScheduleBuilder {
             }
             _ => operand_plan(&storage.dist, needs.to_vec())?,
         };
-        let places = self.fetch_planned(dtype, storage, plan, needs)?;
+        let places = self.fetch_planned((dtype, storage.pitch), storage, plan, needs)?;
         self.fetched.push((node, needs.to_vec(), places.clone()));
         Ok(places)
     }
@@ -157,7 +158,7 @@ impl ScheduleBuilder {
         let plan = aligned_plan(&storage.dist, dist, map.axes().to_vec(), colocated)?;
         let boxes =
             (0..dist.parts()).map(|part| packed_box(map, dist, part)).collect::<Result<Vec<Region>>>()?;
-        let places = self.fetch_planned(dtype, &storage, plan, &boxes)?;
+        let places = self.fetch_planned((dtype, Pitch::of(dtype)), &storage, plan, &boxes)?;
         let anchors = boxes.iter().map(|region| *region.start()).collect();
         Ok(BoundOperand { places, anchors, in_launch_order: true, travels: true })
     }
@@ -181,15 +182,15 @@ impl ScheduleBuilder {
         Ok(places)
     }
 
-    /// Copies what each part needs into temporary memory: the way of operands on other layouts.
+    /// Copies what each part needs into temporary memory, without gaps: the way of operands on other layouts.
     pub fn fetch(&mut self, dtype: DType, storage: &Storage, needs: &[Region]) -> Result<Vec<Option<Place>>> {
         let plan = fetch_plan(&storage.dist.packed(), needs.to_vec())?;
-        self.fetch_planned(dtype, storage, plan, needs)
+        self.fetch_planned((dtype, Pitch::Packed), storage, plan, needs)
     }
 
     fn fetch_planned(
         &mut self,
-        dtype: DType,
+        (dtype, pitch): (DType, Pitch),
         storage: &Storage,
         plan: Arc<Plan>,
         needs: &[Region],
@@ -206,8 +207,9 @@ impl ScheduleBuilder {
                 continue;
             }
             let device = self.team.device(part).clone();
-            let buffer = device.alloc(bytes_of(need, dtype)?)?;
-            places.push(Some(Place { device, allocation: Arc::clone(buffer.allocation()), stored: *need }));
+            let stored = pitch.room(need);
+            let buffer = device.alloc(bytes_of(&stored, dtype)?)?;
+            places.push(Some(Place { device, allocation: Arc::clone(buffer.allocation()), stored }));
             self.leases.push(buffer);
         }
         let (from, to) = (storage.places(&self.team), places.clone());
@@ -261,7 +263,8 @@ impl ScheduleBuilder {
         else {
             return Ok(storage);
         };
-        let wide = Arc::new(Storage::new(&self.team, dist, dtype)?.declaring(&storage.declared));
+        let wide =
+            Arc::new(Storage::pitched(&self.team, dist, dtype, storage.pitch)?.declaring(&storage.declared));
         let copies = storage.copy_owned(&self.team, dtype, &wide)?;
         self.extend(copies);
         self.leases.extend(storage.parts.iter().flatten().cloned());

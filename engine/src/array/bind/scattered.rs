@@ -10,6 +10,7 @@ use partita_kernels::{BinaryOp, Builder, DType, Scalar, Value, Verified, View};
 
 use crate::array::bind::schedule::{BoundLaunch, ScheduleBuilder};
 use crate::array::memory::index_lists::upload;
+use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::Storage;
 use crate::array::record::expr::Which;
 use crate::array::record::map::{lead, line, number, point};
@@ -26,7 +27,8 @@ pub(crate) fn gather_elements(
     which: &Which,
     dist: &Arc<Distribution>,
 ) -> Result<Storage> {
-    let result = Storage::new(&work.team, Arc::clone(dist), dtype)?;
+    // Kernels go through it by number.
+    let result = Storage::pitched(&work.team, Arc::clone(dist), dtype, Pitch::Packed)?;
     match which {
         Which::All => reshape((work, dtype), (shape, from), &result)?,
         Which::At(positions) => gather((work, dtype), (shape, from), &result, positions)?,

@@ -18,7 +18,6 @@ pub use crate::array::collective::partition::{Data, Partition};
 
 use crate::array::Array;
 use crate::array::loops::recorder::Recorder;
-use crate::array::memory::storage::Storage;
 use crate::device::Buffer;
 use crate::error::{Error, Result};
 use crate::index::Distribution;
@@ -322,7 +321,7 @@ struct UnderWay {
     /// Both ends' memory, which their nodes may change for wider one, and what is used on the way.
     _leases: Vec<Buffer>,
     /// The source's memory, which others see now: a loop whose state it is goes on in other memory.
-    _seen: Storage,
+    _seen: Arc<()>,
 }
 
 /// What is left to dispatch, from now on nothing.
@@ -375,7 +374,7 @@ impl UnderWay {
             arrival,
             join,
             _leases: leases,
-            _seen: from.seen_on(Arc::clone(&from.dist)),
+            _seen: from.show(),
         };
         // What was not packed must not be sent.
         recorder.execute(departure).inspect_err(|_| drop(taken(&dispatch)))?;

@@ -12,15 +12,15 @@ use partita_kernels::DType;
 
 use crate::array::Array;
 use crate::array::handle::check_parts;
-use crate::array::host::read::{Element, check_not_recording};
-use crate::array::loops::recorder::Recorder;
+use crate::array::host::read::{Element, check_not_recording, upload};
+use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::Storage;
 use crate::array::record::node::Node;
 use crate::config::config;
 use crate::device::{Buffer, zeros};
 use crate::error::{Error, Result};
 use crate::index::{DimMap, Distribution, Index, IndexSet, Region};
-use crate::program::{CopyMode, Place, c_strides, copy_box};
+use crate::program::c_strides;
 use crate::team::Team;
 
 /// So many bytes of a part are made on the host before they go to its device.
@@ -279,16 +279,7 @@ impl Array {
                 return Err(refuse(format!("{bytes} bytes for part {part}"), piece.len().to_string()));
             }
             let Some(place) = storage.place(team, part).filter(|_| bytes > 0) else { continue };
-            if place.stored == owned {
-                place.device.upload(&place.allocation, 0, piece)?;
-                continue;
-            }
-            let buffer = place.device.alloc(bytes as u64)?;
-            place.device.upload(buffer.allocation(), 0, piece)?;
-            let allocation = Arc::clone(buffer.allocation());
-            let packed = Place { device: place.device.clone(), allocation, stored: owned };
-            let copy = copy_box(&packed, &owned, &place, &owned, CopyMode { dtype, add: false })?;
-            Recorder::current().execute(vec![copy])?;
+            upload(&place, &owned, dtype, piece)?;
         }
         Ok(Array::of(Node::ready(dtype, team, storage)))
     }
@@ -340,7 +331,7 @@ impl Array {
             }
             parts[part] = piece;
         }
-        let storage = Storage::from_parts(Arc::new(dist.clone()), parts);
+        let storage = Storage::from_parts(Arc::new(dist.clone()), parts, Pitch::Packed);
         Ok(Array::of(Node::ready(dtype, team, storage)))
     }
 }

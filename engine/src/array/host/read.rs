@@ -151,8 +151,7 @@ impl Array {
         let copied = |&(part, region): &(usize, Region)| {
             let mut bytes: Vec<u8> = zeros(bytes_of(&region, node.dtype)? as usize, &[])?;
             if let Some(place) = storage.place(&node.team, part) {
-                let (packed, _lease) = pack(&place, &region, node.dtype)?;
-                packed.device.download(&packed.allocation, 0, &mut bytes)?;
+                download(&place, &region, node.dtype, &mut bytes)?;
             }
             Ok(bytes)
         };
@@ -221,22 +220,37 @@ pub(crate) fn check_not_recording(operation: &'static str, given: &str, remedy: 
     Err(Error::invalid(operation, expected, given, remedy))
 }
 
-/// The owned cells in contiguous memory on their device: the place itself if they are so already.
-pub(crate) fn pack(place: &Place, owned: &Region, dtype: DType) -> Result<(Place, Option<Buffer>)> {
-    if place.stored == *owned {
-        return Ok((place.clone(), None));
+/// The bytes of a box of cells in C order, packed on their device where they are not contiguous already.
+pub(crate) fn download(place: &Place, cells: &Region, dtype: DType, out: &mut [u8]) -> Result<()> {
+    if let Some(first) = place.contiguous(cells) {
+        return place.device.download(&place.allocation, first as u64 * dtype.size_bytes() as u64, out);
     }
-    let buffer = place.device.alloc(bytes_of(owned, dtype)?)?;
-    let packed =
-        Place { device: place.device.clone(), allocation: Arc::clone(buffer.allocation()), stored: *owned };
+    let (buffer, packed) = packed(place, cells, dtype)?;
     Recorder::current().execute(vec![copy_box(
         place,
-        owned,
+        cells,
         &packed,
-        owned,
+        cells,
         CopyMode { dtype, add: false },
     )?])?;
-    Ok((packed, Some(buffer)))
+    place.device.download(buffer.allocation(), 0, out)
+}
+
+/// Writes the bytes of a box of cells in C order.
+pub(crate) fn upload(place: &Place, cells: &Region, dtype: DType, bytes: &[u8]) -> Result<()> {
+    if let Some(first) = place.contiguous(cells) {
+        return place.device.upload(&place.allocation, first as u64 * dtype.size_bytes() as u64, bytes);
+    }
+    let (buffer, packed) = packed(place, cells, dtype)?;
+    place.device.upload(buffer.allocation(), 0, bytes)?;
+    Recorder::current().execute(vec![copy_box(&packed, cells, place, cells, CopyMode { dtype, add: false })?])
+}
+
+/// Memory of their own for a box of cells, without padding.
+fn packed(place: &Place, cells: &Region, dtype: DType) -> Result<(Buffer, Place)> {
+    let buffer = place.device.alloc(bytes_of(cells, dtype)?)?;
+    let (device, allocation) = (place.device.clone(), Arc::clone(buffer.allocation()));
+    Ok((buffer, Place { device, allocation, stored: *cells }))
 }
 
 /// What a part owns, without copies of others' cells, along maps other than blocks. Neighbours in memory are

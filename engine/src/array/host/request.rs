@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::array::host::read::pack;
+use crate::array::host::read::download;
 use crate::array::loops::recorder::Recorder;
 use crate::array::memory::plans::fetch_plan;
 use crate::array::memory::storage::bytes_of;
@@ -144,8 +144,7 @@ impl Requested {
         let mut elements: Vec<T> = zeros(region.volume()? as usize, &self.array.team().devices())?;
         if let Some(place) = &piece.place {
             let _guard = self.array.team().evaluation();
-            let (packed, _lease) = pack(place, region, T::DTYPE)?;
-            packed.device.download(&packed.allocation, 0, bytemuck::cast_slice_mut(&mut elements))?;
+            download(place, region, T::DTYPE, bytemuck::cast_slice_mut(&mut elements))?;
         }
         Ok(elements)
     }

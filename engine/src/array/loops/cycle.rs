@@ -11,6 +11,7 @@ use std::sync::Arc;
 use crate::array::Array;
 use crate::array::loops::passes::invariant_copies::without_invariant_copies;
 use crate::array::loops::passes::tiles::tiled;
+use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::array::record::node::Node;
 use crate::config::config;
@@ -47,6 +48,7 @@ pub(crate) struct RecordedStep {
 pub(crate) struct ArrayMemory {
     dist: Arc<Distribution>,
     declared: Arc<Distribution>,
+    pitch: Pitch,
     parts: Vec<Option<Arc<Allocation>>>,
     fresh: HaloWidths,
 }
@@ -60,7 +62,7 @@ impl ArrayMemory {
     fn of_storage(storage: &Storage) -> ArrayMemory {
         let parts = storage.parts.iter().map(|p| p.as_ref().map(|b| Arc::clone(b.allocation()))).collect();
         let (dist, declared) = (Arc::clone(&storage.dist), Arc::clone(&storage.declared));
-        ArrayMemory { dist, declared, parts, fresh: storage.valid_halo() }
+        ArrayMemory { dist, declared, pitch: storage.pitch, parts, fresh: storage.valid_halo() }
     }
 
     /// Whether the array is in this memory, wholly or in part.
@@ -70,7 +72,9 @@ impl ArrayMemory {
 
     /// Whether a step that finds one finds the other alike.
     fn is_like(&self, other: &ArrayMemory) -> bool {
-        self.dist == other.dist && self.declared == other.declared && self.fresh == other.fresh
+        let layout =
+            |memory: &ArrayMemory| (Arc::clone(&memory.dist), Arc::clone(&memory.declared), memory.pitch);
+        layout(self) == layout(other) && self.fresh == other.fresh
     }
 }
 
@@ -317,8 +321,9 @@ impl ReplayStep {
         }
         program::queue(&self.batches, ReplayBatch::single, ReplayBatch::run)?;
         team.count_messages(self.messages);
-        for (array, (ArrayMemory { dist, declared, fresh, .. }, parts)) in state.iter_mut().zip(&self.after) {
-            let storage = Storage::from_parts(Arc::clone(dist), parts.clone()).declaring(declared);
+        for (array, (after, parts)) in state.iter_mut().zip(&self.after) {
+            let ArrayMemory { dist, declared, pitch, fresh, .. } = after;
+            let storage = Storage::from_parts(Arc::clone(dist), parts.clone(), *pitch).declaring(declared);
             storage.set_valid_halo(fresh.clone());
             array.node = Node::ready(array.node.dtype, &array.node.team, storage);
         }

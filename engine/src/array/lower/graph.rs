@@ -11,6 +11,7 @@ use std::sync::Arc;
 use partita_kernels::DType;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
+use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::array::record::expr::{DistKey, Expr, NodeLayout, Portion};
 use crate::array::record::map::Map;
@@ -50,6 +51,7 @@ pub(crate) enum GraphValue {
 pub(crate) struct MemoryState {
     pub dist: DistKey,
     pub declared: DistKey,
+    pub pitch: Pitch,
     pub valid: HaloWidths,
 }
 
@@ -99,6 +101,7 @@ impl<W> Placement<W> {
 pub(crate) struct GraphWindow {
     pub dist: DistKey,
     pub memory: DistKey,
+    pub pitch: Pitch,
     pub start: Index,
 }
 
@@ -161,10 +164,11 @@ impl Graph {
         &mut self,
         node: NodeId,
         (dist, declared): (&Arc<Distribution>, &Arc<Distribution>),
+        pitch: Pitch,
         valid: HaloWidths,
     ) {
         let [dist, declared] = [dist, declared].map(|dist| DistKey(Arc::clone(dist)));
-        self.nodes[node as usize].value = GraphValue::Memory(MemoryState { dist, declared, valid });
+        self.nodes[node as usize].value = GraphValue::Memory(MemoryState { dist, declared, pitch, valid });
     }
 
     /// The node becomes another name of `base`.
@@ -363,14 +367,16 @@ impl RecordedGraph {
             self.pending.push(Arc::clone(node));
             let (dist, none) = (DistKey(node.distribution()?), Index::zeros(node.rank()));
             let valid = HaloWidths { lo: none, hi: none, corners: false };
-            return Ok(GraphValue::Memory(MemoryState { declared: dist.clone(), dist, valid }));
+            let pitch = Pitch::of(node.dtype);
+            return Ok(GraphValue::Memory(MemoryState { declared: dist.clone(), dist, pitch, valid }));
         }
         Ok(match &*node.state() {
             NodeState::Failed(error) => return Err(error.clone()),
             NodeState::Ready(storage) => {
                 self.memory.push((self.graph.nodes.len() as NodeId, Arc::clone(storage)));
                 let [dist, declared] = [&storage.dist, &storage.declared].map(|d| DistKey(Arc::clone(d)));
-                GraphValue::Memory(MemoryState { dist, declared, valid: storage.valid_halo() })
+                let (pitch, valid) = (storage.pitch, storage.valid_halo());
+                GraphValue::Memory(MemoryState { dist, declared, pitch, valid })
             }
             NodeState::Lazy { expr, layout } => {
                 self.is_cacheable &= !matches!(expr, Expr::Listed { .. } | Expr::Number(..));
@@ -387,5 +393,6 @@ impl RecordedGraph {
 
 fn graph_window((base, start): &NodeWindow) -> Result<GraphWindow> {
     let (dist, memory) = (DistKey(base.distribution()?), DistKey(base.memory_layout()?));
-    Ok(GraphWindow { dist, memory, start: *start })
+    let pitch = base.storage().map_or(Pitch::of(base.dtype), |storage| storage.pitch);
+    Ok(GraphWindow { dist, memory, pitch, start: *start })
 }

@@ -13,6 +13,7 @@ use crate::array::lower::footprint::ArrayWindow;
 use crate::array::lower::graph::NodeId;
 use crate::array::lower::lowerer::{Body, Lowerer, kernel_task};
 use crate::array::lower::tasks::{Compute, KernelStore, ResultMemory, ResultStorage, Task};
+use crate::array::memory::pitch::Pitch;
 use crate::array::record::expr::{Expr, Portion};
 use crate::error::Result;
 use crate::index::{Distribution, Region};
@@ -49,10 +50,11 @@ impl Lowerer<'_> {
             storage: ResultStorage::Fresh,
             memory: Arc::clone(&dist),
             declared: Arc::clone(&dist),
+            pitch: Pitch::of(self.graph.dtype(node)),
             window: ArrayWindow::whole(&dist),
             target: None,
         };
-        self.computed(node, &dist, &dist);
+        self.computed(node, &dist);
         self.tasks.push(Task::Compute(Compute { results: vec![result], kernels: tasks }));
         Ok(())
     }

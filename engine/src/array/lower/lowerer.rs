@@ -14,10 +14,12 @@ use crate::array::lower::graph::{Graph, GraphTarget, GraphWindow, MemoryState, N
 use crate::array::lower::tasks::{
     Compute, KernelStore, KernelTask, Lowered, ResultMemory, ResultStorage, Task,
 };
+use crate::array::memory::pitch::{Pitch, Row};
 use crate::array::memory::storage::{HaloWidths, widened};
 use crate::array::record::expr::{DistKey, Expr, Which};
+use crate::array::record::map::Map;
 use crate::error::Result;
-use crate::index::{Distribution, Index, Region};
+use crate::index::{Along, Distribution, Index, Region};
 use crate::interrupt;
 use crate::team::Team;
 
@@ -141,9 +143,19 @@ impl Lowerer<'_> {
         self.graph.push(shape, dtype, Expr::Coord(0), layout)
     }
 
-    /// The node is memory from here on; nothing of its halo is valid.
-    pub fn computed(&mut self, node: NodeId, memory: &Arc<Distribution>, declared: &Arc<Distribution>) {
-        self.graph.set_memory(node, (memory, declared), HaloWidths::zero(memory.rank()));
+    /// The node is memory of its own from here on; nothing of its halo is valid.
+    pub fn computed(&mut self, node: NodeId, dist: &Arc<Distribution>) {
+        self.computed_in(node, (dist, dist), Pitch::of(self.graph.dtype(node)));
+    }
+
+    /// The same for memory that is laid out in some other way.
+    pub fn computed_in(
+        &mut self,
+        node: NodeId,
+        (memory, declared): (&Arc<Distribution>, &Arc<Distribution>),
+        pitch: Pitch,
+    ) {
+        self.graph.set_memory(node, (memory, declared), pitch, HaloWidths::zero(memory.rank()));
     }
 
     pub fn mark_unsupported(&mut self, reason: &'static str) {
@@ -215,7 +227,7 @@ impl Lowerer<'_> {
     /// Adds the task, and notes what it leaves in memory.
     fn push_compute(&mut self, compute: Compute) {
         for result in &compute.results {
-            self.computed(result.node, &result.memory, &result.declared);
+            self.computed_in(result.node, (&result.memory, &result.declared), result.pitch);
         }
         self.tasks.push(Task::Compute(compute));
     }
@@ -224,14 +236,12 @@ impl Lowerer<'_> {
     pub fn update_halos(&mut self, accesses: &[Option<OperandAccess>]) -> Result<()> {
         for access in accesses.iter().flatten() {
             let AccessMethod::Halo(halo) = &access.method else { continue };
-            let Some(MemoryState { dist, declared, valid }) = self.graph.memory_state(access.node).cloned()
-            else {
-                continue;
-            };
+            let Some(state) = self.graph.memory_state(access.node).cloned() else { continue };
+            let MemoryState { dist, declared, pitch, valid } = state;
             let Some(wide) = widened(&dist, halo)? else { continue };
             let is_moved = !Arc::ptr_eq(&wide, &dist);
             if is_moved || !valid.covers(halo) {
-                self.graph.set_memory(access.node, (&wide, &declared), halo.clone());
+                self.graph.set_memory(access.node, (&wide, &declared), pitch, halo.clone());
             }
         }
         Ok(())
@@ -284,8 +294,24 @@ impl Lowerer<'_> {
             None => ArrayWindow::whole(&dist),
             Some(window) => ArrayWindow { base: base(&window.dist), window: self.window(target)? },
         };
+        let pitch = self.pitch(target, leaves, &dist);
         let LowerTarget { result: node, target, .. } = *target;
-        Ok(ResultMemory { node, dtype, storage, memory, declared, window, target })
+        Ok(ResultMemory { node, dtype, storage, memory, declared, pitch, window, target })
+    }
+
+    /// How the rows of a result lie: as those of the array that it is stored in or over, or congruent to the
+    /// operands.
+    fn pitch(&self, target: &LowerTarget, leaves: &[Leaf], dist: &Distribution) -> Pitch {
+        let dtype = self.graph.dtype(target.node);
+        match &target.placement {
+            Placement::Fresh => Pitch::shifted(dtype, congruent_shift(self.graph, leaves, dtype, dist)),
+            Placement::WindowOfFresh(window) | Placement::InPlace(window) => window.pitch,
+            Placement::Temporary(window) => {
+                let along = window.pitch.row(&window.memory.shape());
+                let first = along.map_or(0, |row| window.start[row.dim]);
+                Pitch::shifted(dtype, window.pitch.shift() + first)
+            }
+        }
     }
 
     /// The layout with the halo widths of an operand's memory that has room for it.
@@ -353,6 +379,30 @@ impl Lowerer<'_> {
     }
 }
 
+/// The shift with which most rows that are read lie as the rows of a result on `dist`: where the operand is
+/// longer, as a slice of it is read. Of several, none is best, and then the first one met.
+fn congruent_shift(graph: &Graph, leaves: &[Leaf], dtype: DType, dist: &Distribution) -> i64 {
+    let Some(along) = Pitch::of(dtype).row(&dist.shape()) else { return 0 };
+    let mut rows: Vec<(i64, NodeId, Map)> = Vec::new();
+    for leaf in leaves {
+        let Source::Memory(node) = leaf.source else { continue };
+        let Some(MemoryState { dist: from, pitch, .. }) = graph.memory_state(node) else { continue };
+        let Some(Row { dim: inner, .. }) = Pitch::of(leaf.dtype).row(&from.shape()) else { continue };
+        for map in &leaf.maps {
+            let Along::Dim { dim, offset, step: 1 } = map.axes()[inner] else { continue };
+            let is_slice = from.shape()[inner] != dist.shape()[along.dim];
+            let shift = (pitch.shift() + if is_slice { offset } else { 0 }).rem_euclid(Pitch::SHIFTS);
+            let row = (shift, node, map.without_offset(inner));
+            if dim == along.dim && !rows.contains(&row) {
+                rows.push(row);
+            }
+        }
+    }
+    let count = |shift: i64| rows.iter().filter(|row| row.0 == shift).count();
+    let shifts = std::iter::once(0).chain(rows.iter().map(|row| row.0));
+    shifts.rev().max_by_key(|&shift| count(shift)).unwrap_or(0)
+}
+
 /// The kernel that stores the values of a body.
 pub(crate) fn kernel_task(
     (mut body, values): Body,
@@ -379,7 +429,7 @@ impl Lowerer<'_> {
         let dist = Arc::new(self.graph.distribution(base)?.strided(&window, &steps)?);
         let dtype = self.graph.dtype(node);
         self.tasks.push(Task::GatherWindow { result: node, base, window, dist: Arc::clone(&dist), dtype });
-        self.computed(node, &dist, &dist);
+        self.computed(node, &dist);
         Ok(())
     }
 
@@ -389,7 +439,8 @@ impl Lowerer<'_> {
         self.evaluate(&[base])?;
         let (dist, dtype) = (self.graph.distribution(node)?, self.graph.dtype(node));
         self.tasks.push(Task::GatherElements { result: node, base, which, dist: Arc::clone(&dist), dtype });
-        self.computed(node, &dist, &dist);
+        // By number: without gaps.
+        self.computed_in(node, (&dist, &dist), Pitch::Packed);
         Ok(())
     }
 
@@ -398,7 +449,7 @@ impl Lowerer<'_> {
         self.mark_unsupported("the step reads an array of another team");
         let (dist, dtype) = (self.graph.distribution(node)?, self.graph.dtype(node));
         self.tasks.push(Task::Move { result: node, base, dist: Arc::clone(&dist), dtype });
-        self.computed(node, &dist, &dist);
+        self.computed(node, &dist);
         Ok(())
     }
 }

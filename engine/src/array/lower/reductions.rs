@@ -152,7 +152,7 @@ impl Lowerer<'_> {
         let result = Arc::new(dist.reduced(axes)?);
         self.update_halos(&accesses)?;
         for member in &members {
-            self.computed(member.node, &result, &result);
+            self.computed(member.node, &result);
         }
         self.tasks.push(Task::Reduce(Box::new(Reduce {
             combine: combine_kernel(&members)?,

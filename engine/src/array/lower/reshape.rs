@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::array::lower::graph::{GraphWindow, NodeId, Placement};
 use crate::array::lower::lowerer::{LowerTarget, Lowerer};
 use crate::array::lower::tasks::Task;
+use crate::array::memory::pitch::Pitch;
 use crate::array::record::expr::{DistKey, Expr, NodeLayout};
 use crate::error::Result;
 use crate::index::{Distribution, Index, matched};
@@ -31,22 +32,29 @@ impl Lowerer<'_> {
             self.graph.set_alias(node, found);
             return Ok(());
         }
-        let memory = match self.graph.memory(base).is_some_and(|dist| !has_halo(dist)) {
-            true => base,
-            false => self.without_halo(base)?,
-        };
         let dist = self.graph.distribution(node)?;
-        self.tasks.push(Task::Alias { result: node, base: memory, dist: Arc::clone(&dist) });
-        self.computed(node, &dist, &dist);
+        let (base, pitch) = match self.seen(base, &dist) {
+            Some(pitch) => (base, pitch),
+            None => (self.packed(base)?, Pitch::Packed),
+        };
+        self.tasks.push(Task::Alias { result: node, base, dist: Arc::clone(&dist) });
+        self.computed_in(node, (&dist, &dist), pitch);
         Ok(())
     }
 
-    /// Computes a node into memory that has no room for halos.
-    fn without_halo(&mut self, node: NodeId) -> Result<NodeId> {
+    /// How the rows of a node's memory lie on another distribution, if it can be seen there.
+    fn seen(&self, node: NodeId, dist: &Distribution) -> Option<Pitch> {
+        let state = self.graph.memory_state(node).filter(|state| !has_halo(&state.dist))?;
+        state.pitch.seen(&state.dist, dist)
+    }
+
+    /// Computes a node into memory that has no room for halos, and no padding.
+    fn packed(&mut self, node: NodeId) -> Result<NodeId> {
         let dist = self.graph.distribution(node)?;
         let dist = Arc::new(dist.restricted(&dist.global())?);
         let (dist, start) = (DistKey(dist), Index::zeros(self.graph.rank(node)));
-        let placement = Placement::WindowOfFresh(GraphWindow { memory: dist.clone(), dist, start });
+        let placement =
+            Placement::WindowOfFresh(GraphWindow { memory: dist.clone(), dist, pitch: Pitch::Packed, start });
         let result = self.placeholder(node);
         self.compute(&[LowerTarget { node, placement, result, target: None }])?;
         Ok(result)
@@ -89,9 +97,10 @@ impl ShapePropagation<'_, '_> {
         let graph = &mut self.lowerer.graph;
         let Some(memory) = graph.memory(node).filter(|dist| !has_halo(dist)) else { return Ok(None) };
         let Some(dist) = memory.reshaped(shape)?.map(Arc::new) else { return Ok(None) };
-        let layout = NodeLayout::known(Arc::clone(&dist));
+        let Some(pitch) = self.lowerer.seen(node, &dist) else { return Ok(None) };
+        let (layout, graph) = (NodeLayout::known(Arc::clone(&dist)), &mut self.lowerer.graph);
         let result = graph.push(*shape, graph.dtype(node), Expr::Coord(0), layout);
-        self.lowerer.computed(result, &dist, &dist);
+        self.lowerer.computed_in(result, (&dist, &dist), pitch);
         self.aliases.push(Task::Alias { result, base: node, dist });
         Ok(Some(result))
     }

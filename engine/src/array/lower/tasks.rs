@@ -11,6 +11,7 @@ use crate::array::lower::access::OperandAccess;
 use crate::array::lower::body::Leaf;
 use crate::array::lower::footprint::ArrayWindow;
 use crate::array::lower::graph::NodeId;
+use crate::array::memory::pitch::Pitch;
 use crate::array::record::expr::{Reduction, Which};
 use crate::index::{Distribution, Index, Region};
 
@@ -44,6 +45,8 @@ pub(crate) struct ResultMemory {
     /// How the memory is divided, and the distribution of the array that it is for.
     pub memory: Arc<Distribution>,
     pub declared: Arc<Distribution>,
+    /// How its rows lie.
+    pub pitch: Pitch,
     /// Where the result lies among the cells of its array.
     pub window: ArrayWindow,
     /// The target of the graph that it is, if it is one.

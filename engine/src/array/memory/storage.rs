@@ -1,11 +1,12 @@
-//! [`Storage`]: the memory of a computed array, one buffer per part, each with the part's stored box in C
-//! order, and how much of its halo is valid ([`HaloWidths`]).
+//! [`Storage`]: the memory of a computed array, one buffer per part, each with the part's stored box as its
+//! [`Pitch`] says, and how much of its halo is valid ([`HaloWidths`]).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use partita_kernels::DType;
 
+use crate::array::memory::pitch::Pitch;
 use crate::device::Buffer;
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
@@ -21,6 +22,8 @@ pub(crate) struct Storage {
     pub declared: Arc<Distribution>,
     /// One per part; `None` where the part stores nothing, and for parts of other ranks.
     pub parts: Vec<Option<Buffer>>,
+    /// How their rows lie.
+    pub pitch: Pitch,
     /// Later ones have larger numbers.
     pub number: u64,
     fresh: Mutex<HaloWidths>,
@@ -38,6 +41,11 @@ pub(crate) fn next_number() -> u64 {
 impl Storage {
     /// Buffers for every part; contents are arbitrary.
     pub fn new(team: &Team, dist: Arc<Distribution>, dtype: DType) -> Result<Storage> {
+        Storage::pitched(team, dist, dtype, Pitch::of(dtype))
+    }
+
+    /// The same with rows that lie as some other array's.
+    pub fn pitched(team: &Team, dist: Arc<Distribution>, dtype: DType, pitch: Pitch) -> Result<Storage> {
         dist.sound()?;
         let mut parts = Vec::with_capacity(dist.parts());
         for part in 0..dist.parts() {
@@ -45,18 +53,18 @@ impl Storage {
             parts.push(if stored.is_empty() || !team.is_here(part) {
                 None
             } else {
-                Some(team.device(part).alloc(bytes_of(&stored, dtype)?)?)
+                Some(team.device(part).alloc(bytes_of(&pitch.room(&stored), dtype)?)?)
             });
         }
-        Ok(Storage::from_parts(dist, parts))
+        Ok(Storage::from_parts(dist, parts, pitch))
     }
 
     /// Storage over buffers that exist.
-    pub fn from_parts(dist: Arc<Distribution>, parts: Vec<Option<Buffer>>) -> Storage {
+    pub fn from_parts(dist: Arc<Distribution>, parts: Vec<Option<Buffer>>, pitch: Pitch) -> Storage {
         let fresh = Mutex::new(HaloWidths::zero(dist.rank()));
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
         let declared = Arc::clone(&dist);
-        Storage { dist, declared, parts, number, fresh, shown: Arc::default() }
+        Storage { dist, declared, parts, pitch, number, fresh, shown: Arc::default() }
     }
 
     /// The same memory for an array on a distribution whose parts it has room for.
@@ -67,12 +75,20 @@ impl Storage {
 
     /// HaloWidths memory of the same layout, for an array on the same distribution.
     pub fn like(&self, team: &Team, dtype: DType) -> Result<Storage> {
-        Ok(Storage::new(team, Arc::clone(&self.dist), dtype)?.declaring(&self.declared))
+        Ok(Storage::pitched(team, Arc::clone(&self.dist), dtype, self.pitch)?.declaring(&self.declared))
     }
 
-    /// The same memory as parts of `dist`, which store as many cells in the same order. There are no halos.
-    pub fn seen_on(&self, dist: Arc<Distribution>) -> Storage {
-        Storage { shown: Arc::clone(&self.shown), ..Storage::from_parts(dist, self.parts.clone()) }
+    /// The same memory as parts of `dist`, which store as many cells in the same order; `None` if padding
+    /// lies between them. There are no halos.
+    pub fn seen_on(&self, dist: Arc<Distribution>) -> Option<Storage> {
+        let pitch = self.pitch.seen(&self.dist, &dist)?;
+        let seen = Storage::from_parts(dist, self.parts.clone(), pitch);
+        Some(Storage { shown: Arc::clone(&self.shown), ..seen })
+    }
+
+    /// Has the memory count as seen by somebody else for as long as this is held.
+    pub fn show(&self) -> Arc<()> {
+        Arc::clone(&self.shown)
     }
 
     /// Whether other values are in this memory too.
@@ -96,7 +112,7 @@ impl Storage {
         self.parts[part].as_ref().map(|buffer| Place {
             device: team.device(part).clone(),
             allocation: Arc::clone(buffer.allocation()),
-            stored: self.dist.stored(part),
+            stored: self.pitch.room(&self.dist.stored(part)),
         })
     }
 

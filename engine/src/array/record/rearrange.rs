@@ -112,5 +112,6 @@ impl Array {
 fn seen(node: &Arc<Node>, shape: &Index) -> Result<Option<Arc<Node>>> {
     let Some(storage) = node.storage().filter(|storage| !storage.has_halo()) else { return Ok(None) };
     let dist = storage.dist.reshaped(shape)?;
-    Ok(dist.map(|dist| Node::ready(node.dtype, &node.team, storage.seen_on(Arc::new(dist)))))
+    let seen = dist.and_then(|dist| storage.seen_on(Arc::new(dist)));
+    Ok(seen.map(|seen| Node::ready(node.dtype, &node.team, seen)))
 }

@@ -15,6 +15,7 @@ use crate::array::handle::{Array, check_parts};
 use crate::array::loops::recorder::{BoundTask, Recorder};
 use crate::array::lower::footprint::{ArrayWindow, ComputeRegion};
 use crate::array::lower::graph::{Placement, Target};
+use crate::array::memory::pitch::Pitch;
 use crate::array::memory::plans::moved;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::array::record::map::{Map, check_count, check_positions, point};
@@ -227,7 +228,7 @@ fn temporary(recorder: &Recorder, assignment: &Assignment) -> Result<Arc<Storage
     } else {
         recorder.mark_unsupported(|| "the step assigns to a slice in steps".to_owned());
         let dist = Arc::new(base.distribution()?.strided(window, steps)?);
-        let layout = Storage::from_parts(Arc::clone(&dist), vec![None; dist.parts()]);
+        let layout = Storage::from_parts(Arc::clone(&dist), vec![None; dist.parts()], Pitch::of(value.dtype));
         let layout = Node::ready(value.dtype, &value.team, layout);
         Placement::WindowOfFresh((layout, Index::zeros(window.rank())))
     };

@@ -19,6 +19,7 @@ use crate::array::loops::recorder::Recorder;
 use crate::array::lower::body::{Leaf, Source};
 use crate::array::lower::graph::{Graph, Placement, RecordedGraph, Target};
 use crate::array::lower::tasks::{Lowered, ResultMemory, Task};
+use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::device::Stream;
 use crate::error::Result;
@@ -46,7 +47,7 @@ pub(crate) struct CachedEvaluation {
 pub(crate) struct Commands {
     commands: Vec<CachedCommand>,
     /// Memory layouts, distributions and types.
-    results: Vec<(Arc<Distribution>, Arc<Distribution>, DType)>,
+    results: Vec<ResultLayout>,
     /// Operands whose halos are so wide afterwards.
     updated_halos: Vec<(usize, HaloWidths)>,
     messages: u64,
@@ -98,8 +99,11 @@ impl Commands {
         let updated =
             work.updated_halos().iter().map(|(storage, halo)| Some((place(storage)?, halo.clone())));
         let updated_halos = updated.collect::<Option<_>>()?;
-        let result = |(storage, result): (&Arc<Storage>, &ResultMemory)| {
-            (Arc::clone(&storage.dist), Arc::clone(&storage.declared), result.dtype)
+        let result = |(storage, result): (&Arc<Storage>, &ResultMemory)| ResultLayout {
+            dist: Arc::clone(&storage.dist),
+            declared: Arc::clone(&storage.declared),
+            pitch: storage.pitch,
+            dtype: result.dtype,
         };
         let results = results.iter().zip(&task.results).map(result).collect();
         Some(Commands { commands, results, updated_halos, messages: work.messages() })
@@ -114,19 +118,18 @@ impl Commands {
         targets: &[Target],
     ) -> Result<Option<Vec<Arc<Storage>>>> {
         pass("eval-lowered")?;
-        let memory =
-            |(target, (dist, declared, dtype)): (&Target, &(Arc<Distribution>, Arc<Distribution>, DType))| {
-                let storage = match &target.placement {
-                    Placement::InPlace((base, _)) => match base.storage() {
-                        Some(there) => Storage::from_parts(Arc::clone(dist), there.parts.clone()),
-                        None => unreachable!("an array that is written in place is computed"),
-                    },
-                    Placement::Fresh | Placement::WindowOfFresh(..) | Placement::Temporary(..) => {
-                        Storage::new(team, Arc::clone(dist), *dtype)?
-                    }
-                };
-                Ok(Arc::new(storage.declaring(declared)))
+        let memory = |(target, ResultLayout { dist, declared, pitch, dtype }): (&Target, &ResultLayout)| {
+            let storage = match &target.placement {
+                Placement::InPlace((base, _)) => match base.storage() {
+                    Some(there) => Storage::from_parts(Arc::clone(dist), there.parts.clone(), there.pitch),
+                    None => unreachable!("an array that is written in place is computed"),
+                },
+                Placement::Fresh | Placement::WindowOfFresh(..) | Placement::Temporary(..) => {
+                    Storage::pitched(team, Arc::clone(dist), *dtype, *pitch)?
+                }
             };
+            Ok(Arc::new(storage.declaring(declared)))
+        };
         let results = targets.iter().zip(&self.results).map(memory).collect::<Result<Vec<Arc<Storage>>>>()?;
         let operands = &recorded.memory;
         let part = |&(source, part): &MemorySlot| {
@@ -152,6 +155,14 @@ impl Commands {
         }
         Ok(Some(results))
     }
+}
+
+/// The memory that a result gets.
+struct ResultLayout {
+    dist: Arc<Distribution>,
+    declared: Arc<Distribution>,
+    pitch: Pitch,
+    dtype: DType,
 }
 
 /// The name of every allocation; `None` if one has two.

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::array::bind::compute::compute;
 use crate::array::bind::reduce::reduce;
 use crate::array::bind::scattered::{gather_elements, gather_window};
-use crate::array::bind::schedule::{ScheduleBuilder, Values};
+use crate::array::bind::schedule::{ScheduleBuilder, Values, missing_part};
 use crate::array::loops::recorder::Recorder;
 use crate::array::lower::division::lower_half;
 use crate::array::lower::graph::{NodeId, Placement, RecordedGraph, Target};
@@ -190,7 +190,7 @@ fn run_task(
         }
         Task::Alias { result, base, dist } => {
             let storage = values.storage(*base)?.seen_on(Arc::clone(dist));
-            values.set(*result, Arc::new(storage));
+            values.set(*result, Arc::new(storage.ok_or_else(|| missing_part("reshape"))?));
             Ok(())
         }
     }

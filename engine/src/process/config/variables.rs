@@ -115,6 +115,12 @@ pub const VARIABLES: &[Variable] = &[
         SIZE,
         "tile size of several steps of a `Loop` on the host (temporal blocking); default 3MiB",
     ),
+    user(
+        "PARTITA_PADDING",
+        "a whole number from 0 to 10000",
+        "percent of a row that may be added so that rows of arrays begin at multiples of 16 bytes; 0: arrays \
+         in C order without gaps; default 6",
+    ),
     developer(
         "PARTITA_FAULT",
         "RANK:POINT:PASSES:KIND, with a POINT of wire::POINTS and KIND error, panic, kill or stop",
