@@ -37,7 +37,8 @@ pub struct Usage {
 }
 
 impl Tools {
-    /// Found in `PARTITA_PTXAS`'s folder, in the project's Python environment or in `PATH`; or where they were
+    /// Found in `PARTITA_PTXAS`'s folder, in the project's Python environment or in `PATH`; or where they
+    /// were
     /// searched.
     pub fn find() -> Result<Tools, String> {
         let mut folders = Vec::new();

@@ -1,4 +1,5 @@
-//! The launches that the engine makes for the benchmark's cases at their full sizes: recorded by the simulated
+//! The launches that the engine makes for the benchmark's cases at their full sizes: recorded by the
+//! simulated
 //! driver in a process of its own, which sees a GPU like the target. Nothing is computed there.
 
 use std::collections::BTreeMap;
@@ -188,7 +189,8 @@ impl Launch {
         (self.read + self.written) * SECTOR
     }
 
-    /// Bytes between L2 and memory: what neighbours share is read once, if L2 keeps it until the neighbour runs.
+    /// Bytes between L2 and memory: what neighbours share is read once, if L2 keeps it until the neighbour
+    /// runs.
     pub fn dram_bytes(&self, l2_kept: f64) -> f64 {
         let mut bytes = self.l2_bytes();
         let of_a_block = bytes / self.blocks();

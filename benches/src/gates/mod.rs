@@ -1,4 +1,5 @@
-//! `partita-bench gates`: what generated kernels would reach on GPUs that are not here, read from their machine
+//! `partita-bench gates`: what generated kernels would reach on GPUs that are not here, read from their
+//! machine
 //! code. The engine's own launches are recorded over the simulated driver (`launches`), assembled
 //! (`assembler`), walked (`walk`) and judged (`predict`) with the constants in `targets`.
 
@@ -27,7 +28,8 @@ pub struct Options {
     /// GPUs, comma separated: sm_80, sm_89, sm_90, sm_100.
     #[arg(long, default_value = "sm_90", value_delimiter = ',')]
     target: Vec<String>,
-    /// Parts of names, whole names such as =sum, or families such as S2, comma separated; everything by default.
+    /// Parts of names, whole names such as =sum, or families such as S2, comma separated; everything by
+    /// default.
     #[arg(long, alias = "case", alias = "family", value_delimiter = ',')]
     filter: Vec<String>,
     /// Types, comma separated; all by default.
@@ -99,7 +101,8 @@ pub fn run(options: &Options, sizes: &Sizes) -> Result<()> {
             let (copy, dram) = (target.copy_tb_s, target.dram_bytes());
             writeln!(
                 out,
-                "{}: {}, copy {copy} TB/s, {dram:.1} bytes per clock and multiprocessor; predicted, not measured",
+                "{}: {}, copy {copy} TB/s, {dram:.1} bytes per clock and multiprocessor; \
+                 predicted, not measured",
                 target.name, target.product
             )?;
         }

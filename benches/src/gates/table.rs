@@ -64,7 +64,8 @@ fn short(line: &Line) -> Vec<String> {
     all
 }
 
-/// Gates that are red: below the floor, spilled registers, or an elementwise kernel whose walk is not what ran.
+/// Gates that are red: below the floor, spilled registers, or an elementwise kernel whose walk is not what
+/// ran.
 pub fn red(line: &Line) -> Vec<String> {
     let floor = floors().get(&key(line)).copied();
     let name = format!("{} {} {}", line.target, line.case, line.dtype);
@@ -170,6 +171,9 @@ pub fn brief(lines: &[Line]) -> String {
                 let bound = line.bound.chars().next().filter(|_| is_below);
                 let bound = if line.bound == "latency" && is_below { Some('W') } else { bound };
                 let bound = if line.bound == "L2" && is_below { Some('2') } else { bound };
+                if !line.is_whole {
+                    return " -".to_owned();
+                }
                 format!(" {:.2}{}", line.fraction, bound.map_or(String::new(), String::from))
             });
             let _ = write!(text, "{} |", cells.collect::<String>());
@@ -188,7 +192,7 @@ pub fn json(lines: &[Line]) -> Result<String> {
 /// Writes the floors that rose, or are new, into the source.
 pub fn raise(lines: &[Line]) -> Result<()> {
     let mut floors = floors();
-    for line in lines {
+    for line in lines.iter().filter(|line| line.is_whole) {
         let floor = floors.entry(key(line)).or_insert(0.0);
         *floor = floor.max((line.fraction * 1000.0).floor() / 1000.0);
     }

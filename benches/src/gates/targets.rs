@@ -3,17 +3,22 @@
 //! **Predicted, not measured.** These are the only numbers to change when hardware has been measured; the
 //! formula that uses them is in `predict.rs`.
 //!
-//! Sources. *Copy*: the best device-to-device copy. H200: 4.3 TB/s, measured by PyTorch's `copy_` on an H200 SXM
+//! Sources. *Copy*: the best device-to-device copy. H200: 4.3 TB/s, measured by PyTorch's `copy_` on an H200
+//! SXM
 //! (0.896 of 4.8 TB/s). A100 80 GB: 1.76 TB/s, triad in te42kyfo/gpu-benches `gpu-stream/a100_80.txt`. RTX
 //! 4090: 0.92 of its 1.008 TB/s, the share that `gpu-stream/l40.txt` shows on Ada. B200: 0.90 of its 8 TB/s,
 //! assumed. *Latency*: how long one round trip to memory takes when many are under way. Fitted to the same
 //! project's `gpu-stream` tables, which measure one double per thread at every occupancy: achieved / best =
 //! x / sqrt(x^2 + n^2) for x bytes moved per round of resident threads gives n = 16.2 KiB (reads alone) and
-//! 22 KiB (with writes) of 3.89 TB/s over 132 multiprocessors, that is 563 and 785 ns, within 0.02 at occupancies
-//! of 0.25, 0.5 and 1. A100: 11 KiB both, 647 and 699 ns. L40: 2.5 KiB, 430 and 454 ns. B200: as H200, assumed.
-//! *L1*: 128 bytes per clock and multiprocessor (CUDA C++ Programming Guide; `gpu-cache`). *L2*: `gpu-l2-cache`
+//! 22 KiB (with writes) of 3.89 TB/s over 132 multiprocessors, that is 563 and 785 ns, within 0.02 at
+//! occupancies
+//! of 0.25, 0.5 and 1. A100: 11 KiB both, 647 and 699 ns. L40: 2.5 KiB, 430 and 454 ns. B200: as H200,
+//! assumed.
+//! *L1*: 128 bytes per clock and multiprocessor (CUDA C++ Programming Guide; `gpu-cache`). *L2*:
+//! `gpu-l2-cache`
 //! at 12 to 24 MiB: h200 9.7, a100_80 5.4, l40 5.2 TB/s, by multiprocessor and clock; B200 as H200, assumed.
-//! *Kept*: half of L2's 40, 72, 50 and 126 MB (data sheets), since streams pass through it. *Hits*: `gpu-latency` in cycles, L1 and L2: h100_pcie 34 and 265, a100_80 36 and
+//! *Kept*: half of L2's 40, 72, 50 and 126 MB (data sheets), since streams pass through it. *Hits*: `gpu-
+//! latency` in cycles, L1 and L2: h100_pcie 34 and 265, a100_80 36 and
 //! 211, l40 36 and 276; B200 assumed. *Rates* of the pipes: CUDA C++ Programming
 //! Guide, throughput of native arithmetic instructions, by compute capability, in lanes per clock and
 //! multiprocessor. *Resident* threads, blocks, registers, shared memory: the same guide, technical

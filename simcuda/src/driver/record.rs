@@ -104,7 +104,8 @@ fn line(launch: &Launch, hash: u64, count: &LaunchCount, path: &[u64], shared: [
     let LaunchCount { footprint: [read, written], active, threads, .. } = count;
     let mut text = format!(
         "{{\"ptx\":\"{hash:016x}\",\"entry\":\"{entry}\",\"grid\":{grid:?},\"block\":{block:?},\
-         \"read\":{read},\"written\":{written},\"shared\":{shared:?},\"active\":{active},\"threads\":{threads}"
+         \"read\":{read},\"written\":{written},\"shared\":{shared:?},\
+         \"active\":{active},\"threads\":{threads}"
     );
     // Lines that ran: number, issues by warps, lanes, issues by the middle warp.
     let mut steps = Vec::new();
