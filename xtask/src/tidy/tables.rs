@@ -12,8 +12,8 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 21_900),
-    ("engine/src", 37_850),
+    ("kernels/src", 22_710),
+    ("engine/src", 38_040),
     ("simcuda/src", 8_350),
     ("interop/src", 6_850),
     ("interop/python", 5_560),
@@ -22,7 +22,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 2_300),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 97_100;
+pub const TOTAL_BUDGET: usize = 98_100;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
