@@ -29,7 +29,7 @@ impl Schedule {
 
 /// Instructions that the fast path may repeat in all: more would cost compile time, and such a kernel
 /// is bound by arithmetic.
-const MAX_INSTRUCTIONS: usize = 2048;
+const MAX_INSTRUCTIONS: usize = 4096;
 
 /// Instructions of a body that is bound by memory alone. If it also reads a single row, one vector per
 /// thread keeps 32 KiB of loads under way on a multiprocessor, and two are needed.

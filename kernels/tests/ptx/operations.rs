@@ -91,6 +91,13 @@ fn bf16_is_rounded_by_integers_where_the_gpu_cannot() {
     println!("ran: ptx-cases {ran}");
 }
 
+/// Between rounding by integers and adding natively, bf16 is added as a product with 1 and so on.
+#[test]
+fn bf16_is_added_by_fma_where_the_gpu_cannot_add() {
+    let ran = check_operations(PtxTarget { sm: 80 }, |name| name.contains("bf16"));
+    println!("ran: ptx-cases {ran}");
+}
+
 /// A narrow result is stored by its low bits, right or wrong; only what is done with it next shows whether
 /// the register was wrapped or rounded.
 #[test]

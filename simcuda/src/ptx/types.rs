@@ -18,6 +18,9 @@ pub(crate) enum Type {
     S64,
     F16,
     BF16,
+    /// Two halves of a 32-bit register.
+    F16X2,
+    BF16X2,
     F32,
     F64,
 }
@@ -30,11 +33,13 @@ pub(crate) enum Class {
     Unsigned,
     Signed,
     Float,
+    /// Two floats in a register of bits.
+    Packed,
 }
 
 use Type::*;
 
-const NAMES: [(&str, Type); 17] = [
+const NAMES: [(&str, Type); 19] = [
     ("pred", Pred),
     ("b8", B8),
     ("u8", U8),
@@ -50,6 +55,8 @@ const NAMES: [(&str, Type); 17] = [
     ("s64", S64),
     ("f16", F16),
     ("bf16", BF16),
+    ("f16x2", F16X2),
+    ("bf16x2", BF16X2),
     ("f32", F32),
     ("f64", F64),
 ];
@@ -70,7 +77,7 @@ impl Type {
             Pred => 1,
             B8 | U8 | S8 => 8,
             B16 | U16 | S16 | F16 | BF16 => 16,
-            B32 | U32 | S32 | F32 => 32,
+            B32 | U32 | S32 | F16X2 | BF16X2 | F32 => 32,
             B64 | U64 | S64 | F64 => 64,
         }
     }
@@ -82,6 +89,7 @@ impl Type {
             U8 | U16 | U32 | U64 => Class::Unsigned,
             S8 | S16 | S32 | S64 => Class::Signed,
             F16 | BF16 | F32 | F64 => Class::Float,
+            F16X2 | BF16X2 => Class::Packed,
         }
     }
 
@@ -96,13 +104,14 @@ impl Type {
 
     /// Whether registers may be declared with this type.
     pub(crate) fn is_register(self) -> bool {
-        !matches!(self, B8 | U8 | S8 | F16 | BF16)
+        !matches!(self, B8 | U8 | S8 | F16 | BF16 | F16X2 | BF16X2)
     }
 
     /// Whether a register of type `register` may hold a value of this type, whatever their widths.
     fn agrees(self, register: Type) -> bool {
         match (self.class(), register.class()) {
             (Class::Pred, other) | (other, Class::Pred) => other == Class::Pred,
+            (Class::Packed, other) | (other, Class::Packed) => other == Class::Bits,
             (Class::Bits, _) | (_, Class::Bits) => true,
             (Class::Float, Class::Float) => true,
             (Class::Float, _) | (_, Class::Float) => false,

@@ -9,6 +9,7 @@ mod counts;
 mod detector_cases;
 mod detectors;
 mod floats;
+mod halves;
 mod harness;
 mod host;
 mod integers;

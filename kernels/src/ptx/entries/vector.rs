@@ -8,7 +8,7 @@
 
 use crate::ptx::schedule::{VectorRow, Vectors, place_name, runs};
 use crate::ptx::text::{
-    Address, Class, Entry, Field, PtxTarget, PtxWriter, Quantity, class, register, size_bits, slots,
+    Address, Class, Entry, Field, Point, PtxTarget, PtxWriter, Quantity, class, register, size_bits, slots,
 };
 use std::collections::BTreeMap;
 
@@ -170,11 +170,15 @@ impl PtxWriter<'_> {
         for (vector, rows) in loaded.iter().enumerate() {
             let mark = mark(vector);
             let mut results: Vec<Vec<String>> = vec![Vec::new(); stores.len()];
+            let mut points: Vec<Point> = Vec::new();
             for lane in 0..plan.lanes {
                 self.enter(plan, rows, lane, &mark, x);
-                self.compute(&format!("_{lane}{mark}"));
+                points.push(Point { mark: format!("_{lane}{mark}"), names: self.names.clone() });
+            }
+            self.compute_points(&mut points);
+            for point in points {
                 for (results, store) in results.iter_mut().zip(stores) {
-                    results.push(self.name(store.value));
+                    results.push(point.names[store.value.index()].clone());
                 }
             }
             for (values, store) in results.iter().zip(stores) {
@@ -252,6 +256,7 @@ impl PtxWriter<'_> {
             }
         }
         self.place(&loaded);
+        rows.iter().for_each(|(_, elements)| self.release_pairs(elements));
         rows.into_iter().map(|(_, elements)| elements).collect()
     }
 
@@ -296,6 +301,7 @@ impl PtxWriter<'_> {
             let from = Address { register: at.to_owned(), bytes };
             self.load_run(self.space(row.param), dtype, &to, &from);
         }
+        self.hold_pairs(elements);
     }
 
     /// Element by element. Operands loaded sideways are contiguous, as the launch has checked.
@@ -310,5 +316,34 @@ impl PtxWriter<'_> {
             };
             self.load_run(self.space(row.param), dtype, std::slice::from_ref(to), &place);
         }
+        self.hold_pairs(elements);
+    }
+
+    /// Elements of 16 bits as words, in which they come out of either way to load them.
+    fn hold_pairs(&mut self, elements: &Elements) {
+        for (halves, held) in self.pairs(elements) {
+            let word = self.pair_word(&halves[0], &halves[1]);
+            self.op(&format!("mov.b32 {held}, {word}"));
+        }
+    }
+
+    /// The elements of words that are held, after the ways have met.
+    pub(crate) fn release_pairs(&mut self, elements: &Elements) {
+        for (halves, held) in self.pairs(elements) {
+            self.split_word(&halves, &held);
+        }
+    }
+
+    /// Neighbours of 16 bits that are two halves of a word, and its register.
+    fn pairs(&mut self, elements: &Elements) -> Vec<([String; 2], String)> {
+        let mut pairs = Vec::new();
+        for (position, low) in elements.iter().filter(|(position, _)| **position % 2 == 0) {
+            if let Some(high) = elements.get(&(position + 1))
+                && self.is_half(low)
+            {
+                pairs.push(([low.clone(), high.clone()], self.named(Class::B32, &format!("{low}_word"))));
+            }
+        }
+        pairs
     }
 }

@@ -3,6 +3,7 @@
 
 mod ops;
 mod parameters;
+mod points;
 mod remainder;
 mod writer;
 
@@ -10,5 +11,6 @@ pub(crate) use parameters::{
     Address, Class, Field, FoldField, MAX_BLOCK_BYTES, ParameterBlock, Quantity, arithmetic, class, partial,
     quantities, register, size_bits,
 };
+pub(crate) use points::Point;
 pub use writer::{Entry, PtxTarget};
 pub(crate) use writer::{PtxWriter, THREADS, slots};

@@ -7,45 +7,7 @@ use crate::dtype::{DType, Kind, Scalar};
 use crate::ir::{BinaryOp, CompareOp, Inst, Op, UnaryOp};
 
 impl PtxWriter<'_> {
-    /// Which values are the same for every point: constants, arguments and what follows from them.
-    pub(crate) fn uniform(&self) -> Vec<bool> {
-        let mut uniform: Vec<bool> = Vec::new();
-        for inst in &self.kernel.body {
-            uniform.push(match inst.op {
-                Op::Load { .. } | Op::Coord(_) => false,
-                _ => inst.op.operands().all(|v| uniform[v.index()]),
-            });
-        }
-        uniform
-    }
-
-    /// Computes the values that are the same for every point.
-    pub(crate) fn prologue(&mut self) {
-        for (at, uniform) in self.uniform().into_iter().enumerate() {
-            if uniform {
-                self.define(at, "");
-            }
-        }
-    }
-
-    /// Computes the other values for one point, whose registers end in `lane`. Loads and coordinates
-    /// have theirs already.
-    pub(crate) fn compute(&mut self, lane: &str) {
-        for (at, uniform) in self.uniform().into_iter().enumerate() {
-            if !uniform && !matches!(self.kernel.body[at].op, Op::Load { .. } | Op::Coord(_)) {
-                self.define(at, lane);
-            }
-        }
-    }
-
-    fn define(&mut self, at: usize, lane: &str) {
-        let inst = &self.kernel.body[at];
-        let to = self.named(class(inst.dtype), &format!("%v{at}{lane}"));
-        self.instruction(inst, &to);
-        self.names[at] = to;
-    }
-
-    fn instruction(&mut self, inst: &Inst, to: &str) {
+    pub(super) fn instruction(&mut self, inst: &Inst, to: &str) {
         let kernel = self.kernel;
         let dtype = inst.dtype;
         match &inst.op {

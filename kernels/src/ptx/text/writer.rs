@@ -88,6 +88,8 @@ pub(crate) struct PtxWriter<'a> {
     temporaries: BTreeMap<Class, usize>,
     labels: usize,
     shared: String,
+    /// Words whose halves are these registers of 16 bits, since the last label.
+    words: BTreeMap<[String; 2], String>,
 }
 
 impl<'a> PtxWriter<'a> {
@@ -104,6 +106,7 @@ impl<'a> PtxWriter<'a> {
             temporaries: BTreeMap::new(),
             labels: 0,
             shared: String::new(),
+            words: BTreeMap::new(),
         }
     }
 
@@ -119,6 +122,7 @@ impl<'a> PtxWriter<'a> {
 
     /// Places a label.
     pub(crate) fn place(&mut self, label: &str) {
+        self.words.clear();
         let _ = writeln!(self.text, "{label}:");
     }
 
@@ -142,6 +146,11 @@ impl<'a> PtxWriter<'a> {
             names.push(name.to_owned());
         }
         name.to_owned()
+    }
+
+    /// A named register has 16 bits.
+    pub(crate) fn is_half(&self, name: &str) -> bool {
+        self.named.get(&Class::B16).is_some_and(|names| names.iter().any(|n| n == name))
     }
 
     /// An instruction that sets a fresh register: `set(B32, "add.s32", &["%a", "%b"])`.
@@ -308,7 +317,7 @@ impl PtxWriter<'_> {
     fn unpack(&mut self, dtype: DType, to: &[String], word: &str) {
         let width = 8 * dtype.size_bytes();
         if class(dtype) == Class::B16 {
-            return self.op(&format!("mov.b32 {}, {word}", braced(to)));
+            return self.split_word(to, word);
         }
         for (n, to) in to.iter().enumerate() {
             let at = n * width;
@@ -321,6 +330,23 @@ impl PtxWriter<'_> {
                 Kind::Uint | Kind::Float => self.op(&format!("bfe.u32 {to}, {word}, {at}, {width}")),
             }
         }
+    }
+
+    /// The halves of a word, which stand for it until the next label.
+    pub(crate) fn split_word(&mut self, to: &[String], word: &str) {
+        self.op(&format!("mov.b32 {}, {word}", braced(to)));
+        self.words.insert([to[0].clone(), to[1].clone()], word.to_owned());
+    }
+
+    /// The word of two registers of 16 bits.
+    pub(crate) fn pair_word(&mut self, low: &str, high: &str) -> String {
+        let halves = [low.to_owned(), high.to_owned()];
+        if let Some(word) = self.words.get(&halves) {
+            return word.clone();
+        }
+        let word = self.set(Class::B32, "mov.b32", &[&braced(&halves)]);
+        self.words.insert(halves, word.clone());
+        word
     }
 
     /// Stores a run of neighbouring elements, aligned to its whole size, to `global` or `shared` memory.
@@ -341,7 +367,7 @@ impl PtxWriter<'_> {
     /// Elements of 8 or 16 bits into a word.
     fn pack(&mut self, dtype: DType, lanes: &[String]) -> String {
         match (class(dtype), lanes) {
-            (Class::B16, _) => self.set(Class::B32, "mov.b32", &[&braced(lanes)]),
+            (Class::B16, _) => self.pair_word(&lanes[0], &lanes[1]),
             (_, [a, b]) => self.set(Class::B32, "prmt.b32", &[a, b, "0x5410"]),
             (_, [a, b, c, d]) => {
                 let low = self.set(Class::B32, "prmt.b32", &[a, b, "0x0040"]);

@@ -30,6 +30,7 @@ impl<'a> Body<'a> {
 
     fn plain(&mut self, instruction: &Instruction<'a, '_>) -> Said<()> {
         let (modifiers, kind) = typed(instruction)?;
+        self.allow_bf16x2(instruction.name, kind)?;
         let rule = rule(instruction.name, modifiers, kind).ok_or_else(|| unknown(instruction))?;
         let (first, rest) = match instruction.operands.split_first() {
             Some((first, rest)) if rest.len() == rule.operands.len() => (first, rest),
@@ -153,6 +154,17 @@ impl<'a> Body<'a> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// `fma` on two bf16 came before `add`, `sub` and `mul`.
+    fn allow_bf16x2(&self, name: &str, kind: Type) -> Said<()> {
+        let (target, version) = if name == "fma" { (80, 70) } else { (90, 78) };
+        let header = &self.header;
+        let early = kind == Type::BF16X2 && (header.target < target || header.version < version);
+        if early {
+            return Err(format!("{name} of bf16x2 needs sm_{target} and PTX {version}"));
+        }
+        Ok(())
     }
 
     /// A register that may be wider than the value read from it.

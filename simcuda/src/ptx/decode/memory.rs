@@ -106,7 +106,9 @@ impl<'a> Body<'a> {
         };
         take(&mut rest, count > 1);
         let kind = match rest {
-            [kind] => Type::named(kind).filter(|kind| !matches!(kind, Type::Pred | Type::F16 | Type::BF16)),
+            [kind] => Type::named(kind).filter(|kind| {
+                !matches!(kind, Type::Pred | Type::F16 | Type::BF16 | Type::F16X2 | Type::BF16X2)
+            }),
             _ => None,
         };
         let kind = kind.ok_or_else(none)?;

@@ -95,7 +95,7 @@ fn kind(of: Type) -> Option<NumberClass> {
     match of.class() {
         Class::Unsigned | Class::Signed => Some(NumberClass::Integer),
         Class::Float => Some(NumberClass::Float),
-        Class::Bits | Class::Pred => None,
+        Class::Bits | Class::Pred | Class::Packed => None,
     }
 }
 
@@ -218,17 +218,26 @@ fn widen(to: Type, from: Type) -> Function {
     }
 }
 
+/// An f64 rounded to f32 towards zero.
+fn cut_single(value: f64) -> f32 {
+    let near = value as f32;
+    match near as f64 {
+        back if back.abs() > value.abs() => f32::from_bits(near.to_bits() - 1),
+        _ => near,
+    }
+}
+
+/// The same rounded to odd: what is inexact ends with a one, so that a second rounding sees it.
+pub(super) fn odd_single(value: f64) -> f32 {
+    let cut = cut_single(value);
+    f32::from_bits(cut.to_bits() | (cut as f64 != value) as u32)
+}
+
 /// Float to a narrower float.
 fn narrow(a: u64, order: u64, _: u64) -> u64 {
     let order = Order::read(order);
     let value = float_value(a, order.from);
-    let near = value as f32;
-    let cut = match near as f64 {
-        back if back.abs() > value.abs() => f32::from_bits(near.to_bits() - 1),
-        _ => near,
-    };
-    // Rounded to odd: what is inexact ends with a one, so that a second rounding sees it.
-    let odd = f32::from_bits(cut.to_bits() | (cut as f64 != value) as u32);
+    let (near, cut, odd) = (value as f32, cut_single(value), odd_single(value));
     match order.to {
         to if value.is_nan() => nan(to),
         F16 => {

@@ -87,7 +87,7 @@ pub(super) fn rule(name: &str, modifiers: &[&str], kind: Type) -> Option<Rule> {
     match kind.class() {
         Class::Unsigned | Class::Signed => numeric(name, modifiers, kind),
         Class::Bits | Class::Pred => bitwise(name, modifiers, kind),
-        Class::Float => None,
+        Class::Float | Class::Packed => None,
     }
     .or_else(|| either(name, modifiers, kind))
 }
@@ -188,6 +188,9 @@ fn bitwise(name: &str, modifiers: &[&str], kind: Type) -> Option<Rule> {
 
 /// Instructions on any class of integer.
 fn either(name: &str, modifiers: &[&str], kind: Type) -> Option<Rule> {
+    if kind.class() == Class::Packed {
+        return None;
+    }
     match (name, modifiers) {
         ("mov", []) if kind.bits() != 8 && kind != F16 && kind != BF16 => {
             Some(Rule::total(kind, &[kind], |a, _, _| a))

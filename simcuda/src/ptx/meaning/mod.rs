@@ -4,6 +4,7 @@
 mod convert;
 mod float;
 mod integer;
+mod packed;
 mod rule;
 
 use super::types::Type;
@@ -12,7 +13,9 @@ pub(crate) use rule::{Function, Meaning, Partial, Rule, logic};
 
 /// The rule of `name` with its modifiers, the last of which is the type.
 pub(crate) fn rule(name: &str, modifiers: &[&str], kind: Type) -> Option<Rule> {
-    integer::rule(name, modifiers, kind).or_else(|| float::rule(name, modifiers, kind))
+    integer::rule(name, modifiers, kind)
+        .or_else(|| float::rule(name, modifiers, kind))
+        .or_else(|| packed::rule(name, modifiers, kind))
 }
 
 /// The comparison `compare` of two values of type `kind`.
