@@ -297,8 +297,8 @@ pub(crate) fn turnable(footprint: &Footprint) -> impl Iterator<Item = u32> {
 /// Bytes that a thread has under way at once.
 const BYTES_UNDER_WAY: usize = 64;
 
-/// Values that a thread combines by a tree in registers.
-const MOST_VALUES: usize = 16;
+/// Values that a thread combines by a tree in registers, narrow ones out of words.
+const MOST_VALUES: usize = 64;
 
 /// Instructions that all repetitions of the body may have together.
 const MAX_REPEATED: usize = 512;

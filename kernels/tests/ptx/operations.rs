@@ -1,7 +1,7 @@
 //! Every operation, constant and argument of every type, on values that have broken something.
 
-use partita_kernels::ptx::PtxTarget;
-use partita_kernels::{Builder, DType, Launch, Math1, Math2, Param, Scalar, UnaryOp, Verified};
+use partita_kernels::ptx::{PtxTarget, emit};
+use partita_kernels::{BinaryOp, Builder, CompareOp, DType, Launch, Math1, Math2, Param, Scalar, UnaryOp, Verified};
 
 use crate::agreement::{Arrays, Case, bytes, flat};
 use crate::cases;
@@ -96,6 +96,56 @@ fn bf16_is_rounded_by_integers_where_the_gpu_cannot() {
 fn bf16_is_added_by_fma_where_the_gpu_cannot_add() {
     let ran = check_operations(PtxTarget { sm: 80 }, |name| name.contains("bf16"));
     println!("ran: ptx-cases {ran}");
+}
+
+/// `+ - *` of narrow floats take two points at once, and nothing is widened; where the GPU cannot, it is.
+#[test]
+fn narrow_floats_are_added_in_pairs() {
+    let cases = [
+        (DType::F16, 75, "mul.rn.f16x2"),
+        (DType::BF16, 75, "mul.rn.f32"),
+        (DType::BF16, 80, "fma.rn.bf16x2"),
+        (DType::BF16, 90, "mul.rn.bf16x2"),
+    ];
+    for (d, sm, expected) in cases {
+        let mut k = Builder::new("square_less", 1);
+        let (a, out) = (k.input(d), k.output(d));
+        let a = k.load(a, &[0]);
+        let square = k.binary(BinaryOp::Mul, a, a);
+        let less = k.binary(BinaryOp::Sub, square, a);
+        let kernel = k.elementwise(&[(out, less)]).unwrap();
+        let module = emit(&kernel, &PtxTarget { sm }).unwrap();
+        let text = module.whole_text();
+        let whole = text.split("// a whole vector").nth(1).unwrap().split("PARTIAL:").next().unwrap();
+        assert!(whole.contains(expected), "{d} {sm}: {whole}");
+        assert_eq!(whole.contains("x2"), !whole.contains(".rn.f32"), "{d} {sm}: {whole}");
+    }
+}
+
+/// A select whose one side is long: a thread takes it if one of its points needs it, whichever side it is.
+#[test]
+fn long_sides_of_selects_are_branches() {
+    for d in [DType::F32, DType::F16, DType::I32] {
+        for long_first in [true, false] {
+            let mut k = Builder::new("long_side", 1);
+            let (a, b, out, other) = (k.input(d), k.input(d), k.output(d), k.output(d));
+            let (a, b) = (k.load(a, &[0]), k.load(b, &[0]));
+            let long = (0..16).fold(a, |x, _| {
+                let product = k.binary(BinaryOp::Mul, x, a);
+                k.binary(BinaryOp::Add, product, b)
+            });
+            let twice = k.binary(BinaryOp::Add, long, long);
+            let less = k.compare(CompareOp::Lt, a, b);
+            let mut choose =
+                |x, y| if long_first { k.select(less, x, y) } else { k.select(less, y, x) };
+            let chosen = [choose(long, b), choose(twice, a)];
+            let kernel = k.elementwise(&[(out, chosen[0]), (other, chosen[1])]).unwrap();
+            let (n, arrays) = operands(&kernel);
+            let module = emit(&kernel, &Setting::PLAIN.target).unwrap();
+            assert!(module.whole_text().contains("what few points need"));
+            assert_eq!(agree(&kernel, &flat(&kernel, n), &arrays, Setting::PLAIN), ["vector"]);
+        }
+    }
 }
 
 /// A narrow result is stored by its low bits, right or wrong; only what is done with it next shows whether

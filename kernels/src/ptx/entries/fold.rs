@@ -213,9 +213,7 @@ impl PtxWriter<'_> {
             }
             self.end_step(plan);
         }
-        for step in 0..plan.steps {
-            self.replace_missing(plan, streams, step);
-        }
+        self.replace_missing(plan, streams);
     }
 
     /// `%number0` and so on: the thread's first number of a step.
@@ -230,20 +228,22 @@ impl PtxWriter<'_> {
         self.op(&format!("mad.lo.u32 %number, {lanes}, {}, %number", plan.run));
     }
 
-    /// The neutral element for the values of a step that are missing.
-    pub(super) fn replace_missing(&mut self, plan: FoldPlan, streams: &[Stream], step: usize) {
+    /// The neutral element for the values that are missing.
+    pub(super) fn replace_missing(&mut self, plan: FoldPlan, streams: &[Stream]) {
         let folded = self.fold_field(FoldField::Folded);
         let whole = self.label("WHOLE");
         self.op(&format!("@%full bra {whole}"));
         let neutral: Vec<String> = streams.iter().map(|stream| self.fresh(stream.neutral)).collect();
-        let first = format!("%number{step}");
-        let end = self.set(Class::B32, "max.u32", &[&first, &folded]);
-        let left = self.set(Class::B32, "sub.u32", &[&end, &first]);
-        for element in 0..plan.run {
-            let there = self.set(Class::Pred, "setp.gt.u32", &[&left, &element.to_string()]);
-            let values = value_registers(streams, step, element);
-            for ((stream, value), neutral) in streams.iter().zip(&values).zip(&neutral) {
-                self.select(stream.partial, value, [value, neutral], &there);
+        for step in 0..plan.steps {
+            let first = format!("%number{step}");
+            let end = self.set(Class::B32, "max.u32", &[&first, &folded]);
+            let left = self.set(Class::B32, "sub.u32", &[&end, &first]);
+            for element in 0..plan.run {
+                let there = self.set(Class::Pred, "setp.gt.u32", &[&left, &element.to_string()]);
+                let values = value_registers(streams, step, element);
+                for ((stream, value), neutral) in streams.iter().zip(&values).zip(&neutral) {
+                    self.select(stream.partial, value, [value, neutral], &there);
+                }
             }
         }
         self.place(&whole);

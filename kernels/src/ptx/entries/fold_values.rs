@@ -11,8 +11,8 @@ use crate::dtype::{DType, Kind, Scalar};
 use crate::ir::{CompareOp, Fold, Form, Kernel, Op};
 use crate::ptx::schedule::FoldPlan;
 use crate::ptx::text::{
-    Address, Class, Field, FoldField, PtxWriter, Quantity, arithmetic, class, partial, quantities, register,
-    size_bits,
+    Address, Class, Field, FoldField, Point, PtxWriter, Quantity, arithmetic, class, partial, quantities,
+    register, size_bits,
 };
 use crate::verify::footprint::Footprint;
 
@@ -238,12 +238,17 @@ impl PtxWriter<'_> {
         }
         self.note("the body, and the neutral element for what is missing");
         for step in 0..plan.steps {
+            self.unpack_inputs(plan, step);
+            let mut points = Vec::new();
             for element in 0..plan.run {
                 self.name_inputs(step, element);
-                self.compute(&format!("_{step}_{element}"));
-                let roots: Vec<String> = self.kernel.roots().iter().map(|&v| self.name(v)).collect();
+                points.push(Point { mark: format!("_{step}_{element}"), names: self.names.clone() });
+            }
+            self.compute_points(&mut points);
+            for (element, point) in points.iter().enumerate() {
+                let roots = self.kernel.roots().into_iter().map(|value| &point.names[value.index()]);
                 let values = value_registers(streams, step, element);
-                for ((stream, root), value) in streams.iter().zip(&roots).zip(&values) {
+                for ((stream, root), value) in streams.iter().zip(roots).zip(&values) {
                     match class(stream.dtype) {
                         Class::B16 => {
                             let wide = self.widen(stream.dtype, root);
@@ -253,8 +258,8 @@ impl PtxWriter<'_> {
                     }
                 }
             }
-            self.replace_missing(plan, streams, step);
         }
+        self.replace_missing(plan, streams);
     }
 
     /// The registers of the loads and coordinates of one value.
@@ -327,8 +332,12 @@ impl PtxWriter<'_> {
         let single = self.set(Class::Pred, "setp.ne.u32", &[&misfit, "0"]);
         self.op(&format!("@{single} bra APART"));
         for (at, step, from) in sites {
-            let to: Vec<String> = (0..plan.run).map(|element| self.input(*at, *step, element)).collect();
-            self.load_run(self.space(param(*at)), kernel.body[*at].dtype, &to, &Address::at(from));
+            let (space, dtype, from) = (self.space(param(*at)), kernel.body[*at].dtype, Address::at(from));
+            let to = self.run(plan, *at, *step);
+            match self.words_of(dtype, &to) {
+                words if words.is_empty() => self.load_run(space, dtype, &to, &from),
+                words => self.load_words(space, &words, &from),
+            }
         }
         self.op("bra LOADED");
         self.place("APART");
@@ -340,6 +349,30 @@ impl PtxWriter<'_> {
                 }
                 let to = self.input(*at, *step, element);
                 self.load_run(self.space(param(*at)), kernel.body[*at].dtype, &[to], &Address::at(from));
+            }
+            self.pack_input(plan, *at, *step);
+        }
+    }
+
+    /// The registers of an instruction for the elements of a run.
+    fn run(&mut self, plan: FoldPlan, at: usize, step: usize) -> Vec<String> {
+        (0..plan.run).map(|element| self.input(at, step, element)).collect()
+    }
+
+    /// Narrow elements that were loaded one by one, as words: what aligned runs are loaded as.
+    fn pack_input(&mut self, plan: FoldPlan, at: usize, step: usize) {
+        let (dtype, run) = (self.kernel.body[at].dtype, self.run(plan, at, step));
+        let words = self.words_of(dtype, &run);
+        self.pack_run(dtype, &run, &words);
+    }
+
+    /// The loads of a step, out of words where elements share them.
+    fn unpack_inputs(&mut self, plan: FoldPlan, step: usize) {
+        for (at, inst) in self.kernel.body.iter().enumerate() {
+            if matches!(inst.op, Op::Load { .. }) {
+                let run = self.run(plan, at, step);
+                let words = self.words_of(inst.dtype, &run);
+                self.unpack_run(inst.dtype, &run, &words);
             }
         }
     }
@@ -362,6 +395,11 @@ impl PtxWriter<'_> {
                 }
                 if element + 1 < plan.run {
                     self.next_element(folded);
+                }
+            }
+            for (at, inst) in self.kernel.body.iter().enumerate() {
+                if matches!(inst.op, Op::Load { .. }) {
+                    self.pack_input(plan, at, step);
                 }
             }
             self.end_step(plan);

@@ -103,6 +103,7 @@ impl PtxWriter<'_> {
     fn define(&mut self, at: usize, lane: &str) {
         let inst = &self.kernel.body[at];
         let to = self.named(class(inst.dtype), &format!("%v{at}{lane}"));
+        self.forget(&to);
         self.instruction(inst, &to);
         self.names[at] = to;
     }

@@ -296,9 +296,10 @@ impl PtxWriter<'_> {
     /// what follows `ld`: `global`, `global.nc` or `shared`.
     pub(crate) fn load_run(&mut self, space: &str, dtype: DType, to: &[String], from: &Address) {
         let per_word = per_word(dtype, to.len());
+        to.iter().for_each(|element| self.forget(element));
         if per_word > 1 {
             let words: Vec<String> = (0..to.len() / per_word).map(|_| self.temp(Class::B32)).collect();
-            self.op(&format!("ld.{space}{}.b32 {}, {from}", vector(words.len()), braced(&words)));
+            self.load_words(space, &words, from);
             for (word, lanes) in words.iter().zip(to.chunks(per_word)) {
                 self.unpack(dtype, lanes, word);
             }
@@ -310,6 +311,46 @@ impl PtxWriter<'_> {
             }
         } else {
             self.op(&format!("ld.{space}{}.{} {}, {from}", vector(to.len()), memory(dtype), braced(to)));
+        }
+    }
+
+    /// Registers for the words of a run whose elements share words; none if each has a register of its own.
+    pub(crate) fn words_of(&mut self, dtype: DType, run: &[String]) -> Vec<String> {
+        match per_word(dtype, run.len()) {
+            1 => Vec::new(),
+            count => run.chunks(count).map(|e| self.named(Class::B32, &format!("{}_word", e[0]))).collect(),
+        }
+    }
+
+    /// Loads the words of a run, aligned as for [`PtxWriter::load_run`].
+    pub(crate) fn load_words(&mut self, space: &str, words: &[String], from: &Address) {
+        self.op(&format!("ld.{space}{}.b32 {}, {from}", vector(words.len()), braced(words)));
+    }
+
+    /// The words of a run from its elements.
+    pub(crate) fn pack_run(&mut self, dtype: DType, run: &[String], words: &[String]) {
+        if words.is_empty() {
+            return;
+        }
+        let bytes = self.as_bytes(dtype, run);
+        for (word, lanes) in words.iter().zip(bytes.chunks(run.len() / words.len())) {
+            let packed = self.pack(dtype, lanes);
+            self.op(&format!("mov.b32 {word}, {packed}"));
+        }
+    }
+
+    /// The elements of a run from its words.
+    pub(crate) fn unpack_run(&mut self, dtype: DType, run: &[String], words: &[String]) {
+        for (word, lanes) in words.iter().zip(run.chunks(run.len() / words.len().max(1))) {
+            self.unpack(dtype, lanes, word);
+        }
+    }
+
+    /// Elements as they lie in memory: a bool as a byte.
+    fn as_bytes(&mut self, dtype: DType, values: &[String]) -> Vec<String> {
+        match dtype {
+            DType::Bool => values.iter().map(|v| self.set(Class::B32, "selp.b32", &["1", "0", v])).collect(),
+            _ => values.to_vec(),
         }
     }
 
@@ -332,8 +373,14 @@ impl PtxWriter<'_> {
         }
     }
 
+    /// A register is set anew: no word has it for a half.
+    pub(crate) fn forget(&mut self, register: &String) {
+        self.words.retain(|halves, _| !halves.contains(register));
+    }
+
     /// The halves of a word, which stand for it until the next label.
     pub(crate) fn split_word(&mut self, to: &[String], word: &str) {
+        to.iter().for_each(|half| self.forget(half));
         self.op(&format!("mov.b32 {}, {word}", braced(to)));
         self.words.insert([to[0].clone(), to[1].clone()], word.to_owned());
     }
@@ -351,10 +398,7 @@ impl PtxWriter<'_> {
 
     /// Stores a run of neighbouring elements, aligned to its whole size, to `global` or `shared` memory.
     pub(crate) fn store_run(&mut self, space: &str, dtype: DType, values: &[String], to: &Address) {
-        let bytes: Vec<String> = match dtype {
-            DType::Bool => values.iter().map(|v| self.set(Class::B32, "selp.b32", &["1", "0", v])).collect(),
-            _ => values.to_vec(),
-        };
+        let bytes = self.as_bytes(dtype, values);
         let per_word = per_word(dtype, values.len());
         if per_word > 1 {
             let words: Vec<String> = bytes.chunks(per_word).map(|lanes| self.pack(dtype, lanes)).collect();
