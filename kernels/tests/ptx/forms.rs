@@ -35,7 +35,7 @@ fn folds_of_every_type_and_shape() {
             }
         }
     }
-    tally.ran_through(&["fold", "tree"]);
+    tally.ran_through(&["fold", "fold_runs", "tree"]);
 }
 
 /// Lengths around powers of two, along both kinds of axes, for every width of a run.
@@ -61,7 +61,7 @@ fn folds_of_every_length_combine_adjacent_pairs() {
             }
         }
     }
-    tally.ran_through(&["fold", "tree"]);
+    tally.ran_through(&["fold", "fold_runs", "tree"]);
 }
 
 /// Over several passes, and however many blocks share a point.
@@ -115,7 +115,7 @@ fn folds_of_several_axes_follow_the_widest_strides() {
             }
         }
     }
-    tally.ran_through(&["fold", "tree"]);
+    tally.ran_through(&["fold", "fold_runs", "tree"]);
 }
 
 /// The sum of products of two arrays.
@@ -165,7 +165,7 @@ fn arg_folds_take_the_first_of_equals_and_nan() {
             }
         }
     }
-    tally.ran_through(&["fold", "tree"]);
+    tally.ran_through(&["fold", "fold_runs", "tree"]);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn several_folds_in_one_kernel() {
         arrays.extend([8, 1, 4, 4].map(|size| vec![0; rows * size]));
         tally.everywhere(&kernel, &launch, &arrays);
     }
-    tally.ran_through(&["fold", "tree"]);
+    tally.ran_through(&["fold", "fold_runs", "tree"]);
 }
 
 #[test]

@@ -284,7 +284,7 @@ fn a_small_fold_is_one_grid_and_a_large_one_fills_the_device() {
     let large = launch(&[1 << 28], &[1], &[0]);
     let grids = prepare(&module, &large);
     let entries: Vec<&str> = grids.iter().map(|g| module.entries[g.entry].kind).collect();
-    assert_eq!(entries, ["fold", "tree"]);
+    assert_eq!(entries, ["fold_runs", "tree"]);
     // 32 groups of 512 numbers for each of 8 warps.
     assert_eq!(grids[0].grid, [1, (1 << 28) / (32 * 512 * 8), 1]);
     assert_eq!(scratch_bytes(&module, &large), 2048 * 4);
@@ -295,7 +295,9 @@ fn short_rows_share_a_block() {
     let module = sum(&[false, true]);
     for (row, lanes, rows) in [(1, 1, 256), (32, 2, 128), (100, 8, 32), (512, 32, 8), (100_000, 32, 1)] {
         let grids = prepare(&module, &launch(&[1000, row], &[row as i64, 1], &[1, 0]));
-        assert_eq!((grids.len(), grids[0].block), (1, [256, 1, 1]), "{row}");
+        // Too few long rows: two blocks to a row.
+        let passes = if row == 100_000 { 2 } else { 1 };
+        assert_eq!((grids.len(), grids[0].block), (passes, [256, 1, 1]), "{row}");
         assert_eq!(["%lanes", "%rows"].map(|name| number(&module, &grids[0], name)), [lanes, rows], "{row}");
     }
 }

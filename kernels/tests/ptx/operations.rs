@@ -1,7 +1,9 @@
 //! Every operation, constant and argument of every type, on values that have broken something.
 
 use partita_kernels::ptx::{PtxTarget, emit};
-use partita_kernels::{BinaryOp, Builder, CompareOp, DType, Launch, Math1, Math2, Param, Scalar, UnaryOp, Verified};
+use partita_kernels::{
+    BinaryOp, Builder, CompareOp, DType, Launch, Math1, Math2, Param, Scalar, UnaryOp, Verified,
+};
 
 use crate::agreement::{Arrays, Case, bytes, flat};
 use crate::cases;
@@ -136,8 +138,7 @@ fn long_sides_of_selects_are_branches() {
             });
             let twice = k.binary(BinaryOp::Add, long, long);
             let less = k.compare(CompareOp::Lt, a, b);
-            let mut choose =
-                |x, y| if long_first { k.select(less, x, y) } else { k.select(less, y, x) };
+            let mut choose = |x, y| if long_first { k.select(less, x, y) } else { k.select(less, y, x) };
             let chosen = [choose(long, b), choose(twice, a)];
             let kernel = k.elementwise(&[(out, chosen[0]), (other, chosen[1])]).unwrap();
             let (n, arrays) = operands(&kernel);

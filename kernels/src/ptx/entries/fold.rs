@@ -1,5 +1,6 @@
 //! The entries of a reduction. `fold` gives each block the values of some kept points, or a part of the
-//! values of one; `tree` combines what several blocks made of one point, until one is left.
+//! values of one; `fold_runs` is the same where every run of neighbours is one aligned load, which leaves
+//! registers for more blocks side by side; `tree` combines what several blocks made of one point, until one is left.
 //!
 //! The order is the definition's (see [`crate::interpret`]): a tree of adjacent pairs over the numbers of the
 //! folded points. A *share* is the part of a tree that some lanes of a warp have together: an aligned run of
@@ -15,7 +16,7 @@
 //! warp.
 
 use super::fold_values::{
-    Stream, loaded, partial_bytes, registers, row_register, streams, value_registers, word_class,
+    Runs, Stream, loaded, partial_bytes, registers, row_register, streams, value_registers, word_class,
 };
 use crate::ptx::schedule::{FoldPlan, fold_slots};
 use crate::ptx::text::{
@@ -23,14 +24,16 @@ use crate::ptx::text::{
 };
 use crate::verify::Verified;
 
-/// The entries `fold` and `tree`.
+/// The entries `fold` and `tree`, and `fold_runs` where a run is more than one value.
 pub(crate) fn entries(kernel: &Verified, target: &PtxTarget, plan: FoldPlan) -> Vec<Entry> {
     let streams = streams(kernel.kernel());
     let writer = || PtxWriter::new(kernel, target);
-    vec![fold(writer(), plan, &streams), tree(writer(), &streams)]
+    let mut entries = vec![fold(writer(), plan, &streams, Runs::Any), tree(writer(), &streams)];
+    entries.extend((plan.run > 1).then(|| fold(writer(), plan, &streams, Runs::Aligned)));
+    entries
 }
 
-fn fold(mut w: PtxWriter, plan: FoldPlan, streams: &[Stream]) -> Entry {
+fn fold(mut w: PtxWriter, plan: FoldPlan, streams: &[Stream], runs: Runs) -> Entry {
     let (kept, folded) = fold_slots(w.kernel);
     let folded = kept..kept + folded;
     w.roles(plan);
@@ -45,8 +48,12 @@ fn fold(mut w: PtxWriter, plan: FoldPlan, streams: &[Stream]) -> Entry {
         w.step(quantity, 0..kept, None, &to);
     }
     w.prologue();
-    w.groups(plan, streams, |w| w.values_of_body(plan, streams, &folded));
-    w.finish_fold("fold", streams, kept)
+    w.groups(plan, streams, |w| w.values_of_body(plan, streams, &folded, runs));
+    let kind = match runs {
+        Runs::Any => "fold",
+        Runs::Aligned => "fold_runs",
+    };
+    w.finish_fold(kind, streams, kept)
 }
 
 fn tree(mut w: PtxWriter, streams: &[Stream]) -> Entry {

@@ -16,6 +16,15 @@ use crate::ptx::text::{
 };
 use crate::verify::footprint::Footprint;
 
+/// What is known of the runs of neighbours that a thread loads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Runs {
+    /// Rows may cut them, and they may lie anywhere.
+    Any,
+    /// Each is whole, or wholly missing, and aligned.
+    Aligned,
+}
+
 /// One sequence of partial results: a value fold has one, an argument fold two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stream {
@@ -214,7 +223,13 @@ impl PtxWriter<'_> {
 
 impl PtxWriter<'_> {
     /// The body's values of a group, the neutral element for those that are missing.
-    pub(super) fn values_of_body(&mut self, plan: FoldPlan, streams: &[Stream], folded: &Range<usize>) {
+    pub(super) fn values_of_body(
+        &mut self,
+        plan: FoldPlan,
+        streams: &[Stream],
+        folded: &Range<usize>,
+        runs: Runs,
+    ) {
         let total = self.fold_field(FoldField::Folded);
         for name in ["%end", "%top"] {
             self.named(Class::B32, name);
@@ -222,19 +237,21 @@ impl PtxWriter<'_> {
         self.named(Class::Pred, "%full");
         self.op("add.u32 %end, %start, %reach");
         self.op(&format!("setp.le.u32 %full, %end, {total}"));
-        if plan.run > 1 {
-            let runs = self.fold_field(FoldField::Runs);
-            let cut = self.set(Class::Pred, "setp.gt.u32", &["%end", &runs]);
-            self.op(&format!("@{cut} bra SINGLY"));
-            self.note("runs of neighbours");
-            self.runs(plan, folded);
-            self.op("bra LOADED");
-            self.place("SINGLY");
-        }
-        self.note("value by value");
-        self.singly(plan, folded);
-        if plan.run > 1 {
-            self.place("LOADED");
+        match runs {
+            Runs::Aligned => self.runs(plan, folded, runs),
+            Runs::Any if plan.run == 1 => self.singly(plan, folded),
+            Runs::Any => {
+                let whole = self.fold_field(FoldField::Runs);
+                let cut = self.set(Class::Pred, "setp.gt.u32", &["%end", &whole]);
+                self.op(&format!("@{cut} bra SINGLY"));
+                self.note("runs of neighbours");
+                self.runs(plan, folded, runs);
+                self.op("bra LOADED");
+                self.place("SINGLY");
+                self.note("value by value");
+                self.singly(plan, folded);
+                self.place("LOADED");
+            }
         }
         self.note("the body, and the neutral element for what is missing");
         for step in 0..plan.steps {
@@ -276,7 +293,7 @@ impl PtxWriter<'_> {
     }
 
     /// Loads and coordinates of a group whose runs are whole, or wholly missing: these read the last one.
-    fn runs(&mut self, plan: FoldPlan, folded: &Range<usize>) {
+    fn runs(&mut self, plan: FoldPlan, folded: &Range<usize>, runs: Runs) {
         let kernel = self.kernel;
         let last = self.last(folded, if folded.len() == 1 { plan.run } else { 1 });
         let mut sites: Vec<(usize, usize, String)> = Vec::new();
@@ -306,7 +323,10 @@ impl PtxWriter<'_> {
             self.end_step(plan);
             self.next_digits(folded, FoldField::Digit);
         }
-        self.load_runs(plan, &sites, folded.end - 1);
+        match runs {
+            Runs::Any => self.load_runs(plan, &sites, folded.end - 1),
+            Runs::Aligned => self.load_aligned_runs(plan, &sites),
+        }
     }
 
     /// Loads runs as vectors if all of them are side by side and aligned.
@@ -331,14 +351,7 @@ impl PtxWriter<'_> {
         let Some(misfit) = misfit else { return };
         let single = self.set(Class::Pred, "setp.ne.u32", &[&misfit, "0"]);
         self.op(&format!("@{single} bra APART"));
-        for (at, step, from) in sites {
-            let (space, dtype, from) = (self.space(param(*at)), kernel.body[*at].dtype, Address::at(from));
-            let to = self.run(plan, *at, *step);
-            match self.words_of(dtype, &to) {
-                words if words.is_empty() => self.load_run(space, dtype, &to, &from),
-                words => self.load_words(space, &words, &from),
-            }
-        }
+        self.load_aligned_runs(plan, sites);
         self.op("bra LOADED");
         self.place("APART");
         for (at, step, from) in sites {
@@ -351,6 +364,18 @@ impl PtxWriter<'_> {
                 self.load_run(self.space(param(*at)), kernel.body[*at].dtype, &[to], &Address::at(from));
             }
             self.pack_input(plan, *at, *step);
+        }
+    }
+
+    fn load_aligned_runs(&mut self, plan: FoldPlan, sites: &[(usize, usize, String)]) {
+        for (at, step, from) in sites {
+            let inst = &self.kernel.body[*at];
+            let Op::Load { param, .. } = inst.op else { unreachable!("a site is a load") };
+            let (space, from, to) = (self.space(param), Address::at(from), self.run(plan, *at, *step));
+            match self.words_of(inst.dtype, &to) {
+                words if words.is_empty() => self.load_run(space, inst.dtype, &to, &from),
+                words => self.load_words(space, &words, &from),
+            }
         }
     }
 

@@ -3,11 +3,21 @@
 //! Every block has an aligned run of numbers of the folded points, whose length is a power of two, so the
 //! result is the definition's whatever is decided here.
 
-use super::module::{BLOCKS_PER_MULTIPROCESSOR, Facts, LaunchPlan, Region, Source, fill_up};
+use super::module::{Facts, LaunchPlan, Region, Source, fill_up};
 use crate::ir::Kernel;
 use crate::ptx::entries::fold_values::{partial_bytes, streams};
 use crate::ptx::schedule::{FoldPlan, fold_slots};
-use crate::ptx::text::{FoldField, THREADS};
+use crate::ptx::text::{FoldField, Quantity, THREADS};
+use crate::verify::footprint::LoadSite;
+
+/// Places of the entries.
+const FOLD: usize = 0;
+const TREE: usize = 1;
+const FOLD_RUNS: usize = 2;
+
+/// Blocks per multiprocessor, if there is enough to do: more than run side by side, so that a last round
+/// that is not full costs little.
+const BLOCKS_PER_MULTIPROCESSOR: u64 = 16;
 
 /// Lanes of a warp.
 const WARP: u64 = 32;
@@ -218,6 +228,26 @@ impl Source<'_> {
         ThreadTeam { across, rows, lanes, shares, groups, values }
     }
 
+    /// Every run of neighbours that a thread may load is whole and aligned in all arrays.
+    fn runs_are_aligned(&self, region: &Region) -> bool {
+        let run = self.module.schedule.fold.run as i64;
+        let inner = region.dims.last().map_or(1, |d| d.extent);
+        let whole = |bytes: i64, param: u32| bytes % (run * self.size(param)) == 0;
+        let aligned = |load: &LoadSite| {
+            let (param, q) = (load.param, region.of(Quantity::Param(load.param)));
+            let strides = &self.launch.views[param as usize].strides;
+            let offsets = strides.iter().zip(&load.offsets).map(|(&s, &d)| s.wrapping_mul(i64::from(d)));
+            let outer = region.dims[..region.dims.len() - 1].iter().filter(|d| d.extent > 1);
+            self.adjacent(region, param)
+                && whole(region.starts[q], param)
+                && outer.map(|d| d.steps[q]).all(|step| whole(step, param))
+                && whole(offsets.fold(0, i64::wrapping_add).wrapping_mul(self.size(param)), param)
+        };
+        self.module.entries.len() > FOLD_RUNS
+            && inner.is_multiple_of(run as u64)
+            && self.footprint().loads().iter().all(aligned)
+    }
+
     pub(crate) fn reduction(&self, facts: Facts) -> LaunchPlan {
         let boxes = self.folds(facts).into_iter().map(|folds| self.fold_plan(&folds));
         boxes.fold(LaunchPlan::default(), LaunchPlan::then)
@@ -251,7 +281,8 @@ impl Source<'_> {
                     digit: digits(&region, distance),
                     rest: digits(&region, distance + 1 - run),
                 };
-                add(0, &region, &grid, length.div_ceil(team.run()));
+                let entry = if self.runs_are_aligned(&region) { FOLD_RUNS } else { FOLD };
+                add(entry, &region, &grid, length.div_ceil(team.run()));
             }
         }
         for (n, Pass { team, before, after }) in folds.passes.iter().enumerate() {
@@ -269,7 +300,7 @@ impl Source<'_> {
                 digit: Vec::new(),
                 rest: Vec::new(),
             };
-            add(1, &folds.region, &grid, *after);
+            add(TREE, &folds.region, &grid, *after);
         }
         plan
     }
