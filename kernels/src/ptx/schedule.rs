@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ir::{Form, Kernel, Offsets};
+use crate::ir::{Access, Form, Kernel, Offsets};
 use crate::verify::Verified;
 use crate::verify::footprint::{Footprint, LoadRow, row_and_column};
 
@@ -297,8 +297,8 @@ pub(crate) fn turnable(footprint: &Footprint) -> impl Iterator<Item = u32> {
 /// Bytes that a thread has under way at once.
 const BYTES_UNDER_WAY: usize = 64;
 
-/// Values that a thread combines by a tree in registers, narrow ones out of words.
-const MOST_VALUES: usize = 64;
+/// Registers of the values that a thread combines by a tree.
+const VALUE_REGISTERS: usize = 32;
 
 /// Instructions that all repetitions of the body may have together.
 const MAX_REPEATED: usize = 512;
@@ -331,7 +331,10 @@ impl FoldPlan {
         let repeated = at_most(MAX_REPEATED / kernel.body.len().max(1));
         let run = (VECTOR_BYTES / widest).min(repeated);
         let under_way = at_most(BYTES_UNDER_WAY / (run * bytes.max(1)));
-        FoldPlan { run, steps: under_way.min(MOST_VALUES / run).min(repeated / run) }
+        let outputs = kernel.params.iter().filter(|param| param.access != Access::In);
+        let registers: usize = outputs.map(|param| param.dtype.size_bytes().div_ceil(4)).sum();
+        let most = at_most(VALUE_REGISTERS / registers.max(1)).max(run);
+        FoldPlan { run, steps: under_way.min(most / run).min(repeated / run) }
     }
 
     /// Values of a thread in one group.
