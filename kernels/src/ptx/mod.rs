@@ -3,16 +3,16 @@
 //! A [`Module`] has a few entry points, each a complete way to run the kernel: `pointwise` visits one point
 //! per thread, whatever the strides; `vector` moves 16 bytes at a time; `streaming` takes the planes of a
 //! wide stencil one after the other and keeps what the next ones need in registers; `transpose` goes through
-//! shared memory; `batched_copy` visits many boxes in one launch; `fold` and `tree` are the passes of a
-//! reduction. Each has a text of its own, so that a driver compiles what is used. [`Module::plan`] picks
-//! entries, cuts the region into grids and fills in their parameters: the *block*, which the text reads with
-//! `ld.param`. All of it is pure: text and numbers.
+//! shared memory; `batched_copy` visits many boxes in one launch; `fold`, `fold_runs` and `tree` are the
+//! passes of a reduction. Each has a text of its own, so that a driver compiles what is used.
+//! [`Module::plan`] picks entries, cuts the region into grids and fills in their parameters: the *block*,
+//! which the text reads with `ld.param`. All of it is pure: text and numbers.
 //!
 //! How values live in registers: bool as `.pred`; integers up to 32 bits as `.b32`, sign- or
 //! zero-extended after every operation; i64 and u64 as `.b64`; f32 and f64 as themselves; f16 and
-//! bf16 as their 16 bits, widened to f32 for each operation and rounded after it, so that copies move
-//! bits. In memory bool is a byte, 0 or 1. Value `%3` of the kernel is register `%v3`, or `%v3_1` for the
-//! second of several points of one thread.
+//! bf16 as their 16 bits, widened to f32 for each operation and rounded after it; neighbouring points are
+//! added, subtracted and multiplied as two halves of a word. In memory bool is a byte, 0 or 1. Value `%3` of
+//! the kernel is register `%v3`, or `%v3_1` for the second of several points of one thread.
 //!
 //! Bits: every float operation is written with `.rn` and without `.ftz`, so it is IEEE 754's and the
 //! interpreter's; `ptxas` contracts nothing that says `.rn`. What PTX leaves open or defines otherwise

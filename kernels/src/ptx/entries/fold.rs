@@ -1,6 +1,7 @@
 //! The entries of a reduction. `fold` gives each block the values of some kept points, or a part of the
 //! values of one; `fold_runs` is the same where every run of neighbours is one aligned load, which leaves
-//! registers for more blocks side by side; `tree` combines what several blocks made of one point, until one is left.
+//! registers for more blocks side by side; `tree` combines what several blocks made of one point, until one
+//! is left.
 //!
 //! The order is the definition's (see [`crate::interpret`]): a tree of adjacent pairs over the numbers of the
 //! folded points. A *share* is the part of a tree that some lanes of a warp have together: an aligned run of
