@@ -173,7 +173,8 @@ pub fn run_cases(sizes: &Sizes, filter: &[String], dtypes: &[DType]) -> Result<(
             on.team(1)?.wait()?;
             writeln!(file, "{{}}")?;
             bound.run(1)?;
-            writeln!(file, "{{\"case\":\"{}\",\"dtype\":\"{dtype}\"}}", workload.name)?;
+            let (name, bytes) = (workload.name, workload.bytes(sizes, dtype));
+            writeln!(file, "{{\"case\":\"{name}\",\"dtype\":\"{dtype}\",\"bytes\":{bytes}}}")?;
         }
     }
     Ok(())

@@ -257,7 +257,7 @@ impl DriverMemory {
     /// Runs a kernel.
     pub fn launch(&mut self, launch: &Launch) -> Result<Touched, Failed> {
         if let Some(recorder) = &mut self.recorder {
-            return recorder.record(&mut self.machine, launch).map(|()| Touched::default());
+            return recorder.record(&mut self.machine, &self.blocks, launch).map(|()| Touched::default());
         }
         let Launch { program, entry, grid, block, params } = launch;
         let accesses = self.machine.run(program, entry, *grid, *block, params);

@@ -1,12 +1,14 @@
 //! Recording instead of running: each launch is written to a file with what a few of its blocks do, and
 //! memory is reserved but not used. So launches at the sizes of a large GPU can be looked at anywhere.
 //!
-//! The folder gets each text once, as `HASH.ptx`, and a line of JSON per launch in `launches.jsonl`.
+//! The folder gets each text once, as `HASH.ptx`, and a line of JSON per launch in `launches.jsonl`; with its
+//! parameters and the memory that these point into, so that a GPU elsewhere can play it.
 
 use super::abi::Code;
+use super::memory::Allocation;
 use super::work::{Failed, Launch};
 use crate::machine::{LaunchCount, Machine, Place};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions, create_dir_all, write};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -29,7 +31,12 @@ impl Recorder {
     }
 
     /// Runs a few blocks of a launch and writes what they did.
-    pub fn record(&mut self, machine: &mut Machine, launch: &Launch) -> Result<(), Failed> {
+    pub fn record(
+        &mut self,
+        machine: &mut Machine,
+        allocations: &BTreeMap<u64, Allocation>,
+        launch: &Launch,
+    ) -> Result<(), Failed> {
         let Launch { program, entry, grid, block, params } = launch;
         let (mut blocks, weights): (Vec<u32>, Vec<f64>) = samples(*grid).into_iter().unzip();
         let neighbours = neighbours(*grid, blocks[0]);
@@ -48,7 +55,8 @@ impl Recorder {
         for axis in (0..3).rev().filter(|axis| neighbours[*axis].is_some()) {
             of_axis[axis] = shared.next().unwrap_or(0) as f64 / own;
         }
-        self.keep(launch, &sum, &first.path, of_axis).map_err(|error| Failed {
+        let memory = memory_of(params, allocations);
+        self.keep(launch, &memory, &sum, &first.path, of_axis).map_err(|error| Failed {
             code: Code::OPERATING_SYSTEM,
             text: format!("PARTITA_SIM_RECORD: {}: {error}", self.folder.display()),
             address: None,
@@ -58,6 +66,7 @@ impl Recorder {
     fn keep(
         &mut self,
         launch: &Launch,
+        memory: &[[u64; 2]],
         count: &LaunchCount,
         path: &[u64],
         shared: [f64; 3],
@@ -69,7 +78,8 @@ impl Recorder {
         if self.texts.insert(hash) {
             write(self.folder.join(format!("{hash:016x}.ptx")), text)?;
         }
-        let line = line(launch, hash, count, path, shared);
+        let start = started(launch, hash, memory);
+        let line = line(start, count, path, shared);
         writeln!(self.launches, "{line}")
     }
 }
@@ -99,12 +109,35 @@ fn neighbours(grid: [u32; 3], block: u32) -> [Option<u32>; 3] {
     })
 }
 
-fn line(launch: &Launch, hash: u64, count: &LaunchCount, path: &[u64], shared: [f64; 3]) -> String {
-    let Launch { entry, grid, block, .. } = launch;
-    let LaunchCount { footprint: [read, written], active, threads, .. } = count;
-    let mut text = format!(
+/// Address and length of the memory into which aligned words of the parameters point.
+fn memory_of(params: &[u8], allocations: &BTreeMap<u64, Allocation>) -> Vec<[u64; 2]> {
+    let words = params.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+    let holds = |(_, found): &(&u64, &Allocation), word: u64| word - found.address < found.bytes;
+    let mut found: Vec<[u64; 2]> = words
+        .filter_map(|word| allocations.range(..=word).next_back().filter(|found| holds(found, word)))
+        .map(|(_, found)| [found.address, found.bytes])
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// What a launch needs to be played.
+fn started(launch: &Launch, hash: u64, memory: &[[u64; 2]]) -> String {
+    let Launch { entry, grid, block, params, .. } = launch;
+    let params: String = params.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!(
         "{{\"ptx\":\"{hash:016x}\",\"entry\":\"{entry}\",\"grid\":{grid:?},\"block\":{block:?},\
-         \"read\":{read},\"written\":{written},\"shared\":{shared:?},\
+         \"params\":\"{params}\",\"memory\":{memory:?}"
+    )
+}
+
+fn line(mut text: String, count: &LaunchCount, path: &[u64], shared: [f64; 3]) -> String {
+    let LaunchCount { footprint: [read, written], active, threads, .. } = count;
+    // Writing to a string cannot fail.
+    let _ = write!(
+        text,
+        ",\"read\":{read},\"written\":{written},\"shared\":{shared:?},\
          \"active\":{active},\"threads\":{threads}"
     );
     // Lines that ran: number, issues by warps, lanes, issues by the middle warp.

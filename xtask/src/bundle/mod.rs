@@ -8,8 +8,16 @@ use std::process::{Command, ExitCode};
 
 /// What starts everything there.
 const RUN: &str = include_str!("run.sh");
-/// What exchanges arrays with other libraries there.
-const DLPACK: &str = include_str!("dlpack.py");
+
+/// What is written into it as it stands: the first call on a GPU, the exchange of arrays with other
+/// libraries, and what plays launches and measures rulers without the engine.
+const SCRIPTS: &[(&str, &str)] = &[
+    ("run.sh", RUN),
+    ("first.sh", include_str!("first.sh")),
+    ("dlpack.py", include_str!("dlpack.py")),
+    ("probe.py", include_str!("probe.py")),
+    ("rulers.py", include_str!("rulers.py")),
+];
 
 /// The largest bundle: it travels, beside a working tree, within 64 MiB.
 const MOST_BYTES: u64 = 56_000_000;
@@ -52,7 +60,7 @@ pub fn bundle(root: &Path, cargo: impl Fn() -> Command) -> ExitCode {
     match make(root, cargo) {
         Ok((folder, bytes)) => {
             println!(
-                "{} holds {} MB; on the other machine: bash run.sh",
+                "{} holds {} MB; on the other machine: bash first.sh, then bash run.sh",
                 folder.display(),
                 bytes / 1_000_000
             );
@@ -81,11 +89,16 @@ fn make(root: &Path, cargo: impl Fn() -> Command) -> Result<(PathBuf, u64), Stri
         };
         put(&folder, &format!("test-{}", test.unwrap_or(package)), &built(command)?)?;
     }
-    for arguments in PROGRAMS {
+    let release = |arguments: &[&str]| {
         let mut command = cargo();
-        command.args(["build", "--release", "--message-format", "json"]).args(*arguments);
-        put(&folder, arguments[1], &built(command)?)?;
+        command.args(["build", "--release", "--message-format", "json"]).args(arguments);
+        command
+    };
+    for arguments in PROGRAMS {
+        put(&folder, arguments[1], &built(release(arguments))?)?;
     }
+    finish(&mut release(&["--quiet", "--package", "simcuda"]))?;
+    put_record(root, &folder, &built(release(PROGRAMS[0]))?)?;
     let aware = cuda::prefix(root);
     match aware.join("bin/mpirun").exists() {
         true => put_mpi(&folder, &aware, cargo())?,
@@ -108,13 +121,48 @@ fn make(root: &Path, cargo: impl Fn() -> Command) -> Result<(PathBuf, u64), Stri
     for (from, to) in FILES {
         copy(&root.join(from), &folder.join(to)).map_err(|error| format!("{from}: {error}"))?;
     }
-    std::fs::write(folder.join("run.sh"), RUN).map_err(io)?;
-    std::fs::write(folder.join("dlpack.py"), DLPACK).map_err(io)?;
+    for (name, text) in SCRIPTS {
+        std::fs::write(folder.join(name), text).map_err(io)?;
+    }
     let bytes = size(&folder).map_err(io)?;
     if bytes > MOST_BYTES {
         return Err(format!("{bytes} bytes are more than the {MOST_BYTES} that should travel"));
     }
     Ok((folder, bytes))
+}
+
+/// The GPU whose launches the probe plays.
+const PROBED: &str = "sm_90";
+
+/// What the probe plays: the launches of all cases at their full sizes, as the simulated driver records them;
+/// of their lines what a launch needs.
+fn put_record(root: &Path, folder: &Path, bench: &Path) -> Result<(), String> {
+    let (kept, to) = (root.join("target/bundle-record"), folder.join("probe"));
+    let mut gates = Command::new(bench);
+    gates.args(["gates", "--brief", "--target", PROBED, "--keep"]).arg(&kept);
+    // Whether the gates are green is not asked here.
+    let judged = gates.status().map_err(|error| format!("{}: {error}", bench.display()))?;
+    let from = kept.join(PROBED);
+    let Ok(lines) = std::fs::read_to_string(from.join("launches.jsonl")) else {
+        println!("skipped: the probe's record (`partita-bench gates` recorded nothing: {judged})");
+        return Ok(());
+    };
+    let io = |error: std::io::Error| error.to_string();
+    std::fs::create_dir_all(&to).map_err(io)?;
+    let lines: String = lines.lines().map(|line| launched(line) + "\n").collect();
+    std::fs::write(to.join("launches.jsonl"), lines).map_err(io)?;
+    for entry in std::fs::read_dir(from).map_err(io)? {
+        let path = entry.map_err(io)?.path();
+        if path.extension().is_some_and(|ending| ending == "ptx") {
+            copy(&path, &to.join(path.file_name().unwrap_or_default())).map_err(io)?;
+        }
+    }
+    Ok(())
+}
+
+/// A recorded line without what was counted in the launch.
+fn launched(line: &str) -> String {
+    line.split_once(",\"read\":").map_or(line.to_owned(), |(launch, _)| format!("{launch}}}"))
 }
 
 /// The launcher, its libraries, and the program of several processes.
@@ -229,6 +277,13 @@ mod tests {
         let artifact = r#"{"reason":"compiler-artifact","executable":"/t/debug/deps/a-1","fresh":true}"#;
         assert_eq!(executable(artifact), Some("/t/debug/deps/a-1"));
         assert_eq!(executable(r#"{"reason":"compiler-artifact","executable":null}"#), None);
+    }
+
+    #[test]
+    fn recorded_lines_keep_what_a_launch_needs() {
+        let line = r#"{"ptx":"ab","memory":[[1,2]],"read":7,"steps":[]}"#;
+        assert_eq!(launched(line), r#"{"ptx":"ab","memory":[[1,2]]}"#);
+        assert_eq!(launched(r#"{"case":"copy","bytes":8}"#), r#"{"case":"copy","bytes":8}"#);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs what this bundle holds on this machine's GPUs and writes results/. Needs neither Rust nor network.
-#   bash run.sh [SECTION...]   of: tests goals tsunami ranks python bench sanitize; all by default, in this order
+#   bash run.sh [SECTION...]   of: tests goals tsunami ranks python bench sanitize; all by default, in this order;
+#                              and of what first.sh starts: devices rulers probe figures profile memcheck
 # A call ends after BUDGET seconds (570): call again until nothing is left. What has passed is not repeated, what
 # has failed is tried again after all that is new.
 #   OUT=FOLDER    where copies of the results go after every step: summary.txt, and results.tar.gz, which a
@@ -14,7 +15,8 @@ sections=("${@:-all}")
 for section in "${sections[@]}"; do
     case "$section" in
     all | tests | goals | tsunami | ranks | python | bench | sanitize) ;;
-    *) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+    devices | rulers | probe | figures | profile | memcheck) ;;
+    *) sed -n '2,13s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
     esac
 done
 out=results copies="${OUT:-}" budget="${BUDGET:-570}" python="${PEERS-python3}" quick="${QUICK:-}"
@@ -112,6 +114,56 @@ tests() {
         step tests "$(basename "$test")" 200 "$test" --show-output
     done
     unset PARTITA_TEST_DEVICES PARTITA_FUZZ_SEEDS
+}
+
+# What decides first, on a machine seen for the first time: bits, rulers, every kernel alone, figures, why.
+devices() {
+    [ -n "$cuda" ] || { skip devices first-devices "$no_cuda" && return; }
+    local -x PARTITA_TEST_DEVICES=cuda PARTITA_FUZZ_SEEDS=0..60
+    step devices first-cuda_device 75 bin/test-cuda_device --show-output
+    step devices first-kernels 75 bin/test-kernels --show-output
+    step devices first-fuzz 40 bin/test-fuzz --show-output
+}
+
+rulers() {
+    [ -n "$cuda" ] || { skip rulers rulers-torch "$no_cuda" && return; }
+    [ -n "$python" ] || { skip rulers rulers-torch "no Python 3.11 or newer" && return; }
+    step rulers rulers-torch 60 "$python" rulers.py
+}
+
+# The record of all cases, played without the engine.
+probe() {
+    [ -n "$cuda" ] || { skip probe probe "$no_cuda" && return; }
+    [ -e probe ] || { skip probe probe "the bundle was made without a record" && return; }
+    step probe probe 150 python3 probe.py probe ${quick:+--copy-bytes 65536 --seconds 0.001} \
+        --save "$out/probe.jsonl"
+}
+
+figures_first=copy,triad,fused8,expsin,sum,norm,sum_rows,sum_columns,stencil5,stencil7,step7,stencil13,stencil27
+figures_first+=,gray_scott,wave,d3q19,offset,turned
+first_figures() {
+    [ -n "$cuda" ] || { skip figures first-figures "$no_cuda" && return; }
+    figures first-figures --filter "=${figures_first//,/,=}"
+    figures first-L1 --filter L1
+}
+
+# Nine kernels under the profiler, each launched once.
+profile() {
+    local metrics=gpu__time_duration.sum,dram__bytes.sum,lts__t_bytes.sum,l1tex__data_pipe_lsu_wavefronts.sum
+    metrics+=,smsp__inst_executed.sum,sm__warps_active.avg.pct_of_peak_sustained_active,launch__registers_per_thread
+    [ -n "$cuda" ] || { skip profile profile "$no_cuda" && return; }
+    [ -e probe ] || { skip profile profile "the bundle was made without a record" && return; }
+    command -v ncu >/dev/null || { skip profile profile "ncu is not installed" && return; }
+    step profile profile 120 ncu --clock-control none --csv --metrics "$metrics" python3 probe.py probe --once --dtype f32 \
+        --filter copy,fused8,sum,sum_rows,sum_columns,stencil7,stencil27,wave,d3q19
+}
+
+memcheck() {
+    [ -n "$cuda" ] || { skip memcheck first-memcheck "$no_cuda" && return; }
+    [ "$simulated" -eq 0 ] || { skip memcheck first-memcheck "the simulated driver checks by itself" && return; }
+    command -v compute-sanitizer >/dev/null || { skip memcheck first-memcheck "compute-sanitizer is not installed" && return; }
+    PARTITA_TEST_DEVICES=cuda step memcheck first-memcheck 60 compute-sanitizer --tool memcheck --error-exitcode 1 \
+        bin/test-kernels --test-threads 1 folds stencils
 }
 
 # Programs of several processes, whose messages travel in every way there is.
@@ -254,6 +306,7 @@ for pass in new again; do
     for section in "${sections[@]}"; do
         case "$section" in
         all) tests; goals; tsunami; ranks; python; bench; sanitize ;;
+        figures) first_figures ;;
         *) "$section" ;;
         esac
     done
@@ -268,7 +321,7 @@ page
     echo && for name in ${left[@]+"${left[@]}"}; do echo "left $name"; done
     echo && grep -h '^ran: ' "$out"/logs/*.log 2>/dev/null | awk '{ n[$2] += $3 } END { for (i in n) print "ran:", i, n[i] }' | sort
     grep -h '^skipped: ' "$out"/logs/*.log 2>/dev/null | sort -u
-    for table in "$out"/logs/bench-*.log; do
+    for table in "$out"/logs/{rulers,probe,profile,first-figures,first-L1,bench-}*.log; do
         [ ! -s "$table" ] || { echo && basename "$table" .log && cat "$table"; }
     done
 } >"$out/summary.txt"

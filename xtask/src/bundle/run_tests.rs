@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail where it likes")]
 
-use super::{DLPACK, PROGRAMS, RUN, TESTS};
+use super::{PROGRAMS, SCRIPTS, TESTS};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -21,8 +21,9 @@ impl Pretence {
         let folder = std::env::temp_dir().join(format!("partita-bundle-{name}-{}", std::process::id()));
         let pretence = Pretence { folder };
         std::fs::create_dir_all(pretence.folder.join("bin")).unwrap();
-        std::fs::write(pretence.folder.join("run.sh"), RUN).unwrap();
-        std::fs::write(pretence.folder.join("dlpack.py"), DLPACK).unwrap();
+        for (name, text) in SCRIPTS {
+            std::fs::write(pretence.folder.join(name), text).unwrap();
+        }
         let tests = TESTS.iter().map(|(package, test)| format!("test-{}", test.unwrap_or(package)));
         for program in tests.chain(PROGRAMS.iter().map(|arguments| arguments[1].to_owned())) {
             pretence.program(&program, "");
@@ -56,20 +57,26 @@ impl Pretence {
         budget: &str,
         copies: Option<&Path>,
     ) -> (Option<i32>, Vec<String>) {
-        let started = self.folder.join("started");
-        // Nothing was started before the first run.
-        let _ = std::fs::remove_file(&started);
         let mut command = Command::new("bash");
         command.arg(self.folder.join("run.sh")).args(sections).env("PRETEND", doctor).env("PEERS", "");
         command.env("BUDGET", budget).env_remove("OUT").env_remove("QUICK");
         if let Some(copies) = copies {
             command.env("OUT", copies);
         }
-        let status = command.output().unwrap().status.code();
-        let names = std::fs::read_to_string(started).unwrap_or_default();
+        let ended = self.started_by(command);
         if !sections.contains(&"everything") {
             self.check_lines();
         }
+        ended
+    }
+
+    /// The exit status of a call, and what it started.
+    fn started_by(&self, mut command: Command) -> (Option<i32>, Vec<String>) {
+        let started = self.folder.join("started");
+        // Nothing was started before the first run.
+        let _ = std::fs::remove_file(&started);
+        let status = command.output().unwrap().status.code();
+        let names = std::fs::read_to_string(started).unwrap_or_default();
         let only = names.lines().filter(|name| *name != "partita-bench").map(str::to_owned);
         (status, only.collect())
     }
@@ -200,4 +207,108 @@ fn without_a_gpu_everything_missing_is_named() {
 fn words_it_does_not_know_are_refused() {
     let bundle = Pretence::new("misuse");
     assert_eq!(bundle.run(&["everything"], GPU, "570"), (Some(2), Vec::new()));
+}
+
+/// A copy of 1000 floats, recorded twice: before the clock runs, and as the case.
+const PTX: &str = "\
+.version 7.8
+.target sm_90
+.address_size 64
+
+.visible .entry vector_copy(.param .align 8 .b8 launch[24])
+.maxntid 256, 1, 1
+{
+    .reg .b64 %from, %to, %at;
+    .reg .b32 %n, %x, %r<3>;
+    .reg .f32 %v;
+    .reg .pred %p;
+    ld.param.b64 %from, [launch+0];
+    ld.param.b64 %to, [launch+8];
+    ld.param.b32 %n, [launch+16];
+    mov.b32 %r0, %ctaid.x;
+    mov.b32 %r1, %ntid.x;
+    mov.b32 %r2, %tid.x;
+    mad.lo.u32 %x, %r0, %r1, %r2;
+    setp.ge.u32 %p, %x, %n;
+    @%p ret;
+    mad.wide.s32 %at, %x, 4, %from;
+    ld.global.nc.f32 %v, [%at];
+    mad.wide.s32 %at, %x, 4, %to;
+    st.global.f32 [%at], %v;
+    ret;
+}
+";
+const LAUNCH: &str = r#"{"ptx":"ab","entry":"vector_copy","grid":[4,1,1],"block":[256,1,1],
+"params":"00010000007000000000100000700000e803000000000000",
+"memory":[[123145302310912,8192],[123145303359488,8192]]}"#;
+const TORCH: &str = "
+class Event:
+    def __init__(self, enable_timing): pass
+    def record(self): pass
+    def synchronize(self): pass
+    def elapsed_time(self, end): return 2.0
+class cuda:
+    Event = Event
+    is_available = staticmethod(lambda: True)
+class Tensor:
+    def copy_(self, other): pass
+    def sum(self): pass
+rand = lambda count, device: Tensor()
+empty_like = lambda tensor: Tensor()
+";
+
+/// The stand-ins: tools that do what they are asked without looking, and PyTorch. The driver is the simulated
+/// one: what the probe asks of it is checked.
+#[test]
+fn the_first_call_goes_in_its_order_and_plays_the_record() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let library = crate::simulated::built(&root, "libsimcuda.so");
+    if !library.exists() {
+        return println!("skipped: the first call ({} is not built)", library.display());
+    }
+    let bundle = Pretence::new("first");
+    let (tools, record) = (bundle.folder.join("tools"), bundle.folder.join("probe"));
+    std::fs::create_dir_all(&tools).unwrap();
+    std::fs::create_dir_all(&record).unwrap();
+    std::os::unix::fs::symlink(library, tools.join("libcuda.so.1")).unwrap();
+    for tool in ["ncu", "compute-sanitizer"] {
+        let text = "#!/bin/sh\nwhile [ \"$1\" != python3 ] && [ -n \"$1\" ]; do shift; done\nexec \"$@\"\n";
+        std::fs::write(tools.join(tool), text).unwrap();
+        std::fs::set_permissions(tools.join(tool), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    std::fs::write(tools.join("torch.py"), TORCH).unwrap();
+    std::fs::write(record.join("ab.ptx"), PTX).unwrap();
+    let launch = LAUNCH.replace('\n', "");
+    let case = r#"{"case":"copy","dtype":"f32","bytes":8000}"#;
+    std::fs::write(record.join("launches.jsonl"), format!("{launch}\n{{}}\n{launch}\n{case}\n")).unwrap();
+    let mut command = Command::new("bash");
+    command.arg(bundle.folder.join("first.sh")).env("PRETEND", GPU).env("PEERS", "python3");
+    command.env_remove("OUT").env("QUICK", "1").env("BUDGET", "570");
+    let path = std::env::var_os("PATH").unwrap();
+    let folders = std::iter::once(tools.clone()).chain(std::env::split_paths(&path));
+    command.env("PATH", std::env::join_paths(folders).unwrap());
+    command.env("LD_LIBRARY_PATH", &tools).env("PYTHONPATH", &tools).env("PARTITA_SIM_DEVICES", "1");
+    let (status, started) = bundle.started_by(command);
+    let (lines, summary) = (bundle.read("results.jsonl"), bundle.read("summary.txt"));
+    let name = |line: &str| Some(line.split_once("\"name\":\"")?.1.split('"').next()?.to_owned());
+    let names: Vec<String> = lines.lines().skip(1).filter_map(name).collect();
+    let order = [
+        "first-cuda_device",
+        "first-kernels",
+        "first-fuzz",
+        "rulers-torch",
+        "probe",
+        "first-figures",
+        "first-L1",
+        "profile",
+        "first-memcheck",
+    ];
+    assert_eq!((names, status), (order.map(str::to_owned).to_vec(), Some(0)), "{summary}");
+    assert_eq!(started, ["test-cuda_device", "test-kernels", "test-fuzz"]);
+    assert!(
+        summary.contains("torch copy_: 400.0 us, ") && summary.contains("cuMemcpyDtoDAsync "),
+        "{summary}"
+    );
+    let played = bundle.read("probe.jsonl");
+    assert!(played.contains("\"said\": \"simulated, ") && !played.contains("\"seconds\": 0.0,"), "{played}");
 }

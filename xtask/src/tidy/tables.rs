@@ -18,11 +18,11 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("interop/src", 6_850),
     ("interop/python", 5_560),
     ("benches", 9_450),
-    ("xtask", 5_050),
+    ("xtask", 5_080),
     ("examples", 2_300),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 98_100;
+pub const TOTAL_BUDGET: usize = 98_160;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
