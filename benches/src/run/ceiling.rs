@@ -1,11 +1,13 @@
 //! The ceilings: what this machine does at best when nothing is calculated. Measured first, in the same
-//! process, by the engine's own kernels and, where the memory is the processor's, by plain loops too.
+//! process, by the engine's own kernels; on CUDA devices by the driver's copy too, and where the memory is
+//! the processor's, by plain loops.
 
 use std::hint::black_box;
 use std::thread;
 
 use anyhow::{Context, Result};
 use memmap2::MmapMut;
+use partita::device::{Allocation, Buffer};
 use partita::index::Region;
 use partita::prelude::*;
 use partita::program::fill_box;
@@ -46,6 +48,9 @@ pub fn copies(on: &On, sets: usize) -> Result<Vec<Ceiling>> {
     let mut copies = vec![bound("copy", Workload::named("copy")?, on, sets)?];
     if is_in_host_memory(on.device) {
         copies.push(plain("copy", 8.0, Plain::copy, on.sizes.line as usize * sets)?);
+    }
+    if on.device.kind() == DeviceKind::Cuda {
+        copies.push(drivers_copy(on, sets)?);
     }
     Ok(copies)
 }
@@ -95,6 +100,30 @@ fn bound(name: &'static str, workload: &'static Workload, on: &On, sets: usize) 
     bound.check()?;
     let (bytes, operations) = (workload.bytes(on.sizes, DType::F32), workload.operations(on.sizes));
     Ok(Ceiling { operations, ..Ceiling::new(name, on, bytes, Box::new(move |times| bound.run(times))) })
+}
+
+/// `cuMemcpyDtoDAsync`: no kernel of ours, which a fraction of our own copy would flatter.
+fn drivers_copy(on: &On, sets: usize) -> Result<Ceiling> {
+    let (device, bytes) = (on.device.clone(), 4 * on.sizes.line as u64);
+    let pair = |_| -> Result<[Buffer; 2]> { Ok([device.alloc(bytes)?, device.alloc(bytes)?]) };
+    let pairs = (0..sets).map(pair).collect::<Result<Vec<_>>>()?;
+    let ones = vec![1u8; bytes as usize];
+    for [from, _] in &pairs {
+        crate::raw_access::upload(&device, from.allocation(), 0, &ones)?;
+    }
+    let team = on.team(1)?;
+    let mut runs = 0;
+    let run = move |times| {
+        for _ in 0..times {
+            let [from, to] = &pairs[runs % pairs.len()];
+            let (from, to): (&Allocation, &Allocation) = (from.allocation(), to.allocation());
+            crate::raw_access::copy((&device, from), (&device, to), bytes)?;
+            runs += 1;
+        }
+        Ok(team.wait()?)
+    };
+    let who = format!("the driver of {}", on.device.name());
+    Ok(Ceiling { who, ..Ceiling::new("copy", on, 2.0 * bytes as f64, Box::new(run)) })
 }
 
 fn write(on: &On, sets: usize) -> Result<Ceiling> {
