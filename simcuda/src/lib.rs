@@ -10,5 +10,6 @@ mod driver;
 pub mod machine;
 pub mod ptx;
 mod random;
+mod report;
 
 pub use machine::{Accesses, Fault, Machine};

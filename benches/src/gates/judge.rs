@@ -16,15 +16,14 @@ use super::walk::{Latency, LineCount, Lines, Source, walk};
 use crate::cases::view::View;
 use crate::cases::workload::{Sizes, Workload};
 
-/// Of the sectors that a load brings, the share that is new to the block: less than this is the halo, which
-/// its
+/// Of the sectors that a load brings, the share that is new to the block: less than this is the halo, which its
 /// neighbours load as well; less than that is nothing.
 const HALO: f64 = 0.5;
 const SOME: f64 = 0.05;
 
 /// A case on a target. Figures are those of the launch that takes longest; the fraction counts them all.
 #[derive(Clone, Debug, Serialize)]
-pub struct Line {
+pub struct KernelVerdict {
     pub target: &'static str,
     pub group: &'static str,
     pub case: &'static str,
@@ -77,7 +76,7 @@ pub fn judge(
     sizes: &Sizes,
     tools: &Tools,
     folder: &Path,
-) -> Result<Vec<Line>> {
+) -> Result<Vec<KernelVerdict>> {
     let texts: BTreeSet<&str> =
         recorded.iter().flat_map(|case| &case.launches).map(|launch| launch.ptx.as_str()).collect();
     let texts: Vec<&str> = texts.into_iter().collect();
@@ -112,7 +111,7 @@ fn line(
     case: &Recorded,
     sizes: &Sizes,
     assembled: &HashMap<String, Assembled>,
-) -> Result<Line> {
+) -> Result<KernelVerdict> {
     let Recorded { workload, dtype, launches } = case;
     let necessary = workload.bytes(sizes, *dtype);
     let mut counted = Vec::new();
@@ -144,7 +143,7 @@ fn line(
     let (issues, lanes) = loads.fold((0.0, 0.0), |sum, step| (sum.0 + step.1, sum.1 + step.2));
     let of_a_warp = lanes / f64::max(issues, 1.0);
     let (goal, because) = goal(workload, *dtype, necessary / sector_bytes(workload, sizes, *dtype));
-    Ok(Line {
+    Ok(KernelVerdict {
         target: target.name,
         group: workload.group,
         case: workload.name,
@@ -234,7 +233,7 @@ fn goal(workload: &Workload, dtype: DType, share: f64) -> (Option<f64>, &'static
     match (workload.name, share < 0.99) {
         ("expsin", _) => (Some(0.75), "exp and sin are arithmetic: issue decides"),
         ("d3q19" | "wave", _) => (Some(of_type.min(0.85)), "many arrays, or radius 4"),
-        (_, true) => (Some(of_type * share), "sectors are whole: half of each is not asked for"),
+        (_, true) => (Some(of_type * share), "sectors are whole: half of each is not requested"),
         _ => (Some(of_type), ""),
     }
 }

@@ -123,7 +123,7 @@ pub fn run(options: &Options, sizes: &Sizes) -> Result<()> {
 }
 
 /// The targets that lines are about.
-fn targets_of(lines: &[judge::Line]) -> impl Iterator<Item = &'static Target> {
+fn targets_of(lines: &[judge::KernelVerdict]) -> impl Iterator<Item = &'static Target> {
     TARGETS.iter().filter(|target| lines.iter().any(|line| line.target == target.name))
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use super::judge::Line;
+use super::judge::KernelVerdict;
 
 /// What each kernel was predicted to reach before: `target case dtype fraction` per line. It may only rise.
 const FLOORS: &str = include_str!("floors.txt");
@@ -35,12 +35,12 @@ fn floors() -> BTreeMap<(String, String, String), f64> {
     FLOORS.lines().filter(|line| !line.starts_with('#')).filter_map(row).collect()
 }
 
-fn key(line: &Line) -> (String, String, String) {
+fn key(line: &KernelVerdict) -> (String, String, String) {
     (line.target.to_owned(), line.case.to_owned(), line.dtype.clone())
 }
 
 /// What keeps a kernel from its goal.
-fn short(line: &Line) -> Vec<String> {
+fn short(line: &KernelVerdict) -> Vec<String> {
     let mut all = Vec::new();
     if let Some(goal) = line.goal.filter(|goal| line.fraction < *goal) {
         all.push(format!("{:.2} < {goal:.2}", line.fraction));
@@ -66,7 +66,7 @@ fn short(line: &Line) -> Vec<String> {
 
 /// Gates that are red: below the floor, spilled registers, or an elementwise kernel whose walk is not what
 /// ran.
-pub fn red(line: &Line) -> Vec<String> {
+pub fn red(line: &KernelVerdict) -> Vec<String> {
     let floor = floors().get(&key(line)).copied();
     let name = format!("{} {} {}", line.target, line.case, line.dtype);
     let mut all = Vec::new();
@@ -83,7 +83,7 @@ pub fn red(line: &Line) -> Vec<String> {
 }
 
 /// A table for people: a row per case, target and type.
-pub fn text(lines: &[Line]) -> String {
+pub fn text(lines: &[KernelVerdict]) -> String {
     let floors = floors();
     let head = [
         "target",
@@ -148,8 +148,8 @@ pub fn text(lines: &[Line]) -> String {
 
 /// The predicted fractions alone: a row per case; a column per target, with its types one after the other. A
 /// letter says what bounds a kernel that is below its goal.
-pub fn brief(lines: &[Line]) -> String {
-    let distinct = |of: fn(&Line) -> &str| {
+pub fn brief(lines: &[KernelVerdict]) -> String {
+    let distinct = |of: fn(&KernelVerdict) -> &str| {
         let mut all: Vec<&str> = Vec::new();
         for line in lines {
             if !all.contains(&of(line)) {
@@ -184,13 +184,13 @@ pub fn brief(lines: &[Line]) -> String {
 }
 
 /// A line of JSON each.
-pub fn json(lines: &[Line]) -> Result<String> {
+pub fn json(lines: &[KernelVerdict]) -> Result<String> {
     let lines = lines.iter().map(|line| Ok(serde_json::to_string(line)? + "\n"));
     lines.collect()
 }
 
 /// Writes the floors that rose, or are new, into the source.
-pub fn raise(lines: &[Line]) -> Result<()> {
+pub fn raise(lines: &[KernelVerdict]) -> Result<()> {
     let mut floors = floors();
     for line in lines.iter().filter(|line| line.is_whole) {
         let floor = floors.entry(key(line)).or_insert(0.0);

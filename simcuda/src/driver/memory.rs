@@ -6,9 +6,9 @@ use crate::driver::abi::Code;
 use crate::driver::config::Config;
 use crate::driver::order::Mark;
 use crate::driver::record::Recorder;
-use crate::driver::report::say;
-use crate::driver::work::{Failed, Launch, Source, Target, Touched};
+use crate::driver::work::{Failed, Launch, Source, Target, Touched, failed};
 use crate::machine::{Fault, Kind as Fail, Machine};
+use crate::report::say;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -336,23 +336,4 @@ impl DriverMemory {
 
 fn counted(bytes: u64) -> u64 {
     bytes.div_ceil(GRAIN) * GRAIN
-}
-
-pub fn failed(fault: &Fault) -> Failed {
-    Failed { code: code_of(fault), text: fault.to_string(), address: fault.address() }
-}
-
-/// The driver's code for a kernel's fault.
-pub fn code_of(fault: &Fault) -> Code {
-    match fault.kind() {
-        Fail::OutOfBounds | Fail::UseAfterFree | Fail::SharedOutOfBounds | Fail::ParamOutOfBounds => {
-            Code::ILLEGAL_ADDRESS
-        }
-        Fail::Misaligned => Code::MISALIGNED_ADDRESS,
-        Fail::Endless => Code::LAUNCH_TIMEOUT,
-        Fail::Uninitialised | Fail::SharedUninitialised => Code::LAUNCH_FAILED,
-        Fail::NonCoherent | Fail::Race | Fail::SharedRace => Code::LAUNCH_FAILED,
-        Fail::DivisionByZero | Fail::ShuffleMask | Fail::ShuffleLane | Fail::Barrier => Code::LAUNCH_FAILED,
-        Fail::Launch | Fail::OutOfMemory | Fail::Free => Code::LAUNCH_FAILED,
-    }
 }

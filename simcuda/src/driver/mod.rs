@@ -46,7 +46,6 @@ mod memory;
 mod order;
 mod queue;
 mod record;
-mod report;
 mod run;
 mod state;
 mod work;

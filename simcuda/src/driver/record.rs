@@ -7,7 +7,7 @@
 use super::abi::Code;
 use super::memory::Allocation;
 use super::work::{Failed, Launch};
-use crate::machine::{LaunchCount, Machine, Place};
+use crate::machine::{AccessTarget, LaunchCount, Machine};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions, create_dir_all, write};
@@ -42,7 +42,7 @@ impl Recorder {
         let neighbours = neighbours(*grid, blocks[0]);
         blocks.extend(neighbours.iter().flatten());
         let counts = machine.sample(program, entry, *grid, *block, params, &blocks);
-        let counts = counts.map_err(|fault| super::memory::failed(&fault))?;
+        let counts = counts.map_err(|fault| super::work::failed(&fault))?;
         let mut sum = LaunchCount::default();
         counts.iter().zip(weights).for_each(|(count, weight)| sum.add(count, weight));
         let first = counts.first().cloned().unwrap_or_default();
@@ -149,9 +149,9 @@ fn line(mut text: String, count: &LaunchCount, path: &[u64], shared: [f64; 3]) -
         }
         if let Some(access) = step.access {
             let place = match access.place {
-                Place::Read => "read",
-                Place::Write => "write",
-                Place::Shared => "shared",
+                AccessTarget::Read => "read",
+                AccessTarget::Write => "write",
+                AccessTarget::Shared => "shared",
             };
             accesses.push(format!(
                 "{{\"line\":{},\"place\":\"{place}\",\"width\":{},\"requests\":{},\"bytes\":{},\

@@ -3,6 +3,7 @@
 
 use super::abi::Code;
 use super::order::{Clock, Mark};
+use crate::machine::{Fault, Kind as Fail};
 use crate::ptx::Program;
 use std::ops::Range;
 use std::sync::Arc;
@@ -164,4 +165,24 @@ pub struct Membership {
     pub capture: usize,
     /// What its next operation comes after.
     pub nodes: Vec<usize>,
+}
+
+/// A fault of the machine as the failure of an operation.
+pub fn failed(fault: &Fault) -> Failed {
+    Failed { code: code_of(fault), text: fault.to_string(), address: fault.address() }
+}
+
+/// The driver's code for a kernel's fault.
+pub fn code_of(fault: &Fault) -> Code {
+    match fault.kind() {
+        Fail::OutOfBounds | Fail::UseAfterFree | Fail::SharedOutOfBounds | Fail::ParamOutOfBounds => {
+            Code::ILLEGAL_ADDRESS
+        }
+        Fail::Misaligned => Code::MISALIGNED_ADDRESS,
+        Fail::Endless => Code::LAUNCH_TIMEOUT,
+        Fail::Uninitialised | Fail::SharedUninitialised => Code::LAUNCH_FAILED,
+        Fail::NonCoherent | Fail::Race | Fail::SharedRace => Code::LAUNCH_FAILED,
+        Fail::DivisionByZero | Fail::ShuffleMask | Fail::ShuffleLane | Fail::Barrier => Code::LAUNCH_FAILED,
+        Fail::Launch | Fail::OutOfMemory | Fail::Free => Code::LAUNCH_FAILED,
+    }
 }

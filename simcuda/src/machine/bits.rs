@@ -1,5 +1,8 @@
 //! Bytes as numbers, and ranges of bits in lists of words.
 
+/// Threads of a warp.
+pub(crate) const LANES: usize = 32;
+
 /// Little-endian bytes as a number.
 #[inline(always)]
 pub(crate) fn value(bytes: &[u8]) -> u128 {

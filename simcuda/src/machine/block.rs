@@ -1,6 +1,7 @@
 //! The threads of one block: in which order they run, when those that wait may go on, and the exchange of
 //! values between the lanes of a warp.
 
+use super::bits::LANES;
 use super::fault::{Checked, Kind, Trouble};
 use super::thread::{Stop, Unit};
 use crate::ptx::{LANEID, Op, ShuffleMode, TID};
@@ -240,9 +241,6 @@ impl BlockThreads {
         Ok(())
     }
 }
-
-/// Lanes of a warp.
-pub(crate) const LANES: usize = 32;
 
 /// One lane of a warp that waits at a shuffle: the operands it brings.
 #[derive(Clone, Copy, Debug)]

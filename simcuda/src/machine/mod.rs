@@ -13,4 +13,4 @@ mod trace;
 
 pub use fault::{Fault, Kind, Site};
 pub use launch::{Accesses, Machine};
-pub use trace::{AccessCount, BlockCount, LaunchCount, Place, SECTOR, StepCount};
+pub use trace::{AccessCount, AccessTarget, BlockCount, LaunchCount, SECTOR, StepCount};

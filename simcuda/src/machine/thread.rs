@@ -5,7 +5,7 @@ use super::fault::{Checked, Kind, Trouble};
 use super::memory::Memory;
 use super::shadow::Now;
 use super::shared::Shared;
-use super::trace::{Place as Target, Trace};
+use super::trace::{AccessTarget as Target, Trace};
 use crate::ptx::{At, Entry, Guard, LANEID, Op, Place, Space, Vector, Width};
 
 /// Why a thread stopped.

@@ -2,11 +2,10 @@
 //! access takes. It watches a run and changes nothing.
 //!
 //! A warp issues a step as often as the lane that runs it most often. Its lanes' accesses at a step belong
-//! together turn by turn. A sector is 32 bytes of global memory; a wavefront is one pass through L1: a line
-//! of
+//! together turn by turn. A sector is 32 bytes of global memory; a wavefront is one pass through L1: a line of
 //! 128 bytes of global memory, or 32 banks of 4 bytes of shared memory (Nsight Compute, memory tables).
 
-use super::block::LANES;
+use super::bits::LANES;
 use std::collections::{BTreeMap, HashSet};
 
 /// Bytes of a sector, and of a line of L1.
@@ -17,7 +16,7 @@ const BANKS: u64 = 32;
 
 /// Where an access goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum AccessTarget {
     /// Global memory, read.
     Read,
     /// Global memory, written.
@@ -43,12 +42,12 @@ pub struct StepCount {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AccessCount {
     /// Where they go.
-    pub place: Place,
+    pub place: AccessTarget,
     /// Bytes of one lane.
     pub width: u32,
     /// Warps' accesses in which a lane took part.
     pub requests: f64,
-    /// Bytes that lanes asked for.
+    /// Bytes that lanes requested.
     pub bytes: f64,
     /// Sectors of global memory.
     pub sectors: f64,
@@ -77,7 +76,7 @@ struct Access {
     warp: u32,
     step: u32,
     turn: u32,
-    place: Place,
+    place: AccessTarget,
     width: u32,
     address: u64,
 }
@@ -104,7 +103,14 @@ impl Trace {
         changes[to + 1] -= 1;
     }
 
-    pub(crate) fn access(&mut self, thread: u32, step: usize, place: Place, address: u64, width: usize) {
+    pub(crate) fn access(
+        &mut self,
+        thread: u32,
+        step: usize,
+        place: AccessTarget,
+        address: u64,
+        width: usize,
+    ) {
         let (step, warp) = (step as u32, thread / LANES as u32);
         let turn = self.turns[thread as usize].entry(step).or_default();
         *turn += 1;
@@ -135,7 +141,7 @@ impl Trace {
         let path = (0..self.steps).map(|step| issues(warps[warps.len() / 2], step)).collect();
         let active = self.turns.iter().filter(|turns| !turns.is_empty()).count() as u64;
         let mut seen = [HashSet::new(), HashSet::new()];
-        // By turns, so that what is asked for first comes first.
+        // By turns, so that what is requested first comes first.
         self.accesses.sort_by_key(|access| (access.turn, access.step, access.warp));
         let together = |a: &Access, b: &Access| (a.turn, a.step, a.warp) == (b.turn, b.step, b.warp);
         for request in self.accesses.chunk_by(together) {
@@ -152,12 +158,12 @@ impl Trace {
             let count = steps[step as usize].access.get_or_insert(zero);
             count.requests += 1.0;
             count.bytes += f64::from(width) * request.len() as f64;
-            if place == Place::Shared {
+            if place == AccessTarget::Shared {
                 count.wavefronts += bank_passes(request) as f64;
                 continue;
             }
             let sectors = pieces(request, SECTOR);
-            let seen = &mut seen[usize::from(place == Place::Write)];
+            let seen = &mut seen[usize::from(place == AccessTarget::Write)];
             count.sectors += sectors.len() as f64;
             count.fresh += sectors.iter().filter(|sector| seen.insert(**sector)).count() as f64;
             count.wavefronts += pieces(request, LINE).len() as f64;

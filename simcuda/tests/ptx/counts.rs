@@ -2,7 +2,7 @@
 
 use crate::harness::{body, params};
 use simcuda::Machine;
-use simcuda::machine::{BlockCount, Place};
+use simcuda::machine::{AccessTarget, BlockCount};
 
 /// One block of 64 threads runs a body that has its thread in `%r1` and a buffer in `%rd1`.
 fn counted(text: &str, offset: u64) -> BlockCount {
@@ -16,7 +16,7 @@ fn counted(text: &str, offset: u64) -> BlockCount {
 }
 
 /// Requests, bytes, sectors, fresh sectors and wavefronts of all accesses to a place.
-fn of(count: &BlockCount, place: Place) -> [f64; 5] {
+fn of(count: &BlockCount, place: AccessTarget) -> [f64; 5] {
     let accesses = count.steps.iter().filter_map(|step| step.access).filter(|access| access.place == place);
     accesses.fold([0.0; 5], |sum, a| {
         let own = [a.requests, a.bytes, a.sectors, a.fresh, a.wavefronts];
@@ -33,15 +33,15 @@ fn load(width: &str, step: u32) -> String {
 #[test]
 fn sectors_and_wavefronts_are_those_counted_by_hand() {
     // Two warps, 16 bytes per lane: 512 bytes each, four lines of L1.
-    assert_eq!(of(&counted(&load("v4.", 16), 0), Place::Read), [2.0, 1024.0, 32.0, 32.0, 8.0]);
+    assert_eq!(of(&counted(&load("v4.", 16), 0), AccessTarget::Read), [2.0, 1024.0, 32.0, 32.0, 8.0]);
     // 4 bytes per lane: one line; at an offset of 4 bytes a sector and a line more.
-    assert_eq!(of(&counted(&load("", 4), 0), Place::Read), [2.0, 256.0, 8.0, 8.0, 2.0]);
-    assert_eq!(of(&counted(&load("", 4), 4), Place::Read), [2.0, 256.0, 10.0, 9.0, 4.0]);
+    assert_eq!(of(&counted(&load("", 4), 0), AccessTarget::Read), [2.0, 256.0, 8.0, 8.0, 2.0]);
+    assert_eq!(of(&counted(&load("", 4), 4), AccessTarget::Read), [2.0, 256.0, 10.0, 9.0, 4.0]);
     // Single elements 16 bytes apart take as many wavefronts as whole vectors, for a fourth of the bytes.
-    assert_eq!(of(&counted(&load("", 16), 0), Place::Read), [2.0, 256.0, 32.0, 32.0, 8.0]);
+    assert_eq!(of(&counted(&load("", 16), 0), AccessTarget::Read), [2.0, 256.0, 32.0, 32.0, 8.0]);
     // The same bytes again are not fresh.
     let twice = counted(&[load("", 4), load("", 4)].join("\n"), 0);
-    assert_eq!(of(&twice, Place::Read), [4.0, 512.0, 16.0, 8.0, 4.0]);
+    assert_eq!(of(&twice, AccessTarget::Read), [4.0, 512.0, 16.0, 8.0, 4.0]);
     assert_eq!((twice.footprint(), twice.active, twice.threads), ([8, 0], 64, 64));
 }
 
@@ -54,7 +54,7 @@ fn shared_memory_takes_a_pass_for_every_word_of_a_bank() {
         )
     };
     for (step, passes) in [(4, 1.0), (8, 2.0), (128, 32.0), (132, 1.0)] {
-        let [requests, bytes, .., wavefronts] = of(&counted(&store(step), 0), Place::Shared);
+        let [requests, bytes, .., wavefronts] = of(&counted(&store(step), 0), AccessTarget::Shared);
         assert_eq!((requests, bytes, wavefronts), (2.0, 256.0, 2.0 * passes), "step {step}");
     }
 }
@@ -69,7 +69,7 @@ fn a_warp_issues_what_any_of_its_lanes_runs() {
     );
     let branch = count.steps.iter().max_by(|a, b| a.issues.total_cmp(&b.issues)).expect("steps");
     assert_eq!((branch.issues, branch.lanes), (4.0 + 1.0, 8.0 * 4.0 + 56.0));
-    // The middle warp is the second of two, which goes round once.
+    // The middle warp is the second of two, which runs the loop once.
     assert_eq!(count.path.iter().max(), Some(&1));
 }
 

@@ -1,8 +1,8 @@
 //! Circles of imports among the files of a crate, from its `mod` and `use` lines and its qualified
 //! paths. A path leads to the file that defines the name, through re-exports: `use
-//! crate::index::Region` is an arrow to the file with `Region`. A file that only re-exports counts for what it
-//! takes from outside its folder and gives to others outside. Items under `#[cfg(test)]` do not count. Inline
-//! modules belong to their file.
+//! crate::index::Region` is an arrow to the file with `Region`. A file that only re-exports counts for
+//! what it takes from outside its folder and gives to others outside. Items under `#[cfg(test)]` do not
+//! count. Inline modules belong to their file.
 
 use super::source::{Source, is_word};
 use std::collections::{BTreeMap, BTreeSet};

@@ -137,8 +137,8 @@ impl ScheduleBuilder {
         Ok(place)
     }
 
-    /// Moves elements between memory and a line: the k-th of the line is that of the memory whose number there
-    /// is the k-th of the list.
+    /// Moves elements between memory and a line: the k-th of the line is that of the memory whose number is the
+    /// k-th of the list.
     pub(crate) fn move_listed(
         &mut self,
         direction: ListedDirection,

@@ -11,8 +11,8 @@ mod stream;
 
 use super::abi::{Code, Outcome};
 use super::config::{Config, Failure};
-use super::report::say;
 use super::state::Driver;
+use crate::report::say;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
