@@ -16,8 +16,8 @@ use super::walk::{Latency, LineCount, Lines, Source, walk};
 use crate::cases::view::View;
 use crate::cases::workload::{Sizes, Workload};
 
-/// Of the sectors that a load brings, the share that is new to the block: less than this is the halo, which its
-/// neighbours load as well; less than that is nothing.
+/// Of the sectors that a load brings, the share that is new to the block: less than this is the halo,
+/// which its neighbours load as well; less than that is nothing.
 const HALO: f64 = 0.5;
 const SOME: f64 = 0.05;
 

@@ -41,7 +41,7 @@ struct Module {
 
 impl Module {
     fn of(kernel: &Verified, target: &WgslTarget, stage: usize) -> Module {
-        let shader = emit(kernel, target).unwrap();
+        let shader = emit(kernel, target).expect("a shader");
         Module { words: translated::spirv(&shader.stages[stage].source) }
     }
 
@@ -70,7 +70,7 @@ impl Module {
 
     fn events(&self) -> Vec<Event> {
         let opcode = |i: &[u32]| i[0] & 0xffff;
-        let entry = self.instructions().find(|i| opcode(i) == ENTRY_POINT).unwrap()[2];
+        let entry = self.instructions().find(|i| opcode(i) == ENTRY_POINT).expect("an entry point")[2];
         let sizes = self.sizes();
         let buffers: HashSet<u32> = self
             .instructions()
@@ -120,7 +120,7 @@ fn mapped(from: DType, to: DType, rank: usize) -> Verified {
     let value = k.load(input, &vec![0; rank]);
     let value = k.cast(value, to);
     let value = if to == DType::Bool { value } else { k.unary(UnaryOp::Abs, value) };
-    k.elementwise(&[(output, value)]).unwrap()
+    k.elementwise(&[(output, value)]).expect("a kernel")
 }
 
 /// A position of each event of a kind.

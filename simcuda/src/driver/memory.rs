@@ -7,7 +7,7 @@ use crate::driver::config::Config;
 use crate::driver::order::Mark;
 use crate::driver::record::Recorder;
 use crate::driver::work::{Failed, Launch, Source, Target, Touched, failed};
-use crate::machine::{Fault, Kind as Fail, Machine};
+use crate::machine::Machine;
 use crate::report::say;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -257,7 +257,9 @@ impl DriverMemory {
     /// Runs a kernel.
     pub fn launch(&mut self, launch: &Launch) -> Result<Touched, Failed> {
         if let Some(recorder) = &mut self.recorder {
-            return recorder.record(&mut self.machine, &self.blocks, launch).map(|()| Touched::default());
+            let blocks: Vec<[u64; 2]> =
+                self.blocks.values().map(|found| [found.address, found.bytes]).collect();
+            return recorder.record(&mut self.machine, &blocks, launch).map(|()| Touched::default());
         }
         let Launch { program, entry, grid, block, params } = launch;
         let accesses = self.machine.run(program, entry, *grid, *block, params);

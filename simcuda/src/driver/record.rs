@@ -5,10 +5,9 @@
 //! parameters and the memory that these point into, so that a GPU elsewhere can play it.
 
 use super::abi::Code;
-use super::memory::Allocation;
 use super::work::{Failed, Launch};
 use crate::machine::{AccessTarget, LaunchCount, Machine};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions, create_dir_all, write};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -30,11 +29,11 @@ impl Recorder {
         Ok(Recorder { folder: folder.to_owned(), launches, texts: HashSet::new() })
     }
 
-    /// Runs a few blocks of a launch and writes what they did.
+    /// Runs a few blocks of a launch and writes what they did. `allocations` are addresses and lengths.
     pub fn record(
         &mut self,
         machine: &mut Machine,
-        allocations: &BTreeMap<u64, Allocation>,
+        allocations: &[[u64; 2]],
         launch: &Launch,
     ) -> Result<(), Failed> {
         let Launch { program, entry, grid, block, params } = launch;
@@ -109,17 +108,13 @@ fn neighbours(grid: [u32; 3], block: u32) -> [Option<u32>; 3] {
     })
 }
 
-/// Address and length of the memory into which aligned words of the parameters point.
-fn memory_of(params: &[u8], allocations: &BTreeMap<u64, Allocation>) -> Vec<[u64; 2]> {
+/// The allocations (address and length) into which aligned words of the parameters point.
+fn memory_of(params: &[u8], allocations: &[[u64; 2]]) -> Vec<[u64; 2]> {
     let words = params.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
-    let holds = |(_, found): &(&u64, &Allocation), word: u64| word - found.address < found.bytes;
-    let mut found: Vec<[u64; 2]> = words
-        .filter_map(|word| allocations.range(..=word).next_back().filter(|found| holds(found, word)))
-        .map(|(_, found)| [found.address, found.bytes])
-        .collect();
-    found.sort_unstable();
-    found.dedup();
-    found
+    let words: Vec<u64> = words.collect();
+    let holds =
+        |&&[address, bytes]: &&[u64; 2]| words.iter().any(|word| (address..address + bytes).contains(word));
+    allocations.iter().filter(holds).copied().collect()
 }
 
 /// What a launch needs to be played.

@@ -2,8 +2,8 @@
 //! access takes. It watches a run and changes nothing.
 //!
 //! A warp issues a step as often as the lane that runs it most often. Its lanes' accesses at a step belong
-//! together turn by turn. A sector is 32 bytes of global memory; a wavefront is one pass through L1: a line of
-//! 128 bytes of global memory, or 32 banks of 4 bytes of shared memory (Nsight Compute, memory tables).
+//! together turn by turn. A sector is 32 bytes of global memory; a wavefront is one pass through L1: a line
+//! of 128 bytes of global memory, or 32 banks of 4 bytes of shared memory (Nsight Compute, memory tables).
 
 use super::bits::LANES;
 use std::collections::{BTreeMap, HashSet};

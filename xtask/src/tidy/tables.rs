@@ -12,9 +12,9 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 22_710),
+    ("kernels/src", 23_130),
     ("engine/src", 38_040),
-    ("simcuda/src", 8_350),
+    ("simcuda/src", 8_430),
     ("interop/src", 6_850),
     ("interop/python", 5_560),
     ("benches", 9_450),
@@ -22,7 +22,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 2_300),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 98_160;
+pub const TOTAL_BUDGET: usize = 98_740;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

@@ -137,8 +137,8 @@ impl ScheduleBuilder {
         Ok(place)
     }
 
-    /// Moves elements between memory and a line: the k-th of the line is that of the memory whose number is the
-    /// k-th of the list.
+    /// Moves elements between memory and a line: the k-th of the line is that of the memory whose number is
+    /// the k-th of the list.
     pub(crate) fn move_listed(
         &mut self,
         direction: ListedDirection,
@@ -190,28 +190,6 @@ fn copy(name: &str, rank: usize, dtype: DType) -> Result<Verified> {
     let (source, target) = (k.input(dtype), k.output(dtype));
     let value = k.load(source, &vec![0; rank]);
     Ok(k.elementwise(&[(target, value)])?)
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_hold_what_is_asked() {
-        assert_eq!(rows(&[1, 5, 4], (6, 9)).unwrap(), Region::new(&[0, 1, 0], &[1, 3, 4]).unwrap());
-        assert_eq!(rows(&[5], (2, 4)).unwrap(), Region::new(&[2], &[4]).unwrap());
-        assert!(rows(&[3, 0], (0, 0)).unwrap().is_empty());
-    }
-
-    #[test]
-    fn boxes_hold_all_their_elements_and_no_more() {
-        let shape = Index::new(&[3, 4, 5]).unwrap();
-        assert_eq!(point(&shape, 33), Index::new(&[1, 2, 3]).unwrap());
-        let region = hull(&shape, [33, 7, 46].into_iter());
-        assert_eq!(region, Region::new(&[0, 1, 1], &[3, 3, 4]).unwrap());
-        assert!(hull(&shape, std::iter::empty()).is_empty());
-    }
 }
 
 /// Computes a window of `whole`, which lies scattered in its memory, on `dist`.
@@ -343,5 +321,27 @@ impl WindowIndices<'_> {
             [first, strides[d]]
         });
         numbers.map(|number| Scalar::from_i64(dtype, number)).collect()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_hold_what_is_asked() {
+        assert_eq!(rows(&[1, 5, 4], (6, 9)).unwrap(), Region::new(&[0, 1, 0], &[1, 3, 4]).unwrap());
+        assert_eq!(rows(&[5], (2, 4)).unwrap(), Region::new(&[2], &[4]).unwrap());
+        assert!(rows(&[3, 0], (0, 0)).unwrap().is_empty());
+    }
+
+    #[test]
+    fn boxes_hold_all_their_elements_and_no_more() {
+        let shape = Index::new(&[3, 4, 5]).unwrap();
+        assert_eq!(point(&shape, 33), Index::new(&[1, 2, 3]).unwrap());
+        let region = hull(&shape, [33, 7, 46].into_iter());
+        assert_eq!(region, Region::new(&[0, 1, 1], &[3, 3, 4]).unwrap());
+        assert!(hull(&shape, std::iter::empty()).is_empty());
     }
 }

@@ -83,7 +83,7 @@ fn the_device_current_before_is_current_afterwards() {
     let current = || result::ctx::get_current().unwrap();
     let within = |gpu: &CudaDevice| {
         let primary = &gpu.primary;
-        primary.with(|| Ok(assert_eq!(current(), Some(primary.handle)))).unwrap();
+        assert_eq!(primary.with(|| Ok(current())).unwrap(), Some(primary.handle));
     };
     let check = || {
         assert_eq!(current(), None);
