@@ -21,8 +21,6 @@ pub const SMALL_BINDING_BYTES: u64 = 4096;
 /// Limits so small that every code path behind them runs on a few thousand elements.
 const SMALL: Shrink = Shrink {
     max_binding_bytes: Some(SMALL_BINDING_BYTES),
-    max_buffer_bytes: None,
-    transfer_bytes: None,
     max_groups_per_dimension: Some(3),
     cautious: false,
     hidden: true,

@@ -4,39 +4,31 @@
 use super::layout::in_register;
 use super::writer::{Writer, int, register};
 use crate::dtype::{DType, Kind, Scalar};
-use crate::ir::{BinaryOp, CompareOp, Inst, Offsets, Op, UnaryOp, Value};
+use crate::ir::{BinaryOp, CompareOp, Inst, Op, UnaryOp, Value};
 
 impl Writer<'_> {
-    /// Appends `let vN = ...;` for every instruction; `load` gives the text of a load.
-    pub(super) fn body(&mut self, load: &dyn Fn(&mut Self, u32, &Offsets) -> String) {
+    /// Appends `let vN = ...;` for every instruction, except loads of coordinates' indices.
+    pub(super) fn body(&mut self) {
         for at in 0..self.kernel.body.len() {
             let inst = self.kernel.body[at].clone();
-            let text = match &inst.op {
-                Op::Load { param, offsets } => load(self, *param, offsets),
-                _ => self.instruction(&inst),
-            };
+            let text = self.instruction(at, &inst);
             self.line(&format!("let v{at} = {text};"));
         }
     }
 
-    /// The element at a distance from the point; declares where it is.
-    pub(super) fn load_at(&mut self, param: u32, offsets: &Offsets) -> String {
-        let delta = self.layout.load(param, offsets, self.kernel.params.len());
-        let element = match delta {
-            Some(at) => format!("bitcast<u32>(e{param} + {})", self.signed(at)),
-            None => format!("bitcast<u32>(e{param})"),
-        };
-        self.load_element(param, &element)
-    }
-
-    fn instruction(&mut self, inst: &Inst) -> String {
+    fn instruction(&mut self, at: usize, inst: &Inst) -> String {
         let name = |value: &Value| format!("v{}", value.0);
         let of = |value: &Value| self.kernel.body[value.index()].dtype;
         match &inst.op {
             Op::Const(scalar) => self.constant(*scalar),
             Op::Argument(n) => self.argument(*n, inst.dtype),
             Op::Coord(dim) => self.coordinate(*dim as usize, inst.dtype),
-            Op::Load { .. } => unreachable!("written by who knows where elements are"),
+            Op::Load { param, offsets } => {
+                let delta = self.layout.load(*param, offsets, self.kernel.params.len());
+                let delta = delta.map_or(String::new(), |at| format!(" + {}", self.signed(at)));
+                self.line(&format!("let a{at} = bitcast<u32>(e{param}{delta});"));
+                self.load_element(*param, &format!("a{at}"))
+            }
             Op::Unary(op, a) => self.unary(*op, of(a), &name(a)),
             Op::Binary(op, a, b) => {
                 let dtype = inst.dtype;
@@ -417,7 +409,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The element of an array; `element` is `u32` text.
+    /// The element of an array; `element` names a `u32` variable.
     pub(super) fn load_element(&mut self, param: u32, element: &str) -> String {
         let dtype = self.kernel.params[param as usize].dtype;
         let lanes = lane_bits(dtype);

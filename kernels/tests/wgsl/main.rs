@@ -2,8 +2,6 @@
 //! by name where the adapter lacks a feature. What the text computes is tested on devices.
 
 mod cases;
-mod gates;
-mod translated;
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use partita_kernels::wgsl::{WgslTarget, emit};
