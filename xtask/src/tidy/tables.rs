@@ -12,7 +12,7 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 23_340),
+    ("kernels/src", 22_330),
     ("engine/src", 38_040),
     ("simcuda/src", 8_430),
     ("interop/src", 6_850),
@@ -22,7 +22,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 2_300),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 98_750;
+pub const TOTAL_BUDGET: usize = 97_750;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
