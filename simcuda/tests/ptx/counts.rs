@@ -49,7 +49,7 @@ fn sectors_and_wavefronts_are_those_counted_by_hand() {
 fn shared_memory_takes_a_pass_for_every_word_of_a_bank() {
     let store = |step: u32| {
         format!(
-            ".shared .align 16 .b8 tile[8192];\nmov.u32 %r2, tile;\nmad.lo.u32 %r3, %r1, {step}, %r2;\n\
+            ".shared .align 16 .b8 tile[8448];\nmov.u32 %r2, tile;\nmad.lo.u32 %r3, %r1, {step}, %r2;\n\
              st.shared.u32 [%r3], %r1;"
         )
     };
