@@ -97,15 +97,12 @@ pub trait Number:
     fn to_int(self) -> Self::Int;
     /// The nearest float.
     fn from_int(value: Self::Int) -> Self;
-    /// 1.5 * 2^(mantissa bits): adding it rounds to an integer, which is then in the low bits.
-    fn shifter(self) -> Self;
     /// The nearest integer, ties to even, as a float (never -0) and as an integer. Meaningful only below
-    /// 2^22 (f32) or 2^51 (f64) in magnitude.
+    /// 2^22 (f32) or 2^51 (f64) in magnitude; beyond, and for NaN, implementations differ.
     #[inline(always)]
     fn nearest(self) -> (Self, Self::Int) {
-        let shifter = self.shifter();
-        let shifted = self + shifter;
-        (shifted - shifter, shifted.to_bits() - shifter.to_bits())
+        let n = self.round().to_int();
+        (Self::from_int(n), n)
     }
 }
 
@@ -213,9 +210,13 @@ macro_rules! compiled_number {
             fn from_int(value: Self::Int) -> Self {
                 value.0 as $float
             }
+            /// Adding 1.5 * 2^(mantissa bits) leaves the integer in the low bits: cheap in SIMD.
             #[inline(always)]
-            fn shifter(self) -> Self {
-                (3u64 << ($float::MANTISSA_DIGITS - 2)) as $float
+            fn nearest(self) -> (Self, Self::Int) {
+                const SHIFTER: $float = (3u64 << ($float::MANTISSA_DIGITS - 2)) as $float;
+                let shifted = self + SHIFTER;
+                let n = Wrapping($float::to_bits(shifted).wrapping_sub($float::to_bits(SHIFTER)) as $int);
+                (shifted - SHIFTER, n)
             }
         }
 

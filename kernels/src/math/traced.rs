@@ -190,12 +190,6 @@ impl Number for Traced<'_, '_> {
     fn from_int(value: Self) -> Self {
         value.to_int()
     }
-    fn shifter(self) -> Self {
-        match self.dtype() {
-            DType::F32 => Number::lit(self, Number::shifter(0f32).into()),
-            _ => Number::lit(self, Number::shifter(0f64)),
-        }
-    }
 }
 
 impl Single for Traced<'_, '_> {}
