@@ -83,7 +83,10 @@ pub fn walk(code: &[Instruction], lines: &Lines, latency: Latency, rates: &Rates
         let piece = &code[pieces[k].start..pieces[k].end];
         let jump = piece.last().and_then(|last| last.target).and_then(|to| starts.get(&to)).copied();
         let joins = piece.iter().all(|instruction| ["BSYNC", "BRA", "NOP"].contains(&instruction.base()));
+        let ends = piece.last().is_some_and(|last| last.base() == "EXIT" && !last.is_guarded);
         pieces[k].left = match joins {
+            // A warp ends once, whatever line the end is said to come from.
+            _ if ends => runs(piece, lines, &copies).min(1.0),
             true => pieces.get(jump.unwrap_or(k + 1)).map_or(0.0, |next| next.left),
             false => runs(piece, lines, &copies),
         };
@@ -122,7 +125,8 @@ pub fn walk(code: &[Instruction], lines: &Lines, latency: Latency, rates: &Rates
                     (_, target, next) if target < 0.5 && next < 0.5 => is_forward,
                     (_, target, next) if target < 0.5 || next < 0.5 => target > next,
                     (true, ..) => true,
-                    (false, target, next) => target > next,
+                    // The turns of a loop come before what follows it.
+                    (false, target, next) => target > next || target == next && !is_forward,
                 };
                 if jumps { target } else { next }.unwrap_or(usize::MAX)
             }

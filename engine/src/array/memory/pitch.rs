@@ -77,8 +77,8 @@ impl Pitch {
         let lead = (stored.start()[dim] + self.shift()).rem_euclid(VECTOR_BYTES / size);
         let row = lead + extent;
         let is_one = (0..dim).all(|d| stored.extent(d) == 1);
-        let is_cheap = |width: &i64| (width - extent) * 100 <= extent * percent;
-        let width = match is_one || row * size % VECTOR_BYTES == 0 {
+        let is_cheap = |width: &i64| (width - extent).saturating_mul(100) <= extent.saturating_mul(percent);
+        let width = match is_one || row % (VECTOR_BYTES / size) == 0 {
             true => Some(row).filter(|width| is_one || is_cheap(width)),
             false => ROW_BYTES.map(|bytes| rounded_up(row, bytes / size)).into_iter().find(is_cheap),
         };
@@ -96,7 +96,7 @@ impl Pitch {
             return None;
         };
         let last = Row { dim, cell_bytes: i64::from(element_bytes) };
-        let whole = last.cell_bytes * extents[dim];
+        let whole = last.cell_bytes.saturating_mul(extents[dim]);
         match extents.contains(&0) {
             true => None,
             false if dim > 0 && VECTOR_BYTES % whole == 0 => Some(Row { dim: dim - 1, cell_bytes: whole }),
