@@ -35,10 +35,15 @@ impl Place {
 
     /// The first element of these cells, if they lie one after the other in C order.
     pub fn contiguous(&self, cells: &Region) -> Option<i64> {
-        let (here, packed) = (self.strides(), c_strides(cells));
-        let is_packed = (0..cells.rank()).all(|d| cells.extent(d) == 1 || here[d] == packed[d]);
-        is_packed.then(|| self.view(cells.start()).offset)
+        contiguous_in(&self.stored, cells)
     }
+}
+
+/// The first element of cells of a box that lie one after the other in memory that holds `within` in C order.
+pub fn contiguous_in(within: &Region, cells: &Region) -> Option<i64> {
+    let (here, packed) = (c_strides(within), c_strides(cells));
+    let is_packed = (0..cells.rank()).all(|d| cells.extent(d) == 1 || here[d] == packed[d]);
+    is_packed.then(|| (0..cells.rank()).map(|d| (cells.start()[d] - within.start()[d]) * here[d]).sum())
 }
 
 /// C-order strides of a box, in elements.

@@ -20,7 +20,7 @@ use crate::config::config;
 use crate::device::{Buffer, zeros};
 use crate::error::{Error, Result};
 use crate::index::{DimMap, Distribution, Index, IndexSet, Region};
-use crate::program::c_strides;
+use crate::program::{c_strides, contiguous_in};
 use crate::team::Team;
 
 /// So many bytes of a part are made on the host before they go to its device.
@@ -67,7 +67,7 @@ impl Array {
         dist: &Distribution,
         f: impl Fn(&[i64]) -> T + Sync,
     ) -> Result<Array> {
-        loaded("Array::from_fn", team, dist, T::DTYPE, 1, &|share: &PartFill, range, out: &mut [T]| {
+        let fill = |share: &PartFill, range: Range<usize>, out: &mut [T]| {
             share.rows(range, |index, cells, place| {
                 let last = index.rank().saturating_sub(1);
                 for (cell, out) in cells.zip(&mut out[place]) {
@@ -77,7 +77,8 @@ impl Array {
                     *out = f(index);
                 }
             });
-        })
+        };
+        loaded("Array::from_fn", team, dist, T::DTYPE, 1, &|_| None, &fill)
     }
 
     /// As [`Array::from_slice`], from the memory form of any dtype.
@@ -94,10 +95,16 @@ impl Array {
                 "pass the whole array in C order",
             ));
         }
-        let strides = c_strides(&dist.global());
+        let (global, strides) = (dist.global(), c_strides(&dist.global()));
+        // What lies in one piece on both sides goes to the device from where it is.
+        let whole = |part: usize| {
+            let owned = dist.owned(part);
+            let first = contiguous_in(&global, &owned).filter(|_| dist.is_block())? as usize * size;
+            Some(&data[first..][..owned.volume().ok()? as usize * size])
+        };
         let number =
             |index: &Index| (0..index.rank()).map(|d| index[d] * strides[d]).sum::<i64>() as usize * size;
-        loaded("Array::from_slice", team, dist, dtype, size, &|share: &PartFill, range, out: &mut [u8]| {
+        let fill = |share: &PartFill, range: Range<usize>, out: &mut [u8]| {
             share.rows(range, |index, cells, place| {
                 let out = &mut out[place.start * size..place.end * size];
                 let last = index.rank().saturating_sub(1);
@@ -110,7 +117,8 @@ impl Array {
                     out.copy_from_slice(&data[number(index)..][..size]);
                 }
             });
-        })
+        };
+        loaded("Array::from_slice", team, dist, dtype, size, &whole, &fill)
     }
 }
 
@@ -118,13 +126,15 @@ impl Array {
 /// where the part holds nothing of its own.
 type Fill<'a, T> = &'a (dyn Fn(&PartFill, Range<usize>, &mut [T]) + Sync);
 
-/// An array of which each element is `units` values that `fill` makes.
-fn loaded<T: Pod + Send>(
+/// An array of which each element is `units` values: of some parts `whole` has them all in C order, those of
+/// others `fill` makes.
+fn loaded<'a, T: Pod + Send>(
     operation: &'static str,
     team: &Team,
     dist: &Distribution,
     dtype: DType,
     units: usize,
+    whole: &dyn Fn(usize) -> Option<&'a [u8]>,
     fill: Fill<T>,
 ) -> Result<Array> {
     check_parts(operation, team, dist)?;
@@ -138,6 +148,10 @@ fn loaded<T: Pod + Send>(
         let mut memory: Vec<T> = Vec::new();
         for part in 0..dist.parts() {
             let Some(place) = storage.place(team, part) else { continue };
+            if let Some(bytes) = whole(part) {
+                upload(&place, &dist.owned(part), dtype, bytes)?;
+                continue;
+            }
             let share = PartFill::new(dist, part, place.stored)?;
             let (cells, most) = (place.stored.volume()? as usize, PIECE_BYTES / dtype.size_bytes());
             if memory.len() < cells.min(most) * units {

@@ -2,7 +2,7 @@
 //! copies rows to their global position. Single elements are read from their owner and written to the owner
 //! and all copies.
 
-use std::hash::Hash;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::array::loops::recorder::Recorder;
 use crate::array::memory::storage::bytes_of;
 use crate::array::run::assign;
 use crate::array::{Array, IntoSpan, Span};
-use crate::device::{Buffer, zeros};
+use crate::device::{Buffer, DeviceKind, zeros};
 use crate::error::{Error, Result};
 use crate::index::{DimMap, Distribution, Index, IndexSet, Region};
-use crate::program::{CopyMode, Place, c_strides, copy_box, fill_box};
+use crate::program::{CopyMode, Place, c_strides, contiguous_in, copy_box, fill_box};
 use crate::team::Team;
-use crate::wire::{CollectiveSignature, pass};
+use crate::wire::{CollectiveSignature, Ranks, pass};
 
 /// A Rust type that is an element type.
 pub trait Element: bytemuck::Pod + Send + Sync {
@@ -36,6 +36,9 @@ macro_rules! elements {
 
 elements!(i8 = I8, i16 = I16, i32 = I32, i64 = I64, u8 = U8, u16 = U16, u32 = U32, u64 = U64);
 elements!(f16 = F16, bf16 = BF16, f32 = F32, f64 = F64);
+
+/// Rows of the host's memory from so many bytes on are read one by one.
+const LONG_ROW_BYTES: usize = 512;
 
 impl Array {
     /// The elements in C order of the global shape, on every rank. Computes if necessary and waits.
@@ -123,12 +126,13 @@ impl Array {
             let owns = |part: &usize| owns_any(dist, *part) && !dist.owned(*part).is_empty();
             Ok((0..dist.parts()).filter(owns).map(|part| (part, dist.owned(part))).collect())
         };
-        self.copy_boxes("read", boxes, &mut |dist, part, local| {
+        let dtype = self.dtype();
+        self.copy_boxes("read", boxes, &mut |dist, part, found| {
             let owned = dist.owned(part);
             if dist.is_block() {
-                copy_rows(local, &owned, data, &dist.global(), size);
-                return Ok(());
+                return found.copy_into(&owned, dtype, data, &dist.global());
             }
+            let local = found.bytes(&owned, dtype)?;
             let cells = CellRows { dist, part };
             cells.each(size, |there, here| data[there].copy_from_slice(&local[here]))
         })
@@ -139,7 +143,7 @@ impl Array {
         &self,
         operation: &'static str,
         boxes: impl FnOnce(&Distribution) -> Result<Vec<(usize, Region)>>,
-        take: &mut impl FnMut(&Distribution, usize, &[u8]) -> Result<()>,
+        take: &mut impl FnMut(&Distribution, usize, Found) -> Result<()>,
     ) -> Result<()> {
         let remedy = "read the state between runs of the Loop";
         check_not_recording("reading an array", "a read inside a Loop's step", remedy)?;
@@ -148,16 +152,57 @@ impl Array {
         let Some(storage) = node.storage() else { unreachable!("eval computes or fails") };
         let _guard = node.team.evaluation();
         let boxes = boxes(&storage.dist)?;
-        let copied = |&(part, region): &(usize, Region)| {
-            let mut bytes: Vec<u8> = zeros(bytes_of(&region, node.dtype)? as usize, &[])?;
-            if let Some(place) = storage.place(&node.team, part) {
-                download(&place, &region, node.dtype, &mut bytes)?;
-            }
-            Ok(bytes)
+        let place = |part: usize| storage.place(&node.team, part);
+        let mut take = |part: usize, found: Found| take(&storage.dist, part, found);
+        node.team.together("read", || {
+            pass("read")?;
+            let Some(ranks) = node.team.wire() else {
+                return boxes
+                    .iter()
+                    .try_for_each(|(part, _)| take(*part, Found::Here(place(*part).as_ref())));
+            };
+            ranks.begin_collective(&CollectiveSignature::new(
+                operation,
+                &(&storage.dist, node.dtype, &boxes),
+            ))?;
+            let copied = |(part, region): &(usize, Region)| {
+                let place = place(*part);
+                Found::Here(place.as_ref()).bytes(region, node.dtype).map(Cow::into_owned)
+            };
+            gather(&node.team, ranks, &boxes, copied, &mut take)
+        })
+    }
+}
+
+/// The cells of a box.
+enum Found<'a> {
+    /// In memory of this process; without any, zeros.
+    Here(Option<&'a Place>),
+    /// As their rank sent them, in C order.
+    Sent(&'a [u8]),
+}
+
+impl Found<'_> {
+    /// In C order.
+    fn bytes(&self, cells: &Region, dtype: DType) -> Result<Cow<'_, [u8]>> {
+        let place = match self {
+            Found::Here(place) => place,
+            Found::Sent(bytes) => return Ok(Cow::Borrowed(bytes)),
         };
-        let what = (&storage.dist, node.dtype);
-        let mut take = |part: usize, bytes: &[u8]| take(&storage.dist, part, bytes);
-        node.team.together("read", || gather(&node.team, operation, &what, &boxes, copied, &mut take))
+        let mut bytes: Vec<u8> = zeros(bytes_of(cells, dtype)? as usize, &[])?;
+        if let Some(place) = place {
+            download(place, cells, dtype, &mut bytes)?;
+        }
+        Ok(Cow::Owned(bytes))
+    }
+
+    /// Copies them into memory that holds `within` in C order.
+    fn copy_into(&self, cells: &Region, dtype: DType, to: &mut [u8], within: &Region) -> Result<()> {
+        match self {
+            Found::Here(Some(place)) => download_into(place, cells, dtype, to, within),
+            Found::Here(None) => Ok(()),
+            Found::Sent(bytes) => copy_rows(bytes, cells, to, within, dtype.size_bytes()),
+        }
     }
 }
 
@@ -165,17 +210,11 @@ impl Array {
 /// length for others.
 fn gather(
     team: &Team,
-    operation: &str,
-    what: &impl Hash,
+    ranks: &Ranks,
     boxes: &[(usize, Region)],
     copied: impl Fn(&(usize, Region)) -> Result<Vec<u8>>,
-    take: &mut impl FnMut(usize, &[u8]) -> Result<()>,
+    take: &mut impl FnMut(usize, Found) -> Result<()>,
 ) -> Result<()> {
-    pass("read")?;
-    let Some(ranks) = team.wire() else {
-        return boxes.iter().try_for_each(|piece| take(piece.0, &copied(piece)?));
-    };
-    ranks.begin_collective(&CollectiveSignature::new(operation, &(what, boxes)))?;
     let all = boxes.iter().map(copied).collect::<Result<Vec<Vec<u8>>>>()?;
     let all: Vec<(usize, Vec<u8>)> = boxes.iter().map(|piece| piece.0).zip(all).collect();
     pass("read-packed")?;
@@ -198,7 +237,7 @@ fn gather(
                 Ok(())
             })?;
         }
-        take(part, &local)?;
+        take(part, Found::Sent(&local))?;
     }
     ranks.wait_all()?;
     pass("read-done")
@@ -220,10 +259,24 @@ pub(crate) fn check_not_recording(operation: &'static str, given: &str, remedy: 
     Err(Error::invalid(operation, expected, given, remedy))
 }
 
-/// The bytes of a box of cells in C order, packed on their device where they are not contiguous already.
+/// The bytes of a box of cells in C order.
 pub(crate) fn download(place: &Place, cells: &Region, dtype: DType, out: &mut [u8]) -> Result<()> {
-    if let Some(first) = place.contiguous(cells) {
-        return place.device.download(&place.allocation, first as u64 * dtype.size_bytes() as u64, out);
+    download_into(place, cells, dtype, out, cells)
+}
+
+/// Copies the bytes of a box of cells into memory that holds `within` in C order. Where they are not
+/// contiguous, long rows of the host's memory go one by one; all else is packed on its device first.
+fn download_into(place: &Place, cells: &Region, dtype: DType, out: &mut [u8], within: &Region) -> Result<()> {
+    let (size, bytes) = (dtype.size_bytes(), bytes_of(cells, dtype)? as usize);
+    let read = |first: i64, out: &mut [u8]| {
+        place.device.download(&place.allocation, first as u64 * size as u64, out)
+    };
+    let there = contiguous_in(within, cells).map(|first| first as usize * size);
+    if let (Some(first), Some(there)) = (place.contiguous(cells), there) {
+        return read(first, &mut out[there..there + bytes]);
+    }
+    if place.device.kind() == DeviceKind::Host && row_bytes(cells, size) >= LONG_ROW_BYTES {
+        return each_row(cells, within, size, |cell, row| read(place.view(cell).offset, &mut out[row]));
     }
     let (buffer, packed) = packed(place, cells, dtype)?;
     Recorder::current().execute(vec![copy_box(
@@ -233,7 +286,13 @@ pub(crate) fn download(place: &Place, cells: &Region, dtype: DType, out: &mut [u
         cells,
         CopyMode { dtype, add: false },
     )?])?;
-    place.device.download(buffer.allocation(), 0, out)
+    let download = |out: &mut [u8]| place.device.download(buffer.allocation(), 0, out);
+    if let Some(there) = there {
+        return download(&mut out[there..there + bytes]);
+    }
+    let mut packed: Vec<u8> = zeros(bytes, &[])?;
+    download(&mut packed)?;
+    copy_rows(&packed, cells, out, within, size)
 }
 
 /// Writes the bytes of a box of cells in C order.
@@ -288,16 +347,32 @@ impl CellRows<'_> {
     }
 }
 
-/// Copies what a part owns, in C order, to its place in the whole array.
-fn copy_rows(from: &[u8], owned: &Region, to: &mut [u8], global: &Region, size: usize) {
-    let (rank, strides) = (owned.rank(), c_strides(global));
-    let row = if rank == 0 { size } else { owned.extent(rank - 1) as usize * size };
-    let first_only = |d: usize| if d + 1 == rank { owned.start()[d] + 1 } else { owned.stop()[d] };
-    let outer = Region::from_fn(rank, |d| (owned.start()[d], first_only(d)));
-    for (point, bytes) in outer.points().zip(from.chunks_exact(row)) {
-        let at = (0..rank).map(|d| (point[d] - global.start()[d]) * strides[d]).sum::<i64>() as usize * size;
-        to[at..at + row].copy_from_slice(bytes);
-    }
+/// Copies the cells of a box, in C order, into memory that holds `within` in C order.
+fn copy_rows(from: &[u8], cells: &Region, to: &mut [u8], within: &Region, size: usize) -> Result<()> {
+    let mut from = from.chunks_exact(row_bytes(cells, size));
+    each_row(cells, within, size, |_, row| {
+        from.next().into_iter().for_each(|bytes| to[row.clone()].copy_from_slice(bytes));
+        Ok(())
+    })
+}
+
+fn row_bytes(cells: &Region, size: usize) -> usize {
+    cells.rank().checked_sub(1).map_or(size, |last| cells.extent(last) as usize * size)
+}
+
+/// Calls `row` with the first cell of each row of a box, and the row's bytes in memory that holds `within`.
+fn each_row(
+    cells: &Region,
+    within: &Region,
+    size: usize,
+    mut row: impl FnMut(&Index, Range<usize>) -> Result<()>,
+) -> Result<()> {
+    let (rank, strides, bytes) = (cells.rank(), c_strides(within), row_bytes(cells, size));
+    let first_only = |d: usize| if d + 1 == rank { cells.start()[d] + 1 } else { cells.stop()[d] };
+    Region::from_fn(rank, |d| (cells.start()[d], first_only(d))).points().try_for_each(|cell| {
+        let at = (0..rank).map(|d| (cell[d] - within.start()[d]) * strides[d]).sum::<i64>() as usize * size;
+        row(&cell, at..at + bytes)
+    })
 }
 
 impl Array {
@@ -393,9 +468,10 @@ impl Array {
             let region = region(dist)?;
             Ok(Vec::from_iter((!region.is_empty()).then_some((part, region))))
         };
-        self.copy_boxes("read of a part", boxes, &mut |_, _, bytes| {
-            out.copy_from_slice(bytes);
-            Ok(())
+        let dtype = self.dtype();
+        self.copy_boxes("read of a part", boxes, &mut |dist, _, found| {
+            let cells = region(dist)?;
+            found.copy_into(&cells, dtype, out, &cells)
         })
     }
 }

@@ -14,6 +14,7 @@ use super::operations::{op1, op2, plain, reduce};
 use super::typed::Typed;
 use crate::complex;
 use crate::element::Element;
+use crate::foreign::bytes;
 use crate::python::device::Team;
 use crate::python::distribution::Distribution;
 use crate::python::part_handle::{self, Part};
@@ -54,10 +55,10 @@ impl Array {
     /// Elements in C order of the global shape, by their bytes.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, dist: &Distribution, dtype: &str, data: PyBuffer<u8>) -> PyResult<Array> {
-        let (element, data) = (element(dtype)?, data.to_vec(py)?);
+        let (element, data) = (element(dtype)?, bytes::of(&data)?);
         let make = || {
             let stored = element.stored(&dist.dist)?;
-            let array = partita::Array::from_bytes(&dist.team, &stored, element.dtype(), &data)?;
+            let array = partita::Array::from_bytes(&dist.team, &stored, element.dtype(), data)?;
             Ok(Typed { array, element })
         };
         detached(py, make).map(Array::of)
@@ -72,7 +73,7 @@ impl Array {
         pieces: Vec<PyBuffer<u8>>,
     ) -> PyResult<Array> {
         let element = element(dtype)?;
-        let pieces = pieces.iter().map(|piece| piece.to_vec(py)).collect::<PyResult<Vec<Vec<u8>>>>()?;
+        let pieces = pieces.iter().map(bytes::of).collect::<PyResult<Vec<&[u8]>>>()?;
         let make = || {
             let stored = element.stored(&dist.dist)?;
             let array = partita::Array::from_pieces(&dist.team, &stored, element.dtype(), &pieces)?;
@@ -149,10 +150,9 @@ impl Array {
     }
 
     /// Writes the elements to a contiguous buffer of bytes, in C order of the global shape.
-    fn read_into(&self, py: Python<'_>, out: PyBuffer<u8>) -> PyResult<()> {
-        let value = self.value(py)?;
-        let bytes = detached(py, || value.array.to_bytes())?;
-        out.copy_from_slice(py, &bytes)
+    fn read_into(&self, py: Python<'_>, mut out: PyBuffer<u8>) -> PyResult<()> {
+        let (value, out) = (self.value(py)?, bytes::of_mut(&mut out)?);
+        detached(py, || value.array.read_into(out))
     }
 
     /// What computing the array will run, as text or as a page that draws it; or the bytes of every link when

@@ -1,0 +1,46 @@
+//! The bytes of Python's buffers where they are, so that whole arrays are copied once.
+
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyBufferError;
+use pyo3::prelude::*;
+
+/// The bytes of a buffer, which is contiguous in C order.
+///
+/// # Errors
+/// A buffer that is not.
+pub fn of(buffer: &PyBuffer<u8>) -> PyResult<&[u8]> {
+    contiguous(buffer)?;
+    // SAFETY: a contiguous buffer of bytes is so long, and its exporter keeps it until the buffer is dropped;
+    // that nobody writes to it meanwhile is the module's contract.
+    Ok(match buffer.len_bytes() {
+        0 => &[],
+        length => unsafe { std::slice::from_raw_parts(buffer.buf_ptr().cast(), length) },
+    })
+}
+
+/// The bytes of a buffer that is written, which is contiguous in C order.
+///
+/// # Errors
+/// A buffer that is not, or that is read-only.
+pub fn of_mut(buffer: &mut PyBuffer<u8>) -> PyResult<&mut [u8]> {
+    contiguous(buffer)?;
+    if buffer.readonly() {
+        return Err(PyBufferError::new_err(
+            "buffer: expected memory that may be written, given a read-only one",
+        ));
+    }
+    // SAFETY: as above; nobody else holds the buffer that is borrowed here.
+    Ok(match buffer.len_bytes() {
+        0 => &mut [],
+        length => unsafe { std::slice::from_raw_parts_mut(buffer.buf_ptr().cast(), length) },
+    })
+}
+
+fn contiguous(buffer: &PyBuffer<u8>) -> PyResult<()> {
+    match buffer.is_c_contiguous() {
+        true => Ok(()),
+        false => {
+            Err(PyBufferError::new_err("buffer: expected contiguous bytes, given strides; copy it first"))
+        }
+    }
+}
