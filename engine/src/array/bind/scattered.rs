@@ -13,7 +13,7 @@ use crate::array::memory::index_lists::upload;
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::Storage;
 use crate::array::record::expr::Which;
-use crate::array::record::map::{lead, line, number, point};
+use crate::array::record::map::{lead, line, number};
 use crate::device::Device;
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
@@ -76,7 +76,8 @@ fn gather(
     let places = work.fetch_missing(dtype, from, &needs)?;
     for (part, from) in places.iter().enumerate() {
         let (Some(from), Some(to)) = (from, result.place(&work.team, part)) else { continue };
-        let list = PositionList::of(own(part).iter().map(|&at| within(from, shape, at)).collect());
+        let numbering = Numbering::of(from, shape);
+        let list = PositionList::of(own(part).iter().map(|&at| numbering.place(at)).collect());
         work.move_listed(ListedDirection::Gather, part, &list, (from, &to), dtype)?;
     }
     work.finish()
@@ -84,18 +85,48 @@ fn gather(
 
 /// The smallest box around elements.
 pub(crate) fn hull(shape: &Index, numbers: impl Iterator<Item = i64>) -> Region {
-    let ends = numbers.map(|number| point(shape, number)).fold(None, |ends: Option<(Index, Index)>, at| {
-        let (low, high) = ends.unwrap_or((at, at));
-        let each = |pick: fn(i64, i64) -> i64, end: Index| Index::from_fn(at.rank(), |d| pick(end[d], at[d]));
-        Some((each(i64::min, low), each(i64::max, high)))
-    });
-    Region::from_fn(shape.rank(), |d| ends.map_or((0, 0), |(low, high)| (low[d], high[d] + 1)))
+    let (mut low, mut high) = (Index::filled(shape.rank(), i64::MAX), Index::zeros(shape.rank()));
+    for number in numbers {
+        let mut rest = number;
+        for d in (0..shape.rank()).rev() {
+            let at = if d == 0 { rest } else { rest % shape[d] };
+            rest = if d == 0 { 0 } else { rest / shape[d] };
+            (low[d], high[d]) = (low[d].min(at), high[d].max(at + 1));
+        }
+    }
+    Region::from_fn(shape.rank(), |d| (low[d].min(high[d]), high[d]))
 }
 
-/// Where an element is in a place's memory.
-pub(crate) fn within(place: &Place, shape: &Index, number: i64) -> i64 {
-    let (at, strides, start) = (point(shape, number), place.strides(), place.stored.start());
-    (0..at.rank()).map(|d| (at[d] - start[d]) * strides[d]).sum()
+/// Where in a memory the elements of an array are, by their number in C order.
+pub(crate) struct Numbering {
+    /// Extents and distances, the innermost first; neighbours that go on alike are one.
+    axes: Vec<(i64, i64)>,
+    offset: i64,
+}
+
+impl Numbering {
+    /// For an array of shape `shape`.
+    pub fn of(place: &Place, shape: &Index) -> Numbering {
+        let (strides, start) = (place.strides(), place.stored.start());
+        let mut axes: Vec<(i64, i64)> = Vec::new();
+        for d in (0..shape.rank()).rev() {
+            match axes.last_mut() {
+                Some((extent, stride)) if strides[d] == *stride * *extent => *extent *= shape[d],
+                _ => axes.push((shape[d], strides[d])),
+            }
+        }
+        Numbering { axes, offset: (0..shape.rank()).map(|d| start[d] * strides[d]).sum() }
+    }
+
+    /// The place of an element.
+    pub fn place(&self, number: i64) -> i64 {
+        let Some(((_, outer), inner)) = self.axes.split_last() else { return 0 };
+        let step = |(sum, rest): (i64, i64), (extent, stride): &(i64, i64)| {
+            (sum + rest % extent * stride, rest / extent)
+        };
+        let (sum, rest) = inner.iter().fold((-self.offset, number), step);
+        sum + rest * outer
+    }
 }
 
 /// Numbers for a kernel to read, in the narrower integers where these hold them: not every device has
@@ -328,6 +359,7 @@ impl WindowIndices<'_> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::array::record::map::point;
 
     #[test]
     fn rows_hold_what_is_asked() {
@@ -343,5 +375,21 @@ mod tests {
         let region = hull(&shape, [33, 7, 46].into_iter());
         assert_eq!(region, Region::new(&[0, 1, 1], &[3, 3, 4]).unwrap());
         assert!(hull(&shape, std::iter::empty()).is_empty());
+    }
+
+    #[test]
+    fn numbers_become_places_in_memory_with_rows_longer_than_the_array_s() {
+        let (shape, device) = (Index::new(&[4, 2, 3]).unwrap(), Device::host());
+        let buffer = device.alloc(200).unwrap();
+        for (stored, axes) in [([(1, 4), (0, 2), (0, 3)], 1), ([(1, 3), (0, 2), (-1, 3)], 2)] {
+            let stored = Region::from_fn(3, |d| stored[d]);
+            let allocation = Arc::clone(buffer.allocation());
+            let place = Place { device: device.clone(), allocation, stored };
+            let numbering = Numbering::of(&place, &shape);
+            assert_eq!(numbering.axes.len(), axes);
+            for number in 6..18 {
+                assert_eq!(numbering.place(number), place.view(&point(&shape, number)).offset, "{number}");
+            }
+        }
     }
 }

@@ -6,10 +6,9 @@
 //! another handle nor the assigned expression needs the old value; otherwise into fresh memory, and the rest
 //! is copied. Small, strided and non-contiguous windows are computed into temporary memory and copied.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::array::bind::scattered::{PositionList, hull, scatter_window, within};
+use crate::array::bind::scattered::{Numbering, PositionList, hull, scatter_window};
 use crate::array::bind::schedule::ScheduleBuilder;
 use crate::array::handle::{Array, check_parts};
 use crate::array::loops::recorder::{BoundTask, Recorder};
@@ -304,6 +303,20 @@ pub(crate) fn unshared(recorder: &Recorder, node: &Arc<Node>, expected: usize) -
     Ok(Node::ready(node.dtype, &node.team, copy))
 }
 
+/// By part, the positions that it owns, ascending, and where each is named last.
+fn last_of_each(dist: &Distribution, positions: &[i64]) -> Result<Vec<Vec<(i64, i64)>>> {
+    let mut picked: Vec<Vec<(i64, i64)>> = vec![Vec::new(); dist.parts()];
+    for (k, &at) in positions.iter().enumerate() {
+        let owner = if dist.parts() == 1 { 0 } else { dist.owner(&point(&dist.shape(), at))? };
+        picked[owner].push((at, k as i64));
+    }
+    for picked in &mut picked {
+        picked.sort_unstable_by_key(|&(at, k)| (at, std::cmp::Reverse(k)));
+        picked.dedup_by_key(|pick| pick.0);
+    }
+    Ok(picked)
+}
+
 impl Array {
     /// Replaces the elements at `positions` by those of `value`, a line of as many; of a position that is
     /// named several times the last counts. Dimensions that are not blocks become blocks. Computes.
@@ -327,21 +340,19 @@ impl Array {
         let (base, old) = self.in_blocks()?;
         let value = &Array::of(value.node.beside("scatter", &self.node)?);
         let (line, values) = value.in_blocks()?;
-        let mut picked: Vec<BTreeMap<i64, i64>> = vec![BTreeMap::new(); old.dist.parts()];
-        for (k, &at) in positions.iter().enumerate() {
-            picked[old.dist.owner(&point(&shape, at))?].insert(at, k as i64);
-        }
+        let picked = last_of_each(&old.dist, positions)?;
         let new = old.like(self.team(), self.dtype())?;
         let needs: Vec<Region> =
-            picked.iter().map(|picked| hull(&value.shape(), picked.values().copied())).collect();
+            picked.iter().map(|picked| hull(&value.shape(), picked.iter().map(|pick| pick.1))).collect();
         let guard = self.team().evaluation();
         let mut work = ScheduleBuilder::new(self.team(), &Recorder::current());
         work.extend(old.copy_owned(self.team(), self.dtype(), &new)?);
         let places = work.fetch_missing(line.dtype(), &values, &needs)?;
         for (part, from) in places.iter().enumerate() {
             let (Some(from), Some(to)) = (from, new.place(self.team(), part)) else { continue };
-            let sources = picked[part].values().map(|&k| within(from, &value.shape(), k)).collect();
-            let targets = picked[part].keys().map(|&at| within(&to, &shape, at)).collect();
+            let (line, whole) = (Numbering::of(from, &value.shape()), Numbering::of(&to, &shape));
+            let (targets, sources): (Vec<i64>, Vec<i64>) =
+                picked[part].iter().map(|&(at, k)| (whole.place(at), line.place(k))).unzip();
             let moved = work.temporary(part, picked[part].len(), self.dtype())?;
             let (sources, targets) = (PositionList::of(sources), PositionList::of(targets));
             work.move_listed(ListedDirection::Gather, part, &sources, (from, &moved), self.dtype())?;

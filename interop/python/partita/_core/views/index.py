@@ -170,7 +170,9 @@ def positions_of(key: Any, shape: tuple[int, ...]) -> Any:
 
     keys = key if isinstance(key, tuple) else (key,)
     host = tuple(k.numpy() if hasattr(k, "_native") else k for k in keys)
-    numbers = None
+    numbers = _of_one(host[0], shape) if len(host) == 1 else None
+    if numbers is not None:
+        return numbers
     for d, extent in enumerate(shape):
         line = np.arange(extent, dtype=np.int64).reshape((1,) * d + (extent,) + (1,) * (len(shape) - d - 1))
         try:
@@ -179,6 +181,23 @@ def positions_of(key: Any, shape: tuple[int, ...]) -> Any:
             raise IndexError(f"index: expected indices that fit shape {shape}; {error}") from None
         numbers = chosen if numbers is None else numbers * extent + chosen
     return np.zeros((), np.int64)[host] if numbers is None else numbers
+
+
+def _of_one(key: Any, shape: tuple[int, ...]) -> Any:
+    """The positions that one mask of all elements or a list of indices into a line selects; None for other keys."""
+    import numpy as np
+
+    if not isinstance(key, np.ndarray):
+        return None
+    if key.dtype == bool and key.shape == shape and shape:
+        return np.flatnonzero(key)
+    if key.dtype.kind not in "iu" or len(shape) != 1 or key.size == 0:
+        return None
+    low, high = key.min(), key.max()
+    if low < -shape[0] or high >= shape[0]:
+        return None
+    key = key.astype(np.int64, copy=False)
+    return key if low >= 0 else np.where(key < 0, key + shape[0], key)
 
 
 def extents_of(name: str, shape: int | Sequence[int], size: int) -> tuple[int, ...]:
