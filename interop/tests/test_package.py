@@ -71,7 +71,8 @@ def test_a_launcher_is_refused_without_mpi():
 
 def test_docstrings_run():
     modules = ("partita", *(f"partita.{name}" for name in (
-        "_api.defaults", "_core.base", "_core.rearrange", "_core.rules", "_core.views.addresses"
+        "_api.defaults", "_core.base", "_core.rearrange", "_core.rules", "_core.views.addresses",
+        "random._generator", "random._legacy",
     )))  # fmt: skip
     lines = "".join(f"print(doctest.testmod(importlib.import_module({name!r})))\n" for name in modules)
     code, out, _ = python("-c", f"import doctest, importlib\n{lines}")

@@ -16,13 +16,13 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("engine/src", 38_040),
     ("simcuda/src", 8_430),
     ("interop/src", 6_850),
-    ("interop/python", 5_560),
+    ("interop/python", 6_420),
     ("benches", 9_450),
     ("xtask", 5_080),
     ("examples", 2_300),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 97_750;
+pub const TOTAL_BUDGET: usize = 98_600;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

@@ -1,0 +1,121 @@
+"""NumPy's older interface: `RandomState`, and the functions of the module, which are the methods of one."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from .._core.array import Array
+from .._core.dtypes import int64
+from .._core.memory import Shape
+from .._native import Distribution, Team
+from ._distributions import DISTRIBUTIONS
+from ._generator import Generator, default_rng
+from ._stream import Stream
+
+
+class RandomState(Generator):
+    """A `Generator` with NumPy's older names.
+
+    Parameters
+    ----------
+    seed : int, optional
+        At least 0; see `default_rng`.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.random.RandomState(1).rand(2, 3).shape
+    (2, 3)
+    """
+
+    def __init__(self, seed: int | None = None) -> None:
+        self.seed(seed)
+
+    def seed(self, seed: int | None = None) -> None:
+        """Begins anew.
+
+        Parameters
+        ----------
+        seed : int, optional
+            At least 0; None takes one from the operating system.
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> pt.random.seed(1)
+        """
+        self._stream: Stream = default_rng(seed)._stream
+
+    def rand(self, *shape: int) -> Array:
+        """Floats from 0 up to and without 1.
+
+        Parameters
+        ----------
+        *shape : int
+
+        Returns
+        -------
+        Array
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> pt.random.rand(2, 3).shape
+        (2, 3)
+        """
+        return self.random(shape)
+
+    def randn(self, *shape: int) -> Array:
+        """Normally distributed floats of mean 0 and standard deviation 1.
+
+        Parameters
+        ----------
+        *shape : int
+
+        Returns
+        -------
+        Array
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> pt.random.randn(2, 3).shape
+        (2, 3)
+        """
+        return self.normal(size=shape)  # type: ignore[no-any-return, attr-defined]
+
+    def randint(
+        self, low: int, high: int | None = None, size: Shape | None = None, dtype: Any = int64,
+        dist: Distribution | None = None, *, team: Team | None = None,
+    ) -> Array:  # fmt: skip
+        """Integers from ``low`` (0 if only one is given) up to and without ``high``; see `Generator.integers`.
+
+        Parameters
+        ----------
+        low, high : int
+        size : int or tuple of int, optional
+        dtype : optional
+        dist : Distribution, optional
+        team : Team, optional
+
+        Returns
+        -------
+        Array
+
+        Examples
+        --------
+        >>> import partita as pt
+        >>> int(pt.random.randint(3, 4))
+        3
+        """
+        return self.integers(operator.index(low), high, size, dtype, dist, team=team)
+
+    random_sample = ranf = sample = Generator.random
+
+
+#: Methods of one stream that are functions of the module.
+NAMES = (
+    "seed", "rand", "randn", "randint", "random", "random_sample", "ranf", "sample", "choice", "permutation", "shuffle",
+    *DISTRIBUTIONS,
+)  # fmt: skip
