@@ -31,7 +31,6 @@ from typing import Any
 
 from ._api.create import zeros_like
 from ._core.array import Array
-from ._core.base import checked
 from ._core.dtypes import float64
 from ._core.views.index import one_axis
 from ._core.rearrange import pad, roll
@@ -49,7 +48,9 @@ _SIDES = {"low": (True, False), "high": (False, True), None: (True, True)}
 
 
 def _axes(name: str, u: Array, axis: Axes) -> list[int]:
-    given = range(checked(name, u).ndim) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+    if not isinstance(u, Array):
+        raise TypeError(f"{name}: expected a partita.Array, given {type(u).__name__}; convert with partita.asarray")
+    given = range(u.ndim) if axis is None else [axis] if isinstance(axis, int) else list(axis)
     axes = [one_axis(name, d, u.ndim) for d in given]
     if len(set(axes)) != len(axes):
         raise ValueError(f"{name}: expected different axes, given {axis}; name each once")

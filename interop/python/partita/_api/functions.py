@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .._core.array import Array
+from .._core.base import array_of
 from .._core.dtypes import bool_, int8
 from .._core.reductions import all, any, argmax, argmin, max, mean, min, prod, sum
 from .._core.rules import Operand, angle, beyond, binary, conj, imag, real, unary, where
@@ -127,12 +128,14 @@ logical_xor = _logical("logical_xor", "Whether one of both is nonzero.", "xor")
 
 def square(x: Array, /) -> Array:
     """Squares; those of bool are int8."""
+    x = array_of("square", x)
     x = x.astype(int8) if x.dtype is bool_ else x
     return x * x
 
 
 def clip(x: Array, /, min: Operand = None, max: Operand = None) -> Array:
     """Elements below ``min`` become ``min``, those above ``max`` become ``max``."""
+    x = array_of("clip", x)
     kind = x.dtype
     for bound, nearer, end in ((min, maximum, -1), (max, minimum, 1)):
         # Integers of Python beyond the ends of the type change nothing there.
@@ -143,6 +146,7 @@ def clip(x: Array, /, min: Operand = None, max: Operand = None) -> Array:
 
 def isinf(x: Array, /) -> Array:
     """True where the element is infinite."""
+    x = array_of("isinf", x)
     if x.dtype.kind == "c":
         return isinf(x.real) | isinf(x.imag)
     return unary("absolute", x) == float("inf")
@@ -150,6 +154,7 @@ def isinf(x: Array, /) -> Array:
 
 def isfinite(x: Array, /) -> Array:
     """True where the element is neither infinite nor NaN."""
+    x = array_of("isfinite", x)
     if x.dtype.kind == "c":
         return isfinite(x.real) & isfinite(x.imag)
     return unary("absolute", x) < float("inf")
@@ -157,16 +162,22 @@ def isfinite(x: Array, /) -> Array:
 
 def positive(x: Array, /) -> Array:
     """The same elements."""
+    x = array_of("positive", x)
+    if x.dtype is bool_:
+        raise TypeError("positive: expected a dtype with this operation, given bool; convert with astype")
     return +x
 
 
 def reciprocal(x: Array, /) -> Array:
-    """1 / x."""
-    return 1 / x
+    """1 / x; of integers without its decimals, of 0 then 0."""
+    x = array_of("reciprocal", x)
+    x = x.astype(int8) if x.dtype is bool_ else x
+    return where(abs(x) == 1, x, 0) if x.dtype.kind in "iu" else 1 / x
 
 
 def sign(x: Array, /) -> Array:
     """-1, 0 or 1 as the element is less than, equal to or greater than 0; NaN stays. Of complex numbers, x / abs(x)."""
+    x = array_of("sign", x)
     if x.dtype.kind == "c":
         return where(x == 0, 0, x / abs(x))
     signs = (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype)
@@ -174,7 +185,7 @@ def sign(x: Array, /) -> Array:
 
 
 def _truth(x: Operand) -> Operand:
-    return bool(x) if isinstance(x, (int, float, complex)) else x.astype(bool) if hasattr(x, "astype") else x
+    return bool(x) if isinstance(x, (int, float, complex)) else array_of("logical function", x).astype(bool)
 
 
 def logical_not(x: Array, /) -> Array:

@@ -103,6 +103,12 @@ class Array(BaseArray):
 
     __matmul__ = reductions.matmul
 
+    def __rmatmul__(self, other: Operand) -> Self:
+        return reductions.matmul(other, self)  # type: ignore[no-any-return]
+
+    def __imatmul__(self, other: Operand) -> Self:
+        return indexing.assign_all(self, self @ other)
+
     def __neg__(self) -> Self:
         return unary("negative", self)
 
@@ -261,4 +267,4 @@ class _View(Array):
 
 
 _View.__name__ = _View.__qualname__ = "Array"
-Array._view_class = _View
+BaseArray._class, BaseArray._view_class = Array, _View

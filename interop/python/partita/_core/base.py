@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 import weakref
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from .. import _native
 from .dtypes import DType, as_dtype
-from .memory import to_host
+from .memory import NUMBERS, host_of, of_host, to_host
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +28,8 @@ class BaseArray:
 
     __slots__ = ("__weakref__", "_link", "_native", "_readers", "_readonly", "_scalar")
     # `_native` of a view is empty until it is read, and again when its root was written; see `partita._core.views`.
-    #: The class of views, which have more to do for an attribute.
+    #: The class of the arrays that functions make of their arguments, and that of views, which have more to do for an attribute.
+    _class: ClassVar[type[Any]]
     _view_class: ClassVar[type[Any]]
     #: Where a view has its elements, a `partita._core.views.links.Link`; None for arrays with elements of their own.
     _link: Any
@@ -246,8 +248,31 @@ class BaseArray:
         return f"{repr(self).splitlines()[0]}\nredistribution to {to!r}: {self._native.explain(to)}"
 
 
-def checked(name: str, x: A) -> A:
-    """The argument of a function, which must be an array."""
-    if not isinstance(x, BaseArray):
-        raise TypeError(f"{name}: expected a partita.Array, given {type(x).__name__}; convert with partita.asarray")
-    return x
+def operand(value: object, like: BaseArray | None = None) -> Any:
+    """An argument as an array: numbers, nested sequences, and whatever NumPy or DLPack makes an array of, copied to the team
+    of ``like`` (by default the default team). None for anything else."""
+    if isinstance(value, BaseArray):
+        return value
+    is_plain = isinstance(value, NUMBERS) or (isinstance(value, Sequence) and not isinstance(value, (str, bytes)))
+    if not is_plain and not hasattr(value, "__array__") and not hasattr(value, "__dlpack__"):
+        return None
+    host = value if is_plain else host_of(value)
+    if like is None:
+        return BaseArray._class(*of_host(host))
+    same = getattr(host, "shape", None) == like.shape and not like._scalar
+    return BaseArray._class(*of_host(host, dist=like.dist) if same else of_host(host, team=like.team))
+
+
+def array_of(name: str, x: A, like: BaseArray | None = None) -> A:
+    """The argument of a function as an array; see `operand`."""
+    array = x if isinstance(x, BaseArray) else operand(x, like)
+    if array is None:
+        raise TypeError(f"{name}: expected an array, a number or a list of numbers, given {type(x).__name__}; convert it with asarray")
+    return array  # type: ignore[no-any-return]
+
+
+def arrays_of(name: str, values: Iterable[A]) -> list[A]:
+    """Several arguments as arrays; what is none goes to the team of the first that is one."""
+    given = list(values)
+    like = next((x for x in given if isinstance(x, BaseArray)), None)
+    return [array_of(name, x, like) for x in given]

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _native
-from .base import A, BaseArray, checked
+from .base import A, BaseArray, array_of, arrays_of
 from .dtypes import result_type
 from .views.index import Selection, extents_of, one_axis, whole
 from .views.addresses import is_contiguous, reshaped_strides
@@ -61,7 +61,8 @@ def reshape(x: A, /, shape: int | Sequence[int], *, copy: bool | None = None) ->
     >>> u.tolist()
     [7, 1, 2, 3, 4, 5]
     """
-    extents = extents_of("reshape", shape, checked("reshape", x).size)
+    x = array_of("reshape", x)
+    extents = extents_of("reshape", shape, x.size)
     strides = None if copy else reshaped_strides(x, extents)
     if strides is None:
         if copy is False:
@@ -102,12 +103,14 @@ def ravel(x: A, /) -> A:
     >>> u.tolist()
     [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     """
-    return reshape(x, (checked("ravel", x).size,), copy=not is_contiguous(x))
+    x = array_of("ravel", x)
+    return reshape(x, (x.size,), copy=not is_contiguous(x))
 
 
 def permute_dims(x: A, /, axes: Sequence[int]) -> A:
     """Dimension ``axes[d]`` becomes dimension d."""
-    order = [one_axis("permute_dims", d, checked("permute_dims", x).ndim) for d in axes]
+    x = array_of("permute_dims", x)
+    order = [one_axis("permute_dims", d, x.ndim) for d in axes]
     if sorted(order) != list(range(x.ndim)):
         raise ValueError(f"permute_dims: expected each of {x.ndim} axes once, given {tuple(axes)}")
     return view(x, whole(x.shape)._replace(layout=list(order)), x.ndim == 0)
@@ -115,12 +118,14 @@ def permute_dims(x: A, /, axes: Sequence[int]) -> A:
 
 def transpose(x: A, /, axes: Sequence[int] | None = None) -> A:
     """The dimensions in the order ``axes``, by default reversed."""
-    return permute_dims(x, tuple(reversed(range(checked("transpose", x).ndim))) if axes is None else axes)
+    x = array_of("transpose", x)
+    return permute_dims(x, tuple(reversed(range(x.ndim))) if axes is None else axes)
 
 
 def moveaxis(x: A, source: int | Sequence[int], destination: int | Sequence[int], /) -> A:
     """The dimensions ``source`` at the places ``destination``, the others in their order."""
-    ndim = checked("moveaxis", x).ndim
+    x = array_of("moveaxis", x)
+    ndim = x.ndim
     from_, to = ([one_axis("moveaxis", d, ndim) for d in _tuple(axes)] for axes in (source, destination))
     if len(from_) != len(to) or len(set(from_)) != len(from_) or len(set(to)) != len(to):
         raise ValueError(f"moveaxis: expected as many different axes on both sides, given {source} and {destination}")
@@ -132,7 +137,8 @@ def moveaxis(x: A, source: int | Sequence[int], destination: int | Sequence[int]
 
 def swapaxes(x: A, a: int, b: int, /) -> A:
     """Two dimensions in each other's place."""
-    order = list(range(checked("swapaxes", x).ndim))
+    x = array_of("swapaxes", x)
+    order = list(range(x.ndim))
     i, j = one_axis("swapaxes", a, x.ndim), one_axis("swapaxes", b, x.ndim)
     order[i], order[j] = order[j], order[i]
     return permute_dims(x, order)
@@ -140,8 +146,9 @@ def swapaxes(x: A, a: int, b: int, /) -> A:
 
 def expand_dims(x: A, /, axis: int | Sequence[int] = 0) -> A:
     """With dimensions of extent 1 at the places ``axis`` of the result."""
+    x = array_of("expand_dims", x)
     axes = _tuple(axis)
-    rank = checked("expand_dims", x).ndim + len(axes)
+    rank = x.ndim + len(axes)
     places = {one_axis("expand_dims", d, rank) for d in axes}
     if len(places) != len(axes):
         raise ValueError(f"expand_dims: expected every axis once, given {axis}")
@@ -150,7 +157,8 @@ def expand_dims(x: A, /, axis: int | Sequence[int] = 0) -> A:
 
 def squeeze(x: A, /, axis: Axes = None) -> A:
     """Without the dimensions ``axis`` (all that can go if None), which have extent 1."""
-    shape = checked("squeeze", x).shape
+    x = array_of("squeeze", x)
+    shape = x.shape
     if axis is None:
         axis = tuple(d for d, extent in enumerate(shape) if extent == 1)
     axes = {one_axis("squeeze", d, x.ndim) for d in _tuple(axis)}
@@ -162,7 +170,8 @@ def squeeze(x: A, /, axis: Axes = None) -> A:
 
 def flip(x: A, /, axis: Axes = None) -> A:
     """The elements in reverse order along ``axis`` (all if None)."""
-    every = range(checked("flip", x).ndim) if axis is None else _tuple(axis)
+    x = array_of("flip", x)
+    every = range(x.ndim) if axis is None else _tuple(axis)
     axes = {one_axis("flip", d, x.ndim) for d in every}
     return select(x, tuple(slice(None, None, -1) if d in axes else slice(None) for d in range(x.ndim)))
 
@@ -185,7 +194,8 @@ def broadcast_to(x: A, /, shape: int | Sequence[int]) -> A:
     >>> pt.broadcast_to(pt.arange(3), (2, 3)).tolist()
     [[0, 1, 2], [0, 1, 2]]
     """
-    extents, given = _tuple(shape), checked("broadcast_to", x).shape
+    x = array_of("broadcast_to", x)
+    extents, given = _tuple(shape), x.shape
     front = len(extents) - len(given)
     fits = front >= 0 and all(a in (1, b) for a, b in zip(given, extents[max(front, 0) :], strict=True))
     if not fits:
@@ -204,12 +214,13 @@ def broadcast_arrays(*arrays: A) -> tuple[A, ...]:
     """Stretched to one shape."""
     import numpy as np
 
-    shapes = [checked("broadcast_arrays", x).shape for x in arrays]
+    given = arrays_of("broadcast_arrays", arrays)
+    shapes = [x.shape for x in given]
     try:
         shape = np.broadcast_shapes(*shapes)
     except ValueError:
         raise ValueError(f"broadcast_arrays: expected shapes that broadcast together, given {shapes}") from None
-    return tuple(x if x.shape == shape else broadcast_to(x, shape) for x in arrays)
+    return tuple(x if x.shape == shape else broadcast_to(x, shape) for x in given)
 
 
 def diagonal(x: A, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A:
@@ -233,7 +244,8 @@ def diagonal(x: A, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A:
     >>> pt.arange(9).reshape(3, 3).diagonal(1).tolist()
     [1, 5]
     """
-    if checked("diagonal", x).ndim < 2:
+    x = array_of("diagonal", x)
+    if x.ndim < 2:
         raise ValueError(f"diagonal: expected an array of 2 dimensions or more, given {x.ndim}; use partita.reshape first")
     first, second = (one_axis("diagonal", d, x.ndim) for d in (axis1, axis2))
     if first == second:
@@ -243,7 +255,7 @@ def diagonal(x: A, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A:
 
 def concatenate(arrays: Sequence[A], /, axis: int | None = 0) -> A:
     """The arrays one behind the other along ``axis``; flat ones if None."""
-    given = [checked("concatenate", x) for x in arrays]
+    given = arrays_of("concatenate", arrays)
     if not given:
         raise ValueError("concatenate: expected at least one array, given none")
     if axis is None:
@@ -262,7 +274,7 @@ def concatenate(arrays: Sequence[A], /, axis: int | None = 0) -> A:
 
 def stack(arrays: Sequence[A], /, axis: int = 0) -> A:
     """The arrays, of one shape, one behind the other along a new dimension ``axis``."""
-    given = [checked("stack", x) for x in arrays]
+    given = arrays_of("stack", arrays)
     if not given or any(x.shape != given[0].shape for x in given):
         shapes = ", ".join(str(x.shape) for x in given) or "none"
         raise ValueError(f"stack: expected arrays of one shape, given {shapes}")
@@ -271,7 +283,8 @@ def stack(arrays: Sequence[A], /, axis: int = 0) -> A:
 
 def unstack(x: A, /, axis: int = 0) -> tuple[A, ...]:
     """The arrays along a dimension, one for each of its coordinates."""
-    d = one_axis("unstack", axis, checked("unstack", x).ndim)
+    x = array_of("unstack", x)
+    d = one_axis("unstack", axis, x.ndim)
     return tuple(select(x, (slice(None),) * d + (i,)) for i in range(x.shape[d]))
 
 
@@ -282,11 +295,12 @@ def pad(x: A, width: Any, mode: str = "constant", constant_values: bool | int | 
     """
     import numpy as np
 
+    x = array_of("pad", x)
     modes = ("constant", "edge", "wrap", "reflect", "symmetric")
     if mode not in modes:
         raise NotImplementedError(f"pad: expected a mode of {', '.join(modes)}, given {mode!r}")
     try:
-        pairs = np.broadcast_to(np.asarray(width), (checked("pad", x).ndim, 2)).tolist()
+        pairs = np.broadcast_to(np.asarray(width), (x.ndim, 2)).tolist()
     except ValueError:
         raise ValueError(f"pad: expected a number, a pair, or {x.ndim} pairs as width, given {width}") from None
     if any(n < 0 for pair in pairs for n in pair):
@@ -304,6 +318,7 @@ def roll(x: A, /, shift: int | Sequence[int], axis: Axes = None) -> A:
 
     Of blocks the result is a view; where the distribution is periodic, a halo holds the elements that wrap around.
     """
+    x = array_of("roll", x)
     if axis is None:
         if isinstance(shift, Sequence):
             raise ValueError(f"roll: expected one shift for the flat array, given {shift}; name as many axes")
@@ -312,7 +327,7 @@ def roll(x: A, /, shift: int | Sequence[int], axis: Axes = None) -> A:
     if len(axes) != len(shifts) and 1 not in (len(axes), len(shifts)):
         raise ValueError(f"roll: expected as many shifts as axes, given {shift} and {axis}")
     count = max(len(axes), len(shifts))
-    offsets = [0] * checked("roll", x).ndim
+    offsets = [0] * x.ndim
     for d, by in zip(axes * (count // len(axes)), shifts * (count // len(shifts)), strict=True):
         offsets[one_axis("roll", d, x.ndim)] += by
     # Less than once around, in the direction that was given: short ways are read from halos.
@@ -324,10 +339,11 @@ def take(x: A, indices: Any, /, axis: int | None = None) -> A:
     """The elements at ``indices`` along an axis (of the flat array if None). The indices are the host's."""
     import numpy as np
 
+    x = array_of("take", x)
     host = _indices("take", indices)
     if axis is None:
-        x, axis = ravel(checked("take", x)), 0
-    d = one_axis("take", axis, checked("take", x).ndim)
+        x, axis = ravel(x), 0
+    d = one_axis("take", axis, x.ndim)
     key = (slice(None),) * d
     return select(x, (*key, np.atleast_1d(host))) if host.ndim else select(x, (*key, int(host))).copy()
 
@@ -347,8 +363,9 @@ def take_along_axis(x: A, indices: Any, /, axis: int = -1) -> A:
     """Element by element the one at that index along the axis. The indices are the host's."""
     import numpy as np
 
+    x = array_of("take_along_axis", x)
     host = _indices("take_along_axis", indices)
-    d = one_axis("take_along_axis", axis, checked("take_along_axis", x).ndim)
+    d = one_axis("take_along_axis", axis, x.ndim)
     if host.ndim != x.ndim:
         raise ValueError(f"take_along_axis: expected indices of {x.ndim} dimensions, given {host.ndim}")
     shape = np.broadcast_shapes(x.shape[:d] + (1,) + x.shape[d + 1 :], host.shape)
@@ -361,9 +378,10 @@ def repeat(x: A, repeats: Any, /, axis: int | None = None) -> A:
     """Every element ``repeats`` times, along an axis (of the flat array if None)."""
     import numpy as np
 
+    x = array_of("repeat", x)
     if axis is None:
-        x, axis = ravel(checked("repeat", x)), 0
-    d = one_axis("repeat", axis, checked("repeat", x).ndim)
+        x, axis = ravel(x), 0
+    d = one_axis("repeat", axis, x.ndim)
     counts = repeats.numpy() if isinstance(repeats, BaseArray) else np.asarray(repeats)
     if counts.size and (counts.dtype.kind not in "iu" or counts.min() < 0):
         raise ValueError(f"repeat: expected counts of at least 0, given {repeats}")
@@ -372,8 +390,9 @@ def repeat(x: A, repeats: Any, /, axis: int | None = None) -> A:
 
 def tile(x: A, repetitions: int | Sequence[int], /) -> A:
     """The array, so many times along each dimension."""
+    x = array_of("tile", x)
     counts = _tuple(repetitions)
-    rank = max(len(counts), checked("tile", x).ndim)
+    rank = max(len(counts), x.ndim)
     counts = (1,) * (rank - len(counts)) + counts
     x = reshape(x, (1,) * (rank - x.ndim) + x.shape) if rank > x.ndim else x
     for d, count in enumerate(counts):

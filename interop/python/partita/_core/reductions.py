@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import AxisError
-from .base import A, checked
+from .base import A, array_of, arrays_of
 from .dtypes import DType, as_dtype, bfloat16, bool_, default, float16, float32, float64, wide_for
 from .views.index import Axis, axes_of, one_axis
 from .rearrange import expand_dims, moveaxis, pad, reshape, swapaxes
@@ -22,12 +22,13 @@ __all__ = [
 
 def reduce(name: str, array: A, axis: Axis, keepdims: bool, *, dtype: Any = None, out: Any = None) -> A:
     """A reduction in NumPy's words: over all axes if None, over none if ``()``."""
+    array = array_of(name, array)
     if out is not None:
         raise TypeError(f"{name}: expected out=None, given {type(out).__name__}; assign the result: out[...] = ...")
     if dtype is not None:
         kind = as_dtype(dtype)
         return reduce(name, array.astype(kind), axis, keepdims).astype(kind)
-    axes = axes_of(name, axis, checked(name, array).ndim)
+    axes = axes_of(name, axis, array.ndim)
     if not axes and array.ndim:
         return array.astype(_reduced_type(name, array.dtype))
     if name.startswith("mean") and array.dtype.kind in "bui" and default.float is not float64:
@@ -133,7 +134,8 @@ def argmax(x: A, /, axis: int | None = None, keepdims: bool = False, *, out: Non
 
 def matrix_transpose(x: A, /) -> A:
     """The last two dimensions in each other's place."""
-    if checked("matrix_transpose", x).ndim < 2:
+    x = array_of("matrix_transpose", x)
+    if x.ndim < 2:
         raise ValueError(f"mT: expected at least 2 dimensions, given {x.ndim}; use partita.reshape first")
     return swapaxes(x, -1, -2)
 
@@ -141,7 +143,8 @@ def matrix_transpose(x: A, /) -> A:
 def vecdot(a: A, b: A, /, *, axis: int = -1) -> A:
     """Sums of products along ``axis``, which counts from the end; shapes broadcast. Of complex numbers, with conjugates of
     the first."""
-    ranks = (checked("vecdot", a).ndim, checked("vecdot", b).ndim)
+    a, b = arrays_of("vecdot", (a, b))
+    ranks = (a.ndim, b.ndim)
     least = ranks[0] if ranks[0] < ranks[1] else ranks[1]
     if not -least <= axis < 0:
         raise AxisError(f"vecdot: expected an axis from {-least} to -1, given {axis}; count from the end")
@@ -163,7 +166,7 @@ def _sum_of_products(a: A, b: A, axis: int) -> A:
 def matmul(a: A, b: A, /) -> A:
     """Matrix products of the last two dimensions, the others broadcast; a single dimension is a row on the left and
     a column on the right."""
-    checked("matmul", a), checked("matmul", b)
+    a, b = arrays_of("matmul", (a, b))
     inner = b.shape[-2] if b.ndim > 1 else b.shape[-1] if b.ndim else None
     if a.ndim == 0 or b.ndim == 0 or a.shape[-1] != inner:
         shapes = f"{a.shape} and {b.shape}"
@@ -179,9 +182,10 @@ def matmul(a: A, b: A, /) -> A:
     return select(result, tuple(key)) if 0 in key else result
 
 
-def tensordot(a: A, b: A, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> A:
+def tensordot(a: A, b: A, /, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> A:
     """Sums of products over pairs of axes: the last ``axes`` of the first with as many first of the second, or lists."""
-    ranks = sorted((checked("tensordot", a).ndim, checked("tensordot", b).ndim))
+    a, b = arrays_of("tensordot", (a, b))
+    ranks = sorted((a.ndim, b.ndim))
     if isinstance(axes, int):
         if not 0 <= axes <= ranks[0]:
             raise ValueError(f"tensordot: expected at most {ranks[0]} axes, given {axes}")

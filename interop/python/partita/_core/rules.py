@@ -10,11 +10,10 @@ import sys
 from typing import Any, NoReturn
 
 from .. import _native
-from .base import A, BaseArray, checked
+from .base import A, BaseArray, array_of, operand
 from .dtypes import (
     DType, bool_, complex_for, default, float16, float32, float_for, int8, int64, result_type,
 )  # fmt: skip
-from .memory import of_host
 from .views.links import Component, view
 
 #: What stands beside an array in an expression; arrays of NumPy are copied to the array's team.
@@ -41,7 +40,8 @@ _LARGE_POWER = 100
 
 def unary(name: str, array: A) -> A:
     """A function of one array, in the type that NumPy would compute it in."""
-    dtype = checked(name, array).dtype
+    array = array_of(name, array)
+    dtype = array.dtype
     if dtype.kind == "c":
         # Which functions there are, the extension knows.
         return _like(array, array._native.op1(name))
@@ -74,16 +74,6 @@ def _weak(value: object) -> bool:
         return False
     # NumPy's float64 is a float, its complex128 a complex, and yet they have types of their own.
     return "numpy" not in sys.modules or not isinstance(value, sys.modules["numpy"].generic)
-
-
-def array_operand(value: Operand, like: A) -> A | None:
-    """An array, or one of NumPy on the same team; None for what is neither."""
-    if isinstance(value, BaseArray):
-        return value  # type: ignore[return-value]
-    if hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
-        same = getattr(value, "shape", None) == like.shape and not like._scalar
-        return type(like)(*of_host(value, dist=like.dist) if same else of_host(value, team=like.team))
-    return None
 
 
 def _weak_type(value: bool | int | float | complex, like: DType) -> DType:
@@ -131,7 +121,7 @@ def operate(name: str, a: Operand, b: Operand) -> Any:
             return _all_alike(name, a, b, like)
         native = [None if _weak(value) else like._native for value in (a, b)]
     else:
-        arrays = [array_operand(value, like) for value in (a, b)]
+        arrays = [operand(value, like) for value in (a, b)]
         if arrays[0] is None or arrays[1] is None:
             return NotImplemented
         left, right = arrays[0], arrays[1]
@@ -285,9 +275,7 @@ def _integer_power(base: A, exponent: int) -> A:
 def _integers(value: Operand, like: A, common: DType) -> A:
     if _weak(value):
         return _like(like, like._native.constant(common.name, value))
-    array = array_operand(value, like)
-    assert array is not None
-    return array.astype(common)
+    return operand(value, like).astype(common)  # type: ignore[no-any-return]
 
 
 def _integer_powers(base: A, exponent: A) -> A:
@@ -304,9 +292,9 @@ def _integer_powers(base: A, exponent: A) -> A:
 
 
 def binary(name: str, a: Operand, b: Operand) -> Any:
-    """A function of two operands, of which one is an array at least; its class of arrays."""
+    """A function of two operands; its class of arrays."""
     if not isinstance(a, BaseArray) and not isinstance(b, BaseArray):
-        raise TypeError(f"{name}: expected a partita.Array, given {_names(a, b)}; convert with partita.asarray")
+        a, b = (a, array_of(name, b)) if _weak(a) and not _weak(b) else (array_of(name, a), b)
     result = operate(name, a, b)
     if result is NotImplemented:
         raise TypeError(f"{name}: expected arrays or numbers, given {_names(a, b)}")
@@ -317,11 +305,11 @@ def _names(a: object, b: object) -> str:
     return f"{type(a).__name__} and {type(b).__name__}"
 
 
-def where(condition: A, x: Operand, y: Operand) -> A:
+def where(condition: A, x: Operand, y: Operand, /) -> A:
     """``x`` where the condition is true, else ``y``; shapes broadcast."""
-    if not isinstance(condition, BaseArray):
-        raise TypeError(f"where: expected a partita.Array as condition, given {type(condition).__name__}")
-    arrays = [None if _weak(value) else array_operand(value, condition) for value in (x, y)]
+    like = next((value for value in (condition, x, y) if isinstance(value, BaseArray)), None)
+    condition = array_of("where", condition, like)
+    arrays = [None if _weak(value) else operand(value, condition if like is None else like) for value in (x, y)]
     strong = [array for array in arrays if array is not None]
     weak = [value for value in (x, y) if _weak(value)]
     if len(strong) + len(weak) != 2:
@@ -358,7 +346,8 @@ def real(x: A, /) -> A:
     >>> z.tolist()
     [(7+2j), (3+4j)]
     """
-    return view(x, Component(0), x._scalar) if checked("real", x).dtype.kind == "c" else x
+    x = array_of("real", x)
+    return view(x, Component(0), x._scalar) if x.dtype.kind == "c" else x
 
 
 def imag(x: A, /) -> A:
@@ -378,7 +367,8 @@ def imag(x: A, /) -> A:
     >>> pt.imag(pt.asarray([1 + 2j, 3 + 4j])).tolist()
     [2.0, 4.0]
     """
-    if checked("imag", x).dtype.kind == "c":
+    x = array_of("imag", x)
+    if x.dtype.kind == "c":
         return view(x, Component(1), x._scalar)
     zeros = _like(x, x._native.constant(x.dtype.name, 0))
     zeros._readonly = True
@@ -387,11 +377,13 @@ def imag(x: A, /) -> A:
 
 def conj(x: A, /) -> A:
     """Complex conjugates. Real arrays are their own."""
-    return unary("conj", x) if checked("conj", x).dtype.kind == "c" else x.copy()
+    x = array_of("conj", x)
+    return unary("conj", x) if x.dtype.kind == "c" else x.copy()
 
 
 def angle(x: A, /) -> A:
     """Arguments of complex numbers, in radians from -pi to pi."""
-    if checked("angle", x).dtype.kind != "c":
+    x = array_of("angle", x)
+    if x.dtype.kind != "c":
         raise TypeError(f"angle: expected complex numbers, given {x.dtype.name}; use arctan2(0 * x, x)")
     return unary("angle", x)

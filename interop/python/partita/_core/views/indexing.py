@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ... import _native
-from ..base import A, BaseArray
+from ..base import A, BaseArray, operand
 from ..dtypes import can_cast
 from .index import Selection, positions_of, selection_of, whole
 from ..memory import NUMBERS
-from ..rules import array_operand, of_rank, where
+from ..rules import of_rank, where
 from .links import Link, Strides, put, read, scatter, view
 
 
@@ -40,7 +40,7 @@ def assign(x: A, key: Any, value: Any) -> None:
     """``x[key] = value``."""
     _check_writeable("assignment", x)
     is_number = isinstance(value, NUMBERS)
-    array = None if is_number else array_operand(value, x)
+    array = None if is_number else operand(value, x)
     if array is None and not is_number:
         raise TypeError(f"assignment: expected an array or a number, given {type(value).__name__}")
     selection = selection_of(key, x.shape)
