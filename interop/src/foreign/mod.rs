@@ -8,8 +8,8 @@
 //! - A capsule is taken once: the name says whether its struct is still inside. Python objects are touched
 //!   only while attached to the interpreter.
 //! - Structs and places for answers that C callers pass are valid during the call, as DLPack defines.
-//! - A buffer's exporter keeps its bytes where they are; threads of Python that write to them while a function
-//!   copies them race, here as with NumPy's own functions, and must not.
+//! - A buffer's exporter keeps its bytes where they are. Threads of Python that write to them while a
+//!   function copies them race, here as with NumPy's own functions, and must not.
 //! - A handle of mpi4py is valid while its communicator lives, and is used only if both libraries are one.
 
 #[cfg(feature = "python")]
