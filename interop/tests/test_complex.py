@@ -6,6 +6,7 @@ and quotients are within 2 units of the last place of their magnitude, because N
 functions within 6. Infinities and NaN are compared where NumPy's C library follows annex G of C99."""
 
 import copy
+import functools
 import math
 import operator
 import pickle
@@ -142,7 +143,30 @@ def test_types_are_numpys(host_team):
     same(pt.asarray(np.array([0, 1j, np.nan]), team=host_team).astype(bool), np.array([False, True, True]))
 
 
-FUNCTIONS = ["exp", "log", "sqrt", "sin", "cos", "sinh", "cosh", "abs", "angle", "square", "reciprocal", "sign"]
+INVERSE = ["arccos", "arcsin", "arctan", "arccosh", "arcsinh", "arctanh"]
+OTHERS = ["tan", "tanh", "expm1", "log1p", "log2", "log10"]
+FUNCTIONS = ["exp", "log", "sqrt", "sin", "cos", "sinh", "cosh", "abs", "angle", "square", "reciprocal", "sign", *INVERSE, *OTHERS]
+
+
+EXACT = [*INVERSE, *OTHERS]
+
+
+def exact(name, host):
+    """By mpmath, with so many bits that 1 + z is exact."""
+    pytest.importorskip("mpmath")
+    return np.array(_exact(name, host.dtype.name, host.tobytes())).reshape(host.shape)
+
+
+@functools.cache
+def _exact(name, kind, data):
+    import mpmath as mp
+
+    of = {"log1p": lambda z: mp.log(1 + z), "log2": lambda z: mp.log(z) / mp.log(2), "log10": lambda z: mp.log(z) / mp.log(10)}
+    function = of.get(name) or getattr(mp, name.replace("arc", "a"))
+    host = np.frombuffer(data, kind)
+    sizes = np.maximum(abs(host.real), abs(host.imag))
+    with mp.workprec(2400 if sizes.max() > 1e40 or sizes.min() < 1e-40 else 400):
+        return [complex(function(mp.mpc(float(z.real), float(z.imag)))) for z in host]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -152,11 +176,11 @@ def test_functions(kind, name, team):
     for scale in (0.1, 1, 10, 1e-30, 1e30):
         host = drawn(kind, (40, 5)) * np.asarray(scale, kind)
         host.imag *= 10 ** rng.uniform(-5, 0, host.shape)
-        if name in ("exp", "sin", "cos", "sinh", "cosh", "square") and scale > 10:
+        if name in ("exp", "expm1", "sin", "cos", "tan", "sinh", "cosh", "tanh", "square") and scale > 10:
             continue
         with np.errstate(all="ignore"):
-            # In twice the digits, because the C library's float functions are not closer themselves.
-            wide = getattr(np, name)(host.astype(np.clongdouble))
+            # In more digits, because the C library's float functions are not closer themselves; its log1p has none near 0.
+            wide = getattr(np, name)(host.astype(np.clongdouble)) if name not in EXACT else exact(name, host)
         kind_out = host.real.dtype if wide.dtype.kind == "f" else host.dtype
         close(getattr(pt, name)(pt.asarray(host, team=team)), wide.astype(kind_out), 6, (name, scale))
 
@@ -180,6 +204,25 @@ def test_close_to_the_unit_circle_and_to_the_ends(kind, host_team):
         ours = getattr(pt, name)(pt.asarray(host, team=host_team)).numpy()
         np.testing.assert_allclose(ours.real, expected.real, rtol=20 * eps, atol=least)
         np.testing.assert_allclose(ours.imag, expected.imag, rtol=20 * eps, atol=least)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", EXACT)
+def test_close_to_cuts_and_poles_and_far_away(name, kind, host_team):
+    """At 0, at the ends of the cuts, at multiples of a right angle, on the unit circle, and at magnitudes of all kinds."""
+    eps, largest = float(np.finfo(kind).eps), float(np.finfo(kind).max)
+    rng = np.random.default_rng(3)
+
+    def near(middle):
+        return middle + rng.choice([-1, 1], 12) * eps ** rng.uniform(0, 1.2, 12) + 1j * eps ** rng.uniform(0, 3, 12)
+
+    lists = [near(middle) for middle in (0, 1, -1, 1j, -1j, -2, math.pi / 2, 1j * math.pi / 2, 1j * math.pi)]
+    lists += [np.exp(1j * rng.uniform(0, 7, 12)), 40 * rng.normal(size=12) + 1j * rng.normal(size=12)]
+    if name not in ("tan", "tanh", "expm1"):
+        lists += [rng.normal(size=12) * size + 1j * rng.normal(size=12) for size in (1e5, largest / 8, 8 / largest)]
+        lists += [rng.normal(size=12) + 1j * rng.normal(size=12) * size for size in (1e9, largest / 8)]
+    host = np.concatenate(lists).astype(kind)
+    close(getattr(pt, name)(pt.asarray(host, team=host_team)), exact(name, host).astype(kind), 6, name)
 
 
 @pytest.mark.parametrize("exponent", [0, 1, 2, 3, 7, -1, -3, 2.0, 0.5, 1 + 1j, 150])
@@ -210,9 +253,10 @@ def test_special_values(kind, host_team):
     z = pt.asarray(host, team=host_team)
     for name in ("isnan", "isinf", "isfinite", "abs", "conj", "negative", "real", "imag", "positive"):
         same(getattr(pt, name)(z), getattr(np, name)(host), name)
-    for name in ("exp", "log", "sqrt", "sin", "cos", "sinh", "cosh"):
+    for name in ("exp", "log", "sqrt", "sin", "cos", "sinh", "cosh", *EXACT):
         with np.errstate(all="ignore"):
-            expected = getattr(np, name)(host)
+            # NumPy's expm1 is not the standard's where e^x is infinite or 0; its exponential is.
+            expected = getattr(np, name)(host) if name != "expm1" else np.where(abs(host) < 3, np.expm1(host), np.exp(host) - 1)
         ours = getattr(pt, name)(z).numpy()
         for which in ("real", "imag"):
             got, wanted = getattr(ours, which), getattr(expected, which)
@@ -385,7 +429,7 @@ REFUSED = {
     "less": lambda z: z < z, "greater_equal": lambda z: z >= 1, "floor_divide": lambda z: z // 2, "remainder": lambda z: z % z,
     "minimum": lambda z: pt.minimum(z, z), "max": lambda z: z.max(), "argmin": lambda z: z.argmin(), "floor": pt.floor,
     "trunc": pt.trunc, "arctan2": lambda z: pt.arctan2(z, z), "hypot": lambda z: pt.hypot(z, 1), "erf": pt.erf, "cbrt": pt.cbrt,
-    "tan": pt.tan, "log1p": pt.log1p, "and": lambda z: z & z, "invert": lambda z: ~z, "left_shift": lambda z: z << 1,
+    "and": lambda z: z & z, "invert": lambda z: ~z, "left_shift": lambda z: z << 1,
     "maximum": lambda z: pt.clip(z, 0, 1), "astype": lambda z: z.astype(float), "var": xp.var,
 }  # fmt: skip
 

@@ -2,8 +2,7 @@
 
 A ``device`` of the standard is a `Team` here, because an array is on all members of one. Absent are sorting, sets,
 ``searchsorted``, and the extensions ``linalg`` and ``fft``. Shapes that depend on data
-(``nonzero``, boolean indices) are there; they gather the mask on the host. Of complex numbers ``tan``, ``tanh``, ``expm1``,
-``log1p``, ``log2``, ``log10`` and the inverse trigonometric and hyperbolic functions are absent: TypeError.
+(``nonzero``, boolean indices) are there; they gather the mask on the host.
 """
 
 from __future__ import annotations

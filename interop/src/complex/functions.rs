@@ -57,26 +57,28 @@ pub(super) fn product(a: &Halves, b: &Halves) -> Halves {
 }
 
 /// Numbers that depend on the width of the floats.
-struct Limits {
+pub(super) struct Limits {
     /// Subtracted from arguments of exponentials above it, which is exact up to twice as much.
     top: f64,
     /// Above, the sum of two squares needs scaling.
     huge: f64,
     /// Below, numbers have fewer digits.
     tiny: f64,
+    /// From here on 1 added to a number is lost.
+    pub far: f64,
     /// Tiny numbers are multiplied by 2 to this power, which is even.
     lift: i32,
 }
 
-fn limits(dtype: DType) -> Limits {
+pub(super) fn limits(dtype: DType) -> Limits {
     match dtype {
-        DType::F32 => Limits { top: 80.0, huge: 1e37, tiny: 1e-36, lift: 40 },
-        _ => Limits { top: 700.0, huge: 1e307, tiny: 1e-306, lift: 60 },
+        DType::F32 => Limits { top: 80.0, huge: 1e37, tiny: 1e-36, far: 1e9, lift: 40 },
+        _ => Limits { top: 700.0, huge: 1e307, tiny: 1e-306, far: 1e17, lift: 60 },
     }
 }
 
 /// The first where the mask is true, else the second.
-fn choose(mask: &Array, yes: impl Operand, no: &Array) -> Array {
+pub(super) fn choose(mask: &Array, yes: impl Operand, no: &Array) -> Array {
     mask.select(&yes.operand(no), no)
 }
 
@@ -84,7 +86,7 @@ fn is_finite(x: &Array) -> Array {
     x.abs().less(f64::INFINITY)
 }
 
-fn is_infinite(x: &Array) -> Array {
+pub(super) fn is_infinite(x: &Array) -> Array {
     x.abs().equal(f64::INFINITY)
 }
 
@@ -94,7 +96,7 @@ fn is_negative(x: &Array) -> Array {
 }
 
 /// The first with its sign changed where that of the second is negative.
-fn signed(x: &Array, of: &Array) -> Array {
+pub(super) fn signed(x: &Array, of: &Array) -> Array {
     choose(&is_negative(of), -x, x)
 }
 
@@ -114,6 +116,37 @@ pub fn exp(z: Halves) -> Halves {
     let re = choose(&lost, &e, &(&e * y.cos() * &rest));
     let im = choose(&(lost & x.less(0.0)), &e, &(&e * y.sin() * &rest));
     Halves { re, im: choose(&y.equal(0.0), &y, &im) }
+}
+
+/// e^z - 1, which near 0 is not taken from 1.
+pub fn expm1(z: Halves) -> Halves {
+    let near = z.re.abs().less(1.0) & is_finite(&z.im);
+    let (x, y) = (choose(&near, &z.re, &0.0.operand(&z.re)), choose(&near, &z.im, &0.0.operand(&z.re)));
+    let half = (&y * 0.5).sin();
+    let close = x.expm1() * y.cos() - &half * &half * 2.0;
+    let Halves { re, im } = exp(z);
+    Halves { re: choose(&near, close, &(re - 1.0)), im }
+}
+
+/// log (1 + z), which near 0 is not of 1.
+pub fn log1p(z: Halves) -> Halves {
+    let Halves { re: x, im: y } = z;
+    let near = x.abs().less(0.5) & y.abs().less(0.5);
+    let close = (&x * (&x + 2.0) + &y * &y).log1p() * 0.5;
+    let Halves { re, im } = log(Halves { re: &x + 1.0, im: y });
+    Halves { re: choose(&near, close, &re), im }
+}
+
+/// log z to base 2.
+pub fn log2(z: Halves) -> Halves {
+    let Halves { re, im } = log(z);
+    Halves { re: re * std::f64::consts::LOG2_E, im: im * std::f64::consts::LOG2_E }
+}
+
+/// log z to base 10.
+pub fn log10(z: Halves) -> Halves {
+    let Halves { re, im } = log(z);
+    Halves { re: re * std::f64::consts::LOG10_E, im: im * std::f64::consts::LOG10_E }
 }
 
 /// log |z| + i arg z.
@@ -195,6 +228,30 @@ pub fn sin(z: Halves) -> Halves {
 /// cosh(i z).
 pub fn cos(z: Halves) -> Halves {
     cosh(Halves { re: -&z.im, im: z.re })
+}
+
+/// Where |x| is so large that the result is 1 but for its rounding, the imaginary part is what is left of it.
+/// Elsewhere W. Kahan's formula ("Branch cuts for complex elementary functions", 1987).
+pub fn tanh(z: Halves) -> Halves {
+    let Halves { re: x, im: y } = z;
+    let far = x.abs().greater(22.0);
+    let (s, t) = (choose(&far, 0.0, &x).sinh(), y.tan());
+    let beta = &t * &t + 1.0;
+    let below = &beta * &s * &s + 1.0;
+    let lost = is_infinite(&x) & !is_finite(&y);
+    let one = choose(&(&lost | is_finite(&y)), signed(&1.0.operand(&x), &x), &(&y - &y));
+    let re = choose(&far, one, &(&beta * (&s * &s + 1.0).sqrt() * &s / &below));
+    let rest = (x.abs() * -2.0).exp() * (y.sin() * y.cos()) * 4.0;
+    // What has no direction is 0 at infinity.
+    let rest = choose(&lost, 0.0, &rest);
+    let im = choose(&far, rest, &(t / below));
+    Halves { re: choose(&x.equal(0.0), &x, &re), im: choose(&y.equal(0.0), &y, &im) }
+}
+
+/// -i tanh(i z).
+pub fn tan(z: Halves) -> Halves {
+    let turned = tanh(Halves { re: -&z.im, im: z.re });
+    Halves { re: turned.im, im: -&turned.re }
 }
 
 /// exp(b log a), and what NumPy says of zeros: 0 to a power with a positive real part is 0, 0 to the power 0

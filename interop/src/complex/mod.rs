@@ -10,6 +10,7 @@
 //! NaN as annex G of C99 says.
 
 mod functions;
+mod inverse;
 
 pub use functions::part;
 
@@ -97,6 +98,18 @@ pub fn op1(name: &str, z: &Array) -> Result<Option<Outcome>> {
         "cosh" => complex(functions::cosh),
         "sin" => complex(functions::sin),
         "cos" => complex(functions::cos),
+        "tanh" => complex(functions::tanh),
+        "tan" => complex(functions::tan),
+        "expm1" => complex(functions::expm1),
+        "log1p" => complex(functions::log1p),
+        "log2" => complex(functions::log2),
+        "log10" => complex(functions::log10),
+        "arccos" => complex(inverse::acos),
+        "arcsin" => complex(inverse::asin),
+        "arctan" => complex(inverse::atan),
+        "arccosh" => complex(inverse::acosh),
+        "arcsinh" => complex(inverse::asinh),
+        "arctanh" => complex(inverse::atanh),
         _ => Ok(None),
     }
 }
