@@ -165,7 +165,7 @@ def _exact(name, kind, data):
     function = of.get(name) or getattr(mp, name.replace("arc", "a"))
     host = np.frombuffer(data, kind)
     sizes = np.maximum(abs(host.real), abs(host.imag))
-    with mp.workprec(2400 if sizes.max() > 1e40 or sizes.min() < 1e-40 else 400):
+    with mp.workprec(2400 if float(sizes.max()) > 1e40 or float(sizes.min()) < 1e-40 else 400):
         return [complex(function(mp.mpc(float(z.real), float(z.imag)))) for z in host]
 
 

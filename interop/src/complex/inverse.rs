@@ -1,6 +1,7 @@
 //! Inverse trigonometric and hyperbolic functions of [`Halves`], by W. Kahan's formulas ("Branch cuts for
 //! complex elementary functions, or much ado about nothing's sign bit", 1987): out of the roots of 1 - z and
-//! 1 + z, so that no digits are lost at the ends of the cuts. Far from 0, where the 1 is lost, they are logarithms.
+//! 1 + z, so that no digits are lost at the ends of the cuts. Far from 0, where the 1 is lost, they are
+//! logarithms.
 
 use super::functions::{Halves, choose, is_infinite, limits, log, signed, sqrt};
 use partita::Array;
