@@ -15,14 +15,14 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 22_330),
     ("engine/src", 38_040),
     ("simcuda/src", 8_430),
-    ("interop/src", 6_900),
+    ("interop/src", 7_050),
     ("interop/python", 6_500),
     ("benches", 9_450),
     ("xtask", 5_080),
     ("examples", 2_300),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 98_900;
+pub const TOTAL_BUDGET: usize = 99_030;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
