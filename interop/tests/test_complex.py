@@ -285,11 +285,11 @@ def test_reductions(kind, dist):
         for keepdims in (False, True):
             for name, ulp in (("sum", 40), ("mean", 40), ("prod", 400)):
                 expected = np.asarray(getattr(wide, name)(axis=axis, keepdims=keepdims)).astype(kind)
-                got = getattr(z, name)(axis, keepdims)
+                got = getattr(z, name)(axis, keepdims=keepdims)
                 assert np.abs(got.numpy() - expected).max() <= ulp * np.finfo(kind).eps * max(1, np.abs(expected).max()), name
                 assert got.shape == expected.shape and got.dtype == kind
             for name in ("all", "any"):
-                same(getattr(z, name)(axis, keepdims), getattr(host, name)(axis=axis, keepdims=keepdims), name)
+                same(getattr(z, name)(axis, keepdims=keepdims), getattr(host, name)(axis=axis, keepdims=keepdims), name)
     assert z.sum(reproducible=True).item() == pt.asarray(host, team=z.team).sum(reproducible=True).item()
     assert pt.zeros((0, 3), kind, team=z.team).prod(0).numpy().tolist() == [1, 1, 1]
 
@@ -430,7 +430,7 @@ REFUSED = {
     "minimum": lambda z: pt.minimum(z, z), "max": lambda z: z.max(), "argmin": lambda z: z.argmin(), "floor": pt.floor,
     "trunc": pt.trunc, "arctan2": lambda z: pt.arctan2(z, z), "hypot": lambda z: pt.hypot(z, 1), "erf": pt.erf, "cbrt": pt.cbrt,
     "and": lambda z: z & z, "invert": lambda z: ~z, "left_shift": lambda z: z << 1,
-    "maximum": lambda z: pt.clip(z, 0, 1), "astype": lambda z: z.astype(float), "var": xp.var,
+    "maximum": lambda z: pt.clip(z, 0, 1), "astype": lambda z: z.astype(float),
 }  # fmt: skip
 
 

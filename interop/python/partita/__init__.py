@@ -21,7 +21,6 @@ from ._api.create import *
 from ._api.defaults import *
 from ._api.dims import *
 from ._api.files import *
-from ._api.functions import *
 from ._api.loop import *
 from ._api.protocols import *
 from ._core.array import *
@@ -29,6 +28,20 @@ from ._core.dtypes import *
 from ._core.rearrange import *
 from ._core.reductions import *
 from ._core.views.addresses import *
+from ._numpy import dispatch as _dispatch
+from ._numpy.applying import *
+from ._numpy.applying import missing as __getattr__
+from ._numpy.creation import *
+from ._numpy.dispatch import *
+from ._numpy.elementwise import *
+from ._numpy.host import *
+from ._numpy.joining import *
+from ._numpy.products import *
+from ._numpy.selection import *
+from ._numpy.statistics import *
+from ._numpy.types import *
+from ._numpy.ufuncs.ufunc import *
+from ._numpy.ufuncs.names import *
 from ._native import Device as Device
 from ._native import Distribution as Distribution
 from ._native import Part as Part
@@ -37,6 +50,8 @@ from ._native import devices as devices
 from ._native import end as _end
 from ._native import version as _version
 from .errors import *
+
+ndarray = Array
 
 __version__ = _version()
 
@@ -48,4 +63,4 @@ from . import array_api as array_api  # noqa: E402
 from . import operators as operators  # noqa: E402
 from . import random as random  # noqa: E402
 
-Array._functions, Array._standard = _sys.modules[__name__], array_api
+Array._functions, Array._standard, Array._dispatch = _sys.modules[__name__], array_api, _dispatch

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import _native
 from .._core.array import Array
+from .._core.base import array_of
 from .._core.dtypes import as_dtype, default, int64
 from .._core.memory import NUMBERS, OnDevice, Shape, of_dlpack, of_host, of_parts, placed, team_of
 from .._core.rules import require_fit
@@ -75,22 +76,31 @@ def ones(
     return full(shape, 1, default.float if dtype is None else dtype, dist, team=team, device=device)
 
 
-def full_like(x: Array, fill_value: Number, dtype: Any = None, *, device: OnDevice = None) -> Array:
-    """An array filled with one value, of the shape and, unless given, the type and the distribution of ``x``."""
+def full_like(
+    x: Array, fill_value: Number, dtype: Any = None, order: str = "K", subok: bool = True, shape: Shape | None = None, *,
+    device: OnDevice = None,
+) -> Array:  # fmt: skip
+    """An array filled with one value, of the shape and, unless given, the type and the distribution of ``x``. ``order`` and
+    ``subok`` are accepted and without effect."""
+    x = array_of("full_like", x)
     kind = x.dtype if dtype is None else as_dtype(dtype)
-    if device is not None:
-        return full(x.shape, fill_value, kind, device=device)
+    if device is not None or (shape is not None and shape != x.shape):
+        return full(x.shape if shape is None else shape, fill_value, kind, team=None if device else x.team, device=device)
     return Array(_native.Array.full(x.dist, kind.name, _number("full_like", fill_value, real=False)), x._scalar)
 
 
-def zeros_like(x: Array, dtype: Any = None, *, device: OnDevice = None) -> Array:
+def zeros_like(
+    x: Array, dtype: Any = None, order: str = "K", subok: bool = True, shape: Shape | None = None, *, device: OnDevice = None
+) -> Array:
     """Zeros; see `full_like`."""
-    return full_like(x, 0, dtype, device=device)
+    return full_like(x, 0, dtype, shape=shape, device=device)
 
 
-def ones_like(x: Array, dtype: Any = None, *, device: OnDevice = None) -> Array:
+def ones_like(
+    x: Array, dtype: Any = None, order: str = "K", subok: bool = True, shape: Shape | None = None, *, device: OnDevice = None
+) -> Array:
     """Ones; see `full_like`."""
-    return full_like(x, 1, dtype, device=device)
+    return full_like(x, 1, dtype, shape=shape, device=device)
 
 
 #: Elements that do not matter are zeros.

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 from .. import _native
 from . import rearrange, reductions, rules
 from .base import BaseArray
 from .describe import html_of, partitioned, shown, summary, text_of
-from .dtypes import bool_, int8
+from .dtypes import as_dtype, bool_, int8
 from .memory import OnDevice, of_host, team_of
 from .rules import Operand, operate, unary
 from .views import indexing
-from .views.addresses import Flags
+from .views.addresses import Flags, strides_of
 
 __all__ = ["Array"]
 
-#: Functions of NumPy that have another name here.
-_UFUNCS = {
-    "absolute": "abs", "invert": "bitwise_invert", "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
-    "rint": "round", "conjugate": "conj",
-}  # fmt: skip
-
 _Method = Callable[[Any, Operand], "Array"]
+_M = TypeVar("_M", bound=Callable[..., Any])
 
 
-def _named(method: _Method, name: str) -> _Method:
+def _named(method: _M, name: str) -> _M:
     method.__name__, method.__qualname__ = name, f"Array.{name}"
     return method
 
@@ -52,6 +47,42 @@ def _infix(name: str, operation: str) -> _Method:
     return _named(method, f"__{name}__")
 
 
+def _function(name: str) -> Callable[..., Any]:
+    """The method that is a function of `partita`."""
+
+    def method(self: Array, *args: Any, **words: Any) -> Any:
+        return getattr(self._functions, name)(self, *args, **words)
+
+    method.__doc__ = f"As ``partita.{name}``."
+    return _named(method, name)
+
+
+class _Flat:
+    """The elements in C order, to be read, changed and gone through, as NumPy's ``flat``."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    def __getitem__(self, key: Any) -> Array:
+        return self._array.ravel()[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        import numpy as np
+
+        self._array.put(np.arange(self._array.size)[key.numpy() if isinstance(key, Array) else key], value)
+
+    def __len__(self) -> int:
+        return self._array.size
+
+    def __iter__(self) -> Iterator[Array]:
+        return iter(self._array.ravel())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self._array.ravel().__array__(dtype, copy)
+
+
 def _unpickled(elements: Any, where: _native.Distribution | _native.Team, dtype: str) -> Array:
     """The array of these elements on a distribution; without dimensions on a team. Collective."""
     if isinstance(where, _native.Team):
@@ -70,8 +101,9 @@ class Array(BaseArray):
     __slots__ = ()
     # Elements change, so arrays are no keys.
     __hash__ = None  # type: ignore[assignment]
-    #: The modules with NumPy's functions and the array API standard's: they lie above, and set this.
+    #: The modules with NumPy's functions, the array API standard's, and NumPy's protocols: they lie above, and set this.
     _functions: ClassVar[Any] = None
+    _dispatch: ClassVar[Any] = None
     _standard: ClassVar[Any] = None
 
     # Operators.
@@ -88,6 +120,12 @@ class Array(BaseArray):
     __lshift__, __rlshift__, __ilshift__ = _arithmetic("lshift", "left_shift")
     __rshift__, __rrshift__, __irshift__ = _arithmetic("rshift", "right_shift")
     _power, __rpow__, __ipow__ = _arithmetic("pow", "power")
+
+    def __divmod__(self, other: Operand) -> tuple[Array, Array]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Operand) -> tuple[Array, Array]:
+        return other // self, other % self
 
     __eq__ = _infix("eq", "equal")  # type: ignore[assignment]
     __ne__ = _infix("ne", "not_equal")  # type: ignore[assignment]
@@ -106,8 +144,9 @@ class Array(BaseArray):
     def __rmatmul__(self, other: Operand) -> Self:
         return reductions.matmul(other, self)  # type: ignore[no-any-return]
 
-    def __imatmul__(self, other: Operand) -> Self:
-        return indexing.assign_all(self, self @ other)
+    def __imatmul__(self, other: Operand) -> Self:  # type: ignore[misc]
+        product: Self = reductions.matmul(self, other)
+        return indexing.assign_all(self, product)
 
     def __neg__(self) -> Self:
         return unary("negative", self)
@@ -131,17 +170,70 @@ class Array(BaseArray):
     sum, prod, mean = reductions.sum, reductions.prod, reductions.mean
     min, max, argmin, argmax = reductions.min, reductions.max, reductions.argmin, reductions.argmax
     all, any = reductions.all, reductions.any
-    transpose, squeeze, ravel, roll = rearrange.transpose, rearrange.squeeze, rearrange.ravel, rearrange.roll
+    squeeze, ravel, roll, swapaxes = rearrange.squeeze, rearrange.ravel, rearrange.roll, rearrange.swapaxes
+    diagonal, repeat = rearrange.diagonal, rearrange.repeat
+    std, var, ptp, cumsum, cumprod = map(_function, ("std", "var", "ptp", "cumsum", "cumprod"))
+    clip, round, conj, conjugate = map(_function, ("clip", "round", "conj", "conjugate"))
+    dot, trace, nonzero, take, put, choose = map(_function, ("dot", "trace", "nonzero", "take", "put", "choose"))
 
-    swapaxes, diagonal = rearrange.swapaxes, rearrange.diagonal
+    def transpose(self, *axes: Any) -> Self:
+        """The dimensions in the order of ``axes``, numbers or one tuple; by default reversed."""
+        return rearrange.transpose(self, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None)
 
-    def reshape(self, *shape: Any) -> Self:
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Self:
         """The same elements in C order in another shape; one extent may be -1. See ``partita.reshape``."""
-        return rearrange.reshape(self, shape[0] if len(shape) == 1 else shape)
+        return rearrange.reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
-    def flatten(self) -> Self:
+    def flatten(self, order: str = "C") -> Self:
         """A copy of all elements in C order, in one dimension."""
-        return rearrange.reshape(self, (self.size,), copy=True)
+        return rearrange.reshape(self, (self.size,), order, copy=True)
+
+    def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Self:
+        """As ``partita.compress``, which has the condition first."""
+        return self._functions.compress(condition, self, axis, out)  # type: ignore[no-any-return]
+
+    def fill(self, value: Operand) -> None:
+        """Assigns one number to all elements. Computes."""
+        self[...] = value
+
+    def view(self, dtype: Any = None, type: Any = None) -> Self:
+        """The same elements as a view; in another type of elements, which NumPy's are read as, TypeError."""
+        if dtype is not None and dtype is not Array and self.dtype != dtype:
+            text = f"expected the array's type, given {as_dtype(dtype).name}; no operation reads elements as other bits: use astype, real or imag"
+            raise TypeError(f"view: {text}")
+        return self[...]
+
+    @property
+    def flat(self) -> _Flat:
+        """The elements in C order: ``u.flat[3] = 1``."""
+        return _Flat(self)
+
+    @flat.setter
+    def flat(self, values: Operand) -> None:
+        self._functions.put(self, range(self.size), values)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next per dimension, if the array were NumPy's."""
+        return strides_of(self)[1]
+
+    def setflags(self, write: bool | None = None, align: Any = None, uic: Any = None) -> None:
+        """Whether elements can be assigned to."""
+        if write is not None:
+            self.flags.writeable = write
+
+    def tobytes(self, order: str = "C") -> bytes:
+        """The bytes of all elements. Collective."""
+        return self.numpy().tobytes(order)  # type: ignore[arg-type]
+
+    def tofile(self, file: Any, sep: str = "", format: str = "%s") -> None:
+        """Writes all elements, as NumPy does. Collective."""
+        self.numpy().tofile(file, sep, format)
 
     @property
     def real(self) -> Self:
@@ -184,15 +276,12 @@ class Array(BaseArray):
     # Other packages and other places.
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
-        """NumPy's functions of elements, and its operators with an array of NumPy's on the left: partita's of that name."""
-        name = ufunc.__name__
-        ours = getattr(self._functions, _UFUNCS.get(name, name), None)
-        if method == "__call__" and ours is not None and not settings:
-            return ours(*inputs)
-        given = f"numpy.{name}" if method == "__call__" else f"numpy.{name}.{method}"
-        given += f" with {', '.join(settings)}" if settings else ""
-        remedy = "use partita's functions and methods, or convert one side: u.numpy(), partita.asarray(x)"
-        raise TypeError(f"{given}: expected arrays of NumPy, given a partita.Array; {remedy}")
+        """NumPy's functions of elements, and its operators with an array of NumPy's on the left; see `partita._numpy.dispatch`."""
+        return self._dispatch.array_ufunc(ufunc, method, inputs, settings)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, settings: Any) -> Any:
+        """NumPy's other functions."""
+        return self._dispatch.array_function(function, types, args, dict(settings))
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """`partita.array_api`, the array API standard 2024.12 as far as the engine reaches."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from .. import _native
-from .dtypes import DType, as_dtype
+from .dtypes import DType, as_dtype, can_cast
 from .memory import NUMBERS, host_of, of_host, to_host
 
 if TYPE_CHECKING:
@@ -200,19 +200,30 @@ class BaseArray:
 
     # Other arrays with the same elements.
 
-    def copy(self) -> Self:
+    def copy(self, order: str = "C") -> Self:
         """The same value under a handle of its own: assigning to one does not change the other."""
         return type(self)(self._native.copy(), self._scalar)
 
-    __copy__ = __pos__ = copy
+    __copy__ = copy
+
+    def __pos__(self) -> Self:
+        return self.copy()
 
     def __deepcopy__(self, memo: object) -> Self:
         return self.copy()
 
-    def astype(self, dtype: Any) -> Self:
+    def astype(
+        self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+    ) -> Self:
         """Conversion by value: floats to integers truncate and saturate (NaN gives 0), integers wrap. Complex numbers
-        become other complex ones, or bool; for their parts see ``partita.real``."""
-        return type(self)(self._native.cast(as_dtype(dtype).name), self._scalar)
+        become other complex ones, or bool; for their parts see ``partita.real``. With ``copy=False`` the array itself if it has
+        that type. ``order`` and ``subok`` are without effect."""
+        kind = as_dtype(dtype)
+        if casting != "unsafe" and not can_cast(self.dtype, kind, casting):
+            raise TypeError(f"astype: expected a type for casting {casting!r}, given {kind.name} for {self.dtype.name}")
+        if not copy and kind is self.dtype:
+            return self
+        return type(self)(self._native.cast(kind.name), self._scalar)
 
     def redistribute(self, dist: _native.Distribution) -> Self:
         """The elements on another distribution, which may be over another team of the same processes. Computes. Collective.
@@ -268,7 +279,7 @@ def array_of(name: str, x: A, like: BaseArray | None = None) -> A:
     array = x if isinstance(x, BaseArray) else operand(x, like)
     if array is None:
         raise TypeError(f"{name}: expected an array, a number or a list of numbers, given {type(x).__name__}; convert it with asarray")
-    return array  # type: ignore[no-any-return]
+    return array
 
 
 def arrays_of(name: str, values: Iterable[A]) -> list[A]:

@@ -7,12 +7,20 @@ from typing import Any
 
 __all__ = [
     "DType", "bfloat16", "bool_", "complex64", "complex128", "float16", "float32", "float64", "int8", "int16", "int32",
-    "int64", "result_type", "uint8", "uint16", "uint32", "uint64",
+    "int64", "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
 
 
 class DType:
-    """An element type. Equal to NumPy's dtype of the same name, to its name, and usable as NumPy's ``dtype=``.
+    """An element type. Equal to NumPy's dtype of the same name, to its name, and usable as NumPy's ``dtype=``. What else NumPy's
+    dtypes have (``type``, ``char``, ``str``, ...) is theirs.
+
+    ``partita.dtype(x)`` finds one. Called with a number, one makes NumPy's scalar: ``partita.float32(0.1)``.
+
+    Parameters
+    ----------
+    dtype : object
+        A name, ``bool``, ``int``, ``float``, ``complex``, or a dtype or scalar type of NumPy.
 
     Attributes
     ----------
@@ -25,9 +33,29 @@ class DType:
     """
 
     __slots__ = ("itemsize", "kind", "name")
+    name: str
+    kind: str
+    itemsize: int
 
-    def __init__(self, name: str, kind: str, itemsize: int) -> None:
-        self.name, self.kind, self.itemsize = name, kind, itemsize
+    def __new__(cls, dtype: object, /) -> DType:
+        return as_dtype(dtype)
+
+    def __call__(self, value: Any = 0, /) -> Any:
+        if hasattr(value, "astype") and hasattr(value, "team"):
+            return value.astype(self)
+        if isinstance(value, (list, tuple)):
+            text = f"given {type(value).__name__}; partita.asarray(x, partita.{self.name}) makes an array"
+            raise TypeError(f"{self.name}: expected a number, {text}")
+        return self.dtype.type(value)
+
+    def __instancecheck__(self, value: object) -> bool:
+        """Whether a value is NumPy's scalar of this type."""
+        return "numpy" in sys.modules and isinstance(value, self.dtype.type)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"'DType' object has no attribute {name!r}")
+        return getattr(self.dtype, name)
 
     @property
     def dtype(self) -> Any:
@@ -69,12 +97,18 @@ class DType:
         return f"partita.{self.name if self.kind != 'b' else 'bool_'}"
 
 
-bool_ = DType("bool", "b", 1)
-int8, int16, int32, int64 = (DType(f"int{8 * n}", "i", n) for n in (1, 2, 4, 8))
-uint8, uint16, uint32, uint64 = (DType(f"uint{8 * n}", "u", n) for n in (1, 2, 4, 8))
-float16, float32, float64 = (DType(f"float{8 * n}", "f", n) for n in (2, 4, 8))
-bfloat16 = DType("bfloat16", "f", 2)
-complex64, complex128 = DType("complex64", "c", 8), DType("complex128", "c", 16)
+def _made(name: str, kind: str, itemsize: int) -> DType:
+    made = object.__new__(DType)
+    made.name, made.kind, made.itemsize = name, kind, itemsize
+    return made
+
+
+bool_ = _made("bool", "b", 1)
+int8, int16, int32, int64 = (_made(f"int{8 * n}", "i", n) for n in (1, 2, 4, 8))
+uint8, uint16, uint32, uint64 = (_made(f"uint{8 * n}", "u", n) for n in (1, 2, 4, 8))
+float16, float32, float64 = (_made(f"float{8 * n}", "f", n) for n in (2, 4, 8))
+bfloat16 = _made("bfloat16", "f", 2)
+complex64, complex128 = _made("complex64", "c", 8), _made("complex128", "c", 16)
 
 ALL = (
     bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64,
@@ -181,6 +215,16 @@ def wide_for(dtype: DType) -> DType:
     return {"b": int64, "i": int64, "u": uint64}.get(dtype.kind, dtype)
 
 
-def can_cast(source: DType, target: DType) -> bool:
-    """NumPy's rule 'same_kind', by which results may be assigned in place."""
-    return "buifc".index(source.kind) <= "buifc".index(target.kind)
+def can_cast(source: DType, target: DType, casting: str = "same_kind") -> bool:
+    """NumPy's rules; results may be assigned in place by 'same_kind'."""
+    match casting:
+        case "no" | "equiv":
+            return source is target
+        case "safe":
+            return result_type(source, target) is target
+        case "same_kind":
+            return "buifc".index(source.kind) <= "buifc".index(target.kind)
+        case "unsafe":
+            return True
+    expected = "'no', 'equiv', 'safe', 'same_kind' or 'unsafe'"
+    raise ValueError(f"casting: expected {expected}, given {casting!r}")

@@ -17,25 +17,27 @@ from typing import Any
 
 from .. import _native
 from .base import A, BaseArray, array_of, arrays_of
-from .dtypes import result_type
+from .dtypes import as_dtype, can_cast, result_type
 from .views.index import Selection, extents_of, one_axis, whole
 from .views.addresses import is_contiguous, reshaped_strides
-from .views.indexing import select
+from .views.indexing import select, write
 from .views.links import Diagonal, Reshape, Stretch, Strides, view
 
 __all__ = [
-    "broadcast_arrays", "broadcast_to", "concatenate", "diagonal", "expand_dims", "flip", "moveaxis", "pad", "permute_dims", "ravel",
-    "repeat", "reshape", "roll", "squeeze", "stack", "swapaxes", "take", "take_along_axis", "tile", "transpose", "unstack",
+    "broadcast_arrays", "broadcast_to", "concatenate", "diagonal", "expand_dims", "flip", "moveaxis", "permute_dims", "ravel",
+    "repeat", "reshape", "roll", "squeeze", "stack", "swapaxes", "take_along_axis", "tile", "transpose", "unstack",
 ]  # fmt: skip
 
 Axes = int | Sequence[int] | None
 
 
-def _tuple(value: int | Sequence[int]) -> tuple[int, ...]:
+def _tuple(value: Any) -> tuple[int, ...]:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     return tuple(value) if isinstance(value, Sequence) else (value,)
 
 
-def reshape(x: A, /, shape: int | Sequence[int], *, copy: bool | None = None) -> A:
+def reshape(x: A, /, shape: int | Sequence[int], order: str = "C", *, copy: bool | None = None) -> A:
     """The same elements in C order in another shape: a view where NumPy gives one, otherwise a copy.
 
     Parts that hold their elements in the order of the new shape keep them. Other elements move when they are needed, and
@@ -46,6 +48,8 @@ def reshape(x: A, /, shape: int | Sequence[int], *, copy: bool | None = None) ->
     x : Array
     shape : int or tuple of int
         One extent may be -1.
+    order : str, default 'C'
+        'F' reads and fills with the first index running fastest; 'A' and 'K' are 'C'.
     copy : bool, optional
         True always copies, False raises ValueError where a copy would be needed.
 
@@ -63,6 +67,8 @@ def reshape(x: A, /, shape: int | Sequence[int], *, copy: bool | None = None) ->
     """
     x = array_of("reshape", x)
     extents = extents_of("reshape", shape, x.size)
+    if order == "F":
+        return transpose(reshape(transpose(x), extents[::-1], copy=copy))
     strides = None if copy else reshaped_strides(x, extents)
     if strides is None:
         if copy is False:
@@ -84,7 +90,7 @@ def _with_other_ones(shape: tuple[int, ...], wanted: tuple[int, ...]) -> Selecti
     return whole(shape)._replace(layout=[None if extent == 1 else next(dims) for extent in wanted])
 
 
-def ravel(x: A, /) -> A:
+def ravel(x: A, /, order: str = "C") -> A:
     """All elements in C order, in one dimension: a view where they follow each other in NumPy's memory, otherwise a copy.
 
     Parameters
@@ -104,6 +110,7 @@ def ravel(x: A, /) -> A:
     [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     """
     x = array_of("ravel", x)
+    x = transpose(x) if order == "F" else x
     return reshape(x, (x.size,), copy=not is_contiguous(x))
 
 
@@ -253,8 +260,11 @@ def diagonal(x: A, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A:
     return view(x, Diagonal(first, second, offset), readonly=True)
 
 
-def concatenate(arrays: Sequence[A], /, axis: int | None = 0) -> A:
-    """The arrays one behind the other along ``axis``; flat ones if None."""
+def concatenate(
+    arrays: Sequence[A], /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> A:
+    """The arrays one behind the other along ``axis``; flat ones if None. In ``dtype``, or in the array ``out``, by the rule
+    ``casting``."""
     given = arrays_of("concatenate", arrays)
     if not given:
         raise ValueError("concatenate: expected at least one array, given none")
@@ -268,17 +278,23 @@ def concatenate(arrays: Sequence[A], /, axis: int | None = 0) -> A:
     if any(x.ndim != first.ndim or other != rest[0] for x, other in zip(given, rest, strict=True)):
         shapes = ", ".join(str(x.shape) for x in given)
         raise ValueError(f"concatenate: expected shapes that agree in all dimensions but {d}, given {shapes}")
-    common = result_type(*(x.dtype for x in given)).name
-    return type(first)(_native.Array.concatenate([x._native.cast(common) for x in given], d))
+    common = result_type(*(x.dtype for x in given)) if dtype is None else as_dtype(dtype)
+    if dtype is not None and not all(can_cast(x.dtype, common, casting) for x in given):
+        raise TypeError(f"concatenate: expected arrays that can be cast to {common.name} with {casting!r}, given others; use astype")
+    made = type(first)(_native.Array.concatenate([x._native.cast(common.name) for x in given], d))
+    return made if out is None else write("concatenate", out, made, casting=casting)
 
 
-def stack(arrays: Sequence[A], /, axis: int = 0) -> A:
-    """The arrays, of one shape, one behind the other along a new dimension ``axis``."""
+def stack(
+    arrays: Sequence[A], /, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+) -> A:
+    """The arrays, of one shape, one behind the other along a new dimension ``axis``; as `concatenate`."""
     given = arrays_of("stack", arrays)
     if not given or any(x.shape != given[0].shape for x in given):
         shapes = ", ".join(str(x.shape) for x in given) or "none"
         raise ValueError(f"stack: expected arrays of one shape, given {shapes}")
-    return concatenate([expand_dims(x, axis) for x in given], one_axis("stack", axis, given[0].ndim + 1))
+    at = one_axis("stack", axis, given[0].ndim + 1)
+    return concatenate([expand_dims(x, axis) for x in given], at, out, dtype=dtype, casting=casting)
 
 
 def unstack(x: A, /, axis: int = 0) -> tuple[A, ...]:
@@ -320,9 +336,7 @@ def roll(x: A, /, shift: int | Sequence[int], axis: Axes = None) -> A:
     """
     x = array_of("roll", x)
     if axis is None:
-        if isinstance(shift, Sequence):
-            raise ValueError(f"roll: expected one shift for the flat array, given {shift}; name as many axes")
-        return reshape(roll(ravel(x), shift, 0), x.shape)
+        return reshape(roll(ravel(x), sum(_tuple(shift)), 0), x.shape)
     axes, shifts = _tuple(axis), _tuple(shift)
     if len(axes) != len(shifts) and 1 not in (len(axes), len(shifts)):
         raise ValueError(f"roll: expected as many shifts as axes, given {shift} and {axis}")

@@ -9,25 +9,59 @@ from typing import Any
 
 from ..errors import AxisError
 from .base import A, array_of, arrays_of
-from .dtypes import DType, as_dtype, bfloat16, bool_, default, float16, float32, float64, wide_for
+from .dtypes import DType, as_dtype, bfloat16, bool_, default, float16, float32, float64, float_for, wide_for
 from .views.index import Axis, axes_of, one_axis
-from .rearrange import expand_dims, moveaxis, pad, reshape, swapaxes
+from . import rules
+from .rearrange import broadcast_to, expand_dims, moveaxis, pad, reshape, swapaxes
 from .rules import binary, conj
-from .views.indexing import select
+from .views.indexing import select, write
 
 __all__ = [
     "all", "any", "argmax", "argmin", "matmul", "matrix_transpose", "max", "mean", "min", "prod", "sum", "tensordot", "vecdot",
 ]  # fmt: skip
 
 
-def reduce(name: str, array: A, axis: Axis, keepdims: bool, *, dtype: Any = None, out: Any = None) -> A:
-    """A reduction in NumPy's words: over all axes if None, over none if ``()``."""
+#: What masked elements are replaced by, and the function that adds an initial value.
+_UNITS: dict[str, Any] = {"sum": 0, "sum_reproducible": 0, "prod": 1, "all": True, "any": False}
+_COMBINED = {"sum": "add", "sum_reproducible": "add", "prod": "multiply", "min": "minimum", "max": "maximum"}
+
+
+def reduce(
+    name: str, array: A, axis: Axis, keepdims: bool, *, dtype: Any = None, out: Any = None, initial: Any = None, where: Any = True
+) -> A:
+    """A reduction in NumPy's words: over all axes if None, over none if ``()``; of the elements where the mask ``where``
+    is true, and of ``initial``."""
     array = array_of(name, array)
-    if out is not None:
-        raise TypeError(f"{name}: expected out=None, given {type(out).__name__}; assign the result: out[...] = ...")
     if dtype is not None:
         kind = as_dtype(dtype)
-        return reduce(name, array.astype(kind), axis, keepdims).astype(kind)
+        result = reduce(name, array.astype(kind), axis, keepdims, initial=initial, where=where).astype(kind)
+    elif where is not True:
+        result = _masked(name, array, axis, keepdims, initial, where)
+    elif initial is not None:
+        axes = axes_of(name, axis, array.ndim)
+        if name in ("min", "max") and 0 in array.shape:
+            array = pad(array, [(0, int(d in axes and n == 0)) for d, n in enumerate(array.shape)], constant_values=initial)
+        result = _reduced(name, array, axis, keepdims)
+        result = binary(_COMBINED[name], result, initial).astype(result.dtype)
+    else:
+        result = _reduced(name, array, axis, keepdims)
+    return result if out is None else write(name, out, result)
+
+
+def _masked(name: str, array: A, axis: Axis, keepdims: bool, initial: Any, mask: Any) -> A:
+    if name.startswith("mean"):
+        total = reduce(name.replace("mean", "sum"), array.astype(float_for(array.dtype)), axis, keepdims, where=mask)
+        counted = broadcast_to(array_of(name, mask, array).astype(bool_), array.shape)
+        return binary("divide", total, reduce("sum", counted, axis, keepdims).astype(total.dtype))  # type: ignore[no-any-return]
+    unit = _UNITS.get(name, initial)
+    if unit is None:
+        raise ValueError(f"{name}: expected initial= beside where=, given none; what is the {name} of no elements?")
+    chosen: A = rules.where(mask, array, unit)
+    return reduce(name, chosen, axis, keepdims, initial=initial)
+
+
+def _reduced(name: str, array: A, axis: Axis, keepdims: bool) -> A:
+    """Of all elements, in the type of the function."""
     axes = axes_of(name, axis, array.ndim)
     if not axes and array.ndim:
         return array.astype(_reduced_type(name, array.dtype))
@@ -71,60 +105,66 @@ def _complex_product(x: A, axes: Sequence[int], keepdims: bool) -> A:
     return x if keepdims else select(x, tuple(0 if d in axes else slice(None) for d in range(x.ndim)))
 
 
-# NumPy's functions of the same names pass ``dtype=`` and ``out=``; there is no result to write to.
+# Parameters are NumPy's, in NumPy's order. ``where`` selects elements by a mask, ``initial`` is one more element, ``out`` an
+# array that takes the result.
 
 
 def sum(
-    x: A, /, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None, out: None = None, reproducible: bool = False
-) -> A:
+    x: A, /, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+    where: Any = True, *, reproducible: bool = False,
+) -> A:  # fmt: skip
     """Sums over ``axis`` (all if None). Integers and bool sum in 64 bits, or in ``dtype``.
 
     With ``reproducible`` the exact sum is rounded once, so that its bits depend neither on how the array
     is divided, nor on the order of its elements, nor on the kind of device. Such a sum of floats computes
     at once.
     """
-    return reduce("sum_reproducible" if reproducible else "sum", x, axis, keepdims, dtype=dtype, out=out)
+    name = "sum_reproducible" if reproducible else "sum"
+    return reduce(name, x, axis, keepdims, dtype=dtype, out=out, initial=initial, where=where)
 
 
-def prod(x: A, /, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None, out: None = None) -> A:
+def prod(
+    x: A, /, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+) -> A:
     """Products over ``axis`` (all if None). Integers and bool multiply in 64 bits, or in ``dtype``."""
-    return reduce("prod", x, axis, keepdims, dtype=dtype, out=out)
+    return reduce("prod", x, axis, keepdims, dtype=dtype, out=out, initial=initial, where=where)
 
 
-def min(x: A, /, axis: Axis = None, keepdims: bool = False, *, out: None = None) -> A:
+def min(x: A, /, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> A:
     """The smallest elements over ``axis`` (all if None); NaN wins."""
-    return reduce("min", x, axis, keepdims, out=out)
+    return reduce("min", x, axis, keepdims, out=out, initial=initial, where=where)
 
 
-def max(x: A, /, axis: Axis = None, keepdims: bool = False, *, out: None = None) -> A:
+def max(x: A, /, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> A:
     """The largest elements over ``axis`` (all if None); NaN wins."""
-    return reduce("max", x, axis, keepdims, out=out)
+    return reduce("max", x, axis, keepdims, out=out, initial=initial, where=where)
 
 
 def mean(
-    x: A, /, axis: Axis = None, keepdims: bool = False, *, dtype: Any = None, out: None = None, reproducible: bool = False
-) -> A:
+    x: A, /, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True,
+    reproducible: bool = False,
+) -> A:  # fmt: skip
     """Arithmetic means over ``axis`` (all if None), in ``dtype`` if given. Integers give the default type of floats. ``reproducible`` as for
     sums."""
-    return reduce("mean_reproducible" if reproducible else "mean", x, axis, keepdims, dtype=dtype, out=out)
+    return reduce("mean_reproducible" if reproducible else "mean", x, axis, keepdims, dtype=dtype, out=out, where=where)
 
 
-def all(x: A, /, axis: Axis = None, keepdims: bool = False, *, out: None = None) -> A:
+def all(x: A, /, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> A:
     """True where all elements over ``axis`` (all if None) are nonzero."""
-    return reduce("all", x, axis, keepdims, out=out)
+    return reduce("all", x, axis, keepdims, out=out, where=where)
 
 
-def any(x: A, /, axis: Axis = None, keepdims: bool = False, *, out: None = None) -> A:
+def any(x: A, /, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> A:
     """True where any element over ``axis`` (all if None) is nonzero."""
-    return reduce("any", x, axis, keepdims, out=out)
+    return reduce("any", x, axis, keepdims, out=out, where=where)
 
 
-def argmin(x: A, /, axis: int | None = None, keepdims: bool = False, *, out: None = None) -> A:
+def argmin(x: A, /, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> A:
     """Where the smallest element is: along ``axis``, or in the array flattened in C order."""
     return reduce("argmin", x, axis, keepdims, out=out)
 
 
-def argmax(x: A, /, axis: int | None = None, keepdims: bool = False, *, out: None = None) -> A:
+def argmax(x: A, /, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> A:
     """Where the largest element is: along ``axis``, or in the array flattened in C order."""
     return reduce("argmax", x, axis, keepdims, out=out)
 
@@ -140,7 +180,7 @@ def matrix_transpose(x: A, /) -> A:
     return swapaxes(x, -1, -2)
 
 
-def vecdot(a: A, b: A, /, *, axis: int = -1) -> A:
+def vecdot(a: A, b: A, /, out: Any = None, *, axis: int = -1) -> A:
     """Sums of products along ``axis``, which counts from the end; shapes broadcast. Of complex numbers, with conjugates of
     the first."""
     a, b = arrays_of("vecdot", (a, b))
@@ -151,7 +191,8 @@ def vecdot(a: A, b: A, /, *, axis: int = -1) -> A:
     if a.shape[axis] != b.shape[axis]:
         expected = "arrays of one extent along the axis"
         raise ValueError(f"vecdot: expected {expected}, given {a.shape} and {b.shape} along {axis}; reshape them")
-    return _sum_of_products(conj(a), b, axis)
+    result = _sum_of_products(conj(a), b, axis)
+    return result if out is None else write("vecdot", out, result)
 
 
 def _sum_of_products(a: A, b: A, axis: int) -> A:
@@ -163,10 +204,11 @@ def _sum_of_products(a: A, b: A, axis: int) -> A:
     return sum(products, axis=axis).astype(dtype)
 
 
-def matmul(a: A, b: A, /) -> A:
+def matmul(a: A, b: A, /, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> A:
     """Matrix products of the last two dimensions, the others broadcast; a single dimension is a row on the left and
     a column on the right."""
     a, b = arrays_of("matmul", (a, b))
+    a, b = (a, b) if dtype is None else (a.astype(dtype), b.astype(dtype))
     inner = b.shape[-2] if b.ndim > 1 else b.shape[-1] if b.ndim else None
     if a.ndim == 0 or b.ndim == 0 or a.shape[-1] != inner:
         shapes = f"{a.shape} and {b.shape}"
@@ -179,10 +221,11 @@ def matmul(a: A, b: A, /) -> A:
         key[-2] = 0
     if b.ndim == 1:
         key[-1] = 0
-    return select(result, tuple(key)) if 0 in key else result
+    result = select(result, tuple(key)) if 0 in key else result
+    return result if out is None else write("matmul", out, result, casting=casting)
 
 
-def tensordot(a: A, b: A, /, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> A:
+def tensordot(a: A, b: A, /, axes: int | Sequence[int | Sequence[int]] = 2) -> A:
     """Sums of products over pairs of axes: the last ``axes`` of the first with as many first of the second, or lists."""
     a, b = arrays_of("tensordot", (a, b))
     ranks = sorted((a.ndim, b.ndim))
@@ -190,7 +233,7 @@ def tensordot(a: A, b: A, /, axes: int | tuple[Sequence[int], Sequence[int]] = 2
         if not 0 <= axes <= ranks[0]:
             raise ValueError(f"tensordot: expected at most {ranks[0]} axes, given {axes}")
         axes = (range(a.ndim - axes, a.ndim), range(axes))
-    left, right = ([one_axis("tensordot", d, x.ndim) for d in side] for side, x in zip(axes, (a, b), strict=True))
+    left, right = ([one_axis("tensordot", d, x.ndim) for d in (side if isinstance(side, Sequence) else (side,))] for side, x in zip(axes, (a, b), strict=True))
     if [a.shape[d] for d in left] != [b.shape[d] for d in right]:
         shapes = f"{a.shape} and {b.shape} over {left} and {right}"
         raise ValueError(f"tensordot: expected extents that agree along the axes, given {shapes}")

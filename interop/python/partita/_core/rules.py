@@ -33,7 +33,7 @@ _FLOATING = ("divide", *_FLOAT_PAIRS)
 _UNCHANGED_INTEGERS = ("floor", "ceil", "trunc", "round")
 _ANY_KIND = ("negative", "absolute", "invert")
 #: What complex numbers have no meaning for; comparisons of size the extension refuses.
-_NOT_COMPLEX = ("floor_divide", "remainder", "logaddexp", *_BITWISE)
+_NOT_COMPLEX = ("fmod", "floor_divide", "remainder", "logaddexp", *_BITWISE)
 #: From here on powers of complex numbers go by way of the logarithm, as in NumPy.
 _LARGE_POWER = 100
 
@@ -186,7 +186,7 @@ def _rule(name: str, common: DType) -> tuple[str, DType]:
             _refuse_dtype(name, common)
         if name in _SHIFTS:
             common = int8
-        name, common = _ON_BOOL.get(name, name), int8 if name in ("floor_divide", "remainder", "power") else common
+        name, common = _ON_BOOL.get(name, name), int8 if name in ("floor_divide", "remainder", "fmod", "power") else common
     if common.kind == "c":
         if name in _NOT_COMPLEX:
             _refuse_dtype(name, common)

@@ -38,7 +38,7 @@ def _contiguous(numbers: Any) -> Any:
 
 def assign(x: A, key: Any, value: Any) -> None:
     """``x[key] = value``."""
-    _check_writeable("assignment", x)
+    check_writeable("assignment", x)
     is_number = isinstance(value, NUMBERS)
     array = None if is_number else operand(value, x)
     if array is None and not is_number:
@@ -68,7 +68,7 @@ def _is_view_by(link: Link, x: BaseArray, selection: Selection) -> bool:
     return link.op == selection.within(outer.op)
 
 
-def _check_writeable(operation: str, x: BaseArray) -> None:
+def check_writeable(operation: str, x: BaseArray) -> None:
     if x._readonly:
         given = "a read-only view" if x._link is not None else "a read-only one"
         raise ValueError(f"{operation}: expected a writeable array, given {given}; assignment destination is read-only, take .copy()")
@@ -76,7 +76,7 @@ def _check_writeable(operation: str, x: BaseArray) -> None:
 
 def assign_all(x: A, result: A) -> A:
     """The array, which now has the elements of the result of an operation in place."""
-    _check_writeable("in-place operation", x)
+    check_writeable("in-place operation", x)
     if not can_cast(result.dtype, x.dtype):
         given = f"{result.dtype.name} into {x.dtype.name}"
         raise TypeError(f"in-place operation: expected a result of the array's kind, given {given}; use astype")
@@ -85,6 +85,24 @@ def assign_all(x: A, result: A) -> A:
         raise ValueError(text)
     put(x, whole(x.shape), _as_shape(result, x.shape).cast(x.dtype.name))
     return x
+
+
+def write(name: str, out: Any, result: A, where_: Any = True, casting: str = "same_kind") -> Any:
+    """The results of a function in the array that was given as ``out``: one of ours, or one of NumPy's in every process."""
+    if not isinstance(out, BaseArray):
+        import numpy as np
+
+        if not isinstance(out, np.ndarray):
+            raise TypeError(f"{name}: expected an array as out, given {type(out).__name__}")
+        np.copyto(out, result.numpy(), casting, where=np.asarray(where_))  # type: ignore[arg-type]
+        return out
+    check_writeable(name, out)
+    if not can_cast(result.dtype, out.dtype, casting):
+        given = f"{result.dtype.name} into {out.dtype.name} with casting {casting!r}"
+        raise TypeError(f"{name}: expected an out= that takes the result, given {given}; use another dtype")
+    value = result.astype(out.dtype)
+    assign(out, ..., value if where_ is True else where(where_, value, out))
+    return out
 
 
 def _as_shape(value: BaseArray, wanted: tuple[int, ...]) -> _native.Array:

@@ -1,0 +1,70 @@
+"""Functions of the user's applied along axes, and names that are not here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._core.array import Array
+from .._core.base import array_of
+from .._core.rearrange import expand_dims, moveaxis, reshape, stack
+from .._core.views.index import one_axis
+
+__all__ = ["apply_along_axis", "apply_over_axes"]
+
+
+def apply_along_axis(function: Callable[..., Any], axis: int, x: Any, /, *args: Any, **words: Any) -> Array:
+    """A function of lines, for each line along an axis: one call and some recorded operations each."""
+    x = array_of("apply_along_axis", x)
+    d = one_axis("apply_along_axis", axis, x.ndim)
+    outer = x.shape[:d] + x.shape[d + 1 :]
+    if 0 in outer:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    rows = moveaxis(x, d, -1).reshape(-1, x.shape[d])
+    results = [array_of("apply_along_axis", function(rows[i], *args, **words), x) for i in range(rows.shape[0])]
+    inner = results[0].shape
+    made = reshape(stack(results), outer + inner)
+    return moveaxis(made, tuple(range(len(outer), len(outer) + len(inner))), tuple(range(d, d + len(inner)))) if inner else made
+
+
+def apply_over_axes(function: Callable[..., Any], x: Any, axes: int | Sequence[int], /) -> Array:
+    """A reduction by one axis after the other, which keep extent 1."""
+    x = array_of("apply_over_axes", x)
+    for axis in (axes,) if isinstance(axes, int) else axes:
+        d = one_axis("apply_over_axes", axis, x.ndim)
+        result = array_of("apply_over_axes", function(x, d), x)
+        x = result if result.ndim == x.ndim else expand_dims(result, d)
+    return x
+
+
+#: NumPy's own, which take numbers, names and shapes rather than arrays.
+_NUMPYS = """
+base_repr binary_repr dtypes exceptions format_float_positional format_float_scientific get_include info iterable little_endian mintypecode
+ndindex testing typecodes typename
+""".split()
+#: What to use in place of a name.
+_REMEDIES = {
+    "matrix": "use arrays and @", "bmat": "use block", "asmatrix": "use arrays and @", "poly1d": "use polyval", "isfortran": "use u.flags",
+    "vectorize": "write the function with operations on whole arrays, or use numpy.vectorize(f)(u.numpy())", "frompyfunc": "see vectorize",
+    "nditer": "use operations on whole arrays", "ndenumerate": "use operations on whole arrays, or numpy.ndenumerate(u.numpy())",
+    "datetime64": "there are numbers only", "timedelta64": "there are numbers only", "object_": "there are numbers only",
+    "str_": "there are numbers only", "bytes_": "there are numbers only", "void": "there are numbers only", "longdouble": "use float64",
+}  # fmt: skip
+
+
+def missing(name: str) -> Any:
+    """The attribute of `partita` that was not found: NumPy's if it is about no arrays, otherwise an error that says what to do."""
+    if name in _NUMPYS:
+        import numpy as np
+
+        return getattr(np, name)
+    text = f"module 'partita' has no attribute {name!r}"
+    if not name.startswith("_"):
+        import numpy as np
+
+        if name in _REMEDIES:
+            text += f": {_REMEDIES[name]}"
+        elif name in np.__all__:
+            call = f"numpy.{name}(u.numpy())" if callable(getattr(np, name)) else f"numpy.{name}"
+            text += f": it is not there; use {call}, which works on the host"
+    raise AttributeError(text, name=name, obj=None)

@@ -1,0 +1,132 @@
+"""NumPy's functions called with our arrays: ours of the same name, and NumPy's own on gathered copies where there is none."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .._core.array import Array
+from .._core.describe import size
+from .._core.dtypes import DType
+from .._core.views.indexing import write
+from ..errors import UnsupportedError
+from .ufuncs.ufunc import ufunc
+
+__all__ = ["GatherWarning", "get_gather_limit", "set_gather_limit"]
+
+
+class GatherWarning(UserWarning):
+    """A function of NumPy that partita does not have was given an array, and gathered it on the host."""
+
+
+_limit: list[int | None] = [1 << 30]
+_warned: set[str] = set()
+
+
+def set_gather_limit(limit: int | None) -> None:
+    """Sets how many bytes a function of NumPy that partita does not have may gather on the host. Local; all processes pass the
+    same.
+
+    Parameters
+    ----------
+    limit : int or None
+        Bytes of all arrays of one call, at the start 2^30. 0 refuses all such functions, None none.
+
+    Examples
+    --------
+    >>> import numpy as np, partita as pt
+    >>> pt.set_gather_limit(0)
+    >>> np.sinc(pt.zeros(2)).tolist()                  # is there
+    [1.0, 1.0]
+    >>> np.packbits(pt.zeros(8, bool))
+    Traceback (most recent call last):
+    ...
+    partita.errors.UnsupportedError: numpy.packbits: expected at most 0 B of arrays to gather on the host, given 8 B; ...
+    >>> pt.set_gather_limit(1 << 30)
+    """
+    if limit is not None and limit < 0:
+        raise ValueError(f"set_gather_limit: expected a number of bytes or None, given {limit}")
+    _limit[0] = limit
+
+
+def get_gather_limit() -> int | None:
+    """How many bytes a function of NumPy that partita does not have may gather; None without a limit."""
+    return _limit[0]
+
+
+def array_function(function: Callable[..., Any], types: Iterable[type], args: Any, settings: dict[str, Any]) -> Any:
+    """NumPy's protocol for its functions of arrays."""
+    import numpy as np
+
+    if not all(issubclass(kind, (Array, np.ndarray)) for kind in types):
+        return NotImplemented
+    home: Any = Array._functions
+    for name in function.__module__.split(".")[1:]:
+        home = getattr(home, name, None)
+    ours = getattr(home, function.__name__, None)
+    if ours is None:
+        return _gathered(f"{function.__module__}.{function.__name__}", function, args, settings)
+    result = ours(*args, **_given(settings))
+    return result.dtype if isinstance(result, DType) else result
+
+
+def array_ufunc(function: Any, method: str, inputs: Any, settings: dict[str, Any]) -> Any:
+    """NumPy's protocol for its functions of elements."""
+    import numpy as np
+
+    known = (Array, np.ndarray, np.generic)
+    if any(hasattr(type(x), "__array_ufunc__") and not isinstance(x, known) for x in inputs):
+        return NotImplemented
+    name = function.__name__
+    is_known = getattr(np, name, None) is function or name == "erf"
+    ours = getattr(Array._functions, name, None) if is_known else None
+    settings = _given(settings)
+    if isinstance(ours, ufunc):
+        return getattr(ours, method)(*inputs, **settings)
+    if ours is not None and method == "__call__":
+        out = settings.pop("out", (None,))[0]
+        result = ours(*inputs, **settings)
+        return result if out is None else write(name, out, result)
+    call = function if method == "__call__" else getattr(function, method)
+    return _gathered(f"numpy.{name}", call, inputs, settings)
+
+
+def _given(settings: dict[str, Any]) -> dict[str, Any]:
+    import numpy as np
+
+    return {name: value for name, value in settings.items() if value is not np._NoValue}
+
+
+def _gathered(name: str, function: Callable[..., Any], args: Any, settings: dict[str, Any]) -> Any:
+    """NumPy's own function of copies on the host, which it cannot write to. Collective."""
+    out = settings.pop("out", None)
+    arrays: list[Array] = []
+    _each(lambda x: arrays.append(x), (args, settings))
+    total = sum(x.nbytes for x in arrays)
+    if _limit[0] is not None and total > _limit[0]:
+        text = f"{name}: expected at most {size(_limit[0])} of arrays to gather on the host, given {size(total)}"
+        raise UnsupportedError(f"{text}; partita has no such function: pass u.numpy(), or raise the limit with set_gather_limit")
+    if name not in _warned:
+        _warned.add(name)
+        text = f"{name}: partita has no such function, so {size(total)} are gathered on the host; u.numpy() says so without a warning"
+        warnings.warn(text, GatherWarning, stacklevel=4)
+    held = {id(x): x.numpy() for x in arrays}
+    for host in held.values():
+        host.setflags(write=False)
+    args, settings = _each(lambda x: held[id(x)], (args, settings))
+    result = function(*args, **settings)
+    if out is None:
+        return result
+    return write(name, out[0] if isinstance(out, tuple) else out, Array._functions.asarray(result))
+
+
+def _each(change: Callable[[Array], Any], value: Any) -> Any:
+    """The same with every array in lists, tuples and dicts changed."""
+    if isinstance(value, Array):
+        return change(value)
+    if isinstance(value, dict):
+        return {key: _each(change, each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)([_each(change, each) for each in value]) if type(value) in (list, tuple) else value
+    return value

@@ -1,0 +1,259 @@
+"""Functions of elements that are no ufuncs in NumPy: rounding, limits, comparisons with tolerance, windows."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+from .._api import functions
+from .._api.create import arange, zeros_like
+from .._api.functions import abs, arctan2, cos, isfinite, isnan, remainder, sin, where
+from .._core import rules
+from .._core.array import Array
+from .._core.base import array_of, arrays_of
+from .._core.dtypes import default, float_for, real_of
+from .._core.rearrange import broadcast_arrays, concatenate
+from .._core.reductions import all
+from .._core.rules import unary
+from .._core.views.index import one_axis
+from .._core.views.indexing import write
+from .statistics import cumsum, diff
+from .types import finfo
+
+__all__ = [
+    "allclose", "angle", "around", "array_equal", "array_equiv", "bartlett", "blackman", "clip", "fix", "hamming", "hanning", "imag", "isclose",
+    "iscomplex", "isneginf", "isposinf", "isreal", "nan_to_num", "ndim", "real", "real_if_close", "round", "shape", "sinc", "size", "unwrap",
+]  # fmt: skip
+
+real, imag = rules.real, rules.imag
+
+
+def _finished(name: str, result: Array, out: Any) -> Array:
+    return result if out is None else write(name, out, result)
+
+
+def ndim(x: Any, /) -> int:
+    """Number of dimensions."""
+    return array_of("ndim", x).ndim
+
+
+def shape(x: Any, /) -> tuple[int, ...]:
+    """The extents."""
+    return array_of("shape", x).shape
+
+
+def size(x: Any, /, axis: int | tuple[int, ...] | None = None) -> int:
+    """Number of elements, or the extent along axes."""
+    x = array_of("size", x)
+    if axis is None:
+        return x.size
+    return math.prod(x.shape[one_axis("size", d, x.ndim)] for d in (axis if isinstance(axis, tuple) else (axis,)))
+
+
+# Rounding and limits.
+
+
+def round(x: Any, /, decimals: int = 0, out: Any = None) -> Array:
+    """Nearest numbers of so many decimals, ties to even; of negative ``decimals`` multiples of powers of ten."""
+    x = array_of("round", x)
+    if x.dtype.kind == "c":
+        raise TypeError(f"round: expected real numbers, given {x.dtype.name}; round partita.real(x) and imag(x)")
+    if decimals == 0:
+        return _finished("round", functions.round(x), out)
+    if x.dtype.kind != "f":
+        if decimals > 0:
+            return _finished("round", x.copy(), out)
+        wide = x.astype(default.float)
+        return _finished("round", (unary("round", wide / 10.0**-decimals) * 10.0**-decimals).astype(x.dtype), out)
+    power = 10.0 ** builtins.abs(decimals)
+    result = unary("round", x * power) / power if decimals > 0 else unary("round", x / power) * power
+    return _finished("round", result, out)
+
+
+around = round
+
+
+def fix(x: Any, /, out: Any = None) -> Array:
+    """Integral values towards zero."""
+    return _finished("fix", functions.trunc(x), out)
+
+
+def clip(x: Any, /, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None, dtype: Any = None) -> Array:
+    """Elements below ``a_min`` (or ``min``) become it, those above ``a_max`` (or ``max``) become that.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.clip([1, 5, 9], 2, 6).tolist(), pt.clip([1, 5, 9], max=4).tolist()
+    ([2, 5, 6], [1, 4, 4])
+    """
+    low, high = a_min if min is None else min, a_max if max is None else max
+    x = array_of("clip", x)
+    x = x if dtype is None else x.astype(dtype)
+    given = [b if b is None or type(b) in (bool, int, float, complex) else array_of("clip", b, x) for b in (low, high)]
+    return _finished("clip", functions.clip(x, *given), out)
+
+
+def nan_to_num(x: Any, /, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Array:
+    """Numbers in place of NaN and infinities (by default 0 and the largest and smallest numbers). With ``copy=False`` in place."""
+    x = array_of("nan_to_num", x)
+    if x.dtype.kind not in "fc":
+        return x.copy() if copy else x
+    if x.dtype.kind == "c":
+        result = x.copy() if copy else x
+        result.real = nan_to_num(x.real, True, nan, posinf, neginf)
+        result.imag = nan_to_num(x.imag, True, nan, posinf, neginf)
+        return result
+    limits = finfo(x.dtype)
+    result = where(isnan(x), nan, x)
+    result = where(x == math.inf, limits.max if posinf is None else posinf, result)
+    result = where(x == -math.inf, limits.min if neginf is None else neginf, result)
+    if copy:
+        return result
+    x[...] = result
+    return x
+
+
+def isposinf(x: Any, /, out: Any = None) -> Array:
+    """True where the element is positive infinity."""
+    return _finished("isposinf", array_of("isposinf", x) == math.inf, out)
+
+
+def isneginf(x: Any, /, out: Any = None) -> Array:
+    """True where the element is negative infinity."""
+    return _finished("isneginf", array_of("isneginf", x) == -math.inf, out)
+
+
+# Complex numbers.
+
+
+def isreal(x: Any, /) -> Array:
+    """True where the imaginary part is 0."""
+    return imag(array_of("isreal", x)) == 0
+
+
+def iscomplex(x: Any, /) -> Array:
+    """True where the imaginary part is not 0."""
+    return imag(array_of("iscomplex", x)) != 0
+
+
+def angle(z: Any, /, deg: bool = False) -> Array:
+    """Arguments of complex numbers, in radians from -pi to pi, or in degrees; of real numbers 0 or pi."""
+    z = array_of("angle", z)
+    result = rules.angle(z) if z.dtype.kind == "c" else arctan2(zeros_like(z), z)
+    return result * (180 / math.pi) if deg else result
+
+
+def real_if_close(x: Any, /, tol: float = 100) -> Array:
+    """Real parts, if no imaginary part is larger than ``tol`` times the type's distance of numbers at 1. Computes."""
+    x = array_of("real_if_close", x)
+    if x.dtype.kind != "c":
+        return x
+    tol = tol * finfo(real_of(x.dtype)).eps if tol > 1 else tol
+    return x.real if bool(all(abs(x.imag) < tol)) else x
+
+
+def unwrap(p: Any, /, discont: float | None = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Array:
+    """Angles along an axis without jumps of more than half a period. Computes."""
+    p = array_of("unwrap", p)
+    d = one_axis("unwrap", axis, p.ndim)
+    steps, half = diff(p, axis=d), period / 2
+    discont = half if discont is None else discont
+    if steps.dtype.kind in "iu" and isinstance(period, int):
+        low, is_boundary = -(period // 2) if period % 2 == 0 else -((period + 1) // 2) + 1, period % 2 == 0
+    else:
+        low, is_boundary = -half, True
+        p = p.astype(float_for(p.dtype))
+    turned = remainder(steps - low, period) + low
+    if is_boundary:
+        turned = where((turned == low) & (steps > 0), -low, turned)
+    correction = where(abs(steps) < discont, 0, turned - steps)
+    front = (slice(None),) * d
+    return concatenate([p[(*front, slice(None, 1))], p[(*front, slice(1, None))] + cumsum(correction, d)], d)
+
+
+# Comparisons.
+
+
+def isclose(a: Any, b: Any, /, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
+    """Whether elements differ by at most ``atol + rtol * abs(b)``.
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.isclose([1.0, 2.0], [1.0 + 1e-9, 2.1]).tolist()
+    [True, False]
+    """
+    x, y = arrays_of("isclose", (a, b))
+    y = y if y.dtype.kind in "fc" else y.astype(default.float)
+    near = (abs(x - y) <= atol + rtol * abs(y)) & isfinite(y) | (x == y)
+    return near | (isnan(x) & isnan(y)) if equal_nan else near
+
+
+def allclose(a: Any, b: Any, /, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether all elements are close; see `isclose`. Computes. Collective."""
+    return bool(all(isclose(a, b, rtol, atol, equal_nan)))
+
+
+def array_equal(a: Any, b: Any, /, equal_nan: bool = False) -> bool:
+    """Whether two arrays have one shape and equal elements. Computes. Collective."""
+    x, y = arrays_of("array_equal", (a, b))
+    if x.shape != y.shape:
+        return False
+    same = x == y
+    return bool(all(same | (isnan(x) & isnan(y)) if equal_nan else same))
+
+
+def array_equiv(a: Any, b: Any, /) -> bool:
+    """Whether two arrays broadcast to one shape and have equal elements. Computes. Collective."""
+    try:
+        x, y = broadcast_arrays(*arrays_of("array_equiv", (a, b)))
+    except ValueError:
+        return False
+    return bool(all(x == y))
+
+
+# Functions.
+
+
+def sinc(x: Any, /) -> Array:
+    """sin(pi x) / (pi x), which is 1 at 0."""
+    x = array_of("sinc", x)
+    x = x.astype(float_for(x.dtype))
+    y = math.pi * where(x == 0, 1.0, x)
+    return where(x == 0, 1.0, sin(y) / y)
+
+
+def _window(n: int, *weights: float) -> Array:
+    """Sums of cosines over so many points."""
+    if n < 1:
+        return arange(0, dtype=default.float)
+    if n == 1:
+        return arange(1, 2, dtype=default.float)
+    at = arange(1 - n, n, 2, dtype=default.float)
+    line = weights[0] + weights[1] * cos(math.pi * at / (n - 1))
+    return line + weights[2] * cos(2.0 * math.pi * at / (n - 1)) if len(weights) > 2 else line
+
+
+def hanning(M: int) -> Array:
+    """The window of Hann."""
+    return _window(int(M), 0.5, 0.5)
+
+
+def hamming(M: int) -> Array:
+    """The window of Hamming."""
+    return _window(int(M), 0.54, 0.46)
+
+
+def blackman(M: int) -> Array:
+    """The window of Blackman."""
+    return _window(int(M), 0.42, 0.5, 0.08)
+
+
+def bartlett(M: int) -> Array:
+    """The triangular window."""
+    if M <= 1:
+        return _window(int(M), 1.0)
+    at = arange(1 - int(M), int(M), 2, dtype=default.float)
+    return where(at <= 0, 1 + at / (M - 1), 1 - at / (M - 1))

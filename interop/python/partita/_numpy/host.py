@@ -1,0 +1,133 @@
+"""What is the host's: printing, which is NumPy's; floating-point conditions, which no device reports; NumPy's readers and
+writers of text and archives (`partita.save` and `load` go part by part)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from .._api.create import asarray
+from .._core.array import Array
+from .._core.describe import text_of
+
+__all__ = [
+    "array2string", "array_repr", "array_str", "errstate", "get_printoptions", "geterr", "printoptions", "set_printoptions", "seterr",
+    "fromfile", "fromregex", "fromstring", "genfromtxt", "loadtxt", "savetxt", "savez", "savez_compressed",
+]  # fmt: skip
+
+_conditions = dict.fromkeys(("divide", "over", "under", "invalid"), "ignore")
+
+
+def seterr(
+    all: str | None = None, divide: str | None = None, over: str | None = None, under: str | None = None, invalid: str | None = None
+) -> dict[str, str]:
+    """Accepts NumPy's settings without effect: partita divides by zero and overflows without a word, as with 'ignore'. Others than
+    'ignore' and 'warn' give a warning that says so.
+
+    Returns
+    -------
+    dict
+        What was set before.
+    """
+    before, given = dict(_conditions), {"divide": divide, "over": over, "under": under, "invalid": invalid}
+    for name, how in given.items():
+        how = how or all
+        if how not in (None, "ignore", "warn", "raise", "call", "print", "log"):
+            raise ValueError(f"seterr: expected 'ignore', 'warn', 'raise', 'call', 'print' or 'log', given {how!r}")
+        if how not in (None, "ignore", "warn"):
+            text = f"seterr: {name}={how!r} has no effect: partita reports no floating-point conditions; look for NaN with partita.isnan(u).any()"
+            warnings.warn(text, UserWarning, stacklevel=2)
+        _conditions[name] = how or _conditions[name]
+    return before
+
+
+def geterr() -> dict[str, str]:
+    """What `seterr` was given."""
+    return dict(_conditions)
+
+
+class errstate:
+    """A block of statements with other settings of `seterr`, which have no effect."""
+
+    def __init__(self, *, call: Any = None, **settings: Any) -> None:
+        self._settings, self._before = settings, dict[str, str]()
+
+    def __enter__(self) -> None:
+        self._before = seterr(**self._settings)
+
+    def __exit__(self, *error: object) -> None:
+        _conditions.update(self._before)
+
+
+def set_printoptions(*args: Any, **words: Any) -> None:
+    """Sets how NumPy prints, and so how partita does; see ``numpy.set_printoptions``."""
+    import numpy as np
+
+    np.set_printoptions(*args, **words)
+
+
+def get_printoptions() -> dict[str, Any]:
+    """How NumPy and partita print."""
+    import numpy as np
+
+    return dict(np.get_printoptions())
+
+
+def printoptions(*args: Any, **words: Any) -> Any:
+    """A block of statements with other settings of `set_printoptions`."""
+    import numpy as np
+
+    return np.printoptions(*args, **words)
+
+
+def array2string(x: Array, *args: Any, **words: Any) -> str:
+    """The elements as text; see ``numpy.array2string``. With settings the whole array is read. Computes. Collective."""
+    import numpy as np
+
+    if isinstance(x, Array) and not args and not words:
+        return text_of(x)
+    return np.array2string(x.numpy() if isinstance(x, Array) else x, *args, **words)
+
+
+def array_str(x: Array, *args: Any, **words: Any) -> str:
+    """As ``str``; see `array2string`."""
+    return array2string(x, *args, **words)
+
+
+def array_repr(x: Array) -> str:
+    """As ``repr``."""
+    return repr(x)
+
+
+# Files.
+
+
+def _read(name: str) -> Callable[..., Array]:
+    def function(*args: Any, **words: Any) -> Array:
+        import numpy as np
+
+        return asarray(getattr(np, name)(*args, **words))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"``numpy.{name}``, and its array on the default team."
+    return function
+
+
+def _write(name: str) -> Callable[..., None]:
+    def function(file: Any, *args: Any, **words: Any) -> None:
+        import numpy as np
+
+        def host(x: Any) -> Any:
+            return x.numpy() if isinstance(x, Array) else x
+
+        getattr(np, name)(file, *map(host, args), **{word: host(x) for word, x in words.items()})
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"``numpy.{name}`` of gathered arrays. Collective."
+    return function
+
+
+fromfile, fromregex, fromstring = _read("fromfile"), _read("fromregex"), _read("fromstring")
+genfromtxt, loadtxt = _read("genfromtxt"), _read("loadtxt")
+savetxt, savez, savez_compressed = _write("savetxt"), _write("savez"), _write("savez_compressed")

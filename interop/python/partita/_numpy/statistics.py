@@ -1,0 +1,395 @@
+"""Reductions and scans made of the engine's: variance, averages, what leaves out NaN, cumulative sums, differences."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+from .._api.create import full
+from .._api.functions import abs, conj, isnan, multiply, not_equal, sqrt, square, where
+from .._core.array import Array
+from .._core.base import array_of, arrays_of
+from .._core.dtypes import as_dtype, default, float16, float32, float64, float_for, real_of, result_type, wide_for
+from .._core.rearrange import broadcast_to, concatenate, moveaxis, reshape
+from .._core.reductions import all, argmax, argmin, max, mean, min, prod, sum
+from .._core.views.index import Axis, axes_of, one_axis
+from .._core.views.indexing import write
+from .ufuncs.ufunc import scanned
+
+__all__ = [
+    "amax", "amin", "average", "count_nonzero", "cov", "corrcoef", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "ediff1d",
+    "gradient", "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar",
+    "ptp", "std", "trapezoid", "var",
+]  # fmt: skip
+
+amax, amin = max, min
+
+
+def _finished(name: str, result: Array, out: Any) -> Array:
+    return result if out is None else write(name, out, result)
+
+
+def var(
+    x: Any, /, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *, where: Any = True,
+    mean: Any = None, correction: float | None = None,
+) -> Array:  # fmt: skip
+    """Mean squares of the distances from the mean, of N - ``ddof`` elements (``correction`` is another name of it).
+
+    Parameters
+    ----------
+    x : Array
+    axis : int or tuple of int, optional
+        All by default.
+    dtype : optional
+        The type to compute in.
+    out : Array, optional
+        Takes the result.
+    ddof : float, default 0
+    keepdims : bool, default False
+    where : Array, optional
+        A mask of the elements that count.
+    mean : Array, optional
+        The means, with reduced dimensions kept.
+
+    Returns
+    -------
+    Array
+
+    Examples
+    --------
+    >>> import partita as pt
+    >>> pt.var([1, 2, 3, 6]).item(), pt.var([1.0, 2.0], ddof=1).item()
+    (3.5, 0.5)
+    """
+    ddof = ddof if correction is None else correction
+    x = array_of("var", x)
+    axes = axes_of("var", axis, x.ndim)
+    kind = float_for(x.dtype) if dtype is None and x.dtype.kind in "fc" else default.float if dtype is None else as_dtype(dtype)
+    x = x.astype(float32 if kind is float16 else kind)
+    if mean is not None:
+        middle: Any = array_of("var", mean, x)
+    else:
+        middle = _mean(x, tuple(axes), where, keepdims=True) if x.ndim else x
+    away = x - middle
+    squares = square(away) if x.dtype.kind != "c" else square(away.real) + square(away.imag)
+    total = sum(squares, tuple(axes), keepdims=keepdims, where=where)
+    if where is True:
+        count: Any = math.prod(x.shape[d] for d in axes)
+        left: Any = count - ddof if count > ddof else 0.0
+    else:
+        count = sum(broadcast_to(array_of("var", where, x).astype(bool), x.shape), tuple(axes), keepdims=keepdims)
+        left = _at_least_zero(count - ddof).astype(total.dtype)
+    result = total / left
+    return _finished("var", result.astype(real_of(kind)), out)
+
+
+def _mean(x: Array, axes: tuple[int, ...], mask: Any, keepdims: bool) -> Array:
+    return mean(x, axes, keepdims=keepdims, where=mask)
+
+
+def _at_least_zero(x: Array) -> Array:
+    return where(x > 0, x, 0)
+
+
+def std(
+    x: Any, /, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *, where: Any = True,
+    mean: Any = None, correction: float | None = None,
+) -> Array:  # fmt: skip
+    """Square roots of `var`, with its parameters."""
+    squares = var(x, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    return _finished("std", sqrt(squares), out)
+
+
+def ptp(x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Array:
+    """The largest less the smallest element."""
+    x = array_of("ptp", x)
+    return _finished("ptp", max(x, axis, keepdims=keepdims) - min(x, axis, keepdims=keepdims), out)
+
+
+def count_nonzero(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
+    """How many elements are not 0."""
+    return sum(array_of("count_nonzero", x) != 0, axis, keepdims=keepdims)
+
+
+def average(x: Any, /, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
+    """Means, weighted if ``weights`` are given: of the shape of ``x``, or of its extent along one ``axis``. With ``returned``
+    also the sums of the weights."""
+    x = array_of("average", x)
+    if weights is None:
+        result = mean(x, axis, keepdims=keepdims)
+        count = x.size // (result.size or 1)
+        return (result, result * 0 + count) if returned else result
+    w = array_of("average", weights, x)
+    if w.shape != x.shape:
+        axes = axes_of("average", axis, x.ndim)
+        if axis is None or w.shape != tuple(x.shape[d] for d in axes):
+            raise ValueError(f"average: expected weights of shape {x.shape}, or of its extents along axis, given {w.shape}")
+        w = reshape(w, tuple(n if d in axes else 1 for d, n in enumerate(x.shape)))
+    w = broadcast_to(w, x.shape).astype(result_type(x.dtype, w.dtype, default.float if x.dtype.kind in "bui" else x.dtype))
+    scale = sum(w, axis, keepdims=keepdims)
+    if (scale == 0).any():
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    result = sum(multiply(x, w), axis, keepdims=keepdims) / scale
+    return (result, scale) if returned else result
+
+
+# Without NaN.
+
+
+def _filled(name: str, x: Any, value: Any) -> tuple[Array, Any]:
+    """With a value in place of NaN, and where there was none; None of types without NaN."""
+    x = array_of(name, x)
+    if x.dtype.kind not in "fc":
+        return x, None
+    known = ~isnan(x)
+    return where(known, x, value), known
+
+
+def nansum(
+    x: Any, /, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+) -> Array:
+    """Sums of what is not NaN."""
+    return sum(_filled("nansum", x, 0)[0], axis, dtype, out, keepdims, initial, where)
+
+
+def nanprod(
+    x: Any, /, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+) -> Array:
+    """Products of what is not NaN."""
+    return prod(_filled("nanprod", x, 1)[0], axis, dtype, out, keepdims, initial, where)
+
+
+def _nanextreme(name: str, pick: Any, worst: float, x: Any, axis: Axis, out: Any, keepdims: bool, initial: Any, mask: Any) -> Array:
+    x, known = _filled(name, x, worst)
+    result = pick(x, axis, None, keepdims, initial, mask)
+    if known is not None:
+        counted = known if mask is True else known & mask
+        some = sum(counted, axis, keepdims=keepdims) > 0
+        result = where(some, result, math.nan if initial is None else result)
+    return _finished(name, result, out)
+
+
+def nanmax(x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Array:
+    """The largest elements that are not NaN; NaN if all are."""
+    return _nanextreme("nanmax", max, -math.inf, x, axis, out, keepdims, initial, where)
+
+
+def nanmin(x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Array:
+    """The smallest elements that are not NaN; NaN if all are."""
+    return _nanextreme("nanmin", min, math.inf, x, axis, out, keepdims, initial, where)
+
+
+def nanmean(x: Any, /, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Array:
+    """Means of what is not NaN."""
+    filled, known = _filled("nanmean", x, 0)
+    mask = where if known is None else known if where is True else known & where
+    return mean(filled, axis, dtype, out, keepdims, where=True if mask is None else mask)
+
+
+def nanvar(
+    x: Any, /, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *, where: Any = True,
+    correction: float | None = None,
+) -> Array:  # fmt: skip
+    """`var` of what is not NaN; NaN where no element more than ``ddof`` is."""
+    filled, known = _filled("nanvar", x, 0)
+    mask = where if known is None else known if where is True else known & where
+    by = ddof if correction is None else correction
+    result = var(filled, axis, dtype, None, by, keepdims, where=mask)
+    if mask is not True:
+        counted = sum(broadcast_to(array_of("nanvar", mask), filled.shape), axis, keepdims=keepdims)
+        result = _where(counted > by, result, math.nan)
+    return _finished("nanvar", result, out)
+
+
+_where = where
+
+
+def nanstd(
+    x: Any, /, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *, where: Any = True,
+    correction: float | None = None,
+) -> Array:  # fmt: skip
+    """Square roots of `nanvar`."""
+    return _finished("nanstd", sqrt(nanvar(x, axis, dtype, None, ddof, keepdims, where=where, correction=correction)), out)
+
+
+def _nanplace(name: str, pick: Any, worst: float, x: Any, axis: int | None, out: Any, keepdims: bool) -> Array:
+    filled, known = _filled(name, x, worst)
+    if known is not None and not all(sum(known, axis) > 0):
+        raise ValueError("All-NaN slice encountered")
+    return pick(filled, axis, out, keepdims=keepdims)
+
+
+def nanargmax(x: Any, /, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+    """Where the largest element is that is not NaN. Computes, to refuse lines of NaN alone."""
+    return _nanplace("nanargmax", argmax, -math.inf, x, axis, out, keepdims)
+
+
+def nanargmin(x: Any, /, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+    """Where the smallest element is that is not NaN. Computes, to refuse lines of NaN alone."""
+    return _nanplace("nanargmin", argmin, math.inf, x, axis, out, keepdims)
+
+
+# Scans.
+
+
+def _scan(name: str, x: Any, axis: int | None, dtype: Any, out: Any, initial: bool, unit: int) -> Array:
+    x = array_of(name, x)
+    d = one_axis(name, 0 if axis is None else axis, x.ndim)
+    result = scanned(operator.mul if unit else operator.add, x.astype(wide_for(x.dtype) if dtype is None else dtype), d)
+    if initial:
+        first = full((*x.shape[:d], 1, *x.shape[d + 1 :]), unit, result.dtype, team=x.team)
+        result = concatenate([first, result], d)
+    return _finished(name, result, out)
+
+
+def _line(name: str, x: Any, axis: int | None) -> Array:
+    """Flat if there is no axis."""
+    x = array_of(name, x)
+    return x.reshape(-1) if axis is None else x
+
+
+def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> Array:
+    """Sums of all elements up to each. Computes."""
+    return _scan("cumulative_sum", _one_line("cumulative_sum", x, axis), axis, dtype, out, include_initial, 0)
+
+
+def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> Array:
+    """Products of all elements up to each. Computes."""
+    return _scan("cumulative_prod", _one_line("cumulative_prod", x, axis), axis, dtype, out, include_initial, 1)
+
+
+def _one_line(name: str, x: Any, axis: int | None) -> Array:
+    x = array_of(name, x)
+    if axis is None and x.ndim != 1:
+        raise ValueError(f"{name}: expected an axis for {x.ndim} dimensions, given none")
+    return x
+
+
+def cumsum(x: Any, /, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+    """Sums of all elements up to each along ``axis`` (of the flat array if None). Computes."""
+    return _scan("cumsum", _line("cumsum", x, axis), axis, dtype, out, False, 0)
+
+
+def cumprod(x: Any, /, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+    """Products of all elements up to each along ``axis`` (of the flat array if None). Computes."""
+    return _scan("cumprod", _line("cumprod", x, axis), axis, dtype, out, False, 1)
+
+
+def nancumsum(x: Any, /, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+    """`cumsum`, NaN counting as 0."""
+    return cumsum(_filled("nancumsum", x, 0)[0], axis, dtype, out)
+
+
+def nancumprod(x: Any, /, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+    """`cumprod`, NaN counting as 1."""
+    return cumprod(_filled("nancumprod", x, 1)[0], axis, dtype, out)
+
+
+# Differences.
+
+
+def diff(x: Any, /, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
+    """Differences of neighbours along an axis, ``n`` times."""
+    if n < 0:
+        raise ValueError(f"diff: expected n of at least 0, given {n}")
+    x = array_of("diff", x)
+    if n == 0:
+        return x
+    d = one_axis("diff", axis, x.ndim)
+    ends = [None if end is None else array_of("diff", end, x) for end in (prepend, append)]
+    thin = (*x.shape[:d], 1, *x.shape[d + 1 :])
+    first, last = (broadcast_to(end, thin) if end is not None and end.ndim == 0 else end for end in ends)
+    if first is not None or last is not None:
+        x = concatenate([piece for piece in (first, x, last) if piece is not None], d)
+    front: tuple[slice, ...] = (slice(None),) * d
+    for _ in range(n):
+        after, before = x[(*front, slice(1, None))], x[(*front, slice(None, -1))]
+        x = not_equal(after, before) if x.dtype == bool else after - before
+    return x
+
+
+def ediff1d(x: Any, /, to_end: Any = None, to_begin: Any = None) -> Array:
+    """Differences of neighbours of the flat array, with elements before and behind."""
+    line = diff(array_of("ediff1d", x).reshape(-1))
+    ends = [None if end is None else array_of("ediff1d", end, line).reshape(-1).astype(line.dtype) for end in (to_begin, to_end)]
+    pieces = [piece for piece in (ends[0], line, ends[1]) if piece is not None]
+    return concatenate(pieces) if len(pieces) > 1 else line
+
+
+def gradient(f: Any, /, *varargs: Any, axis: Axis = None, edge_order: int = 1) -> Any:
+    """Derivatives by central differences inside and one-sided ones at the ends; ``varargs`` are distances or coordinates, one
+    for all axes or one each. One array, or a tuple of one per axis."""
+    f = array_of("gradient", f)
+    axes = axes_of("gradient", axis, f.ndim) if not isinstance(axis, tuple) else [one_axis("gradient", d, f.ndim) for d in axis]
+    spacings = list(varargs) * len(axes) if len(varargs) == 1 else list(varargs) or [1.0] * len(axes)
+    if len(spacings) != len(axes) or edge_order not in (1, 2):
+        raise TypeError(f"gradient: expected {len(axes)} distances, one or none, and edge_order 1 or 2, given {len(varargs)}, {edge_order}")
+    f = f if f.dtype.kind in "fc" else f.astype(default.float)
+    results = tuple(_gradient(f, d, h, edge_order) for d, h in zip(axes, spacings, strict=True))
+    return results[0] if len(results) == 1 else results
+
+
+def _gradient(f: Array, d: int, spacing: Any, order: int) -> Array:
+    if f.shape[d] < order + 1:
+        raise ValueError(f"gradient: expected at least {order + 1} elements along axis {d}, given {f.shape[d]}")
+    f = moveaxis(f, d, 0)
+    h = array_of("gradient", spacing, f)
+    if h.ndim == 0:
+        h = float(h)
+        inner = (f[2:] - f[:-2]) / (2.0 * h)
+        if order == 1:
+            ends = [(f[1:2] - f[0:1]) / h, (f[-1:] - f[-2:-1]) / h]
+        else:
+            a, b, c = -1.5 / h, 2.0 / h, -0.5 / h
+            ends = [a * f[0:1] + b * f[1:2] + c * f[2:3], -c * f[-3:-2] + -b * f[-2:-1] + -a * f[-1:]]
+    else:
+        if h.shape != f.shape[:1]:
+            raise ValueError(f"gradient: expected {f.shape[0]} coordinates along axis {d}, given shape {h.shape}")
+        steps = diff(h.astype(f.dtype if f.dtype.kind == "f" else float64)).reshape((-1,) + (1,) * (f.ndim - 1))
+        before, after = steps[:-1], steps[1:]
+        left, right = -after / (before * (before + after)), before / (after * (before + after))
+        inner = left * f[:-2] + (after - before) / (before * after) * f[1:-1] + right * f[2:]
+        ends = [(f[1:2] - f[0:1]) / steps[0:1], (f[-1:] - f[-2:-1]) / steps[-1:]]
+        if order == 2:
+            p, q = steps[0:1], steps[1:2]
+            r, s = steps[-2:-1], steps[-1:]
+            ends = [
+                -(2.0 * p + q) / (p * (p + q)) * f[0:1] + (p + q) / (p * q) * f[1:2] + -p / (q * (p + q)) * f[2:3],
+                s / (r * (r + s)) * f[-3:-2] + -(s + r) / (r * s) * f[-2:-1] + (2.0 * s + r) / (s * (r + s)) * f[-1:],
+            ]
+    return moveaxis(concatenate([ends[0], inner, ends[1]], 0), 0, d)
+
+
+def trapezoid(y: Any, /, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
+    """Integrals along an axis by the trapezoidal rule; ``x`` are the places of the elements, ``dx`` their distance."""
+    y = array_of("trapezoid", y)
+    d = one_axis("trapezoid", axis, y.ndim)
+    if x is not None:
+        dx = array_of("trapezoid", x, y)
+        dx = reshape(diff(dx), (-1,) + (1,) * (y.ndim - d - 1)) if dx.ndim == 1 else diff(dx, axis=d)
+    front = (slice(None),) * d
+    return sum(dx * (y[(*front, slice(1, None))] + y[(*front, slice(None, -1))]) / 2.0, d)
+
+
+def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None) -> Array:
+    """Covariances of the rows (columns unless ``rowvar``) of a matrix, and of ``y``; without weights."""
+    rows = [array_of("cov", x) for x in (m, y) if x is not None]
+    rows = [reshape(x, (1, x.size)) if x.ndim < 2 else x if rowvar else x.T for x in rows]
+    x = concatenate(rows) if len(rows) > 1 else rows[0]
+    x = x if x.dtype.kind in "fc" else x.astype(default.float)
+    ddof = ddof if ddof is not None else 0 if bias else 1
+    x = x - mean(x, 1, keepdims=True)
+    left = x.shape[1] - ddof
+    product = (x @ conj(x.T)) / (float(left) if left > 0 else 0.0)
+    return product.squeeze()
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Array:
+    """Covariances divided by the standard deviations of both."""
+    c = cov(x, y, rowvar)
+    if c.ndim == 0:
+        return c / c
+    deviations = sqrt(c.diagonal().real)
+    c = c / deviations[:, None] / deviations[None, :]
+    return where(abs(c) > 1, where(c > 0, 1.0, -1.0), c) if c.dtype.kind == "f" else c

@@ -1,0 +1,1 @@
+"""Functions of elements: their class, their names, and those that are made of others."""
