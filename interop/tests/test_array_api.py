@@ -107,8 +107,8 @@ def compared(name, hosts, team, *arguments, **keywords):
 
 
 UNARY = """abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp expm1 floor imag isfinite isinf isnan log
-log1p log2 log10 logical_not negative positive real reciprocal round sign sin sinh square sqrt tan tanh trunc""".split()
-BINARY = """add atan2 bitwise_and bitwise_or bitwise_xor divide equal floor_divide greater greater_equal hypot less
+log1p log2 log10 logical_not negative positive real reciprocal round sign signbit sin sinh square sqrt tan tanh trunc""".split()
+BINARY = """add atan2 copysign nextafter bitwise_and bitwise_or bitwise_xor divide equal floor_divide greater greater_equal hypot less
 less_equal logaddexp logical_and logical_or logical_xor maximum minimum multiply not_equal remainder subtract""".split()
 
 

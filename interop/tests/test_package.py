@@ -71,14 +71,15 @@ def test_a_launcher_is_refused_without_mpi():
 
 def test_docstrings_run():
     modules = ("partita", *(f"partita.{name}" for name in (
-        "_api.defaults", "_core.base", "_core.rearrange", "_core.rules", "_core.views.addresses",
-        "random._generator", "random._legacy",
+        "_api.defaults", "_core.base", "_core.rearrange", "_core.rules", "_core.views.addresses", "_numpy.creation", "_numpy.dispatch",
+        "_numpy.elementwise", "_numpy.joining", "_numpy.products", "_numpy.selection", "_numpy.statistics", "_numpy.types",
+        "_numpy.ufuncs.ufunc", "random._generator", "random._legacy",
     )))  # fmt: skip
     lines = "".join(f"print(doctest.testmod(importlib.import_module({name!r})))\n" for name in modules)
     code, out, _ = python("-c", f"import doctest, importlib\n{lines}")
     assert code == 0 and out.count("failed=0") == len(modules), out
     attempted = [int(count) for count in re.findall(r"attempted=(\d+)", out)]
-    assert attempted[0] == 6 and min(attempted) >= 6, out
+    assert attempted[0] == 6 and min(attempted) >= 2, out
 
 
 @pytest.mark.parametrize(("document", "least"), [("README.md", 2), ("docs/python.md", 3)])

@@ -30,7 +30,6 @@ from ._core.reductions import *
 from ._core.views.addresses import *
 from ._numpy import dispatch as _dispatch
 from ._numpy.applying import *
-from ._numpy.applying import missing as __getattr__
 from ._numpy.creation import *
 from ._numpy.dispatch import *
 from ._numpy.elementwise import *
@@ -64,3 +63,6 @@ from . import operators as operators  # noqa: E402
 from . import random as random  # noqa: E402
 
 Array._functions, Array._standard, Array._dispatch = _sys.modules[__name__], array_api, _dispatch
+
+# Last, because it looks into NumPy for what is not there.
+from ._numpy.applying import missing as __getattr__  # noqa: E402

@@ -215,7 +215,8 @@ def linspace(
     if num < 0:
         raise ValueError(f"linspace: expected at least 0 numbers, given {num}")
     gaps = num - 1 if endpoint else num
-    numbers = arange(num, dtype=default.float, device=device)
+    like = next((x for x in (start, stop) if isinstance(x, Array)), None)
+    numbers = arange(num, dtype=default.float, team=like.team if like is not None and device is None else None, device=device)
     if not all(isinstance(x, (int, float, complex)) for x in (start, stop)):
         start, stop = arrays_of("linspace", (start, stop))
         start, stop = (x.astype(x.dtype if x.dtype.kind in "fc" else default.float) for x in (start, stop))
