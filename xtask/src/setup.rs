@@ -65,7 +65,8 @@ const NEEDS: &[Need] = &[
         present: |root| has_packages(root),
         fix: Fix::Run(
             ".venv/bin/python -m pip install --quiet maturin numpy pytest mypy jax ml_dtypes \
-             array-api-strict nbclient ipykernel mpi4py torch",
+             array-api-strict nbclient ipykernel mpi4py torch scipy scikit-learn pandas matplotlib xarray \
+             'dask[array]' einops mpmath",
         ),
     },
     Need {
@@ -181,7 +182,7 @@ fn has_python(root: &Path) -> bool {
 fn has_packages(root: &Path) -> bool {
     let python = root.join(".venv/bin/python");
     let imports = "import maturin, numpy, pytest, mypy, jax, ml_dtypes, array_api_strict, nbclient, \
-                   ipykernel, mpi4py, torch";
+                   ipykernel, mpi4py, torch, scipy, sklearn, pandas, matplotlib, xarray, dask, einops, mpmath";
     python.to_str().is_some_and(|python| answers(python, &["-c", imports]))
 }
 

@@ -59,7 +59,7 @@ _atexit.register(_end)
 
 # Modules built from all of the above.
 from . import array_api as array_api  # noqa: E402
-from . import lib as lib  # noqa: E402
+from ._api import lib as lib  # noqa: E402
 from . import operators as operators  # noqa: E402
 from . import random as random  # noqa: E402
 

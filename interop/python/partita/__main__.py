@@ -8,7 +8,7 @@ def main(arguments: list[str]) -> int:
     if arguments != ["doctor"]:
         print("usage: python -m partita doctor", file=sys.stderr)
         return 2
-    from .doctor import main as doctor
+    from ._api.doctor import main as doctor
 
     return doctor()
 

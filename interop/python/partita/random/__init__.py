@@ -4,17 +4,23 @@ New programs make a stream with `default_rng`. The functions of this module are 
 NumPy. The numbers are Partita's own: a seed gives others than in NumPy.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ._generator import Generator, default_rng
 from ._legacy import NAMES, RandomState
 
-__all__ = ["Generator", "RandomState", "default_rng", *NAMES]  # noqa: PLE0604
+__all__ = [
+    "Generator", "RandomState", "default_rng", "seed", "rand", "randn", "randint", "random", "random_sample", "ranf",
+    "sample", "choice", "permutation", "shuffle", "uniform", "normal", "standard_normal", "lognormal", "exponential",
+    "standard_exponential", "laplace", "logistic", "gumbel", "rayleigh", "weibull", "pareto", "power",
+    "standard_cauchy", "triangular", "wald", "gamma", "standard_gamma", "chisquare", "f", "standard_t", "beta",
+    "vonmises", "geometric", "poisson", "binomial", "negative_binomial",
+]  # fmt: skip
 
-if TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any: ...
-
-else:
-    _one = RandomState()
-    globals().update({name: getattr(_one, name) for name in NAMES})
+_one: Any = RandomState()
+(
+    seed, rand, randn, randint, random, random_sample, ranf, sample, choice, permutation, shuffle, uniform, normal,
+    standard_normal, lognormal, exponential, standard_exponential, laplace, logistic, gumbel, rayleigh, weibull, pareto,
+    power, standard_cauchy, triangular, wald, gamma, standard_gamma, chisquare, f, standard_t, beta, vonmises,
+    geometric, poisson, binomial, negative_binomial,
+) = (getattr(_one, name) for name in NAMES)  # fmt: skip

@@ -138,9 +138,11 @@ class Generator:
     def __init__(self, seed: int | None = None) -> None:
         self._stream = Stream(seed)
 
-    for _name, _row in DISTRIBUTIONS.items():
-        locals()[_name] = _method(_name, _row)
-    del _name, _row
+    (
+        uniform, normal, standard_normal, lognormal, exponential, standard_exponential, laplace, logistic, gumbel,
+        rayleigh, weibull, pareto, power, standard_cauchy, triangular, wald, gamma, standard_gamma, chisquare, f,
+        standard_t, beta, vonmises, geometric, poisson, binomial, negative_binomial,
+    ) = (_method(name, row) for name, row in DISTRIBUTIONS.items())  # fmt: skip
 
     def random(self, size: _Size = None, dtype: Any = None, dist: Layout | None = None, *, team: Team | None = None) -> Array:
         """Floats from 0 up to and without 1: 53 random bits in float64, 24 in float32, 11 in float16.

@@ -83,7 +83,7 @@ class RandomState(Generator):
         >>> pt.random.randn(2, 3).shape
         (2, 3)
         """
-        return self.normal(size=shape)  # type: ignore[no-any-return, attr-defined]
+        return self.normal(size=shape)
 
     def randint(
         self, low: int, high: int | None = None, size: Shape | None = None, dtype: Any = int64,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ._core.array import Array
-from ._core.rearrange import stack
-from ._core.views.index import Axis, one_axis
+from .._core.array import Array
+from .._core.rearrange import stack
+from .._core.views.index import Axis, one_axis
 
 __all__ = ["stride_tricks"]
 

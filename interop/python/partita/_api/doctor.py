@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import partita as pt
 
-from . import _native
+from .. import _native
 
 _PEERS = {
     "numpy": "needed to read arrays on the host",
