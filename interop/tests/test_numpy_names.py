@@ -140,7 +140,7 @@ xp.putmask(n, n > 3, [1, 2]); n
 xp.put_along_axis(u, xp.argmax(n, axis=1, keepdims=True), 99, axis=1); u
 xp.fill_diagonal(u, 5); u
 xp.fill_diagonal(q, [7, 8, 9]); q
-xp.ravel_multi_index(([1, 2], [3, 0]), (3, 4)); xp.unravel_index([5, 11], (3, 4)); xp.diag_indices(3); xp.tril_indices(3, -1); xp.triu_indices(2, 1, 4); xp.mask_indices(3, xp.triu)
+xp.ravel_multi_index(([1, 2], [3, 0]), (3, 4)); xp.unravel_index([5, 11], (3, 4)); xp.unravel_index(7, (3, 4)); xp.diag_indices(3); xp.tril_indices(3, -1); xp.triu_indices(2, 1, 4); xp.mask_indices(3, xp.triu)
 xp.tril_indices_from(q); xp.triu_indices_from(q, 1); xp.diag_indices_from(q); u[xp.ix_([0, 2], [1, 3])]; u[xp.index_exp[1:, ::2]]
 """
 JOINING = """
@@ -194,6 +194,11 @@ n[1].fill(0); n
 ROUNDED_METHODS = """
 u.std(); n.var(axis=0, ddof=1); s.std(0); t.var((0, 1), keepdims=True)
 """
+KEYWORDS = """
+xp.linspace(start=0, stop=1, num=3); xp.tile(v, reps=2); xp.eye(N=2, M=3); xp.take(v, indices=[1]); xp.moveaxis(t, source=0, destination=2); xp.sum(a=u); xp.zeros((2, 2), order="F"); xp.asarray([1], order="C")
+xp.repeat(v, repeats=2); xp.swapaxes(t, axis1=0, axis2=1); xp.split(v, indices_or_sections=2); xp.append(v, values=1); xp.roll(v, shift=1); xp.mean(a=u, axis=0); xp.pad(array=v, pad_width=1); xp.flip(m=v)
+xp.select(condlist=[v > 0], choicelist=[v]); xp.interp([1.5], xp=[1, 2], fp=[3, 4]); xp.full((2, 2), [1, 2]); xp.full_like(u, v); xp.full(shape=2, fill_value=1.5); xp.std(a=[1.0, 1.0]); xp.dot(a=n, b=k); xp.where(m, 1, n)
+"""
 TYPES = """
 xp.result_type(u, 1).name; xp.result_type("i1", np.uint8).name; xp.result_type(n, 1.5).name; xp.result_type(1, 2.0).name; xp.result_type(m, 3).name; xp.result_type(s, 1j).name
 xp.promote_types("f4", "i4").name; xp.can_cast("i4", "f4"); xp.can_cast("i4", "f8"); xp.can_cast("f8", "f4", "same_kind"); xp.can_cast(xp.uint8, xp.int8); xp.can_cast("i8", "u1", casting="unsafe")
@@ -214,7 +219,7 @@ def programs(text):
 
 
 TEXTS = {
-    0: [REDUCTIONS, SCANS, UFUNCS, CREATION, SELECTION, JOINING, ELEMENTWISE, PRODUCTS, METHODS, TYPES],
+    0: [REDUCTIONS, SCANS, UFUNCS, CREATION, SELECTION, JOINING, ELEMENTWISE, PRODUCTS, METHODS, KEYWORDS, TYPES],
     ULPS: [ROUNDED_REDUCTIONS, ROUNDED_UFUNCS, ROUNDED_CREATION, ROUNDED_ELEMENTWISE, ROUNDED_PRODUCTS, ROUNDED_METHODS],
 }
 CASES = [pytest.param(program, ulps, id=program) for ulps, texts in TEXTS.items() for text in texts for program in programs(text)]
@@ -227,3 +232,34 @@ def test_programs(program, ulps, parts):
     with pt.default_team(team):
         ours = outcome(program, pt, team)
     compare(ours, outcome(program, np), ulps)
+
+
+def test_what_is_absent():
+    """Every name that is not here answers with a remedy."""
+    absent = [name for name in np.__all__ if not hasattr(pt, name)]
+    print(f"\nNumPy's main namespace: {len(np.__all__) - len(absent)} of {len(np.__all__)} names")
+    assert len(absent) <= 0.2 * len(np.__all__)
+    for name in absent:
+        if name != "__array_namespace_info__":
+            with pytest.raises(AttributeError, match=f"'{name}': (it is not there; use numpy.{name}|write|see|use|there are)"):
+                getattr(pt, name)
+    with pytest.raises(AttributeError, match="no attribute 'linspac'$"):
+        pt.linspac  # noqa: B018
+
+
+def test_in_a_loop():
+    """Functions record inside of a step, those that write to `out`, too."""
+    team = pt.Team.local(3, "host")
+
+    def step(u, t):
+        pt.add(u, pt.clip(pt.roll(u, 1), 0, 2), out=u)
+        pt.multiply(u, 0.5, out=u, where=u > 3)
+        u[...] = pt.where(pt.isclose(u, 1.0), pt.nan_to_num(u), pt.hypot(u, t)) + pt.var(u) + pt.maximum.reduce(u) * 1e-3
+
+    ours, host = pt.arange(9.0, team=team), np.arange(9.0)
+    pt.Loop(step).run(ours, steps=7, numbers=lambda k: (0.1 * k,))
+    for k in range(7):
+        np.add(host, np.clip(np.roll(host, 1), 0, 2), out=host)
+        np.multiply(host, 0.5, out=host, where=host > 3)
+        host = np.where(np.isclose(host, 1.0), np.nan_to_num(host), np.hypot(host, 0.1 * k)) + np.var(host) + np.maximum.reduce(host) * 1e-3
+    np.testing.assert_allclose(ours.numpy(), host, rtol=1e-13)

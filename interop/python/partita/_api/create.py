@@ -35,8 +35,8 @@ def _number(name: str, value: Any, *, real: bool) -> Any:
 
 
 def full(
-    shape: Shape, fill_value: Number, dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None,
-    device: OnDevice = None,
+    shape: Shape, fill_value: Any, dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None,
+    device: OnDevice = None, order: str = "C",
 ) -> Array:  # fmt: skip
     """An array filled with one value.
 
@@ -45,6 +45,7 @@ def full(
     shape : int or tuple of int
         The global shape.
     fill_value : bool, int, float or complex
+        Or an array that broadcasts to the shape.
     dtype : optional
         As the value in NumPy: bool, int64, float64 or complex128; see also ``set_default_dtype``.
     dist : Distribution, optional
@@ -54,30 +55,38 @@ def full(
         ``PARTITA_DEVICE`` names; in a program of several processes, of each.
     device : optional
         The array API standard's word for ``team``: also a device, a word such as 'host', or a list of them.
+    order : optional
+        Accepted and without effect.
     """
+    whole, scalar = placed("full", shape, dist, team_of(team, device))
+    if isinstance(fill_value, (list, tuple)) or bool(getattr(fill_value, "shape", None)):
+        made = full(shape, 0, array_of("full", fill_value).dtype if dtype is None else dtype, dist, team=team, device=device)
+        made[...] = fill_value
+        return made
     fill_value, kind = _number("full", fill_value, real=False), getattr(fill_value, "dtype", None)
     if dtype is None:
         dtype = kind if kind is not None else default.of_python(type(fill_value))
-    whole, scalar = placed("full", shape, dist, team_of(team, device))
     return Array(_native.Array.full(whole, as_dtype(dtype).name, fill_value), scalar)
 
 
 def zeros(
-    shape: Shape, dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None, device: OnDevice = None
-) -> Array:
+    shape: Shape, dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None, device: OnDevice = None,
+    order: str = "C",
+) -> Array:  # fmt: skip
     """An array of zeros (False for bool), by default of floats; see `full`."""
     return full(shape, 0, default.float if dtype is None else dtype, dist, team=team, device=device)
 
 
 def ones(
-    shape: Shape, dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None, device: OnDevice = None
-) -> Array:
+    shape: Shape, dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None, device: OnDevice = None,
+    order: str = "C",
+) -> Array:  # fmt: skip
     """An array of ones (True for bool), by default of floats; see `full`."""
     return full(shape, 1, default.float if dtype is None else dtype, dist, team=team, device=device)
 
 
 def full_like(
-    x: Array, fill_value: Number, dtype: Any = None, order: str = "K", subok: bool = True, shape: Shape | None = None, *,
+    x: Array, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Shape | None = None, *,
     device: OnDevice = None,
 ) -> Array:  # fmt: skip
     """An array filled with one value, of the shape and, unless given, the type and the distribution of ``x``. ``order`` and
@@ -86,6 +95,8 @@ def full_like(
     kind = x.dtype if dtype is None else as_dtype(dtype)
     if device is not None or (shape is not None and shape != x.shape):
         return full(x.shape if shape is None else shape, fill_value, kind, team=None if device else x.team, device=device)
+    if isinstance(fill_value, (list, tuple)) or bool(getattr(fill_value, "shape", None)):
+        return full(x.shape, fill_value, kind, None if x._scalar else x.dist, team=x.team)
     return Array(_native.Array.full(x.dist, kind.name, _number("full_like", fill_value, real=False)), x._scalar)
 
 
@@ -134,7 +145,7 @@ def arange(
 
 def asarray(
     obj: Any, dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None, device: OnDevice = None,
-    copy: bool | None = None,
+    copy: bool | None = None, order: str = "K",
 ) -> Array:  # fmt: skip
     """An array with the elements of ``obj``: an Array (redistributed if need be, else the same), or anything that
     NumPy makes an array of, which is copied to the parts. ``copy=True`` always gives another handle, ``copy=False`` refuses

@@ -93,6 +93,9 @@ class DType:
     def __reduce__(self) -> tuple[Any, ...]:
         return as_dtype, (self.name,)
 
+    def __str__(self) -> str:
+        return self.name
+
     def __repr__(self) -> str:
         return f"partita.{self.name if self.kind != 'b' else 'bool_'}"
 

@@ -90,12 +90,12 @@ def _with_other_ones(shape: tuple[int, ...], wanted: tuple[int, ...]) -> Selecti
     return whole(shape)._replace(layout=[None if extent == 1 else next(dims) for extent in wanted])
 
 
-def ravel(x: A, /, order: str = "C") -> A:
+def ravel(a: A, order: str = "C") -> A:
     """All elements in C order, in one dimension: a view where they follow each other in NumPy's memory, otherwise a copy.
 
     Parameters
     ----------
-    x : Array
+    a : Array
 
     Returns
     -------
@@ -109,86 +109,86 @@ def ravel(x: A, /, order: str = "C") -> A:
     >>> u.tolist()
     [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     """
-    x = array_of("ravel", x)
-    x = transpose(x) if order == "F" else x
-    return reshape(x, (x.size,), copy=not is_contiguous(x))
+    a = array_of("ravel", a)
+    a = transpose(a) if order == "F" else a
+    return reshape(a, (a.size,), copy=not is_contiguous(a))
 
 
-def permute_dims(x: A, /, axes: Sequence[int]) -> A:
+def permute_dims(a: A, axes: Sequence[int]) -> A:
     """Dimension ``axes[d]`` becomes dimension d."""
-    x = array_of("permute_dims", x)
-    order = [one_axis("permute_dims", d, x.ndim) for d in axes]
-    if sorted(order) != list(range(x.ndim)):
-        raise ValueError(f"permute_dims: expected each of {x.ndim} axes once, given {tuple(axes)}")
-    return view(x, whole(x.shape)._replace(layout=list(order)), x.ndim == 0)
+    a = array_of("permute_dims", a)
+    order = [one_axis("permute_dims", d, a.ndim) for d in axes]
+    if sorted(order) != list(range(a.ndim)):
+        raise ValueError(f"permute_dims: expected each of {a.ndim} axes once, given {tuple(axes)}")
+    return view(a, whole(a.shape)._replace(layout=list(order)), a.ndim == 0)
 
 
-def transpose(x: A, /, axes: Sequence[int] | None = None) -> A:
+def transpose(a: A, axes: Sequence[int] | None = None) -> A:
     """The dimensions in the order ``axes``, by default reversed."""
-    x = array_of("transpose", x)
-    return permute_dims(x, tuple(reversed(range(x.ndim))) if axes is None else axes)
+    a = array_of("transpose", a)
+    return permute_dims(a, tuple(reversed(range(a.ndim))) if axes is None else axes)
 
 
-def moveaxis(x: A, source: int | Sequence[int], destination: int | Sequence[int], /) -> A:
+def moveaxis(a: A, source: int | Sequence[int], destination: int | Sequence[int]) -> A:
     """The dimensions ``source`` at the places ``destination``, the others in their order."""
-    x = array_of("moveaxis", x)
-    ndim = x.ndim
+    a = array_of("moveaxis", a)
+    ndim = a.ndim
     from_, to = ([one_axis("moveaxis", d, ndim) for d in _tuple(axes)] for axes in (source, destination))
     if len(from_) != len(to) or len(set(from_)) != len(from_) or len(set(to)) != len(to):
         raise ValueError(f"moveaxis: expected as many different axes on both sides, given {source} and {destination}")
     order = [d for d in range(ndim) if d not in from_]
     for place, d in sorted(zip(to, from_, strict=True)):
         order.insert(place, d)
-    return permute_dims(x, order)
+    return permute_dims(a, order)
 
 
-def swapaxes(x: A, a: int, b: int, /) -> A:
+def swapaxes(a: A, axis1: int, axis2: int) -> A:
     """Two dimensions in each other's place."""
-    x = array_of("swapaxes", x)
-    order = list(range(x.ndim))
-    i, j = one_axis("swapaxes", a, x.ndim), one_axis("swapaxes", b, x.ndim)
+    a = array_of("swapaxes", a)
+    order = list(range(a.ndim))
+    i, j = one_axis("swapaxes", axis1, a.ndim), one_axis("swapaxes", axis2, a.ndim)
     order[i], order[j] = order[j], order[i]
-    return permute_dims(x, order)
+    return permute_dims(a, order)
 
 
-def expand_dims(x: A, /, axis: int | Sequence[int] = 0) -> A:
+def expand_dims(a: A, axis: int | Sequence[int] = 0) -> A:
     """With dimensions of extent 1 at the places ``axis`` of the result."""
-    x = array_of("expand_dims", x)
+    a = array_of("expand_dims", a)
     axes = _tuple(axis)
-    rank = x.ndim + len(axes)
+    rank = a.ndim + len(axes)
     places = {one_axis("expand_dims", d, rank) for d in axes}
     if len(places) != len(axes):
         raise ValueError(f"expand_dims: expected every axis once, given {axis}")
-    return select(x, tuple(None if d in places else slice(None) for d in range(rank)))
+    return select(a, tuple(None if d in places else slice(None) for d in range(rank)))
 
 
-def squeeze(x: A, /, axis: Axes = None) -> A:
+def squeeze(a: A, axis: Axes = None) -> A:
     """Without the dimensions ``axis`` (all that can go if None), which have extent 1."""
-    x = array_of("squeeze", x)
-    shape = x.shape
+    a = array_of("squeeze", a)
+    shape = a.shape
     if axis is None:
         axis = tuple(d for d, extent in enumerate(shape) if extent == 1)
-    axes = {one_axis("squeeze", d, x.ndim) for d in _tuple(axis)}
+    axes = {one_axis("squeeze", d, a.ndim) for d in _tuple(axis)}
     if any(shape[d] != 1 for d in axes):
         raise ValueError(f"squeeze: expected dimensions of extent 1, given axis {axis} of shape {shape}")
-    layout: list[int | None] = [d for d in range(x.ndim) if d not in axes]
-    return view(x, whole(shape)._replace(layout=layout), not layout)
+    layout: list[int | None] = [d for d in range(a.ndim) if d not in axes]
+    return view(a, whole(shape)._replace(layout=layout), not layout)
 
 
-def flip(x: A, /, axis: Axes = None) -> A:
+def flip(m: A, axis: Axes = None) -> A:
     """The elements in reverse order along ``axis`` (all if None)."""
-    x = array_of("flip", x)
-    every = range(x.ndim) if axis is None else _tuple(axis)
-    axes = {one_axis("flip", d, x.ndim) for d in every}
-    return select(x, tuple(slice(None, None, -1) if d in axes else slice(None) for d in range(x.ndim)))
+    m = array_of("flip", m)
+    every = range(m.ndim) if axis is None else _tuple(axis)
+    axes = {one_axis("flip", d, m.ndim) for d in every}
+    return select(m, tuple(slice(None, None, -1) if d in axes else slice(None) for d in range(m.ndim)))
 
 
-def broadcast_to(x: A, /, shape: int | Sequence[int]) -> A:
+def broadcast_to(array: A, shape: int | Sequence[int]) -> A:
     """Stretched to ``shape``: dimensions of extent 1 repeat, missing ones are added in front. A read-only view.
 
     Parameters
     ----------
-    x : Array
+    array : Array
     shape : int or tuple of int
 
     Returns
@@ -201,20 +201,20 @@ def broadcast_to(x: A, /, shape: int | Sequence[int]) -> A:
     >>> pt.broadcast_to(pt.arange(3), (2, 3)).tolist()
     [[0, 1, 2], [0, 1, 2]]
     """
-    x = array_of("broadcast_to", x)
-    extents, given = _tuple(shape), x.shape
+    array = array_of("broadcast_to", array)
+    extents, given = _tuple(shape), array.shape
     front = len(extents) - len(given)
     fits = front >= 0 and all(a in (1, b) for a, b in zip(given, extents[max(front, 0) :], strict=True))
     if not fits:
         raise ValueError(f"broadcast_to: expected a shape that {given} stretches to, given {extents}")
     if extents == given:
-        return view(x, whole(given), extents == (), readonly=True)
+        return view(array, whole(given), extents == (), readonly=True)
     axes: Strides = [(None, 0, 0, extent) for extent in extents[:front]]
     if not given:
         axes[-1] = (0, 0, 0, extents[-1])
     for d, (held, wanted) in enumerate(zip(given, extents[front:], strict=True)):
         axes.append((d, 0, 1 if held == wanted else 0, wanted))
-    return view(x, Stretch(axes), readonly=True)
+    return view(array, Stretch(axes), readonly=True)
 
 
 def broadcast_arrays(*arrays: A) -> tuple[A, ...]:
@@ -230,13 +230,13 @@ def broadcast_arrays(*arrays: A) -> tuple[A, ...]:
     return tuple(x if x.shape == shape else broadcast_to(x, shape) for x in given)
 
 
-def diagonal(x: A, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A:
+def diagonal(a: A, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A:
     """The elements whose coordinate along ``axis2`` is ``offset`` larger than that along ``axis1``, as the last dimension. A
     read-only view.
 
     Parameters
     ----------
-    x : Array
+    a : Array
         Of two dimensions or more.
     offset : int, default 0
     axis1, axis2 : int, default 0 and 1
@@ -251,13 +251,13 @@ def diagonal(x: A, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A:
     >>> pt.arange(9).reshape(3, 3).diagonal(1).tolist()
     [1, 5]
     """
-    x = array_of("diagonal", x)
-    if x.ndim < 2:
-        raise ValueError(f"diagonal: expected an array of 2 dimensions or more, given {x.ndim}; use partita.reshape first")
-    first, second = (one_axis("diagonal", d, x.ndim) for d in (axis1, axis2))
+    a = array_of("diagonal", a)
+    if a.ndim < 2:
+        raise ValueError(f"diagonal: expected an array of 2 dimensions or more, given {a.ndim}; use partita.reshape first")
+    first, second = (one_axis("diagonal", d, a.ndim) for d in (axis1, axis2))
     if first == second:
         raise ValueError(f"diagonal: expected two different axes, given {axis1} and {axis2}")
-    return view(x, Diagonal(first, second, offset), readonly=True)
+    return view(a, Diagonal(first, second, offset), readonly=True)
 
 
 def concatenate(
@@ -286,7 +286,7 @@ def concatenate(
 
 
 def stack(
-    arrays: Sequence[A], /, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
+    arrays: Sequence[A], axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> A:
     """The arrays, of one shape, one behind the other along a new dimension ``axis``; as `concatenate`."""
     given = arrays_of("stack", arrays)
@@ -304,62 +304,62 @@ def unstack(x: A, /, axis: int = 0) -> tuple[A, ...]:
     return tuple(select(x, (slice(None),) * d + (i,)) for i in range(x.shape[d]))
 
 
-def pad(x: A, width: Any, mode: str = "constant", constant_values: bool | int | float | complex = 0) -> A:
-    """With cells around: ``width`` is a number, a pair (before, after), or one pair per dimension.
+def pad(array: A, pad_width: Any, mode: str = "constant", constant_values: bool | int | float | complex = 0) -> A:
+    """With cells around: ``pad_width`` is a number, a pair (before, after), or one pair per dimension.
 
     Modes are those of ``numpy.pad`` that need no arithmetic: 'constant', 'edge', 'wrap', 'reflect', 'symmetric'.
     """
     import numpy as np
 
-    x = array_of("pad", x)
+    array = array_of("pad", array)
     modes = ("constant", "edge", "wrap", "reflect", "symmetric")
     if mode not in modes:
         raise NotImplementedError(f"pad: expected a mode of {', '.join(modes)}, given {mode!r}")
     try:
-        pairs = np.broadcast_to(np.asarray(width), (x.ndim, 2)).tolist()
+        pairs = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2)).tolist()
     except ValueError:
-        raise ValueError(f"pad: expected a number, a pair, or {x.ndim} pairs as width, given {width}") from None
+        raise ValueError(f"pad: expected a number, a pair, or {array.ndim} pairs as width, given {pad_width}") from None
     if any(n < 0 for pair in pairs for n in pair):
-        raise ValueError(f"pad: expected widths of at least 0, given {width}")
+        raise ValueError(f"pad: expected widths of at least 0, given {pad_width}")
     for d, pair in enumerate(pairs):
-        if mode != "constant" and any(pair) and x.shape[d] == 0:
-            raise ValueError(f"pad: expected cells to repeat in dimension {d}, given shape {x.shape}")
-    if x._scalar:
-        return x.copy()
-    return type(x)(x._native.pad([tuple(pair) for pair in pairs], mode, constant_values))
+        if mode != "constant" and any(pair) and array.shape[d] == 0:
+            raise ValueError(f"pad: expected cells to repeat in dimension {d}, given shape {array.shape}")
+    if array._scalar:
+        return array.copy()
+    return type(array)(array._native.pad([tuple(pair) for pair in pairs], mode, constant_values))
 
 
-def roll(x: A, /, shift: int | Sequence[int], axis: Axes = None) -> A:
+def roll(a: A, shift: int | Sequence[int], axis: Axes = None) -> A:
     """Element i of the result is element i - shift along each axis, wrapping around; of the flat array if None.
 
     Of blocks the result is a view; where the distribution is periodic, a halo holds the elements that wrap around.
     """
-    x = array_of("roll", x)
+    a = array_of("roll", a)
     if axis is None:
-        return reshape(roll(ravel(x), sum(_tuple(shift)), 0), x.shape)
+        return reshape(roll(ravel(a), sum(_tuple(shift)), 0), a.shape)
     axes, shifts = _tuple(axis), _tuple(shift)
     if len(axes) != len(shifts) and 1 not in (len(axes), len(shifts)):
         raise ValueError(f"roll: expected as many shifts as axes, given {shift} and {axis}")
     count = max(len(axes), len(shifts))
-    offsets = [0] * x.ndim
+    offsets = [0] * a.ndim
     for d, by in zip(axes * (count // len(axes)), shifts * (count // len(shifts)), strict=True):
-        offsets[one_axis("roll", d, x.ndim)] += by
+        offsets[one_axis("roll", d, a.ndim)] += by
     # Less than once around, in the direction that was given: short ways are read from halos.
-    turns = [by if abs(by) < n else by % max(n, 1) for by, n in zip(offsets, x.shape, strict=True)]
-    return x.copy() if x._scalar else type(x)(x._native.roll([-by for by in turns]))
+    turns = [by if abs(by) < n else by % max(n, 1) for by, n in zip(offsets, a.shape, strict=True)]
+    return a.copy() if a._scalar else type(a)(a._native.roll([-by for by in turns]))
 
 
-def take(x: A, indices: Any, /, axis: int | None = None) -> A:
+def take(a: A, indices: Any, axis: int | None = None) -> A:
     """The elements at ``indices`` along an axis (of the flat array if None). The indices are the host's."""
     import numpy as np
 
-    x = array_of("take", x)
+    a = array_of("take", a)
     host = _indices("take", indices)
     if axis is None:
-        x, axis = ravel(x), 0
-    d = one_axis("take", axis, x.ndim)
+        a, axis = ravel(a), 0
+    d = one_axis("take", axis, a.ndim)
     key = (slice(None),) * d
-    return select(x, (*key, np.atleast_1d(host))) if host.ndim else select(x, (*key, int(host))).copy()
+    return select(a, (*key, np.atleast_1d(host))) if host.ndim else select(a, (*key, int(host))).copy()
 
 
 def _indices(name: str, indices: Any) -> Any:
@@ -373,39 +373,39 @@ def _indices(name: str, indices: Any) -> Any:
     return host
 
 
-def take_along_axis(x: A, indices: Any, /, axis: int = -1) -> A:
+def take_along_axis(arr: A, indices: Any, axis: int = -1) -> A:
     """Element by element the one at that index along the axis. The indices are the host's."""
     import numpy as np
 
-    x = array_of("take_along_axis", x)
+    arr = array_of("take_along_axis", arr)
     host = _indices("take_along_axis", indices)
-    d = one_axis("take_along_axis", axis, x.ndim)
-    if host.ndim != x.ndim:
-        raise ValueError(f"take_along_axis: expected indices of {x.ndim} dimensions, given {host.ndim}")
-    shape = np.broadcast_shapes(x.shape[:d] + (1,) + x.shape[d + 1 :], host.shape)
-    key = [np.arange(n).reshape((-1,) + (1,) * (x.ndim - e - 1)) if x.shape[e] != 1 else 0 for e, n in enumerate(shape)]
+    d = one_axis("take_along_axis", axis, arr.ndim)
+    if host.ndim != arr.ndim:
+        raise ValueError(f"take_along_axis: expected indices of {arr.ndim} dimensions, given {host.ndim}")
+    shape = np.broadcast_shapes(arr.shape[:d] + (1,) + arr.shape[d + 1 :], host.shape)
+    key = [np.arange(n).reshape((-1,) + (1,) * (arr.ndim - e - 1)) if arr.shape[e] != 1 else 0 for e, n in enumerate(shape)]
     key[d] = np.broadcast_to(host, shape)
-    return select(x, tuple(key))
+    return select(arr, tuple(key))
 
 
-def repeat(x: A, repeats: Any, /, axis: int | None = None) -> A:
+def repeat(a: A, repeats: Any, axis: int | None = None) -> A:
     """Every element ``repeats`` times, along an axis (of the flat array if None)."""
     import numpy as np
 
-    x = array_of("repeat", x)
+    a = array_of("repeat", a)
     if axis is None:
-        x, axis = ravel(x), 0
-    d = one_axis("repeat", axis, x.ndim)
+        a, axis = ravel(a), 0
+    d = one_axis("repeat", axis, a.ndim)
     counts = repeats.numpy() if isinstance(repeats, BaseArray) else np.asarray(repeats)
     if counts.size and (counts.dtype.kind not in "iu" or counts.min() < 0):
         raise ValueError(f"repeat: expected counts of at least 0, given {repeats}")
-    return take(x, np.repeat(np.arange(x.shape[d]), counts), axis=d)
+    return take(a, np.repeat(np.arange(a.shape[d]), counts), axis=d)
 
 
-def tile(x: A, repetitions: int | Sequence[int], /) -> A:
+def tile(x: A, /, reps: int | Sequence[int]) -> A:
     """The array, so many times along each dimension."""
     x = array_of("tile", x)
-    counts = _tuple(repetitions)
+    counts = _tuple(reps)
     rank = max(len(counts), x.ndim)
     counts = (1,) * (rank - len(counts)) + counts
     x = reshape(x, (1,) * (rank - x.ndim) + x.shape) if rank > x.ndim else x

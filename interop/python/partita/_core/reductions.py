@@ -110,7 +110,7 @@ def _complex_product(x: A, axes: Sequence[int], keepdims: bool) -> A:
 
 
 def sum(
-    x: A, /, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+    a: A, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
     where: Any = True, *, reproducible: bool = False,
 ) -> A:  # fmt: skip
     """Sums over ``axis`` (all if None). Integers and bool sum in 64 bits, or in ``dtype``.
@@ -120,53 +120,53 @@ def sum(
     at once.
     """
     name = "sum_reproducible" if reproducible else "sum"
-    return reduce(name, x, axis, keepdims, dtype=dtype, out=out, initial=initial, where=where)
+    return reduce(name, a, axis, keepdims, dtype=dtype, out=out, initial=initial, where=where)
 
 
 def prod(
-    x: A, /, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    a: A, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> A:
     """Products over ``axis`` (all if None). Integers and bool multiply in 64 bits, or in ``dtype``."""
-    return reduce("prod", x, axis, keepdims, dtype=dtype, out=out, initial=initial, where=where)
+    return reduce("prod", a, axis, keepdims, dtype=dtype, out=out, initial=initial, where=where)
 
 
-def min(x: A, /, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> A:
+def min(a: A, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> A:
     """The smallest elements over ``axis`` (all if None); NaN wins."""
-    return reduce("min", x, axis, keepdims, out=out, initial=initial, where=where)
+    return reduce("min", a, axis, keepdims, out=out, initial=initial, where=where)
 
 
-def max(x: A, /, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> A:
+def max(a: A, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> A:
     """The largest elements over ``axis`` (all if None); NaN wins."""
-    return reduce("max", x, axis, keepdims, out=out, initial=initial, where=where)
+    return reduce("max", a, axis, keepdims, out=out, initial=initial, where=where)
 
 
 def mean(
-    x: A, /, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True,
+    a: A, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True,
     reproducible: bool = False,
 ) -> A:  # fmt: skip
     """Arithmetic means over ``axis`` (all if None), in ``dtype`` if given. Integers give the default type of floats. ``reproducible`` as for
     sums."""
-    return reduce("mean_reproducible" if reproducible else "mean", x, axis, keepdims, dtype=dtype, out=out, where=where)
+    return reduce("mean_reproducible" if reproducible else "mean", a, axis, keepdims, dtype=dtype, out=out, where=where)
 
 
-def all(x: A, /, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> A:
+def all(a: A, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> A:
     """True where all elements over ``axis`` (all if None) are nonzero."""
-    return reduce("all", x, axis, keepdims, out=out, where=where)
+    return reduce("all", a, axis, keepdims, out=out, where=where)
 
 
-def any(x: A, /, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> A:
+def any(a: A, axis: Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> A:
     """True where any element over ``axis`` (all if None) is nonzero."""
-    return reduce("any", x, axis, keepdims, out=out, where=where)
+    return reduce("any", a, axis, keepdims, out=out, where=where)
 
 
-def argmin(x: A, /, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> A:
+def argmin(a: A, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> A:
     """Where the smallest element is: along ``axis``, or in the array flattened in C order."""
-    return reduce("argmin", x, axis, keepdims, out=out)
+    return reduce("argmin", a, axis, keepdims, out=out)
 
 
-def argmax(x: A, /, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> A:
+def argmax(a: A, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> A:
     """Where the largest element is: along ``axis``, or in the array flattened in C order."""
-    return reduce("argmax", x, axis, keepdims, out=out)
+    return reduce("argmax", a, axis, keepdims, out=out)
 
 
 # Products.
@@ -225,7 +225,7 @@ def matmul(a: A, b: A, /, out: Any = None, *, dtype: Any = None, casting: str = 
     return result if out is None else write("matmul", out, result, casting=casting)
 
 
-def tensordot(a: A, b: A, /, axes: int | Sequence[int | Sequence[int]] = 2) -> A:
+def tensordot(a: A, b: A, axes: int | Sequence[int | Sequence[int]] = 2) -> A:
     """Sums of products over pairs of axes: the last ``axes`` of the first with as many first of the second, or lists."""
     a, b = arrays_of("tensordot", (a, b))
     ranks = sorted((a.ndim, b.ndim))

@@ -327,12 +327,12 @@ def where(condition: A, x: Operand, y: Operand, /) -> A:
     return type(condition)(mask.select(yes, no), scalar)
 
 
-def real(x: A, /) -> A:
+def real(val: A) -> A:
     """Real parts, a view; real arrays are their own.
 
     Parameters
     ----------
-    x : Array
+    val : Array
 
     Returns
     -------
@@ -346,16 +346,16 @@ def real(x: A, /) -> A:
     >>> z.tolist()
     [(7+2j), (3+4j)]
     """
-    x = array_of("real", x)
-    return view(x, Component(0), x._scalar) if x.dtype.kind == "c" else x
+    val = array_of("real", val)
+    return view(val, Component(0), val._scalar) if val.dtype.kind == "c" else val
 
 
-def imag(x: A, /) -> A:
+def imag(val: A) -> A:
     """Imaginary parts, a view; those of real arrays are zeros, read-only.
 
     Parameters
     ----------
-    x : Array
+    val : Array
 
     Returns
     -------
@@ -367,10 +367,10 @@ def imag(x: A, /) -> A:
     >>> pt.imag(pt.asarray([1 + 2j, 3 + 4j])).tolist()
     [2.0, 4.0]
     """
-    x = array_of("imag", x)
-    if x.dtype.kind == "c":
-        return view(x, Component(1), x._scalar)
-    zeros = _like(x, x._native.constant(x.dtype.name, 0))
+    val = array_of("imag", val)
+    if val.dtype.kind == "c":
+        return view(val, Component(1), val._scalar)
+    zeros = _like(val, val._native.constant(val.dtype.name, 0))
     zeros._readonly = True
     return zeros
 
@@ -381,9 +381,9 @@ def conj(x: A, /) -> A:
     return unary("conj", x) if x.dtype.kind == "c" else x.copy()
 
 
-def angle(x: A, /) -> A:
+def angle(z: A) -> A:
     """Arguments of complex numbers, in radians from -pi to pi."""
-    x = array_of("angle", x)
-    if x.dtype.kind != "c":
-        raise TypeError(f"angle: expected complex numbers, given {x.dtype.name}; use arctan2(0 * x, x)")
-    return unary("angle", x)
+    z = array_of("angle", z)
+    if z.dtype.kind != "c":
+        raise TypeError(f"angle: expected complex numbers, given {z.dtype.name}; use arctan2(0 * x, x)")
+    return unary("angle", z)

@@ -13,28 +13,28 @@ from .._core.views.index import one_axis
 __all__ = ["apply_along_axis", "apply_over_axes"]
 
 
-def apply_along_axis(function: Callable[..., Any], axis: int, x: Any, /, *args: Any, **words: Any) -> Array:
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **words: Any) -> Array:
     """A function of lines, for each line along an axis: one call and some recorded operations each."""
-    x = array_of("apply_along_axis", x)
-    d = one_axis("apply_along_axis", axis, x.ndim)
-    outer = x.shape[:d] + x.shape[d + 1 :]
+    arr = array_of("apply_along_axis", arr)
+    d = one_axis("apply_along_axis", axis, arr.ndim)
+    outer = arr.shape[:d] + arr.shape[d + 1 :]
     if 0 in outer:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    rows = moveaxis(x, d, -1).reshape(-1, x.shape[d])
-    results = [array_of("apply_along_axis", function(rows[i], *args, **words), x) for i in range(rows.shape[0])]
+    rows = moveaxis(arr, d, -1).reshape(-1, arr.shape[d])
+    results = [array_of("apply_along_axis", func1d(rows[i], *args, **words), arr) for i in range(rows.shape[0])]
     inner = results[0].shape
     made = reshape(stack(results), outer + inner)
     return moveaxis(made, tuple(range(len(outer), len(outer) + len(inner))), tuple(range(d, d + len(inner)))) if inner else made
 
 
-def apply_over_axes(function: Callable[..., Any], x: Any, axes: int | Sequence[int], /) -> Array:
+def apply_over_axes(func: Callable[..., Any], a: Any, axes: int | Sequence[int]) -> Array:
     """A reduction by one axis after the other, which keep extent 1."""
-    x = array_of("apply_over_axes", x)
+    a = array_of("apply_over_axes", a)
     for axis in (axes,) if isinstance(axes, int) else axes:
-        d = one_axis("apply_over_axes", axis, x.ndim)
-        result = array_of("apply_over_axes", function(x, d), x)
-        x = result if result.ndim == x.ndim else expand_dims(result, d)
-    return x
+        d = one_axis("apply_over_axes", axis, a.ndim)
+        result = array_of("apply_over_axes", func(a, d), a)
+        a = result if result.ndim == a.ndim else expand_dims(result, d)
+    return a
 
 
 #: NumPy's own, which take numbers, names and shapes rather than arrays.

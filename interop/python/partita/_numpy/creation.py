@@ -59,39 +59,39 @@ def array(
     return reshape(made, (1,) * (ndmin - made.ndim) + made.shape) if made.ndim < ndmin else made
 
 
-def asanyarray(obj: Any, dtype: Any = None, order: str = "K", *, device: OnDevice = None, copy: bool | None = None) -> Array:
+def asanyarray(a: Any, dtype: Any = None, order: str = "K", *, device: OnDevice = None, copy: bool | None = None) -> Array:
     """As `asarray`."""
-    return array(obj, dtype, copy=copy, device=device)
+    return array(a, dtype, copy=copy, device=device)
 
 
-def ascontiguousarray(obj: Any, dtype: Any = None) -> Array:
+def ascontiguousarray(a: Any, dtype: Any = None) -> Array:
     """As `asarray`, of one dimension at least. Elements that a part owns are in C order."""
-    return array(obj, dtype, copy=None, ndmin=1)
+    return array(a, dtype, copy=None, ndmin=1)
 
 
-def asfortranarray(obj: Any, dtype: Any = None) -> Array:
+def asfortranarray(a: Any, dtype: Any = None) -> Array:
     """As `asarray`: the order of the dimensions in memory is partita's."""
-    return array(obj, dtype, copy=None)
+    return array(a, dtype, copy=None)
 
 
-def asarray_chkfinite(obj: Any, dtype: Any = None, order: str = "K") -> Array:
+def asarray_chkfinite(a: Any, dtype: Any = None, order: str = "K") -> Array:
     """As `asarray`, but ValueError if an element is NaN or infinite. Computes."""
-    made = array(obj, dtype, copy=None)
+    made = array(a, dtype, copy=None)
     if made.dtype.kind in "fc" and not (abs(made) < math.inf).all():
         raise ValueError("asarray_chkfinite: expected finite numbers, given NaN or infinities")
     return made
 
 
-def require(obj: Any, dtype: Any = None, requirements: Any = None) -> Array:
+def require(a: Any, dtype: Any = None, requirements: Any = None) -> Array:
     """As `asarray`; of the requirements only a writeable array of its own ('W', 'O') is made if needed."""
-    made = array(obj, dtype, copy=None)
+    made = array(a, dtype, copy=None)
     wanted = {str(r).upper()[0] for r in requirements or ()}
     return made.copy() if wanted & {"W", "O"} and (not made.flags.writeable or made.base is not None) else made
 
 
-def copy(x: Any, /, order: str = "K", subok: bool = False) -> Array:
+def copy(a: Any, order: str = "K", subok: bool = False) -> Array:
     """A copy."""
-    return array_of("copy", x).copy()
+    return array_of("copy", a).copy()
 
 
 def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: OnDevice = None) -> Array:
@@ -124,11 +124,11 @@ def fromfunction(function: Callable[..., Any], shape: Shape, *, dtype: Any = flo
 
 
 def eye(
-    n_rows: int, n_cols: int | None = None, /, k: int = 0, dtype: Any = None, order: str = "C", *, device: OnDevice = None,
+    N: int, M: int | None = None, k: int = 0, dtype: Any = None, order: str = "C", *, device: OnDevice = None,
     team: Team | None = None,
 ) -> Array:  # fmt: skip
     """Ones on a diagonal, zeros elsewhere."""
-    shape = (n_rows, n_rows if n_cols is None else n_cols)
+    shape = (N, N if M is None else M)
     return (_diagonals(Distribution(shape, team=team_of(team, device))) == k).astype(default.float if dtype is None else dtype)
 
 
@@ -137,9 +137,9 @@ def identity(n: int, dtype: Any = None) -> Array:
     return eye(n, dtype=dtype)
 
 
-def tri(n: int, m: int | None = None, k: int = 0, dtype: Any = float) -> Array:
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float) -> Array:
     """Ones on and below a diagonal, zeros elsewhere."""
-    shape = (n, n if m is None else m)
+    shape = (N, N if M is None else M)
     return (_diagonals(Distribution(shape)) <= k).astype(default.float if dtype is float else dtype)
 
 
@@ -149,16 +149,16 @@ def _diagonals(dist: Distribution) -> Array:
     return column - row
 
 
-def tril(x: Array, /, k: int = 0) -> Array:
+def tril(m: Array, k: int = 0) -> Array:
     """Zeros above a diagonal of the last two dimensions."""
-    x = _matrix("tril", x)
-    return where(_diagonals(x.dist) <= k, x, zeros_like(x))
+    m = _matrix("tril", m)
+    return where(_diagonals(m.dist) <= k, m, zeros_like(m))
 
 
-def triu(x: Array, /, k: int = 0) -> Array:
+def triu(m: Array, k: int = 0) -> Array:
     """Zeros below a diagonal of the last two dimensions."""
-    x = _matrix("triu", x)
-    return where(_diagonals(x.dist) >= k, x, zeros_like(x))
+    m = _matrix("triu", m)
+    return where(_diagonals(m.dist) >= k, m, zeros_like(m))
 
 
 def _matrix(name: str, x: Any) -> Array:
@@ -169,27 +169,27 @@ def _matrix(name: str, x: Any) -> Array:
     return broadcast_to(x, (x.size, x.size)).copy() if x.ndim == 1 else x
 
 
-def diag(x: Any, /, k: int = 0) -> Array:
+def diag(v: Any, k: int = 0) -> Array:
     """A matrix with a line as its diagonal, or the diagonal of a matrix (a read-only view)."""
-    x = array_of("diag", x)
-    if x.ndim == 2:
-        return x.diagonal(k)
-    if x.ndim != 1:
-        raise ValueError(f"diag: expected 1 or 2 dimensions, given {x.ndim}")
-    n = x.size + abs(k)
-    square = zeros((n, n), x.dtype, team=x.team)
-    if x.size:
-        rows, columns = slice(max(-k, 0), max(-k, 0) + x.size), slice(max(k, 0), max(k, 0) + x.size)
-        square[rows, columns] = where(_diagonals(Distribution((x.size, x.size), team=x.team)) == 0, x, zeros((), x.dtype, team=x.team))
+    v = array_of("diag", v)
+    if v.ndim == 2:
+        return v.diagonal(k)
+    if v.ndim != 1:
+        raise ValueError(f"diag: expected 1 or 2 dimensions, given {v.ndim}")
+    n = v.size + abs(k)
+    square = zeros((n, n), v.dtype, team=v.team)
+    if v.size:
+        rows, columns = slice(max(-k, 0), max(-k, 0) + v.size), slice(max(k, 0), max(k, 0) + v.size)
+        square[rows, columns] = where(_diagonals(Distribution((v.size, v.size), team=v.team)) == 0, v, zeros((), v.dtype, team=v.team))
     return square
 
 
-def diagflat(x: Any, /, k: int = 0) -> Array:
+def diagflat(v: Any, k: int = 0) -> Array:
     """A matrix with all elements on a diagonal."""
-    return diag(array_of("diagflat", x).ravel(), k)
+    return diag(array_of("diagflat", v).ravel(), k)
 
 
-def vander(x: Any, /, N: int | None = None, increasing: bool = False) -> Array:
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     """Powers of the elements in columns, by multiplication, the largest first unless ``increasing``."""
     x = array_of("vander", x)
     if x.ndim != 1:
@@ -207,7 +207,7 @@ def vander(x: Any, /, N: int | None = None, increasing: bool = False) -> Array:
 
 
 def linspace(
-    start: Any, stop: Any, /, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: int = 0, *,
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: int = 0, *,
     device: OnDevice = None,
 ) -> Any:  # fmt: skip
     """``num`` numbers at equal distances, from ``start`` to ``stop`` (without it unless ``endpoint``), which may be arrays: then

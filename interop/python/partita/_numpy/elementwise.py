@@ -33,53 +33,53 @@ def _finished(name: str, result: Array, out: Any) -> Array:
     return result if out is None else write(name, out, result)
 
 
-def ndim(x: Any, /) -> int:
+def ndim(a: Any) -> int:
     """Number of dimensions."""
-    return array_of("ndim", x).ndim
+    return array_of("ndim", a).ndim
 
 
-def shape(x: Any, /) -> tuple[int, ...]:
+def shape(a: Any) -> tuple[int, ...]:
     """The extents."""
-    return array_of("shape", x).shape
+    return array_of("shape", a).shape
 
 
-def size(x: Any, /, axis: int | tuple[int, ...] | None = None) -> int:
+def size(a: Any, axis: int | tuple[int, ...] | None = None) -> int:
     """Number of elements, or the extent along axes."""
-    x = array_of("size", x)
+    a = array_of("size", a)
     if axis is None:
-        return x.size
-    return math.prod(x.shape[one_axis("size", d, x.ndim)] for d in (axis if isinstance(axis, tuple) else (axis,)))
+        return a.size
+    return math.prod(a.shape[one_axis("size", d, a.ndim)] for d in (axis if isinstance(axis, tuple) else (axis,)))
 
 
 # Rounding and limits.
 
 
-def round(x: Any, /, decimals: int = 0, out: Any = None) -> Array:
+def round(a: Any, decimals: int = 0, out: Any = None) -> Array:
     """Nearest numbers of so many decimals, ties to even; of negative ``decimals`` multiples of powers of ten."""
-    x = array_of("round", x)
-    if x.dtype.kind == "c":
-        raise TypeError(f"round: expected real numbers, given {x.dtype.name}; round partita.real(x) and imag(x)")
+    a = array_of("round", a)
+    if a.dtype.kind == "c":
+        raise TypeError(f"round: expected real numbers, given {a.dtype.name}; round partita.real(x) and imag(x)")
     if decimals == 0:
-        return _finished("round", functions.round(x), out)
-    if x.dtype.kind != "f":
+        return _finished("round", functions.round(a), out)
+    if a.dtype.kind != "f":
         if decimals > 0:
-            return _finished("round", x.copy(), out)
-        wide = x.astype(default.float)
-        return _finished("round", (unary("round", wide / 10.0**-decimals) * 10.0**-decimals).astype(x.dtype), out)
+            return _finished("round", a.copy(), out)
+        wide = a.astype(default.float)
+        return _finished("round", (unary("round", wide / 10.0**-decimals) * 10.0**-decimals).astype(a.dtype), out)
     power = 10.0 ** builtins.abs(decimals)
-    result = unary("round", x * power) / power if decimals > 0 else unary("round", x / power) * power
+    result = unary("round", a * power) / power if decimals > 0 else unary("round", a / power) * power
     return _finished("round", result, out)
 
 
 around = round
 
 
-def fix(x: Any, /, out: Any = None) -> Array:
+def fix(x: Any, out: Any = None) -> Array:
     """Integral values towards zero."""
     return _finished("fix", functions.trunc(x), out)
 
 
-def clip(x: Any, /, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None, dtype: Any = None) -> Array:
+def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None, dtype: Any = None) -> Array:
     """Elements below ``a_min`` (or ``min``) become it, those above ``a_max`` (or ``max``) become that.
 
     Examples
@@ -89,13 +89,13 @@ def clip(x: Any, /, a_min: Any = None, a_max: Any = None, out: Any = None, *, mi
     ([2, 5, 6], [1, 4, 4])
     """
     low, high = a_min if min is None else min, a_max if max is None else max
-    x = array_of("clip", x)
-    x = x if dtype is None else x.astype(dtype)
-    given = [b if b is None or type(b) in (bool, int, float, complex) else array_of("clip", b, x) for b in (low, high)]
-    return _finished("clip", functions.clip(x, *given), out)
+    a = array_of("clip", a)
+    a = a if dtype is None else a.astype(dtype)
+    given = [b if b is None or type(b) in (bool, int, float, complex) else array_of("clip", b, a) for b in (low, high)]
+    return _finished("clip", functions.clip(a, *given), out)
 
 
-def nan_to_num(x: Any, /, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Array:
+def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Array:
     """Numbers in place of NaN and infinities (by default 0 and the largest and smallest numbers). With ``copy=False`` in place."""
     x = array_of("nan_to_num", x)
     if x.dtype.kind not in "fc":
@@ -115,12 +115,12 @@ def nan_to_num(x: Any, /, copy: bool = True, nan: Any = 0.0, posinf: Any = None,
     return x
 
 
-def isposinf(x: Any, /, out: Any = None) -> Array:
+def isposinf(x: Any, out: Any = None) -> Array:
     """True where the element is positive infinity."""
     return _finished("isposinf", array_of("isposinf", x) == math.inf, out)
 
 
-def isneginf(x: Any, /, out: Any = None) -> Array:
+def isneginf(x: Any, out: Any = None) -> Array:
     """True where the element is negative infinity."""
     return _finished("isneginf", array_of("isneginf", x) == -math.inf, out)
 
@@ -128,33 +128,33 @@ def isneginf(x: Any, /, out: Any = None) -> Array:
 # Complex numbers.
 
 
-def isreal(x: Any, /) -> Array:
+def isreal(x: Any) -> Array:
     """True where the imaginary part is 0."""
     return imag(array_of("isreal", x)) == 0
 
 
-def iscomplex(x: Any, /) -> Array:
+def iscomplex(x: Any) -> Array:
     """True where the imaginary part is not 0."""
     return imag(array_of("iscomplex", x)) != 0
 
 
-def angle(z: Any, /, deg: bool = False) -> Array:
+def angle(z: Any, deg: bool = False) -> Array:
     """Arguments of complex numbers, in radians from -pi to pi, or in degrees; of real numbers 0 or pi."""
     z = array_of("angle", z)
     result = rules.angle(z) if z.dtype.kind == "c" else arctan2(zeros_like(z), z)
     return result * (180 / math.pi) if deg else result
 
 
-def real_if_close(x: Any, /, tol: float = 100) -> Array:
+def real_if_close(a: Any, tol: float = 100) -> Array:
     """Real parts, if no imaginary part is larger than ``tol`` times the type's distance of numbers at 1. Computes."""
-    x = array_of("real_if_close", x)
-    if x.dtype.kind != "c":
-        return x
-    tol = tol * finfo(real_of(x.dtype)).eps if tol > 1 else tol
-    return x.real if bool(all(abs(x.imag) < tol)) else x
+    a = array_of("real_if_close", a)
+    if a.dtype.kind != "c":
+        return a
+    tol = tol * finfo(real_of(a.dtype)).eps if tol > 1 else tol
+    return a.real if bool(all(abs(a.imag) < tol)) else a
 
 
-def unwrap(p: Any, /, discont: float | None = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Array:
+def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Array:
     """Angles along an axis without jumps of more than half a period. Computes."""
     p = array_of("unwrap", p)
     d = one_axis("unwrap", axis, p.ndim)
@@ -176,7 +176,7 @@ def unwrap(p: Any, /, discont: float | None = None, axis: int = -1, *, period: A
 # Comparisons.
 
 
-def isclose(a: Any, b: Any, /, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
     """Whether elements differ by at most ``atol + rtol * abs(b)``.
 
     Examples
@@ -191,24 +191,24 @@ def isclose(a: Any, b: Any, /, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: 
     return near | (isnan(x) & isnan(y)) if equal_nan else near
 
 
-def allclose(a: Any, b: Any, /, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
     """Whether all elements are close; see `isclose`. Computes. Collective."""
     return bool(all(isclose(a, b, rtol, atol, equal_nan)))
 
 
-def array_equal(a: Any, b: Any, /, equal_nan: bool = False) -> bool:
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     """Whether two arrays have one shape and equal elements. Computes. Collective."""
-    x, y = arrays_of("array_equal", (a, b))
+    x, y = arrays_of("array_equal", (a1, a2))
     if x.shape != y.shape:
         return False
     same = x == y
     return bool(all(same | (isnan(x) & isnan(y)) if equal_nan else same))
 
 
-def array_equiv(a: Any, b: Any, /) -> bool:
+def array_equiv(a1: Any, a2: Any) -> bool:
     """Whether two arrays broadcast to one shape and have equal elements. Computes. Collective."""
     try:
-        x, y = broadcast_arrays(*arrays_of("array_equiv", (a, b)))
+        x, y = broadcast_arrays(*arrays_of("array_equiv", (a1, a2)))
     except ValueError:
         return False
     return bool(all(x == y))
@@ -217,7 +217,7 @@ def array_equiv(a: Any, b: Any, /) -> bool:
 # Functions.
 
 
-def sinc(x: Any, /) -> Array:
+def sinc(x: Any) -> Array:
     """sin(pi x) / (pi x), which is 1 at 0."""
     x = array_of("sinc", x)
     x = x.astype(float_for(x.dtype))

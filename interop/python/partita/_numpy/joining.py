@@ -60,65 +60,65 @@ def atleast_3d(*arrays: Any) -> Any:
     return _at_least("atleast_3d", 3, arrays)
 
 
-def rollaxis(x: Any, /, axis: int, start: int = 0) -> Array:
+def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
     """A dimension moved to before another; `moveaxis` is clearer."""
-    x = array_of("rollaxis", x)
-    d = one_axis("rollaxis", axis, x.ndim)
-    to = start + x.ndim if start < 0 else start
-    return moveaxis(x, d, to - 1 if d < to else to)
+    a = array_of("rollaxis", a)
+    d = one_axis("rollaxis", axis, a.ndim)
+    to = start + a.ndim if start < 0 else start
+    return moveaxis(a, d, to - 1 if d < to else to)
 
 
-def fliplr(x: Any, /) -> Array:
+def fliplr(m: Any) -> Array:
     """The second dimension in reverse order."""
-    return flip(x, 1)
+    return flip(m, 1)
 
 
-def flipud(x: Any, /) -> Array:
+def flipud(m: Any) -> Array:
     """The first dimension in reverse order."""
-    return flip(x, 0)
+    return flip(m, 0)
 
 
-def rot90(x: Any, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
+def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     """Turned by k times 90 degrees in a plane, from the first towards the second of its axes."""
-    x = array_of("rot90", x)
-    first, second = (one_axis("rot90", d, x.ndim) for d in axes)
+    m = array_of("rot90", m)
+    first, second = (one_axis("rot90", d, m.ndim) for d in axes)
     if first == second:
         raise ValueError("Axes must be different.")
     match k % 4:
         case 0:
-            return x[...]
+            return m[...]
         case 1:
-            return swapaxes(flip(x, second), first, second)
+            return swapaxes(flip(m, second), first, second)
         case 2:
-            return flip(x, (first, second))
-    return flip(swapaxes(x, first, second), second)
+            return flip(m, (first, second))
+    return flip(swapaxes(m, first, second), second)
 
 
 # Joining.
 
 
-def hstack(arrays: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Array:
+def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Array:
     """One behind the other along the second dimension, lines along the first."""
-    given = [atleast_1d(x) for x in arrays_of("hstack", arrays)]
+    given = [atleast_1d(x) for x in arrays_of("hstack", tup)]
     return concatenate(given, 0 if given and given[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
-def vstack(arrays: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Array:
+def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Array:
     """One behind the other along the first dimension, lines as rows."""
-    return concatenate([atleast_2d(x) for x in arrays_of("vstack", arrays)], 0, dtype=dtype, casting=casting)
+    return concatenate([atleast_2d(x) for x in arrays_of("vstack", tup)], 0, dtype=dtype, casting=casting)
 
 
 row_stack = vstack
 
 
-def dstack(arrays: Sequence[Any]) -> Array:
+def dstack(tup: Sequence[Any]) -> Array:
     """One behind the other along the third dimension."""
-    return concatenate([atleast_3d(x) for x in arrays_of("dstack", arrays)], 2)
+    return concatenate([atleast_3d(x) for x in arrays_of("dstack", tup)], 2)
 
 
-def column_stack(arrays: Sequence[Any]) -> Array:
+def column_stack(tup: Sequence[Any]) -> Array:
     """Lines as columns, matrices side by side."""
-    return concatenate([x if x.ndim > 1 else reshape(x, (x.size, 1)) for x in arrays_of("column_stack", arrays)], 1)
+    return concatenate([x if x.ndim > 1 else reshape(x, (x.size, 1)) for x in arrays_of("column_stack", tup)], 1)
 
 
 def block(arrays: Any) -> Array:
@@ -143,9 +143,9 @@ def block(arrays: Any) -> Array:
     return joined(arrays, 0)
 
 
-def append(x: Any, values: Any, /, axis: int | None = None) -> Array:
+def append(arr: Any, values: Any, axis: int | None = None) -> Array:
     """Values behind an array along an axis; both flat if None."""
-    return concatenate(arrays_of("append", (x, values)), axis)
+    return concatenate(arrays_of("append", (arr, values)), axis)
 
 
 def _flat(name: str, x: Any, axis: int | None) -> tuple[Array, int]:
@@ -153,54 +153,54 @@ def _flat(name: str, x: Any, axis: int | None) -> tuple[Array, int]:
     return (x.reshape(-1), 0) if axis is None else (x, one_axis(name, axis, x.ndim))
 
 
-def delete(x: Any, obj: Any, /, axis: int | None = None) -> Array:
+def delete(arr: Any, obj: Any, axis: int | None = None) -> Array:
     """Without the elements at an index, slice, list or mask along an axis (of the flat array if None)."""
     import numpy as np
 
-    x, d = _flat("delete", x, axis)
-    return rearrange.take(x, np.delete(np.arange(x.shape[d]), obj.numpy() if isinstance(obj, Array) else obj), d)
+    arr, d = _flat("delete", arr, axis)
+    return rearrange.take(arr, np.delete(np.arange(arr.shape[d]), obj.numpy() if isinstance(obj, Array) else obj), d)
 
 
-def insert(x: Any, obj: Any, values: Any, /, axis: int | None = None) -> Array:
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     """With values before the elements at an index, slice or list along an axis (of the flat array if None)."""
     import numpy as np
 
-    x, d = _flat("insert", x, axis)
+    arr, d = _flat("insert", arr, axis)
     where_ = obj.numpy() if isinstance(obj, Array) else obj
-    given = array_of("insert", values, x).astype(x.dtype)
+    given = array_of("insert", values, arr).astype(arr.dtype)
     # The numbers of elements, and behind them those of inserted values; NumPy says where each goes.
-    n = x.shape[d]
+    n = arr.shape[d]
     is_one = not isinstance(where_, slice) and np.ndim(where_) == 0
     if is_one:
-        given = moveaxis(reshape(given, (1,) * (x.ndim - given.ndim) + given.shape), 0, d) if given.ndim else given
+        given = moveaxis(reshape(given, (1,) * (arr.ndim - given.ndim) + given.shape), 0, d) if given.ndim else given
         count = given.shape[d] if given.ndim else 1
     else:
         count = len(range(n)[where_]) if isinstance(where_, slice) else np.count_nonzero(where_) if np.asarray(where_).dtype == bool else np.size(where_)
     order = np.insert(np.arange(n), where_, np.arange(n, n + count) if not is_one or count != 1 else n)
-    shape = (*x.shape[:d], count, *x.shape[d + 1 :])
-    return rearrange.take(concatenate([x, rearrange.broadcast_to(given, shape)], d), order, d)
+    shape = (*arr.shape[:d], count, *arr.shape[d + 1 :])
+    return rearrange.take(concatenate([arr, rearrange.broadcast_to(given, shape)], d), order, d)
 
 
-def resize(x: Any, new_shape: int | Sequence[int], /) -> Array:
+def resize(a: Any, new_shape: int | Sequence[int]) -> Array:
     """As many elements as the shape has, the array's over and over."""
     import numpy as np
 
-    x = array_of("resize", x).reshape(-1)
+    a = array_of("resize", a).reshape(-1)
     shape = (new_shape,) if isinstance(new_shape, int) else tuple(new_shape)
     count = int(np.prod(shape, dtype=np.int64))
-    if not count or not x.size:
-        return zeros(shape, x.dtype, team=x.team)
-    return reshape(rearrange.tile(x, -(-count // x.size))[:count], shape)
+    if not count or not a.size:
+        return zeros(shape, a.dtype, team=a.team)
+    return reshape(rearrange.tile(a, -(-count // a.size))[:count], shape)
 
 
 # Splitting.
 
 
-def array_split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Array]:
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """Views of ranges along an axis: as many as a number says, the first ones larger, or cut at indices."""
-    x = array_of("array_split", x)
-    d = one_axis("array_split", axis, x.ndim)
-    n, at = x.shape[d], indices_or_sections
+    ary = array_of("array_split", ary)
+    d = one_axis("array_split", axis, ary.ndim)
+    n, at = ary.shape[d], indices_or_sections
     if isinstance(at, int):
         if at < 1:
             raise ValueError("number sections must be larger than 0.")
@@ -208,32 +208,32 @@ def array_split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Arra
         cuts = [i * (n // at) + (i if i < large else large) for i in range(at + 1)]
     else:
         cuts = [0, *(int(i) for i in (at.tolist() if hasattr(at, "tolist") else at)), n]
-    return [x[(slice(None),) * d + (slice(a, b),)] for a, b in itertools.pairwise(cuts)]
+    return [ary[(slice(None),) * d + (slice(a, b),)] for a, b in itertools.pairwise(cuts)]
 
 
-def split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Array]:
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """As `array_split`, of parts of one extent if a number is given."""
-    x = array_of("split", x)
-    n = x.shape[one_axis("split", axis, x.ndim)]
+    ary = array_of("split", ary)
+    n = ary.shape[one_axis("split", axis, ary.ndim)]
     if isinstance(indices_or_sections, int) and n % indices_or_sections:
         raise ValueError("array split does not result in an equal division")
-    return array_split(x, indices_or_sections, axis)
+    return array_split(ary, indices_or_sections, axis)
 
 
-def hsplit(x: Any, indices_or_sections: Any, /) -> list[Array]:
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     """`split` along the second dimension, of lines along the first."""
-    x = array_of("hsplit", x)
-    return split(x, indices_or_sections, 1 if x.ndim > 1 else 0)
+    ary = array_of("hsplit", ary)
+    return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
 
 
-def vsplit(x: Any, indices_or_sections: Any, /) -> list[Array]:
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     """`split` along the first of two or more dimensions."""
-    return split(_of_rank("vsplit", x, 2), indices_or_sections, 0)
+    return split(_of_rank("vsplit", ary, 2), indices_or_sections, 0)
 
 
-def dsplit(x: Any, indices_or_sections: Any, /) -> list[Array]:
+def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     """`split` along the third dimension."""
-    return split(_of_rank("dsplit", x, 3), indices_or_sections, 2)
+    return split(_of_rank("dsplit", ary, 3), indices_or_sections, 2)
 
 
 def _of_rank(name: str, x: Any, rank: int) -> Array:
@@ -243,19 +243,19 @@ def _of_rank(name: str, x: Any, rank: int) -> Array:
     return x
 
 
-def trim_zeros(x: Any, /, trim: str = "fb", axis: Axis = None) -> Array:
+def trim_zeros(filt: Any, trim: str = "fb", axis: Axis = None) -> Array:
     """Without the zeros in front ('f') and behind ('b') along the axes (all if None). Reads where there are others."""
     import numpy as np
 
-    x = array_of("trim_zeros", x)
-    found = np.nonzero((x != 0).numpy())
-    axes = range(x.ndim) if axis is None else [one_axis("trim_zeros", d, x.ndim) for d in (axis if isinstance(axis, tuple) else (axis,))]
-    key = [slice(None)] * x.ndim
+    filt = array_of("trim_zeros", filt)
+    found = np.nonzero((filt != 0).numpy())
+    axes = range(filt.ndim) if axis is None else [one_axis("trim_zeros", d, filt.ndim) for d in (axis if isinstance(axis, tuple) else (axis,))]
+    key = [slice(None)] * filt.ndim
     for d in axes:
         line = found[d]
         low, high = (int(line.min()), int(line.max()) + 1) if line.size else (0, 0)
         key[d] = slice(low if "f" in trim.lower() or not line.size else None, high if "b" in trim.lower() or not line.size else None)
-    return x[tuple(key)]
+    return filt[tuple(key)]
 
 
 # Padding.
@@ -263,12 +263,12 @@ def trim_zeros(x: Any, /, trim: str = "fb", axis: Axis = None) -> Array:
 _STATISTICS: dict[str, Any] = {"maximum": max, "minimum": min, "mean": mean}
 
 
-def pad(x: Any, /, pad_width: Any, mode: str = "constant", **words: Any) -> Array:
+def pad(array: Any, pad_width: Any, mode: str = "constant", **words: Any) -> Array:
     """With cells around: ``pad_width`` is a number, a pair (before, after), one pair per dimension, or a dict of axes.
 
     Parameters
     ----------
-    x : Array
+    array : Array
     pad_width : int, pairs or dict
     mode : str
         'constant', 'edge', 'wrap', 'reflect', 'symmetric', 'linear_ramp', 'maximum', 'minimum', 'mean' or 'empty' (zeros).
@@ -292,24 +292,24 @@ def pad(x: Any, /, pad_width: Any, mode: str = "constant", **words: Any) -> Arra
     known = {"constant": "constant_values", "linear_ramp": "end_values", **dict.fromkeys(_STATISTICS, "stat_length")}.get(mode)
     if set(words) - {known} - ({"reflect_type"} if words.get("reflect_type") == "even" else set()):
         raise ValueError(f"pad: expected for mode {mode!r} no words but {known}, given {', '.join(words)}")
-    x = array_of("pad", x)
+    array = array_of("pad", array)
     if isinstance(pad_width, dict):
-        pad_width = [pad_width.get(d, pad_width.get(d - x.ndim, 0)) for d in range(x.ndim)]
+        pad_width = [pad_width.get(d, pad_width.get(d - array.ndim, 0)) for d in range(array.ndim)]
         pad_width = [(n, n) if isinstance(n, int) else n for n in pad_width]
     given: Any = words.get(known or "")
     is_number = given is None or isinstance(given, (bool, int, float, complex))
     if mode in ("edge", "wrap", "reflect", "symmetric") or (mode == "constant" and is_number):
-        return rearrange.pad(x, pad_width, mode, 0 if given is None else given)
+        return rearrange.pad(array, pad_width, mode, 0 if given is None else given)
     if mode == "empty":
-        return rearrange.pad(x, pad_width)
+        return rearrange.pad(array, pad_width)
     if mode not in ("constant", "linear_ramp", *_STATISTICS):
-        return rearrange.pad(x, pad_width, mode)
-    widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
-    values = np.broadcast_to(np.asarray(0 if given is None else given), (x.ndim, 2)).tolist()
-    for d in range(x.ndim):
+        return rearrange.pad(array, pad_width, mode)
+    widths = np.broadcast_to(np.asarray(pad_width), (array.ndim, 2)).tolist()
+    values = np.broadcast_to(np.asarray(0 if given is None else given), (array.ndim, 2)).tolist()
+    for d in range(array.ndim):
         if any(widths[d]):
-            x = concatenate([_side(x, d, mode, widths[d], values[d], 0, given), x, _side(x, d, mode, widths[d], values[d], 1, given)], d)
-    return x.copy()
+            array = concatenate([_side(array, d, mode, widths[d], values[d], 0, given), array, _side(array, d, mode, widths[d], values[d], 1, given)], d)
+    return array.copy()
 
 
 def _side(x: Array, d: int, mode: str, widths: Any, values: Any, side: int, given: Any) -> Array:

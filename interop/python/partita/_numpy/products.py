@@ -26,7 +26,7 @@ def _finished(name: str, result: Array, out: Any) -> Array:
     return result if out is None else write(name, out, result)
 
 
-def dot(a: Any, b: Any, /, out: Any = None) -> Array:
+def dot(a: Any, b: Any, out: Any = None) -> Array:
     """Sums of products over the last axis of the first and the second-last (or only) one of the second; products with numbers.
 
     Examples
@@ -54,7 +54,7 @@ def inner(a: Any, b: Any, /) -> Array:
     return multiply(a, b) if a.ndim == 0 or b.ndim == 0 else tensordot(a, b, ([a.ndim - 1], [b.ndim - 1]))
 
 
-def outer(a: Any, b: Any, /, out: Any = None) -> Array:
+def outer(a: Any, b: Any, out: Any = None) -> Array:
     """Products of all pairs of elements."""
     a, b = arrays_of("outer", (a, b))
     return _finished("outer", multiply(reshape(a, (a.size, 1)), ravel(b)), out)
@@ -72,7 +72,7 @@ def vecmat(a: Any, b: Any, /) -> Array:
     return matmul(expand_dims(conj(a), -2), b)[..., 0, :]
 
 
-def kron(a: Any, b: Any, /) -> Array:
+def kron(a: Any, b: Any) -> Array:
     """The second array once for each element of the first, times that element."""
     a, b = arrays_of("kron", (a, b))
     rank = max(a.ndim, b.ndim)
@@ -82,13 +82,13 @@ def kron(a: Any, b: Any, /) -> Array:
 
 
 def trace(
-    x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
 ) -> Array:
     """Sums of diagonals."""
-    return sum(array_of("trace", x).diagonal(offset, axis1, axis2), -1, dtype, out)
+    return sum(array_of("trace", a).diagonal(offset, axis1, axis2), -1, dtype, out)
 
 
-def cross(a: Any, b: Any, /, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
     """Vector products of vectors of three components."""
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -110,7 +110,7 @@ def _line(name: str, x: Any, like: Array | None = None) -> Array:
     return reshape(x, (x.size,))
 
 
-def convolve(a: Any, v: Any, /, mode: str = "full") -> Array:
+def convolve(a: Any, v: Any, mode: str = "full") -> Array:
     """Sums of products of a line with another in reverse: ``c[n] = sum over k of a[n - k] v[k]``. The shorter line has at most 1024
     elements, because each is an operation of its own. With ``mode`` 'same' as many as the longer one has, with 'valid' complete sums
     only."""
@@ -134,7 +134,7 @@ def convolve(a: Any, v: Any, /, mode: str = "full") -> Array:
     return total
 
 
-def correlate(a: Any, v: Any, /, mode: str = "valid") -> Array:
+def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
     """Sums of products of a line with another at all distances: ``c[k] = sum over n of a[n + k] conj(v[n])``; see `convolve`."""
     like = next((x for x in (a, v) if isinstance(x, Array)), None)
     a, v = _line("correlate", a, like), _line("correlate", v, like)
@@ -143,7 +143,7 @@ def correlate(a: Any, v: Any, /, mode: str = "valid") -> Array:
     return convolve(a, conj(v)[::-1], mode)
 
 
-def interp(x: Any, xp: Any, fp: Any, /, left: Any = None, right: Any = None, period: float | None = None) -> Array:
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Array:
     """Values between those of a table by straight lines. ``xp`` ascends; tables are the host's and have at most 1024 rows."""
     import numpy as np
 
@@ -181,7 +181,7 @@ def interp(x: Any, xp: Any, fp: Any, /, left: Any = None, right: Any = None, per
 # Polynomials: their coefficients in a line, that of the highest power first.
 
 
-def polyval(p: Any, x: Any, /) -> Array:
+def polyval(p: Any, x: Any) -> Array:
     """The values of a polynomial, by Horner's scheme."""
     like = next((y for y in (x, p) if isinstance(y, Array)), None)
     p, x = array_of("polyval", p, like), array_of("polyval", x, like)
@@ -198,22 +198,22 @@ def _sum(name: str, a: Any, b: Any, sign: int) -> Array:
     return a + b if sign > 0 else a - b
 
 
-def polyadd(a: Any, b: Any, /) -> Array:
+def polyadd(a1: Any, a2: Any) -> Array:
     """The sum of two polynomials."""
-    return _sum("polyadd", a, b, 1)
+    return _sum("polyadd", a1, a2, 1)
 
 
-def polysub(a: Any, b: Any, /) -> Array:
+def polysub(a1: Any, a2: Any) -> Array:
     """The difference of two polynomials."""
-    return _sum("polysub", a, b, -1)
+    return _sum("polysub", a1, a2, -1)
 
 
-def polymul(a: Any, b: Any, /) -> Array:
+def polymul(a1: Any, a2: Any) -> Array:
     """The product of two polynomials."""
-    return convolve(a, b)
+    return convolve(a1, a2)
 
 
-def polyder(p: Any, /, m: int = 1) -> Array:
+def polyder(p: Any, m: int = 1) -> Array:
     """The derivative of a polynomial, ``m`` times."""
     p = _line("polyder", p)
     for _ in range(m):
@@ -222,7 +222,7 @@ def polyder(p: Any, /, m: int = 1) -> Array:
     return p
 
 
-def polyint(p: Any, /, m: int = 1, k: Any = None) -> Array:
+def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     """The integral of a polynomial, ``m`` times, with constants ``k`` (0 by default)."""
     p = _line("polyint", p)
     constants = [0.0] * m if k is None else [float(c) for c in (k if hasattr(k, "__len__") else [k] * m)]

@@ -29,32 +29,34 @@ def _host(x: Any) -> Any:
     return x.numpy() if isinstance(x, BaseArray) else np.asarray(x)
 
 
-def _lines(found: Sequence[Any], like: Array | None = None) -> tuple[Array, ...]:
-    """Coordinates that NumPy found."""
-    return tuple(asarray(line, int64, team=None if like is None else like.team) for line in found)
+def _lines(found: Sequence[Any], like: Array | None = None) -> tuple[Any, ...]:
+    """Coordinates that NumPy found; of one element Python's numbers."""
+    import numpy as np
+
+    return tuple(asarray(line, int64, team=None if like is None else like.team) if line.ndim else int(line) for line in map(np.asarray, found))
 
 
-def nonzero(x: Any, /) -> tuple[Array, ...]:
+def nonzero(a: Any) -> tuple[Array, ...]:
     """The coordinates of the elements that are not 0. The mask is gathered on the host. Collective."""
     import numpy as np
 
-    x = array_of("nonzero", x)
-    if x.ndim == 0:
+    a = array_of("nonzero", a)
+    if a.ndim == 0:
         raise ValueError("nonzero: expected at least one dimension, given none")
-    return _lines(np.nonzero((x != 0).numpy()), x)
+    return _lines(np.nonzero((a != 0).numpy()), a)
 
 
-def flatnonzero(x: Any, /) -> Array:
+def flatnonzero(a: Any) -> Array:
     """The numbers of the elements that are not 0, in C order; see `nonzero`."""
-    return nonzero(ravel(array_of("flatnonzero", x)))[0]
+    return nonzero(ravel(array_of("flatnonzero", a)))[0]
 
 
-def argwhere(x: Any, /) -> Array:
+def argwhere(a: Any) -> Array:
     """The coordinates of the elements that are not 0, one row for each; see `nonzero`."""
     import numpy as np
 
-    x = array_of("argwhere", x)
-    return asarray(np.argwhere((x != 0).numpy()), int64, team=x.team)
+    a = array_of("argwhere", a)
+    return asarray(np.argwhere((a != 0).numpy()), int64, team=a.team)
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
@@ -73,11 +75,11 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     return functions.where(condition, x, y)
 
 
-def take(x: Any, indices: Any, /, axis: int | None = None, out: Any = None, mode: str = "raise") -> Array:
+def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Array:
     """The elements at ``indices`` along an axis (of the flat array if None). Indices beyond the ends raise, or with ``mode`` 'wrap'
     are taken modulo the extent, or with 'clip' are those at the ends."""
-    x = array_of("take", x)
-    result = rearrange.take(x, _within(indices, x.size if axis is None else x.shape[one_axis("take", axis, x.ndim)], mode), axis)
+    a = array_of("take", a)
+    result = rearrange.take(a, _within(indices, a.size if axis is None else a.shape[one_axis("take", axis, a.ndim)], mode), axis)
     return result if out is None else write("take", out, result)
 
 
@@ -91,22 +93,22 @@ def _within(indices: Any, extent: int, mode: str) -> Any:
     return _host(indices) % extent if mode == "wrap" else np.clip(_host(indices), 0, extent - 1)
 
 
-def compress(condition: Any, x: Any, /, axis: int | None = None, out: Any = None) -> Array:
+def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Array:
     """The elements along an axis (of the flat array if None) where a line of conditions is true."""
     import numpy as np
 
     mask = _host(condition)
     if mask.ndim != 1:
         raise ValueError(f"compress: expected one dimension of conditions, given {mask.ndim}")
-    return take(x, np.flatnonzero(mask), axis, out)
+    return take(a, np.flatnonzero(mask), axis, out)
 
 
-def extract(condition: Any, x: Any, /) -> Array:
+def extract(condition: Any, arr: Any) -> Array:
     """The elements of the flat array where the condition is true."""
-    return compress(_host(condition).reshape(-1), x)
+    return compress(_host(condition).reshape(-1), arr)
 
 
-def choose(a: Any, choices: Any, /, out: Any = None, mode: str = "raise") -> Array:
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array:
     """Of several arrays the element of that which ``a`` has the number of. With ``mode`` 'raise' computes, to check them."""
     given = arrays_of("choose", (a, *choices))
     number, *rest = broadcast_arrays(*given)
@@ -124,12 +126,12 @@ def choose(a: Any, choices: Any, /, out: Any = None, mode: str = "raise") -> Arr
     return result.copy() if out is None else write("choose", out, result)
 
 
-def select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) -> Array:
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
     """Of each element the choice of the first condition that is true, otherwise ``default``."""
-    if len(conditions) != len(choices) or not len(conditions):
-        raise ValueError(f"select: expected as many conditions as choices, given {len(conditions)} and {len(choices)}")
-    *given, last = arrays_of("select", [*choices, default])
-    masks = arrays_of("select", conditions)
+    if len(condlist) != len(choicelist) or not len(condlist):
+        raise ValueError(f"select: expected as many conditions as choices, given {len(condlist)} and {len(choicelist)}")
+    *given, last = arrays_of("select", [*choicelist, default])
+    masks = arrays_of("select", condlist)
     common = result_type(*(x.dtype for x in given)) if isinstance(default, (bool, int, float, complex)) else last.dtype
     common = result_type(common, *(x.dtype for x in given), (given[0].astype(common) * default).dtype if not isinstance(default, bool) else common)
     result = last.astype(common)
@@ -140,15 +142,15 @@ def select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) 
     return result
 
 
-def piecewise(x: Any, conditions: Any, functions_: Sequence[Any], /, *args: Any, **words: Any) -> Array:
+def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **words: Any) -> Array:
     """Functions (or numbers) of the elements where their condition is true, one more for the others (otherwise 0). Functions are
     called with all elements."""
     x = array_of("piecewise", x)
-    is_one = isinstance(conditions, BaseArray) or not len(conditions) or not isinstance(conditions[0], (BaseArray, list, tuple)) and _host(conditions[0]).ndim == 0
-    masks = [array_of("piecewise", c, x).astype(bool) for c in ([conditions] if is_one and x.ndim else conditions)]
-    if len(functions_) not in (len(masks), len(masks) + 1):
-        raise ValueError(f"piecewise: expected {len(masks)} functions or one more, given {len(functions_)}")
-    values = [f(x, *args, **words) if callable(f) else f for f in functions_]
+    is_one = isinstance(condlist, BaseArray) or not len(condlist) or not isinstance(condlist[0], (BaseArray, list, tuple)) and _host(condlist[0]).ndim == 0
+    masks = [array_of("piecewise", c, x).astype(bool) for c in ([condlist] if is_one and x.ndim else condlist)]
+    if len(funclist) not in (len(masks), len(masks) + 1):
+        raise ValueError(f"piecewise: expected {len(masks)} functions or one more, given {len(funclist)}")
+    values = [f(x, *args, **words) if callable(f) else f for f in funclist]
     result: Any = x * 0 if len(values) == len(masks) else array_of("piecewise", values[-1], x).astype(x.dtype)
     result = broadcast_to(result, x.shape)
     for mask, value in zip(masks, values, strict=False):
@@ -180,22 +182,22 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
     write("copyto", dst, value, where, casting)
 
 
-def put(x: Array, indices: Any, values: Any, mode: str = "raise") -> None:
+def put(a: Array, ind: Any, v: Any, mode: str = "raise") -> None:
     """Assigns to the elements with these numbers in C order; values repeat. Computes."""
     import numpy as np
 
-    numbers = _within(_host(indices).reshape(-1), _target("put", x).size, mode)
-    given = array_of("put", values, x).reshape(-1)
+    numbers = _within(_host(ind).reshape(-1), _target("put", a).size, mode)
+    given = array_of("put", v, a).reshape(-1)
     if numbers.size and given.size:
-        at = np.unravel_index(np.where(numbers < 0, numbers + x.size, numbers), x.shape)
-        x[at if x.ndim else ...] = given[np.arange(numbers.size) % given.size].astype(x.dtype)
+        at = np.unravel_index(np.where(numbers < 0, numbers + a.size, numbers), a.shape)
+        a[at if a.ndim else ...] = given[np.arange(numbers.size) % given.size].astype(a.dtype)
 
 
-def place(x: Array, mask: Any, values: Any) -> None:
+def place(arr: Array, mask: Any, vals: Any) -> None:
     """Assigns to the elements where a mask is true, one value after the other; values repeat. Computes."""
     import numpy as np
 
-    put(_target("place", x), np.flatnonzero(_host(mask)), values)
+    put(_target("place", arr), np.flatnonzero(_host(mask)), vals)
 
 
 def putmask(x: Array, mask: Any, values: Any) -> None:
@@ -208,28 +210,28 @@ def putmask(x: Array, mask: Any, values: Any) -> None:
         put(x, at, given[at % given.size])
 
 
-def put_along_axis(x: Array, indices: Any, values: Any, axis: int | None) -> None:
+def put_along_axis(arr: Array, indices: Any, values: Any, axis: int | None) -> None:
     """Assigns element by element to the one at that index along the axis. Computes."""
     import numpy as np
 
     host = _host(indices)
     if axis is None:
-        put(_target("put_along_axis", x), host, values)
+        put(_target("put_along_axis", arr), host, values)
         return
-    d = one_axis("put_along_axis", axis, _target("put_along_axis", x).ndim)
-    key: list[Any] = [np.arange(n).reshape((-1,) + (1,) * (x.ndim - e - 1)) for e, n in enumerate(x.shape)]
+    d = one_axis("put_along_axis", axis, _target("put_along_axis", arr).ndim)
+    key: list[Any] = [np.arange(n).reshape((-1,) + (1,) * (arr.ndim - e - 1)) for e, n in enumerate(arr.shape)]
     key[d] = host
-    x[tuple(key)] = values
+    arr[tuple(key)] = values
 
 
-def fill_diagonal(x: Array, value: Any, wrap: bool = False) -> None:
+def fill_diagonal(a: Array, val: Any, wrap: bool = False) -> None:
     """Assigns to the main diagonal. Computes."""
     import numpy as np
 
-    if _target("fill_diagonal", x).ndim < 2 or (x.ndim > 2 and len(set(x.shape)) != 1):
-        raise ValueError(f"fill_diagonal: expected two dimensions, or more of one extent, given shape {x.shape}")
-    step = x.shape[1] + 1 if x.ndim == 2 else 1 + int(np.cumprod(x.shape[:-1]).sum())
-    put(x, np.arange(0, x.size if wrap or x.ndim > 2 else min(x.size, x.shape[1] * x.shape[1]), step), value)
+    if _target("fill_diagonal", a).ndim < 2 or (a.ndim > 2 and len(set(a.shape)) != 1):
+        raise ValueError(f"fill_diagonal: expected two dimensions, or more of one extent, given shape {a.shape}")
+    step = a.shape[1] + 1 if a.ndim == 2 else 1 + int(np.cumprod(a.shape[:-1]).sum())
+    put(a, np.arange(0, a.size if wrap or a.ndim > 2 else min(a.size, a.shape[1] * a.shape[1]), step), val)
 
 
 # Lists of indices.
@@ -257,14 +259,14 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     return _lines(np.diag_indices(n, ndim))
 
 
-def diag_indices_from(x: Any, /) -> tuple[Array, ...]:
+def diag_indices_from(arr: Any) -> tuple[Array, ...]:
     """The coordinates of the main diagonal of an array."""
     import numpy as np
 
-    shape = array_of("diag_indices_from", x).shape
+    shape = array_of("diag_indices_from", arr).shape
     if len(shape) < 2 or len(set(shape)) != 1:
         raise ValueError(f"diag_indices_from: expected two dimensions or more of one extent, given shape {shape}")
-    return _lines(np.diag_indices(shape[0], len(shape)), x if isinstance(x, Array) else None)
+    return _lines(np.diag_indices(shape[0], len(shape)), arr if isinstance(arr, Array) else None)
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, ...]:
@@ -281,15 +283,15 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, ...]:
     return _lines(np.triu_indices(n, k, m))
 
 
-def tril_indices_from(x: Any, /, k: int = 0) -> tuple[Array, ...]:
+def tril_indices_from(arr: Any, k: int = 0) -> tuple[Array, ...]:
     """The coordinates on and below a diagonal of a matrix."""
-    n, m = array_of("tril_indices_from", x).shape
+    n, m = array_of("tril_indices_from", arr).shape
     return tril_indices(n, k, m)
 
 
-def triu_indices_from(x: Any, /, k: int = 0) -> tuple[Array, ...]:
+def triu_indices_from(arr: Any, k: int = 0) -> tuple[Array, ...]:
     """The coordinates on and above a diagonal of a matrix."""
-    n, m = array_of("triu_indices_from", x).shape
+    n, m = array_of("triu_indices_from", arr).shape
     return triu_indices(n, k, m)
 
 

@@ -31,14 +31,14 @@ def _finished(name: str, result: Array, out: Any) -> Array:
 
 
 def var(
-    x: Any, /, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *, where: Any = True,
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *, where: Any = True,
     mean: Any = None, correction: float | None = None,
 ) -> Array:  # fmt: skip
     """Mean squares of the distances from the mean, of N - ``ddof`` elements (``correction`` is another name of it).
 
     Parameters
     ----------
-    x : Array
+    a : Array
     axis : int or tuple of int, optional
         All by default.
     dtype : optional
@@ -63,22 +63,22 @@ def var(
     (3.5, 0.5)
     """
     ddof = ddof if correction is None else correction
-    x = array_of("var", x)
-    axes = axes_of("var", axis, x.ndim)
-    kind = float_for(x.dtype) if dtype is None and x.dtype.kind in "fc" else default.float if dtype is None else as_dtype(dtype)
-    x = x.astype(float32 if kind is float16 else kind)
+    a = array_of("var", a)
+    axes = axes_of("var", axis, a.ndim)
+    kind = float_for(a.dtype) if dtype is None and a.dtype.kind in "fc" else default.float if dtype is None else as_dtype(dtype)
+    a = a.astype(float32 if kind is float16 else kind)
     if mean is not None:
-        middle: Any = array_of("var", mean, x)
+        middle: Any = array_of("var", mean, a)
     else:
-        middle = _mean(x, tuple(axes), where, keepdims=True) if x.ndim else x
-    away = x - middle
-    squares = square(away) if x.dtype.kind != "c" else square(away.real) + square(away.imag)
+        middle = _mean(a, tuple(axes), where, keepdims=True) if a.ndim else a
+    away = a - middle
+    squares = square(away) if a.dtype.kind != "c" else square(away.real) + square(away.imag)
     total = sum(squares, tuple(axes), keepdims=keepdims, where=where)
     if where is True:
-        count: Any = math.prod(x.shape[d] for d in axes)
+        count: Any = math.prod(a.shape[d] for d in axes)
         left: Any = count - ddof if count > ddof else 0.0
     else:
-        count = sum(broadcast_to(array_of("var", where, x).astype(bool), x.shape), tuple(axes), keepdims=keepdims)
+        count = sum(broadcast_to(array_of("var", where, a).astype(bool), a.shape), tuple(axes), keepdims=keepdims)
         left = _at_least_zero(count - ddof).astype(total.dtype)
     result = total / left
     return _finished("var", result.astype(real_of(kind)), out)
@@ -93,44 +93,44 @@ def _at_least_zero(x: Array) -> Array:
 
 
 def std(
-    x: Any, /, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *, where: Any = True,
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *, where: Any = True,
     mean: Any = None, correction: float | None = None,
 ) -> Array:  # fmt: skip
     """Square roots of `var`, with its parameters."""
-    squares = var(x, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    squares = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
     return _finished("std", sqrt(squares), out)
 
 
-def ptp(x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Array:
+def ptp(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False) -> Array:
     """The largest less the smallest element."""
-    x = array_of("ptp", x)
-    return _finished("ptp", max(x, axis, keepdims=keepdims) - min(x, axis, keepdims=keepdims), out)
+    a = array_of("ptp", a)
+    return _finished("ptp", max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims), out)
 
 
-def count_nonzero(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Array:
+def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """How many elements are not 0."""
-    return sum(array_of("count_nonzero", x) != 0, axis, keepdims=keepdims)
+    return sum(array_of("count_nonzero", a) != 0, axis, keepdims=keepdims)
 
 
-def average(x: Any, /, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
-    """Means, weighted if ``weights`` are given: of the shape of ``x``, or of its extent along one ``axis``. With ``returned``
+def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False) -> Any:
+    """Means, weighted if ``weights`` are given: of the shape of ``a``, or of its extent along one ``axis``. With ``returned``
     also the sums of the weights."""
-    x = array_of("average", x)
+    a = array_of("average", a)
     if weights is None:
-        result = mean(x, axis, keepdims=keepdims)
-        count = x.size // (result.size or 1)
+        result = mean(a, axis, keepdims=keepdims)
+        count = a.size // (result.size or 1)
         return (result, result * 0 + count) if returned else result
-    w = array_of("average", weights, x)
-    if w.shape != x.shape:
-        axes = axes_of("average", axis, x.ndim)
-        if axis is None or w.shape != tuple(x.shape[d] for d in axes):
-            raise ValueError(f"average: expected weights of shape {x.shape}, or of its extents along axis, given {w.shape}")
-        w = reshape(w, tuple(n if d in axes else 1 for d, n in enumerate(x.shape)))
-    w = broadcast_to(w, x.shape).astype(result_type(x.dtype, w.dtype, default.float if x.dtype.kind in "bui" else x.dtype))
+    w = array_of("average", weights, a)
+    if w.shape != a.shape:
+        axes = axes_of("average", axis, a.ndim)
+        if axis is None or w.shape != tuple(a.shape[d] for d in axes):
+            raise ValueError(f"average: expected weights of shape {a.shape}, or of its extents along axis, given {w.shape}")
+        w = reshape(w, tuple(n if d in axes else 1 for d, n in enumerate(a.shape)))
+    w = broadcast_to(w, a.shape).astype(result_type(a.dtype, w.dtype, default.float if a.dtype.kind in "bui" else a.dtype))
     scale = sum(w, axis, keepdims=keepdims)
     if (scale == 0).any():
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-    result = sum(multiply(x, w), axis, keepdims=keepdims) / scale
+    result = sum(multiply(a, w), axis, keepdims=keepdims) / scale
     return (result, scale) if returned else result
 
 
@@ -147,17 +147,17 @@ def _filled(name: str, x: Any, value: Any) -> tuple[Array, Any]:
 
 
 def nansum(
-    x: Any, /, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Array:
     """Sums of what is not NaN."""
-    return sum(_filled("nansum", x, 0)[0], axis, dtype, out, keepdims, initial, where)
+    return sum(_filled("nansum", a, 0)[0], axis, dtype, out, keepdims, initial, where)
 
 
 def nanprod(
-    x: Any, /, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
 ) -> Array:
     """Products of what is not NaN."""
-    return prod(_filled("nanprod", x, 1)[0], axis, dtype, out, keepdims, initial, where)
+    return prod(_filled("nanprod", a, 1)[0], axis, dtype, out, keepdims, initial, where)
 
 
 def _nanextreme(name: str, pick: Any, worst: float, x: Any, axis: Axis, out: Any, keepdims: bool, initial: Any, mask: Any) -> Array:
@@ -170,29 +170,29 @@ def _nanextreme(name: str, pick: Any, worst: float, x: Any, axis: Axis, out: Any
     return _finished(name, result, out)
 
 
-def nanmax(x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Array:
+def nanmax(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Array:
     """The largest elements that are not NaN; NaN if all are."""
-    return _nanextreme("nanmax", max, -math.inf, x, axis, out, keepdims, initial, where)
+    return _nanextreme("nanmax", max, -math.inf, a, axis, out, keepdims, initial, where)
 
 
-def nanmin(x: Any, /, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Array:
+def nanmin(a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Array:
     """The smallest elements that are not NaN; NaN if all are."""
-    return _nanextreme("nanmin", min, math.inf, x, axis, out, keepdims, initial, where)
+    return _nanextreme("nanmin", min, math.inf, a, axis, out, keepdims, initial, where)
 
 
-def nanmean(x: Any, /, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Array:
+def nanmean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Array:
     """Means of what is not NaN."""
-    filled, known = _filled("nanmean", x, 0)
+    filled, known = _filled("nanmean", a, 0)
     mask = where if known is None else known if where is True else known & where
     return mean(filled, axis, dtype, out, keepdims, where=True if mask is None else mask)
 
 
 def nanvar(
-    x: Any, /, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *, where: Any = True,
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *, where: Any = True,
     correction: float | None = None,
 ) -> Array:  # fmt: skip
     """`var` of what is not NaN; NaN where no element more than ``ddof`` is."""
-    filled, known = _filled("nanvar", x, 0)
+    filled, known = _filled("nanvar", a, 0)
     mask = where if known is None else known if where is True else known & where
     by = ddof if correction is None else correction
     result = var(filled, axis, dtype, None, by, keepdims, where=mask)
@@ -206,11 +206,11 @@ _where = where
 
 
 def nanstd(
-    x: Any, /, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *, where: Any = True,
+    a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *, where: Any = True,
     correction: float | None = None,
 ) -> Array:  # fmt: skip
     """Square roots of `nanvar`."""
-    return _finished("nanstd", sqrt(nanvar(x, axis, dtype, None, ddof, keepdims, where=where, correction=correction)), out)
+    return _finished("nanstd", sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, where=where, correction=correction)), out)
 
 
 def _nanplace(name: str, pick: Any, worst: float, x: Any, axis: int | None, out: Any, keepdims: bool) -> Array:
@@ -220,14 +220,14 @@ def _nanplace(name: str, pick: Any, worst: float, x: Any, axis: int | None, out:
     return pick(filled, axis, out, keepdims=keepdims)
 
 
-def nanargmax(x: Any, /, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
     """Where the largest element is that is not NaN. Computes, to refuse lines of NaN alone."""
-    return _nanplace("nanargmax", argmax, -math.inf, x, axis, out, keepdims)
+    return _nanplace("nanargmax", argmax, -math.inf, a, axis, out, keepdims)
 
 
-def nanargmin(x: Any, /, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
     """Where the smallest element is that is not NaN. Computes, to refuse lines of NaN alone."""
-    return _nanplace("nanargmin", argmin, math.inf, x, axis, out, keepdims)
+    return _nanplace("nanargmin", argmin, math.inf, a, axis, out, keepdims)
 
 
 # Scans.
@@ -266,58 +266,58 @@ def _one_line(name: str, x: Any, axis: int | None) -> Array:
     return x
 
 
-def cumsum(x: Any, /, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
     """Sums of all elements up to each along ``axis`` (of the flat array if None). Computes."""
-    return _scan("cumsum", _line("cumsum", x, axis), axis, dtype, out, False, 0)
+    return _scan("cumsum", _line("cumsum", a, axis), axis, dtype, out, False, 0)
 
 
-def cumprod(x: Any, /, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
     """Products of all elements up to each along ``axis`` (of the flat array if None). Computes."""
-    return _scan("cumprod", _line("cumprod", x, axis), axis, dtype, out, False, 1)
+    return _scan("cumprod", _line("cumprod", a, axis), axis, dtype, out, False, 1)
 
 
-def nancumsum(x: Any, /, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
     """`cumsum`, NaN counting as 0."""
-    return cumsum(_filled("nancumsum", x, 0)[0], axis, dtype, out)
+    return cumsum(_filled("nancumsum", a, 0)[0], axis, dtype, out)
 
 
-def nancumprod(x: Any, /, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
     """`cumprod`, NaN counting as 1."""
-    return cumprod(_filled("nancumprod", x, 1)[0], axis, dtype, out)
+    return cumprod(_filled("nancumprod", a, 1)[0], axis, dtype, out)
 
 
 # Differences.
 
 
-def diff(x: Any, /, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
     """Differences of neighbours along an axis, ``n`` times."""
     if n < 0:
         raise ValueError(f"diff: expected n of at least 0, given {n}")
-    x = array_of("diff", x)
+    a = array_of("diff", a)
     if n == 0:
-        return x
-    d = one_axis("diff", axis, x.ndim)
-    ends = [None if end is None else array_of("diff", end, x) for end in (prepend, append)]
-    thin = (*x.shape[:d], 1, *x.shape[d + 1 :])
+        return a
+    d = one_axis("diff", axis, a.ndim)
+    ends = [None if end is None else array_of("diff", end, a) for end in (prepend, append)]
+    thin = (*a.shape[:d], 1, *a.shape[d + 1 :])
     first, last = (broadcast_to(end, thin) if end is not None and end.ndim == 0 else end for end in ends)
     if first is not None or last is not None:
-        x = concatenate([piece for piece in (first, x, last) if piece is not None], d)
+        a = concatenate([piece for piece in (first, a, last) if piece is not None], d)
     front: tuple[slice, ...] = (slice(None),) * d
     for _ in range(n):
-        after, before = x[(*front, slice(1, None))], x[(*front, slice(None, -1))]
-        x = not_equal(after, before) if x.dtype == bool else after - before
-    return x
+        after, before = a[(*front, slice(1, None))], a[(*front, slice(None, -1))]
+        a = not_equal(after, before) if a.dtype == bool else after - before
+    return a
 
 
-def ediff1d(x: Any, /, to_end: Any = None, to_begin: Any = None) -> Array:
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     """Differences of neighbours of the flat array, with elements before and behind."""
-    line = diff(array_of("ediff1d", x).reshape(-1))
+    line = diff(array_of("ediff1d", ary).reshape(-1))
     ends = [None if end is None else array_of("ediff1d", end, line).reshape(-1).astype(line.dtype) for end in (to_begin, to_end)]
     pieces = [piece for piece in (ends[0], line, ends[1]) if piece is not None]
     return concatenate(pieces) if len(pieces) > 1 else line
 
 
-def gradient(f: Any, /, *varargs: Any, axis: Axis = None, edge_order: int = 1) -> Any:
+def gradient(f: Any, *varargs: Any, axis: Axis = None, edge_order: int = 1) -> Any:
     """Derivatives by central differences inside and one-sided ones at the ends; ``varargs`` are distances or coordinates, one
     for all axes or one each. One array, or a tuple of one per axis."""
     f = array_of("gradient", f)
@@ -361,7 +361,7 @@ def _gradient(f: Array, d: int, spacing: Any, order: int) -> Array:
     return moveaxis(concatenate([ends[0], inner, ends[1]], 0), 0, d)
 
 
-def trapezoid(y: Any, /, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
     """Integrals along an axis by the trapezoidal rule; ``x`` are the places of the elements, ``dx`` their distance."""
     y = array_of("trapezoid", y)
     d = one_axis("trapezoid", axis, y.ndim)

@@ -84,7 +84,7 @@ def _kind_of(x: Any) -> DType:
     return x.dtype if isinstance(x, BaseArray) else as_dtype(getattr(x, "dtype", x) if not isinstance(x, (DType, type)) else x)
 
 
-def issubdtype(a: Any, b: Any, /) -> builtins.bool:
+def issubdtype(arg1: Any, arg2: Any) -> builtins.bool:
     """Whether a type is another, or of a kind such as ``partita.floating`` (or NumPy's).
 
     Examples
@@ -93,16 +93,16 @@ def issubdtype(a: Any, b: Any, /) -> builtins.bool:
     >>> pt.issubdtype(pt.float32, pt.floating), pt.issubdtype("int8", pt.float64)
     (True, False)
     """
-    if isinstance(a, type) and issubclass(a, generic):
-        return isinstance(b, type) and issubclass(a, b)
-    kind = as_dtype(a)
-    if isinstance(b, type) and issubclass(b, generic):
-        return kind.kind in b.kinds
-    if isinstance(b, DType):
-        return kind is b
+    if isinstance(arg1, type) and issubclass(arg1, generic):
+        return isinstance(arg2, type) and issubclass(arg1, arg2)
+    kind = as_dtype(arg1)
+    if isinstance(arg2, type) and issubclass(arg2, generic):
+        return kind.kind in arg2.kinds
+    if isinstance(arg2, DType):
+        return kind is arg2
     import numpy as np
 
-    return np.issubdtype(kind.dtype, b)
+    return np.issubdtype(kind.dtype, arg2)
 
 
 _KINDS: dict[str, tuple[DType, ...]] = {
@@ -127,7 +127,7 @@ def isdtype(dtype: Any, kind: Any) -> builtins.bool:
     return as_dtype(dtype) is as_dtype(kind)
 
 
-def iscomplexobj(x: Any, /) -> builtins.bool:
+def iscomplexobj(x: Any) -> builtins.bool:
     """Whether the type is one of complex numbers."""
     kind = getattr(x, "dtype", None)
     if kind is None:
@@ -137,16 +137,16 @@ def iscomplexobj(x: Any, /) -> builtins.bool:
     return builtins.bool(kind.kind == "c")
 
 
-def isrealobj(x: Any, /) -> builtins.bool:
+def isrealobj(x: Any) -> builtins.bool:
     """Whether the type is not one of complex numbers."""
     return not iscomplexobj(x)
 
 
-def isscalar(x: Any, /) -> builtins.bool:
+def isscalar(element: Any) -> builtins.bool:
     """Whether it is a number of Python or NumPy; arrays without dimensions are not."""
     import numpy as np
 
-    return not isinstance(x, BaseArray) and np.isscalar(x)
+    return not isinstance(element, BaseArray) and np.isscalar(element)
 
 
 # Promotion.
@@ -187,7 +187,7 @@ def promote_types(a: Any, b: Any, /) -> DType:
     return dtypes.result_type(as_dtype(a), as_dtype(b))
 
 
-def can_cast(from_: Any, to: Any, /, casting: str = "safe") -> builtins.bool:
+def can_cast(from_: Any, to: Any, casting: str = "safe") -> builtins.bool:
     """Whether a conversion is allowed by a rule: 'no', 'equiv', 'safe', 'same_kind' or 'unsafe'."""
     if _is_number(from_):
         raise TypeError("can_cast() does not support Python ints, floats, and complex because the result used to depend on the value.")
