@@ -267,7 +267,8 @@ def test_no_axes_reduce_over_nothing():
 
 def test_namespace_and_devices():
     u = pt.ones((4, 2), team=pt.Team(2, "host"))
-    assert u.__array_namespace__() is xp is u.__array_namespace__(api_version="2024.12")
+    assert u.__array_namespace__() is pt is u.__array_namespace__(api_version="2024.12")
+    assert all(hasattr(pt, name) for name in (*xp.__all__, "__array_api_version__", "__array_namespace_info__"))
     with pytest.raises(ValueError, match="2024.12"):
         u.__array_namespace__(api_version="2031.12")
     assert u.device == u.team and u.to_device("host").team.size == 1

@@ -82,6 +82,15 @@ def test_what_is_not_there_gathers_with_one_warning(host_team):
     np.testing.assert_array_equal(out.numpy(), np.median(HOST, axis=0))
 
 
+def test_arguments_that_are_no_numbers_are_numpys(host_team):
+    pt.set_gather_limit(None)
+    u = pt.asarray(HOST, team=host_team)
+    with pytest.warns(pt.GatherWarning):
+        ours = np.broadcast_arrays(u, None)
+    assert all(np.array_equal(a, b) for a, b in zip(ours, np.broadcast_arrays(HOST, None), strict=True))
+    assert isinstance(u.dtype, np.dtype) and isinstance(u.dtype, pt.DType) and type(u.dtype) is pt.DType
+
+
 def test_above_the_limit_it_is_refused(host_team):
     u = pt.asarray(HOST, team=host_team)
     for limit in (0, 95):

@@ -60,10 +60,12 @@ _atexit.register(_end)
 # Modules built from all of the above.
 from . import array_api as array_api  # noqa: E402
 from ._api import lib as lib  # noqa: E402
+from .array_api import __array_api_version__ as __array_api_version__  # noqa: E402
+from .array_api import __array_namespace_info__ as __array_namespace_info__  # noqa: E402
 from . import operators as operators  # noqa: E402
 from . import random as random  # noqa: E402
 
-Array._functions, Array._standard, Array._dispatch = _sys.modules[__name__], array_api, _dispatch
+Array._functions, Array._dispatch = _sys.modules[__name__], _dispatch
 
 # Last, because it looks into NumPy for what is not there.
 from ._numpy.applying import missing as __getattr__  # noqa: E402

@@ -101,10 +101,11 @@ class Array(BaseArray):
     __slots__ = ()
     # Elements change, so arrays are no keys.
     __hash__ = None  # type: ignore[assignment]
-    #: The modules with NumPy's functions, the array API standard's, and NumPy's protocols: they lie above, and set this.
+    #: Before lists and NumPy's arrays, where packages ask for it.
+    __array_priority__ = 100.0
+    #: The modules with NumPy's functions and NumPy's protocols: they lie above, and set this.
     _functions: ClassVar[Any] = None
     _dispatch: ClassVar[Any] = None
-    _standard: ClassVar[Any] = None
 
     # Operators.
 
@@ -284,10 +285,10 @@ class Array(BaseArray):
         return self._dispatch.array_function(function, types, args, dict(settings))
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """`partita.array_api`, the array API standard 2024.12 as far as the engine reaches."""
+        """`partita`, which has the names of the array API standard 2024.12 beside NumPy's; `partita.array_api` has no others."""
         if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
             raise ValueError(f"__array_namespace__: expected a version up to 2024.12, given {api_version!r}")
-        return self._standard
+        return self._functions
 
     def to_device(self, device: OnDevice, /, *, stream: Any = None) -> Self:
         """The array on another team, which may be given as a device or a word such as 'host'."""

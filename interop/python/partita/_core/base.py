@@ -259,6 +259,10 @@ class BaseArray:
         return f"{repr(self).splitlines()[0]}\nredistribution to {to!r}: {self._native.explain(to)}"
 
 
+class NotAnArrayError(TypeError):
+    """An argument that no array can be made of."""
+
+
 def operand(value: object, like: BaseArray | None = None) -> Any:
     """An argument as an array: numbers, nested sequences, and whatever NumPy or DLPack makes an array of, copied to the team
     of ``like`` (by default the default team). None for anything else."""
@@ -278,7 +282,7 @@ def array_of(name: str, x: A, like: BaseArray | None = None) -> A:
     """The argument of a function as an array; see `operand`."""
     array = x if isinstance(x, BaseArray) else operand(x, like)
     if array is None:
-        raise TypeError(f"{name}: expected an array, a number or a list of numbers, given {type(x).__name__}; convert it with asarray")
+        raise NotAnArrayError(f"{name}: expected an array, a number or a list of numbers, given {type(x).__name__}; convert it with asarray")
     return array
 
 

@@ -48,6 +48,11 @@ class DType:
             raise TypeError(f"{self.name}: expected a number, {text}")
         return self.dtype.type(value)
 
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """NumPy's class of dtypes too, for those who ask ``isinstance(u.dtype, numpy.dtype)``; ``type(u.dtype)`` is DType."""
+        return sys.modules["numpy"].dtype if "numpy" in sys.modules and self.name != "bfloat16" else DType
+
     def __instancecheck__(self, value: object) -> bool:
         """Whether a value is NumPy's scalar of this type."""
         return "numpy" in sys.modules and isinstance(value, self.dtype.type)

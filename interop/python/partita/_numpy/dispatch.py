@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._core.array import Array
+from .._core.base import NotAnArrayError
 from .._core.describe import size
 from .._core.dtypes import DType
 from .._core.views.indexing import write
@@ -65,10 +66,15 @@ def array_function(function: Callable[..., Any], types: Iterable[type], args: An
     for name in function.__module__.split(".")[1:]:
         home = getattr(home, name, None)
     ours = getattr(home, function.__name__, None)
-    if ours is None:
-        return _gathered(f"{function.__module__}.{function.__name__}", function, args, settings)
-    result = ours(*args, **_given(settings))
-    return result.dtype if isinstance(result, DType) else result
+    try:
+        if ours is not None:
+            result = ours(*args, **_given(settings))
+            return result.dtype if type(result) is DType else result
+    except NotAnArrayError:
+        # Texts, None, objects: NumPy makes arrays of them.
+        pass
+    return _gathered(f"{function.__module__}.{function.__name__}", function, args, settings)
+
 
 
 def array_ufunc(function: Any, method: str, inputs: Any, settings: dict[str, Any]) -> Any:
