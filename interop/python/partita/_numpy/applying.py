@@ -40,7 +40,7 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: int | Sequence[int])
 #: NumPy's own, which take numbers, names and shapes rather than arrays.
 _NUMPYS = """
 base_repr binary_repr dtypes exceptions format_float_positional format_float_scientific get_include info iterable little_endian mintypecode
-ndindex testing typecodes typename
+ndindex show_config show_runtime testing typecodes typename
 """.split()
 #: What to use in place of a name.
 _REMEDIES = {

@@ -249,11 +249,13 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
         raise ValueError("geomspace: expected ends that are not 0, given 0")
     if np.iscomplexobj(first) or np.iscomplexobj(last) or (np.sign(first) != np.sign(last)).any():
         raise ValueError("geomspace: expected real ends of one sign; use logspace")
-    sign = np.sign(first) + 0.0
-    line = power(10.0, linspace(np.log10(abs(first)), np.log10(abs(last)), num, endpoint))
-    wide = reshape(arange(num), (num,) + (1,) * first.ndim)
-    line = where(wide == 0, abs(first) + 0.0, line) if num else line
-    line = (where(wide == num - 1, abs(last) + 0.0, line) if endpoint and num > 1 else line) * sign
+    sign = (np.sign(first) + 0.0).tolist() if first.ndim == 0 else np.sign(first) + 0.0
+    first, last = (abs(end).tolist() if end.ndim == 0 else abs(end) for end in (first, last))
+    low, high = (np.log10(end).tolist() if np.ndim(end) == 0 else np.log10(end) for end in (first, last))
+    line = power(10.0, linspace(low, high, num, endpoint))
+    wide = reshape(arange(num), (num,) + (1,) * np.ndim(first))
+    line = where(wide == 0, first + 0.0, line) if num else line
+    line = (where(wide == num - 1, last + 0.0, line) if endpoint and num > 1 else line) * sign
     line = moveaxis(line, 0, axis) if axis != 0 else line
     return line if dtype is None else line.astype(dtype)
 

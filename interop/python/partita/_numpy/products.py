@@ -8,7 +8,7 @@ from .._api.create import asarray, zeros
 from .._api.functions import conj, isnan, multiply, where
 from .._core.array import Array
 from .._core.base import BaseArray, array_of, arrays_of
-from .._core.dtypes import complex128, float64, result_type
+from .._core.dtypes import default, result_type
 from .._core.rearrange import concatenate, expand_dims, moveaxis, pad, ravel, reshape, stack
 from .._core.reductions import matmul, sum, tensordot
 from .._core.views.indexing import write
@@ -152,7 +152,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if places.ndim != 1 or values.shape != places.shape or not 0 < places.size <= _LONGEST:
         given = f"{places.shape} and {values.shape}"
         raise ValueError(f"interp: expected xp and fp of one length from 1 to {_LONGEST}, given shapes {given}")
-    x, places = x.astype(float64), places.astype(np.float64)
+    x, places = x.astype(default.float), places.astype(np.float64)
     if period is not None:
         if period == 0:
             raise ValueError("period must be a non-zero value")
@@ -174,8 +174,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     result = where(x == at, value, slope * (x - at) + value)
     result = where(x < places[0].item(), values[0].item() if left is None else left, result)
     result = where(x > places[-1].item(), values[-1].item() if right is None else right, result)
-    kind = complex128 if values.dtype.kind == "c" else float64
-    return where(isnan(x), x, result).astype(kind)
+    return where(isnan(x), x, result).astype(default.complex if values.dtype.kind == "c" else default.float)
 
 
 # Polynomials: their coefficients in a line, that of the highest power first.

@@ -10,7 +10,7 @@ from .._api.create import full
 from .._api.functions import abs, conj, isnan, multiply, not_equal, sqrt, square, where
 from .._core.array import Array
 from .._core.base import array_of, arrays_of
-from .._core.dtypes import as_dtype, default, float16, float32, float64, float_for, real_of, result_type, wide_for
+from .._core.dtypes import as_dtype, default, float16, float32, float_for, real_of, result_type, wide_for
 from .._core.rearrange import broadcast_to, concatenate, moveaxis, reshape
 from .._core.reductions import all, argmax, argmin, max, mean, min, prod, sum
 from .._core.views.index import Axis, axes_of, one_axis
@@ -346,7 +346,7 @@ def _gradient(f: Array, d: int, spacing: Any, order: int) -> Array:
     else:
         if h.shape != f.shape[:1]:
             raise ValueError(f"gradient: expected {f.shape[0]} coordinates along axis {d}, given shape {h.shape}")
-        steps = diff(h.astype(f.dtype if f.dtype.kind == "f" else float64)).reshape((-1,) + (1,) * (f.ndim - 1))
+        steps = diff(h.astype(f.dtype if f.dtype.kind == "f" else default.float)).reshape((-1,) + (1,) * (f.ndim - 1))
         before, after = steps[:-1], steps[1:]
         left, right = -after / (before * (before + after)), before / (after * (before + after))
         inner = left * f[:-2] + (after - before) / (before * after) * f[1:-1] + right * f[2:]

@@ -80,7 +80,8 @@ class ufunc:
         """NumPy's loops over types that are here, such as ``'dd->d'``; others are converted to these."""
         import numpy as np
 
-        theirs = getattr(np, self.__name__)
+        # Where NumPy has no such function: as its functions of floats.
+        theirs = getattr(np, self.__name__, np.cbrt)
         return [loop for loop in theirs.types if not set(loop) & set("gGOSUVMm")]
 
     @property
@@ -88,12 +89,14 @@ class ufunc:
         """How many loops `types` lists."""
         return len(self.types)
 
-    def __call__(
+    def __call__(self, *args: Any, **settings: Any) -> Any:
+        # Most calls have operands alone; recording is to cost next to nothing.
+        return self._function(*args) if not settings and len(args) == self.nin else self._called(*args, **settings)
+
+    def _called(
         self, *args: Any, out: Any = None, where: Any = True, dtype: Any = None, casting: str = "same_kind", order: str = "K",
         subok: bool = True,
     ) -> Any:  # fmt: skip
-        if len(args) == self.nin and out is None and where is True and dtype is None:
-            return self._function(*args)
         name, count = self.__name__, self.nin
         if not count <= len(args) <= self.nargs or (len(args) > count and out is not None):
             raise TypeError(f"{name}: expected {count} operands and out once, given {len(args)} arguments; name out=")
