@@ -105,6 +105,10 @@ REFUSED = [
     (lambda u: pt.sin.reduce(u), ValueError, "sin.reduce: expected a function of two operands"),
     (lambda u: pt.sort(u), AttributeError, r"'sort': it is not there; use numpy.sort\(u.numpy\(\)\)"),
     (lambda u: pt.vectorize(u), AttributeError, "whole arrays"),
+    (lambda u: u.sort(), AttributeError, r"'sort': it is not there; use u.numpy\(\).sort"),
+    (lambda u: u[1:].sorted, AttributeError, "no attribute 'sorted'$"),
+    (lambda u: pt.concatenate(5), TypeError, "concatenate: expected several arrays, given int"),
+    (lambda u: pt.put(np.zeros(3), 0, 1), TypeError, "put: expected a partita.Array to write to, given ndarray"),
     (lambda u: pt.Team(4, "host", comm=7), TypeError, "communicator of mpi4py, given int"),
     # The engine's names as they are called here.
     (lambda u: pt.Team(0, "host"), ValueError, "^Team: "),

@@ -91,6 +91,14 @@ def test_arguments_that_are_no_numbers_are_numpys(host_team):
     assert isinstance(u.dtype, np.dtype) and isinstance(u.dtype, pt.DType) and type(u.dtype) is pt.DType
 
 
+def test_indices_of_ours_write_to_arrays_of_numpys(host_team):
+    pt.set_gather_limit(None)
+    host = np.zeros(4)
+    with pytest.warns(pt.GatherWarning, match="numpy.put"):
+        np.put(host, pt.asarray([1, 3], team=host_team), [5, 6])
+    assert host.tolist() == [0, 5, 0, 6]
+
+
 def test_above_the_limit_it_is_refused(host_team):
     u = pt.asarray(HOST, team=host_team)
     for limit in (0, 95):

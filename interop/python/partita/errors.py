@@ -1,6 +1,6 @@
 """What partita raises besides Python's own exceptions. The texts say operation, expected, given, what to do."""
 
-__all__ = ["AxisError", "DefectError", "DeviceError", "Error", "NoDeviceError", "OutOfMemoryError", "RankError", "UnsupportedError"]
+__all__ = ["AxisError", "DefectError", "DeviceError", "Error", "NoDeviceError", "NotAnArrayError", "OutOfMemoryError", "RankError", "UnsupportedError"]
 
 
 class Error(Exception):
@@ -9,6 +9,10 @@ class Error(Exception):
 
 class AxisError(ValueError, IndexError):
     """An axis that the array does not have. Both a ValueError and an IndexError, as in NumPy."""
+
+
+class NotAnArrayError(TypeError):
+    """An argument that no array of numbers can be made of."""
 
 
 class OutOfMemoryError(Error, MemoryError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar
 
 from .. import _native
 from . import rearrange, reductions, rules
@@ -81,6 +81,16 @@ class _Flat:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return self._array.ravel().__array__(dtype, copy)
+
+
+def _refuse_attribute(name: str) -> NoReturn:
+    """The error of an attribute that arrays do not have; NumPy's have a remedy."""
+    text = f"'Array' object has no attribute {name!r}"
+    if not name.startswith("_"):
+        import numpy as np
+
+        text += f": it is not there; use u.numpy().{name}, which works on the host" if hasattr(np.ndarray, name) else ""
+    raise AttributeError(text, name=name)
 
 
 def _unpickled(elements: Any, where: _native.Distribution | _native.Team, dtype: str) -> Array:
@@ -340,6 +350,11 @@ class Array(BaseArray):
         return _unpickled, (self.numpy(), self.team if self._scalar else self.dist, self.dtype.name)
 
 
+if not TYPE_CHECKING:
+    # Not for those who check types, to whom it would mean that arrays have every attribute.
+    Array.__getattr__ = lambda self, name: _refuse_attribute(name)
+
+
 class _View(Array):
     """An array whose elements are another's. What is made of it has elements of its own, and so is a plain Array."""
 
@@ -351,7 +366,7 @@ class _View(Array):
     def __getattr__(self, name: str) -> Any:
         """The elements, which were not read since they were written last; nothing else is missing."""
         if name != "_native" or self._link is None:
-            raise AttributeError(f"'Array' object has no attribute {name!r}")
+            _refuse_attribute(name)
         native = self._native = self._link.read(self)
         return native
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from .. import _native
+from ..errors import NotAnArrayError
 from .dtypes import DType, as_dtype, can_cast
 from .memory import NUMBERS, host_of, of_host, to_host
 
@@ -259,10 +260,6 @@ class BaseArray:
         return f"{repr(self).splitlines()[0]}\nredistribution to {to!r}: {self._native.explain(to)}"
 
 
-class NotAnArrayError(TypeError):
-    """An argument that no array can be made of."""
-
-
 def operand(value: object, like: BaseArray | None = None) -> Any:
     """An argument as an array: numbers, nested sequences, and whatever NumPy or DLPack makes an array of, copied to the team
     of ``like`` (by default the default team). None for anything else."""
@@ -288,6 +285,8 @@ def array_of(name: str, x: A, like: BaseArray | None = None) -> A:
 
 def arrays_of(name: str, values: Iterable[A]) -> list[A]:
     """Several arguments as arrays; what is none goes to the team of the first that is one."""
+    if not isinstance(values, Iterable):
+        raise NotAnArrayError(f"{name}: expected several arrays, given {type(values).__name__}; put them into a list")
     given = list(values)
     like = next((x for x in given if isinstance(x, BaseArray)), None)
     return [array_of(name, x, like) for x in given]

@@ -58,7 +58,7 @@ class DType:
         return "numpy" in sys.modules and isinstance(value, self.dtype.type)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") or self is bfloat16:
             raise AttributeError(f"'DType' object has no attribute {name!r}")
         return getattr(self.dtype, name)
 

@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._core.array import Array
-from .._core.base import NotAnArrayError
 from .._core.describe import size
 from .._core.dtypes import DType
 from .._core.views.indexing import write
-from ..errors import UnsupportedError
+from ..errors import NotAnArrayError, UnsupportedError
 from .ufuncs.ufunc import ufunc
 
 __all__ = ["GatherWarning", "get_gather_limit", "set_gather_limit"]

@@ -15,6 +15,7 @@ from .._core.dtypes import as_dtype, can_cast, int64, result_type
 from .._core.rearrange import broadcast_arrays, broadcast_to, ravel, reshape, stack
 from .._core.views.index import one_axis
 from .._core.views.indexing import write
+from ..errors import NotAnArrayError
 
 __all__ = [
     "argwhere", "choose", "compress", "copyto", "diag_indices", "diag_indices_from", "extract", "fill_diagonal", "flatnonzero", "mask_indices",
@@ -163,7 +164,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **word
 
 def _target(name: str, x: Any) -> Array:
     if not isinstance(x, Array):
-        raise TypeError(f"{name}: expected a partita.Array to write to, given {type(x).__name__}")
+        raise NotAnArrayError(f"{name}: expected a partita.Array to write to, given {type(x).__name__}")
     return x
 
 
