@@ -16,13 +16,13 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("engine/src", 38_040),
     ("simcuda/src", 8_430),
     ("interop/src", 7_050),
-    ("interop/python", 9_740),
+    ("interop/python", 9_800),
     ("benches", 9_450),
     ("xtask", 5_080),
     ("examples", 2_450),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 102_410;
+pub const TOTAL_BUDGET: usize = 102_480;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
