@@ -182,7 +182,8 @@ fn has_python(root: &Path) -> bool {
 fn has_packages(root: &Path) -> bool {
     let python = root.join(".venv/bin/python");
     let imports = "import maturin, numpy, pytest, mypy, jax, ml_dtypes, array_api_strict, nbclient, \
-                   ipykernel, mpi4py, torch, scipy, sklearn, pandas, matplotlib, xarray, dask, einops, mpmath";
+                   ipykernel, mpi4py, torch, scipy, sklearn, pandas, matplotlib, xarray, dask, einops, \
+                   mpmath";
     python.to_str().is_some_and(|python| answers(python, &["-c", imports]))
 }
 
