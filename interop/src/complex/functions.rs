@@ -124,6 +124,8 @@ pub fn expm1(z: Halves) -> Halves {
     let (x, y) = (choose(&near, &z.re, &0.0.operand(&z.re)), choose(&near, &z.im, &0.0.operand(&z.re)));
     let half = (&y * 0.5).sin();
     let close = x.expm1() * y.cos() - &half * &half * 2.0;
+    // The standard has 0 at both zeros.
+    let close = choose(&close.equal(0.0), 0.0, &close);
     let Halves { re, im } = exp(z);
     Halves { re: choose(&near, close, &(re - 1.0)), im }
 }

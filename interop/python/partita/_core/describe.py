@@ -111,7 +111,7 @@ def html_of(array: BaseArray) -> str:
     return (
         "<div style='font-family:sans-serif;font-size:13px;line-height:1.45'>"
         f"<div style='margin-bottom:6px'><b>partita.Array</b> {html.escape(facts)}</div>"
-        f"<pre style='margin:0 0 8px;line-height:1.3;overflow-x:auto'>{html.escape(values)}</pre>"
+        f"<pre style='margin:0 0 8px;line-height:1.3;max-height:320px;overflow:auto'>{html.escape(values)}</pre>"
         "<div style='display:flex;flex-wrap:wrap;gap:8px 24px;align-items:flex-start'>"
         f"<table style='border-collapse:collapse;margin:0;font-size:inherit'>{lines}</table>"
         f"<div style='flex:1 1 320px;min-width:200px;max-width:560px'>{picture}</div></div></div>"
