@@ -19,10 +19,10 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("interop/python", 9_800),
     ("benches", 9_450),
     ("xtask", 5_080),
-    ("examples", 2_450),
+    ("examples", 2_520),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 102_480;
+pub const TOTAL_BUDGET: usize = 102_560;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
