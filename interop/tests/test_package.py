@@ -108,7 +108,12 @@ def test_types_are_strict():
     assert code == 0, out
 
 
-@pytest.mark.parametrize("example", sorted(path.name for path in (ROOT / "examples/python").glob("*.py")))
+EXAMPLES = ROOT / "examples/python"
+
+
+@pytest.mark.parametrize("example", sorted(
+    str(path.relative_to(EXAMPLES)) for folder in (EXAMPLES, EXAMPLES / "packages") for path in folder.glob("*.py")
+))  # fmt: skip
 def test_examples(example):
     code, out, err = python(f"examples/python/{example}")
     assert code == 0 and out.splitlines()[-1].startswith("ok"), out + err

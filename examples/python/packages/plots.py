@@ -1,6 +1,6 @@
 """Arrays in pictures and tables: matplotlib and pandas take them as they take NumPy's.
 
-    python examples/python/plots.py [FILE]
+    python examples/python/packages/plots.py [FILE]
 
 FILE is where the picture goes, by default nowhere. Without matplotlib or pandas it says so and does nothing.
 """
