@@ -119,7 +119,7 @@ xp.linspace(v, w, 3); xp.linspace([0, 1], 5, 4, axis=1); xp.linspace(0, 1j, 3); 
 xp.meshgrid(v, w, sparse=True); xp.indices((2, 3)); xp.indices((2, 3), sparse=True); xp.mgrid[0:3, 0:2]; xp.mgrid[0:1:5j]; xp.mgrid[0:3:0.5, 1:4]; xp.ogrid[0:3, 0:2]
 xp.r_[1:4, 0, 7]; xp.r_[v, 1.5, 0:1:3j]; xp.c_[v, w]; xp.r_[u, u]; xp.c_[k, k + 1]; xp.s_[1:, ::2]; xp.fromfunction(lambda i, j: i + j, (3, 3), dtype=int)
 xp.frombuffer(b"abcd", dtype=np.uint8); xp.fromiter(range(5), float); xp.require([1, 2], float); xp.astype(n, np.float32); xp.asarray_chkfinite([1.0, 2])
-xp.zeros((2, 3), int); xp.ones(3, np.float32); xp.full((2, 2), 7); xp.empty_like(n) * 0; xp.zeros_like(u, dtype=int); xp.full_like(n, 2.7); xp.ones_like([1, 2]); xp.zeros_like(u, shape=(2, 5)); xp.full_like(n, 3, shape=4, order="C"); xp.arange(3, 10, 2)
+isinstance(u[1:], xp.ndarray); isinstance(3, xp.ndarray); xp.ndarray((2, 3), dtype="i4") * 0; xp.zeros((2, 3), int); xp.ones(3, np.float32); xp.full((2, 2), 7); xp.empty_like(n) * 0; xp.zeros_like(u, dtype=int); xp.full_like(n, 2.7); xp.ones_like([1, 2]); xp.zeros_like(u, shape=(2, 5)); xp.full_like(n, 3, shape=4, order="C"); xp.arange(3, 10, 2)
 """
 ROUNDED_CREATION = """
 xp.logspace(0, 2, 5); xp.logspace(0, 3, 4, base=2.0); xp.geomspace(1, 1000, 4); xp.geomspace(-1, -8, 4); xp.geomspace(256, 1, num=9); xp.logspace(1, 2, 3, endpoint=False)
@@ -158,7 +158,7 @@ xp.pad(n, 2, "maximum"); xp.pad(n, 1, "minimum", stat_length=2); xp.pad(u, ((1, 
 xp.pad(v, 2, "reflect"); xp.pad(u, {0: (1, 2)}, "wrap"); xp.pad(k, (3, 2), "symmetric"); xp.pad(n, 3, "linear_ramp", end_values=1)
 """
 ELEMENTWISE = """
-xp.round(v * 1.2345, 2); xp.round([15, 25, -35], -1); xp.round(n, 2); xp.around(v, 1); xp.round([0.5, 1.5, -2.5]); v.round(1); xp.fix(v); xp.clip(n, 3, 8); xp.clip(v, None, 2); xp.clip(v, max=1.0); xp.clip(v, min=0)
+xp.round(v * 1.2345, 2); xp.round([15, 25, -35], -1); xp.round(n, 2); xp.around(v, 1); xp.round([0.5, 1.5, -2.5]); v.round(1); xp.fix(v); xp.clip(n, 3, 8); xp.clip(v, None, 2); xp.clip(v, max=1.0); xp.clip(v, min=0); xp.clip(v, a_min=0, a_max=2)
 xp.clip(n, [1, 2, 3, 4], 9); xp.clip(u, 2, 5, out=u); xp.nan_to_num(g); xp.nan_to_num([inf, -inf, nan]); xp.nan_to_num([inf, -inf, nan], nan=1.0, posinf=2.0, neginf=3.0); xp.nan_to_num(n); xp.isposinf([inf, -inf, 1]); xp.isneginf([inf, -inf, 1])
 xp.isreal(z); xp.iscomplex(z); xp.isreal(v); xp.real_if_close(z); xp.real_if_close(z.real + 0j); xp.angle([1.0, -2.0]); xp.real(z); xp.imag(v)
 xp.isclose(v, v + 1e-9); xp.isclose(g, g, equal_nan=True); xp.isclose([inf, -inf, nan, 1], [inf, inf, nan, 1]); xp.isclose(n, n + 1, atol=1); xp.isclose(1e10, [1.00001e10, 1.0001e10])
@@ -190,6 +190,9 @@ u.flat = [1, 2]; u
 u.fill(3); u
 n.put([0, 3], [-1, -2]); n
 n[1].fill(0); n
+u.shape = (4, 3); u
+n.shape = 12; n
+v.shape = (2, -1); v
 """
 ROUNDED_METHODS = """
 u.std(); n.var(axis=0, ddof=1); s.std(0); t.var((0, 1), keepdims=True)
@@ -263,3 +266,19 @@ def test_in_a_loop():
         np.multiply(host, 0.5, out=host, where=host > 3)
         host = np.where(np.isclose(host, 1.0), np.nan_to_num(host), np.hypot(host, 0.1 * k)) + np.var(host) + np.maximum.reduce(host) * 1e-3
     np.testing.assert_allclose(ours.numpy(), host, rtol=1e-13)
+
+
+def test_a_shape_is_set_in_place_where_no_view_would_notice():
+    u = pt.arange(6, team=pt.Team.local(3, "host"))
+    rows = u.reshape(2, 3)
+    with pytest.raises(AttributeError, match=r"shape: expected an array without views, .* use u = u.reshape"):
+        u.shape = (3, 2)
+    rows.shape = (3, 2)
+    rows[2, 0] = 40
+    assert rows.tolist() == [[0, 1], [2, 3], [40, 5]] and u.tolist() == [0, 1, 2, 3, 40, 5] and rows.base is u
+    with pytest.raises(ValueError, match="copy"):
+        view = pt.zeros((2, 3)).T
+        view.shape = 6
+    grid = pt.mgrid[0:2, 0:3][1]
+    grid.shape = 6
+    assert grid.tolist() == [0, 1, 2, 0, 1, 2]

@@ -50,8 +50,6 @@ from ._native import end as _end
 from ._native import version as _version
 from .errors import *
 
-ndarray = Array
-
 __version__ = _version()
 
 # Drivers do not outlive the process; threads that are at work on them may.

@@ -83,14 +83,15 @@ class _Flat:
         return self._array.ravel().__array__(dtype, copy)
 
 
-def _refuse_attribute(name: str) -> NoReturn:
-    """The error of an attribute that arrays do not have; NumPy's have a remedy."""
-    text = f"'Array' object has no attribute {name!r}"
-    if not name.startswith("_"):
-        import numpy as np
+class _Absent:
+    """An attribute that NumPy's arrays have and ours have not: asking for it says what to do."""
 
-        text += f": it is not there; use u.numpy().{name}, which works on the host" if hasattr(np.ndarray, name) else ""
-    raise AttributeError(text, name=name)
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, array: Any, kind: type) -> NoReturn:
+        text = f"it is not there; use u.numpy().{self._name}, which works on the host"
+        raise AttributeError(f"'Array' object has no attribute {self._name!r}: {text}")
 
 
 def _unpickled(elements: Any, where: _native.Distribution | _native.Team, dtype: str) -> Array:
@@ -186,6 +187,9 @@ class Array(BaseArray):
     std, var, ptp, cumsum, cumprod = map(_function, ("std", "var", "ptp", "cumsum", "cumprod"))
     clip, round, conj, conjugate = map(_function, ("clip", "round", "conj", "conjugate"))
     dot, trace, nonzero, take, put, choose = map(_function, ("dot", "trace", "nonzero", "take", "put", "choose"))
+
+    argpartition, argsort, partition, searchsorted, sort = map(_Absent, ("argpartition", "argsort", "partition", "searchsorted", "sort"))
+    byteswap, ctypes, data, dump, dumps, resize = map(_Absent, ("byteswap", "ctypes", "data", "dump", "dumps", "resize"))
 
     def transpose(self, *axes: Any) -> Self:
         """The dimensions in the order of ``axes``, numbers or one tuple; by default reversed."""
@@ -350,9 +354,22 @@ class Array(BaseArray):
         return _unpickled, (self.numpy(), self.team if self._scalar else self.dist, self.dtype.name)
 
 
+def _set_shape(self: Array, shape: Any) -> None:
+    """Another shape in place, as in NumPy; of arrays of which there were no views yet."""
+    if hasattr(self, "_viewed"):
+        raise AttributeError("shape: expected an array without views, given one that has some; use u = u.reshape(...)")
+    twin: Array = self.copy()
+    if self._link is not None:
+        twin = object.__new__(self._view_class)
+        twin._link, twin._scalar, twin._readers, twin._readonly = self._link, self._scalar, None, self._readonly
+    made = rearrange.reshape(twin, shape, copy=False)
+    if self._link is not None:
+        self._link = made._link
+    self._native, self._scalar = made._native, made._scalar
+
+
 if not TYPE_CHECKING:
-    # Not for those who check types, to whom it would mean that arrays have every attribute.
-    Array.__getattr__ = lambda self, name: _refuse_attribute(name)
+    Array.shape = property(BaseArray.shape.fget, _set_shape)
 
 
 class _View(Array):
@@ -366,7 +383,7 @@ class _View(Array):
     def __getattr__(self, name: str) -> Any:
         """The elements, which were not read since they were written last; nothing else is missing."""
         if name != "_native" or self._link is None:
-            _refuse_attribute(name)
+            raise AttributeError(f"'Array' object has no attribute {name!r}")
         native = self._native = self._link.read(self)
         return native
 

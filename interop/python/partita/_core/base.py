@@ -27,7 +27,7 @@ A = TypeVar("A", bound="BaseArray")
 class BaseArray:
     """Shape, type, place and elements of an array."""
 
-    __slots__ = ("__weakref__", "_link", "_native", "_readers", "_readonly", "_scalar")
+    __slots__ = ("__weakref__", "_link", "_native", "_readers", "_readonly", "_scalar", "_viewed")
     # `_native` of a view is empty until it is read, and again when its root was written; see `partita._core.views`.
     #: The class of the arrays that functions make of their arguments, and that of views, which have more to do for an attribute.
     _class: ClassVar[type[Any]]
@@ -37,6 +37,8 @@ class BaseArray:
     #: Views of this array that were read since it was last written; None before the first.
     _readers: list[weakref.ref[BaseArray]] | None
     _readonly: bool
+    #: There once there was a view of this array.
+    _viewed: bool
 
     def __init__(self, native: _native.Array, scalar: bool = False) -> None:
         self._native, self._scalar = native, scalar

@@ -19,9 +19,26 @@ from .._native import Distribution, Team
 
 __all__ = [
     "array", "asanyarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "c_", "copy", "diag", "diagflat", "eye",
-    "frombuffer", "fromfunction", "fromiter", "geomspace", "identity", "index_exp", "indices", "ix_", "linspace", "logspace", "meshgrid", "mgrid",
+    "frombuffer", "fromfunction", "fromiter", "geomspace", "identity", "index_exp", "indices", "ix_", "linspace", "logspace", "meshgrid", "mgrid", "ndarray",
     "ogrid", "r_", "require", "s_", "tri", "tril", "triu", "vander",
 ]  # fmt: skip
+
+
+class _Arrays(type):
+    def __instancecheck__(cls, x: object) -> bool:
+        return isinstance(x, Array)
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return issubclass(kind, Array)
+
+    def __call__(cls, shape: Shape, dtype: Any = float, **settings: Any) -> Any:
+        return zeros(shape, default.float if dtype is float else dtype, **settings)
+
+
+class ndarray(Array, metaclass=_Arrays):
+    """Arrays by NumPy's name: for ``isinstance(u, ndarray)``, and ``ndarray(shape, dtype)`` is as `zeros`."""
+
+    __slots__ = ()
 
 
 def array(

@@ -79,8 +79,10 @@ def fix(x: Any, out: Any = None) -> Array:
     return _finished("fix", functions.trunc(x), out)
 
 
-def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None, dtype: Any = None) -> Array:
-    """Elements below ``a_min`` (or ``min``) become it, those above ``a_max`` (or ``max``) become that.
+def clip(
+    a: Any, min: Any = None, max: Any = None, out: Any = None, *, a_min: Any = None, a_max: Any = None, dtype: Any = None
+) -> Array:
+    """Elements below ``min`` (or ``a_min``) become it, those above ``max`` (or ``a_max``) become that.
 
     Examples
     --------

@@ -56,6 +56,7 @@ class Link:
 
     def __init__(self, source: BaseArray, op: Op) -> None:
         self.source, self.op = source, op
+        source._viewed = True
         self.root = root_of(source)
 
     def read(self, reader: BaseArray) -> _native.Array:
