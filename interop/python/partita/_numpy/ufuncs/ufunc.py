@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -60,10 +59,16 @@ class ufunc:
         self.__doc__, self.__module__ = f"{function.__doc__}\n\nA `partita.ufunc`, with NumPy's keywords and methods.", "partita"
         self._function, self.nin, self.nout, self.identity = function, nin, nout, identity
         self.nargs, self.signature = nin + nout, None
-        names = ["x"] if nin == 1 else [f"x{n + 1}" for n in range(nin)]
+
+    @property
+    def __signature__(self) -> Any:
+        """What ``inspect.signature`` says, as of NumPy's."""
+        import inspect
+
+        names = ["x"] if self.nin == 1 else [f"x{n + 1}" for n in range(self.nin)]
         parameter = inspect.Parameter
         settings = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True}
-        self.__signature__ = inspect.Signature([
+        return inspect.Signature([
             *(parameter(name, parameter.POSITIONAL_ONLY) for name in names),
             parameter("out", parameter.POSITIONAL_OR_KEYWORD, default=None),
             *(parameter(name, parameter.KEYWORD_ONLY, default=default) for name, default in settings.items()),
