@@ -159,6 +159,8 @@ xp.pad(v, 2, "reflect"); xp.pad(u, {0: (1, 2)}, "wrap"); xp.pad(k, (3, 2), "symm
 """
 ELEMENTWISE = """
 xp.round(v * 1.2345, 2); xp.round([15, 25, -35], -1); xp.round(n, 2); xp.around(v, 1); xp.round([0.5, 1.5, -2.5]); v.round(1); xp.fix(v); xp.clip(n, 3, 8); xp.clip(v, None, 2); xp.clip(v, max=1.0); xp.clip(v, min=0); xp.clip(v, a_min=0, a_max=2)
+xp.packbits(m); xp.packbits(n, axis=1); xp.packbits(m, axis=0, bitorder="little"); xp.unpackbits(b); xp.unpackbits(b, count=13); xp.unpackbits(b, bitorder="little", count=40); xp.unpackbits(b[None], axis=0); xp.unpackbits(b, count=-3)
+list(xp.ndenumerate(k)); xp.isfortran(u.T); xp.isfortran(v)
 xp.clip(n, [1, 2, 3, 4], 9); xp.clip(u, 2, 5, out=u); xp.nan_to_num(g); xp.nan_to_num([inf, -inf, nan]); xp.nan_to_num([inf, -inf, nan], nan=1.0, posinf=2.0, neginf=3.0); xp.nan_to_num(n); xp.isposinf([inf, -inf, 1]); xp.isneginf([inf, -inf, 1])
 xp.isreal(z); xp.iscomplex(z); xp.isreal(v); xp.real_if_close(z); xp.real_if_close(z.real + 0j); xp.angle([1.0, -2.0]); xp.real(z); xp.imag(v)
 xp.isclose(v, v + 1e-9); xp.isclose(g, g, equal_nan=True); xp.isclose([inf, -inf, nan, 1], [inf, inf, nan, 1]); xp.isclose(n, n + 1, atol=1); xp.isclose(1e10, [1.00001e10, 1.0001e10])

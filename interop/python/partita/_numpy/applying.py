@@ -44,9 +44,9 @@ ndindex show_config show_runtime testing typecodes typename
 """.split()
 #: What to use in place of a name.
 _REMEDIES = {
-    "matrix": "use arrays and @", "bmat": "use block", "asmatrix": "use arrays and @", "poly1d": "use polyval", "isfortran": "use u.flags",
+    "matrix": "use arrays and @", "bmat": "use block", "asmatrix": "use arrays and @", "poly1d": "use polyval",
     "vectorize": "write the function with operations on whole arrays, or use numpy.vectorize(f)(u.numpy())", "frompyfunc": "see vectorize",
-    "nditer": "use operations on whole arrays", "ndenumerate": "use operations on whole arrays, or numpy.ndenumerate(u.numpy())",
+    "nditer": "use operations on whole arrays",
     "datetime64": "there are numbers only", "timedelta64": "there are numbers only", "object_": "there are numbers only",
     "str_": "there are numbers only", "bytes_": "there are numbers only", "void": "there are numbers only", "longdouble": "use float64",
 }  # fmt: skip

@@ -7,14 +7,14 @@ import math
 from typing import Any
 
 from .._api import functions
-from .._api.create import arange, zeros_like
+from .._api.create import arange, asarray, zeros_like
 from .._api.functions import abs, arctan2, cos, isfinite, isnan, remainder, sin, where
 from .._core import rules
 from .._core.array import Array
 from .._core.base import array_of, arrays_of
-from .._core.dtypes import default, float_for, real_of
-from .._core.rearrange import broadcast_arrays, concatenate
-from .._core.reductions import all
+from .._core.dtypes import default, float_for, real_of, uint8
+from .._core.rearrange import broadcast_arrays, concatenate, moveaxis, pad
+from .._core.reductions import all, sum
 from .._core.rules import unary
 from .._core.views.index import one_axis
 from .._core.views.indexing import write
@@ -23,7 +23,7 @@ from .types import finfo
 
 __all__ = [
     "allclose", "angle", "around", "array_equal", "array_equiv", "bartlett", "blackman", "clip", "fix", "hamming", "hanning", "imag", "isclose",
-    "iscomplex", "isneginf", "isposinf", "isreal", "nan_to_num", "ndim", "real", "real_if_close", "round", "shape", "sinc", "size", "unwrap",
+    "iscomplex", "isfortran", "isneginf", "isposinf", "isreal", "nan_to_num", "ndenumerate", "ndim", "packbits", "real", "real_if_close", "round", "shape", "sinc", "size", "unpackbits", "unwrap",
 ]  # fmt: skip
 
 real, imag = rules.real, rules.imag
@@ -49,6 +49,55 @@ def size(a: Any, axis: int | tuple[int, ...] | None = None) -> int:
     if axis is None:
         return a.size
     return math.prod(a.shape[one_axis("size", d, a.ndim)] for d in (axis if isinstance(axis, tuple) else (axis,)))
+
+
+def isfortran(a: Any) -> bool:
+    """Whether elements would follow each other in NumPy's memory with the first index running fastest, and not the last."""
+    flags = array_of("isfortran", a).flags
+    return flags.f_contiguous and not flags.c_contiguous
+
+
+def ndenumerate(arr: Any) -> Any:
+    """Pairs of an index and its element; the whole array is read first. Collective."""
+    import numpy as np
+
+    return np.ndenumerate(array_of("ndenumerate", arr).numpy())
+
+
+# Bits.
+
+
+def _bits(a: Array, bitorder: str) -> Array:
+    """Where the bits of a byte are: the first is the highest unless ``bitorder`` is 'little'."""
+    if bitorder not in ("big", "little"):
+        raise ValueError(f"bitorder: expected 'big' or 'little', given {bitorder!r}")
+    order = range(8) if bitorder == "little" else range(7, -1, -1)
+    return asarray(list(order), uint8, team=a.team)
+
+
+def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> Array:
+    """Bytes of eight bits each, which are 1 where the element is not 0; of the flat array if there is no axis."""
+    a = array_of("packbits", a)
+    if a.dtype.kind not in "bui":
+        raise TypeError(f"packbits: expected integers or bool, given {a.dtype.name}; compare with 0")
+    a, d = (a.reshape(-1), 0) if axis is None else (a, one_axis("packbits", axis, a.ndim))
+    line = moveaxis((a != 0).astype(uint8), d, -1)
+    line = pad(line, [(0, 0)] * (line.ndim - 1) + [(0, -line.shape[-1] % 8)])
+    parts = line.reshape(*line.shape[:-1], line.shape[-1] // 8, 8) << _bits(a, bitorder)
+    return moveaxis(sum(parts, -1, uint8), -1, d)
+
+
+def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Array:
+    """The bits of bytes, each as a byte, along an axis (of the flat array if None); ``count`` of them, negative without so many."""
+    a = array_of("unpackbits", a)
+    if a.dtype is not uint8:
+        raise TypeError(f"unpackbits: expected uint8, given {a.dtype.name}; convert with astype")
+    a, d = (a.reshape(-1), 0) if axis is None else (a, one_axis("unpackbits", axis, a.ndim))
+    line = moveaxis(a, d, -1)
+    bits = (line[..., None] >> _bits(a, bitorder) & 1).reshape(*line.shape[:-1], line.shape[-1] * 8)
+    if count is not None:
+        bits = pad(bits, [(0, 0)] * (bits.ndim - 1) + [(0, builtins.max(count - bits.shape[-1], 0))])[..., :count]
+    return moveaxis(bits, -1, d)
 
 
 # Rounding and limits.
