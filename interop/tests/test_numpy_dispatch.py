@@ -20,7 +20,7 @@ STAYS = [
     "np.shape(u)", "np.ndim(u)", "np.size(u)", "np.pad(u, 1)", "np.flip(u, 0)", "np.average(u, axis=0)", "np.round(u / 3, 2)", "np.linspace(u[0], 5, 3)", "np.nonzero(u > 3)",
     "np.sin(u)", "np.add(u, 1)", "np.add(h, u)", "h + u", "h @ u.T", "np.matmul(h, u.T)", "np.add.reduce(u, axis=1)", "np.add.outer(u[0], h[0])", "np.maximum.accumulate(u, axis=1)",
     "np.multiply.reduce(h * u)", "np.sqrt(u, where=u > 4, out=u * 0)", "np.divmod(u, 5)", "np.modf(u / 8)", "np.less(h, u)", "np.add(u, 1, dtype=np.float32)", "np.abs(u)", "np.absolute(u)",
-    "np.may_share_memory(u, u)", "np.result_type(u, np.float32)", "np.iscomplexobj(u)", "np.count_nonzero(u)", "np.broadcast_to(u, (2, 3, 4))", "np.atleast_3d(u)", "np.ptp(u)",
+    "np.unravel_index(u.astype(int), (5, 5))[1]", "np.may_share_memory(u, u)", "np.result_type(u, np.float32)", "np.iscomplexobj(u)", "np.count_nonzero(u)", "np.broadcast_to(u, (2, 3, 4))", "np.atleast_3d(u)", "np.ptp(u)",
 ]  # fmt: skip
 CHANGES = [
     "np.add(u, 1, out=u)", "np.add.at(u, ([0, 1, 1], [0, 2, 2]), 10)", "np.copyto(u, h[0])", "np.put(u, [0, 1], [8, 9])", "np.putmask(u, u > 5, 0)", "np.place(u, h > 5, [1, 2])",

@@ -243,14 +243,16 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     import numpy as np
 
     found = np.ravel_multi_index(tuple(_host(line) for line in multi_index), dims, mode, order)  # type: ignore[call-overload]
-    return asarray(found, int64)
+    like = next((line.team for line in multi_index if isinstance(line, Array)), None)
+    return asarray(found, int64, team=like)
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ...]:
     """The coordinates of elements with these numbers. The numbers are the host's."""
     import numpy as np
 
-    return _lines(np.unravel_index(_host(indices), shape, order))  # type: ignore[call-overload]
+    like = indices if isinstance(indices, Array) else None
+    return _lines(np.unravel_index(_host(indices), shape, order), like)  # type: ignore[call-overload]
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
