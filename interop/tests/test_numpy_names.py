@@ -93,7 +93,7 @@ xp.average(u); xp.average(u, axis=0); xp.average(u, axis=1, weights=w); xp.avera
 ROUNDED_REDUCTIONS = """
 xp.var(u); xp.var(u, axis=0); xp.var(n, 1, ddof=1); xp.var(v, dtype=np.float32); xp.var(u, axis=1, keepdims=True); xp.var(u, where=m); xp.var(z)
 xp.var(z, axis=0); xp.var(s, axis=0); xp.std(u); xp.std(t, axis=(0, 2)); xp.std(n, axis=0, ddof=1); xp.std(u, correction=1); xp.std(s)
-xp.nanvar(g, axis=1); xp.nanstd(g, ddof=1); xp.nanstd(g, axis=0); xp.cov(q); xp.cov(u, rowvar=False); xp.cov(v, w); xp.corrcoef(q); xp.cov(v, ddof=0)
+xp.nanvar(g, axis=1); xp.nanstd(g, ddof=1); xp.nanstd(g, axis=0); xp.cov(q); xp.cov(u, rowvar=False); xp.cov(v, w); xp.corrcoef(q); xp.cov(v, ddof=0); xp.cov(q, fweights=[1, 2, 3]); xp.cov(q, aweights=[1.0, 0.5, 2.0]); xp.cov(q, fweights=[1, 2, 3], aweights=[1.0, 0.5, 2.0], ddof=0); xp.nanvar(g[::2], axis=1, mean=xp.nanmean(g[::2], axis=1, keepdims=True))
 xp.cumsum(w / 3); xp.cumsum(t, axis=1); xp.cumprod(v); xp.cumsum(s, axis=0, dtype=float); xp.nancumsum(g, axis=1); xp.nancumprod(g); xp.logaddexp.reduce(v)
 """
 SCANS = """

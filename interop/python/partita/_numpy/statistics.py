@@ -189,13 +189,13 @@ def nanmean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepd
 
 def nanvar(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *, where: Any = True,
-    correction: float | None = None,
+    mean: Any = None, correction: float | None = None,
 ) -> Array:  # fmt: skip
     """`var` of what is not NaN; NaN where no element more than ``ddof`` is."""
     filled, known = _filled("nanvar", a, 0)
     mask = where if known is None else known if where is True else known & where
     by = ddof if correction is None else correction
-    result = var(filled, axis, dtype, None, by, keepdims, where=mask)
+    result = var(filled, axis, dtype, None, by, keepdims, where=mask, mean=mean)
     if mask is not True:
         counted = sum(broadcast_to(array_of("nanvar", mask), filled.shape), axis, keepdims=keepdims)
         result = _where(counted > by, result, math.nan)
@@ -207,10 +207,10 @@ _where = where
 
 def nanstd(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *, where: Any = True,
-    correction: float | None = None,
+    mean: Any = None, correction: float | None = None,
 ) -> Array:  # fmt: skip
     """Square roots of `nanvar`."""
-    return _finished("nanstd", sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, where=where, correction=correction)), out)
+    return _finished("nanstd", sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)), out)
 
 
 def _nanplace(name: str, pick: Any, worst: float, x: Any, axis: int | None, out: Any, keepdims: bool) -> Array:
@@ -372,22 +372,34 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
     return sum(dx * (y[(*front, slice(1, None))] + y[(*front, slice(None, -1))]) / 2.0, d)
 
 
-def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None) -> Array:
-    """Covariances of the rows (columns unless ``rowvar``) of a matrix, and of ``y``; without weights."""
+def cov(
+    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, fweights: Any = None,
+    aweights: Any = None, *, dtype: Any = None,
+) -> Array:  # fmt: skip
+    """Covariances of the rows (columns unless ``rowvar``) of a matrix, and of ``y``. Columns count ``fweights`` times, or by their
+    importance ``aweights``."""
     rows = [array_of("cov", x) for x in (m, y) if x is not None]
     rows = [reshape(x, (1, x.size)) if x.ndim < 2 else x if rowvar else x.T for x in rows]
     x = concatenate(rows) if len(rows) > 1 else rows[0]
-    x = x if x.dtype.kind in "fc" else x.astype(default.float)
+    x = x.astype(dtype) if dtype is not None else x if x.dtype.kind in "fc" else x.astype(default.float)
     ddof = ddof if ddof is not None else 0 if bias else 1
-    x = x - mean(x, 1, keepdims=True)
-    left = x.shape[1] - ddof
-    product = (x @ conj(x.T)) / (float(left) if left > 0 else 0.0)
-    return product.squeeze()
+    weights = [array_of("cov", w, x).astype(real_of(x.dtype)) for w in (fweights, aweights) if w is not None]
+    if any(w.shape != x.shape[1:] for w in weights):
+        raise ValueError(f"cov: expected one weight for each of {x.shape[1]} columns, given shapes {[w.shape for w in weights]}")
+    if not weights:
+        x = x - mean(x, 1, keepdims=True)
+        left: Any = float(x.shape[1] - ddof) if x.shape[1] > ddof else 0.0
+        return ((x @ conj(x.T)) / left).squeeze()
+    w = weights[0] * weights[1] if len(weights) == 2 else weights[0]
+    total = sum(w)
+    x = x - sum(x * w, 1, keepdims=True) / total
+    left = total - ddof if aweights is None else total - ddof * sum(w * weights[-1]) / total
+    return ((x @ conj((x * w).T)) / _at_least_zero(left)).squeeze()
 
 
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Array:
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Array:
     """Covariances divided by the standard deviations of both."""
-    c = cov(x, y, rowvar)
+    c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return c / c
     deviations = sqrt(c.diagonal().real)
