@@ -1,5 +1,7 @@
 """NumPy's files, written and read part by part."""
 
+import io
+
 import numpy as np
 import partita as pt
 import pytest
@@ -36,6 +38,28 @@ def test_files_of_numpy(tmp_path):
     assert pt.load(tmp_path / "2.npy", pt.float64, team=team).dtype == np.float64
     pt.save(tmp_path / "s.npy", pt.asarray(np.float32(2.5), team=team))
     assert np.load(tmp_path / "s.npy") == np.float32(2.5) and np.load(tmp_path / "s.npy").shape == ()
+
+
+def test_names_and_buffers_are_numpys(team, tmp_path):
+    u = pt.asarray(np.arange(12.0).reshape(4, 3), team=team)
+    pt.save(str(tmp_path / "b"), u)
+    pt.save(tmp_path / "c.txt", u)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["b.npy", "c.txt.npy"]
+    buffer, theirs = io.BytesIO(), io.BytesIO()
+    pt.save(buffer, u)
+    pt.save(buffer, u[1])
+    np.save(theirs, u.numpy())
+    np.save(theirs, u[1].numpy())
+    assert buffer.getvalue() == theirs.getvalue()
+    buffer.seek(0)
+    first, second = pt.load(buffer, team=team), pt.load(buffer, "float32", team=team)
+    assert (first == u).all() and first.team == team and second.tolist() == [3, 4, 5] and second.dtype == pt.float32
+    with open(tmp_path / "b.npy", "rb") as opened:
+        assert (pt.load(opened, dist=u.dist) == u).all()
+    with pytest.raises(ValueError, match="magic"):
+        pt.load(io.BytesIO(b"nothing like it"))
+    with pytest.raises(TypeError, match="bfloat16"):
+        pt.save(buffer, pt.ones(3, pt.bfloat16, team=team))
 
 
 def test_what_is_no_such_file(tmp_path):

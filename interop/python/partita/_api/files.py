@@ -15,7 +15,7 @@ from .._core.array import Array
 from .._core.dtypes import as_dtype
 from .._core.memory import host_of, placed
 from .._core.teams import of_processes
-from .create import from_parts
+from .create import asarray, from_parts
 
 if TYPE_CHECKING:
     from .._native import Distribution, Part, Team
@@ -29,7 +29,7 @@ _Made = TypeVar("_Made")
 _SHORT_BYTES = 4096
 
 
-def save(file: str | os.PathLike[str], arr: Array) -> None:
+def save(file: Any, arr: Array) -> None:
     """Writes an array to a ``.npy`` file, which ``numpy.load`` reads. Computes and waits. Collective: several processes
     write to one file, on a file system that they share.
 
@@ -37,15 +37,30 @@ def save(file: str | os.PathLike[str], arr: Array) -> None:
 
     Parameters
     ----------
-    file : str or path
-        Its name; ``.npy`` is not added.
+    file : str, path or file
+        Its name; ``.npy`` is added if it is not there. To an open binary file, such as a buffer, each process writes the whole
+        array, which it gathers.
     arr : Array
+
+    Examples
+    --------
+    >>> import io
+    >>> import partita as pt
+    >>> buffer = io.BytesIO()
+    >>> pt.save(buffer, pt.arange(3))
+    >>> pt.load(io.BytesIO(buffer.getvalue())).tolist()
+    [0, 1, 2]
     """
     import numpy as np
 
     if not isinstance(arr, Array):
         raise TypeError(f"save: expected a partita.Array, given {type(arr).__name__}; use numpy.save")
-    path, kind, team, parts = os.fspath(file), _portable(arr), arr.team, arr._native.parts()
+    kind = _portable(arr)
+    if hasattr(file, "write"):
+        np.lib.format.write_array(file, arr.numpy(), allow_pickle=False)
+        return
+    path, team, parts = os.fspath(file), arr.team, arr._native.parts()
+    path += "" if path.endswith(".npy") else ".npy"
     first = team.rank == 0
     half = of_processes(team, "save", f"{path}.{os.getpid()}.part")[0]
 
@@ -108,13 +123,14 @@ def _write(whole: Any, part: Part) -> None:
 
 
 def load(
-    file: str | os.PathLike[str], dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None
+    file: Any, dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None
 ) -> Array:
     """The array in a ``.npy`` file, read part by part; each process reads those of its members. Collective.
 
     Parameters
     ----------
-    file : str or path
+    file : str, path or file
+        Of an open binary file, such as a buffer, each process reads all.
     dtype : optional
         To convert to; by default the file's.
     dist : Distribution, optional
@@ -128,6 +144,8 @@ def load(
     """
     import numpy as np
 
+    if hasattr(file, "read"):
+        return asarray(np.lib.format.read_array(file, allow_pickle=False), dtype, dist, team=team)
     with open(file, "rb") as opened:
         try:
             version = np.lib.format.read_magic(opened)
