@@ -80,8 +80,8 @@ def of_host(obj: Any, dtype: Any = None, dist: Distribution | None = None, team:
         kind = {"f": default.float, "c": default.complex}.get(kind.kind, kind)
         host = host.astype(kind.dtype, copy=False)
     whole, scalar = placed("asarray", host.shape, dist, team)
-    if scalar and kind.kind in "biufc" and kind is not bfloat16:
-        # A number, which the engine knows as a constant.
+    if scalar and kind.kind in "biufc" and kind is not bfloat16 and host == host:
+        # A number, which the engine knows as a constant. NaN go by their bits.
         native = _native.Array.full(whole, kind.name, host.item())
         return native if dtype is None else native.cast(as_dtype(dtype).name), scalar
     native = _native.Array.from_bytes(whole, kind.name, _packed(host))
