@@ -91,8 +91,15 @@ pub fn walk(code: &[Instruction], lines: &Lines, latency: Latency, rates: &Rates
             false => runs(piece, lines, &copies),
         };
     }
-    let mut clock =
-        Clock { latency, lines, walk: Walk::default(), now: 0.0, free: [0.0; 6], pending: Vec::new() };
+    let mut clock = Clock {
+        latency,
+        lines,
+        walk: Walk::default(),
+        now: 0.0,
+        free: [0.0; 6],
+        pending: 0.0,
+        groups: Vec::new(),
+    };
     let mut pipes = Pipes::default();
     let mut at = 0;
     while clock.walk.instructions < LONGEST {
@@ -203,8 +210,10 @@ struct Clock<'a> {
     now: f64,
     /// When each scoreboard is free.
     free: [f64; 6],
-    /// When copies into shared memory that nobody waits for yet, group by group, will have arrived.
-    pending: Vec<f64>,
+    /// When the last of the copies into shared memory since the last group will have arrived.
+    pending: f64,
+    /// The same of each group of copies.
+    groups: Vec<f64>,
 }
 
 impl Clock<'_> {
@@ -239,10 +248,18 @@ impl Clock<'_> {
             self.walk.accesses[1] += f64::from(u8::from(instruction.width() == 16));
         }
         match instruction.base() {
-            "LDGSTS" => self.pending.push(self.now + cycles),
+            "LDGSTS" => self.pending = self.pending.max(self.now + cycles),
             "LDGDEPBAR" => {
-                let last = self.pending.drain(..).fold(self.now, f64::max);
+                let last = std::mem::take(&mut self.pending).max(self.now);
+                self.groups.push(last);
                 instruction.sets[0].iter().for_each(|&board| self.free[board] = last);
+            }
+            // All groups but the newest so many.
+            "DEPBAR" => {
+                let number = instruction.operands.rsplit("0x").next().unwrap_or_default();
+                let but = usize::from_str_radix(number.trim(), 16).unwrap_or(0);
+                let landed = &self.groups[..self.groups.len().saturating_sub(but)];
+                self.now = landed.iter().copied().fold(self.now, f64::max);
             }
             _ => {}
         }
@@ -323,6 +340,23 @@ mod tests {
         assert_eq!((four.instructions, four.loop_bytes), (14.0, 48));
         assert!((4000.0..4200.0).contains(&four.cycles), "{four:?}");
         assert!(walked(4.0, Source::L1).cycles < 300.0);
+    }
+
+    #[test]
+    fn groups_of_copies_are_waited_for_but_for_the_newest() {
+        let copies = |but: &str| {
+            let text = EXAMPLE.replace("STG.E.128 desc[UR4][R2.64], R4 ;  ", "LDGDEPBAR ;");
+            let text = text.replace("LDG.E.128.CONSTANT R4", "LDGSTS.E.BYPASS.128 [R4]");
+            let wait = format!("DEPBAR.LE SB0, {but} ;");
+            let code = parse(&text.replace("EXIT ; ", &wait), "copy").expect("an entry");
+            let count =
+                |line| (line, LineCount { issues: 3.0, source: Source::Memory, is_branch: line == 14 });
+            let lines = [count(10), count(12), count(13), count(14)].into();
+            let rates = &Target::named("sm_90").expect("in the table").rates;
+            walk(&code, &lines, LATENCY, rates).cycles
+        };
+        assert!(copies("0x0") > copies("0x1") && copies("0x1") > 1000.0);
+        assert!(copies("0x3") < 300.0);
     }
 
     #[test]

@@ -193,6 +193,7 @@ impl Machine {
             now: Now { launch, block: launch, phase: launch, thread: 0 },
             branch_limit: self.branch_limit,
             trace: watch(entry, None),
+            copies: Default::default(),
         };
         let mut result = Ok(());
         for index in order {

@@ -44,6 +44,8 @@ const WHO: u64 = (1 << 11) - 1;
 /// Set in marks of reads through `.nc`.
 const CACHED: u64 = 1 << 11;
 const PHASE: u32 = 12;
+/// The phase of a write that has not arrived yet: after all others.
+const UNDER_WAY: u64 = (u64::MAX >> PHASE) << PHASE;
 
 /// The last write and the last read.
 type Cell = [u64; 2];
@@ -122,6 +124,19 @@ impl Shadow {
         self.write(offset, bytes, &Now { launch: now.block, ..*now })
     }
 
+    /// As `write_own`, by a copy that is under way until it lands: until then nobody may touch these cells.
+    pub(crate) fn write_later(&mut self, offset: usize, bytes: usize, now: &Now) -> Result<(), Clash> {
+        self.write_own(offset, bytes, now)?;
+        self.cells(offset, bytes).iter_mut().for_each(|cell| cell[WRITE] = UNDER_WAY | now.thread as u64);
+        Ok(())
+    }
+
+    /// What `write_later` began is there.
+    pub(crate) fn land(&mut self, offset: usize, bytes: usize, now: &Now) {
+        let mark = now.phase << PHASE | now.thread as u64;
+        self.cells(offset, bytes).iter_mut().for_each(|cell| cell[WRITE] = mark);
+    }
+
     /// Stretches between `from` and `to` that were read and written since the phase `since`.
     pub(crate) fn accessed(&self, from: usize, to: usize, since: u64) -> [Vec<std::ops::Range<u64>>; 2] {
         [READ, WRITE].map(|which| {
@@ -155,7 +170,8 @@ fn after_write(mark: u64, now: &Now, cached: bool) -> Option<How> {
     if cached {
         return Some(How::NonCoherent);
     }
-    let unordered = phase < now.block || phase == now.phase && mark & WHO != now.thread as u64;
+    let other = phase == now.phase && mark & WHO != now.thread as u64;
+    let unordered = phase < now.block || other || phase > now.phase;
     unordered.then_some(How::ReadAfterWrite)
 }
 

@@ -67,6 +67,21 @@ impl<'e> Shared<'e> {
         Ok(())
     }
 
+    /// A copy to this address begins.
+    pub(crate) fn expect(&mut self, address: u64, bytes: usize, now: &Now) -> Checked<()> {
+        let offset = self.offset(address, bytes, "copy of")?;
+        if let Err(clash) = self.shadow.write_later(offset, bytes, now) {
+            return Err(self.clash(address, bytes, clash, now, "copy"));
+        }
+        Ok(())
+    }
+
+    /// What was expected arrives.
+    pub(crate) fn land(&mut self, address: u64, bytes: usize, value: u128, now: &Now) {
+        self.shadow.land(address as usize, bytes, now);
+        set_value(&mut self.data[address as usize..address as usize + bytes], value);
+    }
+
     #[cold]
     fn clash(&self, address: u64, bytes: usize, clash: Clash, now: &Now, does: &str) -> Box<Trouble> {
         let kind = match clash.how {

@@ -7,6 +7,7 @@ use super::shadow::Now;
 use super::shared::Shared;
 use super::trace::{AccessTarget as Target, Trace};
 use crate::ptx::{At, Entry, Guard, LANEID, Op, Place, Space, Vector, Width};
+use std::collections::HashMap;
 
 /// Why a thread stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,19 @@ pub(crate) enum Stop {
     Barrier,
     Shuffle,
 }
+
+/// A copy into shared memory that is under way.
+pub(crate) struct Copy {
+    step: usize,
+    to: u64,
+    from: u64,
+    bytes: usize,
+    /// What it read when it began.
+    value: u128,
+}
+
+/// The copies of a thread: group by group, the last still open.
+pub(crate) type Groups = Vec<Vec<Copy>>;
 
 /// What all threads of a block share while one of them runs.
 pub(crate) struct Unit<'r> {
@@ -29,6 +43,8 @@ pub(crate) struct Unit<'r> {
     pub branch_limit: u64,
     /// What it does, where somebody asks.
     pub trace: Option<Trace>,
+    /// By thread.
+    pub copies: HashMap<u32, Groups>,
 }
 
 impl Unit<'_> {
@@ -88,7 +104,15 @@ impl Unit<'_> {
                 }
                 // Which lanes happen to run together is not specified; the thread itself always does.
                 Op::ActiveMask { d } => registers[d as usize] = 1 << registers[LANEID],
-                Op::Exit => return Ok(self.stops(from, *at, Stop::Exit)),
+                Op::Copy { to, from: source, bytes } => {
+                    self.copy(*at, address(registers, to), address(registers, source), bytes as usize)?;
+                }
+                Op::Commit => self.groups().push(Vec::new()),
+                Op::WaitCopies { but } => self.land(but)?,
+                Op::Exit => {
+                    self.land(None)?;
+                    return Ok(self.stops(from, *at, Stop::Exit));
+                }
                 Op::Barrier => return Ok(self.stops(from, *at, Stop::Barrier)),
                 Op::Shuffle { .. } => return Ok(self.stops(from, *at, Stop::Shuffle)),
             }
@@ -113,6 +137,38 @@ impl Unit<'_> {
         if let Some(trace) = &mut self.trace {
             trace.access(self.now.thread, step, target, address, bytes);
         }
+    }
+
+    fn groups(&mut self) -> &mut Groups {
+        self.copies.entry(self.now.thread).or_insert_with(|| vec![Vec::new()])
+    }
+
+    /// Begins a copy. It may read at any time until it has landed.
+    fn copy(&mut self, step: usize, to: u64, from: u64, bytes: usize) -> Checked<()> {
+        self.touches(step, Target::Read, from, bytes);
+        let value = self.memory.load(from, bytes, false, &mut self.hints[step], &self.now)?;
+        self.shared.expect(to, bytes, &self.now)?;
+        let copy = Copy { step, to, from, bytes, value };
+        self.groups().last_mut().expect("one is open").push(copy);
+        Ok(())
+    }
+
+    /// Lets copies of the thread land: all but those of the newest groups and the open one, or really all.
+    fn land(&mut self, but: Option<u32>) -> Checked<()> {
+        let Some(groups) = self.copies.get_mut(&self.now.thread) else { return Ok(()) };
+        let landing = match but {
+            Some(but) => groups.drain(..groups.len().saturating_sub(but as usize + 1)).collect(),
+            None => std::mem::replace(groups, vec![Vec::new()]),
+        };
+        for Copy { step, to, from, bytes, value } in landing.into_iter().flatten() {
+            let now = self.memory.load(from, bytes, false, &mut self.hints[step], &self.now)?;
+            if now != value {
+                let what = format!("{bytes} bytes changed while a copy of them was under way");
+                return Err(Trouble::at(Kind::Race, from, what));
+            }
+            self.shared.land(to, bytes, value, &self.now);
+        }
+        Ok(())
     }
 
     fn param(&self, offset: usize, value: Width) -> Checked<u64> {

@@ -74,6 +74,7 @@ pub struct BlockCount {
 
 struct Access {
     warp: u32,
+    lane: u32,
     step: u32,
     turn: u32,
     place: AccessTarget,
@@ -111,10 +112,10 @@ impl Trace {
         address: u64,
         width: usize,
     ) {
-        let (step, warp) = (step as u32, thread / LANES as u32);
+        let (step, warp, lane) = (step as u32, thread / LANES as u32, thread % LANES as u32);
         let turn = self.turns[thread as usize].entry(step).or_default();
         *turn += 1;
-        self.accesses.push(Access { warp, step, turn: *turn, place, width: width as u32, address });
+        self.accesses.push(Access { warp, lane, step, turn: *turn, place, width: width as u32, address });
     }
 
     /// The counts, for steps on these lines.
@@ -141,8 +142,8 @@ impl Trace {
         let path = (0..self.steps).map(|step| issues(warps[warps.len() / 2], step)).collect();
         let active = self.turns.iter().filter(|turns| !turns.is_empty()).count() as u64;
         let mut seen = [HashSet::new(), HashSet::new()];
-        // By turns, so that what is requested first comes first.
-        self.accesses.sort_by_key(|access| (access.turn, access.step, access.warp));
+        // By turns, so that what is requested first comes first; lanes in order, whichever ran first.
+        self.accesses.sort_by_key(|access| (access.turn, access.step, access.warp, access.lane));
         let together = |a: &Access, b: &Access| (a.turn, a.step, a.warp) == (b.turn, b.step, b.warp);
         for request in self.accesses.chunk_by(together) {
             let Access { step, place, width, .. } = request[0];
@@ -182,8 +183,8 @@ fn pieces(request: &[Access], bytes: u64) -> HashSet<u64> {
 /// Passes of a request to shared memory: lanes of 8 bytes go by halves of a warp, of 16 bytes by quarters;
 /// each pass serves one word of every bank.
 fn bank_passes(request: &[Access]) -> usize {
-    let together = LANES * 4 / (request[0].width as usize).max(4);
-    let passes = request.chunks(together).map(|lanes| {
+    let together = LANES as u32 * 4 / request[0].width.max(4);
+    let passes = request.chunk_by(|a, b| a.lane / together == b.lane / together).map(|lanes| {
         let words = pieces(lanes, 4);
         let mut banks = [0usize; BANKS as usize];
         words.iter().for_each(|word| banks[(word % BANKS) as usize] += 1);

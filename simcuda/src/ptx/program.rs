@@ -192,6 +192,18 @@ pub(crate) enum Op {
         value: Width,
         a: Vector,
     },
+    /// A copy from global to shared memory that goes on while the thread does.
+    Copy {
+        to: At,
+        from: At,
+        bytes: u8,
+    },
+    /// The copies since the last such step are a group.
+    Commit,
+    /// Waits for all groups of the thread but the newest so many; for all copies if none.
+    WaitCopies {
+        but: Option<u32>,
+    },
     Branch {
         to: u32,
     },

@@ -59,6 +59,18 @@ fn shared_memory_takes_a_pass_for_every_word_of_a_bank() {
     }
 }
 
+/// A warp's 512 bytes in a row are 128 per quarter: whichever lanes the machine runs first.
+#[test]
+fn vectors_in_a_row_of_shared_memory_do_not_conflict() {
+    let count = counted(
+        ".shared .align 16 .b8 tile[1024];\nmov.u32 %r2, tile;\nmad.lo.u32 %r3, %r1, 16, %r2;\n\
+         st.shared.v4.u32 [%r3], {%r1, %r1, %r1, %r1};\nbar.sync 0;\nld.shared.u32 %r4, [%r3];",
+        0,
+    );
+    // The loads are 16 bytes apart: four lanes to a bank.
+    assert_eq!(of(&count, AccessTarget::Shared), [4.0, 1280.0, 0.0, 0.0, 2.0 * 4.0 + 2.0 * 4.0]);
+}
+
 #[test]
 fn a_warp_issues_what_any_of_its_lanes_runs() {
     // The first 8 threads go round four times, the others once.

@@ -274,6 +274,39 @@ pub const CASES: &[Case] = &[
          ld.shared.u32 %r9, [first];",
     ),
     case(
+        "a copy is read before it has landed",
+        Kind::SharedRace,
+        [1, 2],
+        "cp.async.ca.shared.global [%r6], [%rd6], 4;\ncp.async.commit_group;\ncp.async.wait_group 1;\n\
+         ld.shared.u32 %r9, [%r6];",
+        "cp.async.ca.shared.global [%r6], [%rd6], 4;\ncp.async.commit_group;\ncp.async.wait_group 0;\n\
+         ld.shared.u32 %r9, [%r6];",
+    ),
+    case(
+        "another thread's copy is read after a barrier alone",
+        Kind::SharedRace,
+        [1, 64],
+        "cp.async.ca.shared.global [%r6], [%rd6], 4;\nbar.sync 0;\nld.shared.u32 %r9, [%r7];",
+        "cp.async.ca.shared.global [%r6], [%rd6], 4;\ncp.async.wait_all;\nbar.sync 0;\n\
+         ld.shared.u32 %r9, [%r7];",
+    ),
+    case(
+        "another thread's copy is read without a barrier",
+        Kind::SharedRace,
+        [1, 64],
+        "st.shared.u32 [%r6], %r1;\nbar.sync 0;\ncp.async.ca.shared.global [%r6], [%rd6], 4;\n\
+         cp.async.wait_all;\nld.shared.u32 %r9, [%r7];",
+        "st.shared.u32 [%r6], %r1;\nbar.sync 0;\ncp.async.ca.shared.global [%r6], [%rd6], 4;\n\
+         cp.async.wait_all;\nbar.sync 0;\nld.shared.u32 %r9, [%r7];",
+    ),
+    case(
+        "what is copied changes before it has landed",
+        Kind::Race,
+        [1, 1],
+        "cp.async.ca.shared.global [%r6], [%rd6], 4;\nst.global.u32 [%rd6], 77777;\ncp.async.wait_all;",
+        "cp.async.ca.shared.global [%r6], [%rd6], 4;\ncp.async.wait_all;\nst.global.u32 [%rd6], 77777;",
+    ),
+    case(
         "past the parameters",
         Kind::ParamOutOfBounds,
         [1, 1],

@@ -76,6 +76,40 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
+    /// `cp.async.cg.shared.global [to], [from], bytes;` and what waits for such copies.
+    pub(super) fn copy(&mut self, instruction: &Instruction<'a, '_>) -> Said<()> {
+        let bytes: &[i128] = match (instruction.modifiers, instruction.operands) {
+            (["async", "commit_group"], []) => {
+                self.push(Op::Commit);
+                return Ok(());
+            }
+            (["async", "wait_group"], [Operand::Integer(groups)]) => {
+                let but = u32::try_from(*groups).map_err(|_| "a number of groups is not negative")?;
+                self.push(Op::WaitCopies { but: Some(but) });
+                return Ok(());
+            }
+            (["async", "wait_all"], []) => {
+                self.push(Op::WaitCopies { but: None });
+                return Ok(());
+            }
+            (["async", "cg", "shared", "global"], _) => &[16],
+            (["async", "ca", "shared", "global"], _) => &[4, 8, 16],
+            _ => return Err(unknown(instruction)),
+        };
+        let [Operand::Address(to, to_offset), Operand::Address(from, from_offset), Operand::Integer(n)] =
+            exactly(instruction)?
+        else {
+            return Err(unknown(instruction));
+        };
+        if !bytes.contains(n) {
+            return Err(format!("this copy moves {bytes:?} bytes, not {n}"));
+        }
+        let to = self.at(Where::Shared, to, *to_offset)?;
+        let from = self.at(Where::Global, from, *from_offset)?;
+        self.push(Op::Copy { to, from, bytes: *n as u8 });
+        Ok(())
+    }
+
     /// Reads modifiers, in the order of the contract: space, `.nc`, caching, vector, type.
     fn access(&self, instruction: &Instruction, hints: &[&str]) -> Said<Access> {
         let none = || unknown(instruction);

@@ -135,6 +135,7 @@ impl<'a> Body<'a> {
         match instruction.name {
             "ld" => self.load(instruction),
             "st" => self.store(instruction),
+            "cp" => self.copy(instruction),
             "bra" => self.branch(instruction),
             "ret" | "exit" => self.leave(instruction),
             "bar" => self.barrier(instruction),
