@@ -92,11 +92,11 @@ fn folds_of_every_type_and_shape() {
     }
 }
 
-/// The wgpu adapter, the same with small limits, and the same without trust in its driver.
+/// The wgpu adapter, the same with small limits, and with shaders of hardware without trust in its driver.
 fn adapters() -> impl Iterator<Item = Device> {
     let all: Vec<Device> =
         gpus().iter().filter(|device| device.kind() == DeviceKind::Wgpu).cloned().collect();
-    let cautious = Shrink { cautious: true, ..Shrink::default() };
+    let cautious = Shrink { cautious: true, hardware: true, ..Shrink::default() };
     let cautious = all.first().map(|_| Device::wgpu_with_limits(0, cautious).unwrap());
     all.into_iter().chain(cautious)
 }
@@ -229,6 +229,53 @@ fn copies_through_transposed_reversed_and_broadcast_views() {
             }
         }
     }
+}
+
+/// The sum of a load and its neighbours at a distance along the row, as another type.
+fn neighbours(from: DType, to: DType, distance: i32) -> Verified {
+    let mut k = Builder::new(&format!("neighbours_{from}_{to}_{distance}"), 2);
+    let (input, output) = (k.input(from), k.output(to));
+    let mut sum = k.load(input, &[0, 0]);
+    for offset in [-distance, distance].into_iter().filter(|&offset| offset != 0) {
+        let value = k.load(input, &[0, offset]);
+        sum = k.binary(BinaryOp::Add, sum, value);
+    }
+    let value = k.cast(sum, to);
+    k.elementwise(&[(output, value)]).unwrap()
+}
+
+/// Rows that begin and end anywhere in a unit of 16 bytes, of equal and of different types, each row at
+/// another place of its unit or all at the same; what is beside them stays.
+#[test]
+fn rows_of_every_phase_and_length() {
+    use DType::*;
+    let mut count = 0;
+    let types = [(F32, F32), (F64, F64), (F16, F16), (U8, U8), (F32, U8), (U8, F32), (F64, I16), (BF16, I64)];
+    for (number, (from, to)) in types.into_iter().enumerate() {
+        for distance in [0, 1, 3] {
+            let kernel = neighbours(from, to, distance);
+            for case in 0..48usize {
+                let (begin, end, n) =
+                    (case % 4, case / 4 % 4, [1, 2, 3, 4, 5, 7, 8, 13, 30][(case + number) % 9]);
+                let (before, after) = (distance as usize + begin, distance as usize);
+                let pitches = [n + before + after + case % 5, n + end + case / 2 % 3];
+                let views = [before, end]
+                    .into_iter()
+                    .zip(pitches)
+                    .map(|(offset, pitch)| View { offset: offset as i64, strides: vec![pitch as i64, 1] });
+                let launch = Launch {
+                    extents: vec![3, n],
+                    origin: vec![0, 0],
+                    views: views.collect(),
+                    arguments: vec![],
+                };
+                let input = small_numbers(from, 3 * pitches[0] + 8, 7 + case as u64);
+                agree(&kernel, &launch, &vec![input, vec![0xee; (3 * pitches[1] + 8) * to.size_bytes()]]);
+                count += 1;
+            }
+        }
+    }
+    println!("ran: rows-of-every-phase {count}");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod agreement;
+#[path = "wgsl/translated.rs"]
+mod translated;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -145,6 +147,18 @@ fn wgsl_text(kernel: &Verified) -> String {
     text
 }
 
+/// What Metal and DirectX 12 compile: naga's translation of the WGSL, without what their adapters lack. The
+/// first stage: others are made of the same functions.
+fn translations(kernel: &Verified) -> [(&'static str, String); 2] {
+    let target = wgsl::WgslTarget { f64: false, whole_vectors: true, ..wgsl::WgslTarget::CAUTIOUS };
+    let of = |target: &wgsl::WgslTarget, translate: fn(&str) -> String| match wgsl::emit(kernel, target) {
+        Ok(shader) => translate(&shader.stages[0].source),
+        Err(refusal) => format!("// {refusal}\n"),
+    };
+    let hlsl = wgsl::WgslTarget { whole_vectors: false, ..target };
+    [("msl", of(&target, translated::msl)), ("hlsl", of(&hlsl, translated::hlsl))]
+}
+
 fn ptx_text(kernel: &Verified) -> String {
     ptx::emit(kernel, &ptx::PtxTarget { sm: 90 }).unwrap().whole_text()
 }
@@ -167,6 +181,7 @@ fn golden_files_are_current() {
         let kernel = simplify(&kernel);
         let mut texts =
             vec![("ir", kernel.to_string()), ("wgsl", wgsl_text(&kernel)), ("ptx", ptx_text(&kernel))];
+        texts.extend(translations(&kernel));
         texts.extend(x86_text(&kernel));
         for (ending, text) in texts {
             let name = format!("{}.{ending}", kernel.kernel().name);

@@ -88,6 +88,11 @@ pub(in crate::device) trait Driver: Any + Send + Sync {
     /// The most arrays one kernel may bind.
     fn max_params(&self) -> usize;
 
+    /// The most bytes that memory in one piece has.
+    fn largest_memory(&self) -> u64 {
+        u64::MAX
+    }
+
     /// Whether this process addresses the device's memory.
     fn is_addressable(&self) -> bool {
         false

@@ -18,11 +18,15 @@ pub use shared::*;
 /// What a binding of the adapter with small limits holds.
 pub const SMALL_BINDING_BYTES: u64 = 4096;
 
-/// Limits so small that every code path behind them runs on a few thousand elements.
+/// Limits so small that every code path behind them runs on a few thousand elements, and the shaders of
+/// hardware, which software adapters do not get.
 const SMALL: Shrink = Shrink {
     max_binding_bytes: Some(SMALL_BINDING_BYTES),
+    max_buffer_bytes: None,
+    transfer_bytes: None,
     max_groups_per_dimension: Some(3),
     cautious: false,
+    hardware: true,
     hidden: true,
 };
 

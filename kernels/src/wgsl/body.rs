@@ -4,31 +4,39 @@
 use super::layout::in_register;
 use super::writer::{Writer, int, register};
 use crate::dtype::{DType, Kind, Scalar};
-use crate::ir::{BinaryOp, CompareOp, Inst, Op, UnaryOp, Value};
+use crate::ir::{BinaryOp, CompareOp, FoldOp, Inst, Offsets, Op, UnaryOp, Value};
 
 impl Writer<'_> {
-    /// Appends `let vN = ...;` for every instruction, except loads of coordinates' indices.
-    pub(super) fn body(&mut self) {
+    /// Appends `let vN = ...;` for every instruction; `load` gives the text of a load.
+    pub(super) fn body(&mut self, load: &dyn Fn(&mut Self, u32, &Offsets) -> String) {
         for at in 0..self.kernel.body.len() {
             let inst = self.kernel.body[at].clone();
-            let text = self.instruction(at, &inst);
+            let text = match &inst.op {
+                Op::Load { param, offsets } => load(self, *param, offsets),
+                _ => self.instruction(&inst),
+            };
             self.line(&format!("let v{at} = {text};"));
         }
     }
 
-    fn instruction(&mut self, at: usize, inst: &Inst) -> String {
+    /// The element at a distance from the point; declares where it is.
+    pub(super) fn load_at(&mut self, param: u32, offsets: &Offsets) -> String {
+        let delta = self.layout.load(param, offsets, self.kernel.params.len());
+        let element = match delta {
+            Some(at) => format!("bitcast<u32>(e{param} + {})", self.signed(at)),
+            None => format!("bitcast<u32>(e{param})"),
+        };
+        self.load_element(param, &element)
+    }
+
+    fn instruction(&mut self, inst: &Inst) -> String {
         let name = |value: &Value| format!("v{}", value.0);
         let of = |value: &Value| self.kernel.body[value.index()].dtype;
         match &inst.op {
             Op::Const(scalar) => self.constant(*scalar),
             Op::Argument(n) => self.argument(*n, inst.dtype),
             Op::Coord(dim) => self.coordinate(*dim as usize, inst.dtype),
-            Op::Load { param, offsets } => {
-                let delta = self.layout.load(*param, offsets, self.kernel.params.len());
-                let delta = delta.map_or(String::new(), |at| format!(" + {}", self.signed(at)));
-                self.line(&format!("let a{at} = bitcast<u32>(e{param}{delta});"));
-                self.load_element(*param, &format!("a{at}"))
-            }
+            Op::Load { .. } => unreachable!("written by who knows where elements are"),
             Op::Unary(op, a) => self.unary(*op, of(a), &name(a)),
             Op::Binary(op, a, b) => {
                 let dtype = inst.dtype;
@@ -219,7 +227,7 @@ impl Writer<'_> {
 }
 
 /// A comparison. `a != b` is never written for floats: naga makes it false for NaN.
-pub(super) fn compare(op: CompareOp, dtype: DType, a: &str, b: &str) -> String {
+fn compare(op: CompareOp, dtype: DType, a: &str, b: &str) -> String {
     if dtype == DType::Bool {
         return match op {
             CompareOp::Eq => format!("({a} == {b})"),
@@ -409,7 +417,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The element of an array; `element` names a `u32` variable.
+    /// The element of an array; `element` is `u32` text.
     pub(super) fn load_element(&mut self, param: u32, element: &str) -> String {
         let dtype = self.kernel.params[param as usize].dtype;
         let lanes = lane_bits(dtype);
@@ -449,4 +457,33 @@ fn shift(element: &str, dtype: DType) -> String {
         2 => format!("(({element} & 3u) << 3u)"),
         _ => format!("(({element} & 1u) << 4u)"),
     }
+}
+
+/// The combination of two values of a fold. f16 and bf16 are f32 here and rounded at the end.
+pub(super) fn step(w: &mut Writer, op: FoldOp, dtype: DType, a: &str, b: &str) -> String {
+    match dtype.is_float() {
+        true => w.float_binary(op.step(), dtype, a, b),
+        false => w.int_binary(op.step(), dtype, a, b),
+    }
+}
+
+/// Does the second (value, index) beat the first? Ties go to the lower index, so order is no matter.
+pub(super) fn better(
+    w: &mut Writer,
+    largest: bool,
+    dtype: DType,
+    values: [&str; 2],
+    index: &[String; 2],
+) -> String {
+    let [a, b] = values;
+    let op = if largest { CompareOp::Gt } else { CompareOp::Lt };
+    let wins = compare(op, dtype, b, a);
+    let ties = compare(CompareOp::Eq, dtype, b, a);
+    let earlier = format!("{} < {}", index[1], index[0]);
+    let number = format!("({wins} || ({ties} && {earlier}))");
+    if !dtype.is_float() {
+        return number;
+    }
+    let (a_nan, b_nan) = (w.nan(dtype, a), w.nan(dtype, b));
+    format!("select(!{a_nan} && {number}, !{a_nan} || {earlier}, {b_nan})")
 }

@@ -10,13 +10,13 @@ use crate::verify::Verified;
 pub struct Header {
     /// Workgroups along x and y; the rest of a linear workgroup number is in z.
     pub groups: [u32; 2],
-    /// Items to visit: points of one row if `chunks > 0`, of everything otherwise.
+    /// Items (points or packs) to visit: those of one row if `chunks > 0`, of everything otherwise.
     pub limit: u32,
     /// Workgroups that share one row of the innermost dimension; 0: rows are not aligned to workgroups.
     pub chunks: u32,
     /// Rows of the innermost dimension; reductions: points of the dimensions that stay.
     pub kept: u32,
-    /// Reductions: number of the first folded value.
+    /// Reductions: number of the first folded value. Packs: how many a row has.
     pub first: u32,
     /// Reductions: the number behind the last folded value; from there on values are neutral.
     pub end: u32,
@@ -43,6 +43,7 @@ pub(super) const LIMIT: usize = 3;
 pub(super) const CHUNKS: usize = 4;
 pub(super) const KEPT: usize = 5;
 pub(super) const FIRST: usize = 6;
+pub(super) const PACKS: usize = FIRST;
 pub(super) const END: usize = 7;
 pub(super) const LOG_THREADS: usize = 8;
 pub(super) const STEPS: usize = 9;
@@ -55,9 +56,9 @@ pub(super) const WINDOW_ELEMENT: usize = 15;
 const HEADER: usize = WINDOW_ELEMENT + 1;
 
 /// Consecutive values that one invocation of a reduction combines in registers, a power of two.
-pub const CHUNK: u32 = 8;
+pub const CHUNK: u32 = 16;
 /// Most chunks that one invocation of a reduction folds, a power of two.
-pub const MAX_STEPS: u32 = 8;
+pub const MAX_STEPS: u32 = 4;
 
 impl Header {
     fn words(&self) -> [u32; HEADER] {

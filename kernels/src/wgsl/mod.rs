@@ -1,7 +1,9 @@
 //! The WGSL writer: from a verified kernel to the shaders of its stages.
 //!
-//! One kernel becomes one stage, or three for a reduction (reduce, tree, finish). A stage is a
-//! complete shader with one entry point, the list of what the device binds, and nothing else.
+//! One kernel becomes one stage, or three for a reduction (reduce, tree, finish). An elementwise kernel that
+//! stores 8- or 16-bit types becomes two: packs of points, and single points for launches in which packs
+//! would share words of an output. A stage is a complete shader with one entry point, the list of what the
+//! device binds, and nothing else.
 //! Extents, strides, offsets and scalar arguments arrive in a small uniform buffer, the *launch
 //! block*, whose layout is in [`layout`]; so one shader serves every part of an array.
 //!
@@ -20,18 +22,22 @@
 
 mod body;
 pub mod layout;
+mod packs;
 mod pointwise;
 mod reduce;
 mod routines;
+mod rows;
 mod writer;
 
 use crate::dtype::{DType, Kind};
-use crate::ir::{BinaryOp, Form, Kernel, Op, UnaryOp};
+use crate::ir::{Access, BinaryOp, Form, Kernel, Op, Param, UnaryOp};
 use crate::math;
 use crate::verify::Verified;
 use layout::LaunchBlockLayout;
+pub use packs::PACK;
+pub use rows::unit_elements;
 use writer::Writer;
-pub use writer::{Binding, Shader, Stage, WgslTarget, WgslUnsupported};
+pub use writer::{Binding, Shader, Stage, Visit, WgslTarget, WgslUnsupported};
 
 /// Writes the shaders of a kernel.
 ///
@@ -86,8 +92,12 @@ fn stages(kernel: &Verified, target: &WgslTarget) -> Shader {
     match kernel.kernel().form {
         Form::Reduce { .. } => reduce::stages(kernel, target, layout),
         Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => {
-            let stages = vec![pointwise::stage(Writer::new(kernel, target, &layout))];
-            Shader { stages, layout, partials: Vec::new() }
+            let writer = || Writer::new(kernel, target, &layout);
+            let packed = packs::grid(&writer()).map(|grid| packs::stage(writer(), grid));
+            let is_narrow = |p: &Param| p.access != Access::In && p.dtype.size_bytes() < 4;
+            let is_shared = packed.is_none() || kernel.kernel().params.iter().any(is_narrow);
+            let single = is_shared.then(|| pointwise::stage(writer()));
+            Shader { stages: packed.into_iter().chain(single).collect(), layout, partials: Vec::new() }
         }
     }
 }

@@ -1,13 +1,12 @@
-//! The loops around the body: which invocation visits which points, and what becomes of the values.
+//! Kernels whose invocations visit single points: gathers, scatters, and elementwise kernels that cannot be
+//! computed in packs ([`super::packs`]): because there are too many loads, or because words of an output
+//! belong to several packs.
 //!
 //! A workgroup has a linear number made of its three coordinates, so there is no limit of 65,535
-//! workgroups. Elementwise, gather and scatter kernels visit tiles of `workgroup_size *
-//! points_per_thread` points, neighbours in neighbouring invocations. When rows are long a tile lies
-//! in one row and its outer coordinates are found once; otherwise tiles run over all points.
-//! Reductions are in [`super::reduce`].
+//! workgroups. When rows are long a workgroup lies in one row; otherwise workgroups run over all points.
 
 use super::layout;
-use super::writer::{Binding, Stage, Writer, int};
+use super::writer::{Binding, Stage, Visit, Writer, int};
 use crate::dtype::DType;
 use crate::ir::{BinaryOp, Form, Store, Value};
 
@@ -22,24 +21,28 @@ pub(super) fn stage(mut w: Writer) -> Stage {
         }
         rank => w.tile(rank),
     }
-    let mut bindings = vec![Binding::Launch];
-    bindings.extend((0..w.kernel.params.len() as u32).filter_map(|p| w.bound(p)));
-    let entry = w.kernel.form.name();
-    w.finish(entry, bindings, &[])
+    let (bindings, entry) = (w.bindings(), w.kernel.form.name());
+    let tile = w.target.workgroup_size;
+    w.finish(entry, bindings, &[], Visit { tile, grid: None })
 }
 
 impl Writer<'_> {
     /// The binding of a parameter, if the kernel touches it.
-    fn bound(&self, param: u32) -> Option<Binding> {
+    pub(super) fn bound(&self, param: u32) -> Option<Binding> {
         let write = self.written(param);
         let used = write || self.footprint.is_loaded(param) || self.kernel.indexed_param() == Some(param);
         used.then_some(Binding::Param { param, write })
     }
 
-    fn tile(&mut self, rank: usize) {
-        let size = self.target.workgroup_size;
-        let tile = size * self.target.points_per_thread;
-        let (chunks, inner) = (self.word(layout::CHUNKS), self.word(self.layout.extent(rank - 1)));
+    pub(super) fn bindings(&self) -> Vec<Binding> {
+        let params = (0..self.kernel.params.len() as u32).filter_map(|p| self.bound(p));
+        std::iter::once(Binding::Launch).chain(params).collect()
+    }
+
+    /// Declares `first`, the first item of this invocation in a workgroup's tile, and `at`, the outer
+    /// coordinates of the workgroup's row if it lies in one.
+    pub(super) fn row_of_group(&mut self, tile: u32) {
+        let chunks = self.word(layout::CHUNKS);
         self.line(&format!("let chunks = {chunks};"));
         self.line(&format!("var first = number * {tile}u + local;"));
         self.line("var row = 0u;");
@@ -49,18 +52,22 @@ impl Writer<'_> {
         self.line(&format!("first = (number - row * chunks) * {tile}u + local;"));
         self.line(&format!("if (row >= {}) {{ return; }}", self.word(layout::KEPT)));
         self.line("}");
-        if rank > 1 {
-            self.declarations = self.outer_text(rank);
+        if self.kernel.rank > 1 {
+            let text = self.outer_text(self.kernel.rank);
+            self.declare(text.trim_end());
             self.line("var at = outer(row);");
         }
-        self.line(&format!("for (var j = 0u; j < {}u; j += 1u) {{", self.target.points_per_thread));
-        self.line(&format!("let item = first + j * {size}u;"));
-        self.line(&format!("if (item < {}) {{", self.word(layout::LIMIT)));
-        self.line("var x = item;");
+    }
+
+    fn tile(&mut self, rank: usize) {
+        let inner = self.word(self.layout.extent(rank - 1));
+        self.row_of_group(self.target.workgroup_size);
+        self.line(&format!("if (first < {}) {{", self.word(layout::LIMIT)));
+        self.line("var x = first;");
         if rank > 1 {
             self.line("if (chunks == 0u) {");
-            self.line(&format!("row = item / {inner};"));
-            self.line(&format!("x = item - row * {inner};"));
+            self.line(&format!("row = first / {inner};"));
+            self.line(&format!("x = first - row * {inner};"));
             self.line("at = outer(row);");
             self.line("}");
         }
@@ -69,7 +76,6 @@ impl Writer<'_> {
         }
         self.line(&format!("let i{} = x;", rank - 1));
         self.point();
-        self.line("}");
         self.line("}");
     }
 
@@ -98,7 +104,7 @@ impl Writer<'_> {
                 self.element(param, &dims);
             }
         }
-        self.body();
+        self.body(&|w, param, offsets| w.load_at(param, offsets));
         match self.kernel.form.clone() {
             Form::Elementwise { stores } => {
                 for Store { param, value } in stores {

@@ -3,22 +3,33 @@
 //! from and where results go.
 //!
 //! The order is the definition's ([`mod@crate::interpret`]): adjacent pairs, level by level. An invocation
-//! combines [`layout::CHUNK`] consecutive values in registers, neighbouring invocations combine theirs
-//! through workgroup memory, and both are repeated `steps` times. So a group of `threads` invocations folds
-//! an aligned block of `CHUNK * threads * steps` values of one kept point. With one thread per block,
-//! neighbouring invocations have neighbouring kept points; with several, neighbouring values. A result waits
-//! in a variable of its level until its right neighbour is there.
+//! combines [`layout::CHUNK`] consecutive values in registers, all loaded before the first is used,
+//! neighbouring invocations the chunks beside, and this is repeated `steps` times. The results of all steps
+//! are neighbours in workgroup memory; there each invocation takes as many neighbours again, so that a few
+//! barriers serve the whole block of `CHUNK * threads * steps` values of one kept point. With one thread per
+//! block, neighbouring invocations have neighbouring kept points; with several, neighbouring values.
+//!
+//! Subgroups are not needed for that: barriers are few, and the order of lanes in a subgroup, which shuffles
+//! would depend on, is the driver's.
 //!
 //! Invariants: barriers are in uniform control flow, so invocations without work repeat the last item and
 //! store nothing. No loop has more turns than a workgroup has invocations: lavapipe leaves long loops.
 
-use super::body::compare;
-use super::layout::{self, LaunchBlockLayout, neutrals};
-use super::writer::{Binding, Shader, Stage, WgslTarget, Writer, int, partial, register};
-use crate::dtype::DType;
-use crate::ir::{CompareOp, Fold, FoldOp, Form, Value};
-use crate::verify::Verified;
+use std::ops::Range;
 
+use super::body::{better, step};
+use super::layout::{self, LaunchBlockLayout, neutrals};
+use super::rows::{RowStep, UnitRow};
+use super::writer::{Binding, Shader, Stage, Visit, WgslTarget, Writer, int, partial, register};
+use crate::dtype::DType;
+use crate::ir::{Fold, Form, Value};
+use crate::verify::Verified;
+use crate::verify::footprint::LoadSite;
+
+/// Most words of registers that the loads of an invocation may take.
+const MOST_WORDS: u32 = 64;
+/// Most instructions of bodies that are written one behind the other.
+const MOST_INSTRUCTIONS: usize = 256;
 /// Bytes of workgroup memory that every adapter has.
 const WORKGROUP_BYTES: usize = 16 << 10;
 
@@ -30,7 +41,7 @@ pub(super) fn stages(verified: &Verified, target: &WgslTarget, layout: LaunchBlo
     let outputs: Vec<u32> = folds.iter().flat_map(outputs).collect();
     let partials: Vec<DType> = outputs.iter().map(|&p| partial(of(p))).collect();
     let dims = |folded: bool| (0..kernel.rank).filter(|&k| axes[k] == folded).collect::<Vec<_>>();
-    let room = WORKGROUP_BYTES / (8 * partials.len().max(1));
+    let room = WORKGROUP_BYTES / (8 * partials.len().max(1) * (layout::MAX_STEPS as usize + 1));
     let target = WgslTarget { workgroup_size: target.workgroup_size.min(1 << room.ilog2()), ..*target };
     let plan = FoldStages { folds, outputs, partials, kept: dims(false), folded: dims(true), layout };
     let stages = [FoldStages::reduce, FoldStages::tree, FoldStages::finish];
@@ -68,43 +79,39 @@ impl FoldStages<'_> {
     }
 
     fn reduce(&self, mut w: Writer) -> Stage {
+        let rows = UnitRow::each(w.footprint, |p| w.dtype(p));
+        let points = points(&w, &rows);
+        w.has_units = points > 1;
         self.declare(&mut w);
+        let units = FoldStages::loaded(&w).into_iter().filter(|_| points > 1);
+        units.for_each(|param| w.declare_at(param));
+        self.declare_value(&mut w);
         self.open(&mut w);
         self.coordinates(&mut w, "kept", &self.kept);
-        self.fold(&mut w, |plan, w| {
-            plan.folded_coordinates(w);
-            let dims: Vec<usize> = (0..w.kernel.rank).collect();
-            FoldStages::loaded(w).into_iter().for_each(|param| w.element(param, &dims));
-            w.body();
-            let root = |(value, dtype): (Value, &DType)| match w.kernel.body[value.index()].dtype {
-                DType::Bool if *dtype == DType::U32 => format!("select(0u, 1u, v{})", value.0),
-                _ => format!("v{}", value.0),
-            };
-            w.kernel.roots().into_iter().zip(&plan.partials).map(root).collect()
-        });
+        self.fold(&mut w, |plan, w| plan.chunk_of_points(w, &rows, points));
         self.write_partials(&mut w);
         let mut bindings = vec![Binding::Launch];
         let loaded = FoldStages::loaded(&w).into_iter();
         bindings.extend(loaded.map(|param| Binding::Param { param, write: false }));
         bindings.extend((0..self.streams()).map(Binding::PartialOut));
-        w.finish("reduce", bindings, &self.partials)
+        w.finish("reduce", bindings, &self.partials, Visit::default())
     }
 
     fn tree(&self, mut w: Writer) -> Stage {
         self.declare(&mut w);
         self.open(&mut w);
-        self.fold(&mut w, FoldStages::read_partials);
+        self.fold(&mut w, FoldStages::chunk_of_partials);
         self.write_partials(&mut w);
         let mut bindings = vec![Binding::Launch];
         bindings.extend((0..self.streams()).map(Binding::PartialIn));
         bindings.extend((0..self.streams()).map(Binding::PartialOut));
-        w.finish("tree", bindings, &self.partials)
+        w.finish("tree", bindings, &self.partials, Visit::default())
     }
 
     fn finish(&self, mut w: Writer) -> Stage {
         self.declare(&mut w);
         self.open(&mut w);
-        self.fold(&mut w, FoldStages::read_partials);
+        self.fold(&mut w, FoldStages::chunk_of_partials);
         w.line(&format!("if (lane == 0u && unit < {}) {{", w.word(layout::LIMIT)));
         w.line("x = combine(zero, x);");
         self.index_of_nothing(&mut w);
@@ -121,7 +128,7 @@ impl FoldStages<'_> {
         let mut bindings = vec![Binding::Launch];
         bindings.extend((0..self.streams()).map(Binding::PartialIn));
         bindings.extend(self.outputs.iter().map(|&param| Binding::Param { param, write: true }));
-        w.finish("finish", bindings, &self.partials)
+        w.finish("finish", bindings, &self.partials, Visit::default())
     }
 
     /// Declares a partial result, room for one per invocation, the neutral element, and `combine`.
@@ -131,7 +138,8 @@ impl FoldStages<'_> {
         let fields: Vec<String> = fields.map(|(k, &d)| format!("s{k}: {}", register(d))).collect();
         w.line(&format!("struct Partial {{ {} }}", fields.join(", ")));
         let size = w.target.workgroup_size;
-        w.line(&format!("var<workgroup> partials: array<Partial, {size}>;"));
+        let room = size * (layout::MAX_STEPS + 1);
+        w.line(&format!("var<workgroup> partials: array<Partial, {room}>;"));
         let neutrals = self.folds.iter().flat_map(|fold| neutrals(w.kernel, fold));
         let neutrals: Vec<String> = neutrals
             .map(|neutral| match neutral.dtype {
@@ -141,6 +149,10 @@ impl FoldStages<'_> {
             .collect();
         w.line(&format!("fn neutral() -> Partial {{ return Partial({}); }}", neutrals.join(", ")));
         self.declare_combine(w);
+        w.line("fn entry(at: u32, is_there: bool) -> Partial {");
+        w.line("if (is_there) { return partials[at]; }");
+        w.line("return neutral();");
+        w.line("}");
         if self.folded.len() > 1 {
             w.line("fn coordinate(number: u32, divisor: u32, extent: u32) -> u32 {");
             w.line("if (extent <= 1u) { return 0u; }");
@@ -204,56 +216,185 @@ impl FoldStages<'_> {
         }
     }
 
-    /// Declares the folded coordinates of the value `at`. The order of the dimensions depends on the launch.
-    fn folded_coordinates(&self, w: &mut Writer) {
-        for &k in &self.folded {
-            let (divisor, extent) = (w.word(w.layout.divisor(k)), w.word(w.layout.extent(k)));
-            match self.folded.len() {
-                1 => w.line(&format!("let i{k} = at;")),
-                _ => w.line(&format!("let i{k} = coordinate(at, {divisor}, {extent});")),
+    /// Folds the block into `x`. `chunk` writes `x`, the combination of a chunk's values from number `first`
+    /// on.
+    fn fold(&self, w: &mut Writer, chunk: impl FnOnce(&Self, &mut Writer)) {
+        let (size, log, steps) =
+            (w.target.workgroup_size, w.word(layout::LOG_THREADS), w.word(layout::STEPS));
+        let (values, first) = (layout::CHUNK, w.word(layout::FIRST));
+        // As many results of the first level as there are invocations, or fewer.
+        let radix = w.target.unroll.max(layout::MAX_STEPS);
+        w.line("let zero = neutral();");
+        w.line("var x = zero;");
+        w.line(&format!("for (var step = 0u; step < {steps}; step += 1u) {{"));
+        w.line(&format!("let first = {first} + ((((block * {steps} + step) << {log}) + lane) * {values}u);"));
+        chunk(self, w);
+        w.line(&format!("partials[(((local >> {log}) * {steps} + step) << {log}) + lane] = x;"));
+        w.line("}");
+        // Neighbours in memory are neighbours in the order of the fold: so many of them to one, until one is
+        // left of each block. Sources and results are different places.
+        w.line(&format!("var count = {size}u * {steps};"));
+        w.line("var source = 0u;");
+        w.line(&format!("var sink = {}u;", size * layout::MAX_STEPS));
+        w.line(&format!("for (var width = {steps} << {log}; width > 1u; ) {{"));
+        w.line(&format!("let radix = min(width, {radix}u);"));
+        w.line("width /= radix;");
+        w.line("count /= radix;");
+        w.line("workgroupBarrier();");
+        w.line("if (local < count) {");
+        for n in 0..radix {
+            w.line(&format!("let c{n} = entry(source + local * radix + {n}u, {n}u < radix);"));
+        }
+        w.line(&format!("partials[sink + local] = {};", tree("c", 0..radix)));
+        w.line("}");
+        w.line("let old = source;");
+        w.line("source = sink;");
+        w.line("sink = old;");
+        w.line("}");
+        w.line("workgroupBarrier();");
+        w.line(&format!("x = partials[source + (local >> {log})];"));
+    }
+
+    /// The values of the kernel's body, all loads before the first value, in parts that registers hold.
+    fn chunk_of_points(&self, w: &mut Writer, rows: &[UnitRow], points: u32) {
+        let end = w.word(layout::END);
+        in_parts(w, points, |w| {
+            w.line(&format!("let at = min(start, {end} - 1u);"));
+            if points == 1 {
+                self.elements(w, "at");
+            } else {
+                w.line(&format!("let there = bitcast<i32>(min({end} - at, {points}u));"));
+                w.declare_rows(rows, 0, points);
+                w.line("{");
+                self.load_chunk(w, rows, points);
+                w.line("}");
+                w.align_rows(rows, 0, points);
             }
+            self.values(w, rows, points);
+        });
+    }
+
+    /// Declares `cN`, the body's value at each point of a part.
+    fn values(&self, w: &mut Writer, rows: &[UnitRow], points: u32) {
+        let end = w.word(layout::END);
+        for n in 0..points {
+            let sites = w.footprint.loads().iter();
+            let load = |site: &LoadSite| match points {
+                1 => w.load_at(site.param, &site.offsets),
+                _ => w.loaded(rows, 0, (site.param, &site.offsets), n),
+            };
+            let mut arguments: Vec<String> = sites.map(load).collect();
+            for dim in coordinates(w) {
+                arguments.push(match self.folded.contains(&dim) {
+                    true => self.coordinate(w, dim, &format!("min(start + {n}u, {end} - 1u)")),
+                    false => format!("i{dim}"),
+                });
+            }
+            w.line(&format!("let y{n} = value({});", arguments.join(", ")));
+            let stream = |k: usize| format!("select(zero.s{k}, y{n}.s{k}, start + {n}u < {end})");
+            let streams: Vec<String> = (0..self.outputs.len()).map(stream).collect();
+            w.line(&format!("let c{n} = Partial({});", streams.join(", ")));
         }
     }
 
-    /// Folds the block into `x`. `values` writes the streams of the value numbered `at`.
-    fn fold(&self, w: &mut Writer, values: impl FnOnce(&Self, &mut Writer) -> Vec<String>) {
-        let (end, log, steps) = (w.word(layout::END), w.word(layout::LOG_THREADS), w.word(layout::STEPS));
-        let chunk = layout::CHUNK;
-        w.line("let zero = neutral();");
-        w.line("var x = zero;");
-        waiting(w, "chunk", chunk);
-        waiting(w, "step", layout::MAX_STEPS);
-        w.line(&format!("for (var step = 0u; step < {steps}; step += 1u) {{"));
-        let first = w.word(layout::FIRST);
-        w.line(&format!("let first = {first} + ((((block * {steps} + step) << {log}) + lane) * {chunk}u);"));
-        w.line(&format!("for (var n = 0u; n < {chunk}u; n += 1u) {{"));
-        // Loads are unconditional, so that several are under way at once.
-        w.line(&format!("let at = min(first + n, max({end}, 1u) - 1u);"));
-        let values = values(self, w);
-        w.line(&format!("let inside = first + n < {end};"));
-        let stream = |(k, value): (usize, &String)| format!("select(zero.s{k}, {value}, inside)");
-        let streams: Vec<String> = values.iter().enumerate().map(stream).collect();
-        w.line(&format!("x = Partial({});", streams.join(", ")));
-        count(w, "n", "chunk", chunk);
+    /// Declares the elements of all loaded parameters at the value numbered `at`.
+    fn elements(&self, w: &mut Writer, at: &str) {
+        let dims: Vec<usize> = (0..w.kernel.rank).collect();
+        for &k in &self.folded {
+            let coordinate = self.coordinate(w, k, at);
+            w.line(&format!("let i{k} = {coordinate};"));
+        }
+        FoldStages::loaded(w).into_iter().for_each(|param| w.element(param, &dims));
+    }
+
+    /// Loads the values numbered from `at` on, `there` of them.
+    fn load_chunk(&self, w: &mut Writer, rows: &[UnitRow], points: u32) {
+        self.elements(w, "at");
+        let loaded = FoldStages::loaded(w);
+        loaded.iter().for_each(|param| w.line(&format!("let e{param}_0 = e{param};")));
+        let tail = format!("({points}i - there)");
+        let along = |w: &Writer, param: u32| RowStep {
+            stride: self.folded.iter().fold("0i".to_owned(), |other, &k| {
+                let stride = w.signed(w.layout.stride(param, k));
+                if self.folded.len() == 1 { stride } else { format!("select({other}, {stride}, along{k})") }
+            }),
+            head: "0i".to_owned(),
+            tail: tail.clone(),
+        };
+        if self.folded.len() == 1 {
+            return w.load_rows(rows, 0, points, along);
+        }
+        // The fastest dimension has one value between neighbours; those of one point count for nothing.
+        for &k in &self.folded {
+            let (divisor, extent) = (w.word(w.layout.divisor(k)), w.word(w.layout.extent(k)));
+            w.line(&format!("let along{k} = {divisor} == 1u && {extent} > 1u;"));
+        }
+        let ends =
+            |k: &usize| format!("(along{k} && i{k} + bitcast<u32>(there) > {})", w.word(w.layout.extent(*k)));
+        let ends: Vec<String> = self.folded.iter().map(ends).collect();
+        let ends = if ends.is_empty() { "false".to_owned() } else { ends.join(" || ") };
+        w.line(&format!("if ({ends}) {{"));
+        w.line(&format!("for (var n = 0u; n < {points}u; n += 1u) {{"));
+        self.elements(w, &format!("min(at + n, {} - 1u)", w.word(layout::END)));
+        w.push_loads(rows, 0, points);
         w.line("}");
-        w.line("partials[local] = x;");
-        w.line("for (var distance = 1u; distance < threads; distance <<= 1u) {");
-        w.line("workgroupBarrier();");
-        w.line("if ((lane & (2u * distance - 1u)) == 0u) {");
-        w.line("x = combine(x, partials[local + distance]);");
-        w.line("partials[local] = x;");
-        w.line("}");
-        w.line("}");
-        w.line("workgroupBarrier();");
-        count(w, "step", "step", layout::MAX_STEPS);
+        w.line("} else {");
+        w.load_rows(rows, 0, points, along);
         w.line("}");
     }
 
-    /// The streams of a partial result of the stage before.
-    fn read_partials(&self, w: &mut Writer) -> Vec<String> {
-        let (first, kept) = (w.word(layout::PARTIALS_IN), w.word(layout::KEPT));
-        w.line(&format!("let element = {first} + at * {kept} + kept;"));
-        (0..self.streams()).map(|stream| format!("in{stream}[element]")).collect()
+    /// A folded coordinate of a numbered value. The order of the dimensions depends on the launch.
+    fn coordinate(&self, w: &Writer, dim: usize, at: &str) -> String {
+        let (divisor, extent) = (w.word(w.layout.divisor(dim)), w.word(w.layout.extent(dim)));
+        match self.folded.len() {
+            1 => at.to_owned(),
+            _ => format!("coordinate({at}, {divisor}, {extent})"),
+        }
+    }
+
+    /// Declares `value`, the streams of the body's value at one point.
+    fn declare_value(&self, w: &mut Writer) {
+        let mut parameters: Vec<String> = Vec::new();
+        for (n, site) in w.footprint.loads().iter().enumerate() {
+            parameters.push(format!("l{n}: {}", register(w.dtype(site.param))));
+        }
+        parameters.extend(coordinates(w).into_iter().map(|dim| format!("i{dim}: u32")));
+        let outside = std::mem::take(&mut w.text);
+        w.line(&format!("fn value({}) -> Partial {{", parameters.join(", ")));
+        w.body(&|w, param, offsets| {
+            let sites = w.footprint.loads();
+            let site = sites.iter().position(|site| site.param == param && site.offsets == *offsets);
+            site.map_or_else(|| unreachable!("the footprint has every load"), |n| format!("l{n}"))
+        });
+        let root = |(value, dtype): (Value, &DType)| match w.kernel.body[value.index()].dtype {
+            DType::Bool if *dtype == DType::U32 => format!("select(0u, 1u, v{})", value.0),
+            _ => format!("v{}", value.0),
+        };
+        let roots: Vec<String> = w.kernel.roots().into_iter().zip(&self.partials).map(root).collect();
+        w.line(&format!("return Partial({});", roots.join(", ")));
+        w.line("}");
+        let text = std::mem::replace(&mut w.text, outside);
+        w.declare(text.trim_end());
+    }
+
+    /// The partial results of the stage before that are a chunk of values.
+    fn chunk_of_partials(&self, w: &mut Writer) {
+        let (end, part, kept) = (w.word(layout::END), w.word(layout::PARTIALS_IN), w.word(layout::KEPT));
+        w.line(&format!("let last = max({end}, 1u) - 1u;"));
+        let points = layout::CHUNK.min(w.target.unroll);
+        in_parts(w, points, |w| {
+            for n in 0..points {
+                let at = format!("{part} + min(start + {n}u, last) * {kept} + kept");
+                for stream in 0..self.streams() {
+                    w.line(&format!("let in{stream}_{n} = in{stream}[{at}];"));
+                }
+            }
+            for n in 0..points {
+                let stream = |k: u32| format!("select(zero.s{k}, in{k}_{n}, start + {n}u < {end})");
+                let streams: Vec<String> = (0..self.streams()).map(stream).collect();
+                w.line(&format!("let c{n} = Partial({});", streams.join(", ")));
+            }
+        });
     }
 
     fn write_partials(&self, w: &mut Writer) {
@@ -279,6 +420,55 @@ impl FoldStages<'_> {
     }
 }
 
+/// The combination of `c0` and the following, adjacent pairs first.
+fn tree(name: &str, range: Range<u32>) -> String {
+    match range.end - range.start {
+        1 => format!("{name}{}", range.start),
+        length => {
+            let middle = range.start + length / 2;
+            let halves = [range.start..middle, middle..range.end].map(|half| tree(name, half));
+            format!("combine({}, {})", halves[0], halves[1])
+        }
+    }
+}
+
+/// Writes `x`, the combination of a chunk's values, in parts of so many: `values` declares those of one part,
+/// `c0` and following, which are numbered from `start` on.
+fn in_parts(w: &mut Writer, points: u32, values: impl FnOnce(&mut Writer)) {
+    let parts = layout::CHUNK / points;
+    if parts > 1 {
+        waiting(w, "part", parts);
+        w.line(&format!("for (var part = 0u; part < {parts}u; part += 1u) {{"));
+        w.line(&format!("let start = first + part * {points}u;"));
+    } else {
+        w.line("let start = first;");
+    }
+    values(w);
+    w.line(&format!("x = {};", tree("c", 0..points)));
+    if parts > 1 {
+        count(w, "part", "part", parts);
+        w.line("}");
+    }
+}
+
+/// Values of a chunk whose loads registers hold and whose bodies are short enough to be written at once.
+fn points(w: &Writer, rows: &[UnitRow]) -> u32 {
+    let fits = |&points: &u32| {
+        let words: u32 = rows.iter().map(|row| row.words(points)).sum();
+        words <= MOST_WORDS && points as usize * w.kernel.body.len() <= MOST_INSTRUCTIONS
+    };
+    let chunk = layout::CHUNK;
+    [chunk, chunk / 2].into_iter().find(fits).unwrap_or(chunk / 4).min(w.target.unroll)
+}
+
+/// The dimensions whose coordinates the body uses.
+fn coordinates(w: &Writer) -> Vec<usize> {
+    let mut dims: Vec<usize> = w.footprint.coords().iter().map(|(dim, _)| *dim as usize).collect();
+    dims.sort_unstable();
+    dims.dedup();
+    dims
+}
+
 /// Declares the variables in which results wait for their right neighbours, among so many.
 fn waiting(w: &mut Writer, name: &str, most: u32) {
     (0..most.ilog2()).for_each(|level| w.line(&format!("var {name}{level} = zero;")));
@@ -290,27 +480,4 @@ fn count(w: &mut Writer, turn: &str, name: &str, most: u32) {
         w.line(&format!("if (({turn} & {}u) == 0u) {{ {name}{level} = x; continue; }}", 1 << level));
         w.line(&format!("x = combine({name}{level}, x);"));
     }
-}
-
-/// The combination of two values of a fold. f16 and bf16 are f32 here and rounded at the end.
-fn step(w: &mut Writer, op: FoldOp, dtype: DType, a: &str, b: &str) -> String {
-    match dtype.is_float() {
-        true => w.float_binary(op.step(), dtype, a, b),
-        false => w.int_binary(op.step(), dtype, a, b),
-    }
-}
-
-/// Does the second (value, index) beat the first? Ties go to the lower index, so order is no matter.
-fn better(w: &mut Writer, largest: bool, dtype: DType, values: [&str; 2], index: &[String; 2]) -> String {
-    let [a, b] = values;
-    let op = if largest { CompareOp::Gt } else { CompareOp::Lt };
-    let wins = compare(op, dtype, b, a);
-    let ties = compare(CompareOp::Eq, dtype, b, a);
-    let earlier = format!("{} < {}", index[1], index[0]);
-    let number = format!("({wins} || ({ties} && {earlier}))");
-    if !dtype.is_float() {
-        return number;
-    }
-    let (a_nan, b_nan) = (w.nan(dtype, a), w.nan(dtype, b));
-    format!("select(!{a_nan} && {number}, !{a_nan} || {earlier}, {b_nan})")
 }

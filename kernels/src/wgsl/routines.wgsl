@@ -14,6 +14,23 @@ fn operand32(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) + launch[0].x)
 // Hides an f64 operand.
 fn operand64(x: f64) -> f64 { return bitcast<f64>(bitcast<u64>(x) + u64(launch[0].x)); }
 
+// Elements of two units of 8-bit elements from number `by` on; not 0.
+fn move8(a: u32, b: u32, by: u32) -> u32 { return (a >> (8u * by)) | (b << (32u - 8u * by)); }
+
+// The same of 16-bit elements.
+fn move16(a: vec2<u32>, b: vec2<u32>, by: u32) -> vec2<u32> {
+  let lows = select(a, vec2<u32>(a.y, b.x), by >= 2u);
+  let highs = select(vec2<u32>(a.y, b.x), b, by >= 2u);
+  return select(lows, (lows >> vec2<u32>(16u)) | (highs << vec2<u32>(16u)), (by & 1u) != 0u);
+}
+
+// The same of 32-bit elements.
+fn move32(a: vec4<u32>, b: vec4<u32>, by: u32) -> vec4<u32> {
+  let first = select(a, vec4<u32>(a.zw, b.xy), by >= 2u);
+  let next = select(b.x, b.z, by >= 2u);
+  return select(first, vec4<u32>(first.yzw, next), (by & 1u) != 0u);
+}
+
 // Is an f32 NaN?
 fn nan32(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
 

@@ -20,8 +20,6 @@ pub struct WgslTarget {
     pub i64: bool,
     /// Invocations per workgroup, a power of two.
     pub workgroup_size: u32,
-    /// Points of an elementwise kernel that one invocation visits.
-    pub points_per_thread: u32,
     /// The driver keeps every float operation as written: nothing contracted, reordered or assumed.
     pub strict_floats: bool,
     /// f32 `/` rounds correctly.
@@ -34,6 +32,11 @@ pub struct WgslTarget {
     pub exact_f64: bool,
     /// f64 `fma` rounds once.
     pub exact_fma64: bool,
+    /// A store to one component of a vector in memory may rewrite the others: outputs are bound by element.
+    pub whole_vectors: bool,
+    /// Most points or values of an invocation whose loads are written side by side, so that all are under
+    /// way at once: a power of two. 1 makes short shaders, for adapters whose compiler is slow.
+    pub unroll: u32,
     /// Storage bindings the adapter allows in one stage.
     pub max_bindings: u32,
 }
@@ -44,13 +47,14 @@ impl WgslTarget {
         f64: true,
         i64: true,
         workgroup_size: 256,
-        points_per_thread: 4,
         strict_floats: false,
         exact_division: false,
         exact_sqrt: false,
         exact_fma: false,
         exact_f64: false,
         exact_fma64: false,
+        whole_vectors: false,
+        unroll: layout::CHUNK,
         max_bindings: 8,
     };
 }
@@ -89,6 +93,18 @@ pub struct Stage {
     pub workgroup_size: u32,
     /// What is bound: binding number = position, all in group 0.
     pub bindings: Vec<Binding>,
+    /// Which items a workgroup visits; reductions have a rule of their own.
+    pub visit: Visit,
+}
+
+/// Which items of a launch the workgroups of a stage visit.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Visit {
+    /// Items of a workgroup.
+    pub tile: u32,
+    /// Items are packs of [`PACK`](super::PACK) points along the last dimension, aligned to the units of this
+    /// parameter; else single points.
+    pub grid: Option<u32>,
 }
 
 /// What a binding holds.
@@ -157,7 +173,7 @@ pub(super) fn int(dtype: DType, value: i64) -> String {
 }
 
 /// The parts of a vector of four.
-const PARTS: [&str; 4] = ["x", "y", "z", "w"];
+pub(super) const PARTS: [&str; 4] = ["x", "y", "z", "w"];
 
 /// Collects the text of one stage.
 pub(super) struct Writer<'a> {
@@ -170,6 +186,8 @@ pub(super) struct Writer<'a> {
     /// The entry point.
     pub text: String,
     pub indent: usize,
+    /// Parameters are bound as units ([`super::rows`]).
+    pub has_units: bool,
     routines: BTreeSet<&'static str>,
 }
 
@@ -181,7 +199,17 @@ impl<'a> Writer<'a> {
     ) -> Writer<'a> {
         let (declarations, text) = (String::new(), String::new());
         let (kernel, footprint, routines) = (kernel.kernel(), kernel.footprint(), BTreeSet::new());
-        Writer { kernel, footprint, target, layout, declarations, text, indent: 1, routines }
+        Writer {
+            kernel,
+            footprint,
+            target,
+            layout,
+            declarations,
+            text,
+            indent: 1,
+            has_units: false,
+            routines,
+        }
     }
 
     /// Appends a line at the current depth; braces at its ends change the depth.
@@ -231,7 +259,13 @@ impl<'a> Writer<'a> {
     }
 
     /// The whole shader: declarations, routines, entry point.
-    pub(super) fn finish(self, entry: &'static str, bindings: Vec<Binding>, partials: &[DType]) -> Stage {
+    pub(super) fn finish(
+        self,
+        entry: &'static str,
+        bindings: Vec<Binding>,
+        partials: &[DType],
+        visit: Visit,
+    ) -> Stage {
         let mut source = String::new();
         for (at, binding) in bindings.iter().enumerate() {
             let _ = writeln!(source, "@group(0) @binding({at}) {};", self.declaration(*binding, partials));
@@ -247,7 +281,7 @@ impl<'a> Writer<'a> {
         );
         source.push_str(&self.text);
         source.push_str("}\n");
-        Stage { entry, source, workgroup_size: self.target.workgroup_size, bindings }
+        Stage { entry, source, workgroup_size: self.target.workgroup_size, bindings, visit }
     }
 
     fn declaration(&self, binding: Binding, partials: &[DType]) -> String {
@@ -258,7 +292,8 @@ impl<'a> Writer<'a> {
             Binding::Param { param, write } => {
                 let dtype = self.kernel.params[param as usize].dtype;
                 let access = if write { "read_write" } else { "read" };
-                let element = storage(dtype, write);
+                let element =
+                    if self.has_units { self.bound_type(param) } else { storage(dtype, write).to_owned() };
                 format!("var<storage, {access}> p{param}: array<{element}>")
             }
             Binding::PartialOut(stream) => {

@@ -1,8 +1,10 @@
 // stage 0
 @group(0) @binding(0) var<uniform> launch: array<vec4<u32>, 8>;
-@group(0) @binding(1) var<storage, read> p0: array<f64>;
-@group(0) @binding(2) var<storage, read_write> p1: array<f64>;
+@group(0) @binding(1) var<storage, read> p0: array<vec2<f64>>;
+@group(0) @binding(2) var<storage, read_write> p1: array<vec2<f64>>;
 
+fn at0(e: u32) -> f64 { return p0[e >> 1u][e & 1u]; }
+fn put1(e: u32, x: f64) { p1[e >> 1u][e & 1u] = x; }
 struct Outer { i0: u32 }
 fn outer(row: u32) -> Outer {
   var at: Outer;
@@ -14,32 +16,70 @@ fn outer(row: u32) -> Outer {
 fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
   let number = group.x + launch[0].y * (group.y + launch[0].z * group.z);
   let chunks = launch[1].x;
-  var first = number * 1024u + local;
+  var first = number * 256u + local;
   var row = 0u;
   if (chunks != 0u) {
     row = number;
     if (chunks > 1u) { row = number / chunks; }
-    first = (number - row * chunks) * 1024u + local;
+    first = (number - row * chunks) * 256u + local;
     if (row >= launch[1].y) { return; }
   }
   var at = outer(row);
-  for (var j = 0u; j < 4u; j += 1u) {
-    let item = first + j * 256u;
-    if (item < launch[0].w) {
-      var x = item;
-      if (chunks == 0u) {
-        row = item / launch[4].y;
-        x = item - row * launch[4].y;
-        at = outer(row);
+  let item_0 = first + 0u;
+  var pack_0 = min(item_0, launch[0].w - 1u);
+  var at_0 = at;
+  if (chunks == 0u) {
+    let own = pack_0 / launch[1].z;
+    pack_0 -= own * launch[1].z;
+    at_0 = outer(own);
+  }
+  let row0_0 = bitcast<i32>(launch[6].x) + bitcast<i32>(at_0.i0) * bitcast<i32>(launch[6].y);
+  let row1_0 = bitcast<i32>(launch[6].w) + bitcast<i32>(at_0.i0) * bitcast<i32>(launch[7].x);
+  let x_0 = bitcast<i32>(pack_0) * 4i - select(0i, row1_0 & 1i, bitcast<i32>(launch[7].y) == 1i);
+  let head_0 = max(0i - x_0, 0i);
+  let tail_0 = max(x_0 + 4i - bitcast<i32>(launch[4].y), 0i);
+  let e0_0 = row0_0 + x_0 * bitcast<i32>(launch[6].z);
+  let e1_0 = row1_0 + x_0 * bitcast<i32>(launch[7].y);
+  var s0_0 = 0u;
+  var r0_0_0: vec2<f64>;
+  var r0_0_1: vec2<f64>;
+  var r0_0_2: vec2<f64>;
+  let b0_0 = e0_0;
+  if (bitcast<i32>(launch[6].z) == 1i) {
+    s0_0 = bitcast<u32>(b0_0) & 1u;
+    let low0 = (b0_0 + head_0) >> 1u;
+    let high0 = (b0_0 + 3i - tail_0) >> 1u;
+    r0_0_0 = p0[min(max((b0_0 >> 1u) + 0i, low0), high0)];
+    r0_0_1 = p0[min(max((b0_0 >> 1u) + 1i, low0), high0)];
+    if ((b0_0 >> 1u) + 2i <= high0) { r0_0_2 = p0[min(max((b0_0 >> 1u) + 2i, low0), high0)]; }
+  } else {
+    r0_0_0 = vec2<f64>(at0(bitcast<u32>(b0_0 + min(max(0i, head_0), 3i - tail_0) * bitcast<i32>(launch[6].z))), at0(bitcast<u32>(b0_0 + min(max(1i, head_0), 3i - tail_0) * bitcast<i32>(launch[6].z))));
+    r0_0_1 = vec2<f64>(at0(bitcast<u32>(b0_0 + min(max(2i, head_0), 3i - tail_0) * bitcast<i32>(launch[6].z))), at0(bitcast<u32>(b0_0 + min(max(3i, head_0), 3i - tail_0) * bitcast<i32>(launch[6].z))));
+  }
+  {
+    if (s0_0 != 0u) {
+      r0_0_0 = vec2<f64>(r0_0_0.y, r0_0_1.x);
+      r0_0_1 = vec2<f64>(r0_0_1.y, r0_0_2.x);
+    }
+    var o1_0: vec2<f64>;
+    var o1_1: vec2<f64>;
+    for (var j = 0i; j < 4i; j += 1i) {
+      let v0 = r0_0_0.x;
+      o1_0 = vec2<f64>(o1_0.y, o1_1.x);
+      o1_1 = vec2<f64>(o1_1.y, vec2<f64>(r0_0_0.x, 0.0lf).x);
+      r0_0_0 = vec2<f64>(r0_0_0.y, r0_0_1.x);
+      r0_0_1 = vec2<f64>(r0_0_1.y, r0_0_2.x);
+    }
+    if (item_0 < launch[0].w) {
+      if ((head_0 | tail_0 | (e1_0 & 1i)) == 0i && bitcast<i32>(launch[7].y) == 1i) {
+        p1[(e1_0 >> 1u) + 0i] = o1_0;
+        p1[(e1_0 >> 1u) + 1i] = o1_1;
+      } else {
+        if (head_0 <= 0i && 0i < 4i - tail_0) { put1(bitcast<u32>(e1_0 + 0i * bitcast<i32>(launch[7].y)), o1_0.x); }
+        if (head_0 <= 1i && 1i < 4i - tail_0) { put1(bitcast<u32>(e1_0 + 1i * bitcast<i32>(launch[7].y)), o1_0.y); }
+        if (head_0 <= 2i && 2i < 4i - tail_0) { put1(bitcast<u32>(e1_0 + 2i * bitcast<i32>(launch[7].y)), o1_1.x); }
+        if (head_0 <= 3i && 3i < 4i - tail_0) { put1(bitcast<u32>(e1_0 + 3i * bitcast<i32>(launch[7].y)), o1_1.y); }
       }
-      let i0 = at.i0;
-      let i1 = x;
-      let e0 = bitcast<i32>(launch[6].x) + bitcast<i32>(i0) * bitcast<i32>(launch[6].y) + bitcast<i32>(i1) * bitcast<i32>(launch[6].z);
-      let e1 = bitcast<i32>(launch[6].w) + bitcast<i32>(i0) * bitcast<i32>(launch[7].x) + bitcast<i32>(i1) * bitcast<i32>(launch[7].y);
-      let a0 = bitcast<u32>(e0);
-      let v0 = p0[a0];
-      let w1 = bitcast<u32>(e1);
-      p1[w1] = v0;
     }
   }
 }

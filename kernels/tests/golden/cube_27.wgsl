@@ -1,10 +1,17 @@
 // stage 0
 @group(0) @binding(0) var<uniform> launch: array<vec4<u32>, 16>;
-@group(0) @binding(1) var<storage, read> p0: array<f32>;
-@group(0) @binding(2) var<storage, read_write> p1: array<f32>;
+@group(0) @binding(1) var<storage, read> p0: array<vec4<u32>>;
+@group(0) @binding(2) var<storage, read_write> p1: array<vec4<u32>>;
 
 fn hide32(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ launch[0].x); }
 fn operand32(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) + launch[0].x); }
+fn move32(a: vec4<u32>, b: vec4<u32>, by: u32) -> vec4<u32> {
+  let first = select(a, vec4<u32>(a.zw, b.xy), by >= 2u);
+  let next = select(b.x, b.z, by >= 2u);
+  return select(first, vec4<u32>(first.yzw, next), (by & 1u) != 0u);
+}
+fn at0(e: u32) -> u32 { return p0[e >> 2u][e & 3u]; }
+fn put1(e: u32, x: u32) { p1[e >> 2u][e & 3u] = x; }
 struct Outer { i0: u32, i1: u32 }
 fn outer(row: u32) -> Outer {
   var at: Outer;
@@ -22,107 +29,240 @@ fn outer(row: u32) -> Outer {
 fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
   let number = group.x + launch[0].y * (group.y + launch[0].z * group.z);
   let chunks = launch[1].x;
-  var first = number * 1024u + local;
+  var first = number * 256u + local;
   var row = 0u;
   if (chunks != 0u) {
     row = number;
     if (chunks > 1u) { row = number / chunks; }
-    first = (number - row * chunks) * 1024u + local;
+    first = (number - row * chunks) * 256u + local;
     if (row >= launch[1].y) { return; }
   }
   var at = outer(row);
-  for (var j = 0u; j < 4u; j += 1u) {
-    let item = first + j * 256u;
-    if (item < launch[0].w) {
-      var x = item;
-      if (chunks == 0u) {
-        row = item / launch[4].z;
-        x = item - row * launch[4].z;
-        at = outer(row);
-      }
-      let i0 = at.i0;
-      let i1 = at.i1;
-      let i2 = x;
-      let e0 = bitcast<i32>(launch[7].x) + bitcast<i32>(i0) * bitcast<i32>(launch[7].y) + bitcast<i32>(i1) * bitcast<i32>(launch[7].z) + bitcast<i32>(i2) * bitcast<i32>(launch[7].w);
-      let e1 = bitcast<i32>(launch[8].x) + bitcast<i32>(i0) * bitcast<i32>(launch[8].y) + bitcast<i32>(i1) * bitcast<i32>(launch[8].z) + bitcast<i32>(i2) * bitcast<i32>(launch[8].w);
-      let a0 = bitcast<u32>(e0 + bitcast<i32>(launch[9].x));
-      let v0 = p0[a0];
-      let a1 = bitcast<u32>(e0 + bitcast<i32>(launch[9].y));
-      let v1 = p0[a1];
+  let item_0 = first + 0u;
+  var pack_0 = min(item_0, launch[0].w - 1u);
+  var at_0 = at;
+  if (chunks == 0u) {
+    let own = pack_0 / launch[1].z;
+    pack_0 -= own * launch[1].z;
+    at_0 = outer(own);
+  }
+  let row0_0 = bitcast<i32>(launch[7].x) + bitcast<i32>(at_0.i0) * bitcast<i32>(launch[7].y) + bitcast<i32>(at_0.i1) * bitcast<i32>(launch[7].z);
+  let row1_0 = bitcast<i32>(launch[8].x) + bitcast<i32>(at_0.i0) * bitcast<i32>(launch[8].y) + bitcast<i32>(at_0.i1) * bitcast<i32>(launch[8].z);
+  let x_0 = bitcast<i32>(pack_0) * 4i - select(0i, row1_0 & 3i, bitcast<i32>(launch[8].w) == 1i);
+  let head_0 = max(0i - x_0, 0i);
+  let tail_0 = max(x_0 + 4i - bitcast<i32>(launch[4].z), 0i);
+  let e0_0 = row0_0 + x_0 * bitcast<i32>(launch[7].w);
+  let e1_0 = row1_0 + x_0 * bitcast<i32>(launch[8].w);
+  var s0_0 = 0u;
+  var r0_0_0: vec4<u32>;
+  var r0_0_1: vec4<u32>;
+  var r0_0_2: vec4<u32>;
+  var s1_0 = 0u;
+  var r1_0_0: vec4<u32>;
+  var r1_0_1: vec4<u32>;
+  var r1_0_2: vec4<u32>;
+  var s2_0 = 0u;
+  var r2_0_0: vec4<u32>;
+  var r2_0_1: vec4<u32>;
+  var r2_0_2: vec4<u32>;
+  var s3_0 = 0u;
+  var r3_0_0: vec4<u32>;
+  var r3_0_1: vec4<u32>;
+  var r3_0_2: vec4<u32>;
+  var s4_0 = 0u;
+  var r4_0_0: vec4<u32>;
+  var r4_0_1: vec4<u32>;
+  var r4_0_2: vec4<u32>;
+  var s5_0 = 0u;
+  var r5_0_0: vec4<u32>;
+  var r5_0_1: vec4<u32>;
+  var r5_0_2: vec4<u32>;
+  var s6_0 = 0u;
+  var r6_0_0: vec4<u32>;
+  var r6_0_1: vec4<u32>;
+  var r6_0_2: vec4<u32>;
+  var s7_0 = 0u;
+  var r7_0_0: vec4<u32>;
+  var r7_0_1: vec4<u32>;
+  var r7_0_2: vec4<u32>;
+  var s8_0 = 0u;
+  var r8_0_0: vec4<u32>;
+  var r8_0_1: vec4<u32>;
+  var r8_0_2: vec4<u32>;
+  let b0_0 = e0_0 + bitcast<i32>(launch[9].x);
+  let b1_0 = e0_0 + bitcast<i32>(launch[9].w);
+  let b2_0 = e0_0 + bitcast<i32>(launch[10].z);
+  let b3_0 = e0_0 + bitcast<i32>(launch[11].y);
+  let b4_0 = e0_0 + bitcast<i32>(launch[12].x);
+  let b5_0 = e0_0 + bitcast<i32>(launch[12].z);
+  let b6_0 = e0_0 + bitcast<i32>(launch[13].y);
+  let b7_0 = e0_0 + bitcast<i32>(launch[14].x);
+  let b8_0 = e0_0 + bitcast<i32>(launch[14].w);
+  if (bitcast<i32>(launch[7].w) == 1i) {
+    s0_0 = bitcast<u32>(b0_0) & 3u;
+    let low0 = (b0_0 + head_0) >> 2u;
+    let high0 = (b0_0 + 5i - tail_0) >> 2u;
+    r0_0_0 = p0[min(max((b0_0 >> 2u) + 0i, low0), high0)];
+    r0_0_1 = p0[min(max((b0_0 >> 2u) + 1i, low0), high0)];
+    if ((b0_0 >> 2u) + 2i <= high0) { r0_0_2 = p0[min(max((b0_0 >> 2u) + 2i, low0), high0)]; }
+    s1_0 = bitcast<u32>(b1_0) & 3u;
+    let low1 = (b1_0 + head_0) >> 2u;
+    let high1 = (b1_0 + 5i - tail_0) >> 2u;
+    r1_0_0 = p0[min(max((b1_0 >> 2u) + 0i, low1), high1)];
+    r1_0_1 = p0[min(max((b1_0 >> 2u) + 1i, low1), high1)];
+    if ((b1_0 >> 2u) + 2i <= high1) { r1_0_2 = p0[min(max((b1_0 >> 2u) + 2i, low1), high1)]; }
+    s2_0 = bitcast<u32>(b2_0) & 3u;
+    let low2 = (b2_0 + head_0) >> 2u;
+    let high2 = (b2_0 + 5i - tail_0) >> 2u;
+    r2_0_0 = p0[min(max((b2_0 >> 2u) + 0i, low2), high2)];
+    r2_0_1 = p0[min(max((b2_0 >> 2u) + 1i, low2), high2)];
+    if ((b2_0 >> 2u) + 2i <= high2) { r2_0_2 = p0[min(max((b2_0 >> 2u) + 2i, low2), high2)]; }
+    s3_0 = bitcast<u32>(b3_0) & 3u;
+    let low3 = (b3_0 + head_0) >> 2u;
+    let high3 = (b3_0 + 5i - tail_0) >> 2u;
+    r3_0_0 = p0[min(max((b3_0 >> 2u) + 0i, low3), high3)];
+    r3_0_1 = p0[min(max((b3_0 >> 2u) + 1i, low3), high3)];
+    if ((b3_0 >> 2u) + 2i <= high3) { r3_0_2 = p0[min(max((b3_0 >> 2u) + 2i, low3), high3)]; }
+    s4_0 = bitcast<u32>(b4_0) & 3u;
+    let low4 = (b4_0 + head_0) >> 2u;
+    let high4 = (b4_0 + 5i - tail_0) >> 2u;
+    r4_0_0 = p0[min(max((b4_0 >> 2u) + 0i, low4), high4)];
+    r4_0_1 = p0[min(max((b4_0 >> 2u) + 1i, low4), high4)];
+    if ((b4_0 >> 2u) + 2i <= high4) { r4_0_2 = p0[min(max((b4_0 >> 2u) + 2i, low4), high4)]; }
+    s5_0 = bitcast<u32>(b5_0) & 3u;
+    let low5 = (b5_0 + head_0) >> 2u;
+    let high5 = (b5_0 + 5i - tail_0) >> 2u;
+    r5_0_0 = p0[min(max((b5_0 >> 2u) + 0i, low5), high5)];
+    r5_0_1 = p0[min(max((b5_0 >> 2u) + 1i, low5), high5)];
+    if ((b5_0 >> 2u) + 2i <= high5) { r5_0_2 = p0[min(max((b5_0 >> 2u) + 2i, low5), high5)]; }
+    s6_0 = bitcast<u32>(b6_0) & 3u;
+    let low6 = (b6_0 + head_0) >> 2u;
+    let high6 = (b6_0 + 5i - tail_0) >> 2u;
+    r6_0_0 = p0[min(max((b6_0 >> 2u) + 0i, low6), high6)];
+    r6_0_1 = p0[min(max((b6_0 >> 2u) + 1i, low6), high6)];
+    if ((b6_0 >> 2u) + 2i <= high6) { r6_0_2 = p0[min(max((b6_0 >> 2u) + 2i, low6), high6)]; }
+    s7_0 = bitcast<u32>(b7_0) & 3u;
+    let low7 = (b7_0 + head_0) >> 2u;
+    let high7 = (b7_0 + 5i - tail_0) >> 2u;
+    r7_0_0 = p0[min(max((b7_0 >> 2u) + 0i, low7), high7)];
+    r7_0_1 = p0[min(max((b7_0 >> 2u) + 1i, low7), high7)];
+    if ((b7_0 >> 2u) + 2i <= high7) { r7_0_2 = p0[min(max((b7_0 >> 2u) + 2i, low7), high7)]; }
+    s8_0 = bitcast<u32>(b8_0) & 3u;
+    let low8 = (b8_0 + head_0) >> 2u;
+    let high8 = (b8_0 + 5i - tail_0) >> 2u;
+    r8_0_0 = p0[min(max((b8_0 >> 2u) + 0i, low8), high8)];
+    r8_0_1 = p0[min(max((b8_0 >> 2u) + 1i, low8), high8)];
+    if ((b8_0 >> 2u) + 2i <= high8) { r8_0_2 = p0[min(max((b8_0 >> 2u) + 2i, low8), high8)]; }
+  } else {
+    r0_0_0 = vec4<u32>(at0(bitcast<u32>(b0_0 + min(max(0i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b0_0 + min(max(1i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b0_0 + min(max(2i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b0_0 + min(max(3i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))));
+    r0_0_1 = vec4<u32>(at0(bitcast<u32>(b0_0 + min(max(4i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b0_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b0_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b0_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))));
+    r1_0_0 = vec4<u32>(at0(bitcast<u32>(b1_0 + min(max(0i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b1_0 + min(max(1i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b1_0 + min(max(2i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b1_0 + min(max(3i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))));
+    r1_0_1 = vec4<u32>(at0(bitcast<u32>(b1_0 + min(max(4i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b1_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b1_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b1_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))));
+    r2_0_0 = vec4<u32>(at0(bitcast<u32>(b2_0 + min(max(0i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b2_0 + min(max(1i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b2_0 + min(max(2i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b2_0 + min(max(3i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))));
+    r2_0_1 = vec4<u32>(at0(bitcast<u32>(b2_0 + min(max(4i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b2_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b2_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b2_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))));
+    r3_0_0 = vec4<u32>(at0(bitcast<u32>(b3_0 + min(max(0i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b3_0 + min(max(1i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b3_0 + min(max(2i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b3_0 + min(max(3i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))));
+    r3_0_1 = vec4<u32>(at0(bitcast<u32>(b3_0 + min(max(4i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b3_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b3_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b3_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))));
+    r4_0_0 = vec4<u32>(at0(bitcast<u32>(b4_0 + min(max(0i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b4_0 + min(max(1i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b4_0 + min(max(2i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b4_0 + min(max(3i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))));
+    r4_0_1 = vec4<u32>(at0(bitcast<u32>(b4_0 + min(max(4i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b4_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b4_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b4_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))));
+    r5_0_0 = vec4<u32>(at0(bitcast<u32>(b5_0 + min(max(0i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b5_0 + min(max(1i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b5_0 + min(max(2i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b5_0 + min(max(3i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))));
+    r5_0_1 = vec4<u32>(at0(bitcast<u32>(b5_0 + min(max(4i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b5_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b5_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b5_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))));
+    r6_0_0 = vec4<u32>(at0(bitcast<u32>(b6_0 + min(max(0i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b6_0 + min(max(1i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b6_0 + min(max(2i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b6_0 + min(max(3i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))));
+    r6_0_1 = vec4<u32>(at0(bitcast<u32>(b6_0 + min(max(4i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b6_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b6_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b6_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))));
+    r7_0_0 = vec4<u32>(at0(bitcast<u32>(b7_0 + min(max(0i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b7_0 + min(max(1i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b7_0 + min(max(2i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b7_0 + min(max(3i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))));
+    r7_0_1 = vec4<u32>(at0(bitcast<u32>(b7_0 + min(max(4i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b7_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b7_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b7_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))));
+    r8_0_0 = vec4<u32>(at0(bitcast<u32>(b8_0 + min(max(0i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b8_0 + min(max(1i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b8_0 + min(max(2i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b8_0 + min(max(3i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))));
+    r8_0_1 = vec4<u32>(at0(bitcast<u32>(b8_0 + min(max(4i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b8_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b8_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))), at0(bitcast<u32>(b8_0 + min(max(5i, head_0), 5i - tail_0) * bitcast<i32>(launch[7].w))));
+  }
+  {
+    if (s0_0 != 0u) {
+      r0_0_0 = move32(r0_0_0, r0_0_1, s0_0);
+      r0_0_1 = move32(r0_0_1, r0_0_2, s0_0);
+    }
+    if (s1_0 != 0u) {
+      r1_0_0 = move32(r1_0_0, r1_0_1, s1_0);
+      r1_0_1 = move32(r1_0_1, r1_0_2, s1_0);
+    }
+    if (s2_0 != 0u) {
+      r2_0_0 = move32(r2_0_0, r2_0_1, s2_0);
+      r2_0_1 = move32(r2_0_1, r2_0_2, s2_0);
+    }
+    if (s3_0 != 0u) {
+      r3_0_0 = move32(r3_0_0, r3_0_1, s3_0);
+      r3_0_1 = move32(r3_0_1, r3_0_2, s3_0);
+    }
+    if (s4_0 != 0u) {
+      r4_0_0 = move32(r4_0_0, r4_0_1, s4_0);
+      r4_0_1 = move32(r4_0_1, r4_0_2, s4_0);
+    }
+    if (s5_0 != 0u) {
+      r5_0_0 = move32(r5_0_0, r5_0_1, s5_0);
+      r5_0_1 = move32(r5_0_1, r5_0_2, s5_0);
+    }
+    if (s6_0 != 0u) {
+      r6_0_0 = move32(r6_0_0, r6_0_1, s6_0);
+      r6_0_1 = move32(r6_0_1, r6_0_2, s6_0);
+    }
+    if (s7_0 != 0u) {
+      r7_0_0 = move32(r7_0_0, r7_0_1, s7_0);
+      r7_0_1 = move32(r7_0_1, r7_0_2, s7_0);
+    }
+    if (s8_0 != 0u) {
+      r8_0_0 = move32(r8_0_0, r8_0_1, s8_0);
+      r8_0_1 = move32(r8_0_1, r8_0_2, s8_0);
+    }
+    var o1_0: vec4<u32>;
+    for (var j = 0i; j < 4i; j += 1i) {
+      let v0 = bitcast<f32>(r0_0_0.x);
+      let v1 = bitcast<f32>(r0_0_0.y);
       let v2 = 2.0f;
       let v3 = hide32((v1 * operand32(v2)));
-      let a4 = bitcast<u32>(e0 + bitcast<i32>(launch[9].z));
-      let v4 = p0[a4];
+      let v4 = bitcast<f32>(r0_0_0.z);
       let v5 = 3.0f;
       let v6 = hide32((v4 * operand32(v5)));
-      let a7 = bitcast<u32>(e0 + bitcast<i32>(launch[9].w));
-      let v7 = p0[a7];
+      let v7 = bitcast<f32>(r1_0_0.x);
       let v8 = 4.0f;
       let v9 = hide32((v7 * operand32(v8)));
-      let a10 = bitcast<u32>(e0 + bitcast<i32>(launch[10].x));
-      let v10 = p0[a10];
+      let v10 = bitcast<f32>(r1_0_0.y);
       let v11 = 5.0f;
       let v12 = hide32((v10 * operand32(v11)));
-      let a13 = bitcast<u32>(e0 + bitcast<i32>(launch[10].y));
-      let v13 = p0[a13];
-      let a14 = bitcast<u32>(e0 + bitcast<i32>(launch[10].z));
-      let v14 = p0[a14];
+      let v13 = bitcast<f32>(r1_0_0.z);
+      let v14 = bitcast<f32>(r2_0_0.x);
       let v15 = hide32((v14 * operand32(v2)));
-      let a16 = bitcast<u32>(e0 + bitcast<i32>(launch[10].w));
-      let v16 = p0[a16];
+      let v16 = bitcast<f32>(r2_0_0.y);
       let v17 = hide32((v16 * operand32(v5)));
-      let a18 = bitcast<u32>(e0 + bitcast<i32>(launch[11].x));
-      let v18 = p0[a18];
+      let v18 = bitcast<f32>(r2_0_0.z);
       let v19 = hide32((v18 * operand32(v8)));
-      let a20 = bitcast<u32>(e0 + bitcast<i32>(launch[11].y));
-      let v20 = p0[a20];
+      let v20 = bitcast<f32>(r3_0_0.x);
       let v21 = hide32((v20 * operand32(v11)));
-      let a22 = bitcast<u32>(e0 + bitcast<i32>(launch[11].z));
-      let v22 = p0[a22];
-      let a23 = bitcast<u32>(e0 + bitcast<i32>(launch[11].w));
-      let v23 = p0[a23];
+      let v22 = bitcast<f32>(r3_0_0.y);
+      let v23 = bitcast<f32>(r3_0_0.z);
       let v24 = hide32((v23 * operand32(v2)));
-      let a25 = bitcast<u32>(e0 + bitcast<i32>(launch[12].x));
-      let v25 = p0[a25];
+      let v25 = bitcast<f32>(r4_0_0.x);
       let v26 = hide32((v25 * operand32(v5)));
-      let a27 = bitcast<u32>(e0);
-      let v27 = p0[a27];
+      let v27 = bitcast<f32>(r4_0_0.y);
       let v28 = hide32((v27 * operand32(v8)));
-      let a29 = bitcast<u32>(e0 + bitcast<i32>(launch[12].y));
-      let v29 = p0[a29];
+      let v29 = bitcast<f32>(r4_0_0.z);
       let v30 = hide32((v29 * operand32(v11)));
-      let a31 = bitcast<u32>(e0 + bitcast<i32>(launch[12].z));
-      let v31 = p0[a31];
-      let a32 = bitcast<u32>(e0 + bitcast<i32>(launch[12].w));
-      let v32 = p0[a32];
+      let v31 = bitcast<f32>(r5_0_0.x);
+      let v32 = bitcast<f32>(r5_0_0.y);
       let v33 = hide32((v32 * operand32(v2)));
-      let a34 = bitcast<u32>(e0 + bitcast<i32>(launch[13].x));
-      let v34 = p0[a34];
+      let v34 = bitcast<f32>(r5_0_0.z);
       let v35 = hide32((v34 * operand32(v5)));
-      let a36 = bitcast<u32>(e0 + bitcast<i32>(launch[13].y));
-      let v36 = p0[a36];
+      let v36 = bitcast<f32>(r6_0_0.x);
       let v37 = hide32((v36 * operand32(v8)));
-      let a38 = bitcast<u32>(e0 + bitcast<i32>(launch[13].z));
-      let v38 = p0[a38];
+      let v38 = bitcast<f32>(r6_0_0.y);
       let v39 = hide32((v38 * operand32(v11)));
-      let a40 = bitcast<u32>(e0 + bitcast<i32>(launch[13].w));
-      let v40 = p0[a40];
-      let a41 = bitcast<u32>(e0 + bitcast<i32>(launch[14].x));
-      let v41 = p0[a41];
+      let v40 = bitcast<f32>(r6_0_0.z);
+      let v41 = bitcast<f32>(r7_0_0.x);
       let v42 = hide32((v41 * operand32(v2)));
-      let a43 = bitcast<u32>(e0 + bitcast<i32>(launch[14].y));
-      let v43 = p0[a43];
+      let v43 = bitcast<f32>(r7_0_0.y);
       let v44 = hide32((v43 * operand32(v5)));
-      let a45 = bitcast<u32>(e0 + bitcast<i32>(launch[14].z));
-      let v45 = p0[a45];
+      let v45 = bitcast<f32>(r7_0_0.z);
       let v46 = hide32((v45 * operand32(v8)));
-      let a47 = bitcast<u32>(e0 + bitcast<i32>(launch[14].w));
-      let v47 = p0[a47];
+      let v47 = bitcast<f32>(r8_0_0.x);
       let v48 = hide32((v47 * operand32(v11)));
-      let a49 = bitcast<u32>(e0 + bitcast<i32>(launch[15].x));
-      let v49 = p0[a49];
-      let a50 = bitcast<u32>(e0 + bitcast<i32>(launch[15].y));
-      let v50 = p0[a50];
+      let v49 = bitcast<f32>(r8_0_0.y);
+      let v50 = bitcast<f32>(r8_0_0.z);
       let v51 = hide32((v50 * operand32(v2)));
       let v52 = hide32((v0 + operand32(v3)));
       let v53 = hide32((v52 + operand32(v6)));
@@ -150,8 +290,35 @@ fn elementwise(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
       let v75 = hide32((v74 + operand32(v48)));
       let v76 = hide32((v75 + operand32(v49)));
       let v77 = hide32((v76 + operand32(v51)));
-      let w1 = bitcast<u32>(e1);
-      p1[w1] = v77;
+      o1_0 = move32(o1_0, vec4<u32>(bitcast<u32>(v77), 0u, 0u, 0u), 1u);
+      r0_0_0 = move32(r0_0_0, r0_0_1, 1u);
+      r0_0_1 = move32(r0_0_1, r0_0_2, 1u);
+      r1_0_0 = move32(r1_0_0, r1_0_1, 1u);
+      r1_0_1 = move32(r1_0_1, r1_0_2, 1u);
+      r2_0_0 = move32(r2_0_0, r2_0_1, 1u);
+      r2_0_1 = move32(r2_0_1, r2_0_2, 1u);
+      r3_0_0 = move32(r3_0_0, r3_0_1, 1u);
+      r3_0_1 = move32(r3_0_1, r3_0_2, 1u);
+      r4_0_0 = move32(r4_0_0, r4_0_1, 1u);
+      r4_0_1 = move32(r4_0_1, r4_0_2, 1u);
+      r5_0_0 = move32(r5_0_0, r5_0_1, 1u);
+      r5_0_1 = move32(r5_0_1, r5_0_2, 1u);
+      r6_0_0 = move32(r6_0_0, r6_0_1, 1u);
+      r6_0_1 = move32(r6_0_1, r6_0_2, 1u);
+      r7_0_0 = move32(r7_0_0, r7_0_1, 1u);
+      r7_0_1 = move32(r7_0_1, r7_0_2, 1u);
+      r8_0_0 = move32(r8_0_0, r8_0_1, 1u);
+      r8_0_1 = move32(r8_0_1, r8_0_2, 1u);
+    }
+    if (item_0 < launch[0].w) {
+      if ((head_0 | tail_0 | (e1_0 & 3i)) == 0i && bitcast<i32>(launch[8].w) == 1i) {
+        p1[(e1_0 >> 2u) + 0i] = o1_0;
+      } else {
+        if (head_0 <= 0i && 0i < 4i - tail_0) { put1(bitcast<u32>(e1_0 + 0i * bitcast<i32>(launch[8].w)), o1_0.x); }
+        if (head_0 <= 1i && 1i < 4i - tail_0) { put1(bitcast<u32>(e1_0 + 1i * bitcast<i32>(launch[8].w)), o1_0.y); }
+        if (head_0 <= 2i && 2i < 4i - tail_0) { put1(bitcast<u32>(e1_0 + 2i * bitcast<i32>(launch[8].w)), o1_0.z); }
+        if (head_0 <= 3i && 3i < 4i - tail_0) { put1(bitcast<u32>(e1_0 + 3i * bitcast<i32>(launch[8].w)), o1_0.w); }
+      }
     }
   }
 }

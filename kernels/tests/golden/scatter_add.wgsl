@@ -10,31 +10,26 @@ fn operand32(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) + launch[0].x)
 fn scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
   let number = group.x + launch[0].y * (group.y + launch[0].z * group.z);
   let chunks = launch[1].x;
-  var first = number * 1024u + local;
+  var first = number * 256u + local;
   var row = 0u;
   if (chunks != 0u) {
     row = number;
     if (chunks > 1u) { row = number / chunks; }
-    first = (number - row * chunks) * 1024u + local;
+    first = (number - row * chunks) * 256u + local;
     if (row >= launch[1].y) { return; }
   }
-  for (var j = 0u; j < 4u; j += 1u) {
-    let item = first + j * 256u;
-    if (item < launch[0].w) {
-      var x = item;
-      let i0 = x;
-      let e0 = bitcast<i32>(launch[5].x) + bitcast<i32>(i0) * bitcast<i32>(launch[5].y);
-      let e1 = bitcast<i32>(launch[5].z) + bitcast<i32>(i0) * bitcast<i32>(launch[5].w);
-      let a0 = bitcast<u32>(e0);
-      let v0 = p0[a0];
-      let a1 = bitcast<u32>(e1);
-      let v1 = p1[a1];
-      let slot = u32(v0) - launch[3].x;
-      if (slot < launch[3].z && v0 >= 0i) {
-        let slot_element = launch[3].w + u32(slot);
-        let old = p2[slot_element];
-        p2[slot_element] = hide32((old + operand32(v1)));
-      }
+  if (first < launch[0].w) {
+    var x = first;
+    let i0 = x;
+    let e0 = bitcast<i32>(launch[5].x) + bitcast<i32>(i0) * bitcast<i32>(launch[5].y);
+    let e1 = bitcast<i32>(launch[5].z) + bitcast<i32>(i0) * bitcast<i32>(launch[5].w);
+    let v0 = p0[bitcast<u32>(e0)];
+    let v1 = p1[bitcast<u32>(e1)];
+    let slot = u32(v0) - launch[3].x;
+    if (slot < launch[3].z && v0 >= 0i) {
+      let slot_element = launch[3].w + u32(slot);
+      let old = p2[slot_element];
+      p2[slot_element] = hide32((old + operand32(v1)));
     }
   }
 }

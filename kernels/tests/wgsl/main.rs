@@ -2,6 +2,8 @@
 //! by name where the adapter lacks a feature. What the text computes is tested on devices.
 
 mod cases;
+mod gates;
+mod translated;
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use partita_kernels::wgsl::{WgslTarget, emit};
@@ -47,6 +49,7 @@ fn every_form_on_every_type_is_valid() {
     assert!(all.len() > 500, "{} forms", all.len());
     for kernel in &all {
         validate(kernel, &WgslTarget::CAUTIOUS);
+        validate(kernel, &WgslTarget { unroll: 1, ..WgslTarget::CAUTIOUS });
     }
 }
 

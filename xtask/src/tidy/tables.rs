@@ -12,8 +12,8 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 22_330),
-    ("engine/src", 38_040),
+    ("kernels/src", 23_160),
+    ("engine/src", 38_060),
     ("simcuda/src", 8_430),
     ("interop/src", 7_050),
     ("interop/python", 9_800),
@@ -22,7 +22,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 2_520),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 102_560;
+pub const TOTAL_BUDGET: usize = 103_610;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

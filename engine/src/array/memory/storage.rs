@@ -39,7 +39,8 @@ pub(crate) fn next_number() -> u64 {
 }
 
 impl Storage {
-    /// Buffers for every part; contents are arbitrary.
+    /// Buffers for every part; contents are arbitrary. Nothing is allocated if a device can never hold its
+    /// part.
     pub fn new(team: &Team, dist: Arc<Distribution>, dtype: DType) -> Result<Storage> {
         Storage::pitched(team, dist, dtype, Pitch::of(dtype))
     }
@@ -47,6 +48,12 @@ impl Storage {
     /// The same with rows that lie as some other array's.
     pub fn pitched(team: &Team, dist: Arc<Distribution>, dtype: DType, pitch: Pitch) -> Result<Storage> {
         dist.sound()?;
+        for part in (0..dist.parts()).filter(|&part| team.is_here(part)) {
+            let stored = dist.stored(part);
+            if !stored.is_empty() {
+                team.device(part).check_size(bytes_of(&pitch.room(&stored), dtype)?)?;
+            }
+        }
         let mut parts = Vec::with_capacity(dist.parts());
         for part in 0..dist.parts() {
             let stored = dist.stored(part);

@@ -72,6 +72,20 @@ impl Device {
         self.alloc_of(Reuse::Uploads, bytes)
     }
 
+    /// Refuses memory that the device never has in one piece, whatever is free.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`], with the largest piece.
+    pub(crate) fn check_size(&self, bytes: u64) -> Result<()> {
+        match self.driver().largest_memory() {
+            largest if bytes > largest => {
+                let limit = format!("driver: the largest buffer has {largest} bytes; make more parts");
+                Err(self.out_of_memory(bytes, self.memory().in_use_bytes, limit))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn alloc_of(&self, reuse: Reuse, bytes: u64) -> Result<Buffer> {
         self.usable()?;
         let bytes = bytes.max(1).checked_next_multiple_of(ALIGN_BYTES).unwrap_or(u64::MAX);

@@ -54,10 +54,16 @@ pub(in crate::device) enum WgpuError {
 pub struct Shrink {
     /// Bytes one binding may span.
     pub max_binding_bytes: Option<u64>,
+    /// Bytes of one buffer.
+    pub max_buffer_bytes: Option<u64>,
+    /// Bytes of one copy to or from the device.
+    pub transfer_bytes: Option<u64>,
     /// Workgroups per dimension of a dispatch.
     pub max_groups_per_dimension: Option<u32>,
     /// Take nothing for granted about the driver's float arithmetic.
     pub cautious: bool,
+    /// Shaders of hardware adapters, whatever the adapter is.
+    pub hardware: bool,
     /// Keep its memory out of this process's address space.
     pub hidden: bool,
 }

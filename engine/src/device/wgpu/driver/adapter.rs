@@ -131,7 +131,8 @@ impl AdapterFacts {
             kind,
             is_software: kind == AdapterKind::Cpu,
             max_params: limits.max_storage_buffers_per_shader_stage as usize,
-            max_binding_bytes: limits.max_storage_buffer_binding_size & !7,
+            // Elements are counted in i32.
+            max_binding_bytes: limits.max_storage_buffer_binding_size.min(i32::MAX as u64) & !15,
             max_buffer_bytes: limits.max_buffer_size,
             max_groups_per_dimension: limits.max_compute_workgroups_per_dimension,
             max_workgroup_size: limits
@@ -153,8 +154,13 @@ impl AdapterFacts {
             f64: self.f64,
             i64: self.i64,
             workgroup_size: self.max_workgroup_size.min(256),
-            points_per_thread: 4,
             strict_floats: self.strict_floats && !shrink.cautious,
+            whole_vectors: self.backend == "Metal",
+            unroll: match self.kind {
+                // Long shaders compile slowly, and loads under way gain nothing.
+                AdapterKind::Cpu if !shrink.hardware => 1,
+                _ => WgslTarget::CAUTIOUS.unroll,
+            },
             max_bindings: self.max_params as u32,
             ..WgslTarget::CAUTIOUS
         }
@@ -172,7 +178,6 @@ impl AdapterFacts {
                 .min(self.max_groups_per_dimension),
             offset_alignment: self.storage_alignment,
             workgroup_size: target.workgroup_size,
-            tile: target.workgroup_size * target.points_per_thread,
         }
     }
 }

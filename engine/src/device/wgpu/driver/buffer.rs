@@ -1,5 +1,6 @@
 //! Memory of a wgpu device, and transfers at any byte offset: wgpu's own move multiples of 4 bytes.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::mpsc::Receiver;
 
@@ -51,8 +52,8 @@ pub(super) struct StagedDownload {
 /// So many buffers are kept for reuse.
 const MOST_KEPT: usize = 64;
 
-/// Bytes moved at once: the driver keeps a copy of what is under way.
-const CHUNK_BYTES: u64 = 32 << 20;
+/// Copies under way at once: the driver keeps a copy of what is.
+const UNDER_WAY: usize = 4;
 
 /// How long an answer may take that another thread's poll has already fetched.
 const DELIVERY: std::time::Duration = std::time::Duration::from_secs(30);
@@ -112,21 +113,25 @@ impl WgpuDevice {
         self.submit();
         let mut at = offset;
         let mut data = data;
+        let mut under_way = VecDeque::new();
         while !data.is_empty() {
             let in_word = (at % 4) as usize;
             let loose = in_word != 0 || data.len() < 4;
             let len = match loose {
                 true => data.len().min(4 - in_word),
-                false => data.len().min(CHUNK_BYTES as usize) / 4 * 4,
+                false => data.len().min(self.transfer_bytes as usize) / 4 * 4,
             };
             let (now, later) = data.split_at(len);
             match loose {
                 true => self.merge(to, at, now)?,
                 false => self.queue.write_buffer(&to.raw, at, now),
             }
-            if len as u64 == CHUNK_BYTES {
-                self.queue.submit([]);
-                self.poll()?;
+            if len as u64 == self.transfer_bytes {
+                // It is on its way while the next one is copied to the driver.
+                under_way.push_back(self.queue.submit([]));
+            }
+            if under_way.len() == UNDER_WAY {
+                self.poll_until(under_way.pop_front())?;
             }
             at += len as u64;
             data = later;
@@ -138,7 +143,7 @@ impl WgpuDevice {
     fn merge(&self, to: &WgpuBuffer, at: u64, bytes: &[u8]) -> Result<(), WgpuError> {
         let word = at / 4 * 4;
         let mut old = [0; 4];
-        self.read_words(to, word, &mut old)?;
+        self.finish_read(self.start_read(to, word, old.len())?, &mut old)?;
         let inside = (at - word) as usize;
         old[inside..inside + bytes.len()].copy_from_slice(bytes);
         self.queue.write_buffer(&to.raw, word, &old);
@@ -149,19 +154,22 @@ impl WgpuDevice {
     pub(super) fn read(&self, from: &WgpuBuffer, offset: u64, out: &mut [u8]) -> Result<(), WgpuError> {
         from.within(offset, out.len())?;
         let mut at = offset;
-        for part in out.chunks_mut(CHUNK_BYTES as usize) {
-            self.read_words(from, at, part)?;
+        let mut under_way = VecDeque::new();
+        for part in out.chunks_mut(self.transfer_bytes as usize) {
+            let begun = self.start_read(from, at, part.len())?;
             at += part.len() as u64;
+            under_way.push_back((begun, part));
+            if under_way.len() == UNDER_WAY
+                && let Some((begun, part)) = under_way.pop_front()
+            {
+                self.finish_read(begun, part)?;
+            }
         }
+        under_way.into_iter().try_for_each(|(begun, part)| self.finish_read(begun, part))?;
         self.check()
     }
 
-    /// Reads at most a chunk, starting at any byte.
-    fn read_words(&self, from: &WgpuBuffer, offset: u64, out: &mut [u8]) -> Result<(), WgpuError> {
-        if out.is_empty() { Ok(()) } else { self.finish_read(self.start_read(from, offset, out.len())?, out) }
-    }
-
-    /// Begins to copy at least one byte, and at most a chunk, from a buffer after all launches so far; waits
+    /// Begins to copy at least one byte from a buffer after all launches so far; waits
     /// for nothing.
     pub(super) fn start_read(
         &self,

@@ -18,6 +18,8 @@ pub(super) struct WgpuDevice {
     pub(super) assumed: WgslTarget,
     pub(super) measured: OnceLock<WgslTarget>,
     pub(super) cautious: bool,
+    /// Bytes of one copy to or from the device, a multiple of 4.
+    pub(super) transfer_bytes: u64,
     pub(super) limits: dispatch::Limits,
     /// The types of memory that this process addresses too, one bit each.
     pub(super) visible: u32,
@@ -40,7 +42,8 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl WgpuDevice {
     pub(super) fn open(index: usize, shrink: Shrink) -> Result<WgpuDevice, WgpuError> {
-        let (adapter, facts) = adapter::find(index)?;
+        let (adapter, mut facts) = adapter::find(index)?;
+        facts.max_buffer_bytes = shrink.max_buffer_bytes.unwrap_or(u64::MAX).min(facts.max_buffer_bytes);
         let refused = |e: wgpu::RequestDeviceError| WgpuError::Open {
             adapter: facts.name.clone(),
             reason: e.to_string(),
@@ -52,6 +55,7 @@ impl WgpuDevice {
             assumed: facts.target(&shrink),
             measured: OnceLock::new(),
             cautious: shrink.cautious,
+            transfer_bytes: shrink.transfer_bytes.unwrap_or(TRANSFER_BYTES),
             limits: facts.dispatch_limits(&shrink),
             pending: Mutex::new(Pending::new(&device, &facts)),
             staging: Mutex::default(),
@@ -97,13 +101,21 @@ impl Failures {
 
 /// Bytes of launch blocks that one submission may carry.
 const BLOCKS_BYTES: u64 = 256 << 10;
-/// Dispatches after which the queue submits by itself.
-const MAX_DISPATCHES: usize = 512;
+/// Dispatches after which the queue submits by itself, so that the device has something to do while more are
+/// encoded.
+const MAX_DISPATCHES: usize = 16;
+/// Bytes bound after which it does: about 50 ms of the slowest adapter's memory, 100 GB/s. Some systems reset
+/// a device that is busy with one submission for two seconds.
+const MAX_BYTES: u64 = 5 << 30;
+/// Bytes of one copy to or from the device: long enough for the link, short enough to overlap with the host's
+/// own copy of the one before.
+const TRANSFER_BYTES: u64 = 8 << 20;
 
 /// What is encoded and not yet submitted.
 pub(super) struct Pending {
     pass: Option<(wgpu::CommandEncoder, wgpu::ComputePass<'static>)>,
     dispatches: usize,
+    bytes: u64,
     /// How often something was submitted.
     pub(super) submissions: u64,
     /// The launch blocks of this submission, and the buffer they go to just before it.
@@ -126,6 +138,8 @@ pub(super) struct EncodedDispatch {
     pub pipeline: wgpu::ComputePipeline,
     pub bind_group: wgpu::BindGroup,
     pub groups: [u32; 3],
+    /// Bytes of memory that it may touch.
+    pub bytes: u64,
 }
 
 impl Pending {
@@ -136,6 +150,7 @@ impl Pending {
         Pending {
             pass: None,
             dispatches: 0,
+            bytes: 0,
             submissions: 0,
             blocks: Vec::new(),
             blocks_buffer: device.create_buffer(&descriptor),
@@ -153,16 +168,17 @@ impl Pending {
             queue.write_buffer(&self.blocks_buffer, 0, &self.blocks);
             self.blocks.clear();
         }
-        self.dispatches = 0;
+        (self.dispatches, self.bytes) = (0, 0);
         self.submissions += 1;
         queue.submit([encoder.finish()]);
     }
 
     pub(super) fn dispatch(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, step: &EncodedDispatch) {
-        if self.dispatches >= MAX_DISPATCHES {
+        if self.is_full() {
             self.submit(queue);
         }
         self.dispatches += 1;
+        self.bytes += step.bytes;
         let (_, pass) = self.pass.get_or_insert_with(|| {
             let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
             let pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime();
@@ -173,10 +189,14 @@ impl Pending {
         pass.dispatch_workgroups(step.groups[0], step.groups[1], step.groups[2]);
     }
 
+    fn is_full(&self) -> bool {
+        self.dispatches >= MAX_DISPATCHES || self.bytes >= MAX_BYTES
+    }
+
     /// Room for a launch block in this submission; its offset.
     pub(super) fn block(&mut self, queue: &wgpu::Queue, block: &[u32]) -> u64 {
         let full = self.blocks.len() + block.len() * 4 + self.alignment as usize > BLOCKS_BYTES as usize;
-        if full || self.dispatches >= MAX_DISPATCHES {
+        if full || self.is_full() {
             self.submit(queue);
         }
         append_block(&mut self.blocks, block, self.alignment)

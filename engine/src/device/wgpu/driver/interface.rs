@@ -51,6 +51,10 @@ impl Driver for WgpuDevice {
         self.facts.max_params
     }
 
+    fn largest_memory(&self) -> u64 {
+        self.facts.max_buffer_bytes
+    }
+
     fn is_addressable(&self) -> bool {
         self.visible != 0
     }

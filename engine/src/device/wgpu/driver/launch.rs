@@ -44,6 +44,13 @@ fn reserve(
     Ok(())
 }
 
+fn bytes_bound(entry: &wgpu::BindGroupEntry) -> u64 {
+    match &entry.resource {
+        wgpu::BindingResource::Buffer(bound) => bound.size.map_or(0, u64::from),
+        _ => 0,
+    }
+}
+
 impl WgpuDevice {
     /// Submits what is pending, without waiting.
     pub(super) fn submit(&self) {
@@ -58,7 +65,7 @@ impl WgpuDevice {
         for dispatch in &work.dispatches {
             let offset = pending.block(&self.queue, &dispatch.block);
             let block = (&pending.blocks_buffer, offset);
-            let step = self.step(program, dispatch, &memory, block, &pending.partials);
+            let step = self.step(program, dispatch, &memory, block, &pending.partials)?;
             pending.dispatch(&self.device, &self.queue, &step);
         }
         self.check()
@@ -75,7 +82,11 @@ impl WgpuDevice {
         let counts: Vec<usize> = lens.iter().map(|&n| n as usize).collect();
         program.kernel.check(launch, &counts)?;
         match plan(&program.kernel, &program.shader, launch, &lens, &self.limits) {
-            Ok(work) => Ok(Planned { program, memory: memory.to_vec(), work }),
+            Ok(work) => {
+                // Before anything is encoded.
+                work.dispatches.iter().try_for_each(|d| program.stage(self, d.stage).map(drop))?;
+                Ok(Planned { program, memory: memory.to_vec(), work })
+            }
             Err(wide) => self.plan_spread(program, launch, memory, wide),
         }
     }
@@ -112,8 +123,8 @@ impl WgpuDevice {
         memory: &[&WgpuBuffer],
         block: (&wgpu::Buffer, u64),
         partials: &Partials,
-    ) -> EncodedDispatch {
-        let stage = &program.stages[dispatch.stage];
+    ) -> Result<EncodedDispatch, WgpuError> {
+        let stage = program.stage(self, dispatch.stage)?;
         let bind = |buffer, offset, bytes| {
             wgpu::BindingResource::Buffer(wgpu::BufferBinding {
                 buffer,
@@ -135,11 +146,12 @@ impl WgpuDevice {
             entries.push(wgpu::BindGroupEntry { binding: n as u32 + 1, resource });
         }
         let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &stage.layout, entries: &entries };
-        EncodedDispatch {
+        Ok(EncodedDispatch {
             pipeline: stage.pipeline.clone(),
             bind_group: self.device.create_bind_group(&descriptor),
             groups: dispatch.groups,
-        }
+            bytes: entries.iter().map(bytes_bound).sum(),
+        })
     }
 
     /// Prepares launches for repetition: their bind groups and launch blocks are made now.
@@ -162,7 +174,7 @@ impl WgpuDevice {
         let step = |(job, dispatch, offset): (&Planned, &Dispatch, u64)| {
             self.step(job.program, dispatch, &job.memory, (&buffer, offset), &partials)
         };
-        let steps = dispatches.into_iter().map(step).collect();
+        let steps = dispatches.into_iter().map(step).collect::<Result<_, _>>()?;
         self.check()?;
         Ok(DispatchRecording { steps })
     }
@@ -185,6 +197,7 @@ mod tests {
 
     use super::super::gpu::{WgpuDevice, locked};
     use crate::device::wgpu::error::{Shrink, WgpuError};
+    use crate::index::DimMap;
     use crate::prelude::*;
 
     fn submissions(device: &Device) -> u64 {
@@ -221,9 +234,9 @@ mod tests {
             });
         steps.run(6).unwrap();
         assert!(steps.is_replaying());
-        assert_eq!(taken(&device, || steps.run(40).unwrap()), 1);
-        // 1000 dispatches, of which one submission carries 512.
-        assert_eq!(taken(&device, || steps.run(100).unwrap()), 2);
+        // 400 and 1000 dispatches, of which one submission carries 16.
+        assert_eq!(taken(&device, || steps.run(40).unwrap()), 25);
+        assert_eq!(taken(&device, || steps.run(100).unwrap()), 63);
         let pipeline = || {
             let mut array = Array::from_fn(&team, &dist, cells).unwrap();
             device.wait().unwrap();
@@ -236,8 +249,52 @@ mod tests {
             submissions(&device) - before
         };
         pipeline();
-        assert_eq!(pipeline(), 1);
+        assert_eq!(pipeline(), 2);
         println!("ran: wgpu-submissions 3");
+    }
+
+    #[test]
+    fn transfers_of_several_copies_keep_every_byte() {
+        let shrink = Shrink { transfer_bytes: Some(4096), ..Shrink::default() };
+        let Some(gpu) = WgpuDevice::open(0, shrink).map_err(|error| println!("skipped: wgpu ({error})")).ok()
+        else {
+            return;
+        };
+        let buffer = gpu.new_buffer(100_000).unwrap();
+        let given: Vec<u8> = (0..100_000u32).map(|k| (k.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        gpu.write(&buffer, 0, &given).unwrap();
+        for (offset, len) in [(0, 100_000), (1, 4096), (4095, 4098), (7, 90_001), (8192, 8192), (99_999, 1)] {
+            let mut back = vec![0; len];
+            gpu.read(&buffer, offset as u64, &mut back).unwrap();
+            assert!(back == given[offset..offset + len], "{len} bytes from {offset}");
+            let mut changed = given.clone();
+            changed[offset..offset + len].iter_mut().for_each(|byte| *byte = !*byte);
+            gpu.write(&buffer, offset as u64, &changed[offset..offset + len]).unwrap();
+            let mut back = vec![0; 100_000];
+            gpu.read(&buffer, 0, &mut back).unwrap();
+            assert!(back == changed, "{len} bytes to {offset}");
+            gpu.write(&buffer, 0, &given).unwrap();
+        }
+        println!("ran: wgpu-transfers 6");
+    }
+
+    #[test]
+    fn parts_larger_than_the_largest_buffer_are_refused_before_anything_is_allocated() {
+        let shrink = || Shrink { max_buffer_bytes: Some(4096), ..Shrink::default() };
+        let Ok(small) = Device::wgpu_with_limits(0, shrink()) else {
+            println!("skipped: wgpu buffers (no adapter answered through Vulkan, Metal or DX12)");
+            return;
+        };
+        let before = small.memory().in_use_bytes;
+        let team = Team::on(&[small.clone(), small.clone()], 2).unwrap();
+        // The first part would fit, the second does not.
+        let dist = Distribution::builder(&[1500]).map(0, DimMap::irregular(&[0, 400, 1500]).unwrap());
+        let error = Array::zeros(&team, &dist.build().unwrap(), partita_kernels::DType::F32)
+            .and_then(|array| array.eval().map(drop))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("largest buffer has 4096 bytes"), "{error}");
+        assert_eq!(small.memory().in_use_bytes, before);
     }
 
     #[test]

@@ -24,7 +24,8 @@ use crate::device::wgpu::error::WgpuError;
 pub(super) struct WgpuProgram {
     pub(super) kernel: Verified,
     pub(super) shader: Shader,
-    pub(super) stages: Vec<Compiled>,
+    /// Each is compiled when a launch first needs it: few need them all.
+    stages: Vec<OnceLock<Compiled>>,
     /// The same kernel spread out, once a launch has needed it.
     pub(super) spread: OnceLock<Option<Box<(Spread, WgpuProgram)>>>,
 }
@@ -36,6 +37,22 @@ pub(super) struct Compiled {
 }
 
 impl WgpuProgram {
+    /// A stage, compiled.
+    pub(super) fn stage(&self, gpu: &WgpuDevice, number: usize) -> Result<&Compiled, WgpuError> {
+        let (place, stage) = (&self.stages[number], &self.shader.stages[number]);
+        if let Some(compiled) = place.get() {
+            return Ok(compiled);
+        }
+        let made = gpu.compile_stage(stage).map_err(|log| WgpuError::Compile {
+            kernel: self.kernel.kernel().name.clone(),
+            stage: stage.entry,
+            log,
+            source_text: stage.source.clone(),
+        })?;
+        gpu.check()?;
+        Ok(place.get_or_init(|| made))
+    }
+
     /// The WGSL of its stages, in order.
     pub fn sources(&self) -> impl Iterator<Item = &str> {
         self.shader.stages.iter().map(|stage| stage.source.as_str())
@@ -67,18 +84,10 @@ impl WgpuDevice {
         target: &WgslTarget,
     ) -> Result<WgpuProgram, WgpuError> {
         let shader = emit(kernel, target)?;
-        let name = &kernel.kernel().name;
-        let stages = shader.stages.iter().map(|stage| {
-            self.compile_stage(stage).map_err(|log| WgpuError::Compile {
-                kernel: name.clone(),
-                stage: stage.entry,
-                log,
-                source_text: stage.source.clone(),
-            })
-        });
-        let stages = stages.collect::<Result<Vec<_>, _>>()?;
-        self.check()?;
-        Ok(WgpuProgram { kernel: kernel.clone(), shader, stages, spread: OnceLock::new() })
+        let stages = shader.stages.iter().map(|_| OnceLock::new()).collect();
+        let program = WgpuProgram { kernel: kernel.clone(), shader, stages, spread: OnceLock::new() };
+        program.stage(self, 0)?;
+        Ok(program)
     }
 
     fn compile_stage(&self, stage: &Stage) -> Result<Compiled, String> {

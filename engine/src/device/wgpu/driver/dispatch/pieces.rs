@@ -9,15 +9,15 @@ use partita_kernels::wgsl::layout::Header;
 use partita_kernels::wgsl::{Binding, Shader};
 use partita_kernels::{DType, Form, Kernel, Launch, Verified};
 
-/// Lengths of buffers and windows are multiples of this many bytes, the size of the largest element.
-pub const LENGTH_MULTIPLE: u64 = 8;
+/// Lengths of buffers and windows are multiples of this many bytes, the size of the largest access.
+pub const LENGTH_MULTIPLE: u64 = 16;
 
 /// What one dispatch may touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
     /// Bytes one binding may span.
     pub max_binding_bytes: u64,
-    /// Alignment of a binding's first byte, a multiple of 8.
+    /// Alignment of a binding's first byte, a multiple of [`LENGTH_MULTIPLE`].
     pub offset_alignment: u64,
     /// Workgroups of one dispatch.
     pub max_groups: u64,
@@ -194,8 +194,6 @@ pub struct Limits {
     pub offset_alignment: u64,
     /// Invocations per workgroup.
     pub workgroup_size: u32,
-    /// Points of a workgroup of an elementwise kernel.
-    pub tile: u32,
 }
 
 /// One dispatch.
@@ -278,7 +276,8 @@ impl Planner<'_> {
             Binding::Param { param, .. } => {
                 // A loaded parameter of an empty fold is bound but never read.
                 let param = param as usize;
-                let w = windows[param].unwrap_or(Window { first_byte: 0, bytes: 4, element: 0 });
+                let w =
+                    windows[param].unwrap_or(Window { first_byte: 0, bytes: LENGTH_MULTIPLE, element: 0 });
                 Some(Bound::Param { param, first_byte: w.first_byte, bytes: w.bytes })
             }
             Binding::PartialIn(stream) => Some(Bound::Partial { side: sides[0], stream: stream as usize }),
@@ -335,7 +334,11 @@ mod tests {
             }
             for (p, window) in piece.windows.iter().enumerate() {
                 let (window, size) = (window.unwrap(), [4, 1][p]);
-                assert!(window.bytes <= 1024 && window.bytes % 8 == 0 && window.first_byte % 64 == 0);
+                assert!(
+                    window.bytes <= 1024
+                        && window.bytes % LENGTH_MULTIPLE == 0
+                        && window.first_byte % 64 == 0
+                );
                 let touched = blur(2).touched(&piece.launch)[p].unwrap();
                 assert!(window.first_byte <= (touched.0 * size) as u64);
                 assert!(window.first_byte + window.bytes >= ((touched.1 + 1) * size) as u64);

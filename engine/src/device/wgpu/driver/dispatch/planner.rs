@@ -2,8 +2,8 @@
 //! no other way.
 
 use partita_kernels::verify::verify;
-use partita_kernels::wgsl::Shader;
 use partita_kernels::wgsl::layout::Header;
+use partita_kernels::wgsl::{PACK, Shader, unit_elements};
 use partita_kernels::{Access, Form, Inst, Kernel, Launch, Op, Param, Verified};
 
 use super::pieces::{
@@ -29,12 +29,14 @@ pub fn plan(
     let planner = Planner { shader, limits };
     let mut work = Work::default();
     match kernel.kernel().form {
-        Form::Elementwise { .. } => pieces.iter().for_each(|p| work.dispatches.push(planner.tiles(p, None))),
+        Form::Elementwise { .. } => {
+            pieces.iter().for_each(|p| work.dispatches.push(planner.tiles(kernel.kernel(), p, None)))
+        }
         Form::Gather { source: indexed, .. } | Form::Scatter { output: indexed, .. } => {
             let (p, dtype) = (indexed as usize, kernel.kernel().params[indexed as usize].dtype);
             for window in index_windows(dtype, launch.views[p].offset, lens[p], &bounds) {
                 for piece in &pieces {
-                    work.dispatches.push(planner.tiles(piece, Some((p, window))));
+                    work.dispatches.push(planner.tiles(kernel.kernel(), piece, Some((p, window))));
                 }
             }
         }
@@ -54,7 +56,7 @@ fn bounds(kernel: &Kernel, launch: &Launch, shader: &Shader, limits: &Limits) ->
         max_binding_bytes: limits.max_binding_bytes,
         offset_alignment: limits.offset_alignment,
         max_groups,
-        max_points: max_groups.saturating_mul(u64::from(limits.tile)).min(1 << 30) as usize,
+        max_points: max_groups.saturating_mul(u64::from(limits.workgroup_size)).min(1 << 30) as usize,
         max_kept: usize::MAX,
     };
     match kernel.form {
@@ -103,21 +105,25 @@ fn merged(kernel: &Verified, launch: &Launch) -> Launch {
 
 impl Planner<'_> {
     /// The dispatch of one piece of a pointwise kernel.
-    fn tiles(&self, piece: &Piece, index: Option<(usize, IndexWindow)>) -> Dispatch {
+    fn tiles(&self, kernel: &Kernel, piece: &Piece, index: Option<(usize, IndexWindow)>) -> Dispatch {
+        let stage = self.stage(kernel, piece);
+        let visit = self.shader.stages[stage].visit;
         let points = piece.launch.points() as u64;
         let inner = piece.launch.extents.last().copied().unwrap_or(1) as u64;
-        let (rows, tile) = (points / inner, u64::from(self.limits.tile));
-        let chunks = inner.div_ceil(tile);
+        let (rows, tile) = (points / inner, u64::from(visit.tile));
+        let items = visit.grid.map_or(inner, |grid| packs(kernel, piece, grid as usize));
+        let chunks = items.div_ceil(tile);
         // Aligned rows waste the end of each row's last tile; accept a quarter of the invocations.
         let capacity = u64::from(self.limits.max_groups).pow(3);
-        let aligned = inner * 4 >= chunks * tile * 3 && rows * chunks <= capacity;
-        let count = if aligned { rows * chunks } else { points.div_ceil(tile) };
+        let aligned = items * 4 >= chunks * tile * 3 && rows * chunks <= capacity;
+        let count = if aligned { rows * chunks } else { (rows * items).div_ceil(tile) };
         let groups = self.groups(count);
         let mut header = Header {
             groups: [groups[0], groups[1]],
-            limit: if aligned { inner } else { points } as u32,
+            limit: if aligned { items } else { rows * items } as u32,
             chunks: if aligned { chunks as u32 } else { 0 },
             kept: rows as u32,
+            first: items as u32,
             ..Header::default()
         };
         let mut windows = piece.windows.clone();
@@ -127,9 +133,60 @@ impl Planner<'_> {
             header.window_element = at.window.element;
             windows[param] = Some(at.window);
         }
-        let pass = Pass { stage: 0, groups, header, divisors: Vec::new(), sides: [0, 0] };
+        let pass = Pass { stage, groups, header, divisors: Vec::new(), sides: [0, 0] };
         self.dispatch(pass, &piece.launch, &windows)
     }
+
+    /// The first stage, if it visits points or owns the words that its packs write; else the last one.
+    fn stage(&self, kernel: &Kernel, piece: &Piece) -> usize {
+        let last = self.shader.stages.len() - 1;
+        match self.shader.stages[0].visit.grid {
+            Some(grid) if last > 0 && !owns_words(kernel, piece, grid as usize) => last,
+            _ => 0,
+        }
+    }
+}
+
+/// The element of a piece's first point in what is bound of a parameter.
+fn element(piece: &Piece, param: usize) -> u32 {
+    piece.windows[param].map_or(0, |window| window.element)
+}
+
+/// Whether all rows of a parameter are neighbours in memory that begin at the same place of their units of
+/// so many elements.
+fn rows_agree(piece: &Piece, param: usize, unit: u32) -> bool {
+    let outer = piece.launch.views[param].strides.iter().zip(&piece.launch.extents);
+    let mut outer = outer.take(piece.launch.extents.len().saturating_sub(1));
+    outer.all(|(stride, &extent)| extent == 1 || stride % i64::from(unit) == 0)
+}
+
+fn is_dense(piece: &Piece, param: usize) -> bool {
+    piece.launch.views[param].strides.last() == Some(&1)
+}
+
+/// Packs that hold each row, aligned to the units of a parameter.
+fn packs(kernel: &Kernel, piece: &Piece, grid: usize) -> u64 {
+    let inner = piece.launch.extents.last().copied().unwrap_or(1) as u64;
+    let unit = unit_elements(kernel.params[grid].dtype);
+    let phase = match (is_dense(piece, grid), rows_agree(piece, grid, unit)) {
+        (false, _) => 0,
+        (true, true) => element(piece, grid) % unit,
+        (true, false) => unit - 1,
+    };
+    (inner + u64::from(phase)).div_ceil(PACK.into())
+}
+
+/// Whether no word of a narrow output belongs to two packs: neither of one row nor of neighbouring ones.
+fn owns_words(kernel: &Kernel, piece: &Piece, grid: usize) -> bool {
+    let owned = |p: usize, in_word: u32| {
+        is_dense(piece, p)
+            && rows_agree(piece, p, in_word)
+            && element(piece, p) % in_word == element(piece, grid) % in_word
+    };
+    let narrow = kernel.params.iter().enumerate().filter(|(_, p)| p.access != Access::In);
+    narrow
+        .filter(|(_, p)| p.dtype.size_bytes() < 4)
+        .all(|(p, param)| owned(p, 4 / param.dtype.size_bytes() as u32))
 }
 
 /// A kernel in which every load away from the point has a parameter of its own, and where each of its

@@ -333,3 +333,34 @@ impl Reduction<'_> {
         Pass { stage, groups, header, divisors: Vec::new(), sides: places.map(|place| place.side) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use partita_kernels::wgsl::{WgslTarget, emit};
+    use partita_kernels::{Builder, DType, Fold, FoldOp, Launch, View};
+
+    use super::super::{Limits, plan};
+
+    #[test]
+    fn a_sum_of_up_to_2_28_values_takes_two_dispatches() {
+        let mut k = Builder::new("sum", 1);
+        let (input, output) = (k.input(DType::F32), k.output(DType::F32));
+        let value = k.load(input, &[0]);
+        let kernel = k.reduce(&[true], &[Fold::Value { op: FoldOp::Sum, value, output }]).unwrap();
+        let limits = Limits {
+            max_binding_bytes: i32::MAX as u64 & !15,
+            max_groups: 65_535,
+            offset_alignment: 256,
+            workgroup_size: 256,
+        };
+        for unroll in [1, 16] {
+            let shader = emit(&kernel, &WgslTarget { unroll, ..WgslTarget::CAUTIOUS }).unwrap();
+            for (values, dispatches) in [(1, 2), (16_385, 2), (1 << 28, 2), ((1 << 28) + 1, 3)] {
+                let views = [1, 0].map(|stride| View { offset: 0, strides: vec![stride] }).to_vec();
+                let launch = Launch { extents: vec![values], origin: vec![0], views, arguments: vec![] };
+                let work = plan(&kernel, &shader, &launch, &[values as u64, 1], &limits).unwrap();
+                assert_eq!(work.dispatches.len(), dispatches, "{values} values");
+            }
+        }
+    }
+}

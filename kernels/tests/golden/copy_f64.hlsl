@@ -1,0 +1,1 @@
+// kernel copy_f64 uses f64; this adapter lacks SHADER_F64
