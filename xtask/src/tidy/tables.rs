@@ -13,16 +13,16 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 23_160),
-    ("engine/src", 38_060),
-    ("simcuda/src", 8_430),
+    ("engine/src", 38_220),
+    ("simcuda/src", 8_580),
     ("interop/src", 7_050),
-    ("interop/python", 9_800),
+    ("interop/python", 9_930),
     ("benches", 9_450),
     ("xtask", 5_080),
     ("examples", 2_520),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 103_610;
+pub const TOTAL_BUDGET: usize = 103_910;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
