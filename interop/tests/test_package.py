@@ -84,7 +84,7 @@ def test_docstrings_run():
     assert attempted[0] == 6 and min(attempted) >= 2, out
 
 
-@pytest.mark.parametrize(("document", "least"), [("README.md", 2), ("docs/python.md", 3)])
+@pytest.mark.parametrize(("document", "least"), [("README.md", 2), ("docs/python.md", 3), ("docs/numpy.md", 1)])
 def test_the_documents_programs_run(document, least, tmp_path):
     """One after the other, as a reader types them; what they say that they print is what they print."""
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / document).read_text(), re.M | re.S)
