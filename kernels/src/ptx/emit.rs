@@ -42,7 +42,8 @@ pub fn emit(kernel: &Verified, target: &PtxTarget) -> Result<Module, PtxUnsuppor
             entries.extend(schedule.transpose.then(|| transpose::entry(&verified, target)));
             let batched = pointwise::is_batched(&verified);
             entries.extend(batched.then(|| pointwise::batched_copy(&verified, target)));
-            let plan = schedule.streaming.as_ref();
+            // Older GPUs have no copies that go on while a thread does.
+            let plan = schedule.streaming.as_ref().filter(|_| target.sm >= 80);
             let streaming = plan.map(|plan| streaming::entry(&verified, target, plan));
             entries.extend(streaming.filter(|entry| entry.block.bytes() <= MAX_BLOCK_BYTES));
             entries

@@ -2,7 +2,7 @@
 //!
 //! A [`Module`] has a few entry points, each a complete way to run the kernel: `pointwise` visits one point
 //! per thread, whatever the strides; `vector` moves 16 bytes at a time; `streaming` takes the planes of a
-//! wide stencil one after the other and keeps what the next ones need in registers; `transpose` goes through
+//! stencil one after the other and keeps what the next ones need in registers; `transpose` goes through
 //! shared memory; `batched_copy` visits many boxes in one launch; `fold`, `fold_runs` and `tree` are the
 //! passes of a reduction. Each has a text of its own, so that a driver compiles what is used.
 //! [`Module::plan`] picks entries, cuts the region into grids and fills in their parameters: the *block*,
@@ -20,13 +20,16 @@
 //! explicit comparisons.
 //!
 //! Stages: `text` (one entry: its registers, parameters, instructions), `schedule` (which entries a kernel's
-//! text offers), `entries` (one file per entry), [`emit`], `launch` (from a launch to grids).
+//! text offers; `columns`: how it streams), `entries` (one file or folder per entry), [`emit`], `launch`
+//! (from a launch to grids).
 //!
 //! Invariant: text and numbers only. Nothing here knows a driver, streams or memory.
 
+mod columns;
 mod emit;
 mod entries;
 mod launch;
+mod limits;
 mod schedule;
 mod text;
 

@@ -1,12 +1,12 @@
 //! Stencils of every reach: point by point, by vectors, and plane by plane through registers.
 
+use partita_kernels::ptx::PtxTarget;
 use partita_kernels::{BinaryOp, Builder, DType, Launch, Scalar, Verified, View};
 
 use crate::agreement::{
     Arrays, bytes, c_strides, cases, cube, sevenths, small_numbers, star, stencil_launch, weighted,
 };
 use crate::machine::{Setting, Tally, agree};
-use crate::random;
 
 #[test]
 fn stencils_of_every_type_and_rank() {
@@ -71,43 +71,42 @@ pub fn inside(kernel: &Verified, extents: &[usize], halo: usize, ahead: i64) -> 
     (Launch { extents: extents.to_vec(), origin, views: views.collect(), arguments }, arrays.collect())
 }
 
-/// Stencils that are streamed: wide ones and full cubes, in two and three dimensions.
-fn marching(d: DType) -> Vec<(Verified, usize)> {
-    vec![
-        (weighted("star_13", d, &star(3, 2)), 2),
-        (weighted("star_25", d, &star(3, 4)), 4),
-        (weighted("cube_27", d, &cube(3, 1)), 1),
-        (weighted("star_9", d, &star(2, 2)), 2),
-        (weighted("square_9", d, &cube(2, 1)), 1),
-    ]
+/// Stencils that are streamed: stars of every radius and full cubes, in two and three dimensions.
+fn streamed(d: DType) -> Vec<(Verified, usize)> {
+    let stars = (1..=4).flat_map(|radius| [2, 3].map(|rank| (star(rank, radius), radius as usize)));
+    let all = stars.chain([(cube(2, 1), 1), (cube(3, 1), 1), (cube(2, 2), 2)]);
+    all.map(|(offsets, halo)| (weighted(&format!("{}_points", offsets.len()), d, &offsets), halo)).collect()
 }
 
 #[test]
-fn wide_stencils_are_streamed() {
-    for d in [DType::F16, DType::F32, DType::F64] {
-        for (kernel, halo) in marching(d) {
-            let shapes: &[&[usize]] = match kernel.kernel().rank {
-                2 => &[&[37, 150], &[64, 64]],
-                _ => &[&[41, 9, 37], &[35, 20, 32]],
+fn stencils_are_streamed() {
+    let plain = Setting { target: PtxTarget { sm: 90 }, multiprocessors: 1, ..Setting::PLAIN };
+    let mut ran = 0;
+    for d in [DType::F16, DType::BF16, DType::F32, DType::F64, DType::I16, DType::I32, DType::U64] {
+        for (kernel, halo) in streamed(d) {
+            // Odd ends, blocks that are not full, several walks; rows begin at different places of a vector.
+            let planes = 8 * halo + 1;
+            let (whole, cut) = match kernel.kernel().rank {
+                2 => (vec![planes, 1501], vec![planes, 333]),
+                _ => (vec![planes, 13, 201], vec![2 * halo + 1, 11, 137]),
             };
-            let mut tally = Tally::on(1);
-            for extents in shapes {
-                for ahead in [0, 1] {
-                    let (launch, arrays) = inside(&kernel, extents, halo, ahead);
-                    tally.everywhere(&kernel, &launch, &arrays);
-                }
+            let shrunk = Setting { shrunk: true, shift: 16, ..plain };
+            let cases = [(&whole, halo, plain), (&cut, halo + 1, shrunk), (&cut, halo + 2, shrunk)];
+            for (extents, margin, setting) in &cases[usize::from(d != DType::F32)..] {
+                let (launch, arrays) = inside(&kernel, extents, *margin, 0);
+                let entries = agree(&kernel, &launch, &arrays, *setting);
+                assert!(entries.iter().all(|&entry| entry == "streaming"), "{d} {margin} {entries:?}");
+                ran += 1;
             }
-            // Nine planes of eight f16 are more than the registers hold, and of four no gain over vectors.
-            let dense = d == DType::F16 && halo == 4;
-            tally.ran_through(&[if dense { "vector" } else { "streaming" }]);
         }
     }
+    println!("ran: ptx-cases {ran}");
 }
 
 #[test]
-fn what_is_no_march_is_a_vector_or_a_point() {
+fn what_does_not_stream_is_a_vector_or_a_point() {
     let kernel = weighted("cube_27", DType::F32, &cube(3, 1));
-    let (whole, arrays) = inside(&kernel, &[16, 9, 37], 1, 0);
+    let (whole, arrays) = inside(&kernel, &[16, 13, 101], 1, 0);
     let turned = |view: &View, dim: usize, sign: i64| {
         let mut view = view.clone();
         view.offset += (view.strides[dim] * (whole.extents[dim] as i64 - 1)) * i64::from(sign < 0);
@@ -115,21 +114,26 @@ fn what_is_no_march_is_a_vector_or_a_point() {
         view
     };
     let tried = |launch: &Launch, entry: &'static str| {
-        let mut tally = Tally::on(1);
-        tally.everywhere(&kernel, launch, &arrays);
-        tally.ran_through(&[entry]);
+        let plain = Setting { multiprocessors: 1, ..Setting::PLAIN };
+        // On grids cut small, what is too small to be worth streaming is streamed, too.
+        let cut = (entry == "streaming").then_some(Setting { shrunk: true, shift: 16, ..plain });
+        for setting in std::iter::once(plain).chain(cut) {
+            let entries = agree(&kernel, launch, &arrays, setting);
+            assert!(entries.iter().all(|&ran| ran == entry), "{entry}: {entries:?}");
+        }
     };
     tried(&whole, "streaming");
-    // Too few planes for the registers; planes of the output that are not whole vectors apart.
-    tried(&Launch { extents: vec![7, 9, 37], ..whole.clone() }, "vector");
-    let mut uneven = whole.clone();
-    uneven.extents = vec![12, 6, 30];
-    uneven.views[1].strides[0] += 1;
-    tried(&uneven, "vector");
-    // Those of the input may be anywhere.
-    uneven.views.swap(0, 1);
-    uneven.views[0].offset += 1;
-    tried(&uneven, "streaming");
+    // Too few planes for the registers; planes that are not whole vectors apart.
+    tried(&Launch { extents: vec![7, 13, 101], ..whole.clone() }, "vector");
+    // Rows that are half a block, and a few rows of a block.
+    tried(&Launch { extents: vec![16, 13, 25], ..whole.clone() }, "vector");
+    tried(&Launch { extents: vec![16, 3, 101], ..whole.clone() }, "vector");
+    for output in [0, 1] {
+        let mut uneven = whole.clone();
+        uneven.extents = vec![12, 13, 90];
+        uneven.views[output].strides[0] -= 1;
+        tried(&uneven, "vector");
+    }
     // Backwards through planes and rows, and the same plane again and again, are plans all the same.
     for (dim, sign) in [(0, -1), (1, -1), (0, 0), (1, 0)] {
         let input = turned(&whole.views[0], dim, sign);
@@ -137,8 +141,12 @@ fn what_is_no_march_is_a_vector_or_a_point() {
     }
     // Rows that are not whole vectors apart: one aligned, those beside it not.
     let mut narrow = whole.clone();
-    narrow.views.iter_mut().for_each(|view| view.strides[1] -= 2);
-    tried(&narrow, "streaming");
+    narrow.views.iter_mut().for_each(|view| view.strides[1] -= 1);
+    tried(&narrow, "vector");
+    // Rows of the input that are out of phase with those of the output.
+    let mut shifted = whole.clone();
+    shifted.views[0].offset += 1;
+    tried(&shifted, "vector");
     // Neighbours of a row that are not side by side in memory.
     for sign in [-1, 0] {
         let input = turned(&whole.views[0], 2, sign);
@@ -153,11 +161,11 @@ fn what_is_no_march_is_a_vector_or_a_point() {
 /// Two stencils of different reach, a coefficient per plane, a coordinate, an argument, a predicate and an
 /// output that is also read.
 #[test]
-fn several_parameters_march_together() {
+fn several_parameters_stream_together() {
     let mut k = Builder::new("wave", 3);
     let (u, c, mask) = (k.input(DType::F32), k.input(DType::F64), k.input(DType::Bool));
     let (old, out) = (k.inout(DType::F32), k.output(DType::F32));
-    let terms: Vec<_> = star(3, 2).iter().chain(&[vec![-1, 1, 0]]).map(|o| k.load(u, o)).collect();
+    let terms: Vec<_> = star(3, 2).iter().map(|o| k.load(u, o)).collect();
     let mut sum = terms.into_iter().reduce(|a, b| k.binary(BinaryOp::Sub, a, b)).unwrap();
     for plane in [-1, 0, 1] {
         let near = k.load(c, &[plane, 0, 0]);
@@ -172,7 +180,7 @@ fn several_parameters_march_together() {
     let new = k.select(chosen, sum, before);
     let kernel = k.elementwise(&[(old, new), (out, before)]).unwrap();
     let mut tally = Tally::on(1);
-    for extents in [[19usize, 11, 45], [30, 3, 70]] {
+    for extents in [[19usize, 13, 55], [30, 7, 60]] {
         let (mut launch, mut arrays) = inside(&kernel, &extents, 2, 0);
         launch.origin = vec![-7, 0, 5];
         let n = arrays[2].len();
@@ -183,32 +191,96 @@ fn several_parameters_march_together() {
         tally.everywhere(&kernel, &launch, &arrays);
     }
     // Shifted apart, the two outputs have no common vectors.
-    tally.ran_through(&["streaming", "pointwise"]);
+    tally.ran_through(&["streaming", "vector", "pointwise"]);
 }
 
-/// Four dimensions, marching along the second: the first has no neighbours.
+/// Beside doubles of far reach, of which a thread has one point: a register then holds one narrow element.
 #[test]
-fn a_march_along_an_inner_dimension() {
+fn narrow_types_stream_beside_doubles() {
+    for d in [DType::F16, DType::BF16, DType::I16, DType::U16, DType::I8] {
+        let mut k = Builder::new("narrow", 3);
+        let (wide, narrow, output) = (k.input(DType::F64), k.input(d), k.output(DType::F64));
+        let planes: Vec<Vec<i32>> = (-1..=1).map(|plane| vec![plane, 0, 0]).collect();
+        let near = if d.size_bytes() == 1 { planes } else { star(3, 1) };
+        let mut terms: Vec<_> = star(3, 1).iter().map(|o| k.load(wide, o)).collect();
+        for offsets in &near {
+            let value = k.load(narrow, offsets);
+            terms.push(k.cast(value, DType::F64));
+        }
+        let sum = terms.into_iter().reduce(|a, b| k.binary(BinaryOp::Sub, b, a)).unwrap();
+        let kernel = k.elementwise(&[(output, sum)]).unwrap();
+        let (launch, arrays) = inside(&kernel, &[7, 9, 50], 3, 0);
+        let setting = Setting { multiprocessors: 1, shrunk: true, shift: 16, ..Setting::PLAIN };
+        let entries = agree(&kernel, &launch, &arrays, setting);
+        assert!(entries.iter().all(|&entry| entry == "streaming"), "{d}: {entries:?}");
+    }
+}
+
+/// Four dimensions, streaming along the second: the first has no neighbours.
+#[test]
+fn streaming_along_an_inner_dimension() {
     let offsets: Vec<Vec<i32>> = cube(3, 1).into_iter().map(|o| [&[0], o.as_slice()].concat()).collect();
     let kernel = weighted("cubes", DType::F32, &offsets);
-    let (launch, arrays) = inside(&kernel, &[3, 17, 5, 21], 1, 0);
+    let (launch, arrays) = inside(&kernel, &[3, 17, 8, 101], 1, 0);
     let mut tally = Tally::on(1);
     tally.everywhere(&kernel, &launch, &arrays);
-    tally.ran_through(&["streaming"]);
+    tally.ran_through(&["streaming", "vector"]);
 }
 
-/// Every eighth random kernel reads all around the point; where its memory allows it, it plans.
+/// Boxes and stars of every reach, one-sided ones too, of two parameters, over regions of any size.
 #[test]
-fn random_stencils_are_streamed() {
-    let mut streamed = 0;
-    let seeds: Vec<u64> = (7..1600).step_by(8).collect();
-    let ran = seeds.len();
-    for seed in seeds {
-        let random::Case { kernel, launch, arrays } = random::case(seed);
-        let setting = Setting { multiprocessors: 1, ..Setting::PLAIN };
+fn reaches_of_every_kind_are_streamed() {
+    let mut state = 11u64;
+    let mut below = |n: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % n
+    };
+    let types = [DType::F32, DType::F64, DType::F16, DType::I16, DType::I64];
+    let (mut ran, mut streamed) = (0, 0);
+    for _ in 0..150 {
+        let rank = 2 + below(3) as usize;
+        let d = types[below(types.len() as u64) as usize];
+        let mut k = Builder::new("reaches", rank);
+        let params = [k.input(d), k.input(d)];
+        let output = k.output(d);
+        let mut sum = None;
+        for &param in &params {
+            let mut reach: Vec<(i32, i32)> =
+                (0..rank).map(|_| (-(below(3) as i32), below(3) as i32)).collect();
+            if below(2) == 0 {
+                reach[rank - 1].0 = -reach[rank - 1].1;
+            }
+            if rank == 4 {
+                reach[below(3) as usize] = (0, 0);
+            }
+            let is_star = below(2) == 0;
+            let boxed = cube(rank, 2).into_iter().filter(|offsets| {
+                let inside = offsets.iter().zip(&reach).all(|(o, r)| (r.0..=r.1).contains(o));
+                inside && (!is_star || offsets.iter().filter(|&&o| o != 0).count() <= 1)
+            });
+            for offsets in boxed {
+                let value = k.load(param, &offsets);
+                let three = k.constant(Scalar::from_i64(d, 3));
+                sum = Some(match sum {
+                    None => value,
+                    Some(sum) => {
+                        let more = k.binary(BinaryOp::Mul, sum, three);
+                        k.binary(BinaryOp::Sub, value, more)
+                    }
+                });
+            }
+        }
+        let Some(sum) = sum else { continue };
+        let kernel = k.elementwise(&[(output, sum)]).unwrap();
+        let outer = vec![1 + below(2) as usize; rank.saturating_sub(3)];
+        let inner = [1 + below(9) as usize, 1 + below(12) as usize, 1 + below(150) as usize];
+        let extents = [outer, inner[3 - rank.min(3)..].to_vec()].concat();
+        let (launch, arrays) = inside(&kernel, &extents, 2 + below(4) as usize, 0);
+        let setting = Setting { multiprocessors: 1, shrunk: true, shift: 16, ..Setting::PLAIN };
         streamed += usize::from(agree(&kernel, &launch, &arrays, setting).contains(&"streaming"));
+        ran += 1;
     }
     println!("{streamed} of {ran} kernels streamed");
-    assert!(streamed >= 20, "{streamed}");
+    assert!(streamed >= 30, "{streamed}");
     println!("ran: ptx-cases {ran}");
 }

@@ -380,7 +380,7 @@ impl Lowerer<'_> {
 }
 
 /// The shift with which most rows that are read lie as the rows of a result on `dist`: where the operand is
-/// longer, as a slice of it is read. Of several, none is best, and then the first one met.
+/// longer, as a slice of it is read. Of several, the one in the middle: that of a stencil's centre.
 fn congruent_shift(graph: &Graph, leaves: &[Leaf], dtype: DType, dist: &Distribution) -> i64 {
     let Some(along) = Pitch::of(dtype).row(&dist.shape()) else { return 0 };
     let mut rows: Vec<(i64, NodeId, Map)> = Vec::new();
@@ -391,16 +391,19 @@ fn congruent_shift(graph: &Graph, leaves: &[Leaf], dtype: DType, dist: &Distribu
         for map in &leaf.maps {
             let Along::Dim { dim, offset, step: 1 } = map.axes()[inner] else { continue };
             let is_slice = from.shape()[inner] != dist.shape()[along.dim];
-            let shift = (pitch.shift() + if is_slice { offset } else { 0 }).rem_euclid(Pitch::SHIFTS);
+            let shift = pitch.shift() + if is_slice { offset } else { 0 };
             let row = (shift, node, map.without_offset(inner));
             if dim == along.dim && !rows.contains(&row) {
                 rows.push(row);
             }
         }
     }
-    let count = |shift: i64| rows.iter().filter(|row| row.0 == shift).count();
-    let shifts = std::iter::once(0).chain(rows.iter().map(|row| row.0));
-    shifts.rev().max_by_key(|&shift| count(shift)).unwrap_or(0)
+    let count = |shift: i64| rows.iter().filter(|row| (row.0 - shift) % Pitch::SHIFTS == 0).count();
+    let most = rows.iter().map(|row| count(row.0)).max().unwrap_or(0);
+    let mut best: Vec<i64> = rows.iter().map(|row| row.0).filter(|&shift| count(shift) == most).collect();
+    best.sort_unstable();
+    best.dedup();
+    best.get(best.len().saturating_sub(1) / 2).map_or(0, |shift| shift.rem_euclid(Pitch::SHIFTS))
 }
 
 /// The kernel that stores the values of a body.

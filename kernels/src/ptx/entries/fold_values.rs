@@ -374,7 +374,7 @@ impl PtxWriter<'_> {
             let (space, from, to) = (self.space(param), Address::at(from), self.run(plan, *at, *step));
             match self.words_of(inst.dtype, &to) {
                 words if words.is_empty() => self.load_run(space, inst.dtype, &to, &from),
-                words => self.load_words(space, &words, &from),
+                words => self.load_words(space, "b32", &words, &from),
             }
         }
     }

@@ -95,12 +95,23 @@ pub(crate) struct Limits {
     pub shares: u64,
     /// Groups of a share.
     pub groups: u64,
+    /// Planes that streaming must have for each that is loaded before the first.
+    pub planes_per_fill: u64,
+    /// The part of the threads of streaming that must have points, in percent.
+    pub filled: u64,
 }
 
 impl Limits {
-    pub(crate) const DEVICE: Limits =
-        Limits { points: 1 << 30, blocks: 65535, shares: 256, groups: FoldPlan::MOST_GROUPS };
-    pub(crate) const SMALL: Limits = Limits { points: 100, blocks: 2, shares: 2, groups: 8 };
+    pub(crate) const DEVICE: Limits = Limits {
+        points: 1 << 30,
+        blocks: 65535,
+        shares: 256,
+        groups: FoldPlan::MOST_GROUPS,
+        planes_per_fill: 4,
+        filled: 50,
+    };
+    pub(crate) const SMALL: Limits =
+        Limits { points: 100, blocks: 2, shares: 2, groups: 8, planes_per_fill: 0, filled: 0 };
 }
 
 /// Blocks per multiprocessor that a reduction or streaming spreads over.
@@ -295,9 +306,6 @@ impl<'a> Source<'a> {
                 elements.fold(0, i64::wrapping_add).wrapping_mul(self.size(*param)) as u64
             }
             Field::Apart(param) => u64::from(!self.adjacent(region, *param)),
-            Field::Uneven(param) => {
-                u64::from(!self.adjacent(region, *param) || self.planes_phase(region, *param) != 0)
-            }
             Field::Turned(param) => {
                 let [.., y, _] = region.dims.as_slice() else { unreachable!("squares have two sides") };
                 let along_y = y.steps[region.of(Quantity::Param(*param))] == self.size(*param);
@@ -345,12 +353,6 @@ impl<'a> Source<'a> {
         };
         let read = || (0..self.kernel.params.len() as u32).find(|&p| self.footprint().is_loaded(p));
         written.or_else(read).map(|p| region.of(Quantity::Param(p)))
-    }
-
-    /// Elements by which a plane of streaming is ahead of a whole number of vectors after the one before it.
-    pub(crate) fn planes_phase(&self, region: &Region, param: u32) -> i64 {
-        let lanes = self.module.schedule.streaming.as_ref().map_or(1, |plan| plan.lanes as i64);
-        region.dims[0].steps[region.of(Quantity::Param(param))] % (lanes * self.size(param))
     }
 }
 

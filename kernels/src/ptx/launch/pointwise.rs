@@ -5,17 +5,15 @@ use super::module::{
     BLOCKS_PER_MULTIPROCESSOR, Dim, Facts, Grid, LaunchPlan, Limits, Module, Region, Source, Span, fill_up,
 };
 use crate::ir::{Form, Launch};
+use crate::ptx::columns::{HEIGHT, StreamingPlan, WIDTH};
 use crate::ptx::entries::pointwise::batch_rows;
-use crate::ptx::schedule::{SIDE, StreamingPlan, TURNS, streaming_slots, turnable};
+use crate::ptx::schedule::{SIDE, TURNS, turnable};
 use crate::ptx::text::{FoldField, Quantity, THREADS, slots};
 
 /// Only the text of a reduction reads such a number.
 fn no_fold(_: FoldField) -> u64 {
     0
 }
-
-/// Planes that a walk must have for each that is loaded before its first.
-const PLANES_PER_FILL: u64 = 4;
 
 impl Source<'_> {
     pub(crate) fn pointwise(&self, facts: Facts) -> LaunchPlan {
@@ -29,11 +27,14 @@ impl Source<'_> {
         let mut most = vec![1; slots];
         most[slots - 1] = points;
         if slots >= 2 {
-            most[slots - 2] = blocks * shape.height;
-            fill_up(&region.dims[..slots - 2], blocks, &mut most[..slots - 2]);
-        }
-        if slots >= 3 {
-            most[0] = (most[0] * shape.planes).min(points);
+            let outer = slots - 1 - usize::from(shape.across);
+            if shape.across {
+                most[slots - 2] = blocks * shape.height;
+            }
+            fill_up(&region.dims[..outer], blocks, &mut most[..outer]);
+            if outer > 0 {
+                most[0] = (most[0] * shape.planes).min(points);
+            }
         }
         for (most, dim) in most.iter_mut().zip(&region.dims) {
             if !dim.fits() {
@@ -61,25 +62,39 @@ impl Source<'_> {
     /// enough walks for every multiprocessor to have one.
     fn streaming(&self, whole: &Region, facts: Facts) -> Option<(Region, Shape)> {
         let plan = self.module.schedule.streaming.as_ref()?;
-        let mut region = whole.clone();
-        let walk = region.dims.remove(plan.along);
-        let least = PLANES_PER_FILL * (plan.period as u64 - 1);
-        if walk.extent < least || !walk.fits() || self.module.entry("streaming").is_none() {
+        self.module.entry("streaming")?;
+        let dims = plan.slots.iter().map(|&dim| whole.dims[dim].clone()).collect();
+        let region = Region { dims, ..whole.clone() };
+        let Limits { planes_per_fill, filled, .. } = self.module.limits;
+        let least = planes_per_fill * plan.fill() as u64;
+        if region.dims[0].extent < least
+            || !region.dims.iter().all(Dim::fits)
+            || !self.in_phase(plan, &region)
+        {
             return None;
         }
-        region.arrange(self.leader(&region));
-        region.fill(streaming_slots(self.kernel) - 1, 0);
-        fill_y(&mut region.dims);
-        region.dims.insert(0, walk);
-        let Form::Elementwise { stores } = &self.kernel.form else { return None };
-        let in_phase = stores.iter().all(|s| self.planes_phase(&region, s.param) == 0);
-        let sideways = self.module.schedule.vector.as_ref()?.sideways();
-        if !in_phase || !self.fits(plan.lanes, sideways, &region) {
-            return None;
-        }
-        let shape = Shape::streaming(plan, least, &region, u64::from(facts.multiprocessors));
+        let phase = self.common_phase(&region, plan.lanes);
+        let shape = Shape::streaming(plan, phase, least, &region, u64::from(facts.multiprocessors));
         let blocks: u64 = shape.blocks(&region).iter().product();
-        (blocks >= u64::from(facts.multiprocessors)).then_some((region, shape))
+        let room = u128::from(blocks * u64::from(THREADS) * shape.lanes) * u128::from(shape.planes);
+        let is_filled = u128::from(region.points()) * 100 >= room * u128::from(filled);
+        (blocks >= u64::from(facts.multiprocessors) && is_filled).then_some((region, shape))
+    }
+
+    /// Every vector of every parameter is aligned where those of the first output are.
+    fn in_phase(&self, plan: &StreamingPlan, region: &Region) -> bool {
+        let Form::Elementwise { stores } = &self.kernel.form else { return false };
+        let first = |param: u32| region.starts[region.of(Quantity::Param(param))] / self.size(param);
+        let leader = first(stores[0].param);
+        region.quantities.iter().enumerate().all(|(q, quantity)| {
+            let Quantity::Param(param) = *quantity else { return true };
+            let size = self.size(param);
+            let vector = plan.lanes as i64 * size;
+            let [others @ .., _] = region.dims.as_slice() else { return false };
+            self.adjacent(region, param)
+                && others.iter().all(|dim| dim.steps[q] % vector == 0)
+                && (first(param) - leader) % plan.lanes as i64 == 0
+        })
     }
 
     /// Transposed inputs through shared memory, if the output is contiguous and an input is along some
@@ -99,7 +114,16 @@ impl Source<'_> {
         region.dims[turned..=y].rotate_left(1);
         let height = SIDE as u64;
         let threads = [SIDE as u64, (SIDE / TURNS) as u64, 1];
-        Some(Shape { entry: "transpose", lanes: 1, width: height, height, planes: 1, threads })
+        Some(Shape {
+            entry: "transpose",
+            lanes: 1,
+            width: height,
+            height,
+            planes: 1,
+            across: true,
+            phase: None,
+            threads,
+        })
     }
 
     /// Several points per thread, if the outputs allow it.
@@ -108,7 +132,17 @@ impl Source<'_> {
         if !self.fits(plan.lanes, plan.sideways(), region) {
             return None;
         }
-        Some(Shape::rows("vector", plan.lanes as u64, plan.vectors as u64, region))
+        let shape = Shape::rows("vector", plan.lanes as u64, plan.vectors as u64, region);
+        Some(Shape { phase: self.common_phase(region, plan.lanes), ..shape })
+    }
+
+    /// The first output and the size of its elements, if all its rows begin at the same place of a vector.
+    fn common_phase(&self, region: &Region, lanes: usize) -> Option<(usize, i64)> {
+        let Form::Elementwise { stores } = &self.kernel.form else { return None };
+        let (leader, size) = (region.of(Quantity::Param(stores[0].param)), self.size(stores[0].param));
+        let [others @ .., _] = region.dims.as_slice() else { return None };
+        let is_common = others.iter().all(|dim| dim.steps[leader] % (lanes as i64 * size) == 0);
+        is_common.then_some((leader, size))
     }
 
     /// Vectors of so many points can run this: outputs are contiguous, their phases agree in every row, and
@@ -141,6 +175,10 @@ struct Shape {
     height: u64,
     /// Points along slot 0 of a thread.
     planes: u64,
+    /// Blocks have several rows of the slot before x.
+    across: bool,
+    /// The quantity whose phase every row has, and the size of its elements.
+    phase: Option<(usize, i64)>,
     threads: [u64; 3],
 }
 
@@ -150,29 +188,43 @@ impl Shape {
         let (x, y) = last_two(region);
         let [width, height] = block_shape(items(x, lanes).div_ceil(vectors), y);
         let threads = [width, height, 1];
-        Shape { entry, lanes, width: width * vectors, height, planes: 1, threads }
+        Shape { entry, lanes, width: width * vectors, height, planes: 1, across: true, phase: None, threads }
     }
 
     /// Walks of at least `least` planes, so many that they fill the multiprocessors if they can.
-    fn streaming(plan: &StreamingPlan, least: u64, region: &Region, multiprocessors: u64) -> Shape {
-        let (x, y) = last_two(region);
-        let lanes = plan.lanes as u64;
-        let [width, height] = streaming_shape(items(x, lanes), y);
-        let threads = [width, height, 1];
-        let planes = region.dims[0].extent;
-        let whole = Shape { entry: "streaming", lanes, width, height, planes, threads };
+    fn streaming(
+        plan: &StreamingPlan,
+        phase: Option<(usize, i64)>,
+        least: u64,
+        region: &Region,
+        multiprocessors: u64,
+    ) -> Shape {
+        let [wide, high] = [WIDTH as u64, HEIGHT as u64];
+        let [width, height] = if plan.across { [wide, high] } else { [wide * high, 1] };
+        let (planes, lanes, across) = (region.dims[0].extent, plan.lanes as u64, plan.across);
+        let threads = [wide, high, 1];
+        let whole = Shape { entry: "streaming", lanes, width, height, planes, across, phase, threads };
         let walks: u64 = whole.blocks(region).iter().product();
-        let cuts = (BLOCKS_PER_MULTIPROCESSOR * multiprocessors).div_ceil(walks).clamp(1, planes / least);
+        let most = (planes / least.max(1)).max(1);
+        let cuts = (BLOCKS_PER_MULTIPROCESSOR * multiprocessors).div_ceil(walks).clamp(1, most);
         Shape { planes: planes.div_ceil(cuts), ..whole }
+    }
+
+    /// Vectors of a row: exactly, if all rows have the same phase.
+    fn vectors(&self, part: &Region, points: u64) -> u64 {
+        let Some((leader, size)) = self.phase else { return items(points, self.lanes) };
+        let phase = (part.starts[leader] / size).rem_euclid(self.lanes as i64) as u64;
+        (phase + points).div_ceil(self.lanes)
     }
 
     fn blocks(&self, part: &Region) -> [u64; 3] {
         let (x, y) = last_two(part);
         let walks =
             |(slot, d): (usize, &Dim)| if slot == 0 { d.extent.div_ceil(self.planes) } else { d.extent };
-        let outer = part.dims.len().saturating_sub(2);
+        let outer = part.dims.len().saturating_sub(1 + usize::from(self.across));
         let outer = part.dims[..outer].iter().enumerate().map(walks).product();
-        [items(x, self.lanes).div_ceil(self.width), y.div_ceil(self.height), outer]
+        let rows = if self.across { y.div_ceil(self.height) } else { 1 };
+        [self.vectors(part, x).div_ceil(self.width), rows, outer]
     }
 }
 
@@ -206,15 +258,6 @@ fn block_shape(items: u64, rows: u64) -> [u64; 2] {
     let widths = (0..).map(|n| widest >> n).take_while(|&w| w >= widest.min(32));
     let width = if rows == 1 { widest } else { widths.min_by_key(|&w| waste(w)).unwrap_or(widest) };
     [width, (full / width).min(rows.next_power_of_two())]
-}
-
-/// Threads along x and y of a block of streaming: a warp along x, so that the rows of a block are
-/// neighbours and find what they share in the first-level cache.
-fn streaming_shape(items: u64, rows: u64) -> [u64; 2] {
-    let full = u64::from(THREADS);
-    let width = items.next_power_of_two().min(32);
-    let height = (full / width).min(rows.next_power_of_two());
-    [(full / height).min(items.next_power_of_two()), height]
 }
 
 /// Launches over many boxes: of one program, each with its own memory, in any order. `None` if one of them is

@@ -137,6 +137,11 @@ impl Address {
     pub(crate) fn at(register: &str) -> Address {
         Address { register: register.to_owned(), bytes: 0 }
     }
+
+    /// So many bytes further on.
+    pub(crate) fn plus(&self, bytes: usize) -> Address {
+        Address { register: self.register.clone(), bytes: self.bytes + bytes as i64 }
+    }
 }
 
 impl std::fmt::Display for Address {
@@ -191,8 +196,6 @@ pub(crate) enum Field {
     Delta(u32, Offsets),
     /// 0 if neighbours along the innermost slot are neighbours in the parameter's memory, else 1.
     Apart(u32),
-    /// As `Apart`, and 1 also if planes of the parameter are not whole vectors apart.
-    Uneven(u32),
     /// Planes that a thread of streaming goes through.
     Planes,
     /// 1 if neighbours along the slot before the innermost are neighbours in the parameter's memory.
@@ -292,7 +295,7 @@ impl Field {
             Field::Start(Quantity::Param(_) | Quantity::Coord(_, DType::I64)) => Class::B64,
             Field::Delta(..) | Field::IndexedStart | Field::IndexedCount | Field::Stride(..) => Class::B64,
             Field::Extent(_) | Field::Start(_) | Field::Step(..) => Class::B32,
-            Field::Apart(_) | Field::Uneven(_) | Field::Turned(_) => Class::B32,
+            Field::Apart(_) | Field::Turned(_) => Class::B32,
             Field::Planes => Class::B32,
             Field::Fold(field) => field.class(),
             Field::Argument(_, DType::Bool) => Class::B32,
@@ -313,7 +316,6 @@ impl Field {
                 format!("%delta{p}_{}", others.iter().filter(same).count())
             }
             Field::Apart(p) => format!("%apart{p}"),
-            Field::Uneven(p) => format!("%uneven{p}"),
             Field::Planes => "%planes".into(),
             Field::Turned(p) => format!("%turned{p}"),
             Field::Argument(n, _) => format!("%arg{n}"),

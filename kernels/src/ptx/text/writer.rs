@@ -90,6 +90,10 @@ pub(crate) struct PtxWriter<'a> {
     shared: String,
     /// Words whose halves are these registers of 16 bits, since the last label.
     words: BTreeMap<[String; 2], String>,
+    /// The predicate of the instructions that are written now.
+    guard: Option<String>,
+    /// The assembler may take as many registers as it needs: by its own count of blocks it would spill.
+    pub is_free: bool,
 }
 
 impl<'a> PtxWriter<'a> {
@@ -107,12 +111,24 @@ impl<'a> PtxWriter<'a> {
             labels: 0,
             shared: String::new(),
             words: BTreeMap::new(),
+            guard: None,
+            is_free: false,
         }
     }
 
     /// Appends an instruction.
     pub(crate) fn op(&mut self, instruction: &str) {
-        let _ = writeln!(self.text, "    {instruction};");
+        let guard = self.guard.as_ref().map_or_else(String::new, |predicate| format!("@{predicate} "));
+        let _ = writeln!(self.text, "    {guard}{instruction};");
+    }
+
+    /// Writes instructions that only threads with this predicate carry out.
+    pub(crate) fn guarded(&mut self, predicate: &str, write: impl FnOnce(&mut Self)) {
+        self.guard = Some(predicate.to_owned());
+        write(self);
+        self.guard = None;
+        // What was set may have stayed as it was.
+        self.words.clear();
     }
 
     /// Appends a comment.
@@ -182,7 +198,12 @@ impl<'a> PtxWriter<'a> {
 
     /// An array in shared memory.
     pub(crate) fn share(&mut self, name: &str, bytes: usize) {
-        let _ = writeln!(self.shared, "    .shared .align 8 .b8 {name}[{bytes}];");
+        self.share_aligned(name, bytes, 8);
+    }
+
+    /// An array in shared memory that begins at a multiple of `align` bytes.
+    pub(crate) fn share_aligned(&mut self, name: &str, bytes: usize, align: usize) {
+        let _ = writeln!(self.shared, "    .shared .align {align} .b8 {name}[{bytes}];");
     }
 
     /// The entry: declarations, parameters, text.
@@ -233,8 +254,12 @@ impl<'a> PtxWriter<'a> {
         let mut text = String::new();
         let _ = writeln!(
             text,
-            ".visible .entry {name}(.param .align 8 .b8 launch[{length}])\n.maxntid {THREADS}, 1, 1\n{{",
+            ".visible .entry {name}(.param .align 8 .b8 launch[{length}])\n.maxntid {THREADS}, 1, 1",
         );
+        if self.is_free {
+            text.push_str(".minnctapersm 1\n");
+        }
+        text.push_str("{\n");
         for slot in self.block.slots() {
             self.named.entry(slot.field.class()).or_default().push(slot.register.clone());
         }
@@ -299,7 +324,7 @@ impl PtxWriter<'_> {
         to.iter().for_each(|element| self.forget(element));
         if per_word > 1 {
             let words: Vec<String> = (0..to.len() / per_word).map(|_| self.temp(Class::B32)).collect();
-            self.load_words(space, &words, from);
+            self.load_words(space, "b32", &words, from);
             for (word, lanes) in words.iter().zip(to.chunks(per_word)) {
                 self.unpack(dtype, lanes, word);
             }
@@ -320,11 +345,6 @@ impl PtxWriter<'_> {
             1 => Vec::new(),
             count => run.chunks(count).map(|e| self.named(Class::B32, &format!("{}_word", e[0]))).collect(),
         }
-    }
-
-    /// Loads the words of a run, aligned as for [`PtxWriter::load_run`].
-    pub(crate) fn load_words(&mut self, space: &str, words: &[String], from: &Address) {
-        self.op(&format!("ld.{space}{}.b32 {}, {from}", vector(words.len()), braced(words)));
     }
 
     /// The words of a run from its elements.
@@ -354,9 +374,52 @@ impl PtxWriter<'_> {
         }
     }
 
-    /// Elements of 8 or 16 bits out of a word.
-    fn unpack(&mut self, dtype: DType, to: &[String], word: &str) {
+    /// Loads neighbouring registers as they are in memory.
+    pub(crate) fn load_words(&mut self, space: &str, kind: &str, to: &[String], from: &Address) {
+        self.op(&format!("ld.{space}{}.{kind} {}, {from}", vector(to.len()), braced(to)));
+    }
+
+    /// Stores neighbouring registers as they are.
+    pub(crate) fn store_words(&mut self, space: &str, kind: &str, words: &[String], to: &Address) {
+        self.op(&format!("st.{space}{}.{kind} {to}, {}", vector(words.len()), braced(words)));
+    }
+
+    /// Copies 4, 8 or 16 bytes from global to shared memory while the thread goes on.
+    pub(crate) fn copy_async(&mut self, to: &Address, from: &Address, bytes: usize) {
+        let cache = if bytes == 16 { "cg" } else { "ca" };
+        self.op(&format!("cp.async.{cache}.shared.global {to}, {from}, {bytes}"));
+    }
+
+    /// A register of the lane so many lanes further on, or back; lanes without one get their own.
+    pub(crate) fn shuffle(&mut self, kind: Class, value: &str, lanes: i32) -> String {
+        let (mode, last) = if lanes < 0 { ("up", "0") } else { ("down", "31") };
+        let distance = lanes.unsigned_abs().to_string();
+        let word = |w: &mut Self, word: &str| {
+            w.set(Class::B32, &format!("shfl.sync.{mode}.b32"), &[word, &distance, last, "0xffffffff"])
+        };
+        match kind {
+            Class::B64 | Class::F64 => {
+                let (low, high) = (self.temp(Class::B32), self.temp(Class::B32));
+                self.op(&format!("mov.b64 {{{low}, {high}}}, {value}"));
+                let (low, high) = (word(self, &low), word(self, &high));
+                self.set(kind, "mov.b64", &[&format!("{{{low}, {high}}}")])
+            }
+            Class::F32 => {
+                let bits = self.set(Class::B32, "mov.b32", &[value]);
+                let bits = word(self, &bits);
+                self.set(Class::F32, "mov.b32", &[&bits])
+            }
+            Class::B32 => word(self, value),
+            Class::Pred | Class::B16 => unreachable!("no register of a vector is so narrow"),
+        }
+    }
+
+    /// Elements of 8 or 16 bits out of a word, of which they may be the lowest.
+    pub(crate) fn unpack(&mut self, dtype: DType, to: &[String], word: &str) {
         let width = 8 * dtype.size_bytes();
+        if let (Class::B16, [to]) = (class(dtype), to) {
+            return self.op(&format!("cvt.u16.u32 {to}, {word}"));
+        }
         if class(dtype) == Class::B16 {
             return self.split_word(to, word);
         }
@@ -405,6 +468,21 @@ impl PtxWriter<'_> {
             self.op(&format!("st.{space}{}.b32 {to}, {}", vector(words.len()), braced(&words)));
         } else {
             self.op(&format!("st.{space}{}.{} {to}, {}", vector(bytes.len()), memory(dtype), braced(&bytes)));
+        }
+    }
+
+    /// Elements of 8 or 16 bits, as loaded, into a word.
+    pub(crate) fn pack_into(&mut self, dtype: DType, word: &str, elements: &[String]) {
+        match (class(dtype), elements) {
+            (Class::B16, [element]) => self.op(&format!("cvt.u32.u16 {word}, {element}")),
+            (_, [element]) => self.op(&format!("mov.b32 {word}, {element}")),
+            (_, [a, b]) if dtype.size_bytes() == 1 => {
+                self.op(&format!("prmt.b32 {word}, {a}, {b}, 0x5540"));
+            }
+            _ => {
+                let packed = self.pack(dtype, elements);
+                self.op(&format!("mov.b32 {word}, {packed}"));
+            }
         }
     }
 
