@@ -35,11 +35,11 @@ pub fn emit(kernel: &Verified, target: &PtxTarget) -> Result<Module, PtxUnsuppor
     let kernel = verified.kernel();
     let schedule = Schedule::of(&verified);
     let entries = match &kernel.form {
-        Form::Reduce { .. } => fold::entries(&verified, target, schedule.fold),
+        Form::Reduce { .. } => fold::entries(&verified, target, schedule.folds),
         Form::Elementwise { .. } | Form::Gather { .. } | Form::Scatter { .. } => {
             let mut entries = vec![pointwise::entry(&verified, target)];
             entries.extend(schedule.vector.as_ref().map(|plan| vector::entry(&verified, target, plan)));
-            entries.extend(schedule.transpose.then(|| transpose::entry(&verified, target)));
+            entries.extend(schedule.transpose.map(|turns| transpose::entry(&verified, target, turns)));
             let batched = pointwise::is_batched(&verified);
             entries.extend(batched.then(|| pointwise::batched_copy(&verified, target)));
             // Older GPUs have no copies that go on while a thread does.

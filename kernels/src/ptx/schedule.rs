@@ -15,10 +15,10 @@ pub(crate) struct Schedule {
     pub vector: Option<Vectors>,
     /// Planes of a stencil one after the other.
     pub streaming: Option<StreamingPlan>,
-    /// Transposed inputs may go through shared memory.
-    pub transpose: bool,
+    /// Transposed inputs may go through shared memory: points of a square that a thread computes.
+    pub transpose: Option<usize>,
     /// Of a reduction.
-    pub fold: FoldPlan,
+    pub folds: FoldPlans,
 }
 
 impl Schedule {
@@ -26,13 +26,16 @@ impl Schedule {
         let vector = Vectors::of(kernel);
         let widest = vector.as_ref().map(|vector| vector.lanes);
         let streaming = widest.and_then(|lanes| StreamingPlan::of(kernel, lanes));
-        Schedule { vector, streaming, transpose: is_transposed(kernel), fold: FoldPlan::of(kernel) }
+        Schedule { vector, streaming, transpose: turns(kernel), folds: FoldPlans::of(kernel) }
     }
 }
 
-/// Instructions of a body that is bound by memory alone. If it also reads a single row, one vector per
-/// thread keeps 32 KiB of loads under way on a multiprocessor, and two are needed.
-const SHORT: usize = 16;
+/// Instructions of a body that is bound by memory alone. If it also reads few rows, one vector per thread
+/// keeps 32 KiB of each under way on a multiprocessor, and that is too little.
+const SHORT: usize = 24;
+
+/// So few rows.
+const FEW_ROWS: usize = 2;
 
 /// Bytes of the widest load there is.
 const VECTOR_BYTES: usize = 16;
@@ -44,6 +47,8 @@ pub(crate) struct Vectors {
     pub lanes: usize,
     /// Vectors of a thread, a block apart from each other.
     pub vectors: usize,
+    /// Blocks that must fit side by side; 0 if the assembler decides.
+    pub blocks: u32,
     pub rows: Vec<VectorRow>,
 }
 
@@ -71,8 +76,11 @@ impl Vectors {
             return None;
         }
         let rows = rows(footprint, lanes);
-        let vectors = if rows.len() == 1 && kernel.body.len() <= SHORT { 2 } else { 1 };
-        Some(Vectors { lanes, vectors, rows })
+        // Of 16-bit elements even one vector takes many registers, and of 8 bytes two do.
+        let few = if lanes <= 4 { FEW_ROWS } else { 1 };
+        let vectors = if rows.len() <= few && kernel.body.len() <= SHORT { 2 } else { 1 };
+        let blocks = if widest == 8 && rows.len() > 1 { 5 } else { 0 };
+        Some(Vectors { lanes, vectors, blocks, rows })
     }
 
     /// Parameters of which a point reads its neighbours along the last dimension.
@@ -116,23 +124,27 @@ pub(crate) fn place_name(position: i32) -> String {
 /// Points along each side of a square of the entry `transpose`.
 pub(crate) const SIDE: usize = 32;
 
-/// Points of a square that a thread computes.
-pub(crate) const TURNS: usize = 4;
+/// Points of a square that a thread computes; of narrow types twice as many, so that enough bytes are
+/// under way.
+const TURNS: usize = 4;
 
 /// Elements from one row of a square in shared memory to the next: an odd number keeps the threads
 /// that read a column out of each other's banks.
 pub(crate) const PITCH: usize = SIDE + 1;
 
-/// Every input is read at the point itself, and their squares fit in shared memory.
-fn is_transposed(verified: &Verified) -> bool {
+/// Points of a thread of the entry `transpose`, if every input is read at the point itself and their squares
+/// fit in shared memory.
+fn turns(verified: &Verified) -> Option<usize> {
     let (kernel, footprint) = (verified.kernel(), verified.footprint());
-    let sizes = turnable(footprint).map(|p| kernel.params[p as usize].dtype.size_bytes());
-    let shared = sizes.map(|size| SIDE * PITCH * size).sum::<usize>();
-    matches!(kernel.form, Form::Elementwise { .. })
+    let sizes = || turnable(footprint).map(|p| kernel.params[p as usize].dtype.size_bytes());
+    let shared = sizes().map(|size| SIDE * PITCH * size).sum::<usize>();
+    let turns = if sizes().max()? <= 2 { 2 * TURNS } else { TURNS };
+    let is_possible = matches!(kernel.form, Form::Elementwise { .. })
         && kernel.rank >= 2
         && (1..=MAX_SHARED_BYTES).contains(&shared)
-        && kernel.body.len() * TURNS <= MAX_INSTRUCTIONS
-        && footprint.is_pointwise()
+        && kernel.body.len() * turns <= MAX_INSTRUCTIONS
+        && footprint.is_pointwise();
+    is_possible.then_some(turns)
 }
 
 /// Parameters that may be transposed.
@@ -141,14 +153,36 @@ pub(crate) fn turnable(footprint: &Footprint) -> impl Iterator<Item = u32> {
     params.filter(|(p, _)| p.radius.is_some() && !p.is_in_place).map(|(_, p)| p)
 }
 
-/// Bytes that a thread has under way at once.
+/// Bytes that a thread of a reduction has under way at once: twice as many where one address serves them all.
 const BYTES_UNDER_WAY: usize = 64;
 
-/// Registers of the values that a thread combines by a tree.
-const VALUE_REGISTERS: usize = 32;
+/// Blocks of a reduction with a short body that fit side by side: each thread then has 64 registers.
+const FOLDING_BLOCKS: u32 = 4;
+
+/// Registers of the values of a thread in one group.
+const VALUE_REGISTERS: usize = 64;
 
 /// Instructions that all repetitions of the body may have together.
 const MAX_REPEATED: usize = 512;
+
+/// How the threads of a reduction take their values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FoldPlans {
+    pub any: FoldPlan,
+    /// Where every run is one aligned load.
+    pub aligned: FoldPlan,
+    /// Blocks that must fit side by side; 0 if the assembler decides.
+    pub blocks: u32,
+}
+
+impl FoldPlans {
+    fn of(verified: &Verified) -> FoldPlans {
+        let of = |bytes| FoldPlan::of(verified, bytes);
+        let is_short = verified.kernel().body.len() <= SHORT;
+        let blocks = if is_short { FOLDING_BLOCKS } else { 0 };
+        FoldPlans { any: of(BYTES_UNDER_WAY), aligned: of(2 * BYTES_UNDER_WAY), blocks }
+    }
+}
 
 /// Values of a thread in one group: `steps` runs of `run` neighbours each, both powers of two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,8 +194,8 @@ pub(crate) struct FoldPlan {
 }
 
 impl FoldPlan {
-    /// Of partial results, which lie one after the other.
-    pub(crate) const TREE: FoldPlan = FoldPlan { run: 1, steps: 4 };
+    /// Of partial results, which lie one after the other: so many that one group has those of most folds.
+    pub(crate) const TREE: FoldPlan = FoldPlan { run: 1, steps: 16 };
 
     /// Levels of the counter of groups of a share.
     pub(crate) const LEVELS: u32 = 5;
@@ -169,7 +203,7 @@ impl FoldPlan {
     /// The largest number of groups of a share.
     pub(crate) const MOST_GROUPS: u64 = 1 << FoldPlan::LEVELS;
 
-    fn of(verified: &Verified) -> FoldPlan {
+    fn of(verified: &Verified, most_bytes: usize) -> FoldPlan {
         let (kernel, footprint) = (verified.kernel(), verified.footprint());
         let sizes = || footprint.loads().iter().map(|load| footprint.params()[load.param as usize].size);
         let widest = sizes().max().unwrap_or(4);
@@ -177,7 +211,7 @@ impl FoldPlan {
         let at_most = |most: usize| 1 << most.max(1).ilog2();
         let repeated = at_most(MAX_REPEATED / kernel.body.len().max(1));
         let run = (VECTOR_BYTES / widest).min(repeated);
-        let under_way = at_most(BYTES_UNDER_WAY / (run * bytes.max(1)));
+        let under_way = at_most(most_bytes / (run * bytes.max(1)));
         let outputs = kernel.params.iter().filter(|param| param.access != Access::In);
         let registers: usize = outputs.map(|param| param.dtype.size_bytes().div_ceil(4)).sum();
         let most = at_most(VALUE_REGISTERS / registers.max(1)).max(run);

@@ -105,7 +105,7 @@ fn folds_of_several_axes_follow_the_widest_strides() {
                 let axes: Vec<bool> = (0..3).map(|k| mask >> k & 1 == 1).collect();
                 let (mut kernel, mut launch, mut arrays) =
                     fold_case(FoldOp::Sum, d, &extents, &axes).unwrap();
-                launch.views[0].strides = c_strides(&[extents[0], extents[1] + 1, extents[2] + 3]);
+                launch.views[0].strides = c_strides(&[extents[0], extents[1] + 1, extents[2] + 4]);
                 arrays[0] = if d.is_float() { sevenths(d, 12_000, 9) } else { small_numbers(d, 12_000, 9) };
                 tally.everywhere(&kernel, &launch, &arrays);
                 kernel = dot(d, &axes);

@@ -3,10 +3,10 @@
 //! interpreter until one differs or the simulated GPU reports a fault. A bug that changes no text, or none
 //! that the simulator takes, is a failure of the table, not a bug that was found.
 
-use partita_kernels::{DType, FoldOp, Launch, Verified};
+use partita_kernels::{DType, FoldOp, Launch, Scalar, Verified};
 
 use crate::agreement::{
-    Arrays, Case, arg_fold_case, cases, copy_case, cube, difference, fold_case, indexed_cases, star,
+    Arrays, Case, arg_fold_case, bytes, cases, copy_case, cube, difference, fold_case, indexed_cases, star,
     stencil_launch, weighted,
 };
 use crate::machine::{Compiled, Setting, on_host};
@@ -89,7 +89,9 @@ const BUGS: &[(&str, Change)] = &[
     ("a shuffle from the wrong lane", Put("shfl.sync.down", ", 4, 31", ", 2, 31")),
     ("a shuffle of half a warp", Put("shfl.sync", "0xffffffff", "0x0000ffff")),
     ("lanes that are far apart combined first", Text(from_afar)),
-    ("a level of lanes left out", Put("setp.le.u32 %p", "%lanes, 16", "%lanes, 32")),
+    ("a level of lanes left out", Put("setp.ge.u32 %p", "%distance, %lanes", "%distance, 4")),
+    ("a lane that gives the half it keeps", Put("and.b32 %r", "%lane, 1;", "%lane, 2;")),
+    ("a half from the wrong lane", Put("shfl.sync.bfly", ", 1, 31", ", 2, 31")),
     ("runs of lanes that lie apart", Put("mad.lo.u32 %number, %lane", ", 4, ", ", 1, ")),
     ("shares of a block not all combined", Put("setp.lt.u32 %p", "%distance, %shares", "%distance, 2")),
     ("groups combined out of order", Put("and.b32 %r", "%group, 1;", "%group, 2;")),
@@ -183,9 +185,9 @@ fn exchanged(text: &str) -> String {
 /// Shuffles whose distances come in the opposite order: each sum still has every value.
 fn from_afar(text: &str) -> String {
     let turned = |line: &str| {
-        let distances = [", 1, 31,", ", 2, 31,", ", 8, 31,", ", 16, 31,"];
+        let distances = [", 8, 31,", ", 16, 31,"];
         let at = distances.iter().position(|d| line.contains("shfl.sync.down") && line.contains(d));
-        at.map_or(line.to_owned(), |at| line.replace(distances[at], distances[3 - at]))
+        at.map_or(line.to_owned(), |at| line.replace(distances[at], distances[1 - at]))
     };
     text.lines().map(|line| turned(line) + "\n").collect()
 }
@@ -268,6 +270,15 @@ fn trials() -> Vec<Trial> {
             all.push((format!("{op:?} of {d}"), fold_case(op, d, extents, axes).unwrap()));
         }
     }
+    // Large numbers that cancel: every order of additions has another result.
+    let (kernel, launch, mut arrays) = fold_case(FoldOp::Sum, DType::F32, &[5000], &[true]).unwrap();
+    let value = |i: usize| match i * i % 7 {
+        1 => 1e8,
+        2 => -1e8,
+        _ => i as f64,
+    };
+    arrays[0] = bytes(DType::F32, (0..5000).map(|i| Scalar::from_f64(DType::F32, value(i)).bits));
+    all.push(("a sum whose bits tell the order".into(), (kernel, launch, arrays)));
     for largest in [false, true] {
         all.push((
             "the place of an extreme".into(),

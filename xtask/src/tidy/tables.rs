@@ -12,17 +12,17 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 23_160),
+    ("kernels/src", 23_510),
     ("engine/src", 38_220),
     ("simcuda/src", 8_580),
     ("interop/src", 7_050),
     ("interop/python", 9_930),
-    ("benches", 9_450),
+    ("benches", 9_590),
     ("xtask", 5_080),
     ("examples", 2_520),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 103_910;
+pub const TOTAL_BUDGET: usize = 104_400;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

@@ -46,12 +46,12 @@ impl ReductionPass<'_> {
         // memory that it found before.
         let storage = |member: &ReduceMember| Storage::new(self.team, Arc::clone(result), member.dtype);
         let storages = members.iter().map(storage).collect::<Result<Vec<Storage>>>()?;
-        let partials = self.fold(values, &mut work)?;
         let with_root = |part: usize| Some((part, self.root_of_partial(part)?));
         let rooted: Vec<(usize, usize)> = (0..dist.parts()).filter_map(with_root).collect();
         // The parts that each root combines, ascending.
         let mut givers: Vec<Vec<usize>> = vec![Vec::new(); result.parts()];
         rooted.iter().for_each(|&(part, root)| givers[root].push(part));
+        let partials = self.fold(values, &givers, &storages, &mut work)?;
         let moving: Vec<(usize, usize)> = rooted.into_iter().filter(|(part, root)| part != root).collect();
         let exchange = PartialExchange::new(self.team, &moving, &self.dtypes);
         let reductions: Vec<Reduction> = members.iter().map(|member| member.reduction).collect();
@@ -77,8 +77,14 @@ impl ReductionPass<'_> {
         has.then(|| root_of(dist, part, axes))
     }
 
-    /// Folds what each part owns.
-    fn fold(&self, values: &mut Values, work: &mut ScheduleBuilder) -> Result<Vec<Option<Partial>>> {
+    /// Folds what each part owns: into the results themselves where no other part adds to them.
+    fn fold(
+        &self,
+        values: &mut Values,
+        givers: &[Vec<usize>],
+        storages: &[Storage],
+        work: &mut ScheduleBuilder,
+    ) -> Result<Vec<Option<Partial>>> {
         let Reduce { dist, axes, kernel, leaves, accesses, arguments, .. } = self.task;
         let inputs = work.bind_operands(values, (leaves, accesses), dist)?;
         work.note(kernel, arguments);
@@ -94,10 +100,21 @@ impl ReductionPass<'_> {
             let mut memory = bind(leaves, &inputs, part, region.rank())?;
             let kept = flatten(&region, axes)?;
             let device = self.team.device(part);
-            let partial = self.dtypes.iter().map(|&dtype| scratch(device, &kept, dtype, &mut work.leases));
-            let partial = partial.collect::<Result<Partial>>()?;
+            let is_alone =
+                givers.get(part).is_some_and(|g| *g == [part]) && self.task.result.owned(part) == kept;
+            let mut partial = Partial::new();
+            for (member, storage) in self.task.members.iter().zip(storages) {
+                // The last buffer becomes the result.
+                let dtypes = member.partials();
+                let to = storage.place(self.team, part).filter(|_| is_alone);
+                let scratched = dtypes.len() - usize::from(to.is_some());
+                for &dtype in &dtypes[..scratched] {
+                    partial.push(scratch(device, &kept, dtype, &mut work.leases)?);
+                }
+                partial.extend(to);
+            }
             memory.extend(partial.iter().map(|place| {
-                let mut view: View = place.view(place.stored.start());
+                let mut view: View = place.view(kept.start());
                 axes.iter().for_each(|&axis| view.strides[axis] = 0);
                 (view, place.clone())
             }));
@@ -136,6 +153,9 @@ impl ReductionPass<'_> {
             let dtype = member.dtype;
             // The result is the last buffer: the fold's value, or the arg reduction's index.
             let last = kept.as_mut().and_then(|kept| kept.by_ref().take(member.partials().len()).last());
+            if last.as_ref().is_some_and(|last| Arc::ptr_eq(&last.allocation, &to.allocation)) {
+                continue;
+            }
             work.push(match last {
                 Some(from) => copy_box(&from, region, to, region, CopyMode { dtype, add: false })?,
                 None => fill_box(to, region, member.reduction.neutral(dtype))?,

@@ -6,31 +6,35 @@
 //! The order is the definition's (see [`crate::interpret`]): a tree of adjacent pairs over the numbers of the
 //! folded points. A *share* is the part of a tree that some lanes of a warp have together: an aligned run of
 //! numbers whose length is a power of two. It is taken group by group. In a group each lane has runs of
-//! neighbours, which it combines in registers; shuffles combine the lanes, lower numbers on the left; and the
-//! results of the groups are combined by a binary counter: a carry out of bit `k` is a tree of 2^k groups.
+//! neighbours, which it combines in registers; shuffles combine the lanes, lower numbers on the left
+//! (`fold_streams`); and the results of the groups are combined by a binary counter: a carry out of bit `k`
+//! is a tree of 2^k groups.
 //! The shares of a block meet in shared memory, blocks in memory. Where numbers end early, the neutral
 //! element stands in, so the result depends on none of these sizes.
 //!
 //! The launch decides how threads become lanes and shares: if folded points lie closer together in memory
 //! than kept ones, up to 32 lanes share a point; otherwise neighbouring threads have neighbouring kept
 //! points, and every share is one lane. Shuffles and branches around them are the same for all threads of a
-//! warp.
+//! warp; `bra.uni` says so where the assembler would otherwise make a call of each shuffle (before sm_90).
 
-use super::fold_values::{
-    Runs, Stream, loaded, partial_bytes, registers, row_register, streams, value_registers, word_class,
-};
-use crate::ptx::schedule::{FoldPlan, fold_slots};
+use super::fold_streams::{Stream, partial_bytes, registers, streams, value_registers, word_class};
+use super::fold_values::{Runs, loaded, row_register};
+use crate::ptx::schedule::{FoldPlan, FoldPlans, fold_slots};
 use crate::ptx::text::{
     Address, Class, Entry, Field, FoldField, PtxTarget, PtxWriter, Quantity, THREADS, class,
 };
 use crate::verify::Verified;
 
 /// The entries `fold` and `tree`, and `fold_runs` where a run is more than one value.
-pub(crate) fn entries(kernel: &Verified, target: &PtxTarget, plan: FoldPlan) -> Vec<Entry> {
+pub(crate) fn entries(kernel: &Verified, target: &PtxTarget, plans: FoldPlans) -> Vec<Entry> {
     let streams = streams(kernel.kernel());
-    let writer = || PtxWriter::new(kernel, target);
-    let mut entries = vec![fold(writer(), plan, &streams, Runs::Any), tree(writer(), &streams)];
-    entries.extend((plan.run > 1).then(|| fold(writer(), plan, &streams, Runs::Aligned)));
+    let writer = || {
+        let mut writer = PtxWriter::new(kernel, target);
+        writer.side_by_side(plans.blocks);
+        writer
+    };
+    let mut entries = vec![fold(writer(), plans.any, &streams, Runs::Any), tree(writer(), &streams)];
+    entries.extend((plans.aligned.run > 1).then(|| fold(writer(), plans.aligned, &streams, Runs::Aligned)));
     entries
 }
 
@@ -49,7 +53,7 @@ fn fold(mut w: PtxWriter, plan: FoldPlan, streams: &[Stream], runs: Runs) -> Ent
         w.step(quantity, 0..kept, None, &to);
     }
     w.prologue();
-    w.groups(plan, streams, |w| w.values_of_body(plan, streams, &folded, runs));
+    w.groups(plan, streams, |w| w.group_of_body(plan, streams, &folded, runs));
     let kind = match runs {
         Runs::Any => "fold",
         Runs::Aligned => "fold_runs",
@@ -108,9 +112,9 @@ impl PtxWriter<'_> {
         self.op(&format!("mad.lo.u32 %number, %lane, {}, %start", plan.run));
     }
 
-    /// Goes through the groups of the share; `values` leaves each value of the thread in its register and
-    /// moves `%number` on. The result is in `%acc`.
-    fn groups(&mut self, plan: FoldPlan, streams: &[Stream], values: impl FnOnce(&mut Self)) {
+    /// Goes through the groups of the share; `combined` leaves a group's result in the first value's
+    /// registers of the first lane and moves `%number` on. The result of all is in `%acc`.
+    fn groups(&mut self, plan: FoldPlan, streams: &[Stream], combined: impl FnOnce(&mut Self)) {
         let acc = registers(streams, |n| format!("%acc{n}"));
         for (stream, acc) in streams.iter().zip(&acc) {
             self.named(class(stream.partial), acc);
@@ -124,11 +128,13 @@ impl PtxWriter<'_> {
         }
         let folded = self.fold_field(FoldField::Folded);
         self.op("mov.b32 %group, 0");
+        self.note("the warp's first number: a warp goes on as long as one of its threads must");
+        let first = self.named(Class::B32, "%first_start");
+        self.op(&format!("shfl.sync.idx.b32 {first}, %start, 0, 31, 0xffffffff"));
         self.place("GROUP");
-        let past = self.set(Class::Pred, "setp.ge.u32", &["%start", &folded]);
-        self.op(&format!("@{past} bra PAST"));
-        values(self);
-        self.combine_lanes(plan, streams);
+        let past = self.set(Class::Pred, "setp.ge.u32", &[&first, &folded]);
+        self.op(&format!("@{past} bra.uni PAST"));
+        combined(self);
         self.copy_all(streams, &acc, &value_registers(streams, 0, 0));
         self.op("bra COUNT");
         self.place("PAST");
@@ -160,44 +166,15 @@ impl PtxWriter<'_> {
         self.place("NEXT");
         let groups = self.fold_field(FoldField::Groups);
         self.op("add.u32 %start, %start, %reach");
+        self.op(&format!("add.u32 {first}, {first}, %reach"));
         self.op("add.u32 %group, %group, 1");
         let more = self.set(Class::Pred, "setp.lt.u32", &["%group", &groups]);
-        self.op(&format!("@{more} bra GROUP"));
+        self.op(&format!("@{more} bra.uni GROUP"));
     }
 
     fn copy_all(&mut self, streams: &[Stream], to: &[String], from: &[String]) {
         for ((stream, to), from) in streams.iter().zip(to).zip(from) {
             self.copy(stream.partial, to, from);
-        }
-    }
-
-    /// The tree over a group: elements of a run, lanes, steps. The result is in the first value's registers.
-    fn combine_lanes(&mut self, plan: FoldPlan, streams: &[Stream]) {
-        let value = |step: usize, element: usize| value_registers(streams, step, element);
-        let halves = |count: usize| (0..count.ilog2()).map(|level| 1usize << level);
-        for step in 0..plan.steps {
-            for half in halves(plan.run) {
-                for at in (0..plan.run).step_by(2 * half) {
-                    self.combine_pair(streams, &value(step, at), &value(step, at + half));
-                }
-            }
-        }
-        let lanes = self.fold_field(FoldField::Lanes);
-        for distance in halves(32) {
-            let done = self.set(Class::Pred, "setp.le.u32", &[&lanes, &distance.to_string()]);
-            self.op(&format!("@{done} bra WARP"));
-            for step in 0..plan.steps {
-                let theirs: Vec<String> = (streams.iter().zip(value(step, 0)))
-                    .map(|(stream, own)| self.shuffle_down(stream.partial, &own, distance))
-                    .collect();
-                self.combine_pair(streams, &value(step, 0), &theirs);
-            }
-        }
-        self.place("WARP");
-        for half in halves(plan.steps) {
-            for at in (0..plan.steps).step_by(2 * half) {
-                self.combine_pair(streams, &value(at, 0), &value(at + half, 0));
-            }
         }
     }
 
@@ -221,7 +198,11 @@ impl PtxWriter<'_> {
             }
             self.end_step(plan);
         }
-        self.replace_missing(plan, streams);
+        let whole = self.label("WHOLE");
+        self.op(&format!("@%full bra.uni {whole}"));
+        (0..plan.steps).for_each(|step| self.replace_missing(plan, streams, step));
+        self.place(&whole);
+        self.combine_lanes(plan, streams);
     }
 
     /// `%number0` and so on: the thread's first number of a step.
@@ -236,25 +217,20 @@ impl PtxWriter<'_> {
         self.op(&format!("mad.lo.u32 %number, {lanes}, {}, %number", plan.run));
     }
 
-    /// The neutral element for the values that are missing.
-    pub(super) fn replace_missing(&mut self, plan: FoldPlan, streams: &[Stream]) {
+    /// The neutral element for the values of a step that are missing.
+    pub(super) fn replace_missing(&mut self, plan: FoldPlan, streams: &[Stream], step: usize) {
         let folded = self.fold_field(FoldField::Folded);
-        let whole = self.label("WHOLE");
-        self.op(&format!("@%full bra {whole}"));
         let neutral: Vec<String> = streams.iter().map(|stream| self.fresh(stream.neutral)).collect();
-        for step in 0..plan.steps {
-            let first = format!("%number{step}");
-            let end = self.set(Class::B32, "max.u32", &[&first, &folded]);
-            let left = self.set(Class::B32, "sub.u32", &[&end, &first]);
-            for element in 0..plan.run {
-                let there = self.set(Class::Pred, "setp.gt.u32", &[&left, &element.to_string()]);
-                let values = value_registers(streams, step, element);
-                for ((stream, value), neutral) in streams.iter().zip(&values).zip(&neutral) {
-                    self.select(stream.partial, value, [value, neutral], &there);
-                }
+        let first = format!("%number{step}");
+        let end = self.set(Class::B32, "max.u32", &[&first, &folded]);
+        let left = self.set(Class::B32, "sub.u32", &[&end, &first]);
+        for element in 0..plan.run {
+            let there = self.set(Class::Pred, "setp.gt.u32", &[&left, &element.to_string()]);
+            let values = value_registers(streams, step, element);
+            for ((stream, value), neutral) in streams.iter().zip(&values).zip(&neutral) {
+                self.select(stream.partial, value, [value, neutral], &there);
             }
         }
-        self.place(&whole);
     }
 
     /// Combines the shares of a point in the first lane of the first share, and stores what that has.

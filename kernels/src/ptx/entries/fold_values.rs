@@ -1,5 +1,4 @@
-//! The values of a fold: what a thread loads and computes of a group, and how partial results are combined,
-//! two of them in registers and those of the lanes of a warp.
+//! The values of a fold: what a thread loads and computes of a group.
 //!
 //! Runs of neighbours that no row of the array cuts are loaded as vectors where they are aligned, and element
 //! by element from one address where they are not. Where rows cut runs, or the numbers end within a group,
@@ -7,12 +6,12 @@
 
 use std::ops::Range;
 
-use crate::dtype::{DType, Kind, Scalar};
-use crate::ir::{CompareOp, Fold, Form, Kernel, Op};
+use super::fold_streams::{LANES, Stream, value_registers};
+use crate::dtype::DType;
+use crate::ir::Op;
 use crate::ptx::schedule::FoldPlan;
 use crate::ptx::text::{
-    Address, Class, Field, FoldField, Point, PtxWriter, Quantity, arithmetic, class, partial, quantities,
-    register, size_bits,
+    Address, Class, Field, FoldField, Point, PtxWriter, Quantity, class, quantities, register,
 };
 use crate::verify::footprint::Footprint;
 
@@ -23,56 +22,6 @@ pub(super) enum Runs {
     Any,
     /// Each is whole, or wholly missing, and aligned.
     Aligned,
-}
-
-/// One sequence of partial results: a value fold has one, an argument fold two.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Stream {
-    pub output: u32,
-    /// The output's type.
-    pub dtype: DType,
-    /// The type in which values are combined.
-    pub partial: DType,
-    /// Combined with it, a value stays as it is.
-    pub neutral: Scalar,
-    /// It is the index of an argument fold.
-    pub index: bool,
-}
-
-/// The folds of a reduction.
-fn folds(kernel: &Kernel) -> &[Fold] {
-    let Form::Reduce { folds, .. } = &kernel.form else { unreachable!("called for reductions") };
-    folds
-}
-
-/// The streams of a reduction.
-pub(crate) fn streams(kernel: &Kernel) -> Vec<Stream> {
-    let mut all = Vec::new();
-    let mut add = |output: u32, neutral: &dyn Fn(DType) -> Scalar, index| {
-        let dtype = kernel.params[output as usize].dtype;
-        let (partial, neutral) = (partial(dtype), neutral(dtype));
-        let neutral = match dtype.kind() {
-            Kind::Float => Scalar::from_f64(partial, neutral.to_f64()),
-            Kind::Uint if dtype == DType::U64 => neutral,
-            Kind::Bool | Kind::Int | Kind::Uint => Scalar::from_i64(partial, neutral.to_i64()),
-        };
-        all.push(Stream { output, dtype, partial, neutral, index });
-    };
-    for fold in folds(kernel) {
-        match *fold {
-            Fold::Value { op, output, .. } => add(output, &|d| op.neutral(d), false),
-            Fold::Arg { largest, value_output, index_output, .. } => {
-                add(value_output, &|d| Scalar::extreme(d, !largest), false);
-                // Indices are compared as i64: this one loses against every other.
-                add(
-                    index_output,
-                    &|d| Scalar::from_f64(if d == DType::U64 { DType::I64 } else { d }, 1e30),
-                    true,
-                );
-            }
-        }
-    }
-    all
 }
 
 /// The quantities that the body reads; outputs are located once, at the end.
@@ -88,142 +37,9 @@ pub(super) fn row_register(quantity: Quantity) -> String {
     format!("{}_row", register(quantity))
 }
 
-/// The registers of one value per stream.
-pub(super) fn registers(streams: &[Stream], name: impl Fn(usize) -> String) -> Vec<String> {
-    (0..streams.len()).map(name).collect()
-}
-
-/// The registers of the value of a run's element.
-pub(super) fn value_registers(streams: &[Stream], step: usize, element: usize) -> Vec<String> {
-    registers(streams, |n| format!("%x{n}_{step}_{element}"))
-}
-
-/// Bytes of a stream's partial results.
-pub(crate) fn partial_bytes(stream: &Stream) -> u64 {
-    1 << size_bits(stream.partial).max(2)
-}
-
-/// The class of a partial result in memory.
-pub(super) fn word_class(partial: DType) -> Class {
-    if partial == DType::Bool { Class::B32 } else { class(partial) }
-}
-
 impl PtxWriter<'_> {
-    /// `left = left op right`, one register per stream; `left` has the lower numbers.
-    pub(super) fn combine_pair(&mut self, streams: &[Stream], left: &[String], right: &[String]) {
-        let mut n = 0;
-        for fold in folds(self.kernel) {
-            let dtype = streams[n].partial;
-            match fold {
-                Fold::Value { op, .. } => {
-                    self.binary(op.step(), dtype, &left[n], &left[n], &right[n]);
-                    n += 1;
-                }
-                Fold::Arg { largest, .. } => {
-                    let index = streams[n + 1].partial;
-                    let [value, at, best, best_at] = [&right[n], &right[n + 1], &left[n], &left[n + 1]];
-                    let wins = self.wins(*largest, [dtype, index], [value, at], [best, best_at]);
-                    self.select(dtype, best, [value, best], &wins);
-                    self.select(index, best_at, [at, best_at], &wins);
-                    n += 2;
-                }
-            }
-        }
-    }
-
-    /// The neutral element combined with each result: what it decides is the sign of a zero.
-    pub(super) fn combine_neutral(&mut self, streams: &[Stream], results: &[String]) {
-        let mut n = 0;
-        for fold in folds(self.kernel) {
-            if let Fold::Value { op, .. } = fold {
-                let neutral = self.fresh(streams[n].neutral);
-                self.binary(op.step(), streams[n].partial, &results[n], &neutral, &results[n]);
-            }
-            n += if matches!(fold, Fold::Arg { .. }) { 2 } else { 1 };
-        }
-    }
-
-    /// Does a value with its index beat the best so far? Ties go to the lower index, and NaN beats every
-    /// number, so order is no matter.
-    fn wins(
-        &mut self,
-        largest: bool,
-        [dtype, index]: [DType; 2],
-        [value, at]: [&str; 2],
-        best: [&str; 2],
-    ) -> String {
-        let [better, tie, earlier] = [(); 3].map(|()| self.temp(Class::Pred));
-        let op = if largest { CompareOp::Gt } else { CompareOp::Lt };
-        self.compare(op, dtype, &better, value, best[0]);
-        self.compare(CompareOp::Eq, dtype, &tie, value, best[0]);
-        let index = if index == DType::U64 { DType::I64 } else { index };
-        self.compare(CompareOp::Lt, index, &earlier, at, best[1]);
-        if dtype.is_float() {
-            let kind = arithmetic(dtype);
-            let nan = self.set(Class::Pred, &format!("setp.nan.{kind}"), &[value, value]);
-            let best_nan = self.set(Class::Pred, &format!("setp.nan.{kind}"), &[best[0], best[0]]);
-            let both = self.set(Class::Pred, "and.pred", &[&nan, &best_nan]);
-            self.op(&format!("or.pred {tie}, {tie}, {both}"));
-            let first = self.set(Class::Pred, "xor.pred", &[&nan, &both]);
-            self.op(&format!("or.pred {better}, {better}, {first}"));
-        }
-        self.op(&format!("and.pred {tie}, {tie}, {earlier}"));
-        self.set(Class::Pred, "or.pred", &[&better, &tie])
-    }
-
-    /// The value of the lane `distance` further on; the last lanes get their own.
-    pub(super) fn shuffle_down(&mut self, dtype: DType, value: &str, distance: usize) -> String {
-        let shuffle = |w: &mut Self, a: &str| {
-            w.set(Class::B32, "shfl.sync.down.b32", &[a, &distance.to_string(), "31", "0xffffffff"])
-        };
-        match word_class(dtype) {
-            Class::B64 | Class::F64 => {
-                let (low, high) = (self.temp(Class::B32), self.temp(Class::B32));
-                self.op(&format!("mov.b64 {{{low}, {high}}}, {value}"));
-                let (low, high) = (shuffle(self, &low), shuffle(self, &high));
-                let to = self.temp(class(dtype));
-                self.op(&format!("mov.b64 {to}, {{{low}, {high}}}"));
-                to
-            }
-            Class::F32 => {
-                let word = self.set(Class::B32, "mov.b32", &[value]);
-                let word = shuffle(self, &word);
-                self.set(Class::F32, "mov.b32", &[&word])
-            }
-            _ => {
-                let word = self.word(dtype, value);
-                let word = shuffle(self, &word);
-                self.of_word(dtype, word)
-            }
-        }
-    }
-
-    /// A partial result as it is kept in memory.
-    pub(super) fn word(&mut self, dtype: DType, value: &str) -> String {
-        match dtype {
-            DType::Bool => self.set(Class::B32, "selp.b32", &["1", "0", value]),
-            _ => value.to_owned(),
-        }
-    }
-
-    fn of_word(&mut self, dtype: DType, word: String) -> String {
-        match dtype {
-            DType::Bool => self.set(Class::Pred, "setp.ne.u32", &[&word, "0"]),
-            _ => word,
-        }
-    }
-
-    /// A partial result out of memory.
-    pub(super) fn load_word(&mut self, space: &str, dtype: DType, place: &str) -> String {
-        let class = word_class(dtype);
-        let word = self.set(class, &format!("ld.{space}.{}", class.name()), &[place]);
-        self.of_word(dtype, word)
-    }
-}
-
-impl PtxWriter<'_> {
-    /// The body's values of a group, the neutral element for those that are missing.
-    pub(super) fn values_of_body(
+    /// A group of the body's values, combined; the neutral element stands for those that are missing.
+    pub(super) fn group_of_body(
         &mut self,
         plan: FoldPlan,
         streams: &[Stream],
@@ -237,6 +53,24 @@ impl PtxWriter<'_> {
         self.named(Class::Pred, "%full");
         self.op("add.u32 %end, %start, %reach");
         self.op(&format!("setp.le.u32 %full, %end, {total}"));
+        let has_coordinates = self.kernel.body.iter().any(|inst| matches!(inst.op, Op::Coord(_)));
+        if runs == Runs::Aligned && folded.len() == 1 && !has_coordinates {
+            self.note("a whole group of a whole warp: its runs are at fixed distances");
+            let lanes = self.fold_field(FoldField::Lanes);
+            let part = self.set(Class::Pred, "setp.ne.u32", &[&lanes, &LANES.to_string()]);
+            self.op(&format!("@{part} bra.uni ANY"));
+            self.op("@!%full bra.uni ANY");
+            self.runs_of_a_warp(plan, folded.start);
+            self.values(plan, streams, |_, _| ());
+            self.combine_warp(plan, streams);
+            self.op("bra GROUPED");
+            self.place("ANY");
+            self.note("any other group");
+            self.runs(plan, folded, runs);
+            self.values(plan, streams, |w, step| w.replace_missing(plan, streams, step));
+            self.combine_some_lanes(plan, streams);
+            return self.place("GROUPED");
+        }
         match runs {
             Runs::Aligned => self.runs(plan, folded, runs),
             Runs::Any if plan.run == 1 => self.singly(plan, folded),
@@ -254,6 +88,17 @@ impl PtxWriter<'_> {
             }
         }
         self.note("the body, and the neutral element for what is missing");
+        self.op("@!%full bra MISSING");
+        self.values(plan, streams, |_, _| ());
+        self.op("bra VALUES");
+        self.place("MISSING");
+        self.values(plan, streams, |w, step| w.replace_missing(plan, streams, step));
+        self.place("VALUES");
+        self.combine_lanes(plan, streams);
+    }
+
+    /// The values of each step, those of a run combined: then no more than one of each step is kept.
+    fn values(&mut self, plan: FoldPlan, streams: &[Stream], then: impl Fn(&mut Self, usize)) {
         for step in 0..plan.steps {
             self.unpack_inputs(plan, step);
             let mut points = Vec::new();
@@ -275,8 +120,35 @@ impl PtxWriter<'_> {
                     }
                 }
             }
+            then(self, step);
+            self.combine_run(plan, streams, step);
         }
-        self.replace_missing(plan, streams);
+    }
+
+    /// Loads of a whole group of a whole warp in one row: those of all steps from one address.
+    fn runs_of_a_warp(&mut self, plan: FoldPlan, slot: usize) {
+        let kernel = self.kernel;
+        let wide = self.set(Class::B64, "cvt.u64.u32", &["%number"]);
+        for quantity in loaded(self.footprint) {
+            if let Quantity::Param(param) = quantity {
+                let (to, from) = (self.named(Class::B64, &register(quantity)), row_register(quantity));
+                let stride = self.field(Field::Stride(param, slot));
+                self.op(&format!("mad.lo.s64 {to}, {wide}, {stride}, {from}"));
+            }
+        }
+        let hop = LANES * plan.run;
+        let mut sites = Vec::new();
+        for (at, inst) in kernel.body.iter().enumerate() {
+            if let Op::Load { param, offsets } = &inst.op {
+                let Address { register, .. } = self.neighbour(*param, &format!("%at{param}"), offsets);
+                let bytes = |step: usize| (step * hop * inst.dtype.size_bytes()) as i64;
+                let from = |step| Address { register: register.clone(), bytes: bytes(step) };
+                sites.extend((0..plan.steps).map(|step| (at, step, from(step))));
+            }
+        }
+        self.load_aligned_runs(plan, &sites);
+        self.op(&format!("add.u32 %number, %number, {}", plan.steps * hop));
+        self.op(&format!("mov.b32 %i{slot}, %number"));
     }
 
     /// The registers of the loads and coordinates of one value.
@@ -296,7 +168,7 @@ impl PtxWriter<'_> {
     fn runs(&mut self, plan: FoldPlan, folded: &Range<usize>, runs: Runs) {
         let kernel = self.kernel;
         let last = self.last(folded, if folded.len() == 1 { plan.run } else { 1 });
-        let mut sites: Vec<(usize, usize, String)> = Vec::new();
+        let mut sites: Vec<(usize, usize, Address)> = Vec::new();
         for step in 0..plan.steps {
             self.begin_step(step);
             self.locate_folded(folded, &last);
@@ -306,7 +178,7 @@ impl PtxWriter<'_> {
                         let place = self.neighbour(*param, &format!("%at{param}"), offsets);
                         let to = self.named(Class::B64, &format!("%from{at}_{step}"));
                         self.op(&format!("mov.b64 {to}, {}", place.register));
-                        sites.push((at, step, to));
+                        sites.push((at, step, Address::at(&to)));
                     }
                     Op::Coord(k) => {
                         let quantity = Quantity::Coord(*k, inst.dtype);
@@ -330,7 +202,7 @@ impl PtxWriter<'_> {
     }
 
     /// Loads runs as vectors if all of them are side by side and aligned.
-    fn load_runs(&mut self, plan: FoldPlan, sites: &[(usize, usize, String)], inner: usize) {
+    fn load_runs(&mut self, plan: FoldPlan, sites: &[(usize, usize, Address)], inner: usize) {
         let kernel = self.kernel;
         let param = |at: usize| match kernel.body[at].op {
             Op::Load { param, .. } => param,
@@ -340,7 +212,7 @@ impl PtxWriter<'_> {
         for (at, _, from) in sites {
             let size = kernel.body[*at].dtype.size_bytes();
             let apart = self.field(Field::Apart(param(*at)));
-            let low = self.set(Class::B32, "cvt.u32.u64", &[from]);
+            let low = self.set(Class::B32, "cvt.u32.u64", &[&from.register]);
             let low = self.set(Class::B32, "and.b32", &[&low, &(plan.run * size - 1).to_string()]);
             let own = self.set(Class::B32, "or.b32", &[&low, &apart]);
             misfit = Some(match misfit {
@@ -354,7 +226,7 @@ impl PtxWriter<'_> {
         self.load_aligned_runs(plan, sites);
         self.op("bra LOADED");
         self.place("APART");
-        for (at, step, from) in sites {
+        for (at, step, Address { register: from, .. }) in sites {
             let stride = self.field(Field::Stride(param(*at), inner));
             for element in 0..plan.run {
                 if element > 0 {
@@ -367,14 +239,14 @@ impl PtxWriter<'_> {
         }
     }
 
-    fn load_aligned_runs(&mut self, plan: FoldPlan, sites: &[(usize, usize, String)]) {
+    fn load_aligned_runs(&mut self, plan: FoldPlan, sites: &[(usize, usize, Address)]) {
         for (at, step, from) in sites {
             let inst = &self.kernel.body[*at];
             let Op::Load { param, .. } = inst.op else { unreachable!("a site is a load") };
-            let (space, from, to) = (self.space(param), Address::at(from), self.run(plan, *at, *step));
+            let (space, to) = (self.space(param), self.run(plan, *at, *step));
             match self.words_of(inst.dtype, &to) {
-                words if words.is_empty() => self.load_run(space, inst.dtype, &to, &from),
-                words => self.load_words(space, "b32", &words, &from),
+                words if words.is_empty() => self.load_run(space, inst.dtype, &to, from),
+                words => self.load_words(space, "b32", &words, from),
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The entry points, one file each: every one is a complete way to run a kernel.
 
 pub(crate) mod fold;
+pub(crate) mod fold_streams;
 pub(crate) mod fold_values;
 pub(crate) mod pointwise;
 pub(crate) mod streaming;

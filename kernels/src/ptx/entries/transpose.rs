@@ -1,20 +1,21 @@
 //! The entry `transpose`: transposed inputs through shared memory. A block computes 32 x 32 points; of an
 //! input whose neighbours in memory lie along y it loads a square along y and hands it out along x, so that
-//! loads and stores both touch whole sectors of memory.
+//! loads and stores both touch whole sectors of memory. All inputs are loaded before the first is waited for:
+//! what lies along x goes straight into the registers that the others reach through the square.
 //!
-//! Places beyond the region's edges load what the last points inside load, so that no load waits for a
-//! comparison; they compute and store nothing.
+//! In a square that the region's edges cut, places beyond them load what the last points inside load, so that
+//! no load waits for a comparison; they compute and store nothing.
 
 use crate::dtype::DType;
 use crate::ir::{Access, Form, Op, Store};
-use crate::ptx::schedule::{PITCH, SIDE, TURNS, turnable};
+use crate::ptx::schedule::{PITCH, SIDE, turnable};
 use crate::ptx::text::{
-    Address, Class, Entry, Field, PtxTarget, PtxWriter, Quantity, class, register, slots,
+    Address, Class, Entry, Field, Point, PtxTarget, PtxWriter, Quantity, class, register, slots,
 };
 use crate::verify::Verified;
 
-/// The entry `transpose`.
-pub(crate) fn entry(verified: &Verified, target: &PtxTarget) -> Entry {
+/// The entry `transpose`, whose threads compute `turns` points each.
+pub(crate) fn entry(verified: &Verified, target: &PtxTarget, turns: usize) -> Entry {
     let kernel = verified.kernel();
     let Form::Elementwise { stores } = &kernel.form else { unreachable!("only these have tiles") };
     let mut w = PtxWriter::new(verified, target);
@@ -26,26 +27,46 @@ pub(crate) fn entry(verified: &Verified, target: &PtxTarget) -> Entry {
         let to = w.named(Field::Start(quantity).class(), &format!("{}_z", register(quantity)));
         w.step(quantity, 0..y, None, &to);
     }
-    let turned: Vec<u32> = turnable(verified.footprint()).collect();
-    for &param in &turned {
-        w.collect(param, x, y);
+    for param in turnable(verified.footprint()) {
+        let turned = w.field(Field::Turned(param));
+        let to = w.named(Class::Pred, &format!("%crossed{param}"));
+        w.op(&format!("setp.ne.u32 {to}, {turned}, 0"));
+        let size = w.size_of(param);
+        w.share(&format!("square{param}"), SIDE * PITCH * size);
     }
-    w.op("bar.sync 0");
     w.prologue();
-    let across = w.clamp("%tx", "%left", x, 0);
-    let mut loaded = Vec::new();
-    for turn in 0..TURNS {
-        w.note(&format!("what point {turn} of the thread needs"));
-        let down = w.clamp("%ty", "%top", y, turn);
-        w.load_point(turn, x, y);
-        loaded.push((down, w.names.clone()));
+    for (first, slot) in [("%left", x), ("%top", y)] {
+        let extent = w.field(Field::Extent(slot));
+        let end = w.set(Class::B32, "add.u32", &[first, &SIDE.to_string()]);
+        let cut = w.set(Class::Pred, "setp.gt.u32", &[&end, &extent]);
+        w.op(&format!("@{cut} bra CUT"));
     }
-    for (turn, (down, names)) in loaded.into_iter().enumerate() {
-        w.names = names;
-        w.point_inside(stores, turn, [(&across, x), (&down, y)]);
-    }
+    let square = Square { x, y, turns, is_cut: false };
+    w.points(&square, stores);
+    w.op("ret");
+    w.place("CUT");
+    w.points(&Square { is_cut: true, ..square }, stores);
     w.op("ret");
     w.finish("transpose")
+}
+
+/// A block's points.
+#[derive(Clone, Copy)]
+struct Square {
+    /// The slots of its sides.
+    x: usize,
+    y: usize,
+    /// Points of a thread, one below the other.
+    turns: usize,
+    /// The region ends within it.
+    is_cut: bool,
+}
+
+impl Square {
+    /// Rows between two points of a thread.
+    fn hop(&self) -> usize {
+        SIDE / self.turns
+    }
 }
 
 /// Elements are moved as they lie in memory.
@@ -74,104 +95,173 @@ impl PtxWriter<'_> {
         }
     }
 
-    /// The coordinate of a thread's place in a square: as it is, and in `%iK` at most the slot's last.
-    fn clamp(&mut self, thread: &str, first: &str, slot: usize, turn: usize) -> String {
-        let extent = self.field(Field::Extent(slot));
-        let mut free = self.set(Class::B32, "add.u32", &[thread, first]);
-        if turn > 0 {
-            let distance = (turn * SIDE / TURNS).to_string();
-            free = self.set(Class::B32, "add.u32", &[&free, &distance]);
+    /// The thread's points: loads, the squares of transposed inputs, what is computed and stored.
+    fn points(&mut self, square: &Square, stores: &[Store]) {
+        let turned: Vec<u32> = turnable(self.footprint).collect();
+        self.note("all loads: of transposed inputs along y");
+        for &param in &turned {
+            let is_turned = format!("%crossed{param}");
+            let [u, v] = [["%ty", "%tx"], ["%tx", "%ty"]]
+                .map(|[yes, no]| self.set(Class::B32, "selp.b32", &[yes, no, &is_turned]));
+            let name = format!("%from{param}");
+            self.places(square, Quantity::Param(param), &name, [&u, &v], Some(&is_turned));
+            for turn in 0..square.turns {
+                let to = self.raw_value(param, turn);
+                let from = Address::at(&format!("{name}_{turn}"));
+                self.load_run(self.space(param), raw(self.dtype_of(param)), &[to], &from);
+            }
         }
-        let last = self.set(Class::B32, "sub.u32", &[&extent, "1"]);
-        self.op(&format!("min.u32 %i{slot}, {free}, {last}"));
-        free
+        self.note("transposed inputs change hands");
+        for (is_stored, hop) in [(true, square.hop() * PITCH), (false, square.hop())] {
+            for &param in &turned {
+                self.exchange(square, param, is_stored, hop);
+            }
+            if is_stored {
+                self.op("bar.sync 0");
+            }
+        }
+        self.note("the points");
+        for quantity in self.quantities() {
+            let is_turnable = matches!(quantity, Quantity::Param(p) if turned.contains(&p));
+            if !is_turnable {
+                self.places(square, quantity, &register(quantity), ["%tx", "%ty"], None);
+            }
+        }
+        let mut points: Vec<Point> = Vec::new();
+        for turn in 0..square.turns {
+            self.enter_point(turn);
+            points.push(Point { mark: format!("_{turn}"), names: self.names.clone() });
+        }
+        if square.is_cut {
+            for (turn, point) in points.into_iter().enumerate() {
+                self.point_inside(square, stores, turn, point);
+            }
+        } else {
+            for (turn, point) in points.iter_mut().enumerate() {
+                self.load_in_place(turn, point);
+            }
+            self.compute_points(&mut points);
+            for (turn, point) in points.iter().enumerate() {
+                self.store_point(stores, turn, point);
+            }
+        }
     }
 
-    /// Brings the square of a transposed parameter to shared memory: neighbouring threads load along y.
-    fn collect(&mut self, param: u32, x: usize, y: usize) {
-        let dtype = self.kernel.params[param as usize].dtype;
-        let quantity = Quantity::Param(param);
-        let straight = self.label("STRAIGHT");
-        let turned = self.field(Field::Turned(param));
-        let name = format!("square{param}");
-        self.share(&name, SIDE * PITCH * dtype.size_bytes());
-        self.note(&format!("p{param}, if it is transposed: its square, along y"));
-        let not = self.set(Class::Pred, "setp.eq.u32", &[&turned, "0"]);
-        self.op(&format!("@{not} bra {straight}"));
-        let base = self.set(Class::B32, "mov.b32", &[&name]);
-        let at = self.set(Class::B32, "mad.lo.u32", &["%ty", &PITCH.to_string(), "%tx"]);
-        let at = self.set(Class::B32, "mad.lo.u32", &[&at, &dtype.size_bytes().to_string(), &base]);
-        self.clamp("%tx", "%top", y, 0);
-        let mut loaded = Vec::new();
-        for turn in 0..TURNS {
-            self.clamp("%ty", "%left", x, turn);
-            let to = self.named(Class::B64, &format!("%at{param}_{turn}"));
-            self.step(quantity, y..x + 1, Some(&format!("%at{param}_z")), &to);
-            let value = self.temp(class(raw(dtype)));
-            self.load_run("global.nc", raw(dtype), std::slice::from_ref(&value), &Address::at(&to));
-            loaded.push(value);
+    fn dtype_of(&self, param: u32) -> DType {
+        self.kernel.params[param as usize].dtype
+    }
+
+    fn size_of(&self, param: u32) -> usize {
+        self.dtype_of(param).size_bytes()
+    }
+
+    /// The register of an input's element as it lies in memory.
+    fn raw_value(&mut self, param: u32, turn: usize) -> String {
+        self.named(class(raw(self.dtype_of(param))), &format!("%raw{param}_{turn}"))
+    }
+
+    /// Where a quantity is at the thread's places, `NAME_0` and so on: `u`, `v` from the square's corner, and
+    /// each further place below the one before; beside it where `crossed` says so.
+    fn places(
+        &mut self,
+        square: &Square,
+        quantity: Quantity,
+        name: &str,
+        [u, v]: [&str; 2],
+        crossed: Option<&str>,
+    ) {
+        let Square { x, y, turns, is_cut } = *square;
+        let kind = Field::Start(quantity).class();
+        let outer = format!("{}_z", register(quantity));
+        let corner = [(u, "%left", x), (v, "%top", y)].map(|(thread, first, slot)| {
+            self.op(&format!("add.u32 %i{slot}, {thread}, {first}"));
+            (slot, self.set(Class::B32, "mov.b32", &[&format!("%i{slot}")]))
+        });
+        if is_cut {
+            for turn in 0..turns {
+                for (slot, first) in &corner {
+                    let hop = (turn * square.hop()).to_string();
+                    let [across, down] = [[&*hop, "0"], ["0", &*hop]];
+                    let [yes, no] = if *slot == x { across } else { down };
+                    let further = match crossed {
+                        Some(crossed) => self.set(Class::B32, "selp.b32", &[yes, no, crossed]),
+                        None => no.to_owned(),
+                    };
+                    let extent = self.field(Field::Extent(*slot));
+                    let last = self.set(Class::B32, "sub.u32", &[&extent, "1"]);
+                    let place = self.set(Class::B32, "add.u32", &[first, &further]);
+                    self.op(&format!("min.u32 %i{slot}, {place}, {last}"));
+                }
+                let to = self.named(kind, &format!("{name}_{turn}"));
+                self.step(quantity, y..x + 1, Some(&outer), &to);
+            }
+            return;
         }
-        for (turn, value) in loaded.into_iter().enumerate() {
-            let bytes = turn * (SIDE / TURNS) * PITCH * dtype.size_bytes();
-            let place = Address { register: at.clone(), bytes: bytes as i64 };
-            self.store_run("shared", raw(dtype), &[value], &place);
+        let mut hop = self.field(Field::Step(quantity, y));
+        if let Some(crossed) = crossed {
+            let across = self.field(Field::Step(quantity, x));
+            hop = self.set(Class::B32, "selp.b32", &[&across, &hop, crossed]);
+        }
+        let distance = square.hop().to_string();
+        let (multiply, add) = match kind {
+            Class::B32 => ("mul.lo.s32", "add.s32"),
+            _ => ("mul.wide.s32", "add.s64"),
+        };
+        let hop = self.set(kind, multiply, &[&hop, &distance]);
+        for turn in 0..turns {
+            let to = self.named(kind, &format!("{name}_{turn}"));
+            match turn {
+                0 => self.step(quantity, y..x + 1, Some(&outer), &to),
+                _ => self.op(&format!("{add} {to}, {name}_{}, {hop}", turn - 1)),
+            }
+        }
+    }
+
+    /// Stores a transposed parameter's elements to its square, row by row as they were loaded, or loads them
+    /// from it, column by column.
+    fn exchange(&mut self, square: &Square, param: u32, is_stored: bool, hop: usize) {
+        let (dtype, size) = (raw(self.dtype_of(param)), self.size_of(param));
+        let straight = self.label("STRAIGHT");
+        self.op(&format!("@!%crossed{param} bra {straight}"));
+        let base = self.set(Class::B32, "mov.b32", &[&format!("square{param}")]);
+        let [row, column] = if is_stored { ["%ty", "%tx"] } else { ["%tx", "%ty"] };
+        let at = self.set(Class::B32, "mad.lo.u32", &[row, &PITCH.to_string(), column]);
+        let at = self.set(Class::B32, "mad.lo.u32", &[&at, &size.to_string(), &base]);
+        for turn in 0..square.turns {
+            let place = Address { register: at.clone(), bytes: (turn * hop * size) as i64 };
+            let value = self.raw_value(param, turn);
+            if is_stored {
+                self.store_run("shared", dtype, &[value], &place);
+            } else {
+                self.load_run("shared", dtype, &[value], &place);
+            }
         }
         self.place(&straight);
     }
 
-    /// Loads and coordinates of one point.
-    fn load_point(&mut self, turn: usize, x: usize, y: usize) {
+    /// Names the loads and coordinates of one point.
+    fn enter_point(&mut self, turn: usize) {
         let kernel = self.kernel;
-        let mark = format!("_{turn}");
-        for quantity in self.quantities() {
-            let to = self.named(Field::Start(quantity).class(), &(register(quantity) + &mark));
-            self.step(quantity, y..x + 1, Some(&format!("{}_z", register(quantity))), &to);
-        }
         for (at, inst) in kernel.body.iter().enumerate() {
             match &inst.op {
                 Op::Coord(k) => {
-                    self.names[at] = register(Quantity::Coord(*k, inst.dtype)) + &mark;
+                    self.names[at] = format!("{}_{turn}", register(Quantity::Coord(*k, inst.dtype)));
                 }
                 Op::Load { param, .. } if kernel.params[*param as usize].access == Access::In => {
-                    let to = self.named(class(inst.dtype), &format!("%v{at}{mark}"));
-                    self.load_either(*param, turn, inst.dtype, &to);
-                    self.names[at] = to;
+                    let raw = self.raw_value(*param, turn);
+                    self.names[at] = match inst.dtype {
+                        DType::Bool => self.set(Class::Pred, "setp.ne.u32", &[&raw, "0"]),
+                        _ => raw,
+                    };
                 }
                 _ => {}
             }
         }
     }
 
-    /// Loads an element from memory, or out of its square if the parameter is transposed.
-    fn load_either(&mut self, param: u32, turn: usize, dtype: DType, to: &str) {
-        let place = Address::at(&format!("%at{param}_{turn}"));
-        let to = [to.to_owned()];
-        let (square, loaded) = (self.label("SQUARE"), self.label("LOADED"));
-        let turned = self.field(Field::Turned(param));
-        let turned = self.set(Class::Pred, "setp.ne.u32", &[&turned, "0"]);
-        self.op(&format!("@{turned} bra {square}"));
-        self.load_run(self.space(param), dtype, &to, &place);
-        self.op(&format!("bra {loaded}"));
-        self.place(&square);
-        let size = dtype.size_bytes();
-        let base = self.set(Class::B32, "mov.b32", &[&format!("square{param}")]);
-        let at = self.set(Class::B32, "mad.lo.u32", &["%tx", &PITCH.to_string(), "%ty"]);
-        let at = self.set(Class::B32, "mad.lo.u32", &[&at, &size.to_string(), &base]);
-        let place = Address { register: at, bytes: (turn * (SIDE / TURNS) * size) as i64 };
-        self.load_run("shared", dtype, &to, &place);
-        self.place(&loaded);
-    }
-
-    /// Computes and stores a point if its coordinates lie in the region. What is also written is loaded
-    /// here: no other place may read it.
-    fn point_inside(&mut self, stores: &[Store], turn: usize, at: [(&String, usize); 2]) {
+    /// What is also written is loaded at the end: no other place may read it.
+    fn load_in_place(&mut self, turn: usize, point: &mut Point) {
         let kernel = self.kernel;
-        let past = self.label("OUTSIDE");
-        for (coordinate, slot) in at {
-            let extent = self.field(Field::Extent(slot));
-            let outside = self.set(Class::Pred, "setp.ge.u32", &[coordinate, &extent]);
-            self.op(&format!("@{outside} bra {past}"));
-        }
         for (at, inst) in kernel.body.iter().enumerate() {
             if let Op::Load { param, .. } = inst.op
                 && kernel.params[param as usize].access != Access::In
@@ -179,15 +269,37 @@ impl PtxWriter<'_> {
                 let to = self.named(class(inst.dtype), &format!("%v{at}_{turn}"));
                 let place = Address::at(&format!("%at{param}_{turn}"));
                 self.load_run("global", inst.dtype, std::slice::from_ref(&to), &place);
-                self.names[at] = to;
+                point.names[at] = to;
             }
         }
-        self.compute(&format!("_{turn}"));
+    }
+
+    fn store_point(&mut self, stores: &[Store], turn: usize, point: &Point) {
         for store in stores {
-            let dtype = kernel.params[store.param as usize].dtype;
-            let (value, at) = (self.name(store.value), format!("%at{}_{turn}", store.param));
+            let dtype = self.dtype_of(store.param);
+            let (value, at) =
+                (point.names[store.value.index()].clone(), format!("%at{}_{turn}", store.param));
             self.store_run("global", dtype, &[value], &Address::at(&at));
         }
+    }
+
+    /// Computes and stores a point if its coordinates lie in the region.
+    fn point_inside(&mut self, square: &Square, stores: &[Store], turn: usize, mut point: Point) {
+        let past = self.label("OUTSIDE");
+        let down = (turn * square.hop()).to_string();
+        for (thread, first, slot, further) in
+            [("%tx", "%left", square.x, "0"), ("%ty", "%top", square.y, &*down)]
+        {
+            let place = self.set(Class::B32, "add.u32", &[thread, first]);
+            let place = self.set(Class::B32, "add.u32", &[&place, further]);
+            let extent = self.field(Field::Extent(slot));
+            let outside = self.set(Class::Pred, "setp.ge.u32", &[&place, &extent]);
+            self.op(&format!("@{outside} bra {past}"));
+        }
+        self.load_in_place(turn, &mut point);
+        let mut points = [point];
+        self.compute_points(&mut points);
+        self.store_point(stores, turn, &points[0]);
         self.place(&past);
     }
 }

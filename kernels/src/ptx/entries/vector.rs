@@ -38,6 +38,7 @@ pub(crate) fn entry(verified: &Verified, target: &PtxTarget, plan: &Vectors) -> 
     w.prologue();
     w.named(Class::B32, "%end");
     if plan.vectors > 1 {
+        w.side_by_side(plan.blocks);
         w.several(plan, stores, x);
     }
     w.leave_unless_whole(1, plan.lanes, x, "PARTIAL");

@@ -5,7 +5,7 @@
 
 use super::module::{Facts, LaunchPlan, Region, Source, fill_up};
 use crate::ir::Kernel;
-use crate::ptx::entries::fold_values::{partial_bytes, streams};
+use crate::ptx::entries::fold_streams::{partial_bytes, streams};
 use crate::ptx::schedule::{FoldPlan, fold_slots};
 use crate::ptx::text::{FoldField, Quantity, THREADS};
 use crate::verify::footprint::LoadSite;
@@ -17,7 +17,10 @@ const FOLD_RUNS: usize = 2;
 
 /// Blocks per multiprocessor, if there is enough to do: more than run side by side, so that a last round
 /// that is not full costs little.
-const BLOCKS_PER_MULTIPROCESSOR: u64 = 16;
+const BLOCKS_PER_MULTIPROCESSOR: u64 = 32;
+
+/// The same where neighbouring threads have neighbouring kept points: each block leaves results of many.
+const BLOCKS_OF_COLUMNS: u64 = 16;
 
 /// Lanes of a warp.
 const WARP: u64 = 32;
@@ -118,6 +121,8 @@ struct PointFolds {
     kept: u64,
     folded: u64,
     first: Option<ThreadTeam>,
+    /// Every run is one aligned load.
+    is_aligned: bool,
     /// Numbers of the folded points of one grid and of one partial result.
     chunk: u64,
     run: u64,
@@ -186,14 +191,17 @@ impl Source<'_> {
         let (kept, folded) = (points(false), if is_empty { 0 } else { points(true) });
         let limits = self.module.limits;
         let full = u64::from(THREADS);
-        let blocks = BLOCKS_PER_MULTIPROCESSOR * u64::from(facts.multiprocessors);
-        let values = self.module.schedule.fold.values() as u64;
+        let blocks = if across { BLOCKS_PER_MULTIPROCESSOR } else { BLOCKS_OF_COLUMNS };
+        let blocks = blocks * u64::from(facts.multiprocessors);
+        let is_aligned = self.runs_are_aligned(&region);
+        let values = self.fold_plan_of(is_aligned).values() as u64;
         let first = (folded > 0).then(|| self.team(across, values, kept, folded, blocks * full));
         let below = |limit: u64| 1u64 << limit.ilog2();
         let run = first.map_or(1, |team| team.run());
         let chunk = below(limits.points).min(below(limits.blocks) * run);
         let run = run.min(chunk);
-        let mut folds = PointFolds { region, kept, folded, first, chunk, run, passes: Vec::new() };
+        let mut folds =
+            PointFolds { region, kept, folded, first, is_aligned, chunk, run, passes: Vec::new() };
         let mut before = folds.segments();
         while before != 1 {
             // One block for each point, so that this pass is the last where it can be.
@@ -223,14 +231,19 @@ impl Source<'_> {
         let groups = of_share(wanted).max(of_share(shares * limits.blocks));
         let members = lanes * shares;
         // Shuffles name all lanes of a warp.
-        let least = if across { WARP.div_ceil(members) } else { 1 };
+        let least = WARP.div_ceil(members);
         let rows = (full / members).min(rows).max(least);
         ThreadTeam { across, rows, lanes, shares, groups, values }
     }
 
+    fn fold_plan_of(&self, is_aligned: bool) -> FoldPlan {
+        let plans = self.module.schedule.folds;
+        if is_aligned { plans.aligned } else { plans.any }
+    }
+
     /// Every run of neighbours that a thread may load is whole and aligned in all arrays.
     fn runs_are_aligned(&self, region: &Region) -> bool {
-        let run = self.module.schedule.fold.run as i64;
+        let run = self.module.schedule.folds.aligned.run as i64;
         let inner = region.dims.last().map_or(1, |d| d.extent);
         let whole = |bytes: i64, param: u32| bytes % (run * self.size(param)) == 0;
         let aligned = |load: &LoadSite| {
@@ -262,7 +275,7 @@ impl Source<'_> {
             plan.grids.push(self.grid(entry, region, shape, 1, |field| grid.number(field)));
         };
         if let Some(team) = &folds.first {
-            let run = self.module.schedule.fold.run as u64;
+            let run = self.fold_plan_of(folds.is_aligned).run as u64;
             let distance = team.lanes * run;
             for begin in (0..folds.folded).step_by(folds.chunk as usize) {
                 let length = folds.chunk.min(folds.folded - begin);
@@ -281,7 +294,7 @@ impl Source<'_> {
                     digit: digits(&region, distance),
                     rest: digits(&region, distance + 1 - run),
                 };
-                let entry = if self.runs_are_aligned(&region) { FOLD_RUNS } else { FOLD };
+                let entry = if folds.is_aligned { FOLD_RUNS } else { FOLD };
                 add(entry, &region, &grid, length.div_ceil(team.run()));
             }
         }

@@ -7,7 +7,7 @@ use super::module::{
 use crate::ir::{Form, Launch};
 use crate::ptx::columns::{HEIGHT, StreamingPlan, WIDTH};
 use crate::ptx::entries::pointwise::batch_rows;
-use crate::ptx::schedule::{SIDE, TURNS, turnable};
+use crate::ptx::schedule::{SIDE, turnable};
 use crate::ptx::text::{FoldField, Quantity, THREADS, slots};
 
 /// Only the text of a reduction reads such a number.
@@ -103,17 +103,19 @@ impl Source<'_> {
         let long = |dim: &Dim| dim.extent >= SIDE as u64 / 2;
         let Form::Elementwise { stores } = &self.kernel.form else { return None };
         let [outer @ .., x] = region.dims.as_slice() else { return None };
-        if !self.module.schedule.transpose || !long(x) || !self.adjacent(region, stores[0].param) {
+        let turns = self.module.schedule.transpose?;
+        if !long(x) || !self.adjacent(region, stores[0].param) {
             return None;
         }
         let turned = turnable(self.footprint()).filter(|&p| !self.adjacent(region, p)).find_map(|p| {
             let q = region.of(Quantity::Param(p));
-            outer.iter().position(|d| long(d) && d.steps[q] == self.size(p))
+            // What is the same along x is best loaded as it is.
+            outer.iter().position(|d| long(d) && d.steps[q] == self.size(p)).filter(|_| x.steps[q] != 0)
         })?;
         let y = region.dims.len() - 2;
         region.dims[turned..=y].rotate_left(1);
         let height = SIDE as u64;
-        let threads = [SIDE as u64, (SIDE / TURNS) as u64, 1];
+        let threads = [SIDE as u64, (SIDE / turns) as u64, 1];
         Some(Shape {
             entry: "transpose",
             lanes: 1,

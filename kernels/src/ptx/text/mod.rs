@@ -5,6 +5,7 @@ mod ops;
 mod parameters;
 mod points;
 mod remainder;
+mod runs;
 mod writer;
 
 pub(crate) use parameters::{

@@ -1,6 +1,5 @@
-//! Collects the text of one entry: lines, registers, labels, and the fields that it reads; loads and stores
-//! of runs of neighbouring elements; and the way from numbers of threads to coordinates, addresses and the
-//! loads of one point. Every entry is made of these.
+//! Collects the text of one entry: lines, registers, labels, and the fields that it reads; and the way from
+//! numbers of threads to coordinates, addresses and the loads of one point. Every entry is made of these.
 //!
 //! Slots are the dimensions of a grid: the last is x, the one before it y, and all others share z. A launch
 //! may have fewer dimensions than its kernel; they fill the last slots.
@@ -10,9 +9,8 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use super::parameters::{
-    Address, Class, Field, FoldField, ParameterBlock, Quantity, class, literal, memory, quantities, register,
+    Address, Class, Field, FoldField, ParameterBlock, Quantity, class, quantities, register,
 };
-use crate::dtype::{DType, Kind, Scalar};
 use crate::ir::{Access, Kernel, Offsets, Op, Value};
 use crate::verify::Verified;
 use crate::verify::footprint::Footprint;
@@ -88,12 +86,12 @@ pub(crate) struct PtxWriter<'a> {
     temporaries: BTreeMap<Class, usize>,
     labels: usize,
     shared: String,
+    /// Blocks that must fit on a multiprocessor side by side; the assembler decides if it is 0.
+    blocks: u32,
     /// Words whose halves are these registers of 16 bits, since the last label.
-    words: BTreeMap<[String; 2], String>,
+    pub(super) words: BTreeMap<[String; 2], String>,
     /// The predicate of the instructions that are written now.
     guard: Option<String>,
-    /// The assembler may take as many registers as it needs: by its own count of blocks it would spill.
-    pub is_free: bool,
 }
 
 impl<'a> PtxWriter<'a> {
@@ -110,9 +108,9 @@ impl<'a> PtxWriter<'a> {
             temporaries: BTreeMap::new(),
             labels: 0,
             shared: String::new(),
+            blocks: 0,
             words: BTreeMap::new(),
             guard: None,
-            is_free: false,
         }
     }
 
@@ -206,6 +204,12 @@ impl<'a> PtxWriter<'a> {
         let _ = writeln!(self.shared, "    .shared .align {align} .b8 {name}[{bytes}];");
     }
 
+    /// So many blocks must fit on a multiprocessor: fewer registers are not wanted, either. Left alone, the
+    /// assembler spills some to fit one block more.
+    pub(crate) fn side_by_side(&mut self, blocks: u32) {
+        self.blocks = blocks;
+    }
+
     /// The entry: declarations, parameters, text.
     pub(crate) fn finish(self, kind: &'static str) -> Entry {
         let length = self.block.length();
@@ -252,12 +256,10 @@ impl<'a> PtxWriter<'a> {
         let before = std::mem::replace(&mut self.text, body);
         let name = name_of(kind, self.kernel, self.footprint);
         let mut text = String::new();
-        let _ = writeln!(
-            text,
-            ".visible .entry {name}(.param .align 8 .b8 launch[{length}])\n.maxntid {THREADS}, 1, 1",
-        );
-        if self.is_free {
-            text.push_str(".minnctapersm 1\n");
+        let _ = writeln!(text, ".visible .entry {name}(.param .align 8 .b8 launch[{length}])");
+        let _ = writeln!(text, ".maxntid {THREADS}, 1, 1");
+        if self.blocks > 0 {
+            let _ = writeln!(text, ".minnctapersm {}", self.blocks);
         }
         text.push_str("{\n");
         for slot in self.block.slots() {
@@ -295,210 +297,6 @@ fn declare(text: &mut String, class: Class, names: &[String]) {
         let _ = write!(line, "{name}, ");
     }
     let _ = writeln!(text, "{};", line.trim_end_matches(", "));
-}
-
-/// Elements that share a 32-bit word in a run of `run` elements; 1 if each has a register of its own.
-fn per_word(dtype: DType, run: usize) -> usize {
-    if run <= 4 { 1 } else { 4 / dtype.size_bytes() }
-}
-
-fn vector(count: usize) -> String {
-    if count == 1 { String::new() } else { format!(".v{count}") }
-}
-
-fn braced(registers: &[String]) -> String {
-    if registers.len() == 1 { registers[0].clone() } else { format!("{{{}}}", registers.join(", ")) }
-}
-
-impl PtxWriter<'_> {
-    /// `to = constant`
-    pub(crate) fn constant(&mut self, to: &str, scalar: Scalar) {
-        let kind = class(scalar.dtype).name();
-        self.op(&format!("mov.{kind} {to}, {}", literal(scalar)));
-    }
-
-    /// Loads a run of neighbouring elements, aligned to its whole size (at most 16 bytes). `space` is
-    /// what follows `ld`: `global`, `global.nc` or `shared`.
-    pub(crate) fn load_run(&mut self, space: &str, dtype: DType, to: &[String], from: &Address) {
-        let per_word = per_word(dtype, to.len());
-        to.iter().for_each(|element| self.forget(element));
-        if per_word > 1 {
-            let words: Vec<String> = (0..to.len() / per_word).map(|_| self.temp(Class::B32)).collect();
-            self.load_words(space, "b32", &words, from);
-            for (word, lanes) in words.iter().zip(to.chunks(per_word)) {
-                self.unpack(dtype, lanes, word);
-            }
-        } else if dtype == DType::Bool {
-            let bytes: Vec<String> = to.iter().map(|_| self.temp(Class::B32)).collect();
-            self.op(&format!("ld.{space}{}.u8 {}, {from}", vector(to.len()), braced(&bytes)));
-            for (to, byte) in to.iter().zip(&bytes) {
-                self.op(&format!("setp.ne.u32 {to}, {byte}, 0"));
-            }
-        } else {
-            self.op(&format!("ld.{space}{}.{} {}, {from}", vector(to.len()), memory(dtype), braced(to)));
-        }
-    }
-
-    /// Registers for the words of a run whose elements share words; none if each has a register of its own.
-    pub(crate) fn words_of(&mut self, dtype: DType, run: &[String]) -> Vec<String> {
-        match per_word(dtype, run.len()) {
-            1 => Vec::new(),
-            count => run.chunks(count).map(|e| self.named(Class::B32, &format!("{}_word", e[0]))).collect(),
-        }
-    }
-
-    /// The words of a run from its elements.
-    pub(crate) fn pack_run(&mut self, dtype: DType, run: &[String], words: &[String]) {
-        if words.is_empty() {
-            return;
-        }
-        let bytes = self.as_bytes(dtype, run);
-        for (word, lanes) in words.iter().zip(bytes.chunks(run.len() / words.len())) {
-            let packed = self.pack(dtype, lanes);
-            self.op(&format!("mov.b32 {word}, {packed}"));
-        }
-    }
-
-    /// The elements of a run from its words.
-    pub(crate) fn unpack_run(&mut self, dtype: DType, run: &[String], words: &[String]) {
-        for (word, lanes) in words.iter().zip(run.chunks(run.len() / words.len().max(1))) {
-            self.unpack(dtype, lanes, word);
-        }
-    }
-
-    /// Elements as they lie in memory: a bool as a byte.
-    fn as_bytes(&mut self, dtype: DType, values: &[String]) -> Vec<String> {
-        match dtype {
-            DType::Bool => values.iter().map(|v| self.set(Class::B32, "selp.b32", &["1", "0", v])).collect(),
-            _ => values.to_vec(),
-        }
-    }
-
-    /// Loads neighbouring registers as they are in memory.
-    pub(crate) fn load_words(&mut self, space: &str, kind: &str, to: &[String], from: &Address) {
-        self.op(&format!("ld.{space}{}.{kind} {}, {from}", vector(to.len()), braced(to)));
-    }
-
-    /// Stores neighbouring registers as they are.
-    pub(crate) fn store_words(&mut self, space: &str, kind: &str, words: &[String], to: &Address) {
-        self.op(&format!("st.{space}{}.{kind} {to}, {}", vector(words.len()), braced(words)));
-    }
-
-    /// Copies 4, 8 or 16 bytes from global to shared memory while the thread goes on.
-    pub(crate) fn copy_async(&mut self, to: &Address, from: &Address, bytes: usize) {
-        let cache = if bytes == 16 { "cg" } else { "ca" };
-        self.op(&format!("cp.async.{cache}.shared.global {to}, {from}, {bytes}"));
-    }
-
-    /// A register of the lane so many lanes further on, or back; lanes without one get their own.
-    pub(crate) fn shuffle(&mut self, kind: Class, value: &str, lanes: i32) -> String {
-        let (mode, last) = if lanes < 0 { ("up", "0") } else { ("down", "31") };
-        let distance = lanes.unsigned_abs().to_string();
-        let word = |w: &mut Self, word: &str| {
-            w.set(Class::B32, &format!("shfl.sync.{mode}.b32"), &[word, &distance, last, "0xffffffff"])
-        };
-        match kind {
-            Class::B64 | Class::F64 => {
-                let (low, high) = (self.temp(Class::B32), self.temp(Class::B32));
-                self.op(&format!("mov.b64 {{{low}, {high}}}, {value}"));
-                let (low, high) = (word(self, &low), word(self, &high));
-                self.set(kind, "mov.b64", &[&format!("{{{low}, {high}}}")])
-            }
-            Class::F32 => {
-                let bits = self.set(Class::B32, "mov.b32", &[value]);
-                let bits = word(self, &bits);
-                self.set(Class::F32, "mov.b32", &[&bits])
-            }
-            Class::B32 => word(self, value),
-            Class::Pred | Class::B16 => unreachable!("no register of a vector is so narrow"),
-        }
-    }
-
-    /// Elements of 8 or 16 bits out of a word, of which they may be the lowest.
-    pub(crate) fn unpack(&mut self, dtype: DType, to: &[String], word: &str) {
-        let width = 8 * dtype.size_bytes();
-        if let (Class::B16, [to]) = (class(dtype), to) {
-            return self.op(&format!("cvt.u16.u32 {to}, {word}"));
-        }
-        if class(dtype) == Class::B16 {
-            return self.split_word(to, word);
-        }
-        for (n, to) in to.iter().enumerate() {
-            let at = n * width;
-            match dtype.kind() {
-                Kind::Int => self.op(&format!("bfe.s32 {to}, {word}, {at}, {width}")),
-                Kind::Bool => {
-                    let byte = self.set(Class::B32, "and.b32", &[word, &format!("0x{:x}", 0xffu32 << at)]);
-                    self.op(&format!("setp.ne.u32 {to}, {byte}, 0"));
-                }
-                Kind::Uint | Kind::Float => self.op(&format!("bfe.u32 {to}, {word}, {at}, {width}")),
-            }
-        }
-    }
-
-    /// A register is set anew: no word has it for a half.
-    pub(crate) fn forget(&mut self, register: &String) {
-        self.words.retain(|halves, _| !halves.contains(register));
-    }
-
-    /// The halves of a word, which stand for it until the next label.
-    pub(crate) fn split_word(&mut self, to: &[String], word: &str) {
-        to.iter().for_each(|half| self.forget(half));
-        self.op(&format!("mov.b32 {}, {word}", braced(to)));
-        self.words.insert([to[0].clone(), to[1].clone()], word.to_owned());
-    }
-
-    /// The word of two registers of 16 bits.
-    pub(crate) fn pair_word(&mut self, low: &str, high: &str) -> String {
-        let halves = [low.to_owned(), high.to_owned()];
-        if let Some(word) = self.words.get(&halves) {
-            return word.clone();
-        }
-        let word = self.set(Class::B32, "mov.b32", &[&braced(&halves)]);
-        self.words.insert(halves, word.clone());
-        word
-    }
-
-    /// Stores a run of neighbouring elements, aligned to its whole size, to `global` or `shared` memory.
-    pub(crate) fn store_run(&mut self, space: &str, dtype: DType, values: &[String], to: &Address) {
-        let bytes = self.as_bytes(dtype, values);
-        let per_word = per_word(dtype, values.len());
-        if per_word > 1 {
-            let words: Vec<String> = bytes.chunks(per_word).map(|lanes| self.pack(dtype, lanes)).collect();
-            self.op(&format!("st.{space}{}.b32 {to}, {}", vector(words.len()), braced(&words)));
-        } else {
-            self.op(&format!("st.{space}{}.{} {to}, {}", vector(bytes.len()), memory(dtype), braced(&bytes)));
-        }
-    }
-
-    /// Elements of 8 or 16 bits, as loaded, into a word.
-    pub(crate) fn pack_into(&mut self, dtype: DType, word: &str, elements: &[String]) {
-        match (class(dtype), elements) {
-            (Class::B16, [element]) => self.op(&format!("cvt.u32.u16 {word}, {element}")),
-            (_, [element]) => self.op(&format!("mov.b32 {word}, {element}")),
-            (_, [a, b]) if dtype.size_bytes() == 1 => {
-                self.op(&format!("prmt.b32 {word}, {a}, {b}, 0x5540"));
-            }
-            _ => {
-                let packed = self.pack(dtype, elements);
-                self.op(&format!("mov.b32 {word}, {packed}"));
-            }
-        }
-    }
-
-    /// Elements of 8 or 16 bits into a word.
-    fn pack(&mut self, dtype: DType, lanes: &[String]) -> String {
-        match (class(dtype), lanes) {
-            (Class::B16, _) => self.pair_word(&lanes[0], &lanes[1]),
-            (_, [a, b]) => self.set(Class::B32, "prmt.b32", &[a, b, "0x5410"]),
-            (_, [a, b, c, d]) => {
-                let low = self.set(Class::B32, "prmt.b32", &[a, b, "0x0040"]);
-                let high = self.set(Class::B32, "prmt.b32", &[c, d, "0x0040"]);
-                self.set(Class::B32, "prmt.b32", &[&low, &high, "0x5410"])
-            }
-            _ => unreachable!("a word holds two or four elements"),
-        }
-    }
 }
 
 /// Slots of a pointwise kernel.

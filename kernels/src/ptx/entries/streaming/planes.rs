@@ -23,7 +23,7 @@ pub(crate) fn entry(verified: &Verified, target: &PtxTarget, plan: &StreamingPla
         stores,
         detours: Vec::new(),
     };
-    stream.w.is_free = true;
+    stream.w.side_by_side(1);
     stream.locate();
     stream.fill();
     stream.planes();
@@ -202,7 +202,9 @@ impl Streaming<'_, '_> {
         let lanes = self.plan.lanes as i32;
         let (vectors, element) = (first.div_euclid(lanes), first.rem_euclid(lanes) as usize);
         let (dtype, kind) = (self.dtype(column), self.unit(column).0);
-        let word = self.w.shuffle(kind, &vector[element / column.per_unit], vectors);
+        let mode = if vectors < 0 { "up" } else { "down" };
+        let distance = vectors.unsigned_abs().to_string();
+        let word = self.w.shuffle(kind, &vector[element / column.per_unit], mode, &distance);
         let elements = self.elements(column, &word);
         for (to, from) in to.iter().zip(&elements[element % column.per_unit..]) {
             self.w.op(&format!("mov.{} {to}, {from}", class(dtype).name()));
