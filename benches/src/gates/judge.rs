@@ -22,7 +22,7 @@ const HALO: f64 = 0.5;
 const SOME: f64 = 0.05;
 
 /// A case on a target. Figures are those of the launch that takes longest; the fraction counts them all.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct KernelVerdict {
     pub target: &'static str,
     pub group: &'static str,
@@ -67,6 +67,16 @@ pub struct KernelVerdict {
     pub is_whole: bool,
     /// Bytes that the walked loads ask for, over those that the simulator counted.
     pub agreement: f64,
+}
+
+/// Waves of which the last one, not full, costs little.
+const MANY_WAVES: f64 = 6.0;
+
+impl KernelVerdict {
+    /// How full the waves are, if they are few.
+    pub fn filled(&self) -> f64 {
+        if self.waves < MANY_WAVES { self.waves / self.waves.ceil().max(1.0) } else { 1.0 }
+    }
 }
 
 /// The lines of recorded cases.

@@ -4,6 +4,7 @@
 //! (`assembler`), walked (`walk`) and judged (`predict`) with the constants in `targets`.
 
 mod assembler;
+mod floors;
 mod judge;
 mod launches;
 mod predict;
@@ -115,9 +116,9 @@ pub fn run(options: &Options, sizes: &Sizes) -> Result<()> {
     };
     write!(out, "{text}")?;
     if options.raise {
-        return table::raise(&lines);
+        return floors::raise(&lines);
     }
-    let red: Vec<String> = lines.iter().flat_map(table::red).collect();
+    let red: Vec<String> = lines.iter().flat_map(floors::red).collect();
     ensure!(red.is_empty(), "{} gates are red:\n{}", red.len(), red.join("\n"));
     Ok(())
 }

@@ -1,43 +1,18 @@
 //! The table of the gates: as text, as JSON, and beside its floors.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
+use super::floors::{APART, floor, reason};
 use super::judge::KernelVerdict;
 
-/// What each kernel was predicted to reach before: `target case dtype fraction` per line. It may only rise.
-const FLOORS: &str = include_str!("floors.txt");
-
-/// A fraction may fall by so much below its floor: the assembler's versions differ.
-const TOLERANCE: f64 = 0.02;
-
-/// Lanes that must be active, and how full the waves must be if they are few.
+/// Lanes that should be active, and how full the waves should be if they are few.
 const LANES: f64 = 0.95;
 const FULL: f64 = 0.97;
-const MANY_WAVES: f64 = 6.0;
 
 /// Bytes that may be moved, over those necessary: by stencils the second.
 const MOVED: [f64; 2] = [1.03, 1.10];
-
-/// The walk's loads and the simulator's differ by less.
-const APART: f64 = 0.05;
-
-fn floors() -> BTreeMap<(String, String, String), f64> {
-    let row = |line: &str| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let &[target, case, dtype, fraction] = &words[..] else { return None };
-        Some(((target.to_owned(), case.to_owned(), dtype.to_owned()), fraction.parse().ok()?))
-    };
-    FLOORS.lines().filter(|line| !line.starts_with('#')).filter_map(row).collect()
-}
-
-fn key(line: &KernelVerdict) -> (String, String, String) {
-    (line.target.to_owned(), line.case.to_owned(), line.dtype.clone())
-}
 
 /// What keeps a kernel from its goal.
 fn short(line: &KernelVerdict) -> Vec<String> {
@@ -51,7 +26,7 @@ fn short(line: &KernelVerdict) -> Vec<String> {
     if line.lanes < LANES {
         all.push(format!("{:.0} % of lanes", line.lanes * 100.0));
     }
-    if line.waves < MANY_WAVES && line.waves / line.waves.ceil() < FULL {
+    if line.filled() < FULL {
         all.push(format!("{:.2} waves", line.waves));
     }
     let most = if ["S1", "S2", "S3"].contains(&line.group) { MOVED[1] } else { MOVED[0] };
@@ -64,27 +39,8 @@ fn short(line: &KernelVerdict) -> Vec<String> {
     all
 }
 
-/// Gates that are red: below the floor, spilled registers, or an elementwise kernel whose walk is not what
-/// ran.
-pub fn red(line: &KernelVerdict) -> Vec<String> {
-    let floor = floors().get(&key(line)).copied();
-    let name = format!("{} {} {}", line.target, line.case, line.dtype);
-    let mut all = Vec::new();
-    if let Some(floor) = floor.filter(|floor| line.fraction < floor - TOLERANCE) {
-        all.push(format!("{name}: predicted {:.3}, floor {floor:.3}", line.fraction));
-    }
-    if line.spills > 0 {
-        all.push(format!("{name}: {} bytes spilled", line.spills));
-    }
-    if line.group == "E1" && (line.agreement - 1.0).abs() > APART {
-        all.push(format!("{name}: the walk loads {:.2} of the bytes that were counted", line.agreement));
-    }
-    all
-}
-
 /// A table for people: a row per case, target and type.
 pub fn text(lines: &[KernelVerdict]) -> String {
-    let floors = floors();
     let head = [
         "target",
         "case",
@@ -113,6 +69,7 @@ pub fn text(lines: &[KernelVerdict]) -> String {
     for line in lines {
         let mut below = short(line);
         below.extend((!line.because.is_empty()).then(|| line.because.to_owned()));
+        below.extend(reason(line).map(|reason| format!("because {reason}")));
         let number = |number: Option<f64>| number.map_or(String::new(), |number| format!("{number:.2}"));
         let join = |extents: [u32; 3]| extents.map(|extent| extent.to_string()).join(",");
         let of = if line.launches > 1 { format!(" (of {})", line.launches) } else { String::new() };
@@ -136,7 +93,7 @@ pub fn text(lines: &[KernelVerdict]) -> String {
             format!("{:.2}", line.moved),
             format!("{} KB, {:.2} s", line.text_bytes / 1000, line.ptxas_seconds),
             line.bound.to_owned(),
-            number(floors.get(&key(line)).copied()),
+            number(floor(line).map(|floor| floor.fraction)),
             number(line.goal),
             format!("{:.3}", line.fraction),
             below.join(", "),
@@ -187,20 +144,4 @@ pub fn brief(lines: &[KernelVerdict]) -> String {
 pub fn json(lines: &[KernelVerdict]) -> Result<String> {
     let lines = lines.iter().map(|line| Ok(serde_json::to_string(line)? + "\n"));
     lines.collect()
-}
-
-/// Writes the floors that rose, or are new, into the source.
-pub fn raise(lines: &[KernelVerdict]) -> Result<()> {
-    let mut floors = floors();
-    for line in lines.iter().filter(|line| line.is_whole) {
-        let floor = floors.entry(key(line)).or_insert(0.0);
-        *floor = floor.max((line.fraction * 1000.0).floor() / 1000.0);
-    }
-    let mut text: String =
-        FLOORS.lines().filter(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect();
-    for ((target, case, dtype), floor) in floors {
-        let _ = writeln!(text, "{target} {case} {dtype} {floor:.3}");
-    }
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/gates/floors.txt");
-    fs::write(&file, text).with_context(|| format!("write {}", file.display()))
 }

@@ -148,7 +148,6 @@ pub const VARIABLES: &[Variable] = &[
     developer("PARTITA_SIM_FAIL", "SYMBOL:N:HOW,...", "calls of the simulated driver that fail"),
     developer("PARTITA_SIM_LOG", "a file", "where the simulated driver explains faults"),
     developer("PARTITA_SIM_MULTIPROCESSORS", "a number", "multiprocessors of each simulated device"),
-    developer("PARTITA_SIM_PTXAS", "a program", "ptxas, which tells the simulated driver of registers"),
     developer(
         "PARTITA_SIM_RECORD",
         "a folder",
