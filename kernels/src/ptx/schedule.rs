@@ -178,8 +178,12 @@ pub(crate) struct FoldPlans {
 impl FoldPlans {
     fn of(verified: &Verified) -> FoldPlans {
         let of = |bytes| FoldPlan::of(verified, bytes);
-        let is_short = verified.kernel().body.len() <= SHORT;
-        let blocks = if is_short { FOLDING_BLOCKS } else { 0 };
+        let kernel = verified.kernel();
+        let results = kernel.params.iter().filter(|param| param.access != Access::In).count();
+        let has_bytes = kernel.params.iter().any(|param| param.dtype.size_bytes() == 1);
+        // Of several results, and of the many values of a word, the assembler would spill some.
+        let fits = kernel.body.len() <= SHORT && results == 1 && !has_bytes;
+        let blocks = if fits { FOLDING_BLOCKS } else { 0 };
         FoldPlans { any: of(BYTES_UNDER_WAY), aligned: of(2 * BYTES_UNDER_WAY), blocks }
     }
 }
