@@ -241,6 +241,7 @@ pub fn tanh(z: Halves) -> Halves {
     let beta = &t * &t + 1.0;
     let below = &beta * &s * &s + 1.0;
     let lost = is_infinite(&x) & !is_finite(&y);
+    #[expect(clippy::eq_op, reason = "NaN for infinities and NaN")]
     let one = choose(&(&lost | is_finite(&y)), signed(&1.0.operand(&x), &x), &(&y - &y));
     let re = choose(&far, one, &(&beta * (&s * &s + 1.0).sqrt() * &s / &below));
     let rest = (x.abs() * -2.0).exp() * (y.sin() * y.cos()) * 4.0;

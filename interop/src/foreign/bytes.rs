@@ -10,10 +10,10 @@ use pyo3::prelude::*;
 /// A buffer that is not.
 pub fn of(buffer: &PyBuffer<u8>) -> PyResult<&[u8]> {
     contiguous(buffer)?;
-    // SAFETY: a contiguous buffer of bytes is so long, and its exporter keeps it until the buffer is dropped;
-    // that nobody writes to it meanwhile is the module's contract.
     Ok(match buffer.len_bytes() {
         0 => &[],
+        // SAFETY: a contiguous buffer of bytes is so long, and its exporter keeps it until the buffer is
+        // dropped; that nobody writes to it meanwhile is the module's contract.
         length => unsafe { std::slice::from_raw_parts(buffer.buf_ptr().cast(), length) },
     })
 }
@@ -29,9 +29,9 @@ pub fn of_mut(buffer: &mut PyBuffer<u8>) -> PyResult<&mut [u8]> {
             "buffer: expected memory that may be written, given a read-only one",
         ));
     }
-    // SAFETY: as above; nobody else holds the buffer that is borrowed here.
     Ok(match buffer.len_bytes() {
         0 => &mut [],
+        // SAFETY: as above; nobody else holds the buffer that is borrowed here.
         length => unsafe { std::slice::from_raw_parts_mut(buffer.buf_ptr().cast(), length) },
     })
 }

@@ -12,7 +12,7 @@ pub const FILES_PER_FOLDER: usize = 12;
 
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
-    ("kernels/src", 23_510),
+    ("kernels/src", 24_760),
     ("engine/src", 38_240),
     ("simcuda/src", 8_580),
     ("interop/src", 7_050),
@@ -22,7 +22,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 2_520),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 104_450;
+pub const TOTAL_BUDGET: usize = 105_670;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
