@@ -66,7 +66,7 @@ const NEEDS: &[Need] = &[
         fix: Fix::Run(
             ".venv/bin/python -m pip install --quiet maturin numpy pytest mypy jax ml_dtypes \
              array-api-strict nbclient ipykernel mpi4py torch scipy scikit-learn pandas matplotlib xarray \
-             'dask[array]' einops mpmath",
+             dask einops mpmath",
         ),
     },
     Need {
