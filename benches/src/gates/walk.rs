@@ -349,11 +349,15 @@ mod tests {
             let text = text.replace("LDG.E.128.CONSTANT R4", "LDGSTS.E.BYPASS.128 [R4]");
             // No scoreboard for a register that the load would write.
             let text = text.replace("0x001ea8000c1e9d00", "0x001fe8000c1e9d00");
+            // Behind the loop, in a line of its own.
+            let last = "\t//## File \".nv_debug_ptx_txt\", line 15\n        /*0040*/";
+            let text = text.replace("        /*0040*/", last);
             let wait = format!("DEPBAR.LE SB0, {but} ;");
             let code = parse(&text.replace("EXIT ; ", &wait), "copy").expect("an entry");
             let count =
-                |line| (line, LineCount { issues: 3.0, source: Source::Memory, is_branch: line == 14 });
-            let lines = [count(10), count(12), count(13), count(14)].into();
+                |line, issues| (line, LineCount { issues, source: Source::Memory, is_branch: line == 14 });
+            let lines =
+                [count(10, 1.0), count(12, 3.0), count(13, 3.0), count(14, 3.0), count(15, 1.0)].into();
             let rates = &Target::named("sm_90").expect("in the table").rates;
             walk(&code, &lines, LATENCY, rates).cycles
         };
