@@ -15,4 +15,4 @@ pub use copies::{CopyMode, copy_box, fill_box};
 pub use ipc::IpcMemory;
 pub use link_table::LinkTable;
 pub use message::{Message, MessageDownload, Transport};
-pub use place::{MemorySpan, Place, c_strides, contiguous_in, span_bytes};
+pub use place::{MemorySpan, Place, c_strides, contiguous_in, offset_in, span_bytes};

@@ -27,10 +27,7 @@ impl Place {
 
     /// The view whose first point is `first`, a cell in `stored`'s coordinates.
     pub fn view(&self, first: &[i64]) -> View {
-        let strides = self.strides();
-        let start = self.stored.start();
-        let offset = (0..first.len()).map(|d| (first[d] - start[d]) * strides[d]).sum();
-        View { offset, strides: strides.to_vec() }
+        View { offset: offset_in(&self.stored, first), strides: self.strides().to_vec() }
     }
 
     /// The first element of these cells, if they lie one after the other in C order.
@@ -43,7 +40,13 @@ impl Place {
 pub fn contiguous_in(within: &Region, cells: &Region) -> Option<i64> {
     let (here, packed) = (c_strides(within), c_strides(cells));
     let is_packed = (0..cells.rank()).all(|d| cells.extent(d) == 1 || here[d] == packed[d]);
-    is_packed.then(|| (0..cells.rank()).map(|d| (cells.start()[d] - within.start()[d]) * here[d]).sum())
+    is_packed.then(|| offset_in(within, cells.start()))
+}
+
+/// The number of a cell in memory that holds `within` in C order.
+pub fn offset_in(within: &Region, cell: &[i64]) -> i64 {
+    let (start, strides) = (within.start(), c_strides(within));
+    (0..cell.len()).map(|d| (cell[d] - start[d]) * strides[d]).sum()
 }
 
 /// C-order strides of a box, in elements.

@@ -17,8 +17,8 @@ use crate::array::record::map::{lead, line, number};
 use crate::device::Device;
 use crate::error::Result;
 use crate::index::{Distribution, Index, Region};
-use crate::program::Place;
 use crate::program::copies::ListedDirection;
+use crate::program::{Place, offset_in};
 
 /// Elements of `from`, an array of shape `shape`, in C order on `dist`.
 pub(crate) fn gather_elements(
@@ -101,13 +101,14 @@ pub(crate) fn hull(shape: &Index, numbers: impl Iterator<Item = i64>) -> Region 
 pub(crate) struct Numbering {
     /// Extents and distances, the innermost first; neighbours that go on alike are one.
     axes: Vec<(i64, i64)>,
-    offset: i64,
+    /// The place of element 0, which the memory may not hold.
+    first: i64,
 }
 
 impl Numbering {
     /// For an array of shape `shape`.
     pub fn of(place: &Place, shape: &Index) -> Numbering {
-        let (strides, start) = (place.strides(), place.stored.start());
+        let strides = place.strides();
         let mut axes: Vec<(i64, i64)> = Vec::new();
         for d in (0..shape.rank()).rev() {
             match axes.last_mut() {
@@ -115,7 +116,7 @@ impl Numbering {
                 _ => axes.push((shape[d], strides[d])),
             }
         }
-        Numbering { axes, offset: (0..shape.rank()).map(|d| start[d] * strides[d]).sum() }
+        Numbering { axes, first: offset_in(&place.stored, &Index::zeros(shape.rank())) }
     }
 
     /// The place of an element.
@@ -124,7 +125,7 @@ impl Numbering {
         let step = |(sum, rest): (i64, i64), (extent, stride): &(i64, i64)| {
             (sum + rest % extent * stride, rest / extent)
         };
-        let (sum, rest) = inner.iter().fold((-self.offset, number), step);
+        let (sum, rest) = inner.iter().fold((self.first, number), step);
         sum + rest * outer
     }
 }

@@ -16,7 +16,7 @@ use crate::array::{Array, IntoSpan, Span};
 use crate::device::{Buffer, DeviceKind, zeros};
 use crate::error::{Error, Result};
 use crate::index::{DimMap, Distribution, Index, IndexSet, Region};
-use crate::program::{CopyMode, Place, c_strides, contiguous_in, copy_box, fill_box};
+use crate::program::{CopyMode, Place, c_strides, contiguous_in, copy_box, fill_box, offset_in};
 use crate::team::Team;
 use crate::wire::{CollectiveSignature, Ranks, pass};
 
@@ -200,8 +200,7 @@ impl Found<'_> {
     fn copy_into(&self, cells: &Region, dtype: DType, to: &mut [u8], within: &Region) -> Result<()> {
         match self {
             Found::Here(Some(place)) => download_into(place, cells, dtype, to, within),
-            Found::Here(None) => Ok(()),
-            Found::Sent(bytes) => copy_rows(bytes, cells, to, within, dtype.size_bytes()),
+            _ => copy_rows(&self.bytes(cells, dtype)?, cells, to, within, dtype.size_bytes()),
         }
     }
 }
@@ -276,7 +275,9 @@ fn download_into(place: &Place, cells: &Region, dtype: DType, out: &mut [u8], wi
         return read(first, &mut out[there..there + bytes]);
     }
     if place.device.kind() == DeviceKind::Host && row_bytes(cells, size) >= LONG_ROW_BYTES {
-        return each_row(cells, within, size, |cell, row| read(place.view(cell).offset, &mut out[row]));
+        return each_row(cells, within, size, |cell, row| {
+            read(offset_in(&place.stored, cell), &mut out[row])
+        });
     }
     let (buffer, packed) = packed(place, cells, dtype)?;
     Recorder::current().execute(vec![copy_box(
@@ -367,10 +368,10 @@ fn each_row(
     size: usize,
     mut row: impl FnMut(&Index, Range<usize>) -> Result<()>,
 ) -> Result<()> {
-    let (rank, strides, bytes) = (cells.rank(), c_strides(within), row_bytes(cells, size));
+    let (rank, bytes) = (cells.rank(), row_bytes(cells, size));
     let first_only = |d: usize| if d + 1 == rank { cells.start()[d] + 1 } else { cells.stop()[d] };
     Region::from_fn(rank, |d| (cells.start()[d], first_only(d))).points().try_for_each(|cell| {
-        let at = (0..rank).map(|d| (cell[d] - within.start()[d]) * strides[d]).sum::<i64>() as usize * size;
+        let at = offset_in(within, &cell) as usize * size;
         row(&cell, at..at + bytes)
     })
 }
