@@ -4,6 +4,7 @@
 
 mod agreement;
 mod found;
+mod other;
 
 use std::process::Command;
 
@@ -155,18 +156,19 @@ fn child_uses_two_devices() {
     assert!(failed.is_empty() || failed.last().unwrap().0 == 3, "{failed:?}");
 }
 
+/// What an ignored test of this file prints in a process of its own, and the calls of the driver.
+fn traced(test: &str, devices: usize) -> String {
+    let mut command = other::test(test);
+    command.envs([("PARTITA_SIM_TRACE", "1"), ("PARTITA_SIM_DEVICES", &devices.to_string())]);
+    other::said(command)
+}
+
 #[test]
 fn a_replayed_step_is_one_launch_of_a_graph() {
     if simulated().is_empty() {
         return;
     }
-    let child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child_replays", "--ignored", "--nocapture"])
-        .envs([("PARTITA_SIM_TRACE", "1"), ("PARTITA_SIM_DEVICES", "1")])
-        .output()
-        .unwrap();
-    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
-    let calls = String::from_utf8_lossy(&child.stderr);
+    let calls = traced("child_replays", 1);
     for parts in [1, 4] {
         let begun = calls.split(&format!("replays on {parts} parts begin")).nth(1).unwrap();
         let replays = begun.split("replays end").next().unwrap();
@@ -198,6 +200,46 @@ fn child_replays() {
         heat.run(REPLAYS).unwrap();
         eprintln!("replays end");
         team.wait().unwrap();
+    }
+}
+
+#[test]
+fn arrays_of_slowly_changing_sizes_find_each_others_memory() {
+    if simulated().is_empty() {
+        return;
+    }
+    let calls = traced("child_changes_sizes", 1);
+    for (what, most) in [("thousands", 24), ("millions", 12)] {
+        let of = calls.split(&format!("{what} of elements\n")).nth(1).unwrap().split("end\n").next().unwrap();
+        let asked = of.lines().filter(|line| line.contains("cuMemAlloc_v2")).count();
+        assert!(asked <= most, "{what} of elements: {asked} requests for memory of 120 sizes");
+    }
+    println!("ran: cuda-sizes 240");
+}
+
+#[test]
+#[ignore = "run by another test, in a process of its own"]
+fn child_changes_sizes() {
+    let device = gpus().remove(0);
+    let team = Team::on(std::slice::from_ref(&device), 1).unwrap();
+    for (what, first, more) in [("thousands", 40_000, 137), ("millions", 900_000, 301)] {
+        let before = device.memory();
+        let held = |memory: partita::device::MemoryUse| memory.in_use_bytes + memory.cached_bytes;
+        eprintln!("{what} of elements");
+        // Sizes grow, and shrink again by other steps.
+        let grown = (0..60).map(|k| first + k * more);
+        for size in grown.clone().chain(grown.rev().map(|size| size - 61)) {
+            let dist = Distribution::builder(&[size]).build().unwrap();
+            let u = Array::zeros(&team, &dist, DType::F32).unwrap();
+            let next = &u + 1.0;
+            next.eval().unwrap();
+            let used = device.memory().in_use_bytes - before.in_use_bytes;
+            let (least, most) = (4 * size as u64, 4 * size as u64 * 17 / 16 + (2 << 20));
+            assert!((least..=most).contains(&used), "{used} bytes for {least}");
+        }
+        eprintln!("end");
+        assert!(held(device.memory()) - held(before) < 40 << 20);
+        assert_eq!(device.memory().in_use_bytes, before.in_use_bytes);
     }
 }
 

@@ -9,7 +9,7 @@ use std::any::Any;
 use partita_kernels::{LaunchError, Verified};
 
 use super::launch::Job;
-use super::memory::{Allocation, DeviceMemory};
+use super::memory::{ALIGN_BYTES, Allocation, DeviceMemory};
 
 /// The sort of device.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -91,6 +91,11 @@ pub(in crate::device) trait Driver: Any + Send + Sync {
     /// The most bytes that memory in one piece has.
     fn largest_memory(&self) -> u64 {
         u64::MAX
+    }
+
+    /// Of so many bytes it takes a multiple for larger memory, whoever asks for less.
+    fn page_bytes(&self) -> u64 {
+        ALIGN_BYTES
     }
 
     /// Whether this process addresses the device's memory.

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -11,6 +12,16 @@ use crate::error::{Error, Result};
 
 /// Allocations of all devices are multiples of this many bytes and aligned to it.
 pub(in crate::device) const ALIGN_BYTES: u64 = 256;
+
+/// The sizes of memory that serve a request for so many bytes, of a driver that hands out multiples of
+/// `page_bytes`: from what holds them to what new memory has, at most a sixteenth or a page more. So arrays
+/// whose sizes change little find each other's memory.
+pub(super) fn size_class(bytes: u64, page_bytes: u64) -> RangeInclusive<u64> {
+    let rounded = |to: u64| bytes.max(1).checked_next_multiple_of(to).unwrap_or(u64::MAX);
+    let classes = bytes.checked_next_power_of_two().map_or(ALIGN_BYTES, |octave| octave / 32);
+    let page = if bytes > page_bytes / 2 { page_bytes } else { ALIGN_BYTES };
+    rounded(ALIGN_BYTES)..=rounded(classes.max(page).max(ALIGN_BYTES))
+}
 
 /// Memory as a driver has it; freed, closed or let go when dropped.
 pub(in crate::device) trait DeviceMemory: Any + Send + Sync {
@@ -205,27 +216,23 @@ impl Pool {
         sized.insert(allocation.id, Arc::clone(allocation));
     }
 
-    /// The free memory of this size with the smallest number, now in use.
-    pub(super) fn take(&mut self, reuse: Reuse, bytes: u64) -> Option<Arc<Allocation>> {
-        let sized = self.free.get_mut(&(reuse, bytes))?;
+    /// The smallest free memory of these sizes, of several alike that with the smallest number, now in use.
+    pub(super) fn take(&mut self, reuse: Reuse, sizes: RangeInclusive<u64>) -> Option<Arc<Allocation>> {
+        let (least, most) = sizes.into_inner();
         let idle = |allocation: &&Arc<Allocation>| allocation.lent.load(Ordering::Acquire) == 0;
-        let number = sized.values().find(idle)?.id;
-        let allocation = sized.remove(&number)?;
-        self.count_as_used(bytes);
-        Some(allocation)
+        let mut fitting =
+            self.free.range((reuse, least)..=(reuse, most)).flat_map(|(_, sized)| sized.values());
+        let found = Arc::clone(fitting.find(idle)?);
+        self.claim(&found)
     }
 
     /// This allocation, now in use; `None` if it is not free.
     pub(super) fn claim(&mut self, allocation: &Allocation) -> Option<Arc<Allocation>> {
         let key = (allocation.reuse?, allocation.bytes);
         let found = self.free.get_mut(&key)?.remove(&allocation.id)?;
-        self.count_as_used(found.bytes);
+        self.usage.cached_bytes -= found.bytes;
+        self.usage.in_use_bytes += found.bytes;
         Some(found)
-    }
-
-    fn count_as_used(&mut self, bytes: u64) {
-        self.usage.cached_bytes -= bytes;
-        self.usage.in_use_bytes += bytes;
     }
 
     /// Gives all free memory back to the driver.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::allocation::{ALIGN_BYTES, Allocation, DeviceMemory, MemoryUse, Reuse};
+use super::allocation::{Allocation, DeviceMemory, MemoryUse, Reuse, size_class};
 use crate::config::config;
 use crate::device::driver::{DriverError, DriverResult};
 use crate::device::handle::Device;
@@ -88,13 +88,18 @@ impl Device {
 
     fn alloc_of(&self, reuse: Reuse, bytes: u64) -> Result<Buffer> {
         self.usable()?;
-        let bytes = bytes.max(1).checked_next_multiple_of(ALIGN_BYTES).unwrap_or(u64::MAX);
+        let sizes = size_class(bytes, self.driver().page_bytes());
         let lease = |allocation| Buffer(Arc::new(Lease { allocation, device: self.clone() }));
-        if let Some(allocation) = self.pool().take(reuse, bytes) {
+        if let Some(allocation) = self.pool().take(reuse, sizes.clone()) {
             return Ok(lease(allocation));
         }
-        self.within_budget(bytes)?;
-        let memory = self.with_room(|| self.driver().alloc(bytes))?;
+        // Where memory is short: exactly what was requested.
+        let (least, most) = sizes.into_inner();
+        let memory = match self.new_memory(most) {
+            Err(Error::OutOfMemory { .. }) if least < most => self.new_memory(least).map(|new| (least, new)),
+            outcome => outcome.map(|new| (most, new)),
+        };
+        let (bytes, memory) = memory?;
         self.pool().usage.in_use_bytes += bytes;
         let allocation = Arc::new(Allocation::new(self.number(), bytes, Some(reuse), memory));
         if config().check {
@@ -102,6 +107,11 @@ impl Device {
             self.upload(&allocation, 0, &vec![0; bytes as usize])?;
         }
         Ok(lease(allocation))
+    }
+
+    fn new_memory(&self, bytes: u64) -> Result<Box<dyn DeviceMemory>> {
+        self.within_budget(bytes)?;
+        self.with_room(|| self.driver().alloc(bytes))
     }
 
     /// Another owner's memory as a buffer: it counts in no budget and goes to no pool.

@@ -44,6 +44,10 @@ impl Driver for CudaDevice {
         32
     }
 
+    fn page_bytes(&self) -> u64 {
+        2 << 20
+    }
+
     fn alloc(&self, bytes: u64) -> DriverResult<Box<dyn DeviceMemory>> {
         Ok(Box::new(self.new_buffer(bytes)?))
     }
