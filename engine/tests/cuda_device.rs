@@ -164,46 +164,6 @@ fn traced(test: &str, devices: usize) -> String {
 }
 
 #[test]
-fn a_replayed_step_is_one_launch_of_a_graph() {
-    if simulated().is_empty() {
-        return;
-    }
-    let calls = traced("child_replays", 1);
-    for parts in [1, 4] {
-        let begun = calls.split(&format!("replays on {parts} parts begin")).nth(1).unwrap();
-        let replays = begun.split("replays end").next().unwrap();
-        let count = |call: &str| replays.lines().filter(|line| line.contains(call)).count();
-        assert_eq!(count("cuGraphLaunch"), REPLAYS as usize, "{parts} parts:\n{replays}");
-        let others = ["cuLaunchKernel", "cuMem", "cuEvent", "cuStream", "cuGraphInstantiate"];
-        assert_eq!(others.map(count), [0; 5], "{parts} parts:\n{replays}");
-    }
-    println!("ran: cuda-replays {}", 2 * REPLAYS);
-}
-
-const REPLAYS: u64 = 10;
-
-#[test]
-#[ignore = "run by another test, in a process of its own"]
-fn child_replays() {
-    for parts in [1, 4] {
-        let team = Team::on(&gpus()[..1], parts).unwrap();
-        let dist = Distribution::builder(&[64]).parts(parts).halo(&[1], &[1]).build().unwrap();
-        let u = Array::from_fn(&team, &dist, |at| at[0] as f32).unwrap();
-        let mut heat = Loop::new(vec![u], |state| {
-            let u = &state[0];
-            let next = u.slice(&s![1..-1]) + 0.1 * (u.slice(&s![..-2]) - u.slice(&s![2..]));
-            state[0].assign(&s![1..-1], &next)
-        });
-        heat.run(12).unwrap();
-        assert!(heat.is_replaying());
-        eprintln!("replays on {parts} parts begin");
-        heat.run(REPLAYS).unwrap();
-        eprintln!("replays end");
-        team.wait().unwrap();
-    }
-}
-
-#[test]
 fn arrays_of_slowly_changing_sizes_find_each_others_memory() {
     if simulated().is_empty() {
         return;

@@ -69,6 +69,20 @@ pub(in crate::device) fn own<T: 'static>(value: &dyn Any) -> &T {
     value.downcast_ref().unwrap_or_else(|| unreachable!("values belong to the driver that made them"))
 }
 
+/// Work of one stream of a device, or a wait between two.
+#[derive(Clone, Copy)]
+pub(in crate::device) enum StreamWork<'a> {
+    /// What [`Driver::launch`] takes.
+    Jobs { on: &'a dyn Driver, stream: Stream, jobs: &'a [Job] },
+    /// What [`Driver::copy_to`] takes.
+    Copy { source: DriverPlace<'a>, target: DriverPlace<'a>, stream: Stream, bytes: u64 },
+    /// What [`Driver::after`] takes.
+    Wait { first: (&'a dyn Driver, Stream), then: (&'a dyn Driver, Stream) },
+}
+
+/// A byte of a device's memory.
+pub(in crate::device) type DriverPlace<'a> = (&'a dyn Driver, &'a Allocation, u64);
+
 /// One device, opened.
 pub(in crate::device) trait Driver: Any + Send + Sync {
     fn kind(&self) -> DeviceKind;
@@ -169,7 +183,13 @@ pub(in crate::device) trait Driver: Any + Send + Sync {
         Ok(None)
     }
 
-    /// Queues a recording's jobs, in their order.
+    /// Work of several streams of this device and others prepared for repetition, to be replayed on the
+    /// stream `Compute` of this one; `None` if that cannot be. Nothing runs.
+    fn record_streams(&self, _: &[StreamWork]) -> DriverResult<Option<Opaque>> {
+        Ok(None)
+    }
+
+    /// Queues a recording's work, in its order.
     fn replay(&self, _: Stream, _recording: &Opaque) -> DriverResult<()> {
         unreachable!("recordings belong to the driver that made them")
     }

@@ -28,7 +28,7 @@ pub mod wgpu;
 pub use driver::{DeviceKind, Stream};
 pub use handle::Device;
 pub use launch::{Job, Program, compared_launches};
-pub(crate) use launch::{RecordedWork, Recording, Sweep};
+pub(crate) use launch::{RecordedWork, Recording, StreamGraph, StreamGraphBuilder, Sweep};
 pub(crate) use lock::DeviceLocks;
 pub(crate) use memory::zeros;
 pub use memory::{Allocation, Buffer, Foreign, LentMemory, MemoryUse};

@@ -80,12 +80,8 @@ impl Device {
     /// Queues such a copy on a stream of the other device without any waits: the caller orders it with the
     /// work of this device ([`Device::after`]). A copy staged through the host is done when this returns.
     pub(crate) fn copy_on(&self, stream: Stream, other: &Device, what: CopyRegion) -> Result<()> {
-        self.usable()?;
+        self.check_copy(other, what)?;
         let CopyRegion { from, from_offset, to, to_offset, bytes } = what;
-        self.check_memory("copy", from)?;
-        from.check_range("copy", from_offset, bytes)?;
-        other.check_written("copy", to)?;
-        to.check_range("copy", to_offset, bytes)?;
         let (source, target) = ((from, from_offset), (to, to_offset));
         let copied = self.driver().copy_to(stream, source, other.driver(), target, bytes);
         if copied.map_err(|e| self.failed(e))? {
@@ -94,6 +90,16 @@ impl Device {
         let mut staging: Vec<u8> = zeros(bytes as usize, std::slice::from_ref(self))?;
         self.download_on(stream, from, from_offset, &mut staging)?;
         other.upload_on(stream, to, to_offset, &staging)
+    }
+
+    /// Refuses a copy from or to memory that is not there, or may not be written.
+    pub(super) fn check_copy(&self, other: &Device, what: CopyRegion) -> Result<()> {
+        self.usable()?;
+        let CopyRegion { from, from_offset, to, to_offset, bytes } = what;
+        self.check_memory("copy", from)?;
+        from.check_range("copy", from_offset, bytes)?;
+        other.check_written("copy", to)?;
+        to.check_range("copy", to_offset, bytes)
     }
 
     /// Begins to copy bytes from the device, behind all work queued on a stream so far; the host waits for

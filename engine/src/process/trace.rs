@@ -196,6 +196,11 @@ fn write(file: &Mutex<File>, rank: usize, row: &str, name: &str, begin_us: f64, 
     let _ = file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
 }
 
+/// Whether commands are traced.
+pub(crate) fn is_on() -> bool {
+    file().is_some()
+}
+
 /// Sets the rank of this thread.
 pub(crate) fn on_rank(rank: usize) {
     RANK.set(rank);

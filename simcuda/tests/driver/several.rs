@@ -4,12 +4,16 @@ use super::calls::*;
 use super::{Case, bad, good};
 use cudarc::driver::sys;
 
+const LOCAL: sys::CUstreamCaptureMode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+
 const FOUR: &[(&str, &str)] = &[("PARTITA_SIM_DEVICES", "4")];
 
 pub fn cases() -> Vec<Case> {
     vec![
         good("ring_of_copies", ring_of_copies).under(FOUR),
         bad("ring_without_events", ring_without_events, "race").under(FOUR),
+        good("ring_in_a_graph", || ring_in_a_graph(true)).under(FOUR),
+        bad("ring_in_a_graph_without_waits", || ring_in_a_graph(false), "in a graph").under(FOUR),
         bad("foreign_memory", foreign_memory, "cuCtxEnablePeerAccess").under(FOUR).seeds(5),
         good("peer_access", peer_access).under(FOUR).seeds(5),
         good("budgets_are_apart", budgets_are_apart).under(FOUR).seeds(1),
@@ -64,6 +68,64 @@ fn ring_of_copies() {
     for (i, site) in sites.iter().enumerate() {
         choose(site.primary);
         assert_eq!(download(site.next, site.stream), plus(&numbers(), 100 + (i as u32 + 1) % 4));
+    }
+}
+
+/// Three rounds of the ring as one graph, launched twice on the first device: each device adds one to its
+/// numbers and then takes its neighbour's. One wait may be missing.
+fn ring_in_a_graph(waiting: bool) {
+    let sites = sites();
+    choose(sites[0].primary);
+    let begun = event();
+    for site in &sites[1..] {
+        wait(sites[0].stream, site.ready);
+    }
+    // SAFETY: the handles came from the driver.
+    ok(unsafe { sys::cuStreamBeginCapture_v2(sites[0].stream, LOCAL) });
+    record(begun, sites[0].stream);
+    sites[1..].iter().for_each(|site| wait(site.stream, begun));
+    for round in 0..3 {
+        for site in &sites {
+            choose(site.primary);
+            launch(site.bump, site.own, site.own, 1, site.stream);
+            record(site.ready, site.stream);
+        }
+        for (i, site) in sites.iter().enumerate() {
+            let next = &sites[(i + 1) % 4];
+            choose(site.primary);
+            if waiting || (round, i) != (0, 0) {
+                wait(site.stream, next.ready);
+            }
+            peer_copy(site, next, site.stream);
+            record(site.ready, site.stream);
+        }
+        // What the neighbour takes may change only then.
+        for (i, site) in sites.iter().enumerate() {
+            wait(site.stream, sites[(i + 3) % 4].ready);
+        }
+    }
+    for site in &sites[1..] {
+        record(site.ready, site.stream);
+        wait(sites[0].stream, site.ready);
+    }
+    let (mut graph, mut exec) = (std::ptr::null_mut(), std::ptr::null_mut());
+    choose(sites[0].primary);
+    // SAFETY: the handles came from the driver, the pointers are to locals.
+    unsafe {
+        ok(sys::cuStreamEndCapture(sites[0].stream, &mut graph));
+        ok(sys::cuGraphInstantiateWithFlags(&mut exec, graph, 0));
+        ok(sys::cuGraphLaunch(exec, sites[0].stream));
+        ok(sys::cuGraphLaunch(exec, sites[0].stream));
+    }
+    if !waiting {
+        return assert_eq!(sync(sites[0].stream), Code::CUDA_ERROR_LAUNCH_FAILED);
+    }
+    for (i, site) in sites.iter().enumerate() {
+        choose(site.primary);
+        record(sites[0].ready, sites[0].stream);
+        wait(site.stream, sites[0].ready);
+        assert_eq!(download(site.own, site.stream), plus(&numbers(), i as u32 + 6));
+        assert_eq!(download(site.next, site.stream), plus(&numbers(), (i as u32 + 1) % 4 + 6));
     }
 }
 

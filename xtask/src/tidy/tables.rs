@@ -13,7 +13,7 @@ pub const FILES_PER_FOLDER: usize = 12;
 /// Lines of Rust and Python per area.
 pub const BUDGETS: &[(&str, usize)] = &[
     ("kernels/src", 24_760),
-    ("engine/src", 38_270),
+    ("engine/src", 38_640),
     ("simcuda/src", 8_580),
     ("interop/src", 7_050),
     ("interop/python", 9_930),
@@ -22,7 +22,7 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("examples", 2_520),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 105_700;
+pub const TOTAL_BUDGET: usize = 106_080;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[

@@ -9,22 +9,25 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::array::Array;
+use crate::array::loops::batches::{ReplayBatch, batches, together};
 use crate::array::loops::passes::invariant_copies::without_invariant_copies;
 use crate::array::loops::passes::tiles::tiled;
 use crate::array::memory::pitch::Pitch;
 use crate::array::memory::storage::{HaloWidths, Storage};
 use crate::array::record::node::Node;
 use crate::config::config;
-use crate::device::{Allocation, Buffer, Device, DeviceKind, Job, Recording, Stream};
+use crate::device::{Allocation, Buffer, Device, DeviceKind, Job, Recording};
 use crate::error::Result;
 use crate::index::Distribution;
-use crate::program::{self, Command, Op, Schedule};
+use crate::program::{self, Op, Schedule};
 use crate::team::{Team, evaluation};
-use crate::trace;
 use crate::wire::pass;
 
 /// The longest cycle that is kept, in exchanges.
 pub(crate) const LONGEST_CYCLE: usize = 16;
+
+/// The most steps that devices are given by one call.
+const MOST_TOGETHER: usize = 8;
 
 /// One step that ran.
 #[derive(Clone)]
@@ -155,7 +158,7 @@ impl Renaming {
 pub(crate) struct Cycle {
     steps: Vec<ReplayStep>,
     next: usize,
-    round: Option<TiledRound>,
+    round: Option<Round>,
     /// The steps, until all have run once, and how many of them to prepare as one then. Before, nothing that
     /// they do is known to be repeated.
     first_round: Option<(Vec<RecordedStep>, usize)>,
@@ -167,14 +170,16 @@ pub(crate) struct Cycle {
 /// Memory by the number of its allocation.
 type Leases = HashMap<u64, Buffer>;
 
-/// Several whole rounds of the steps as one, in an order that suits the cache.
-struct TiledRound {
+/// Several whole rounds of the steps as one.
+struct Round {
     /// The step it begins with.
     first: usize,
     /// How many it takes.
     steps: u64,
     prepared: ReplayStep,
-    recorded: Vec<RecordedStep>,
+    /// The steps, if they go through the host's memory tile by tile. Otherwise devices do all of them by one
+    /// call.
+    tiled: Option<Vec<RecordedStep>>,
 }
 
 /// One step of the cycle, ready to be queued.
@@ -189,8 +194,9 @@ impl Cycle {
     /// repeated, or not yet: if they write memory that somebody else has leased meanwhile, such as a clone of
     /// an earlier state, or if arrays of the state came to share their memory.
     ///
-    /// After the first round, at least `together` steps are also prepared as one, where that suits the cache.
-    pub fn prepare(recorded: &[RecordedStep], state: &[Array], together: usize) -> Result<Option<Cycle>> {
+    /// After the first round, at least `tiled` steps are also prepared as one, where that suits the cache, or
+    /// as many as devices do by one call.
+    pub fn prepare(recorded: &[RecordedStep], state: &[Array], tiled: usize) -> Result<Option<Cycle>> {
         let (Some(first), Some(last)) = (recorded.first(), recorded.last()) else { return Ok(None) };
         let Some(renaming) = Renaming::between(&first.before, &last.after) else { return Ok(None) };
         let held = state.iter().filter_map(|array| array.node.storage()).flat_map(held);
@@ -235,27 +241,30 @@ impl Cycle {
         }
         let sources = steps.iter().flat_map(|step| step.sources.iter().cloned()).collect();
         let prepared = replay_steps(&steps, &leases)?;
-        let first_round = Some((steps, together));
+        let first_round = Some((steps, tiled));
         Ok(Some(Cycle { steps: prepared, next: 0, round: None, first_round, leases, sources }))
     }
 
     /// The first round is over: leaves out what further ones need not repeat.
     fn end_first_round(&mut self) -> Result<()> {
-        let Some((mut recorded, together)) = self.first_round.take() else { return Ok(()) };
+        let Some((mut recorded, most)) = self.first_round.take() else { return Ok(()) };
         let schedules = recorded.iter_mut().map(|step| std::mem::take(&mut step.schedule)).collect();
         for (step, schedule) in recorded.iter_mut().zip(without_invariant_copies(schedules)) {
             step.schedule = schedule;
         }
         self.steps = replay_steps(&recorded, &self.leases)?;
         let first = exchange(&recorded).unwrap_or(0);
-        let round = if together > 1 { rounds(&recorded, first, together, &self.leases)? } else { None };
-        self.round = round.map(|(steps, prepared)| TiledRound { first, steps, prepared, recorded });
+        let tiles = if most > 1 { tiled_rounds(&recorded, first, most, &self.leases)? } else { None };
+        self.round = match tiles {
+            Some((steps, prepared)) => Some(Round { first, steps, prepared, tiled: Some(recorded) }),
+            None => rounds_together(&recorded, &self.leases)?,
+        };
         Ok(())
     }
 
     /// Whether steps are done tile by tile.
     pub fn is_tiled(&self) -> bool {
-        self.round.is_some()
+        self.round.as_ref().is_some_and(|round| round.tiled.is_some())
     }
 
     /// Replays as many steps as it may, or one if that is more than `most`. Says how many.
@@ -276,18 +285,19 @@ impl Cycle {
         Ok(steps)
     }
 
-    /// Has rounds begin with the next step. Rounds with messages rather begin with an exchange, so that as
-    /// much as possible lies between two, if so many steps have room for one then.
+    /// Has rounds of tiles begin with the next step. Those with messages rather begin with an exchange, so
+    /// that as much as possible lies between two, if so many steps have room for one then.
     fn turn_round(&mut self, most: u64) -> Result<()> {
         let Some(round) = self.round.as_mut().filter(|round| round.steps <= most) else { return Ok(()) };
         let (next, count) = (self.next, self.steps.len());
         let steps_until = |first: usize| ((first + count - next) % count) as u64;
-        let rather = exchange(&round.recorded).filter(|&first| steps_until(first) + round.steps <= most);
+        let Some(recorded) = &round.tiled else { return Ok(()) };
+        let rather = exchange(recorded).filter(|&first| steps_until(first) + round.steps <= most);
         let first = rather.unwrap_or(next);
         if round.first == first {
             return Ok(());
         }
-        if let Some((steps, prepared)) = rounds(&round.recorded, first, round.steps as usize, &self.leases)? {
+        if let Some((steps, prepared)) = tiled_rounds(recorded, first, round.steps as usize, &self.leases)? {
             (round.first, round.steps, round.prepared) = (first, steps, prepared);
         }
         Ok(())
@@ -296,7 +306,10 @@ impl Cycle {
 
 fn replay_steps(recorded: &[RecordedStep], leases: &Leases) -> Result<Vec<ReplayStep>> {
     let prepare = |step: &RecordedStep| {
-        let batches = batches(step.schedule.clone(), Device::record_groups)?;
+        let batches = match together(&step.schedule)? {
+            Some(graph) => vec![graph],
+            None => batches(step.schedule.clone(), Device::record_groups)?,
+        };
         Ok(ReplayStep { batches, messages: step.messages, after: leased(&step.after, leases) })
     };
     recorded.iter().map(prepare).collect()
@@ -331,19 +344,42 @@ impl ReplayStep {
     }
 }
 
+/// As many rounds of the recorded steps as devices are given by one call; `None` if that is one step, or the
+/// devices cannot do so.
+fn rounds_together(recorded: &[RecordedStep], leases: &Leases) -> Result<Option<Round>> {
+    let count = MOST_TOGETHER / recorded.len();
+    let steps = count * recorded.len();
+    let Some(last) = recorded.last().filter(|_| steps > 1) else { return Ok(None) };
+    let (messages, schedule) = several(recorded, 0, count);
+    let after = leased(&last.after, leases);
+    let prepared = |graph| ReplayStep { batches: vec![graph], messages, after };
+    Ok(together(&schedule)?.map(|graph| Round {
+        first: 0,
+        steps: steps as u64,
+        prepared: prepared(graph),
+        tiled: None,
+    }))
+}
+
+/// The commands of so many rounds, beginning with step `first`, and how many messages they send.
+fn several(recorded: &[RecordedStep], first: usize, count: usize) -> (u64, Schedule) {
+    let (begun, begins) = recorded.split_at(first);
+    let round = || begins.iter().chain(begun);
+    let schedule = (0..count).flat_map(|_| round().flat_map(|step| step.schedule.iter().cloned()));
+    let messages = recorded.iter().map(|step| step.messages).sum::<u64>();
+    (count as u64 * messages, schedule.collect())
+}
+
 /// So many rounds of the recorded steps, beginning with step `first`, that they are at least `most` steps,
 /// tile by tile on the host's devices; `None` if no device does that.
-fn rounds(
+fn tiled_rounds(
     recorded: &[RecordedStep],
     first: usize,
     most: usize,
     leases: &Leases,
 ) -> Result<Option<(u64, ReplayStep)>> {
     let count = most.div_ceil(recorded.len());
-    let (begun, begins) = recorded.split_at(first);
-    let round = || begins.iter().chain(begun);
-    let schedule: Schedule =
-        (0..count).flat_map(|_| round().flat_map(|step| step.schedule.iter().cloned())).collect();
+    let (messages, schedule) = several(recorded, first, count);
     let mut is_tiled = false;
     let record = |device: &Device, groups: Vec<Vec<Job>>| {
         if device.kind() != DeviceKind::Host {
@@ -359,8 +395,8 @@ fn rounds(
         }
     };
     let batches = batches(schedule, record)?;
-    let Some(last) = round().last().filter(|_| is_tiled) else { return Ok(None) };
-    let messages = count as u64 * recorded.iter().map(|step| step.messages).sum::<u64>();
+    let before_first = (first + recorded.len() - 1) % recorded.len();
+    let Some(last) = recorded.get(before_first).filter(|_| is_tiled) else { return Ok(None) };
     let prepared = ReplayStep { batches, messages, after: leased(&last.after, leases) };
     Ok(Some(((count * recorded.len()) as u64, prepared)))
 }
@@ -389,69 +425,4 @@ fn detach(array: &Array) -> Result<()> {
     program::execute(&old.copy_owned(&node.team, node.dtype, &copy)?)?;
     node.set_ready(Arc::new(copy));
     Ok(())
-}
-
-/// Launches between transfers and waits, recorded together per device and stream so that a replay queues them
-/// at once, or one command between such recordings.
-enum ReplayBatch {
-    Jobs(Device, Stream, Recording),
-    Single(Command),
-}
-
-impl ReplayBatch {
-    fn run(&self) -> Result<()> {
-        match self {
-            ReplayBatch::Jobs(device, stream, recording) => {
-                let name = || "replayed step".to_owned();
-                trace::on_device(device, *stream, name, || device.replay_on(*stream, recording))
-            }
-            ReplayBatch::Single(command) => program::run(command),
-        }
-    }
-
-    fn single(&self) -> Option<&Command> {
-        match self {
-            ReplayBatch::Jobs(..) => None,
-            ReplayBatch::Single(command) => Some(command),
-        }
-    }
-}
-
-/// Runs of launches between transfers and waits, gathered per device and stream, and recorded as `record`
-/// does. Each stream has recordings of its own, because a recording begins as a whole: with both streams in
-/// it, the core would wait for the exchange as the rim does.
-fn batches(
-    schedule: Schedule,
-    mut record: impl FnMut(&Device, Vec<Vec<Job>>) -> Result<Recording>,
-) -> Result<Vec<ReplayBatch>> {
-    let mut batches = Vec::new();
-    let mut open: Vec<(Device, Stream, Vec<Vec<Job>>)> = Vec::new();
-    let mut close =
-        |open: &mut Vec<(Device, Stream, Vec<Vec<Job>>)>, batches: &mut Vec<ReplayBatch>| -> Result<()> {
-            for (device, stream, groups) in open.drain(..) {
-                let recording = record(&device, groups)?;
-                batches.push(ReplayBatch::Jobs(device, stream, recording));
-            }
-            Ok(())
-        };
-    for Command { stream, op } in schedule {
-        let (device, jobs) = match op {
-            Op::Launch { device, job } => (device, vec![job]),
-            Op::BatchedCopy { device, jobs } => (device, jobs),
-            op => {
-                // Launches need not be queued before commands that touch no device.
-                if !op.is_host_only() {
-                    close(&mut open, &mut batches)?;
-                }
-                batches.push(ReplayBatch::Single(Command { stream, op }));
-                continue;
-            }
-        };
-        match open.iter_mut().find(|(other, on, _)| *other == device && *on == stream) {
-            Some((.., groups)) => groups.push(jobs),
-            None => open.push((device, stream, vec![jobs])),
-        }
-    }
-    close(&mut open, &mut batches)?;
-    Ok(batches)
 }

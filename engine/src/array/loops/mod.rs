@@ -1,5 +1,6 @@
 //! `Loop`: steps that are recorded once and replayed, and the passes over what they do.
 
+pub(crate) mod batches;
 pub(crate) mod cycle;
 pub(crate) mod depth;
 pub(crate) mod numbers;

@@ -3,7 +3,7 @@
 //! The first step runs as usual, because it may do what later ones need not: give arrays their halos,
 //! compute what the step captured. The next ones run while their commands are recorded. Once a step leaves
 //! its state as it found it, in other memory, the steps that follow are known, see `cycle`; from then on they
-//! are replayed: no recording, no planning, no compiling.
+//! are replayed: no recording, no planning, no compiling; on CUDA devices several by one call, see `batches`.
 //!
 //! Several steps may share an exchange, see `depth`.
 

@@ -2,11 +2,13 @@
 //! with the definition.
 
 mod check;
+mod graph;
 mod job;
 mod queue;
 mod sweep;
 
 pub use check::compared_launches;
+pub(crate) use graph::{StreamGraph, StreamGraphBuilder};
 pub use job::{Job, Program};
 pub(crate) use queue::{RecordedWork, Recording};
 pub(crate) use sweep::Sweep;

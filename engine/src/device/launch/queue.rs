@@ -74,7 +74,7 @@ impl Device {
     }
 
     /// Refuses a job that is another device's, or that writes memory which was lent to be read.
-    fn check(&self, job: &Job) -> Result<()> {
+    pub(super) fn check(&self, job: &Job) -> Result<()> {
         if job.program.device != self.number() {
             let name = &job.program.kernel().kernel().name;
             let expected = format!("a program compiled for {}", self.name());

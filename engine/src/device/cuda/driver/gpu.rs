@@ -13,7 +13,7 @@ use super::primary::{During, Event, Primary, Purpose};
 use crate::device::Stream;
 use crate::device::cuda::error::CudaError;
 use crate::device::driver::Opaque;
-use crate::device::memory::DeviceMemory;
+use crate::device::memory::{Allocation, DeviceMemory};
 
 /// Memory of one device. Freed, closed or let go when dropped.
 pub(super) struct CudaBuffer {
@@ -31,6 +31,11 @@ pub(super) enum CudaOrigin {
     Opened,
     /// Another owner's, kept alive by the value.
     Borrowed { _owner: Opaque },
+}
+
+/// The address of bytes that the engine knows to lie inside.
+pub(super) fn within(memory: &Allocation, offset: u64) -> u64 {
+    memory.own::<CudaBuffer>().address + offset
 }
 
 impl DeviceMemory for CudaBuffer {
@@ -226,7 +231,7 @@ impl CudaDevice {
 
     /// Enables direct access to the other GPU's memory where there is any, once; without it the driver stages
     /// copies.
-    fn reach(&self, other: &CudaDevice) -> Result<(), CudaError> {
+    pub(super) fn reach(&self, other: &CudaDevice) -> Result<(), CudaError> {
         let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
         if reached.contains(&other.primary.device) {
             return Ok(());

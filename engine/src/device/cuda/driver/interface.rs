@@ -6,12 +6,13 @@ use cudarc::driver::{result, sys};
 use partita_kernels::Verified;
 
 use super::copies::PinnedDownload;
-use super::gpu::{CudaBuffer, CudaDevice, CudaOrigin};
-use super::launch::GraphRecording;
+use super::gpu::{CudaDevice, CudaOrigin, within};
+use super::graph::GraphRecording;
 use super::primary::{During, Event, Purpose};
 use crate::device::cuda::error::CudaError;
 use crate::device::driver::{
-    DeviceKind, Driver, DriverError, DriverResult, IpcHandle, Opaque, SharedEvent, Sharing, Stream, own,
+    DeviceKind, Driver, DriverError, DriverResult, IpcHandle, Opaque, SharedEvent, Sharing, Stream,
+    StreamWork, own,
 };
 use crate::device::launch::Job;
 use crate::device::memory::{Allocation, DeviceMemory};
@@ -19,11 +20,6 @@ use crate::device::memory::{Allocation, DeviceMemory};
 /// Opens the n-th device the driver shows; an error if there is none, or it is too old.
 pub(in crate::device) fn open(index: usize) -> Result<Box<dyn Driver>, CudaError> {
     CudaDevice::open(index).map(|gpu| Box::new(gpu) as _)
-}
-
-/// The address of bytes that the engine knows to lie inside.
-fn within(memory: &Allocation, offset: u64) -> u64 {
-    memory.own::<CudaBuffer>().address + offset
 }
 
 impl Driver for CudaDevice {
@@ -96,8 +92,7 @@ impl Driver for CudaDevice {
         (to, to_offset): (&Allocation, u64),
         bytes: u64,
     ) -> DriverResult<bool> {
-        let other: &dyn Any = other;
-        let Some(other) = other.downcast_ref::<CudaDevice>() else { return Ok(false) };
+        let Some(other) = CudaDevice::behind(other) else { return Ok(false) };
         let (source, target) = (within(from, from_offset), within(to, to_offset));
         self.copy_between(stream, source, other, target, bytes as usize)?;
         Ok(true)
@@ -119,6 +114,10 @@ impl Driver for CudaDevice {
         Ok(Some(Box::new(self.recorded(groups)?)))
     }
 
+    fn record_streams(&self, work: &[StreamWork]) -> DriverResult<Option<Opaque>> {
+        Ok(self.recorded_streams(work)?.map(|graph| Box::new(graph) as _))
+    }
+
     fn replay(&self, stream: Stream, recording: &Opaque) -> DriverResult<()> {
         Ok(own::<GraphRecording>(&**recording).launch(self.primary.stream(stream))?)
     }
@@ -136,8 +135,7 @@ impl Driver for CudaDevice {
 
     /// If the driver refuses, the stream is synchronized instead, so the order still holds.
     fn after(&self, stream: Stream, first: &dyn Driver, first_stream: Stream) -> DriverResult<()> {
-        let first: &dyn Any = first;
-        let Some(first) = first.downcast_ref::<CudaDevice>() else { return Ok(()) };
+        let Some(first) = CudaDevice::behind(first) else { return Ok(()) };
         // Another thread may record the event again in between: then the wait covers more, never less.
         let (end, other) = (&first.ends[first_stream as usize], first.primary.stream(first_stream));
         Ok(end

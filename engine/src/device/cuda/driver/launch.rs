@@ -1,5 +1,5 @@
 //! Kernels on a GPU: entries, loaded when a launch first uses them; launches, queued grid by grid as the
-//! writer schedules them; and recordings as CUDA graphs, many launches queued by one call.
+//! writer schedules them.
 
 use std::ffi::{CString, c_void};
 use std::sync::{Arc, OnceLock, PoisonError};
@@ -28,7 +28,7 @@ pub(super) struct CudaProgram {
 }
 
 /// One entry, compiled: a module of its own.
-struct Function {
+pub(super) struct Function {
     handle: sys::CUfunction,
     loaded: sys::CUmodule,
     primary: Arc<Primary>,
@@ -61,7 +61,7 @@ impl CudaDevice {
 impl CudaProgram {
     /// An entry, compiled now if it was not before. If the driver refuses the PTX, the error has its log and
     /// the text. Not while a stream of this thread captures: the driver allows no loading then.
-    fn function(&self, entry: usize) -> Result<&Function, CudaError> {
+    pub(super) fn function(&self, entry: usize) -> Result<&Function, CudaError> {
         if let Some(function) = self.functions[entry].get() {
             return Ok(function);
         }
@@ -99,12 +99,13 @@ impl CudaProgram {
     }
 }
 
-fn program(job: &Job) -> &CudaProgram {
+/// The kernel of a job, as this driver has it.
+pub(super) fn program(job: &Job) -> &CudaProgram {
     own(&*job.program.code)
 }
 
 /// The plan of a job, or of jobs of one program over boxes that have nothing to do with each other.
-fn plan_of(jobs: &[Job], facts: Facts) -> Result<LaunchPlan, CudaError> {
+pub(super) fn plan_of(jobs: &[Job], facts: Facts) -> Result<LaunchPlan, CudaError> {
     let spans = jobs.iter().map(|job| program(job).check(job));
     let spans = spans.collect::<Result<Vec<Vec<Span>>, CudaError>>()?;
     if let [first, _, ..] = jobs {
@@ -141,7 +142,7 @@ impl CudaDevice {
 }
 
 /// Queues one grid; the device's context is current.
-fn queue(function: &Function, grid: &Grid, stream: sys::CUstream) -> Result<(), CudaError> {
+pub(super) fn queue(function: &Function, grid: &Grid, stream: sys::CUstream) -> Result<(), CudaError> {
     let [x, y, z] = grid.grid;
     let [bx, by, bz] = grid.block;
     let mut params = [grid.params.as_ptr().cast_mut().cast::<c_void>()];
@@ -149,92 +150,4 @@ fn queue(function: &Function, grid: &Grid, stream: sys::CUstream) -> Result<(), 
     // launch was checked against its memory, which the engine keeps until the work is done.
     unsafe { result::launch_kernel(function.handle, (x, y, z), (bx, by, bz), 0, stream, &mut params) }
         .during("launching a kernel")
-}
-
-/// Launches prepared for repetition.
-pub(super) struct GraphRecording {
-    graph: sys::CUgraphExec,
-    primary: Arc<Primary>,
-    /// Partial results of its reductions; the launches run in order, so they share it.
-    _scratch: Option<CudaBuffer>,
-}
-
-// SAFETY: the driver's handles may be used from any thread, one at a time.
-unsafe impl Send for GraphRecording {}
-// SAFETY: a graph is launched by the evaluation that holds the device's lock, or by the loop that owns it.
-unsafe impl Sync for GraphRecording {}
-
-impl Drop for GraphRecording {
-    fn drop(&mut self) {
-        // SAFETY: instantiated in `record`, destroyed once; the driver keeps what still runs. On a lost
-        // device there is nothing to report.
-        let _ = self
-            .primary
-            .with(|| unsafe { result::graph::exec_destroy(self.graph) }.during("destroying a graph"));
-    }
-}
-
-impl CudaDevice {
-    /// Prepares groups of jobs for repetition on one stream. Nothing runs.
-    pub(super) fn recorded(&self, groups: &[Vec<Job>]) -> Result<GraphRecording, CudaError> {
-        let plans = groups.iter().map(|jobs| plan_of(jobs, self.schedule_facts()));
-        let plans = plans.collect::<Result<Vec<_>, _>>()?;
-        let scratch = match plans.iter().map(|plan| plan.scratch_bytes).max().unwrap_or(0) {
-            0 => None,
-            bytes => Some(self.new_buffer(bytes)?),
-        };
-        let partials = scratch.as_ref().map_or(0, |held| held.address);
-        let mut grids = Vec::new();
-        for (jobs, plan) in groups.iter().zip(plans) {
-            // All jobs of a group are of one program.
-            for (grid, job) in plan.grids(partials).into_iter().zip(jobs.iter().cycle()) {
-                let function = program(job).function(grid.entry)?;
-                grids.push((grid, function));
-            }
-        }
-        // A stream of its own, so that other threads' work on ours is not captured.
-        let graph = self.primary.with(|| {
-            let stream = self.primary.new_stream(Stream::Compute)?;
-            let graph = capture(stream, || {
-                grids.iter().try_for_each(|(grid, function)| queue(function, grid, stream))
-            });
-            // SAFETY: created above; capturing has ended.
-            let destroyed = unsafe { result::stream::destroy(stream) }.during("destroying a stream");
-            graph.and_then(|graph| destroyed.map(|()| graph))
-        })?;
-        Ok(GraphRecording { graph, primary: Arc::clone(&self.primary), _scratch: scratch })
-    }
-}
-
-impl GraphRecording {
-    /// Queues the launches, in their order, behind all work queued on a stream so far.
-    pub(super) fn launch(&self, stream: sys::CUstream) -> Result<(), CudaError> {
-        // SAFETY: graph and stream are alive; the engine keeps the memory of the launches.
-        self.primary.with(|| unsafe { result::graph::launch(self.graph, stream) }.during("launching a graph"))
-    }
-}
-
-/// Captures what `work` queues on `stream`.
-fn capture(
-    stream: sys::CUstream,
-    work: impl FnOnce() -> Result<(), CudaError>,
-) -> Result<sys::CUgraphExec, CudaError> {
-    use sys::CUstreamCaptureMode_enum::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
-    // SAFETY: the stream is ours and alive.
-    unsafe { result::stream::begin_capture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) }
-        .during("starting to capture")?;
-    let queued = work();
-    // SAFETY: capturing was started above; it must end even if queueing failed.
-    let end = || unsafe { result::stream::end_capture(stream) }.during("capturing a graph");
-    // While a stream captures, this thread may wait for nothing on any device: a second try is worth it.
-    let graph = end().inspect_err(|_| drop(end()));
-    queued?;
-    let graph = graph?;
-    let mut executable = std::ptr::null_mut();
-    // SAFETY: the graph is alive; the pointer is to a local.
-    let made = unsafe { sys::cuGraphInstantiateWithFlags(&mut executable, graph, 0) };
-    // SAFETY: the executable does not need the graph.
-    let destroyed = unsafe { result::graph::destroy(graph) }.during("destroying a graph");
-    made.result().during("instantiating a graph")?;
-    destroyed.map(|()| executable)
 }

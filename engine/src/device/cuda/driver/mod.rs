@@ -13,6 +13,7 @@ mod compiler;
 mod copies;
 mod cubins;
 mod gpu;
+mod graph;
 mod interface;
 mod launch;
 mod primary;

@@ -1,0 +1,90 @@
+//! Work of several devices and their streams, prepared to be queued by one call.
+
+use super::job::Job;
+use crate::config::{config, say};
+use crate::device::driver::{DriverError, Opaque, Stream, StreamWork};
+use crate::device::handle::Device;
+use crate::device::transfer::CopyRegion;
+use crate::error::Result;
+
+/// Work of several streams as one. What other streams than `Compute` do in it begins behind a wait for that
+/// one and ends before it waits for them, as the memory of all devices demands. So only the streams
+/// `Compute` are ordered with what is queued before and after.
+pub(crate) struct StreamGraph {
+    devices: Vec<Device>,
+    graph: Opaque,
+}
+
+/// What becomes a [`StreamGraph`], in the order in which it would be queued. Nothing runs.
+#[derive(Default)]
+pub(crate) struct StreamGraphBuilder<'a> {
+    devices: Vec<Device>,
+    work: Vec<StreamWork<'a>>,
+}
+
+impl<'a> StreamGraphBuilder<'a> {
+    fn uses(&mut self, device: &Device) {
+        if !self.devices.contains(device) {
+            self.devices.push(device.clone());
+        }
+    }
+
+    /// Jobs of one program, as [`Device::launch_boxes`] takes them.
+    pub(crate) fn launch(&mut self, device: &'a Device, stream: Stream, jobs: &'a [Job]) -> Result<()> {
+        jobs.iter().try_for_each(|job| device.check(job))?;
+        self.uses(device);
+        self.work.push(StreamWork::Jobs { on: device.driver(), stream, jobs });
+        Ok(())
+    }
+
+    /// A copy between devices, as [`Device::copy_on`] queues it.
+    pub(crate) fn copy(
+        &mut self,
+        from: &'a Device,
+        stream: Stream,
+        to: &'a Device,
+        what: CopyRegion<'a>,
+    ) -> Result<()> {
+        from.check_copy(to, what)?;
+        [from, to].into_iter().for_each(|device| self.uses(device));
+        let source = (from.driver(), what.from, what.from_offset);
+        let target = (to.driver(), what.to, what.to_offset);
+        self.work.push(StreamWork::Copy { source, target, stream, bytes: what.bytes });
+        Ok(())
+    }
+
+    /// A wait, as [`Device::after`].
+    pub(crate) fn wait(&mut self, first: (&'a Device, Stream), then: (&'a Device, Stream)) {
+        [first.0, then.0].into_iter().for_each(|device| self.uses(device));
+        let end = |(device, stream): (&'a Device, Stream)| (device.driver(), stream);
+        self.work.push(StreamWork::Wait { first: end(first), then: end(then) });
+    }
+
+    /// `None` if the devices cannot take it as one, or launches are compared one by one.
+    pub(crate) fn record(self) -> Result<Option<StreamGraph>> {
+        let Some(first) = self.devices.first().filter(|_| !config().check) else { return Ok(None) };
+        self.devices.iter().try_for_each(Device::usable)?;
+        let graph = first.with_room(|| match first.driver().record_streams(&self.work) {
+            Err(DriverError::Failed(reason)) => {
+                if config().debug >= 1 {
+                    say(format_args!("{}: steps are queued one by one: {reason}", first.name()));
+                }
+                Ok(None)
+            }
+            outcome => outcome,
+        })?;
+        Ok(graph.map(|graph| StreamGraph { devices: self.devices, graph }))
+    }
+}
+
+impl StreamGraph {
+    /// Queues it behind all work queued so far; later work comes after it.
+    pub(crate) fn launch(&self) -> Result<()> {
+        let Some((first, others)) = self.devices.split_first() else { return Ok(()) };
+        let compute = Stream::Compute;
+        first.usable()?;
+        others.iter().try_for_each(|other| first.after(compute, other, compute))?;
+        first.driver().replay(compute, &self.graph).map_err(|error| first.failed(error))?;
+        others.iter().try_for_each(|other| other.after(compute, first, compute))
+    }
+}
