@@ -21,8 +21,8 @@
 //! The modules, each using only those before it: [`index`] (which element lives where), [`plan`] (what must
 //! move), [`device`] (memory and launches), [`wire`] (bytes between the ranks of a program), [`program`]
 //! (work as data), [`team`] (which device of which rank holds which part), [`transport`] (how moves travel),
-//! [`mod@array`] (what you use), [`operators`] (finite differences and boundaries, made of arrays).
-//! [`raw`] is the unsafe way to devices' memory and work, for those who bring kernels of their own.
+//! [`mod@array`] (what you use), [`operators`] (finite differences, boundaries and Fourier transforms, made of
+//! arrays). [`raw`] is the unsafe way to devices' memory and work, for those who bring kernels of their own.
 //!
 //! Invariant: kernels never communicate; only plans and reductions do.
 
@@ -45,6 +45,7 @@ pub use array::{Array, Loop, assign_all, eval_all};
 pub use device::Device;
 pub use error::{Error, Result};
 pub use index::Distribution;
+pub use operators::fourier;
 pub use partita_kernels::{DType, Scalar};
 pub use process::{config, error, interrupt, trace};
 pub use team::Team;

@@ -30,6 +30,7 @@ pub use loops::numbers::{Numbered, Step};
 pub(crate) use loops::recorder::Recorder;
 pub use loops::recorder::record;
 pub use loops::replay::Loop;
+pub(crate) use record::expr::Butterflies;
 pub use record::join::Padding;
 pub use record::ops::Operand;
 pub(crate) use record::ops::held;

@@ -60,6 +60,7 @@ from . import array_api as array_api  # noqa: E402
 from ._api import lib as lib  # noqa: E402
 from .array_api import __array_api_version__ as __array_api_version__  # noqa: E402
 from .array_api import __array_namespace_info__ as __array_namespace_info__  # noqa: E402
+from . import fft as fft  # noqa: E402
 from . import operators as operators  # noqa: E402
 from . import random as random  # noqa: E402
 

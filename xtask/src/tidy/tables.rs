@@ -81,7 +81,7 @@ pub const ENGINE: &[(&str, &str)] = &[
     // What others get at by hand only. Commands queued by hand are recorded as those of arrays are.
     ("raw", "error array device program transport"),
     // Written with what arrays show to everybody.
-    ("operators", "error index array"),
+    ("operators", "error index team array"),
     ("io", "config error trace index plan device wire program team transport array"),
 ];
 

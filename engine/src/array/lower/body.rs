@@ -147,7 +147,8 @@ impl KernelBody {
             | Expr::Joined(_)
             | Expr::Listed { .. }
             | Expr::Reshaped { .. }
-            | Expr::Moved { .. } => return Ok(LoweringStep::Prerequisite(node)),
+            | Expr::Moved { .. }
+            | Expr::Butterflies(..) => return Ok(LoweringStep::Prerequisite(node)),
             Expr::View { base, map: view } => {
                 let leaves = || map.leaves(&self.dist.shape(), view, shape, graph.shape(*base));
                 if graph.is_scattered(*base, shape, view)? || leaves() {
@@ -189,7 +190,8 @@ impl KernelBody {
         self.leaves.len() - 1
     }
 
-    fn load(&mut self, graph: &Graph, node: NodeId, map: Map) -> Result<Value> {
+    /// The element of a computed node that a map names.
+    pub fn load(&mut self, graph: &Graph, node: NodeId, map: Map) -> Result<Value> {
         let key = match graph.memory(node) {
             Some(source) => (node, without_load_offsets(&map, source, &self.dist)?),
             None => (node, map),

@@ -213,9 +213,11 @@ fn below(graph: &Graph, node: NodeId) -> Below {
             None => Below::View(*base, Arc::clone(map)),
         },
         Expr::Reduce { operand, .. } => Below::Operands(vec![*operand], WorkKind::Reduction),
-        Expr::Listed { .. } | Expr::Reshaped { .. } | Expr::Moved { .. } | Expr::Joined(_) => {
-            Below::Operands(graph.operands(node), WorkKind::Apart)
-        }
+        Expr::Listed { .. }
+        | Expr::Reshaped { .. }
+        | Expr::Moved { .. }
+        | Expr::Joined(_)
+        | Expr::Butterflies(..) => Below::Operands(graph.operands(node), WorkKind::Apart),
     }
 }
 

@@ -122,6 +122,7 @@ impl Lowerer<'_> {
             Expr::Reshaped { base } => self.reshape(node, base),
             Expr::Listed { base, which } => self.gather_elements(node, base, which),
             Expr::Moved { base } => self.move_elements(node, base),
+            Expr::Butterflies(pass, operands) => self.butterflies(node, pass, &operands),
             Expr::Fill(_) | Expr::Coord(_) | Expr::Number(..) | Expr::Apply(..) | Expr::Reduce { .. } => {
                 Ok(())
             }

@@ -36,6 +36,23 @@ pub(crate) enum Expr<N> {
     Reshaped { base: N },
     /// The elements of an array of another team.
     Moved { base: N },
+    /// A pass of a Fourier transform over the first operand, with the factors that are the second.
+    Butterflies(Butterflies, Vec<N>),
+}
+
+/// A pass of a Fourier transform, of arrays of pairs. Dimension `from` of the operand, of `radix` cells, is
+/// transformed and moved behind the `span` dimensions that follow. Then all but the first of its cells are
+/// multiplied by the factors, if there are any: pairs by a dimension of one cell, the cell from the second on,
+/// and those dimensions.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Butterflies {
+    pub radix: usize,
+    pub from: usize,
+    pub span: usize,
+    /// With conjugated roots and factors.
+    pub is_inverse: bool,
+    /// What results are multiplied by at last.
+    pub scale: Option<Scalar>,
 }
 
 /// A box of a value: the elements from `start` on are another value's.
@@ -81,6 +98,7 @@ impl<N> Expr<N> {
             | Expr::Listed { base: node, .. }
             | Expr::Reshaped { base: node }
             | Expr::Moved { base: node } => (slice::from_ref(node), &[]),
+            Expr::Butterflies(_, operands) => (operands, &[]),
             Expr::Joined(portions) => (&[], portions),
         };
         nodes.iter().chain(portions.iter().map(|portion| &portion.value))
@@ -105,6 +123,9 @@ impl<N> Expr<N> {
             Expr::Listed { base, which } => Expr::Listed { base: name(base), which: which.clone() },
             Expr::Reshaped { base } => Expr::Reshaped { base: name(base) },
             Expr::Moved { base } => Expr::Moved { base: name(base) },
+            Expr::Butterflies(pass, operands) => {
+                Expr::Butterflies(*pass, operands.iter().map(name).collect())
+            }
         }
     }
 
@@ -115,6 +136,7 @@ impl<N> Expr<N> {
             Expr::Apply(..) | Expr::Coord(_) => 1,
             Expr::Fill(_) | Expr::Number(..) | Expr::View { .. } | Expr::Reduce { .. } => 0,
             Expr::Joined(_) | Expr::Listed { .. } | Expr::Reshaped { .. } | Expr::Moved { .. } => 0,
+            Expr::Butterflies(pass, _) => 4 * pass.radix as u32,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Recording: operations on arrays become nodes; nothing is computed here.
 
 pub(crate) mod expr;
+pub(crate) mod fourier;
 pub(crate) mod join;
 pub(crate) mod map;
 pub(crate) mod node;

@@ -325,6 +325,7 @@ fn drop_iteratively(state: NodeState) {
             Expr::View { base, .. } => release(base),
             Expr::Reduce { operand, .. } => release(operand),
             Expr::Joined(portions) => portions.into_iter().for_each(|portion| release(portion.value)),
+            Expr::Butterflies(_, operands) => operands.into_iter().for_each(&mut release),
             Expr::Listed { base, .. } | Expr::Reshaped { base } | Expr::Moved { base } => release(base),
         }
         if let NodeLayout::ViewOf(node, _) = layout {

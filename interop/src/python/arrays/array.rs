@@ -2,6 +2,7 @@
 //! module.
 
 use partita::array::{Padding, Span, Stride};
+use partita::fourier::{self, Direction};
 use partita::plan::Plan;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -284,6 +285,14 @@ impl Array {
             }
             (Element::Complex(_), _) => Err(not_for(name, value.element)),
         }
+    }
+
+    /// The Fourier transform along axes of complex numbers, or its inverse, times a number. Computes.
+    fn fourier(&self, py: Python<'_>, axes: Vec<usize>, inverse: bool, scale: f64) -> PyResult<Array> {
+        let value = self.value(py)?;
+        let direction = if inverse { Direction::Inverse } else { Direction::Forward };
+        let transform = || value.with(fourier::transformed(&value.array, &axes, direction, scale)?);
+        detached(py, transform).map(Array::of)
     }
 
     /// A view: per dimension of the array an element's number, which drops it, or (start, step, count), and

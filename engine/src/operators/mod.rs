@@ -1,5 +1,6 @@
-//! Finite differences, convolutions and boundary conditions on arrays. They use only the public interface of
-//! [`mod@array`]: slices, arithmetic, padding, rolling, assignment. The engine derives halos from the slices.
+//! Finite differences, convolutions and boundary conditions on arrays, and [`fourier`] transforms. They use
+//! only the public interface of [`mod@array`]: slices, arithmetic, padding, rolling, assignment. The engine
+//! derives halos from the slices.
 //!
 //! Let `u` be samples of a function at points that are `h` apart along each dimension, `u_i = f(i h)`.
 //! Spacings are these distances, one per dimension, in any unit of length; results are per that unit (or its
@@ -8,6 +9,8 @@
 //! (1988), derives them and others.
 //!
 //! [`mod@array`]: crate::array
+
+pub mod fourier;
 
 use partita_kernels::DType;
 
