@@ -37,6 +37,7 @@ def spaces():
     yield from ((title, "", names, pt) for title, names in kinds.items())
     yield "Methods and attributes of arrays", "ndarray.", public(dir(np.ndarray)), pt.Array
     yield "`numpy.random`", "random.", public(set(np.random.__all__) - {"Generator"}), pt.random
+    yield "`numpy.fft`", "fft.", public(np.fft.__all__), pt.fft
     yield "Methods of `Generator`", "Generator.", public(dir(np.random.Generator)), pt.random.Generator
 
 

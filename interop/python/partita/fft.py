@@ -168,7 +168,11 @@ def _reals(name: str, a: Any) -> Array:
 
 def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
     """The inverse of `rfft`: ``n`` real numbers, by default ``2 * (m - 1)`` of ``m`` elements."""
-    name = "fft.irfft"
+    return _mirrored("fft.irfft", a, n, axis, norm, out)
+
+
+def _mirrored(name: str, a: Any, n: int | None, axis: int, norm: Norm, out: Any) -> Array:
+    """The real inverse transform of the first half of a spectrum."""
     x = _complex(_given(name, a))
     axis = one_axis(name, axis, x.ndim)
     n = 2 * (x.shape[axis] - 1) if n is None else n
@@ -192,7 +196,7 @@ def irfftn(a: Any, s: Sequence[int] | None = None, axes: Sequence[int] | None = 
     x = _given("fft.irfftn", a)
     *others, (last, n) = _axes("fft.irfftn", x, s, axes)
     x = _transformed("fft.irfftn", x, others, norm, True)
-    return irfft(x, None if s is None or s[-1] in (None, -1) else n, last, norm, out)
+    return _mirrored("fft.irfftn", x, None if s is None or s[-1] in (None, -1) else n, last, norm, out)
 
 
 def fft2(a: Any, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: Norm = None, out: Any = None) -> Array:
@@ -218,7 +222,7 @@ def irfft2(a: Any, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1
 def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
     """The transform of a signal of which the half is given, because the other is its conjugate: real numbers."""
     _scale("fft.hfft", norm, 1, False)
-    return irfft(conj(_given("fft.hfft", a)), n, axis, _OPPOSITE[norm], out)
+    return _mirrored("fft.hfft", conj(_given("fft.hfft", a)), n, axis, _OPPOSITE[norm], out)
 
 
 def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: Any = None) -> Array:
@@ -246,7 +250,8 @@ def _shifted(name: str, x: Any, axes: int | Sequence[int] | None, by: Callable[[
     x = array_of(name, x)
     chosen = range(x.ndim) if axes is None else [axes] if isinstance(axes, int) else axes
     chosen = [one_axis(name, axis, x.ndim) for axis in chosen]
-    return roll(x, [by(x.shape[axis]) for axis in chosen], chosen)
+    rolled: Array = roll(x, [by(x.shape[axis]) for axis in chosen], chosen)
+    return rolled
 
 
 def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
