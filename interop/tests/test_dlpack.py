@@ -166,10 +166,25 @@ def test_copies_are_the_consumers(grid):
     assert np.from_dlpack(p, copy=False).ctypes.data == np.from_dlpack(p).ctypes.data
 
 
-def test_an_array_of_several_parts_names_its_parts(grid):
-    for ask in (np.from_dlpack, lambda u: u.__dlpack__(), lambda u: u.__dlpack_device__(), pt.from_dlpack):
-        with pytest.raises(BufferError, match="u.parts"):
-            ask(grid)
+def test_an_array_of_several_parts_is_gathered(grid):
+    """By every library that takes DLPack; the first time with a warning, above the limit and for copy=False not at all."""
+    jax, torch = pytest.importorskip("jax.numpy"), pytest.importorskip("torch")
+    host, limit = grid.numpy(), pt.get_gather_limit()
+    pt._core.memory._warned.clear()
+    assert grid.__dlpack_device__() == HOST
+    with pytest.warns(pt.GatherWarning, match=f"__dlpack__: .* {host.nbytes} B are gathered.*export u.parts one by one"):
+        assert (np.from_dlpack(grid) == host).all()
+    for ask in (np.from_dlpack, jax.from_dlpack, jax.asarray, torch.from_dlpack, torch.as_tensor, torch.tensor, pt.from_dlpack):
+        assert np.array_equal(np.asarray(ask(grid)), host), ask
+        assert np.array_equal(np.asarray(ask(grid * 2)), host * 2), ask
+    with pytest.raises(BufferError, match="u.parts"):
+        np.from_dlpack(grid, copy=False)
+    try:
+        pt.set_gather_limit(host.nbytes - 1)
+        with pytest.raises(pt.UnsupportedError, match="export u.parts one by one, or raise the limit"):
+            np.from_dlpack(grid)
+    finally:
+        pt.set_gather_limit(limit)
 
 
 def test_requests_that_cannot_be_met():

@@ -31,7 +31,7 @@ CHANGES = [
 @pytest.fixture(autouse=True)
 def no_gathering():
     """A function that gathers fails, unless a test allows it."""
-    pt._numpy.dispatch._warned.clear()
+    pt._core.memory._warned.clear()
     limit = pt.get_gather_limit()
     pt.set_gather_limit(0)
     yield

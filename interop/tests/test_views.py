@@ -16,7 +16,7 @@ EXPRESSIONS = [
     "xp.expand_dims(u, 0)", "xp.expand_dims(u, (0, -1))", "xp.squeeze(u)", "u.reshape(-1)", "u.reshape(2, -1)",
     "u.reshape(-1, 2)", "u.reshape(-1, 1)", "u.ravel()", "u.flatten()", "u.copy()", "u + 0", "u[[0]]", "u[u > 2]",
     "xp.broadcast_to(u, (2, *u.shape))", "xp.broadcast_to(u, u.shape)", "u.diagonal()", "u.diagonal(1, -1, 0)", "u.real",
-    "u.imag", "xp.unstack(u)[-1]", "list(u)[0]", "xp.roll(u, 1, 0)", "xp.take(u, xp.asarray([0]), axis=0)",
+    "u.imag", "u.view('uint64')", "u.view(u.dtype)", "xp.unstack(u)[-1]", "list(u)[0]", "xp.roll(u, 1, 0)", "xp.take(u, xp.asarray([0]), axis=0)",
     "xp.broadcast_arrays(u, u[:1])[1]", "xp.concatenate([u])", "xp.tile(u, 1)", "xp.where(u > 2, u, 0)", "abs(u)",
 ]  # fmt: skip
 
@@ -96,6 +96,46 @@ def test_expressions_share_and_write_as_in_numpy(shape, parts):
             x[...] = x + 1000
         same(ours, theirs, f"{what}; u[...] = u + 1000")
     assert count > 20
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_views_as_another_type_are_of_the_same_bits(parts):
+    for dtype, other in itertools.product("? i1 u1 i2 u2 f2 i4 u4 f4 i8 u8 f8".split(), repeat=2):
+        numbers = [0, 1, 2, 100, -1, -128, 77, 3] if dtype[0] in "iu" else [0, 1, 2, 100, -1, -0.0, np.nan, np.inf]
+        # float16 has one NaN here: others than that do not keep their bits.
+        host = np.array([abs(x) for x in numbers] if dtype in ("i2", "u2") else numbers).astype(dtype)
+        u = pt.asarray(host, team=pt.Team(parts, "host"))
+        if np.dtype(dtype).itemsize != np.dtype(other).itemsize:
+            with pytest.raises(TypeError, match=f"view: expected a type of {u.itemsize} bytes"):
+                u.view(other)
+            continue
+        v, theirs = u.view(other), host.view(other)
+        assert v.dtype == other and v.base is (u if dtype != other else v.base) and pt.shares_memory(u, v)
+        if not (other == "?" and dtype != "?"):
+            # NumPy's bool has all bits of a byte, ours is 0 or 1.
+            assert v.numpy().tobytes() == theirs.tobytes()
+        v[1:3] = v[:2].copy()
+        theirs[1:3] = theirs[:2].copy()
+        if "?" not in (dtype, other):
+            assert u.numpy().tobytes() == host.tobytes(), (dtype, other)
+    with pytest.raises(TypeError, match="not complex"):
+        pt.zeros(2, complex).view(float)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_elements_of_pending_views_are_read_where_they_are(parts):
+    """The view is not computed for that."""
+    host = np.arange(24.0).reshape(4, 6)
+    for kind in ("f8", "c16", "i2", "?"):
+        mine = host.astype(kind)
+        u = pt.asarray(mine, team=pt.Team(parts, "host"))
+        for text in ("u[2, 3]", "u.T[5, 1]", "u[::-2, 1:][0, -1]", "u[1:3][1][2:][0]", "u[:, None, ::-1][3, 0, 0]", "pt.roll(u, 1, 0)[0, 0]", "(u + u)[1, 1]"):
+            pending = eval(text, {"pt": pt, "u": u})
+            assert pending.item() == eval(text, {"pt": np, "u": mine}).item() and type(pending.item()) is type(mine[0, 0].item()), text
+            assert "+" in text or "roll" in text or not pending._native.is_computed(), text
+        seen = u[1, 1]
+        u[...] = 0
+        assert seen.item() == mine[1, 1].item() and u[1, 1].item() == 0
 
 
 @pytest.mark.parametrize("parts", [1, 3])

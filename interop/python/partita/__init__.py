@@ -64,6 +64,9 @@ from . import fft as fft  # noqa: E402
 from . import operators as operators  # noqa: E402
 from . import random as random  # noqa: E402
 
+# By NumPy's paths.
+_sys.modules |= {f"{__name__}.lib": lib, f"{__name__}.lib.stride_tricks": lib.stride_tricks}
+
 Array._functions, Array._dispatch = _sys.modules[__name__], _dispatch
 
 # Last, because it looks into NumPy for what is not there.

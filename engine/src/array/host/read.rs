@@ -86,7 +86,8 @@ impl Array {
             ));
         }
         let mut element = T::zeroed();
-        self.read(bytemuck::bytes_of_mut(&mut element))?;
+        let bits = self.get(&Index::zeros(self.rank()))?.bits.to_le_bytes();
+        bytemuck::bytes_of_mut(&mut element).copy_from_slice(&bits[..size_of::<T>()]);
         Ok(element)
     }
 
@@ -377,13 +378,18 @@ fn each_row(
 }
 
 impl Array {
-    /// The element at a global index, read where it is owned; nothing else travels. Computes if necessary.
-    /// Collective.
+    /// The element at a global index, read where it is owned; nothing else travels. Computes if necessary: not
+    /// views of computed arrays, whose elements are in these. Collective.
     ///
     /// # Errors
     /// An index outside the shape; those of [`Array::to_vec`].
     pub fn get(&self, at: &[i64]) -> Result<Scalar> {
         self.check_index("get", at)?;
+        if let Some((base, map)) = self.node.seen().filter(|(base, _)| base.storage().is_some()) {
+            // Along periodic dimensions a view may go beyond the end.
+            let within = |d: usize| map.axes()[d].at(at).rem_euclid(base.shape[d]);
+            return Array::of(Arc::clone(&base)).get(&Index::from_fn(base.rank(), within));
+        }
         let owner = self.distribution()?.owner(at)?;
         let mut bits = [0; 8];
         let cell = |dist: &Distribution| cell_at(dist, owner, at);

@@ -117,9 +117,14 @@ impl Array {
         }
     }
 
-    /// The same bits as another type of the same width.
-    pub(crate) fn bitcast(&self, dtype: DType) -> Array {
-        self.apply1("bitcast", Takes::Any, Pointwise::Bitcast, dtype)
+    /// The same bits as another type of as many bytes; neither is bool.
+    pub fn bitcast(&self, dtype: DType) -> Array {
+        let from = self.dtype();
+        if from.size_bytes() == dtype.size_bytes() && from != DType::Bool && dtype != DType::Bool {
+            return self.apply1("bitcast", Takes::Any, Pointwise::Bitcast, dtype);
+        }
+        let (expected, given) = (format!("numbers of {} bytes", from.size_bytes()), dtype.to_string());
+        self.failed_as(dtype, Error::invalid("bitcast", expected, given, "use cast, which keeps values"))
     }
 
     /// `if self { yes } else { no }` per element; `self` is bool. Shapes broadcast.

@@ -15,6 +15,7 @@ from .memory import OnDevice, of_host, team_of
 from .rules import Operand, operate, unary
 from .views import indexing
 from .views.addresses import Flags, strides_of
+from .views.links import Bits, view
 
 __all__ = ["Array"]
 
@@ -212,11 +213,14 @@ class Array(BaseArray):
         self[...] = value
 
     def view(self, dtype: Any = None, type: Any = None) -> Self:
-        """The same elements as a view; in another type of elements, which NumPy's are read as, TypeError."""
-        if dtype is not None and dtype is not Array and self.dtype != dtype:
-            text = f"expected the array's type, given {as_dtype(dtype).name}; no operation reads elements as other bits: use astype, real or imag"
-            raise TypeError(f"view: {text}")
-        return self[...]
+        """A view: the bits of the elements as those of another type of as many bytes."""
+        kind = self.dtype if dtype is None or dtype is Array else as_dtype(dtype)
+        if kind is self.dtype:
+            return self[...]
+        if kind.itemsize != self.dtype.itemsize or "c" in (kind.kind, self.dtype.kind):
+            text = f"expected a type of {self.dtype.itemsize} bytes that is not complex, given {kind.name} for {self.dtype.name}"
+            raise TypeError(f"view: {text}; elements lie on several parts: use real, imag, or u.numpy().view")
+        return view(self, Bits(kind.name), self._scalar)
 
     @property
     def flat(self) -> _Flat:

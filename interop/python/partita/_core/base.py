@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from .. import _native
 from ..errors import NotAnArrayError
 from .dtypes import DType, as_dtype, can_cast
-from .memory import NUMBERS, host_of, of_host, to_host
+from .memory import NUMBERS, check_gather, host_of, of_host, to_host
 
 if TYPE_CHECKING:
     import numpy as np
@@ -138,11 +138,10 @@ class BaseArray:
             number = isinstance(key, int) and self.ndim != 1
             array: Any = self
             return (array.reshape(-1) if number else array)[key].item()  # type: ignore[no-any-return]
-        if self.size != 1:
+        if not self._scalar and self.size != 1:
             text = f"item: expected an array of 1 element, given shape {self.shape}; reduce it, or use numpy()"
             raise ValueError(text)
-        element: bool | int | float | complex = self.numpy().reshape(-1)[0].item()
-        return element
+        return self._native.item()
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers."""
@@ -187,19 +186,25 @@ class BaseArray:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """A DLPack capsule of an array with one part. Others raise BufferError; their ``parts`` export."""
-        return self._only_part().__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+        """A DLPack capsule: of an array of one part over its memory, otherwise of a copy that is gathered on the host of every
+        process, with a `partita.GatherWarning`; ``copy=False`` then raises BufferError. Computes and waits. Collective."""
+        whole: BaseArray = self
+        if not self._is_one_part():
+            given = f"{self.dist.num_parts} parts, each with memory of its own"
+            if copy is False:
+                remedy = "export them one by one: [numpy.from_dlpack(p) for p in u.parts], or allow a copy"
+                raise BufferError(f"__dlpack__: expected an array of one part for copy=False, given {given}; {remedy}")
+            check_gather("__dlpack__", self.nbytes, "an array of several parts has no memory of its own", "export u.parts one by one")
+            whole = type(self)(*of_host(self.numpy(), team=_native.Team.local(1, "host")))
+            copy = None
+        return whole.parts[0].__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self._only_part().__dlpack_device__()
+        """Where `__dlpack__` exports memory: the device of the only part, otherwise the host."""
+        return self.parts[0].__dlpack_device__() if self._is_one_part() else (1, 0)
 
-    def _only_part(self) -> _native.Part:
-        if (self.dist.num_parts != 1 and not self._scalar) or self.team.ranks != 1:
-            raise BufferError(
-                f"__dlpack__: expected an array of one part, given {self.dist.num_parts} parts, each with memory of "
-                "its own; export them one by one: [numpy.from_dlpack(p) for p in u.parts], or gather with u.numpy()"
-            )
-        return self.parts[0]
+    def _is_one_part(self) -> bool:
+        return (self._scalar or self.dist.num_parts == 1) and self.team.ranks == 1
 
     # Other arrays with the same elements.
 

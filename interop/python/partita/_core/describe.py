@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import _native
 from .base import BaseArray
-from .memory import to_host
+from .memory import size, to_host
 from .teams import of_members, of_processes
 
 _CELL = "padding:1px 14px 1px 0;text-align:left;background:none"
@@ -61,17 +61,6 @@ def shown(array: BaseArray) -> str | None:
     except Exception:
         # A representation never fails; steps of a Loop, for one, cannot read.
         return None
-
-
-def size(count: int) -> str:
-    """Bytes for people: three digits."""
-    value, units = float(count), iter(("KiB", "MiB", "GiB", "TiB", "PiB"))
-    if value < 1024:
-        return f"{count} B"
-    unit = "B"
-    while value >= 1024:
-        value, unit = value / 1024, next(units, "EiB")
-    return f"{value:.3g} {unit}"
 
 
 def numbers(parts: list[int]) -> str:

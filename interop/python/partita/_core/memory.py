@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from .. import _native
 from .._native import Device, Distribution, Team
 from .dtypes import as_dtype, bfloat16, default
 from .teams import of_members, of_processes
+from ..errors import UnsupportedError
 
 Shape = int | Sequence[int]
 Flagged = tuple[_native.Array, bool]
@@ -19,6 +21,69 @@ Flagged = tuple[_native.Array, bool]
 OnDevice = Team | Device | str | Sequence[Device | str] | None
 
 NUMBERS = (bool, int, float, complex)
+
+
+class GatherWarning(UserWarning):
+    """A whole array was gathered on the host by a function that does not say so: one of NumPy's that partita does not have, or
+    `Array.__dlpack__` of several parts."""
+
+
+_limit: list[int | None] = [1 << 30]
+_warned: set[str] = set()
+
+
+def set_gather_limit(limit: int | None) -> None:
+    """Sets how many bytes functions that do not say so may gather on the host; see `GatherWarning`. Local; all processes pass the
+    same.
+
+    Parameters
+    ----------
+    limit : int or None
+        Bytes of all arrays of one call, at the start 2^30. 0 refuses all such functions, None none.
+
+    Examples
+    --------
+    >>> import numpy as np, partita as pt
+    >>> pt.set_gather_limit(0)
+    >>> np.sinc(pt.zeros(2)).tolist()                  # is there
+    [1.0, 1.0]
+    >>> np.sort(pt.zeros(8, bool))                     # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    partita.errors.UnsupportedError: numpy.sort: expected at most 0 B of arrays to gather on the host, given 8 B; ...
+    >>> pt.set_gather_limit(1 << 30)
+    """
+    if limit is not None and limit < 0:
+        raise ValueError(f"set_gather_limit: expected a number of bytes or None, given {limit}")
+    _limit[0] = limit
+
+
+def get_gather_limit() -> int | None:
+    """How many bytes functions that do not say so may gather on the host; None without a limit. Local."""
+    return _limit[0]
+
+
+def check_gather(name: str, total: int, reason: str, remedy: str) -> None:
+    """Warns of the first gathering by a function, and refuses one above the limit."""
+    if _limit[0] is not None and total > _limit[0]:
+        text = f"{name}: expected at most {size(_limit[0])} of arrays to gather on the host, given {size(total)}"
+        raise UnsupportedError(f"{text}; {reason}: {remedy}, or raise the limit with set_gather_limit")
+    if name not in _warned:
+        _warned.add(name)
+        warnings.warn(f"{name}: {reason}, so {size(total)} are gathered on the host; {remedy} without a warning", GatherWarning, stacklevel=5)
+
+
+def size(count: int) -> str:
+    """Bytes for people: three digits."""
+    value, units = float(count), iter(("KiB", "MiB", "GiB", "TiB", "PiB"))
+    if value < 1024:
+        return f"{count} B"
+    unit = "B"
+    while value >= 1024:
+        value, unit = value / 1024, next(units, "EiB")
+    return f"{value:.3g} {unit}"
+
+
 # DLPack's names of devices: the host, and kinds of memory that are the host's, pinned memory too.
 _HOST, _HOST_KINDS = (1, 0), (1, 3)
 

@@ -41,6 +41,9 @@ _LARGE_POWER = 100
 def unary(name: str, array: A) -> A:
     """A function of one array, in the type that NumPy would compute it in."""
     array = array_of(name, array)
+    plain = array._native.plain1(name)
+    if plain is not None:
+        return type(array)(plain, array._scalar)
     dtype = array.dtype
     if dtype.kind == "c":
         # Which functions there are, the extension knows.
@@ -307,6 +310,11 @@ def _names(a: object, b: object) -> str:
 
 def where(condition: A, x: Operand, y: Operand, /) -> A:
     """``x`` where the condition is true, else ``y``; shapes broadcast."""
+    if isinstance(condition, BaseArray) and isinstance(x, BaseArray) and isinstance(y, BaseArray):
+        mask, yes, no = condition._native, x._native, y._native
+        if mask.dtype == "bool" and yes.dtype == no.dtype and not (condition._scalar or x._scalar or y._scalar):
+            # No rule has to decide.
+            return type(condition)(mask.select(yes, no))
     like = next((value for value in (condition, x, y) if isinstance(value, BaseArray)), None)
     condition = array_of("where", condition, like)
     arrays = [None if _weak(value) else operand(value, condition if like is None else like) for value in (x, y)]

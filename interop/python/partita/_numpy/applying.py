@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._api.create import asarray
 from .._core.array import Array
 from .._core.base import array_of
+from .._core.memory import check_gather
 from .._core.rearrange import expand_dims, moveaxis, reshape, stack
 from .._core.views.index import one_axis
 
-__all__ = ["apply_along_axis", "apply_over_axes"]
+__all__ = ["apply_along_axis", "apply_over_axes", "vectorize"]
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **words: Any) -> Array:
@@ -37,6 +39,49 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: int | Sequence[int])
     return a
 
 
+class vectorize:
+    """A Python function of single numbers as a function of arrays: every array is gathered on the host, where it is called once per
+    element, with a `partita.GatherWarning`. Operations on whole arrays are thousands of times as fast. See ``numpy.vectorize``.
+
+    Parameters
+    ----------
+    pyfunc : callable
+        Can be left out, to be used as a decorator with settings.
+    otypes, doc, excluded, cache, signature : optional
+        As in NumPy.
+
+    Returns
+    -------
+    callable
+        Its results are on the team of the first array. Collective.
+
+    Examples
+    --------
+    >>> import math, partita as pt
+    >>> pt.vectorize(math.gcd)([4, 6, 9], 6).tolist()
+    [2, 6, 3]
+    """
+
+    def __init__(self, pyfunc: Callable[..., Any] | None = None, *settings: Any, **words: Any) -> None:
+        import numpy as np
+
+        self._settings = settings, words
+        self._host = None if pyfunc is None else np.vectorize(pyfunc, *settings, **words)
+        self.pyfunc, self.__doc__, self.__name__ = pyfunc, getattr(self._host, "__doc__", None), getattr(pyfunc, "__name__", "vectorize")
+
+    def __call__(self, *args: Any, **words: Any) -> Any:
+        if self._host is None:
+            settings, named = self._settings
+            return vectorize(args[0], *settings, **named)
+        arrays = [x for x in (*args, *words.values()) if isinstance(x, Array)]
+        if arrays:
+            check_gather("vectorize", sum(x.nbytes for x in arrays), "Python functions of single elements run on the host", "pass u.numpy()")
+        host = [x.numpy() if isinstance(x, Array) else x for x in args]
+        results = self._host(*host, **{name: x.numpy() if isinstance(x, Array) else x for name, x in words.items()})
+        team = arrays[0].team if arrays else None
+        return tuple(asarray(x, team=team) for x in results) if isinstance(results, tuple) else asarray(results, team=team)
+
+
 #: NumPy's own, which take numbers, names and shapes rather than arrays.
 _NUMPYS = """
 base_repr binary_repr dtypes exceptions format_float_positional format_float_scientific get_include info iterable little_endian mintypecode
@@ -45,8 +90,7 @@ ndindex show_config show_runtime testing typecodes typename
 #: What to use in place of a name.
 _REMEDIES = {
     "matrix": "use arrays and @", "bmat": "use block", "asmatrix": "use arrays and @", "poly1d": "use polyval",
-    "vectorize": "write the function with operations on whole arrays, or use numpy.vectorize(f)(u.numpy())", "frompyfunc": "see vectorize",
-    "nditer": "use operations on whole arrays",
+    "frompyfunc": "there are numbers only; use vectorize(f, otypes=[float])",
     "datetime64": "there are numbers only", "timedelta64": "there are numbers only", "object_": "there are numbers only",
     "str_": "there are numbers only", "bytes_": "there are numbers only", "void": "there are numbers only", "longdouble": "use float64",
 }  # fmt: skip

@@ -2,57 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._core.array import Array
-from .._core.describe import size
 from .._core.dtypes import DType
+from .._core.memory import GatherWarning, check_gather, get_gather_limit, set_gather_limit
 from .._core.views.indexing import write
-from ..errors import NotAnArrayError, UnsupportedError
+from ..errors import NotAnArrayError
 from .ufuncs.ufunc import ufunc
 
 __all__ = ["GatherWarning", "get_gather_limit", "set_gather_limit"]
-
-
-class GatherWarning(UserWarning):
-    """A function of NumPy that partita does not have was given an array, and gathered it on the host."""
-
-
-_limit: list[int | None] = [1 << 30]
-_warned: set[str] = set()
-
-
-def set_gather_limit(limit: int | None) -> None:
-    """Sets how many bytes a function of NumPy that partita does not have may gather on the host. Local; all processes pass the
-    same.
-
-    Parameters
-    ----------
-    limit : int or None
-        Bytes of all arrays of one call, at the start 2^30. 0 refuses all such functions, None none.
-
-    Examples
-    --------
-    >>> import numpy as np, partita as pt
-    >>> pt.set_gather_limit(0)
-    >>> np.sinc(pt.zeros(2)).tolist()                  # is there
-    [1.0, 1.0]
-    >>> np.sort(pt.zeros(8, bool))                     # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    partita.errors.UnsupportedError: numpy.sort: expected at most 0 B of arrays to gather on the host, given 8 B; ...
-    >>> pt.set_gather_limit(1 << 30)
-    """
-    if limit is not None and limit < 0:
-        raise ValueError(f"set_gather_limit: expected a number of bytes or None, given {limit}")
-    _limit[0] = limit
-
-
-def get_gather_limit() -> int | None:
-    """How many bytes a function of NumPy that partita does not have may gather; None without a limit."""
-    return _limit[0]
 
 
 def array_function(function: Callable[..., Any], types: Iterable[type], args: Any, settings: dict[str, Any]) -> Any:
@@ -73,7 +33,6 @@ def array_function(function: Callable[..., Any], types: Iterable[type], args: An
         # Texts, None, objects: NumPy makes arrays of them.
         pass
     return _gathered(f"{function.__module__}.{function.__name__}", function, args, settings)
-
 
 
 def array_ufunc(function: Any, method: str, inputs: Any, settings: dict[str, Any]) -> Any:
@@ -109,13 +68,7 @@ def _gathered(name: str, function: Callable[..., Any], args: Any, settings: dict
     arrays: list[Array] = []
     _each(lambda x: arrays.append(x), (args, settings))
     total = sum(x.nbytes for x in arrays)
-    if _limit[0] is not None and total > _limit[0]:
-        text = f"{name}: expected at most {size(_limit[0])} of arrays to gather on the host, given {size(total)}"
-        raise UnsupportedError(f"{text}; partita has no such function: pass u.numpy(), or raise the limit with set_gather_limit")
-    if name not in _warned:
-        _warned.add(name)
-        text = f"{name}: partita has no such function, so {size(total)} are gathered on the host; u.numpy() says so without a warning"
-        warnings.warn(text, GatherWarning, stacklevel=4)
+    check_gather(name, total, "partita has no such function", "pass u.numpy()")
     held = {id(x): x.numpy() for x in arrays}
     for host in held.values():
         host.setflags(write=False)

@@ -23,7 +23,7 @@ from .types import finfo
 
 __all__ = [
     "allclose", "angle", "around", "array_equal", "array_equiv", "bartlett", "blackman", "clip", "fix", "hamming", "hanning", "imag", "isclose",
-    "iscomplex", "isfortran", "isneginf", "isposinf", "isreal", "nan_to_num", "ndenumerate", "ndim", "packbits", "real", "real_if_close", "round", "shape", "sinc", "size", "unpackbits", "unwrap",
+    "iscomplex", "isfortran", "isneginf", "isposinf", "isreal", "nan_to_num", "ndenumerate", "ndim", "nditer", "packbits", "real", "real_if_close", "round", "shape", "sinc", "size", "unpackbits", "unwrap",
 ]  # fmt: skip
 
 real, imag = rules.real, rules.imag
@@ -62,6 +62,18 @@ def ndenumerate(arr: Any) -> Any:
     import numpy as np
 
     return np.ndenumerate(array_of("ndenumerate", arr).numpy())
+
+
+def nditer(op: Any, flags: Any = (), op_flags: Any = None, *args: Any, **words: Any) -> Any:
+    """The elements one after the other, as NumPy's arrays without dimensions; the whole arrays are read first. They cannot be
+    written to: assign to the array itself. See ``numpy.nditer``. Collective."""
+    import numpy as np
+
+    if any(word in str(op_flags) for word in ("readwrite", "writeonly")):
+        raise ValueError("nditer: expected op_flags that only read, given others; elements are copies: assign to the array itself")
+    hosts = tuple(array_of("nditer", x).numpy() for x in op) if isinstance(op, (list, tuple)) and any(isinstance(x, Array) for x in op) \
+        else array_of("nditer", op).numpy()  # fmt: skip
+    return np.nditer(hosts, flags, op_flags, *args, **words)
 
 
 # Bits.
@@ -107,7 +119,7 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Array:
     """Nearest numbers of so many decimals, ties to even; of negative ``decimals`` multiples of powers of ten."""
     a = array_of("round", a)
     if a.dtype.kind == "c":
-        raise TypeError(f"round: expected real numbers, given {a.dtype.name}; round partita.real(x) and imag(x)")
+        return _finished("round", round(a.real, decimals) + 1j * round(a.imag, decimals), out)
     if decimals == 0:
         return _finished("round", functions.round(a), out)
     if a.dtype.kind != "f":

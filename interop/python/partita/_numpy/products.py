@@ -18,8 +18,8 @@ __all__ = [
     "polyval", "trace", "vdot", "vecmat",
 ]  # fmt: skip
 
-#: Kernels and tables above this length would record too many operations.
-_LONGEST = 1024
+#: So many terms of a convolution, or rows of a table, are recorded; then they are computed.
+_TERMS = 64
 
 
 def _finished(name: str, result: Array, out: Any) -> Array:
@@ -111,15 +111,13 @@ def _line(name: str, x: Any, like: Array | None = None) -> Array:
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Array:
-    """Sums of products of a line with another in reverse: ``c[n] = sum over k of a[n - k] v[k]``. The shorter line has at most 1024
-    elements, because each is an operation of its own. With ``mode`` 'same' as many as the longer one has, with 'valid' complete sums
-    only."""
+    """Sums of products of a line with another in reverse: ``c[n] = sum over k of a[n - k] v[k]``. Takes as many operations as NumPy's,
+    the product of both lengths, added in the order of the shorter line. With ``mode`` 'same' as many as the longer one has, with 'valid'
+    complete sums only. Computes if the shorter line has more than 64 elements."""
     like = next((x for x in (a, v) if isinstance(x, Array)), None)
     a, v = _line("convolve", a, like), _line("convolve", v, like)
     a, v = (v, a) if v.size > a.size else (a, v)
     n, m = a.size, v.size
-    if m > _LONGEST:
-        raise NotImplementedError(f"convolve: expected a line of at most {_LONGEST} elements, given {m}; there is no FFT yet")
     common = result_type(a.dtype, v.dtype)
     a, v = a.astype(common), v.astype(common)
     lows = {"full": (0, n + m - 1), "same": ((m - 1) // 2, n), "valid": (m - 1, n - m + 1)}
@@ -129,8 +127,8 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Array:
     wide = pad(a, [(m - 1, m - 1)])
     terms = (wide[m - 1 - k + first : m - 1 - k + first + count] * v[k] for k in reversed(range(m)))
     total = next(terms)
-    for term in terms:
-        total = total + term
+    for number, term in enumerate(terms, 2):
+        total = total + term if number % _TERMS else (total + term).eval()
     return total
 
 
@@ -144,14 +142,15 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Array:
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Array:
-    """Values between those of a table by straight lines. ``xp`` ascends; tables are the host's and have at most 1024 rows."""
+    """Values between those of a table by straight lines. ``xp`` ascends; tables are the host's. Every row takes an operation on every
+    element. Computes if there are more than 64."""
     import numpy as np
 
     places, values = (np.asarray(t.numpy() if isinstance(t, BaseArray) else t) for t in (xp, fp))
     x = array_of("interp", x)
-    if places.ndim != 1 or values.shape != places.shape or not 0 < places.size <= _LONGEST:
+    if places.ndim != 1 or values.shape != places.shape or not places.size:
         given = f"{places.shape} and {values.shape}"
-        raise ValueError(f"interp: expected xp and fp of one length from 1 to {_LONGEST}, given shapes {given}")
+        raise ValueError(f"interp: expected xp and fp of one length of at least 1, given shapes {given}")
     x, places = x.astype(default.float), places.astype(np.float64)
     if period is not None:
         if period == 0:
@@ -168,9 +167,11 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         slopes = np.append(np.diff(values) / np.diff(places), 0.0)
     # The row below each place.
     at, value, slope = (where(x == x, t[0].item(), t[0].item()) for t in (places, values, slopes))
-    for p, f, s in zip(places[1:].tolist(), values[1:].tolist(), slopes[1:].tolist(), strict=True):
+    for row, (p, f, s) in enumerate(zip(places[1:].tolist(), values[1:].tolist(), slopes[1:].tolist(), strict=True), 1):
         beyond = x >= p
         at, value, slope = where(beyond, p, at), where(beyond, f, value), where(beyond, s, slope)
+        if row % _TERMS == 0:
+            at, value, slope = at.eval(), value.eval(), slope.eval()
     result = where(x == at, value, slope * (x - at) + value)
     result = where(x < places[0].item(), values[0].item() if left is None else left, result)
     result = where(x > places[-1].item(), values[-1].item() if right is None else right, result)

@@ -217,6 +217,20 @@ def min_scalar_type(x: Any, /) -> DType:
 # Limits.
 
 
+class _Limit(float):
+    """A number that prints as NumPy's number of its type does: ``1.1920929e-07``."""
+
+    _shown: str
+
+    def __new__(cls, kind: DType, value: float) -> _Limit:
+        made = super().__new__(cls, value)
+        made._shown = str(kind(value))
+        return made
+
+    def __repr__(self) -> str:
+        return self._shown
+
+
 class finfo:
     """What a type of floats can hold; of complex numbers, their parts.
 
@@ -250,6 +264,9 @@ class finfo:
         self.smallest_subnormal = math.ldexp(1.0, self.minexp - self.nmant)
         self.precision = int(self.nmant * math.log10(2))
         self.resolution = 10.0**-self.precision
+        if kind is not bfloat16:
+            for name, value in vars(self).items():
+                setattr(self, name, _Limit(kind, value) if isinstance(value, float) else value)
 
     def __repr__(self) -> str:
         return f"finfo(resolution={self.resolution}, min={self.min}, max={self.max}, dtype={self.dtype.name})"

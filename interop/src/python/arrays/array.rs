@@ -1,17 +1,19 @@
 //! The class of arrays, with the engine's operations by name. NumPy's rules are applied in Python, above this
 //! module.
 
-use partita::array::{Padding, Span, Stride};
+use partita::DType;
+use partita::array::{IntoSpan, Padding, Span, Stride};
 use partita::fourier::{self, Direction};
+use partita::index::Index;
 use partita::plan::Plan;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyFloat, PyInt, PyTuple};
+use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
 
-use super::convert::{Key, element, number, scalar, span, tuple};
+use super::convert::{Key, element, number, python_number, scalar, span, tuple};
 use super::foreign;
-use super::operations::{op1, op2, plain, reduce};
+use super::operations::{op1, op2, plain, plain1, reduce};
 use super::typed::Typed;
 use crate::complex;
 use crate::element::Element;
@@ -156,6 +158,21 @@ impl Array {
         detached(py, || value.array.read_into(out))
     }
 
+    /// The only element as a Python number, read where it is; a view is not computed for that.
+    fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let value = self.value(py)?;
+        let mut at = Index::zeros(value.array.rank());
+        let first = detached(py, || value.array.get(&at))?;
+        match value.element {
+            Element::Real(_) => python_number(py, first),
+            Element::Complex(_) => {
+                at[value.array.rank() - 1] = 1;
+                let second = detached(py, || value.array.get(&at))?;
+                Ok(PyComplex::from_doubles(py, first.to_f64(), second.to_f64()).into_any())
+            }
+        }
+    }
+
     /// What computing the array will run, as text or as a page that draws it; or the bytes of every link when
     /// the elements go to another distribution.
     #[pyo3(signature = (to = None, html = false))]
@@ -197,6 +214,15 @@ impl Array {
         })
     }
 
+    /// The bits of the elements as those of another type of as many bytes.
+    fn bitcast(&self, py: Python<'_>, dtype: &str) -> PyResult<Array> {
+        let value = self.operand(py)?;
+        match (value.element, element(dtype)?) {
+            (Element::Real(_), Element::Real(to)) => recorded(&value, value.array.bitcast(to)),
+            (from, to) => Err(not_for("view", if let Element::Real(_) = from { to } else { from })),
+        }
+    }
+
     /// A function of one argument, by name.
     fn op1(&self, py: Python<'_>, name: &str) -> PyResult<Array> {
         let value = self.operand(py)?;
@@ -225,8 +251,17 @@ impl Array {
         }
     }
 
-    /// A function of two arguments, where no rule of NumPy's has to decide: both are arrays of one float
-    /// type, or the other, which stands first if `swapped`, is a number of Python. None for all else.
+    /// A function of one argument, where no rule of NumPy's has to decide. None for all else.
+    fn plain1(&self, py: Python<'_>, name: &str) -> PyResult<Option<Array>> {
+        let Typed { array, element: Element::Real(_) } = self.operand(py)? else { return Ok(None) };
+        let Some(made) = plain1(name, &array) else { return Ok(None) };
+        made.recorded().map_err(raised)?;
+        Ok(Some(Array::of(Typed::from(made))))
+    }
+
+    /// A function of two arguments, where no rule of NumPy's has to decide: both are arrays of one type, or
+    /// the other, which stands first if `swapped`, is a number of Python that the type holds. None for all
+    /// else.
     fn plain(
         &self,
         py: Python<'_>,
@@ -235,14 +270,17 @@ impl Array {
         swapped: bool,
     ) -> PyResult<Option<Array>> {
         let Typed { array: a, element: Element::Real(dtype) } = self.operand(py)? else { return Ok(None) };
-        if !dtype.is_float() {
-            return Ok(None);
-        }
+        let is_number = |other: &Bound<'_, PyAny>| match dtype {
+            DType::Bool => false,
+            _ if dtype.is_integer() => other.is_exact_instance_of::<PyInt>(),
+            _ => other.is_exact_instance_of::<PyFloat>() || other.is_exact_instance_of::<PyInt>(),
+        };
         let b = match other.cast_exact::<Array>() {
             Ok(other) => other.get().operand(py)?,
-            Err(_) if other.is_exact_instance_of::<PyFloat>() || other.is_exact_instance_of::<PyInt>() => {
-                Typed::from(partita::array::Operand::operand(&scalar(other, dtype)?, &a))
-            }
+            Err(_) if is_number(other) => match scalar(other, dtype) {
+                Ok(number) => Typed::from(partita::array::Operand::operand(&number, &a)),
+                Err(_) => return Ok(None),
+            },
             Err(_) => return Ok(None),
         };
         if b.element != Element::Real(dtype) {
@@ -300,6 +338,34 @@ impl Array {
     fn view(&self, py: Python<'_>, key: Vec<Option<Key>>) -> PyResult<Array> {
         let value = self.value(py)?;
         recorded(&value, value.array.slice(&value.spans(key.into_iter().map(span).collect())))
+    }
+
+    /// The element at an index: an integer, or a tuple of one per dimension. None for all else, and beyond the
+    /// ends.
+    fn element(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+        let value = self.value(py)?;
+        let shape = value.shape();
+        let mut at = Index::zeros(shape.rank());
+        let one = |d: usize, key: &Bound<'_, PyAny>| {
+            let number = key.is_exact_instance_of::<PyInt>().then(|| key.extract::<i64>().ok()).flatten()?;
+            let from_start = if number < 0 { number + shape[d] } else { number };
+            (0..shape[d]).contains(&from_start).then_some(from_start)
+        };
+        match key.cast_exact::<PyTuple>() {
+            Ok(keys) if keys.len() == shape.rank() => {
+                for (d, key) in keys.iter().enumerate() {
+                    let Some(number) = one(d, &key) else { return Ok(None) };
+                    at[d] = number;
+                }
+            }
+            Err(_) if shape.rank() == 1 => {
+                let Some(number) = one(0, key) else { return Ok(None) };
+                at[0] = number;
+            }
+            Ok(_) | Err(_) => return Ok(None),
+        }
+        let spans = value.spans(at.iter().map(|&start| (start..start + 1).into_span()).collect());
+        value.with(value.array.slice(&spans)).map(Array::of).map(Some).map_err(raised)
     }
 
     /// Replaces the elements of a view; with `part` only the real (0) or imaginary (1) parts of complex

@@ -62,6 +62,16 @@ pub fn number(value: &Bound<'_, PyAny>, element: Element) -> PyResult<Number> {
     }
 }
 
+/// A constant as a Python number.
+pub fn python_number(py: Python<'_>, scalar: Scalar) -> PyResult<Bound<'_, PyAny>> {
+    Ok(match scalar.dtype {
+        DType::Bool => (scalar.bits != 0).into_pyobject(py)?.to_owned().into_any(),
+        DType::U64 => scalar.bits.into_pyobject(py)?.into_any(),
+        dtype if dtype.is_float() => scalar.to_f64().into_pyobject(py)?.into_any(),
+        _ => scalar.to_i64().into_pyobject(py)?.into_any(),
+    })
+}
+
 /// A number of parts or the like: an int of at least 0.
 pub fn count(operation: &str, what: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
     let expected = format!("{operation}: expected {what}");

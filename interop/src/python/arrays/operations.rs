@@ -1,5 +1,7 @@
 //! The engine's operations by name.
 
+use partita::DType;
+
 /// A function of one argument; None for names that are none.
 pub fn op1(name: &str, a: &partita::Array) -> Option<partita::Array> {
     Some(match name {
@@ -64,10 +66,22 @@ pub fn op2(name: &str, a: &partita::Array, b: &partita::Array) -> Option<partita
     })
 }
 
-/// A function of two float arrays that NumPy's rules leave as it is; None for others.
-pub fn plain(name: &str, a: &partita::Array, b: &partita::Array) -> Option<partita::Array> {
+/// A function of one array that NumPy's rules leave as it is; None for others.
+pub fn plain1(name: &str, a: &partita::Array) -> Option<partita::Array> {
     match name {
-        "add" | "subtract" | "multiply" | "divide" | "minimum" | "maximum" => op2(name, a, b),
+        "invert" => None,
+        _ if a.dtype().is_float() => op1(name, a),
+        _ => None,
+    }
+}
+
+/// A function of two arrays of one type that NumPy's rules leave as it is; None for others.
+pub fn plain(name: &str, a: &partita::Array, b: &partita::Array) -> Option<partita::Array> {
+    let (is_number, is_float) = (a.dtype() != DType::Bool, a.dtype().is_float());
+    match name {
+        "divide" if is_float => op2(name, a, b),
+        "add" | "subtract" | "multiply" | "minimum" | "maximum" if is_number => op2(name, a, b),
+        "and" | "or" | "xor" if !is_float => op2(name, a, b),
         "equal" | "not_equal" | "less" | "less_equal" | "greater" | "greater_equal" => op2(name, a, b),
         _ => None,
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base import BaseArray
 from .index import Selection, whole
-from .links import Component, Diagonal, Op, Reshape, Stretch, root_of, view
+from .links import Bits, Component, Diagonal, Op, Reshape, Stretch, root_of, view
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +30,8 @@ def strides_of(x: BaseArray) -> tuple[int, tuple[int, ...]]:
             return offset, tuple(0 if d is None else steps[d] * op.steps[d] for d in op.layout)
         case Reshape(_, strides):
             return offset, strides
+        case Bits():
+            return offset, steps
         case Component(part):
             return offset + part * x.dtype.itemsize, steps
         case Stretch(axes):

@@ -102,20 +102,23 @@ def whole(shape: tuple[int, ...]) -> Selection:
 def selection_of(key: Any, shape: tuple[int, ...]) -> Selection | None:
     """What a key selects; None for keys with arrays, lists or bools in them."""
     keys = list(key) if isinstance(key, tuple) else [key]
-    for k in keys:
+    at, new = len(keys), 0
+    for n, k in enumerate(keys):
         # The kinds that need no look first.
-        if type(k) is not slice and type(k) is not int and not _is_plain(k):
+        if type(k) is slice or type(k) is int:
+            continue
+        if not _is_plain(k):
             return None
-    if Ellipsis in keys:
-        if keys.count(Ellipsis) > 1:
-            raise IndexError("index: expected at most one '...', given several")
-        at = keys.index(Ellipsis)
-    else:
-        at = len(keys)
-    rest = len(shape) - (len(keys) - keys.count(None) - (at < len(keys)))
+        new += k is None
+        if k is Ellipsis:
+            if at < n:
+                raise IndexError("index: expected at most one '...', given several")
+            at = n
+    rest = len(shape) - (len(keys) - new - (at < len(keys)))
     if rest < 0:
         raise IndexError(f"too many indices: the array has {len(shape)} dimensions, {len(shape) - rest} were given")
-    keys[at : at + 1] = [slice(None)] * rest
+    if rest or at < len(keys):
+        keys[at : at + 1] = [slice(None)] * rest
     start: list[int] = []
     steps: list[int] = []
     counts: list[int] = []
@@ -127,7 +130,7 @@ def selection_of(key: Any, shape: tuple[int, ...]) -> Selection | None:
         d = len(start)
         if isinstance(k, slice):
             first, last, step = k.indices(shape[d])
-            count = len(range(first, last, step))
+            count = max((last - first + step - (1 if step > 0 else -1)) // step, 0)
             layout.append(d)
         else:
             first, step, count = _within(operator.index(k), d, shape[d]), 1, 1
@@ -200,9 +203,16 @@ def _of_one(key: Any, shape: tuple[int, ...]) -> Any:
     return key if low >= 0 else np.where(key < 0, key + shape[0], key)
 
 
+def check_rank(name: str, rank: int) -> None:
+    """Raises beyond the engine's most dimensions."""
+    if rank > 8:
+        raise ValueError(f"{name}: expected at most 8 dimensions, given {rank}; merge dimensions, or use several arrays")
+
+
 def extents_of(name: str, shape: int | Sequence[int], size: int) -> tuple[int, ...]:
     """A shape of as many elements, of which one extent may be -1."""
     extents = [operator.index(n) for n in (shape if isinstance(shape, Sequence) else (shape,))]
+    check_rank(name, len(extents))
     given = f"{name}: expected a shape of {size} elements, given {tuple(extents)}"
     if extents.count(-1) > 1 or any(n < -1 for n in extents):
         raise ValueError(f"{given}; leave out at most one extent, as -1")

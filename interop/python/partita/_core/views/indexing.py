@@ -15,6 +15,10 @@ from .links import Link, Strides, put, read, scatter, view
 
 def select(x: A, key: Any) -> A:
     """``x[key]``."""
+    element = None if x._scalar else x._native.element(key)
+    if element is not None:
+        # As in NumPy, an index of integers alone gives the element as it is now, one with '...' a view of it.
+        return type(x)(element, True)
     selection = selection_of(key, x.shape)
     if selection is None:
         numbers = positions_of(key, x.shape)
@@ -22,7 +26,6 @@ def select(x: A, key: Any) -> A:
         return type(x)(native, scalar=numbers.ndim == 0)
     if selection.layout:
         return view(x, selection)
-    # As in NumPy, an index of integers alone gives the element as it is now, one with '...' a view of it.
     return view(x, selection, scalar=True) if _has_dots(key) else type(x)(read(x, selection), scalar=True)
 
 

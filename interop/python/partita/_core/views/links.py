@@ -46,7 +46,13 @@ class Diagonal(NamedTuple):
     offset: int
 
 
-Op = Selection | Reshape | Component | Stretch | Diagonal
+class Bits(NamedTuple):
+    """The bits of the elements as those of another type of as many bytes."""
+
+    dtype: str
+
+
+Op = Selection | Reshape | Component | Stretch | Diagonal | Bits
 
 
 class Link:
@@ -102,12 +108,21 @@ def read(source: BaseArray, op: Op) -> _native.Array:
             return native.reshaped(shape or (1,))
         case Component(part):
             return native.op1("imag" if part else "real")
+        case Bits(dtype):
+            return as_bits(native, dtype)
         case Stretch(axes):
             return (native.reshaped((1,)) if source._scalar else native).rearranged(axes)
         case Diagonal(first, second, offset):
             rest = [d for d in range(source.ndim) if d not in (first, second)]
             order = [first, second, *rest]
             return native.rearranged([(d, 0, 1, source.shape[d]) for d in order]).diagonal(offset)
+
+
+def as_bits(native: _native.Array, dtype: str) -> _native.Array:
+    """The bits as those of another type of as many bytes; a bool is a byte."""
+    if "bool" not in (native.dtype, dtype):
+        return native.bitcast(dtype)
+    return native.cast(dtype) if dtype == "bool" else native.cast("uint8").bitcast(dtype)
 
 
 def _selected(native: _native.Array, op: Selection, scalar: bool) -> _native.Array:
@@ -152,6 +167,8 @@ def put(x: BaseArray, selection: Selection, value: _native.Array, part: int | No
             put(link.source, composed, value, part)
         case Component(of):
             put(link.source, selection, value, of)
+        case Bits():
+            put(link.source, selection, as_bits(value, link.source._native.dtype))
         case _:
             elements = x._native.copy()
             _assign(elements, x._scalar, selection, value, part)

@@ -103,17 +103,17 @@ def heaviside(a: Operand, b: Operand, /) -> Array:
 
 
 def signbit(x: Any, /) -> Array:
-    """Whether elements are negative, -0.0 included. No operation reads the sign of a NaN: it counts as positive."""
+    """Whether elements are negative, -0.0 and negative NaN included."""
     x = array_of("signbit", x)
     if x.dtype.kind == "c":
         raise TypeError(f"signbit: expected real numbers, given {x.dtype.name}; apply it to partita.real(x) or imag(x)")
     if x.dtype.kind != "f":
         return x < 0
-    return (x < 0) | ((x == 0) & (1 / x < 0))
+    return x.view(f"int{8 * x.dtype.itemsize}") < 0
 
 
 def copysign(a: Operand, b: Operand, /) -> Array:
-    """The magnitude of the first with the sign of the second; see `signbit` for NaN."""
+    """The magnitude of the first with the sign of the second."""
     x, sign = _reals("copysign", a, b)
     return where(signbit(sign), -abs(x), abs(x))
 

@@ -94,9 +94,11 @@ class ufunc:
         """How many loops `types` lists."""
         return len(self.types)
 
-    def __call__(self, *args: Any, **settings: Any) -> Any:
+    def __call__(self, x: Any, /, *args: Any, **settings: Any) -> Any:
         # Most calls have operands alone; recording is to cost next to nothing.
-        return self._function(*args) if not settings and len(args) == self.nin else self._called(*args, **settings)
+        if settings or len(args) != self.nin - 1:
+            return self._called(x, *args, **settings)
+        return self._function(x, *args)
 
     def _called(
         self, *args: Any, out: Any = None, where: Any = True, dtype: Any = None, casting: str = "same_kind", order: str = "K",
