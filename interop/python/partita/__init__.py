@@ -63,11 +63,17 @@ from .array_api import __array_namespace_info__ as __array_namespace_info__  # n
 from . import fft as fft  # noqa: E402
 from . import operators as operators  # noqa: E402
 from . import random as random  # noqa: E402
+from ._api.documents import describe as _describe  # noqa: E402
+from ._core.base import BaseArray as _BaseArray  # noqa: E402
 
 # By NumPy's paths.
 _sys.modules |= {f"{__name__}.lib": lib, f"{__name__}.lib.stride_tricks": lib.stride_tricks}
 
 Array._functions, Array._dispatch = _sys.modules[__name__], _dispatch
+
+_describe(_sys.modules[__name__], {
+    "operators.": operators, "Array.": Array, "Array. ": _BaseArray, "ufunc.": ufunc, "Loop.": Loop, "random.": random, "Generator.": random.Generator,
+})  # fmt: skip
 
 # Last, because it looks into NumPy for what is not there.
 from ._numpy.applying import missing as __getattr__  # noqa: E402

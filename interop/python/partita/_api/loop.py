@@ -129,7 +129,7 @@ class Loop:
         return self._loop.steps_per_exchange
 
     def explain(self) -> str:
-        """How many steps share an exchange, with which halos, and why, in words."""
+        """How many steps share an exchange, with which halos, and why, in words. Local."""
         return self._loop.explain() or "not run yet"
 
     @property
@@ -149,7 +149,7 @@ class Loop:
         """The same as calling the step ``steps`` times with ``state``. Devices may still be working afterwards.
 
         Ctrl-C ends the run after a whole step; the arrays are those after it, and a further run goes on. One
-        launch is not interrupted, and only the main thread hears of Ctrl-C.
+        launch is not interrupted, and only the main thread hears of Ctrl-C. Collective.
 
         Parameters
         ----------

@@ -22,7 +22,8 @@ def sliding_window_view(
 ) -> Array:
     """All windows of a shape, which slide over the array: new dimensions at the end, recorded and not stored.
 
-    NumPy's is a view; this is a copy as soon as it is computed, but reductions of it compute without one.
+    NumPy's is a view; this is a copy as soon as it is computed, but reductions of it compute without one. Recorded; computing it is
+    collective.
 
     Parameters
     ----------

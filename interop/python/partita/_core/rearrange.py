@@ -96,6 +96,8 @@ def ravel(a: A, order: str = "C") -> A:
     Parameters
     ----------
     a : Array
+    order : str, default "C"
+        Or "F": the first index running fastest.
 
     Returns
     -------

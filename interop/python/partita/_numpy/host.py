@@ -13,7 +13,7 @@ from .._core.describe import text_of
 
 __all__ = [
     "array2string", "array_repr", "array_str", "errstate", "get_printoptions", "geterr", "printoptions", "set_printoptions", "seterr",
-    "fromfile", "fromregex", "fromstring", "genfromtxt", "loadtxt", "savetxt", "savez", "savez_compressed",
+    "fromfile", "fromstring", "genfromtxt", "loadtxt", "savetxt", "savez", "savez_compressed",
 ]  # fmt: skip
 
 _conditions = dict.fromkeys(("divide", "over", "under", "invalid"), "ignore")
@@ -128,6 +128,6 @@ def _write(name: str) -> Callable[..., None]:
     return function
 
 
-fromfile, fromregex, fromstring = _read("fromfile"), _read("fromregex"), _read("fromstring")
+fromfile, fromstring = _read("fromfile"), _read("fromstring")
 genfromtxt, loadtxt = _read("genfromtxt"), _read("loadtxt")
 savetxt, savez, savez_compressed = _write("savetxt"), _write("savez"), _write("savez_compressed")

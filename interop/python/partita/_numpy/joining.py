@@ -272,6 +272,8 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **words: Any) -> Arr
     pad_width : int, pairs or dict
     mode : str
         'constant', 'edge', 'wrap', 'reflect', 'symmetric', 'linear_ramp', 'maximum', 'minimum', 'mean' or 'empty' (zeros).
+    **words : optional
+        The words below, each for its mode.
     constant_values, end_values : optional
         Numbers of 'constant' and 'linear_ramp': one, a pair, or pairs.
     stat_length : optional

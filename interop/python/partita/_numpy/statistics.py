@@ -45,7 +45,7 @@ def var(
         The type to compute in.
     out : Array, optional
         Takes the result.
-    ddof : float, default 0
+    ddof, correction : float, default 0
     keepdims : bool, default False
     where : Array, optional
         A mask of the elements that count.

@@ -340,8 +340,8 @@ impl Array {
         recorded(&value, value.array.slice(&value.spans(key.into_iter().map(span).collect())))
     }
 
-    /// The element at an index: an integer, or a tuple of one per dimension. None for all else, and beyond the
-    /// ends.
+    /// The element at an index: an integer, or a tuple of one per dimension. None for all else, and beyond
+    /// the ends.
     fn element(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
         let value = self.value(py)?;
         let shape = value.shape();
