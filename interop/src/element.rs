@@ -148,6 +148,9 @@ impl TypedPart {
     /// The box of cells that is meant, in packed coordinates.
     pub fn region(&self, cells: Cells) -> Region {
         let held = self.part.region(cells);
+        if self.element.inner() == 0 {
+            return held;
+        }
         let rank = held.rank() - self.element.inner();
         let Ok(outer) = Region::new(&held.start()[..rank], &held.stop()[..rank]) else {
             unreachable!("a box without one of its dimensions is a box")

@@ -1,74 +1,37 @@
 //! DLPack capsules: export of loans, import of foreign arrays, the order of streams, and the locations of
 //! devices.
 
-use std::ffi::c_void;
-use std::ptr::NonNull;
-use std::sync::Mutex;
-
+use dlpark::ffi::{DLDevice, DLDeviceType};
+use dlpark::python::{ImportRequest, ImportedDlpack};
 use partita::array;
 use partita::device::{Buffer, DeviceKind, Foreign};
-use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
-use pyo3::ffi;
+use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
 
-use crate::dlpack::{Borrowed, Elements, ForeignMemory, Head, Legacy, Loan, Location, Versioned, release};
+use crate::dlpack::{Borrowed, Elements, ForeignMemory, place_name};
 use crate::python::runtime::raised;
 
 /// Where a device's memory is, in DLPack's terms.
-pub fn location(of: &partita::Device) -> Location {
-    let kind = match of.kind() {
-        DeviceKind::Host => return Location::HOST,
-        DeviceKind::Cuda => Location::CUDA,
-        DeviceKind::Wgpu => Location::WEBGPU,
+pub fn location(of: &partita::Device) -> DLDevice {
+    let device_type = match of.kind() {
+        DeviceKind::Host => return DLDevice::CPU,
+        DeviceKind::Cuda => DLDeviceType::CUDA,
+        DeviceKind::Wgpu => DLDeviceType::WEBGPU,
     };
     let alike = partita::Device::all().iter().filter(|device| device.kind() == of.kind());
-    let number = alike.take_while(|device| *device != of).count();
-    Location { kind, number: number as i32 }
+    DLDevice { device_type, device_id: alike.take_while(|device| *device != of).count() as i32 }
 }
 
 /// Where a part's memory is: the host's, too, if it is a device's whose memory this process addresses.
-pub fn place(part: &array::Part) -> Location {
-    if part.device().is_addressable() { Location::HOST } else { location(part.device()) }
-}
-
-/// A capsule that a consumer may take once.
-pub fn offer<H: Head>(py: Python<'_>, loan: Loan) -> PyResult<Py<PyAny>> {
-    let head = loan.hand_out::<H>();
-    // SAFETY: attached; the name is static; the destructor ends the loan while the name says nobody took it.
-    let capsule =
-        unsafe { ffi::PyCapsule_New(head.as_ptr().cast(), H::NAMES[0].as_ptr(), Some(untaken::<H>)) };
-    if capsule.is_null() {
-        // SAFETY: just handed out, and no capsule holds it.
-        unsafe { release(head) };
-        return Err(PyErr::fetch(py));
-    }
-    // SAFETY: a new reference that is not null.
-    Ok(unsafe { Bound::from_owned_ptr(py, capsule) }.unbind())
-}
-
-/// The capsule's destructor. A consumer renames what it takes; then nothing is left to do.
-unsafe extern "C" fn untaken<H: Head>(capsule: *mut ffi::PyObject) {
-    // SAFETY: Python calls this attached, with the capsule that is going away.
-    if unsafe { ffi::PyCapsule_IsValid(capsule, H::NAMES[0].as_ptr()) } == 1 {
-        // SAFETY: valid under this name, as just asked.
-        let head = unsafe { ffi::PyCapsule_GetPointer(capsule, H::NAMES[0].as_ptr()) };
-        if let Some(head) = NonNull::new(head.cast::<H>()) {
-            // SAFETY: under this name nobody took it, and the capsule ends here.
-            unsafe { release(head) };
-        }
-    }
+pub fn place(part: &array::Part) -> DLDevice {
+    if part.device().is_addressable() { DLDevice::CPU } else { location(part.device()) }
 }
 
 /// The elements of the array in a capsule, which is then used up.
 pub fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Elements> {
-    match adopt::<Versioned>(capsule)? {
-        Some(mut borrowed) => borrowed.elements(),
-        None => match adopt::<Legacy>(capsule)? {
-            Some(mut borrowed) => borrowed.elements(),
-            None => return Err(not_one(capsule)),
-        },
-    }
-    .map_err(|refusal| refused(&refusal.advised("pass a copy on the host")))
+    let elements = adopt(capsule)?.elements();
+    elements.map_err(|refusal| refused(&refusal.advised("pass a copy on the host")))
 }
 
 /// The memory of the array in a capsule, used where it is by `device`, whose place in DLPack's terms is
@@ -76,34 +39,28 @@ pub fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Elements> {
 pub fn share(
     capsule: &Bound<'_, PyAny>,
     device: &partita::Device,
-    here: Location,
+    here: DLDevice,
 ) -> PyResult<(ForeignMemory, Option<Buffer>)> {
-    match adopt::<Versioned>(capsule)? {
-        Some(borrowed) => held(borrowed, device, here),
-        None => match adopt::<Legacy>(capsule)? {
-            Some(borrowed) => held(borrowed, device, here),
-            None => Err(not_one(capsule)),
-        },
-    }
+    held(adopt(capsule)?, device, here)
 }
 
 /// The memory of a struct that is ours to end, as [`share`].
-pub fn held<H: Head + 'static>(
-    mut borrowed: Borrowed<H>,
+pub fn held(
+    borrowed: Borrowed,
     device: &partita::Device,
-    here: Location,
+    here: DLDevice,
 ) -> PyResult<(ForeignMemory, Option<Buffer>)> {
     let refuse = |text: String| refused(&format!("{text}; allow a copy"));
     let memory = borrowed.memory().map_err(|refusal| refused(&refusal.advised("allow a copy")))?;
-    let pinned = Location { kind: Location::PINNED, ..memory.location };
-    if memory.location != here && !(memory.location == pinned && here == Location::HOST) {
-        return Err(refuse(format!("expected memory at {here:?}, given {:?}", memory.location)));
+    let is_pinned = memory.location.device_type == DLDeviceType::CUDAHOST && here == DLDevice::CPU;
+    if memory.location != here && !is_pinned {
+        let (here, given) = (place_name(here), place_name(memory.location));
+        return Err(refuse(format!("expected memory at {here}, given {given}")));
     }
     if memory.bytes == 0 {
         return Ok((memory, None));
     }
-    let (address, bytes) = (memory.address, memory.bytes);
-    let foreign = Foreign { address, bytes, owner: Box::new(Mutex::new(borrowed)) };
+    let foreign = Foreign { address: memory.address, bytes: memory.bytes, owner: Box::new(borrowed) };
     // SAFETY: the producer keeps the memory readable until its deleter is called, which dropping the owner
     // does; that nobody writes meanwhile is what sharing asks of people.
     let buffer = unsafe { device.borrow(foreign) }.map_err(|error| refuse(error.to_string()))?;
@@ -141,32 +98,28 @@ fn no_stream(given: &str) -> PyErr {
     ))
 }
 
-/// Takes the struct out if the capsule has the name that offers one.
-fn adopt<H: Head>(capsule: &Bound<'_, PyAny>) -> PyResult<Option<Borrowed<H>>> {
-    let [fresh, used] = H::NAMES;
-    // SAFETY: attached, and `capsule` is alive; any object may be asked.
-    if unsafe { ffi::PyCapsule_IsValid(capsule.as_ptr(), fresh.as_ptr()) } != 1 {
-        return Ok(None);
+/// Takes the struct out of a capsule.
+pub fn adopt(capsule: &Bound<'_, PyAny>) -> PyResult<Borrowed> {
+    let py = capsule.py();
+    if !capsule.is_instance_of::<PyCapsule>() {
+        return Err(not_one(capsule));
     }
-    // SAFETY: valid under this name, as just asked; the new name is static.
-    let (head, renamed) = unsafe {
-        let head: *mut c_void = ffi::PyCapsule_GetPointer(capsule.as_ptr(), fresh.as_ptr());
-        (head, ffi::PyCapsule_SetName(capsule.as_ptr(), used.as_ptr()))
-    };
-    match NonNull::new(head.cast::<H>()) {
-        // SAFETY: renamed, so that the struct is ours alone.
-        Some(head) if renamed == 0 => Ok(Some(unsafe { Borrowed::new(head) })),
-        _ => Err(PyErr::fetch(capsule.py())),
+    let taken = ImportRequest::new(capsule.as_borrowed()).and_then(|request| request.import(None, None));
+    match taken {
+        Ok(ImportedDlpack::Versioned(managed)) => Ok(managed.into()),
+        Ok(ImportedDlpack::Legacy(managed)) => Ok(managed.into()),
+        Err(error) if error.is_instance_of::<PyValueError>(py) => Err(PyValueError::new_err(
+            "from_dlpack: expected a fresh capsule, given one that was used; export again",
+        )),
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => Err(not_one(capsule)),
+        Err(error) if error.is_instance_of::<PyRuntimeError>(py) => Err(refused(&format!(
+            "expected DLPack version 1, given one that is not ({}); export that version: max_version=(1, 0)",
+            error.value(py)
+        ))),
+        Err(error) => Err(error),
     }
 }
 
 fn not_one(capsule: &Bound<'_, PyAny>) -> PyErr {
-    let used = [Versioned::NAMES[1], Legacy::NAMES[1]];
-    // SAFETY: as in `adopt`.
-    if used.iter().any(|name| unsafe { ffi::PyCapsule_IsValid(capsule.as_ptr(), name.as_ptr()) } == 1) {
-        return PyValueError::new_err(
-            "from_dlpack: expected a fresh capsule, given one that was used; export again",
-        );
-    }
     PyTypeError::new_err(format!("from_dlpack: expected a DLPack capsule, given {}", capsule.get_type()))
 }

@@ -6,8 +6,13 @@
 //! panic in one ends the process, because it is `extern "C"`.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::ptr::NonNull;
 use std::sync::Arc;
+
+use dlpark::Managed;
+use dlpark::ffi::{
+    DLDevice, DLDeviceType, DLManagedTensorVersioned, DLPackExchangeAPI, DLPackExchangeAPIHeader,
+    DLPackVersion, DLTensor,
+};
 
 use partita::array::Cells;
 use partita::{Distribution, Team};
@@ -16,7 +21,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 
 use super::capsule::{held, location, place};
-use crate::dlpack::{Borrowed, Loan, Location, Strided, Versioned};
+use crate::dlpack::{Borrowed, Loan, element_of, place_name};
 use crate::element::TypedPart;
 use crate::python::arrays::array::Array;
 use crate::python::arrays::typed::Typed;
@@ -28,35 +33,25 @@ const NAME: &CStr = c"dlpack_exchange_api";
 /// How an allocator says what went wrong.
 type SetError = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char);
 
-/// `DLPackExchangeAPI`.
-#[repr(C)]
-struct Table {
-    version: [u32; 2],
-    previous: *const c_void,
-    allocate: unsafe extern "C" fn(*mut Strided, *mut *mut Versioned, *mut c_void, SetError) -> c_int,
-    from_object: unsafe extern "C" fn(*mut ffi::PyObject, *mut *mut Versioned) -> c_int,
-    to_object: unsafe extern "C" fn(*mut Versioned, *mut *mut ffi::PyObject) -> c_int,
-    /// Optional, and absent: it would lend memory that nothing keeps alive.
-    view: Option<unsafe extern "C" fn(*mut ffi::PyObject, *mut Strided) -> c_int>,
-    stream: unsafe extern "C" fn(i32, i32, *mut *mut c_void) -> c_int,
-}
+/// dlpark's struct, shared between threads.
+struct Table(DLPackExchangeAPI);
 
 // SAFETY: constants and functions only.
 unsafe impl Sync for Table {}
 
-static TABLE: Table = Table {
-    version: [1, 3],
-    previous: std::ptr::null(),
-    allocate,
-    from_object,
-    to_object,
-    view: None,
-    stream: current_stream,
-};
+static TABLE: Table = Table(DLPackExchangeAPI {
+    header: DLPackExchangeAPIHeader { version: DLPackVersion::CURRENT, prev_api: std::ptr::null_mut() },
+    managed_tensor_allocator: Some(allocate),
+    managed_tensor_from_py_object_no_sync: Some(from_object),
+    managed_tensor_to_py_object_no_sync: Some(to_object),
+    // Optional, and absent: it would lend memory that nothing keeps alive.
+    dltensor_from_py_object_no_sync: None,
+    current_work_stream: Some(current_stream),
+});
 
 /// The table in its capsule.
 pub fn table(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    let pointer = std::ptr::from_ref(&TABLE).cast_mut().cast::<c_void>();
+    let pointer = std::ptr::from_ref(&TABLE.0).cast_mut().cast::<c_void>();
     // SAFETY: attached; table and name are static, and nobody writes through the pointer.
     let capsule = unsafe { ffi::PyCapsule_New(pointer, NAME.as_ptr(), None) };
     // SAFETY: a new reference, or null with an exception set.
@@ -79,19 +74,19 @@ fn status<T>(py: Python<'_>, outcome: PyResult<T>, take: impl FnOnce(T)) -> c_in
 
 /// Memory of ours for a consumer to write to: zeros on the host.
 unsafe extern "C" fn allocate(
-    prototype: *mut Strided,
-    out: *mut *mut Versioned,
+    prototype: *mut DLTensor,
+    out: *mut *mut DLManagedTensorVersioned,
     receiver: *mut c_void,
-    set_error: SetError,
+    set_error: Option<SetError>,
 ) -> c_int {
     // SAFETY: the caller passes a description with `rank` extents.
     let asked = unsafe { prototype.read() };
     let outcome = Python::attach(|py| {
-        if asked.location != Location::HOST {
+        if asked.device != DLDevice::CPU {
             return Err(PyBufferError::new_err("expected a request for host memory; use partita.empty"));
         }
-        let rank = usize::try_from(asked.rank).unwrap_or(usize::MAX);
-        let element = asked.element.element().filter(|element| rank <= element.most_dimensions());
+        let rank = usize::try_from(asked.ndim).unwrap_or(usize::MAX);
+        let element = element_of(asked.dtype).filter(|element| rank <= element.most_dimensions());
         let Some(element) = element else {
             return Err(PyBufferError::new_err("expected a type and rank that partita has"));
         };
@@ -109,27 +104,29 @@ unsafe extern "C" fn allocate(
     match outcome {
         Ok(loan) => {
             // SAFETY: the caller passes a place for the pointer.
-            unsafe { out.write(loan.hand_out::<Versioned>().as_ptr()) };
+            unsafe { out.write(loan.versioned().into_raw()) };
             0
         }
         Err(error) => {
             let text = std::ffi::CString::new(error.to_string()).unwrap_or_default();
-            // SAFETY: the caller's function, with the caller's value and strings that live as long as the
-            // call.
-            unsafe { set_error(receiver, c"BufferError".as_ptr(), text.as_ptr()) };
+            if let Some(set_error) = set_error {
+                // SAFETY: the caller's function, with the caller's value and strings that live as long as
+                // the call.
+                unsafe { set_error(receiver, c"BufferError".as_ptr(), text.as_ptr()) };
+            }
             -1
         }
     }
 }
 
 /// The cells of a part, where they are.
-unsafe extern "C" fn from_object(object: *mut ffi::PyObject, out: *mut *mut Versioned) -> c_int {
+unsafe extern "C" fn from_object(object: *mut c_void, out: *mut *mut DLManagedTensorVersioned) -> c_int {
     Python::attach(|py| {
         // SAFETY: the caller passes an object that is alive.
-        let object = unsafe { Bound::from_borrowed_ptr(py, object) };
-        let outcome = lent(&object).map(Loan::hand_out::<Versioned>);
+        let object = unsafe { Bound::from_borrowed_ptr(py, object.cast()) };
+        let outcome = lent(&object).map(Loan::versioned);
         // SAFETY: the caller passes a place for the pointer.
-        status(py, outcome, |head| unsafe { out.write(head.as_ptr()) })
+        status(py, outcome, |managed| unsafe { out.write(managed.into_raw()) })
     })
 }
 
@@ -148,30 +145,26 @@ fn lent(object: &Bound<'_, PyAny>) -> PyResult<Loan> {
 }
 
 /// An array of one part over foreign memory: `partita.Array`.
-unsafe extern "C" fn to_object(head: *mut Versioned, out: *mut *mut ffi::PyObject) -> c_int {
+unsafe extern "C" fn to_object(head: *mut DLManagedTensorVersioned, out: *mut *mut c_void) -> c_int {
     Python::attach(|py| {
-        let Some(head) = NonNull::new(head) else {
-            return status(
-                py,
-                Err(PyBufferError::new_err("expected a struct, given a null pointer")),
-                |(): ()| (),
-            );
-        };
         // SAFETY: the caller gives the struct up.
-        let borrowed = unsafe { Borrowed::new(head) };
-        let outcome = shown(py, borrowed);
+        let managed = unsafe { Managed::from_raw(head) };
+        let managed = managed.map_err(|error| {
+            PyBufferError::new_err(format!("expected a struct of version 1, given another: {error}"))
+        });
+        let outcome = managed.and_then(|managed| shown(py, managed.into()));
         // SAFETY: the caller passes a place for the pointer, and gets the reference.
-        status(py, outcome, |object| unsafe { out.write(object.into_ptr()) })
+        status(py, outcome, |object| unsafe { out.write(object.into_ptr().cast()) })
     })
 }
 
-fn shown(py: Python<'_>, mut borrowed: Borrowed<Versioned>) -> PyResult<Py<PyAny>> {
+fn shown(py: Python<'_>, borrowed: Borrowed) -> PyResult<Py<PyAny>> {
     let memory =
         borrowed.memory().map_err(|refusal| PyBufferError::new_err(refusal.advised("copy it first")))?;
-    let device = partita::Device::all()
-        .iter()
-        .find(|device| location(device) == memory.location)
-        .ok_or_else(|| PyBufferError::new_err(format!("expected a device, given {:?}", memory.location)))?;
+    let device =
+        partita::Device::all().iter().find(|device| location(device) == memory.location).ok_or_else(
+            || PyBufferError::new_err(format!("expected a device, given {}", place_name(memory.location))),
+        )?;
     let team = Team::on(std::slice::from_ref(device), 1).map_err(raised)?;
     let (_, buffer) = held(borrowed, device, memory.location)?;
     let dist = Distribution::default_partition(1, &memory.shape).map_err(raised)?;
@@ -183,12 +176,17 @@ fn shown(py: Python<'_>, mut borrowed: Borrowed<Versioned>) -> PyResult<Py<PyAny
 }
 
 /// The stream on which a device of ours queues its work; null for the host.
-unsafe extern "C" fn current_stream(kind: i32, number: i32, out: *mut *mut c_void) -> c_int {
+unsafe extern "C" fn current_stream(
+    device_type: DLDeviceType,
+    device_id: i32,
+    out: *mut *mut c_void,
+) -> c_int {
     Python::attach(|py| {
-        let asked = Location { kind, number };
+        let asked = DLDevice { device_type, device_id };
         let device = partita::Device::all().iter().find(|device| location(device) == asked);
         let outcome = device.ok_or_else(|| {
-            PyBufferError::new_err(format!("expected a device of partita's, given {asked:?}; see devices()"))
+            let given = place_name(asked);
+            PyBufferError::new_err(format!("expected a device of partita's, given {given}; see devices()"))
         });
         let handle = outcome.map(|device| device.stream().unwrap_or(0));
         // SAFETY: the caller passes a place for the pointer.
@@ -197,6 +195,3 @@ unsafe extern "C" fn current_stream(kind: i32, number: i32, out: *mut *mut c_voi
         })
     })
 }
-
-/// The header's size on machines of 64 bits.
-const _: () = assert!(size_of::<Table>() == 56);

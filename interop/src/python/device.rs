@@ -66,15 +66,14 @@ impl Device {
     }
 
     /// DLPack's (device type, device number).
-    fn __dlpack_device__(&self) -> (i32, i32) {
-        let location = location(&self.0);
-        (location.kind, location.number)
+    fn __dlpack_device__(&self) -> (u32, i32) {
+        location(&self.0).into()
     }
 
     /// By kind, number and name; see `partita._core.teams`.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reconstruction<'py, (String, i32, &str)>> {
         let again = py.import("partita._core.teams")?.getattr("device")?;
-        Ok((again, (self.kind(), location(&self.0).number, self.name())))
+        Ok((again, (self.kind(), location(&self.0).device_id, self.name())))
     }
 
     fn __hash__(&self) -> isize {

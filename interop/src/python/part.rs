@@ -1,5 +1,6 @@
 //! Methods of the classes of parts, among them the DLPack methods that lend memory.
 
+use dlpark::ffi::{DLDevice, DLDeviceType};
 use partita::DType;
 use partita::array::{self, Cells};
 use partita::device::DeviceKind;
@@ -14,10 +15,9 @@ use super::device::Device;
 use super::distribution::owned;
 use super::part_handle::{Memory, Part, Stored};
 use super::runtime::{detached, raised};
-use crate::dlpack::{Legacy, Loan, Location, Versioned};
+use crate::dlpack::{Loan, place_name};
 use crate::element::{Element, TypedPart};
-use crate::foreign::capsule::place;
-use crate::foreign::capsule::{offer, publish};
+use crate::foreign::capsule::{place, publish};
 use crate::foreign::exchange_table;
 
 /// What a consumer asks of `__dlpack__`.
@@ -46,16 +46,18 @@ fn lend(py: Python<'_>, typed: &TypedPart, cells: Cells, request: &ExportRequest
     let part = &typed.part;
     let refuse = |text: String| Err(PyBufferError::new_err(format!("__dlpack__: {text}")));
     let here = place(part);
-    let wanted = request.device.map_or(here, |(kind, number)| Location { kind, number });
-    if request.stream.is_some() && wanted == Location::HOST {
+    let asked = |(kind, device_id)| DLDevice { device_type: DLDeviceType(kind as u32), device_id };
+    let wanted = request.device.map_or(here, asked);
+    if request.stream.is_some() && wanted == DLDevice::CPU {
         return refuse("expected stream=None for host memory, given a stream; leave it out".to_owned());
     }
-    let reachable = wanted == Location::HOST || (wanted == here && here.kind == Location::CUDA);
+    let reachable = wanted == DLDevice::CPU || (wanted == here && here.device_type == DLDeviceType::CUDA);
     if !reachable {
         return refuse(format!(
-            "expected a consumer of host memory, given {} and a request for device {wanted:?}; ask for a \
-             copy on the host: dl_device=(1, 0), in NumPy from_dlpack(x, device='cpu')",
-            part.device().name()
+            "expected a consumer of host memory, given {} and a request for {}; ask for a copy on the \
+             host: dl_device=(1, 0), in NumPy from_dlpack(x, device='cpu')",
+            part.device().name(),
+            place_name(wanted)
         ));
     }
     // JAX, which requests the legacy form, takes memory without gaps only.
@@ -67,7 +69,7 @@ fn lend(py: Python<'_>, typed: &TypedPart, cells: Cells, request: &ExportRequest
                 "expected memory of this process for copy=False, given {name}; allow a copy"
             ));
         }
-        match wanted == Location::HOST {
+        match wanted == DLDevice::CPU {
             true => Some(detached(py, || Loan::copy_of(typed, cells))?),
             false => detached(py, || Loan::copied(typed, cells, here))?,
         }
@@ -76,13 +78,16 @@ fn lend(py: Python<'_>, typed: &TypedPart, cells: Cells, request: &ExportRequest
     };
     let Some(loan) = loan else {
         return refuse(format!(
-            "expected memory with an address, given {here:?}; ask for a copy on the host"
+            "expected memory with an address, given {}; ask for a copy on the host",
+            place_name(here)
         ));
     };
-    if wanted.kind == Location::CUDA {
+    if wanted.device_type == DLDeviceType::CUDA {
         publish(part.device(), request.stream)?;
     }
-    if request.versioned { offer::<Versioned>(py, loan) } else { offer::<Legacy>(py, loan) }
+    let capsule =
+        if request.versioned { loan.versioned().into_pyobject(py) } else { loan.legacy().into_pyobject(py) };
+    capsule.map(Bound::unbind)
 }
 
 /// NumPy's code of an element type; None for bfloat16, which has none.
@@ -189,9 +194,8 @@ impl Memory {
     }
 
     /// DLPack's (device type, device number).
-    fn __dlpack_device__(&self) -> (i32, i32) {
-        let location = place(&self.typed.part);
-        (location.kind, location.number)
+    fn __dlpack_device__(&self) -> (u32, i32) {
+        place(&self.typed.part).into()
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

@@ -214,15 +214,19 @@ impl Part {
     /// The first of the cells, in bytes from the start of the memory; `None` if there are none.
     fn offset(&self, cells: Cells) -> Option<u64> {
         let region = self.region(cells);
-        let offset = self.view_of(&region).offset;
-        (!region.is_empty()).then_some(offset as u64 * self.dtype().size_bytes() as u64)
+        let size = self.dtype().size_bytes() as u64;
+        (!region.is_empty()).then(|| self.first_of(&region) as u64 * size)
+    }
+
+    /// How many elements before the first of a box of its cells the memory has.
+    fn first_of(&self, region: &Region) -> i64 {
+        let apart = |d: usize| (region.start()[d] - self.stored.start()[d]) * self.view.strides[d];
+        self.view.offset + (0..region.rank()).map(apart).sum::<i64>()
     }
 
     /// Where a box of its cells is in the memory.
     fn view_of(&self, region: &Region) -> View {
-        let View { offset, strides } = &self.view;
-        let apart = |d: usize| (region.start()[d] - self.stored.start()[d]) * strides[d];
-        View { offset: offset + (0..region.rank()).map(apart).sum::<i64>(), strides: strides.clone() }
+        View { offset: self.first_of(region), strides: self.view.strides.clone() }
     }
 
     /// The same part with less of its halo: of the stored cells those in `region`, which contains all that it

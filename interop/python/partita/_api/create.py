@@ -196,4 +196,9 @@ def from_dlpack(
     copy : bool, optional
         True always copies, False raises BufferError where a copy would be needed.
     """
+    if copy is not True and dist is None and team is None and device is None:
+        # The most common call, in one.
+        native = _native.Array.on_host(x, copy is False)
+        if native is not None:
+            return Array(native)
     return Array(*of_dlpack(x, dist, team_of(team, device), copy))

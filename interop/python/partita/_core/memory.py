@@ -253,14 +253,11 @@ def _shared(x: Any, dist: Distribution | None, team: Team | None, must: bool) ->
             text = "from_dlpack: expected dist= with copy=False, given a bare capsule, whose shape is not known"
             raise BufferError(f"{text}; pass the object itself")
         return _native.Array.over(dist, None, [x]) if must and dist is not None else None
-    shape = getattr(x, "shape", None)
     try:
+        shape = getattr(x, "shape", None)
         if shape is None or (tuple(shape) == () and dist is None):
             raise BufferError("from_dlpack: expected at least one dimension, given none; allow a copy")
-        where = dist.team if dist is not None else team
-        if where is None and _where(x)[0] in _HOST_KINDS:
-            return _native.Array.over(_host_line(tuple(shape)), None, [_lent(x, _HOST)])
-        where = where or _team_of(x)
+        where = (dist.team if dist is not None else team) or _team_of(x)
         if where is None or len(where) != 1 or where.ranks != 1:
             parts = "no team of ours" if where is None else f"{len(where)} parts over {where.ranks} processes"
             raise BufferError(f"from_dlpack: expected a team of one part for copy=False, given {parts}; allow a copy")
@@ -277,19 +274,6 @@ def _line(shape: tuple[int, ...], team: Team) -> Distribution:
         return Distribution(shape, team=team)
     except ValueError as error:
         raise BufferError(f"from_dlpack: {error}") from None
-
-
-# Distributions of whole arrays on the host: values, and making one takes longer than sharing memory.
-_HOST_LINES: dict[tuple[int, ...], Distribution] = {}
-
-
-def _host_line(shape: tuple[int, ...]) -> Distribution:
-    """On a team of the host's one part."""
-    if shape not in _HOST_LINES:
-        if len(_HOST_LINES) >= 256:
-            _HOST_LINES.clear()
-        _HOST_LINES[shape] = _line(shape, Team.local(1, "host"))
-    return _HOST_LINES[shape]
 
 
 def _where(x: Any) -> tuple[int, int]:

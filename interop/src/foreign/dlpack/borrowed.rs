@@ -1,15 +1,25 @@
 //! [`Borrowed`]: a foreign array. No number of its description is trusted: each is copied once and checked.
 
-use std::ptr::NonNull;
-
+use dlpark::ffi::{DLDevice, DLDeviceType, DLTensor};
+use dlpark::{AllocationDeleter, Managed, ManagedTensorBase, TensorRef};
 use partita::DType;
 use partita::index::Index;
 
-use super::abi::{Head, Location, Strided, release};
+use super::types::{element_of, is_on_host, name_of};
 use crate::element::Element;
 
 /// A foreign array that is ours to end.
-pub struct Borrowed<H: Head>(NonNull<H>);
+pub struct Borrowed {
+    /// Shape and strides are the owner's.
+    tensor: DLTensor,
+    _owner: AllocationDeleter,
+}
+
+// SAFETY: the struct is owned, and the protocol allows its deleter on any thread; its memory is read by
+// functions that borrow the value.
+unsafe impl Send for Borrowed {}
+// SAFETY: as above; nothing is changed through a shared reference.
+unsafe impl Sync for Borrowed {}
 
 /// Why a foreign array cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,7 +49,7 @@ pub struct ForeignMemory {
     /// How many along each dimension.
     pub shape: Index,
     /// Where it is.
-    pub location: Location,
+    pub location: DLDevice,
     /// The first element's address there; 0 if there is none.
     pub address: u64,
     /// Its size.
@@ -57,36 +67,18 @@ pub struct Elements {
     pub bytes: Vec<u8>,
 }
 
-// SAFETY: the struct is owned, and the protocol allows its deleter on any thread.
-unsafe impl<H: Head> Send for Borrowed<H> {}
-
-impl<H: Head> Drop for Borrowed<H> {
-    fn drop(&mut self) {
-        // SAFETY: whoever made this value gave the struct up.
-        unsafe { release(self.0) }
+impl<M: ManagedTensorBase> From<Managed<M>> for Borrowed {
+    fn from(managed: Managed<M>) -> Borrowed {
+        // SAFETY: owned, and read before anybody else may touch it.
+        let tensor = unsafe { *managed.tensor() };
+        Borrowed { tensor, _owner: managed.into_deleter() }
     }
 }
 
-impl<H: Head> Borrowed<H> {
-    /// Takes a struct over.
-    ///
-    /// # Safety
-    /// `head` is a live struct made by a producer that follows DLPack, and nobody else will call its deleter.
-    pub unsafe fn new(head: NonNull<H>) -> Borrowed<H> {
-        Borrowed(head)
-    }
-
-    /// The description, copied once.
-    fn array(&mut self) -> Result<Strided, ImportRefusal> {
-        // SAFETY: alive until dropped, and used by nobody else.
-        let head = unsafe { self.0.as_mut() };
-        match head.major() {
-            1 => Ok(*head.array()),
-            major => Err(ImportRefusal {
-                why: format!("expected DLPack version 1, given version {major}"),
-                remedy: Some("export that version: max_version=(1, 0)"),
-            }),
-        }
+impl Borrowed {
+    /// Number of dimensions that the description claims.
+    pub fn rank(&self) -> i32 {
+        self.tensor.ndim
     }
 
     /// The memory, to be used where it is for as long as this value lives.
@@ -94,12 +86,12 @@ impl<H: Head> Borrowed<H> {
     /// # Errors
     /// Memory that is not in C order, or neither the host's nor a CUDA device's; types that the engine lacks;
     /// addresses that the type does not allow; bools other than 0 and 1; descriptions that cannot be.
-    pub fn memory(&mut self) -> Result<ForeignMemory, ImportRefusal> {
-        let array = self.array()?;
-        let layout = Layout::of(&array)?;
-        let Strided { location, byte_offset, .. } = array;
+    pub fn memory(&self) -> Result<ForeignMemory, ImportRefusal> {
+        let array = &self.tensor;
+        let layout = Layout::of(array)?;
+        let DLTensor { device: location, byte_offset, .. } = *array;
         let on_host = is_on_host(location);
-        if !on_host && location.kind != Location::CUDA {
+        if !on_host && location.device_type != DLDeviceType::CUDA {
             return Err(elsewhere(location));
         }
         let (element, shape) = (layout.element, layout.shape);
@@ -111,7 +103,7 @@ impl<H: Head> Borrowed<H> {
                 layout.strides
             )));
         }
-        let address = if bytes == 0 { 0 } else { layout.start(&array)? };
+        let address = if bytes == 0 { 0 } else { layout.start(array)? };
         if !address.is_multiple_of(size as u64) {
             let given = format!("{:?} and an offset of {byte_offset} bytes", array.data);
             return Err(ImportRefusal::new(format!(
@@ -133,15 +125,15 @@ impl<H: Head> Borrowed<H> {
     ///
     /// # Errors
     /// Memory that cannot be read here, types that the engine lacks, and descriptions that cannot be.
-    pub fn elements(&mut self) -> Result<Elements, ImportRefusal> {
-        let array = self.array()?;
-        let layout = Layout::of(&array)?;
-        if !is_on_host(array.location) {
-            return Err(elsewhere(array.location));
+    pub fn elements(&self) -> Result<Elements, ImportRefusal> {
+        let array = &self.tensor;
+        let layout = Layout::of(array)?;
+        if !is_on_host(array.device) {
+            return Err(elsewhere(array.device));
         }
         let mut bytes = vec![0; layout.count()? * layout.element.size_bytes()];
         if !bytes.is_empty() {
-            let first = std::ptr::with_exposed_provenance(layout.start(&array)? as usize);
+            let first = std::ptr::with_exposed_provenance(layout.start(array)? as usize);
             // SAFETY: the producer says that every element of the shape is readable at its strides from here.
             unsafe { layout.gather(first, &mut bytes) };
         }
@@ -153,12 +145,9 @@ impl<H: Head> Borrowed<H> {
     }
 }
 
-fn is_on_host(location: Location) -> bool {
-    [Location::HOST.kind, Location::PINNED].contains(&location.kind)
-}
-
-fn elsewhere(location: Location) -> ImportRefusal {
-    ImportRefusal::new(format!("expected host memory, given DLPack device type {}", location.kind))
+fn elsewhere(location: DLDevice) -> ImportRefusal {
+    let kind = location.device_type.0;
+    ImportRefusal::new(format!("expected host memory, given DLPack device type {kind}"))
 }
 
 /// A description, checked.
@@ -171,32 +160,29 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(array: &Strided) -> Result<Layout, ImportRefusal> {
-        let Some(element) = array.element.element() else {
+    fn of(array: &DLTensor) -> Result<Layout, ImportRefusal> {
+        let Some(element) = element_of(array.dtype) else {
             let expected = "bool, int, uint, float, bfloat16, complex64 or complex128";
             return Err(ImportRefusal {
-                why: format!("expected {expected}, given {}", array.element),
+                why: format!("expected {expected}, given {}", name_of(array.dtype)),
                 remedy: Some("convert it first"),
             });
         };
         let most = element.most_dimensions();
-        let Some(rank) = usize::try_from(array.rank).ok().filter(|&rank| rank <= most) else {
-            let why = format!("expected 0 to {most} dimensions, given {}", array.rank);
+        let Some(rank) = usize::try_from(array.ndim).ok().filter(|&rank| rank <= most) else {
+            let why = format!("expected 0 to {most} dimensions, given {}", array.ndim);
             return Err(ImportRefusal { why, remedy: Some("reshape it first") });
         };
-        if rank > 0 && array.shape.is_null() {
-            return Err(ImportRefusal::new(format!(
-                "expected a shape of {rank} extents, given a null pointer"
-            )));
-        }
-        // SAFETY: not null where there is something to read, and the producer says that it has `rank` values.
-        let listed = |values: *mut i64, d: usize| unsafe { values.add(d).read() };
-        let shape = Index::from_fn(rank, |d| listed(array.shape, d));
+        // SAFETY: the producer keeps as many extents and strides as dimensions, which are few.
+        let checked = unsafe { TensorRef::from_raw(array) };
+        let checked = checked
+            .map_err(|error| ImportRefusal::new(format!("expected an array, given one whose {error}")))?;
+        let shape = Index::from_fn(rank, |d| checked.shape()[d]);
         let mut layout = Layout { element, shape, strides: Index::zeros(rank) };
         layout.count()?;
         let mut packed = 1i64;
         for d in (0..rank).rev() {
-            let stride = if array.strides.is_null() { packed } else { listed(array.strides, d) };
+            let stride = checked.strides().map_or(packed, |strides| strides[d]);
             let bytes = stride.checked_mul(element.size_bytes() as i64);
             // No pointer moves further than this, in either direction.
             let reach = bytes.and_then(|bytes| bytes.checked_mul(shape[d].max(1)));
@@ -212,7 +198,7 @@ impl Layout {
     }
 
     /// The address of the first element, if every element can have one. There is at least one.
-    fn start(&self, array: &Strided) -> Result<u64, ImportRefusal> {
+    fn start(&self, array: &DLTensor) -> Result<u64, ImportRefusal> {
         let data = array.data.expose_provenance() as u64;
         let first = data.checked_add(array.byte_offset).and_then(|first| i64::try_from(first).ok());
         let reach = |d: usize| (self.shape[d] - 1) * self.strides[d];
@@ -286,22 +272,24 @@ impl Layout {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::*;
-    use crate::dlpack::abi::ElementType;
+    use dlpark::ffi::{DLDataType, DLDataTypeCode, DLManagedTensor};
 
-    fn strided(shape: &mut [i64], strides: Option<&mut [i64]>, data: *const i32) -> Strided {
-        Strided {
+    use super::*;
+    use crate::dlpack::dtype_of;
+
+    fn strided(shape: &mut [i64], strides: Option<&mut [i64]>, data: *const i32) -> DLTensor {
+        DLTensor {
             data: data.cast_mut().cast(),
-            location: Location::HOST,
-            rank: shape.len() as i32,
-            element: ElementType::of(Element::Real(DType::I32)),
+            device: DLDevice::CPU,
+            ndim: shape.len() as i32,
+            dtype: dtype_of(Element::Real(DType::I32)),
             shape: shape.as_mut_ptr(),
             strides: strides.map_or(std::ptr::null_mut(), |strides| strides.as_mut_ptr()),
             byte_offset: 0,
         }
     }
 
-    fn gathered(array: &Strided) -> Vec<i32> {
+    fn gathered(array: &DLTensor) -> Vec<i32> {
         let layout = Layout::of(array).unwrap();
         let mut bytes = vec![0; layout.count().unwrap() * 4];
         // SAFETY: the tests describe memory that is there.
@@ -330,14 +318,14 @@ mod tests {
         let (mut huge, mut huge_but_empty) = ([i64::MAX, i64::MAX], [0, i64::MAX, 64]);
         let good = strided(&mut one, None, data.as_ptr());
         let refused = [
-            Strided { element: ElementType { code: 5, bits: 32, lanes: 1 }, ..good },
-            Strided { element: ElementType { lanes: 4, ..good.element }, ..good },
-            Strided { rank: -1, ..good },
-            Strided { rank: 65, ..good },
-            Strided { shape: std::ptr::null_mut(), ..good },
-            Strided { rank: 2, shape: huge.as_mut_ptr(), ..good },
-            Strided { strides: far.as_mut_ptr(), ..good },
-            Strided { strides: lowest.as_mut_ptr(), ..good },
+            DLTensor { dtype: DLDataType::scalar(DLDataTypeCode::COMPLEX, 32), ..good },
+            DLTensor { dtype: DLDataType { lanes: 4, ..good.dtype }, ..good },
+            DLTensor { ndim: -1, ..good },
+            DLTensor { ndim: 65, ..good },
+            DLTensor { shape: std::ptr::null_mut(), ..good },
+            DLTensor { ndim: 2, shape: huge.as_mut_ptr(), ..good },
+            DLTensor { strides: far.as_mut_ptr(), ..good },
+            DLTensor { strides: lowest.as_mut_ptr(), ..good },
             strided(&mut negative, None, data.as_ptr()),
             strided(&mut huge_but_empty, None, data.as_ptr()),
         ];
@@ -347,40 +335,42 @@ mod tests {
         }
     }
 
-    unsafe extern "C" fn nothing(_: *mut crate::dlpack::Legacy) {}
-
     #[test]
     fn memory_is_shared_where_it_can_be() {
         let data: Vec<i32> = (0..12).collect();
-        let seen = |array: Strided| {
-            let mut head = crate::dlpack::Legacy::new(array, 0, nothing);
-            // SAFETY: the struct outlives the value, and its deleter does nothing.
-            let mut borrowed = unsafe { Borrowed::new(NonNull::from(&mut head)) };
+        let seen = |array: DLTensor| {
+            let mut head = DLManagedTensor::from_parts(array, std::ptr::null_mut(), None);
+            // SAFETY: the struct outlives the value, and has no deleter.
+            let borrowed = Borrowed::from(unsafe { Managed::from_raw(&raw mut head) }.unwrap());
             (borrowed.memory(), borrowed.elements())
         };
         let (mut shape, mut turned, mut one) = ([3, 4], [1, 3], [1, 99]);
         let whole = strided(&mut shape, None, data.as_ptr());
         let memory = seen(whole).0.unwrap();
         assert_eq!((memory.address, memory.bytes), (data.as_ptr().addr() as u64, 48));
-        assert!(seen(Strided { byte_offset: 1, rank: 0, ..whole }).0.unwrap_err().why.contains("multiple"));
-        assert!(seen(Strided { strides: turned.as_mut_ptr(), ..whole }).0.is_err());
+        assert!(seen(DLTensor { byte_offset: 1, ndim: 0, ..whole }).0.unwrap_err().why.contains("multiple"));
+        assert!(seen(DLTensor { strides: turned.as_mut_ptr(), ..whole }).0.is_err());
         let mut row = [4, 1];
-        let single = Strided { shape: row.as_mut_ptr(), strides: one.as_mut_ptr(), ..whole };
+        let single = DLTensor { shape: row.as_mut_ptr(), strides: one.as_mut_ptr(), ..whole };
         assert_eq!(seen(single).0.unwrap().bytes, 16);
-        let gpu = Strided { location: Location { kind: Location::CUDA, number: 1 }, ..whole };
-        assert_eq!(seen(gpu).0.unwrap().location.number, 1);
+        let gpu = DLTensor { device: DLDevice::cuda(1), ..whole };
+        assert_eq!(seen(gpu).0.unwrap().location.device_id, 1);
         assert!(seen(gpu).1.is_err());
-        assert!(seen(Strided { location: Location { kind: 4, number: 0 }, ..whole }).0.is_err());
-        assert!(seen(Strided { data: std::ptr::null_mut(), ..whole }).0.is_err());
+        assert!(
+            seen(DLTensor { device: DLDevice { device_type: DLDeviceType::OPENCL, device_id: 0 }, ..whole })
+                .0
+                .is_err()
+        );
+        assert!(seen(DLTensor { data: std::ptr::null_mut(), ..whole }).0.is_err());
         let bytes = [0u8, 1, 2];
         let mut three = [3];
-        let flags = Strided {
+        let flags = DLTensor {
             data: bytes.as_ptr().cast_mut().cast(),
-            element: ElementType::of(Element::Real(DType::Bool)),
+            dtype: dtype_of(Element::Real(DType::Bool)),
             ..strided(&mut three, None, data.as_ptr())
         };
         assert!(seen(flags).0.is_err());
         let mut two = [2];
-        assert!(seen(Strided { shape: two.as_mut_ptr(), ..flags }).0.is_ok());
+        assert!(seen(DLTensor { shape: two.as_mut_ptr(), ..flags }).0.is_ok());
     }
 }

@@ -1,17 +1,19 @@
-//! [`Loan`]: one heap block that holds the DLPack struct, shape and strides, and the owner of the memory.
+//! [`Loan`]: memory that is lent, and the owner that lives as long.
 
-use std::ffi::c_void;
-use std::ptr::NonNull;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
+
+use dlpark::ffi::{DLDevice, DLDeviceType, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion};
+use dlpark::metadata::Dynamic;
+use dlpark::{DlpackFlags, Managed, ManagedTensorBase};
 
 use partita::array::{Cells, Part};
 use partita::device::Foreign;
-use partita::index::{Index, MAX_RANK};
+use partita::index::Index;
 use partita::{Array, Distribution, Result, Team};
 
-use super::abi::{ElementType, Head, IS_COPIED, Location, READ_ONLY, Strided, Versioned};
 use super::borrowed::{Borrowed, ForeignMemory};
+use super::types::dtype_of;
 use crate::element::{Element, TypedPart};
 
 static LIVE: AtomicI64 = AtomicI64::new(0);
@@ -24,10 +26,10 @@ pub fn live_loans() -> i64 {
 /// Cells that are ready to be lent.
 pub struct Loan {
     memory: LoanedMemory,
-    location: Location,
+    location: DLDevice,
     /// Where the first cell is; 0 if there is none.
     address: u64,
-    flags: u64,
+    flags: DlpackFlags,
     element: Element,
     shape: Index,
     strides: Index,
@@ -64,17 +66,17 @@ impl Loan {
     ///
     /// # Errors
     /// The device's.
-    pub fn of(typed: &TypedPart, cells: Cells, location: Location) -> Result<Option<Loan>> {
+    pub fn of(typed: &TypedPart, cells: Cells, location: DLDevice) -> Result<Option<Loan>> {
         let (part, element, region) = (&typed.part, typed.element, typed.region(cells));
-        let address = match location.kind {
-            kind if kind == Location::HOST.kind => {
+        let address = match location.device_type {
+            DLDeviceType::CPU => {
                 part.address(cells)?.map(|address| address.as_ptr().expose_provenance() as u64)
             }
-            Location::CUDA => part.cuda_address(cells),
+            DLDeviceType::CUDA => part.cuda_address(cells),
             _ => return Ok(None),
         };
         let memory = LoanedMemory::Lent { _part: Lent(Arc::clone(part)) };
-        let (shape, flags) = (region.extents(), READ_ONLY);
+        let (shape, flags) = (region.extents(), DlpackFlags::READ_ONLY);
         let address = if region.is_empty() { Some(0) } else { address };
         let loan = address.zip(typed.strides());
         Ok(loan.map(|(address, strides)| Loan { memory, location, address, flags, element, shape, strides }))
@@ -84,10 +86,11 @@ impl Loan {
     ///
     /// # Errors
     /// The device's.
-    pub fn copied(typed: &TypedPart, cells: Cells, location: Location) -> Result<Option<Loan>> {
+    pub fn copied(typed: &TypedPart, cells: Cells, location: DLDevice) -> Result<Option<Loan>> {
         let part = Arc::new(typed.part.copied(cells)?);
         let copy = TypedPart { part, element: typed.element };
-        Ok(Loan::of(&copy, Cells::Owned, location)?.map(|loan| Loan { flags: IS_COPIED, ..loan }))
+        Ok(Loan::of(&copy, Cells::Owned, location)?
+            .map(|loan| Loan { flags: DlpackFlags::IS_COPIED, ..loan }))
     }
 
     /// A copy of the cells in host memory.
@@ -101,53 +104,62 @@ impl Loan {
         typed.part.read_into(cells, &mut bytemuck::cast_slice_mut(&mut lines)[..bytes])?;
         let (shape, strides) = (region.extents(), partita::program::c_strides(&region));
         let address = lines.first_mut().map_or(0, |line| std::ptr::from_mut(line).expose_provenance() as u64);
-        let (memory, location) = (LoanedMemory::Copied { _lines: lines }, Location::HOST);
-        Ok(Loan { memory, location, address, flags: IS_COPIED, element, shape, strides })
+        let (memory, location) = (LoanedMemory::Copied { _lines: lines }, DLDevice::CPU);
+        Ok(Loan { memory, location, address, flags: DlpackFlags::IS_COPIED, element, shape, strides })
     }
 
     /// Takes the loan over, as a consumer in this process.
-    pub fn borrow(self) -> Borrowed<Versioned> {
-        // SAFETY: handed out to nobody else.
-        unsafe { Borrowed::new(self.hand_out()) }
+    pub fn borrow(self) -> Borrowed {
+        Borrowed::from(self.versioned())
     }
 
-    /// Hands the loan out: whoever gets the pointer calls the struct's deleter once.
-    pub fn hand_out<H: Head>(self) -> NonNull<H> {
-        let array = Strided {
-            data: std::ptr::with_exposed_provenance_mut::<c_void>(self.address as usize),
-            location: self.location,
-            rank: self.shape.rank() as i32,
-            element: ElementType::of(self.element),
-            shape: std::ptr::null_mut(),
-            strides: std::ptr::null_mut(),
-            byte_offset: 0,
+    /// The struct as it was before version 1, which has no room for flags.
+    pub fn legacy(self) -> Managed<DLManagedTensor> {
+        self.managed()
+    }
+
+    /// The struct of version 1.0, which all consumers know.
+    pub fn versioned(self) -> Managed<DLManagedTensorVersioned> {
+        let managed = self.managed::<DLManagedTensorVersioned>();
+        // SAFETY: the struct is new, and nobody else has it.
+        unsafe { (*managed.as_ptr()).version = DLPackVersion { major: 1, minor: 0 } };
+        managed
+    }
+
+    fn managed<M: ManagedTensorBase>(self) -> Managed<M> {
+        let metadata = Dynamic::new(&self.shape[..], &self.strides[..]);
+        let Ok(mut made) = metadata.initialize_as::<M>(Box::new(Live::new(self.memory))) else {
+            unreachable!("as many extents as strides, and few")
         };
-        let values = |index: &Index| std::array::from_fn(|d| index.get(d).copied().unwrap_or(0));
-        let (shape, strides) = (values(&self.shape), values(&self.strides));
-        let head = H::new(array, self.flags, end::<H>);
-        let block = Box::leak(Box::new(LoanBlock { head, shape, strides, _memory: self.memory }));
-        block.head.array().shape = block.shape.as_mut_ptr();
-        block.head.array().strides = block.strides.as_mut_ptr();
-        LIVE.fetch_add(1, Ordering::AcqRel);
-        NonNull::from(block).cast()
+        made.set_data(std::ptr::with_exposed_provenance_mut(self.address as usize));
+        made.set_device(self.location).set_dtype(dtype_of(self.element));
+        // SAFETY: a loan is marked as copied where its memory was copied for it; the memory is readable for
+        // as long as the struct owns it, or there are no cells.
+        unsafe {
+            made.set_flags_unchecked(self.flags);
+            made.finish()
+        }
     }
 }
 
-/// The struct comes first, so that its address is the block's.
-#[repr(C)]
-struct LoanBlock<H> {
-    head: H,
-    shape: [i64; MAX_RANK],
-    strides: [i64; MAX_RANK],
+/// What a struct that was handed out owns; counted.
+struct Live {
     _memory: LoanedMemory,
 }
 
-/// The deleter. Drops Rust values only; should one of them panic, `extern "C"` ends the process.
-unsafe extern "C" fn end<H>(head: *mut H) {
-    // SAFETY: this function is in no struct but those that `hand_out` leaked, at the start of their block,
-    // and the protocol says that it is called once.
-    drop(unsafe { Box::from_raw(head.cast::<LoanBlock<H>>()) });
-    LIVE.fetch_sub(1, Ordering::AcqRel);
+impl Live {
+    fn new(memory: LoanedMemory) -> Live {
+        LIVE.fetch_add(1, Ordering::AcqRel);
+        Live { _memory: memory }
+    }
+}
+
+/// In the struct's deleter, on any thread. Drops Rust values only; should one of them panic, `extern "C"`
+/// ends the process.
+impl Drop for Live {
+    fn drop(&mut self) {
+        LIVE.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 /// An array over the cells of a part, lent and taken over as any consumer in this process does, nothing
@@ -155,16 +167,16 @@ unsafe extern "C" fn end<H>(head: *mut H) {
 ///
 /// # Errors
 /// The device's; a team of other than one part on the part's device.
-pub fn passed_on(part: &Arc<Part>, location: Location, team: &Team) -> Result<Option<Array>> {
+pub fn passed_on(part: &Arc<Part>, location: DLDevice, team: &Team) -> Result<Option<Array>> {
     let Some(loan) = Loan::of(&TypedPart::from(part.clone()), Cells::Owned, location)? else {
         return Ok(None);
     };
-    let mut borrowed = loan.borrow();
+    let borrowed = loan.borrow();
     // Cells of a part that has a halo are not in C order, which is refused.
     let Ok(ForeignMemory { shape, address, bytes: bytes @ 1.., .. }) = borrowed.memory() else {
         return Ok(None);
     };
-    let foreign = Foreign { address, bytes, owner: Box::new(Mutex::new(borrowed)) };
+    let foreign = Foreign { address, bytes, owner: Box::new(borrowed) };
     // SAFETY: the loan keeps the memory alive until the owner is dropped, and a value of ours never changes.
     let buffer = unsafe { part.device().borrow(foreign) }?;
     let dist = Distribution::default_partition(1, &shape)?;

@@ -97,6 +97,12 @@ impl Array {
         foreign::over(py, dist, element, &capsules).map(Array::of)
     }
 
+    /// The host memory of an object with DLPack, on one part; None where that takes more than asking for it.
+    #[staticmethod]
+    fn on_host(py: Python<'_>, object: &Bound<'_, PyAny>, must: bool) -> PyResult<Option<Array>> {
+        Ok(foreign::on_host(py, object, must)?.map(Array::of))
+    }
+
     /// A copy of the array in a DLPack capsule.
     #[staticmethod]
     #[pyo3(signature = (capsule, dist = None, team = None))]
