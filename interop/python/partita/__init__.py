@@ -72,7 +72,7 @@ _sys.modules |= {f"{__name__}.lib": lib, f"{__name__}.lib.stride_tricks": lib.st
 Array._functions, Array._dispatch = _sys.modules[__name__], _dispatch
 
 _describe(_sys.modules[__name__], {
-    "operators.": operators, "Array.": Array, "Array. ": _BaseArray, "ufunc.": ufunc, "Loop.": Loop, "random.": random, "Generator.": random.Generator,
+    "fft.": fft, "operators.": operators, "Array.": Array, "Array. ": _BaseArray, "ufunc.": ufunc, "Loop.": Loop, "random.": random, "Generator.": random.Generator,
 })  # fmt: skip
 
 # Last, because it looks into NumPy for what is not there.
