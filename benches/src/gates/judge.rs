@@ -9,7 +9,7 @@ use partita::DType;
 use serde::Serialize;
 
 use super::assembler::{Assembled, Tools};
-use super::launches::{Launch, Place, Recorded, SECTOR};
+use super::launches::{Access, Launch, Place, Recorded, SECTOR};
 use super::predict::{Counted, Prediction, predict};
 use super::targets::Target;
 use super::walk::{Latency, LineCount, Lines, Source, walk};
@@ -67,6 +67,10 @@ pub struct KernelVerdict {
     pub is_whole: bool,
     /// Bytes that the walked loads ask for, over those that the simulator counted.
     pub agreement: f64,
+    /// Sectors and wavefronts of global memory per warp: of the walk, if its accesses lie side by side, and
+    /// as the simulator counted them.
+    pub walked: [f64; 2],
+    pub counted: [f64; 2],
 }
 
 /// Waves of which the last one, not full, costs little.
@@ -152,6 +156,8 @@ fn line(
     let loads = launch.steps.iter().filter(|step| reads.contains_key(&step.0));
     let (issues, lanes) = loads.fold((0.0, 0.0), |sum, step| (sum.0 + step.1, sum.1 + step.2));
     let of_a_warp = lanes / f64::max(issues, 1.0);
+    let global = || launch.accesses.iter().filter(|a| a.place != Place::Shared);
+    let counted_of = |figure: fn(&Access) -> f64| global().map(figure).sum::<f64>() / warps.max(1.0);
     let (goal, because) = goal(workload, *dtype, necessary / sector_bytes(workload, sizes, *dtype));
     Ok(KernelVerdict {
         target: target.name,
@@ -187,13 +193,16 @@ fn line(
         ptxas_seconds: module.seconds,
         is_whole: walk.is_whole,
         agreement: walk.loaded * of_a_warp * warps / asked,
+        walked: [walk.sectors, walk.wavefronts],
+        counted: [counted_of(|a| a.sectors), counted_of(|a| a.wavefronts)],
     })
 }
 
 fn count(target: &Target, launch: &Launch, module: &Assembled) -> Result<Counted> {
     let code = module.code(&launch.entry)?;
     let accesses = launch.by_line();
-    let branches = (1..).zip(&module.lines).filter(|(_, text)| text.contains("bra "));
+    let branches =
+        (1..).zip(&module.lines).filter(|(_, text)| text.contains("bra ") || text.contains("bra.uni "));
     let mut lines: Lines =
         branches.map(|(line, _)| (line, LineCount { is_branch: true, ..LineCount::default() })).collect();
     for &(line, _, _, issues) in &launch.steps {

@@ -152,7 +152,8 @@ fn link_driver(folder: &Path) -> Result<()> {
 pub fn simulated_driver() -> Result<PathBuf> {
     let exe = std::env::current_exe().context("this program's own path")?;
     let folders: Vec<&Path> = exe.ancestors().skip(1).take(2).collect();
-    let here = folders.iter().map(|folder| folder.join("libsimcuda.so")).find(|file| file.is_file());
+    let places = |folder: &&Path| ["libsimcuda.so", "deps/libsimcuda.so"].map(|name| folder.join(name));
+    let here = folders.iter().flat_map(places).find(|file| file.is_file());
     match here {
         Some(file) => Ok(file),
         None => bail!("no simulated driver beside {}; run `cargo build -p simcuda`", exe.display()),

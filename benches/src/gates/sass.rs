@@ -107,6 +107,8 @@ fn instruction(line: &str, ptx_line: u32) -> Result<(Instruction, Option<String>
     // A branch may have its predicate as an operand.
     let is_guarded = !guard.is_empty() && guard != "PT" && guard != "UPT"
         || name.starts_with("BRA") && operands.contains("P") && operands.contains(',');
+    // So sm_80 leaves loops: nothing comes back from a call that a predicate decides.
+    let name = if name == "CALL.REL.NOINC" && is_guarded { "BRA" } else { name };
     let instruction = Instruction {
         name: name.to_owned(),
         operands: operands.to_owned(),

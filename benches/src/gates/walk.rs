@@ -55,6 +55,9 @@ pub struct Walk {
     pub loaded: f64,
     /// Loads and stores of global memory that were carried out, and those of 16 bytes.
     pub accesses: [f64; 2],
+    /// Sectors and wavefronts of these, if lanes lie side by side and begin at multiples of 128 bytes.
+    pub sectors: f64,
+    pub wavefronts: f64,
     /// Bytes of code of the largest loop that ran.
     pub loop_bytes: usize,
     /// Whether it came to the end of the code.
@@ -90,6 +93,21 @@ pub fn walk(code: &[Instruction], lines: &Lines, latency: Latency, rates: &Rates
             true => pieces.get(jump.unwrap_or(k + 1)).map_or(0.0, |next| next.left),
             false => runs(piece, lines, &copies),
         };
+    }
+    // The turns of a loop that jumps back behind a branch which leaves it: all that do not leave it.
+    for k in 1..pieces.len() {
+        let jump = |k: usize| {
+            let last = &code[pieces[k].end - 1];
+            let to = last.target.filter(|_| last.base() == "BRA").and_then(|to| starts.get(&to));
+            to.map(|&to| (to, last.is_guarded))
+        };
+        let is_alone = pieces[k].end - pieces[k].start == 1;
+        if let (Some((exit, true)), Some((to, false))) = (jump(k - 1), jump(k))
+            && is_alone
+            && to <= k
+        {
+            pieces[k].left = pieces[k - 1].left - pieces[exit].left;
+        }
     }
     let mut clock = Clock {
         latency,
@@ -246,6 +264,9 @@ impl Clock<'_> {
         if !is_idle && ["LDG", "STG", "LDGSTS"].contains(&instruction.base()) {
             self.walk.accesses[0] += 1.0;
             self.walk.accesses[1] += f64::from(u8::from(instruction.width() == 16));
+            // 32 lanes: a sector is 32 bytes, a wavefront 128.
+            self.walk.sectors += f64::from(instruction.width());
+            self.walk.wavefronts += f64::from(instruction.width().div_ceil(4));
         }
         match instruction.base() {
             "LDGSTS" => self.pending = self.pending.max(self.now + cycles),
@@ -335,6 +356,7 @@ mod tests {
         let once = walked(1.0, Source::Memory);
         assert!(once.is_whole);
         assert_eq!((once.instructions, once.loaded, once.accesses), (5.0, 16.0, [2.0, 2.0]));
+        assert_eq!((once.sectors, once.wavefronts), (32.0, 8.0));
         assert!((1000.0..1100.0).contains(&once.cycles), "{once:?}");
         let four = walked(4.0, Source::Memory);
         assert_eq!((four.instructions, four.loop_bytes), (14.0, 48));
@@ -363,6 +385,21 @@ mod tests {
         };
         assert!(copies("0x0") > copies("0x1") && copies("0x1") > 1000.0);
         assert!(copies("0x3") < 300.0);
+    }
+
+    /// As sm_80 writes loops: a call that does not return leaves, and a jump goes back.
+    #[test]
+    fn a_loop_that_is_left_by_a_call_is_walked_to_its_end() {
+        let back = "/*0030*/               @P1 BRA `(.L_x_0) ;";
+        let leave = "/*0030*/              @!P1 CALL.REL.NOINC `(.L_x_1) ;";
+        let jump = "/*0038*/ BRA `(.L_x_0) ;\n.L_x_1:\n//## File \"x\", line 15\n/*0040*/";
+        let text = EXAMPLE.replace(back, leave).replace("/*0040*/", jump);
+        let code = parse(&text, "copy").expect("an entry");
+        let count = |line, issues| (line, LineCount { issues, source: Source::L1, is_branch: line == 14 });
+        let lines = [count(10, 1.0), count(12, 4.0), count(13, 4.0), count(14, 4.0), count(15, 1.0)].into();
+        let walk = walk(&code, &lines, LATENCY, &Target::named("sm_80").expect("in the table").rates);
+        // The thread's number; load, store and branch in each turn; three jumps back; the end.
+        assert_eq!((walk.is_whole, walk.instructions), (true, 1.0 + 4.0 * 3.0 + 3.0 + 1.0));
     }
 
     #[test]

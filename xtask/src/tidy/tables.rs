@@ -17,12 +17,12 @@ pub const BUDGETS: &[(&str, usize)] = &[
     ("simcuda/src", 8_580),
     ("interop/src", 7_050),
     ("interop/python", 9_930),
-    ("benches", 9_590),
+    ("benches", 9_700),
     ("xtask", 5_080),
     ("examples", 2_520),
 ];
 /// Lines of all areas together.
-pub const TOTAL_BUDGET: usize = 106_080;
+pub const TOTAL_BUDGET: usize = 106_180;
 
 /// The folders of the crates, and of the example that is more than one file.
 pub const CRATES: &[&str] = &[
