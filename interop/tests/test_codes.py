@@ -47,6 +47,22 @@ def test_textbook_codes_are_numpys_on_layouts(codes, name, layout, where):
     assert codes.check(importlib.import_module(name), 4, devices=DEVICES, **LAYOUTS[layout])
 
 
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("name", NAMES)
+def test_whole_codes_run_with_either_module(codes, name, parts):
+    """The start, too, with nothing but another module and a default team. Random numbers are Partita's, exp is within 2 ulp."""
+    code = importlib.import_module(name)
+    with pt.default_team(pt.Team.local(parts, "host")):
+        state = code.start(pt)
+        assert all(isinstance(u, pt.Array) and u.dist.num_parts == parts for u in state)
+        hosts, numpys = [u.numpy() for u in state], code.start(np)
+        assert [(u.shape, u.dtype) for u in hosts] == [(u.shape, u.dtype) for u in numpys]
+        assert name == "life" or all(np.allclose(a, b, rtol=4 * np.finfo(float).eps, atol=0) for a, b in zip(hosts, numpys, strict=True))
+        ours, theirs = code.run(pt, *state), code.run(np, *hosts)
+        ours, theirs = (x[0] if isinstance(x, tuple) else x for x in (ours, theirs))
+        assert ours.numpy().tobytes() == theirs.tobytes() and ours.dist.num_parts == parts
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_codes_say_nothing_of_parts(name):
     """No word of distributions stands in them, and they import nothing."""

@@ -59,6 +59,14 @@ def test_every_public_function_is_described():
     assert len(members) > 400
 
 
+def test_classes_that_programs_use_are_described():
+    made = [pt.Team, pt.Distribution, pt.Partition, pt.Block, pt.Cyclic, pt.Unstructured, pt.Loop, pt.DType, pt.default_team, pt.vectorize]
+    for kind in (*made, pt.Array, pt.Device, pt.Part, pt.Collective, pt.ufunc, pt.finfo, pt.iinfo, pt.random.Generator):
+        doc = inspect.getdoc(kind)
+        assert "Examples\n--------\n" in doc, kind
+        assert kind not in made or "Parameters\n----------\n" in doc, kind
+
+
 def test_a_function_without_sections_is_found():
     def bare(a, b):
         """Says little."""
@@ -70,8 +78,9 @@ def test_a_function_without_sections_is_found():
 def test_examples_run(parts):
     """All of them, on one and on three parts."""
     runner, texts = doctest.DocTestRunner(verbose=False), {}
-    for name, member in public():
-        texts.setdefault(inspect.getdoc(member), name)
+    for name, member in (*public(), *((name, kind) for name, kind in vars(pt).items() if isinstance(kind, type))):
+        if ">>>" in inspect.getdoc(member):
+            texts.setdefault(inspect.getdoc(member), name)
     options = pt.get_printoptions()
     failed = []
     with pt.default_team(pt.Team.local(parts, "host")):

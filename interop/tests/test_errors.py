@@ -77,7 +77,7 @@ REFUSED = [
     (lambda u: u.sum(axis=(0, 0)), ValueError, "once"),
     (lambda u: u[3:3].max(), ValueError, "at least one element"),
     (lambda u: u[3:3].argmin(), ValueError, "at least one element"),
-    (lambda u: float(u), ValueError, "1 element"),
+    (lambda u: float(u), TypeError, "1 element"),
     (lambda u: bool(u), ValueError, "1 element"),
     (lambda u: len(u.sum()), TypeError, "without dimensions"),
     (lambda u: [1][u[0]], TypeError, "index"),

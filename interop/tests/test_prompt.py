@@ -58,5 +58,25 @@ def test_numbers_are_pythons():
     assert [float(row.sum()) for row in u] == [6.0, 22.0, 38.0] and len(u) == 3 and u[0].tolist() == [0, 1, 2, 3]
     with pytest.raises(TypeError):
         f"{u:.3f}"
-    with pytest.raises(ValueError, match="1 element"):
+    with pytest.raises(TypeError, match="1 element"):
         round(u)
+
+
+def test_what_people_type(host_team):
+    """Elements of computed arrays show their values; numbers made of arrays are Python's; errors name what was typed."""
+    u = pt.asarray(np.arange(6.0).reshape(2, 3), team=host_team)
+    assert repr(u[1, 2]).endswith("\n5.0") and not u[1, 2]._native.is_computed()
+    assert repr((u + 1)[1, 2]).endswith("not computed>") and repr(u.T[2]).endswith("\n[2. 5.]")
+    for call, error, text in [
+        (bool, ValueError, r"bool: expected an array of 1 element, given shape \(2, 3\); use u.any\(\) or u.all\(\)"),
+        (int, TypeError, "int: .*astype"), (float, TypeError, "float: .*astype"), (complex, TypeError, "complex: .*astype"),
+        (round, TypeError, r"round: .*u.round\(\)"), (lambda u: u.item(), ValueError, "item: .*reduce it"),
+        (lambda u: list(u.sum()), TypeError, "iteration over"), (lambda u: f"{u:.2f}", TypeError, "format its elements"),
+        (hash, TypeError, "unhashable"), (lambda u: len(u.sum()), TypeError, "u.size"),
+    ]:  # fmt: skip
+        with pytest.raises(error, match=text):
+            call(u)
+    k = pt.asarray([3, 4], team=host_team)
+    assert (list(range(k[0])), [10, 20, 30, 40][k[0]], hex(k[1]), f"{k[1] / 8:.2f}", "%d" % k[0]) == ([0, 1, 2], 40, "0x4", "0.50", "3")
+    assert [int(x) for x in reversed(k)] == [4, 3] and max(k).item() == 4 and sum(k).item() == 7 and round(u.mean(), 1) == 2.5
+    assert 4 in k and 5 not in k and 2.0 in u * 2

@@ -130,6 +130,11 @@ impl Array {
         self.node.storage().is_some()
     }
 
+    /// Whether the value is in memory, or a view of one that is.
+    pub fn is_in_memory(&self) -> bool {
+        self.is_computed() || self.node.seen().is_some_and(|(base, _)| base.storage().is_some())
+    }
+
     /// Whether the chain of recorded operations that leads to the array has almost the length at which one
     /// more would compute a part of it. For bindings that must not compute while they hold a lock of their
     /// own.

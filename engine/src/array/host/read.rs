@@ -378,8 +378,8 @@ fn each_row(
 }
 
 impl Array {
-    /// The element at a global index, read where it is owned; nothing else travels. Computes if necessary: not
-    /// views of computed arrays, whose elements are in these. Collective.
+    /// The element at a global index, read where it is owned; nothing else travels. Computes if necessary:
+    /// not views of computed arrays, whose elements are in these. Collective.
     ///
     /// # Errors
     /// An index outside the shape; those of [`Array::to_vec`].

@@ -34,6 +34,10 @@ def _number(name: str, value: Any, *, real: bool) -> Any:
     return value
 
 
+def _has_dimensions(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) or bool(getattr(value, "shape", None))
+
+
 def full(
     shape: Shape, fill_value: Any, dtype: Any = None, dist: Distribution | None = None, *, team: Team | None = None,
     device: OnDevice = None, order: str = "C",
@@ -59,7 +63,7 @@ def full(
         Accepted and without effect.
     """
     whole, scalar = placed("full", shape, dist, team_of(team, device))
-    if isinstance(fill_value, (list, tuple)) or bool(getattr(fill_value, "shape", None)):
+    if _has_dimensions(fill_value):
         made = full(shape, 0, array_of("full", fill_value).dtype if dtype is None else dtype, dist, team=team, device=device)
         made[...] = fill_value
         return made
@@ -95,7 +99,7 @@ def full_like(
     kind = x.dtype if dtype is None else as_dtype(dtype)
     if device is not None or (shape is not None and shape != x.shape):
         return full(x.shape if shape is None else shape, fill_value, kind, team=None if device else x.team, device=device)
-    if isinstance(fill_value, (list, tuple)) or bool(getattr(fill_value, "shape", None)):
+    if _has_dimensions(fill_value):
         return full(x.shape, fill_value, kind, None if x._scalar else x.dist, team=x.team)
     return Array(_native.Array.full(x.dist, kind.name, _number("full_like", fill_value, real=False)), x._scalar)
 

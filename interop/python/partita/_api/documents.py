@@ -13,7 +13,7 @@ _ORDER = ("", "Parameters", "Attributes", "Returns", "Yields", "Raises", "Notes"
 #: What functions of elements take beside their operands.
 _SETTINGS = ["out", "where", "casting", "order", "dtype", "subok"]
 #: Docstrings of methods that are functions.
-_TWIN = "As ``partita."
+_TWIN = "As ``partita.{}``."
 #: One of these words says who calls a function.
 _PLACES = ("Local", "local.", "ollective")
 
@@ -23,6 +23,8 @@ class _Texts:
 
     def __init__(self) -> None:
         self.parameters: dict[str, tuple[str, str]] = {}
+        #: What classes are made of.
+        self.classes: dict[str, str] = {}
         self.examples: dict[str, list[str]] = {}
         #: What is said of names that do not only record.
         self.notes: dict[str, str] = {}
@@ -33,6 +35,10 @@ class _Texts:
             if kind == "parameter":
                 names, type_, text = rest.split(": ", 2)
                 self.parameters |= dict.fromkeys(names.split(), (type_, text))
+            elif kind == "class":
+                head, type_, text = rest.split(": ", 2)
+                name, parameter = head.split()
+                self.classes[name] = f"{self.classes.get(name, '')}\n{parameter} : {type_}\n    {text}".lstrip()
             elif kind == "note":
                 text, names = rest.split(": ", 1)
                 self.notes |= dict.fromkeys(names.split(), text)
@@ -52,11 +58,11 @@ def describe(space: Any, others: dict[str, Any]) -> None:
             if short.startswith("_") or id(target) in done or not (is_ufunc or isinstance(target, (FunctionType, type))):
                 continue
             name = prefix.strip() + short if prefix.strip() else target.__name__
-            if target.__doc__ and not target.__doc__.startswith(_TWIN) and (not isinstance(target, type) or name in texts.examples):
+            if target.__doc__ and target.__doc__ != _TWIN.format(short) and (not isinstance(target, type) or name in texts.examples):
                 done.add(id(target))
                 target.__doc__ = _document(texts, name, target, target._function if is_ufunc else target)
     for name, method in vars(space.Array).items():
-        if str(getattr(method, "__doc__", "")).startswith(_TWIN):
+        if getattr(method, "__doc__", None) == _TWIN.format(name):
             # The array is the first operand.
             twin = getattr(space, name)
             sections = _sections(twin.__doc__)
@@ -76,6 +82,8 @@ def _document(texts: _Texts, name: str, target: Any, function: Any) -> str:
             sections.setdefault("Returns", "Array" if result in ("A", "Any", "Self") else result)
         if not any(word in target.__doc__ for word in _PLACES):
             sections.setdefault("Notes", texts.notes.get(name, "Recorded; computing it is collective."))
+    if isinstance(target, type) and name in texts.classes:
+        sections.setdefault("Parameters", texts.classes[name])
     if name in texts.examples:
         sections.setdefault("Examples", "\n".join(texts.examples[name]))
     return _joined(sections)

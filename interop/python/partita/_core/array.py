@@ -176,6 +176,8 @@ class Array(BaseArray):
     __setitem__ = indexing.assign
 
     def __iter__(self) -> Iterator[Self]:
+        if self.ndim == 0:
+            raise TypeError("iteration over an array without dimensions; use u.item()")
         return (self[i] for i in range(len(self)))
 
     # Functions that are methods, too.

@@ -138,9 +138,12 @@ class BaseArray:
             number = isinstance(key, int) and self.ndim != 1
             array: Any = self
             return (array.reshape(-1) if number else array)[key].item()  # type: ignore[no-any-return]
+        return self._only("item", ValueError, "reduce it, or use numpy()")
+
+    def _only(self, name: str, error: type[Exception], remedy: str) -> bool | int | float | complex:
+        """The only element, which a function asks for."""
         if not self._scalar and self.size != 1:
-            text = f"item: expected an array of 1 element, given shape {self.shape}; reduce it, or use numpy()"
-            raise ValueError(text)
+            raise error(f"{name}: expected an array of 1 element, given shape {self.shape}; {remedy}")
         return self._native.item()
 
     def tolist(self) -> Any:
@@ -154,19 +157,19 @@ class BaseArray:
         return gathered if dtype is None else gathered.astype(dtype, copy=False)
 
     def __float__(self) -> float:
-        return float(self.item())  # type: ignore[arg-type]
+        return float(self._only("float", TypeError, "use u.astype(float)"))  # type: ignore[arg-type]
 
     def __int__(self) -> int:
-        return int(self.item())  # type: ignore[arg-type]
+        return int(self._only("int", TypeError, "use u.astype(int)"))  # type: ignore[arg-type]
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._only("complex", TypeError, "use u.astype(complex)"))
 
     def __bool__(self) -> bool:
-        return bool(self.item())
+        return bool(self._only("bool", ValueError, "use u.any() or u.all()"))
 
     def __round__(self, digits: int | None = None) -> Any:
-        return round(self.item(), digits)  # type: ignore[arg-type]
+        return round(self._only("round", TypeError, "use u.round()"), digits)  # type: ignore[arg-type]
 
     def __format__(self, how: str) -> str:
         if how and self.ndim:

@@ -24,6 +24,8 @@ def text_of(array: BaseArray) -> str:
     """The elements as NumPy prints them; of a large array only those at the corners are read. Computes. Collective."""
     import numpy as np
 
+    if array._scalar:
+        return str(np.array(array.item(), array.dtype.dtype))
     options = np.get_printoptions()
     edge = max(int(options["edgeitems"]), 1)
     if array.size <= options["threshold"]:
@@ -49,7 +51,7 @@ def summary(array: BaseArray) -> str:
 
 def is_computed(array: BaseArray) -> bool:
     """Whether reading computes nothing but a copy."""
-    return (array if array._link is None else array._link.root)._native.is_computed()
+    return (array if array._link is None else array._link.root)._native.is_in_memory()
 
 
 def shown(array: BaseArray) -> str | None:

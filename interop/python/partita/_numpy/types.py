@@ -33,51 +33,20 @@ half, single, double, csingle, cdouble = float16, float32, float64, complex64, c
 
 
 class generic:
-    """Every type; for `issubdtype`."""
+    """A kind of types, as ``partita.floating``; for `issubdtype`."""
 
+    #: NumPy's letters of the types.
     kinds = "biufc"
 
 
-class number(generic):
-    """Types of numbers; for `issubdtype`."""
-
-    kinds = "iufc"
+def _kind(name: str, base: type[Any], kinds: str) -> type[Any]:
+    return type(name, (base,), {"kinds": kinds, "__doc__": generic.__doc__, "__module__": __name__})
 
 
-class integer(number):
-    """Types of integers; for `issubdtype`."""
-
-    kinds = "iu"
-
-
-class signedinteger(integer):
-    """Types of integers with a sign; for `issubdtype`."""
-
-    kinds = "i"
-
-
-class unsignedinteger(integer):
-    """Types of integers without a sign; for `issubdtype`."""
-
-    kinds = "u"
-
-
-class inexact(number):
-    """Types of floats and complex numbers; for `issubdtype`."""
-
-    kinds = "fc"
-
-
-class floating(inexact):
-    """Types of floats; for `issubdtype`."""
-
-    kinds = "f"
-
-
-class complexfloating(inexact):
-    """Types of complex numbers; for `issubdtype`."""
-
-    kinds = "c"
+number = _kind("number", generic, "iufc")
+integer, inexact = _kind("integer", number, "iu"), _kind("inexact", number, "fc")
+signedinteger, unsignedinteger = _kind("signedinteger", integer, "i"), _kind("unsignedinteger", integer, "u")
+floating, complexfloating = _kind("floating", inexact, "f"), _kind("complexfloating", inexact, "c")
 
 
 def _kind_of(x: Any) -> DType:

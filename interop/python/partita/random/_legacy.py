@@ -33,82 +33,22 @@ class RandomState(Generator):
         self.seed(seed)
 
     def seed(self, seed: int | None = None) -> None:
-        """Begins anew.
-
-        Parameters
-        ----------
-        seed : int, optional
-            At least 0; None takes one from the operating system.
-
-        Examples
-        --------
-        >>> import partita as pt
-        >>> pt.random.seed(1)
-        """
+        """Begins anew; None takes a seed from the operating system. Local."""
         self._stream: Stream = default_rng(seed)._stream
 
     def rand(self, *shape: int) -> Array:
-        """Floats from 0 up to and without 1.
-
-        Parameters
-        ----------
-        *shape : int
-
-        Returns
-        -------
-        Array
-
-        Examples
-        --------
-        >>> import partita as pt
-        >>> pt.random.rand(2, 3).shape
-        (2, 3)
-        """
+        """Floats from 0 up to and without 1."""
         return self.random(shape)
 
     def randn(self, *shape: int) -> Array:
-        """Normally distributed floats of mean 0 and standard deviation 1.
-
-        Parameters
-        ----------
-        *shape : int
-
-        Returns
-        -------
-        Array
-
-        Examples
-        --------
-        >>> import partita as pt
-        >>> pt.random.randn(2, 3).shape
-        (2, 3)
-        """
+        """Normally distributed floats of mean 0 and standard deviation 1."""
         return self.normal(size=shape)
 
     def randint(
         self, low: int, high: int | None = None, size: Shape | None = None, dtype: Any = int64,
         dist: Distribution | None = None, *, team: Team | None = None,
     ) -> Array:  # fmt: skip
-        """Integers from ``low`` (0 if only one is given) up to and without ``high``; see `Generator.integers`.
-
-        Parameters
-        ----------
-        low, high : int
-        size : int or tuple of int, optional
-        dtype : optional
-        dist : Distribution, optional
-        team : Team, optional
-
-        Returns
-        -------
-        Array
-
-        Examples
-        --------
-        >>> import partita as pt
-        >>> int(pt.random.randint(3, 4))
-        3
-        """
+        """Integers from ``low`` (0 if only one is given) up to and without ``high``; see `Generator.integers`."""
         return self.integers(operator.index(low), high, size, dtype, dist, team=team)
 
     random_sample = ranf = sample = Generator.random

@@ -407,6 +407,11 @@ impl Array {
         Ok(self.value(py)?.array.is_computed())
     }
 
+    /// Whether the value is in memory, or a view of one that is.
+    fn is_in_memory(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.value(py)?.array.is_in_memory())
+    }
+
     /// Without these dimensions of extent 1.
     fn squeeze(&self, py: Python<'_>, axes: Vec<usize>) -> PyResult<Array> {
         let value = self.value(py)?;

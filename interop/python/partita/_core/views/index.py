@@ -128,14 +128,16 @@ def selection_of(key: Any, shape: tuple[int, ...]) -> Selection | None:
             layout.append(None)
             continue
         d = len(start)
-        if isinstance(k, slice):
+        if type(k) is slice:
             first, last, step = k.indices(shape[d])
-            count = max((last - first + step - (1 if step > 0 else -1)) // step, 0)
+            count = last - first if step == 1 else max((last - first + step - (1 if step > 0 else -1)) // step, 0)
             layout.append(d)
         else:
             first, step, count = _within(operator.index(k), d, shape[d]), 1, 1
-        start.append(first if count else 0)
-        steps.append(step if count > 1 else 1)
+        if count < 2:
+            first, step, count = (first, 1, 1) if count == 1 else (0, 1, 0)
+        start.append(first)
+        steps.append(step)
         counts.append(count)
     return Selection(start, steps, counts, layout)
 

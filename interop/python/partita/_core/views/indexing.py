@@ -15,7 +15,7 @@ from .links import Link, Strides, put, read, scatter, view
 
 def select(x: A, key: Any) -> A:
     """``x[key]``."""
-    element = None if x._scalar else x._native.element(key)
+    element = None if type(key) is slice or x._scalar else x._native.element(key)
     if element is not None:
         # As in NumPy, an index of integers alone gives the element as it is now, one with '...' a view of it.
         return type(x)(element, True)
